@@ -1,0 +1,108 @@
+// The runner behind `npm test`. Words after `--` select files by a part of their path.
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { run } from 'node:test'
+import Database from 'better-sqlite3'
+import type { PostgresFlavour } from './support/postgres-binaries.ts'
+import { startPostgres, type PostgresServer } from './support/postgres-server.ts'
+import { addEvent, newResult, type FileResult, type TestEvent } from './support/test-events.ts'
+import { closingReport, fileLine, isSuccess } from './support/test-report.ts'
+
+const CONCURRENCY = 2
+const FILE_TIMEOUT_MS = 5 * 60_000
+const PATTERNS = ['src/**/*.test.ts', 'test/**/*.test.ts']
+const EXCLUDED = ['test/chaos/**', 'test/fixtures/**']
+
+const root = resolve(import.meta.dirname, '..')
+const interrupted = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => interrupted.abort(new Error(`interrupted by ${signal}`)))
+}
+
+process.chdir(root)
+process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1
+
+async function main(filters: string[]): Promise<boolean> {
+  const files = selectFiles(filters)
+  if (files.length === 0) {
+    console.error(`no test file matches ${filters.join(' ') || PATTERNS.join(' ')}`)
+    console.log('0 passed, 0 failed')
+    return false
+  }
+  const notes = mkdtempSync(join(tmpdir(), 'punctual-test-'))
+  let postgres: PostgresServer | undefined
+  try {
+    process.env.PUNCTUAL_TEST_SERVERS_FILE = join(notes, 'servers')
+    const flavour = process.env.PUNCTUAL_TEST_POSTGRES ?? 'embedded'
+    postgres = await startPostgres({ version: flavour as PostgresFlavour })
+    process.env.PUNCTUAL_TEST_POSTGRES_URL = postgres.url
+    const results = await runAll(files)
+    const known = {
+      PostgreSQL: `PostgreSQL ${postgres.version} (private, ${flavour})`,
+      SQLite: `SQLite ${sqliteVersion()}`,
+    }
+    console.log(closingReport(results, exercised(files, join(notes, 'servers'), known)))
+    return isSuccess(results) && !interrupted.signal.aborted
+  } finally {
+    await postgres?.stop('immediate')
+    rmSync(notes, { recursive: true, force: true })
+  }
+}
+
+function selectFiles(filters: string[]): string[] {
+  return globSync(PATTERNS, { cwd: root, exclude: EXCLUDED })
+    .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
+    .toSorted()
+}
+
+async function runAll(files: string[]): Promise<FileResult[]> {
+  const waiting = [...files]
+  const results: FileResult[] = []
+  const lane = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      if (interrupted.signal.aborted) return
+      const result = await runFile(file)
+      console.log(fileLine(result))
+      results.push(result)
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, lane))
+  return results.toSorted((a, b) => files.indexOf(a.file) - files.indexOf(b.file))
+}
+
+/**
+ * Each file is a run of its own, because within one run node:test holds back the events of later
+ * files and waits forever for a file that leaves a timer or a socket open.
+ */
+async function runFile(file: string): Promise<FileResult> {
+  const result = newResult(file)
+  const startedAt = performance.now()
+  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(FILE_TIMEOUT_MS)])
+  const events: AsyncIterable<TestEvent> = run({ files: [join(root, file)], signal })
+  for await (const event of events) addEvent(result, event)
+  result.durationMs = performance.now() - startedAt
+  return result
+}
+
+/** Names noted by `support/servers.ts`; SQLite is a library, so running its adapter's files counts. */
+function exercised(files: string[], notesPath: string, known: Record<string, string>): string[] {
+  let notes = ''
+  try {
+    notes = readFileSync(notesPath, 'utf8')
+  } catch {
+    // No test asked for a server.
+  }
+  const names = new Set(notes.split('\n').filter(Boolean))
+  if (files.some((file) => file.includes('sqlite'))) names.add('SQLite')
+  return [...names].map((name) => known[name] ?? name).toSorted()
+}
+
+function sqliteVersion(): string {
+  const db = new Database(':memory:')
+  try {
+    return String(db.prepare('SELECT sqlite_version()').pluck().get())
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,37 @@
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { unprivilegedOwner } from './unprivileged.ts'
+
+const OWNER_FILE = 'owner-pid'
+
+/**
+ * A temporary directory for a private server, writable by the user the server runs as. A process
+ * that is killed cannot remove its own, so the next one to come by does it.
+ */
+export function createServerHome(prefix: string): string {
+  sweepAbandoned(prefix)
+  const home = mkdtempSync(join(tmpdir(), prefix))
+  writeFileSync(join(home, OWNER_FILE), String(process.pid))
+  const owner = unprivilegedOwner()
+  if (owner) chownSync(home, owner.uid, owner.gid)
+  return home
+}
+
+function sweepAbandoned(prefix: string): void {
+  for (const name of readdirSync(tmpdir())) {
+    if (!name.startsWith(prefix)) continue
+    const home = join(tmpdir(), name)
+    if (!isOwnerAlive(home)) rmSync(home, { recursive: true, force: true })
+  }
+}
+
+function isOwnerAlive(home: string): boolean {
+  try {
+    process.kill(Number(readFileSync(join(home, OWNER_FILE), 'utf8')), 0)
+    return true
+  } catch (error) {
+    // No file means that somebody is only just creating it, EPERM that somebody else is running.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
