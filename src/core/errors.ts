@@ -1,0 +1,74 @@
+/**
+ * Every error a user can meet: a code for programs (forever stable), a status for HTTP and a hint
+ * that says what to do next. `docs/reference/errors.md` lists the same codes; a test compares them.
+ */
+export const ERRORS = {
+  invalid_json: [400, 'Send one JSON value in UTF-8, with nothing before or after it.'],
+  invalid_request: [400, 'Check the method, path and headers against the API reference.'],
+  invalid_id: [400, 'Ids look like run_00f3k9m2q7x; copy one from a list or an answer.'],
+  invalid_cursor: [400, 'Use the `next` value of the previous page exactly as it was given.'],
+  unsupported_media_type: [415, 'Send `Content-Type: application/json`, uncompressed.'],
+  unauthorized: [
+    401,
+    'Send `Authorization: Bearer <token>`; the first start wrote one to admin-token.',
+  ],
+  forbidden: [403, 'Use a token whose role may do this.'],
+  host_not_allowed: [403, 'Call this server by 127.0.0.1 or localhost, or by a name it was told.'],
+  not_found: [404, 'Check the path; the API lives under /v1.'],
+  run_not_found: [404, 'Check the id; finished runs are pruned after the retention period.'],
+  session_unknown: [
+    404,
+    'Register again under the same session id, listing the attempts you hold.',
+  ],
+  method_not_allowed: [405, 'Check the method against the API reference.'],
+  request_timeout: [408, 'Send the whole request within 30 s, or split it.'],
+  run_is_final: [409, 'A finished run never changes; retry it to get a new run.'],
+  run_not_final: [409, 'Only a finished run can be retried; cancel it first, or wait.'],
+  lease_lost: [409, 'Another attempt owns this run now; stop working on it.'],
+  session_superseded: [409, 'A newer registration of this session exists; this one must stop.'],
+  exchange_out_of_order: [409, 'Number exchanges 1, 2, 3 … and repeat one until it is answered.'],
+  body_too_large: [413, 'Split the request; one body may hold at most the documented size.'],
+  uri_too_long: [414, 'Shorten the URL; put long values into the body.'],
+  headers_too_large: [431, 'Send fewer or shorter headers.'],
+  invalid_field: [422, 'Change the named field to a value in the range the message gives.'],
+  unknown_field: [422, 'Remove the field or correct its name.'],
+  missing_field: [422, 'Add the named field.'],
+  idempotency_mismatch: [422, 'This Idempotency-Key was used with another body; choose a new key.'],
+  too_many_lanes: [422, 'Use fewer distinct combinations of queue, labels, executor and weight.'],
+  overloaded: [
+    503,
+    'The server has more pending work than it accepts; retry after the given time.',
+  ],
+  store_unavailable: [503, 'The database does not answer; retry with the same ids or keys.'],
+  node_stopping: [503, 'This node is shutting down; use another one.'],
+  node_cannot_renew: [503, 'This node lost touch with the database; register with another node.'],
+  server_unreachable: [503, 'Check the url, and that the server is running.'],
+  internal: [500, 'This is a bug in Punctual; please report it with the request id.'],
+  schema_too_new: [500, 'The database was written by a newer Punctual; upgrade this node.'],
+  store_in_use: [500, 'Another process has this data directory open; stop it or choose another.'],
+  store_unsupported: [500, 'Move the data directory to a local disk, or use PostgreSQL.'],
+  config_invalid: [500, 'Correct the named setting and start again.'],
+} as const satisfies Record<string, readonly [status: number, hint: string]>
+
+export type ErrorCode = keyof typeof ERRORS
+
+export class PunctualError extends Error {
+  readonly code: ErrorCode
+  /** The field of the request that is wrong, as a path such as `runs.3.priority`. */
+  readonly field: string | undefined
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { field?: string }) {
+    super(message, options)
+    this.name = 'PunctualError'
+    this.code = code
+    this.field = options?.field
+  }
+
+  get status(): number {
+    return ERRORS[this.code][0]
+  }
+
+  get hint(): string {
+    return ERRORS[this.code][1]
+  }
+}

@@ -1,0 +1,31 @@
+/** The bounds of what the scheduler accepts. Docs and errors quote these numbers. */
+export const LIMITS = {
+  nameLength: 128,
+  inputBytes: 64 * 1024,
+  resultBytes: 64 * 1024,
+  messageBytes: 8 * 1024,
+  keyLength: 255,
+  batchRuns: 10_000,
+  bodyBytes: 1024 * 1024,
+  batchBodyBytes: 64 * 1024 * 1024,
+  jsonDepth: 32,
+  tags: 32,
+  tagLength: 255,
+  labels: 32,
+  queues: 64,
+  executors: 1_000,
+  gatesPerRun: 8,
+  gateCapacity: 1_000_000,
+  priority: 10,
+  weight: 1_000,
+  slots: 10_000,
+  retries: 1_000,
+  pageSize: 500,
+  lanesPerProject: 10_000,
+  idempotencyMs: 24 * 3_600_000,
+} as const
+
+/** Names of jobs, queues, projects: they end up in URLs, file names and terminals. */
+export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+/** Labels may also be `key=value`. */
+export const LABEL = /^[A-Za-z0-9][A-Za-z0-9._=-]{0,127}$/

@@ -1,0 +1,183 @@
+import type { PolicyInput } from './policy.ts'
+import type { Cause, RunState } from './run-state.ts'
+
+/**
+ * What clients and workers say to a scheduler. HTTP carries these as JSON; `punctual up` and tests
+ * hand them over in memory. Ids are public ids (`run_…`), times are milliseconds since 1970.
+ */
+export interface SchedulerClient extends Submitting, Working {}
+
+export interface Submitting {
+  /** Durable when it resolves. One answer per submission, in order. */
+  submit(submissions: readonly Submission[]): Promise<SubmitAnswer[]>
+  getRun(id: string): Promise<RunView>
+  listRuns(query?: ListQuery): Promise<RunPage>
+  cancel(id: string): Promise<CancelAnswer>
+  /** A manual retry is a new run that names the old one in `retryOf`. */
+  retry(id: string): Promise<SubmitAnswer>
+}
+
+export interface Working {
+  register(hello: Hello): Promise<Welcome>
+  exchange(session: string, message: Exchange, signal?: AbortSignal): Promise<ExchangeAnswer>
+  heartbeat(session: string, message: Heartbeat): Promise<HeartbeatAnswer>
+  /** Ends the session: whatever it still holds is given back uncounted. */
+  leave(session: string, registration: number): Promise<void>
+}
+
+export interface Submission extends PolicyInput {
+  readonly job: string
+  readonly input?: unknown
+  readonly queue?: string | undefined
+  readonly priority?: number | undefined
+  /** Not before this time; the past means now. */
+  readonly runAt?: number | undefined
+  readonly labels?: readonly string[] | undefined
+  readonly weight?: number | undefined
+  readonly executor?: string | undefined
+  readonly timeoutMs?: number | undefined
+  /** At most `limit` runs with the same key are ready or running at once. */
+  readonly concurrency?: readonly { readonly key: string; readonly limit: number }[] | undefined
+  /** While a run with this key is live, submitting again answers with that run. */
+  readonly dedupeKey?: string | undefined
+  /** The same submission sent again with this key is the same run, for a day. */
+  readonly idempotencyKey?: string | undefined
+  readonly tags?: Readonly<Record<string, string>> | undefined
+}
+
+export interface SubmitAnswer {
+  readonly id: string
+  /** False when a dedupe or idempotency key led to a run that already existed. */
+  readonly created: boolean
+}
+
+export interface CancelAnswer {
+  readonly id: string
+  /** `cancelled` now, or `cancelling`: its worker has been told to stop. */
+  readonly state: 'cancelled' | 'cancelling'
+}
+
+export interface ListQuery {
+  readonly state?: RunState | undefined
+  readonly job?: string | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+export interface RunPage {
+  readonly runs: readonly RunView[]
+  readonly next: string | null
+}
+
+export interface RunView {
+  readonly id: string
+  readonly job: string
+  readonly project: string
+  readonly queue: string
+  readonly state: RunState
+  readonly cancelling: boolean
+  readonly priority: number
+  readonly attempt: number
+  readonly lost: number
+  readonly cause: Cause | null
+  readonly message: string | null
+  readonly worker: string | null
+  readonly createdAt: number
+  readonly dueAt: number | null
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  readonly retryOf: string | null
+  readonly tags: Readonly<Record<string, string>>
+  readonly input: unknown
+  readonly result: unknown
+}
+
+/** A worker introduces itself, or comes back under the same session id with what it still holds. */
+export interface Hello {
+  readonly name: string
+  readonly projects?: readonly string[] | undefined
+  readonly queues: readonly string[]
+  readonly labels: readonly string[]
+  readonly executors: readonly string[]
+  readonly slots: number
+  readonly session?: string | undefined
+  /** Counts this session's registrations from 1; a delayed older one is refused. */
+  readonly registration: number
+  readonly held: readonly Held[]
+  /** Attempts it started and had to stop because its lease ran out: lost, and to be counted so. */
+  readonly forsaken: readonly Held[]
+}
+
+export interface Held {
+  readonly run: string
+  readonly fence: number
+}
+
+export interface Welcome {
+  readonly session: string
+  readonly leaseTtlMs: number
+  readonly heartbeatMs: number
+  /** Of the attempts listed as held, those this session no longer owns: stop them. */
+  readonly lost: readonly string[]
+}
+
+/**
+ * Finished attempts out, new ones in: one round trip per batch. Repeated until answered, or
+ * superseded by the next number when there is more to report; an answer to a superseded number is
+ * ignored. The server includes every grant the worker has not confirmed through `answered`, so
+ * neither a lost answer nor a superseded one strands a run.
+ */
+export interface Exchange {
+  readonly registration: number
+  readonly number: number
+  /** The last exchange whose answer was taken in; 0 after a registration. */
+  readonly answered: number
+  readonly done: readonly Done[]
+  /** Slots free after `done`. */
+  readonly free: number
+  /** How long the server may hold the answer while there is nothing to run. */
+  readonly waitMs: number
+}
+
+export interface Done extends Held {
+  readonly outcome: 'succeeded' | 'failed' | 'cancelled' | 'given_back'
+  readonly cause?: Exclude<Cause, 'lost' | 'cancelled'> | undefined
+  readonly message?: string | undefined
+  /** False when another try would fail the same way. */
+  readonly retriable?: boolean | undefined
+  /** JSON text of the result: opaque to the server. */
+  readonly result?: string | undefined
+}
+
+export interface ExchangeAnswer {
+  readonly number: number
+  /** One verdict per `done`, in order: `accepted` (also when repeated), or `stale`. */
+  readonly verdicts: readonly ('accepted' | 'stale')[]
+  readonly runs: readonly Assignment[]
+}
+
+export interface Assignment extends Held {
+  readonly job: string
+  readonly project: string
+  readonly attempt: number
+  readonly weight: number
+  readonly timeoutMs: number | null
+  /** The nominal time it was due, for jobs that care. */
+  readonly dueAt: number
+  /** JSON text of the input. */
+  readonly input: string | null
+}
+
+export interface Heartbeat {
+  readonly registration: number
+  /** The last exchange whose answer was taken in: what it granted and is not held was never started. */
+  readonly answered: number
+  readonly held: readonly Held[]
+}
+
+export interface HeartbeatAnswer {
+  /** Attempts listed that this session no longer owns: stop them, report nothing. */
+  readonly lost: readonly string[]
+  /** Attempts to stop and report as cancelled. */
+  readonly cancels: readonly string[]
+}

@@ -1,0 +1,73 @@
+import type { Cause } from './run-state.ts'
+
+export const BACKOFFS = ['fixed', 'linear', 'exponential'] as const
+export type Backoff = (typeof BACKOFFS)[number]
+
+export interface RetryPolicy {
+  /** Retries after the first attempt. */
+  readonly max: number
+  readonly backoff: Backoff
+  readonly delayMs: number
+  /** No single delay exceeds this, jitter included. */
+  readonly maxDelayMs: number
+  /** Share of the delay that chance decides, 0 … 1: 0.2 spreads a delay over ±20 %. */
+  readonly jitter: number
+  /** Causes worth another try. `lost` is not here: lost attempts have a budget of their own. */
+  readonly on: readonly Cause[]
+}
+
+export const RETRIABLE_CAUSES = [
+  'exit',
+  'signal',
+  'error',
+  'timeout',
+  'oom',
+  'start_error',
+] as const
+
+export const DEFAULT_RETRY: RetryPolicy = {
+  max: 0,
+  backoff: 'exponential',
+  delayMs: 1_000,
+  maxDelayMs: 3_600_000,
+  jitter: 0.2,
+  on: RETRIABLE_CAUSES,
+}
+
+/** Whether a failure with this cause gets another try after `retriesUsed` earlier ones. */
+export function mayRetry(policy: RetryPolicy, cause: Cause, retriesUsed: number): boolean {
+  return retriesUsed < policy.max && policy.on.includes(cause)
+}
+
+/**
+ * The wait before retry number `retry` (1 is the first). Jitter is a hash of the run and the retry,
+ * not a die: both stores, a replay and the simulator agree on it, and a herd still spreads.
+ */
+export function retryDelayMs(policy: RetryPolicy, retry: number, runId: number): number {
+  const base = growth(policy, retry)
+  const spread = (hashFraction(runId, retry) * 2 - 1) * policy.jitter
+  return Math.round(Math.min(policy.maxDelayMs, Math.max(0, base * (1 + spread))))
+}
+
+function growth(policy: RetryPolicy, retry: number): number {
+  switch (policy.backoff) {
+    case 'fixed':
+      return Math.min(policy.delayMs, policy.maxDelayMs)
+    case 'linear':
+      return Math.min(policy.delayMs * retry, policy.maxDelayMs)
+    case 'exponential':
+      return Math.min(policy.delayMs * 2 ** Math.min(retry - 1, 60), policy.maxDelayMs)
+  }
+}
+
+/** A fraction in [0, 1) that looks random and depends only on its two inputs. */
+function hashFraction(a: number, b: number): number {
+  let hash = 0x811c9dc5
+  for (const word of [a % 2 ** 32, Math.floor(a / 2 ** 32), b]) {
+    hash = Math.imul(hash ^ (word >>> 0), 0x85ebca6b)
+    hash ^= hash >>> 13
+    hash = Math.imul(hash, 0xc2b2ae35)
+    hash ^= hash >>> 16
+  }
+  return (hash >>> 0) / 2 ** 32
+}

@@ -1,0 +1,300 @@
+import { parseDuration } from './duration.ts'
+import { PunctualError } from './errors.ts'
+import type {
+  Assignment,
+  Exchange,
+  ExchangeAnswer,
+  RunPage,
+  RunView,
+  Submission,
+  Welcome,
+} from './protocol.ts'
+import type { RetryPolicy } from './retry.ts'
+
+/**
+ * The protocol as JSON: snake_case names, times as RFC 3339 text, durations as `15m`, and plain
+ * milliseconds only where a name ends in `_ms`. Server and client translate here and nowhere else.
+ * Messages whose names read the same on both sides (hello, heartbeat, done) travel as they are.
+ */
+export interface WireSubmission {
+  readonly job: string
+  readonly input?: unknown
+  readonly queue?: string | undefined
+  readonly priority?: number | undefined
+  readonly run_at?: string | undefined
+  readonly labels?: readonly string[] | undefined
+  readonly weight?: number | undefined
+  readonly executor?: string | undefined
+  readonly timeout?: string | undefined
+  readonly retry?: WireRetry | undefined
+  readonly on_lost?: 'retry' | 'fail' | undefined
+  readonly concurrency?: Submission['concurrency']
+  readonly dedupe_key?: string | undefined
+  readonly idempotency_key?: string | undefined
+  readonly tags?: Readonly<Record<string, string>> | undefined
+}
+
+export interface WireRetry {
+  readonly max?: RetryPolicy['max'] | undefined
+  readonly backoff?: RetryPolicy['backoff'] | undefined
+  readonly delay?: string | undefined
+  readonly max_delay?: string | undefined
+  readonly jitter?: RetryPolicy['jitter'] | undefined
+  readonly on?: RetryPolicy['on'] | undefined
+}
+
+/** One shape for every submission, whatever it leaves out: thousands pass through at once. */
+export function readSubmission(wire: WireSubmission, at = ''): Submission {
+  return {
+    job: wire.job,
+    input: wire.input,
+    queue: wire.queue,
+    priority: wire.priority,
+    runAt: wire.run_at === undefined ? undefined : parseTime(wire.run_at, `${at}run_at`),
+    labels: wire.labels,
+    weight: wire.weight,
+    executor: wire.executor,
+    timeoutMs: wire.timeout === undefined ? undefined : readDuration(wire.timeout, `${at}timeout`),
+    retry: wire.retry === undefined ? undefined : readRetry(wire.retry, `${at}retry.`),
+    onLost: wire.on_lost,
+    concurrency: wire.concurrency,
+    dedupeKey: wire.dedupe_key,
+    idempotencyKey: wire.idempotency_key,
+    tags: wire.tags,
+  }
+}
+
+export function writeSubmission(run: Submission): WireSubmission {
+  return {
+    job: run.job,
+    input: run.input,
+    queue: run.queue,
+    priority: run.priority,
+    run_at: run.runAt === undefined ? undefined : formatTime(run.runAt, 'runAt'),
+    labels: run.labels,
+    weight: run.weight,
+    executor: run.executor,
+    timeout: writeDuration(run.timeoutMs),
+    retry: run.retry === undefined ? undefined : writeRetry(run.retry),
+    on_lost: run.onLost,
+    concurrency: run.concurrency,
+    dedupe_key: run.dedupeKey,
+    idempotency_key: run.idempotencyKey,
+    tags: run.tags,
+  }
+}
+
+/** What is left out stays out: a policy stores only what its author said. */
+function readRetry(wire: WireRetry, at: string): Partial<RetryPolicy> {
+  return {
+    ...(wire.max === undefined ? {} : { max: wire.max }),
+    ...(wire.backoff === undefined ? {} : { backoff: wire.backoff }),
+    ...(wire.delay === undefined ? {} : { delayMs: parseDuration(wire.delay, `${at}delay`) }),
+    ...(wire.max_delay === undefined
+      ? {}
+      : { maxDelayMs: parseDuration(wire.max_delay, `${at}max_delay`) }),
+    ...(wire.jitter === undefined ? {} : { jitter: wire.jitter }),
+    ...(wire.on === undefined ? {} : { on: wire.on }),
+  }
+}
+
+function writeRetry(retry: Partial<RetryPolicy>): WireRetry {
+  return {
+    max: retry.max,
+    backoff: retry.backoff,
+    delay: writeDuration(retry.delayMs),
+    max_delay: writeDuration(retry.maxDelayMs),
+    jitter: retry.jitter,
+    on: retry.on,
+  }
+}
+
+/** A timeout of nothing would end every attempt at its start: surely not what was meant. */
+function readDuration(text: string, field: string): number {
+  const ms = parseDuration(text, field)
+  if (ms >= 1) return ms
+  throw new PunctualError('invalid_field', `${field} must be at least 1ms`, { field })
+}
+
+function writeDuration(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : `${ms}ms`
+}
+
+export interface WireRun {
+  readonly id: string
+  readonly job: string
+  readonly project: string
+  readonly queue: string
+  readonly state: RunView['state']
+  readonly cancelling: boolean
+  readonly priority: number
+  readonly attempt: number
+  readonly lost: number
+  readonly cause: RunView['cause']
+  readonly message: string | null
+  readonly worker: string | null
+  readonly created_at: string
+  readonly due_at: string | null
+  readonly started_at: string | null
+  readonly finished_at: string | null
+  readonly retry_of: string | null
+  readonly tags: RunView['tags']
+  readonly input: unknown
+  readonly result: unknown
+}
+
+export function writeRun(run: RunView): WireRun {
+  const { createdAt, dueAt, startedAt, finishedAt, retryOf, ...same } = run
+  return {
+    ...same,
+    created_at: formatTime(createdAt, 'created_at'),
+    due_at: dueAt === null ? null : formatTime(dueAt, 'due_at'),
+    started_at: startedAt === null ? null : formatTime(startedAt, 'started_at'),
+    finished_at: finishedAt === null ? null : formatTime(finishedAt, 'finished_at'),
+    retry_of: retryOf,
+  }
+}
+
+export function readRun(wire: WireRun): RunView {
+  const { created_at, due_at, started_at, finished_at, retry_of, ...same } = wire
+  return {
+    ...same,
+    createdAt: Date.parse(created_at),
+    dueAt: due_at === null ? null : Date.parse(due_at),
+    startedAt: started_at === null ? null : Date.parse(started_at),
+    finishedAt: finished_at === null ? null : Date.parse(finished_at),
+    retryOf: retry_of,
+  }
+}
+
+export interface WireRunPage {
+  readonly runs: readonly WireRun[]
+  readonly next: string | null
+}
+
+export function readRunPage(wire: WireRunPage): RunPage {
+  return { runs: wire.runs.map(readRun), next: wire.next }
+}
+
+export function writeRunPage(page: RunPage): WireRunPage {
+  return { runs: page.runs.map(writeRun), next: page.next }
+}
+
+export interface WireWelcome {
+  readonly session: string
+  readonly lease_ttl_ms: number
+  readonly heartbeat_ms: number
+  readonly lost: readonly string[]
+}
+
+export function writeWelcome(welcome: Welcome): WireWelcome {
+  const { session, leaseTtlMs, heartbeatMs, lost } = welcome
+  return { session, lease_ttl_ms: leaseTtlMs, heartbeat_ms: heartbeatMs, lost }
+}
+
+export function readWelcome(wire: WireWelcome): Welcome {
+  const { session, lease_ttl_ms, heartbeat_ms, lost } = wire
+  return { session, leaseTtlMs: lease_ttl_ms, heartbeatMs: heartbeat_ms, lost }
+}
+
+export interface WireExchange extends Omit<Exchange, 'waitMs'> {
+  readonly wait_ms: number
+}
+
+export function readExchange(wire: WireExchange): Exchange {
+  const { registration, number, answered, done, free, wait_ms } = wire
+  return { registration, number, answered, done, free, waitMs: wait_ms }
+}
+
+export function writeExchange(message: Exchange): WireExchange {
+  const { registration, number, answered, done, free, waitMs } = message
+  return { registration, number, answered, done, free, wait_ms: waitMs }
+}
+
+export interface WireExchangeAnswer extends Omit<ExchangeAnswer, 'runs'> {
+  readonly runs: readonly WireAssignment[]
+}
+
+/** Read by workers only, thousands a second: its time stays a number. */
+export interface WireAssignment extends Omit<Assignment, 'timeoutMs' | 'dueAt'> {
+  readonly timeout_ms: number | null
+  readonly due_at_ms: number
+}
+
+export function writeExchangeAnswer(answer: ExchangeAnswer): WireExchangeAnswer {
+  const { number, verdicts, runs } = answer
+  return { number, verdicts, runs: runs.map(writeAssignment) }
+}
+
+export function readExchangeAnswer(wire: WireExchangeAnswer): ExchangeAnswer {
+  const { number, verdicts, runs } = wire
+  return { number, verdicts, runs: runs.map(readAssignment) }
+}
+
+function writeAssignment(assigned: Assignment): WireAssignment {
+  const { run, fence, job, project, attempt, weight, timeoutMs, dueAt, input } = assigned
+  return {
+    run,
+    fence,
+    job,
+    project,
+    attempt,
+    weight,
+    timeout_ms: timeoutMs,
+    due_at_ms: dueAt,
+    input,
+  }
+}
+
+function readAssignment(wire: WireAssignment): Assignment {
+  const { run, fence, job, project, attempt, weight, timeout_ms, due_at_ms, input } = wire
+  return {
+    run,
+    fence,
+    job,
+    project,
+    attempt,
+    weight,
+    timeoutMs: timeout_ms,
+    dueAt: due_at_ms,
+    input,
+  }
+}
+
+/** An error as it travels: RFC 9457, plus the code that programs read and the hint for people. */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly code: string
+  readonly detail: string
+  readonly hint: string
+  readonly field?: string
+  readonly request_id: string
+}
+
+const TIME = /^\d{4}-(\d\d)-(\d\d)T(\d\d):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](\d\d):\d\d)$/
+
+/**
+ * Reads RFC 3339 with a zone, to the millisecond. Without a zone the time would be a guess; a date
+ * that no calendar has (30 February) or a leap second would be moved silently, so both are refused.
+ */
+export function parseTime(text: string, field: string): number {
+  const [, month, day, hour, zone] = TIME.exec(text) ?? []
+  const ms = Date.parse(text)
+  const isReal = Number(day) <= daysIn(Number(text.slice(0, 4)), Number(month))
+  if (Number.isFinite(ms) && isReal && Number(hour) < 24 && Number(zone ?? 0) < 24) return ms
+  const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text
+  const message = `${field} must be a time with its zone, like 2026-01-31T09:00:00Z, not "${shown}"`
+  throw new PunctualError('invalid_field', message, { field })
+}
+
+function daysIn(year: number, month: number): number {
+  return new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
+}
+
+export function formatTime(ms: number, field: string): string {
+  const date = new Date(ms)
+  if (!Number.isNaN(date.getTime())) return date.toISOString()
+  throw new PunctualError('invalid_field', `${field} must be milliseconds since 1970`, { field })
+}
