@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { claimNoOf, fenceOf } from '../../core/fence.ts'
+import type { LanePlace, NewRun } from '../port.ts'
+import { at, ids, only, runIds } from './fixture.ts'
+import { onSharedStore, type OpenStore } from './world.ts'
+
+const byPlace = (a: LanePlace, b: LanePlace) => a.rank - b.rank || a.pos - b.pos
+
+export function claimContract(open: OpenStore): void {
+  const inWorld = onSharedStore(open)
+
+  test(
+    'a lane is claimed in exact order of rank and age, whatever order it was filled in',
+    inWorld(async (world) => {
+      const rank = fc.integer({ min: -10, max: 10 })
+      const filling = fc.array(rank, { minLength: 1, maxLength: 30 })
+      let lanes = 0
+      await fc.assert(
+        fc.asyncProperty(filling, fc.integer({ min: 1, max: 7 }), async (ranks, bite) => {
+          const laneId = await world.internLane(`order-${(lanes += 1)}`)
+          const runs = ranks.map((value) => world.newRun({ laneId, rank: value }))
+          await world.submit(...runs.toReversed())
+          const claimed: number[] = []
+          while (claimed.length < runs.length) {
+            const leases = await world.claim(bite, { laneId })
+            assert.equal(leases.length, Math.min(bite, runs.length - claimed.length))
+            claimed.push(...runIds(leases))
+          }
+          assert.deepEqual(claimed, ids(runs.toSorted((a, b) => byPlace(place(a), place(b)))))
+        }),
+        { numRuns: 15 },
+      )
+    }),
+  )
+
+  test(
+    'sessions are dealt rows in the order they were named, and fences carry their salts',
+    inWorld(async (world) => {
+      await world.submit(...world.newRuns(4))
+      const demand = {
+        ...world.demand(0, { sessions: [9, 4, 9, 5] }),
+        salts: [1, 0, 2 ** 20 - 1, 7],
+      }
+      const leases = only((await world.tick({ claims: [demand] })).claims)
+      assert.deepEqual(
+        leases.map(({ session }) => session),
+        [9, 4, 9, 5],
+      )
+      assert.deepEqual(
+        leases.map(({ fence }) => fence),
+        demand.salts.map((salt) => fenceOf(1, salt)),
+      )
+    }),
+  )
+
+  test(
+    'a dry lane gives fewer rows, the first sessions first, and never another lane’s',
+    inWorld(async (world) => {
+      const other = await world.internLane('other')
+      await world.submit(...world.newRuns(2), ...world.newRuns(3, { laneId: other }))
+      const leases = await world.claim(0, { sessions: [1, 2, 3, 4] })
+      assert.deepEqual(
+        leases.map(({ session, laneId }) => [session, laneId]),
+        [
+          [1, world.lane],
+          [2, world.lane],
+        ],
+      )
+      assert.deepEqual(await world.claim(4), [])
+      assert.equal((await world.claim(4, { laneId: other })).length, 3)
+    }),
+  )
+
+  test(
+    'demands on several lanes are answered one by one, in their order',
+    inWorld(async (world) => {
+      const lanes = [world.lane]
+      for (const queue of ['b', 'c', 'd']) lanes.push(await world.internLane(queue))
+      const runs = lanes.map((laneId) => world.newRun({ laneId }))
+      await world.submit(...runs.slice(0, 3))
+      const claims = lanes.toReversed().map((laneId) => world.demand(2, { laneId }))
+      const answers = (await world.tick({ claims })).claims.map(runIds)
+      assert.deepEqual(answers, [
+        [],
+        ...runs
+          .slice(0, 3)
+          .toReversed()
+          .map(({ id }) => [id]),
+      ])
+    }),
+  )
+
+  test(
+    'two demands on one lane share it without overlap',
+    inWorld(async (world) => {
+      const runs = world.newRuns(5)
+      await world.submit(...runs)
+      const claims = [world.demand(2, { session: 1 }), world.demand(9, { session: 2 })]
+      const answers = (await world.tick({ claims })).claims
+      assert.deepEqual(runIds(answers.flat()), ids(runs))
+      assert.deepEqual(
+        answers.map((leases) => leases.length),
+        [2, 3],
+      )
+    }),
+  )
+
+  test(
+    'an unknown lane and an empty demand give nothing',
+    inWorld(async (world) => {
+      await world.submit(world.newRun())
+      const claims = [world.demand(3, { laneId: world.lane + 1_000 }), world.demand(0)]
+      assert.deepEqual((await world.tick({ claims })).claims, [[], []])
+      assert.equal((await world.store.liveCounts()).ready, 1)
+    }),
+  )
+
+  test(
+    'a floor skips everything up to that place and nothing beyond; no floor sweeps it all',
+    inWorld(async (world) => {
+      // The last in line is the oldest: a place is a rank and a position, not two bounds.
+      const last = world.newRun({ rank: 3 })
+      const runs = [...[-1, -1, 0, 0, 0].map((rank) => world.newRun({ rank })), last]
+      await world.submit(...runs)
+      const floor = place(at(runs, 3))
+      assert.deepEqual(runIds(await world.claim(9, { floor })), ids(runs.slice(4)))
+      assert.deepEqual(await world.claim(9, { floor }), [])
+      assert.deepEqual(runIds(await world.claim(9, { floor: null })), ids(runs.slice(0, 4)))
+    }),
+  )
+
+  test(
+    'what is not ready is never claimed',
+    inWorld(async (world) => {
+      const gate = await world.gate('door', 0)
+      await world.submit(
+        world.newRun({ dueAt: world.clock.now() + 1 }),
+        world.newRun({ gates: [gate] }),
+        world.newRun({ handOff: world.handOff() }),
+      )
+      const cancelled = world.newRun()
+      await world.submit(cancelled)
+      await world.cancel(cancelled.id)
+      // The time has come, but only a promotion makes a timer ready.
+      world.clock.advance(1)
+      assert.deepEqual(await world.claim(9), [])
+    }),
+  )
+
+  test(
+    'a lease carries everything the run was submitted with',
+    inWorld(async (world) => {
+      const dueAt = world.clock.now() - 5_000
+      const run = world.newRun({
+        rank: -7,
+        dueAt,
+        timeoutMs: 2 ** 40,
+        policy: '{"onLost":"fail"}',
+        input: '{"a":[1,2]}',
+      })
+      await world.submit(run)
+      world.clock.advance(250)
+      const lease = only(await world.claim(1, { session: 42 }))
+      assert.equal(claimNoOf(lease.fence), 1)
+      assert.deepEqual(lease, {
+        runId: run.id,
+        fence: lease.fence,
+        node: world.node,
+        session: 42,
+        projectId: world.project,
+        jobId: world.job,
+        laneId: world.lane,
+        rank: -7,
+        pos: run.id,
+        attempt: 1,
+        lost: 0,
+        cancelling: false,
+        startedAt: world.clock.now(),
+        createdAt: world.clock.now() - 250,
+        dueAt,
+        timeoutMs: 2 ** 40,
+        policy: '{"onLost":"fail"}',
+        input: '{"a":[1,2]}',
+      })
+      assert.deepEqual(await world.store.ownLeases({ node: world.node, after: 0, limit: 5 }), [
+        lease,
+      ])
+      const found = await world.store.findAttempts([lease])
+      assert.deepEqual(found, [{ kind: 'lease', lease }])
+    }),
+  )
+
+  test(
+    'own leases are paged by run id and belong to the node that asked',
+    inWorld(async (world) => {
+      const runs = world.newRuns(7)
+      await world.submit(...runs)
+      await world.claim(7)
+      const { node } = world
+      const first = await world.store.ownLeases({ node, after: 0, limit: 3 })
+      const second = await world.store.ownLeases({ node, after: at(runs, 2).id, limit: 9 })
+      assert.deepEqual([...runIds(first), ...runIds(second)], ids(runs))
+      assert.deepEqual(await world.store.ownLeases({ node: node + 1, after: 0, limit: 9 }), [])
+    }),
+  )
+
+  test(
+    'the store can say what became of any attempt',
+    inWorld(async (world) => {
+      const retried = await world.start()
+      await world.end(retried, { to: 'retry', cause: 'error', delayMs: 5_000 })
+      const givenBack = await world.start()
+      await world.end(givenBack, { to: 'given_back' })
+      const running = only(await world.claim(1))
+      const ended = await world.start()
+      await world.end(ended)
+      const found = await world.store.findAttempts([
+        ended,
+        { ...ended, fence: ended.fence + 1 },
+        running,
+        { runId: running.runId, fence: givenBack.fence },
+        retried,
+        { runId: world.mint(), fence: ended.fence },
+      ])
+      assert.deepEqual(
+        found.map(({ kind }) => kind),
+        ['ended', 'stale', 'lease', 'stale', 'ended', 'stale'],
+      )
+      assert.deepEqual(await world.store.findAttempts([]), [])
+    }),
+  )
+}
+
+function place({ rank, id }: NewRun): LanePlace {
+  return { rank, pos: id }
+}

@@ -1,0 +1,48 @@
+import { describe } from 'node:test'
+import { cancelContract } from './cancel.ts'
+import { catalogContract } from './catalog.ts'
+import { claimContract } from './claim.ts'
+import { concurrencyContract } from './concurrency.ts'
+import { endContract } from './end.ts'
+import type { OpenStore } from './world.ts'
+import { gatesContract } from './gates.ts'
+import { gatesPropertyContract } from './gates-property.ts'
+import { nodesContract } from './nodes.ts'
+import { orphansContract } from './orphans.ts'
+import { queriesContract } from './queries.ts'
+import { reopenContract } from './reopen.ts'
+import { sessionsContract } from './sessions.ts'
+import { submitContract } from './submit.ts'
+import { submitKeysContract } from './submit-keys.ts'
+import { tickContract } from './tick.ts'
+import { timersContract } from './timers.ts'
+import { upkeepContract } from './upkeep.ts'
+
+export type { OpenedStore, OpenStore } from './world.ts'
+
+const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = [
+  ['submitting', submitContract],
+  ['submitting with keys', submitKeysContract],
+  ['ending', endContract],
+  ['cancelling', cancelContract],
+  ['claiming', claimContract],
+  ['claiming side by side', concurrencyContract],
+  ['one tick', tickContract],
+  ['gates', gatesContract],
+  ['gates, in any order of events', gatesPropertyContract],
+  ['timers', timersContract],
+  ['nodes', nodesContract],
+  ['orphans', orphansContract],
+  ['sessions', sessionsContract],
+  ['names that became numbers', catalogContract],
+  ['reading', queriesContract],
+  ['upkeep', upkeepContract],
+  ['opening again', reopenContract],
+]
+
+/** What every store promises. `open` gives an empty store whose clock is the one handed in. */
+export function storeContract(name: string, open: OpenStore): void {
+  describe(`Store on ${name}`, () => {
+    for (const [theme, register] of THEMES) describe(theme, () => register(open))
+  })
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Lease } from '../port.ts'
+import { at, only, runIds, type Held } from './fixture.ts'
+import { onSharedStore, type OpenStore, type World } from './world.ts'
+
+interface Adoption {
+  readonly node?: number
+  readonly session?: number
+  readonly registration?: number
+  readonly held?: readonly Held[]
+}
+
+function adopt(world: World, adoption: Adoption) {
+  const { node = world.node, session = world.session, registration = 1, held = [] } = adoption
+  const pairs = held.map(({ runId, fence }) => ({ runId, fence }))
+  return world.store.adopt({ node, session, registration, name: 'worker-1', held: pairs })
+}
+
+async function running(
+  world: World,
+  count: number,
+  session = world.session,
+): Promise<readonly Lease[]> {
+  await world.submit(...world.newRuns(count))
+  return world.claim(count, { session })
+}
+
+export function sessionsContract(open: OpenStore): void {
+  const inWorld = onSharedStore(open)
+
+  test(
+    'a new session has nothing',
+    inWorld(async (world) => {
+      assert.deepEqual(await adopt(world, {}), { adopted: [], unlisted: [] })
+    }),
+  )
+
+  test(
+    'a session that comes back to another node brings its leases along',
+    inWorld(async (world) => {
+      const leases = await running(world, 3)
+      const { node } = await world.join('heir')
+      const result = await adopt(world, { node, held: leases })
+      assert.deepEqual(result, {
+        adopted: leases.map((lease) => ({ ...lease, node })),
+        unlisted: [],
+      })
+      const of = (owner: number) => world.store.ownLeases({ node: owner, after: 0, limit: 9 })
+      assert.deepEqual(runIds(await of(node)), runIds(leases))
+      assert.deepEqual(await of(world.node), [])
+    }),
+  )
+
+  test(
+    'a lease is adopted by its fence, never by its run alone',
+    inWorld(async (world) => {
+      const [lease, ended] = await running(world, 2)
+      assert.ok(lease && ended)
+      await world.end(ended)
+      const held = [
+        { ...lease, fence: lease.fence + 1 },
+        { ...lease, fence: lease.fence - 1 },
+        ended,
+        { runId: world.mint(), fence: 1 },
+      ]
+      const { node } = await world.join('heir')
+      const result = await adopt(world, { node, held })
+      assert.deepEqual(result?.adopted, [])
+      assert.equal(await world.end(lease), 'ended')
+    }),
+  )
+
+  test(
+    'what the session holds but does not list is named, so that it can be given back',
+    inWorld(async (world) => {
+      const leases = await running(world, 4)
+      const strangers = await running(world, 1, world.mint())
+      const result = await adopt(world, { held: [at(leases, 1), at(leases, 3)] })
+      assert.deepEqual(runIds(result?.adopted ?? []), [at(leases, 1).runId, at(leases, 3).runId])
+      assert.deepEqual(runIds(result?.unlisted ?? []), [at(leases, 0).runId, at(leases, 2).runId])
+      assert.ok(!runIds(result?.unlisted ?? []).includes(only(strangers).runId))
+    }),
+  )
+
+  const REGISTRATIONS: readonly [why: string, first: number, second: number, taken: boolean][] = [
+    ['a newer registration replaces the older', 1, 2, true],
+    ['a much newer registration replaces the older', 1, 1_000_000, true],
+    ['the same registration again is refused', 3, 3, false],
+    ['an older registration, delayed, is refused', 3, 2, false],
+  ]
+  for (const [why, first, second, taken] of REGISTRATIONS) {
+    test(
+      why,
+      inWorld(async (world) => {
+        const [lease] = await running(world, 1)
+        assert.ok(lease)
+        await adopt(world, { registration: first })
+        const { node } = await world.join('heir')
+        const result = await adopt(world, { node, registration: second, held: [lease] })
+        assert.equal(result !== null, taken)
+        const owned = await world.store.ownLeases({ node, after: 0, limit: 9 })
+        assert.equal(owned.length, taken ? 1 : 0, 'a refused registration moves nothing')
+      }),
+    )
+  }
+
+  test(
+    'registrations of two sessions are independent',
+    inWorld(async (world) => {
+      await adopt(world, { registration: 9 })
+      assert.ok(await adopt(world, { session: world.mint(), registration: 1 }))
+    }),
+  )
+
+  test(
+    'a session forgotten may start over',
+    inWorld(async (world) => {
+      await adopt(world, { registration: 5 })
+      await world.store.forgetSession({ session: world.session, registration: 5 })
+      assert.ok(await adopt(world, { registration: 1 }))
+    }),
+  )
+
+  test(
+    'a delayed goodbye does not forget a newer registration',
+    inWorld(async (world) => {
+      await adopt(world, { registration: 5 })
+      await adopt(world, { registration: 6 })
+      await world.store.forgetSession({ session: world.session, registration: 5 })
+      assert.equal(await adopt(world, { registration: 6 }), null)
+    }),
+  )
+
+  test(
+    'forgetting a session nobody knows is no error, and its leases stay',
+    inWorld(async (world) => {
+      const [lease] = await running(world, 1)
+      assert.ok(lease)
+      await world.store.forgetSession({ session: world.session, registration: 1 })
+      await world.store.forgetSession({ session: world.session, registration: 1 })
+      assert.equal(await world.stateOf(lease.runId), 'running')
+    }),
+  )
+
+  test(
+    'of two sessions coming back at once with one registration, one is taken',
+    inWorld(async (world) => {
+      const leases = await running(world, 2)
+      const other = await world.join('other')
+      const results = await Promise.all([
+        adopt(world, { registration: 2, held: leases }),
+        adopt(world, { node: other.node, registration: 2, held: leases }),
+      ])
+      assert.equal(results.filter((result) => result !== null).length, 1)
+      const owners = await world.store.findAttempts(leases)
+      const nodes = new Set(owners.map((found) => found.kind === 'lease' && found.lease.node))
+      assert.equal(nodes.size, 1, 'all leases went to one node')
+    }),
+  )
+
+  test(
+    'ids as large as ids get are kept exactly',
+    inWorld(async (world) => {
+      const session = Number.MAX_SAFE_INTEGER
+      const leases = await running(world, 1, session)
+      const result = await adopt(world, { session, registration: 2 ** 40, held: leases })
+      assert.equal(only(result?.adopted ?? []).session, session)
+    }),
+  )
+}

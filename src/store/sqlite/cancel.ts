@@ -1,0 +1,44 @@
+import type { Database } from 'better-sqlite3'
+import { type FinalState, isFinal, stateOfCode } from '../../core/run-state.ts'
+import type { CancelCommand, CancelVerdict } from '../port.ts'
+import type { Gates } from './admit.ts'
+import type { Keys } from './keys.ts'
+import type { TickState } from './tick-state.ts'
+
+export const FIND_TO_CANCEL = `
+  SELECT status, node, gates, dedupe_key AS dedupeKey FROM run WHERE id = ? AND project_id = ?`
+export const MARK = `UPDATE run SET cancelling = 1 WHERE id = ? AND status = 1`
+export const CANCEL_WAITING = `
+  UPDATE run SET status = 6, cause = 'cancelled', finished_at = ?,
+         timer_at = NULL, gate_id = NULL, recheck_at = NULL
+   WHERE id = ?`
+
+interface Found {
+  readonly status: number
+  readonly node: number
+  readonly gates: string | null
+  readonly dedupeKey: string | null
+}
+
+export type Cancel = (command: CancelCommand, tick: TickState) => CancelVerdict
+
+export function prepareCancel(db: Database, gates: Gates, keys: Keys): Cancel {
+  const find = db.prepare<[number, number], Found>(FIND_TO_CANCEL)
+  const mark = db.prepare(MARK)
+  const cancelWaiting = db.prepare(CANCEL_WAITING)
+
+  return ({ runId, projectId }, tick) => {
+    const run = find.get(runId, projectId)
+    if (!run) return { kind: 'unknown' }
+    const state = stateOfCode(run.status)
+    if (isFinal(state)) return { kind: 'final', state: state satisfies FinalState }
+    if (state === 'running') {
+      mark.run(runId)
+      return { kind: 'marked', node: run.node }
+    }
+    cancelWaiting.run(tick.now, runId)
+    gates.letGo(run.gates, runId, tick)
+    if (run.dedupeKey !== null) keys.release(projectId, run.dedupeKey, runId)
+    return { kind: 'cancelled' }
+  }
+}

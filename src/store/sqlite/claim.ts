@@ -1,0 +1,61 @@
+import type { Database } from 'better-sqlite3'
+import { fenceOf } from '../../core/fence.ts'
+import type { ClaimDemand, Lease } from '../port.ts'
+import type { TickState } from './tick-state.ts'
+
+const COLUMNS = `
+  id AS runId, project_id AS projectId, job_id AS jobId, rank, pos, attempt, lost,
+  claim_no AS claimNo, created_at AS createdAt, due_at AS dueAt, timeout_ms AS timeoutMs,
+  policy, input`
+export const READY_FROM_START = `
+  SELECT ${COLUMNS} FROM run WHERE status = 0 AND lane_id = ? ORDER BY rank, pos LIMIT ?`
+export const READY_AFTER = `
+  SELECT ${COLUMNS} FROM run WHERE status = 0 AND lane_id = ? AND (rank, pos) > (?, ?)
+   ORDER BY rank, pos LIMIT ?`
+export const LEASE = `
+  UPDATE run SET status = 1, claim_no = ?, fence = ?, node = ?, session = ?, started_at = ?
+   WHERE id = ? AND status = 0`
+
+type Unclaimed = 'fence' | 'node' | 'session' | 'laneId' | 'cancelling' | 'startedAt'
+type ReadyRow = Omit<Lease, Unclaimed> & { readonly claimNo: number }
+
+export type Claim = (demand: ClaimDemand, tick: TickState) => Lease[]
+
+export function prepareClaim(db: Database): Claim {
+  const fromStart = db.prepare<[number, number], ReadyRow>(READY_FROM_START)
+  const after = db.prepare<[number, number, number, number], ReadyRow>(READY_AFTER)
+  const lease = db.prepare(LEASE)
+
+  return ({ laneId, sessions, salts, floor }, { now, node }) => {
+    const limit = sessions.length
+    const rows = floor
+      ? after.all(laneId, floor.rank, floor.pos, limit)
+      : fromStart.all(laneId, limit)
+    return rows.map((row, i) => {
+      const claimNo = row.claimNo + 1
+      const session = sessions[i] as number
+      const fence = fenceOf(claimNo, salts[i] as number)
+      lease.run(claimNo, fence, node, session, now, row.runId)
+      return {
+        runId: row.runId,
+        fence,
+        node,
+        session,
+        projectId: row.projectId,
+        jobId: row.jobId,
+        laneId,
+        rank: row.rank,
+        pos: row.pos,
+        attempt: row.attempt,
+        lost: row.lost,
+        cancelling: false,
+        startedAt: now,
+        createdAt: row.createdAt,
+        dueAt: row.dueAt,
+        timeoutMs: row.timeoutMs,
+        policy: row.policy,
+        input: row.input,
+      }
+    })
+  }
+}

@@ -1,0 +1,23 @@
+import type { NewRun } from '../../port.ts'
+
+/** A run that asks for nothing special, of the first project, job and lane. */
+export function newRun(id: number, overrides: Partial<NewRun> = {}): NewRun {
+  return {
+    id,
+    projectId: 1,
+    jobId: 1,
+    laneId: 1,
+    rank: 0,
+    dueAt: null,
+    timeoutMs: null,
+    policy: null,
+    input: null,
+    tags: null,
+    gates: [],
+    dedupeKey: null,
+    idempotency: null,
+    retryOf: null,
+    handOff: null,
+    ...overrides,
+  }
+}

@@ -1,0 +1,113 @@
+import type { Database } from 'better-sqlite3'
+import { STATE_CODE, type FinalState } from '../../core/run-state.ts'
+import type { EndCommand, EndVerdict } from '../port.ts'
+import type { Gates } from './admit.ts'
+import type { Keys } from './keys.ts'
+import { noteTimer, type TickState } from './tick-state.ts'
+
+export const FIND_UNDER_WAY = `
+  SELECT project_id AS projectId, lane_id AS laneId, node, attempt, cancelling,
+         started_at AS startedAt, gates, dedupe_key AS dedupeKey
+    FROM run WHERE id = ? AND status = 1 AND fence = ?`
+export const FINISH = `
+  UPDATE run SET status = ?, finished_at = ?, cause = ?, worker = ?, message = ?, result = ?
+   WHERE id = ?`
+/** The common end in one step: a success of a run that holds nothing others wait for. */
+export const SUCCEED = `
+  UPDATE run SET status = 4, finished_at = ?, worker = ?, result = ?
+   WHERE id = ? AND status = 1 AND fence = ? AND gates IS NULL AND dedupe_key IS NULL`
+export const RECORD_ATTEMPT = `
+  INSERT INTO attempt (run_id, fence, attempt, cause, message, worker, started_at, finished_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+export const TO_TIMER = `
+  UPDATE run SET status = 2, timer_at = ?, attempt = attempt + 1, lost = ?,
+         fence = NULL, node = NULL, session = NULL, started_at = NULL
+   WHERE id = ?`
+export const TO_READY = `
+  UPDATE run SET status = 0, pos = ?, attempt = attempt + 1, lost = ?,
+         fence = NULL, node = NULL, session = NULL, started_at = NULL
+   WHERE id = ?`
+export const BACK_TO_READY = `
+  UPDATE run SET status = 0, pos = id,
+         fence = NULL, node = NULL, session = NULL, started_at = NULL
+   WHERE id = ?`
+/** Finished with this very fence, or an earlier attempt that ended with it. */
+export const ENDED_BEFORE = `
+  SELECT 1 FROM run WHERE id = ? AND fence = ? AND status >= 4
+   UNION ALL SELECT 1 FROM attempt WHERE run_id = ? AND fence = ? LIMIT 1`
+
+interface UnderWay {
+  readonly projectId: number
+  readonly laneId: number
+  readonly node: number
+  readonly attempt: number
+  readonly cancelling: number
+  readonly startedAt: number
+  readonly gates: string | null
+  readonly dedupeKey: string | null
+}
+
+export interface Endings {
+  end(command: EndCommand, tick: TickState): EndVerdict
+  hasEnded(runId: number, fence: number): boolean
+}
+
+export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings {
+  const find = db.prepare<[number, number], UnderWay>(FIND_UNDER_WAY)
+  const finish = db.prepare(FINISH)
+  const succeed = db.prepare(SUCCEED)
+  const recordAttempt = db.prepare(RECORD_ATTEMPT)
+  const toTimer = db.prepare(TO_TIMER)
+  const toReady = db.prepare(TO_READY)
+  const backToReady = db.prepare(BACK_TO_READY)
+  const endedBefore = db.prepare(ENDED_BEFORE)
+
+  const end = (run: UnderWay, to: FinalState, command: EndCommand, tick: TickState) => {
+    const { runId, cause, worker, message, result } = command
+    finish.run(STATE_CODE[to], tick.now, cause, worker, message, result, runId)
+    if (run.gates !== null) gates.letGo(run.gates, runId, tick)
+    if (run.dedupeKey !== null) keys.release(run.projectId, run.dedupeKey, runId)
+  }
+
+  const retry = (run: UnderWay, command: EndCommand, tick: TickState) => {
+    const { runId, fence, cause, worker, message, delayMs, lost } = command
+    recordAttempt.run(runId, fence, run.attempt, cause, message, worker, run.startedAt, tick.now)
+    if (delayMs > 0) {
+      const timerAt = tick.now + delayMs
+      toTimer.run(timerAt, lost, runId)
+      noteTimer(tick, timerAt)
+      gates.letGo(run.gates, runId, tick)
+      return
+    }
+    toReady.run(command.pos, lost, runId)
+    tick.refilled.add(run.laneId)
+  }
+
+  const hasEnded = (runId: number, fence: number) =>
+    endedBefore.get(runId, fence, runId, fence) !== undefined
+
+  return {
+    end(command, tick) {
+      const { runId, fence, owner, worker, result } = command
+      if (isPlainSuccess(command)) {
+        if (succeed.run(tick.now, worker, result, runId, fence).changes === 1) return 'ended'
+      }
+      const run = find.get(runId, fence)
+      if (!run) return hasEnded(runId, fence) ? 'replayed' : 'stale'
+      if (owner !== null && run.node !== owner) return 'stale'
+      // A mark may have come from another node a moment ago; only success is too late to stop.
+      const to = run.cancelling === 1 && command.to !== 'succeeded' ? 'cancelled' : command.to
+      if (to === 'retry') retry(run, command, tick)
+      else if (to === 'given_back') {
+        backToReady.run(runId)
+        tick.refilled.add(run.laneId)
+      } else end(run, to, command, tick)
+      return 'ended'
+    },
+    hasEnded,
+  }
+}
+
+function isPlainSuccess({ to, owner, cause, message }: EndCommand): boolean {
+  return to === 'succeeded' && owner === null && cause === null && message === null
+}

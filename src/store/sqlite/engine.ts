@@ -1,0 +1,145 @@
+import type { Database } from 'better-sqlite3'
+import { prepareGates } from './admit.ts'
+import { prepareCatalog } from './catalog.ts'
+import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
+import { IN_MEMORY } from './connection.ts'
+import { prepareEndings } from './end.ts'
+import type { FatalStoreError } from './failure.ts'
+import { prepareKeys } from './keys.ts'
+import { prepareLeases } from './leases.ts'
+import { prepareNodes } from './nodes.ts'
+import { openDatabase, type OpenOptions } from './open-database.ts'
+import { preparePromote } from './promote.ts'
+import { preparePrune } from './prune.ts'
+import { prepareQueries } from './queries.ts'
+import { prepareRecheck } from './recheck.ts'
+import { prepareSessions } from './sessions.ts'
+import { systemNow } from './system-clock.ts'
+import { prepareTick } from './tick.ts'
+import { createTransactions, type Transactions } from './transaction.ts'
+import { prepareMaintain } from './upkeep.ts'
+import type { Verbs } from './verbs.ts'
+
+export interface EngineOptions extends OpenOptions {
+  /** Wall time, for rows and timers. */
+  readonly now?: () => number
+  /** The disk failed; nothing is answered any more and the process should go. Called once. */
+  readonly onFatal?: (error: FatalStoreError) => void
+}
+
+/** The store itself, answering at once in the thread it is called in. */
+export interface Engine {
+  readonly verbs: Verbs
+  /** `SQLite 3.53.4` */
+  readonly version: string
+  /** The connection under it, for the simulator and for tests that look or plant by hand. */
+  readonly raw: Database
+  /** The disk failed: see `onFatal`. */
+  readonly failed: boolean
+  /** What can wait until an answer is out. Never throws. */
+  settle(): void
+  close(): void
+}
+
+export function openEngine(options: EngineOptions): Engine {
+  const { path, exclusive = true, now = systemNow, onFatal = () => {} } = options
+  const { db, version, close } = openDatabase({ ...options, exclusive })
+  const transactions = createTransactions(db, onFatal)
+  const checkpoints = path === IN_MEMORY ? undefined : createCheckpoints(db)
+  let closed = false
+  return {
+    verbs: prepareVerbs(db, { transactions, checkpoints, exclusive, now }),
+    version: `SQLite ${version}`,
+    raw: db,
+    get failed() {
+      return transactions.failed
+    },
+    settle() {
+      if (checkpoints && !transactions.failed) quietly(transactions, () => checkpoints.whenDue())
+    },
+    close() {
+      if (closed) return
+      closed = true
+      // Closing would checkpoint, and that is one more fsync: leave a failed disk to the next start.
+      if (!transactions.failed) close()
+    },
+  }
+}
+
+interface Parts {
+  readonly transactions: Transactions
+  readonly checkpoints: Checkpoints | undefined
+  readonly exclusive: boolean
+  readonly now: () => number
+}
+
+function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now }: Parts): Verbs {
+  const { read, write } = transactions
+  const gates = prepareGates(db)
+  const keys = prepareKeys(db)
+  const endings = prepareEndings(db, gates, keys)
+  const tick = prepareTick(db, { gates, keys, endings })
+  const promote = preparePromote(db, gates)
+  const recheck = prepareRecheck(db, gates)
+  const leases = prepareLeases(db, endings)
+  const nodes = prepareNodes(db, exclusive)
+  const sessions = prepareSessions(db)
+  const catalog = prepareCatalog(db)
+  const queries = prepareQueries(db)
+  const prune = preparePrune(db)
+  const maintain = prepareMaintain(db)
+  const ping = db.prepare('SELECT 1 FROM meta LIMIT 1')
+  const totalChanges = db.prepare<[], number>('SELECT total_changes()').pluck()
+  let changesAtLastMaintain = -1
+
+  return {
+    tick: (batch) => write(() => tick(batch, now())),
+    promote: (input) => write(() => promote(input, now())),
+    recheck: (input) => write(() => recheck(input, now())),
+    orphans: (input) => read(() => leases.orphans(input, now())),
+    ownLeases: (input) => read(() => leases.ownLeases(input)),
+    cancelMarks: (input) => read(() => leases.cancelMarks(input)),
+    findAttempts: (pairs) => read(() => leases.findAttempts(pairs)),
+
+    join: (input) => write(() => nodes.join(input, now())),
+    beat: (input) => write(() => nodes.beat(input, now())),
+    leave: (input) => write(() => nodes.leave(input, now())),
+    buryDead: () => write(() => nodes.buryDead(now())),
+    adopt: (input) => write(() => sessions.adopt(input, now())),
+    forgetSession: (input) => write(() => sessions.forgetSession(input)),
+
+    internProjects: (names) => write(() => catalog.internProjects(names)),
+    internJobs: (jobs) => write(() => catalog.internJobs(jobs)),
+    internLanes: (specs) => write(() => catalog.internLanes(specs)),
+    internGates: (wanted) => write(() => catalog.internGates(wanted)),
+    lanesAfter: (after) => read(() => catalog.lanesAfter(after)),
+    jobNames: (ids) => read(() => queries.jobNames(ids)),
+    projectNames: (ids) => read(() => queries.projectNames(ids)),
+
+    findRun: (input) => read(() => queries.findRun(input)),
+    listRuns: (filter) => read(() => queries.listRuns(filter)),
+    liveCounts: () => read(() => queries.liveCounts()),
+
+    ping: () => read(() => void ping.get()),
+    prune: (input) => write(() => prune(input)),
+    maintain() {
+      if (write(() => maintain(now()))) return true
+      const changes = totalChanges.get() ?? 0
+      if (changes === changesAtLastMaintain) {
+        quietly(transactions, () => checkpoints?.whenIdle())
+        db.pragma('shrink_memory')
+      }
+      changesAtLastMaintain = changes
+      return false
+    },
+  }
+}
+
+/** A checkpoint that fails for lack of room is tried again; a disk that fails is reported by itself. */
+function quietly({ read }: Transactions, work: () => void): void {
+  try {
+    read(work)
+  } catch {
+    // Nothing was asked for, so there is nobody to tell.
+  }
+}

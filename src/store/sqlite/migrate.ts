@@ -1,0 +1,58 @@
+import type { Database } from 'better-sqlite3'
+import { PunctualError } from '../../core/errors.ts'
+import { firstSchema } from './migrations/0001-first-schema.ts'
+
+export interface Migration {
+  readonly version: number
+  readonly statements: readonly string[]
+}
+
+/** In ascending order. A released migration never changes; a correction is a new one. */
+export const MIGRATIONS: readonly Migration[] = [firstSchema]
+
+const SET_VERSION = `
+  INSERT INTO meta (key, value) VALUES ('schema_version', ?)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value`
+
+/**
+ * Brings the schema up to date. A migration and its version number commit together, so a process
+ * killed anywhere in here leaves a database at some earlier version, never between two.
+ */
+export function migrate(
+  db: Database,
+  options: { migrations?: readonly Migration[]; beforeStatement?: (sql: string) => void } = {},
+): void {
+  const { migrations = MIGRATIONS, beforeStatement = () => {} } = options
+  const stored = schemaVersion(db)
+  const newest = migrations.at(-1)?.version ?? 0
+  if (stored > newest) {
+    throw new PunctualError(
+      'schema_too_new',
+      `the database has schema ${stored}; this program knows up to ${newest}`,
+    )
+  }
+  for (const migration of migrations) {
+    if (migration.version > stored) apply(db, migration, beforeStatement)
+  }
+}
+
+export function schemaVersion(db: Database): number {
+  const hasMeta = db
+    .prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'`)
+    .get()
+  if (hasMeta === undefined) return 0
+  const read = db.prepare<[], number>(`SELECT value FROM meta WHERE key = 'schema_version'`)
+  return read.pluck().get() ?? 0
+}
+
+function apply(db: Database, migration: Migration, beforeStatement: (sql: string) => void): void {
+  const step = db.transaction(() => {
+    for (const sql of migration.statements) {
+      beforeStatement(sql)
+      db.exec(sql)
+    }
+    beforeStatement(SET_VERSION)
+    db.prepare(SET_VERSION).run(migration.version)
+  })
+  step.immediate()
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Database } from 'better-sqlite3'
+import { STATES } from '../../core/run-state.ts'
+import * as admit from './admit.ts'
+import * as cancel from './cancel.ts'
+import * as catalog from './catalog.ts'
+import * as claim from './claim.ts'
+import * as end from './end.ts'
+import { openEngine } from './engine.ts'
+import * as keys from './keys.ts'
+import * as leases from './leases.ts'
+import { pageSql } from './list-runs.ts'
+import * as promote from './promote.ts'
+import * as prune from './prune.ts'
+import * as queries from './queries.ts'
+import * as recheck from './recheck.ts'
+import * as sessions from './sessions.ts'
+import * as submit from './submit.ts'
+
+const MODULES = {
+  admit,
+  cancel,
+  catalog,
+  claim,
+  end,
+  keys,
+  leases,
+  promote,
+  prune,
+  recheck,
+  sessions,
+  submit,
+}
+/** Counting is the one thing that has to walk a whole index: that of the state counted. */
+const WALKS = new Set([queries.LIVE_COUNTS])
+
+function planOf(db: Database, sql: string): string[] {
+  const explain = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+  const names = [...sql.matchAll(/:(\w+)/g)].map(([, name]) => [name, null])
+  const rows =
+    names.length > 0
+      ? explain.all(Object.fromEntries(names))
+      : explain.all(...Array.from(sql.matchAll(/\?/g), () => null))
+  return rows.map(({ detail }) => detail)
+}
+
+function sqlIn(module: object): [name: string, sql: string][] {
+  return Object.entries(module).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && !WALKS.has(entry[1]),
+  )
+}
+
+const { raw } = openEngine({ path: ':memory:' })
+
+for (const [module, exports] of Object.entries(MODULES)) {
+  for (const [name, sql] of sqlIn(exports)) {
+    test(`${module} ${name} finds its rows by an index, in order`, () => assertSeeks(sql))
+  }
+}
+
+for (const owner of ['project', 'job'] as const) {
+  for (const state of [null, ...STATES]) {
+    test(`a page of ${state ?? 'all'} runs of a ${owner} is read in order`, () =>
+      assertSeeks(pageSql(owner, state)))
+  }
+}
+
+const CHOSEN: [why: string, sql: string, index: string][] = [
+  ['a claim reads the ready index', claim.READY_FROM_START, 'run_ready (lane_id=?)'],
+  [
+    'a floor is a seek, not a filter',
+    claim.READY_AFTER,
+    'run_ready (lane_id=? AND (rank,pos)>(?,?))',
+  ],
+  ['due timers come from the timer index', promote.DUE, 'run_timer (timer_at<?)'],
+  ['the next timer is the first one', promote.NEXT_DUE, 'run_timer'],
+  ['those who wait at a gate are in line', admit.WAITING_AT, 'run_blocked (gate_id=?)'],
+  ['rechecks come from their index', recheck.PAST_RECHECK, 'run_recheck (recheck_at<?)'],
+  ['a node finds its leases', leases.OWNED_BY, 'run_lease (node=? AND rowid>?)'],
+  ['a node finds its cancel marks', leases.MARKED, 'run_lease_cancelling (node=?)'],
+  ['a session finds its leases', sessions.HELD_BY_SESSION, 'run_lease_session (session=?)'],
+  ['failures have their own index', pageSql('project', 'failed'), 'run_unlucky_by_project'],
+]
+for (const [why, sql, index] of CHOSEN) {
+  test(why, () => {
+    const plan = planOf(raw, sql)
+    assert.ok(
+      plan.some((step) => step.includes(`INDEX ${index}`)),
+      plan.join('; '),
+    )
+  })
+}
+
+test('live counts walk the index of each state and never the table', () => {
+  const walked = planOf(raw, queries.LIVE_COUNTS).filter((step) => step.startsWith('SCAN run'))
+  assert.equal(walked.length, 4)
+  for (const step of walked)
+    assert.match(step, /COVERING INDEX run_(ready|lease|timer|blocked|recheck)/)
+})
+
+function assertSeeks(sql: string): void {
+  const plan = planOf(raw, sql)
+  assert.ok(
+    plan.every(
+      (step) => !/^SCAN (run|attempt|dedupe|lane|job|project|gate)\b(?!.*run_timer)/.test(step),
+    ),
+    plan.join('; '),
+  )
+  assert.ok(
+    plan.every((step) => !step.includes('TEMP B-TREE')),
+    plan.join('; '),
+  )
+}

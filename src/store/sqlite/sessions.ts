@@ -1,0 +1,50 @@
+import type { Database } from 'better-sqlite3'
+import type { Lease, NodeStore } from '../port.ts'
+import { LEASE_COLUMNS, type LeaseRow, toLease } from './lease-row.ts'
+
+export const BIND_SESSION = `
+  INSERT INTO session (id, node, registration, name, seen_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE
+    SET node = excluded.node, registration = excluded.registration, name = excluded.name,
+        seen_at = excluded.seen_at
+    WHERE excluded.registration > session.registration`
+export const MOVE_LEASE = `
+  UPDATE run SET node = ? WHERE id = ? AND status = 1 AND session = ? AND fence = ?`
+export const HELD_BY_SESSION = `
+  SELECT ${LEASE_COLUMNS} FROM run WHERE status = 1 AND session = ? ORDER BY id`
+export const FORGET_SESSION = `DELETE FROM session WHERE id = ? AND registration = ?`
+
+type Adoption = Parameters<NodeStore['adopt']>[0]
+
+export interface Sessions {
+  adopt(
+    input: Adoption,
+    now: number,
+  ): { adopted: readonly Lease[]; unlisted: readonly Lease[] } | null
+  forgetSession(input: { session: number; registration: number }): void
+}
+
+export function prepareSessions(db: Database): Sessions {
+  const bind = db.prepare(BIND_SESSION)
+  const moveLease = db.prepare(MOVE_LEASE)
+  const heldBySession = db.prepare<[number], LeaseRow>(HELD_BY_SESSION)
+  const forget = db.prepare(FORGET_SESSION)
+
+  return {
+    adopt({ node, session, registration, name, held }, now) {
+      if (bind.run(session, node, registration, name, now).changes === 0) return null
+      const moved = new Set<number>()
+      for (const { runId, fence } of held) {
+        if (moveLease.run(node, runId, session, fence).changes === 1) moved.add(runId)
+      }
+      const leases = heldBySession.all(session).map(toLease)
+      return {
+        adopted: leases.filter(({ runId }) => moved.has(runId)),
+        unlisted: leases.filter(({ runId }) => !moved.has(runId)),
+      }
+    },
+    forgetSession({ session, registration }) {
+      forget.run(session, registration)
+    },
+  }
+}

@@ -1,0 +1,156 @@
+import type { Store } from '../port.ts'
+import { type Call, callInline } from './call.ts'
+import { IN_MEMORY, openReader } from './connection.ts'
+import { type Engine, type EngineOptions, openEngine } from './engine.ts'
+import { prepareQueries } from './queries.ts'
+import type { FatalStoreError } from './failure.ts'
+import { startThread } from './thread.ts'
+import { createTransactions } from './transaction.ts'
+import type { QueryVerbs } from './verbs.ts'
+
+export { type Engine, type EngineOptions, openEngine } from './engine.ts'
+export { FatalStoreError, isFatal } from './failure.ts'
+
+export interface SqliteOptions extends EngineOptions {
+  /** A file, or `:memory:`. */
+  readonly path: string
+  /** Whether a thread of its own does the writing. The default for files. */
+  readonly inThread?: boolean
+  readonly tickCap?: number
+}
+
+const TICK_CAP = 2_000
+/** While the thread writes one tick, the next may already be on its way to it. */
+const TICKS_IN_FLIGHT_THREADED = 2
+/** Housekeeping in one call: what is left waits for the next. */
+const BITES = 100
+
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { path, inThread = path !== IN_MEMORY } = options
+  return inThread ? openThreaded(options) : openInline(options)
+}
+
+/** A store on an engine that others may share: the simulator's nodes, each with its own. */
+export function storeOn(engine: Engine, options: { tickCap?: number } = {}): Store {
+  const { tickCap = TICK_CAP } = options
+  const close = async () => engine.close()
+  const call = callInline(engine)
+  return toStore({ call, version: engine.version, tickCap, ticksInFlight: 1, close })
+}
+
+function openInline(options: SqliteOptions): Store {
+  const { path, tickCap = TICK_CAP } = options
+  const engine = openEngine(options)
+  const reader = path === IN_MEMORY ? undefined : openQueries(path, options.onFatal)
+  return toStore({
+    call: callInline(engine),
+    queries: reader?.queries,
+    version: engine.version,
+    tickCap,
+    ticksInFlight: 1,
+    close: async () => {
+      if (!engine.failed) reader?.close()
+      engine.close()
+    },
+  })
+}
+
+async function openThreaded(options: SqliteOptions): Promise<Store> {
+  const { now, onFatal = () => {}, inThread: _, tickCap = TICK_CAP, ...rest } = options
+  const thread = await startThread(rest, { now, onFatal })
+  const reader = rest.path === IN_MEMORY ? undefined : openQueries(rest.path, onFatal)
+  return toStore({
+    call: thread.call,
+    queries: reader?.queries,
+    version: thread.version,
+    tickCap,
+    ticksInFlight: TICKS_IN_FLIGHT_THREADED,
+    close: async () => {
+      if (!thread.failed) reader?.close()
+      await thread.close()
+    },
+  })
+}
+
+/** Reads see the last commit through a connection of their own, and never wait for the writer. */
+function openQueries(
+  path: string,
+  onFatal: (error: FatalStoreError) => void = () => {},
+): { queries: QueryVerbs; close(): void } {
+  const db = openReader(path)
+  const { read } = createTransactions(db, onFatal)
+  const queries = prepareQueries(db)
+  return {
+    queries: {
+      findRun: (input) => read(() => queries.findRun(input)),
+      listRuns: (filter) => read(() => queries.listRuns(filter)),
+      liveCounts: () => read(() => queries.liveCounts()),
+      jobNames: (ids) => read(() => queries.jobNames(ids)),
+      projectNames: (ids) => read(() => queries.projectNames(ids)),
+    },
+    close: () => db.close(),
+  }
+}
+
+interface Parts extends Pick<Store, 'version' | 'ticksInFlight' | 'tickCap' | 'close'> {
+  readonly call: Call
+  readonly queries?: QueryVerbs | undefined
+}
+
+function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Parts): Store {
+  return {
+    kind: 'sqlite',
+    version,
+    ticksInFlight,
+    tickCap,
+    close,
+
+    tick: (batch) => call('tick', batch),
+    promote: (input) => call('promote', input),
+    recheck: (input) => call('recheck', input),
+    orphans: (input) => call('orphans', input),
+    ownLeases: (input) => call('ownLeases', input),
+    cancelMarks: (input) => call('cancelMarks', input),
+    findAttempts: (pairs) => call('findAttempts', pairs),
+
+    join: (input) => call('join', input),
+    beat: (input) => call('beat', input),
+    leave: (input) => call('leave', input),
+    buryDead: () => call('buryDead'),
+    adopt: (input) => call('adopt', input),
+    forgetSession: (input) => call('forgetSession', input),
+
+    internProjects: (names) => call('internProjects', names),
+    internJobs: (jobs) => call('internJobs', jobs),
+    internLanes: (specs) => call('internLanes', specs),
+    internGates: (gates) => call('internGates', gates),
+    lanesAfter: (after) => call('lanesAfter', after),
+
+    ping: () => call('ping'),
+    prune: (input) => call('prune', input),
+    maintain: async () => {
+      for (let bite = 0; bite < BITES && (await call('maintain')); bite += 1);
+    },
+
+    ...queriesOf(call, queries),
+  }
+}
+
+function queriesOf(call: Call, local: QueryVerbs | undefined) {
+  if (!local) {
+    return {
+      findRun: (input) => call('findRun', input),
+      listRuns: (filter) => call('listRuns', filter),
+      liveCounts: () => call('liveCounts'),
+      jobNames: (ids) => call('jobNames', ids),
+      projectNames: (ids) => call('projectNames', ids),
+    } satisfies Partial<Store>
+  }
+  return {
+    findRun: async (input) => local.findRun(input),
+    listRuns: async (filter) => local.listRuns(filter),
+    liveCounts: async () => local.liveCounts(),
+    jobNames: async (ids) => local.jobNames(ids),
+    projectNames: async (ids) => local.projectNames(ids),
+  } satisfies Partial<Store>
+}

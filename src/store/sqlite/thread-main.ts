@@ -1,0 +1,45 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { type Engine, openEngine } from './engine.ts'
+import { toWire } from './failure.ts'
+import { systemNow } from './system-clock.ts'
+import type { Message, Request, ThreadOptions } from './thread-protocol.ts'
+
+/** The database thread: an fsync that stalls stops this, not the answers to heartbeats. */
+function main(): void {
+  if (!parentPort) throw new Error('this file is started as a worker thread')
+  const port = parentPort
+  const post = (message: Message) => port.postMessage(message)
+  let givenNow: number | undefined
+  const engine = open(post, () => givenNow ?? systemNow())
+  if (!engine) {
+    port.close()
+    return
+  }
+  const { verbs } = engine
+  port.on('message', ({ id, verb, args, now }: Request) => {
+    givenNow = now
+    try {
+      const call =
+        verb === 'close' ? engine.close : (verbs[verb] as (...given: unknown[]) => unknown)
+      post({ kind: 'done', id, value: call(...args) })
+      if (verb === 'close') port.close()
+      else engine.settle()
+    } catch (error) {
+      post({ kind: 'failed', id, failure: toWire(error) })
+    }
+  })
+}
+
+function open(post: (message: Message) => void, now: () => number): Engine | undefined {
+  try {
+    const onFatal = (error: Error) => post({ kind: 'fatal', failure: toWire(error) })
+    const engine = openEngine({ ...(workerData as ThreadOptions), now, onFatal })
+    post({ kind: 'open', version: engine.version })
+    return engine
+  } catch (error) {
+    post({ kind: 'not-open', failure: toWire(error) })
+    return undefined
+  }
+}
+
+main()
