@@ -1,0 +1,195 @@
+import type { Clock } from '../core/clock.ts'
+import { LIMITS } from '../core/limits.ts'
+import type { Assignment, Done, Held } from '../core/protocol.ts'
+import { startAttempt, type Attempt } from './attempt.ts'
+import type { Handler, StopCause } from './handler.ts'
+import { givenBack } from './outcome.ts'
+
+/** One report stays well below the size of a request body, whatever escaping does to its texts. */
+const BATCH_RUNS = 2_000
+const BATCH_BYTES = LIMITS.bodyBytes * 0.75
+
+/**
+ * The attempts this worker answers for: under way, or finished and not yet acknowledged. Whatever
+ * leaves the book is never reported, even if its function still runs.
+ */
+export interface Book {
+  /** Starts an attempt, or gives it back when there is no room for it. */
+  take(assignment: Assignment): void
+  /** Slots not taken by a function that still runs; none once the book is closing. */
+  free(): number
+  held(): Held[]
+  hasFinished(): boolean
+  /** Finished attempts for one message, oldest first. */
+  nextReport(): { done: Done[]; isAll: boolean }
+  /** The server has ruled on a finished attempt, one way or the other. */
+  acknowledge(held: Held): void
+  /** Another may own it now: stops it and forgets it, unless it has finished. */
+  lose(held: Held): void
+  /**
+   * Stops and drops all that is under way, because the lease ran out. What has finished stays: its
+   * fence decides whether it still counts.
+   */
+  forsake(): void
+  /** What was forsaken and the server has not been told of yet. */
+  forsaken(): readonly Held[]
+  /** The server knows of all that was forsaken so far. */
+  confess(): void
+  cancel(run: string): void
+  /** Takes nothing more from here on. */
+  close(): void
+  stopRunning(why: StopCause): void
+  isEmpty(): boolean
+  counts(): BookCounts
+}
+
+export interface BookCounts {
+  readonly running: number
+  readonly unacknowledged: number
+  readonly taken: number
+  readonly lost: number
+}
+
+interface Entry extends Held {
+  attempt: Attempt | undefined
+  done: Done | undefined
+}
+
+export interface BookOptions {
+  readonly clock: Clock
+  readonly slots: number
+  readonly handlers: ReadonlyMap<string, Handler>
+  /** Something changed that a message to the server could carry. */
+  onChange(): void
+  /** A handler of this job was told to stop and did not. */
+  onIgnored(assignment: Assignment): void
+}
+
+export function createBook({ clock, slots, handlers, onChange, onIgnored }: BookOptions): Book {
+  const entries = new Map<string, Entry>()
+  const finished = new Map<string, Done>()
+  let forsaken: Held[] = []
+  let occupied = 0
+  let isClosing = false
+  let taken = 0
+  let lost = 0
+
+  const remove = (entry: Entry) => {
+    entries.delete(entry.run)
+    finished.delete(entry.run)
+    onChange()
+  }
+  const drop = (entry: Entry) => {
+    lost += 1
+    remove(entry)
+    entry.attempt?.stop('lease_lost')
+  }
+  const end = (entry: Entry, done: Done | undefined) => {
+    if (entries.get(entry.run) !== entry) return
+    if (!done) return remove(entry)
+    entry.done = done
+    finished.set(entry.run, done)
+    onChange()
+  }
+  const find = ({ run, fence }: Held) => {
+    const entry = entries.get(run)
+    return entry?.fence === fence ? entry : undefined
+  }
+  const running = () => [...entries.values()].filter(({ done }) => !done)
+  const free = () => (isClosing ? 0 : Math.max(0, slots - occupied))
+
+  const start = (entry: Entry, assignment: Assignment) => {
+    occupied += assignment.weight
+    entry.attempt = startAttempt(assignment, handlers.get(assignment.job), {
+      clock,
+      onEnd: (done) => end(entry, done),
+      onReturn() {
+        occupied -= assignment.weight
+        onChange()
+      },
+      onIgnored: () => onIgnored(assignment),
+    })
+  }
+
+  return {
+    take(assignment) {
+      const { run, fence } = assignment
+      const known = entries.get(run)
+      if (known) {
+        if (known.fence >= fence) return
+        // Fences of a run only grow: that we get it again proves the earlier attempt is over.
+        drop(known)
+      }
+      const entry: Entry = { run, fence, attempt: undefined, done: undefined }
+      entries.set(run, entry)
+      if (assignment.weight > free()) return end(entry, givenBack(entry))
+      taken += 1
+      start(entry, assignment)
+    },
+
+    free,
+    held: () => Array.from(entries.values(), ({ run, fence }) => ({ run, fence })),
+    hasFinished: () => finished.size > 0,
+
+    nextReport() {
+      const done: Done[] = []
+      let bytes = 0
+      for (const item of finished.values()) {
+        bytes += weigh(item)
+        if (done.length > 0 && (bytes > BATCH_BYTES || done.length === BATCH_RUNS)) break
+        done.push(item)
+      }
+      return { done, isAll: done.length === finished.size }
+    },
+
+    acknowledge(held) {
+      const entry = find(held)
+      if (entry?.done) remove(entry)
+    },
+
+    lose(held) {
+      const entry = find(held)
+      // A report under way may have been taken in just now, with its answer still to come: for what
+      // has finished, only the verdict counts.
+      if (entry && !entry.done) drop(entry)
+    },
+
+    forsake() {
+      for (const entry of running()) {
+        forsaken.push({ run: entry.run, fence: entry.fence })
+        drop(entry)
+      }
+    },
+
+    forsaken: () => forsaken,
+    confess() {
+      forsaken = []
+    },
+
+    cancel(run) {
+      entries.get(run)?.attempt?.stop('cancelled')
+    },
+
+    close() {
+      isClosing = true
+      onChange()
+    },
+
+    stopRunning(why) {
+      for (const entry of running()) entry.attempt?.stop(why)
+    },
+
+    isEmpty: () => entries.size === 0,
+    counts: () => ({
+      running: entries.size - finished.size,
+      unacknowledged: finished.size,
+      taken,
+      lost,
+    }),
+  }
+}
+
+/** An upper bound of a report's size on the wire: results are JSON inside JSON, messages are free text. */
+function weigh({ result = '', message = '' }: Done): number {
+  return 256 + 2 * Buffer.byteLength(result) + 6 * message.length
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PunctualError } from '../core/errors.ts'
+import type { WorkerOptions } from './options.ts'
+import { readOptions } from './options.ts'
+
+const handlers = { job: () => {} }
+const usual = { client: {} as WorkerOptions['client'], name: 'w1', handlers }
+
+const wrong: [why: string, options: Partial<WorkerOptions>, field: string][] = [
+  ['a worker needs a handler', { handlers: {} }, 'handlers'],
+  ['a job name must be a name', { handlers: { 'a job': () => {} } }, 'handlers'],
+  ['a worker needs a name', { name: '' }, 'name'],
+  ['a worker needs a queue', { queues: [] }, 'queues'],
+  ['a queue must be a name', { queues: ['a/b'] }, 'queues'],
+  ['a label must be one', { labels: ['gpu yes'] }, 'labels'],
+  ['no slots is no worker', { slots: 0 }, 'slots'],
+  ['half a slot is none', { slots: 1.5 }, 'slots'],
+  ['there is a limit to slots', { slots: 10_001 }, 'slots'],
+  ['polls must end', { pollMs: Infinity }, 'pollMs'],
+]
+
+for (const [why, options, field] of wrong) {
+  test(why, () => {
+    assert.throws(
+      () => readOptions({ ...usual, ...options }),
+      (error: PunctualError) => error.code === 'config_invalid' && error.field === field,
+    )
+  })
+}
+
+test('everything but client, name and handlers has a default', () => {
+  const { offer, pollMs } = readOptions(usual)
+  assert.deepEqual(offer, {
+    name: 'w1',
+    queues: ['default'],
+    labels: [],
+    executors: ['handler:job'],
+    slots: 10,
+  })
+  assert.equal(pollMs, 10_000)
+})
+
+test('names of object members are no handlers', () => {
+  assert.equal(readOptions(usual).handlers.has('constructor'), false)
+})

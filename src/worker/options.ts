@@ -1,0 +1,94 @@
+import type { Clock, Random } from '../core/clock.ts'
+import { PunctualError } from '../core/errors.ts'
+import { LABEL, LIMITS, NAME } from '../core/limits.ts'
+import type { Working } from '../core/protocol.ts'
+import type { Handler } from './handler.ts'
+import { systemClock, systemRandom } from './system-clock.ts'
+import { createTelling, type LogFields, type Telling } from './telling.ts'
+
+/** What servers accept: a poll must be over well before the request that carries it. */
+const LONGEST_POLL_MS = 20_000
+
+export interface WorkerOptions {
+  readonly client: Working
+  /** How the worker shows up in lists. Need not be unique. */
+  readonly name: string
+  /** The code of each job this worker runs, by job name. */
+  readonly handlers: Readonly<Record<string, Handler>>
+  /** In order of preference: a later queue is served while the earlier ones are empty. */
+  readonly queues?: readonly string[] | undefined
+  readonly labels?: readonly string[] | undefined
+  /** Projects to serve; the client's own if absent. */
+  readonly projects?: readonly string[] | undefined
+  /** How much may run at once, in weights; an ordinary run weighs 1. */
+  readonly slots?: number | undefined
+  readonly clock?: Clock | undefined
+  readonly random?: Random | undefined
+  /** Aborting it stops the worker at once, giving back what is under way. */
+  readonly signal?: AbortSignal | undefined
+  /** Told of everything that went wrong and that the worker got over, or did not. */
+  readonly onError?: ((error: unknown) => unknown) | undefined
+  readonly log?: ((event: string, fields?: LogFields) => unknown) | undefined
+  /** How long an idle worker lets the server hold an answer. */
+  readonly pollMs?: number | undefined
+}
+
+/** Options that were checked, with every default filled in. */
+export interface WorkerSettings {
+  readonly client: Working
+  readonly offer: {
+    readonly name: string
+    readonly projects?: readonly string[]
+    readonly queues: readonly string[]
+    readonly labels: readonly string[]
+    readonly executors: readonly string[]
+    readonly slots: number
+  }
+  readonly handlers: ReadonlyMap<string, Handler>
+  readonly clock: Clock
+  readonly random: Random
+  readonly signal: AbortSignal | undefined
+  readonly telling: Telling
+  readonly pollMs: number
+}
+
+export function readOptions(options: WorkerOptions): WorkerSettings {
+  const { name, projects, queues = ['default'], labels = [], slots = 10, pollMs = 10_000 } = options
+  const handlers = new Map(Object.entries(options.handlers))
+  const executors = Array.from(handlers.keys(), (job) => `handler:${job}`)
+  requireCount('slots', slots, 1, LIMITS.slots)
+  requireCount('pollMs', pollMs, 1, LONGEST_POLL_MS)
+  requireNames('name', [name], NAME, 1)
+  requireNames('handlers', [...handlers.keys()], NAME, LIMITS.executors)
+  requireNames('queues', queues, NAME, LIMITS.queues)
+  requireNames('labels', labels, LABEL, LIMITS.labels)
+  requireNames('projects', projects ?? [], NAME, LIMITS.queues)
+  if (handlers.size === 0) throw wrong('handlers', 'names no job')
+  if (queues.length === 0) throw wrong('queues', 'names no queue')
+  return {
+    client: options.client,
+    offer: { name, queues, labels, executors, slots, ...(projects && { projects }) },
+    handlers,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom,
+    signal: options.signal,
+    telling: createTelling(options),
+    pollMs,
+  }
+}
+
+function requireCount(field: string, value: number, min: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return
+  throw wrong(field, `must be a whole number from ${min} to ${max}`)
+}
+
+function requireNames(field: string, names: readonly string[], shape: RegExp, max: number): void {
+  if (names.length > max) throw wrong(field, `has more than ${max} entries`)
+  const bad = names.find((name) => !shape.test(name))
+  if (bad !== undefined)
+    throw wrong(field, `has an entry that is not a name: ${JSON.stringify(bad)}`)
+}
+
+function wrong(field: string, what: string): PunctualError {
+  return new PunctualError('config_invalid', `${field} ${what}`, { field })
+}

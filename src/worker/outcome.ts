@@ -1,0 +1,101 @@
+import { LIMITS } from '../core/limits.ts'
+import type { Assignment, Done, Held } from '../core/protocol.ts'
+import type { StopCause } from './handler.ts'
+
+/** How a handler came to its end, or failed to. */
+export type Settled =
+  | { readonly kind: 'returned'; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  /** The handler was never called. */
+  | { readonly kind: 'unstartable'; readonly message: string }
+  /** It was told to stop and the grace is over. */
+  | { readonly kind: 'ignored' }
+
+/**
+ * What to report for an attempt, or nothing when it is no longer ours to report. Success wins over
+ * a stop that came too late, except over a timeout: a result that took too long is not one.
+ */
+export function outcomeOf(
+  { run, fence, timeoutMs }: Pick<Assignment, 'run' | 'fence' | 'timeoutMs'>,
+  stopped: StopCause | undefined,
+  settled: Settled,
+): Done | undefined {
+  const held = { run, fence }
+  if (stopped === 'lease_lost') return undefined
+  if (stopped === 'timeout') return timedOut(held, timeoutMs, settled)
+  switch (settled.kind) {
+    case 'returned':
+      return returned(held, settled.value)
+    case 'unstartable':
+      return failed(held, 'start_error', settled.message)
+    case 'threw':
+    case 'ignored':
+      if (stopped === 'cancelled') return { ...held, outcome: 'cancelled' }
+      if (stopped === 'draining') return givenBack(held)
+      return threw(held, settled)
+  }
+}
+
+/** Handed back before it counted. */
+export function givenBack({ run, fence }: Held): Done {
+  return { run, fence, outcome: 'given_back' }
+}
+
+function returned(held: Held, value: unknown): Done {
+  let result: string | undefined
+  try {
+    result = JSON.stringify(value)
+  } catch (error) {
+    return fatal(held, `the result is not JSON: ${messageOf(error)}`)
+  }
+  if (result === undefined) return { ...held, outcome: 'succeeded' }
+  const bytes = Buffer.byteLength(result)
+  if (bytes <= LIMITS.resultBytes) return { ...held, outcome: 'succeeded', result }
+  return fatal(held, `the result has ${bytes} bytes; at most ${LIMITS.resultBytes} are accepted`)
+}
+
+function threw(held: Held, settled: Extract<Settled, { kind: 'threw' | 'ignored' }>): Done {
+  if (settled.kind === 'ignored') return failed(held, 'error', 'the handler ignored its signal')
+  const { error } = settled
+  return isFinal(error) ? fatal(held, messageOf(error)) : failed(held, 'error', messageOf(error))
+}
+
+function timedOut(held: Held, timeoutMs: number | null, { kind }: Settled): Done {
+  const rest = kind === 'ignored' ? ', and the handler ignored its signal' : ''
+  return failed(held, 'timeout', `timed out after ${timeoutMs ?? 0} ms${rest}`)
+}
+
+function failed(held: Held, cause: NonNullable<Done['cause']>, message: string): Done {
+  return { ...held, outcome: 'failed', cause, message: capMessage(message) }
+}
+
+function fatal(held: Held, message: string): Done {
+  return { ...failed(held, 'error', message), retriable: false }
+}
+
+function isFinal(thrown: unknown): boolean {
+  try {
+    return (thrown as { retriable?: unknown } | null | undefined)?.retriable === false
+  } catch {
+    return false
+  }
+}
+
+/** The words of anything that can be thrown, including what throws again when looked at. */
+export function messageOf(thrown: unknown): string {
+  try {
+    const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown)
+    return typeof text === 'string' ? text : String(text)
+  } catch {
+    return 'the handler threw something that cannot be read'
+  }
+}
+
+const encoder = new TextEncoder()
+
+/** At most `LIMITS.messageBytes` of UTF-8, cut between characters; without NUL, which PostgreSQL refuses. */
+export function capMessage(message: string): string {
+  const text = message.slice(0, LIMITS.messageBytes).replaceAll('\0', '\uFFFD').toWellFormed()
+  const { read } = encoder.encodeInto(text, new Uint8Array(LIMITS.messageBytes))
+  return text.slice(0, read)
+}

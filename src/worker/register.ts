@@ -1,0 +1,74 @@
+import type { Working } from '../core/protocol.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Book } from './book.ts'
+import { loseListed } from './heartbeat-loop.ts'
+import { leaseSpanMs, type Lease } from './lease.ts'
+import type { WorkerSettings } from './options.ts'
+import { send } from './send.ts'
+import { createSession, type Session } from './session.ts'
+
+/** What a registration may take; the server looks into its store for the attempts listed. */
+const ANSWER_MS = 5_000
+
+export interface Registrar {
+  /** The session id once there is one, and the number of the last registration sent. */
+  readonly session: string | undefined
+  readonly registration: number
+  /** Tries once. Throws what the server or the network said; `undefined` when the signal aborted. */
+  register(signal: AbortSignal): Promise<Session | undefined>
+}
+
+export function createRegistrar(deps: {
+  client: Working
+  clock: Clock
+  offer: WorkerSettings['offer']
+  book: Book
+  lease: Lease
+  onSessionEnd(why: string): void
+}): Registrar {
+  const { client, clock, offer, book, lease } = deps
+  let session: string | undefined
+  let registration = 0
+
+  return {
+    get session() {
+      return session
+    },
+    get registration() {
+      return registration
+    },
+
+    async register(signal) {
+      // A new number for every try: an earlier one may have arrived, and only its answer got lost.
+      // Without a session there is nothing to come back to, and every try is a first one.
+      registration = session === undefined ? 1 : registration + 1
+      // Attempts that outlived their lease are stopped now, not carried into the next.
+      lease.isKept()
+      const held = book.held()
+      const forsaken = [...book.forsaken()]
+      const sentMono = clock.mono()
+      const known = session === undefined ? {} : { session }
+      const hello = { ...offer, ...known, registration, held, forsaken }
+      const sent = await send(() => client.register(hello), { clock, limitMs: ANSWER_MS, signal })
+      if (sent.kind === 'abandoned') return undefined
+      if (sent.kind === 'failed') throw sent.error
+
+      const { leaseTtlMs, heartbeatMs, lost } = sent.answer
+      session = sent.answer.session
+      if (!(heartbeatMs > 0 && leaseSpanMs(leaseTtlMs) > heartbeatMs)) {
+        const times = `${leaseTtlMs} ms with heartbeats every ${heartbeatMs} ms`
+        throw new Error(`the server's lease of ${times} is too short to keep`)
+      }
+      if (book.forsaken().length > forsaken.length) {
+        throw new Error('the lease ran out while registering: what was listed is not held any more')
+      }
+      book.confess()
+      lease.renew(sentMono, leaseTtlMs)
+      loseListed(lost, held, book)
+      return createSession(
+        { id: session, registration, leaseTtlMs, heartbeatMs },
+        deps.onSessionEnd,
+      )
+    },
+  }
+}

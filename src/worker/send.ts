@@ -1,0 +1,41 @@
+import type { Clock } from '../core/clock.ts'
+
+export type Sent<T> =
+  | { readonly kind: 'answered'; readonly answer: T }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** The signal aborted first. An answer that comes later is dropped. */
+  | { readonly kind: 'abandoned' }
+
+/** One request, with an end in any case: its answer, its failure, the time limit or the signal. */
+export function send<T>(
+  call: (signal: AbortSignal) => Promise<T>,
+  { clock, limitMs, signal }: { clock: Clock; limitMs: number; signal: AbortSignal },
+): Promise<Sent<T>> {
+  return new Promise((resolve) => {
+    const request = new AbortController()
+    const end = (sent: Sent<T>) => {
+      if (request.signal.aborted) return
+      signal.removeEventListener('abort', abandon)
+      resolve(sent)
+      request.abort()
+    }
+    const abandon = () => end({ kind: 'abandoned' })
+    if (signal.aborted) return abandon()
+    signal.addEventListener('abort', abandon)
+
+    const perform = async () => {
+      try {
+        end({ kind: 'answered', answer: await call(request.signal) })
+      } catch (error) {
+        end({ kind: 'failed', error })
+      }
+    }
+    const limit = async () => {
+      await clock.sleep(limitMs, request.signal)
+      if (request.signal.aborted) return
+      end({ kind: 'failed', error: new Error(`no answer within ${limitMs} ms`) })
+    }
+    void perform()
+    void limit()
+  })
+}
