@@ -1,5 +1,6 @@
 import type { PolicyInput } from './policy.ts'
 import type { Cause, RunState } from './run-state.ts'
+import type { SubmitOutcome } from './submit-outcome.ts'
 
 /**
  * What clients and workers say to a scheduler. HTTP carries these as JSON; `punctual up` and tests
@@ -8,8 +9,10 @@ import type { Cause, RunState } from './run-state.ts'
 export interface SchedulerClient extends Submitting, Working {}
 
 export interface Submitting {
-  /** Durable when it resolves. One answer per submission, in order. */
+  /** Durable when it resolves. One answer per submission, in order; rejects if any was refused. */
   submit(submissions: readonly Submission[]): Promise<SubmitAnswer[]>
+  /** The same, with each refusal in its place: the others are stored all the same. */
+  submitEach(submissions: readonly Submission[]): Promise<SubmitOutcome[]>
   getRun(id: string): Promise<RunView>
   listRuns(query?: ListQuery): Promise<RunPage>
   cancel(id: string): Promise<CancelAnswer>

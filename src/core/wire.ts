@@ -7,6 +7,7 @@ import type {
   RunPage,
   RunView,
   Submission,
+  SubmitAnswer,
   Welcome,
 } from './protocol.ts'
 import type { RetryPolicy } from './retry.ts'
@@ -262,6 +263,9 @@ function readAssignment(wire: WireAssignment): Assignment {
 }
 
 /** An error as it travels: RFC 9457, plus the code that programs read and the hint for people. */
+/** One run of a batch: stored, or refused while the others were stored. */
+export type WireOutcome = SubmitAnswer | { readonly error: Problem }
+
 export interface Problem {
   readonly type: string
   readonly title: string

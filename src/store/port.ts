@@ -121,7 +121,10 @@ export interface EndCommand {
   readonly result: string | null
 }
 
-/** `replayed`: this fence already ended this attempt. `stale`: the lease is someone else's, or gone. */
+/**
+ * `replayed`: this fence already ended this attempt, with the same cause: the report came twice.
+ * `stale`: the lease is someone else's, or gone, or the attempt ended otherwise.
+ */
 export type EndVerdict = 'ended' | 'replayed' | 'stale'
 
 export interface CancelCommand {
@@ -200,8 +203,14 @@ export interface SweepStore {
   /** What became of attempts this node has no memory of. */
   findAttempts(
     pairs: readonly { runId: number; fence: number }[],
-  ): Promise<readonly ({ kind: 'lease'; lease: Lease } | { kind: 'ended' | 'stale' })[]>
+  ): Promise<readonly FoundAttempt[]>
 }
+
+export type FoundAttempt =
+  | { readonly kind: 'lease'; readonly lease: Lease }
+  /** Null after a success. */
+  | { readonly kind: 'ended'; readonly cause: Cause | null }
+  | { readonly kind: 'stale' }
 
 export interface Promotion {
   readonly promoted: number
@@ -251,6 +260,9 @@ export interface JoinedNode {
 
 export interface CatalogStore {
   internProjects(names: readonly string[]): Promise<readonly number[]>
+  /** Without creating it. */
+  findProject(name: string): Promise<number | null>
+  findJob(input: { projectId: number; name: string }): Promise<number | null>
   internJobs(jobs: readonly { projectId: number; name: string }[]): Promise<readonly number[]>
   /** Fails with `too_many_lanes` when a project would exceed its share. */
   internLanes(specs: readonly LaneSpec[]): Promise<readonly number[]>

@@ -122,7 +122,7 @@ export function cancelContract(open: OpenStore): void {
       await world.end(lease, { to: 'retry', cause: 'error', delayMs: 60_000 })
       assert.deepEqual(await world.cancel(lease.runId), { kind: 'cancelled' })
       assert.equal(await world.stateOf(lease.runId), 'cancelled')
-      assert.equal(await world.end(lease), 'replayed')
+      assert.equal(await world.end(lease, { to: 'retry', cause: 'error' }), 'replayed')
     }),
   )
 

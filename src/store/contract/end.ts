@@ -135,7 +135,7 @@ export function endContract(open: OpenStore): void {
       const before = await world.find(lease.runId)
       world.clock.advance(HOUR_MS)
       assert.equal(await world.end(lease, { result: '2', worker: 'w2' }), 'replayed')
-      assert.equal(await world.end(lease, { to: 'failed', cause: 'exit' }), 'replayed')
+      assert.equal(await world.end(lease, { to: 'failed', cause: 'exit' }), 'stale')
       assert.deepEqual(await world.find(lease.runId), before)
     }),
   )
@@ -151,10 +151,11 @@ export function endContract(open: OpenStore): void {
       await world.store.promote({ positions: [world.mint()] })
       assert.equal(await world.end(first, retry), 'replayed')
       const second = only(await world.claim(1))
-      assert.equal(await world.end(first), 'replayed')
+      assert.equal(await world.end(first, retry), 'replayed')
+      assert.equal(await world.end(first), 'stale', 'it failed; a late success is not a repeat')
       assert.equal(await world.stateOf(first.runId), 'running')
       await world.end(second)
-      assert.equal(await world.end(first), 'replayed')
+      assert.equal(await world.end(first, retry), 'replayed')
       assert.equal(await world.end(second), 'replayed')
       assert.equal(await world.stateOf(first.runId), 'succeeded')
     }),

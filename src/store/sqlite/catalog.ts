@@ -35,6 +35,8 @@ export function prepareCatalog(db: Database): Catalog {
   return {
     internProjects: (names) =>
       names.map((name) => findProject.get(name) ?? newId(addProject.run(name))),
+    findProject: (name) => findProject.get(name) ?? null,
+    findJob: ({ projectId, name }) => findJob.get(projectId, name) ?? null,
     internJobs: (jobs) =>
       jobs.map(
         ({ projectId, name }) => findJob.get(projectId, name) ?? newId(addJob.run(projectId, name)),

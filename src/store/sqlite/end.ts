@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { STATE_CODE, type FinalState } from '../../core/run-state.ts'
+import { type Cause, STATE_CODE, type FinalState } from '../../core/run-state.ts'
 import type { EndCommand, EndVerdict } from '../port.ts'
 import type { Gates } from './admit.ts'
 import type { Keys } from './keys.ts'
@@ -33,8 +33,8 @@ export const BACK_TO_READY = `
    WHERE id = ?`
 /** Finished with this very fence, or an earlier attempt that ended with it. */
 export const ENDED_BEFORE = `
-  SELECT 1 FROM run WHERE id = ? AND fence = ? AND status >= 4
-   UNION ALL SELECT 1 FROM attempt WHERE run_id = ? AND fence = ? LIMIT 1`
+  SELECT cause FROM run WHERE id = ? AND fence = ? AND status >= 4
+   UNION ALL SELECT cause FROM attempt WHERE run_id = ? AND fence = ? LIMIT 1`
 
 interface UnderWay {
   readonly projectId: number
@@ -49,7 +49,8 @@ interface UnderWay {
 
 export interface Endings {
   end(command: EndCommand, tick: TickState): EndVerdict
-  hasEnded(runId: number, fence: number): boolean
+  /** The cause with which this fence ended an attempt; undefined if it did not. */
+  endedWith(runId: number, fence: number): Cause | null | undefined
 }
 
 export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings {
@@ -60,7 +61,9 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
   const toTimer = db.prepare(TO_TIMER)
   const toReady = db.prepare(TO_READY)
   const backToReady = db.prepare(BACK_TO_READY)
-  const endedBefore = db.prepare(ENDED_BEFORE)
+  const endedBefore = db
+    .prepare<[number, number, number, number], Cause | null>(ENDED_BEFORE)
+    .pluck()
 
   const end = (run: UnderWay, to: FinalState, command: EndCommand, tick: TickState) => {
     const { runId, cause, worker, message, result } = command
@@ -83,8 +86,7 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
     tick.refilled.add(run.laneId)
   }
 
-  const hasEnded = (runId: number, fence: number) =>
-    endedBefore.get(runId, fence, runId, fence) !== undefined
+  const endedWith = (runId: number, fence: number) => endedBefore.get(runId, fence, runId, fence)
 
   return {
     end(command, tick) {
@@ -93,7 +95,7 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
         if (succeed.run(tick.now, worker, result, runId, fence).changes === 1) return 'ended'
       }
       const run = find.get(runId, fence)
-      if (!run) return hasEnded(runId, fence) ? 'replayed' : 'stale'
+      if (!run) return endedWith(runId, fence) === command.cause ? 'replayed' : 'stale'
       if (owner !== null && run.node !== owner) return 'stale'
       // A mark may have come from another node a moment ago; only success is too late to stop.
       const to = run.cancelling === 1 && command.to !== 'succeeded' ? 'cancelled' : command.to
@@ -104,7 +106,7 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
       } else end(run, to, command, tick)
       return 'ended'
     },
-    hasEnded,
+    endedWith,
   }
 }
 

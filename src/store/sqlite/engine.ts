@@ -108,6 +108,8 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     adopt: (input) => write(() => sessions.adopt(input, now())),
     forgetSession: (input) => write(() => sessions.forgetSession(input)),
 
+    findProject: (name) => read(() => catalog.findProject(name)),
+    findJob: (input) => read(() => catalog.findJob(input)),
     internProjects: (names) => write(() => catalog.internProjects(names)),
     internJobs: (jobs) => write(() => catalog.internJobs(jobs)),
     internLanes: (specs) => write(() => catalog.internLanes(specs)),

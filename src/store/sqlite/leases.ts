@@ -48,7 +48,8 @@ export function prepareLeases(db: Database, endings: Endings): LeaseQueries {
       pairs.map(({ runId, fence }) => {
         const row = find.get(runId, fence)
         if (row) return { kind: 'lease', lease: toLease(row) }
-        return { kind: endings.hasEnded(runId, fence) ? 'ended' : 'stale' }
+        const cause = endings.endedWith(runId, fence)
+        return cause === undefined ? { kind: 'stale' } : { kind: 'ended', cause }
       }),
   }
 }

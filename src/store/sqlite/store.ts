@@ -121,6 +121,8 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
     forgetSession: (input) => call('forgetSession', input),
 
     internProjects: (names) => call('internProjects', names),
+    findProject: (name) => call('findProject', name),
+    findJob: (input) => call('findJob', input),
     internJobs: (jobs) => call('internJobs', jobs),
     internLanes: (specs) => call('internLanes', specs),
     internGates: (gates) => call('internGates', gates),

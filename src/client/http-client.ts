@@ -1,0 +1,93 @@
+import type { SchedulerClient, Submission, SubmitAnswer } from '../core/protocol.ts'
+import * as wire from '../core/wire.ts'
+import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
+import { errorOfAnswer } from './call-error.ts'
+import { createSubmitQueue } from './submit-queue.ts'
+import type { Call, Transport } from './transport.ts'
+
+/** A heartbeat that takes longer than this is as good as lost: better to try another server. */
+const HEARTBEAT_TIMEOUT_MS = 5_000
+const ANSWER_TIMEOUT_MS = 15_000
+
+/** The protocol over HTTP: each verb is one route, translated by `core/wire.ts`. */
+export function createHttpClient(transport: Transport): SchedulerClient {
+  const get = (path: string) => transport.call({ method: 'GET', path, mayRepeat: true })
+  const post = (path: string, message: object, more: Partial<Call> = {}) =>
+    transport.call({
+      method: 'POST',
+      path,
+      body: JSON.stringify(message),
+      mayRepeat: false,
+      ...more,
+    })
+
+  const queueOf = (mayRepeat: boolean) =>
+    createSubmitQueue(async (body) => {
+      const call: Call = { method: 'POST', path: '/v1/runs:batch', body, mayRepeat }
+      return ((await transport.call(call)) as { runs: wire.WireOutcome[] }).runs.map(readOutcome)
+    })
+  // Apart, because after a lost answer only runs with a key may be sent again.
+  const keyed = queueOf(true)
+  const unkeyed = queueOf(false)
+
+  const client: SchedulerClient = {
+    submit: async (submissions) => requireAll(await client.submitEach(submissions)),
+    submitEach: (submissions) => (submissions.every(hasKey) ? keyed : unkeyed).submit(submissions),
+
+    getRun: async (id) => wire.readRun((await get(runPath(id))) as wire.WireRun),
+
+    async listRuns(query = {}) {
+      const parameters = new URLSearchParams()
+      for (const [name, value] of Object.entries(query)) {
+        if (value !== undefined) parameters.set(name, String(value))
+      }
+      return wire.readRunPage((await get(`/v1/runs?${parameters.toString()}`)) as wire.WireRunPage)
+    },
+
+    cancel: async (id) =>
+      (await post(`${runPath(id)}/cancel`, {})) as Awaited<ReturnType<SchedulerClient['cancel']>>,
+
+    retry: async (id) => (await post(`${runPath(id)}/retry`, {})) as SubmitAnswer,
+
+    register: async (hello) =>
+      wire.readWelcome((await post('/v1/workers', hello)) as wire.WireWelcome),
+
+    async exchange(session, message, signal) {
+      const answer = await post(`${sessionPath(session)}/exchange`, wire.writeExchange(message), {
+        mayRepeat: true,
+        signal,
+        timeoutMs: message.waitMs + ANSWER_TIMEOUT_MS,
+      })
+      return wire.readExchangeAnswer(answer as wire.WireExchangeAnswer)
+    },
+
+    heartbeat: async (session, message) =>
+      (await post(`${sessionPath(session)}/heartbeat`, message, {
+        mayRepeat: true,
+        timeoutMs: HEARTBEAT_TIMEOUT_MS,
+      })) as Awaited<ReturnType<SchedulerClient['heartbeat']>>,
+
+    async leave(session, registration) {
+      await post(`${sessionPath(session)}/leave`, { registration })
+    },
+  }
+  return client
+}
+
+function readOutcome(outcome: wire.WireOutcome): SubmitOutcome {
+  return 'error' in outcome
+    ? errorOfAnswer(outcome.error.status, outcome.error, undefined)
+    : outcome
+}
+
+function hasKey({ idempotencyKey, dedupeKey }: Submission): boolean {
+  return idempotencyKey !== undefined || dedupeKey !== undefined
+}
+
+function runPath(id: string): string {
+  return `/v1/runs/${encodeURIComponent(id)}`
+}
+
+function sessionPath(session: string): string {
+  return `/v1/workers/${encodeURIComponent(session)}`
+}

@@ -1,0 +1,15 @@
+/** What users import as `punctual/client`. */
+export { CallError } from './call-error.ts'
+export { connect, type Client, type ConnectOptions } from './connect.ts'
+export { PunctualError, type ErrorCode } from '../core/errors.ts'
+export type {
+  CancelAnswer,
+  ListQuery,
+  RunPage,
+  RunView,
+  SchedulerClient,
+  Submission,
+  SubmitAnswer,
+} from '../core/protocol.ts'
+export type { Backoff, RetryPolicy } from '../core/retry.ts'
+export type { Cause, FinalState, RunState } from '../core/run-state.ts'

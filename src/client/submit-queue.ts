@@ -1,0 +1,141 @@
+import { PunctualError } from '../core/errors.ts'
+import type { Submission } from '../core/protocol.ts'
+import type { SubmitOutcome } from '../core/submit-outcome.ts'
+import { writeSubmission } from '../core/wire.ts'
+import { CallError } from './call-error.ts'
+
+/** One call of `submit`, its runs already written as JSON. */
+interface Waiting {
+  readonly runs: readonly string[]
+  readonly length: number
+  resolve(outcomes: SubmitOutcome[]): void
+  reject(error: unknown): void
+}
+
+const BATCH_RUNS = 1_000
+const BATCH_LENGTH = 8 * 1024 * 1024
+const IN_FLIGHT = 4
+
+export type SendBatch = (body: string) => Promise<SubmitOutcome[]>
+
+/**
+ * Lets batches form by themselves: a lonely call leaves at once, and whatever is called while it
+ * travels shares the next request.
+ */
+export function createSubmitQueue(send: SendBatch) {
+  let waiting: Waiting[] = []
+  let runs = 0
+  let inFlight = 0
+  let isScheduled = false
+
+  const wake = () => {
+    if (isScheduled) return
+    isScheduled = true
+    queueMicrotask(() => {
+      isScheduled = false
+      flush()
+    })
+  }
+
+  const flush = () => {
+    while (waiting.length > 0 && (inFlight === 0 || (runs >= BATCH_RUNS && inFlight < IN_FLIGHT))) {
+      inFlight += 1
+      void deliver(take()).finally(() => {
+        inFlight -= 1
+        flush()
+      })
+    }
+  }
+
+  const take = (): Waiting[] => {
+    let count = 0
+    let batchRuns = 0
+    let length = 0
+    for (const call of waiting) {
+      const isFull =
+        batchRuns + call.runs.length > BATCH_RUNS || length + call.length > BATCH_LENGTH
+      if (isFull && count > 0) break
+      count += 1
+      batchRuns += call.runs.length
+      length += call.length
+    }
+    const batch = waiting.slice(0, count)
+    waiting = waiting.slice(count)
+    runs -= batchRuns
+    return batch
+  }
+
+  /** Every call in the batch is settled when this resolves; it never rejects. */
+  const deliver = async (calls: readonly Waiting[]): Promise<void> => {
+    try {
+      const answers = await send(`{"runs":[${calls.map((call) => call.runs.join(',')).join(',')}]}`)
+      let from = 0
+      for (const call of calls) {
+        call.resolve(answers.slice(from, from + call.runs.length))
+        from += call.runs.length
+      }
+    } catch (error) {
+      await afterFailure(calls, error)
+    }
+  }
+
+  /** Strangers share a batch; the mistake of one is not the failure of the others. */
+  const afterFailure = async (calls: readonly Waiting[], error: unknown): Promise<void> => {
+    const blame = blameOf(calls, error)
+    if (blame) {
+      blame.call.reject(blame.error)
+      const innocent = calls.filter((call) => call !== blame.call)
+      if (innocent.length > 0) await deliver(innocent)
+    } else {
+      for (const call of calls) call.reject(error)
+    }
+  }
+
+  return {
+    async submit(submissions: readonly Submission[]): Promise<SubmitOutcome[]> {
+      if (submissions.length === 0) return []
+      const texts = submissions.map(encode)
+      const length = texts.reduce((sum, text) => sum + text.length, 0)
+      return new Promise((resolve, reject) => {
+        waiting.push({ runs: texts, length, resolve, reject })
+        runs += texts.length
+        wake()
+      })
+    },
+  }
+}
+
+function encode(submission: Submission, index: number): string {
+  try {
+    return JSON.stringify(writeSubmission(submission))
+  } catch (error) {
+    if (error instanceof PunctualError) throw error
+    const field = `runs.${index}.input`
+    throw new PunctualError('invalid_field', `${field} cannot be written as JSON`, {
+      field,
+      cause: error,
+    })
+  }
+}
+
+const RUN_FIELD = /^runs\.(\d+)/
+/** Found by the server before anything is stored. */
+const MISTAKES: ReadonlySet<string> = new Set(['invalid_field', 'unknown_field', 'missing_field'])
+
+/** The call a mistake belongs to, and the mistake in the numbers of that call. */
+function blameOf(calls: readonly Waiting[], error: unknown) {
+  if (!(error instanceof CallError) || !MISTAKES.has(error.code)) return undefined
+  const [named, index] = RUN_FIELD.exec(error.field ?? '') ?? []
+  if (error.field === undefined || named === undefined) return undefined
+  let from = 0
+  for (const call of calls) {
+    const own = Number(index) - from
+    if (own < call.runs.length) {
+      const field = error.field.replace(named, `runs.${own}`)
+      const message = error.message.replaceAll(error.field, field)
+      return { call, error: new CallError(error.code, message, { outcome: error.outcome, field }) }
+    }
+    from += call.runs.length
+  }
+  return undefined
+}

@@ -1,0 +1,125 @@
+import { Agent, type Dispatcher } from 'undici'
+import type { Clock, Random } from '../core/clock.ts'
+import { CallError, errorOfAnswer, errorOfConnection } from './call-error.ts'
+
+export interface Call {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: string
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number
+  /** Doing it twice is the same as doing it once. */
+  readonly mayRepeat: boolean
+}
+
+export interface TransportOptions {
+  readonly urls: readonly URL[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly dispatcher?: Dispatcher | undefined
+  readonly clock: Pick<Clock, 'sleep'>
+  readonly random: Random
+}
+
+export interface Transport {
+  call(call: Call): Promise<unknown>
+  close(): Promise<void>
+}
+
+const TIMEOUT_MS = 30_000
+const ROUNDS = 4
+const FIRST_PAUSE_MS = 100
+const CONNECTIONS = 64
+
+/** Carries calls to one of several servers, and decides which failures deserve another try. */
+export function createTransport(options: TransportOptions): Transport {
+  const { urls, headers, clock, random } = options
+  const dispatcher = options.dispatcher ?? new Agent({ connections: CONNECTIONS })
+  let current = 0
+
+  const once = async (url: URL, call: Call): Promise<unknown> => {
+    const { status, text, retryAfter } = await send(url, call)
+    const value = text === '' ? undefined : parseJson(text)
+    if (status < 300 && value !== NOT_JSON) return value
+    throw errorOfAnswer(status, value, retryAfter)
+  }
+
+  const send = async (url: URL, call: Call) => {
+    const { method, path, body = null, signal, timeoutMs = TIMEOUT_MS } = call
+    try {
+      const answer = await dispatcher.request({
+        origin: url.origin,
+        path: url.pathname.replace(/\/$/, '') + path,
+        method,
+        headers: body === null ? headers : { ...headers, 'content-type': 'application/json' },
+        body,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+        ...(signal ? { signal } : {}),
+      })
+      const retryAfter = answer.headers['retry-after']
+      return {
+        status: answer.statusCode,
+        text: await answer.body.text(),
+        retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+      }
+    } catch (error) {
+      // A caller who gave up hears that, not a story about connections.
+      signal?.throwIfAborted()
+      throw errorOfConnection(error, url.origin)
+    }
+  }
+
+  return {
+    async call(call) {
+      let mayHaveActed = false
+      for (let tries = 1; ; tries += 1) {
+        const asked = current
+        try {
+          return await once(urls[asked] as URL, call)
+        } catch (error) {
+          if (!(error instanceof CallError)) throw error
+          // Several calls fail together when a server goes; only the first of them moves on.
+          if (isAboutServer(error) && current === asked) current = (asked + 1) % urls.length
+          mayHaveActed ||= error.outcome === 'unknown'
+          if (!deservesAnother(error, call, tries, urls.length)) {
+            // That the last try did nothing says nothing about the tries before it.
+            throw mayHaveActed && error.status === 503 ? error.asUnknown() : error
+          }
+          if (current !== asked && tries % urls.length !== 0) continue
+          await clock.sleep(pauseMs(error, tries / urls.length, random), call.signal)
+        }
+      }
+    },
+    async close() {
+      // A dispatcher that was lent may serve others.
+      if (!options.dispatcher) await dispatcher.close()
+    },
+  }
+}
+
+const NOT_JSON = Symbol('not JSON')
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return NOT_JSON
+  }
+}
+
+/** The server is away, going or cut off: another one may do better. */
+function isAboutServer({ code }: CallError): boolean {
+  return code === 'server_unreachable' || code === 'node_stopping' || code === 'node_cannot_renew'
+}
+
+/** Once around the servers if nothing was done yet; several rounds if repeating is harmless. */
+function deservesAnother(error: CallError, call: Call, tries: number, servers: number): boolean {
+  if (call.mayRepeat) return error.status === 503 && tries < ROUNDS * servers
+  return error.outcome === 'refused' && isAboutServer(error) && tries < servers
+}
+
+/** At least what the server asked for; spread, so that clients do not come back as one. */
+function pauseMs(error: CallError, round: number, random: Random): number {
+  const backOff = FIRST_PAUSE_MS * 2 ** Math.floor(round - 1)
+  return Math.max(error.retryAfterMs, backOff) * (1 + random() / 2)
+}

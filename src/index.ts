@@ -1,0 +1,2 @@
+/** What users import as `punctual`. */
+export * from './client/index.ts'

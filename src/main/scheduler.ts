@@ -1,0 +1,70 @@
+import { hostname } from 'node:os'
+import type { Clock, Random } from '../core/clock.ts'
+import type { SchedulerClient } from '../core/protocol.ts'
+import { createApi } from '../server/api/create-api.ts'
+import { DEFAULT_CONFIG, type NodeConfig } from '../server/config.ts'
+import { startNode } from '../server/node.ts'
+import { systemClock } from '../worker/system-clock.ts'
+import { openStore } from './open-store.ts'
+import { createSecureRandom } from './secure-random.ts'
+
+export interface SchedulerOptions {
+  readonly store: string
+  readonly config?: Partial<NodeConfig>
+  readonly clock?: Clock
+  readonly random?: Random
+  onError?(error: unknown): void
+  /** The store can no longer be trusted (a failed fsync): the process must end at once. */
+  onFatal?(error: unknown): void
+}
+
+/** A whole scheduler node: store, heart and, on demand, HTTP. What `npm start` and `punctual up` run. */
+export interface Scheduler {
+  clientFor(project: string): SchedulerClient
+  listen(options: { host: string; port: number; adminToken: string }): Promise<string>
+  stop(): Promise<void>
+  readonly storeVersion: string
+}
+
+export async function openScheduler(options: SchedulerOptions): Promise<Scheduler> {
+  const onError = options.onError ?? (() => {})
+  const store = await openStore({
+    url: options.store,
+    onFatal: options.onFatal ?? onError,
+    onWarn: onError,
+  })
+  const isShared = store.kind === 'postgres'
+  const config: NodeConfig = {
+    ...DEFAULT_CONFIG,
+    name: hostname(),
+    // Nobody else fills the lanes of a SQLite file, so there is little to doubt.
+    laneRefreshMs: isShared ? DEFAULT_CONFIG.laneRefreshMs : 10_000,
+    ...options.config,
+  }
+  const clock = options.clock ?? systemClock
+  const random = options.random ?? createSecureRandom()
+  const node = await startNode({ store, clock, random, config, onError }).catch(
+    async (error: unknown) => {
+      await store.close()
+      throw error
+    },
+  )
+  let closeApi = async () => {}
+
+  return {
+    storeVersion: store.version,
+    clientFor: node.clientFor,
+
+    async listen({ host, port, adminToken }) {
+      const health = { live: () => true, ready: node.ready }
+      const api = createApi({ clientFor: node.clientFor, health, adminToken })
+      closeApi = () => api.close()
+      return api.listen({ host, port })
+    },
+
+    async stop() {
+      await Promise.allSettled([node.stop(), closeApi()])
+      await store.close()
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import { LIMITS } from '../../core/limits.ts'
+import { batch, post, raw, refuses, submit, type BadInput } from './testing/bad-input.ts'
+
+const LAST_OF_TOO_MANY = `${'{"job":"a"},'.repeat(LIMITS.batchRuns)}{"job":"a"}`
+const times = (count: number) => Array.from({ length: count }, (_, index) => index)
+/** One row per value that a field must not have. */
+const not = (field: string, values: readonly unknown[]): BadInput[] =>
+  values.map((value) => [
+    `${field}: ${JSON.stringify(value).slice(0, 40)}`,
+    submit({ [field]: value }),
+    field,
+  ])
+
+refuses('missing_field', [
+  ['a run without a job', raw('{}'), 'job'],
+  ['a batch without runs', post('/v1/runs:batch', '{}'), 'runs'],
+  ['a run of a batch without a job', batch({ job: 'a' }, {}), 'runs.1.job'],
+  ['a gate without its limit', submit({ concurrency: [{ key: 'k' }] }), 'concurrency.0.limit'],
+])
+
+const SERVER_OWNED = [
+  'id',
+  'uid',
+  'gid',
+  'tenant',
+  'project',
+  'state',
+  'attempt',
+  'fence',
+  'lane_id',
+]
+
+refuses('unknown_field', [
+  ...SERVER_OWNED.map((name): BadInput => [`${name} is the server's`, submit({ [name]: 1 }), name]),
+  ['a policy field that does not exist', submit({ retry: { maxx: 1 } }), 'retry.maxx'],
+  ['a field beside the runs', post('/v1/runs:batch', '{"runs":[{"job":"a"}],"x":1}'), 'x'],
+  ['a field of one run', batch({ job: 'a' }, { job: 'a', uid: 0 }), 'runs.1.uid'],
+])
+
+refuses('invalid_field', [
+  ['an empty batch', batch(), 'runs'],
+  ['a batch of 10,001', post('/v1/runs:batch', `{"runs":[${LAST_OF_TOO_MANY}]}`), 'runs'],
+  ['a run that is null', batch(null), 'runs.0'],
+  ['a bad run among good ones', batch({ job: 'a' }, { job: 'a', weight: 0 }), 'runs.1.weight'],
+])
+
+refuses('invalid_field', [
+  ...not('priority', [-11, 11, 1.5, 2 ** 31, 2 ** 53 + 2, 2 ** 63, '3', true, null, [], {}]),
+  ...not('weight', [-1, 0, 1_001, '1']),
+  ['priority: 1e309', raw('{"job":"a","priority":1e309}'), 'priority'],
+  ['input: 1e309', raw('{"job":"a","input":{"x":[1e309]}}'), 'input'],
+])
+
+refuses('invalid_field', [
+  ...not('job', [
+    '',
+    '.',
+    '..',
+    '../x',
+    'a b',
+    'a\nb',
+    'é',
+    '-a',
+    'a/b',
+    'a\\b',
+    '~',
+    '\u202ea',
+    7,
+  ]),
+  ...not('job', ['a'.repeat(129), 'x'.repeat(65_536)]),
+  ...not('queue', ['', '$(id)', "a'--", '\u001b[31m']),
+  ...not('executor', ['handler:', 'handler:a:b', ':a', 'sh -c']),
+  ...not('dedupe_key', ['', 'k'.repeat(256), 1]),
+  ...not('idempotency_key', ['', 'k'.repeat(256), 1]),
+  ...not('on_lost', ['ignore', true]),
+  ...not('labels', ['gpu', times(33).map((index) => `l${index}`)]),
+  ...not('tags', [[], times(2), { 'a b': 'x' }]),
+  ['a label with a space', submit({ labels: ['gpu=yes', 'a b'] }), 'labels.1'],
+  ['a tag that is not text', submit({ tags: { region: 1 } }), 'tags.region'],
+  ['33 tags', submit({ tags: Object.fromEntries(times(33).map((i) => [`t${i}`, ''])) }), 'tags'],
+])
+
+refuses('invalid_field', [
+  ...not('timeout', ['', '15', '-5s', '1y', '1e9s', '0s', '1000000w', '5 m', 900, null]),
+  ['a delay without a unit', submit({ retry: { delay: '10' } }), 'retry.delay'],
+  [
+    'a bad delay in a batch',
+    batch({ job: 'a', retry: { max_delay: 'x' } }),
+    'runs.0.retry.max_delay',
+  ],
+  ['jitter above 1', submit({ retry: { jitter: 1.01 } }), 'retry.jitter'],
+  ['1,001 retries', submit({ retry: { max: 1_001 } }), 'retry.max'],
+  ['an unknown backoff', submit({ retry: { backoff: 'random' } }), 'retry.backoff'],
+  ['a retry of lost attempts', submit({ retry: { on: ['lost'] } }), 'retry.on.0'],
+  ['a gate without room', submit({ concurrency: [{ key: 'k', limit: 0 }] }), 'concurrency.0.limit'],
+  [
+    'nine gates',
+    submit({ concurrency: times(9).map(() => ({ key: 'k', limit: 1 })) }),
+    'concurrency',
+  ],
+])
+
+refuses('invalid_field', [
+  ...not('run_at', ['', 'tomorrow', '2026-01-31', '2026-01-31T09:00:00', '1769850000000']),
+  ...not('run_at', ['2026-02-30T00:00:00Z', '2025-02-29T00:00:00Z', '2026-13-01T00:00:00Z']),
+  ...not('run_at', ['2026-01-31T24:00:00Z', '2026-01-31T23:60:00Z', '2016-12-31T23:59:60Z']),
+  ...not('run_at', [
+    '2026-01-31T09:00:00+25:00',
+    '+275761-01-01T00:00:00Z',
+    '2026-00-01T00:00:00Z',
+  ]),
+  ...not('run_at', [' 2026-01-31T09:00:00Z', '2026-01-31 09:00:00Z', 1_769_850_000_000, null]),
+])
+
+refuses('invalid_field', [
+  ['an input over 64 KiB', submit({ input: 'x'.repeat(LIMITS.inputBytes) }), 'input'],
+  ['an input over 64 KiB in bytes', submit({ input: '€'.repeat(22_000) }), 'input'],
+  ['an input over 64 KiB in keys', submit({ input: { list: times(20_000) } }), 'input'],
+  [
+    'one such input in a batch',
+    batch({ job: 'a' }, { job: 'a', input: '€'.repeat(22_000) }),
+    'runs.1.input',
+  ],
+])

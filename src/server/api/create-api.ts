@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { LogController } from 'fastify'
+import { PunctualError } from '../../core/errors.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { guardAccess } from './access.ts'
+import type { Api, ApiOptions } from './api.ts'
+import { acceptJsonOnly } from './body.ts'
+import { answerClientError, MAX_URL_LENGTH } from './client-error.ts'
+import { healthRoutes } from './health-routes.ts'
+import { guardHost } from './host.ts'
+import { answerUnknownRoutes } from './methods.ts'
+import { sendProblem } from './problem.ts'
+import { runRoutes } from './run-routes.ts'
+import { submitRoutes } from './submit-routes.ts'
+import { validationError } from './validation-error.ts'
+import { workerRoutes } from './worker-routes.ts'
+
+const REQUEST_TIMEOUT_MS = 30_000
+const HEADERS_TIMEOUT_MS = 10_000
+/** How often the two above are enforced; Node's own half minute would triple them. */
+const TIMEOUT_CHECK_MS = 2_000
+const KEEP_ALIVE_MS = 75_000
+const MAX_CONNECTIONS = 10_000
+
+/** The HTTP face of a scheduler, ready to listen or to be injected into. */
+export function createApi(options: ApiOptions): Api {
+  const nextRequestId = createRequestIds()
+  const api: Api = Fastify({
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    bodyLimit: LIMITS.bodyBytes,
+    // A node that stops says so itself, with a code; the framework would answer without one.
+    return503OnClosing: false,
+    // Wrong types, extra fields and missing ones are the caller's to correct, never ours to guess.
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+        allErrors: false,
+        verbose: true,
+      },
+    },
+    schemaErrorFormatter: validationError,
+    frameworkErrors: sendProblem,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, nextRequestId()),
+    genReqId: nextRequestId,
+    logController: new LogController({ disableRequestLogging: true }),
+    ...(options.logger ? { loggerInstance: options.logger } : {}),
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  api.server.maxConnections = MAX_CONNECTIONS
+  api.setErrorHandler(sendProblem)
+
+  guardHost(api, options.allowHosts ?? [])
+  guardAccess(api, options)
+  guardUrlLength(api)
+  acceptJsonOnly(api)
+  answerUnknownRoutes(api)
+
+  healthRoutes(api, options)
+  submitRoutes(api, options)
+  runRoutes(api, options)
+  workerRoutes(api, options)
+  return api
+}
+
+function guardUrlLength(api: Api): void {
+  api.addHook('onRequest', (request, _reply, next) => {
+    if (request.url.length <= MAX_URL_LENGTH) next()
+    else
+      next(new PunctualError('uri_too_long', `the URL is longer than ${MAX_URL_LENGTH} characters`))
+  })
+}
+
+/** Unique over restarts, short enough to read out: it is what a bug report starts with. */
+function createRequestIds(): () => string {
+  const start = randomBytes(4).toString('hex')
+  let count = 0
+  return () => {
+    count += 1
+    return `req_${start}_${count.toString(36)}`
+  }
+}

@@ -1,0 +1,90 @@
+import { Type, type TSchema } from 'typebox'
+import { LABEL, LIMITS, NAME } from '../../core/limits.ts'
+
+/**
+ * The kinds of field requests are made of. Each description completes the sentence "`field` must
+ * be …": the same words explain a refusal and document the API.
+ */
+
+const strict = { additionalProperties: false } as const
+
+/** Only the named fields; anything else is a mistake worth telling. */
+export function fields<Properties extends Record<string, TSchema>>(properties: Properties) {
+  return Type.Object(properties, { ...strict, description: 'an object' })
+}
+
+export function wholeNumber(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
+  const range =
+    maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `${minimum} to ${maximum}`
+  return Type.Integer({ minimum, maximum, description: `a whole number, ${range}` })
+}
+
+export function fraction() {
+  return Type.Number({ minimum: 0, maximum: 1, description: 'a number from 0 to 1' })
+}
+
+export function flag() {
+  return Type.Boolean({ description: 'true or false' })
+}
+
+export function oneOf<const Word extends string>(words: readonly Word[]) {
+  return Type.Unsafe<Word>({
+    type: 'string',
+    enum: [...words],
+    description: `one of ${words.join(', ')}`,
+  })
+}
+
+export function text(maxLength: number) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    description: `text of 1 to ${maxLength} characters`,
+  })
+}
+
+/** Bounded in bytes by its handler; counting characters here would walk every long text. */
+export function longText() {
+  return Type.String({ description: 'text' })
+}
+
+const LENGTH = `1 to ${LIMITS.nameLength}`
+
+export function name() {
+  const description = `a name: ${LENGTH} of A-Z a-z 0-9 . _ - starting with a letter or digit`
+  return Type.String({ pattern: NAME.source, description })
+}
+
+export function label() {
+  const description = `a label: ${LENGTH} of A-Z a-z 0-9 . _ = - starting with a letter or digit`
+  return Type.String({ pattern: LABEL.source, description })
+}
+
+const PART = NAME.source.slice(1, -1)
+
+export function executor() {
+  const pattern = `^${PART}(:${PART})?$`
+  return Type.String({ pattern, description: 'an executor, such as handler:send-invoice' })
+}
+
+/** Parsed where it is mapped, by the one reader of durations. */
+export function duration() {
+  return Type.String({ description: 'a duration, such as 90s, 15m or 1h30m' })
+}
+
+export function time() {
+  return Type.String({ description: 'a time with its zone, like 2026-01-31T09:00:00Z' })
+}
+
+export function id(kind: 'run' | 'ses') {
+  const pattern = `^${kind}_[0-9A-Za-z]{11}$`
+  return Type.String({ pattern, description: `an id like ${kind}_00f3k9m2q7x, as text` })
+}
+
+export function list<Item extends TSchema>(item: Item, maxItems: number, minItems = 0) {
+  return Type.Array(item, {
+    minItems,
+    maxItems,
+    description: `a list of ${minItems} to ${maxItems}`,
+  })
+}

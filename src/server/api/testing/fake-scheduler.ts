@@ -1,0 +1,136 @@
+import { PunctualError } from '../../../core/errors.ts'
+import { publicId } from '../../../core/ids.ts'
+import type {
+  Exchange,
+  Heartbeat,
+  Hello,
+  ListQuery,
+  RunView,
+  SchedulerClient,
+  Submission,
+} from '../../../core/protocol.ts'
+import { requireAll } from '../../../core/submit-outcome.ts'
+import { createApi } from '../create-api.ts'
+import type { Api, ApiOptions } from '../api.ts'
+
+export const TOKEN = 'punctual_test_token_0123456789abcdef'
+export const RUN = publicId('run', 1)
+export const SESSION = publicId('ses', 1)
+
+/** Remembers what it was told and makes up runs: enough of a scheduler to test a wire. */
+export interface FakeScheduler extends SchedulerClient {
+  /** One entry per call of `submit`. */
+  readonly submitted: (readonly Submission[])[]
+  readonly heard: {
+    hello?: Hello
+    exchange?: Exchange
+    heartbeat?: Heartbeat
+    list?: ListQuery | undefined
+    left?: string
+    signal?: AbortSignal | undefined
+  }
+}
+
+export function createFakeScheduler(overrides: Partial<SchedulerClient> = {}): FakeScheduler {
+  const submitted: (readonly Submission[])[] = []
+  const heard: FakeScheduler['heard'] = {}
+  const known = new Map<string, string>()
+  let count = 0
+  const mint = () => {
+    count += 1
+    return publicId('run', count)
+  }
+  const scheduler: FakeScheduler = {
+    submitted,
+    heard,
+    submit: async (submissions) => requireAll(await scheduler.submitEach(submissions)),
+    async submitEach(submissions) {
+      submitted.push(submissions)
+      return submissions.map(({ idempotencyKey: key }) => {
+        const existing = key === undefined ? undefined : known.get(key)
+        if (existing !== undefined) return { id: existing, created: false }
+        const id = mint()
+        if (key !== undefined) known.set(key, id)
+        return { id, created: true }
+      })
+    },
+    async getRun(id) {
+      if (id !== RUN) throw new PunctualError('run_not_found', `there is no run ${id}`)
+      return exampleRun(id)
+    },
+    async listRuns(query) {
+      heard.list = query
+      return { runs: [exampleRun(RUN)], next: 'MTox' }
+    },
+    cancel: async (id) => ({ id, state: 'cancelled' }),
+    retry: async () => ({ id: mint(), created: true }),
+    async register(hello) {
+      heard.hello = hello
+      return { session: hello.session ?? SESSION, leaseTtlMs: 10_000, heartbeatMs: 3_000, lost: [] }
+    },
+    async exchange(_session, message, signal) {
+      heard.exchange = message
+      heard.signal = signal
+      const runs = [exampleAssignment].slice(0, message.free)
+      return { number: message.number, verdicts: message.done.map(() => 'accepted' as const), runs }
+    },
+    async heartbeat(_session, message) {
+      heard.heartbeat = message
+      return { lost: [], cancels: message.held.map(({ run }) => run) }
+    },
+    async leave(session) {
+      heard.left = session
+    },
+    ...overrides,
+  }
+  return scheduler
+}
+
+export function createTestApi(
+  scheduler: SchedulerClient = createFakeScheduler(),
+  options: Partial<ApiOptions> = {},
+): Api {
+  return createApi({
+    clientFor: () => scheduler,
+    health: { live: () => true, ready: async () => ({ ok: true }) },
+    adminToken: TOKEN,
+    ...options,
+  })
+}
+
+const exampleAssignment = {
+  run: RUN,
+  fence: 7,
+  job: 'send-invoice',
+  project: 'default',
+  attempt: 1,
+  weight: 1,
+  timeoutMs: 900_000,
+  dueAt: Date.UTC(2026, 0, 31, 9),
+  input: '{"month":"2026-01"}',
+}
+
+export function exampleRun(id: string): RunView {
+  return {
+    id,
+    job: 'send-invoice',
+    project: 'default',
+    queue: 'default',
+    state: 'running',
+    cancelling: false,
+    priority: 0,
+    attempt: 1,
+    lost: 0,
+    cause: null,
+    message: null,
+    worker: 'w1',
+    createdAt: Date.UTC(2026, 0, 31, 9),
+    dueAt: null,
+    startedAt: Date.UTC(2026, 0, 31, 9, 0, 1),
+    finishedAt: null,
+    retryOf: null,
+    tags: { region: 'eu' },
+    input: { month: '2026-01' },
+    result: null,
+  }
+}

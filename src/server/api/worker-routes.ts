@@ -1,0 +1,93 @@
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { requirePublicId } from '../../core/ids.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { Done } from '../../core/protocol.ts'
+import { readExchange, writeExchangeAnswer, writeWelcome } from '../../core/wire.ts'
+import { projectOf } from './access.ts'
+import type { Api, ApiOptions } from './api.ts'
+import { fields } from './fields.ts'
+import { checkBytes } from './input-check.ts'
+import { Exchange, Heartbeat, Hello, Leave } from './worker-schemas.ts'
+
+const SessionPath = fields({ session: Type.String() })
+
+export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFor'>): void {
+  const config = { access: 'admin' } as const
+  const params = SessionPath
+
+  api.route({
+    method: 'POST',
+    url: '/v1/workers',
+    config,
+    schema: { body: Hello },
+    handler: async (request, reply) => {
+      const welcome = await clientFor(projectOf(request)).register(request.body)
+      return reply.code(201).send(writeWelcome(welcome))
+    },
+  })
+
+  api.route({
+    method: 'POST',
+    url: '/v1/workers/:session/exchange',
+    config,
+    schema: { params, body: Exchange },
+    handler: async (request, reply) => {
+      const session = sessionId(request.params.session)
+      for (const [index, done] of request.body.done.entries()) checkDone(done, index)
+      const signal = whenGone(reply)
+      try {
+        const client = clientFor(projectOf(request))
+        return writeExchangeAnswer(
+          await client.exchange(session, readExchange(request.body), signal),
+        )
+      } catch (error) {
+        if (!signal.aborted) throw error
+        // Nobody is there to be told. What was granted stays with the session until it asks again.
+        return reply.hijack()
+      }
+    },
+  })
+
+  api.route({
+    method: 'POST',
+    url: '/v1/workers/:session/heartbeat',
+    config,
+    schema: { params, body: Heartbeat },
+    handler: async (request) => {
+      const session = sessionId(request.params.session)
+      return clientFor(projectOf(request)).heartbeat(session, request.body)
+    },
+  })
+
+  api.route({
+    method: 'POST',
+    url: '/v1/workers/:session/leave',
+    config,
+    schema: { params, body: Leave },
+    handler: async (request, reply) => {
+      const session = sessionId(request.params.session)
+      await clientFor(projectOf(request)).leave(session, request.body.registration)
+      return reply.code(204).send()
+    },
+  })
+}
+
+function sessionId(text: string): string {
+  requirePublicId('ses', text, 'session')
+  return text
+}
+
+function checkDone({ message, result }: Done, index: number): void {
+  if (message !== undefined) checkBytes(message, LIMITS.messageBytes, `done.${index}.message`)
+  if (result !== undefined) checkBytes(result, LIMITS.resultBytes, `done.${index}.result`)
+}
+
+/** Aborts when the other side hangs up before it has its answer: such a poll should end. */
+function whenGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort()
+  })
+  return gone.signal
+}

@@ -1,0 +1,57 @@
+import { Type } from 'typebox'
+import { LIMITS } from '../../core/limits.ts'
+import { RETRIABLE_CAUSES } from '../../core/retry.ts'
+import {
+  executor,
+  fields,
+  flag,
+  id,
+  label,
+  list,
+  longText,
+  name,
+  oneOf,
+  wholeNumber,
+} from './fields.ts'
+
+/** A poll must be over well before the request that carries it. */
+export const MAX_WAIT_MS = 20_000
+
+const attempt = { run: id('run'), fence: wholeNumber(0) }
+const held = list(fields(attempt), LIMITS.slots)
+const registration = wholeNumber(1)
+
+export const Hello = fields({
+  name: name(),
+  projects: Type.Optional(list(name(), LIMITS.queues)),
+  queues: list(name(), LIMITS.queues, 1),
+  labels: list(label(), LIMITS.labels),
+  executors: list(executor(), LIMITS.executors, 1),
+  slots: wholeNumber(1, LIMITS.slots),
+  session: Type.Optional(id('ses')),
+  registration,
+  held,
+  forsaken: held,
+})
+
+const done = fields({
+  ...attempt,
+  outcome: oneOf(['succeeded', 'failed', 'cancelled', 'given_back']),
+  cause: Type.Optional(oneOf(RETRIABLE_CAUSES)),
+  message: Type.Optional(longText()),
+  retriable: Type.Optional(flag()),
+  result: Type.Optional(longText()),
+})
+
+export const Exchange = fields({
+  registration,
+  number: wholeNumber(1),
+  answered: wholeNumber(0),
+  done: list(done, LIMITS.slots),
+  free: wholeNumber(0, LIMITS.slots),
+  wait_ms: wholeNumber(0, MAX_WAIT_MS),
+})
+
+export const Heartbeat = fields({ registration, answered: wholeNumber(0), held })
+
+export const Leave = fields({ registration })

@@ -1,0 +1,119 @@
+import { laneKey, type Lane, type LaneSpec } from '../core/lane.ts'
+import type { CatalogStore } from '../store/port.ts'
+import type { LaneBoard } from './tick/lane-board.ts'
+
+/** Names and the numbers they became, remembered: the hot path asks the store once per name. */
+export interface Catalog {
+  project(name: string): Promise<number>
+  jobs(projectId: number, names: readonly string[]): Promise<readonly number[]>
+  /** For reading: a name nobody used yet is not created by asking for it. */
+  findProject(name: string): Promise<number | null>
+  findJob(projectId: number, name: string): Promise<number | null>
+  lanes(specs: readonly LaneSpec[]): Promise<readonly number[]>
+  lane(id: number): Promise<Lane | undefined>
+  gates(
+    projectId: number,
+    gates: readonly { key: string; limit: number }[],
+  ): Promise<readonly number[]>
+  jobName(id: number): string
+  projectName(id: number): string
+  /** Makes sure these names are at hand for `jobName` and `projectName`. */
+  learnNames(jobIds: Iterable<number>, projectIds: Iterable<number>): Promise<void>
+}
+
+/** Beyond this a cache starts over: names are cheap to ask for again, memory is not. */
+const MEMO_LIMIT = 100_000
+
+export function createCatalog(store: CatalogStore, board: LaneBoard): Catalog {
+  const projects = memo<string>()
+  const jobs = memo<string>()
+  const lanes = memo<string>()
+  const gates = memo<string>()
+  const jobNames = new Map<number, string>()
+  const projectNames = new Map<number, string>()
+
+  const catalog: Catalog = {
+    async project(name) {
+      const [id] = await projects.all([name], [name], store.internProjects.bind(store))
+      projectNames.set(id as number, name)
+      return id as number
+    },
+
+    async jobs(projectId, names) {
+      const specs = names.map((name) => ({ projectId, name }))
+      const keys = names.map((name) => `${projectId}/${name}`)
+      const ids = await jobs.all(keys, specs, store.internJobs.bind(store))
+      for (const [index, id] of ids.entries()) jobNames.set(id, names[index] as string)
+      return ids
+    },
+
+    findProject: async (name) => projects.get(name) ?? store.findProject(name),
+    findJob: async (projectId, name) =>
+      jobs.get(`${projectId}/${name}`) ?? store.findJob({ projectId, name }),
+
+    async lanes(specs) {
+      const keys = specs.map(laneKey)
+      const ids = await lanes.all(keys, specs, store.internLanes.bind(store))
+      const fresh = ids.flatMap((id, index) =>
+        board.get(id) ? [] : [{ ...(specs[index] as LaneSpec), id }],
+      )
+      if (fresh.length > 0) board.learn(fresh)
+      return ids
+    },
+
+    async lane(id) {
+      const known = board.get(id)
+      if (known) return known.lane
+      board.learn(await store.lanesAfter(id - 1))
+      return board.get(id)?.lane
+    },
+
+    async gates(projectId, wanted) {
+      // Capacity is part of the key: a changed limit must reach the store.
+      const keys = wanted.map(({ key, limit }) => `${projectId}/${limit}/${key}`)
+      const specs = wanted.map(({ key, limit }) => ({ projectId, name: key, capacity: limit }))
+      const ids = await gates.all(keys, specs, store.internGates.bind(store))
+      return [...new Set(ids)].sort((a, b) => a - b)
+    },
+
+    jobName: (id) => jobNames.get(id) ?? `job ${id}`,
+    projectName: (id) => projectNames.get(id) ?? `project ${id}`,
+
+    async learnNames(jobIds, projectIds) {
+      const unknownJobs = [...new Set(jobIds)].filter((id) => !jobNames.has(id))
+      const unknownProjects = [...new Set(projectIds)].filter((id) => !projectNames.has(id))
+      if (unknownJobs.length > 0) {
+        for (const [id, name] of await store.jobNames(unknownJobs)) jobNames.set(id, name)
+      }
+      if (unknownProjects.length > 0) {
+        for (const [id, name] of await store.projectNames(unknownProjects))
+          projectNames.set(id, name)
+      }
+    },
+  }
+  return catalog
+}
+
+function memo<Key>() {
+  const known = new Map<Key, number>()
+  return {
+    get: (key: Key) => known.get(key),
+    async all<Spec>(
+      keys: readonly Key[],
+      specs: readonly Spec[],
+      intern: (specs: readonly Spec[]) => Promise<readonly number[]>,
+    ): Promise<number[]> {
+      const missing = new Map<Key, Spec>()
+      for (const [index, key] of keys.entries()) {
+        if (!known.has(key)) missing.set(key, specs[index] as Spec)
+      }
+      if (missing.size > 0) {
+        if (known.size > MEMO_LIMIT) known.clear()
+        const ids = await intern([...missing.values()])
+        for (const [index, key] of [...missing.keys()].entries())
+          known.set(key, ids[index] as number)
+      }
+      return keys.map((key) => known.get(key) as number)
+    },
+  }
+}

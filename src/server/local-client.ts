@@ -1,0 +1,162 @@
+import { PunctualError } from '../core/errors.ts'
+import { parsePublicId, publicId } from '../core/ids.ts'
+import { LIMITS } from '../core/limits.ts'
+import type { Assignment, SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
+import { isFinal } from '../core/run-state.ts'
+import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
+import type { NewRun, RunRecord, Store } from '../store/port.ts'
+import type { Catalog } from './catalog.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import { viewOf } from './run-view.ts'
+import { draftRuns } from './submissions.ts'
+import type { Ticker } from './tick/ticker.ts'
+import type { Submitted } from './tick/pending.ts'
+import { exchange, type Exchanging } from './sessions/exchange.ts'
+import type { Registry } from './sessions/registry.ts'
+import type { HeldLease } from './sessions/session.ts'
+
+export interface ClientParts {
+  readonly store: Store
+  readonly ticker: Ticker
+  readonly catalog: Catalog
+  readonly registry: Registry
+  readonly exchanging: Exchanging
+  mintId(): number
+  storeNow(): number
+}
+
+/** The scheduler as one project sees it, without a wire in between. HTTP speaks through the same object. */
+export function createLocalClient(project: string, parts: ClientParts): SchedulerClient {
+  const { store, ticker, catalog, registry } = parts
+
+  const submitDrafts = async (drafts: readonly NewRun[]): Promise<SubmitOutcome[]> => {
+    const outcomes = await ticker.submit(drafts)
+    return outcomes.map(outcomeOf)
+  }
+
+  const find = async (id: string): Promise<RunRecord> => {
+    const runId = parsePublicId('run', id)
+    const projectId = await catalog.findProject(project)
+    const run =
+      runId === undefined || projectId === null ? null : await store.findRun({ projectId, runId })
+    if (!run) throw new PunctualError('run_not_found', `there is no run ${id.slice(0, 40)}`)
+    return run
+  }
+
+  const view = async (runs: readonly RunRecord[]) => {
+    await catalog.learnNames(
+      runs.map((run) => run.jobId),
+      runs.map((run) => run.projectId),
+    )
+    return Promise.all(
+      runs.map(async (run) => {
+        const lane = await catalog.lane(run.laneId)
+        const job = catalog.jobName(run.jobId)
+        return viewOf(run, { job, project, queue: lane?.queue ?? 'default' })
+      }),
+    )
+  }
+
+  const client: SchedulerClient = {
+    submit: async (submissions) => requireAll(await client.submitEach(submissions)),
+
+    async submitEach(submissions) {
+      return submitDrafts(await draftRuns(submissions, project, parts))
+    },
+
+    async getRun(id) {
+      const [run] = await view([await find(id)])
+      return run as NonNullable<typeof run>
+    },
+
+    async listRuns(query = {}) {
+      const limit = query.limit ?? 50
+      const before =
+        query.cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(query.cursor)
+      const projectId = await catalog.findProject(project)
+      if (projectId === null) return { runs: [], next: null }
+      const jobId = query.job === undefined ? null : await catalog.findJob(projectId, query.job)
+      if (query.job !== undefined && jobId === null) return { runs: [], next: null }
+      const runs = await store.listRuns({
+        projectId,
+        state: query.state ?? null,
+        jobId,
+        before,
+        limit: Math.min(limit, LIMITS.pageSize),
+      })
+      const last = runs.at(-1)
+      return {
+        runs: await view(runs),
+        next: last && runs.length === limit ? encodeCursor(last.id) : null,
+      }
+    },
+
+    async cancel(id) {
+      const { id: runId, projectId } = await find(id)
+      const verdict = await ticker.cancel({ runId, projectId })
+      if (verdict instanceof PunctualError) throw verdict
+      switch (verdict.kind) {
+        case 'cancelled':
+          return { id, state: 'cancelled' }
+        case 'marked':
+          return { id, state: 'cancelling' }
+        case 'final':
+          throw new PunctualError('run_is_final', `the run has ${verdict.state} already`)
+        case 'unknown':
+          throw new PunctualError('run_not_found', `there is no run ${id}`)
+      }
+    },
+
+    async retry(id) {
+      const run = await find(id)
+      if (!isFinal(run.state)) {
+        throw new PunctualError(
+          'run_not_final',
+          `the run is ${run.state}; only a finished run can be retried`,
+        )
+      }
+      const [answer] = requireAll(await submitDrafts([againOf(run, parts.mintId())]))
+      return answer as SubmitAnswer
+    },
+
+    register: (hello) => registry.register(hello, hello.projects ?? [project]),
+    exchange: async (session, message) =>
+      exchange(registry.find(session, message.registration), message, parts.exchanging),
+    heartbeat: async (session, message) =>
+      registry.heartbeat(registry.find(session, message.registration), message),
+    leave: async (session, registration) => registry.leave(registry.find(session, registration)),
+  }
+  return client
+}
+
+export function assignmentOf(lease: HeldLease, catalog: Catalog, weight: number): Assignment {
+  return {
+    run: publicId('run', lease.runId),
+    fence: lease.fence,
+    job: catalog.jobName(lease.jobId),
+    project: catalog.projectName(lease.projectId),
+    attempt: lease.attempt,
+    weight,
+    timeoutMs: lease.timeoutMs,
+    dueAt: lease.dueAt ?? lease.createdAt,
+    input: lease.input,
+  }
+}
+
+function outcomeOf(outcome: Submitted | PunctualError): SubmitOutcome {
+  if (outcome instanceof PunctualError) return outcome
+  return { id: publicId('run', outcome.id), created: outcome.created }
+}
+
+/** A manual retry is the same work as a new run, now, whatever keys and delays the old one had. */
+function againOf(run: RunRecord, id: number): NewRun {
+  const { projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates } = run
+  return {
+    ...{ id, projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates },
+    dueAt: null,
+    dedupeKey: null,
+    idempotency: null,
+    retryOf: run.id,
+    handOff: null,
+  }
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '../../core/clock.ts'
+import type { Report } from '../../core/ending.ts'
+import type { Lease, NodeStore, SweepStore } from '../../store/port.ts'
+import type { NodeConfig } from '../config.ts'
+import type { Membership } from '../membership.ts'
+import type { HeldLease } from '../sessions/session.ts'
+import type { Roster } from '../sessions/roster.ts'
+import type { Step } from './run-loop.ts'
+
+/** The reaper only finds. What it finds is ended like everything else: by the tick. */
+export type End = (leases: readonly Lease[], report: Report, owner: number) => Promise<void>
+
+/** Sessions that fell silent lose their leases; measured by the monotonic clock, never by the wall. */
+export function reapSessions(deps: {
+  clock: Clock
+  config: NodeConfig
+  roster: Roster
+  membership: Membership
+  end: End
+}): Step {
+  const { clock, config, roster, membership, end } = deps
+  return async () => {
+    const oldest = clock.mono() - config.leaseTtlMs - config.reapMarginMs
+    for (const session of [...roster.sessions.values()]) {
+      if (session.lastSeenMono >= oldest) continue
+      session.pending?.settle()
+      await end(roster.remove(session), { kind: 'lost' }, membership.node)
+    }
+    const overdue = [...roster.allLeases()].filter((lease) =>
+      isOverdue(lease, clock.mono(), config),
+    )
+    await end(overdue, { kind: 'failed', cause: 'timeout' }, membership.node)
+    return { more: false }
+  }
+}
+
+function isOverdue(lease: HeldLease, mono: number, config: NodeConfig): boolean {
+  if (lease.timeoutMs === null) return false
+  return mono > lease.grantedMono + lease.timeoutMs + config.timeoutGraceMs
+}
+
+const BATCH = 500
+
+/**
+ * Nodes whose row expired are declared dead, and leases that nobody took over are lost. Only a node
+ * whose own row has been renewed for a full TTL may judge: right after an outage everyone looks dead.
+ */
+export function reapNodes(deps: {
+  store: Pick<NodeStore, 'buryDead'> & Pick<SweepStore, 'orphans'>
+  membership: Membership
+  end: End
+}): Step {
+  let after = 0
+  return async () => {
+    if (!deps.membership.isSteady()) return { more: false }
+    if (after === 0) await deps.store.buryDead()
+    const orphans = await deps.store.orphans({ after, limit: BATCH })
+    for (const [owner, leases] of Map.groupBy(orphans, (lease) => lease.node)) {
+      await deps.end(leases, { kind: 'lost' }, owner)
+    }
+    const more = orphans.length === BATCH
+    after = more ? (orphans.at(-1)?.runId ?? 0) : 0
+    return { more }
+  }
+}

@@ -1,0 +1,87 @@
+import type { Clock } from '../../core/clock.ts'
+import type { Report } from '../../core/ending.ts'
+import type { Lease, Store } from '../../store/port.ts'
+import type { NodeConfig } from '../config.ts'
+import type { Membership } from '../membership.ts'
+import type { Roster } from '../sessions/roster.ts'
+import type { LaneBoard } from '../tick/lane-board.ts'
+import type { Ticker } from '../tick/ticker.ts'
+import type { Undelivered } from '../undelivered.ts'
+import { checkOwnLeases } from './own-leases.ts'
+import { promote } from './promote.ts'
+import { reapNodes, reapSessions } from './reap.ts'
+import { recheck } from './recheck.ts'
+import { refreshLanes } from './refresh-lanes.ts'
+import { startLoop, type Loop, type Step } from './run-loop.ts'
+import { maintain, retain } from './upkeep.ts'
+import { watchCancels } from './watch-cancels.ts'
+
+export interface LoopDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly config: NodeConfig
+  readonly roster: Roster
+  readonly board: LaneBoard
+  readonly ticker: Ticker
+  readonly membership: Membership
+  readonly undelivered: Undelivered
+  end(leases: readonly Lease[], report: Report, owner: number | null): Promise<void>
+  giveBack(leases: readonly Lease[]): void
+  /** An ending of this lease is on its way to the store already. */
+  isEnding(lease: Lease): boolean
+  rejoin(): Promise<void>
+  onError(error: unknown): void
+}
+
+export interface Loops {
+  /** A timer was written that may be due before the promoter meant to wake. */
+  wakeTimers(dueAt: number): void
+  /** Something may be leased to this node that nobody holds. */
+  checkLeases(): void
+  stop(): Promise<void>
+}
+
+/** Every duty of a node, each a bounded step on the one shared loop. */
+export function startLoops(deps: LoopDeps): Loops {
+  const { store, clock, config, board, ticker, membership } = deps
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const loops: Loop[] = []
+  const start = (step: Step, idleMs: number): Loop => {
+    const loop = startLoop(step, { clock, signal, idleMs, onError: deps.onError })
+    loops.push(loop)
+    return loop
+  }
+  const onReady = (lanes: readonly number[]) => {
+    for (const lane of lanes) board.entered(lane, null)
+    ticker.kick()
+  }
+  const { storeNow, mintId } = membership
+
+  const beat = async () => {
+    if (!(await membership.beat())) await deps.rejoin()
+    return { more: false }
+  }
+  start(beat, config.nodeBeatMs)
+  const timers = start(promote({ store, mintId, storeNow, onReady }), 1_000)
+  start(reapSessions(deps), Math.min(1_000, config.leaseTtlMs / 4))
+  start(reapNodes(deps), config.nodeTtlMs / 12)
+  const leases = start(checkOwnLeases(deps), config.leaseTtlMs / 2)
+  start(watchCancels(deps), 1_000)
+  start(recheck({ store, onReady }), 5_000)
+  const isWaited = () => deps.roster.waiting.size > 0
+  start(refreshLanes({ store, board, isWaited, kick: ticker.kick }), config.laneRefreshMs)
+  start(retain({ store, storeNow, keepMs: config.keepMs }), 60_000)
+  start(maintain({ store }), 60_000)
+
+  return {
+    wakeTimers(dueAt) {
+      if (dueAt - storeNow() < 1_000) timers.wake()
+    },
+    checkLeases: () => leases.wake(),
+    async stop() {
+      stopping.abort()
+      await Promise.allSettled(loops.map((loop) => loop.done))
+    },
+  }
+}

@@ -1,0 +1,160 @@
+import type { Clock, Random } from '../core/clock.ts'
+import type { Report } from '../core/ending.ts'
+import type { SchedulerClient } from '../core/protocol.ts'
+import type { Lease, Store } from '../store/port.ts'
+import { createCatalog } from './catalog.ts'
+import type { NodeConfig } from './config.ts'
+import { endCommand } from './endings.ts'
+import { assignmentOf, createLocalClient, type ClientParts } from './local-client.ts'
+import { startLoops } from './loops/start-loops.ts'
+import { createMembership } from './membership.ts'
+import { createRegistry } from './sessions/registry.ts'
+import { createRoster } from './sessions/roster.ts'
+import { createLaneBoard } from './tick/lane-board.ts'
+import { createTicker } from './tick/ticker.ts'
+import { createUndelivered } from './undelivered.ts'
+
+export interface NodeOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly random: Random
+  readonly config: NodeConfig
+  /** What went wrong and was survived. */
+  onError?(error: unknown): void
+}
+
+/** One server process: any number of them on one store make the scheduler. */
+export interface SchedulerNode {
+  /** The scheduler as one project sees it. */
+  clientFor(project: string): SchedulerClient
+  /** Whether the store answers and this node may promise work. */
+  ready(): Promise<{ ok: boolean; reason?: string }>
+  /** Gives its place back; workers move on with their leases, which any other node adopts. */
+  stop(): Promise<void>
+  readonly id: number
+}
+
+export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
+  const { store, clock, random, config } = options
+  const onError = options.onError ?? (() => {})
+  const roster = createRoster()
+  const board = createLaneBoard()
+  const catalog = createCatalog(store, board)
+  const membership = createMembership({ store, clock, random, config })
+  const { mintId, storeNow } = membership
+  const undelivered = createUndelivered()
+
+  const ticker = createTicker({
+    store,
+    clock,
+    random,
+    roster,
+    board,
+    maxPending: config.maxPending,
+    patienceMs: config.patienceMs,
+    node: () => membership.node,
+    mayGrant: membership.mayPromise,
+    mintId,
+    giveBack: (lease) => giveBack([lease]),
+    onTimer: (dueAt) => loops.wakeTimers(dueAt),
+    onUnknown(batch) {
+      undelivered.remember(batch)
+      loops.checkLeases()
+    },
+    onError,
+  })
+
+  /** Attempts this node is ending by itself, run → fence: no sweep may judge them a second time. */
+  const ending = new Map<number, number>()
+
+  /** Ends attempts whose worker will not: waits out any outage, because nobody repeats it. */
+  const end = async (leases: readonly Lease[], report: Report, owner: number | null) => {
+    if (leases.length === 0) return
+    const told = owner === null ? {} : { owner }
+    const commands = leases.map((lease) => endCommand(lease, report, told, mintId))
+    for (const { runId, fence } of commands) ending.set(runId, fence)
+    await ticker.end(commands, true)
+    for (const { runId } of commands) ending.delete(runId)
+  }
+
+  const giveBack = (leases: readonly Lease[]) => {
+    end(leases, { kind: 'given_back' }, null).catch(onError)
+  }
+
+  const lose = (leases: readonly Lease[]) => {
+    end(leases, { kind: 'lost' }, null).catch(onError)
+  }
+
+  const registry = createRegistry({
+    ...{ clock, random, config, store, membership, roster, giveBack, lose },
+  })
+
+  const weightOf = (lease: Lease) => board.get(lease.laneId)?.lane.weight ?? 1
+  const parts: ClientParts = {
+    store,
+    ticker,
+    catalog,
+    registry,
+    mintId,
+    storeNow,
+    exchanging: {
+      clock,
+      roster,
+      ticker,
+      store,
+      mintId,
+      weightOf,
+      maxPollMs: config.maxPollMs,
+      async prepare(leases) {
+        const held = [...leases]
+        await catalog.learnNames(
+          held.map((lease) => lease.jobId),
+          held.map((lease) => lease.projectId),
+        )
+      },
+      assignment: (lease) => assignmentOf(lease, catalog, weightOf(lease)),
+    },
+  }
+
+  /** Declared dead while it was away: everything it remembers belongs to the old incarnation. */
+  const rejoin = async () => {
+    for (const session of roster.sessions.values()) session.pending?.settle()
+    roster.clear()
+    await membership.join()
+    board.doubt()
+  }
+
+  await membership.join()
+  board.learn(await store.lanesAfter(0))
+  const loops = startLoops({
+    ...{ store, clock, config, roster, board, ticker, membership },
+    ...{ end, giveBack, undelivered, rejoin, onError },
+    isEnding: ({ runId, fence }) => ending.get(runId) === fence,
+  })
+
+  return {
+    get id() {
+      return membership.node
+    },
+    clientFor: (project) => createLocalClient(project, parts),
+
+    async ready() {
+      if (!membership.mayPromise())
+        return { ok: false, reason: 'the node row could not be renewed' }
+      try {
+        await store.ping()
+        return { ok: true }
+      } catch (error) {
+        return { ok: false, reason: error instanceof Error ? error.message : 'the store failed' }
+      }
+    },
+
+    async stop() {
+      await loops.stop()
+      for (const session of roster.sessions.values()) session.pending?.settle()
+      await ticker.settled()
+      roster.clear()
+      await membership.leave().catch(onError)
+    },
+  }
+}

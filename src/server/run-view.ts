@@ -1,0 +1,30 @@
+import { publicId } from '../core/ids.ts'
+import type { RunView } from '../core/protocol.ts'
+import type { RunRecord } from '../store/port.ts'
+
+/** A run as users see it. */
+export function viewOf(
+  run: RunRecord,
+  names: { job: string; project: string; queue: string },
+): RunView {
+  return {
+    id: publicId('run', run.id),
+    ...names,
+    state: run.state,
+    cancelling: run.cancelling,
+    priority: run.rank === 0 ? 0 : -run.rank,
+    attempt: run.attempt,
+    lost: run.lost,
+    cause: run.cause,
+    message: run.message,
+    worker: run.worker,
+    createdAt: run.createdAt,
+    dueAt: run.dueAt,
+    startedAt: run.startedAt,
+    finishedAt: run.finishedAt,
+    retryOf: run.retryOf === null ? null : publicId('run', run.retryOf),
+    tags: run.tags === null ? {} : (JSON.parse(run.tags) as Record<string, string>),
+    input: run.input === null ? null : (JSON.parse(run.input) as unknown),
+    result: run.result === null ? null : (JSON.parse(run.result) as unknown),
+  }
+}

@@ -1,0 +1,166 @@
+import type { Clock } from '../../core/clock.ts'
+import { PunctualError } from '../../core/errors.ts'
+import type { Assignment, Done, Exchange, ExchangeAnswer } from '../../core/protocol.ts'
+import type { Report } from '../../core/ending.ts'
+import { requirePublicId } from '../../core/ids.ts'
+import type { Cause } from '../../core/run-state.ts'
+import type { EndCommand, EndVerdict, Lease, SweepStore } from '../../store/port.ts'
+import { endCommand } from '../endings.ts'
+import type { Ticker } from '../tick/ticker.ts'
+import { confirm, type HeldLease, type Session } from './session.ts'
+import type { Roster } from './roster.ts'
+
+export interface Exchanging {
+  readonly clock: Clock
+  readonly roster: Roster
+  readonly ticker: Ticker
+  readonly store: Pick<SweepStore, 'findAttempts'>
+  readonly maxPollMs: number
+  mintId(): number
+  /** Makes sure `assignment` finds every name it needs. */
+  prepare(leases: Iterable<HeldLease>): Promise<void>
+  assignment(lease: HeldLease): Assignment
+  weightOf(lease: Lease): number
+}
+
+/** Takes finished attempts and hands out new ones, in one tick where possible. */
+export async function exchange(
+  session: Session,
+  message: Exchange,
+  context: Exchanging,
+): Promise<ExchangeAnswer> {
+  if (message.number < session.exchange) {
+    throw new PunctualError('exchange_out_of_order', `exchange ${session.exchange} came before`)
+  }
+  // A newer number, or the same one again: whoever still waits on the old one gets nothing more.
+  session.pending?.settle()
+  session.exchange = message.number
+  confirm(session, message.answered)
+
+  const waiting = startWaiting(session, message, context)
+  const verdicts = await report(session, message.done, context)
+  await waiting.until()
+  await context.prepare(session.unconfirmed)
+  return { number: message.number, verdicts, runs: assign(session, message, context) }
+}
+
+function startWaiting(session: Session, message: Exchange, context: Exchanging) {
+  const { roster, ticker, clock } = context
+  const timer = new AbortController()
+  let settle: () => void = () => {}
+  const settled = new Promise<void>((resolve) => {
+    settle = resolve
+  })
+  const pending = {
+    number: message.number,
+    reported: message.done.length === 0,
+    settle() {
+      timer.abort()
+      settle()
+    },
+  }
+  let weights = 0
+  for (const lease of session.unconfirmed) weights += context.weightOf(lease)
+  session.credit = Math.max(0, message.free - weights)
+  session.pending = pending
+  roster.review(session)
+  ticker.kick()
+
+  return {
+    /** Until there is work, the time is up, or a newer exchange takes over. */
+    async until() {
+      pending.reported = true
+      const waitMs = Math.min(message.waitMs, context.maxPollMs)
+      const isHere = session.unconfirmed.size > 0 || message.free <= 0
+      if (!isHere && waitMs > 0 && session.pending === pending) {
+        await Promise.race([settled, clock.sleep(waitMs, timer.signal)])
+      } else if (!isHere && message.done.length === 0) {
+        await ticker.settled()
+      }
+      timer.abort()
+      if (session.pending !== pending) return
+      session.pending = null
+      roster.review(session)
+    },
+  }
+}
+
+function assign(session: Session, message: Exchange, context: Exchanging): Assignment[] {
+  // Superseded meanwhile: the newer exchange carries the grants.
+  if (session.exchange !== message.number || !context.roster.isCurrent(session)) return []
+  const runs: Assignment[] = []
+  for (const lease of session.unconfirmed) {
+    lease.exchange = message.number
+    runs.push(context.assignment(lease))
+  }
+  return runs
+}
+
+async function report(
+  session: Session,
+  done: readonly Done[],
+  context: Exchanging,
+): Promise<('accepted' | 'stale')[]> {
+  if (done.length === 0) return []
+  const leases = await leasesOf(session, done, context)
+  const commands: EndCommand[] = []
+  for (const [index, item] of done.entries()) {
+    const lease = leases[index]
+    if (!lease || typeof lease === 'string') continue
+    const told = { worker: session.name, message: item.message, result: item.result }
+    commands.push(endCommand(lease, reportOf(item), told, context.mintId))
+  }
+  const ends = (await context.ticker.end(commands)).values()
+  return leases.map((lease) => {
+    if (lease === 'accepted' || lease === 'stale') return lease
+    return accepted(ends.next().value ?? 'stale')
+  })
+}
+
+function accepted(verdict: EndVerdict | PunctualError): 'accepted' | 'stale' {
+  if (verdict instanceof PunctualError) throw verdict
+  return verdict === 'stale' ? 'stale' : 'accepted'
+}
+
+/** From memory where possible; an attempt this node does not remember is looked up. */
+async function leasesOf(
+  session: Session,
+  done: readonly Done[],
+  context: Exchanging,
+): Promise<(Lease | 'accepted' | 'stale')[]> {
+  const known: (Lease | undefined)[] = done.map(({ run, fence }, index) => {
+    const lease = session.leases.get(requirePublicId('run', run, `done.${index}.run`))
+    return lease?.fence === fence ? lease : undefined
+  })
+  if (!known.includes(undefined)) return known as Lease[]
+  const unknown = done.filter((_, index) => known[index] === undefined)
+  const found = await context.store.findAttempts(
+    unknown.map(({ run, fence }) => ({ runId: requirePublicId('run', run, 'done.run'), fence })),
+  )
+  const answers = found.values()
+  const reported = unknown.values()
+  return known.map((lease) => {
+    if (lease) return lease
+    const item = reported.next().value as Done
+    const attempt = answers.next().value
+    if (attempt?.kind === 'lease') return attempt.lease
+    return attempt?.kind === 'ended' && attempt.cause === causeOf(item) ? 'accepted' : 'stale'
+  })
+}
+
+/** The cause under which this report would be remembered. */
+function causeOf({ outcome, cause }: Done): Cause | null {
+  if (outcome === 'succeeded') return null
+  return outcome === 'failed' ? (cause ?? 'error') : 'cancelled'
+}
+
+function reportOf(done: Done): Report {
+  switch (done.outcome) {
+    case 'failed':
+      return { kind: 'failed', cause: done.cause ?? 'error', retriable: done.retriable ?? true }
+    case 'succeeded':
+    case 'cancelled':
+    case 'given_back':
+      return { kind: done.outcome }
+  }
+}

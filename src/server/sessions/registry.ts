@@ -1,0 +1,146 @@
+import type { Clock, Random } from '../../core/clock.ts'
+import { randomInt } from '../../core/clock.ts'
+import { PunctualError } from '../../core/errors.ts'
+import { publicId, requirePublicId } from '../../core/ids.ts'
+import type { Heartbeat, HeartbeatAnswer, Hello, Welcome } from '../../core/protocol.ts'
+import type { Lease, NodeStore } from '../../store/port.ts'
+import type { NodeConfig } from '../config.ts'
+import type { Membership } from '../membership.ts'
+import { confirm, createSession, type Session } from './session.ts'
+import type { Roster } from './roster.ts'
+
+export interface RegistryOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly config: NodeConfig
+  readonly store: Pick<NodeStore, 'adopt' | 'forgetSession'>
+  readonly membership: Membership
+  readonly roster: Roster
+  /** Uncounted: the attempt was never started, or its worker says it will not finish it. */
+  giveBack(leases: readonly Lease[]): void
+  /** Counted: the attempt was started and its worker stopped it when its lease ran out. */
+  lose(leases: readonly Lease[]): void
+}
+
+/** Workers come, stay by heartbeat, come back under the same id, and go. */
+export interface Registry {
+  register(hello: Hello, projects: readonly string[]): Promise<Welcome>
+  /** The session named in a request, or the error that tells the worker to register again. */
+  find(session: string, registration: number): Session
+  heartbeat(session: Session, message: Heartbeat): HeartbeatAnswer
+  leave(session: Session): Promise<void>
+}
+
+export function createRegistry(options: RegistryOptions): Registry {
+  const { clock, config, roster, membership } = options
+
+  return {
+    async register(hello, projects) {
+      requirePromises(membership)
+      const id =
+        hello.session === undefined
+          ? randomInt(options.random, Number.MAX_SAFE_INTEGER - 1) + 1
+          : requirePublicId('ses', hello.session, 'session')
+      const sentMono = clock.mono()
+      const held = hello.held.map(({ run, fence }, index) => ({
+        runId: requirePublicId('run', run, `held.${index}.run`),
+        fence,
+      }))
+      const { node } = membership
+      const adopted = await options.store.adopt({
+        node,
+        session: id,
+        registration: hello.registration,
+        name: hello.name,
+        held,
+      })
+      const current = roster.sessions.get(id)
+      if (!adopted || (current && current.registration > hello.registration)) {
+        throw new PunctualError('session_superseded', 'a newer registration of this session exists')
+      }
+      if (membership.node !== node) requirePromises(null)
+      if (current) {
+        current.pending?.settle()
+        roster.remove(current)
+      }
+      const session = createSession({
+        id,
+        name: hello.name,
+        registration: hello.registration,
+        offer: {
+          projects,
+          queues: hello.queues,
+          labels: hello.labels,
+          executors: hello.executors,
+          slots: hello.slots,
+        },
+        mono: sentMono,
+      })
+      roster.add(session)
+      const kept = new Set<number>()
+      for (const lease of adopted.adopted) {
+        roster.hold(session, lease, 0, sentMono)
+        kept.add(lease.runId)
+      }
+      const forsaken = new Set(hello.forsaken.map(({ run, fence }) => `${run}/${fence}`))
+      const isForsaken = ({ runId, fence }: Lease) =>
+        forsaken.has(`${publicId('run', runId)}/${fence}`)
+      options.lose(adopted.unlisted.filter(isForsaken))
+      options.giveBack(adopted.unlisted.filter((lease) => !isForsaken(lease)))
+      const lost = held.filter(({ runId }) => !kept.has(runId))
+      return {
+        session: publicId('ses', id),
+        leaseTtlMs: config.leaseTtlMs,
+        heartbeatMs: config.heartbeatMs,
+        lost: lost.map(({ runId }) => publicId('run', runId)),
+      }
+    },
+
+    find(text, registration) {
+      const session = roster.sessions.get(requirePublicId('ses', text, 'session'))
+      if (!session || session.registration < registration) {
+        throw new PunctualError('session_unknown', 'this node does not know the session')
+      }
+      if (session.registration > registration) {
+        throw new PunctualError('session_superseded', 'a newer registration of this session exists')
+      }
+      return session
+    },
+
+    heartbeat(session, message) {
+      requirePromises(membership)
+      session.lastSeenMono = clock.mono()
+      confirm(session, message.answered)
+      const listed = new Map<number, number>()
+      for (const [index, { run, fence }] of message.held.entries()) {
+        listed.set(requirePublicId('run', run, `held.${index}.run`), fence)
+      }
+      const lost: string[] = []
+      for (const [runId, fence] of listed) {
+        if (session.leases.get(runId)?.fence !== fence) lost.push(publicId('run', runId))
+      }
+      const cancels: string[] = []
+      const dropped: Lease[] = []
+      for (const lease of session.leases.values()) {
+        const isListed = listed.get(lease.runId) === lease.fence
+        if (isListed && lease.cancelling) cancels.push(publicId('run', lease.runId))
+        if (!isListed && lease.exchange <= message.answered) dropped.push(lease)
+      }
+      options.giveBack(dropped)
+      return { lost, cancels }
+    },
+
+    async leave(session) {
+      session.pending?.settle()
+      options.giveBack(roster.remove(session))
+      const { id, registration } = session
+      await options.store.forgetSession({ session: id, registration })
+    },
+  }
+}
+
+/** A node out of touch with the store must not keep a worker's hopes up. */
+function requirePromises(membership: Membership | null): void {
+  if (membership?.mayPromise()) return
+  throw new PunctualError('node_cannot_renew', 'this node may not renew leases right now')
+}

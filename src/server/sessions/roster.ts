@@ -1,0 +1,92 @@
+import type { Lease } from '../../store/port.ts'
+import type { HeldLease, Session } from './session.ts'
+
+/** The sessions and leases of one node, and who is waiting for work. Memory only; the store is the truth. */
+export interface Roster {
+  readonly sessions: ReadonlyMap<number, Session>
+  /** Sessions with room, longest waiting first. */
+  readonly waiting: ReadonlySet<Session>
+  add(session: Session): void
+  /** Removes a session and hands out the leases it had. */
+  remove(session: Session): HeldLease[]
+  isCurrent(session: Session): boolean
+  leaseOf(runId: number): HeldLease | undefined
+  allLeases(): Iterable<HeldLease>
+  leaseCount(): number
+  /** Puts a session into or out of the waiting line, by the room it has. */
+  review(session: Session): void
+  /** Moves a session to the end of the line after it was dealt to. */
+  requeue(session: Session): void
+  hold(session: Session, lease: Lease, exchange: number, mono: number): HeldLease
+  /** Forgets a lease if it is still the one with this fence. */
+  drop(runId: number, fence: number): HeldLease | undefined
+  clear(): void
+}
+
+export function createRoster(): Roster {
+  const sessions = new Map<number, Session>()
+  const waiting = new Set<Session>()
+  const leases = new Map<number, HeldLease>()
+
+  const roster: Roster = {
+    sessions,
+    waiting,
+
+    add(session) {
+      sessions.set(session.id, session)
+    },
+
+    remove(session) {
+      if (sessions.get(session.id) === session) sessions.delete(session.id)
+      waiting.delete(session)
+      const held = [...session.leases.values()]
+      for (const lease of held) {
+        if (leases.get(lease.runId) === lease) leases.delete(lease.runId)
+      }
+      session.leases.clear()
+      session.unconfirmed.clear()
+      return held
+    },
+
+    isCurrent: (session) => sessions.get(session.id) === session,
+    leaseOf: (runId) => leases.get(runId),
+    allLeases: () => leases.values(),
+    leaseCount: () => leases.size,
+
+    review(session) {
+      const hasRoom = session.pending !== null && session.credit > session.promised
+      if (hasRoom && roster.isCurrent(session)) waiting.add(session)
+      else waiting.delete(session)
+    },
+
+    requeue(session) {
+      if (waiting.delete(session)) roster.review(session)
+    },
+
+    hold(session, lease, exchange, mono) {
+      const held: HeldLease = { ...lease, exchange, grantedMono: mono }
+      leases.set(lease.runId, held)
+      session.leases.set(lease.runId, held)
+      if (exchange > session.answered) session.unconfirmed.add(held)
+      return held
+    },
+
+    drop(runId, fence) {
+      const lease = leases.get(runId)
+      if (!lease || lease.fence !== fence) return undefined
+      leases.delete(runId)
+      const session = sessions.get(lease.session)
+      if (session?.leases.get(runId) === lease) {
+        session.leases.delete(runId)
+        session.unconfirmed.delete(lease)
+      }
+      return lease
+    },
+
+    clear() {
+      for (const session of [...sessions.values()]) roster.remove(session)
+      leases.clear()
+    },
+  }
+  return roster
+}

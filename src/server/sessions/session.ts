@@ -1,0 +1,74 @@
+import type { Offer } from '../../core/lane.ts'
+import type { Lease } from '../../store/port.ts'
+
+/** A lease this node is responsible for. */
+export interface HeldLease extends Lease {
+  /**
+   * The exchange whose answer carried it last. Once the worker has taken that answer in, a
+   * heartbeat without the attempt means it was never started. Infinity before any answer; 0 when
+   * the worker itself listed it.
+   */
+  exchange: number
+  cancelling: boolean
+  readonly grantedMono: number
+}
+
+/** An exchange that waits for its verdicts, for work, or for its time. */
+export interface PendingExchange {
+  readonly number: number
+  /** Answers it with whatever is there now. */
+  settle(): void
+  /** True once the verdicts on its finished attempts are in. */
+  reported: boolean
+}
+
+/** A worker as its node sees it. Lives in memory: a worker that comes back elsewhere brings its leases. */
+export interface Session {
+  readonly id: number
+  readonly name: string
+  readonly registration: number
+  readonly offer: Offer
+  readonly leases: Map<number, HeldLease>
+  /** Grants the worker has not confirmed: every answer carries them until it does. */
+  readonly unconfirmed: Set<HeldLease>
+  /** Slots the worker said are free, less what was granted since. */
+  credit: number
+  /** Slots asked for in claims under way. */
+  promised: number
+  lastSeenMono: number
+  /** The highest exchange seen, and the last one the worker confirmed. */
+  exchange: number
+  answered: number
+  pending: PendingExchange | null
+}
+
+export function createSession(input: {
+  id: number
+  name: string
+  registration: number
+  offer: Offer
+  mono: number
+}): Session {
+  return {
+    id: input.id,
+    name: input.name,
+    registration: input.registration,
+    offer: input.offer,
+    leases: new Map(),
+    unconfirmed: new Set(),
+    credit: 0,
+    promised: 0,
+    lastSeenMono: input.mono,
+    exchange: 0,
+    answered: 0,
+    pending: null,
+  }
+}
+
+/** The worker has taken in the answer to exchange `number`: its grants are in good hands. */
+export function confirm(session: Session, number: number): void {
+  session.answered = Math.max(session.answered, number)
+  for (const lease of session.unconfirmed) {
+    if (lease.exchange <= session.answered) session.unconfirmed.delete(lease)
+  }
+}

@@ -1,0 +1,165 @@
+import { PunctualError } from '../../core/errors.ts'
+import type { Lease, NewRun, TickResult } from '../../store/port.ts'
+import type { Session } from '../sessions/session.ts'
+import type { Roster } from '../sessions/roster.ts'
+import type { LaneBoard } from './lane-board.ts'
+import type { Work } from './compose.ts'
+import { answer, type SubmitEntry } from './pending.ts'
+
+export interface Applying {
+  readonly roster: Roster
+  readonly board: LaneBoard
+  readonly mono: number
+  /** Asked again right before a grant is handed over: time has passed since the tick began. */
+  mayGrant(): boolean
+  /** A grant that cannot be delivered any more. */
+  giveBack(lease: Lease): void
+  /** An id that another node's run already has: give the run a new one and try again. */
+  remint(entry: SubmitEntry): void
+  onTimer(dueAt: number): void
+}
+
+/** Takes the results of a tick that is durable now: answers callers, hands over grants, updates hints. */
+export function apply(work: Work, result: TickResult, context: Applying): void {
+  const touched = new Set<Session>()
+  applySubmits(work, result, context, touched)
+  for (const [index, entry] of work.ends.entries()) {
+    const { runId, fence } = entry.item
+    context.roster.drop(runId, fence)
+    answer(entry, result.ends[index] ?? 'stale')
+  }
+  for (const [index, entry] of work.cancels.entries()) {
+    const verdict = result.cancels[index] ?? { kind: 'unknown' }
+    const held = verdict.kind === 'marked' ? context.roster.leaseOf(entry.item.runId) : undefined
+    if (held) held.cancelling = true
+    answer(entry, verdict)
+  }
+  for (const laneId of result.refilled) context.board.entered(laneId, null)
+  applyClaims(work, result, context, touched)
+  if (result.nextDueAt !== null) context.onTimer(result.nextDueAt)
+  for (const session of touched) {
+    context.roster.review(session)
+    if (session.pending?.reported && session.unconfirmed.size > 0) session.pending.settle()
+  }
+}
+
+/** Undoes the promises of a tick that did not happen. */
+export function unpromise(work: Work, roster: Roster, board: LaneBoard): void {
+  for (const [{ item }, session] of work.promises) {
+    release(session, board.get(item.laneId)?.lane.weight ?? 1, roster)
+  }
+  for (const claim of work.claims) {
+    for (const session of claim.sessions) release(session, claim.hint.lane.weight, roster)
+  }
+}
+
+function release(session: Session, weight: number, roster: Roster): void {
+  session.promised = Math.max(0, session.promised - weight)
+  roster.review(session)
+}
+
+function applySubmits(
+  work: Work,
+  result: TickResult,
+  context: Applying,
+  touched: Set<Session>,
+): void {
+  const { roster, board } = context
+  for (const [index, entry] of work.submits.entries()) {
+    const run = entry.item
+    const verdict = result.submits[index] ?? { kind: 'collision' }
+    const session = work.promises.get(entry)
+    if (session) {
+      const weight = board.get(run.laneId)?.lane.weight ?? 1
+      release(session, weight, roster)
+      if (verdict.kind === 'inserted') {
+        grant(session, handedOff(run, work.batch.node, result.now), weight, context, touched)
+      }
+    } else if (verdict.kind === 'inserted' && run.gates.length === 0) {
+      if (run.dueAt === null || run.dueAt <= result.now) {
+        board.entered(run.laneId, { rank: run.rank, pos: run.id })
+      }
+    }
+    switch (verdict.kind) {
+      case 'inserted':
+      case 'exists':
+        answer(entry, { id: run.id, created: true })
+        break
+      case 'duplicate':
+        answer(entry, { id: verdict.id, created: false })
+        break
+      case 'mismatch':
+        answer(
+          entry,
+          new PunctualError(
+            'idempotency_mismatch',
+            'the idempotency key was used for another run',
+            {
+              field: 'idempotency_key',
+            },
+          ),
+        )
+        break
+      case 'collision':
+        context.remint(entry)
+    }
+  }
+}
+
+function applyClaims(
+  work: Work,
+  result: TickResult,
+  context: Applying,
+  touched: Set<Session>,
+): void {
+  for (const [index, claim] of work.claims.entries()) {
+    const leases = result.claims[index] ?? []
+    const { weight, id } = claim.hint.lane
+    for (const session of claim.sessions) release(session, weight, context.roster)
+    context.board.claimed(id, claim.sessions.length, leases, claim.arrivals)
+    for (const [row, lease] of leases.entries()) {
+      grant(claim.sessions[row], lease, weight, context, touched)
+    }
+  }
+}
+
+function grant(
+  session: Session | undefined,
+  lease: Lease,
+  weight: number,
+  context: Applying,
+  touched: Set<Session>,
+): void {
+  if (!session || !context.roster.isCurrent(session) || !context.mayGrant()) {
+    context.giveBack(lease)
+    return
+  }
+  session.credit = Math.max(0, session.credit - weight)
+  context.roster.hold(session, lease, Number.POSITIVE_INFINITY, context.mono)
+  touched.add(session)
+}
+
+/** The lease of a run that never stood in line, as the store wrote it. */
+function handedOff(run: NewRun, node: number, now: number): Lease {
+  const { session, fence } = run.handOff as NonNullable<NewRun['handOff']>
+  return {
+    runId: run.id,
+    fence,
+    node,
+    session,
+    projectId: run.projectId,
+    jobId: run.jobId,
+    laneId: run.laneId,
+    rank: run.rank,
+    pos: run.id,
+    attempt: 1,
+    lost: 0,
+    cancelling: false,
+    startedAt: now,
+    createdAt: now,
+    dueAt: run.dueAt,
+    timeoutMs: run.timeoutMs,
+    policy: run.policy,
+    input: run.input,
+  }
+}

@@ -1,0 +1,107 @@
+import type { Random } from '../../core/clock.ts'
+import { drawSalt, fenceOf } from '../../core/fence.ts'
+import type { ClaimDemand, TickBatch } from '../../store/port.ts'
+import type { Session } from '../sessions/session.ts'
+import type { Roster } from '../sessions/roster.ts'
+import { deal, type Turns, type Waiter } from './deal.ts'
+import { createHandOff } from './hand-off.ts'
+import type { LaneBoard, LaneHint } from './lane-board.ts'
+import type { CancelEntry, EndEntry, SubmitEntry } from './pending.ts'
+
+/** A tick on its way: the batch for the store, and whom its results belong to. */
+export interface Work {
+  readonly batch: TickBatch
+  readonly submits: readonly SubmitEntry[]
+  readonly ends: readonly EndEntry[]
+  readonly cancels: readonly CancelEntry[]
+  readonly claims: readonly Claim[]
+  /**
+   * Who each directly handed over run was promised to. The session itself, not its id: a worker that
+   * registers again while the tick runs is another session and must not receive this one's grants.
+   */
+  readonly promises: ReadonlyMap<SubmitEntry, Session>
+}
+
+export interface Claim {
+  readonly hint: LaneHint
+  readonly sessions: readonly Session[]
+  /** `hint.arrivals` when the claim was composed. */
+  readonly arrivals: number
+}
+
+export interface Composing {
+  readonly node: number
+  readonly roster: Roster
+  readonly board: LaneBoard
+  readonly random: Random
+  readonly turns: Turns
+  readonly cap: number
+  /** False while the node may not promise anything to workers: then nothing is claimed. */
+  readonly mayGrant: boolean
+}
+
+/** Claims first, from lanes that may have a line; what room is left takes new runs directly. */
+export function compose(
+  entries: Pick<Work, 'submits' | 'ends' | 'cancels'>,
+  context: Composing,
+): Work | null {
+  const claims = context.mayGrant ? dealClaims(context) : []
+  const promises = context.mayGrant ? handOff(entries.submits, context) : new Map<never, never>()
+  const { submits, ends, cancels } = entries
+  if (submits.length + ends.length + cancels.length + claims.length === 0) return null
+  const batch: TickBatch = {
+    node: context.node,
+    submits: submits.map((entry) => entry.item),
+    ends: ends.map((entry) => entry.item),
+    cancels: cancels.map((entry) => entry.item),
+    claims: claims.map((claim) => demandOf(claim, context.random)),
+  }
+  return { batch, submits, ends, cancels, claims, promises }
+}
+
+function dealClaims({ roster, board, turns, cap }: Composing): Claim[] {
+  if (roster.waiting.size === 0) return []
+  const waiters: Waiter[] = []
+  for (const session of roster.waiting) {
+    if (waiters.length >= cap) break
+    const tiers = board.tiersFor(session.offer)
+    waiters.push({ session: session.id, credit: session.credit - session.promised, tiers })
+  }
+  return deal(waiters, cap, turns).map(({ hint, sessions }) => {
+    const dealt = sessions.map((id) => roster.sessions.get(id) as Session)
+    for (const session of dealt) session.promised += hint.lane.weight
+    for (const session of new Set(dealt)) roster.requeue(session)
+    return { hint, sessions: dealt, arrivals: hint.arrivals }
+  })
+}
+
+function demandOf(claim: Claim, random: Random): ClaimDemand {
+  return {
+    laneId: claim.hint.lane.id,
+    sessions: claim.sessions.map((session) => session.id),
+    salts: claim.sessions.map(() => drawSalt(random)),
+    floor: claim.hint.floor,
+  }
+}
+
+function handOff(
+  submits: readonly SubmitEntry[],
+  { roster, board, random }: Composing,
+): Map<SubmitEntry, Session> {
+  const promises = new Map<SubmitEntry, Session>()
+  if (roster.waiting.size === 0) return promises
+  const sessionFor = createHandOff(roster, board)
+  for (const entry of submits) {
+    const run = entry.item
+    if (entry.tried || run.dueAt !== null || run.gates.length > 0) continue
+    const hint = board.get(run.laneId)
+    const session = hint && sessionFor(hint)
+    if (!session) continue
+    session.promised += hint.lane.weight
+    roster.review(session)
+    const fence = fenceOf(1, drawSalt(random))
+    entry.item = { ...run, handOff: { session: session.id, fence } }
+    promises.set(entry, session)
+  }
+  return promises
+}

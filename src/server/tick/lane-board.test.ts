@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Lane, Offer } from '../../core/lane.ts'
+import type { Lease } from '../../store/port.ts'
+import { createLaneBoard, type LaneHint } from './lane-board.ts'
+
+const lane = (id: number, queue = 'default'): Lane => ({
+  ...{ id, project: 'p', queue, labels: [], executor: 'handler:x', weight: 1 },
+})
+const lease = (rank: number, pos: number) => ({ rank, pos }) as Lease
+
+function boardWith(...lanes: Lane[]) {
+  const board = createLaneBoard()
+  board.learn(lanes)
+  return { board, hint: (id: number) => board.get(id) as LaneHint }
+}
+
+describe('what a node believes about a lane', () => {
+  test('a lane nobody looked at may have work', () => {
+    const { hint } = boardWith(lane(1))
+    assert.equal(hint(1).mayHaveWork, true)
+  })
+
+  test('a short claim proves it empty', () => {
+    const { board, hint } = boardWith(lane(1))
+    board.claimed(1, 5, [lease(0, 10)], 0)
+    assert.equal(hint(1).mayHaveWork, false)
+  })
+
+  test('a full claim proves nothing about what is left', () => {
+    const { board, hint } = boardWith(lane(1))
+    board.claimed(1, 1, [lease(0, 10)], 0)
+    assert.equal(hint(1).mayHaveWork, true)
+  })
+
+  test('a short claim that began before something entered proves nothing', () => {
+    const { board, hint } = boardWith(lane(1))
+    const composedAt = hint(1).arrivals
+    board.entered(1, { rank: 0, pos: 11 })
+    board.claimed(1, 5, [], composedAt)
+    assert.equal(hint(1).mayHaveWork, true)
+  })
+
+  test('what was claimed is the floor of the next claim', () => {
+    const { board, hint } = boardWith(lane(1))
+    board.claimed(1, 1, [lease(0, 10)], 0)
+    assert.deepEqual(hint(1).floor, { rank: 0, pos: 10 })
+  })
+
+  test('a later arrival of the same rank keeps the floor', () => {
+    const { board, hint } = boardWith(lane(1))
+    board.claimed(1, 1, [lease(0, 10)], 0)
+    board.entered(1, { rank: 0, pos: 11 })
+    assert.deepEqual(hint(1).floor, { rank: 0, pos: 10 })
+  })
+
+  for (const [why, place] of [
+    ['a more urgent arrival', { rank: -1, pos: 99 }],
+    ['an older place given back', { rank: 0, pos: 3 }],
+    ['an arrival at an unknown place', null],
+  ] as const) {
+    test(`${why} removes the floor, or it would be stepped over`, () => {
+      const { board, hint } = boardWith(lane(1))
+      board.claimed(1, 1, [lease(0, 10)], 0)
+      board.entered(1, place)
+      assert.equal(hint(1).floor, null)
+    })
+  }
+
+  test('doubt forgets everything', () => {
+    const { board, hint } = boardWith(lane(1))
+    board.claimed(1, 5, [lease(0, 10)], 0)
+    board.doubt()
+    assert.deepEqual([hint(1).mayHaveWork, hint(1).floor], [true, null])
+  })
+
+  test('lanes are found by tier, and new lanes are found too', () => {
+    const { board } = boardWith(lane(1, 'light'))
+    const offer: Offer = {
+      ...{
+        projects: [],
+        queues: ['heavy', 'light'],
+        labels: [],
+        executors: ['handler:x'],
+        slots: 4,
+      },
+    }
+    const ids = () => board.tiersFor(offer).map((tier) => tier.map((hint) => hint.lane.id))
+    assert.deepEqual(ids(), [[], [1]])
+    board.learn([lane(2, 'heavy'), lane(3, 'other')])
+    assert.deepEqual(ids(), [[2], [1]])
+  })
+})

@@ -1,0 +1,153 @@
+import { admit, type GateRoom } from '../../core/gate.ts'
+import { bigints, ints } from './binary-arrays.ts'
+import type { Work } from './statement.ts'
+
+/** Candidates beyond a gate's room: some of those in front may be held up by another gate. */
+const SPARE = 50
+const MOST_AT_A_GATE = 500
+const ROUNDS = 20
+
+const LOCK_GATES = {
+  name: 'lock-gates',
+  text: `SELECT id FROM gate WHERE id = ANY ($1::int[]) ORDER BY id FOR UPDATE`,
+}
+/** Never waits: whoever holds the gate will look at those who wait there when it is done. */
+const TRY_GATES = {
+  name: 'try-gates',
+  text: `SELECT id FROM gate WHERE id = ANY ($1::int[]) ORDER BY id FOR UPDATE SKIP LOCKED`,
+}
+const READ_ROOMS = {
+  name: 'read-rooms',
+  text: `
+  SELECT gate.id, capacity, holders::int
+    FROM gate CROSS JOIN LATERAL (
+      SELECT count(*) AS holders FROM gate_holder h WHERE h.gate_id = gate.id) h
+   WHERE gate.id = ANY ($1::int[])`,
+}
+const READ_CANDIDATES = {
+  name: 'read-candidates',
+  text: `
+  SELECT b.run_id AS "runId", b.gate_id AS "gateId", b.gates
+    FROM unnest($1::int[], $2::int[]) AS g (id, wanted)
+   CROSS JOIN LATERAL (
+     SELECT run_id, gate_id, gates, rank, pos FROM blocked WHERE blocked.gate_id = g.id
+      ORDER BY rank, pos LIMIT g.wanted FOR UPDATE SKIP LOCKED) b
+   ORDER BY b.rank, b.pos, b.run_id`,
+}
+const PASS = {
+  name: 'pass-gates',
+  text: `
+  WITH passed AS (
+    DELETE FROM blocked WHERE run_id = ANY ($1::bigint[])
+    RETURNING run_id, gates, lane_id, rank, pos, attempt, lost, claim_no),
+  holding AS (
+    INSERT INTO gate_holder (gate_id, run_id) SELECT unnest(gates), run_id FROM passed),
+  to_ready AS (
+    INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
+    SELECT lane_id, rank, pos, run_id, attempt, lost, claim_no FROM passed)
+  SELECT DISTINCT lane_id AS "laneId" FROM passed`,
+}
+const WAIT_AT = {
+  name: 'wait-at-gate',
+  text: `
+  UPDATE blocked SET gate_id = ($2::int[])[array_position($1::bigint[], run_id)]
+   WHERE run_id = ANY ($1::bigint[])`,
+}
+
+interface Waiting {
+  readonly runId: number
+  readonly gateId: number
+  readonly gates: readonly number[]
+}
+
+/**
+ * Lets runs pass the gates that were touched, as far as there is room. Everything is counted after
+ * the gates are locked, by statements that see what was committed until then: an arrival and a
+ * release that miss each other both come through here, and the later one sees both.
+ * Gates in ascending order. Returns the lanes that got runs.
+ */
+export async function admitAt(work: Work, touched: readonly number[]): Promise<Set<number>> {
+  const lanes = new Set<number>()
+  if (touched.length === 0) return lanes
+  const locked = new Set(await lockGates(work, LOCK_GATES, touched))
+  let open = [...locked]
+  for (let round = 0; round < ROUNDS && open.length > 0; round += 1) {
+    open = await lookOnce(work, open, locked, lanes)
+  }
+  return lanes
+}
+
+/** One look at the front of each line. Returns the gates whose front may have left room behind. */
+async function lookOnce(
+  work: Work,
+  gates: readonly number[],
+  locked: Set<number>,
+  lanes: Set<number>,
+): Promise<number[]> {
+  const rooms = await readRooms(work, [...locked])
+  const open = rooms
+    .filter(({ id, capacity, holders }) => gates.includes(id) && holders < capacity)
+    .map(({ id, capacity, holders }) => ({
+      id,
+      wanted: Math.min(capacity - holders + SPARE, MOST_AT_A_GATE),
+    }))
+  if (open.length === 0) return []
+  const waiting = await work.query<Waiting>(READ_CANDIDATES, [
+    ints(open.map(({ id }) => id)),
+    ints(open.map(({ wanted }) => wanted)),
+  ])
+  if (waiting.length === 0) return []
+
+  rooms.push(...(await lockOthers(work, waiting, locked)))
+  const admission = admit(waiting, rooms)
+  const gateOf = new Map(waiting.map(({ runId, gateId }) => [runId, gateId]))
+  const moved = admission.waiting.filter(({ runId, gate }) => gateOf.get(runId) !== gate)
+  const [passed] = await Promise.all([pass(work, admission.admitted), waitAt(work, moved)])
+  for (const lane of passed) lanes.add(lane)
+
+  const byGate = Map.groupBy(waiting, ({ gateId }) => gateId)
+  return open.filter(({ id, wanted }) => byGate.get(id)?.length === wanted).map(({ id }) => id)
+}
+
+/** The other gates these runs need, as far as they can be had without waiting. */
+async function lockOthers(
+  work: Work,
+  waiting: readonly Waiting[],
+  locked: Set<number>,
+): Promise<GateRoom[]> {
+  const others = new Set(waiting.flatMap(({ gates }) => gates).filter((gate) => !locked.has(gate)))
+  if (others.size === 0) return []
+  const gained = await lockGates(work, TRY_GATES, [...others])
+  for (const gate of gained) locked.add(gate)
+  return readRooms(work, gained)
+}
+
+async function lockGates(
+  work: Work,
+  statement: typeof LOCK_GATES,
+  gates: readonly number[],
+): Promise<number[]> {
+  const rows = await work.query<{ id: number }>(statement, [ints(gates)])
+  return rows.map(({ id }) => id)
+}
+
+async function readRooms(work: Work, gates: readonly number[]): Promise<GateRoom[]> {
+  return gates.length === 0 ? [] : work.query<GateRoom>(READ_ROOMS, [ints(gates)])
+}
+
+async function pass(work: Work, runs: readonly number[]): Promise<number[]> {
+  if (runs.length === 0) return []
+  const rows = await work.query<{ laneId: number }>(PASS, [bigints(runs)])
+  return rows.map(({ laneId }) => laneId)
+}
+
+async function waitAt(
+  work: Work,
+  moved: readonly { runId: number; gate: number }[],
+): Promise<void> {
+  if (moved.length === 0) return
+  await work.query(WAIT_AT, [
+    bigints(moved.map(({ runId }) => runId)),
+    ints(moved.map(({ gate }) => gate)),
+  ])
+}

@@ -1,0 +1,166 @@
+import { type Cause, STATE_CODE } from '../../core/run-state.ts'
+import type { EndCommand } from '../port.ts'
+import { bigints, ints, smallints, texts } from './binary-arrays.ts'
+import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
+
+export interface Endings {
+  readonly now: number
+  /** Which commands found their lease, counted from 1; null when all did. */
+  readonly ended: ReadonlySet<number> | null
+  /** Lanes that got a run back. */
+  readonly lanes: readonly number[]
+  /** Gates that have room again. */
+  readonly gates: readonly number[]
+  readonly nextDueAt: number | null
+}
+
+const RETRY = 8
+const GIVEN_BACK = 9
+const GOAL = { ...STATE_CODE, retry: RETRY, given_back: GIVEN_BACK } as const
+
+/**
+ * `fate` is where the run really goes: with a cancel mark, everything but success cancels it.
+ * Leases are deleted by key and not by address, because a mark or an adoption that was committed
+ * while we waited for the row has moved it.
+ */
+export const END = {
+  name: 'end',
+  text: `
+  WITH ${CLOCK},
+  item AS (
+    SELECT * FROM unnest(
+      $2::bigint[], $3::bigint[], $4::int[], $5::smallint[], $6::text[], $7::bigint[],
+      $8::int[], $9::bigint[], $10::text[], $11::text[], $12::text[]) WITH ORDINALITY
+      AS t (run_id, fence, owner, goal, cause, delay_ms, lost, pos, worker, message, result, nth)),
+  found AS MATERIALIZED (
+    SELECT nth, item.run_id, item.fence, item.cause, item.delay_ms, item.pos,
+           item.worker, item.message, item.result, held.project_id, held.lane_id, held.rank,
+           held.attempt, held.claim_no, held.started_at, held.gated, held.keyed, now, fate,
+           CASE fate WHEN ${RETRY} THEN item.lost ELSE held.lost END AS lost,
+           fate < ${RETRY} OR (fate = ${RETRY} AND delay_ms > 0) AS releases
+      FROM item CROSS JOIN clock
+     CROSS JOIN LATERAL (
+       SELECT * FROM lease
+        WHERE lease.run_id = item.run_id AND lease.fence = item.fence
+          AND (item.owner IS NULL OR lease.node = item.owner)
+          FOR UPDATE) held
+     CROSS JOIN LATERAL (
+       SELECT CASE WHEN held.cancelling AND item.goal <> ${GOAL.succeeded}
+                   THEN ${GOAL.cancelled} ELSE item.goal END) AS f (fate)),
+  gone AS (
+    DELETE FROM lease WHERE run_id = ANY (ARRAY(SELECT run_id FROM found))),
+  to_end AS (
+    INSERT INTO run_end (run_id, project_id, state, cause, attempt, lost, fence,
+                         worker, message, result, started_at, finished_at)
+    SELECT run_id, project_id, fate, cause, attempt, lost, fence,
+           worker, message, result, started_at, now
+      FROM found WHERE fate < ${RETRY}),
+  to_attempt AS (
+    INSERT INTO attempt (run_id, fence, attempt, cause, worker, message, started_at, finished_at)
+    SELECT run_id, fence, attempt, cause, worker, message, started_at, now
+      FROM found WHERE fate = ${RETRY}),
+  to_ready AS (
+    INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
+    SELECT lane_id, rank, CASE fate WHEN ${RETRY} THEN pos ELSE run_id END, run_id,
+           CASE fate WHEN ${RETRY} THEN attempt + 1 ELSE attempt END, lost, claim_no
+      FROM found WHERE NOT releases),
+  to_timer AS (
+    INSERT INTO timer (due_at, run_id, lane_id, rank, attempt, lost, claim_no, gated)
+    SELECT now + delay_ms, run_id, lane_id, rank, attempt + 1, lost, claim_no, gated
+      FROM found WHERE fate = ${RETRY} AND releases),
+  freed_key AS (
+    DELETE FROM dedupe
+     WHERE run_id = ANY (ARRAY(SELECT run_id FROM found WHERE keyed AND fate < ${RETRY}))),
+  freed_place AS (
+    DELETE FROM gate_holder
+     WHERE run_id = ANY (ARRAY(SELECT run_id FROM found WHERE gated AND releases))
+    RETURNING gate_id)
+  SELECT clock.now, count(nth)::int AS count,
+         CASE WHEN count(nth) < $13::int
+              THEN array_agg(nth) FILTER (WHERE nth IS NOT NULL) END AS ended,
+         array_agg(DISTINCT lane_id) FILTER (WHERE NOT releases) AS lanes,
+         (SELECT array_agg(DISTINCT gate_id) FROM freed_place) AS gates,
+         min(clock.now + delay_ms) FILTER (WHERE fate = ${RETRY} AND releases) AS "nextDueAt",
+         CASE WHEN $14::boolean AND bool_or(gated AND releases) THEN meet_gate() END
+    FROM clock LEFT JOIN found ON true
+   GROUP BY clock.now`,
+}
+
+interface EndedRow {
+  readonly now: number
+  readonly count: number
+  readonly ended: number[] | null
+  readonly lanes: number[] | null
+  readonly gates: number[] | null
+  readonly nextDueAt: number | null
+}
+
+/**
+ * Commands in ascending order of run id, each attempt once. With `hopeful`, meeting a run that frees
+ * a place at a gate fails the whole transaction: the caller did not stop to admit somebody else.
+ * Throws at once when a value cannot be sent, like `insertRuns`.
+ */
+export function endAttempts(
+  work: Work,
+  now: number | null,
+  commands: readonly EndCommand[],
+  hopeful: boolean,
+): Promise<Endings> {
+  const values = [now, ...columnsOf(commands), commands.length, hopeful]
+  return reportedElsewhere(
+    work.query<EndedRow>(END, values).then(([row]) => ({
+      now: row!.now,
+      ended: row!.count === commands.length ? null : new Set(row!.ended),
+      lanes: row!.lanes ?? [],
+      gates: row!.gates ?? [],
+      nextDueAt: row!.nextDueAt,
+    })),
+  )
+}
+
+function columnsOf(commands: readonly EndCommand[]): unknown[] {
+  return [
+    bigints(commands.map((end) => end.runId)),
+    bigints(commands.map((end) => end.fence)),
+    ints(commands.map((end) => end.owner)),
+    smallints(commands.map((end) => GOAL[end.to])),
+    texts(commands.map((end) => end.cause)),
+    bigints(commands.map((end) => end.delayMs)),
+    ints(commands.map((end) => end.lost)),
+    bigints(commands.map((end) => end.pos)),
+    texts(commands.map((end) => end.worker)),
+    texts(commands.map((end) => end.message)),
+    texts(commands.map((end) => end.result)),
+  ]
+}
+
+interface EndedBefore {
+  readonly runId: number
+  readonly fence: number
+  readonly cause: Cause | null
+}
+
+const FIND_ENDED = {
+  name: 'find-ended',
+  text: `
+  SELECT item.run_id AS "runId", item.fence, ended.cause
+    FROM unnest($1::bigint[], $2::bigint[]) AS item (run_id, fence)
+   CROSS JOIN LATERAL (
+     SELECT e.cause FROM run_end e WHERE e.run_id = item.run_id AND e.fence = item.fence
+      UNION ALL
+     SELECT a.cause FROM attempt a WHERE a.run_id = item.run_id AND a.fence = item.fence
+      LIMIT 1) ended`,
+}
+
+/** The cause with which that very fence ended each of these attempts; undefined if it did not. */
+export async function findEnded(
+  work: Work,
+  held: readonly { runId: number; fence: number }[],
+): Promise<(held: { runId: number; fence: number }) => Cause | null | undefined> {
+  const rows = await work.query<EndedBefore>(FIND_ENDED, [
+    bigints(held.map(({ runId }) => runId)),
+    bigints(held.map(({ fence }) => fence)),
+  ])
+  const causes = new Map(rows.map(({ runId, fence, cause }) => [`${runId} ${fence}`, cause]))
+  return ({ runId, fence }) => causes.get(`${runId} ${fence}`)
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endOf } from '../contract/fixture.ts'
+import { onFreshStores, type World } from '../contract/world.ts'
+import { CANCEL } from './cancel.ts'
+import { CLAIM } from './claim.ts'
+import { Connection } from './connection.ts'
+import { END } from './end.ts'
+import { openIn } from './postgres.fixture.ts'
+import type { Statement } from './statement.ts'
+import { SUBMIT, SUBMIT_AGAIN } from './submit.ts'
+import { read } from './transaction.ts'
+
+const HOT_TABLES = ['ready', 'timer', 'lease', 'blocked', 'gate_holder', 'dedupe']
+const STATEMENTS: readonly Statement[] = [SUBMIT, SUBMIT_AGAIN, END, CLAIM, CANCEL]
+
+/** The plan a hot connection keeps for a statement, made now. */
+async function planOf(connection: Connection, { name, text }: Statement): Promise<string[]> {
+  const parameters = Math.max(...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)))
+  const nulls = Array.from({ length: parameters }, () => 'NULL').join()
+  const run = <Row>(sql: string) => read<Row>(connection, { name: '', text: sql })
+  await run(`PREPARE "${name}" AS ${text}`)
+  const rows = await run<{ 'QUERY PLAN': string }>(
+    `EXPLAIN (COSTS off) EXECUTE "${name}"(${nulls})`,
+  )
+  await run(`DEALLOCATE "${name}"`)
+  return rows.map((row) => row['QUERY PLAN'])
+}
+
+/** How each table is reached, in the order of the plan. Weeks look alike. */
+function accessesIn(plan: readonly string[]): string[] {
+  return (
+    plan
+      .flatMap((line) => /(\w+ )?(\w+) Scan (using \w+ )?on \w+/.exec(line)?.[0] ?? [])
+      .filter((access) => !/CTE|Function|Subquery/.test(access))
+      .map((access) => access.replaceAll(/_(w\d+|attic)/g, ''))
+      // Through a bitmap or not: the same index, the same rows.
+      .filter((access) => !access.includes('Bitmap Heap'))
+      .map((access) =>
+        access.replace(/(?:Bitmap )?Index Scan (?:using (\w+) on \w+|on (\w+))/, 'index $1$2'),
+      )
+  )
+}
+
+/** A batch of everything, so that each table has seen rows, and none has any at the end. */
+async function work(world: World): Promise<void> {
+  const runs = world.newRuns(400)
+  await world.submit(...runs)
+  const leases = await world.claim(400)
+  await world.tick({ ends: leases.map((lease) => endOf(lease)) })
+}
+
+async function fill(world: World): Promise<void> {
+  for (let batch = 0; batch < 10; batch += 1) {
+    await world.submit(...world.newRuns(400))
+    await world.claim(200)
+  }
+}
+
+test('hot statements reach every row through an index, whatever the tables looked like', async (t) => {
+  let where = { url: '', schema: '' }
+  const open = openIn({ place: (place) => (where = place) })
+  await onFreshStores(open)(async (world) => {
+    const ignore = () => {}
+    const role = 'hot'
+    const connection = await Connection.open({ ...where, role, onWarn: ignore, onGreeted: ignore })
+    const vacuum = async () => {
+      for (const table of [...HOT_TABLES, 'run', 'run_end']) {
+        await read(connection, { name: '', text: `VACUUM ANALYZE ${table}` })
+      }
+    }
+    const plans = async () => {
+      const found = new Map<string, string[]>()
+      for (const statement of STATEMENTS) {
+        found.set(statement.name, accessesIn(await planOf(connection, statement)))
+      }
+      return found
+    }
+    try {
+      const fresh = await plans()
+      for (const [name, accesses] of fresh) {
+        assert.ok(accesses.length > 0 || name.startsWith('submit'), name)
+        assert.ok(
+          !accesses.some((access) => access.includes('Seq')),
+          `${name}: ${accesses.join('; ')}`,
+        )
+      }
+      await vacuum()
+      assert.deepEqual(await plans(), fresh, 'vacuumed while empty')
+      await work(world)
+      await vacuum()
+      assert.deepEqual(await plans(), fresh, 'vacuumed after everything had gone')
+      await fill(world)
+      assert.deepEqual(await plans(), fresh, 'filled since')
+      await vacuum()
+      assert.deepEqual(await plans(), fresh, 'vacuumed while full')
+    } finally {
+      await connection.close()
+    }
+  })(t)
+})

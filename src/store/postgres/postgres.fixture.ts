@@ -1,0 +1,49 @@
+import pg from 'pg'
+import { postgresUrl } from '../../../test/support/servers.ts'
+import type { OpenStore } from '../contract/world.ts'
+import { openPostgresStore, type PostgresOptions } from './store.ts'
+
+let url: Promise<string> | undefined
+let schemas = 0
+
+/** One database for the file; each test takes a schema in it, which is made much faster. */
+export function fileDatabase(): Promise<string> {
+  return (url ??= postgresUrl())
+}
+
+export function newSchema(): string {
+  schemas += 1
+  return `store_${schemas}`
+}
+
+/** The test's own look at the database. It does not mind when the server ends before it. */
+export async function connectAdmin(address: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: address })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+/** A store in a schema of its own; `place` is told where that is. */
+export function openIn(
+  options: Partial<PostgresOptions> & {
+    place?: (where: { url: string; schema: string }) => void
+  } = {},
+): OpenStore {
+  return async ({ now }) => {
+    const { place, ...given } = options
+    const full = { url: await fileDatabase(), schema: newSchema(), now, ...given }
+    place?.(full)
+    let store = await openPostgresStore(full)
+    return {
+      store,
+      exclusive: false,
+      reopen: async () => {
+        await store.close()
+        store = await openPostgresStore(full)
+        return store
+      },
+      close: () => store.close(),
+    }
+  }
+}

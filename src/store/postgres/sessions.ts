@@ -1,0 +1,77 @@
+import type { Lease, NodeStore } from '../port.ts'
+import { bigints } from './binary-arrays.ts'
+import type { Database } from './database.ts'
+import { LEASE, WITH_SPEC } from './leases.ts'
+import { CLOCK } from './statement.ts'
+import { transact } from './transaction.ts'
+
+type Input<Verb extends keyof NodeStore> = Parameters<NodeStore[Verb]>[0]
+
+const REGISTER = {
+  name: 'register',
+  text: `
+  WITH ${CLOCK}
+  INSERT INTO session AS s (id, registration, node, name, seen_at)
+  SELECT $2::bigint, $3::bigint, $4::int, $5, now FROM clock
+      ON CONFLICT (id) DO UPDATE
+         SET registration = excluded.registration, node = excluded.node, name = excluded.name,
+             seen_at = excluded.seen_at
+       WHERE s.registration < excluded.registration
+  RETURNING id`,
+}
+const ADOPT = {
+  name: 'adopt',
+  text: `
+  WITH held AS MATERIALIZED (
+    SELECT l.run_id
+      FROM unnest($1::bigint[], $2::bigint[]) AS item (run_id, fence)
+     CROSS JOIN LATERAL (
+       SELECT run_id FROM lease
+        WHERE lease.run_id = item.run_id AND lease.fence = item.fence AND lease.session = $3::bigint
+          FOR UPDATE) l)
+  UPDATE lease SET node = $4::int WHERE run_id = ANY (ARRAY(SELECT run_id FROM held))
+  RETURNING run_id AS "runId"`,
+}
+const SESSION_LEASES = {
+  name: 'session-leases',
+  text: `
+  SELECT ${LEASE}
+    FROM (SELECT * FROM lease WHERE session = $1::bigint) l ${WITH_SPEC}
+   ORDER BY l.run_id`,
+}
+const FORGET = {
+  name: 'forget-session',
+  text: `DELETE FROM session WHERE id = $1::bigint AND registration = $2::bigint`,
+}
+
+export async function adopt(
+  db: Database,
+  { node, session, registration, name, held }: Input<'adopt'>,
+): ReturnType<NodeStore['adopt']> {
+  const sorted = held.toSorted((a, b) => a.runId - b.runId)
+  return transact(db.duty, async (work) => {
+    const accepted = await work.query(REGISTER, [db.now(), session, registration, node, name])
+    if (accepted.length === 0) return null
+    const [moved, leases] = await Promise.all([
+      work.query<{ runId: number }>(ADOPT, [
+        bigints(sorted.map(({ runId }) => runId)),
+        bigints(sorted.map(({ fence }) => fence)),
+        session,
+        node,
+      ]),
+      work.query<Lease>(SESSION_LEASES, [session]),
+    ])
+    const adopted = new Set(moved.map(({ runId }) => runId))
+    return {
+      adopted: leases.filter(({ runId }) => adopted.has(runId)),
+      unlisted: leases.filter(({ runId }) => !adopted.has(runId)),
+    }
+  })
+}
+
+export async function forgetSession(
+  db: Database,
+  { session, registration }: Input<'forgetSession'>,
+): Promise<void> {
+  await transact(db.duty, (work) => work.query(FORGET, [session, registration]), 'single')
+}

@@ -1,0 +1,136 @@
+import { StoreError, type Store } from '../port.ts'
+import * as catalog from './catalog.ts'
+import { Connection } from './connection.ts'
+import type { Database } from './database.ts'
+import { internGates } from './gates.ts'
+import type { Role, ServerFacts } from './greeting.ts'
+import * as leases from './leases.ts'
+import { maintain } from './maintain.ts'
+import { migrate } from './migrate.ts'
+import * as nodes from './nodes.ts'
+import { promote } from './promote.ts'
+import { prune } from './prune.ts'
+import { recheck } from './recheck.ts'
+import * as queries from './run-queries.ts'
+import * as sessions from './sessions.ts'
+import { createTicker } from './tick.ts'
+import { read } from './transaction.ts'
+import { WeekBook } from './week-book.ts'
+
+export interface PostgresOptions {
+  readonly url: string
+  /** Only for tests: stands in for the database's clock. */
+  readonly now?: () => number
+  readonly schema?: string
+  /** The store cannot go on: the address leads to another database than before. */
+  readonly onFatal?: (error: Error) => void
+  readonly onWarn?: (message: string) => void
+}
+
+const ROLES: readonly Role[] = ['hot', 'hot', 'duty', 'reading']
+const PING = { name: 'ping', text: 'SELECT 1' }
+
+/** Opens the store and brings its schema up to date. Any number of nodes may do so at once. */
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const { url, schema = 'punctual', onWarn = () => {} } = options
+  const watch = watchIdentity(options)
+  const connections: Connection[] = []
+  try {
+    for (const role of ROLES) {
+      // One warning per start is enough; the four connections all see the same settings.
+      const warn = role === 'duty' ? onWarn : () => {}
+      connections.push(
+        await Connection.open({ url, role, schema, onWarn: warn, onGreeted: watch.greet }),
+      )
+    }
+    const [first, second, duty, reading] = connections as [
+      Connection,
+      Connection,
+      Connection,
+      Connection,
+    ]
+    const now = () => options.now?.() ?? null
+    await migrate(duty, { schema, nowMs: now() })
+    const weeks = new WeekBook(duty)
+    const db: Database = { hot: [first, second], duty, reading, weeks, now, onWarn }
+    await weeks.refresh()
+    await maintain(db)
+    return createStore(db, watch.version(), connections)
+  } catch (error) {
+    await Promise.all(connections.map((connection) => connection.close()))
+    throw error
+  }
+}
+
+function createStore(db: Database, version: string, connections: readonly Connection[]): Store {
+  return {
+    kind: 'postgres',
+    version,
+    ticksInFlight: db.hot.length,
+    tickCap: 500,
+    tick: createTicker(db),
+
+    promote: (input) => promote(db, input),
+    recheck: (input) => recheck(db, input),
+    orphans: (input) => leases.orphans(db, input),
+    ownLeases: (input) => leases.ownLeases(db, input),
+    cancelMarks: (input) => leases.cancelMarks(db, input),
+    findAttempts: (pairs) => leases.findAttempts(db, pairs),
+
+    join: (input) => nodes.join(db, input),
+    beat: (input) => nodes.beat(db, input),
+    leave: (input) => nodes.leave(db, input),
+    buryDead: () => nodes.buryDead(db),
+    adopt: (input) => sessions.adopt(db, input),
+    forgetSession: (input) => sessions.forgetSession(db, input),
+
+    internProjects: (names) => catalog.internProjects(db, names),
+    findProject: (name) => catalog.findProject(db, name),
+    findJob: (input) => catalog.findJob(db, input),
+    internJobs: (jobs) => catalog.internJobs(db, jobs),
+    internLanes: (specs) => catalog.internLanes(db, specs),
+    internGates: (gates) => internGates(db, gates),
+    lanesAfter: (after) => catalog.lanesAfter(db, after),
+    jobNames: (ids) => catalog.namesOf(db, 'job', ids),
+    projectNames: (ids) => catalog.namesOf(db, 'project', ids),
+
+    findRun: (input) => queries.findRun(db, input),
+    listRuns: (filter) => queries.listRuns(db, filter),
+    liveCounts: () => queries.liveCounts(db),
+
+    ping: async () => {
+      await read(db.duty, PING)
+    },
+    prune: (input) => prune(db, input),
+    maintain: () => maintain(db),
+    close: async () => {
+      await Promise.all(connections.map((connection) => connection.close()))
+    },
+  }
+}
+
+/** An address that suddenly leads to another cluster is not an outage that ends by itself. */
+function watchIdentity({ onFatal = () => {}, onWarn = () => {} }: PostgresOptions) {
+  let known: ServerFacts | undefined
+  let isLost = false
+  return {
+    version: () => known?.version ?? 'PostgreSQL',
+    greet: (facts: ServerFacts) => {
+      const before = known
+      if (
+        before?.systemId != null &&
+        facts.systemId !== null &&
+        before.systemId !== facts.systemId
+      ) {
+        const error = new StoreError('unavailable', 'the address leads to another database cluster')
+        if (!isLost) onFatal(error)
+        isLost = true
+        throw error
+      }
+      if (before?.timeline != null && before.timeline !== facts.timeline) {
+        onWarn('a standby took over; what it had not received yet is lost')
+      }
+      known = facts
+    },
+  }
+}

@@ -1,0 +1,179 @@
+import type { SubmitVerdict, TickBatch, TickResult } from '../port.ts'
+import { admitAt } from './admit.ts'
+import { cancelRuns, type Cancels } from './cancel.ts'
+import { claimRuns, type Claims } from './claim.ts'
+import type { Connection } from './connection.ts'
+import { pickHot, type Database } from './database.ts'
+import { endAttempts, type Endings } from './end.ts'
+import { GATE_MET, sqlStateOf, tryAgain } from './outcome.ts'
+import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
+import { insertRuns, type Submission } from './submit.ts'
+import { takeKeys } from './submit-keys.ts'
+import { planTick, type TickPlan } from './tick-plan.ts'
+import { read, transact, type Mode } from './transaction.ts'
+import { judge } from './verdicts.ts'
+
+/** What a tick did, before it is put into the words of the port. */
+export interface Done {
+  readonly refusedKeys: ReadonlyMap<number, SubmitVerdict>
+  readonly submission: Submission | null
+  /** One for each round of the plan. */
+  readonly endings: readonly Endings[]
+  readonly cancels: Cancels | null
+  readonly admitted: ReadonlySet<number>
+  readonly claims: Claims | null
+}
+type Promised<T> = { readonly [K in keyof T]: T[K] | Promise<T[K]> }
+
+const NOTHING = {
+  refusedKeys: new Map<number, SubmitVerdict>(),
+  submission: null,
+  endings: [],
+  cancels: null,
+  admitted: new Set<number>(),
+  claims: null,
+}
+const READ_CLOCK = { name: 'read-clock', text: `WITH ${CLOCK} SELECT now FROM clock` }
+
+/**
+ * What a tick counts on, because it is nearly always so and cheaper that way. When a statement finds
+ * it otherwise, the transaction fails as a whole and is done again without that hope.
+ */
+interface Hopes {
+  /** Nothing has to be decided between the statements: they go out in one round trip. */
+  readonly noGates: boolean
+  /** Ids are new: inserting need not look first. */
+  readonly noRepeats: boolean
+}
+const UNIQUE_VIOLATION = '23505'
+
+export function createTicker(db: Database): (batch: TickBatch) => Promise<TickResult> {
+  // Where one run is gated, others will be.
+  let sawGates = false
+
+  async function attempt(batch: TickBatch, plan: TickPlan, hopes: Hopes): Promise<TickResult> {
+    const connection = pickHot(db)
+    const mode = modeOf(batch, plan, hopes)
+    const done =
+      mode === 'reading'
+        ? NOTHING
+        : await transact(connection, (work) => apply(work, db.now(), batch, plan, hopes), mode)
+    return toResult(db, connection, batch, plan, await settled(done))
+  }
+
+  return async (batch) => {
+    const plan = planTick(batch)
+    await db.weeks.ensure(plan.submits.map(({ id }) => id))
+    let hopes: Hopes = { noGates: !sawGates, noRepeats: plan.keyed.length === 0 }
+    for (;;) {
+      try {
+        return await attempt(batch, plan, hopes)
+      } catch (error) {
+        const code = sqlStateOf(error)
+        if (code === GATE_MET && hopes.noGates) hopes = { ...hopes, noGates: false }
+        else if (code === UNIQUE_VIOLATION && hopes.noRepeats)
+          hopes = { ...hopes, noRepeats: false }
+        else throw error
+        sawGates ||= !hopes.noGates
+      }
+    }
+  }
+}
+
+/** A tick of a single statement needs no BEGIN, a tick of none no transaction. */
+function modeOf(batch: TickBatch, plan: TickPlan, hopes: Hopes): Mode {
+  const kinds = [plan.submits, plan.cancels, batch.claims]
+  const statements = kinds.filter((items) => items.length > 0).length + plan.endRounds.length
+  if (statements === 0) return 'reading'
+  const mustDecide = plan.keyed.length > 0 || mayTouchGates(plan, hopes)
+  return statements === 1 && !mustDecide ? 'single' : 'transaction'
+}
+
+/** Whether the tick has to stop before its claims and see who may pass a gate now. */
+function mayTouchGates(plan: TickPlan, { noGates }: Hopes): boolean {
+  return plan.hasGated || plan.cancels.length > 0 || (!noGates && plan.endRounds.length > 0)
+}
+
+async function apply(
+  work: Work,
+  now: number | null,
+  batch: TickBatch,
+  plan: TickPlan,
+  hopes: Hopes,
+): Promise<Promised<Done>> {
+  const { node } = batch
+  const careful = mayTouchGates(plan, hopes)
+  const refusedKeys =
+    plan.keyed.length > 0 ? await takeKeys(work, now, node, plan.keyed) : NOTHING.refusedKeys
+  const submits = plan.submits.filter(({ id }) => !refusedKeys.has(id))
+  const submission =
+    submits.length > 0 ? insertRuns(work, now, node, submits, hopes.noRepeats) : null
+  const rounds = plan.endRounds.map((round) => {
+    const commands = round.map((index) => batch.ends[index]!)
+    return endAttempts(work, now, commands, !careful)
+  })
+  const endings = reportedElsewhere(Promise.all(rounds))
+  const cancels = plan.cancels.length > 0 ? await cancelRuns(work, now, plan.cancels) : null
+  if (plan.keyed.length > 0) assertKeysKept(plan.keyed, refusedKeys, await submission)
+  const admitted = careful
+    ? await admitAt(work, touchedGates(await submission, await endings, cancels))
+    : NOTHING.admitted
+  const claims = batch.claims.length > 0 ? claimRuns(work, now, node, batch.claims) : null
+  return { refusedKeys, submission, endings, cancels, admitted, claims }
+}
+
+/** A key must not name a run that is not there: an id taken in this very moment starts the tick over. */
+function assertKeysKept(
+  keyed: TickPlan['keyed'],
+  refused: Done['refusedKeys'],
+  submission: Submission | null,
+): void {
+  const inserted = submission?.inserted
+  const isLost = keyed.some(({ id }) => !refused.has(id) && inserted && !inserted.has(id))
+  if (isLost) throw tryAgain('the id of a run with a key was taken meanwhile')
+}
+
+function touchedGates(
+  submission: Submission | null,
+  endings: readonly Endings[],
+  cancels: Cancels | null,
+): number[] {
+  const parts = [submission, ...endings, cancels].map((part) => part?.gates ?? [])
+  return [...new Set(parts.flat())].toSorted((a, b) => a - b)
+}
+
+async function settled(done: Promised<Done>): Promise<Done> {
+  return {
+    refusedKeys: await done.refusedKeys,
+    submission: await done.submission,
+    endings: await done.endings,
+    cancels: await done.cancels,
+    admitted: await done.admitted,
+    claims: await done.claims,
+  }
+}
+
+async function toResult(
+  db: Database,
+  connection: Connection,
+  batch: TickBatch,
+  plan: TickPlan,
+  done: Done,
+): Promise<TickResult> {
+  const { submission, endings, cancels, admitted, claims } = done
+  const now = submission?.now ?? endings[0]?.now ?? cancels?.now ?? claims?.now
+  const dues = [submission, ...endings].map((part) => part?.nextDueAt).filter((due) => due != null)
+  const lanes = new Set([...endings.flatMap((part) => part.lanes), ...admitted])
+  return {
+    now: now ?? (await readClock(db, connection)),
+    ...(await judge(connection, batch, plan, done)),
+    claims: claims?.leases ?? batch.claims.map(() => []),
+    refilled: [...lanes].toSorted((a, b) => a - b),
+    nextDueAt: dues.length > 0 ? Math.min(...dues) : null,
+  }
+}
+
+async function readClock(db: Database, connection: Connection): Promise<number> {
+  const [row] = await read<{ now: number }>(connection, READ_CLOCK, [db.now()])
+  return row!.now
+}

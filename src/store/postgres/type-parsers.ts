@@ -1,0 +1,23 @@
+import type { CustomTypesConfig } from 'pg'
+
+/** Result types that are not text to us. All our numbers stay below 2^53, so a number holds each. */
+const OID = { boolean: 16, bigint: 20, smallint: 21, int: 23, intArray: 1007, bigintArray: 1016 }
+
+const asNumber = (text: string): number => Number(text)
+const asNumbers = (text: string): number[] =>
+  text === '{}' ? [] : text.slice(1, -1).split(',').map(Number)
+
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [OID.boolean, (text) => text === 't'],
+  [OID.bigint, asNumber],
+  [OID.smallint, asNumber],
+  [OID.int, asNumber],
+  [OID.intArray, asNumbers],
+  [OID.bigintArray, asNumbers],
+])
+const asText = (text: string): string => text
+
+/** Given to each connection; `pg.types` is global and may belong to the rest of the program. */
+export const typeParsers: CustomTypesConfig = {
+  getTypeParser: (oid: number) => PARSERS.get(oid) ?? asText,
+}

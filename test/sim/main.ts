@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util'
+import { createCoverage } from './coverage.ts'
+import { PLANTED_BUGS } from './planted-bugs.ts'
+import { runSeed } from './run-seed.ts'
+import { runSeeds } from './run-seeds.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    seeds: { type: 'string', default: '500' },
+    first: { type: 'string', default: '1' },
+    moves: { type: 'string', default: '400' },
+    bug: { type: 'string' },
+  },
+})
+const moves = Number(values.moves)
+const bug = PLANTED_BUGS.find((planted) => planted.name === values.bug)
+if (values.bug && !bug) {
+  console.error(`no such bug; one of:\n  ${PLANTED_BUGS.map(({ name }) => name).join('\n  ')}`)
+  process.exit(2)
+}
+
+if (values.seed !== undefined) {
+  const result = await runSeed(Number(values.seed), moves, createCoverage(), bug)
+  console.log(result)
+  process.exitCode = result.violations.length > 0 ? 1 : 0
+} else {
+  const { coverage, ...summary } = await runSeeds({
+    first: Number(values.first),
+    count: Number(values.seeds),
+    moves,
+    bug: bug?.name,
+    onProgress: (line) => console.log(line),
+  })
+  console.log(coverage.table())
+  console.log(
+    `${summary.seeds} seeds, ${summary.moves} moves, ${summary.runs} runs, ` +
+      `${(summary.simulatedMs / 3_600_000).toFixed(1)} simulated hours, ${summary.failed.length} violations`,
+  )
+  for (const { seed, violations } of summary.failed) {
+    console.log(`seed ${seed}: ${violations[0]}\n  npm run sim -- --seed ${seed} --moves ${moves}`)
+  }
+  process.exitCode = summary.failed.length > 0 ? 1 : 0
+}

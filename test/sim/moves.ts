@@ -1,0 +1,171 @@
+import { publicId } from '../../src/core/ids.ts'
+import type { Submission } from '../../src/core/protocol.ts'
+import { DEFAULT_CONFIG } from '../../src/server/config.ts'
+import { FAULTS, type Fault } from './coverage.ts'
+import { JOBS } from './sim-worker.ts'
+import type { Actor } from './virtual-time.ts'
+import { cutKey, type SimNode, type World } from './world.ts'
+
+export type Move = 'submit' | 'finish' | 'fail' | 'cancel' | 'start-node' | 'start-worker' | Fault
+
+const CALM: Record<Move, number> = {
+  submit: 30,
+  finish: 25,
+  fail: 6,
+  cancel: 4,
+  'start-node': 4,
+  'start-worker': 6,
+  'crash-worker': 0,
+  'crash-node': 0,
+  'freeze-worker': 0,
+  'freeze-node': 0,
+  'cut-node-from-store': 0,
+  'cut-worker-from-node': 0,
+  'commit-then-error': 0,
+  'jump-clock': 0,
+  'long-outage': 0,
+  drop: 0,
+  repeat: 0,
+  delay: 0,
+}
+
+/** Every seed has its own mix: a few faults often find what all faults at once drown out. */
+export function drawMix(world: World): Record<Move, number> {
+  const { seeded } = world
+  const mix = { ...CALM }
+  for (const fault of FAULTS) {
+    if (seeded.chance(0.5)) mix[fault] = seeded.pick([1, 2, 5])
+  }
+  mix['long-outage'] = Math.min(1, mix['long-outage'])
+  return mix
+}
+
+const MAX_NODES = 3
+const MAX_WORKERS = 4
+
+export function move(world: World, name: Move): void {
+  const { seeded, time, truth } = world
+  const nodes = world.nodes.filter((node) => node.actor.isAlive)
+  const workers = world.workers.filter((worker) => worker.actor.isAlive)
+  const attempts = workers
+    .filter((worker) => worker.actor.frozenUntilMs <= time.nowMs)
+    .flatMap((worker) => [...worker.running.values()])
+
+  switch (name) {
+    case 'submit':
+      if (nodes.length > 0) world.submit(drawSubmission(world))
+      return
+    case 'finish':
+      if (attempts.length > 0) seeded.pick(attempts).succeed()
+      return
+    case 'fail':
+      if (attempts.length > 0) seeded.pick(attempts).fail()
+      return
+    case 'cancel': {
+      const runs = [...truth.submissions.values()].flatMap(({ runId }) => runId ?? [])
+      const runId = runs.length > 0 ? seeded.pick(runs.slice(-20)) : undefined
+      if (runId !== undefined && nodes.length > 0) world.cancel(runId, publicId('run', runId))
+      return
+    }
+    case 'start-node':
+      if (nodes.length < MAX_NODES) world.startNode()
+      return
+    case 'start-worker':
+      if (workers.length < MAX_WORKERS) world.startWorker()
+      return
+    default:
+      strike(world, name, nodes)
+  }
+}
+
+/** Probabilities of message faults drift: storms come and go. */
+function stir(world: World, fault: 'drop' | 'repeat' | 'delay'): void {
+  world.weather[fault] = world.weather[fault] > 0 ? 0 : world.seeded.pick([0.05, 0.2, 0.5])
+}
+
+function strike(world: World, fault: Fault, nodes: readonly SimNode[]): void {
+  const { seeded, time } = world
+  const workers = world.workers.filter((worker) => worker.actor.isAlive)
+  if (fault === 'drop' || fault === 'repeat' || fault === 'delay') return stir(world, fault)
+  if (nodes.length === 0 || workers.length === 0) return
+  const node = seeded.pick(nodes)
+  const worker = seeded.pick(workers)
+  world.meet(fault)
+  switch (fault) {
+    case 'crash-worker':
+      worker.actor.isAlive = false
+      return
+    case 'crash-node':
+      if (nodes.length === 1 && seeded.chance(0.7)) return
+      node.actor.isAlive = false
+      world.nodes.splice(world.nodes.indexOf(node), 1)
+      return
+    case 'freeze-worker':
+      freeze(world, worker.actor)
+      for (const key of worker.running.keys()) worker.frozenSinceStart.add(key)
+      return
+    case 'freeze-node':
+      freeze(world, node.actor)
+      markAway(world, node, node.actor.frozenUntilMs)
+      return
+    case 'cut-node-from-store':
+      cutFromStore(world, node, seeded.between(500, 50_000))
+      return
+    case 'cut-worker-from-node': {
+      const key = cutKey(worker.actor, node.actor)
+      world.cuts.add(key)
+      time.after(time.actor('healer'), seeded.between(500, 30_000), () => world.cuts.delete(key))
+      return
+    }
+    case 'commit-then-error':
+      node.link.loseAnswers += seeded.between(1, 3)
+      return
+    case 'jump-clock':
+      seeded.pick([node, worker]).actor.wallSkewMs += seeded.pick([
+        -3_600_000, 3_600_000, 86_400_000,
+      ])
+      return
+    case 'long-outage': {
+      const ms = seeded.between(20_000, 90_000)
+      for (const each of nodes) cutFromStore(world, each, ms)
+    }
+  }
+}
+
+function freeze({ seeded, time }: World, actor: Actor): void {
+  const untilMs = time.nowMs + seeded.between(1_000, 60_000)
+  actor.frozenUntilMs = Math.max(actor.frozenUntilMs, untilMs)
+}
+
+function cutFromStore(world: World, node: SimNode, ms: number): void {
+  node.link.cutUntilMs = Math.max(node.link.cutUntilMs, world.time.nowMs + ms)
+  markAway(world, node, node.link.cutUntilMs)
+}
+
+/** A node that was away for long must not judge others until it has been back for a node TTL. */
+function markAway(world: World, { link }: SimNode, untilMs: number): void {
+  if (untilMs - world.time.nowMs < DEFAULT_CONFIG.nodeTtlMs / 2) return
+  link.awayUntilMs = Math.max(link.awayUntilMs, untilMs)
+}
+
+let keys = 0
+
+function drawSubmission({ seeded, time }: World): Submission {
+  const job = seeded.pick(JOBS)
+  keys += 1
+  const clockNow = Date.UTC(2026, 0, 1) + time.nowMs
+  const gates = seeded.pick([[], [], [], ['a'], ['b'], ['a', 'b']] as const)
+  return {
+    job,
+    priority: seeded.pick([0, 0, 0, 5, -5]),
+    ...(seeded.chance(0.25) ? { runAt: clockNow + seeded.int(20_000) } : {}),
+    ...(gates.length > 0
+      ? { concurrency: gates.map((key) => ({ key, limit: key === 'a' ? 1 : 2 })) }
+      : {}),
+    ...(seeded.chance(0.1) ? { dedupeKey: `key-${seeded.int(4)}` } : {}),
+    ...(seeded.chance(0.5) ? { idempotencyKey: `request-${keys}` } : {}),
+    ...(job === 'once' ? { onLost: 'fail' as const } : {}),
+    ...(job === 'retrying' ? { retry: { max: 2, delayMs: 1_000 } } : {}),
+    ...(job === 'timed' ? { timeoutMs: seeded.between(500, 20_000) } : {}),
+  }
+}

@@ -1,0 +1,73 @@
+import type { Coverage } from './coverage.ts'
+import { drawMix, move } from './moves.ts'
+import type { PlantedBug } from './planted-bugs.ts'
+import { createWorld, type World } from './world.ts'
+
+export interface SeedResult {
+  readonly seed: number
+  readonly moves: number
+  readonly runs: number
+  readonly simulatedMs: number
+  /** Empty when every law held. */
+  readonly violations: readonly string[]
+}
+
+/** One world from birth to rest: random moves with safety after each, then healing, then liveness. */
+export async function runSeed(
+  seed: number,
+  moves: number,
+  coverage: Coverage,
+  bug?: PlantedBug,
+): Promise<SeedResult> {
+  const world = createWorld(seed, coverage, bug)
+  try {
+    const nodes = world.seeded.between(1, 3)
+    for (let i = 0; i < nodes; i += 1) world.startNode()
+    for (let i = 0; i < 2; i += 1) world.startWorker()
+    await world.time.advance(50)
+    const mix = drawMix(world)
+    let made = 0
+    while (made < moves && world.truth.violations.length === 0) {
+      move(world, world.seeded.weighted(mix))
+      await world.time.advance(world.seeded.pick([0, 1, 5, 20, 100, 500, 3_000]))
+      world.assertSafe()
+      made += 1
+    }
+    if (world.truth.violations.length === 0) await heal(world)
+    return {
+      seed,
+      moves: made,
+      runs: world.truth.submissions.size,
+      simulatedMs: world.time.nowMs,
+      violations: world.truth.violations,
+    }
+  } finally {
+    world.close()
+  }
+}
+
+const HEAL_LIMIT_MS = 15 * 60_000
+
+/** No new faults, the old ones run out, everything finishes what it is given: nothing may be left. */
+async function heal(world: World): Promise<void> {
+  const { time, truth } = world
+  world.isHealing = true
+  Object.assign(world.weather, { drop: 0, repeat: 0, delay: 0 })
+  world.cuts.clear()
+  if (!world.nodes.some((node) => node.actor.isAlive)) world.startNode()
+  world.startWorker()
+  const open = world.engine.raw.prepare<[], { id: number; status: number }>(
+    'SELECT id, status FROM run WHERE status < 4 LIMIT 3',
+  )
+  for (let waited = 0; waited < HEAL_LIMIT_MS && truth.violations.length === 0; waited += 1_000) {
+    for (const worker of world.workers) {
+      if (worker.actor.isAlive) for (const attempt of worker.running.values()) attempt.succeed()
+    }
+    await time.advance(1_000)
+    world.assertSafe()
+    if (waited > 60_000 && open.all().length === 0) return
+  }
+  for (const { id, status } of open.all()) {
+    truth.violate('liveness: a run never ended', `run ${id}, status ${status}`)
+  }
+}

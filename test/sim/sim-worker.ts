@@ -1,0 +1,89 @@
+import { parsePublicId } from '../../src/core/ids.ts'
+import type { Working } from '../../src/core/protocol.ts'
+import { createWorker, type Worker } from '../../src/worker/index.ts'
+import type { Handler } from '../../src/worker/handler.ts'
+import type { Seeded } from './seeded.ts'
+import type { Truth } from './truth.ts'
+import type { Actor, VirtualTime } from './virtual-time.ts'
+
+/** An attempt under way in a worker, waiting for the simulation to decide how it goes. */
+export interface Running {
+  readonly runId: number
+  readonly fence: number
+  succeed(): void
+  fail(): void
+}
+
+export interface SimWorker {
+  readonly actor: Actor
+  readonly worker: Worker
+  readonly running: Map<string, Running>
+  /** When the worker itself last woke from being frozen: what it ran then is no overlap's fault. */
+  frozenSinceStart: Set<string>
+}
+
+export const JOBS = ['plain', 'retrying', 'once', 'timed'] as const
+
+/** The real worker, with handlers that start and end when the simulation says so. */
+export function startSimWorker(options: {
+  name: string
+  actor: Actor
+  client: Working
+  time: VirtualTime
+  seeded: Seeded
+  truth: Truth
+  slots: number
+  isAutomatic: () => boolean
+  others: () => readonly SimWorker[]
+}): SimWorker {
+  const { actor, time, seeded, truth } = options
+  const running = new Map<string, Running>()
+
+  const handler: Handler = (_input, { runId: run, fence, signal }) =>
+    new Promise((resolve, reject) => {
+      const runId = parsePublicId('run', run) as number
+      const key = `${runId}/${fence}`
+      truth.starts.push({ runId, fence, worker: options.name, atMs: time.nowMs })
+      reportOverlap(runId, fence)
+      const end = (action: () => void) => {
+        running.delete(key)
+        self.frozenSinceStart.delete(key)
+        action()
+      }
+      running.set(key, {
+        runId,
+        fence,
+        succeed: () => end(() => resolve({ fence })),
+        fail: () => end(() => reject(new Error('it did not work'))),
+      })
+      signal.addEventListener('abort', () => end(() => reject(signal.reason as Error)))
+      if (options.isAutomatic()) time.after(actor, 5, () => running.get(key)?.succeed())
+    })
+
+  const reportOverlap = (runId: number, fence: number) => {
+    for (const other of options.others()) {
+      if (!other.actor.isAlive) continue
+      for (const [key, attempt] of other.running) {
+        if (attempt.runId !== runId || other.frozenSinceStart.has(key)) continue
+        const detail = `run ${runId} started with fence ${fence} while ${other.actor.name} runs ${attempt.fence}`
+        truth.violate('I8 two attempts at once', detail)
+      }
+    }
+  }
+
+  const self: SimWorker = {
+    actor,
+    running,
+    frozenSinceStart: new Set(),
+    worker: createWorker({
+      client: options.client,
+      name: options.name,
+      handlers: Object.fromEntries(JOBS.map((job) => [job, handler])),
+      slots: options.slots,
+      clock: time.clockOf(actor),
+      random: seeded.random,
+    }),
+  }
+  self.worker.start().catch(() => {})
+  return self
+}

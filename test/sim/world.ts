@@ -1,0 +1,199 @@
+import type { Submission, SchedulerClient, Working } from '../../src/core/protocol.ts'
+import { parsePublicId } from '../../src/core/ids.ts'
+import { STATE_CODE } from '../../src/core/run-state.ts'
+import { DEFAULT_CONFIG, type NodeConfig } from '../../src/server/config.ts'
+import { startNode, type SchedulerNode } from '../../src/server/node.ts'
+import { openEngine, storeOn, type Engine } from '../../src/store/sqlite/store.ts'
+import type { Coverage, Fault } from './coverage.ts'
+import { createNetwork, type Weather } from './network.ts'
+import type { PlantedBug } from './planted-bugs.ts'
+import { createSafety } from './safety.ts'
+import { createSeeded, type Seeded } from './seeded.ts'
+import { startSimWorker, type SimWorker } from './sim-worker.ts'
+import { createStoreLink, type StoreLink } from './store-link.ts'
+import { createTruth, outcomeOf, type Truth } from './truth.ts'
+import { createVirtualTime, type Actor, type VirtualTime } from './virtual-time.ts'
+
+export interface SimNode {
+  readonly actor: Actor
+  readonly link: StoreLink
+  node: SchedulerNode | undefined
+}
+
+/** Nodes, workers, clients, a network and one store, all from one seed. */
+export interface World {
+  readonly seeded: Seeded
+  readonly time: VirtualTime
+  readonly engine: Engine
+  readonly truth: Truth
+  readonly weather: Weather
+  readonly nodes: SimNode[]
+  readonly workers: SimWorker[]
+  readonly cuts: Set<string>
+  isHealing: boolean
+  startNode(): void
+  startWorker(): void
+  submit(submission: Submission): void
+  cancel(runId: number, publicRun: string): void
+  meet(fault: Fault): void
+  assertSafe(): void
+  close(): void
+}
+
+export const cutKey = (caller: Actor, host: Actor) => `${caller.name}|${host.name}`
+
+export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug): World {
+  const seeded = createSeeded(seed)
+  const time = createVirtualTime(seeded)
+  const truth = createTruth()
+  const world = { isHealing: false } as World
+  const storeActor = time.actor('store')
+  const engine = openEngine({
+    path: ':memory:',
+    exclusive: false,
+    now: time.clockOf(storeActor).now,
+  })
+  const shared = bug?.store ? bug.store(storeOn(engine), engine.raw, seeded) : storeOn(engine)
+  const safety = createSafety(engine.raw, truth)
+  const cuts = new Set<string>()
+  const weather: Weather = { drop: 0, repeat: 0, delay: 0 }
+  const call = createNetwork({
+    time,
+    seeded,
+    weather,
+    isCut: (caller, host) => cuts.has(cutKey(caller, host)),
+    onMessage: (fault) => world.meet(fault),
+  })
+  const config: NodeConfig = { ...DEFAULT_CONFIG, ...bug?.config }
+  let named = 0
+
+  /** A worker's way in: some node, and another one when that fails. */
+  const workingFrom = (caller: Actor): Working => {
+    let at = seeded.int(8)
+    const ask = async <T>(request: (served: Working) => Promise<T>, signal?: AbortSignal) => {
+      const nodes = world.nodes
+      const sim = nodes[at % Math.max(1, nodes.length)]
+      if (!sim) throw new Error('there is no node')
+      const host = { actor: sim.actor, serve: () => sim.node?.clientFor('default') }
+      try {
+        return await call(caller, host, request, { signal })
+      } catch (error) {
+        if (!signal?.aborted) at += 1
+        throw error
+      }
+    }
+    return {
+      register: (hello) => ask((served) => served.register(hello)),
+      async exchange(session, message, signal) {
+        const answer = await ask((served) => served.exchange(session, message), signal)
+        safety.checkVerdicts(message, answer)
+        return answer
+      },
+      heartbeat: (session, message) => ask((served) => served.heartbeat(session, message)),
+      leave: (session, registration) => ask((served) => served.leave(session, registration)),
+    }
+  }
+
+  const client = time.actor('client')
+  const fromClient = <T>(
+    request: (served: SchedulerClient) => Promise<T>,
+    mayRepeat: boolean,
+  ): Promise<T> => {
+    const sim = seeded.pick(world.nodes)
+    const host = { actor: sim.actor, serve: () => sim.node?.clientFor('default') }
+    return call(client, host, request as (served: Working) => Promise<T>, { mayRepeat })
+  }
+
+  const status = engine.raw.prepare<[], { status: number }>('SELECT DISTINCT status FROM run')
+  const stateOfStatus = new Map<number, string>(
+    Object.entries(STATE_CODE).map(([state, code]) => [code, state] as const),
+  )
+
+  Object.assign(world, {
+    seeded,
+    time,
+    engine,
+    truth,
+    weather,
+    cuts,
+    nodes: [],
+    workers: [],
+
+    startNode() {
+      named += 1
+      const actor = time.actor(`node-${named}`)
+      const link = createStoreLink({
+        ...{ shared, time, seeded, actor },
+        tickCap: seeded.pick([1, 3, 20]),
+        onAnswer(verb, result, backForMs) {
+          if (verb !== 'buryDead' || (result as number[]).length === 0) return
+          if (backForMs >= DEFAULT_CONFIG.nodeTtlMs) return
+          truth.violate('reaping after an outage', `${actor.name} was back for ${backForMs} ms`)
+        },
+      })
+      const clock = time.clockOf(actor)
+      const sim: SimNode = { actor, link, node: undefined }
+      world.nodes.push(sim)
+      const start = async () => {
+        while (actor.isAlive && !sim.node) {
+          const options = { store: link.store, random: seeded.random, config }
+          const started = startNode({ ...options, clock: bug?.clock ? bug.clock(clock) : clock })
+          sim.node = await started.catch(() => undefined)
+          if (!sim.node) await clock.sleep(1_000)
+        }
+      }
+      void start()
+    },
+
+    startWorker() {
+      named += 1
+      const name = `worker-${named}`
+      const actor = time.actor(name)
+      world.workers.push(
+        startSimWorker({
+          ...{ name, actor, time, seeded, truth, slots: seeded.between(1, 4) },
+          client: workingFrom(actor),
+          isAutomatic: () => world.isHealing,
+          others: () => world.workers.filter((other) => other.actor !== actor),
+        }),
+      )
+    },
+
+    submit(submission: Submission) {
+      const number = truth.submissions.size
+      const told: ReturnType<typeof truth.submissions.get> & object = {
+        job: submission.job,
+        outcome: 'sent',
+        runId: null,
+      }
+      truth.submissions.set(number, told)
+      const tagged = { ...submission, tags: { n: String(number) } }
+      // Without a key, a message that arrives twice is two submissions, and rightly so.
+      const mayRepeat = submission.idempotencyKey !== undefined
+      fromClient((served) => served.submit([tagged]), mayRepeat).then(
+        ([answer]) => {
+          told.outcome = answer?.created ? 'acknowledged' : 'merged'
+          told.runId = parsePublicId('run', answer?.id ?? '') ?? null
+        },
+        (error: unknown) => {
+          told.outcome = outcomeOf(error)
+        },
+      )
+    },
+
+    cancel(runId: number, publicRun: string) {
+      fromClient((served) => served.cancel(publicRun), true).then(
+        () => safety.rememberCancel(runId),
+        () => {},
+      )
+    },
+
+    meet(fault: Fault) {
+      for (const row of status.all()) coverage.met(fault, stateOfStatus.get(row.status) ?? '?')
+    },
+
+    assertSafe: () => safety.check(),
+    close: () => engine.close(),
+  } satisfies Partial<World>)
+  return world
+}
