@@ -82,7 +82,11 @@ export interface NewRun {
   /** Unique among live runs of the project. */
   readonly dedupeKey: string | null
   /** Unique for a day; `digest` tells a repeat from a different submission. */
-  readonly idempotency: { readonly key: string; readonly digest: string; readonly until: number } | null
+  readonly idempotency: {
+    readonly key: string
+    readonly digest: string
+    readonly until: number
+  } | null
   readonly retryOf: number | null
   /** Straight to a lease for this session, past the line. Only for ungated runs due now. */
   readonly handOff: { readonly session: number; readonly fence: number } | null
@@ -193,7 +197,10 @@ export interface SweepStore {
    * Re-derives admission for blocked rows whose recheck time has passed and gives those that stay a
    * new one `recheckMs` ahead. The guarantee behind the fast path in the tick.
    */
-  recheck(input: { limit: number; recheckMs: number }): Promise<{ lanes: readonly number[]; more: boolean }>
+  recheck(input: {
+    limit: number
+    recheckMs: number
+  }): Promise<{ lanes: readonly number[]; more: boolean }>
   /** Leases whose node is dead and past its grace, by run id above `after`. */
   orphans(input: { after: number; limit: number }): Promise<readonly Lease[]>
   /** Leases owned by a node, by run id above `after`. */
@@ -201,9 +208,7 @@ export interface SweepStore {
   /** Runs of this node's leases that carry a cancel mark. */
   cancelMarks(input: { node: number }): Promise<readonly number[]>
   /** What became of attempts this node has no memory of. */
-  findAttempts(
-    pairs: readonly { runId: number; fence: number }[],
-  ): Promise<readonly FoundAttempt[]>
+  findAttempts(pairs: readonly { runId: number; fence: number }[]): Promise<readonly FoundAttempt[]>
 }
 
 export type FoundAttempt =
@@ -228,7 +233,11 @@ export interface NodeStore {
    */
   join(input: { name: string; ttlMs: number; graceMs: number }): Promise<JoinedNode | null>
   /** Renews the node row and stores the id mark. Not alive: it was declared dead; it stays dead. */
-  beat(input: { node: number; ttlMs: number; idMark: number }): Promise<{ alive: boolean; now: number }>
+  beat(input: {
+    node: number
+    ttlMs: number
+    idMark: number
+  }): Promise<{ alive: boolean; now: number }>
   /** An orderly goodbye: the slot is free at once, from `idMark` on; leases become orphans at once. */
   leave(input: { node: number; idMark: number }): Promise<void>
   /** Declares nodes dead whose row has expired, each by compare-and-set. Returns their incarnations. */

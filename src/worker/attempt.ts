@@ -69,7 +69,7 @@ export function startAttempt(
     stop('timeout')
   }
   const run = async () => {
-    const settled = await settle(assignment, handler, contextOf(assignment, signalOf))
+    const settled = await settle(assignment, handler, new Context(assignment, signalOf))
     hasReturned = true
     returned?.abort()
     end(settled)
@@ -100,12 +100,32 @@ async function settle(
   }
 }
 
-function contextOf(assignment: Assignment, signalOf: () => AbortSignal): HandlerContext {
-  const { run, attempt, fence, job, project, dueAt } = assignment
-  return {
-    ...{ runId: run, attempt, fence, job, project, dueAt, idempotencyKey: run },
-    get signal() {
-      return signalOf()
-    },
+/** A class, because an object with a getter of its own is slow to make and most never use it. */
+class Context implements HandlerContext {
+  readonly runId: string
+  readonly attempt: number
+  readonly fence: number
+  readonly job: string
+  readonly project: string
+  readonly dueAt: number
+  readonly idempotencyKey: string
+  readonly #signalOf: () => AbortSignal
+
+  constructor(
+    { run, attempt, fence, job, project, dueAt }: Assignment,
+    signalOf: () => AbortSignal,
+  ) {
+    this.runId = run
+    this.attempt = attempt
+    this.fence = fence
+    this.job = job
+    this.project = project
+    this.dueAt = dueAt
+    this.idempotencyKey = run
+    this.#signalOf = signalOf
+  }
+
+  get signal(): AbortSignal {
+    return this.#signalOf()
   }
 }

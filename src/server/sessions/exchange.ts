@@ -80,6 +80,7 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
       timer.abort()
       if (session.pending !== pending) return
       session.pending = null
+      session.answeredMono = clock.mono()
       roster.review(session)
     },
   }

@@ -4,7 +4,7 @@ import type { HeldLease, Session } from './session.ts'
 /** The sessions and leases of one node, and who is waiting for work. Memory only; the store is the truth. */
 export interface Roster {
   readonly sessions: ReadonlyMap<number, Session>
-  /** Sessions with room, longest waiting first. */
+  /** Sessions with room, longest waiting first. Some may have stopped listening: see `isListening`. */
   readonly waiting: ReadonlySet<Session>
   add(session: Session): void
   /** Removes a session and hands out the leases it had. */
@@ -15,6 +15,8 @@ export interface Roster {
   leaseCount(): number
   /** Puts a session into or out of the waiting line, by the room it has. */
   review(session: Session): void
+  /** Takes a session out of the line until it is reviewed again. */
+  dismiss(session: Session): void
   /** Moves a session to the end of the line after it was dealt to. */
   requeue(session: Session): void
   hold(session: Session, lease: Lease, exchange: number, mono: number): HeldLease
@@ -54,10 +56,12 @@ export function createRoster(): Roster {
     leaseCount: () => leases.size,
 
     review(session) {
-      const hasRoom = session.pending !== null && session.credit > session.promised
+      const hasRoom = session.credit > session.promised
       if (hasRoom && roster.isCurrent(session)) waiting.add(session)
       else waiting.delete(session)
     },
+
+    dismiss: (session) => void waiting.delete(session),
 
     requeue(session) {
       if (waiting.delete(session)) roster.review(session)

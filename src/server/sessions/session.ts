@@ -31,7 +31,7 @@ export interface Session {
   readonly leases: Map<number, HeldLease>
   /** Grants the worker has not confirmed: every answer carries them until it does. */
   readonly unconfirmed: Set<HeldLease>
-  /** Slots the worker said are free, less what was granted since. */
+  /** Slots the worker said are free, less what was granted since. Holds until it says otherwise. */
   credit: number
   /** Slots asked for in claims under way. */
   promised: number
@@ -40,6 +40,8 @@ export interface Session {
   exchange: number
   answered: number
   pending: PendingExchange | null
+  /** When the last exchange was answered. */
+  answeredMono: number
 }
 
 export function createSession(input: {
@@ -62,6 +64,7 @@ export function createSession(input: {
     exchange: 0,
     answered: 0,
     pending: null,
+    answeredMono: Number.NEGATIVE_INFINITY,
   }
 }
 
@@ -71,4 +74,15 @@ export function confirm(session: Session, number: number): void {
   for (const lease of session.unconfirmed) {
     if (lease.exchange <= session.answered) session.unconfirmed.delete(lease)
   }
+}
+
+/**
+ * Between two exchanges a worker still has the room it reported: what is granted then waits for its
+ * next message, which a worker with room sends at once. Longer than this it may be busy or gone, and
+ * another worker should have the run.
+ */
+const ABSENCE_MS = 25
+
+export function isListening(session: Session, mono: number): boolean {
+  return session.pending !== null || mono - session.answeredMono < ABSENCE_MS
 }

@@ -22,6 +22,8 @@ export interface Applying {
 /** Takes the results of a tick that is durable now: answers callers, hands over grants, updates hints. */
 export function apply(work: Work, result: TickResult, context: Applying): void {
   const touched = new Set<Session>()
+  // Whatever enters lanes by this very tick was there when its claims looked.
+  const isProof = work.claims.map(({ hint, arrivals }) => hint.arrivals === arrivals)
   applySubmits(work, result, context, touched)
   for (const [index, entry] of work.ends.entries()) {
     const { runId, fence } = entry.item
@@ -35,7 +37,7 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
     answer(entry, verdict)
   }
   for (const laneId of result.refilled) context.board.entered(laneId, null)
-  applyClaims(work, result, context, touched)
+  applyClaims(work, result, isProof, context, touched)
   if (result.nextDueAt !== null) context.onTimer(result.nextDueAt)
   for (const session of touched) {
     context.roster.review(session)
@@ -109,6 +111,7 @@ function applySubmits(
 function applyClaims(
   work: Work,
   result: TickResult,
+  isProof: readonly boolean[],
   context: Applying,
   touched: Set<Session>,
 ): void {
@@ -116,7 +119,7 @@ function applyClaims(
     const leases = result.claims[index] ?? []
     const { weight, id } = claim.hint.lane
     for (const session of claim.sessions) release(session, weight, context.roster)
-    context.board.claimed(id, claim.sessions.length, leases, claim.arrivals)
+    context.board.claimed(id, claim.sessions.length, leases, isProof[index] ?? false)
     for (const [row, lease] of leases.entries()) {
       grant(claim.sessions[row], lease, weight, context, touched)
     }

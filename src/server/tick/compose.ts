@@ -1,7 +1,7 @@
 import type { Random } from '../../core/clock.ts'
 import { drawSalt, fenceOf } from '../../core/fence.ts'
 import type { ClaimDemand, TickBatch } from '../../store/port.ts'
-import type { Session } from '../sessions/session.ts'
+import { isListening, type Session } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
 import { deal, type Turns, type Waiter } from './deal.ts'
 import { createHandOff } from './hand-off.ts'
@@ -36,6 +36,7 @@ export interface Composing {
   readonly random: Random
   readonly turns: Turns
   readonly cap: number
+  readonly mono: number
   /** False while the node may not promise anything to workers: then nothing is claimed. */
   readonly mayGrant: boolean
 }
@@ -45,6 +46,7 @@ export function compose(
   entries: Pick<Work, 'submits' | 'ends' | 'cancels'>,
   context: Composing,
 ): Work | null {
+  if (context.mayGrant) dismissAbsent(context)
   const claims = context.mayGrant ? dealClaims(context) : []
   const promises = context.mayGrant ? handOff(entries.submits, context) : new Map<never, never>()
   const { submits, ends, cancels } = entries
@@ -57,6 +59,13 @@ export function compose(
     claims: claims.map((claim) => demandOf(claim, context.random)),
   }
   return { batch, submits, ends, cancels, claims, promises }
+}
+
+/** Who stopped listening joins again with its next exchange. */
+function dismissAbsent({ roster, mono }: Composing): void {
+  for (const session of roster.waiting) {
+    if (!isListening(session, mono)) roster.dismiss(session)
+  }
 }
 
 function dealClaims({ roster, board, turns, cap }: Composing): Claim[] {

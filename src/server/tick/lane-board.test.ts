@@ -23,13 +23,13 @@ describe('what a node believes about a lane', () => {
 
   test('a short claim proves it empty', () => {
     const { board, hint } = boardWith(lane(1))
-    board.claimed(1, 5, [lease(0, 10)], 0)
+    board.claimed(1, 5, [lease(0, 10)], true)
     assert.equal(hint(1).mayHaveWork, false)
   })
 
   test('a full claim proves nothing about what is left', () => {
     const { board, hint } = boardWith(lane(1))
-    board.claimed(1, 1, [lease(0, 10)], 0)
+    board.claimed(1, 1, [lease(0, 10)], true)
     assert.equal(hint(1).mayHaveWork, true)
   })
 
@@ -37,19 +37,19 @@ describe('what a node believes about a lane', () => {
     const { board, hint } = boardWith(lane(1))
     const composedAt = hint(1).arrivals
     board.entered(1, { rank: 0, pos: 11 })
-    board.claimed(1, 5, [], composedAt)
+    board.claimed(1, 5, [], composedAt === hint(1).arrivals)
     assert.equal(hint(1).mayHaveWork, true)
   })
 
   test('what was claimed is the floor of the next claim', () => {
     const { board, hint } = boardWith(lane(1))
-    board.claimed(1, 1, [lease(0, 10)], 0)
+    board.claimed(1, 1, [lease(0, 10)], true)
     assert.deepEqual(hint(1).floor, { rank: 0, pos: 10 })
   })
 
   test('a later arrival of the same rank keeps the floor', () => {
     const { board, hint } = boardWith(lane(1))
-    board.claimed(1, 1, [lease(0, 10)], 0)
+    board.claimed(1, 1, [lease(0, 10)], true)
     board.entered(1, { rank: 0, pos: 11 })
     assert.deepEqual(hint(1).floor, { rank: 0, pos: 10 })
   })
@@ -61,7 +61,7 @@ describe('what a node believes about a lane', () => {
   ] as const) {
     test(`${why} removes the floor, or it would be stepped over`, () => {
       const { board, hint } = boardWith(lane(1))
-      board.claimed(1, 1, [lease(0, 10)], 0)
+      board.claimed(1, 1, [lease(0, 10)], true)
       board.entered(1, place)
       assert.equal(hint(1).floor, null)
     })
@@ -69,7 +69,7 @@ describe('what a node believes about a lane', () => {
 
   test('doubt forgets everything', () => {
     const { board, hint } = boardWith(lane(1))
-    board.claimed(1, 5, [lease(0, 10)], 0)
+    board.claimed(1, 5, [lease(0, 10)], true)
     board.doubt()
     assert.deepEqual([hint(1).mayHaveWork, hint(1).floor], [true, null])
   })

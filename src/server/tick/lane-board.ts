@@ -20,8 +20,8 @@ export interface LaneBoard {
   get(laneId: number): LaneHint | undefined
   /** A row entered the lane at this place; `null` when the place is not known. */
   entered(laneId: number, place: LanePlace | null): void
-  /** A claim that asked for `asked` rows, composed at `arrivals`, brought these. */
-  claimed(laneId: number, asked: number, leases: readonly Lease[], arrivals: number): void
+  /** A claim that asked for `asked` rows brought these; no proof if something entered meanwhile. */
+  claimed(laneId: number, asked: number, leases: readonly Lease[], isProof: boolean): void
   /** Forgets what is believed, so that the next claims read every lane from its start. */
   doubt(): void
   /** The lanes an offer can serve, by tier; recomputed only when lanes were added. */
@@ -52,13 +52,13 @@ export function createLaneBoard(): LaneBoard {
       if (!place || isBefore(place, hint.floor)) hint.floor = null
     },
 
-    claimed(laneId, asked, leases, arrivals) {
+    claimed(laneId, asked, leases, isProof) {
       const hint = hints.get(laneId)
       if (!hint) return
       const last = leases.at(-1)
       if (last) hint.headRank = last.rank
       // Something entered while the claim ran: what it proved may already be untrue.
-      if (hint.arrivals !== arrivals) return
+      if (!isProof) return
       if (last) hint.floor = { rank: last.rank, pos: last.pos }
       if (leases.length < asked) hint.mayHaveWork = false
     },

@@ -71,8 +71,10 @@ export function createInbox<Item, Answer>(): Inbox<Item, Answer> {
           left: items.length,
           resolve,
         }
-        for (const [index, item] of items.entries()) {
-          entries.push({ item, group, index, ...terms, tried: false })
+        const { deadlineMono, incarnation } = terms
+        for (let index = 0; index < items.length; index += 1) {
+          const item = items[index] as Item
+          entries.push({ item, group, index, deadlineMono, incarnation, tried: false })
         }
       })
     },

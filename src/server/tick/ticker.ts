@@ -117,6 +117,7 @@ export function createTicker(options: TickerOptions): Ticker {
         random: options.random,
         turns,
         cap: store.tickCap,
+        mono: clock.mono(),
         mayGrant: options.mayGrant(),
       },
     )

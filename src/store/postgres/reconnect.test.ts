@@ -6,6 +6,7 @@ import {
   type StopMode,
 } from '../../../test/support/postgres-server.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
+import { ascending } from '../contract/fixture.ts'
 import { onFreshStores, type World } from '../contract/world.ts'
 import { StoreError, type NewRun } from '../port.ts'
 import { connectAdmin, openIn } from './postgres.fixture.ts'
@@ -70,8 +71,9 @@ async function underLoad(world: World, trouble: () => Promise<void>): Promise<vo
   })
   isOver = true
   await Promise.all(callers)
-  const stored = (await world.list()).map(({ id }) => id)
-  assert.deepEqual(stored.toSorted(), acknowledged.toSorted(), 'each acknowledged run, once')
+  const runs = await waitFor(() => world.list(), { what: 'the reading connection to come back' })
+  const stored = runs.map(({ id }) => id)
+  assert.deepEqual(ascending(stored), ascending(acknowledged), 'each acknowledged run, once')
   const claimed = (await world.claim(acknowledged.length)).map(({ runId }) => runId)
   assert.equal(new Set(claimed).size, acknowledged.length)
 }

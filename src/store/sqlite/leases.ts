@@ -20,18 +20,22 @@ type LeaseQueries = Sync<Pick<SweepStore, 'ownLeases' | 'cancelMarks' | 'findAtt
   orphans(input: { after: number; limit: number }, now: number): Lease[]
 }
 
+/** Steps from owner to owner, not from lease to lease: a busy node is passed in one seek. */
+export function prepareOwners(db: Database): () => Generator<number> {
+  const nextOwner = db.prepare<[number], number>(NEXT_OWNER).pluck()
+  return function* owners() {
+    for (let owner = nextOwner.get(-1); owner !== undefined; owner = nextOwner.get(owner)) {
+      yield owner
+    }
+  }
+}
+
 export function prepareLeases(db: Database, endings: Endings): LeaseQueries {
   const ownedBy = db.prepare<[number, number, number], LeaseRow>(OWNED_BY)
-  const nextOwner = db.prepare<[number], number>(NEXT_OWNER).pluck()
   const marked = db.prepare<[number], number>(MARKED).pluck()
   const find = db.prepare<[number, number], LeaseRow>(FIND_LEASE)
+  const owners = prepareOwners(db)
   const keepsLeases = db.prepare<[number, number]>(KEEPS_LEASES)
-
-  /** Steps from owner to owner, not from lease to lease: a busy node is passed in one seek. */
-  function* owners(): Generator<number> {
-    for (let owner = nextOwner.get(-1); owner !== undefined; owner = nextOwner.get(owner))
-      yield owner
-  }
 
   return {
     orphans({ after, limit }, now) {

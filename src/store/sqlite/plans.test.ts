@@ -79,7 +79,7 @@ const CHOSEN: [why: string, sql: string, index: string][] = [
   ['rechecks come from their index', recheck.PAST_RECHECK, 'run_recheck (recheck_at<?)'],
   ['a node finds its leases', leases.OWNED_BY, 'run_lease (node=? AND rowid>?)'],
   ['a node finds its cancel marks', leases.MARKED, 'run_lease_cancelling (node=?)'],
-  ['a session finds its leases', sessions.HELD_BY_SESSION, 'run_lease_session (session=?)'],
+  ['a session finds its leases', sessions.HELD_BY_SESSION, 'run_lease (node=?)'],
   ['failures have their own index', pageSql('project', 'failed'), 'run_unlucky_by_project'],
 ]
 for (const [why, sql, index] of CHOSEN) {

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { Lease, NodeStore } from '../port.ts'
+import { prepareOwners } from './leases.ts'
 import { LEASE_COLUMNS, type LeaseRow, toLease } from './lease-row.ts'
 
 export const BIND_SESSION = `
@@ -11,7 +12,7 @@ export const BIND_SESSION = `
 export const MOVE_LEASE = `
   UPDATE run SET node = ? WHERE id = ? AND status = 1 AND session = ? AND fence = ?`
 export const HELD_BY_SESSION = `
-  SELECT ${LEASE_COLUMNS} FROM run WHERE status = 1 AND session = ? ORDER BY id`
+  SELECT ${LEASE_COLUMNS} FROM run WHERE status = 1 AND node = ? AND session = ? ORDER BY id`
 export const FORGET_SESSION = `DELETE FROM session WHERE id = ? AND registration = ?`
 
 type Adoption = Parameters<NodeStore['adopt']>[0]
@@ -27,7 +28,8 @@ export interface Sessions {
 export function prepareSessions(db: Database): Sessions {
   const bind = db.prepare(BIND_SESSION)
   const moveLease = db.prepare(MOVE_LEASE)
-  const heldBySession = db.prepare<[number], LeaseRow>(HELD_BY_SESSION)
+  const heldBySession = db.prepare<[number, number], LeaseRow>(HELD_BY_SESSION)
+  const owners = prepareOwners(db)
   const forget = db.prepare(FORGET_SESSION)
 
   return {
@@ -37,7 +39,9 @@ export function prepareSessions(db: Database): Sessions {
       for (const { runId, fence } of held) {
         if (moveLease.run(node, runId, session, fence).changes === 1) moved.add(runId)
       }
-      const leases = heldBySession.all(session).map(toLease)
+      const leases = [...owners()].flatMap((owner) =>
+        heldBySession.all(owner, session).map(toLease),
+      )
       return {
         adopted: leases.filter(({ runId }) => moved.has(runId)),
         unlisted: leases.filter(({ runId }) => !moved.has(runId)),

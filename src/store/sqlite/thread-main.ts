@@ -2,7 +2,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type Engine, openEngine } from './engine.ts'
 import { toWire } from './failure.ts'
 import { systemNow } from './system-clock.ts'
+import { type PackedBatch, packResult, unpackBatch } from './thread-pack.ts'
 import type { Message, Request, ThreadOptions } from './thread-protocol.ts'
+import type { VerbName, Verbs } from './verbs.ts'
 
 /** The database thread: an fsync that stalls stops this, not the answers to heartbeats. */
 function main(): void {
@@ -19,15 +21,20 @@ function main(): void {
   port.on('message', ({ id, verb, args, now }: Request) => {
     givenNow = now
     try {
-      const call =
-        verb === 'close' ? engine.close : (verbs[verb] as (...given: unknown[]) => unknown)
-      post({ kind: 'done', id, value: call(...args) })
+      const value = verb === 'close' ? engine.close() : answer(verbs, verb, args)
+      post({ kind: 'done', id, value })
       if (verb === 'close') port.close()
       else engine.settle()
     } catch (error) {
       post({ kind: 'failed', id, failure: toWire(error) })
     }
   })
+}
+
+/** A tick is by far the largest message, so it alone travels packed. */
+function answer(verbs: Verbs, verb: VerbName, args: readonly unknown[]): unknown {
+  if (verb === 'tick') return packResult(verbs.tick(unpackBatch(args[0] as PackedBatch)))
+  return (verbs[verb] as (...given: unknown[]) => unknown)(...args)
 }
 
 function open(post: (message: Message) => void, now: () => number): Engine | undefined {

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import { StoreError } from '../port.ts'
+import { StoreError, type TickBatch } from '../port.ts'
 import type { Call } from './call.ts'
 import { FatalStoreError, fromWire } from './failure.ts'
+import { packBatch, type PackedResult, unpackResult } from './thread-pack.ts'
 import type { Message, Request, ThreadOptions } from './thread-protocol.ts'
 
 export interface DatabaseThread {
@@ -88,7 +89,11 @@ export function startThread(options: ThreadOptions, hooks: ThreadHooks): Promise
         case 'open':
           resolve({
             version: message.version,
-            call: ((verb, ...args) => request(verb, args)) as Call,
+            call: (async (verb, ...args) => {
+              if (verb !== 'tick') return request(verb, args)
+              const packed = await request(verb, [packBatch(args[0] as TickBatch)])
+              return unpackResult(packed as PackedResult)
+            }) as Call,
             get failed() {
               return failed
             },

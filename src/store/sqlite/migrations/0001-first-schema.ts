@@ -87,8 +87,8 @@ export const firstSchema: Migration = {
        result TEXT
      ) STRICT`,
     `CREATE INDEX run_ready ON run (lane_id, rank, pos) WHERE status = 0`,
+    // None by session: it is looked for only when a worker registers, among the few that run.
     `CREATE INDEX run_lease ON run (node) WHERE status = 1`,
-    `CREATE INDEX run_lease_session ON run (session) WHERE status = 1`,
     `CREATE INDEX run_lease_cancelling ON run (node) WHERE status = 1 AND cancelling = 1`,
     `CREATE INDEX run_timer ON run (timer_at) WHERE status = 2`,
     `CREATE INDEX run_blocked ON run (gate_id, rank, pos) WHERE status = 3`,
