@@ -1,0 +1,31 @@
+import { DEFAULT_CONFIG, type NodeConfig } from '../../src/server/config.ts'
+import { startNode, type SchedulerNode } from '../../src/server/node.ts'
+import type { Store } from '../../src/store/port.ts'
+import { openEngine, storeOn, type Engine } from '../../src/store/sqlite/store.ts'
+import { createSeeded } from '../sim/seeded.ts'
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
+
+export interface InMemory {
+  readonly clock: VirtualClock
+  readonly engine: Engine
+  readonly node: SchedulerNode
+  readonly errors: unknown[]
+}
+
+/** A whole node on a store in memory and a clock that tests turn by hand. */
+export async function startInMemory(
+  given: { config?: Partial<NodeConfig>; wrap?: (store: Store) => Store } = {},
+): Promise<InMemory> {
+  const clock = createVirtualClock(Date.UTC(2026, 0, 1))
+  const engine = openEngine({ path: ':memory:', now: () => Math.floor(clock.now()) })
+  const errors: unknown[] = []
+  const store = storeOn(engine)
+  const node = await startNode({
+    store: given.wrap ? given.wrap(store) : store,
+    clock,
+    random: createSeeded(1).random,
+    config: { ...DEFAULT_CONFIG, ...given.config },
+    onError: (error) => errors.push(error),
+  })
+  return { clock, engine, node, errors }
+}

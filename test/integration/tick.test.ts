@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PunctualError } from '../../src/core/errors.ts'
+import { StoreError, type Store, type TickBatch } from '../../src/store/port.ts'
+import { startInMemory } from './scheduler-in-memory.ts'
+import { registerByHand, succeeded } from './worker-by-hand.ts'
+
+/** The same store, with `tick` seen or spoiled on the way in. */
+const withTick = (tick: (batch: TickBatch, store: Store) => ReturnType<Store['tick']>) => {
+  return (store: Store): Store => ({ ...store, tick: (batch) => tick(batch, store) })
+}
+
+const hasPoison = (batch: TickBatch) => batch.submits.some(({ input }) => input === '"poison"')
+
+test('what arrives while a tick runs goes into the next one together', async () => {
+  const sizes: number[] = []
+  const { node } = await startInMemory({
+    wrap: withTick((batch, store) => {
+      sizes.push(batch.submits.length)
+      return store.tick(batch)
+    }),
+  })
+  const client = node.clientFor('default')
+  await client.submit([{ job: 'warm' }])
+  await Promise.all(Array.from({ length: 100 }, () => client.submit([{ job: 'warm' }])))
+  assert.deepEqual(
+    sizes.filter((size) => size > 0),
+    [1, 100],
+  )
+})
+
+test('a poison item is refused alone; everything that travelled with it is stored', async () => {
+  const { node } = await startInMemory({
+    wrap: withTick(async (batch, store) => {
+      if (hasPoison(batch)) throw new StoreError('refused', 'this cannot be stored')
+      return store.tick(batch)
+    }),
+  })
+  const client = node.clientFor('default')
+  const worker = await registerByHand(client, { jobs: ['job'] })
+  await client.submit([{ job: 'job' }])
+  const [run] = await worker.take()
+  assert.ok(run)
+  const [outcomes, report] = await Promise.all([
+    client.submitEach([{ job: 'a' }, { job: 'a', input: 'poison' }, { job: 'a' }]),
+    worker.report([succeeded(run)]),
+  ])
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome instanceof PunctualError),
+    [false, true, false],
+  )
+  assert.deepEqual(report.verdicts, ['accepted'])
+  assert.equal((await client.listRuns({ job: 'a' })).runs.length, 2)
+})
+
+test('a commit whose answer was lost is repeated under the same id', async () => {
+  let lost = 1
+  const { node, clock } = await startInMemory({
+    wrap: withTick(async (batch, store) => {
+      const result = await store.tick(batch)
+      if (batch.submits.length > 0 && lost > 0) {
+        lost -= 1
+        throw new StoreError('unknown', 'the connection broke')
+      }
+      return result
+    }),
+  })
+  const client = node.clientFor('default')
+  const answer = client.submit([{ job: 'once' }])
+  await clock.advance(1_000)
+  const [submitted] = await answer
+  const { runs } = await client.listRuns({ job: 'once' })
+  assert.deepEqual(
+    runs.map(({ id }) => id),
+    [submitted?.id],
+  )
+})
+
+test('a run handed over by a commit nobody confirmed is given back and taken again', async () => {
+  let lost = 1
+  const { node, clock } = await startInMemory({
+    wrap: withTick(async (batch, store) => {
+      const result = await store.tick(batch)
+      if (batch.submits.some(({ handOff }) => handOff) && lost > 0) {
+        lost -= 1
+        throw new StoreError('unknown', 'the connection broke')
+      }
+      return result
+    }),
+  })
+  const client = node.clientFor('default')
+  const worker = await registerByHand(client)
+  await worker.take()
+  const answer = worker.exchange({ waitMs: 10_000 })
+  const submitted = client.submit([{ job: 'job' }])
+  await clock.advance(3_000)
+  const [run] = (await answer).runs
+  assert.equal(run?.run, (await submitted)[0]?.id)
+  assert.equal(run?.attempt, 1)
+})
+
+test('a store that stays away is reported as such after a while', async () => {
+  let isAway = false
+  const { node, clock } = await startInMemory({
+    wrap: withTick(async (batch, store) => {
+      if (isAway) throw new StoreError('unavailable', 'no route to the database')
+      return store.tick(batch)
+    }),
+  })
+  const client = node.clientFor('default')
+  await client.submit([{ job: 'a' }])
+  isAway = true
+  const answer = assert.rejects(client.submit([{ job: 'a' }]), { code: 'store_unavailable' })
+  await clock.advance(15_000)
+  await answer
+  isAway = false
+  const later = client.submit([{ job: 'a' }])
+  await clock.advance(2_000)
+  assert.equal((await later).length, 1)
+})
+
+test('more pending work than allowed is turned away, and nothing of it is stored', async () => {
+  const { node } = await startInMemory({ config: { maxPending: 10 } })
+  const client = node.clientFor('default')
+  await client.submit([{ job: 'a' }])
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 4 }, () => client.submit(Array.from({ length: 8 }, () => ({ job: 'a' })))),
+  )
+  const refused = outcomes.filter(({ status }) => status === 'rejected').length
+  assert.ok(refused > 0)
+  assert.equal((await client.listRuns({ job: 'a', limit: 500 })).runs.length, 1 + (4 - refused) * 8)
+})
+
+test('reading a project or a job that nobody used creates nothing', async () => {
+  const { node, engine } = await startInMemory()
+  const client = node.clientFor('nobody')
+  assert.deepEqual(await client.listRuns({ job: 'none' }), { runs: [], next: null })
+  await assert.rejects(client.getRun('run_00000000001'), { code: 'run_not_found' })
+  assert.equal(engine.raw.prepare('SELECT count(*) AS n FROM project').pluck().get(), 0)
+})

@@ -1,0 +1,52 @@
+import type {
+  Done,
+  Exchange,
+  ExchangeAnswer,
+  Held,
+  SchedulerClient,
+} from '../../src/core/protocol.ts'
+
+/** A worker that says exactly what the test makes it say. */
+export interface HandWorker {
+  readonly session: string
+  exchange(message?: Partial<Exchange>): Promise<ExchangeAnswer>
+  heartbeat(answered: number, held: readonly Held[]): ReturnType<SchedulerClient['heartbeat']>
+  /** Takes what there is, confirming everything before. */
+  take(free?: number): Promise<ExchangeAnswer['runs']>
+  report(done: readonly Done[], free?: number): Promise<ExchangeAnswer>
+}
+
+export async function registerByHand(
+  client: SchedulerClient,
+  given: { jobs?: readonly string[]; slots?: number; session?: string; registration?: number } = {},
+): Promise<HandWorker> {
+  const { jobs = ['job'], slots = 10, registration = 1 } = given
+  const { session } = await client.register({
+    name: 'by-hand',
+    queues: ['default'],
+    labels: [],
+    executors: jobs.map((job) => `handler:${job}`),
+    slots,
+    registration,
+    held: [],
+    forsaken: [],
+    ...(given.session === undefined ? {} : { session: given.session }),
+  })
+  let number = 0
+  const worker: HandWorker = {
+    session,
+    exchange(message = {}) {
+      number += 1
+      const base = { registration, number, answered: number - 1, done: [], free: slots, waitMs: 0 }
+      return client.exchange(session, { ...base, ...message })
+    },
+    heartbeat: (answered, held) => client.heartbeat(session, { registration, answered, held }),
+    take: async (free = slots) => (await worker.exchange({ free })).runs,
+    report: (done, free = slots) => worker.exchange({ done, free }),
+  }
+  return worker
+}
+
+export function succeeded({ run, fence }: Held): Done {
+  return { run, fence, outcome: 'succeeded' }
+}
