@@ -100,7 +100,7 @@ async function migrateUntil(connection: Connection, schema: string, kill: number
     migrations: WITH_SECOND,
     beforeStatement: async () => {
       statements += 1
-      if (statements < kill) return
+      if (statements !== kill) return
       await admin.query(
         `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
           WHERE application_name = 'punctual duty' AND datname = current_database()`,

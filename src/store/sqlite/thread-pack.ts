@@ -181,7 +181,7 @@ export function packResult(result: TickResult): PackedResult {
 export function unpackResult({ submitCount, endCount, ...result }: PackedResult): TickResult {
   return {
     ...result,
-    submits: result.submits ?? new Array<SubmitVerdict>(submitCount).fill(INSERTED),
+    submits: result.submits ?? Array.from({ length: submitCount }, () => INSERTED),
     ends: result.ends ?? new Array<EndVerdict>(endCount).fill('ended'),
     claims: result.claims.map(LEASE.unpack),
   }

@@ -1,0 +1,43 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+
+/** Checks try the project as a stranger would: by its commands, from outside. */
+export async function run(command: string, args: readonly string[], cwd?: string): Promise<string> {
+  const child = start(command, args, cwd)
+  let printed = ''
+  child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code === 0) return printed
+  throw new Error(`${command} ${args.join(' ')} exited with ${code}\n${printed.slice(-2_000)}`)
+}
+
+export function npm(cwd: string, args: readonly string[]): Promise<string> {
+  return run('npm', args, cwd)
+}
+
+export function npmInBackground(cwd: string, args: readonly string[]) {
+  const child = start('npm', args, cwd)
+  child.stdout?.resume()
+  child.stderr?.resume()
+  return {
+    /** npm hands signals on to what it runs, and ends with it. */
+    async stop(): Promise<void> {
+      if (child.exitCode !== null) return
+      const closed = once(child, 'close')
+      child.kill('SIGTERM')
+      await closed
+    },
+  }
+}
+
+function start(command: string, args: readonly string[], cwd: string | undefined): ChildProcess {
+  // The Node that runs the checks must not leak into a clone that brings its own.
+  const path = process.env['PATH']?.split(':').filter((dir) => !dir.includes('node_modules'))
+  const env = { ...process.env, PATH: path?.join(':') }
+  return spawn(command, args, {
+    ...(cwd === undefined ? {} : { cwd }),
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { npm, npmInBackground, run } from './commands.ts'
+import type { Check, Report } from './check.ts'
+import { findLine, judgedFigures } from './findings.ts'
+import { isTestCode, readSources } from '../tidy/source-tree.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** The acceptance of the heart: what it must show, tried from outside. */
+export const checks: Check[] = [
+  {
+    id: 'H1',
+    title: 'a fresh clone starts by itself and passes its tests on SQLite and PostgreSQL',
+    async run(report) {
+      const clone = mkdtempSync(join(tmpdir(), 'punctual-clone-'))
+      try {
+        await run('git', ['clone', '--quiet', ROOT, clone])
+        await npm(clone, ['ci'])
+        await tryStart(clone, report)
+        const printed = await npm(clone, ['test'])
+        report.figure('servers', findLine(printed, /^servers:/))
+        report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
+      } finally {
+        rmSync(clone, { recursive: true, force: true })
+      }
+    },
+  },
+  {
+    id: 'H2',
+    title: 'one contract on both stores, and the same history tick by tick',
+    async run(report) {
+      const printed = await npm(ROOT, ['test', '--', 'store'])
+      report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
+    },
+  },
+  {
+    id: 'H3',
+    title: '500 seeds without a violation, every fault in every state; planted bugs caught',
+    async run(report) {
+      const printed = await npm(ROOT, ['test', '--', 'test/sim'])
+      report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
+    },
+  },
+  {
+    id: 'H4',
+    title: 'real processes killed, frozen and cut off: nothing lost, doubled or stuck',
+    async run(report) {
+      const printed = await npm(ROOT, ['test', '--', 'test/chaos'])
+      report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
+      await measure(['recovery'], report)
+    },
+  },
+  {
+    id: 'H5',
+    title: 'faster than what people use today, in the same run',
+    async run(report) {
+      const scenarios = [
+        'throughput',
+        'single',
+        'latency',
+        'history',
+        'snapshot',
+        'vacuum',
+        'footprint',
+      ]
+      await measure(scenarios, report)
+    },
+  },
+  {
+    id: 'H6',
+    title: 'bad input is answered 4xx with a code and a hint, never 500',
+    async run(report) {
+      const printed = await npm(ROOT, ['test', '--', 'src/server/api'])
+      report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
+    },
+  },
+  {
+    id: 'H7',
+    title:
+      "a stranger's walk: at most eight files from submit to run_end, small files, clean checks",
+    async run(report) {
+      const map = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
+      const walk = [...map.matchAll(/^\| (\d) \| (.+?) \|/gm)]
+      const files = walk.flatMap(([, , cell = '']) => cell.match(/src\/[\w/.-]+/g) ?? [])
+      assert.ok(walk.length > 0 && walk.length <= 8, `${walk.length} stops`)
+      for (const file of files) assert.ok(existsSync(join(ROOT, file)), `${file} is not there`)
+      report.figure('stops', walk.length)
+      await npm(ROOT, ['run', 'check'])
+      const sizes = sourceSizes()
+      report.figure('source files', sizes.length)
+      report.figure('longest', Math.max(...sizes))
+      report.figure('median', sizes.toSorted((a, b) => a - b)[sizes.length >> 1] ?? 0)
+    },
+  },
+]
+
+async function tryStart(clone: string, report: Report): Promise<void> {
+  const server = npmInBackground(clone, ['start'])
+  try {
+    const address = 'http://127.0.0.1:7420'
+    await waitFor(() => isOk(`${address}/readyz`), {
+      what: 'the server to be ready',
+      deadlineMs: 60_000,
+    })
+    assert.equal(statSync(join(clone, '.punctual/admin-token')).mode & 0o777, 0o600)
+    assert.ok(readdirSync(join(clone, '.punctual')).includes('punctual.db'))
+    const token = readFileSync(join(clone, '.punctual/admin-token'), 'utf8').trim()
+    assert.equal((await fetch(`${address}/v1/runs`)).status, 401)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ job: 'hello' })
+    const answer = await fetch(`${address}/v1/runs`, { method: 'POST', headers, body })
+    assert.equal(answer.status, 201)
+    report.figure('npm start', address)
+  } finally {
+    await server.stop()
+  }
+}
+
+async function isOk(url: string): Promise<boolean> {
+  return fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
+
+/** Runs benchmarks and demands every target they carry. */
+async function measure(scenarios: readonly string[], report: Report): Promise<void> {
+  const missed: string[] = []
+  for (const scenario of scenarios) {
+    await npm(ROOT, ['run', 'bench', '--', scenario])
+    for (const { label, value, target, isMet } of judgedFigures(ROOT, scenario)) {
+      report.figure(`${scenario}: ${label}`, `${value} (${target})`)
+      if (!isMet) missed.push(`${scenario}: ${label} ${value}, ${target}`)
+    }
+  }
+  assert.deepEqual(missed, [])
+}
+
+function sourceSizes(): number[] {
+  return readSources(ROOT)
+    .filter(({ path }) => path.startsWith('src/') && !isTestCode(path))
+    .map(({ text }) => text.split('\n').length - 1)
+}
