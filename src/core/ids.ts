@@ -73,34 +73,41 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const LENGTH = 11
 export type IdKind = 'run' | 'job' | 'ses' | 'lane'
 
+/** All pairs of characters: half as many pieces to put together, and ids are put together a lot. */
+const PAIRS = Array.from(
+  { length: 1024 },
+  (_, pair) => ALPHABET.charAt(pair >> 5) + ALPHABET.charAt(pair & 31),
+)
+
 /** `run_…`, `ses_…`: fixed length, lower case, without letters that read like digits. */
 export function publicId(kind: IdKind, id: number): string {
-  let text = ''
-  for (let rest = id, i = 0; i < LENGTH; i += 1) {
-    text = ALPHABET.charAt(rest % 32) + text
-    rest = Math.floor(rest / 32)
-  }
-  return `${kind}_${text}`
+  const high = Math.floor(id / 2 ** 30)
+  const low = id % 2 ** 30
+  return `${kind}_${ALPHABET.charAt(high >>> 20)}${PAIRS[(high >>> 10) & 1023]}${PAIRS[high & 1023]}${
+    PAIRS[low >>> 20]
+  }${PAIRS[(low >>> 10) & 1023]}${PAIRS[low & 1023]}`
 }
 
-const VALUES = new Map<string, number>([...ALPHABET].map((char, value) => [char, value]))
-for (const [typed, meant] of [
-  ['i', '1'],
-  ['l', '1'],
-  ['o', '0'],
-] as const) {
-  VALUES.set(typed, ALPHABET.indexOf(meant))
+/** By character code, 255 for characters no id has. ASCII only: the Kelvin sign is not a k. */
+const VALUES = new Uint8Array(128).fill(255)
+for (const [value, char] of [...ALPHABET].entries()) {
+  VALUES[char.charCodeAt(0)] = value
+  VALUES[char.toUpperCase().charCodeAt(0)] = value
 }
-// Listed rather than lower-cased: the Kelvin sign lower-cases to `k` and is no character of an id.
-for (const [char, value] of [...VALUES]) VALUES.set(char.toUpperCase(), value)
+for (const [typed, meant] of ['i1', 'I1', 'l1', 'L1', 'o0', 'O0'].map((pair) => pair.split(''))) {
+  VALUES[(typed as string).charCodeAt(0)] = ALPHABET.indexOf(meant as string)
+}
 
 /** Reads a public id as people type it (any case, `o` for 0); `undefined` for anything else. */
 export function parsePublicId(kind: IdKind, text: string): number | undefined {
-  if (text.length !== kind.length + 1 + LENGTH || !text.startsWith(`${kind}_`)) return undefined
+  const start = kind.length + 1
+  if (text.length !== start + LENGTH || !text.startsWith(kind) || text[kind.length] !== '_') {
+    return undefined
+  }
   let id = 0
-  for (const char of text.slice(kind.length + 1)) {
-    const value = VALUES.get(char)
-    if (value === undefined) return undefined
+  for (let i = start; i < text.length; i += 1) {
+    const value = VALUES[text.charCodeAt(i)] ?? 255
+    if (value === 255) return undefined
     id = id * 32 + value
   }
   return id <= Number.MAX_SAFE_INTEGER ? id : undefined

@@ -89,7 +89,7 @@ export interface NewRun {
   } | null
   readonly retryOf: number | null
   /** Straight to a lease for this session, past the line. Only for ungated runs due now. */
-  readonly handOff: { readonly session: number; readonly fence: number } | null
+  handOff: { readonly session: number; readonly fence: number } | null
 }
 
 /**

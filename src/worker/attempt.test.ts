@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Assignment, Done } from '../core/protocol.ts'
 import { createVirtualClock, settle } from '../../test/support/virtual-clock.ts'
-import { startAttempt } from './attempt.ts'
+import { Attempt } from './attempt.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 
 const assignment: Assignment = {
@@ -21,12 +21,16 @@ function start(handler: Handler, extra: Partial<Assignment> = {}) {
   const clock = createVirtualClock()
   const ends: (Done | undefined)[] = []
   const counts = { returns: 0, ignored: 0 }
-  const attempt = startAttempt({ ...assignment, ...extra }, handler, {
-    clock,
-    onEnd: (done) => ends.push(done),
-    onReturn: () => void (counts.returns += 1),
-    onIgnored: () => void (counts.ignored += 1),
-  })
+  const attempt = new Attempt(
+    { ...assignment, ...extra },
+    {
+      clock,
+      onEnd: (_attempt, done) => ends.push(done),
+      onReturn: () => void (counts.returns += 1),
+      onIgnored: () => void (counts.ignored += 1),
+    },
+  )
+  attempt.start(handler)
   return { clock, ends, counts, attempt }
 }
 
@@ -40,18 +44,14 @@ test('a handler learns what it needs to know', async () => {
   let seen: { input: unknown; context: HandlerContext } | undefined
   const { ends } = start((input, context) => void (seen = { input, context }))
   await settle()
-  const { signal, ...context } = seen?.context ?? ({} as HandlerContext)
+  const { runId, attempt, fence, job, project, dueAt, idempotencyKey, signal } =
+    seen?.context ?? ({} as HandlerContext)
   assert.deepEqual(seen?.input, [1])
   assert.equal(signal.aborted, false)
-  assert.deepEqual(context, {
-    runId: 'run_a',
-    attempt: 2,
-    fence: 3,
-    job: 'job',
-    project: 'shop',
-    dueAt: 1_000,
-    idempotencyKey: 'run_a',
-  })
+  assert.deepEqual(
+    [runId, attempt, fence, job, project, dueAt, idempotencyKey],
+    ['run_a', 2, 3, 'job', 'shop', 1_000, 'run_a'],
+  )
   assert.deepEqual(ends, [{ run: 'run_a', fence: 3, outcome: 'succeeded' }])
 })
 

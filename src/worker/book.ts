@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Assignment, Done, Held } from '../core/protocol.ts'
-import { startAttempt, type Attempt } from './attempt.ts'
+import { Attempt, type AttemptHooks } from './attempt.ts'
 import type { Handler, StopCause } from './handler.ts'
 import { givenBack } from './outcome.ts'
 
@@ -21,7 +21,7 @@ export interface Book {
   held(): Held[]
   hasFinished(): boolean
   /** Finished attempts for one message, oldest first. */
-  nextReport(): { done: Done[]; isAll: boolean }
+  nextReport(): { done: Done[]; unreported: number }
   /** The server has ruled on a finished attempt, one way or the other. */
   acknowledge(held: Held): void
   /** Another may own it now: stops it and forgets it, unless it has finished. */
@@ -85,7 +85,6 @@ export function createBook({ clock, slots, handlers, onChange, onIgnored }: Book
     entry.attempt?.stop('lease_lost')
   }
   const end = (entry: Entry, done: Done | undefined) => {
-    if (entries.get(entry.run) !== entry) return
     if (!done) return remove(entry)
     entry.done = done
     finished.set(entry.run, done)
@@ -98,17 +97,23 @@ export function createBook({ clock, slots, handlers, onChange, onIgnored }: Book
   const running = () => [...entries.values()].filter(({ done }) => !done)
   const free = () => (isClosing ? 0 : Math.max(0, slots - occupied))
 
+  const hooks: AttemptHooks = {
+    clock,
+    onEnd(attempt, done) {
+      const entry = entries.get(attempt.runId)
+      if (entry?.attempt === attempt) end(entry, done)
+    },
+    onReturn({ assignment }) {
+      occupied -= assignment.weight
+      onChange()
+    },
+    onIgnored: ({ assignment }) => onIgnored(assignment),
+  }
+
   const start = (entry: Entry, assignment: Assignment) => {
     occupied += assignment.weight
-    entry.attempt = startAttempt(assignment, handlers.get(assignment.job), {
-      clock,
-      onEnd: (done) => end(entry, done),
-      onReturn() {
-        occupied -= assignment.weight
-        onChange()
-      },
-      onIgnored: () => onIgnored(assignment),
-    })
+    entry.attempt = new Attempt(assignment, hooks)
+    entry.attempt.start(handlers.get(assignment.job))
   }
 
   return {
@@ -139,7 +144,7 @@ export function createBook({ clock, slots, handlers, onChange, onIgnored }: Book
         if (done.length > 0 && (bytes > BATCH_BYTES || done.length === BATCH_RUNS)) break
         done.push(item)
       }
-      return { done, isAll: done.length === finished.size }
+      return { done, unreported: finished.size - done.length }
     },
 
     acknowledge(held) {

@@ -164,7 +164,7 @@ test('10,000 instant runs take one exchange per batch, not per run', async () =>
   assert.ok(worker.stats().exchanges < 250, `${worker.stats().exchanges} exchanges`)
 })
 
-test('results too large for one message are spread, and nothing new is asked for meanwhile', async () => {
+test('results too large for one message are spread, and room is not asked for those that wait', async () => {
   const result = 'x'.repeat(LIMITS.resultBytes - 2)
   const { server, exchanges } = await setUp({ slots: 50, handlers: { big: () => result } })
   for (let i = 0; i < 120; i += 1) server.submit(`run_${i}`, { job: 'big' })
@@ -174,7 +174,7 @@ test('results too large for one message are spread, and nothing new is asked for
     assert.ok(JSON.stringify(message).length < LIMITS.bodyBytes)
   }
   const partial = exchanges().filter(({ done }) => done.length > 0 && done.length < 50)
-  assert.ok(partial.some(({ free }) => free === 0))
+  assert.ok(partial.some(({ free }) => free < 50 - 20))
 })
 
 test('runs that come back under a new fence replace what was held; repeated grants do not', async () => {

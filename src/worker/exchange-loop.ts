@@ -63,9 +63,9 @@ export async function exchangeLoop(session: Session, deps: ExchangeDeps): Promis
 }
 
 function compose(session: Session, number: number, { book, pollMs }: ExchangeDeps): Exchange {
-  const { done, isAll } = book.nextReport()
-  // New work only once all reports fit: a worker that finishes faster than it can report slows down.
-  const free = isAll ? book.free() : 0
+  const { done, unreported } = book.nextReport()
+  // Room is not asked for what waits to be reported: who finishes faster than it can report slows down.
+  const free = Math.max(0, book.free() - unreported)
   const waitMs = done.length === 0 && free > 0 ? pollMs : 0
   const { registration, answered } = session
   return { registration, number, answered, done, free, waitMs }

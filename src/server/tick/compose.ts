@@ -109,7 +109,7 @@ function handOff(
     session.promised += hint.lane.weight
     roster.review(session)
     const fence = fenceOf(1, drawSalt(random))
-    entry.item = { ...run, handOff: { session: session.id, fence } }
+    entry.item.handOff = { session: session.id, fence }
     promises.set(entry, session)
   }
   return promises

@@ -19,7 +19,7 @@ export interface SqliteOptions extends EngineOptions {
   readonly tickCap?: number
 }
 
-const TICK_CAP = 2_000
+const TICK_CAP = 1_000
 /** While the thread writes one tick, the next may already be on its way to it. */
 const TICKS_IN_FLIGHT_THREADED = 2
 /** Housekeeping in one call: what is left waits for the next. */
