@@ -1,206 +1,54 @@
-import { SETTLE_GRACE_MS } from './attempt.ts'
-import { backOffMs } from './back-off.ts'
-import { createBell } from './bell.ts'
-import { createBook } from './book.ts'
-import { exchangeLoop } from './exchange-loop.ts'
-import { heartbeatLoop } from './heartbeat-loop.ts'
-import { createLease } from './lease.ts'
-import { readOptions, type WorkerOptions } from './options.ts'
-import { isHopeless, mustRegisterAgain } from './refusal.ts'
-import { createRegistrar } from './register.ts'
-import { send } from './send.ts'
-import type { Session } from './session.ts'
+import { LIMITS } from '../core/limits.ts'
+import { createLine, type StopReason, type Worker, type WorkerStats } from './line.ts'
+import type { WorkerOptions } from './options.ts'
 
-/** What the other attempts get when a handler that ignores its signal makes the worker stop. */
-const UNRESPONSIVE_GRACE_MS = 10_000
-/** What the last reports, and the goodbye, may take once nothing runs any more. */
-const GOODBYE_MS = 5_000
+export type { StopReason, Worker, WorkerStats } from './line.ts'
+
+const LINES = 2
 
 /**
- * `drained`: it was asked to. `handler_unresponsive`: a handler went on after it was told to stop,
- * and only the end of the process can end it. `refused`: the server did not accept the worker.
+ * A worker. With very many slots it keeps two sessions: a session reports and asks in turns, so with
+ * one of them the store would rest while the handlers run, and the other way round. Only where each
+ * half still has room for the heaviest run there can be.
  */
-export type StopReason = 'drained' | 'handler_unresponsive' | 'refused'
-
-export interface Worker {
-  /** Resolves once the worker is registered; rejects if the server will not have it. */
-  start(): Promise<void>
-  /**
-   * Takes nothing more, lets handlers finish for up to `graceMs`, then stops them and gives back
-   * what they did not finish. Called again, the shorter grace counts.
-   */
-  drain(graceMs: number): Promise<void>
-  /** Resolves when the worker has stopped for good. After `handler_unresponsive`, end the process. */
-  readonly stopped: Promise<StopReason>
-  stats(): WorkerStats
-}
-
-export interface WorkerStats {
-  readonly session: string | undefined
-  readonly registration: number
-  readonly free: number
-  readonly running: number
-  readonly unacknowledged: number
-  readonly taken: number
-  readonly lost: number
-  readonly exchanges: number
-  readonly heartbeats: number
-}
-
 export function createWorker(options: WorkerOptions): Worker {
-  const settings = readOptions(options)
-  const { client, clock, random, telling, pollMs, signal } = settings
-  const bell = createBell()
-  const lease = createLease(clock, lapse)
-  const closed = new AbortController()
-  const started = Promise.withResolvers<void>()
-  const stopped = Promise.withResolvers<StopReason>()
-  const emptied = Promise.withResolvers<void>()
-  const graceOver = Promise.withResolvers<void>()
-  // Whoever does not wait for the start learns of a refusal through `onError` and `stopped`.
-  started.promise.catch(() => {})
-  let current: Session | undefined
-  let isStarted = false
-  let isDraining = false
-  let exchanges = 0
-  let heartbeats = 0
+  const slots = options.slots ?? 0
+  if (slots < LINES * LIMITS.weight) return createLine(options)
+  const half = Math.floor(slots / LINES)
+  const lines = [half, slots - half].map((share) => createLine({ ...options, slots: share }))
+  return together(lines)
+}
 
-  const book = createBook({
-    clock,
-    slots: settings.offer.slots,
-    handlers: settings.handlers,
-    onChange() {
-      bell.ring()
-      if (isDraining && book.isEmpty()) emptied.resolve()
-    },
-    onIgnored({ job, run }) {
-      const graceS = SETTLE_GRACE_MS / 1000
-      telling.error(new Error(`the handler of ${job} ignored its signal for ${graceS} s (${run})`))
-      beginDrain(UNRESPONSIVE_GRACE_MS, 'handler_unresponsive')
-    },
-  })
-  const registrar = createRegistrar({
-    client,
-    clock,
-    offer: settings.offer,
-    book,
-    lease,
-    onSessionEnd(why) {
-      telling.log('session over', { why })
-      bell.ring()
-    },
-  })
-  const deps = {
-    client,
-    clock,
-    random,
-    book,
-    bell,
-    lease,
-    telling,
-    pollMs,
-    onExchange: () => void (exchanges += 1),
-    onHeartbeat: () => void (heartbeats += 1),
+function together(lines: readonly Worker[]): Worker {
+  const drain = async (graceMs: number) => {
+    await Promise.all(lines.map((line) => line.drain(graceMs)))
   }
-
-  async function serve(): Promise<void> {
-    for (let failures = 0; !closed.signal.aborted; failures += 1) {
-      if (failures > 0) await clock.sleep(backOffMs(failures, random), closed.signal)
-      try {
-        const session = await registrar.register(closed.signal)
-        if (session === undefined) return
-        await attend(session)
-        // A session that got somewhere earns an immediate return; one that did not must wait.
-        if (session.answered > 0) failures = -1
-      } catch (error) {
-        telling.error(error)
-        if (isStarted || !isHopeless(error)) continue
-        started.reject(error)
-        return close('refused')
-      }
-    }
+  /** Whatever stops one of them stops the worker. */
+  const stop = async (): Promise<StopReason> => {
+    const reason = await Promise.race(lines.map((line) => line.stopped))
+    await drain(0)
+    return reason
   }
-
-  async function attend(session: Session): Promise<void> {
-    current = session
-    isStarted = true
-    started.resolve()
-    telling.log('registered', { session: session.id, registration: session.registration })
-    const loops = [exchangeLoop(session, deps), heartbeatLoop(session, deps)]
-    // One that fails takes the other along; both are over before the next registration begins.
-    const ends = loops.map((loop) => loop.finally(() => session.end('a loop failed')))
-    for (const end of await Promise.allSettled(ends)) {
-      if (end.status === 'rejected') throw end.reason
-    }
-  }
-
-  function lapse(): void {
-    telling.log('lease ran out', { running: book.counts().running })
-    book.forsake()
-    current?.end('the lease ran out')
-  }
-
-  function beginDrain(graceMs: number, reason: StopReason): void {
-    void clock.sleep(graceMs, closed.signal).then(graceOver.resolve)
-    if (isDraining) return
-    isDraining = true
-    telling.log('draining', { graceMs })
-    book.close()
-    void windDown(reason)
-  }
-
-  async function windDown(reason: StopReason): Promise<void> {
-    await Promise.race([emptied.promise, graceOver.promise])
-    book.stopRunning('draining')
-    await Promise.race([emptied.promise, clock.sleep(SETTLE_GRACE_MS + GOODBYE_MS, closed.signal)])
-    await close(reason)
-  }
-
-  async function close(reason: StopReason): Promise<void> {
-    if (closed.signal.aborted) return
-    closed.abort()
-    current?.end('the worker stops')
-    book.forsake()
-    started.resolve()
-    await leave()
-    telling.log('stopped', { reason })
-    stopped.resolve(reason)
-  }
-
-  async function leave(): Promise<void> {
-    const { session, registration } = registrar
-    if (session === undefined) return
-    const sent = await send(() => client.leave(session, registration), {
-      clock,
-      limitMs: GOODBYE_MS,
-      signal: new AbortController().signal,
-    })
-    // A server that has forgotten the session needs no goodbye.
-    if (sent.kind === 'failed' && !mustRegisterAgain(sent.error)) telling.error(sent.error)
-  }
-
-  function begin(): void {
-    if (signal?.aborted) return beginDrain(0, 'drained')
-    signal?.addEventListener('abort', () => beginDrain(0, 'drained'), { signal: closed.signal })
-    void lease.guard(closed.signal)
-    void serve()
-  }
-
-  let isBegun = false
   return {
-    start() {
-      if (!isBegun && !isDraining) begin()
-      isBegun = true
-      return started.promise
+    async start() {
+      await Promise.all(lines.map((line) => line.start()))
     },
-    async drain(graceMs) {
-      beginDrain(graceMs, 'drained')
-      await stopped.promise
-    },
-    stopped: stopped.promise,
-    stats() {
-      const { session, registration } = registrar
-      return { session, registration, free: book.free(), ...book.counts(), exchanges, heartbeats }
-    },
+    drain,
+    stopped: stop(),
+    stats: () => lines.map((line) => line.stats()).reduce(sum),
+  }
+}
+
+function sum(a: WorkerStats, b: WorkerStats): WorkerStats {
+  return {
+    session: a.session,
+    registration: Math.max(a.registration, b.registration),
+    free: a.free + b.free,
+    running: a.running + b.running,
+    unacknowledged: a.unacknowledged + b.unacknowledged,
+    taken: a.taken + b.taken,
+    lost: a.lost + b.lost,
+    exchanges: a.exchanges + b.exchanges,
+    heartbeats: a.heartbeats + b.heartbeats,
   }
 }
