@@ -93,6 +93,23 @@ test('a run that existed already is answered with 200', async () => {
   assert.equal(second.json<{ created: boolean }>().created, false)
 })
 
+test('a run that only the store can refuse is refused in its place; the others are stored', async () => {
+  const refusal = new PunctualError('idempotency_mismatch', 'used for another run', {
+    field: 'idempotency_key',
+  })
+  const submitEach = async () => [{ id: RUN, created: true }, refusal]
+  const refusing = createTestApi(createFakeScheduler({ submitEach }))
+  after(() => refusing.close())
+  const reply = await refusing.inject(
+    post('/v1/runs:batch', { runs: [{ job: 'a' }, { job: 'b' }] }),
+  )
+  assert.equal(reply.statusCode, 200)
+  const { runs } = reply.json<{ runs: { error?: { code: string; field: string } }[] }>()
+  assert.deepEqual(runs[0], { id: RUN, created: true })
+  assert.equal(runs[1]?.error?.code, 'idempotency_mismatch')
+  assert.equal(runs[1]?.error?.field, 'runs.1.idempotency_key')
+})
+
 test('one header keys every run of a batch', async () => {
   const batch = { runs: [{ job: 'a' }, { job: 'b' }] }
   const reply = await api.inject(post('/v1/runs:batch', batch, { 'idempotency-key': 'k' }))
