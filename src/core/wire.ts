@@ -216,10 +216,15 @@ export interface WireExchangeAnswer extends Omit<ExchangeAnswer, 'runs'> {
   readonly runs: readonly WireAssignment[]
 }
 
-/** Read by workers only, thousands a second: its time stays a number. */
-export interface WireAssignment extends Omit<Assignment, 'timeoutMs' | 'dueAt'> {
-  readonly timeout_ms: number | null
+/** Read by workers only, thousands a second: its time stays a number, and what is usual is left out. */
+export interface WireAssignment extends Pick<Assignment, 'run' | 'fence' | 'job' | 'project'> {
   readonly due_at_ms: number
+  /** 1 unless stated. */
+  readonly attempt?: number
+  readonly weight?: number
+  /** None unless stated. */
+  readonly timeout_ms?: number
+  readonly input?: string
 }
 
 export function writeExchangeAnswer(answer: ExchangeAnswer): WireExchangeAnswer {
@@ -234,21 +239,22 @@ export function readExchangeAnswer(wire: WireExchangeAnswer): ExchangeAnswer {
 
 function writeAssignment(assigned: Assignment): WireAssignment {
   const { run, fence, job, project, attempt, weight, timeoutMs, dueAt, input } = assigned
+  // `undefined` is left out by JSON; an object of one shape is quicker to make than one of sixteen.
   return {
     run,
     fence,
     job,
     project,
-    attempt,
-    weight,
-    timeout_ms: timeoutMs,
     due_at_ms: dueAt,
-    input,
-  }
+    attempt: attempt === 1 ? undefined : attempt,
+    weight: weight === 1 ? undefined : weight,
+    timeout_ms: timeoutMs ?? undefined,
+    input: input ?? undefined,
+  } as WireAssignment
 }
 
 function readAssignment(wire: WireAssignment): Assignment {
-  const { run, fence, job, project, attempt, weight, timeout_ms, due_at_ms, input } = wire
+  const { run, fence, job, project, attempt = 1, weight = 1, timeout_ms, due_at_ms, input } = wire
   return {
     run,
     fence,
@@ -256,9 +262,9 @@ function readAssignment(wire: WireAssignment): Assignment {
     project,
     attempt,
     weight,
-    timeoutMs: timeout_ms,
+    timeoutMs: timeout_ms ?? null,
     dueAt: due_at_ms,
-    input,
+    input: input ?? null,
   }
 }
 
