@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { queryOnce } from '../../test/support/postgres-query.ts'
+import { startPostgres, type PostgresServer } from '../../test/support/postgres-server.ts'
+
+/** Where variants find their stores: fresh ones for every variant of every round. */
+export interface Workbench {
+  readonly home: string
+  /** One private server for the whole scenario; absent when the scenario needs none. */
+  readonly postgres: PostgresServer | undefined
+  /** Templates that `prepare` made, by name: a database or a file to copy. */
+  readonly templates: Map<string, string>
+  /** A new database, empty or a copy of a template, checkpointed so that nobody pays for its making. */
+  database(template?: string): Promise<string>
+  directory(): Promise<string>
+  /** Removes what the last variant used, and waits until the disk has forgotten it too. */
+  clear(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openWorkbench({
+  withPostgres,
+}: {
+  withPostgres: boolean
+}): Promise<Workbench> {
+  const home = await mkdtemp(join(tmpdir(), 'punctual-bench-'))
+  const postgres = withPostgres ? await startPostgres() : undefined
+  const databases: string[] = []
+  const directories: string[] = []
+
+  return {
+    home,
+    postgres,
+    templates: new Map(),
+
+    async database(template) {
+      if (!postgres) throw new Error('this scenario did not ask for PostgreSQL')
+      const url = template
+        ? await copyDatabase(postgres.url, template)
+        : await postgres.createDatabase()
+      databases.push(databaseName(url))
+      await queryOnce(postgres.url, 'CHECKPOINT')
+      return url
+    },
+
+    async directory() {
+      const directory = await mkdtemp(join(home, 'data-'))
+      directories.push(directory)
+      return directory
+    },
+
+    async clear() {
+      for (const name of databases.splice(0)) {
+        await queryOnce(postgres!.url, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`)
+      }
+      for (const directory of directories.splice(0)) {
+        await rm(directory, { recursive: true, force: true })
+      }
+      // On a disk mounted with `discard`, freeing a large file stalls whoever syncs next.
+      await promisify(execFile)('sync', ['-f', home]).catch(() => {})
+    },
+
+    async close() {
+      await postgres?.stop('immediate')
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+let copies = 0
+
+async function copyDatabase(serverUrl: string, template: string): Promise<string> {
+  copies += 1
+  const url = new URL(serverUrl)
+  url.pathname = `/copy_${copies}`
+  await queryOnce(
+    serverUrl,
+    `CREATE DATABASE copy_${copies} TEMPLATE "${databaseName(template)}" STRATEGY file_copy`,
+  )
+  return url.href
+}
+
+function databaseName(url: string): string {
+  return new URL(url).pathname.slice(1)
+}

@@ -1,0 +1,30 @@
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { dev?: boolean; devOptional?: boolean }>>
+}
+
+/** What a user's disk holds after `npm install punctual`: its dependencies, and the package itself. */
+export function installedBytes(root: string): number {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lockfile
+  const folders = Object.entries(lock.packages)
+    .filter(
+      ([path, { dev, devOptional }]) => path.startsWith('node_modules/') && !dev && !devOptional,
+    )
+    .map(([path]) => join(root, path))
+    // Builds for other platforms are listed but not installed.
+    .filter((folder) => existsSync(folder))
+  const own = existsSync(join(root, 'dist')) ? 'dist' : 'src'
+  return [...folders, join(root, own)].reduce((sum, folder) => sum + bytesIn(folder), 0)
+}
+
+/** A package inside another is listed on its own, so nested node_modules are left out here. */
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules')
+    .reduce((sum, entry) => {
+      const path = join(folder, entry.name)
+      return sum + (entry.isDirectory() ? bytesIn(path) : lstatSync(path).size)
+    }, 0)
+}

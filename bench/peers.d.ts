@@ -1,0 +1,60 @@
+// The few words of the rivals' APIs that we use. Declared here, because `npm run check` must pass
+// where nobody has installed them: they are dependencies of the benchmark, not of the product.
+
+declare module 'graphile-worker' {
+  export class Logger {
+    constructor(factory: () => () => void)
+    info(message: string): void
+  }
+
+  interface Preset {
+    worker: {
+      connectionString: string
+      concurrentJobs?: number
+      maxPoolSize?: number
+      pollInterval?: number
+      localQueue?: { size: number }
+      completeJobBatchDelay?: number
+      failJobBatchDelay?: number
+      logger?: Logger
+    }
+  }
+
+  export function run(options: {
+    preset: Preset
+    noHandleSignals: boolean
+    taskList: Record<string, () => unknown>
+  }): Promise<{ stop(): Promise<void> }>
+
+  export function makeWorkerUtils(options: { preset: Preset }): Promise<{
+    migrate(): Promise<void>
+    addJob(identifier: string, payload: object): Promise<unknown>
+    addJobs(specs: readonly { identifier: string; payload: object }[]): Promise<unknown>
+    release(): Promise<void>
+  }>
+}
+
+declare module 'pg-boss' {
+  export class PgBoss {
+    constructor(options: {
+      connectionString: string
+      max: number
+      useListenNotify: boolean
+      supervise: boolean
+      schedule: boolean
+    })
+    on(event: 'error', listener: (error: unknown) => void): this
+    start(): Promise<unknown>
+    stop(options: { graceful: boolean }): Promise<void>
+    createQueue(name: string, options: { notify: boolean }): Promise<void>
+    send(name: string, data: object): Promise<string | null>
+    insert(name: string, jobs: readonly { data: object }[]): Promise<unknown>
+    fetch(name: string, options: { batchSize: number }): Promise<{ id: string }[]>
+    complete(name: string, ids: readonly string[]): Promise<unknown>
+    work(
+      name: string,
+      options: { batchSize: number; pollingIntervalSeconds: number },
+      handler: (jobs: unknown[]) => Promise<unknown>,
+    ): Promise<string>
+  }
+}

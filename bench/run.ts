@@ -1,0 +1,91 @@
+import { fileURLToPath } from 'node:url'
+import { PROFILE_VARIABLE } from './harness/child.ts'
+import { installPeers } from './harness/peers.ts'
+import { describeMachine } from './harness/machine.ts'
+import { readOptions, type BenchOptions } from './harness/options.ts'
+import { markdown, writeJson } from './harness/report.ts'
+import { runRounds } from './harness/rounds.ts'
+import type { Scenario } from './harness/scenario.ts'
+import { judge, type JudgedTarget } from './harness/verdict.ts'
+import { collectVersions, postgresSettings } from './harness/versions.ts'
+import { openWorkbench, type Workbench } from './harness/workbench.ts'
+import { SCENARIOS } from './scenarios/index.ts'
+
+const PROFILES = new URL('./results/profiles/', import.meta.url)
+
+/** `npm run bench -- [scenario…]`: tables on stdout, progress on stderr, raw rounds in results/. */
+async function main(): Promise<void> {
+  const options = readOptions(process.argv.slice(2))
+  if (options.list)
+    return SCENARIOS.forEach(({ name, about }) => console.log(`${name}\n  ${about}`))
+  const scenarios = choose(options.scenarios)
+  if (scenarios.some(({ needsPeers }) => needsPeers)) await installPeers()
+  if (options.profile) process.env[PROFILE_VARIABLE] = fileURLToPath(PROFILES)
+  let missed = 0
+  for (const scenario of scenarios) {
+    missed += await runScenario(narrow(scenario, options.only ?? ''), options)
+  }
+  console.error(missed === 0 ? 'every target met' : `${missed} targets missed or not measured`)
+}
+
+function choose(names: readonly string[]): readonly Scenario[] {
+  if (names.length === 0) return SCENARIOS
+  return names.map((name) => {
+    const found = SCENARIOS.find((scenario) => scenario.name === name)
+    if (!found)
+      throw new Error(`no scenario ${name}; there are ${SCENARIOS.map((s) => s.name).join(', ')}`)
+    return found
+  })
+}
+
+function narrow(scenario: Scenario, only: string): Scenario {
+  const isAsked = (name: string) => name.includes(only)
+  return {
+    ...scenario,
+    variants: scenario.variants.filter(({ name }) => isAsked(name)),
+    figures: scenario.figures.filter(({ variant }) => isAsked(variant)),
+  }
+}
+
+async function runScenario(scenario: Scenario, options: BenchOptions): Promise<number> {
+  const startedAt = new Date()
+  const bench = await openWorkbench({ withPostgres: scenario.needsPostgres })
+  const abandon = () => void bench.close().finally(() => process.exit(130))
+  process.once('SIGINT', abandon)
+  process.once('SIGTERM', abandon)
+  try {
+    const report = await measureScenario(scenario, options, bench, startedAt)
+    console.log(markdown(report))
+    console.error(`raw rounds: ${writeJson(report)}`)
+    return report.figures.flatMap(({ targets }) => targets).filter(isMissed).length
+  } finally {
+    process.off('SIGINT', abandon)
+    process.off('SIGTERM', abandon)
+    await bench.close()
+  }
+}
+
+async function measureScenario(
+  scenario: Scenario,
+  options: BenchOptions,
+  bench: Workbench,
+  startedAt: Date,
+) {
+  const machine = describeMachine(bench.home)
+  const versions = await collectVersions(bench, scenario.needsPeers)
+  const settings = bench.postgres ? await postgresSettings(bench.postgres.url) : null
+  await scenario.prepare?.(bench, options)
+  const results = await runRounds(scenario, bench, options)
+  const figures = judge(scenario, results)
+  return { scenario, options, startedAt, machine, versions, settings, results, figures }
+}
+
+/** A ratio without a bound is there to be read, not to be met. */
+function isMissed({ target, met }: JudgedTarget): boolean {
+  return (target.atLeast !== undefined || target.atMost !== undefined) && met !== true
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+})

@@ -1,0 +1,20 @@
+import type { Scenario } from '../harness/scenario.ts'
+import { footprint } from './footprint.ts'
+import { history } from './history.ts'
+import { latency } from './latency.ts'
+import { recovery } from './recovery.ts'
+import { single } from './single.ts'
+import { snapshot } from './snapshot.ts'
+import { throughput } from './throughput.ts'
+import { vacuum } from './vacuum.ts'
+
+export const SCENARIOS: readonly Scenario[] = [
+  throughput,
+  single,
+  latency,
+  history,
+  snapshot,
+  vacuum,
+  footprint,
+  recovery,
+]

@@ -1,0 +1,61 @@
+import type { Figure, Scenario, Target, Variant } from '../harness/scenario.ts'
+import type { SystemName } from '../systems/system.ts'
+import { freshStore } from './stores.ts'
+
+const SAMPLES = 400
+const QUICK_SAMPLES = 50
+
+function probes(name: string, system: SystemName, kind: 'sqlite' | 'postgres'): Variant {
+  return {
+    name,
+    script: 'latency.ts',
+    arrange: async (bench, { quick }) => ({
+      ...{ system, purpose: 'latency', store: await freshStore(bench, kind) },
+      samples: quick ? QUICK_SAMPLES : SAMPLES,
+    }),
+  }
+}
+
+function figures(label: string, variant: string, p50?: Target): Figure[] {
+  return [
+    {
+      label: `${label}, p50`,
+      ...{ variant, measurement: 'p50', unit: 'ms' },
+      ...(p50 && { targets: [p50] }),
+    },
+    { label: `${label}, p99`, ...{ variant, measurement: 'p99', unit: 'ms' } },
+  ]
+}
+
+const NO_WORSE_THAN_GRAPHILE = { rivals: ['graphile'], atMost: 1 }
+
+export const latency: Scenario = {
+  name: 'latency',
+  about: `Idle system, one run at a time: from the call that submits to the first line of its handler (${SAMPLES} samples a round).`,
+  needsPostgres: true,
+  needsPeers: true,
+  variants: [
+    probes('punctual sqlite in-process', 'punctual-in-process', 'sqlite'),
+    probes('punctual postgres in-process', 'punctual-in-process', 'postgres'),
+    probes('punctual sqlite http', 'punctual-http', 'sqlite'),
+    probes('punctual postgres http', 'punctual-http', 'postgres'),
+    probes('graphile', 'graphile', 'postgres'),
+    probes('pg-boss', 'pg-boss', 'postgres'),
+  ],
+  figures: [
+    ...figures('Punctual, SQLite, in-process', 'punctual sqlite in-process', { atMost: 1.5 }),
+    ...figures(
+      'Punctual, PostgreSQL, in-process',
+      'punctual postgres in-process',
+      NO_WORSE_THAN_GRAPHILE,
+    ),
+    ...figures('Punctual, SQLite, HTTP', 'punctual sqlite http'),
+    ...figures('Punctual, PostgreSQL, HTTP', 'punctual postgres http', { rivals: ['graphile'] }),
+    ...figures('graphile-worker', 'graphile'),
+    ...figures('pg-boss', 'pg-boss'),
+  ],
+  notes: [
+    'Runs are 5 to 20 ms apart, at random. Submitter and worker share a process and so a clock.',
+    'graphile-worker without local queue and batching (both add delay), `concurrentJobs` 8; pg-boss with LISTEN/NOTIFY, `batchSize` 1.',
+  ],
+}

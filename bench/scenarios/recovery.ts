@@ -1,0 +1,52 @@
+import type { Figure, Scenario } from '../harness/scenario.ts'
+import { freshStore } from './stores.ts'
+
+function figures(label: string, variant: string, atMost: number): Figure {
+  return {
+    label,
+    ...{ variant, measurement: 'seconds', unit: 's' },
+    targets: [{ atMost, worst: true }],
+  }
+}
+
+const DEADLINE_MS = 120_000
+
+export const recovery: Scenario = {
+  name: 'recovery',
+  about: 'Times of the kill tests, with the real default leases: one kill per round.',
+  needsPostgres: true,
+  needsPeers: false,
+  minRounds: 5,
+  variants: [
+    ...(['sqlite', 'postgres'] as const).map((kind) => ({
+      name: `worker gone, ${kind}`,
+      script: 'recovery-worker-gone.ts',
+      arrange: async (bench: Parameters<typeof freshStore>[0]) => ({
+        store: await freshStore(bench, kind),
+      }),
+      deadlineMs: DEADLINE_MS,
+    })),
+    {
+      name: 'node gone',
+      script: 'recovery-node-gone.ts',
+      arrange: async (bench) => ({ store: await bench.database() }),
+      deadlineMs: DEADLINE_MS,
+    },
+    {
+      name: 'database back',
+      script: 'recovery-database-back.ts',
+      arrange: async () => ({}),
+      deadlineMs: DEADLINE_MS,
+    },
+  ],
+  figures: [
+    figures('worker killed → its run started elsewhere, SQLite', 'worker gone, sqlite', 15),
+    figures('worker killed → its run started elsewhere, PostgreSQL', 'worker gone, postgres', 15),
+    figures('node killed → all its sessions served by the other', 'node gone', 3),
+    figures('PostgreSQL accepts again → new runs handled', 'database back', 5),
+  ],
+  notes: [
+    'Everything is killed with -9; PostgreSQL is restarted with `-m immediate`. Median and min – max of the rounds; targets are judged on the slowest.',
+    'Node: five sessions, each in the middle of a run, which is adopted and not run again. A run is given anew to each by the other node.',
+  ],
+}

@@ -1,0 +1,30 @@
+import { openScheduler } from '../../src/main/scheduler.ts'
+import type { Worker } from '../../src/worker/index.ts'
+import { countRuns, countSucceeded } from './punctual-store.ts'
+import { acknowledged, startWorker, submissions } from './punctual-worker.ts'
+import type { Purpose, System } from './system.ts'
+
+const DRAIN_MS = 5_000
+
+/** Scheduler, submitter and worker in one process, as `punctual up` wires them. */
+export async function openPunctualInProcess(store: string, purpose: Purpose): Promise<System> {
+  const onError = (error: unknown) => console.error(error)
+  const scheduler = await openScheduler({ store, onError })
+  const client = scheduler.clientFor('default')
+  let worker: Worker | undefined
+
+  return {
+    async work(handler) {
+      worker = await startWorker(client, purpose, handler)
+    },
+    submitMany: (count) => client.submit(submissions(count)),
+    submitOne: () => client.submit(submissions(1)),
+    settled: () => acknowledged(worker!),
+    async close() {
+      await worker?.drain(DRAIN_MS)
+      await scheduler.stop()
+    },
+    countEnded: () => countSucceeded(store),
+    countSubmitted: () => countRuns(store),
+  }
+}

@@ -1,0 +1,31 @@
+import Sqlite from 'better-sqlite3'
+import { STATE_CODE } from '../../src/core/run-state.ts'
+import { queryOnce } from '../../test/support/postgres-query.ts'
+
+/** What the store itself says, asked with plain SQL once the scheduler is gone. */
+export async function countSucceeded(store: string): Promise<number> {
+  return store.startsWith('sqlite:')
+    ? countSqlite(store, `SELECT count(*) FROM run WHERE status = ${STATE_CODE.succeeded}`)
+    : countPostgres(
+        store,
+        `SELECT count(*) AS n FROM punctual.run_end WHERE state = ${STATE_CODE.succeeded}`,
+      )
+}
+
+export async function countRuns(store: string): Promise<number> {
+  return store.startsWith('sqlite:')
+    ? countSqlite(store, 'SELECT count(*) FROM run')
+    : countPostgres(store, 'SELECT count(*) AS n FROM punctual.run')
+}
+
+function countSqlite(store: string, sql: string): number {
+  const database = new Sqlite(store.slice('sqlite:'.length), { readonly: true })
+  const count = database.prepare(sql).pluck().get() as number
+  database.close()
+  return count
+}
+
+async function countPostgres(store: string, sql: string): Promise<number> {
+  const [row] = await queryOnce(store, sql)
+  return Number(row!.n)
+}

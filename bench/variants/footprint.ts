@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../../test/support/free-port.ts'
+import { waitFor } from '../../test/support/wait-for.ts'
+import { measure, readSettings } from '../harness/variant.ts'
+import { installedBytes } from '../load/installed-size.ts'
+
+export interface FootprintSettings {
+  readonly directory: string
+  readonly seconds: number
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const SETTLE_MS = 3_000
+const MB = 2 ** 20
+const TICKS_PER_SECOND = 100
+
+/** What `npm start` costs while nobody needs anything. */
+measure(async () => {
+  const { directory, seconds } = readSettings() as FootprintSettings
+  const listen = `127.0.0.1:${await freePort()}`
+  const start = join(ROOT, 'src/main/start.ts')
+  const startedAt = performance.now()
+  const child = spawn(
+    process.execPath,
+    [start, '--data', join(directory, 'data'), '--listen', listen],
+    { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] },
+  )
+  try {
+    await waitFor(async () => (await fetch(`http://${listen}/readyz`)).ok, { what: 'npm start' })
+    const startMs = performance.now() - startedAt
+    await pause(SETTLE_MS)
+    const before = cpuTicks(child.pid!)
+    const samples: number[] = []
+    for (let second = 0; second < seconds; second++) {
+      await pause(1_000)
+      samples.push(residentMb(child.pid!))
+    }
+    const cpuSeconds = (cpuTicks(child.pid!) - before) / TICKS_PER_SECOND
+    return {
+      rssMb: Math.max(...samples),
+      cpuPercent: (cpuSeconds / seconds) * 100,
+      startMs,
+      installMb: installedBytes(ROOT) / MB,
+    }
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
+
+function residentMb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)![1]) / 1024
+}
+
+/** User and system time of all its threads; the name in parentheses may contain spaces. */
+function cpuTicks(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11]) + Number(fields[12])
+}

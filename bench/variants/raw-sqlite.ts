@@ -1,0 +1,33 @@
+import Sqlite from 'better-sqlite3'
+import { measure, readSettings, verify } from '../harness/variant.ts'
+
+export interface RawSqliteSettings {
+  readonly path: string
+  readonly seconds: number
+  readonly rows: number
+}
+
+/** The ceiling: what SQLite makes durable, one fsync per transaction, when nobody schedules. */
+measure(async () => {
+  const { path, seconds, rows } = readSettings() as RawSqliteSettings
+  const database = new Sqlite(path)
+  database.pragma('journal_mode = WAL')
+  database.pragma('synchronous = FULL')
+  database.exec(
+    'CREATE TABLE ceiling (id INTEGER PRIMARY KEY, created_at INTEGER NOT NULL, input TEXT) STRICT',
+  )
+  const insert = database.prepare('INSERT INTO ceiling (id, created_at, input) VALUES (?, ?, ?)')
+  let inserted = 0
+  const batch = database.transaction(() => {
+    const now = Date.now()
+    for (let i = 0; i < rows; i++) insert.run(++inserted, now, '{}')
+  })
+  const startedAt = performance.now()
+  const until = startedAt + seconds * 1000
+  while (performance.now() < until) batch.immediate()
+  const elapsed = (performance.now() - startedAt) / 1000
+  const counted = database.prepare('SELECT count(*) FROM ceiling').pluck().get() as number
+  verify('rows inserted', inserted, counted)
+  database.close()
+  return { runsPerSecond: inserted / elapsed }
+})
