@@ -65,7 +65,7 @@ async function heal(world: World): Promise<void> {
     }
     await time.advance(1_000)
     world.assertSafe()
-    if (waited > 60_000 && open.all().length === 0) return
+    if (waited > 20_000 && open.all().length === 0) return
   }
   for (const { id, status } of open.all()) {
     truth.violate('liveness: a run never ended', `run ${id}, status ${status}`)

@@ -100,6 +100,7 @@ export function createSafety(db: Database, truth: Truth): Safety {
     }
   }
 
+  const runs = db.prepare<[], { id: number; tags: string }>('SELECT id, tags FROM run')
   const job = db.prepare<[number], { name: string }>(
     'SELECT job.name FROM run JOIN job ON job.id = run.job_id WHERE run.id = ?',
   )
@@ -116,7 +117,7 @@ export function createSafety(db: Database, truth: Truth): Safety {
       for (const [law, statement] of laws) {
         for (const { detail } of statement.all()) truth.violate(law, detail)
       }
-      checkSubmissions(db, truth)
+      checkSubmissions(runs.all(), truth)
     },
 
     checkVerdicts(message, answer) {
@@ -180,13 +181,9 @@ const LAWS: readonly (readonly [law: string, sql: string])[] = [
 ]
 
 /** I1, I5: what was acknowledged is there; what was refused is not. */
-function checkSubmissions(db: Database, truth: Truth): void {
+function checkSubmissions(runs: Iterable<{ id: number; tags: string }>, truth: Truth): void {
   const stored = new Map<string, number>()
-  for (const row of db
-    .prepare<[], { id: number; tags: string }>('SELECT id, tags FROM run')
-    .all()) {
-    stored.set(row.tags, row.id)
-  }
+  for (const row of runs) stored.set(row.tags, row.id)
   for (const [number, told] of truth.submissions) {
     const id = stored.get(JSON.stringify({ n: String(number) }))
     if (told.outcome === 'acknowledged' && id !== told.runId) {

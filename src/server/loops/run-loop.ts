@@ -22,6 +22,9 @@ export function startLoop(step: Step, options: LoopOptions): Loop {
   const { clock, signal } = options
   let alarm = new AbortController()
   let woken = false
+  // A reason of our own: without one, every abort makes an exception that nobody reads.
+  const ring = () => alarm.abort('awake')
+  signal.addEventListener('abort', ring, { once: true })
   const run = async () => {
     while (!signal.aborted) {
       woken = false
@@ -31,13 +34,13 @@ export function startLoop(step: Step, options: LoopOptions): Loop {
       })
       if (more || woken || signal.aborted) continue
       alarm = new AbortController()
-      await clock.sleep(idleMs, AbortSignal.any([signal, alarm.signal]))
+      await clock.sleep(idleMs, alarm.signal)
     }
   }
   return {
     wake() {
       woken = true
-      alarm.abort()
+      ring()
     },
     done: run(),
   }

@@ -55,7 +55,7 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
     number: message.number,
     reported: message.done.length === 0,
     settle() {
-      timer.abort()
+      timer.abort('settled')
       settle()
     },
   }
@@ -77,7 +77,7 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
       } else if (!isHere && message.done.length === 0) {
         await ticker.settled()
       }
-      timer.abort()
+      timer.abort('settled')
       if (session.pending !== pending) return
       session.pending = null
       session.answeredMono = clock.mono()

@@ -1,0 +1,63 @@
+import type { Dump, DumpedRun } from './history.ts'
+
+/** The number behind each state, as both databases store it. Written out again here, on purpose. */
+const STATES = [
+  'ready',
+  'running',
+  'scheduled',
+  'blocked',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'skipped',
+]
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
+const ID_LENGTH = 11
+
+/** The rows of a database, before they are put into words. */
+export interface DumpRows {
+  readonly runs: readonly RunRow[]
+  readonly ends: readonly { readonly id: number; readonly state: number }[]
+  readonly attempts: readonly {
+    readonly id: number
+    readonly fence: number
+    readonly cause: string
+  }[]
+  readonly leftovers: Readonly<Record<string, number>>
+}
+
+export interface RunRow {
+  readonly id: number
+  readonly state: number
+  readonly fence: number | null
+  readonly cause: string | null
+  readonly input: string | null
+  readonly result: string | null
+}
+
+export function toDump({ runs, ends, attempts, leftovers }: DumpRows): Dump {
+  return {
+    runs: runs.map(toRun),
+    ends: ends.map(({ id, state }) => ({ run: publicId(id), state: stateName(state) })),
+    attempts: attempts.map(({ id, fence, cause }) => ({ run: publicId(id), fence, cause })),
+    leftovers,
+  }
+}
+
+function toRun({ id, state, fence, cause, input, result }: RunRow): DumpedRun {
+  const { key = '' } = JSON.parse(input ?? '{}') as { key?: string }
+  const { fence: resultFence = null } = JSON.parse(result ?? '{}') as { fence?: number }
+  return { run: publicId(id), key, state: stateName(state), fence, cause, resultFence }
+}
+
+function stateName(code: number): string {
+  return STATES[code] ?? `in state ${code}`
+}
+
+function publicId(id: number): string {
+  const digits = Array.from({ length: ID_LENGTH }, (_, place) => {
+    const value = Math.floor(id / 32 ** (ID_LENGTH - 1 - place)) % 32
+    return DIGITS.charAt(value)
+  })
+  return `run_${digits.join('')}`
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { PLANTED_BUGS } from './planted-bugs.ts'
+import { runSeeds } from './run-seeds.ts'
+
+const MOVES = 400
+
+describe('each planted bug is caught', () => {
+  for (const { name } of PLANTED_BUGS) {
+    test(name, async () => {
+      const { failed } = await runSeeds({
+        first: 1,
+        count: 400,
+        moves: MOVES,
+        bug: name,
+        untilCaught: true,
+      })
+      assert.ok(failed.length > 0, 'no seed noticed')
+    })
+  }
+})
