@@ -2,8 +2,6 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { PunctualError } from '../core/errors.ts'
 import type { Store } from '../store/port.ts'
-import { openPostgresStore } from '../store/postgres/store.ts'
-import { openSqliteStore } from '../store/sqlite/store.ts'
 
 export interface StoreSetting {
   /** `sqlite:path/to/file.db`, `sqlite::memory:` or `postgres://…`. */
@@ -12,14 +10,18 @@ export interface StoreSetting {
   onWarn(message: string): void
 }
 
-/** The only place that knows which databases there are. */
+/** The only place that knows which databases there are; each is loaded when it is asked for. */
 export async function openStore({ url, onFatal, onWarn }: StoreSetting): Promise<Store> {
   if (url.startsWith('sqlite:')) {
     const path = url.slice('sqlite:'.length)
     if (path !== ':memory:') await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    const { openSqliteStore } = await import('../store/sqlite/store.ts')
     return openSqliteStore({ path, onFatal })
   }
-  if (/^postgres(ql)?:\/\//.test(url)) return openPostgresStore({ url, onFatal, onWarn })
+  if (/^postgres(ql)?:\/\//.test(url)) {
+    const { openPostgresStore } = await import('../store/postgres/store.ts')
+    return openPostgresStore({ url, onFatal, onWarn })
+  }
   throw new PunctualError('config_invalid', 'the store must be sqlite:<file> or postgres://…', {
     field: 'store',
   })

@@ -16,7 +16,8 @@ async function main(): Promise<void> {
     onError: (error) => console.error(`punctual: ${describe(error)}`),
     onFatal(error) {
       console.error(`punctual: the store failed and cannot be trusted: ${describe(error)}`)
-      process.exit(1)
+      // At once and without goodbyes: closing files would sync them again, and that lied already.
+      process.kill(process.pid, 'SIGKILL')
     },
   })
   const address = await scheduler.listen({
