@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { freePort } from '../../test/support/free-port.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
 import { measure, readSettings } from '../harness/variant.ts'
@@ -15,6 +16,7 @@ export interface FootprintSettings {
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SETTLE_MS = 3_000
+const run = promisify(execFile)
 const MB = 2 ** 20
 const TICKS_PER_SECOND = 100
 
@@ -22,12 +24,12 @@ const TICKS_PER_SECOND = 100
 measure(async () => {
   const { directory, seconds } = readSettings() as FootprintSettings
   const listen = `127.0.0.1:${await freePort()}`
-  const start = join(ROOT, 'src/main/start.ts')
+  await run('npm', ['run', '--silent', 'build'], { cwd: ROOT })
   const startedAt = performance.now()
   const child = spawn(
     process.execPath,
-    [start, '--data', join(directory, 'data'), '--listen', listen],
-    { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] },
+    [...startArguments(), '--data', join(directory, 'data'), '--listen', listen],
+    { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] },
   )
   try {
     await waitFor(async () => (await fetch(`http://${listen}/readyz`)).ok, { what: 'npm start' })
@@ -50,6 +52,13 @@ measure(async () => {
     child.kill('SIGKILL')
   }
 })
+
+/** Just what `npm start` runs, without npm. */
+function startArguments(): string[] {
+  const text = readFileSync(join(ROOT, 'package.json'), 'utf8')
+  const { scripts } = JSON.parse(text) as { scripts: { start: string } }
+  return scripts.start.split(' ').slice(1)
+}
 
 function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')

@@ -105,13 +105,11 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       mintId,
       weightOf,
       maxPollMs: config.maxPollMs,
-      async prepare(leases) {
-        const held = [...leases]
-        await catalog.learnNames(
-          held.map((lease) => lease.jobId),
-          held.map((lease) => lease.projectId),
-        )
-      },
+      prepare: (leases) =>
+        catalog.learnNames(
+          leases.map((lease) => lease.jobId),
+          leases.map((lease) => lease.projectId),
+        ),
       assignment: (lease) => assignmentOf(lease, catalog, weightOf(lease)),
     },
   }

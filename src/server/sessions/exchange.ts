@@ -18,7 +18,7 @@ export interface Exchanging {
   readonly maxPollMs: number
   mintId(): number
   /** Makes sure `assignment` finds every name it needs. */
-  prepare(leases: Iterable<HeldLease>): Promise<void>
+  prepare(leases: readonly HeldLease[]): Promise<void>
   assignment(lease: HeldLease): Assignment
   weightOf(lease: Lease): number
 }
@@ -40,8 +40,10 @@ export async function exchange(
   const waiting = startWaiting(session, message, context)
   const verdicts = await report(session, message.done, context)
   await waiting.until()
-  await context.prepare(session.unconfirmed)
-  return { number: message.number, verdicts, runs: assign(session, message, context) }
+  // What is granted while names are looked up has none yet: it comes with the next answer.
+  const granted = [...session.unconfirmed]
+  await context.prepare(granted)
+  return { number: message.number, verdicts, runs: assign(session, message, granted, context) }
 }
 
 function startWaiting(session: Session, message: Exchange, context: Exchanging) {
@@ -86,11 +88,17 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
   }
 }
 
-function assign(session: Session, message: Exchange, context: Exchanging): Assignment[] {
+function assign(
+  session: Session,
+  message: Exchange,
+  granted: readonly HeldLease[],
+  context: Exchanging,
+): Assignment[] {
   // Superseded meanwhile: the newer exchange carries the grants.
   if (session.exchange !== message.number || !context.roster.isCurrent(session)) return []
   const runs: Assignment[] = []
-  for (const lease of session.unconfirmed) {
+  for (const lease of granted) {
+    if (!session.unconfirmed.has(lease)) continue
     lease.exchange = message.number
     runs.push(context.assignment(lease))
   }

@@ -1,0 +1,37 @@
+// What the chaos suite has found, each reduced to the few lines that show it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DEFAULT_CONFIG } from '../../src/server/config.ts'
+import { startNode } from '../../src/server/node.ts'
+import { storeOn } from '../../src/store/sqlite/store.ts'
+import { startInMemory } from '../integration/scheduler-in-memory.ts'
+import { registerByHand } from '../integration/worker-by-hand.ts'
+import { createSeeded } from '../sim/seeded.ts'
+
+test('a run granted while names are looked up is not sent under a made-up one', async (t) => {
+  const { clock, engine, node: before } = await startInMemory()
+  const soon = clock.now() + 20
+  await before.clientFor('default').submit([{ job: 'one' }, { job: 'other', runAt: soon }])
+  await before.stop()
+
+  const lookedUp = Promise.withResolvers<void>()
+  const store = storeOn(engine)
+  const jobNames: typeof store.jobNames = async (ids) => {
+    await lookedUp.promise
+    return store.jobNames(ids)
+  }
+  const random = createSeeded(2).random
+  const slow = { ...store, jobNames }
+  const node = await startNode({ store: slow, clock, random, config: DEFAULT_CONFIG })
+  t.after(() => node.stop())
+  const worker = await registerByHand(node.clientFor('default'), { jobs: ['one', 'other'] })
+
+  const answer = worker.exchange()
+  await clock.advance(30)
+  lookedUp.resolve()
+  const granted = [...(await answer).runs, ...(await worker.take())]
+  assert.deepEqual(
+    granted.map(({ job }) => job),
+    ['one', 'other'],
+  )
+})
