@@ -10,7 +10,7 @@ import { addEvent, newResult, type FileResult, type TestEvent } from './support/
 import { closingReport, fileLine, isSuccess } from './support/test-report.ts'
 
 const CONCURRENCY = 2
-const FILE_TIMEOUT_MS = 10 * 60_000
+const FILE_TIMEOUT_MS = 15 * 60_000
 const PATTERNS = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const EXCLUDED = ['test/chaos/**', 'test/fixtures/**']
 
