@@ -81,10 +81,10 @@ export function startLoad({ client, seeded, note, callers = 5 }: LoadOptions): L
   const caller = async (): Promise<void> => {
     while (!signal.aborted) {
       const orders = Array.from({ length: seeded.between(1, 3) }, draw)
-      // A mistake fails the whole call it is in, so it travels alone.
-      const [wrong, right] = [isWrong, (order: Order) => !isWrong(order)].map((of) =>
-        orders.filter(of),
-      ) as [Order[], Order[]]
+      // Mistakes travel alone: what becomes of those beside them is another promise.
+      const { wrong = [], right = [] } = Object.groupBy(orders, ({ flavour }) =>
+        flavour === 'invalid' ? 'wrong' : 'right',
+      )
       if (right.length > 0) await submit(right)
       for (const order of wrong) await submit([order])
       const [first] = right
@@ -101,10 +101,6 @@ export function startLoad({ client, seeded, note, callers = 5 }: LoadOptions): L
       await Promise.all(running)
     },
   }
-}
-
-function isWrong({ flavour }: Order): boolean {
-  return flavour === 'invalid'
 }
 
 function mayBeCancelled(flavour: Order['flavour']): boolean {

@@ -12,16 +12,22 @@ export interface InMemory {
   readonly errors: unknown[]
 }
 
+export interface Given {
+  config?: Partial<NodeConfig>
+  wrap?: (store: Store, clock: VirtualClock) => Store
+  /** Another node on the same store and the same clock. */
+  beside?: InMemory
+}
+
 /** A whole node on a store in memory and a clock that tests turn by hand. */
-export async function startInMemory(
-  given: { config?: Partial<NodeConfig>; wrap?: (store: Store) => Store } = {},
-): Promise<InMemory> {
-  const clock = createVirtualClock(Date.UTC(2026, 0, 1))
-  const engine = openEngine({ path: ':memory:', now: () => Math.floor(clock.now()) })
+export async function startInMemory(given: Given = {}): Promise<InMemory> {
+  const clock = given.beside?.clock ?? createVirtualClock(Date.UTC(2026, 0, 1))
+  const now = () => Math.floor(clock.now())
+  const engine = given.beside?.engine ?? openEngine({ path: ':memory:', now, exclusive: false })
   const errors: unknown[] = []
   const store = storeOn(engine)
   const node = await startNode({
-    store: given.wrap ? given.wrap(store) : store,
+    store: given.wrap ? given.wrap(store, clock) : store,
     clock,
     random: createSeeded(1).random,
     config: { ...DEFAULT_CONFIG, ...given.config },

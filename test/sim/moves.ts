@@ -2,7 +2,7 @@ import { publicId } from '../../src/core/ids.ts'
 import type { Submission } from '../../src/core/protocol.ts'
 import { DEFAULT_CONFIG } from '../../src/server/config.ts'
 import { FAULTS, type Fault } from './coverage.ts'
-import { JOBS } from './sim-worker.ts'
+import { JOBS, kindOf } from './sim-worker.ts'
 import type { Actor } from './virtual-time.ts'
 import { cutKey, type SimNode, type World } from './world.ts'
 
@@ -152,6 +152,7 @@ let keys = 0
 
 function drawSubmission({ seeded, time }: World): Submission {
   const job = seeded.pick(JOBS)
+  const kind = kindOf(job)
   keys += 1
   const clockNow = Date.UTC(2026, 0, 1) + time.nowMs
   const gates = seeded.pick([[], [], [], ['a'], ['b'], ['a', 'b']] as const)
@@ -164,8 +165,8 @@ function drawSubmission({ seeded, time }: World): Submission {
       : {}),
     ...(seeded.chance(0.1) ? { dedupeKey: `key-${seeded.int(4)}` } : {}),
     ...(seeded.chance(0.5) ? { idempotencyKey: `request-${keys}` } : {}),
-    ...(job === 'once' ? { onLost: 'fail' as const } : {}),
-    ...(job === 'retrying' ? { retry: { max: 2, delayMs: 1_000 } } : {}),
-    ...(job === 'timed' ? { timeoutMs: seeded.between(500, 20_000) } : {}),
+    ...(kind === 'once' ? { onLost: 'fail' as const } : {}),
+    ...(kind === 'retrying' ? { retry: { max: 2, delayMs: 1_000 } } : {}),
+    ...(kind === 'timed' ? { timeoutMs: seeded.between(500, 20_000) } : {}),
   }
 }

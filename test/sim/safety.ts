@@ -94,7 +94,7 @@ export function createSafety(db: Database, truth: Truth): Safety {
     if (cancelledAt !== undefined && fence > cancelledAt) {
       truth.violate('I12 started after its cancel', `run ${runId}, fence ${fence}`)
     }
-    const isOnce = jobOf(runId) === 'once'
+    const isOnce = jobOf(runId)?.startsWith('once')
     if (isOnce && truth.starts.slice(0, index).some((other) => other.runId === runId)) {
       truth.violate('I10 an at-most-once run started twice', `run ${runId}`)
     }
@@ -173,6 +173,11 @@ const LAWS: readonly (readonly [law: string, sql: string])[] = [
   [
     'I10 more attempts than allowed',
     `SELECT 'run ' || id AS detail FROM run WHERE lost > ${DEFAULT_POLICY.lostMax} OR attempt > 20`,
+  ],
+  [
+    'a run reached a worker under a name it does not know',
+    `SELECT 'run ' || id AS detail FROM run WHERE cause = 'start_error'
+      UNION ALL SELECT 'run ' || run_id FROM attempt WHERE cause = 'start_error'`,
   ],
   [
     'I4 one submission became several runs',

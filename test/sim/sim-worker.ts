@@ -22,7 +22,13 @@ export interface SimWorker {
   frozenSinceStart: Set<string>
 }
 
-export const JOBS = ['plain', 'retrying', 'once', 'timed'] as const
+const KINDS = ['plain', 'retrying', 'once', 'timed'] as const
+/** Several names of each kind: a node that restarts meets names it has to learn again. */
+export const JOBS = KINDS.flatMap((kind) => [1, 2, 3].map((n) => `${kind}-${n}`))
+
+export function kindOf(job: string): (typeof KINDS)[number] {
+  return job.split('-')[0] as (typeof KINDS)[number]
+}
 
 /** The real worker, with handlers that start and end when the simulation says so. */
 export function startSimWorker(options: {
