@@ -15,12 +15,12 @@ export interface Figures {
   /** Overlaps that a frozen worker caused and its fence made harmless. */
   readonly zombies: number
   readonly faults: Readonly<Record<string, number>>
-  /** From a fault to the first start of a run submitted after it. */
+  /** From a fault, or from the return of the database, to the first start of a run submitted since. */
   readonly recoveryP50Ms: number
   readonly recoveryMaxMs: number
 }
 
-const DISTURBING = new Set<Fault['kind']>(['killed', 'frozen', 'database-down', 'cut', 'stalled'])
+const DISTURBING = new Set<Fault['kind']>(['killed', 'frozen', 'database-up', 'cut', 'stalled'])
 
 export function figuresOf(history: History, findings: Findings): Figures {
   const { client, truth, faults, dump } = history

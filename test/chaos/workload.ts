@@ -73,10 +73,13 @@ export function drawOrder(seeded: Seeded, key: string, now: number, nowNs: numbe
       return order({ concurrency: [gate], retry: RETRY }, { gate: gate.key, limit: gate.limit })
     }
     case 'once':
-      return order({ onLost: 'fail', input: { ...work, lastMs: 40 } }, { atMostOnce: true })
+      return order(
+        { onLost: 'fail', input: { ...work, lastMs: seeded.between(100, 400) } },
+        { atMostOnce: true },
+      )
     case 'long':
-      // Long enough to be cancelled under way, and to be caught running by a fault.
-      return order({ input: { ...work, lastMs: seeded.between(200, 600) } })
+      // Longer than a server is away: whoever gives the run to another too early makes it run twice.
+      return order({ input: { ...work, lastMs: seeded.between(200, 2_500) } })
     case 'invalid':
       return order({ priority: 99 })
   }
