@@ -7,7 +7,7 @@ export const JOB = 'noop'
 const SUBMISSION: Submission = { job: JOB }
 
 /** Enough free slots that the worker is never what the loop waits for. */
-const SLOTS: Record<Purpose, number> = { throughput: 5_000, single: 1_000, latency: 100 }
+const SLOTS: Record<Purpose, number> = { throughput: 10_000, single: 1_000, latency: 100 }
 
 export function submissions(count: number): Submission[] {
   return Array.from({ length: count }, () => SUBMISSION)

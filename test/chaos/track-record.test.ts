@@ -1,9 +1,12 @@
 // What the chaos suite has found, each reduced to the few lines that show it.
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { DEFAULT_CONFIG } from '../../src/server/config.ts'
 import { startNode } from '../../src/server/node.ts'
-import { storeOn } from '../../src/store/sqlite/store.ts'
+import { openEngine, storeOn } from '../../src/store/sqlite/store.ts'
 import { startInMemory } from '../integration/scheduler-in-memory.ts'
 import { registerByHand } from '../integration/worker-by-hand.ts'
 import { createSeeded } from '../sim/seeded.ts'
@@ -35,3 +38,26 @@ test('a run granted while names are looked up is not sent under a made-up one', 
     ['one', 'other'],
   )
 })
+
+const FLOOR = 'HIGHEST_ID in src/store/sqlite/nodes.ts must leave out session ids, which are random'
+
+test(
+  'a session that outlived its server does not push run ids ahead',
+  { todo: FLOOR },
+  async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'punctual-track-record-'))
+    t.after(() => rmSync(dir, { recursive: true, force: true }))
+    const open = async () => {
+      const store = storeOn(openEngine({ path: join(dir, 'punctual.db') }))
+      return { store, joined: await store.join({ name: 'node', ttlMs: 5_000, graceMs: 5_000 }) }
+    }
+    const session = 2 ** 52
+    const { store, joined } = await open()
+    const node = joined?.node ?? 0
+    await store.adopt({ node, session, registration: 1, name: 'worker', held: [] })
+    await store.close()
+    const { store: again, joined: heir } = await open()
+    await again.close()
+    assert.ok((heir?.idFloor ?? session) < session, `ids start at ${heir?.idFloor}`)
+  },
+)

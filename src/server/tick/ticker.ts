@@ -116,7 +116,9 @@ export function createTicker(options: TickerOptions): Ticker {
         board,
         random: options.random,
         turns,
-        cap: store.tickCap,
+        // More than can come in by one tick: a line that workers have room for must get shorter, or
+        // every run would stand in it for ever after.
+        cap: 2 * store.tickCap,
         mono: clock.mono(),
         mayGrant: options.mayGrant(),
       },
