@@ -12,7 +12,7 @@ import { closingReport, fileLine, isSuccess } from './support/test-report.ts'
 const CONCURRENCY = 2
 const FILE_TIMEOUT_MS = 15 * 60_000
 const PATTERNS = ['src/**/*.test.ts', 'test/**/*.test.ts']
-const EXCLUDED = ['test/chaos/**', 'test/fixtures/**']
+const EXCLUDED = ['test/fixtures/**']
 
 const root = resolve(import.meta.dirname, '..')
 const interrupted = new AbortController()

@@ -4,10 +4,8 @@ import type { JoinedNode } from '../port.ts'
 
 export const DECLARE_ALL_DEAD = `
   UPDATE node SET alive = 0, reap_at = ?, expires_at = NULL WHERE alive = 1`
-/** Sessions are minted from the same sequence as runs; one of before must not be given again. */
 export const HIGHEST_ID = `
-  SELECT max(ifnull((SELECT max(id) FROM run), 0), ifnull((SELECT max(id) FROM session), 0),
-             ifnull((SELECT max(id_mark) FROM node), 0))`
+  SELECT max(ifnull((SELECT max(id) FROM run), 0), ifnull((SELECT max(id_mark) FROM node), 0))`
 export const TAKEN_SLOTS = `SELECT slot FROM node WHERE alive = 1`
 /** A node that went without a goodbye may have minted ids for as long as its row was good. */
 export const SLOT_FLOOR = `
