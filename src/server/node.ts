@@ -74,7 +74,9 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     const commands = leases.map((lease) => endCommand(lease, report, told, mintId))
     for (const { runId, fence } of commands) ending.set(runId, fence)
     await ticker.end(commands, true)
-    for (const { runId } of commands) ending.delete(runId)
+    for (const { runId, fence } of commands) {
+      if (ending.get(runId) === fence) ending.delete(runId)
+    }
   }
 
   const giveBack = (leases: readonly Lease[]) => {

@@ -1,4 +1,3 @@
-import type { Candidate } from '../core/gate.ts'
 import type { Lane, LaneSpec } from '../core/lane.ts'
 import type { Cause, FinalState, RunState } from '../core/run-state.ts'
 
@@ -339,5 +338,3 @@ export interface Upkeep {
   /** Housekeeping for the hours ahead: partitions, checkpoints, expired keys, old node rows. */
   maintain(): Promise<void>
 }
-
-export type { Candidate, Lane, LaneSpec }

@@ -148,12 +148,9 @@ function markAway(world: World, { link }: SimNode, untilMs: number): void {
   link.awayUntilMs = Math.max(link.awayUntilMs, untilMs)
 }
 
-let keys = 0
-
-function drawSubmission({ seeded, time }: World): Submission {
+function drawSubmission({ seeded, time, truth }: World): Submission {
   const job = seeded.pick(JOBS)
   const kind = kindOf(job)
-  keys += 1
   const clockNow = Date.UTC(2026, 0, 1) + time.nowMs
   const gates = seeded.pick([[], [], [], ['a'], ['b'], ['a', 'b']] as const)
   return {
@@ -164,7 +161,7 @@ function drawSubmission({ seeded, time }: World): Submission {
       ? { concurrency: gates.map((key) => ({ key, limit: key === 'a' ? 1 : 2 })) }
       : {}),
     ...(seeded.chance(0.1) ? { dedupeKey: `key-${seeded.int(4)}` } : {}),
-    ...(seeded.chance(0.5) ? { idempotencyKey: `request-${keys}` } : {}),
+    ...(seeded.chance(0.5) ? { idempotencyKey: `request-${truth.submissions.size}` } : {}),
     ...(kind === 'once' ? { onLost: 'fail' as const } : {}),
     ...(kind === 'retrying' ? { retry: { max: 2, delayMs: 1_000 } } : {}),
     ...(kind === 'timed' ? { timeoutMs: seeded.between(500, 20_000) } : {}),
