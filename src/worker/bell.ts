@@ -8,9 +8,14 @@ export interface Bell {
 }
 
 export function createBell(): Bell {
-  let wake: () => void = () => {}
+  const nobody = () => {}
+  let wake: () => void = nobody
   return {
-    ring: () => wake(),
+    ring() {
+      wake()
+      // Rung once per finished run: resolving a settled promise again is not free.
+      wake = nobody
+    },
     heard: () =>
       new Promise((resolve) => {
         wake = resolve

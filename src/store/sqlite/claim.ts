@@ -6,7 +6,7 @@ import type { TickState } from './tick-state.ts'
 const COLUMNS = `
   id AS runId, project_id AS projectId, job_id AS jobId, rank, pos, attempt, lost,
   claim_no AS claimNo, created_at AS createdAt, due_at AS dueAt, timeout_ms AS timeoutMs,
-  policy, input`
+  policy, input, gates IS NOT NULL OR dedupe_key IS NOT NULL AS holds`
 export const READY_FROM_START = `
   SELECT ${COLUMNS} FROM run WHERE status = 0 AND lane_id = ? ORDER BY rank, pos LIMIT ?`
 export const READY_AFTER = `
@@ -17,7 +17,7 @@ export const LEASE = `
    WHERE id = ? AND status = 0`
 
 type Unclaimed = 'fence' | 'node' | 'session' | 'laneId' | 'cancelling' | 'startedAt'
-type ReadyRow = Omit<Lease, Unclaimed> & { readonly claimNo: number }
+type ReadyRow = Omit<Lease, Unclaimed> & { readonly claimNo: number; readonly holds: number }
 
 export type Claim = (demand: ClaimDemand, tick: TickState) => Lease[]
 
@@ -26,7 +26,7 @@ export function prepareClaim(db: Database): Claim {
   const after = db.prepare<[number, number, number, number], ReadyRow>(READY_AFTER)
   const lease = db.prepare(LEASE)
 
-  return ({ laneId, sessions, salts, floor }, { now, node }) => {
+  return ({ laneId, sessions, salts, floor }, { now, node, holding }) => {
     const limit = sessions.length
     const rows = floor
       ? after.all(laneId, floor.rank, floor.pos, limit)
@@ -35,6 +35,7 @@ export function prepareClaim(db: Database): Claim {
       const claimNo = row.claimNo + 1
       const session = sessions[i] as number
       const fence = fenceOf(claimNo, salts[i] as number)
+      if (row.holds === 1) holding.add(row.runId)
       lease.run(claimNo, fence, node, session, now, row.runId)
       return {
         runId: row.runId,

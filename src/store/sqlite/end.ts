@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { type Cause, STATE_CODE, type FinalState } from '../../core/run-state.ts'
 import type { EndCommand, EndVerdict } from '../port.ts'
 import type { Gates } from './admit.ts'
+import { prepareBulk } from './bulk.ts'
 import type { Keys } from './keys.ts'
 import { noteTimer, type TickState } from './tick-state.ts'
 
@@ -12,10 +13,10 @@ export const FIND_UNDER_WAY = `
 export const FINISH = `
   UPDATE run SET status = ?, finished_at = ?, cause = ?, worker = ?, message = ?, result = ?
    WHERE id = ?`
-/** The common end in one step: a success of a run that holds nothing others wait for. */
-export const SUCCEED = `
-  UPDATE run SET status = 4, finished_at = ?, worker = ?, result = ?
-   WHERE id = ? AND status = 1 AND fence = ? AND gates IS NULL AND dedupe_key IS NULL`
+/** The common end: a success of a run that holds nothing others wait for. */
+export const succeed = (rows: string) => `
+  UPDATE run SET status = 4, finished_at = ?, worker = column3, result = column4 FROM (${rows})
+   WHERE id = column1 AND status = 1 AND fence = column2 AND gates IS NULL AND dedupe_key IS NULL`
 export const RECORD_ATTEMPT = `
   INSERT INTO attempt (run_id, fence, attempt, cause, message, worker, started_at, finished_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
@@ -48,7 +49,7 @@ interface UnderWay {
 }
 
 export interface Endings {
-  end(command: EndCommand, tick: TickState): EndVerdict
+  end(commands: readonly EndCommand[], tick: TickState): EndVerdict[]
   /** The cause with which this fence ended an attempt; undefined if it did not. */
   endedWith(runId: number, fence: number): Cause | null | undefined
 }
@@ -56,7 +57,7 @@ export interface Endings {
 export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings {
   const find = db.prepare<[number, number], UnderWay>(FIND_UNDER_WAY)
   const finish = db.prepare(FINISH)
-  const succeed = db.prepare(SUCCEED)
+  const bulkSucceed = prepareBulk(db, 4, succeed)
   const recordAttempt = db.prepare(RECORD_ATTEMPT)
   const toTimer = db.prepare(TO_TIMER)
   const toReady = db.prepare(TO_READY)
@@ -65,7 +66,7 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
     .prepare<[number, number, number, number], Cause | null>(ENDED_BEFORE)
     .pluck()
 
-  const end = (run: UnderWay, to: FinalState, command: EndCommand, tick: TickState) => {
+  const close = (run: UnderWay, to: FinalState, command: EndCommand, tick: TickState) => {
     const { runId, cause, worker, message, result } = command
     finish.run(STATE_CODE[to], tick.now, cause, worker, message, result, runId)
     if (run.gates !== null) gates.letGo(run.gates, runId, tick)
@@ -88,23 +89,36 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
 
   const endedWith = (runId: number, fence: number) => endedBefore.get(runId, fence, runId, fence)
 
+  const end = (command: EndCommand, tick: TickState): EndVerdict => {
+    const { runId, fence, owner } = command
+    const run = find.get(runId, fence)
+    if (!run) return endedWith(runId, fence) === command.cause ? 'replayed' : 'stale'
+    if (owner !== null && run.node !== owner) return 'stale'
+    tick.holding.delete(runId)
+    // A mark may have come from another node a moment ago; only success is too late to stop.
+    const to = run.cancelling === 1 && command.to !== 'succeeded' ? 'cancelled' : command.to
+    if (to === 'retry') retry(run, command, tick)
+    else if (to === 'given_back') {
+      backToReady.run(runId)
+      tick.refilled.add(run.laneId)
+    } else close(run, to, command, tick)
+    return 'ended'
+  }
+
   return {
-    end(command, tick) {
-      const { runId, fence, owner, worker, result } = command
-      if (isPlainSuccess(command)) {
-        if (succeed.run(tick.now, worker, result, runId, fence).changes === 1) return 'ended'
+    end(commands, tick) {
+      const successes: unknown[] = []
+      const rest: number[] = []
+      const verdicts = new Array<EndVerdict>(commands.length).fill('ended')
+      for (const [index, command] of commands.entries()) {
+        const { runId, fence, worker, result } = command
+        if (tick.inBulk && isPlainSuccess(command) && !tick.holding.has(runId)) {
+          successes.push(runId, fence, worker, result)
+        } else rest.push(index)
       }
-      const run = find.get(runId, fence)
-      if (!run) return endedWith(runId, fence) === command.cause ? 'replayed' : 'stale'
-      if (owner !== null && run.node !== owner) return 'stale'
-      // A mark may have come from another node a moment ago; only success is too late to stop.
-      const to = run.cancelling === 1 && command.to !== 'succeeded' ? 'cancelled' : command.to
-      if (to === 'retry') retry(run, command, tick)
-      else if (to === 'given_back') {
-        backToReady.run(runId)
-        tick.refilled.add(run.laneId)
-      } else end(run, to, command, tick)
-      return 'ended'
+      bulkSucceed([tick.now], successes)
+      for (const index of rest) verdicts[index] = end(commands[index] as EndCommand, tick)
+      return verdicts
     },
     endedWith,
   }

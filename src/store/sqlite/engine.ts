@@ -74,7 +74,7 @@ interface Parts {
 }
 
 function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now }: Parts): Verbs {
-  const { read, write } = transactions
+  const { read, write, writeInBulk } = transactions
   const gates = prepareGates(db)
   const keys = prepareKeys(db)
   const endings = prepareEndings(db, gates, keys)
@@ -93,7 +93,11 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   let changesAtLastMaintain = -1
 
   return {
-    tick: (batch) => write(() => tick(batch, now())),
+    tick: (batch) =>
+      writeInBulk(
+        () => tick(batch, now(), true),
+        () => tick(batch, now(), false),
+      ),
     promote: (input) => write(() => promote(input, now())),
     recheck: (input) => write(() => recheck(input, now())),
     orphans: (input) => read(() => leases.orphans(input, now())),

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3'
 import { PunctualError, type ErrorCode } from '../../core/errors.ts'
 import { StoreError } from '../port.ts'
+import { NotInBulk } from './bulk.ts'
 
 /**
  * After this the store answers nothing any more: a write may be in the page cache and not on the
@@ -20,6 +21,7 @@ export type Stage = 'work' | 'commit'
 /** What the driver threw, in the port's words. */
 export function translate(error: unknown, stage: Stage): Error {
   if (error instanceof StoreError || error instanceof PunctualError) return error
+  if (error instanceof NotInBulk) return error
   const cause = error instanceof Error ? error : new Error(String(error))
   if (!(error instanceof Database.SqliteError))
     return new StoreError('refused', cause.message, { cause })

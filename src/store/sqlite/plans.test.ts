@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Database } from 'better-sqlite3'
 import { STATES } from '../../core/run-state.ts'
 import * as admit from './admit.ts'
+import { valuesList } from './bulk.ts'
 import * as cancel from './cancel.ts'
 import * as catalog from './catalog.ts'
 import * as claim from './claim.ts'
@@ -57,6 +58,13 @@ for (const [module, exports] of Object.entries(MODULES)) {
   for (const [name, sql] of sqlIn(exports)) {
     test(`${module} ${name} finds its rows by an index, in order`, () => assertSeeks(sql))
   }
+}
+
+for (const rows of [1, 8, 64]) {
+  test(`${rows} successes in bulk find their rows by id`, () => {
+    const plan = planOf(raw, end.succeed(valuesList(rows, 4)))
+    assert.ok(plan.includes('SEARCH run USING INTEGER PRIMARY KEY (rowid=?)'), plan.join('; '))
+  })
 }
 
 for (const owner of ['project', 'job'] as const) {

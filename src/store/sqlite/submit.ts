@@ -2,6 +2,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { STATE_CODE } from '../../core/run-state.ts'
 import type { NewRun, SubmitVerdict } from '../port.ts'
 import { FIRST_RECHECK_MS } from './admit.ts'
+import { prepareBulk } from './bulk.ts'
 import type { Keys } from './keys.ts'
 import { noteTimer, type TickState } from './tick-state.ts'
 
@@ -13,36 +14,60 @@ export const INSERT_RUN = `
   ON CONFLICT (id) DO NOTHING`
 
 /** Most runs ask for nothing special; binding a value costs as much as writing it, even a null. */
-const PLAIN_COLUMNS = `id, status, project_id, job_id, lane_id, rank, pos, minted_by, created_at,
-                   timeout_ms, policy, input`
-export const INSERT_PLAIN_READY = `
-  INSERT INTO run (${PLAIN_COLUMNS}) VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+const PLAIN = `id, project_id, job_id, lane_id, rank, timeout_ms, policy, input`
+const PLAIN_WIDTH = 8
+export const insertReady = (rows: string) => `
+  INSERT INTO run (status, minted_by, created_at, pos, ${PLAIN})
+  SELECT 0, ?, ?, column1, * FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
-export const INSERT_PLAIN_LEASE = `
-  INSERT INTO run (${PLAIN_COLUMNS}, claim_no, node, started_at, fence, session)
-  VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)
+export const insertLeased = (rows: string) => `
+  INSERT INTO run (status, minted_by, created_at, node, started_at, claim_no, pos, ${PLAIN}, fence, session)
+  SELECT 1, ?, ?, ?, ?, 1, column1, * FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 
 export const MINTED_BY = `SELECT minted_by FROM run WHERE id = ?`
 
-export type Submit = (run: NewRun, tick: TickState) => SubmitVerdict
+const INSERTED: SubmitVerdict = { kind: 'inserted' }
 
-export function prepareSubmit(db: Database, keys: Keys): Submit {
+export type Submits = (runs: readonly NewRun[], tick: TickState) => SubmitVerdict[]
+
+export function prepareSubmits(db: Database, keys: Keys): Submits {
   const insert = db.prepare<unknown[]>(INSERT_RUN)
-  const insertPlain = prepareInsertPlain(db)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
+  const bulkReady = prepareBulk(db, PLAIN_WIDTH, insertReady)
+  const bulkLeased = prepareBulk(db, PLAIN_WIDTH + 2, insertLeased)
 
-  return (run, tick) => {
+  const submit = (run: NewRun, tick: TickState): SubmitVerdict => {
     if (run.idempotency !== null || run.dedupeKey !== null) {
       // A repeat of this very run meets its own keys: that is not a duplicate.
       if (mintedBy.get(run.id) === tick.node) return { kind: 'exists' }
       const earlier = keys.find(run, tick.now)
       if (earlier) return earlier
     }
-    const inserted = isPlain(run) ? insertPlain(run, tick) : insertAny(insert, run, tick)
-    if (!inserted) return { kind: mintedBy.get(run.id) === tick.node ? 'exists' : 'collision' }
+    if (!insertAny(insert, run, tick)) {
+      return { kind: mintedBy.get(run.id) === tick.node ? 'exists' : 'collision' }
+    }
     keys.take(run)
-    return { kind: 'inserted' }
+    if (run.handOff && run.dedupeKey !== null) tick.holding.add(run.id)
+    return INSERTED
+  }
+
+  return (runs, tick) => {
+    if (!tick.inBulk) return runs.map((run) => submit(run, tick))
+    const ready: unknown[] = []
+    const leased: unknown[] = []
+    const verdicts = runs.map((run) => {
+      if (!isPlain(run)) return submit(run, tick)
+      const { id, projectId, jobId, laneId, rank, timeoutMs, policy, input, handOff } = run
+      const values = handOff ? leased : ready
+      values.push(id, projectId, jobId, laneId, rank, timeoutMs, policy, input)
+      if (handOff) values.push(handOff.fence, handOff.session)
+      return INSERTED
+    })
+    const { now, node } = tick
+    bulkReady([node, now], ready)
+    bulkLeased([node, now, node, now], leased)
+    return verdicts
   }
 }
 
@@ -52,36 +77,9 @@ function isPlain(run: NewRun): boolean {
     run.gates.length === 0 &&
     run.tags === null &&
     run.dedupeKey === null &&
+    run.idempotency === null &&
     run.retryOf === null
   )
-}
-
-function prepareInsertPlain(db: Database): (run: NewRun, tick: TickState) => boolean {
-  const ready = db.prepare<unknown[]>(INSERT_PLAIN_READY)
-  const lease = db.prepare<unknown[]>(INSERT_PLAIN_LEASE)
-  return (run, { now, node }) => {
-    const { id, projectId, jobId, laneId, rank, timeoutMs, policy, input, handOff } = run
-    const { changes } = handOff
-      ? lease.run(
-          id,
-          projectId,
-          jobId,
-          laneId,
-          rank,
-          id,
-          node,
-          now,
-          timeoutMs,
-          policy,
-          input,
-          node,
-          now,
-          handOff.fence,
-          handOff.session,
-        )
-      : ready.run(id, projectId, jobId, laneId, rank, id, node, now, timeoutMs, policy, input)
-    return changes === 1
-  }
 }
 
 function insertAny(insert: Statement<unknown[]>, run: NewRun, tick: TickState): boolean {

@@ -7,12 +7,23 @@ export interface TickState {
   readonly touched: Set<number>
   /** Lanes that received ready rows by another way than a fresh submission. */
   readonly refilled: Set<number>
+  /**
+   * Runs under way that are known to hold a gate or a dedupe key: their end has more to do. Kept over
+   * ticks; a new process begins without, and a bulk that meets such a run says so.
+   */
+  readonly holding: Set<number>
+  /** Whether items that ask for nothing special may be done many at a time. */
+  readonly inBulk: boolean
   /** The earliest timer written so far. */
   nextDueAt: number | null
 }
 
-export function startTick(now: number, node: number): TickState {
-  return { now, node, touched: new Set(), refilled: new Set(), nextDueAt: null }
+export function startTick(
+  now: number,
+  node: number,
+  { holding = new Set<number>(), inBulk = false } = {},
+): TickState {
+  return { now, node, holding, inBulk, touched: new Set(), refilled: new Set(), nextDueAt: null }
 }
 
 export function noteTimer(tick: TickState, dueAt: number): void {

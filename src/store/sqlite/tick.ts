@@ -5,25 +5,28 @@ import { prepareCancel } from './cancel.ts'
 import { prepareClaim } from './claim.ts'
 import type { Endings } from './end.ts'
 import type { Keys } from './keys.ts'
-import { prepareSubmit } from './submit.ts'
+import { prepareSubmits } from './submit.ts'
 import { ascending, startTick } from './tick-state.ts'
 
 export function prepareTick(
   db: Database,
   { gates, keys, endings }: { gates: Gates; keys: Keys; endings: Endings },
-): (batch: TickBatch, now: number) => TickResult {
-  const submit = prepareSubmit(db, keys)
+): (batch: TickBatch, now: number, inBulk: boolean) => TickResult {
+  const submits = prepareSubmits(db, keys)
   const cancel = prepareCancel(db, gates, keys)
   const claim = prepareClaim(db)
 
-  return (batch, now) => {
-    const tick = startTick(now, batch.node)
-    const submits = batch.submits.map((run) => submit(run, tick))
-    const ends = batch.ends.map((command) => endings.end(command, tick))
+  const holding = new Set<number>()
+
+  return (batch, now, inBulk) => {
+    const tick = startTick(now, batch.node, { holding, inBulk })
+    const submitted = submits(batch.submits, tick)
+    const ends = endings.end(batch.ends, tick)
     const cancels = batch.cancels.map((command) => cancel(command, tick))
     gates.admitTouched(tick)
     const claims = batch.claims.map((demand) => claim(demand, tick))
     const { nextDueAt } = tick
-    return { now, submits, ends, cancels, claims, refilled: ascending(tick.refilled), nextDueAt }
+    const refilled = ascending(tick.refilled)
+    return { now, submits: submitted, ends, cancels, claims, refilled, nextDueAt }
   }
 }

@@ -1,10 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import { StoreError } from '../port.ts'
+import { NotInBulk } from './bulk.ts'
 import { FatalStoreError, isFatal, type Stage, translate } from './failure.ts'
 
 export interface Transactions {
   /** Runs `work` in BEGIN IMMEDIATE … COMMIT: all of it happened durably, or none of it. */
   write<T>(work: () => T): T
+  /** As `write`; if `inBulk` turns out not to go, none of it happened, and `oneByOne` runs instead. */
+  writeInBulk<T>(inBulk: () => T, oneByOne: () => T): T
   /** Runs `work` as it is; it only reads. */
   read<T>(work: () => T): T
   readonly failed: boolean
@@ -45,15 +48,25 @@ export function createTransactions(
     }
   }
 
+  const write = <T>(work: () => T): T =>
+    guard((reach) => {
+      begin.run()
+      const result = work()
+      reach('commit')
+      commit.run()
+      return result
+    })
+
   return {
-    write: (work) =>
-      guard((reach) => {
-        begin.run()
-        const result = work()
-        reach('commit')
-        commit.run()
-        return result
-      }),
+    write,
+    writeInBulk(inBulk, oneByOne) {
+      try {
+        return write(inBulk)
+      } catch (error) {
+        if (error instanceof NotInBulk) return write(oneByOne)
+        throw error
+      }
+    },
     read: (work) => guard(work),
     get failed() {
       return fatal !== undefined
