@@ -64,6 +64,31 @@ test('a handler that throws before its first await fails like any other', async 
   assert.deepEqual(counts, { returns: 1, ignored: 0 })
 })
 
+test('a handler that returns a value has ended when it returns', () => {
+  const { ends, counts } = start(() => 7)
+  assert.deepEqual(ends, [{ run: 'run_a', fence: 3, outcome: 'succeeded', result: '7' }])
+  assert.deepEqual(counts, { returns: 1, ignored: 0 })
+})
+
+test('whatever can be waited for is waited for', async () => {
+  const thenable = { then: (done: (value: string) => void) => done('late') }
+  const { ends } = start(() => thenable)
+  await settle()
+  assert.equal(ends[0]?.result, '"late"')
+})
+
+test('a value that cannot even be looked at fails the attempt, not the worker', async () => {
+  const trap = Object.defineProperty({}, 'then', {
+    get() {
+      throw new Error('do not look')
+    },
+  })
+  const { ends, counts } = start(() => trap)
+  await settle()
+  assert.equal(ends[0]?.message, 'do not look')
+  assert.deepEqual(counts, { returns: 1, ignored: 0 })
+})
+
 test('input that is not JSON never reaches the handler', async () => {
   let isCalled = false
   const { ends } = start(() => (isCalled = true), { input: '{' })

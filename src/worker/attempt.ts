@@ -64,10 +64,13 @@ export class Attempt implements HandlerContext {
     return this.#control.signal
   }
 
-  /** Starts the handler. No hook is called before this returns. */
+  /** Starts the handler. One that returns a value, not a promise, has ended when this returns. */
   start(handler: Handler | undefined): void {
-    if (this.assignment.timeoutMs !== null) void this.#watchTimeout(this.assignment.timeoutMs)
-    void this.#run(handler)
+    const { timeoutMs } = this.assignment
+    if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
+    const called = this.#call(handler)
+    if (called.kind === 'called') void this.#waitFor(called.promise)
+    else this.#finish(called)
   }
 
   /** Aborts the handler's signal. The first cause stands. */
@@ -78,15 +81,24 @@ export class Attempt implements HandlerContext {
     void this.#watchGrace()
   }
 
-  async #run(handler: Handler | undefined): Promise<void> {
-    const settled = await this.#settle(handler)
+  async #waitFor(promise: PromiseLike<unknown>): Promise<void> {
+    let settled: Settled
+    try {
+      settled = { kind: 'returned', value: await promise }
+    } catch (error) {
+      settled = { kind: 'threw', error }
+    }
+    this.#finish(settled)
+  }
+
+  #finish(settled: Settled): void {
     this.#hasReturned = true
     this.#returned?.abort()
     this.#end(settled)
     this.#hooks.onReturn(this)
   }
 
-  async #settle(handler: Handler | undefined): Promise<Settled> {
+  #call(handler: Handler | undefined): Settled | { kind: 'called'; promise: PromiseLike<unknown> } {
     const { job, input } = this.assignment
     if (!handler) return { kind: 'unstartable', message: `this worker has no handler for ${job}` }
     let value: unknown
@@ -96,7 +108,10 @@ export class Attempt implements HandlerContext {
       return { kind: 'unstartable', message: `the input is not JSON: ${messageOf(error)}` }
     }
     try {
-      return { kind: 'returned', value: await handler(value, this) }
+      const answer = handler(value, this)
+      return isThenable(answer)
+        ? { kind: 'called', promise: answer }
+        : { kind: 'returned', value: answer }
     } catch (error) {
       return { kind: 'threw', error }
     }
@@ -125,4 +140,12 @@ export class Attempt implements HandlerContext {
     this.#returned ??= new AbortController()
     await this.#hooks.clock.sleep(ms, this.#returned.signal)
   }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    (typeof value === 'object' || typeof value === 'function') &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === 'function'
+  )
 }

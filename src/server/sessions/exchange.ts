@@ -41,7 +41,7 @@ export async function exchange(
   const verdicts = await report(session, message.done, context)
   await waiting.until()
   // What is granted while names are looked up has none yet: it comes with the next answer.
-  const granted = [...session.unconfirmed]
+  const granted = [...session.unconfirmed.values()]
   await context.prepare(granted)
   return { number: message.number, verdicts, runs: assign(session, message, granted, context) }
 }
@@ -62,7 +62,7 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
     },
   }
   let weights = 0
-  for (const lease of session.unconfirmed) weights += context.weightOf(lease)
+  for (const lease of session.unconfirmed.values()) weights += context.weightOf(lease)
   session.credit = Math.max(0, message.free - weights)
   session.pending = pending
   roster.review(session)
@@ -98,7 +98,7 @@ function assign(
   if (session.exchange !== message.number || !context.roster.isCurrent(session)) return []
   const runs: Assignment[] = []
   for (const lease of granted) {
-    if (!session.unconfirmed.has(lease)) continue
+    if (session.unconfirmed.get(lease.runId) !== lease) continue
     lease.exchange = message.number
     runs.push(context.assignment(lease))
   }

@@ -69,10 +69,12 @@ export function createRoster(): Roster {
 
     hold(session, lease, exchange, mono) {
       // The lease is ours from here on: two more fields, not a copy of twenty.
-      const held = Object.assign(lease, { exchange, grantedMono: mono }) as HeldLease
+      const held = lease as HeldLease
+      held.exchange = exchange
+      held.grantedMono = mono
       leases.set(lease.runId, held)
       session.leases.set(lease.runId, held)
-      if (exchange > session.answered) session.unconfirmed.add(held)
+      if (exchange > session.answered) session.unconfirmed.set(lease.runId, held)
       return held
     },
 
@@ -83,7 +85,7 @@ export function createRoster(): Roster {
       const session = sessions.get(lease.session)
       if (session?.leases.get(runId) === lease) {
         session.leases.delete(runId)
-        session.unconfirmed.delete(lease)
+        session.unconfirmed.delete(runId)
       }
       return lease
     },

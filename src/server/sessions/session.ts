@@ -10,7 +10,7 @@ export interface HeldLease extends Lease {
    */
   exchange: number
   cancelling: boolean
-  readonly grantedMono: number
+  grantedMono: number
 }
 
 /** An exchange that waits for its verdicts, for work, or for its time. */
@@ -30,7 +30,7 @@ export interface Session {
   readonly offer: Offer
   readonly leases: Map<number, HeldLease>
   /** Grants the worker has not confirmed: every answer carries them until it does. */
-  readonly unconfirmed: Set<HeldLease>
+  readonly unconfirmed: Map<number, HeldLease>
   /** Slots the worker said are free, less what was granted since. Holds until it says otherwise. */
   credit: number
   /** Slots asked for in claims under way. */
@@ -57,7 +57,7 @@ export function createSession(input: {
     registration: input.registration,
     offer: input.offer,
     leases: new Map(),
-    unconfirmed: new Set(),
+    unconfirmed: new Map(),
     credit: 0,
     promised: 0,
     lastSeenMono: input.mono,
@@ -71,8 +71,8 @@ export function createSession(input: {
 /** The worker has taken in the answer to exchange `number`: its grants are in good hands. */
 export function confirm(session: Session, number: number): void {
   session.answered = Math.max(session.answered, number)
-  for (const lease of session.unconfirmed) {
-    if (lease.exchange <= session.answered) session.unconfirmed.delete(lease)
+  for (const [runId, lease] of session.unconfirmed) {
+    if (lease.exchange <= session.answered) session.unconfirmed.delete(runId)
   }
 }
 

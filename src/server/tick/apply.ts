@@ -4,14 +4,14 @@ import type { Session } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
 import type { LaneBoard } from './lane-board.ts'
 import type { Work } from './compose.ts'
-import { answer, type SubmitEntry } from './pending.ts'
+import { answer, type EndEntry, type SubmitEntry } from './pending.ts'
 
 export interface Applying {
   readonly roster: Roster
   readonly board: LaneBoard
   readonly mono: number
-  /** Asked again right before a grant is handed over: time has passed since the tick began. */
-  mayGrant(): boolean
+  /** Asked again before grants are handed over: time has passed since the tick began. */
+  readonly mayGrant: boolean
   /** A grant that cannot be delivered any more. */
   giveBack(lease: Lease): void
   /** An id that another node's run already has: give the run a new one and try again. */
@@ -25,7 +25,8 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
   // Whatever enters lanes by this very tick was there when its claims looked.
   const isProof = work.claims.map(({ hint, arrivals }) => hint.arrivals === arrivals)
   applySubmits(work, result, context, touched)
-  for (const [index, entry] of work.ends.entries()) {
+  for (let index = 0; index < work.ends.length; index += 1) {
+    const entry = work.ends[index] as EndEntry
     const { runId, fence } = entry.item
     context.roster.drop(runId, fence)
     answer(entry, result.ends[index] ?? 'stale')
@@ -47,17 +48,20 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
 
 /** Undoes the promises of a tick that did not happen. */
 export function unpromise(work: Work, roster: Roster, board: LaneBoard): void {
-  for (const [{ item }, session] of work.promises) {
-    release(session, board.get(item.laneId)?.lane.weight ?? 1, roster)
+  const touched = new Set<Session>()
+  for (const [index, session] of work.promises.entries()) {
+    const { item } = work.submits[index] as SubmitEntry
+    if (session) release(session, board.get(item.laneId)?.lane.weight ?? 1, touched)
   }
   for (const claim of work.claims) {
-    for (const session of claim.sessions) release(session, claim.hint.lane.weight, roster)
+    for (const session of claim.sessions) release(session, claim.hint.lane.weight, touched)
   }
+  for (const session of touched) roster.review(session)
 }
 
-function release(session: Session, weight: number, roster: Roster): void {
+function release(session: Session, weight: number, touched: Set<Session>): void {
   session.promised = Math.max(0, session.promised - weight)
-  roster.review(session)
+  touched.add(session)
 }
 
 function applySubmits(
@@ -66,16 +70,17 @@ function applySubmits(
   context: Applying,
   touched: Set<Session>,
 ): void {
-  const { roster, board } = context
-  for (const [index, entry] of work.submits.entries()) {
+  const { board } = context
+  for (let index = 0; index < work.submits.length; index += 1) {
+    const entry = work.submits[index] as SubmitEntry
     const run = entry.item
     const verdict = result.submits[index] ?? { kind: 'collision' }
-    const session = work.promises.get(entry)
+    const session = work.promises[index]
     if (session) {
       const weight = board.get(run.laneId)?.lane.weight ?? 1
-      release(session, weight, roster)
+      release(session, weight, touched)
       if (verdict.kind === 'inserted') {
-        grant(session, handedOff(run, work.batch.node, result.now), weight, context, touched)
+        grant(session, handedOff(run, work.batch.node, result.now), weight, context)
       }
     } else if (verdict.kind === 'inserted' && run.gates.length === 0) {
       if (run.dueAt === null || run.dueAt <= result.now) {
@@ -118,10 +123,10 @@ function applyClaims(
   for (const [index, claim] of work.claims.entries()) {
     const leases = result.claims[index] ?? []
     const { weight, id } = claim.hint.lane
-    for (const session of claim.sessions) release(session, weight, context.roster)
+    for (const session of claim.sessions) release(session, weight, touched)
     context.board.claimed(id, claim.sessions.length, leases, isProof[index] ?? false)
     for (const [row, lease] of leases.entries()) {
-      grant(claim.sessions[row], lease, weight, context, touched)
+      grant(claim.sessions[row], lease, weight, context)
     }
   }
 }
@@ -131,15 +136,13 @@ function grant(
   lease: Lease,
   weight: number,
   context: Applying,
-  touched: Set<Session>,
 ): void {
-  if (!session || !context.roster.isCurrent(session) || !context.mayGrant()) {
+  if (!session || !context.roster.isCurrent(session) || !context.mayGrant) {
     context.giveBack(lease)
     return
   }
   session.credit = Math.max(0, session.credit - weight)
   context.roster.hold(session, lease, Number.POSITIVE_INFINITY, context.mono)
-  touched.add(session)
 }
 
 /** The lease of a run that never stood in line, as the store wrote it. */

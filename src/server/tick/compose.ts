@@ -16,10 +16,11 @@ export interface Work {
   readonly cancels: readonly CancelEntry[]
   readonly claims: readonly Claim[]
   /**
-   * Who each directly handed over run was promised to. The session itself, not its id: a worker that
-   * registers again while the tick runs is another session and must not receive this one's grants.
+   * Who each submission was promised to, by index, if it is handed over directly. The session itself,
+   * not its id: a worker that registers again while the tick runs is another session and must not
+   * receive this one's grants.
    */
-  readonly promises: ReadonlyMap<SubmitEntry, Session>
+  readonly promises: readonly (Session | undefined)[]
 }
 
 export interface Claim {
@@ -48,7 +49,7 @@ export function compose(
 ): Work | null {
   if (context.mayGrant) dismissAbsent(context)
   const claims = context.mayGrant ? dealClaims(context) : []
-  const promises = context.mayGrant ? handOff(entries.submits, context) : new Map<never, never>()
+  const promises = context.mayGrant ? handOff(entries.submits, context) : []
   const { submits, ends, cancels } = entries
   if (submits.length + ends.length + cancels.length + claims.length === 0) return null
   const batch: TickBatch = {
@@ -96,21 +97,20 @@ function demandOf(claim: Claim, random: Random): ClaimDemand {
 function handOff(
   submits: readonly SubmitEntry[],
   { roster, board, random }: Composing,
-): Map<SubmitEntry, Session> {
-  const promises = new Map<SubmitEntry, Session>()
-  if (roster.waiting.size === 0) return promises
+): (Session | undefined)[] {
+  if (roster.waiting.size === 0) return []
   const sessionFor = createHandOff(roster, board)
-  for (const entry of submits) {
+  const promises = submits.map((entry) => {
     const run = entry.item
-    if (entry.tried || run.dueAt !== null || run.gates.length > 0) continue
+    if (entry.tried || run.dueAt !== null || run.gates.length > 0) return undefined
     const hint = board.get(run.laneId)
     const session = hint && sessionFor(hint)
-    if (!session) continue
+    if (!session) return undefined
     session.promised += hint.lane.weight
-    roster.review(session)
     const fence = fenceOf(1, drawSalt(random))
-    entry.item.handOff = { session: session.id, fence }
-    promises.set(entry, session)
-  }
+    run.handOff = { session: session.id, fence }
+    return session
+  })
+  for (const session of new Set(promises)) if (session) roster.review(session)
   return promises
 }

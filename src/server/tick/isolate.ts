@@ -60,7 +60,7 @@ function cut(work: Work, kept: Partial<Pick<Work, 'submits' | 'ends' | 'cancels'
     ends,
     cancels,
     claims: [],
-    promises: new Map(),
+    promises: [],
     batch: {
       node: work.batch.node,
       submits: submits.map((entry) => entry.item),

@@ -139,7 +139,7 @@ export function createTicker(options: TickerOptions): Ticker {
       board,
       mono: clock.mono(),
       // Leases taken under an incarnation that has since died are not this node's to promise.
-      mayGrant: () => options.mayGrant() && options.node() === work.batch.node,
+      mayGrant: options.mayGrant() && options.node() === work.batch.node,
       giveBack: options.giveBack,
       onTimer: options.onTimer,
       remint(entry) {
