@@ -71,6 +71,7 @@ test('a handler that returns a value has ended when it returns', () => {
 })
 
 test('whatever can be waited for is waited for', async () => {
+  // oxlint-disable-next-line unicorn/no-thenable -- what is tested
   const thenable = { then: (done: (value: string) => void) => done('late') }
   const { ends } = start(() => thenable)
   await settle()
@@ -78,6 +79,7 @@ test('whatever can be waited for is waited for', async () => {
 })
 
 test('a value that cannot even be looked at fails the attempt, not the worker', async () => {
+  // oxlint-disable-next-line unicorn/no-thenable -- what is tested
   const trap = Object.defineProperty({}, 'then', {
     get() {
       throw new Error('do not look')

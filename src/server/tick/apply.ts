@@ -1,8 +1,8 @@
 import { PunctualError } from '../../core/errors.ts'
-import type { Lease, NewRun, TickResult } from '../../store/port.ts'
+import type { LanePlace, Lease, NewRun, TickResult } from '../../store/port.ts'
 import type { Session } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
-import type { LaneBoard } from './lane-board.ts'
+import { isBefore, type LaneBoard } from './lane-board.ts'
 import type { Work } from './compose.ts'
 import { answer, type EndEntry, type SubmitEntry } from './pending.ts'
 
@@ -55,6 +55,8 @@ export function unpromise(work: Work, roster: Roster, board: LaneBoard): void {
   }
   for (const claim of work.claims) {
     for (const session of claim.sessions) release(session, claim.hint.lane.weight, touched)
+    // What it would have taken is still there, whatever a claim that stepped over it has seen.
+    board.entered(claim.hint.lane.id, null)
   }
   for (const session of touched) roster.review(session)
 }
@@ -71,6 +73,7 @@ function applySubmits(
   touched: Set<Session>,
 ): void {
   const { board } = context
+  const wasTaken = takenAtOnce(work, result)
   for (let index = 0; index < work.submits.length; index += 1) {
     const entry = work.submits[index] as SubmitEntry
     const run = entry.item
@@ -83,9 +86,9 @@ function applySubmits(
         grant(session, handedOff(run, work.batch.node, result.now), weight, context)
       }
     } else if (verdict.kind === 'inserted' && run.gates.length === 0) {
-      if (run.dueAt === null || run.dueAt <= result.now) {
-        board.entered(run.laneId, { rank: run.rank, pos: run.id })
-      }
+      const place = { rank: run.rank, pos: run.id }
+      const isDue = run.dueAt === null || run.dueAt <= result.now
+      if (isDue && !wasTaken(run.laneId, place)) board.entered(run.laneId, place)
     }
     switch (verdict.kind) {
       case 'inserted':
@@ -110,6 +113,24 @@ function applySubmits(
       case 'collision':
         context.remint(entry)
     }
+  }
+}
+
+/**
+ * Which places were emptied again by this very tick: claims look after the submissions, and one that
+ * comes back short has taken everything behind its floor. Such a run never stood in line for others.
+ */
+function takenAtOnce(
+  work: Work,
+  result: TickResult,
+): (laneId: number, place: LanePlace) => boolean {
+  const emptied = new Map<number, LanePlace | null>()
+  for (const [index, { laneId, sessions, floor }] of work.batch.claims.entries()) {
+    if ((result.claims[index]?.length ?? 0) < sessions.length) emptied.set(laneId, floor)
+  }
+  return (laneId, place) => {
+    const floor = emptied.get(laneId)
+    return floor !== undefined && !isBefore(place, floor)
   }
 }
 

@@ -82,7 +82,8 @@ export function createLaneBoard(): LaneBoard {
   }
 }
 
-function isBefore(place: LanePlace, floor: LanePlace | null): boolean {
+/** At or before the floor, where a claim does not look. */
+export function isBefore(place: LanePlace, floor: LanePlace | null): boolean {
   if (!floor) return false
   return place.rank < floor.rank || (place.rank === floor.rank && place.pos <= floor.pos)
 }

@@ -1,6 +1,7 @@
 import { type Cause, STATE_CODE } from '../../core/run-state.ts'
 import type { EndCommand } from '../port.ts'
 import { bigints, ints, smallints, texts } from './binary-arrays.ts'
+import { GATE_MET, KEY_MET, LEASE_MISSED } from './outcome.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
 
 export interface Endings {
@@ -81,9 +82,36 @@ export const END = {
          array_agg(DISTINCT lane_id) FILTER (WHERE NOT releases) AS lanes,
          (SELECT array_agg(DISTINCT gate_id) FROM freed_place) AS gates,
          min(clock.now + delay_ms) FILTER (WHERE fate = ${RETRY} AND releases) AS "nextDueAt",
-         CASE WHEN $14::boolean AND bool_or(gated AND releases) THEN meet_gate() END
+         CASE WHEN $14::boolean AND bool_or(gated AND releases) THEN fail_hope('${GATE_MET}') END
     FROM clock LEFT JOIN found ON true
    GROUP BY clock.now`,
+}
+
+/**
+ * What nearly every tick ends: successes of runs that hold no gate and no key, each with its lease
+ * in place. Anything else fails the transaction, and the tick is done again with `END`.
+ */
+export const SUCCEED = {
+  name: 'succeed',
+  text: `
+  WITH ${CLOCK},
+  gone AS (
+    DELETE FROM lease WHERE run_id = ANY ($2::bigint[])
+    RETURNING run_id, fence, project_id, attempt, lost, started_at, gated, keyed),
+  to_end AS (
+    INSERT INTO run_end (run_id, project_id, state, attempt, lost, fence,
+                         worker, result, started_at, finished_at)
+    SELECT run_id, project_id, ${GOAL.succeeded}, attempt, lost, fence,
+           worker, result, started_at, now
+      FROM gone JOIN unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[])
+             AS item (run_id, fence, worker, result) USING (run_id, fence)
+     CROSS JOIN clock
+    RETURNING run_id)
+  SELECT now,
+         CASE WHEN (SELECT bool_or(gated) FROM gone) THEN fail_hope('${GATE_MET}')
+              WHEN (SELECT bool_or(keyed) FROM gone) THEN fail_hope('${KEY_MET}')
+              WHEN (SELECT count(*) FROM to_end) < $6::int THEN fail_hope('${LEASE_MISSED}') END
+    FROM clock`,
 }
 
 interface EndedRow {
@@ -132,6 +160,29 @@ function columnsOf(commands: readonly EndCommand[]): unknown[] {
     texts(commands.map((end) => end.message)),
     texts(commands.map((end) => end.result)),
   ]
+}
+
+/** As `endAttempts`, for commands that are all plain successes; each has ended, or none. */
+export function succeedAttempts(
+  work: Work,
+  now: number | null,
+  commands: readonly EndCommand[],
+): Promise<Endings> {
+  const answer = work.query<{ now: number }>(SUCCEED, [
+    now,
+    bigints(commands.map((end) => end.runId)),
+    bigints(commands.map((end) => end.fence)),
+    texts(commands.map((end) => end.worker)),
+    texts(commands.map((end) => end.result)),
+    commands.length,
+  ])
+  return reportedElsewhere(
+    answer.then(([row]) => ({ now: row!.now, ended: null, lanes: [], gates: [], nextDueAt: null })),
+  )
+}
+
+export function isPlainSuccess({ to, owner, cause, message }: EndCommand): boolean {
+  return to === 'succeeded' && owner === null && cause === null && message === null
 }
 
 interface EndedBefore {

@@ -72,7 +72,7 @@ const CUTS: readonly CutCase[] = [
   {
     why: 'a link cut after a statement that commits by itself leaves it unknown',
     batch: (world) => ({ submits: world.newRuns(3) }),
-    at: isStatement('submit'),
+    at: isStatement('submit-plain'),
     fate: 'cut after',
     outcome: 'unknown',
     isWritten: true,
@@ -129,7 +129,7 @@ test(
     const nothing = { ends: [endOf({ runId: 1, fence: 1 })] }
     await Promise.all([world.tick(nothing), world.tick(nothing)])
     const lease = await world.start()
-    cutOnce(proxy, 'cut after', isStatement('end'))
+    cutOnce(proxy, 'cut after', isStatement('succeed'))
     await assert.rejects(world.end(lease), { outcome: 'unknown' })
     const isEnded = async () => (await world.stateOf(lease.runId)) === 'succeeded'
     await waitFor(isEnded, { what: 'the ending to be seen' })

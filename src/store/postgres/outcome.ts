@@ -25,8 +25,10 @@ export class QueryFailed extends Error {
 
 /** Serialisation failure, deadlock, lock timeout: somebody else won, and the next try may pass. */
 const PASSING = new Set(['40001', '40P01', '55P03'])
-/** Raised by `meet_gate()`: the statement was sent in the hope that it would meet no gated run. */
+/** Raised by `fail_hope()`: the statement was sent in the hope that it would not meet this. */
 export const GATE_MET = 'PU001'
+export const KEY_MET = 'PU002'
+export const LEASE_MISSED = 'PU003'
 /** Data exceptions, broken constraints, and values beyond what a row or an index can hold. */
 const REFUSING = new Set(['22', '23', '54'])
 /** The session no longer knows what we prepared, or prepared it for other tables. */

@@ -5,14 +5,22 @@ import { onFreshStores, type World } from '../contract/world.ts'
 import { CANCEL } from './cancel.ts'
 import { CLAIM } from './claim.ts'
 import { Connection } from './connection.ts'
-import { END } from './end.ts'
+import { END, SUCCEED } from './end.ts'
 import { openIn } from './postgres.fixture.ts'
 import type { Statement } from './statement.ts'
-import { SUBMIT, SUBMIT_AGAIN } from './submit.ts'
+import { SUBMIT, SUBMIT_AGAIN, SUBMIT_PLAIN } from './submit.ts'
 import { read } from './transaction.ts'
 
 const HOT_TABLES = ['ready', 'timer', 'lease', 'blocked', 'gate_holder', 'dedupe']
-const STATEMENTS: readonly Statement[] = [SUBMIT, SUBMIT_AGAIN, END, CLAIM, CANCEL]
+const STATEMENTS: readonly Statement[] = [
+  SUBMIT,
+  SUBMIT_AGAIN,
+  SUBMIT_PLAIN,
+  END,
+  SUCCEED,
+  CLAIM,
+  CANCEL,
+]
 
 /** The plan a hot connection keeps for a statement, made now. */
 async function planOf(connection: Connection, { name, text }: Statement): Promise<string[]> {

@@ -4,8 +4,8 @@ import { cancelRuns, type Cancels } from './cancel.ts'
 import { claimRuns, type Claims } from './claim.ts'
 import type { Connection } from './connection.ts'
 import { pickHot, type Database } from './database.ts'
-import { endAttempts, type Endings } from './end.ts'
-import { GATE_MET, sqlStateOf, tryAgain } from './outcome.ts'
+import { endAttempts, type Endings, isPlainSuccess, succeedAttempts } from './end.ts'
+import { GATE_MET, KEY_MET, LEASE_MISSED, sqlStateOf, tryAgain } from './outcome.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
 import { insertRuns, type Submission } from './submit.ts'
 import { takeKeys } from './submit-keys.ts'
@@ -44,12 +44,30 @@ interface Hopes {
   readonly noGates: boolean
   /** Ids are new: inserting need not look first. */
   readonly noRepeats: boolean
+  /** Every attempt that is reported a success still has its lease, and holds no key. */
+  readonly plainSuccesses: boolean
 }
 const UNIQUE_VIOLATION = '23505'
 
+/** The hopes for a second try; undefined when the failure has nothing to do with them. */
+function lower(hopes: Hopes, code: string | undefined): Hopes | undefined {
+  switch (code) {
+    case GATE_MET:
+      return hopes.noGates ? { ...hopes, noGates: false, plainSuccesses: false } : undefined
+    case KEY_MET:
+    case LEASE_MISSED:
+      return hopes.plainSuccesses ? { ...hopes, plainSuccesses: false } : undefined
+    case UNIQUE_VIOLATION:
+      return hopes.noRepeats ? { ...hopes, noRepeats: false } : undefined
+    default:
+      return undefined
+  }
+}
+
 export function createTicker(db: Database): (batch: TickBatch) => Promise<TickResult> {
-  // Where one run is gated, others will be.
+  // Where one run is gated or has a key, others will be.
   let sawGates = false
+  let sawKeys = false
 
   async function attempt(batch: TickBatch, plan: TickPlan, hopes: Hopes): Promise<TickResult> {
     const connection = pickHot(db)
@@ -64,17 +82,21 @@ export function createTicker(db: Database): (batch: TickBatch) => Promise<TickRe
   return async (batch) => {
     const plan = planTick(batch)
     await db.weeks.ensure(plan.submits.map(({ id }) => id))
-    let hopes: Hopes = { noGates: !sawGates, noRepeats: plan.keyed.length === 0 }
+    let hopes: Hopes = {
+      noGates: !sawGates,
+      noRepeats: plan.keyed.length === 0,
+      plainSuccesses: !sawGates && !sawKeys && batch.ends.every(isPlainSuccess),
+    }
     for (;;) {
       try {
         return await attempt(batch, plan, hopes)
       } catch (error) {
         const code = sqlStateOf(error)
-        if (code === GATE_MET && hopes.noGates) hopes = { ...hopes, noGates: false }
-        else if (code === UNIQUE_VIOLATION && hopes.noRepeats)
-          hopes = { ...hopes, noRepeats: false }
-        else throw error
-        sawGates ||= !hopes.noGates
+        const lowered = lower(hopes, code)
+        if (!lowered) throw error
+        hopes = lowered
+        sawGates ||= code === GATE_MET
+        sawKeys ||= code === KEY_MET
       }
     }
   }
@@ -110,7 +132,9 @@ async function apply(
     submits.length > 0 ? insertRuns(work, now, node, submits, hopes.noRepeats) : null
   const rounds = plan.endRounds.map((round) => {
     const commands = round.map((index) => batch.ends[index]!)
-    return endAttempts(work, now, commands, !careful)
+    return hopes.plainSuccesses
+      ? succeedAttempts(work, now, commands)
+      : endAttempts(work, now, commands, !careful)
   })
   const endings = reportedElsewhere(Promise.all(rounds))
   const cancels = plan.cancels.length > 0 ? await cancelRuns(work, now, plan.cancels) : null

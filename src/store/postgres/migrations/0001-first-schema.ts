@@ -156,10 +156,10 @@ const KEYS_AND_GATES = [
   `CREATE TABLE gate_holder (gate_id int NOT NULL, run_id bigint NOT NULL) ${HOT}`,
   `CREATE UNIQUE INDEX gate_holder_once ON gate_holder (gate_id, (run_id + 0))`,
   `CREATE INDEX gate_holder_by_run ON gate_holder (run_id)`,
-  // A tick that hopes to meet no gated run calls this when it does, and starts over.
-  `CREATE FUNCTION meet_gate() RETURNS boolean LANGUAGE plpgsql AS $$
+  // A statement that counts on something calls this when it is otherwise: see `Hopes` in tick.ts.
+  `CREATE FUNCTION fail_hope(code text) RETURNS boolean LANGUAGE plpgsql AS $$
    BEGIN
-     RAISE EXCEPTION 'a gated run ended' USING ERRCODE = 'PU001';
+     RAISE EXCEPTION 'a hope of this tick failed' USING ERRCODE = code;
    END $$`,
 
   `CREATE TABLE dedupe (
