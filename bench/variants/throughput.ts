@@ -9,7 +9,7 @@ export interface ThroughputSettings extends SystemSettings, LoopPlan {
   readonly endedBefore?: number
 }
 
-const WARM_UP_RUNS = 10_000
+const WARM_UP_RUNS = 30_000
 
 /** From the first submission to the last durable end, after a warm-up nobody is charged for. */
 measure(async () => {
@@ -17,7 +17,7 @@ measure(async () => {
   const system = await openSystem(settings)
   const loop = createClosedLoop()
   await system.work(loop.handled)
-  const warmUp = Math.min(WARM_UP_RUNS, Math.ceil(settings.runs / 10))
+  const warmUp = Math.min(WARM_UP_RUNS, Math.ceil(settings.runs / 5))
   await loop.offer({ ...settings, runs: warmUp }, system.submitMany)
   await system.settled()
 
