@@ -8,7 +8,7 @@ export interface LatencySettings extends SystemSettings {
   readonly samples: number
 }
 
-const WARM_UP_SAMPLES = 50
+const WARM_UP_SAMPLES = 300
 const SPACING_MS = { min: 5, max: 20 }
 const SETTLE_MS = 1_000
 

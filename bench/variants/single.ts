@@ -10,7 +10,8 @@ export interface SingleSettings extends SystemSettings {
   readonly withWorker: boolean
 }
 
-const WARM_UP_SECONDS = 1.5
+/** A request passes through much code; compilers take some ten thousand of them to finish with it. */
+const WARM_UP_SECONDS = 6
 
 /** Callers that each submit one run, wait for its durable answer, and submit the next. */
 measure(async () => {

@@ -20,6 +20,12 @@ export interface TransportOptions {
   readonly random: Random
 }
 
+interface Server {
+  readonly origin: string
+  /** What stands before every path, without a slash at its end. */
+  readonly base: string
+}
+
 export interface Transport {
   call(call: Call): Promise<unknown>
   close(): Promise<void>
@@ -32,25 +38,31 @@ const CONNECTIONS = 64
 
 /** Carries calls to one of several servers, and decides which failures deserve another try. */
 export function createTransport(options: TransportOptions): Transport {
-  const { urls, headers, clock, random } = options
+  const { headers, clock, random } = options
+  // Once: every look at a part of a URL takes it apart anew.
+  const servers = options.urls.map(({ origin, pathname }) => ({
+    origin,
+    base: pathname.replace(/\/$/, ''),
+  }))
+  const headersWithBody = { ...headers, 'content-type': 'application/json' }
   const dispatcher = options.dispatcher ?? new Agent({ connections: CONNECTIONS })
   let current = 0
 
-  const once = async (url: URL, call: Call): Promise<unknown> => {
-    const { status, text, retryAfter } = await send(url, call)
+  const once = async (server: Server, call: Call): Promise<unknown> => {
+    const { status, text, retryAfter } = await send(server, call)
     const value = text === '' ? undefined : parseJson(text)
     if (status < 300 && value !== NOT_JSON) return value
     throw errorOfAnswer(status, value, retryAfter)
   }
 
-  const send = async (url: URL, call: Call) => {
+  const send = async ({ origin, base }: Server, call: Call) => {
     const { method, path, body = null, signal, timeoutMs = TIMEOUT_MS } = call
     try {
       const answer = await dispatcher.request({
-        origin: url.origin,
-        path: url.pathname.replace(/\/$/, '') + path,
+        origin,
+        path: base + path,
         method,
-        headers: body === null ? headers : { ...headers, 'content-type': 'application/json' },
+        headers: body === null ? headers : headersWithBody,
         body,
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
@@ -65,7 +77,7 @@ export function createTransport(options: TransportOptions): Transport {
     } catch (error) {
       // A caller who gave up hears that, not a story about connections.
       signal?.throwIfAborted()
-      throw errorOfConnection(error, url.origin)
+      throw errorOfConnection(error, origin)
     }
   }
 
@@ -75,18 +87,18 @@ export function createTransport(options: TransportOptions): Transport {
       for (let tries = 1; ; tries += 1) {
         const asked = current
         try {
-          return await once(urls[asked] as URL, call)
+          return await once(servers[asked] as Server, call)
         } catch (error) {
           if (!(error instanceof CallError)) throw error
           // Several calls fail together when a server goes; only the first of them moves on.
-          if (isAboutServer(error) && current === asked) current = (asked + 1) % urls.length
+          if (isAboutServer(error) && current === asked) current = (asked + 1) % servers.length
           mayHaveActed ||= error.outcome === 'unknown'
-          if (!deservesAnother(error, call, tries, urls.length)) {
+          if (!deservesAnother(error, call, tries, servers.length)) {
             // That the last try did nothing says nothing about the tries before it.
             throw mayHaveActed && error.status === 503 ? error.asUnknown() : error
           }
-          if (current !== asked && tries % urls.length !== 0) continue
-          await clock.sleep(pauseMs(error, tries / urls.length, random), call.signal)
+          if (current !== asked && tries % servers.length !== 0) continue
+          await clock.sleep(pauseMs(error, tries / servers.length, random), call.signal)
         }
       }
     },

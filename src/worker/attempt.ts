@@ -93,7 +93,7 @@ export class Attempt implements HandlerContext {
 
   #finish(settled: Settled): void {
     this.#hasReturned = true
-    this.#returned?.abort()
+    this.#returned?.abort('over')
     this.#end(settled)
     this.#hooks.onReturn(this)
   }

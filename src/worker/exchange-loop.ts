@@ -98,7 +98,7 @@ async function deliver(
       }),
       outdated(),
     ])
-    request.abort()
+    request.abort('over')
     if (sent.kind === 'abandoned') return undefined
     if (sent.kind === 'answered' && sent.answer.number === message.number) return sent.answer
 

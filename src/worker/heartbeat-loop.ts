@@ -35,7 +35,7 @@ export async function heartbeatLoop(session: Session, deps: HeartbeatDeps): Prom
       beat(session, deps),
       clock.sleep(heartbeatMs, inTime.signal).then(() => 'late' as const),
     ])
-    inTime.abort()
+    inTime.abort('over')
     const leftMs = Math.max(0, sentMono + heartbeatMs - clock.mono())
     waitMs = outcome === 'failed' ? heartbeatMs / 3 : leftMs
   }

@@ -17,7 +17,8 @@ export function send<T>(
       if (request.signal.aborted) return
       signal.removeEventListener('abort', abandon)
       resolve(sent)
-      request.abort()
+      // With a reason: without one, an exception is made, and its stack with it.
+      request.abort('over')
     }
     const abandon = () => end({ kind: 'abandoned' })
     if (signal.aborted) return abandon()

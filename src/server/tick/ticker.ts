@@ -51,11 +51,13 @@ export interface Ticker {
   cancel(command: CancelCommand): Promise<CancelVerdict | PunctualError>
   /** Something changed that a tick could use: demand, or a lane that may have work. */
   kick(): void
-  /** Resolves when every tick under way now has been applied. */
+  /** Resolves when every tick under way or about to start has been applied. */
   settled(): Promise<void>
   readonly pending: number
 }
 
+/** Less than this is cheaper in the tick after the one under way than in a commit of its own. */
+const WORTH_ANOTHER_TICK = 100
 const BACK_OFF_MS = [20, 50, 100, 250, 500, 1_000]
 
 export function createTicker(options: TickerOptions): Ticker {
@@ -72,12 +74,16 @@ export function createTicker(options: TickerOptions): Ticker {
   const kick = () => {
     if (scheduled || resting || underWay.size >= store.ticksInFlight) return
     scheduled = true
-    queueMicrotask(start)
+    // Not at once: what else arrives in this turn of the event loop shares the commit.
+    setImmediate(start)
   }
+
+  const pending = () => submits.size + ends.size + cancels.size
 
   const start = () => {
     scheduled = false
     while (!resting && underWay.size < store.ticksInFlight) {
+      if (underWay.size > 0 && pending() < WORTH_ANOTHER_TICK) return
       const work = next()
       if (!work) return
       const tick: Promise<void> = run(work).finally(() => {
@@ -234,11 +240,13 @@ export function createTicker(options: TickerOptions): Ticker {
     kick,
 
     async settled() {
+      // One that is about to start was asked for before us.
+      if (scheduled) await new Promise((resolve) => setImmediate(resolve))
       await Promise.allSettled([...underWay])
     },
 
     get pending() {
-      return submits.size + ends.size + cancels.size
+      return pending()
     },
   }
 }
