@@ -33,7 +33,9 @@ export function checkOwnLeases(deps: OwnLeasesDeps): Step {
   return async () => {
     const startedMono = clock.mono()
     const { node } = membership
-    const stored = await readOwn(deps.store, node)
+    // Under load runs come as fast as they can be read: this look goes as far as they were when it began.
+    const upTo = membership.mintId()
+    const stored = await readOwn(deps.store, node, upTo)
     // Grants of ticks that were under way while we read are not in memory yet.
     await ticker.settled()
     if (membership.node !== node) return { more: false }
@@ -45,7 +47,8 @@ export function checkOwnLeases(deps: OwnLeasesDeps): Step {
     }
     strays = await judge(stray, strays, deps)
     for (const held of [...roster.allLeases()]) {
-      if (held.grantedMono >= startedMono || stored.get(held.runId)?.fence === held.fence) continue
+      if (held.grantedMono >= startedMono || held.runId > upTo) continue
+      if (stored.get(held.runId)?.fence === held.fence) continue
       roster.drop(held.runId, held.fence)
     }
     return { more: false }
@@ -77,9 +80,13 @@ async function judge(
   return waiting
 }
 
-async function readOwn(store: OwnLeasesDeps['store'], node: number): Promise<Map<number, Lease>> {
+async function readOwn(
+  store: OwnLeasesDeps['store'],
+  node: number,
+  upTo: number,
+): Promise<Map<number, Lease>> {
   const stored = new Map<number, Lease>()
-  for (let after = 0, page = PAGE; page === PAGE;) {
+  for (let after = 0, page = PAGE; page === PAGE && after < upTo;) {
     const leases = await store.ownLeases({ node, after, limit: PAGE })
     for (const lease of leases) stored.set(lease.runId, lease)
     page = leases.length

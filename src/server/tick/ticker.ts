@@ -113,7 +113,8 @@ export function createTicker(options: TickerOptions): Ticker {
     compose(
       {
         submits: submits.take(store.tickCap).filter(isOfThisLife),
-        ends: ends.take(store.tickCap),
+        // Work ends at least as fast as it comes in: what has finished still occupies its worker's slot.
+        ends: ends.take(2 * store.tickCap),
         cancels: cancels.take(store.tickCap),
       },
       {

@@ -13,16 +13,19 @@ export const INSERT_RUN = `
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`
 
-/** Most runs ask for nothing special; binding a value costs as much as writing it, even a null. */
-const PLAIN = `id, project_id, job_id, lane_id, rank, timeout_ms, policy, input`
-const PLAIN_WIDTH = 8
+/**
+ * Most runs ask for nothing special, and come many to a job. What those of one job share is bound
+ * once per statement: binding a value costs as much as writing it, even a null.
+ */
+const SHARED = `project_id, job_id, lane_id, rank, timeout_ms, policy, minted_by, created_at`
 export const insertReady = (rows: string) => `
-  INSERT INTO run (status, minted_by, created_at, pos, ${PLAIN})
-  SELECT 0, ?, ?, column1, * FROM (${rows}) WHERE true
+  INSERT INTO run (status, ${SHARED}, id, pos, input)
+  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2 FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 export const insertLeased = (rows: string) => `
-  INSERT INTO run (status, minted_by, created_at, node, started_at, claim_no, pos, ${PLAIN}, fence, session)
-  SELECT 1, ?, ?, ?, ?, 1, column1, * FROM (${rows}) WHERE true
+  INSERT INTO run (status, claim_no, ${SHARED}, node, started_at, id, pos, input, fence, session)
+  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4
+    FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 
 export const MINTED_BY = `SELECT minted_by FROM run WHERE id = ?`
@@ -34,8 +37,8 @@ export type Submits = (runs: readonly NewRun[], tick: TickState) => SubmitVerdic
 export function prepareSubmits(db: Database, keys: Keys): Submits {
   const insert = db.prepare<unknown[]>(INSERT_RUN)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
-  const bulkReady = prepareBulk(db, PLAIN_WIDTH, insertReady)
-  const bulkLeased = prepareBulk(db, PLAIN_WIDTH + 2, insertLeased)
+  const bulkReady = prepareBulk(db, 2, insertReady)
+  const bulkLeased = prepareBulk(db, 4, insertLeased)
 
   const submit = (run: NewRun, tick: TickState): SubmitVerdict => {
     if (run.idempotency !== null || run.dedupeKey !== null) {
@@ -54,21 +57,60 @@ export function prepareSubmits(db: Database, keys: Keys): Submits {
 
   return (runs, tick) => {
     if (!tick.inBulk) return runs.map((run) => submit(run, tick))
-    const ready: unknown[] = []
-    const leased: unknown[] = []
+    const kinds = createKinds()
     const verdicts = runs.map((run) => {
       if (!isPlain(run)) return submit(run, tick)
-      const { id, projectId, jobId, laneId, rank, timeoutMs, policy, input, handOff } = run
-      const values = handOff ? leased : ready
-      values.push(id, projectId, jobId, laneId, rank, timeoutMs, policy, input)
-      if (handOff) values.push(handOff.fence, handOff.session)
+      const { ready, leased } = kinds.of(run)
+      if (run.handOff) leased.push(run.id, run.input, run.handOff.fence, run.handOff.session)
+      else ready.push(run.id, run.input)
       return INSERTED
     })
     const { now, node } = tick
-    bulkReady([node, now], ready)
-    bulkLeased([node, now, node, now], leased)
+    for (const { model, ready, leased } of kinds.all()) {
+      const { projectId, jobId, laneId, rank, timeoutMs, policy } = model
+      const shared = [projectId, jobId, laneId, rank, timeoutMs, policy, node, now]
+      bulkReady(shared, ready)
+      bulkLeased([...shared, node, now], leased)
+    }
     return verdicts
   }
+}
+
+/** Runs that differ in nothing but id and input, and the lease some of them get at once. */
+interface Kind {
+  readonly model: NewRun
+  readonly ready: unknown[]
+  readonly leased: unknown[]
+}
+
+function createKinds() {
+  const kinds = new Map<string, Kind>()
+  let last: Kind | undefined
+  const find = (run: NewRun): Kind => {
+    const { projectId, jobId, laneId, rank, timeoutMs, policy } = run
+    const key = [projectId, jobId, laneId, rank, timeoutMs, policy].join()
+    const kind = kinds.get(key) ?? { model: run, ready: [], leased: [] }
+    kinds.set(key, kind)
+    return kind
+  }
+  return {
+    of(run: NewRun): Kind {
+      if (!last || !isAlike(last.model, run)) last = find(run)
+      return last
+    },
+    all: () => kinds.values(),
+  }
+}
+
+function isAlike(a: NewRun, b: NewRun): boolean {
+  return (
+    a.jobId === b.jobId &&
+    a.laneId === b.laneId &&
+    a.rank === b.rank &&
+    a.timeoutMs === b.timeoutMs &&
+    a.policy === b.policy &&
+    a.projectId === b.projectId
+  )
 }
 
 function isPlain(run: NewRun): boolean {
