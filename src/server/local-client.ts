@@ -8,7 +8,7 @@ import type { NewRun, RunRecord, Store } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { viewOf } from './run-view.ts'
-import { draftRuns } from './submissions.ts'
+import type { Draft } from './submissions.ts'
 import type { Ticker } from './tick/ticker.ts'
 import type { Submitted } from './tick/pending.ts'
 import { exchange, type Exchanging } from './sessions/exchange.ts'
@@ -21,8 +21,8 @@ export interface ClientParts {
   readonly catalog: Catalog
   readonly registry: Registry
   readonly exchanging: Exchanging
+  readonly draft: Draft
   mintId(): number
-  storeNow(): number
 }
 
 /** The scheduler as one project sees it, without a wire in between. HTTP speaks through the same object. */
@@ -61,7 +61,7 @@ export function createLocalClient(project: string, parts: ClientParts): Schedule
     submit: async (submissions) => requireAll(await client.submitEach(submissions)),
 
     async submitEach(submissions) {
-      return submitDrafts(await draftRuns(submissions, project, parts))
+      return submitDrafts(await parts.draft(submissions, project))
     },
 
     async getRun(id) {

@@ -10,6 +10,7 @@ import { startLoops } from './loops/start-loops.ts'
 import { createMembership } from './membership.ts'
 import { createRegistry } from './sessions/registry.ts'
 import { createRoster } from './sessions/roster.ts'
+import { createDraft } from './submissions.ts'
 import { createLaneBoard } from './tick/lane-board.ts'
 import { createTicker } from './tick/ticker.ts'
 import { createUndelivered } from './undelivered.ts'
@@ -98,7 +99,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     catalog,
     registry,
     mintId,
-    storeNow,
+    draft: createDraft({ catalog, mintId, storeNow }),
     exchanging: {
       clock,
       roster,

@@ -1,0 +1,88 @@
+import type { LaneSpec } from '../core/lane.ts'
+import type { Submission } from '../core/protocol.ts'
+import type { Catalog } from './catalog.ts'
+
+/** Where runs of one kind go. */
+export interface Place {
+  readonly projectId: number
+  readonly jobId: number
+  readonly laneId: number
+}
+
+/** The places of one project. */
+export interface ProjectPlaces {
+  /** One for each, at once; undefined when any of them is not known yet. */
+  find(submissions: readonly Submission[]): Place[] | undefined
+  /** As `find`, after asking the store, once for each kind. */
+  learn(submissions: readonly Submission[]): Promise<Place[]>
+}
+
+/** Beyond this a project's places are forgotten: names are cheap to ask for again, memory is not. */
+const KINDS = 10_000
+const PROJECTS = 1_000
+
+/** Most runs go to places that runs went to before: those are found without waiting for anything. */
+export function createPlaces(catalog: Catalog): { of(project: string): ProjectPlaces } {
+  const projects = new Map<string, ProjectPlaces>()
+  return {
+    of(project) {
+      const known = projects.get(project)
+      if (known) return known
+      if (projects.size >= PROJECTS) projects.clear()
+      const fresh = placesOf(project, catalog)
+      projects.set(project, fresh)
+      return fresh
+    },
+  }
+}
+
+function placesOf(project: string, catalog: Catalog): ProjectPlaces {
+  const places = new Map<string, Place>()
+  return {
+    find(submissions) {
+      const found: Place[] = []
+      for (const submission of submissions) {
+        const place = places.get(placeKey(submission))
+        if (!place) return undefined
+        found.push(place)
+      }
+      return found
+    },
+
+    async learn(submissions) {
+      const keys = submissions.map(placeKey)
+      const kinds = new Map(submissions.map((submission, index) => [keys[index], submission]))
+      const models = [...kinds.values()]
+      const projectId = await catalog.project(project)
+      const jobIds = await catalog.jobs(
+        projectId,
+        models.map(({ job }) => job),
+      )
+      const laneIds = await catalog.lanes(models.map((submission) => laneOf(submission, project)))
+      const fresh = new Map<string, Place>()
+      for (const [index, model] of models.entries()) {
+        const [jobId, laneId] = [jobIds[index] as number, laneIds[index] as number]
+        fresh.set(placeKey(model), { projectId, jobId, laneId })
+      }
+      if (places.size > KINDS) places.clear()
+      for (const [key, place] of fresh) places.set(key, place)
+      return keys.map((key) => fresh.get(key) as Place)
+    },
+  }
+}
+
+/** Names hold no spaces, so this is one text per combination. */
+function placeKey({ job, queue, executor, weight, labels }: Submission): string {
+  if (!queue && !executor && weight === undefined && !labels) return job
+  return `${job} ${queue ?? ''} ${executor ?? ''} ${weight ?? ''} ${labels?.join(' ') ?? ''}`
+}
+
+function laneOf(submission: Submission, project: string): LaneSpec {
+  const {
+    queue = 'default',
+    labels = [],
+    executor = `handler:${submission.job}`,
+    weight = 1,
+  } = submission
+  return { project, queue, labels: [...new Set(labels)].sort(), executor, weight }
+}
