@@ -1,11 +1,12 @@
-// The long version of the chaos tests: npm run chaos [-- scenario… --kills 500 --seed N --keep DIR]
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readOptions } from '../support/read-options.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts'
 import type { Plan, Result } from './scenario.ts'
 import * as scenarios from './scenarios.ts'
 import { summaryOf } from './summary.ts'
+
+const USAGE = `usage: npm run chaos -- [scenario…] [--kills N] [--seed N] [--keep DIR]`
 
 interface Entry {
   /** Faults when nobody says how many. */
@@ -29,13 +30,11 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   },
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    kills: { type: 'string' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    keep: { type: 'string' },
-  },
+/** The long version of the chaos tests. */
+const { values, positionals } = readOptions(USAGE, {
+  kills: { type: 'string' },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  keep: { type: 'string' },
 })
 const names = positionals.length > 0 ? positionals : Object.keys(ENTRIES)
 const stranger = names.find((name) => !Object.hasOwn(ENTRIES, name))

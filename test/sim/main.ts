@@ -1,17 +1,18 @@
-import { parseArgs } from 'node:util'
+import { readOptions } from '../support/read-options.ts'
 import { createCoverage } from './coverage.ts'
 import { PLANTED_BUGS } from './planted-bugs.ts'
 import { runSeed } from './run-seed.ts'
 import { runSeeds } from './run-seeds.ts'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    seeds: { type: 'string', default: '500' },
-    first: { type: 'string', default: '1' },
-    moves: { type: 'string', default: '400' },
-    bug: { type: 'string' },
-  },
+const USAGE =
+  'usage: npm run sim -- [--seeds N] [--first N] [--moves N] [--bug NAME], or --seed N for a single one'
+
+const { values } = readOptions(USAGE, {
+  seed: { type: 'string' },
+  seeds: { type: 'string', default: '500' },
+  first: { type: 'string', default: '1' },
+  moves: { type: 'string', default: '400' },
+  bug: { type: 'string' },
 })
 const moves = Number(values.moves)
 const bug = PLANTED_BUGS.find((planted) => planted.name === values.bug)
