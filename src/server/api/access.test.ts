@@ -16,6 +16,13 @@ test('an empty admin token is a server without a door', () => {
   assert.throws(open, (error: PunctualError) => error.code === 'config_invalid')
 })
 
+for (const adminToken of ['two words', 'schl\u00fcssel', 'x'.repeat(513)]) {
+  test(`a token that no request can carry is refused at the start: ${adminToken.slice(0, 9)}`, () => {
+    const open = () => createTestApi(createFakeScheduler(), { adminToken })
+    assert.throws(open, { code: 'config_invalid' })
+  })
+}
+
 test('without a token only the health of the server can be asked', async () => {
   const api = createTestApi()
   const open: string[] = []

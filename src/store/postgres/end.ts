@@ -181,10 +181,6 @@ export function succeedAttempts(
   )
 }
 
-export function isPlainSuccess({ to, owner, cause, message }: EndCommand): boolean {
-  return to === 'succeeded' && owner === null && cause === null && message === null
-}
-
 interface EndedBefore {
   readonly runId: number
   readonly fence: number

@@ -1,3 +1,4 @@
+import { isPlainRun } from '../plain.ts'
 import type { NewRun, SubmitVerdict } from '../port.ts'
 import { bigints, ints, smallints, texts } from './binary-arrays.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
@@ -115,7 +116,7 @@ export function insertRuns(
   runs: readonly NewRun[],
   hopeful: boolean,
 ): Promise<Submission> {
-  if (hopeful && runs.every(isPlain)) return insertPlain(work, now, node, runs)
+  if (hopeful && runs.every(isPlainRun)) return insertPlain(work, now, node, runs)
   const statement = hopeful ? SUBMIT : SUBMIT_AGAIN
   const answer = work.query<SubmittedRow>(statement, [now, node, ...columnsOf(runs), runs.length])
   return reportedElsewhere(
@@ -125,12 +126,6 @@ export function insertRuns(
       gates: row!.gates ?? [],
       nextDueAt: row!.nextDueAt,
     })),
-  )
-}
-
-function isPlain({ dueAt, gates, dedupeKey, tags, retryOf }: NewRun): boolean {
-  return (
-    dueAt === null && gates.length === 0 && dedupeKey === null && tags === null && retryOf === null
   )
 }
 

@@ -110,3 +110,13 @@ test('runs that hold a key end in one tick with a hundred that do not', () => {
   const again = verbs.tick({ ...EMPTY_BATCH, node: 1, ends })
   assert.ok(again.ends.every((verdict) => verdict === 'replayed'))
 })
+
+test('a report that comes twice in one tick ends its run once', () => {
+  const { verbs } = openEngine({ path: ':memory:', now: () => 1_000 })
+  const ids = Array.from({ length: 70 }, (_, index) => index + 1)
+  const submits = ids.map((id) => runOf({ id, handedOff: true, key: null }))
+  verbs.tick({ ...EMPTY_BATCH, node: 1, submits })
+  const ends = [...ids, 1].map((id) => endFor({ id, fence: FENCE, to: 'succeeded' }))
+  const verdicts = verbs.tick({ ...EMPTY_BATCH, node: 1, ends }).ends
+  assert.deepEqual(verdicts, [...ids.map(() => 'ended'), 'replayed'])
+})

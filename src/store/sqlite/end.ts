@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { type Cause, STATE_CODE, type FinalState } from '../../core/run-state.ts'
+import { isPlainSuccess } from '../plain.ts'
 import type { EndCommand, EndVerdict } from '../port.ts'
 import type { Gates } from './admit.ts'
 import { prepareBulk } from './bulk.ts'
@@ -116,14 +117,11 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
           successes.push(runId, fence, worker, result)
         } else rest.push(index)
       }
+      // First, although they may have come later: ends of one attempt in one tick have no order.
       bulkSucceed([tick.now], successes)
       for (const index of rest) verdicts[index] = end(commands[index] as EndCommand, tick)
       return verdicts
     },
     endedWith,
   }
-}
-
-function isPlainSuccess({ to, owner, cause, message }: EndCommand): boolean {
-  return to === 'succeeded' && owner === null && cause === null && message === null
 }

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { STATE_CODE } from '../../core/run-state.ts'
+import { isPlainRun } from '../plain.ts'
 import type { NewRun, SubmitVerdict } from '../port.ts'
 import { FIRST_RECHECK_MS } from './admit.ts'
 import { prepareBulk } from './bulk.ts'
@@ -59,7 +60,7 @@ export function prepareSubmits(db: Database, keys: Keys): Submits {
     if (!tick.inBulk) return runs.map((run) => submit(run, tick))
     const kinds = createKinds()
     const verdicts = runs.map((run) => {
-      if (!isPlain(run)) return submit(run, tick)
+      if (!isPlainRun(run)) return submit(run, tick)
       const { ready, leased } = kinds.of(run)
       if (run.handOff) leased.push(run.id, run.input, run.handOff.fence, run.handOff.session)
       else ready.push(run.id, run.input)
@@ -110,17 +111,6 @@ function isAlike(a: NewRun, b: NewRun): boolean {
     a.timeoutMs === b.timeoutMs &&
     a.policy === b.policy &&
     a.projectId === b.projectId
-  )
-}
-
-function isPlain(run: NewRun): boolean {
-  return (
-    run.dueAt === null &&
-    run.gates.length === 0 &&
-    run.tags === null &&
-    run.dedupeKey === null &&
-    run.idempotency === null &&
-    run.retryOf === null
   )
 }
 

@@ -1,0 +1,18 @@
+import type { EndCommand, NewRun } from './port.ts'
+
+/** A run that asks for nothing special, as most do: both stores have a cheaper way for these. */
+export function isPlainRun(run: NewRun): boolean {
+  return (
+    run.dueAt === null &&
+    run.gates.length === 0 &&
+    run.tags === null &&
+    run.dedupeKey === null &&
+    run.idempotency === null &&
+    run.retryOf === null
+  )
+}
+
+/** A worker's report of success. Whether its run holds a gate or a key, only the store knows. */
+export function isPlainSuccess({ to, owner, cause, message }: EndCommand): boolean {
+  return to === 'succeeded' && owner === null && cause === null && message === null
+}
