@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LIMITS } from './limits.ts'
+import { readWork, type Work, type WorkInput } from './work.ts'
+
+const readable: [why: string, input: WorkInput, work: Work | undefined][] = [
+  ['nothing to start is a handler', {}, undefined],
+  ['a command for a shell', { run: 'a | b' }, { executor: 'shell', run: 'a | b' }],
+  [
+    'a command for another shell',
+    { run: '[[ a ]]', shell: '/bin/bash' },
+    { executor: 'shell', run: '[[ a ]]', shell: '/bin/bash' },
+  ],
+  [
+    'a program and its arguments, the empty one too',
+    { argv: ['ls', '', '$HOME'] },
+    { executor: 'argv', argv: ['ls', '', '$HOME'] },
+  ],
+  [
+    'a script is read by sh unless it says otherwise',
+    { script: 'echo hi\n' },
+    { executor: 'script', script: 'echo hi\n', interpreter: ['/bin/sh'] },
+  ],
+  [
+    'an interpreter may have arguments',
+    { script: 'print 1', interpreter: ['perl', '-w'] },
+    { executor: 'script', script: 'print 1', interpreter: ['perl', '-w'] },
+  ],
+  [
+    'one that is a single word is a program, not a command line',
+    { script: '', interpreter: 'my python' },
+    { executor: 'script', script: '', interpreter: ['my python'] },
+  ],
+  [
+    'everything around it',
+    { run: 'x', cwd: '/', env: { A: '' }, stdin: '', umask: '0027', kill_grace: '1m' },
+    {
+      executor: 'shell',
+      run: 'x',
+      cwd: '/',
+      env: { A: '' },
+      stdin: '',
+      umask: '0027',
+      kill_grace_ms: 60_000,
+    },
+  ],
+  ['an empty environment is none', { run: 'x', env: {} }, { executor: 'shell', run: 'x' }],
+  [
+    'the longest argument there can be',
+    { argv: ['a', 'x'.repeat(LIMITS.argumentBytes)] },
+    { executor: 'argv', argv: ['a', 'x'.repeat(LIMITS.argumentBytes)] },
+  ],
+]
+for (const [why, input, work] of readable) {
+  test(why, () => assert.deepEqual(readWork(input), work))
+}
+
+const long = 'x'.repeat(LIMITS.argumentBytes)
+const refused: [why: string, input: WorkInput, field: string][] = [
+  ['two things to start', { run: 'a', argv: ['b'] }, 'argv'],
+  ['a shell without a command', { argv: ['b'], shell: '/bin/sh' }, 'shell'],
+  ['an interpreter without a script', { run: 'a', interpreter: 'perl' }, 'interpreter'],
+  ['surroundings of nothing', { env: { A: 'b' } }, 'env'],
+  ['a grace for nothing', { kill_grace: '1s' }, 'kill_grace'],
+  ['no program', { argv: [] }, 'argv'],
+  ['a program without a name', { argv: [''] }, 'argv.0'],
+  ['a shell without a name', { run: 'a', shell: ' ' }, 'shell'],
+  ['no interpreter', { script: '', interpreter: [] }, 'interpreter'],
+  ['NUL in a command', { run: 'a\0b' }, 'run'],
+  ['NUL in an argument', { argv: ['a', '\0'] }, 'argv.1'],
+  ['NUL in a script', { script: '\0' }, 'script'],
+  ['NUL on standard input', { run: 'a', stdin: '\0' }, 'stdin'],
+  ['NUL in a path', { run: 'a', cwd: '/a\0' }, 'cwd'],
+  ['NUL in a variable', { run: 'a', env: { A: '\0' } }, 'env.A'],
+  ['a path from nowhere', { run: 'a', cwd: 'srv' }, 'cwd'],
+  ['a variable no shell could name', { run: 'a', env: { 'A=B': '1' } }, 'env.A=B'],
+  ['a variable that starts with a digit', { run: 'a', env: { '1A': '1' } }, 'env.1A'],
+  ['a variable of ours', { run: 'a', env: { PUNCTUAL_FENCE: '1' } }, 'env.PUNCTUAL_FENCE'],
+  ['a umask that is not octal', { run: 'a', umask: '028' }, 'umask'],
+  ['a umask of five digits', { run: 'a', umask: '00027' }, 'umask'],
+  ['a grace that is no duration', { run: 'a', kill_grace: 'soon' }, 'kill_grace'],
+  ['an argument too long for Linux', { argv: ['a', `${long}x`] }, 'argv.1'],
+  ['a command too long for Linux', { run: `${long}x` }, 'run'],
+  ['arguments too long together', { argv: ['a', ...Array<string>(9).fill(long)] }, 'argv'],
+]
+for (const [why, input, field] of refused) {
+  test(`${why} is refused, and the field named`, () => {
+    assert.throws(() => readWork(input), { code: 'invalid_field', field })
+    assert.throws(() => readWork(input, 'runs.3.'), { field: `runs.3.${field}` })
+  })
+}
