@@ -41,9 +41,9 @@ test('every field of a submission survives the journey', async (t) => {
     queue: 'mail',
     priority: 3,
     runAt: Date.UTC(2026, 0, 31, 9, 0, 0, 250),
-    labels: ['gpu=yes'],
+    runsOn: { labels: { gpu: 'yes' } },
     weight: 2,
-    executor: 'handler:send-invoice',
+    task: 'send-invoice',
     timeoutMs: 900_000,
     retry: {
       max: 5,
@@ -58,11 +58,24 @@ test('every field of a submission survives the journey', async (t) => {
     dedupeKey: 'c_42/2026-01',
     idempotencyKey: 'k',
     tags: { region: 'eu' },
+    work: undefined,
   }
   assert.deepEqual(await client.submit([submission]), [{ id: RUN, created: true }])
   assert.deepEqual(scheduler.submitted, [[submission]])
   assert.deepEqual(projects, ['billing'])
 })
+
+for (const work of [
+  { executor: 'shell', run: 'a | b', shell: '/bin/bash', stdin: 'x' },
+  { executor: 'argv', argv: ['ls', '-l'], cwd: '/', env: { A: 'b' }, umask: '027' },
+  { executor: 'script', script: 'print(1)', interpreter: ['python3'], kill_grace_ms: 1_500 },
+] as const) {
+  test(`work for ${work.executor} survives the journey`, async (t) => {
+    const { scheduler, client } = await open(t)
+    await client.submit([{ job: 'adhoc', work }])
+    assert.deepEqual(scheduler.submitted[0]?.[0]?.work, work)
+  })
+}
 
 test('a run, a page, a cancel and a retry come back as the scheduler gave them', async (t) => {
   const { client, scheduler } = await open(t)
@@ -81,7 +94,7 @@ test('a worker speaks through it', async (t) => {
     name: 'w1',
     projects: ['billing'],
     queues: ['default'],
-    labels: [],
+    labels: {},
     executors: ['handler:a'],
     slots: 4,
     registration: 1,

@@ -8,6 +8,11 @@ export const LIMITS = {
   /** What Linux takes as one argument, and what we allow for all of them and the environment. */
   argumentBytes: 128 * 1024 - 1,
   argumentsBytes: 1024 * 1024,
+  /** Text of one chunk of output, and how many entries it may have. */
+  chunkBytes: 256 * 1024,
+  chunkEntries: 10_000,
+  arguments: 10_000,
+  variables: 1_000,
   batchRuns: 10_000,
   bodyBytes: 1024 * 1024,
   batchBodyBytes: 64 * 1024 * 1024,
@@ -30,5 +35,5 @@ export const LIMITS = {
 
 /** Names of jobs, queues, projects: they end up in URLs, file names and terminals. */
 export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
-/** Labels may also be `key=value`. */
-export const LABEL = /^[A-Za-z0-9][A-Za-z0-9._=-]{0,127}$/
+/** What a label says; its name is a `NAME`. */
+export const LABEL_VALUE = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/

@@ -19,6 +19,16 @@ export interface OutputEnd {
   readonly last?: readonly Entry[] | undefined
 }
 
+/** What is known of the process an attempt was. Travels and is stored under these names. */
+export interface ProcessEnd {
+  readonly exit_code?: number | undefined
+  /** Its name, such as `SIGKILL`. */
+  readonly signal?: string | undefined
+  /** How surely its descendants were ended with it. */
+  readonly containment?: string | undefined
+  readonly output?: OutputEnd | undefined
+}
+
 /** A byte that is no part of UTF-8 stands in text as this plus the byte: half of a pair, never whole. */
 const STRAY = 0xdc00
 

@@ -1,6 +1,9 @@
+import type { Labels } from './labels.ts'
+import type { ProcessEnd } from './output.ts'
 import type { PolicyInput } from './policy.ts'
 import type { Cause, RunState } from './run-state.ts'
 import type { SubmitOutcome } from './submit-outcome.ts'
+import type { Work } from './work.ts'
 
 /**
  * What clients and workers say to a scheduler. HTTP carries these as JSON; `punctual up` and tests
@@ -35,9 +38,13 @@ export interface Submission extends PolicyInput {
   readonly priority?: number | undefined
   /** Not before this time; the past means now. */
   readonly runAt?: number | undefined
-  readonly labels?: readonly string[] | undefined
+  /** Only for workers that carry all of these. */
+  readonly runsOn?: { readonly labels?: Labels | undefined } | undefined
   readonly weight?: number | undefined
-  readonly executor?: string | undefined
+  /** The process to start. Without it, the run is for a function. */
+  readonly work?: Work | undefined
+  /** The function to call, if it is not named like the job. */
+  readonly task?: string | undefined
   readonly timeoutMs?: number | undefined
   /** At most `limit` runs with the same key are ready or running at once. */
   readonly concurrency?: readonly { readonly key: string; readonly limit: number }[] | undefined
@@ -85,12 +92,15 @@ export interface RunView {
   readonly cause: Cause | null
   readonly message: string | null
   readonly worker: string | null
+  readonly process: ProcessEnd | null
   readonly createdAt: number
   readonly dueAt: number | null
   readonly startedAt: number | null
   readonly finishedAt: number | null
   readonly retryOf: string | null
   readonly tags: Readonly<Record<string, string>>
+  /** The process to start, when it is the run's own and not its job's. */
+  readonly work: Work | null
   readonly input: unknown
   readonly result: unknown
 }
@@ -100,7 +110,7 @@ export interface Hello {
   readonly name: string
   readonly projects?: readonly string[] | undefined
   readonly queues: readonly string[]
-  readonly labels: readonly string[]
+  readonly labels: Labels
   readonly executors: readonly string[]
   readonly slots: number
   readonly session?: string | undefined
@@ -150,6 +160,7 @@ export interface Done extends Held {
   readonly retriable?: boolean | undefined
   /** JSON text of the result: opaque to the server. */
   readonly result?: string | undefined
+  readonly process?: ProcessEnd | undefined
 }
 
 export interface ExchangeAnswer {
@@ -167,6 +178,10 @@ export interface Assignment extends Held {
   readonly timeoutMs: number | null
   /** The nominal time it was due, for jobs that care. */
   readonly dueAt: number
+  /** The process to start; null for a function. */
+  readonly work: Work | null
+  /** The function to call, if it is not named like the job. */
+  readonly task: string | null
   /** JSON text of the input. */
   readonly input: string | null
 }

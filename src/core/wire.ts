@@ -11,21 +11,23 @@ import type {
   Welcome,
 } from './protocol.ts'
 import type { RetryPolicy } from './retry.ts'
+import { readWork, type Work, type WorkInput } from './work.ts'
 
 /**
  * The protocol as JSON: snake_case names, times as RFC 3339 text, durations as `15m`, and plain
  * milliseconds only where a name ends in `_ms`. Server and client translate here and nowhere else.
  * Messages whose names read the same on both sides (hello, heartbeat, done) travel as they are.
  */
-export interface WireSubmission {
-  readonly job: string
+export interface WireSubmission extends WorkInput {
+  /** Needed unless the run brings its own work. */
+  readonly job?: string | undefined
   readonly input?: unknown
   readonly queue?: string | undefined
   readonly priority?: number | undefined
   readonly run_at?: string | undefined
-  readonly labels?: readonly string[] | undefined
+  readonly runs_on?: Submission['runsOn']
   readonly weight?: number | undefined
-  readonly executor?: string | undefined
+  readonly task?: string | undefined
   readonly timeout?: string | undefined
   readonly retry?: WireRetry | undefined
   readonly on_lost?: 'retry' | 'fail' | undefined
@@ -44,17 +46,30 @@ export interface WireRetry {
   readonly on?: RetryPolicy['on'] | undefined
 }
 
+/** What a run without a job is called. */
+export const NAMELESS_JOB = 'adhoc'
+
 /** One shape for every submission, whatever it leaves out: thousands pass through at once. */
 export function readSubmission(wire: WireSubmission, at = ''): Submission {
+  const work = readWork(wire, at)
+  if (wire.job === undefined && !work) {
+    const message = `${at}job is missing: name a job, or give run, argv or script`
+    throw new PunctualError('missing_field', message, { field: `${at}job` })
+  }
+  if (work && wire.task !== undefined) {
+    const message = `${at}task names a function, so it cannot stand beside a process to start`
+    throw new PunctualError('invalid_field', message, { field: `${at}task` })
+  }
   return {
-    job: wire.job,
+    job: wire.job ?? NAMELESS_JOB,
     input: wire.input,
     queue: wire.queue,
     priority: wire.priority,
     runAt: wire.run_at === undefined ? undefined : parseTime(wire.run_at, `${at}run_at`),
-    labels: wire.labels,
+    runsOn: wire.runs_on,
     weight: wire.weight,
-    executor: wire.executor,
+    work,
+    task: wire.task,
     timeoutMs: wire.timeout === undefined ? undefined : readDuration(wire.timeout, `${at}timeout`),
     retry: wire.retry === undefined ? undefined : readRetry(wire.retry, `${at}retry.`),
     onLost: wire.on_lost,
@@ -72,9 +87,9 @@ export function writeSubmission(run: Submission): WireSubmission {
     queue: run.queue,
     priority: run.priority,
     run_at: run.runAt === undefined ? undefined : formatTime(run.runAt, 'runAt'),
-    labels: run.labels,
+    runs_on: run.runsOn,
     weight: run.weight,
-    executor: run.executor,
+    task: run.task,
     timeout: writeDuration(run.timeoutMs),
     retry: run.retry === undefined ? undefined : writeRetry(run.retry),
     on_lost: run.onLost,
@@ -82,7 +97,12 @@ export function writeSubmission(run: Submission): WireSubmission {
     dedupe_key: run.dedupeKey,
     idempotency_key: run.idempotencyKey,
     tags: run.tags,
+    ...(run.work && writeWork(run.work)),
   }
+}
+
+function writeWork({ executor: _, kill_grace_ms: graceMs, ...same }: Work): WorkInput {
+  return { ...same, kill_grace: writeDuration(graceMs) }
 }
 
 /** What is left out stays out: a policy stores only what its author said. */
@@ -134,12 +154,14 @@ export interface WireRun {
   readonly cause: RunView['cause']
   readonly message: string | null
   readonly worker: string | null
+  readonly process: RunView['process']
   readonly created_at: string
   readonly due_at: string | null
   readonly started_at: string | null
   readonly finished_at: string | null
   readonly retry_of: string | null
   readonly tags: RunView['tags']
+  readonly work: RunView['work']
   readonly input: unknown
   readonly result: unknown
 }
@@ -224,6 +246,8 @@ export interface WireAssignment extends Pick<Assignment, 'run' | 'fence' | 'job'
   readonly weight?: number
   /** None unless stated. */
   readonly timeout_ms?: number
+  readonly work?: Work
+  readonly task?: string
   readonly input?: string
 }
 
@@ -238,7 +262,8 @@ export function readExchangeAnswer(wire: WireExchangeAnswer): ExchangeAnswer {
 }
 
 function writeAssignment(assigned: Assignment): WireAssignment {
-  const { run, fence, job, project, attempt, weight, timeoutMs, dueAt, input } = assigned
+  const { run, fence, job, project, attempt, weight, timeoutMs, dueAt, work, task, input } =
+    assigned
   // `undefined` is left out by JSON; an object of one shape is quicker to make than one of sixteen.
   return {
     run,
@@ -249,12 +274,15 @@ function writeAssignment(assigned: Assignment): WireAssignment {
     attempt: attempt === 1 ? undefined : attempt,
     weight: weight === 1 ? undefined : weight,
     timeout_ms: timeoutMs ?? undefined,
+    work: work ?? undefined,
+    task: task ?? undefined,
     input: input ?? undefined,
   } as WireAssignment
 }
 
 function readAssignment(wire: WireAssignment): Assignment {
-  const { run, fence, job, project, attempt = 1, weight = 1, timeout_ms, due_at_ms, input } = wire
+  const { run, fence, job, project, attempt = 1, weight = 1, timeout_ms, due_at_ms } = wire
+  const { work, task, input } = wire
   return {
     run,
     fence,
@@ -264,6 +292,8 @@ function readAssignment(wire: WireAssignment): Assignment {
     weight,
     timeoutMs: timeout_ms ?? null,
     dueAt: due_at_ms,
+    work: work ?? null,
+    task: task ?? null,
     input: input ?? null,
   }
 }

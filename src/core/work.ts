@@ -38,7 +38,10 @@ export interface ScriptWork extends Surroundings {
 
 export const DEFAULT_SHELL = '/bin/sh'
 export const PROCESS_EXECUTORS = ['shell', 'argv', 'script'] as const
-export type ProcessExecutor = (typeof PROCESS_EXECUTORS)[number]
+
+export function isProcess(executor: string): boolean {
+  return PROCESS_EXECUTORS.some((known) => known === executor)
+}
 
 /** What people write: one of `run`, `argv` and `script`, and what belongs to it, beside other fields. */
 export interface WorkInput {

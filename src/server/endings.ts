@@ -1,3 +1,4 @@
+import type { ProcessEnd } from '../core/output.ts'
 import { endAttempt, type Report } from '../core/ending.ts'
 import type { Cause, Ending } from '../core/run-state.ts'
 import { decodePolicy } from '../core/policy.ts'
@@ -7,6 +8,7 @@ export interface Told {
   readonly worker?: string | null | undefined
   readonly message?: string | null | undefined
   readonly result?: string | null | undefined
+  readonly process?: ProcessEnd | undefined
   /** Set by whoever noticed a loss: the lease must still belong to this node. */
   readonly owner?: number | undefined
 }
@@ -42,6 +44,7 @@ export function endCommand(
     worker: told.worker ?? null,
     message: told.message ?? null,
     result: told.result ?? null,
+    process: told.process ? JSON.stringify(told.process) : null,
   }
 }
 

@@ -5,6 +5,8 @@ import type { Assignment, SchedulerClient, SubmitAnswer } from '../core/protocol
 import { isFinal } from '../core/run-state.ts'
 import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
 import type { NewRun, RunRecord, Store } from '../store/port.ts'
+import { isProcess, type Work } from '../core/work.ts'
+import type { LaneSpec } from '../core/lane.ts'
 import type { Catalog } from './catalog.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { viewOf } from './run-view.ts'
@@ -129,19 +131,35 @@ export function createLocalClient(project: string, parts: ClientParts): Schedule
   return client
 }
 
-export function assignmentOf(lease: HeldLease, catalog: Catalog, weight: number): Assignment {
+export function assignmentOf(
+  lease: HeldLease,
+  catalog: Catalog,
+  lane: Pick<LaneSpec, 'weight' | 'executor'> | undefined,
+): Assignment {
+  const job = catalog.jobName(lease.jobId)
   return {
     run: publicId('run', lease.runId),
     fence: lease.fence,
-    job: catalog.jobName(lease.jobId),
+    job,
     project: catalog.projectName(lease.projectId),
     attempt: lease.attempt,
-    weight,
+    weight: lane?.weight ?? 1,
     timeoutMs: lease.timeoutMs,
     dueAt: lease.dueAt ?? lease.createdAt,
+    work: lease.work === null ? null : (JSON.parse(lease.work) as Work),
+    task: lane ? taskOf(lane.executor, job) : null,
     input: lease.input,
   }
 }
+
+/** The function a lane is for, unless it is named like the job. */
+function taskOf(executor: string, job: string): string | null {
+  if (isProcess(executor)) return null
+  const task = executor.slice(HANDLER.length)
+  return task === job ? null : task
+}
+
+const HANDLER = 'handler:'
 
 function outcomeOf(outcome: Submitted | PunctualError): SubmitOutcome {
   if (outcome instanceof PunctualError) return outcome
@@ -151,8 +169,10 @@ function outcomeOf(outcome: Submitted | PunctualError): SubmitOutcome {
 /** A manual retry is the same work as a new run, now, whatever keys and delays the old one had. */
 function againOf(run: RunRecord, id: number): NewRun {
   const { projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates } = run
+  const { version, work } = run
   return {
     ...{ id, projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates },
+    ...{ version, work, createdBy: null },
     dueAt: null,
     dedupeKey: null,
     idempotency: null,

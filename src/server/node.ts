@@ -92,7 +92,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     ...{ clock, random, config, store, membership, roster, giveBack, lose },
   })
 
-  const weightOf = (lease: Lease) => board.get(lease.laneId)?.lane.weight ?? 1
+  const laneOf = (lease: Lease) => board.get(lease.laneId)?.lane
   const parts: ClientParts = {
     store,
     ticker,
@@ -106,14 +106,14 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       ticker,
       store,
       mintId,
-      weightOf,
+      weightOf: (lease) => laneOf(lease)?.weight ?? 1,
       maxPollMs: config.maxPollMs,
       prepare: (leases) =>
         catalog.learnNames(
           leases.map((lease) => lease.jobId),
           leases.map((lease) => lease.projectId),
         ),
-      assignment: (lease) => assignmentOf(lease, catalog, weightOf(lease)),
+      assignment: (lease) => assignmentOf(lease, catalog, laneOf(lease)),
     },
   }
 

@@ -1,3 +1,4 @@
+import { labelTexts } from '../core/labels.ts'
 import type { LaneSpec } from '../core/lane.ts'
 import type { Submission } from '../core/protocol.ts'
 import type { Catalog } from './catalog.ts'
@@ -72,17 +73,19 @@ function placesOf(project: string, catalog: Catalog): ProjectPlaces {
 }
 
 /** Names hold no spaces, so this is one text per combination. */
-function placeKey({ job, queue, executor, weight, labels }: Submission): string {
-  if (!queue && !executor && weight === undefined && !labels) return job
-  return `${job} ${queue ?? ''} ${executor ?? ''} ${weight ?? ''} ${labels?.join(' ') ?? ''}`
+function placeKey(submission: Submission): string {
+  const { job, queue, task, work, weight, runsOn } = submission
+  if (!queue && !task && !work && weight === undefined && !runsOn) return job
+  const labels = labelTexts(runsOn?.labels)
+  return [job, queue, executorOf(submission), weight, ...labels].join(' ')
+}
+
+function executorOf({ job, task, work }: Submission): string {
+  return work?.executor ?? `handler:${task ?? job}`
 }
 
 function laneOf(submission: Submission, project: string): LaneSpec {
-  const {
-    queue = 'default',
-    labels = [],
-    executor = `handler:${submission.job}`,
-    weight = 1,
-  } = submission
-  return { project, queue, labels: [...new Set(labels)].sort(), executor, weight }
+  const { queue = 'default', runsOn, weight = 1 } = submission
+  const labels = labelTexts(runsOn?.labels)
+  return { project, queue, labels, executor: executorOf(submission), weight }
 }

@@ -1,4 +1,6 @@
 import { publicId } from '../core/ids.ts'
+import type { ProcessEnd } from '../core/output.ts'
+import type { Work } from '../core/work.ts'
 import type { RunView } from '../core/protocol.ts'
 import type { RunRecord } from '../store/port.ts'
 
@@ -18,12 +20,14 @@ export function viewOf(
     cause: run.cause,
     message: run.message,
     worker: run.worker,
+    process: run.process === null ? null : (JSON.parse(run.process) as ProcessEnd),
     createdAt: run.createdAt,
     dueAt: run.dueAt,
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     retryOf: run.retryOf === null ? null : publicId('run', run.retryOf),
     tags: run.tags === null ? {} : (JSON.parse(run.tags) as Record<string, string>),
+    work: run.work === null ? null : (JSON.parse(run.work) as Work),
     input: run.input === null ? null : (JSON.parse(run.input) as unknown),
     result: run.result === null ? null : (JSON.parse(run.result) as unknown),
   }

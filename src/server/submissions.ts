@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LIMITS } from '../core/limits.ts'
 import { encodePolicy } from '../core/policy.ts'
+import { encodeWork } from '../core/work.ts'
 import type { Submission } from '../core/protocol.ts'
 import type { NewRun } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
@@ -29,7 +30,7 @@ export function createDraft(context: Drafting): Draft {
     // Ids come last, so that order of arrival is order of ids even when a name had to be looked up.
     return submissions.map((submission, index) => {
       const { projectId, jobId, laneId } = found[index] as Place
-      const { input, runAt, dedupeKey, idempotencyKey, tags, priority = 0 } = submission
+      const { input, runAt, dedupeKey, idempotencyKey, tags, priority = 0, work } = submission
       return {
         id: mintId(),
         projectId,
@@ -39,6 +40,9 @@ export function createDraft(context: Drafting): Draft {
         dueAt: runAt !== undefined && runAt > now ? runAt : null,
         timeoutMs: submission.timeoutMs ?? null,
         policy: encodePolicy(submission),
+        version: null,
+        createdBy: null,
+        work: work ? encodeWork(work) : null,
         input: input === undefined ? null : JSON.stringify(input),
         tags: tags && Object.keys(tags).length > 0 ? JSON.stringify(tags) : null,
         gates: gates?.[index] ?? NO_GATES,

@@ -5,6 +5,7 @@ export function isPlainRun(run: NewRun): boolean {
   return (
     run.dueAt === null &&
     run.gates.length === 0 &&
+    run.work === null &&
     run.tags === null &&
     run.dedupeKey === null &&
     run.idempotency === null &&
@@ -13,6 +14,8 @@ export function isPlainRun(run: NewRun): boolean {
 }
 
 /** A worker's report of success. Whether its run holds a gate or a key, only the store knows. */
-export function isPlainSuccess({ to, owner, cause, message }: EndCommand): boolean {
-  return to === 'succeeded' && owner === null && cause === null && message === null
+export function isPlainSuccess({ to, owner, cause, message, process }: EndCommand): boolean {
+  return (
+    to === 'succeeded' && owner === null && cause === null && message === null && process === null
+  )
 }

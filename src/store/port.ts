@@ -73,6 +73,12 @@ export interface NewRun {
   readonly timeoutMs: number | null
   /** Stored form of `RunPolicy`; null is the default. */
   readonly policy: string | null
+  /** The version of its job's definition it runs; null for jobs without one. */
+  readonly version: number | null
+  /** The token it was submitted with; null for the installation's own. */
+  readonly createdBy: number | null
+  /** Stored form of `Work`, when it is the run's own and not its job's. */
+  readonly work: string | null
   /** JSON text, never looked into. */
   readonly input: string | null
   readonly tags: string | null
@@ -122,6 +128,8 @@ export interface EndCommand {
   readonly worker: string | null
   readonly message: string | null
   readonly result: string | null
+  /** What is known of the process it was: JSON text, opaque to the store. */
+  readonly process: string | null
 }
 
 /**
@@ -181,6 +189,8 @@ export interface Lease {
   readonly dueAt: number | null
   readonly timeoutMs: number | null
   readonly policy: string | null
+  readonly version: number | null
+  readonly work: string | null
   readonly input: string | null
 }
 
@@ -321,8 +331,12 @@ export interface RunRecord {
   readonly finishedAt: number | null
   readonly timeoutMs: number | null
   readonly policy: string | null
+  readonly version: number | null
+  readonly createdBy: number | null
+  readonly work: string | null
   readonly input: string | null
   readonly result: string | null
+  readonly process: string | null
   readonly tags: string | null
   readonly gates: readonly number[]
   readonly retryOf: number | null

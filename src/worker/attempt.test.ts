@@ -14,6 +14,8 @@ const assignment: Assignment = {
   weight: 1,
   timeoutMs: null,
   dueAt: 1_000,
+  work: null,
+  task: null,
   input: '[1]',
 }
 

@@ -28,7 +28,7 @@ function setUp(slots = 4) {
 
 function grant(run: string, fence: number, extra: Partial<Assignment> = {}): Assignment {
   const usual = { job: 'endless', project: 'p', attempt: 1, weight: 1, timeoutMs: null, dueAt: 0 }
-  return { run, fence, ...usual, input: '{}', ...extra }
+  return { run, fence, ...usual, work: null, task: null, input: '{}', ...extra }
 }
 
 test('what does not fit is given back, not started', () => {

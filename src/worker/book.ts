@@ -113,7 +113,7 @@ export function createBook({ clock, slots, handlers, onChange, onIgnored }: Book
   const start = (entry: Entry, assignment: Assignment) => {
     occupied += assignment.weight
     entry.attempt = new Attempt(assignment, hooks)
-    entry.attempt.start(handlers.get(assignment.job))
+    entry.attempt.start(handlers.get(assignment.task ?? assignment.job))
   }
 
   return {

@@ -13,7 +13,7 @@ const wrong: [why: string, options: Partial<WorkerOptions>, field: string][] = [
   ['a worker needs a name', { name: '' }, 'name'],
   ['a worker needs a queue', { queues: [] }, 'queues'],
   ['a queue must be a name', { queues: ['a/b'] }, 'queues'],
-  ['a label must be one', { labels: ['gpu yes'] }, 'labels'],
+  ['a label must be one', { labels: { gpu: 'a 100' } }, 'labels'],
   ['no slots is no worker', { slots: 0 }, 'slots'],
   ['half a slot is none', { slots: 1.5 }, 'slots'],
   ['there is a limit to slots', { slots: 10_001 }, 'slots'],
@@ -34,7 +34,7 @@ test('everything but client, name and handlers has a default', () => {
   assert.deepEqual(offer, {
     name: 'w1',
     queues: ['default'],
-    labels: [],
+    labels: {},
     executors: ['handler:job'],
     slots: 10,
   })

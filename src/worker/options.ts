@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../core/clock.ts'
 import { PunctualError } from '../core/errors.ts'
-import { LABEL, LIMITS, NAME } from '../core/limits.ts'
+import type { Labels } from '../core/labels.ts'
+import { LABEL_VALUE, LIMITS, NAME } from '../core/limits.ts'
 import type { Working } from '../core/protocol.ts'
 import type { Handler } from './handler.ts'
 import { systemClock, systemRandom } from './system-clock.ts'
@@ -17,7 +18,7 @@ export interface WorkerOptions {
   readonly handlers: Readonly<Record<string, Handler>>
   /** In order of preference: a later queue is served while the earlier ones are empty. */
   readonly queues?: readonly string[] | undefined
-  readonly labels?: readonly string[] | undefined
+  readonly labels?: Labels | undefined
   /** Projects to serve; the client's own if absent. */
   readonly projects?: readonly string[] | undefined
   /** How much may run at once, in weights; an ordinary run weighs 1. */
@@ -40,7 +41,7 @@ export interface WorkerSettings {
     readonly name: string
     readonly projects?: readonly string[]
     readonly queues: readonly string[]
-    readonly labels: readonly string[]
+    readonly labels: Labels
     readonly executors: readonly string[]
     readonly slots: number
   }
@@ -53,7 +54,7 @@ export interface WorkerSettings {
 }
 
 export function readOptions(options: WorkerOptions): WorkerSettings {
-  const { name, projects, queues = ['default'], labels = [], slots = 10, pollMs = 10_000 } = options
+  const { name, projects, queues = ['default'], labels = {}, slots = 10, pollMs = 10_000 } = options
   const handlers = new Map(Object.entries(options.handlers))
   const executors = Array.from(handlers.keys(), (job) => `handler:${job}`)
   requireCount('slots', slots, 1, LIMITS.slots)
@@ -61,7 +62,8 @@ export function readOptions(options: WorkerOptions): WorkerSettings {
   requireNames('name', [name], NAME, 1)
   requireNames('handlers', [...handlers.keys()], NAME, LIMITS.executors)
   requireNames('queues', queues, NAME, LIMITS.queues)
-  requireNames('labels', labels, LABEL, LIMITS.labels)
+  requireNames('labels', Object.keys(labels), NAME, LIMITS.labels)
+  requireNames('labels', Object.values(labels), LABEL_VALUE, LIMITS.labels)
   requireNames('projects', projects ?? [], NAME, LIMITS.queues)
   if (handlers.size === 0) throw wrong('handlers', 'names no job')
   if (queues.length === 0) throw wrong('queues', 'names no queue')

@@ -15,7 +15,7 @@ async function setUp(options?: Parameters<typeof createWorld>[1]) {
 
 test('introduces itself with what it offers', async () => {
   const { hellos } = await setUp({
-    labels: ['gpu'],
+    labels: { gpu: 'yes' },
     queues: ['fast', 'default'],
     projects: ['shop'],
   })
@@ -24,7 +24,7 @@ test('introduces itself with what it offers', async () => {
       name: 'tester',
       projects: ['shop'],
       queues: ['fast', 'default'],
-      labels: ['gpu'],
+      labels: { gpu: 'yes' },
       executors: ['handler:job', 'handler:polite'],
       slots: 10,
       registration: 1,

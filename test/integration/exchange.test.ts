@@ -142,7 +142,7 @@ test('a session that registers again keeps what it lists and gives back the rest
   const [kept, unseen] = await worker.take()
   assert.ok(kept && unseen)
   const { lost } = await client.register({
-    ...{ name: 'again', queues: ['default'], labels: [], executors: ['handler:job'], slots: 10 },
+    ...{ name: 'again', queues: ['default'], labels: {}, executors: ['handler:job'], slots: 10 },
     ...{ session: worker.session, registration: 2, forsaken: [] },
     held: [{ run: kept.run, fence: kept.fence }],
   })

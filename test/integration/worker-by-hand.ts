@@ -24,7 +24,7 @@ export async function registerByHand(
   const { session } = await client.register({
     name: 'by-hand',
     queues: ['default'],
-    labels: [],
+    labels: {},
     executors: jobs.map((job) => `handler:${job}`),
     slots,
     registration,

@@ -5,7 +5,7 @@ import { RUN, SESSION } from './testing/fake-scheduler.ts'
 const hello = {
   name: 'w1',
   queues: ['default'],
-  labels: [],
+  labels: {},
   executors: ['handler:a'],
   slots: 4,
   registration: 1,

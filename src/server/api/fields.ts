@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { LABEL, LIMITS, NAME } from '../../core/limits.ts'
+import { LABEL_VALUE, LIMITS, NAME } from '../../core/limits.ts'
 
 /**
  * The kinds of field requests are made of. Each description completes the sentence "`field` must
@@ -55,9 +55,18 @@ export function name() {
   return Type.String({ pattern: NAME.source, description })
 }
 
-export function label() {
-  const description = `a label: ${LENGTH} of A-Z a-z 0-9 . _ = - starting with a letter or digit`
-  return Type.String({ pattern: LABEL.source, description })
+export function labels() {
+  return Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    maxProperties: LIMITS.labels,
+    propertyNames: { type: 'string', pattern: NAME.source },
+    additionalProperties: {
+      type: 'string',
+      pattern: LABEL_VALUE.source,
+      description: `${LENGTH} of A-Z a-z 0-9 . _ : / - starting with a letter or digit`,
+    },
+    description: `an object of at most ${LIMITS.labels} labels, each a name and its text`,
+  })
 }
 
 const PART = NAME.source.slice(1, -1)

@@ -43,9 +43,9 @@ test('a submission arrives with every field in the words of the protocol', async
       queue: 'mail',
       priority: -3,
       run_at: '2026-01-31T09:00:00.250+02:00',
-      labels: ['gpu=yes'],
+      runs_on: { labels: { gpu: 'yes' } },
       weight: 2,
-      executor: 'handler:send-invoice',
+      task: 'send-invoice',
       timeout: '1h30m',
       retry: { max: 5, backoff: 'linear', delay: '10s', max_delay: '10m', jitter: 0, on: ['exit'] },
       on_lost: 'fail',
@@ -64,9 +64,9 @@ test('a submission arrives with every field in the words of the protocol', async
       queue: 'mail',
       priority: -3,
       runAt: Date.UTC(2026, 0, 31, 7, 0, 0, 250),
-      labels: ['gpu=yes'],
+      runsOn: { labels: { gpu: 'yes' } },
       weight: 2,
-      executor: 'handler:send-invoice',
+      task: 'send-invoice',
       timeoutMs: 5_400_000,
       retry: {
         max: 5,
@@ -81,6 +81,7 @@ test('a submission arrives with every field in the words of the protocol', async
       dedupeKey: 'c_42/2026-01',
       idempotencyKey: 'k1',
       tags: { region: 'eu' },
+      work: undefined,
     },
   ])
 })
@@ -172,7 +173,7 @@ test('a worker registers, exchanges, beats and leaves', async () => {
   const hello = {
     name: 'w1',
     queues: ['default'],
-    labels: [],
+    labels: {},
     executors: ['handler:a'],
     slots: 4,
     registration: 1,

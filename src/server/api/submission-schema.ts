@@ -3,11 +3,11 @@ import { LIMITS, NAME } from '../../core/limits.ts'
 import { BACKOFFS, RETRIABLE_CAUSES } from '../../core/retry.ts'
 import {
   duration,
-  executor,
   fields,
   fraction,
-  label,
+  labels,
   list,
+  longText,
   name,
   oneOf,
   text,
@@ -24,6 +24,31 @@ const retry = fields({
   on: Type.Optional(list(oneOf(RETRIABLE_CAUSES), RETRIABLE_CAUSES.length)),
 })
 
+/** What belongs together is decided by `readWork`, which knows the better words for it. */
+const work = {
+  run: Type.Optional(longText()),
+  shell: Type.Optional(longText()),
+  argv: Type.Optional(list(longText(), LIMITS.arguments)),
+  script: Type.Optional(longText()),
+  interpreter: Type.Optional(
+    Type.Union([longText(), list(longText(), LIMITS.arguments)], {
+      description: 'a program, or a list of a program and its arguments',
+    }),
+  ),
+  cwd: Type.Optional(longText()),
+  env: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      maxProperties: LIMITS.variables,
+      additionalProperties: { type: 'string', description: 'text' },
+      description: `an object of at most ${LIMITS.variables} variables and their texts`,
+    }),
+  ),
+  stdin: Type.Optional(longText()),
+  umask: Type.Optional(longText()),
+  kill_grace: Type.Optional(duration()),
+}
+
 const tags = Type.Unsafe<Record<string, string>>({
   type: 'object',
   maxProperties: LIMITS.tags,
@@ -37,14 +62,15 @@ const tags = Type.Unsafe<Record<string, string>>({
 })
 
 export const Submission = fields({
-  job: name(),
+  job: Type.Optional(name()),
   input: Type.Optional(Type.Unknown()),
   queue: Type.Optional(name()),
   priority: Type.Optional(wholeNumber(-LIMITS.priority, LIMITS.priority)),
   run_at: Type.Optional(time()),
-  labels: Type.Optional(list(label(), LIMITS.labels)),
+  runs_on: Type.Optional(fields({ labels: Type.Optional(labels()) })),
   weight: Type.Optional(wholeNumber(1, LIMITS.weight)),
-  executor: Type.Optional(executor()),
+  task: Type.Optional(name()),
+  ...work,
   timeout: Type.Optional(duration()),
   retry: Type.Optional(retry),
   on_lost: Type.Optional(oneOf(['retry', 'fail'])),

@@ -8,6 +8,7 @@ import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { fields } from './fields.ts'
 import { checkBytes } from './input-check.ts'
+import { checkEntries } from './entry-check.ts'
 import { Exchange, Heartbeat, Hello, Leave } from './worker-schemas.ts'
 
 const SessionPath = fields({ session: Type.String() })
@@ -78,9 +79,11 @@ function sessionId(text: string): string {
   return text
 }
 
-function checkDone({ message, result }: Done, index: number): void {
+function checkDone({ message, result, process }: Done, index: number): void {
   if (message !== undefined) checkBytes(message, LIMITS.messageBytes, `done.${index}.message`)
   if (result !== undefined) checkBytes(result, LIMITS.resultBytes, `done.${index}.result`)
+  const last = process?.output?.last
+  if (last) checkEntries(last, `done.${index}.process.output.last`)
 }
 
 /** Aborts when the other side hangs up before it has its answer: such a poll should end. */

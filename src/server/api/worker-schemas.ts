@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import { LIMITS } from '../../core/limits.ts'
+import type { Entry } from '../../core/output.ts'
 import { RETRIABLE_CAUSES } from '../../core/retry.ts'
 import {
   executor,
   fields,
   flag,
   id,
-  label,
+  labels,
   list,
   longText,
   name,
@@ -25,13 +26,37 @@ export const Hello = fields({
   name: name(),
   projects: Type.Optional(list(name(), LIMITS.queues)),
   queues: list(name(), LIMITS.queues, 1),
-  labels: list(label(), LIMITS.labels),
+  labels: labels(),
   executors: list(executor(), LIMITS.executors, 1),
   slots: wholeNumber(1, LIMITS.slots),
   session: Type.Optional(id('ses')),
   registration,
   held,
   forsaken: held,
+})
+
+/** What is in its three places is looked at by `checkEntries`: there may be thousands of these. */
+const entry = Type.Unsafe<Entry>({
+  type: 'array',
+  minItems: 3,
+  maxItems: 3,
+  description: 'a list of milliseconds, a stream (0, 1 or 2) and text',
+})
+
+const output = fields({
+  chunks: wholeNumber(0),
+  bytes: wholeNumber(0),
+  dropped: Type.Optional(wholeNumber(0)),
+  last: Type.Optional(list(entry, LIMITS.chunkEntries)),
+})
+
+const processEnd = fields({
+  exit_code: Type.Optional(wholeNumber(0, 255)),
+  signal: Type.Optional(
+    Type.String({ pattern: '^SIG[A-Z0-9+]{2,12}$', description: 'a signal such as SIGKILL' }),
+  ),
+  containment: Type.Optional(name()),
+  output: Type.Optional(output),
 })
 
 const done = fields({
@@ -41,6 +66,7 @@ const done = fields({
   message: Type.Optional(longText()),
   retriable: Type.Optional(flag()),
   result: Type.Optional(longText()),
+  process: Type.Optional(processEnd),
 })
 
 export const Exchange = fields({

@@ -116,7 +116,8 @@ async function report(
   for (const [index, item] of done.entries()) {
     const lease = leases[index]
     if (!lease || typeof lease === 'string') continue
-    const told = { worker: session.name, message: item.message, result: item.result }
+    const { message, result, process } = item
+    const told = { worker: session.name, message, result, process }
     commands.push(endCommand(lease, reportOf(item), told, context.mintId))
   }
   const ends = (await context.ticker.end(commands)).values()

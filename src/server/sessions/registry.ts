@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../../core/clock.ts'
 import { randomInt } from '../../core/clock.ts'
 import { PunctualError } from '../../core/errors.ts'
+import { labelTexts } from '../../core/labels.ts'
 import { publicId, requirePublicId } from '../../core/ids.ts'
 import type { Heartbeat, HeartbeatAnswer, Hello, Welcome } from '../../core/protocol.ts'
 import type { Lease, NodeStore } from '../../store/port.ts'
@@ -70,7 +71,7 @@ export function createRegistry(options: RegistryOptions): Registry {
         offer: {
           projects,
           queues: hello.queues,
-          labels: hello.labels,
+          labels: labelTexts(hello.labels),
           executors: hello.executors,
           slots: hello.slots,
         },

@@ -187,6 +187,8 @@ function handedOff(run: NewRun, node: number, now: number): Lease {
     dueAt: run.dueAt,
     timeoutMs: run.timeoutMs,
     policy: run.policy,
+    version: run.version,
+    work: run.work,
     input: run.input,
   }
 }

@@ -158,6 +158,8 @@ export function claimContract(open: OpenStore): void {
         dueAt,
         timeoutMs: 2 ** 40,
         policy: '{"onLost":"fail"}',
+        version: 3,
+        work: '{"executor":"shell","run":"true"}',
         input: '{"a":[1,2]}',
       })
       await world.submit(run)
@@ -182,6 +184,8 @@ export function claimContract(open: OpenStore): void {
         dueAt,
         timeoutMs: 2 ** 40,
         policy: '{"onLost":"fail"}',
+        version: 3,
+        work: '{"executor":"shell","run":"true"}',
         input: '{"a":[1,2]}',
       })
       assert.deepEqual(await world.store.ownLeases({ node: world.node, after: 0, limit: 5 }), [

@@ -37,6 +37,9 @@ export const PLAIN_RUN = {
   dueAt: null,
   timeoutMs: null,
   policy: null,
+  version: null,
+  createdBy: null,
+  work: null,
   input: null,
   tags: null,
   gates: [],
@@ -65,6 +68,7 @@ export function endOf({ runId, fence }: Held, overrides: Partial<EndCommand> = {
     worker: null,
     message: null,
     result: null,
+    process: null,
     ...overrides,
   }
 }

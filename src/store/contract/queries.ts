@@ -238,6 +238,9 @@ function record(run: NewRun, createdAt: number): RunRecord {
     dueAt,
     timeoutMs,
     policy,
+    version,
+    createdBy,
+    work,
     input,
     tags,
     gates,
@@ -245,6 +248,7 @@ function record(run: NewRun, createdAt: number): RunRecord {
   } = run
   return {
     ...{ id, projectId, jobId, laneId, rank, dueAt, timeoutMs, policy, input, tags, retryOf },
+    ...{ version, createdBy, work },
     gates: [...gates],
     state: 'ready',
     cancelling: false,
@@ -257,5 +261,6 @@ function record(run: NewRun, createdAt: number): RunRecord {
     startedAt: null,
     finishedAt: null,
     result: null,
+    process: null,
   }
 }

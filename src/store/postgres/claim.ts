@@ -42,7 +42,7 @@ export const CLAIM = {
   taken AS MATERIALIZED (
     SELECT picked.*, spec.*
       FROM picked CROSS JOIN LATERAL (
-        SELECT project_id, job_id, created_at, due_at, timeout_ms, policy, input,
+        SELECT project_id, job_id, created_at, due_at, timeout_ms, policy, version, work, input,
                gates IS NOT NULL AS gated, dedupe_key IS NOT NULL AS keyed
           FROM run WHERE run.id = picked.run_id LIMIT 1) spec),
   leased AS (
@@ -52,7 +52,7 @@ export const CLAIM = {
            project_id, lane_id, rank, pos, attempt, lost, claim_no, now, gated, keyed
       FROM taken CROSS JOIN clock)
   SELECT now, seat, run_id, rank, pos, attempt, lost, claim_no, project_id, job_id,
-         created_at, due_at, timeout_ms, policy, input
+         created_at, due_at, timeout_ms, policy, input, version, work
     FROM clock LEFT JOIN taken ON true ORDER BY seat`,
 }
 
@@ -73,6 +73,8 @@ type ClaimedRow = [
   timeoutMs: number | null,
   policy: string | null,
   input: string | null,
+  version: number | null,
+  work: string | null,
 ]
 
 /** A place in the order in which rows are dealt: for whom, with which salt, for which demand. */
@@ -171,6 +173,8 @@ function toLease(row: ClaimedRow, { laneId, session, salt }: Seat, node: number)
     dueAt: row[11],
     timeoutMs: row[12],
     policy: row[13],
+    version: row[15],
+    work: row[16],
     input: row[14],
   }
 }

@@ -31,11 +31,12 @@ export const END = {
   item AS (
     SELECT * FROM unnest(
       $2::bigint[], $3::bigint[], $4::int[], $5::smallint[], $6::text[], $7::bigint[],
-      $8::int[], $9::bigint[], $10::text[], $11::text[], $12::text[]) WITH ORDINALITY
-      AS t (run_id, fence, owner, goal, cause, delay_ms, lost, pos, worker, message, result, nth)),
+      $8::int[], $9::bigint[], $10::text[], $11::text[], $12::text[], $13::text[]) WITH ORDINALITY
+      AS t (run_id, fence, owner, goal, cause, delay_ms, lost, pos, worker, message, result,
+            process, nth)),
   found AS MATERIALIZED (
     SELECT nth, item.run_id, item.fence, item.cause, item.delay_ms, item.pos,
-           item.worker, item.message, item.result, held.project_id, held.lane_id, held.rank,
+           item.worker, item.message, item.result, item.process, held.project_id, held.lane_id, held.rank,
            held.attempt, held.claim_no, held.started_at, held.gated, held.keyed, now, fate,
            CASE fate WHEN ${RETRY} THEN item.lost ELSE held.lost END AS lost,
            fate < ${RETRY} OR (fate = ${RETRY} AND delay_ms > 0) AS releases
@@ -52,13 +53,14 @@ export const END = {
     DELETE FROM lease WHERE run_id = ANY (ARRAY(SELECT run_id FROM found))),
   to_end AS (
     INSERT INTO run_end (run_id, project_id, state, cause, attempt, lost, fence,
-                         worker, message, result, started_at, finished_at)
+                         worker, message, result, process, started_at, finished_at)
     SELECT run_id, project_id, fate, cause, attempt, lost, fence,
-           worker, message, result, started_at, now
+           worker, message, result, process, started_at, now
       FROM found WHERE fate < ${RETRY}),
   to_attempt AS (
-    INSERT INTO attempt (run_id, fence, attempt, cause, worker, message, started_at, finished_at)
-    SELECT run_id, fence, attempt, cause, worker, message, started_at, now
+    INSERT INTO attempt (run_id, fence, attempt, cause, worker, message, process, started_at,
+                         finished_at)
+    SELECT run_id, fence, attempt, cause, worker, message, process, started_at, now
       FROM found WHERE fate = ${RETRY}),
   to_ready AS (
     INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
@@ -77,12 +79,12 @@ export const END = {
      WHERE run_id = ANY (ARRAY(SELECT run_id FROM found WHERE gated AND releases))
     RETURNING gate_id)
   SELECT clock.now, count(nth)::int AS count,
-         CASE WHEN count(nth) < $13::int
+         CASE WHEN count(nth) < $14::int
               THEN array_agg(nth) FILTER (WHERE nth IS NOT NULL) END AS ended,
          array_agg(DISTINCT lane_id) FILTER (WHERE NOT releases) AS lanes,
          (SELECT array_agg(DISTINCT gate_id) FROM freed_place) AS gates,
          min(clock.now + delay_ms) FILTER (WHERE fate = ${RETRY} AND releases) AS "nextDueAt",
-         CASE WHEN $14::boolean AND bool_or(gated AND releases) THEN fail_hope('${GATE_MET}') END
+         CASE WHEN $15::boolean AND bool_or(gated AND releases) THEN fail_hope('${GATE_MET}') END
     FROM clock LEFT JOIN found ON true
    GROUP BY clock.now`,
 }
@@ -159,6 +161,7 @@ function columnsOf(commands: readonly EndCommand[]): unknown[] {
     texts(commands.map((end) => end.worker)),
     texts(commands.map((end) => end.message)),
     texts(commands.map((end) => end.result)),
+    texts(commands.map((end) => end.process)),
   ]
 }
 

@@ -18,7 +18,8 @@ const RECORD = `
          e.cause, e.message, e.worker,
          r.created_at AS "createdAt", r.due_at AS "dueAt",
          coalesce(e.started_at, l.started_at) AS "startedAt", e.finished_at AS "finishedAt",
-         r.timeout_ms AS "timeoutMs", r.policy, r.input, e.result, r.tags,
+         r.timeout_ms AS "timeoutMs", r.policy, r.version, r.created_by AS "createdBy", r.work, r.input,
+         e.result, e.process, r.tags,
          coalesce(r.gates, '{}') AS gates, r.retry_of AS "retryOf"`
 const WHEREABOUTS = `
     LEFT JOIN LATERAL (SELECT * FROM run_end WHERE run_id = r.id LIMIT 1) e ON true

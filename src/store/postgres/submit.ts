@@ -26,14 +26,15 @@ const submitText = (onConflict: string) => `
     SELECT * FROM unnest(
       $3::bigint[], $4::int[], $5::int[], $6::int[], $7::smallint[], $8::bigint[], $9::bigint[],
       $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-      $16::bigint[], $17::bigint[])
-      AS t (id, project_id, job_id, lane_id, rank, due_at, timeout_ms,
-            retry_of, gates, dedupe_key, policy, tags, input, session, fence)),
+      $16::bigint[], $17::bigint[], $18::int[], $19::int[], $20::text[])
+      AS t (id, project_id, job_id, lane_id, rank, due_at, timeout_ms, retry_of, gates, dedupe_key,
+            policy, tags, input, session, fence, version, created_by, work)),
   fresh AS (
     INSERT INTO run (id, created_at, due_at, timeout_ms, retry_of, project_id, job_id, lane_id,
-                     minted_by, rank, gates, dedupe_key, policy, tags, input)
+                     minted_by, rank, gates, dedupe_key, policy, tags, input,
+                     version, created_by, work)
     SELECT id, now, due_at, timeout_ms, retry_of, project_id, job_id, lane_id,
-           $2::int, rank, gates::int[], dedupe_key, policy, tags, input
+           $2::int, rank, gates::int[], dedupe_key, policy, tags, input, version, created_by, work
       FROM item CROSS JOIN clock ${onConflict}
     RETURNING id, project_id, lane_id, rank, due_at, gates, dedupe_key IS NOT NULL AS keyed),
   placed AS MATERIALIZED (
@@ -59,7 +60,7 @@ const submitText = (onConflict: string) => `
     SELECT id, gates[1], gates, lane_id, rank, id, 1, 0, 0, now + ${RECHECK_MS}
       FROM placed WHERE state = 3)
   SELECT clock.now,
-         CASE WHEN count(id) < $18::int THEN array_agg(id) FILTER (WHERE id IS NOT NULL) END AS inserted,
+         CASE WHEN count(id) < $21::int THEN array_agg(id) FILTER (WHERE id IS NOT NULL) END AS inserted,
          count(id)::int AS count,
          array_agg(DISTINCT gates[1]) FILTER (WHERE state = 3) AS gates,
          min(due_at) FILTER (WHERE state = 2) AS "nextDueAt"
@@ -78,12 +79,14 @@ export const SUBMIT_PLAIN = {
   item AS MATERIALIZED (
     SELECT * FROM unnest(
       $3::bigint[], $4::int[], $5::int[], $6::int[], $7::smallint[], $8::bigint[],
-      $9::text[], $10::text[], $11::bigint[], $12::bigint[])
-      AS t (id, project_id, job_id, lane_id, rank, timeout_ms, policy, input, session, fence)),
+      $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::int[], $14::int[])
+      AS t (id, project_id, job_id, lane_id, rank, timeout_ms, policy, input, session, fence,
+            version, created_by)),
   fresh AS (
     INSERT INTO run (id, created_at, timeout_ms, project_id, job_id, lane_id,
-                     minted_by, rank, policy, input)
-    SELECT id, now, timeout_ms, project_id, job_id, lane_id, $2::int, rank, policy, input
+                     minted_by, rank, policy, input, version, created_by)
+    SELECT id, now, timeout_ms, project_id, job_id, lane_id,
+           $2::int, rank, policy, input, version, created_by
       FROM item CROSS JOIN clock),
   to_ready AS (
     INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
@@ -148,6 +151,8 @@ function insertPlain(
     texts(runs.map((run) => run.input)),
     bigints(runs.map((run) => run.handOff?.session ?? null)),
     bigints(runs.map((run) => run.handOff?.fence ?? null)),
+    ints(runs.map((run) => run.version)),
+    ints(runs.map((run) => run.createdBy)),
   ])
   return reportedElsewhere(
     answer.then(([row]) => ({ now: row!.now, inserted: null, gates: [], nextDueAt: null })),
@@ -171,6 +176,9 @@ function columnsOf(runs: readonly NewRun[]): unknown[] {
     texts(runs.map((run) => run.input)),
     bigints(runs.map((run) => run.handOff?.session ?? null)),
     bigints(runs.map((run) => run.handOff?.fence ?? null)),
+    ints(runs.map((run) => run.version)),
+    ints(runs.map((run) => run.createdBy)),
+    texts(runs.map((run) => run.work)),
   ]
 }
 

@@ -6,7 +6,7 @@ import type { TickState } from './tick-state.ts'
 const COLUMNS = `
   id AS runId, project_id AS projectId, job_id AS jobId, rank, pos, attempt, lost,
   claim_no AS claimNo, created_at AS createdAt, due_at AS dueAt, timeout_ms AS timeoutMs,
-  policy, input, gates IS NOT NULL OR dedupe_key IS NOT NULL AS holds`
+  policy, version, work, input, gates IS NOT NULL OR dedupe_key IS NOT NULL AS holds`
 export const READY_FROM_START = `
   SELECT ${COLUMNS} FROM run WHERE status = 0 AND lane_id = ? ORDER BY rank, pos LIMIT ?`
 export const READY_AFTER = `
@@ -55,6 +55,8 @@ export function prepareClaim(db: Database): Claim {
         dueAt: row.dueAt,
         timeoutMs: row.timeoutMs,
         policy: row.policy,
+        version: row.version,
+        work: row.work,
         input: row.input,
       }
     })

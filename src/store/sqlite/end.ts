@@ -12,15 +12,16 @@ export const FIND_UNDER_WAY = `
          started_at AS startedAt, gates, dedupe_key AS dedupeKey
     FROM run WHERE id = ? AND status = 1 AND fence = ?`
 export const FINISH = `
-  UPDATE run SET status = ?, finished_at = ?, cause = ?, worker = ?, message = ?, result = ?
+  UPDATE run SET status = ?, finished_at = ?, cause = ?, worker = ?, message = ?, result = ?,
+         process = ?
    WHERE id = ?`
 /** The common end: a success of a run that holds nothing others wait for. */
 export const succeed = (rows: string) => `
   UPDATE run SET status = 4, finished_at = ?, worker = column3, result = column4 FROM (${rows})
    WHERE id = column1 AND status = 1 AND fence = column2 AND gates IS NULL AND dedupe_key IS NULL`
 export const RECORD_ATTEMPT = `
-  INSERT INTO attempt (run_id, fence, attempt, cause, message, worker, started_at, finished_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+  INSERT INTO attempt (run_id, fence, attempt, cause, message, worker, process, started_at, finished_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 export const TO_TIMER = `
   UPDATE run SET status = 2, timer_at = ?, attempt = attempt + 1, lost = ?,
          fence = NULL, node = NULL, session = NULL, started_at = NULL
@@ -68,15 +69,18 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
     .pluck()
 
   const close = (run: UnderWay, to: FinalState, command: EndCommand, tick: TickState) => {
-    const { runId, cause, worker, message, result } = command
-    finish.run(STATE_CODE[to], tick.now, cause, worker, message, result, runId)
+    const { runId, cause, worker, message, result, process } = command
+    finish.run(STATE_CODE[to], tick.now, cause, worker, message, result, process, runId)
     if (run.gates !== null) gates.letGo(run.gates, runId, tick)
     if (run.dedupeKey !== null) keys.release(run.projectId, run.dedupeKey, runId)
   }
 
   const retry = (run: UnderWay, command: EndCommand, tick: TickState) => {
-    const { runId, fence, cause, worker, message, delayMs, lost } = command
-    recordAttempt.run(runId, fence, run.attempt, cause, message, worker, run.startedAt, tick.now)
+    const { runId, fence, cause, worker, message, process, delayMs, lost } = command
+    const { attempt, startedAt } = run
+    recordAttempt.run(
+      ...[runId, fence, attempt, cause, message, worker, process, startedAt, tick.now],
+    )
     if (delayMs > 0) {
       const timerAt = tick.now + delayMs
       toTimer.run(timerAt, lost, runId)

@@ -10,22 +10,22 @@ import { noteTimer, type TickState } from './tick-state.ts'
 export const INSERT_RUN = `
   INSERT INTO run (id, status, project_id, job_id, lane_id, rank, pos, minted_by, created_at,
                    claim_no, fence, node, session, due_at, timer_at, gate_id, recheck_at, started_at,
-                   timeout_ms, retry_of, gates, dedupe_key, policy, tags, input)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                   timeout_ms, retry_of, version, created_by, gates, dedupe_key, policy, work, tags, input)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`
 
 /**
  * Most runs ask for nothing special, and come many to a job. What those of one job share is bound
  * once per statement: binding a value costs as much as writing it, even a null.
  */
-const SHARED = `project_id, job_id, lane_id, rank, timeout_ms, policy, minted_by, created_at`
+const SHARED = `project_id, job_id, lane_id, rank, timeout_ms, policy, version, created_by, minted_by, created_at`
 export const insertReady = (rows: string) => `
   INSERT INTO run (status, ${SHARED}, id, pos, input)
-  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2 FROM (${rows}) WHERE true
+  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2 FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 export const insertLeased = (rows: string) => `
   INSERT INTO run (status, claim_no, ${SHARED}, node, started_at, id, pos, input, fence, session)
-  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4
+  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 
@@ -68,8 +68,7 @@ export function prepareSubmits(db: Database, keys: Keys): Submits {
     })
     const { now, node } = tick
     for (const { model, ready, leased } of kinds.all()) {
-      const { projectId, jobId, laneId, rank, timeoutMs, policy } = model
-      const shared = [projectId, jobId, laneId, rank, timeoutMs, policy, node, now]
+      const shared = [...sharedBy(model), node, now]
       bulkReady(shared, ready)
       bulkLeased([...shared, node, now], leased)
     }
@@ -88,8 +87,7 @@ function createKinds() {
   const kinds = new Map<string, Kind>()
   let last: Kind | undefined
   const find = (run: NewRun): Kind => {
-    const { projectId, jobId, laneId, rank, timeoutMs, policy } = run
-    const key = [projectId, jobId, laneId, rank, timeoutMs, policy].join()
+    const key = sharedBy(run).join()
     const kind = kinds.get(key) ?? { model: run, ready: [], leased: [] }
     kinds.set(key, kind)
     return kind
@@ -103,6 +101,12 @@ function createKinds() {
   }
 }
 
+/** What runs of one kind have in common, in the order of `SHARED`. */
+function sharedBy(run: NewRun): unknown[] {
+  const { projectId, jobId, laneId, rank, timeoutMs, policy, version, createdBy } = run
+  return [projectId, jobId, laneId, rank, timeoutMs, policy, version, createdBy]
+}
+
 function isAlike(a: NewRun, b: NewRun): boolean {
   return (
     a.jobId === b.jobId &&
@@ -110,6 +114,8 @@ function isAlike(a: NewRun, b: NewRun): boolean {
     a.rank === b.rank &&
     a.timeoutMs === b.timeoutMs &&
     a.policy === b.policy &&
+    a.version === b.version &&
+    a.createdBy === b.createdBy &&
     a.projectId === b.projectId
   )
 }
@@ -140,9 +146,12 @@ function insertAny(insert: Statement<unknown[]>, run: NewRun, tick: TickState): 
     handOff ? now : null,
     run.timeoutMs,
     run.retryOf,
+    run.version,
+    run.createdBy,
     run.gates.length > 0 ? JSON.stringify(run.gates) : null,
     run.dedupeKey,
     run.policy,
+    run.work,
     run.tags,
     run.input,
   )

@@ -12,8 +12,8 @@ const maybe = fc.option(count, { nil: null })
 const submit: fc.Arbitrary<NewRun> = fc.record({
   ...{ id: count, projectId: count, jobId: count, laneId: count },
   rank: fc.integer({ min: -10, max: 10 }),
-  ...{ dueAt: maybe, timeoutMs: maybe, retryOf: maybe },
-  ...{ policy: text, input: text, tags: text, dedupeKey: text },
+  ...{ dueAt: maybe, timeoutMs: maybe, retryOf: maybe, version: maybe, createdBy: maybe },
+  ...{ policy: text, input: text, tags: text, dedupeKey: text, work: text },
   gates: fc.array(count, { maxLength: 3 }),
   idempotency: fc.option(fc.record({ key: fc.string(), digest: fc.string(), until: count }), {
     nil: null,
@@ -25,7 +25,7 @@ const end: fc.Arbitrary<EndCommand> = fc.record({
   ...{ runId: count, fence: count, owner: maybe, delayMs: count, lost: count, pos: count },
   to: fc.constantFrom('succeeded', 'failed', 'cancelled', 'retry', 'given_back'),
   cause: fc.option(fc.constantFrom(...CAUSES), { nil: null }),
-  ...{ worker: text, message: text, result: text },
+  ...{ worker: text, message: text, result: text, process: text },
 })
 
 const lease: fc.Arbitrary<Lease> = fc.record({
@@ -33,7 +33,7 @@ const lease: fc.Arbitrary<Lease> = fc.record({
   ...{ laneId: count, pos: count, attempt: count, lost: count, startedAt: count, createdAt: count },
   rank: fc.integer({ min: -10, max: 10 }),
   cancelling: fc.boolean(),
-  ...{ dueAt: maybe, timeoutMs: maybe, policy: text, input: text },
+  ...{ dueAt: maybe, timeoutMs: maybe, version: maybe, policy: text, input: text, work: text },
 })
 
 /** Everything that crosses to the thread is cloned on the way. */

@@ -53,6 +53,8 @@ const SUBMIT = layout<NewRun>(
     (run) => run.retryOf,
     (run) => run.handOff?.session,
     (run) => run.handOff?.fence,
+    (run) => run.version,
+    (run) => run.createdBy,
   ],
   [
     (run) => run.policy,
@@ -61,6 +63,7 @@ const SUBMIT = layout<NewRun>(
     (run) => (run.gates.length > 0 ? run.gates : null),
     (run) => run.dedupeKey,
     (run) => run.idempotency,
+    (run) => run.work,
   ],
   (number, text) => {
     const session = number(8)
@@ -74,12 +77,15 @@ const SUBMIT = layout<NewRun>(
       timeoutMs: number(6),
       retryOf: number(7),
       handOff: session === null ? null : { session, fence: number(9) as number },
+      version: number(10),
+      createdBy: number(11),
       policy: text(0) as string | null,
       input: text(1) as string | null,
       tags: text(2) as string | null,
       gates: (text(3) as number[] | null) ?? [],
       dedupeKey: text(4) as string | null,
       idempotency: text(5) as NewRun['idempotency'],
+      work: text(6) as string | null,
     }
   },
 )
@@ -95,7 +101,7 @@ const END = layout<EndCommand>(
     (end) => end.lost,
     (end) => end.pos,
   ],
-  [(end) => end.worker, (end) => end.message, (end) => end.result],
+  [(end) => end.worker, (end) => end.message, (end) => end.result, (end) => end.process],
   (number, text) => {
     const cause = number(4)
     return {
@@ -110,6 +116,7 @@ const END = layout<EndCommand>(
       worker: text(0) as string | null,
       message: text(1) as string | null,
       result: text(2) as string | null,
+      process: text(3) as string | null,
     }
   },
 )
@@ -132,8 +139,9 @@ const LEASE = layout<Lease>(
     (lease) => lease.createdAt,
     (lease) => lease.dueAt,
     (lease) => lease.timeoutMs,
+    (lease) => lease.version,
   ],
-  [(lease) => lease.policy, (lease) => lease.input],
+  [(lease) => lease.policy, (lease) => lease.input, (lease) => lease.work],
   (number, text) => ({
     runId: number(0) as number,
     fence: number(1) as number,
@@ -151,8 +159,10 @@ const LEASE = layout<Lease>(
     createdAt: number(13) as number,
     dueAt: number(14),
     timeoutMs: number(15),
+    version: number(16),
     policy: text(0) as string | null,
     input: text(1) as string | null,
+    work: text(2) as string | null,
   }),
 )
 

@@ -170,7 +170,8 @@ export function createFakeScheduler(
 
     submit(run, extra) {
       const usual = { job: 'job', project: 'default', attempt: 1, weight: 1, timeoutMs: null }
-      queue.push({ run, fence: 0, ...usual, dueAt: 0, input: null, ...extra })
+      const none = { work: null, task: null, input: null }
+      queue.push({ run, fence: 0, ...usual, dueAt: 0, ...none, ...extra })
       if (!pending) return
       deal(pending.message.free)
       if (unconfirmed().length > 0) pending.settle()

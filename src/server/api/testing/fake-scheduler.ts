@@ -107,6 +107,8 @@ const exampleAssignment = {
   weight: 1,
   timeoutMs: 900_000,
   dueAt: Date.UTC(2026, 0, 31, 9),
+  work: null,
+  task: null,
   input: '{"month":"2026-01"}',
 }
 
@@ -124,12 +126,14 @@ export function exampleRun(id: string): RunView {
     cause: null,
     message: null,
     worker: 'w1',
+    process: null,
     createdAt: Date.UTC(2026, 0, 31, 9),
     dueAt: null,
     startedAt: Date.UTC(2026, 0, 31, 9, 0, 1),
     finishedAt: null,
     retryOf: null,
     tags: { region: 'eu' },
+    work: null,
     input: { month: '2026-01' },
     result: null,
   }

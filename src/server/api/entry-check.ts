@@ -1,0 +1,22 @@
+import { PunctualError } from '../../core/errors.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { Entry } from '../../core/output.ts'
+
+/** Holds the entries of a chunk to their form, and the chunk to its size. */
+export function checkEntries(entries: readonly Entry[], field: string): void {
+  let length = 0
+  for (const [index, entry] of entries.entries()) {
+    const [ms, stream, text] = entry as readonly unknown[]
+    const isTime = typeof ms === 'number' && Number.isSafeInteger(ms) && ms >= 0
+    const isStream = stream === 0 || stream === 1 || stream === 2
+    if (!isTime || !isStream || typeof text !== 'string') {
+      const at = `${field}.${index}`
+      const message = `${at} must be a list of milliseconds, a stream (0, 1 or 2) and text`
+      throw new PunctualError('invalid_field', message, { field: at })
+    }
+    length += text.length
+  }
+  if (length <= LIMITS.chunkBytes) return
+  const message = `${field} holds ${length} characters; a chunk holds at most ${LIMITS.chunkBytes}`
+  throw new PunctualError('invalid_field', message, { field })
+}
