@@ -10,7 +10,7 @@ const table: [why: string, bytes: Buffer, text: string][] = [
   ['plain text', Buffer.from('hi\n'), 'hi\n'],
   ['every length of UTF-8', Buffer.from('aé€😀'), 'aé€😀'],
   ['a NUL is a character', hex('610062'), 'a\0b'],
-  ['a byte that can never be', hex('61ff62'), 'a\udcff' + 'b'],
+  ['a byte that can never be', hex('61ff62'), 'a\udcff\x62'],
   ['a character cut short', hex('e282'), '\udce2\udc82'],
   ['a byte without its beginning', hex('8061'), '\udc80a'],
   [

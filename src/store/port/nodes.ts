@@ -1,0 +1,41 @@
+import type { Lease } from './tick.ts'
+
+export interface NodeStore {
+  /**
+   * Enters a new incarnation on a free slot. `null` when all slots are taken by live nodes. In an
+   * exclusive store every earlier incarnation is dead by construction: it is declared so at once,
+   * and its leases wait `graceMs` for their workers to come back.
+   */
+  join(input: { name: string; ttlMs: number; graceMs: number }): Promise<JoinedNode | null>
+  /** Renews the node row and stores the id mark. Not alive: it was declared dead; it stays dead. */
+  beat(input: {
+    node: number
+    ttlMs: number
+    idMark: number
+  }): Promise<{ alive: boolean; now: number }>
+  /** An orderly goodbye: the slot is free at once, from `idMark` on; leases become orphans at once. */
+  leave(input: { node: number; idMark: number }): Promise<void>
+  /** Declares nodes dead whose row has expired, each by compare-and-set. Returns their incarnations. */
+  buryDead(): Promise<readonly number[]>
+  /**
+   * Binds a session to a node and moves the leases it lists to it, all or nothing. `null` when a
+   * newer registration of the session is known. `unlisted` are the session's other leases: grants
+   * whose answer it never saw.
+   */
+  adopt(input: {
+    node: number
+    session: number
+    registration: number
+    name: string
+    held: readonly { runId: number; fence: number }[]
+  }): Promise<{ adopted: readonly Lease[]; unlisted: readonly Lease[] } | null>
+  forgetSession(input: { session: number; registration: number }): Promise<void>
+}
+
+export interface JoinedNode {
+  readonly node: number
+  readonly slot: number
+  /** No id at or below this may be minted in the slot. */
+  readonly idFloor: number
+  readonly now: number
+}

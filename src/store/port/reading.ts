@@ -1,0 +1,47 @@
+import type { Cause, RunState } from '../../core/run-state.ts'
+
+export interface RunQueries {
+  findRun(input: { projectId: number; runId: number }): Promise<RunRecord | null>
+  /** Newest first, ids below `before`. */
+  listRuns(input: RunFilter): Promise<readonly RunRecord[]>
+  /** Counts of waiting and running runs now; history is never counted. */
+  liveCounts(): Promise<Readonly<Record<'ready' | 'scheduled' | 'blocked' | 'running', number>>>
+}
+
+export interface RunFilter {
+  readonly projectId: number
+  readonly state: RunState | null
+  readonly jobId: number | null
+  readonly before: number
+  readonly limit: number
+}
+
+export interface RunRecord {
+  readonly id: number
+  readonly projectId: number
+  readonly jobId: number
+  readonly laneId: number
+  readonly rank: number
+  readonly state: RunState
+  readonly cancelling: boolean
+  readonly attempt: number
+  readonly lost: number
+  readonly cause: Cause | null
+  readonly message: string | null
+  readonly worker: string | null
+  readonly createdAt: number
+  readonly dueAt: number | null
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  readonly timeoutMs: number | null
+  readonly policy: string | null
+  readonly version: number | null
+  readonly createdBy: number | null
+  readonly work: string | null
+  readonly input: string | null
+  readonly result: string | null
+  readonly process: string | null
+  readonly tags: string | null
+  readonly gates: readonly number[]
+  readonly retryOf: number | null
+}

@@ -1,0 +1,39 @@
+import type { Cause } from '../../core/run-state.ts'
+import type { Lease } from './tick.ts'
+
+/** Sweeps find and promote; endings go through the tick. */
+export interface SweepStore {
+  /**
+   * Moves timers that are due to ready (or, gated, through admission), oldest first, at most
+   * `positions.length`; each takes the next position. `nextDueAt` is the earliest timer left.
+   */
+  promote(input: { positions: readonly number[] }): Promise<Promotion>
+  /**
+   * Re-derives admission for blocked rows whose recheck time has passed and gives those that stay a
+   * new one `recheckMs` ahead. The guarantee behind the fast path in the tick.
+   */
+  recheck(input: {
+    limit: number
+    recheckMs: number
+  }): Promise<{ lanes: readonly number[]; more: boolean }>
+  /** Leases whose node is dead and past its grace, by run id above `after`. */
+  orphans(input: { after: number; limit: number }): Promise<readonly Lease[]>
+  /** Leases owned by a node, by run id above `after`. */
+  ownLeases(input: { node: number; after: number; limit: number }): Promise<readonly Lease[]>
+  /** Runs of this node's leases that carry a cancel mark. */
+  cancelMarks(input: { node: number }): Promise<readonly number[]>
+  /** What became of attempts this node has no memory of. */
+  findAttempts(pairs: readonly { runId: number; fence: number }[]): Promise<readonly FoundAttempt[]>
+}
+
+export type FoundAttempt =
+  | { readonly kind: 'lease'; readonly lease: Lease }
+  /** Null after a success. */
+  | { readonly kind: 'ended'; readonly cause: Cause | null }
+  | { readonly kind: 'stale' }
+
+export interface Promotion {
+  readonly promoted: number
+  readonly lanes: readonly number[]
+  readonly nextDueAt: number | null
+}
