@@ -1,15 +1,25 @@
+import type { AuditStore } from './port/audit.ts'
 import type { CatalogStore } from './port/catalog.ts'
+import type { JobStore } from './port/jobs.ts'
+import type { LogStore } from './port/logs.ts'
 import type { NodeStore } from './port/nodes.ts'
+import type { QueueStore } from './port/queues.ts'
 import type { RunQueries } from './port/reading.ts'
 import type { SweepStore } from './port/sweeps.ts'
 import type { TickStore } from './port/tick.ts'
+import type { TokenStore } from './port/tokens.ts'
 import type { Upkeep } from './port/upkeep.ts'
 
+export type * from './port/audit.ts'
 export type * from './port/catalog.ts'
+export type * from './port/jobs.ts'
+export type * from './port/logs.ts'
 export type * from './port/nodes.ts'
+export type * from './port/queues.ts'
 export type * from './port/reading.ts'
 export type * from './port/sweeps.ts'
 export type * from './port/tick.ts'
+export type * from './port/tokens.ts'
 export type * from './port/upkeep.ts'
 
 /**
@@ -17,7 +27,19 @@ export type * from './port/upkeep.ts'
  * how rows are laid out is each adapter's own affair. Every verb is one transaction: it happened
  * durably, or not at all, or it fails with a `StoreError` that says which of these is known.
  */
-export interface Store extends TickStore, SweepStore, NodeStore, CatalogStore, RunQueries, Upkeep {
+export interface Store
+  extends
+    TickStore,
+    SweepStore,
+    NodeStore,
+    CatalogStore,
+    RunQueries,
+    LogStore,
+    JobStore,
+    QueueStore,
+    TokenStore,
+    AuditStore,
+    Upkeep {
   readonly kind: 'sqlite' | 'postgres'
   /** For people: `SQLite 3.53.4`, `PostgreSQL 18.4`. */
   readonly version: string

@@ -2,6 +2,7 @@ import type { Clock, Random } from '../../core/clock.ts'
 import { randomInt } from '../../core/clock.ts'
 import { PunctualError } from '../../core/errors.ts'
 import { labelTexts } from '../../core/labels.ts'
+import type { Offer } from '../../core/lane.ts'
 import { publicId, requirePublicId } from '../../core/ids.ts'
 import type { Heartbeat, HeartbeatAnswer, Hello, Welcome } from '../../core/protocol.ts'
 import type { Lease, NodeStore } from '../../store/port.ts'
@@ -48,11 +49,13 @@ export function createRegistry(options: RegistryOptions): Registry {
         fence,
       }))
       const { node } = membership
+      const offer = offerOf(hello, projects)
       const adopted = await options.store.adopt({
         node,
         session: id,
         registration: hello.registration,
         name: hello.name,
+        offer: JSON.stringify(offer),
         held,
       })
       const current = roster.sessions.get(id)
@@ -68,13 +71,7 @@ export function createRegistry(options: RegistryOptions): Registry {
         id,
         name: hello.name,
         registration: hello.registration,
-        offer: {
-          projects,
-          queues: hello.queues,
-          labels: labelTexts(hello.labels),
-          executors: hello.executors,
-          slots: hello.slots,
-        },
+        offer,
         mono: sentMono,
       })
       roster.add(session)
@@ -138,6 +135,10 @@ export function createRegistry(options: RegistryOptions): Registry {
       await options.store.forgetSession({ session: id, registration })
     },
   }
+}
+
+function offerOf({ queues, labels, executors, slots }: Hello, projects: readonly string[]): Offer {
+  return { projects, queues, labels: labelTexts(labels), executors, slots }
 }
 
 /** A node out of touch with the store must not keep a worker's hopes up. */

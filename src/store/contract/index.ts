@@ -1,4 +1,5 @@
 import { describe } from 'node:test'
+import { administrationContract, definitionsContract } from './administration.ts'
 import { cancelContract } from './cancel.ts'
 import { catalogContract } from './catalog.ts'
 import { claimContract } from './claim.ts'
@@ -7,6 +8,7 @@ import { endContract } from './end.ts'
 import type { OpenStore } from './world.ts'
 import { gatesContract } from './gates.ts'
 import { gatesPropertyContract } from './gates-property.ts'
+import { logsContract } from './logs.ts'
 import { nodesContract } from './nodes.ts'
 import { orphansContract } from './orphans.ts'
 import { queriesContract } from './queries.ts'
@@ -36,6 +38,9 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['sessions', sessionsContract],
   ['names that became numbers', catalogContract],
   ['reading', queriesContract],
+  ['logs', logsContract],
+  ['definitions', definitionsContract],
+  ['administration', administrationContract],
   ['upkeep', upkeepContract],
   ['opening again', reopenContract],
 ]

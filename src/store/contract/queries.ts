@@ -127,6 +127,9 @@ export function queriesContract(open: OpenStore): void {
         dueAt: t0 + 1_000,
         timeoutMs: 9_000,
         policy: '{"retry":{"max":1}}',
+        version: 4,
+        createdBy: 9,
+        work: '{"executor":"argv","argv":["true"]}',
         input: '{"n":1}',
         tags: '{"team":"a"}',
         gates: [gate],
@@ -146,17 +149,22 @@ export function queriesContract(open: OpenStore): void {
       await story({ state: 'ready' })
 
       const lease = only(await world.claim(1))
-      await story({ state: 'running', startedAt: t0 + 1_000 })
+      const { fence } = lease
+      await story({ state: 'running', startedAt: t0 + 1_000, fence })
       await world.cancel(run.id)
-      await story({ state: 'running', startedAt: t0 + 1_000, cancelling: true })
+      await story({ state: 'running', startedAt: t0 + 1_000, fence, cancelling: true })
       world.clock.advance(50)
-      const end = { worker: 'w-7', message: 'stopped', result: '{"half":true}' }
+      const end = {
+        ...{ worker: 'w-7', message: 'stopped', result: '{"half":true}' },
+        process: '{"signal":"SIGTERM"}',
+      }
       await world.end(lease, { to: 'cancelled', cause: 'signal', ...end })
       await story({
         state: 'cancelled',
         cause: 'signal',
         startedAt: t0 + 1_000,
         finishedAt: t0 + 1_050,
+        fence,
         ...end,
       })
     }),
@@ -253,6 +261,7 @@ function record(run: NewRun, createdAt: number): RunRecord {
     state: 'ready',
     cancelling: false,
     attempt: 1,
+    fence: null,
     lost: 0,
     cause: null,
     message: null,

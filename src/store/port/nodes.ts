@@ -27,9 +27,13 @@ export interface NodeStore {
     session: number
     registration: number
     name: string
+    /** JSON text of what the worker offers, for people who look for one. */
+    offer?: string
     held: readonly { runId: number; fence: number }[]
   }): Promise<{ adopted: readonly Lease[]; unlisted: readonly Lease[] } | null>
   forgetSession(input: { session: number; registration: number }): Promise<void>
+  /** Sessions bound to nodes that are alive, in order of name. */
+  listSessions(): Promise<readonly SessionRecord[]>
 }
 
 export interface JoinedNode {
@@ -38,4 +42,16 @@ export interface JoinedNode {
   /** No id at or below this may be minted in the slot. */
   readonly idFloor: number
   readonly now: number
+}
+
+export interface SessionRecord {
+  readonly id: number
+  readonly name: string
+  readonly offer: string | null
+  /** When it registered, and the node it registered with. */
+  readonly since: number
+  readonly node: number
+  readonly nodeName: string
+  /** Attempts it has under way. */
+  readonly running: number
 }

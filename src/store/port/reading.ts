@@ -2,6 +2,8 @@ import type { Cause, RunState } from '../../core/run-state.ts'
 
 export interface RunQueries {
   findRun(input: { projectId: number; runId: number }): Promise<RunRecord | null>
+  /** Attempts of a run that went on after them, oldest first. Its last attempt is in the run. */
+  attemptsOf(input: { runId: number }): Promise<readonly AttemptRecord[]>
   /** Newest first, ids below `before`. */
   listRuns(input: RunFilter): Promise<readonly RunRecord[]>
   /** Counts of waiting and running runs now; history is never counted. */
@@ -25,6 +27,8 @@ export interface RunRecord {
   readonly state: RunState
   readonly cancelling: boolean
   readonly attempt: number
+  /** Of the attempt under way, or of the one that ended it. */
+  readonly fence: number | null
   readonly lost: number
   readonly cause: Cause | null
   readonly message: string | null
@@ -44,4 +48,15 @@ export interface RunRecord {
   readonly tags: string | null
   readonly gates: readonly number[]
   readonly retryOf: number | null
+}
+
+export interface AttemptRecord {
+  readonly attempt: number
+  readonly fence: number
+  readonly cause: Cause | null
+  readonly message: string | null
+  readonly worker: string | null
+  readonly process: string | null
+  readonly startedAt: number
+  readonly finishedAt: number
 }

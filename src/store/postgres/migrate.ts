@@ -2,6 +2,7 @@ import { PunctualError } from '../../core/errors.ts'
 import type { Connection } from './connection.ts'
 import { firstSchema } from './migrations/0001-first-schema.ts'
 import { processes } from './migrations/0002-processes.ts'
+import { administration } from './migrations/0003-administration.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -11,7 +12,7 @@ export interface Migration {
 }
 
 /** In ascending order. A released migration never changes; a correction is a new one. */
-export const MIGRATIONS: readonly Migration[] = [firstSchema, processes]
+export const MIGRATIONS: readonly Migration[] = [firstSchema, processes, administration]
 
 export interface MigrateOptions {
   readonly schema: string

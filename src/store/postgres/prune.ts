@@ -35,7 +35,8 @@ const PRUNE_ROWS = {
      ORDER BY run_id LIMIT $3::int),
   gone AS (DELETE FROM run WHERE id = ANY (ARRAY(SELECT run_id FROM old))),
   ends AS (DELETE FROM run_end WHERE run_id = ANY (ARRAY(SELECT run_id FROM old))),
-  attempts AS (DELETE FROM attempt WHERE run_id = ANY (ARRAY(SELECT run_id FROM old)))
+  attempts AS (DELETE FROM attempt WHERE run_id = ANY (ARRAY(SELECT run_id FROM old))),
+  chunks AS (DELETE FROM log_chunk WHERE run_id = ANY (ARRAY(SELECT run_id FROM old)))
   SELECT count(*)::int AS count FROM old`,
 }
 

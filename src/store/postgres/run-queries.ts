@@ -1,5 +1,5 @@
 import { STATE_CODE, stateOfCode, type RunState } from '../../core/run-state.ts'
-import type { RunFilter, RunQueries, RunRecord } from '../port.ts'
+import type { AttemptRecord, RunFilter, RunQueries, RunRecord } from '../port.ts'
 import type { Database } from './database.ts'
 import type { Statement } from './statement.ts'
 import { read } from './transaction.ts'
@@ -14,6 +14,7 @@ const RECORD = `
               ELSE ${STATE_CODE.ready} END AS state,
          coalesce(l.cancelling, false) AS cancelling,
          coalesce(e.attempt, l.attempt, q.attempt, t.attempt, b.attempt) AS attempt,
+         coalesce(e.fence, l.fence) AS fence,
          coalesce(e.lost, l.lost, q.lost, t.lost, b.lost) AS lost,
          e.cause, e.message, e.worker,
          r.created_at AS "createdAt", r.due_at AS "dueAt",
@@ -33,6 +34,13 @@ const FIND_RUN = {
   text: `${RECORD}
     FROM run r ${WHEREABOUTS}
    WHERE r.id = $2::bigint AND r.project_id = $1::int`,
+}
+const ATTEMPTS_OF = {
+  name: 'attempts-of',
+  text: `
+  SELECT attempt, fence, cause, message, worker, process, started_at AS "startedAt",
+         finished_at AS "finishedAt"
+    FROM attempt WHERE run_id = $1::bigint ORDER BY fence`,
 }
 const LIVE_COUNTS = {
   name: 'live-counts',
@@ -92,6 +100,13 @@ export async function findRun(
 ): Promise<RunRecord | null> {
   const [row] = await read<RecordRow>(db.reading, FIND_RUN, [projectId, runId])
   return row ? toRecord(row) : null
+}
+
+export async function attemptsOf(
+  db: Database,
+  { runId }: { runId: number },
+): Promise<AttemptRecord[]> {
+  return read<AttemptRecord>(db.reading, ATTEMPTS_OF, [runId])
 }
 
 export async function listRuns(

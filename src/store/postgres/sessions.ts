@@ -1,9 +1,9 @@
-import type { Lease, NodeStore } from '../port.ts'
+import type { Lease, NodeStore, SessionRecord } from '../port.ts'
 import { bigints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
 import { LEASE, WITH_SPEC } from './leases.ts'
 import { CLOCK } from './statement.ts'
-import { transact } from './transaction.ts'
+import { read, transact } from './transaction.ts'
 
 type Input<Verb extends keyof NodeStore> = Parameters<NodeStore[Verb]>[0]
 
@@ -11,11 +11,11 @@ const REGISTER = {
   name: 'register',
   text: `
   WITH ${CLOCK}
-  INSERT INTO session AS s (id, registration, node, name, seen_at)
-  SELECT $2::bigint, $3::bigint, $4::int, $5, now FROM clock
+  INSERT INTO session AS s (id, registration, node, name, offer, seen_at)
+  SELECT $2::bigint, $3::bigint, $4::int, $5, $6, now FROM clock
       ON CONFLICT (id) DO UPDATE
          SET registration = excluded.registration, node = excluded.node, name = excluded.name,
-             seen_at = excluded.seen_at
+             offer = excluded.offer, seen_at = excluded.seen_at
        WHERE s.registration < excluded.registration
   RETURNING id`,
 }
@@ -44,13 +44,30 @@ const FORGET = {
   text: `DELETE FROM session WHERE id = $1::bigint AND registration = $2::bigint`,
 }
 
+const LIST_SESSIONS = {
+  name: 'list-sessions',
+  text: `
+  SELECT s.id, s.name, s.offer, s.seen_at AS since, s.node, n.name AS "nodeName",
+         coalesce(busy.running, 0)::int AS running
+    FROM session s JOIN node n ON n.id = s.node AND n.alive
+    LEFT JOIN (SELECT session, count(*) AS running FROM lease GROUP BY session) busy
+      ON busy.session = s.id
+   ORDER BY s.name COLLATE "C", s.id`,
+}
+
+export async function listSessions(db: Database): Promise<SessionRecord[]> {
+  return read<SessionRecord>(db.reading, LIST_SESSIONS)
+}
+
 export async function adopt(
   db: Database,
-  { node, session, registration, name, held }: Input<'adopt'>,
+  { node, session, registration, name, offer, held }: Input<'adopt'>,
 ): ReturnType<NodeStore['adopt']> {
   const sorted = held.toSorted((a, b) => a.runId - b.runId)
   return transact(db.duty, async (work) => {
-    const accepted = await work.query(REGISTER, [db.now(), session, registration, node, name])
+    const accepted = await work.query(REGISTER, [
+      ...[db.now(), session, registration, node, name, offer ?? null],
+    ])
     if (accepted.length === 0) return null
     const [moved, leases] = await Promise.all([
       work.query<{ runId: number }>(ADOPT, [

@@ -1,18 +1,23 @@
 import { StoreError, type Store } from '../port.ts'
+import { listAudit } from './audit.ts'
 import * as catalog from './catalog.ts'
 import { Connection } from './connection.ts'
 import type { Database } from './database.ts'
+import * as definitions from './definitions.ts'
 import { internGates } from './gates.ts'
 import type { Role, ServerFacts } from './greeting.ts'
 import * as leases from './leases.ts'
+import * as logs from './logs.ts'
 import { maintain } from './maintain.ts'
 import { migrate } from './migrate.ts'
 import * as nodes from './nodes.ts'
 import { promote } from './promote.ts'
 import { prune } from './prune.ts'
+import * as queues from './queues.ts'
 import { recheck } from './recheck.ts'
 import * as queries from './run-queries.ts'
 import * as sessions from './sessions.ts'
+import * as tokens from './tokens.ts'
 import { createTicker } from './tick.ts'
 import { read } from './transaction.ts'
 import { WeekBook } from './week-book.ts'
@@ -83,6 +88,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     buryDead: () => nodes.buryDead(db),
     adopt: (input) => sessions.adopt(db, input),
     forgetSession: (input) => sessions.forgetSession(db, input),
+    listSessions: () => sessions.listSessions(db),
 
     internProjects: (names) => catalog.internProjects(db, names),
     findProject: (name) => catalog.findProject(db, name),
@@ -95,8 +101,32 @@ function createStore(db: Database, version: string, connections: readonly Connec
     projectNames: (ids) => catalog.namesOf(db, 'project', ids),
 
     findRun: (input) => queries.findRun(db, input),
+    attemptsOf: (input) => queries.attemptsOf(db, input),
     listRuns: (filter) => queries.listRuns(db, filter),
     liveCounts: () => queries.liveCounts(db),
+
+    appendLog: (chunks) => logs.appendLog(db, chunks),
+    logChunks: (input) => logs.logChunks(db, input),
+    findLine: (input) => logs.findLine(db, input),
+
+    putJob: (input) => definitions.putJob(db, input),
+    deleteJob: (input) => definitions.deleteJob(db, input),
+    pauseJob: (input) => definitions.pauseJob(db, input),
+    findDefinition: (input) => definitions.findDefinition(db, input),
+    listDefinitions: (input) => definitions.listDefinitions(db, input),
+    jobVersions: (input) => definitions.jobVersions(db, input),
+    definitionsOf: (keys) => definitions.definitionsOf(db, keys),
+
+    putQueue: (input) => queues.putQueue(db, input),
+    listQueues: () => queues.listQueues(db),
+    laneDepths: () => queues.laneDepths(db),
+
+    createToken: (input) => tokens.createToken(db, input),
+    findToken: (hash) => tokens.findToken(db, hash),
+    listTokens: (input) => tokens.listTokens(db, input),
+    revokeToken: (input) => tokens.revokeToken(db, input),
+    touchTokens: (uses) => tokens.touchTokens(db, uses),
+    listAudit: (input) => listAudit(db, input),
 
     ping: async () => {
       await read(db.duty, PING)

@@ -31,6 +31,7 @@ export const HISTORY = [
     primaryKey: '(run_id)',
   },
   { table: 'attempt', key: 'run_id', indexes: [], primaryKey: '(run_id, fence)' },
+  { table: 'log_chunk', key: 'run_id', indexes: [], primaryKey: '(run_id, fence, chunk)' },
 ] as const
 
 /**

@@ -1,6 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import { prepareGates } from './admit.ts'
+import { prepareAppendLog } from './logs.ts'
+import { prepareAudit } from './audit.ts'
 import { prepareCatalog } from './catalog.ts'
+import { prepareDefinitions } from './definitions.ts'
+import { preparePutQueue } from './queues.ts'
+import { prepareTokens } from './tokens.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import { IN_MEMORY } from './connection.ts'
 import { prepareEndings } from './end.ts'
@@ -11,7 +16,7 @@ import { prepareNodes } from './nodes.ts'
 import { openDatabase, type OpenOptions } from './open-database.ts'
 import { preparePromote } from './promote.ts'
 import { preparePrune } from './prune.ts'
-import { prepareQueries } from './queries.ts'
+import { guarded, prepareQueries } from './queries.ts'
 import { prepareRecheck } from './recheck.ts'
 import { prepareSessions } from './sessions.ts'
 import { systemNow } from './system-clock.ts'
@@ -85,7 +90,12 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const nodes = prepareNodes(db, exclusive)
   const sessions = prepareSessions(db)
   const catalog = prepareCatalog(db)
-  const queries = prepareQueries(db)
+  const queries = guarded(prepareQueries(db), read)
+  const audit = prepareAudit(db)
+  const definitions = prepareDefinitions(db, { catalog, audit })
+  const putQueue = preparePutQueue(db, audit)
+  const tokens = prepareTokens(db, audit)
+  const appendLog = prepareAppendLog(db)
   const prune = preparePrune(db)
   const maintain = prepareMaintain(db)
   const ping = db.prepare('SELECT 1 FROM meta LIMIT 1')
@@ -119,12 +129,16 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     internLanes: (specs) => write(() => catalog.internLanes(specs)),
     internGates: (wanted) => write(() => catalog.internGates(wanted)),
     lanesAfter: (after) => read(() => catalog.lanesAfter(after)),
-    jobNames: (ids) => read(() => queries.jobNames(ids)),
-    projectNames: (ids) => read(() => queries.projectNames(ids)),
 
-    findRun: (input) => read(() => queries.findRun(input)),
-    listRuns: (filter) => read(() => queries.listRuns(filter)),
-    liveCounts: () => read(() => queries.liveCounts()),
+    appendLog: (chunks) => write(() => appendLog(chunks)),
+    putJob: (input) => write(() => definitions.putJob(input, now())),
+    deleteJob: (input) => write(() => definitions.deleteJob(input, now())),
+    pauseJob: (input) => write(() => definitions.pauseJob(input, now())),
+    putQueue: (input) => write(() => putQueue(input, now())),
+    createToken: (input) => write(() => tokens.createToken(input, now())),
+    revokeToken: (input) => write(() => tokens.revokeToken(input, now())),
+    touchTokens: (uses) => write(() => tokens.touchTokens(uses)),
+    ...queries,
 
     ping: () => read(() => void ping.get()),
     prune: (input) => write(() => prune(input)),

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { PunctualError } from '../../core/errors.ts'
 import { firstSchema } from './migrations/0001-first-schema.ts'
 import { processes } from './migrations/0002-processes.ts'
+import { administration } from './migrations/0003-administration.ts'
 
 export interface Migration {
   readonly version: number
@@ -9,7 +10,7 @@ export interface Migration {
 }
 
 /** In ascending order. A released migration never changes; a correction is a new one. */
-export const MIGRATIONS: readonly Migration[] = [firstSchema, processes]
+export const MIGRATIONS: readonly Migration[] = [firstSchema, processes, administration]
 
 const SET_VERSION = `
   INSERT INTO meta (key, value) VALUES ('schema_version', ?)

@@ -3,38 +3,48 @@ import { test } from 'node:test'
 import type { Database } from 'better-sqlite3'
 import { STATES } from '../../core/run-state.ts'
 import * as admit from './admit.ts'
+import * as audit from './audit.ts'
 import { valuesList } from './bulk.ts'
 import * as cancel from './cancel.ts'
 import * as catalog from './catalog.ts'
 import * as claim from './claim.ts'
+import * as definitions from './definitions.ts'
 import * as end from './end.ts'
 import { openEngine } from './engine.ts'
 import * as keys from './keys.ts'
 import * as leases from './leases.ts'
+import * as logs from './logs.ts'
 import { pageSql } from './list-runs.ts'
 import * as promote from './promote.ts'
 import * as prune from './prune.ts'
 import * as queries from './queries.ts'
+import * as queues from './queues.ts'
 import * as recheck from './recheck.ts'
 import * as sessions from './sessions.ts'
 import * as submit from './submit.ts'
+import * as tokens from './tokens.ts'
 
 const MODULES = {
   admit,
+  audit,
   cancel,
   catalog,
   claim,
+  definitions,
   end,
   keys,
   leases,
+  logs,
   promote,
   prune,
+  queues,
   recheck,
   sessions,
   submit,
+  tokens,
 }
 /** Counting is the one thing that has to walk a whole index: that of the state counted. */
-const WALKS = new Set([queries.LIVE_COUNTS])
+const WALKS = new Set([queries.LIVE_COUNTS, queues.LANE_DEPTHS, sessions.LIST_SESSIONS])
 
 function planOf(db: Database, sql: string): string[] {
   const explain = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
@@ -106,6 +116,17 @@ test('live counts walk the index of each state and never the table', () => {
   for (const step of walked)
     assert.match(step, /COVERING INDEX run_(ready|lease|timer|blocked|recheck)/)
 })
+
+for (const [what, sql, index] of [
+  ['depths of lanes', queues.LANE_DEPTHS, 'run_ready'],
+  ['what sessions run', sessions.LIST_SESSIONS, 'run_lease'],
+] as const) {
+  test(`${what} are counted along the index of one state`, () => {
+    const walked = planOf(raw, sql).filter((step) => step.startsWith('SCAN run'))
+    assert.equal(walked.length, 1)
+    assert.ok(walked[0]?.includes(`INDEX ${index}`), walked[0])
+  })
+}
 
 function assertSeeks(sql: string): void {
   const plan = planOf(raw, sql)

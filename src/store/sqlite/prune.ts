@@ -7,6 +7,7 @@ export const ROWS_FROM = `
   SELECT id, status, attempt, created_at AS createdAt, finished_at AS finishedAt FROM run
    WHERE id > ? ORDER BY id LIMIT ?`
 export const DELETE_RUN = `DELETE FROM run WHERE id = ?`
+export const DELETE_LOG = `DELETE FROM log_chunk WHERE run_id = ?`
 export const DELETE_ATTEMPTS = `DELETE FROM attempt WHERE run_id = ?`
 
 interface AgedRow {
@@ -27,6 +28,7 @@ export function preparePrune(db: Database): Prune {
   const rowsFrom = db.prepare<[number, number], AgedRow>(ROWS_FROM)
   const deleteRun = db.prepare(DELETE_RUN)
   const deleteAttempts = db.prepare(DELETE_ATTEMPTS)
+  const deleteLog = db.prepare(DELETE_LOG)
   let cursor = -1
 
   return ({ endedBefore, limit }) => {
@@ -38,6 +40,7 @@ export function preparePrune(db: Database): Prune {
       cursor = row.id
       if (row.finishedAt === null || row.finishedAt >= endedBefore) continue
       deleteRun.run(row.id)
+      deleteLog.run(row.id)
       if (row.attempt > 1) deleteAttempts.run(row.id)
       deleted += 1
     }

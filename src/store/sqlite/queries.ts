@@ -1,9 +1,21 @@
 import type { Database } from 'better-sqlite3'
 import { prepareListRuns } from './list-runs.ts'
 import { RECORD_COLUMNS, type RecordRow, toRecord } from './record-row.ts'
-import type { QueryVerbs } from './verbs.ts'
+import type { AttemptRecord } from '../port.ts'
+import { prepareAuditQueries } from './audit.ts'
+import { prepareDefinitionQueries } from './definitions.ts'
+import { prepareLogQueries } from './logs.ts'
+import { prepareQueueQueries } from './queues.ts'
+import { prepareSessionQueries } from './sessions.ts'
+import { prepareTokenQueries } from './tokens.ts'
+import type { Transactions } from './transaction.ts'
+import { QUERIES, type QueryName, type QueryVerbs } from './verbs.ts'
 
 export const FIND_RUN = `SELECT ${RECORD_COLUMNS} FROM run WHERE id = ? AND project_id = ?`
+export const ATTEMPTS_OF = `
+  SELECT attempt, fence, cause, message, worker, process,
+         started_at AS startedAt, finished_at AS finishedAt
+    FROM attempt WHERE run_id = ? ORDER BY fence`
 /** Each count walks the index of its state, never the history. */
 export const LIVE_COUNTS = `
   SELECT (SELECT count(*) FROM run WHERE status = 0) AS ready,
@@ -18,6 +30,7 @@ export function prepareQueries(db: Database): QueryVerbs {
   const findRun = db.prepare<[number, number], RecordRow>(FIND_RUN)
   const liveCounts = db.prepare<[], ReturnType<QueryVerbs['liveCounts']>>(LIVE_COUNTS)
   const listRuns = prepareListRuns(db)
+  const attemptsOf = db.prepare<[number], AttemptRecord>(ATTEMPTS_OF)
   const jobName = db.prepare<[number], string>(JOB_NAME).pluck()
   const projectName = db.prepare<[number], string>(PROJECT_NAME).pluck()
 
@@ -26,10 +39,17 @@ export function prepareQueries(db: Database): QueryVerbs {
       const row = findRun.get(runId, projectId)
       return row ? toRecord(row) : null
     },
+    attemptsOf: ({ runId }) => attemptsOf.all(runId),
     listRuns: (filter) => listRuns(filter).map(toRecord),
     liveCounts: () => liveCounts.get() ?? { ready: 0, running: 0, scheduled: 0, blocked: 0 },
     jobNames: (ids) => namesOf(ids, (id) => jobName.get(id)),
     projectNames: (ids) => namesOf(ids, (id) => projectName.get(id)),
+    ...prepareSessionQueries(db),
+    ...prepareLogQueries(db),
+    ...prepareDefinitionQueries(db),
+    ...prepareQueueQueries(db),
+    ...prepareTokenQueries(db),
+    ...prepareAuditQueries(db),
   }
 }
 
@@ -43,4 +63,13 @@ function namesOf(
     if (name !== undefined) names.set(id, name)
   }
   return names
+}
+
+/** The same verbs, each passing through the one way to the database. */
+export function guarded(queries: QueryVerbs, read: Transactions['read']): QueryVerbs {
+  const pass = (name: QueryName) => {
+    const verb = queries[name] as (...args: unknown[]) => unknown
+    return [name, (...args: unknown[]) => read(() => verb(...args))]
+  }
+  return Object.fromEntries(QUERIES.map(pass)) as QueryVerbs
 }

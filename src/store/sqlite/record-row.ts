@@ -4,7 +4,7 @@ import { parseGates } from './tick-state.ts'
 
 export const RECORD_COLUMNS = `
   id, project_id AS projectId, job_id AS jobId, lane_id AS laneId, rank, status, cancelling,
-  attempt, lost, cause, message, worker, created_at AS createdAt, due_at AS dueAt,
+  attempt, fence, lost, cause, message, worker, created_at AS createdAt, due_at AS dueAt,
   started_at AS startedAt, finished_at AS finishedAt, timeout_ms AS timeoutMs, policy,
   version, created_by AS createdBy, work, input, result, process, tags, gates, retry_of AS retryOf`
 

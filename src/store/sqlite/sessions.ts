@@ -1,19 +1,28 @@
 import type { Database } from 'better-sqlite3'
-import type { Lease, NodeStore } from '../port.ts'
+import type { Lease, NodeStore, SessionRecord } from '../port.ts'
 import { prepareOwners } from './leases.ts'
 import { LEASE_COLUMNS, type LeaseRow, toLease } from './lease-row.ts'
 
 export const BIND_SESSION = `
-  INSERT INTO session (id, node, registration, name, seen_at) VALUES (?, ?, ?, ?, ?)
+  INSERT INTO session (id, node, registration, name, offer, seen_at) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE
     SET node = excluded.node, registration = excluded.registration, name = excluded.name,
-        seen_at = excluded.seen_at
+        offer = excluded.offer, seen_at = excluded.seen_at
     WHERE excluded.registration > session.registration`
 export const MOVE_LEASE = `
   UPDATE run SET node = ? WHERE id = ? AND status = 1 AND session = ? AND fence = ?`
 export const HELD_BY_SESSION = `
   SELECT ${LEASE_COLUMNS} FROM run WHERE status = 1 AND node = ? AND session = ? ORDER BY id`
 export const FORGET_SESSION = `DELETE FROM session WHERE id = ? AND registration = ?`
+
+/** Leases are few and have an index; sessions are counted in one pass over them. */
+export const LIST_SESSIONS = `
+  SELECT s.id, s.name, s.offer, s.seen_at AS since, s.node, n.name AS nodeName,
+         coalesce(busy.running, 0) AS running
+    FROM session s JOIN node n ON n.incarnation = s.node AND n.alive = 1
+    LEFT JOIN (SELECT session, count(*) AS running FROM run WHERE status = 1 GROUP BY session) busy
+      ON busy.session = s.id
+   ORDER BY s.name, s.id`
 
 type Adoption = Parameters<NodeStore['adopt']>[0]
 
@@ -33,8 +42,8 @@ export function prepareSessions(db: Database): Sessions {
   const forget = db.prepare(FORGET_SESSION)
 
   return {
-    adopt({ node, session, registration, name, held }, now) {
-      if (bind.run(session, node, registration, name, now).changes === 0) return null
+    adopt({ node, session, registration, name, offer, held }, now) {
+      if (bind.run(session, node, registration, name, offer ?? null, now).changes === 0) return null
       const moved = new Set<number>()
       for (const { runId, fence } of held) {
         if (moveLease.run(node, runId, session, fence).changes === 1) moved.add(runId)
@@ -51,4 +60,9 @@ export function prepareSessions(db: Database): Sessions {
       forget.run(session, registration)
     },
   }
+}
+
+export function prepareSessionQueries(db: Database) {
+  const list = db.prepare<[], SessionRecord>(LIST_SESSIONS)
+  return { listSessions: (): SessionRecord[] => list.all() }
 }

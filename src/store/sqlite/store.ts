@@ -2,11 +2,11 @@ import type { Store } from '../port.ts'
 import { type Call, callInline } from './call.ts'
 import { IN_MEMORY, openReader } from './connection.ts'
 import { type Engine, type EngineOptions, openEngine } from './engine.ts'
-import { prepareQueries } from './queries.ts'
+import { guarded, prepareQueries } from './queries.ts'
 import type { FatalStoreError } from './failure.ts'
 import { startThread } from './thread.ts'
 import { createTransactions } from './transaction.ts'
-import type { QueryVerbs } from './verbs.ts'
+import { QUERIES, type QueryName, type QueryVerbs } from './verbs.ts'
 
 export { type Engine, type EngineOptions, openEngine } from './engine.ts'
 export { FatalStoreError, isFatal } from './failure.ts'
@@ -79,17 +79,7 @@ function openQueries(
 ): { queries: QueryVerbs; close(): void } {
   const db = openReader(path)
   const { read } = createTransactions(db, onFatal)
-  const queries = prepareQueries(db)
-  return {
-    queries: {
-      findRun: (input) => read(() => queries.findRun(input)),
-      listRuns: (filter) => read(() => queries.listRuns(filter)),
-      liveCounts: () => read(() => queries.liveCounts()),
-      jobNames: (ids) => read(() => queries.jobNames(ids)),
-      projectNames: (ids) => read(() => queries.projectNames(ids)),
-    },
-    close: () => db.close(),
-  }
+  return { queries: guarded(prepareQueries(db), read), close: () => db.close() }
 }
 
 interface Parts extends Pick<Store, 'version' | 'ticksInFlight' | 'tickCap' | 'close'> {
@@ -128,6 +118,15 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
     internGates: (gates) => call('internGates', gates),
     lanesAfter: (after) => call('lanesAfter', after),
 
+    appendLog: (chunks) => call('appendLog', chunks),
+    putJob: (input) => call('putJob', input),
+    deleteJob: (input) => call('deleteJob', input),
+    pauseJob: (input) => call('pauseJob', input),
+    putQueue: (input) => call('putQueue', input),
+    createToken: (input) => call('createToken', input),
+    revokeToken: (input) => call('revokeToken', input),
+    touchTokens: (uses) => call('touchTokens', uses),
+
     ping: () => call('ping'),
     prune: (input) => call('prune', input),
     maintain: async () => {
@@ -138,21 +137,12 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
   }
 }
 
-function queriesOf(call: Call, local: QueryVerbs | undefined) {
-  if (!local) {
-    return {
-      findRun: (input) => call('findRun', input),
-      listRuns: (filter) => call('listRuns', filter),
-      liveCounts: () => call('liveCounts'),
-      jobNames: (ids) => call('jobNames', ids),
-      projectNames: (ids) => call('projectNames', ids),
-    } satisfies Partial<Store>
+/** From a connection of their own where there is one; otherwise they take their turn. */
+function queriesOf(call: Call, local: QueryVerbs | undefined): Pick<Store, QueryName> {
+  const pass = (name: QueryName) => {
+    const verb = local?.[name] as ((...args: unknown[]) => unknown) | undefined
+    const ask = call as (name: QueryName, ...args: unknown[]) => Promise<unknown>
+    return [name, async (...args: unknown[]) => (verb ? verb(...args) : ask(name, ...args))]
   }
-  return {
-    findRun: async (input) => local.findRun(input),
-    listRuns: async (filter) => local.listRuns(filter),
-    liveCounts: async () => local.liveCounts(),
-    jobNames: async (ids) => local.jobNames(ids),
-    projectNames: async (ids) => local.projectNames(ids),
-  } satisfies Partial<Store>
+  return Object.fromEntries(QUERIES.map(pass)) as Pick<Store, QueryName>
 }

@@ -1,4 +1,4 @@
-import type { CatalogStore, NodeStore, RunQueries, SweepStore, TickStore, Upkeep } from '../port.ts'
+import type { Store, Upkeep } from '../port.ts'
 
 /** A port's verbs as SQLite answers them: at once. */
 export type Sync<Port> = {
@@ -13,10 +13,33 @@ interface Bites {
   maintain(): boolean
 }
 
-export type Verbs = Sync<
-  TickStore & SweepStore & NodeStore & CatalogStore & RunQueries & Omit<Upkeep, 'maintain'>
-> &
+type Facts = 'kind' | 'version' | 'ticksInFlight' | 'tickCap'
+export type Verbs = Sync<Omit<Store, Facts | 'close' | keyof Pick<Upkeep, 'maintain'>>> &
   Readonly<Bites>
 
 export type VerbName = keyof Verbs
-export type QueryVerbs = Sync<RunQueries & Pick<CatalogStore, 'jobNames' | 'projectNames'>>
+
+/** Verbs that only read, and can therefore be answered by a connection of their own. */
+export const QUERIES = [
+  'findRun',
+  'attemptsOf',
+  'listRuns',
+  'liveCounts',
+  'jobNames',
+  'projectNames',
+  'listSessions',
+  'logChunks',
+  'findLine',
+  'findDefinition',
+  'listDefinitions',
+  'jobVersions',
+  'definitionsOf',
+  'listQueues',
+  'laneDepths',
+  'findToken',
+  'listTokens',
+  'listAudit',
+] as const satisfies readonly VerbName[]
+
+export type QueryName = (typeof QUERIES)[number]
+export type QueryVerbs = Pick<Verbs, QueryName>

@@ -32,6 +32,9 @@ const NAMES = [
   `CREATE INDEX lane_by_project ON lane (project)`,
 ]
 
+/** The tables of history that this migration makes; later ones bring their own partitions. */
+const OF_HISTORY: ReadonlySet<string> = new Set(['run', 'run_end', 'attempt'])
+
 /** Insert-only; cut into weeks by id, so that forgetting is dropping a table. */
 const HISTORY_TABLES = [
   `CREATE TABLE run (
@@ -202,7 +205,7 @@ export const firstSchema: Migration = {
   statements: ({ nowMs }) => [
     ...NAMES,
     ...HISTORY_TABLES,
-    ...HISTORY.flatMap((one) =>
+    ...HISTORY.filter(({ table }) => OF_HISTORY.has(table)).flatMap((one) =>
       partitionStatements(one, atticName(one.table), ['MINVALUE', firstIdOfWeek(weekOfMs(nowMs))]),
     ),
     ...HOT_TABLES,

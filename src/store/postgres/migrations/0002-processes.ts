@@ -1,5 +1,20 @@
 import type { Migration } from '../migrate.ts'
 
+/** A partition for every week the runs have one for: chunks go when their runs go. */
+const PARTITIONS_LIKE_RUN = `
+  DO $$
+  DECLARE week record;
+  BEGIN
+    FOR week IN
+      SELECT replace(child.relname, 'run', 'log_chunk') AS name,
+             pg_get_expr(child.relpartbound, child.oid) AS bounds
+        FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+       WHERE inhparent = 'run'::regclass
+    LOOP
+      EXECUTE format('CREATE TABLE %I PARTITION OF log_chunk %s', week.name, week.bounds);
+    END LOOP;
+  END $$`
+
 /** Runs that start processes, what became of them, and definitions that runs follow. */
 export const processes: Migration = {
   version: 2,
@@ -7,5 +22,15 @@ export const processes: Migration = {
     `ALTER TABLE run ADD COLUMN version int, ADD COLUMN created_by int, ADD COLUMN work text`,
     `ALTER TABLE run_end ADD COLUMN process text`,
     `ALTER TABLE attempt ADD COLUMN process text`,
+
+    `CREATE TABLE log_chunk (
+       run_id bigint,
+       fence bigint,
+       chunk int,
+       first_line bigint NOT NULL,
+       lines int NOT NULL,
+       entries text NOT NULL,
+       PRIMARY KEY (run_id, fence, chunk)) PARTITION BY RANGE (run_id)`,
+    PARTITIONS_LIKE_RUN,
   ],
 }

@@ -9,5 +9,17 @@ export const processes: Migration = {
     `ALTER TABLE run ADD COLUMN work TEXT`,
     `ALTER TABLE run ADD COLUMN process TEXT`,
     `ALTER TABLE attempt ADD COLUMN process TEXT`,
+
+    // A row id of its own: rows this long would fill the pages of an index.
+    `CREATE TABLE log_chunk (
+       id INTEGER PRIMARY KEY,
+       run_id INTEGER NOT NULL,
+       fence INTEGER NOT NULL,
+       chunk INTEGER NOT NULL,
+       first_line INTEGER NOT NULL,
+       lines INTEGER NOT NULL,
+       entries TEXT NOT NULL,
+       UNIQUE (run_id, fence, chunk)
+     ) STRICT`,
   ],
 }

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AuditEntry, NewToken } from '../port.ts'
+import { only } from './fixture.ts'
+import { onSharedStore, type OpenStore, type World } from './world.ts'
+
+function note(world: World, action: string, extra: Partial<AuditEntry> = {}): AuditEntry {
+  const usual = { actor: null, target: 'x', detail: null, request: 'req_1', address: '127.0.0.1' }
+  return { projectId: world.project, action, ...usual, ...extra }
+}
+
+async function actions(world: World): Promise<string[]> {
+  const entries = await world.store.listAudit({
+    ...{ projectId: world.project, before: Number.MAX_SAFE_INTEGER, limit: 50 },
+  })
+  return entries.map(({ action }) => action)
+}
+
+const NEVER = Number.MAX_SAFE_INTEGER
+let serial = 0
+
+function newToken(world: World, extra: Partial<NewToken> = {}): NewToken & { audit: AuditEntry } {
+  serial += 1
+  return {
+    projectId: world.project,
+    name: 'ci',
+    role: 'operator',
+    hash: `hash ${world.project} ${serial}`,
+    ending: 'x7q2',
+    expiresAt: null,
+    createdBy: null,
+    audit: note(world, 'token.create'),
+    ...extra,
+  }
+}
+
+export function definitionsContract(open: OpenStore): void {
+  const inWorld = onSharedStore(open)
+  const put = (world: World, definition: string, expect: number | null = null) =>
+    world.store.putJob({
+      ...{ projectId: world.project, name: 'etl', definition, expect },
+      audit: note(world, 'job.put', { actor: 7 }),
+    })
+  const find = (world: World) =>
+    world.store.findDefinition({ projectId: world.project, name: 'etl' })
+
+  test(
+    'a definition is put, found, and listed by name; names without one are not',
+    inWorld(async (world) => {
+      assert.equal(await find(world), null)
+      assert.deepEqual(await put(world, '{"run":"a"}'), { kind: 'put', version: 1 })
+      const found = await find(world)
+      const { id } = found ?? { id: 0 }
+      assert.deepEqual(found, {
+        ...{ id, name: 'etl', version: 1, definition: '{"run":"a"}', paused: null },
+        ...{ createdAt: world.clock.now(), createdBy: 7 },
+      })
+      assert.equal(await world.store.findJob({ projectId: world.project, name: 'etl' }), id)
+      const list = (after: string) =>
+        world.store.listDefinitions({ projectId: world.project, after, limit: 10 })
+      assert.deepEqual(await list(''), [found])
+      assert.deepEqual(await list('etl'), [])
+      assert.equal(
+        await world.store.findDefinition({ projectId: world.otherProject, name: 'etl' }),
+        null,
+      )
+    }),
+  )
+
+  test(
+    'a change is a new version, the same again is not; old versions stay',
+    inWorld(async (world) => {
+      await put(world, 'one')
+      world.clock.advance(1_000)
+      assert.deepEqual(await put(world, 'two'), { kind: 'put', version: 2 })
+      assert.deepEqual(await put(world, 'two'), { kind: 'same', version: 2 })
+      const jobId = (await find(world))!.id
+      const versions = await world.store.jobVersions({ jobId, before: NEVER_VERSION, limit: 9 })
+      assert.deepEqual(
+        versions.map(({ version, definition }) => [version, definition]),
+        [
+          [2, 'two'],
+          [1, 'one'],
+        ],
+      )
+      assert.equal((await world.store.jobVersions({ jobId, before: 2, limit: 9 })).length, 1)
+      const keys = [2, 3, 1].map((version) => ({ jobId, version }))
+      assert.deepEqual(await world.store.definitionsOf(keys), ['two', null, 'one'])
+      assert.deepEqual(await world.store.definitionsOf([]), [])
+      assert.deepEqual(await actions(world), ['job.put', 'job.put'])
+    }),
+  )
+
+  test(
+    'who expects another version than the one in force changes nothing',
+    inWorld(async (world) => {
+      assert.deepEqual(await put(world, 'one', 1), { kind: 'conflict', version: 0 })
+      assert.deepEqual(await put(world, 'one', 0), { kind: 'put', version: 1 })
+      assert.deepEqual(await put(world, 'two', 0), { kind: 'conflict', version: 1 })
+      assert.deepEqual(await put(world, 'two', 1), { kind: 'put', version: 2 })
+      assert.equal((await find(world))?.definition, 'two')
+      assert.equal((await actions(world)).length, 2)
+    }),
+  )
+
+  test(
+    'of two that put at once, both are versions and one is in force',
+    inWorld(async (world) => {
+      const puts = await Promise.all(['a', 'b', 'c'].map((text) => put(world, text)))
+      assert.deepEqual(puts.map(({ version }) => version).sort(), [1, 2, 3])
+      assert.equal((await find(world))?.version, 3)
+    }),
+  )
+
+  test(
+    'a deleted definition is in force no more, its runs still find it, and a new one counts on',
+    inWorld(async (world) => {
+      await put(world, 'one')
+      const jobId = (await find(world))!.id
+      const remove = (expect: number | null) =>
+        world.store.deleteJob({
+          ...{ projectId: world.project, name: 'etl', expect },
+          audit: note(world, 'job.delete'),
+        })
+      assert.equal(await remove(2), 'conflict')
+      assert.equal(await remove(1), 'deleted')
+      assert.equal(await remove(null), 'unknown')
+      assert.equal(await find(world), null)
+      assert.deepEqual(await world.store.definitionsOf([{ jobId, version: 1 }]), ['one'])
+      assert.deepEqual(await put(world, 'one', 0), { kind: 'put', version: 2 })
+      assert.deepEqual(await actions(world), ['job.put', 'job.delete', 'job.put'])
+    }),
+  )
+
+  test(
+    'a paused job says since when and why; deleting forgets the pause',
+    inWorld(async (world) => {
+      const pause = (reason: string | null, isPause = true) =>
+        world.store.pauseJob({
+          ...{ projectId: world.project, name: 'etl', pause: isPause ? { reason } : null },
+          audit: note(world, isPause ? 'job.pause' : 'job.resume'),
+        })
+      assert.equal(await pause('x'), false)
+      await put(world, 'one')
+      assert.equal(await pause('database moves'), true)
+      const at = world.clock.now()
+      assert.deepEqual((await find(world))?.paused, { at, reason: 'database moves' })
+      assert.equal(await pause(null, false), true)
+      assert.equal((await find(world))?.paused, null)
+      assert.deepEqual(await actions(world), ['job.resume', 'job.pause', 'job.put'])
+    }),
+  )
+}
+
+/** Larger than any version, and small enough for the column. */
+const NEVER_VERSION = 2 ** 31 - 1
+
+export function administrationContract(open: OpenStore): void {
+  const inWorld = onSharedStore(open)
+
+  test(
+    'a token is found by its digest and by nothing else',
+    inWorld(async (world) => {
+      const given = newToken(world, { expiresAt: 5, createdBy: 3 })
+      const id = await world.store.createToken(given)
+      const { audit: _, ...asked } = given
+      assert.deepEqual(await world.store.findToken(given.hash), {
+        ...asked,
+        ...{ id, createdAt: world.clock.now(), revokedAt: null, lastUsedAt: null },
+      })
+      assert.equal(await world.store.findToken('another'), null)
+      assert.deepEqual(await actions(world), ['token.create'])
+    }),
+  )
+
+  test(
+    'tokens are listed per project, newest first, or all of them',
+    inWorld(async (world) => {
+      const mine = [
+        await world.store.createToken(newToken(world)),
+        await world.store.createToken(newToken(world, { name: 'second' })),
+      ]
+      await world.store.createToken(newToken(world, { projectId: world.otherProject }))
+      const everywhere = await world.store.createToken(newToken(world, { projectId: null }))
+      const list = async (projectId: number | null) =>
+        (await world.store.listTokens({ projectId })).map(({ id }) => id)
+      assert.deepEqual(await list(world.project), mine.toReversed())
+      assert.ok((await list(null)).includes(everywhere))
+    }),
+  )
+
+  test(
+    'a token is revoked once, within its project, and stays listed',
+    inWorld(async (world) => {
+      const given = newToken(world)
+      const id = await world.store.createToken(given)
+      const revoke = (projectId: number | null) =>
+        world.store.revokeToken({ id, projectId, audit: note(world, 'token.revoke') })
+      assert.equal(await revoke(world.otherProject), false)
+      assert.equal(await revoke(world.project), true)
+      assert.equal(await revoke(null), false)
+      assert.equal((await world.store.findToken(given.hash))?.revokedAt, world.clock.now())
+      assert.deepEqual(await actions(world), ['token.revoke', 'token.create'])
+    }),
+  )
+
+  test(
+    'the last use of a token only moves forward',
+    inWorld(async (world) => {
+      const given = newToken(world)
+      const id = await world.store.createToken(given)
+      const lastUse = async () => (await world.store.findToken(given.hash))?.lastUsedAt
+      await world.store.touchTokens([{ id, at: 50 }])
+      await world.store.touchTokens([{ id, at: 40 }])
+      assert.equal(await lastUse(), 50)
+      await world.store.touchTokens([])
+    }),
+  )
+
+  test(
+    'what was said last about a queue holds',
+    inWorld(async (world) => {
+      const put = (paused: boolean, maxTimeoutMs: number | null) =>
+        world.store.putQueue({
+          ...{ projectId: world.project, name: 'mail', paused },
+          ...{ defaultTimeoutMs: 2 ** 40, maxTimeoutMs },
+          audit: note(world, 'queue.put'),
+        })
+      const mine = async () =>
+        (await world.store.listQueues()).filter(({ projectId }) => projectId === world.project)
+      assert.deepEqual(await mine(), [])
+      await put(true, null)
+      await put(false, 9)
+      assert.deepEqual(await mine(), [
+        {
+          ...{ projectId: world.project, name: 'mail', paused: false },
+          ...{ defaultTimeoutMs: 2 ** 40, maxTimeoutMs: 9 },
+        },
+      ])
+      assert.deepEqual(await actions(world), ['queue.put', 'queue.put'])
+    }),
+  )
+
+  test(
+    'lanes say how many are ready, those that have any',
+    inWorld(async (world) => {
+      const depthOf = async (laneId: number) =>
+        (await world.store.laneDepths()).find((lane) => lane.laneId === laneId)?.ready
+      assert.equal(await depthOf(world.lane), undefined)
+      await world.submit(...world.newRuns(3))
+      assert.equal(await depthOf(world.lane), 3)
+      await world.claim(1)
+      assert.equal(await depthOf(world.lane), 2)
+    }),
+  )
+
+  test(
+    'the record of changes is read backwards, page by page, and by project',
+    inWorld(async (world) => {
+      for (const action of ['a.1', 'a.2', 'a.3']) {
+        await world.store.createToken(newToken(world, { audit: note(world, action) } as object))
+      }
+      const elsewhere = note(world, 'a.4', { projectId: null, actor: 2, detail: '{"a":1}' })
+      await world.store.createToken(newToken(world, { audit: elsewhere } as object))
+      const page = (projectId: number | null, before: number, limit: number) =>
+        world.store.listAudit({ projectId, before, limit })
+      const [third, second] = await page(world.project, NEVER, 2)
+      assert.deepEqual([third?.action, second?.action], ['a.3', 'a.2'])
+      assert.equal(only(await page(world.project, second!.id, 9)).action, 'a.1')
+      const newest = only(await page(null, NEVER, 1))
+      assert.deepEqual(newest, { ...elsewhere, id: newest.id, at: world.clock.now() })
+    }),
+  )
+
+  test(
+    'sessions of live nodes are listed with what they offer and what they run',
+    inWorld(async (world) => {
+      const { store, node, session } = world
+      const mine = async () => (await store.listSessions()).filter(({ id }) => id === session)
+      assert.deepEqual(await mine(), [])
+      const offer = '{"slots":4}'
+      await store.adopt({ node, session, registration: 1, name: 'w', offer, held: [] })
+      const listed = { id: session, name: 'w', offer, since: world.clock.now(), node }
+      assert.deepEqual(await mine(), [{ ...listed, nodeName: 'node', running: 0 }])
+      await world.submit(...world.newRuns(2))
+      await world.claim(2)
+      assert.equal(only(await mine()).running, 2)
+      await store.forgetSession({ session, registration: 1 })
+      assert.deepEqual(await mine(), [])
+    }),
+  )
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LogChunk } from '../port.ts'
+import { DAY_MS, type Held } from './fixture.ts'
+import { onFreshStores, onSharedStore, type OpenStore, type World } from './world.ts'
+
+function chunkOf({ runId, fence }: Held, chunk: number, lines = 1, text = `line\n`): LogChunk {
+  return { runId, fence, chunk, lines, entries: JSON.stringify([[chunk, 1, text.repeat(lines)]]) }
+}
+
+async function append(world: World, ...chunks: LogChunk[]) {
+  return world.store.appendLog(chunks)
+}
+
+async function read(world: World, { runId, fence }: Held, from = 0, limit = 100) {
+  return world.store.logChunks({ runId, fence, from, limit })
+}
+
+export function logsContract(open: OpenStore): void {
+  const inWorld = onSharedStore(open)
+
+  test(
+    'chunks of an attempt under way are stored in order, and read from any number on',
+    inWorld(async (world) => {
+      const lease = await world.start()
+      const chunks = [chunkOf(lease, 0, 2), chunkOf(lease, 1, 0), chunkOf(lease, 2, 3)]
+      for (const [index, chunk] of chunks.entries()) {
+        assert.deepEqual(await append(world, chunk), [{ stored: index + 1 }])
+      }
+      const stored = chunks.map(({ chunk, lines, entries }, index) => ({
+        ...{ chunk, lines, entries },
+        firstLine: [0, 2, 2][index],
+      }))
+      assert.deepEqual(await read(world, lease), stored)
+      assert.deepEqual(await read(world, lease, 1, 1), stored.slice(1, 2))
+      assert.deepEqual(await read(world, lease, 3), [])
+    }),
+  )
+
+  test(
+    'a chunk sent twice is stored once; one ahead of its turn is not stored at all',
+    inWorld(async (world) => {
+      const lease = await world.start()
+      assert.deepEqual(await append(world, chunkOf(lease, 1)), [{ stored: 0 }])
+      assert.deepEqual(await append(world, chunkOf(lease, 0)), [{ stored: 1 }])
+      assert.deepEqual(await append(world, chunkOf(lease, 0, 7)), [{ stored: 1 }])
+      assert.deepEqual(await append(world, chunkOf(lease, 2)), [{ stored: 1 }])
+      assert.deepEqual(
+        (await read(world, lease)).map(({ chunk, lines }) => [chunk, lines]),
+        [[0, 1]],
+      )
+    }),
+  )
+
+  test(
+    'what an attempt prints that is over, or was never there, is stale and changes nothing',
+    inWorld(async (world) => {
+      const lease = await world.start()
+      const wrong = { runId: lease.runId, fence: lease.fence + 1 }
+      const nobody = { runId: world.mint(), fence: lease.fence }
+      assert.deepEqual(await append(world, chunkOf(wrong, 0), chunkOf(nobody, 0)), [
+        'stale',
+        'stale',
+      ])
+      await append(world, chunkOf(lease, 0))
+      await world.end(lease)
+      assert.deepEqual(await append(world, chunkOf(lease, 1)), ['stale'])
+      assert.equal((await read(world, lease)).length, 1)
+      assert.deepEqual(await read(world, wrong), [])
+    }),
+  )
+
+  test(
+    'many attempts print at once, each its own',
+    inWorld(async (world) => {
+      await world.submit(...world.newRuns(5))
+      const leases = await world.claim(5)
+      const mixed = leases.toReversed()
+      const first = mixed.map((lease) => chunkOf(lease, 0, 1, `${lease.runId}\n`))
+      assert.deepEqual(
+        await append(world, ...first),
+        mixed.map(() => ({ stored: 1 })),
+      )
+      for (const lease of leases) {
+        const [chunk] = await read(world, lease)
+        assert.ok(chunk?.entries.includes(String(lease.runId)))
+      }
+    }),
+  )
+
+  test(
+    'the next attempt of a run starts a log of its own, and the old one stays',
+    inWorld(async (world) => {
+      const lease = await world.start()
+      await append(world, chunkOf(lease, 0))
+      await world.end(lease, { to: 'retry', cause: 'exit', process: '{"exit_code":7}' })
+      const [again] = await world.claim(1)
+      assert.ok(again)
+      assert.deepEqual(await append(world, chunkOf(again, 0)), [{ stored: 1 }])
+      assert.equal((await read(world, lease)).length, 1)
+      assert.deepEqual(await world.store.attemptsOf({ runId: lease.runId }), [
+        {
+          attempt: 1,
+          fence: lease.fence,
+          cause: 'exit',
+          message: null,
+          worker: null,
+          process: '{"exit_code":7}',
+          startedAt: lease.startedAt,
+          finishedAt: world.clock.now(),
+        },
+      ])
+      assert.deepEqual(await world.store.attemptsOf({ runId: world.mint() }), [])
+    }),
+  )
+
+  test(
+    'a line is found in the chunk that holds it',
+    inWorld(async (world) => {
+      const lease = await world.start()
+      for (const [index, lines] of [3, 0, 2].entries()) {
+        await append(world, chunkOf(lease, index, lines))
+      }
+      const { runId, fence } = lease
+      const found = []
+      for (let line = 0; line < 6; line += 1) {
+        found.push(await world.store.findLine({ runId, fence, line }))
+      }
+      assert.deepEqual(found, [0, 0, 0, 2, 2, null])
+    }),
+  )
+
+  test(
+    'text that databases dislike is kept as it is: NUL, stray bytes, quotes',
+    inWorld(async (world) => {
+      const lease = await world.start()
+      const entries = JSON.stringify([[0, 2, `a\0b\udcff'"\\😀\n`]])
+      await append(world, { ...chunkOf(lease, 0), entries })
+      assert.equal((await read(world, lease))[0]?.entries, entries)
+    }),
+  )
+
+  const onFresh = onFreshStores(open)
+  test(
+    'a log goes when its run goes',
+    onFresh(async (world) => {
+      const lease = await world.start()
+      await append(world, chunkOf(lease, 0))
+      await world.end(lease)
+      world.clock.advance(30 * DAY_MS)
+      while ((await world.store.prune({ endedBefore: world.clock.now(), limit: 100 })).more);
+      assert.deepEqual(await read(world, lease), [])
+    }),
+  )
+}

@@ -1,0 +1,36 @@
+/** What attempts printed. Chunks are kept as long as their run is. */
+export interface LogStore {
+  /** Stores chunks, at most one per attempt, in one transaction. One verdict each, in order. */
+  appendLog(chunks: readonly LogChunk[]): Promise<readonly LogVerdict[]>
+  /** Chunks of an attempt from a number on, in order. */
+  logChunks(input: {
+    runId: number
+    fence: number
+    from: number
+    limit: number
+  }): Promise<readonly StoredChunk[]>
+  /** The number of the chunk that holds a line, counted from 0; null if no chunk does. */
+  findLine(input: { runId: number; fence: number; line: number }): Promise<number | null>
+}
+
+export interface LogChunk {
+  readonly runId: number
+  readonly fence: number
+  /** Counted from 0, without gaps. */
+  readonly chunk: number
+  /** Ends of lines in it. */
+  readonly lines: number
+  /** JSON text of its entries, never looked into. */
+  readonly entries: string
+}
+
+export interface StoredChunk extends Omit<LogChunk, 'runId' | 'fence'> {
+  /** Ends of lines before it. */
+  readonly firstLine: number
+}
+
+/**
+ * `stored`: how many chunks of the attempt there are now, whether this one was new, known already or
+ * ahead of its turn. `stale`: the attempt is not under way with this fence.
+ */
+export type LogVerdict = { readonly stored: number } | 'stale'

@@ -1,0 +1,170 @@
+import type { JobRecord, JobStore, JobVersion } from '../port.ts'
+import { addAudit } from './audit.ts'
+import { ints } from './binary-arrays.ts'
+import { internJobs } from './catalog.ts'
+import type { Database } from './database.ts'
+import { CLOCK, type Work } from './statement.ts'
+import { read, transact } from './transaction.ts'
+
+type Input<Verb extends keyof JobStore> = Parameters<JobStore[Verb]>[0]
+
+/** The row is locked: of two that change one job at once, the second sees what the first did. */
+const IN_FORCE = {
+  name: 'job-in-force',
+  text: `
+  SELECT job.id, job.version,
+         (SELECT max(version) FROM job_version WHERE job_id = job.id) AS latest,
+         (SELECT definition FROM job_version
+           WHERE job_id = job.id AND version = job.version) AS definition
+    FROM job WHERE project_id = $1::int AND name = $2 FOR UPDATE OF job`,
+}
+const ADD_VERSION = {
+  name: 'add-job-version',
+  text: `
+  WITH ${CLOCK},
+  added AS (
+    INSERT INTO job_version (job_id, version, created_at, created_by, definition)
+    SELECT $2::int, $3::int, now, $4::int, $5 FROM clock)
+  UPDATE job SET version = $3::int WHERE id = $2::int`,
+}
+const DROP_VERSION = {
+  name: 'drop-job-version',
+  text: `UPDATE job SET version = 0, paused_at = NULL, paused_reason = NULL WHERE id = $1::int`,
+}
+const SET_PAUSE = {
+  name: 'pause-job',
+  text: `
+  WITH ${CLOCK}
+  UPDATE job SET paused_at = CASE WHEN $4::boolean THEN now END, paused_reason = $5
+    FROM clock WHERE project_id = $2::int AND name = $3 AND version > 0
+  RETURNING id`,
+}
+const RECORD = `
+  SELECT job.id, job.name, job.version, job.paused_at AS "pausedAt",
+         job.paused_reason AS "pausedReason", v.definition, v.created_at AS "createdAt",
+         v.created_by AS "createdBy"
+    FROM job JOIN job_version v ON v.job_id = job.id AND v.version = job.version`
+const FIND_DEFINITION = {
+  name: 'find-definition',
+  text: `${RECORD} WHERE job.project_id = $1::int AND job.name = $2`,
+}
+const DEFINITIONS_AFTER = {
+  name: 'definitions-after',
+  text: `${RECORD}
+   WHERE job.project_id = $1::int AND job.name COLLATE "C" > $2 AND job.version > 0
+   ORDER BY job.name COLLATE "C" LIMIT $3::int`,
+}
+const VERSIONS_BELOW = {
+  name: 'job-versions',
+  text: `
+  SELECT version, definition, created_at AS "createdAt", created_by AS "createdBy"
+    FROM job_version WHERE job_id = $1::int AND version < $2::int
+   ORDER BY version DESC LIMIT $3::int`,
+}
+const DEFINITIONS_OF = {
+  name: 'definitions-of',
+  text: `
+  SELECT nth::int, definition
+    FROM unnest($1::int[], $2::int[]) WITH ORDINALITY AS item (job_id, version, nth)
+    JOIN job_version USING (job_id, version)`,
+}
+
+interface InForce {
+  readonly id: number
+  readonly version: number
+  readonly latest: number | null
+  readonly definition: string | null
+}
+
+export async function putJob(
+  db: Database,
+  { projectId, name, definition, expect, audit }: Input<'putJob'>,
+): ReturnType<JobStore['putJob']> {
+  // Before the transaction: a name is interned for good, whoever uses it.
+  await internJobs(db, [{ projectId, name }])
+  return transact(db.duty, async (work) => {
+    const { id, version, latest, definition: current } = (await inForce(work, projectId, name))!
+    if (expect !== null && expect !== version) return { kind: 'conflict', version }
+    if (version > 0 && current === definition) return { kind: 'same', version }
+    const next = (latest ?? 0) + 1
+    await work.query(ADD_VERSION, [db.now(), id, next, audit.actor, definition])
+    await addAudit(work, db.now(), audit)
+    return { kind: 'put', version: next }
+  })
+}
+
+export async function deleteJob(
+  db: Database,
+  { projectId, name, expect, audit }: Input<'deleteJob'>,
+): ReturnType<JobStore['deleteJob']> {
+  return transact(db.duty, async (work) => {
+    const known = await inForce(work, projectId, name)
+    if (!known || known.version === 0) return 'unknown'
+    if (expect !== null && expect !== known.version) return 'conflict'
+    await work.query(DROP_VERSION, [known.id])
+    await addAudit(work, db.now(), audit)
+    return 'deleted'
+  })
+}
+
+export async function pauseJob(
+  db: Database,
+  { projectId, name, pause, audit }: Input<'pauseJob'>,
+): Promise<boolean> {
+  return transact(db.duty, async (work) => {
+    const values = [db.now(), projectId, name, pause !== null, pause?.reason ?? null]
+    if ((await work.query(SET_PAUSE, values)).length === 0) return false
+    await addAudit(work, db.now(), audit)
+    return true
+  })
+}
+
+async function inForce(work: Work, projectId: number, name: string): Promise<InForce | undefined> {
+  const [row] = await work.query<InForce>(IN_FORCE, [projectId, name])
+  return row
+}
+
+type RecordRow = Omit<JobRecord, 'paused'> & {
+  readonly pausedAt: number | null
+  readonly pausedReason: string | null
+}
+
+export async function findDefinition(
+  db: Database,
+  { projectId, name }: Input<'findDefinition'>,
+): Promise<JobRecord | null> {
+  const [row] = await read<RecordRow>(db.reading, FIND_DEFINITION, [projectId, name])
+  return row ? toRecord(row) : null
+}
+
+export async function listDefinitions(
+  db: Database,
+  { projectId, after, limit }: Input<'listDefinitions'>,
+): Promise<JobRecord[]> {
+  const rows = await read<RecordRow>(db.reading, DEFINITIONS_AFTER, [projectId, after, limit])
+  return rows.map(toRecord)
+}
+
+export async function jobVersions(
+  db: Database,
+  { jobId, before, limit }: Input<'jobVersions'>,
+): Promise<JobVersion[]> {
+  return read<JobVersion>(db.reading, VERSIONS_BELOW, [jobId, before, limit])
+}
+
+export async function definitionsOf(
+  db: Database,
+  keys: Input<'definitionsOf'>,
+): Promise<(string | null)[]> {
+  if (keys.length === 0) return []
+  const found = await read<{ nth: number; definition: string }>(db.reading, DEFINITIONS_OF, [
+    ints(keys.map(({ jobId }) => jobId)),
+    ints(keys.map(({ version }) => version)),
+  ])
+  const definitions = new Map(found.map(({ nth, definition }) => [nth, definition]))
+  return keys.map((_, index) => definitions.get(index + 1) ?? null)
+}
+
+function toRecord({ pausedAt, pausedReason, ...row }: RecordRow): JobRecord {
+  return { ...row, paused: pausedAt === null ? null : { at: pausedAt, reason: pausedReason } }
+}

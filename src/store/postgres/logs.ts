@@ -1,0 +1,90 @@
+import type { LogChunk, LogStore, LogVerdict, StoredChunk } from '../port.ts'
+import { bigints, ints, texts } from './binary-arrays.ts'
+import type { Database } from './database.ts'
+import { read, transact } from './transaction.ts'
+
+type Input<Verb extends 'logChunks' | 'findLine'> = Parameters<LogStore[Verb]>[0]
+
+/**
+ * The lease is locked against its end: what is stored was printed by an attempt that is still the
+ * run's own when this commits. `next` is the number of the chunk that is missing.
+ */
+const APPEND = {
+  name: 'append-log',
+  text: `
+  WITH item AS (
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::int[], $5::text[])
+      WITH ORDINALITY AS t (run_id, fence, chunk, lines, entries, nth)),
+  held AS MATERIALIZED (
+    SELECT item.*, coalesce(last.chunk + 1, 0) AS next, coalesce(last.next_line, 0) AS next_line
+      FROM item
+     CROSS JOIN LATERAL (
+       SELECT FROM lease WHERE lease.run_id = item.run_id AND lease.fence = item.fence
+          FOR SHARE) l
+      LEFT JOIN LATERAL (
+       SELECT chunk, first_line + lines AS next_line FROM log_chunk
+        WHERE log_chunk.run_id = item.run_id AND log_chunk.fence = item.fence
+        ORDER BY chunk DESC LIMIT 1) last ON true),
+  added AS (
+    INSERT INTO log_chunk (run_id, fence, chunk, first_line, lines, entries)
+    SELECT run_id, fence, chunk, next_line, lines, entries FROM held WHERE chunk = next
+        ON CONFLICT DO NOTHING)
+  SELECT nth::int, (next + (chunk = next)::int)::int AS stored FROM held`,
+}
+const CHUNKS_FROM = {
+  name: 'log-chunks',
+  text: `
+  SELECT chunk, first_line AS "firstLine", lines, entries FROM log_chunk
+   WHERE run_id = $1::bigint AND fence = $2::bigint AND chunk >= $3::int
+   ORDER BY chunk LIMIT $4::int`,
+}
+/** Lines only grow with chunks, so the last chunk that starts early enough has it, or nobody does. */
+const FIND_LINE = {
+  name: 'find-line',
+  text: `
+  SELECT chunk FROM (
+    SELECT chunk, first_line + lines AS next_line FROM log_chunk
+     WHERE run_id = $1::bigint AND fence = $2::bigint AND first_line <= $3::bigint
+     ORDER BY chunk DESC LIMIT 1) last
+   WHERE next_line > $3::bigint`,
+}
+
+export async function appendLog(
+  db: Database,
+  chunks: readonly LogChunk[],
+): Promise<readonly LogVerdict[]> {
+  if (chunks.length === 0) return []
+  // In one order, so that two nodes cannot each wait for a lease the other has locked.
+  const order = [...chunks.keys()].sort((a, b) => chunks[a]!.runId - chunks[b]!.runId)
+  const sorted = order.map((index) => chunks[index]!)
+  const rows = await transact(
+    db.reading,
+    (work) =>
+      work.query<{ nth: number; stored: number }>(APPEND, [
+        bigints(sorted.map(({ runId }) => runId)),
+        bigints(sorted.map(({ fence }) => fence)),
+        ints(sorted.map(({ chunk }) => chunk)),
+        ints(sorted.map(({ lines }) => lines)),
+        texts(sorted.map(({ entries }) => entries)),
+      ]),
+    'single',
+  )
+  const verdicts = chunks.map((): LogVerdict => 'stale')
+  for (const { nth, stored } of rows) verdicts[order[nth - 1]!] = { stored }
+  return verdicts
+}
+
+export async function logChunks(
+  db: Database,
+  { runId, fence, from, limit }: Input<'logChunks'>,
+): Promise<StoredChunk[]> {
+  return read<StoredChunk>(db.reading, CHUNKS_FROM, [runId, fence, from, limit])
+}
+
+export async function findLine(
+  db: Database,
+  { runId, fence, line }: Input<'findLine'>,
+): Promise<number | null> {
+  const [row] = await read<{ chunk: number }>(db.reading, FIND_LINE, [runId, fence, line])
+  return row?.chunk ?? null
+}
