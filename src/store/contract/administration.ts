@@ -107,7 +107,10 @@ export function definitionsContract(open: OpenStore): void {
     'of two that put at once, both are versions and one is in force',
     inWorld(async (world) => {
       const puts = await Promise.all(['a', 'b', 'c'].map((text) => put(world, text)))
-      assert.deepEqual(puts.map(({ version }) => version).sort(), [1, 2, 3])
+      assert.deepEqual(
+        puts.map(({ version }) => version).toSorted((a, b) => a - b),
+        [1, 2, 3],
+      )
       assert.equal((await find(world))?.version, 3)
     }),
   )

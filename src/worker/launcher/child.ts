@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import type { StartOrder } from './messages.ts'
+import { FENCE_VARIABLE, kill, killTree, type Mark, RUN_VARIABLE } from './process-tree.ts'
+
+/** How long output may stay open after the process and its group are gone: somebody broke away. */
+const OUTPUT_GRACE_MS = 500
+
+export interface ChildHooks {
+  onOutput(stream: 1 | 2, bytes: Buffer): void
+  onUnstartable(message: string): void
+  onEnd(code: number | null, signal: string | null): void
+}
+
+/** One process and all that descends from it. */
+export class Child {
+  readonly #hooks: ChildHooks
+  readonly #mark: Mark
+  #process: ChildProcess | undefined
+  #killer: NodeJS.Timeout | undefined
+  #isOver = false
+  #isWanted = true
+  #hasRoom = true
+  #wasStopped = false
+
+  constructor(order: StartOrder, hooks: ChildHooks) {
+    this.#hooks = hooks
+    this.#mark = { run: order.env[RUN_VARIABLE] ?? '', fence: order.env[FENCE_VARIABLE] ?? '' }
+    try {
+      this.#process = start(order)
+    } catch (error) {
+      this.#fail(error, order)
+      return
+    }
+    this.#watch(this.#process, order)
+  }
+
+  /** Asks it to end, and makes it after the grace. A later call can only shorten the grace. */
+  stop(graceMs: number): void {
+    const pid = this.#process?.pid
+    if (pid === undefined || this.#isOver) return
+    if (graceMs <= 0) return this.kill()
+    if (!this.#wasStopped) kill(-pid, 'SIGTERM')
+    this.#wasStopped = true
+    clearTimeout(this.#killer)
+    this.#killer = setTimeout(() => this.kill(), graceMs)
+  }
+
+  /** The whole tree, now. */
+  kill(): void {
+    const pid = this.#process?.pid
+    if (pid === undefined) return
+    this.#wasStopped = true
+    killTree(pid, this.#mark)
+  }
+
+  /** Whether the worker wants to read what this one prints. */
+  read(isWanted: boolean): void {
+    this.#isWanted = isWanted
+    this.#flow()
+  }
+
+  /** Whether there is room for what anybody prints. */
+  letPrint(hasRoom: boolean): void {
+    this.#hasRoom = hasRoom
+    this.#flow()
+  }
+
+  #flow(): void {
+    for (const stream of [this.#process?.stdout, this.#process?.stderr]) {
+      if (this.#isWanted && this.#hasRoom) stream?.resume()
+      else stream?.pause()
+    }
+  }
+
+  #watch(child: ChildProcess, order: StartOrder): void {
+    const { onOutput } = this.#hooks
+    child.stdout?.on('data', (bytes: Buffer) => onOutput(1, bytes))
+    child.stderr?.on('data', (bytes: Buffer) => onOutput(2, bytes))
+    // A process need not read what it is given.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(order.stdin)
+    child.on('error', (error) => this.#fail(error, order))
+    child.once('exit', (code, signal) => this.#exited(child, code, signal))
+  }
+
+  #exited(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
+    clearTimeout(this.#killer)
+    const pid = child.pid as number
+    // One that was told to go takes everything along; one that ends by itself, its own group: what
+    // has made itself a session of its own was meant to stay.
+    if (this.#wasStopped) this.kill()
+    else kill(-pid)
+    const end = () => {
+      if (this.#isOver) return
+      this.#isOver = true
+      clearTimeout(late)
+      this.#hooks.onEnd(code, signal)
+    }
+    const late = setTimeout(() => {
+      for (const stream of [child.stdout, child.stderr]) giveUp(stream)
+      end()
+    }, OUTPUT_GRACE_MS)
+    child.once('close', end)
+  }
+
+  #fail(error: unknown, order: StartOrder): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#hooks.onUnstartable(whyNot(error as NodeJS.ErrnoException, order))
+  }
+}
+
+function start({ file, args, env, cwd, stdin, umask }: StartOrder): ChildProcess {
+  // A child takes over what its parent has; starting one is a single step, so nobody sees the change.
+  const before = umask === undefined ? undefined : process.umask(umask)
+  try {
+    return spawn(file, args, {
+      env: { ...env },
+      ...(cwd === undefined ? {} : { cwd }),
+      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      // A session and a group of its own: signals reach all of it, and nobody else.
+      detached: true,
+    })
+  } finally {
+    if (before !== undefined) process.umask(before)
+  }
+}
+
+function giveUp(stream: Readable | null): void {
+  stream?.destroy()
+}
+
+/** The system says ENOENT for a missing program and for a missing directory alike. */
+function whyNot(error: NodeJS.ErrnoException, { file, cwd }: StartOrder): string {
+  if (cwd !== undefined && !isDirectory(cwd)) return `the directory ${cwd} does not exist`
+  switch (error.code) {
+    case 'ENOENT':
+      return `the program ${file} was not found`
+    case 'EACCES':
+      return `the program ${file} may not be executed`
+    case 'ENOEXEC':
+      return `the program ${file} is in a format this machine cannot execute`
+    case 'E2BIG':
+      return 'the arguments and the environment are too long for this machine'
+    case 'EAGAIN':
+      return 'this machine has no room for another process'
+    default:
+      return `${file} could not be started: ${error.message}`
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}

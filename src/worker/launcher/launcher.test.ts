@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { waitFor } from '../../../test/support/wait-for.ts'
+import { type Launcher, type StartInput, startLauncher } from './launcher.ts'
+import { findMarked } from './process-tree.ts'
+
+const FAR = 3_600_000_000_000n
+let fences = 0
+
+async function open(t: TestContext): Promise<Launcher> {
+  const launcher = await startLauncher()
+  t.after(async () => {
+    launcher.close()
+    await launcher.gone
+  })
+  launcher.renew(process.hrtime.bigint() + FAR)
+  return launcher
+}
+
+/** A command in a tree of its own, and what became of it. */
+function run(launcher: Launcher, command: string, extra: Partial<StartInput> = {}) {
+  fences += 1
+  const mark = { run: `run_${process.pid}`, fence: String(fences) }
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    PUNCTUAL_RUN_ID: mark.run,
+    PUNCTUAL_FENCE: mark.fence,
+    PUNCTUAL_GUARDIAN: launcher.guardian,
+  }
+  const seen = { out: '', err: '', end: undefined as string | undefined }
+  const ended = Promise.withResolvers<string>()
+  const end = (how: string) => {
+    seen.end = how
+    ended.resolve(how)
+  }
+  const given = { file: '/bin/sh', args: ['-c', command], env, cwd: undefined }
+  const child = launcher.start(
+    { ...given, stdin: undefined, umask: undefined, ...extra },
+    {
+      onOutput({ stream, bytes }) {
+        if (stream === 1) seen.out += bytes.toString()
+        else seen.err += bytes.toString()
+      },
+      onUnstartable: (message) => end(`unstartable: ${message}`),
+      onEnd: (code, signal) => end(code === null ? `signal ${signal}` : `code ${code}`),
+      onAbandoned: () => end('abandoned'),
+    },
+  )
+  return { child, seen, mark, ended: ended.promise, left: () => findMarked(mark) }
+}
+
+test('what a process prints and how it ends is reported, in that order', async (t) => {
+  const launcher = await open(t)
+  const one = run(launcher, 'echo out; echo err >&2; exit 7')
+  assert.equal(await one.ended, 'code 7')
+  assert.deepEqual([one.seen.out, one.seen.err], ['out\n', 'err\n'])
+  assert.equal(await run(launcher, 'kill -9 $$').ended, 'signal SIGKILL')
+  assert.equal(await run(launcher, 'true').ended, 'code 0')
+  assert.equal(launcher.load, 0)
+})
+
+test('it gets its input, its directory, its umask and no more environment than it was given', async (t) => {
+  const launcher = await open(t)
+  const dir = mkdtempSync(join(tmpdir(), 'punctual-launcher-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const one = run(launcher, 'cat; pwd; umask; env | cut -d= -f1 | sort', {
+    ...{ stdin: 'given\n', cwd: dir, umask: 0o027 },
+    env: { PATH: process.env['PATH'] ?? '', A: 'b' },
+  })
+  await one.ended
+  assert.equal(one.seen.out, `given\n${dir}\n0027\nA\nPATH\nPWD\n`)
+  const without = run(launcher, 'umask; cat', {})
+  await without.ended
+  assert.notEqual(without.seen.out, '0027\n')
+})
+
+for (const [why, extra, message] of [
+  ['a program that is not there', { file: '/no/such' }, 'the program /no/such was not found'],
+  ['a directory that is not there', { cwd: '/no/such' }, 'the directory /no/such does not exist'],
+  [
+    'a file that is no program',
+    { file: '/etc/passwd' },
+    'the program /etc/passwd may not be executed',
+  ],
+] as const) {
+  test(`${why} is said to be missing`, async (t) => {
+    const launcher = await open(t)
+    assert.equal(await run(launcher, '', extra).ended, `unstartable: ${message}`)
+  })
+}
+
+test('a process ends when it ends, though a child of it keeps its output open', async (t) => {
+  const launcher = await open(t)
+  const one = run(launcher, 'sleep 1000 & echo started')
+  assert.equal(await one.ended, 'code 0')
+  assert.deepEqual(one.left(), [])
+})
+
+test('what makes itself a session of its own may stay when the process ends by itself', async (t) => {
+  const launcher = await open(t)
+  const one = run(launcher, 'setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1')
+  await one.ended
+  const left = one.left()
+  assert.equal(left.length, 1)
+  process.kill(left[0] as number, 'SIGKILL')
+})
+
+test('told to stop, it is asked first; what it says then is heard', async (t) => {
+  const launcher = await open(t)
+  const one = run(launcher, "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done")
+  await waitFor(() => one.seen.out === 'up\n', { what: 'the process to be up' })
+  one.child.stop(60_000)
+  assert.equal(await one.ended, 'code 3')
+  assert.equal(one.seen.out, 'up\nbye\n')
+})
+
+test('one that does not listen is killed after the grace, with everything it started', async (t) => {
+  const launcher = await open(t)
+  const tree = `trap '' TERM; setsid sh -c 'sleep 1000 & sleep 1000' & (sleep 1000 &) ; echo up; while :; do sleep 1000; done`
+  const one = run(launcher, tree)
+  await waitFor(() => one.seen.out === 'up\n' && one.left().length >= 5, {
+    what: 'the tree to be up',
+  })
+  one.child.stop(50)
+  assert.equal(await one.ended, 'signal SIGKILL')
+  assert.deepEqual(one.left(), [])
+})
+
+test('without a grace the whole tree is killed at once', async (t) => {
+  const launcher = await open(t)
+  const one = run(launcher, "trap 'echo heard' TERM; sleep 1000 & echo up; wait")
+  await waitFor(() => one.seen.out === 'up\n', { what: 'the process to be up' })
+  one.child.stop(0)
+  assert.equal(await one.ended, 'signal SIGKILL')
+  assert.equal(one.seen.out, 'up\n')
+  assert.deepEqual(one.left(), [])
+})
+
+test('a program that forks without end is killed as a whole', async (t) => {
+  const launcher = await open(t)
+  const fork =
+    'n() { sleep 0.2 & [ $1 -gt 0 ] && n $(($1 - 1)); }; echo up; while :; do n 3; sleep 0.01; done'
+  const one = run(launcher, fork)
+  await waitFor(() => one.left().length > 20, { what: 'the forks to be many' })
+  one.child.stop(0)
+  await one.ended
+  assert.deepEqual(one.left(), [])
+})
+
+test('when the lifeline is not renewed, everything is killed, and nothing new is started', async (t) => {
+  const launcher = await startLauncher()
+  t.after(() => launcher.close())
+  launcher.renew(process.hrtime.bigint() + 300_000_000n)
+  const one = run(launcher, 'sleep 1000 & sleep 1000')
+  assert.equal(await one.ended, 'signal SIGKILL')
+  assert.deepEqual(one.left(), [])
+  assert.equal(await run(launcher, 'true').ended, 'unstartable: the lease had run out')
+  launcher.renew(process.hrtime.bigint() + FAR)
+  assert.equal(await run(launcher, 'true').ended, 'code 0')
+})
+
+test('a launcher that loses its worker takes everything along', async () => {
+  const launcher = await startLauncher()
+  launcher.renew(process.hrtime.bigint() + FAR)
+  const one = run(launcher, 'setsid sleep 1000 & sleep 1000')
+  await waitFor(() => one.left().length === 3, { what: 'the tree to be up' })
+  launcher.close()
+  await launcher.gone
+  assert.deepEqual(one.left(), [])
+  assert.equal(one.seen.end, 'abandoned')
+})
+
+test('one who cannot be read to waits with its words; the others go on', async (t) => {
+  const launcher = await open(t)
+  const loud = run(launcher, 'head -c 3000000 /dev/zero | tr "\\0" x')
+  loud.child.pause()
+  const quiet = run(launcher, 'echo hi')
+  assert.equal(await quiet.ended, 'code 0')
+  assert.equal(loud.seen.end, undefined)
+  loud.child.resume()
+  assert.equal(await loud.ended, 'code 0')
+  assert.equal(loud.seen.out.length, 3_000_000)
+})
+
+test('a launcher has little memory, however much its worker has', async (t) => {
+  const launcher = await open(t)
+  const status = readFileSync(`/proc/${launcher.pid}/status`, 'utf8')
+  const kb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])
+  assert.ok(kb < 100_000, `${kb} kB`)
+})

@@ -1,0 +1,84 @@
+import { Socket } from 'node:net'
+import { Child } from './child.ts'
+import { createFrameReader, messageFrame, outputFrame } from './frames.ts'
+import { createLifeline } from './lifeline.ts'
+import { DESCRIPTORS, type Order, type Report, type StartOrder } from './messages.ts'
+
+/**
+ * A launcher: a small process that starts the processes of a worker and answers for them. Small,
+ * because starting a process costs more the more memory its parent has; and apart, because it must
+ * outlive a worker that is killed or frozen by just long enough to end what that worker started.
+ */
+const children = new Map<number, Child>()
+const lifeline = createLifeline(endEverything)
+// Not standard output, whose writes may block: a worker that does not read must not stop us.
+const reports = new Socket({ fd: DESCRIPTORS.reports })
+
+const readOrders = createFrameReader({ message: (order) => obey(order as Order), output() {} })
+listen(DESCRIPTORS.orders, readOrders)
+listen(DESCRIPTORS.lifeline, lifeline.read)
+reports.on('error', leave)
+reports.on('drain', () => {
+  for (const child of children.values()) child.letPrint(true)
+})
+// Signals to a terminal's group are for the worker to interpret, which then tells us.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+report({ report: 'ready' })
+
+function listen(fd: number, onData: (piece: Buffer) => void): void {
+  new Socket({ fd }).on('data', onData).on('end', leave).on('error', leave)
+}
+
+function obey(order: Order): void {
+  if (order.order === 'start') return start(order)
+  const child = children.get(order.child)
+  if (order.order === 'stop') child?.stop(order.graceMs)
+  else child?.read(order.order === 'resume')
+}
+
+function start(order: StartOrder): void {
+  const { child } = order
+  lifeline.extend(BigInt(order.until))
+  if (!lifeline.isHeld()) {
+    report({ report: 'unstartable', child, message: 'the lease had run out' })
+    return
+  }
+  const startedMono = performance.now()
+  const over = (message: Report) => {
+    children.delete(child)
+    report(message)
+  }
+  children.set(
+    child,
+    new Child(order, {
+      onOutput(stream, bytes) {
+        const ms = performance.now() - startedMono
+        const [head, body] = outputFrame(child, stream, ms, bytes)
+        reports.write(head)
+        if (!reports.write(body)) holdEverybody()
+      },
+      onUnstartable: (message) => over({ report: 'unstartable', child, message }),
+      onEnd: (code, signal) => over({ report: 'ended', child, code, signal }),
+    }),
+  )
+}
+
+/** Until the worker has taken what there is: what processes print waits with them, not with us. */
+function holdEverybody(): void {
+  for (const child of children.values()) child.letPrint(false)
+}
+
+function report(message: Report): void {
+  reports.write(messageFrame(message))
+}
+
+function endEverything(): void {
+  for (const child of children.values()) child.kill()
+}
+
+/** The worker is gone, so nobody is left who could want anything. */
+function leave(): void {
+  endEverything()
+  process.exit(0)
+}

@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Every process of an attempt carries this pair in its environment, wherever it went. */
+export interface Mark {
+  readonly run: string
+  readonly fence: string
+}
+
+export const RUN_VARIABLE = 'PUNCTUAL_RUN_ID'
+export const FENCE_VARIABLE = 'PUNCTUAL_FENCE'
+/** Names the launcher that answers for a process: its id and when it was started. */
+export const GUARDIAN_VARIABLE = 'PUNCTUAL_GUARDIAN'
+
+/** Bounds what a program that forks faster than it is killed can cost us. */
+const ROUNDS = 50
+
+/**
+ * Ends everything that descends from a process: its group, its session, its children's children,
+ * and whatever broke away but kept its environment. Looks again until nothing is left, because a
+ * process may fork while it is being looked for.
+ */
+export function killTree(leader: number, mark: Mark): void {
+  kill(-leader)
+  if (process.platform !== 'linux') return
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const found = findTree(leader, mark)
+    if (found.length === 0) return
+    // Stopped first: what cannot run cannot fork while the others are killed.
+    for (const pid of found) kill(pid, 'SIGSTOP')
+    for (const pid of found) kill(pid)
+  }
+}
+
+/** True if there was somebody to signal. */
+export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}
+
+interface Seen {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+  readonly session: number
+}
+
+function findTree(leader: number, mark: Mark): number[] {
+  const all = listProcesses()
+  const members = new Set<number>()
+  for (const { pid, group, session } of all) {
+    const isOurs = pid === leader || group === leader || session === leader
+    if (isOurs || hasMark(pid, mark)) members.add(pid)
+  }
+  for (let grew = true; grew;) {
+    const children = all.filter(({ pid, parent }) => members.has(parent) && !members.has(pid))
+    for (const { pid } of children) members.add(pid)
+    grew = children.length > 0
+  }
+  members.delete(process.pid)
+  return [...members]
+}
+
+/** Processes that carry the mark. */
+export function findMarked(mark: Mark): number[] {
+  return listProcesses()
+    .map(({ pid }) => pid)
+    .filter((pid) => hasMark(pid, mark))
+}
+
+/** Processes whose launcher is gone: nobody would ever end them. Only those we may look into. */
+export function findOrphans(): number[] {
+  if (process.platform !== 'linux') return []
+  return listProcesses()
+    .map(({ pid }) => pid)
+    .filter((pid) => {
+      const guardian = readEnvironment(pid)?.get(GUARDIAN_VARIABLE)
+      return guardian !== undefined && !isAlive(guardian)
+    })
+}
+
+/** The value of `GUARDIAN_VARIABLE` for a process: ids are given again, a start time with it is not. */
+export function guardianName(pid: number): string {
+  return `${pid}.${readStat(pid)?.startTime ?? 0}`
+}
+
+function isAlive(guardian: string): boolean {
+  const [pid, startTime] = guardian.split('.')
+  const stat = readStat(Number(pid))
+  return stat !== undefined && (startTime === '0' || stat.startTime === Number(startTime))
+}
+
+function listProcesses(): Seen[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const pid = Number(name)
+    if (!Number.isInteger(pid)) return []
+    const stat = readStat(pid)
+    // A zombie is dead already; only its parent can bury it.
+    return stat && stat.state !== 'Z' ? [{ pid, ...stat }] : []
+  })
+}
+
+function readStat(pid: number) {
+  const text = tryRead(`/proc/${pid}/stat`)
+  if (text === undefined) return undefined
+  // The name in parentheses may hold anything, parentheses too; what follows it is numbers.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const number = (index: number) => Number(fields[index])
+  return {
+    state: fields[0],
+    parent: number(1),
+    group: number(2),
+    session: number(3),
+    startTime: number(19),
+  }
+}
+
+function hasMark(pid: number, { run, fence }: Mark): boolean {
+  const environment = readEnvironment(pid)
+  return environment?.get(FENCE_VARIABLE) === fence && environment.get(RUN_VARIABLE) === run
+}
+
+function readEnvironment(pid: number): Map<string, string> | undefined {
+  const text = tryRead(`/proc/${pid}/environ`)
+  if (!text?.includes('PUNCTUAL_')) return undefined
+  return new Map(
+    text.split('\0').map((pair): [string, string] => {
+      const at = pair.indexOf('=')
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    }),
+  )
+}
+
+function tryRead(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    // Gone meanwhile, or somebody else's.
+    return undefined
+  }
+}
