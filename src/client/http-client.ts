@@ -1,4 +1,4 @@
-import type { SchedulerClient, Submission, SubmitAnswer } from '../core/protocol.ts'
+import type { LogAnswer, SchedulerClient, Submission, SubmitAnswer } from '../core/protocol.ts'
 import * as wire from '../core/wire.ts'
 import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
 import { errorOfAnswer } from './call-error.ts'
@@ -66,6 +66,12 @@ export function createHttpClient(transport: Transport): SchedulerClient {
         mayRepeat: true,
         timeoutMs: HEARTBEAT_TIMEOUT_MS,
       })) as Awaited<ReturnType<SchedulerClient['heartbeat']>>,
+
+    log: async (session, message) =>
+      (await post(`${sessionPath(session)}/logs`, message, {
+        mayRepeat: true,
+        timeoutMs: ANSWER_TIMEOUT_MS,
+      })) as LogAnswer,
 
     async leave(session, registration) {
       await post(`${sessionPath(session)}/leave`, { registration })

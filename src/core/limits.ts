@@ -11,6 +11,8 @@ export const LIMITS = {
   /** Text of one chunk of output, and how many entries it may have. */
   chunkBytes: 256 * 1024,
   chunkEntries: 10_000,
+  logChunks: 1_000,
+  logBodyBytes: 4 * 1024 * 1024,
   arguments: 10_000,
   variables: 1_000,
   batchRuns: 10_000,

@@ -1,5 +1,5 @@
 import type { Labels } from './labels.ts'
-import type { ProcessEnd } from './output.ts'
+import type { Entry, ProcessEnd } from './output.ts'
 import type { PolicyInput } from './policy.ts'
 import type { Cause, RunState } from './run-state.ts'
 import type { SubmitOutcome } from './submit-outcome.ts'
@@ -27,6 +27,8 @@ export interface Working {
   register(hello: Hello): Promise<Welcome>
   exchange(session: string, message: Exchange, signal?: AbortSignal): Promise<ExchangeAnswer>
   heartbeat(session: string, message: Heartbeat): Promise<HeartbeatAnswer>
+  /** What attempts have printed so far. Durable when it resolves. */
+  log(session: string, message: LogMessage): Promise<LogAnswer>
   /** Ends the session: whatever it still holds is given back uncounted. */
   leave(session: string, registration: number): Promise<void>
 }
@@ -198,4 +200,21 @@ export interface HeartbeatAnswer {
   readonly lost: readonly string[]
   /** Attempts to stop and report as cancelled. */
   readonly cancels: readonly string[]
+}
+
+export interface LogMessage {
+  readonly registration: number
+  /** At most one for an attempt. */
+  readonly chunks: readonly LogChunkMessage[]
+}
+
+export interface LogChunkMessage extends Held {
+  /** Counted from 0; sent only once the one before is stored, and again until it is. */
+  readonly chunk: number
+  readonly entries: readonly Entry[]
+}
+
+export interface LogAnswer {
+  /** For each, how many chunks of its attempt are stored; null if it is not this session's. */
+  readonly stored: readonly (number | null)[]
 }

@@ -9,11 +9,13 @@ import { isProcess, type Work } from '../core/work.ts'
 import type { LaneSpec } from '../core/lane.ts'
 import type { Catalog } from './catalog.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
+import type { LogWriter } from './logs/log-writer.ts'
 import { viewOf } from './run-view.ts'
 import type { Draft } from './submissions.ts'
 import type { Ticker } from './tick/ticker.ts'
 import type { Submitted } from './tick/pending.ts'
 import { exchange, type Exchanging } from './sessions/exchange.ts'
+import { log } from './sessions/log.ts'
 import type { Registry } from './sessions/registry.ts'
 import type { HeldLease } from './sessions/session.ts'
 
@@ -24,6 +26,7 @@ export interface ClientParts {
   readonly registry: Registry
   readonly exchanging: Exchanging
   readonly draft: Draft
+  readonly logWriter: LogWriter
   mintId(): number
 }
 
@@ -126,6 +129,8 @@ export function createLocalClient(project: string, parts: ClientParts): Schedule
       exchange(registry.find(session, message.registration), message, parts.exchanging),
     heartbeat: async (session, message) =>
       registry.heartbeat(registry.find(session, message.registration), message),
+    log: async (session, message) =>
+      log(registry.find(session, message.registration), message, parts.logWriter),
     leave: async (session, registration) => registry.leave(registry.find(session, registration)),
   }
   return client

@@ -7,6 +7,7 @@ import type { NodeConfig } from './config.ts'
 import { endCommand } from './endings.ts'
 import { assignmentOf, createLocalClient, type ClientParts } from './local-client.ts'
 import { startLoops } from './loops/start-loops.ts'
+import { createLogWriter } from './logs/log-writer.ts'
 import { createMembership } from './membership.ts'
 import { createRegistry } from './sessions/registry.ts'
 import { createRoster } from './sessions/roster.ts'
@@ -99,6 +100,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     catalog,
     registry,
     mintId,
+    logWriter: createLogWriter(store),
     draft: createDraft({ catalog, mintId, storeNow }),
     exchanging: {
       clock,

@@ -23,16 +23,14 @@ function start(handler: Handler, extra: Partial<Assignment> = {}) {
   const clock = createVirtualClock()
   const ends: (Done | undefined)[] = []
   const counts = { returns: 0, ignored: 0 }
-  const attempt = new Attempt(
-    { ...assignment, ...extra },
-    {
-      clock,
-      onEnd: (_attempt, done) => ends.push(done),
-      onReturn: () => void (counts.returns += 1),
-      onIgnored: () => void (counts.ignored += 1),
-    },
-  )
-  attempt.start(handler)
+  const attempt = new Attempt({ ...assignment, ...extra }, handler, {
+    clock,
+    onLost() {},
+    onEnd: (_attempt, done) => ends.push(done),
+    onReturn: () => void (counts.returns += 1),
+    onIgnored: () => void (counts.ignored += 1),
+  })
+  attempt.start()
   return { clock, ends, counts, attempt }
 }
 

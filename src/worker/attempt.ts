@@ -1,27 +1,18 @@
-import type { Clock } from '../core/clock.ts'
-import type { Assignment, Done } from '../core/protocol.ts'
+import type { Assignment } from '../core/protocol.ts'
 import { AttemptStopped, type Handler, type HandlerContext, type StopCause } from './handler.ts'
 import { messageOf, outcomeOf, type Settled } from './outcome.ts'
+import type { AttemptHooks, UnderWay } from './under-way.ts'
 
 /** How long a handler that was told to stop may take before it counts as ignoring its signal. */
 export const SETTLE_GRACE_MS = 10_000
-
-export interface AttemptHooks {
-  readonly clock: Clock
-  /** Once: there is something to report, or nothing when the attempt is no longer ours. */
-  onEnd(attempt: Attempt, done: Done | undefined): void
-  /** Once, never before `onEnd`: the function has returned and its slot is free. */
-  onReturn(attempt: Attempt): void
-  /** The handler outlived its grace. It may run on forever; JavaScript cannot end it. */
-  onIgnored(attempt: Attempt): void
-}
 
 /**
  * One handler at work. A class, and also the handler's context: tens of thousands of these are made
  * in a second, and closures and controllers that most never use would cost more than the work itself.
  */
-export class Attempt implements HandlerContext {
+export class Attempt implements HandlerContext, UnderWay {
   readonly assignment: Assignment
+  readonly #handler: Handler | undefined
   readonly #hooks: AttemptHooks
   #control: AbortController | undefined
   #returned: AbortController | undefined
@@ -29,8 +20,9 @@ export class Attempt implements HandlerContext {
   #isEnded = false
   #hasReturned = false
 
-  constructor(assignment: Assignment, hooks: AttemptHooks) {
+  constructor(assignment: Assignment, handler: Handler | undefined, hooks: AttemptHooks) {
     this.assignment = assignment
+    this.#handler = handler
     this.#hooks = hooks
   }
 
@@ -65,10 +57,10 @@ export class Attempt implements HandlerContext {
   }
 
   /** Starts the handler. One that returns a value, not a promise, has ended when this returns. */
-  start(handler: Handler | undefined): void {
+  start(): void {
     const { timeoutMs } = this.assignment
     if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
-    const called = this.#call(handler)
+    const called = this.#call(this.#handler)
     if (called.kind === 'called') void this.#waitFor(called.promise)
     else this.#finish(called)
   }

@@ -2,24 +2,27 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Assignment } from '../core/protocol.ts'
 import { createVirtualClock, settle } from '../../test/support/virtual-clock.ts'
+import { Attempt } from './attempt.ts'
 import { createBook } from './book.ts'
 import type { Handler } from './handler.ts'
 
 function setUp(slots = 4) {
   const started: string[] = []
+  const handlers = new Map<string, Handler>([
+    ['instant', () => 1],
+    [
+      'endless',
+      (_input, { runId, fence }) => {
+        started.push(`${runId}/${fence}`)
+        return new Promise(() => {})
+      },
+    ],
+  ])
   const book = createBook({
     clock: createVirtualClock(),
     slots,
-    handlers: new Map<string, Handler>([
-      ['instant', () => 1],
-      [
-        'endless',
-        (_input, { runId, fence }) => {
-          started.push(`${runId}/${fence}`)
-          return new Promise(() => {})
-        },
-      ],
-    ]),
+    begin: (assignment, hooks) => new Attempt(assignment, handlers.get(assignment.job), hooks),
+    onForsaken() {},
     onChange() {},
     onIgnored() {},
   })

@@ -1,9 +1,9 @@
 import type { Clock } from '../core/clock.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Assignment, Done, Held } from '../core/protocol.ts'
-import { Attempt, type AttemptHooks } from './attempt.ts'
-import type { Handler, StopCause } from './handler.ts'
+import type { StopCause } from './handler.ts'
 import { givenBack } from './outcome.ts'
+import type { AttemptHooks, Begin, UnderWay } from './under-way.ts'
 
 /** One report stays well below the size of a request body, whatever escaping does to its texts. */
 const BATCH_RUNS = 2_000
@@ -51,21 +51,24 @@ export interface BookCounts {
 }
 
 interface Entry extends Held {
-  attempt: Attempt | undefined
+  attempt: UnderWay | undefined
   done: Done | undefined
 }
 
 export interface BookOptions {
   readonly clock: Clock
   readonly slots: number
-  readonly handlers: ReadonlyMap<string, Handler>
+  readonly begin: Begin
   /** Something changed that a message to the server could carry. */
   onChange(): void
   /** A handler of this job was told to stop and did not. */
   onIgnored(assignment: Assignment): void
+  /** Attempts were lost that nobody but us can report: they are among the forsaken. */
+  onForsaken(): void
 }
 
-export function createBook({ clock, slots, handlers, onChange, onIgnored }: BookOptions): Book {
+export function createBook(options: BookOptions): Book {
+  const { clock, slots, begin, onChange, onIgnored, onForsaken } = options
   const entries = new Map<string, Entry>()
   const finished = new Map<string, Done>()
   let forsaken: Held[] = []
@@ -100,7 +103,7 @@ export function createBook({ clock, slots, handlers, onChange, onIgnored }: Book
   const hooks: AttemptHooks = {
     clock,
     onEnd(attempt, done) {
-      const entry = entries.get(attempt.runId)
+      const entry = entries.get(attempt.assignment.run)
       if (entry?.attempt === attempt) end(entry, done)
     },
     onReturn({ assignment }) {
@@ -108,12 +111,20 @@ export function createBook({ clock, slots, handlers, onChange, onIgnored }: Book
       onChange()
     },
     onIgnored: ({ assignment }) => onIgnored(assignment),
+    onLost(attempt) {
+      const entry = entries.get(attempt.assignment.run)
+      if (entry?.attempt !== attempt) return
+      forsaken.push({ run: entry.run, fence: entry.fence })
+      lost += 1
+      remove(entry)
+      onForsaken()
+    },
   }
 
   const start = (entry: Entry, assignment: Assignment) => {
     occupied += assignment.weight
-    entry.attempt = new Attempt(assignment, hooks)
-    entry.attempt.start(handlers.get(assignment.task ?? assignment.job))
+    entry.attempt = begin(assignment, hooks)
+    entry.attempt.start()
   }
 
   return {
@@ -195,6 +206,8 @@ export function createBook({ clock, slots, handlers, onChange, onIgnored }: Book
 }
 
 /** An upper bound of a report's size on the wire: results are JSON inside JSON, messages are free text. */
-function weigh({ result = '', message = '' }: Done): number {
-  return 256 + 2 * Buffer.byteLength(result) + 6 * message.length
+function weigh({ result = '', message = '', process }: Done): number {
+  const entries = process?.output?.last ?? []
+  const output = entries.reduce((sum, [, , text]) => sum + 32 + 6 * text.length, 0)
+  return 256 + 2 * Buffer.byteLength(result) + 6 * message.length + output
 }

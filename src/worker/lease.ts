@@ -25,8 +25,15 @@ export interface Lease {
   guard(signal: AbortSignal): Promise<void>
 }
 
-/** `onLapse` is called once for every time the lease runs out, before anyone is told of it. */
-export function createLease(clock: Clock, onLapse: () => void): Lease {
+/**
+ * `onLapse` is called once for every time the lease runs out, before anyone is told of it; `onRenew`
+ * with every renewal and the time that is left.
+ */
+export function createLease(
+  clock: Clock,
+  onLapse: () => void,
+  onRenew: (leftMs: number) => void = () => {},
+): Lease {
   let deadlineMono = -Infinity
   let isHeld = false
   let wake: () => void = () => {}
@@ -54,6 +61,7 @@ export function createLease(clock: Clock, onLapse: () => void): Lease {
     renew(sentMono, leaseTtlMs) {
       deadlineMono = Math.max(deadlineMono, sentMono + leaseSpanMs(leaseTtlMs))
       isHeld = true
+      onRenew(leftMs())
       wake()
     },
 

@@ -1,4 +1,4 @@
-import { SETTLE_GRACE_MS } from './attempt.ts'
+import { Attempt, SETTLE_GRACE_MS } from './attempt.ts'
 import { backOffMs } from './back-off.ts'
 import { createBell } from './bell.ts'
 import { createBook } from './book.ts'
@@ -6,6 +6,8 @@ import { exchangeLoop } from './exchange-loop.ts'
 import { heartbeatLoop } from './heartbeat-loop.ts'
 import { createLease } from './lease.ts'
 import { readOptions, type WorkerOptions } from './options.ts'
+import { openProcesses, type Processes } from './processes/processes.ts'
+import { shippingLoop } from './processes/shipping-loop.ts'
 import { isHopeless, mustRegisterAgain } from './refusal.ts'
 import { createRegistrar } from './register.ts'
 import { send } from './send.ts'
@@ -52,7 +54,7 @@ export function createLine(options: WorkerOptions): Worker {
   const settings = readOptions(options)
   const { client, clock, random, telling, pollMs, signal } = settings
   const bell = createBell()
-  const lease = createLease(clock, lapse)
+  const lease = createLease(clock, lapse, (leftMs) => processes?.renew(leftMs))
   const closed = new AbortController()
   const started = Promise.withResolvers<void>()
   const stopped = Promise.withResolvers<StopReason>()
@@ -65,11 +67,18 @@ export function createLine(options: WorkerOptions): Worker {
   let isDraining = false
   let exchanges = 0
   let heartbeats = 0
+  let processes: Processes | undefined
 
   const book = createBook({
     clock,
     slots: settings.offer.slots,
-    handlers: settings.handlers,
+    begin(assignment, hooks) {
+      const { work, task, job } = assignment
+      if (work && processes) return processes.begin(assignment, work, hooks)
+      // Without work for a process, or without processes, only a function could do it.
+      return new Attempt(assignment, settings.handlers.get(task ?? job), hooks)
+    },
+    onForsaken: () => current?.end('a launcher is gone'),
     onChange() {
       bell.ring()
       if (isDraining && book.isEmpty()) emptied.resolve()
@@ -128,6 +137,7 @@ export function createLine(options: WorkerOptions): Worker {
     started.resolve()
     telling.log('registered', { session: session.id, registration: session.registration })
     const loops = [exchangeLoop(session, deps), heartbeatLoop(session, deps)]
+    if (processes) loops.push(shippingLoop(session, { ...deps, shelf: processes.shelf }))
     // One that fails takes the other along; both are over before the next registration begins.
     const ends = loops.map((loop) => loop.finally(() => session.end('a loop failed')))
     for (const end of await Promise.allSettled(ends)) {
@@ -164,6 +174,7 @@ export function createLine(options: WorkerOptions): Worker {
     book.forsake()
     started.resolve()
     await leave()
+    processes?.close()
     telling.log('stopped', { reason })
     stopped.resolve(reason)
   }
@@ -184,7 +195,18 @@ export function createLine(options: WorkerOptions): Worker {
     if (signal?.aborted) return beginDrain(0, 'drained')
     signal?.addEventListener('abort', () => beginDrain(0, 'drained'), { signal: closed.signal })
     void lease.guard(closed.signal)
-    void serve()
+    void prepare().then(serve)
+  }
+
+  async function prepare(): Promise<void> {
+    if (!settings.processes) return
+    try {
+      processes = await openProcesses(settings.processes, { clock, onError: telling.error })
+    } catch (error) {
+      telling.error(error)
+      started.reject(error)
+      await close('refused')
+    }
   }
 
   let isBegun = false

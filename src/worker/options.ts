@@ -3,7 +3,9 @@ import { PunctualError } from '../core/errors.ts'
 import type { Labels } from '../core/labels.ts'
 import { LABEL_VALUE, LIMITS, NAME } from '../core/limits.ts'
 import type { Working } from '../core/protocol.ts'
+import { PROCESS_EXECUTORS } from '../core/work.ts'
 import type { Handler } from './handler.ts'
+import type { ProcessOptions } from './processes/processes.ts'
 import { systemClock, systemRandom } from './system-clock.ts'
 import { createTelling, type LogFields, type Telling } from './telling.ts'
 
@@ -14,8 +16,10 @@ export interface WorkerOptions {
   readonly client: Working
   /** How the worker shows up in lists. Need not be unique. */
   readonly name: string
-  /** The code of each job this worker runs, by job name. */
-  readonly handlers: Readonly<Record<string, Handler>>
+  /** The code of each task this worker runs, by name. */
+  readonly handlers?: Readonly<Record<string, Handler>> | undefined
+  /** Also runs shell commands, programs and scripts. */
+  readonly processes?: ProcessOptions | undefined
   /** In order of preference: a later queue is served while the earlier ones are empty. */
   readonly queues?: readonly string[] | undefined
   readonly labels?: Labels | undefined
@@ -46,6 +50,7 @@ export interface WorkerSettings {
     readonly slots: number
   }
   readonly handlers: ReadonlyMap<string, Handler>
+  readonly processes: ProcessOptions | undefined
   readonly clock: Clock
   readonly random: Random
   readonly signal: AbortSignal | undefined
@@ -55,8 +60,11 @@ export interface WorkerSettings {
 
 export function readOptions(options: WorkerOptions): WorkerSettings {
   const { name, projects, queues = ['default'], labels = {}, slots = 10, pollMs = 10_000 } = options
-  const handlers = new Map(Object.entries(options.handlers))
-  const executors = Array.from(handlers.keys(), (job) => `handler:${job}`)
+  const handlers = new Map(Object.entries(options.handlers ?? {}))
+  const executors = [
+    ...(options.processes ? PROCESS_EXECUTORS : []),
+    ...Array.from(handlers.keys(), (task) => `handler:${task}`),
+  ]
   requireCount('slots', slots, 1, LIMITS.slots)
   requireCount('pollMs', pollMs, 1, LONGEST_POLL_MS)
   requireNames('name', [name], NAME, 1)
@@ -65,12 +73,13 @@ export function readOptions(options: WorkerOptions): WorkerSettings {
   requireNames('labels', Object.keys(labels), NAME, LIMITS.labels)
   requireNames('labels', Object.values(labels), LABEL_VALUE, LIMITS.labels)
   requireNames('projects', projects ?? [], NAME, LIMITS.queues)
-  if (handlers.size === 0) throw wrong('handlers', 'names no job')
+  if (executors.length === 0) throw wrong('handlers', 'names no task, and there are no processes')
   if (queues.length === 0) throw wrong('queues', 'names no queue')
   return {
     client: options.client,
     offer: { name, queues, labels, executors, slots, ...(projects && { projects }) },
     handlers,
+    processes: options.processes,
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     signal: options.signal,

@@ -10,6 +10,13 @@ export type Settled =
   | { readonly kind: 'unstartable'; readonly message: string }
   /** It was told to stop and the grace is over. */
   | { readonly kind: 'ignored' }
+  /** A process ended by itself, or by a signal. */
+  | { readonly kind: 'exited'; readonly code: number }
+  | { readonly kind: 'signalled'; readonly signal: string }
+  /** It ended well and left something that cannot be used. */
+  | { readonly kind: 'broken'; readonly message: string }
+  /** It was told to stop before it had begun. */
+  | { readonly kind: 'unstarted' }
 
 /**
  * What to report for an attempt, or nothing when it is no longer ours to report. Success wins over
@@ -28,12 +35,25 @@ export function outcomeOf(
       return returned(held, settled.value)
     case 'unstartable':
       return failed(held, 'start_error', settled.message)
+    case 'exited':
+      if (settled.code === 0) return { ...held, outcome: 'succeeded' }
+      return stoppedOr(held, stopped, failed(held, 'exit', `exited with code ${settled.code}`))
+    case 'signalled':
+      return stoppedOr(held, stopped, failed(held, 'signal', `killed by ${settled.signal}`))
+    case 'broken':
+      return fatal(held, settled.message)
+    case 'unstarted':
+      return stoppedOr(held, stopped, givenBack(held))
     case 'threw':
     case 'ignored':
-      if (stopped === 'cancelled') return { ...held, outcome: 'cancelled' }
-      if (stopped === 'draining') return givenBack(held)
-      return threw(held, settled)
+      return stoppedOr(held, stopped, threw(held, settled))
   }
+}
+
+/** What failed after it was told to stop has done as it was told. */
+function stoppedOr(held: Held, stopped: StopCause | undefined, otherwise: Done): Done {
+  if (stopped === 'cancelled') return { ...held, outcome: 'cancelled' }
+  return stopped === 'draining' ? givenBack(held) : otherwise
 }
 
 /** Handed back before it counted. */

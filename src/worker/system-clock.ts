@@ -19,6 +19,11 @@ export const systemClock: Clock = {
 
 export const systemRandom: Random = () => Math.random()
 
+/** Nanoseconds of a clock that all processes of this machine share and nobody can set. */
+export function machineMonoNs(): bigint {
+  return process.hrtime.bigint()
+}
+
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

@@ -90,6 +90,7 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
         return answer
       },
       heartbeat: (session, message) => ask((served) => served.heartbeat(session, message)),
+      log: (session, message) => ask((served) => served.log(session, message)),
       leave: (session, registration) => ask((served) => served.leave(session, registration)),
     }
   }

@@ -39,5 +39,7 @@ export type Access = 'public' | 'admin'
 declare module 'fastify' {
   interface FastifyContextConfig {
     access: Access
+    /** Fields under which any text goes, also what databases dislike. */
+    freeText?: readonly string[]
   }
 }

@@ -9,9 +9,9 @@ export function acceptJsonOnly(api: Api): void {
   api.addContentTypeParser<Buffer>(
     'application/json',
     { parseAs: 'buffer' },
-    (_request, bytes, done) => {
+    (request, bytes, done) => {
       try {
-        done(null, parseJsonBody(bytes))
+        done(null, parseJsonBody(bytes, request.routeOptions.config.freeText))
       } catch (error) {
         done(error as Error)
       }

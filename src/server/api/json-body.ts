@@ -2,8 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import { PunctualError } from '../../core/errors.ts'
 import { scanJson } from './json-scan.ts'
 
-/** Bytes become a value that every later step may trust: one JSON value, bounded, without traps. */
-export function parseJsonBody(bytes: Buffer): unknown {
+/**
+ * Bytes become a value that every later step may trust: one JSON value, bounded, without traps.
+ * Under the names in `freeText` any text goes: what processes print is not ours to choose.
+ */
+export function parseJsonBody(bytes: Buffer, freeText: readonly string[] = []): unknown {
   if (bytes.length === 0) throw invalid('the body is empty')
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalid('the body starts with a byte order mark')
@@ -12,7 +15,8 @@ export function parseJsonBody(bytes: Buffer): unknown {
   const { refused, hasBadText } = scanJson(bytes)
   if (refused !== undefined) throw invalid(`the body is refused: ${refused}`)
   const value = parse(bytes.toString())
-  if (hasBadText) throw badText(value)
+  const bad = hasBadText ? findBadText(value, [], freeText) : undefined
+  if (bad) throw badText(bad)
   return value
 }
 
@@ -65,20 +69,25 @@ function failsByToken(text: string): boolean {
   }
 }
 
-/** The scan saw a bad escape somewhere; the value knows under which name. */
-function badText(value: unknown): PunctualError {
-  const field = findBadText(value, [])?.join('.')
+function badText(path: readonly string[]): PunctualError {
+  const field = path.join('.')
   const message = `${field || 'the body'} must not contain NUL or half of a surrogate pair`
   return new PunctualError('invalid_field', message, field ? { field } : {})
 }
 
-function findBadText(value: unknown, path: readonly string[]): readonly string[] | undefined {
+/** The scan saw a bad escape somewhere; the value knows under which name. */
+function findBadText(
+  value: unknown,
+  path: readonly string[],
+  freeText: readonly string[],
+): readonly string[] | undefined {
   if (typeof value === 'string') return isStorable(value) ? undefined : path
   if (typeof value !== 'object' || value === null) return undefined
   for (const [key, inner] of Object.entries(value)) {
     // A bad key cannot be shown as part of a path; the object that has it can.
     if (!isStorable(key)) return path
-    const found = findBadText(inner, [...path, key])
+    if (freeText.includes(key)) continue
+    const found = findBadText(inner, [...path, key], freeText)
     if (found) return found
   }
   return undefined

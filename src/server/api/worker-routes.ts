@@ -9,7 +9,7 @@ import type { Api, ApiOptions } from './api.ts'
 import { fields } from './fields.ts'
 import { checkBytes } from './input-check.ts'
 import { checkEntries } from './entry-check.ts'
-import { Exchange, Heartbeat, Hello, Leave } from './worker-schemas.ts'
+import { Exchange, Heartbeat, Hello, Leave, Log } from './worker-schemas.ts'
 
 const SessionPath = fields({ session: Type.String() })
 
@@ -31,7 +31,7 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
   api.route({
     method: 'POST',
     url: '/v1/workers/:session/exchange',
-    config,
+    config: { ...config, freeText: ['last'] },
     schema: { params, body: Exchange },
     handler: async (request, reply) => {
       const session = sessionId(request.params.session)
@@ -58,6 +58,21 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     handler: async (request) => {
       const session = sessionId(request.params.session)
       return clientFor(projectOf(request)).heartbeat(session, request.body)
+    },
+  })
+
+  api.route({
+    method: 'POST',
+    url: '/v1/workers/:session/logs',
+    config: { ...config, freeText: ['entries'] },
+    bodyLimit: LIMITS.logBodyBytes,
+    schema: { params, body: Log },
+    handler: async (request) => {
+      const session = sessionId(request.params.session)
+      for (const [index, { entries }] of request.body.chunks.entries()) {
+        checkEntries(entries, `chunks.${index}.entries`)
+      }
+      return clientFor(projectOf(request)).log(session, request.body)
     },
   })
 

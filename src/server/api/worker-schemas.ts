@@ -80,4 +80,17 @@ export const Exchange = fields({
 
 export const Heartbeat = fields({ registration, answered: wholeNumber(0), held })
 
+export const Log = fields({
+  registration,
+  chunks: list(
+    fields({
+      ...attempt,
+      chunk: wholeNumber(0, 2 ** 31 - 1),
+      entries: list(entry, LIMITS.chunkEntries, 1),
+    }),
+    LIMITS.logChunks,
+    1,
+  ),
+})
+
 export const Leave = fields({ registration })

@@ -64,6 +64,7 @@ export async function startLauncher(): Promise<Launcher> {
   const gone = Promise.withResolvers<void>()
   let next = 1
   let until = 0n
+  let isGone = false
 
   const obey = (order: Order) => void orders.write(messageFrame(order))
   const finish = (child: number, tell: (events: ChildEvents) => void) => {
@@ -89,6 +90,7 @@ export async function startLauncher(): Promise<Launcher> {
     }),
   )
   const end = (error?: unknown) => {
+    isGone = true
     ready.reject(error ?? new Error('a launcher ended before it was ready'))
     for (const child of [...children.keys()]) finish(child, (events) => events.onAbandoned())
     gone.resolve()
@@ -115,6 +117,8 @@ export async function startLauncher(): Promise<Launcher> {
       const child = next
       next += 1
       children.set(child, events)
+      // Its death has been told to everybody else by now.
+      if (isGone) queueMicrotask(() => finish(child, (one) => one.onAbandoned()))
       obey({ order: 'start', child, until: String(until), ...input })
       return {
         stop: (graceMs) => obey({ order: 'stop', child, graceMs }),

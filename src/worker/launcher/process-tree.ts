@@ -70,6 +70,18 @@ export function findMarked(mark: Mark): number[] {
     .filter((pid) => hasMark(pid, mark))
 }
 
+/** Ends all of them, when the launcher that knew their leader is gone. */
+export function killMarked({ run, fence }: { run: string; fence: number }): void {
+  if (process.platform !== 'linux') return
+  const mark = { run, fence: String(fence) }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const found = findMarked(mark)
+    if (found.length === 0) return
+    for (const pid of found) kill(pid, 'SIGSTOP')
+    for (const pid of found) kill(pid)
+  }
+}
+
 /** Processes whose launcher is gone: nobody would ever end them. Only those we may look into. */
 export function findOrphans(): number[] {
   if (process.platform !== 'linux') return []

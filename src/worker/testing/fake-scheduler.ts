@@ -9,8 +9,9 @@ import type {
   Hello,
   Working,
 } from '../../core/protocol.ts'
+import type { Entry } from '../../core/output.ts'
 
-export type Call = 'register' | 'exchange' | 'heartbeat' | 'leave'
+export type Call = 'register' | 'exchange' | 'heartbeat' | 'log' | 'leave'
 /** What happens to one request: it or its answer gets lost, nothing ever comes back, or a refusal. */
 export type Fault = 'lose request' | 'lose answer' | 'hang' | ErrorCode
 
@@ -23,6 +24,8 @@ export interface FakeScheduler extends Working {
   messages(call: 'leave'): { session: string; registration: number }[]
   /** Accepted reports, by run. More than one for a run is a bug in whoever reported. */
   readonly ended: Map<string, Done[]>
+  /** Chunks stored before the end, by run. */
+  chunksOf(run: string): readonly (readonly Entry[])[]
   submit(run: string, extra?: Partial<Assignment>): void
   /** Takes a run away from whoever holds it. */
   lose(run: string): void
@@ -48,7 +51,10 @@ export function createFakeScheduler(
 ): FakeScheduler {
   const queue: Assignment[] = []
   const grants = new Map<string, Grant>()
-  const faults: Record<Call, Fault[]> = { register: [], exchange: [], heartbeat: [], leave: [] }
+  const faults: Record<Call, Fault[]> = {
+    ...{ register: [], exchange: [], heartbeat: [], log: [], leave: [] },
+  }
+  const logs = new Map<string, readonly (readonly Entry[])[]>()
   const cancels = new Set<string>()
   let held: (() => void)[] = []
   let registration = 0
@@ -162,6 +168,18 @@ export function createFakeScheduler(
         const lost = message.held.filter((one) => !isOwner(one)).map(({ run }) => run)
         return { lost, cancels: [...listed].filter((run) => cancels.has(run)) }
       }),
+    log: (_session, message) =>
+      carry('log', message, () => {
+        requireCurrent(message.registration)
+        return {
+          stored: message.chunks.map((one) => {
+            if (!isOwner(one)) return null
+            const chunks = logs.get(one.run) ?? []
+            if (one.chunk === chunks.length) logs.set(one.run, [...chunks, one.entries])
+            return logs.get(one.run)?.length ?? 0
+          }),
+        }
+      }),
     leave: (session, number) =>
       carry('leave', { session, registration: number }, () => {
         pending?.settle()
@@ -176,6 +194,7 @@ export function createFakeScheduler(
       deal(pending.message.free)
       if (unconfirmed().length > 0) pending.settle()
     },
+    chunksOf: (run) => logs.get(run) ?? [],
     lose: (run) => void grants.delete(run),
     cancel: (run) => void cancels.add(run),
     fail: (call, ...list) => void faults[call].push(...list),

@@ -74,6 +74,7 @@ export function createFakeScheduler(overrides: Partial<SchedulerClient> = {}): F
       const runs = [exampleAssignment].slice(0, message.free)
       return { number: message.number, verdicts: message.done.map(() => 'accepted' as const), runs }
     },
+    log: async (_session, { chunks }) => ({ stored: chunks.map(({ chunk }) => chunk + 1) }),
     async heartbeat(_session, message) {
       heard.heartbeat = message
       return { lost: [], cancels: message.held.map(({ run }) => run) }

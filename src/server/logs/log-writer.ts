@@ -1,0 +1,78 @@
+import { PunctualError } from '../../core/errors.ts'
+import type { LogChunk, LogStore, LogVerdict } from '../../store/port.ts'
+
+/** One transaction holds this much at most: it must not keep ticks waiting. */
+const BATCH_CHUNKS = 200
+const BATCH_LENGTH = 4 * 1024 * 1024
+/** Beyond this workers are told to come back: what they print waits with them. */
+const MOST_WAITING = 64 * 1024 * 1024
+
+export interface LogWriter {
+  /** Durable when it resolves; one verdict each. */
+  append(chunks: readonly LogChunk[]): Promise<readonly LogVerdict[]>
+}
+
+interface Waiting {
+  readonly chunk: LogChunk
+  resolve(verdict: LogVerdict): void
+  reject(error: unknown): void
+}
+
+/** Batches form by themselves: what arrives while one is being stored goes into the next. */
+export function createLogWriter(store: Pick<LogStore, 'appendLog'>): LogWriter {
+  let waiting: Waiting[] = []
+  let length = 0
+  let isWriting = false
+
+  const take = (): Waiting[] => {
+    const batch: Waiting[] = []
+    const later: Waiting[] = []
+    const attempts = new Set<string>()
+    let size = 0
+    for (const item of waiting) {
+      const attempt = `${item.chunk.runId}/${item.chunk.fence}`
+      const fits = batch.length < BATCH_CHUNKS && size < BATCH_LENGTH && !attempts.has(attempt)
+      if (fits) {
+        batch.push(item)
+        attempts.add(attempt)
+        size += item.chunk.entries.length
+      } else later.push(item)
+    }
+    waiting = later
+    length -= size
+    return batch
+  }
+
+  const write = async (batch: readonly Waiting[]) => {
+    try {
+      const verdicts = await store.appendLog(batch.map(({ chunk }) => chunk))
+      for (const [index, item] of batch.entries()) item.resolve(verdicts[index] ?? 'stale')
+    } catch (error) {
+      for (const item of batch) item.reject(error)
+    }
+  }
+
+  const writeAll = async () => {
+    if (isWriting) return
+    isWriting = true
+    while (waiting.length > 0) await write(take())
+    isWriting = false
+  }
+
+  return {
+    append(chunks) {
+      if (length > MOST_WAITING) {
+        throw new PunctualError('overloaded', `${length} characters of output are waiting already`)
+      }
+      const verdicts = chunks.map(
+        (chunk) =>
+          new Promise<LogVerdict>((resolve, reject) => {
+            waiting.push({ chunk, resolve, reject })
+            length += chunk.entries.length
+          }),
+      )
+      void writeAll()
+      return Promise.all(verdicts)
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LIMITS } from '../../core/limits.ts'
+import type { Assignment } from '../../core/protocol.ts'
+import type { AttemptFiles } from './command.ts'
+
+/** A directory that only this worker can look into, and the files of its attempts in it. */
+export interface FileRoom {
+  filesOf(assignment: Assignment): AttemptFiles
+  /** Writes what the process will want to read. Most want nothing, and cost nothing. */
+  prepare(assignment: Assignment, files: AttemptFiles): Promise<void> | undefined
+  /** What the process left as its result: text, nothing, or a sentence that says what is wrong. */
+  readResult(files: AttemptFiles): Promise<{ text?: string; problem?: string }>
+  clear(assignment: Assignment, files: AttemptFiles): Promise<void>
+  close(): void
+}
+
+export function createFileRoom(): FileRoom {
+  const directory = mkdtempSync(join(tmpdir(), 'punctual-worker-'))
+  return {
+    filesOf({ run, fence }) {
+      const name = join(directory, `${run}.${fence}`)
+      return { input: `${name}.input`, output: `${name}.output`, script: `${name}.script` }
+    },
+
+    prepare({ input, work }, files) {
+      const writes: Promise<void>[] = []
+      if (input !== null) writes.push(writeFile(files.input, input, { mode: 0o600 }))
+      if (work?.executor === 'script') {
+        writes.push(writeFile(files.script, work.script, { mode: 0o700 }))
+      }
+      return writes.length === 0 ? undefined : Promise.all(writes).then(() => {})
+    },
+
+    async readResult({ output }) {
+      const found = await stat(output).catch(() => undefined)
+      if (!found) return {}
+      if (found.size > LIMITS.resultBytes) {
+        const most = LIMITS.resultBytes
+        return { problem: `the result has ${found.size} bytes; at most ${most} are accepted` }
+      }
+      const text = (await readFile(output, 'utf8')).trim()
+      return text === '' ? {} : resultOf(text)
+    },
+
+    async clear({ input, work }, files) {
+      const names = [files.output]
+      if (input !== null) names.push(files.input)
+      if (work?.executor === 'script') names.push(files.script)
+      await Promise.all(names.map((name) => rm(name, { force: true })))
+    },
+
+    close: () => rmSync(directory, { recursive: true, force: true }),
+  }
+}
+
+function resultOf(text: string): { text?: string; problem?: string } {
+  try {
+    JSON.parse(text)
+    return { text }
+  } catch (error) {
+    return { problem: `the result is not JSON: ${(error as Error).message}` }
+  }
+}

@@ -1,0 +1,75 @@
+import { hash } from 'node:crypto'
+import type { Assignment } from '../../core/protocol.ts'
+import { DEFAULT_SHELL, type Work } from '../../core/work.ts'
+import { FENCE_VARIABLE, GUARDIAN_VARIABLE, RUN_VARIABLE } from '../launcher/process-tree.ts'
+
+/** Files that belong to one attempt; they need not exist. */
+export interface AttemptFiles {
+  readonly input: string
+  readonly output: string
+  readonly script: string
+}
+
+/** What of the worker's own environment a process may see. The rest may hold secrets. */
+const LET_THROUGH = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/
+
+/** The part of an environment that every process gets; `more` names what else may be seen. */
+export function letThrough(
+  environment: Readonly<Record<string, string | undefined>>,
+  more: readonly string[] = [],
+): Record<string, string> {
+  const seen: Record<string, string> = {}
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && (LET_THROUGH.test(name) || more.includes(name))) seen[name] = value
+  }
+  return seen
+}
+
+export function environmentOf(
+  { run, fence, job, project, attempt, dueAt, input, work }: Assignment,
+  {
+    base,
+    guardian,
+    files,
+  }: {
+    base: Readonly<Record<string, string>>
+    guardian: string
+    files: AttemptFiles
+  },
+): Record<string, string> {
+  return {
+    ...base,
+    ...work?.env,
+    [RUN_VARIABLE]: run,
+    [FENCE_VARIABLE]: String(fence),
+    [GUARDIAN_VARIABLE]: guardian,
+    PUNCTUAL_JOB: job,
+    PUNCTUAL_PROJECT: project,
+    PUNCTUAL_ATTEMPT: String(attempt),
+    PUNCTUAL_IDEMPOTENCY_KEY: run,
+    PUNCTUAL_SCHEDULED_AT: new Date(dueAt).toISOString(),
+    PUNCTUAL_OUTPUT: files.output,
+    ...(input === null ? {} : { PUNCTUAL_INPUT: files.input }),
+    TRACEPARENT: traceparent(run, fence),
+  }
+}
+
+/** One trace for a run, one span for an attempt, without anybody having to remember them. */
+function traceparent(run: string, fence: number): string {
+  return `00-${hash('sha256', run).slice(0, 32)}-${hash('sha256', `${run}/${fence}`).slice(0, 16)}-01`
+}
+
+export function commandOf(work: Work, files: AttemptFiles): [file: string, ...args: string[]] {
+  switch (work.executor) {
+    case 'shell':
+      return [work.shell ?? DEFAULT_SHELL, '-c', work.run]
+    case 'argv': {
+      const [file = '', ...args] = work.argv
+      return [file, ...args]
+    }
+    case 'script': {
+      const [file = DEFAULT_SHELL, ...args] = work.interpreter
+      return [file, ...args, files.script]
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import type { ProcessEnd } from '../../core/output.ts'
+import type { Assignment, Done } from '../../core/protocol.ts'
+import type { Work } from '../../core/work.ts'
+import type { StopCause } from '../handler.ts'
+import type { ChildEvents, Launcher, StartedChild } from '../launcher/launcher.ts'
+import { killMarked } from '../launcher/process-tree.ts'
+import { messageOf, outcomeOf, type Settled } from '../outcome.ts'
+import type { AttemptHooks, UnderWay } from '../under-way.ts'
+import type { AttemptFiles } from './command.ts'
+import { commandOf, environmentOf } from './command.ts'
+import type { FileRoom } from './attempt-files.ts'
+import { Output } from './output.ts'
+
+const DEFAULT_GRACE_MS = 10_000
+
+export interface ProcessDeps {
+  readonly room: FileRoom
+  readonly environment: Readonly<Record<string, string>>
+  readonly directory: string
+  readonly outputLimitBytes: number
+  /** How surely trees are ended here. */
+  readonly containment: string
+  launcher(): Launcher | Promise<Launcher>
+  /** It has output to send from here on, or sent some. */
+  onOutput(attempt: ProcessAttempt): void
+  /** It has nothing to send any more. */
+  onSilent(attempt: ProcessAttempt): void
+  /** For people who watch the worker. */
+  echo?: ((assignment: Assignment, stream: 1 | 2, bytes: Buffer) => void) | undefined
+}
+
+/** A process at work, and what it prints. */
+export class ProcessAttempt implements UnderWay {
+  readonly assignment: Assignment
+  readonly output: Output
+  readonly #work: Work
+  readonly #hooks: AttemptHooks
+  readonly #deps: ProcessDeps
+  readonly #files: AttemptFiles
+  readonly #over = new AbortController()
+  #child: StartedChild | undefined
+  #startedMono = 0
+  #stopped: StopCause | undefined
+  #settled: Settled | undefined
+  #isOver = false
+
+  constructor(assignment: Assignment, work: Work, hooks: AttemptHooks, deps: ProcessDeps) {
+    this.assignment = assignment
+    this.#work = work
+    this.#hooks = hooks
+    this.#deps = deps
+    this.#files = deps.room.filesOf(assignment)
+    this.output = new Output({
+      limitBytes: deps.outputLimitBytes,
+      onChange: () => this.#changed(),
+      onRoom: (hasRoom) => (hasRoom ? this.#child?.resume() : this.#child?.pause()),
+    })
+  }
+
+  start(): void {
+    const { timeoutMs } = this.assignment
+    if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
+    const prepared = this.#deps.room.prepare(this.assignment, this.#files)
+    if (prepared)
+      void prepared.then(
+        () => this.#launch(),
+        (error: unknown) => this.#unwritable(error),
+      )
+    else this.#launch()
+  }
+
+  stop(why: StopCause): void {
+    if (this.#stopped !== undefined || this.#settled) return
+    this.#stopped = why
+    const graceMs = why === 'lease_lost' ? 0 : (this.#work.kill_grace_ms ?? DEFAULT_GRACE_MS)
+    this.output.remark(this.elapsedMs(), `punctual: ${REMARKS[why]}`)
+    this.#child?.stop(graceMs)
+  }
+
+  /** The server says the attempt is not ours any more. */
+  forget(): void {
+    this.stop('lease_lost')
+    if (this.#settled) this.#finish(undefined)
+  }
+
+  elapsedMs(): number {
+    return this.#hooks.clock.mono() - this.#startedMono
+  }
+
+  #launch(): void {
+    const launcher = this.#deps.launcher()
+    if (launcher instanceof Promise) void launcher.then((one) => this.#launchBy(one))
+    else this.#launchBy(launcher)
+  }
+
+  #launchBy(launcher: Launcher): void {
+    if (this.#stopped) return this.#settle({ kind: 'unstarted' })
+    const { environment: base, directory } = this.#deps
+    const [file, ...args] = commandOf(this.#work, this.#files)
+    const { cwd = directory, stdin, umask } = this.#work
+    this.#startedMono = this.#hooks.clock.mono()
+    this.#child = launcher.start(
+      {
+        file,
+        args,
+        cwd,
+        stdin,
+        umask: umask === undefined ? undefined : Number.parseInt(umask, 8),
+        env: environmentOf(this.assignment, {
+          ...{ base, guardian: launcher.guardian, files: this.#files },
+        }),
+      },
+      this.#events(),
+    )
+  }
+
+  #events(): ChildEvents {
+    return {
+      onOutput: ({ stream, ms, bytes }) => {
+        this.output.push(stream, ms, bytes)
+        this.#deps.echo?.(this.assignment, stream, bytes)
+      },
+      onUnstartable: (message) => this.#settle({ kind: 'unstartable', message }),
+      onEnd: (code, signal) => {
+        this.#settle(
+          code === null ? { kind: 'signalled', signal: signal ?? '?' } : { kind: 'exited', code },
+        )
+      },
+      onAbandoned: () => {
+        killMarked(this.assignment)
+        this.#settled = { kind: 'unstarted' }
+        this.#finish(undefined, true)
+      },
+    }
+  }
+
+  #unwritable(error: unknown): void {
+    this.#settle({ kind: 'unstartable', message: `its files: ${messageOf(error)}` })
+  }
+
+  #settle(settled: Settled): void {
+    this.#settled = settled
+    this.#over.abort('over')
+    this.output.end(this.elapsedMs())
+    if (this.#stopped === 'lease_lost') this.#finish(undefined)
+    else this.#changed()
+  }
+
+  /** Once everything but the last of its output is with the server, there is something to report. */
+  #changed(): void {
+    if (this.#isOver) return
+    const summary = this.#settled && this.output.summary()
+    if (!this.#settled || !summary) return this.#deps.onOutput(this)
+    this.#isOver = true
+    void this.#report(this.#settled, {
+      ...endOf(this.#settled),
+      containment: this.#deps.containment,
+      ...(summary.chunks > 0 || summary.bytes > 0 ? { output: summary } : {}),
+    })
+  }
+
+  async #report(settled: Settled, process: ProcessEnd): Promise<void> {
+    const isSuccess = settled.kind === 'exited' && settled.code === 0
+    const result = isSuccess ? await this.#deps.room.readResult(this.#files).catch(unreadable) : {}
+    const known: Settled =
+      isSuccess && result.problem !== undefined
+        ? { kind: 'broken', message: result.problem }
+        : settled
+    const done = outcomeOf(this.assignment, this.#stopped, known)
+    this.#end(done && { ...done, ...(result.text ? { result: result.text } : {}), process })
+  }
+
+  #finish(done: Done | undefined, isLost = false): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#over.abort('over')
+    if (isLost && this.#stopped !== 'lease_lost') this.#hooks.onLost(this)
+    this.#end(done)
+  }
+
+  #end(done: Done | undefined): void {
+    this.#deps.onSilent(this)
+    void this.#deps.room.clear(this.assignment, this.#files).catch(() => {})
+    this.#hooks.onEnd(this, done)
+    this.#hooks.onReturn(this)
+  }
+
+  async #watchTimeout(timeoutMs: number): Promise<void> {
+    await this.#hooks.clock.sleep(timeoutMs, this.#over.signal)
+    this.stop('timeout')
+  }
+}
+
+const REMARKS: Record<StopCause, string> = {
+  timeout: 'it ran out of time and is told to stop',
+  cancelled: 'it was cancelled and is told to stop',
+  draining: 'the worker is shutting down; it will be started again elsewhere',
+  lease_lost: 'the lease was lost; it is killed',
+}
+
+function endOf(settled: Settled): ProcessEnd {
+  if (settled.kind === 'exited') return { exit_code: settled.code }
+  return settled.kind === 'signalled' ? { signal: settled.signal } : {}
+}
+
+function unreadable(error: unknown): { text?: string; problem?: string } {
+  return { problem: `the result cannot be read: ${messageOf(error)}` }
+}

@@ -1,0 +1,77 @@
+import type { Clock } from '../../core/clock.ts'
+import type { Assignment } from '../../core/protocol.ts'
+import { PROCESS_EXECUTORS, type Work } from '../../core/work.ts'
+import { findOrphans, kill } from '../launcher/process-tree.ts'
+import type { AttemptHooks, UnderWay } from '../under-way.ts'
+import { machineMonoNs } from '../system-clock.ts'
+import { createFileRoom } from './attempt-files.ts'
+import { letThrough } from './command.ts'
+import { openLaunchers } from './launcher-pool.ts'
+import { ProcessAttempt, type ProcessDeps } from './process-attempt.ts'
+import { createShelf, type Shelf } from './shelf.ts'
+
+export interface ProcessOptions {
+  /** Processes that start the processes. */
+  readonly launchers?: number | undefined
+  /** Where processes start that do not say where. */
+  readonly directory?: string | undefined
+  /** Names of variables of this worker's own environment that its processes may see. */
+  readonly passEnv?: readonly string[] | undefined
+  /** Bytes of output kept of one attempt. */
+  readonly outputLimitBytes?: number | undefined
+  /** For people who watch the worker. */
+  readonly echo?: ProcessDeps['echo']
+}
+
+/** Everything a worker needs to run processes. */
+export interface Processes {
+  readonly executors: readonly string[]
+  readonly shelf: Shelf
+  begin(assignment: Assignment, work: Work, hooks: AttemptHooks): UnderWay
+  /** Everything it started may live this much longer. */
+  renew(leftMs: number): void
+  /** Ends what is still there. */
+  close(): void
+}
+
+const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
+const MS = 1_000_000
+
+export async function openProcesses(
+  options: ProcessOptions,
+  { clock, onError }: { clock: Pick<Clock, 'sleep'>; onError(error: unknown): void },
+): Promise<Processes> {
+  // What an earlier worker and its launchers left behind when all of them were killed at once.
+  for (const pid of findOrphans()) kill(pid)
+  const room = createFileRoom()
+  const shelf = createShelf()
+  const launchers = await openLaunchers(options.launchers ?? 1, {
+    sleep: (ms) => clock.sleep(ms),
+    onError,
+  })
+
+  const deps: ProcessDeps = {
+    room,
+    environment: letThrough(process.env, options.passEnv),
+    directory: options.directory ?? process.cwd(),
+    outputLimitBytes: options.outputLimitBytes ?? OUTPUT_LIMIT_BYTES,
+    containment: 'group',
+    launcher: launchers.pick,
+    onOutput: shelf.add,
+    onSilent: shelf.remove,
+    echo: options.echo,
+  }
+
+  return {
+    executors: PROCESS_EXECUTORS,
+    shelf,
+    begin: (assignment, work, hooks) => new ProcessAttempt(assignment, work, hooks, deps),
+    renew(leftMs) {
+      launchers.renew(machineMonoNs() + BigInt(Math.max(0, Math.floor(leftMs * MS))))
+    },
+    close() {
+      launchers.close()
+      room.close()
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import type { LogChunkMessage } from '../../core/protocol.ts'
+import { type Bell, createBell } from '../bell.ts'
+import type { ProcessAttempt } from './process-attempt.ts'
+
+/** Characters in one message; each may take six bytes on the wire, and a body holds four million. */
+const MESSAGE_LENGTH = 512 * 1024
+/** So much of one attempt is not kept waiting for company. */
+const URGENT_LENGTH = 32 * 1024
+
+/** Attempts that have printed something the server does not know yet. */
+export interface Shelf {
+  add(attempt: ProcessAttempt): void
+  remove(attempt: ProcessAttempt): void
+  readonly isEmpty: boolean
+  /** Rings when something is added, and when something should leave soon. */
+  readonly bell: Bell
+  isUrgent(): boolean
+  /** What fits into one message, at most one chunk of each attempt. */
+  gather(): { attempt: ProcessAttempt; message: LogChunkMessage }[]
+}
+
+export function createShelf(): Shelf {
+  const attempts = new Set<ProcessAttempt>()
+  const bell = createBell()
+
+  const isUrgent = ({ output }: ProcessAttempt) => output.isEnded || output.length >= URGENT_LENGTH
+
+  return {
+    bell,
+    get isEmpty() {
+      return attempts.size === 0
+    },
+    add(attempt) {
+      const isNew = !attempts.has(attempt)
+      attempts.add(attempt)
+      if (isNew || isUrgent(attempt)) bell.ring()
+    },
+    remove: (attempt) => void attempts.delete(attempt),
+    isUrgent: () => [...attempts].some(isUrgent),
+
+    gather() {
+      const gathered: ReturnType<Shelf['gather']> = []
+      let length = 0
+      for (const attempt of attempts) {
+        attempt.output.flush(attempt.elapsedMs())
+        const chunk = attempt.output.next()
+        // Nothing at the moment; it comes back when it prints again.
+        if (!chunk) attempts.delete(attempt)
+        else {
+          const size = chunk.entries.reduce((sum, [, , text]) => sum + text.length, 0)
+          if (gathered.length > 0 && length + size > MESSAGE_LENGTH) break
+          length += size
+          const { run, fence } = attempt.assignment
+          gathered.push({ attempt, message: { run, fence, ...chunk } })
+        }
+      }
+      // Whoever was served goes to the end of the line.
+      for (const { attempt } of gathered) {
+        attempts.delete(attempt)
+        attempts.add(attempt)
+      }
+      return gathered
+    },
+  }
+}
