@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ANY_RUN, matchesAny, parseRunFilter, type RunFilter } from './run-filter.ts'
+
+const NOW = Date.UTC(2026, 0, 31, 12)
+const HOUR = 3_600_000
+
+const readable: [text: string, filter: Partial<RunFilter>][] = [
+  ['', {}],
+  ['   ', {}],
+  ['state:failed', { states: new Set(['failed']) }],
+  ['state:failed,cancelled', { states: new Set(['failed', 'cancelled']) }],
+  ['state:waiting', { states: new Set(['blocked', 'scheduled', 'ready']) }],
+  ['state:failed state:running', { states: new Set(['running']) }],
+  ['job:etl-*', { jobs: ['etl-*'] }],
+  ['job:a,b  queue:mail\tworker:w-1', { jobs: ['a', 'b'], queues: ['mail'], workers: ['w-1'] }],
+  ['cause:exit,timeout', { causes: new Set(['exit', 'timeout']) }],
+  ['since:24h', { since: NOW - 24 * HOUR }],
+  [
+    'since:2026-01-01T00:00:00Z until:1h30m',
+    { since: Date.UTC(2026, 0, 1), until: NOW - 1.5 * HOUR },
+  ],
+  ['tag.team:billing', { tags: [{ name: 'team', values: ['billing'] }] }],
+  [
+    'tag.team:a,b tag.x:"two words, one value"',
+    {
+      tags: [
+        { name: 'team', values: ['a', 'b'] },
+        { name: 'x', values: ['two words, one value'] },
+      ],
+    },
+  ],
+]
+for (const [text, filter] of readable) {
+  test(`"${text}" is understood`, () => {
+    assert.deepEqual(parseRunFilter(text, NOW), { ...ANY_RUN, ...filter })
+  })
+}
+
+const refused: [text: string, says: RegExp][] = [
+  ['failed', /not key:value; try job:failed\*/],
+  ['state:', /not key:value/],
+  ['state:failing', /states are blocked/],
+  ['state:failed,', /empty value/],
+  ['cause:bad', /causes are exit/],
+  ['colour:red', /keys are state, job/],
+  ['tag:x', /keys are state, job/],
+  ['job.x:y', /keys are state, job/],
+  ['since:soon', /duration/],
+  ['since:2026-02-30T00:00:00Z', /time with its zone/],
+  ['x'.repeat(3_000), /longer than/],
+]
+for (const [text, says] of refused) {
+  test(`"${text.slice(0, 30)}" is refused with a hint`, () => {
+    assert.throws(() => parseRunFilter(text, NOW), {
+      code: 'invalid_field',
+      field: 'q',
+      message: says,
+    })
+  })
+}
+
+const globs: [pattern: string, text: string, isMatch: boolean][] = [
+  ['etl', 'etl', true],
+  ['etl', 'etl-1', false],
+  ['etl-*', 'etl-1', true],
+  ['etl-*', 'etl-', true],
+  ['*', '', true],
+  ['*-1', 'etl-1', true],
+  ['e*l*1', 'etl-1', true],
+  ['e*l*1', 'el', false],
+  ['ab*ba', 'aba', false],
+  ['a.c', 'abc', false],
+]
+for (const [pattern, text, isMatch] of globs) {
+  test(`${pattern} ${isMatch ? 'means' : 'does not mean'} ${text || 'nothing'}`, () => {
+    assert.equal(matchesAny(text, [pattern]), isMatch)
+  })
+}
+
+test('no patterns mean everything', () => assert.equal(matchesAny('x', null), true))
+
+test('patterns agree with the regular expression they stand for', () => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 })
+  fc.assert(
+    fc.property(
+      letters,
+      fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 }),
+      (glob, text) => {
+        const expected = new RegExp(`^${glob.replaceAll('*', '.*')}$`).test(text)
+        assert.equal(matchesAny(text, [glob]), expected)
+      },
+    ),
+  )
+})
+
+test('whatever is typed is understood or refused in words, never worse', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      try {
+        parseRunFilter(text, NOW)
+      } catch (error) {
+        assert.equal((error as { code: string }).code, 'invalid_field')
+      }
+    }),
+  )
+})
