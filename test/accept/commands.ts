@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 
 /** Checks try the project as a stranger would: by its commands, from outside. */
@@ -17,21 +17,26 @@ export function npm(cwd: string, args: readonly string[]): Promise<string> {
 }
 
 export function npmInBackground(cwd: string, args: readonly string[]) {
-  const child = start('npm', args, cwd)
+  const child = start('npm', args, cwd, { detached: true })
   child.stdout?.resume()
   child.stderr?.resume()
   return {
-    /** npm hands signals on to what it runs, and ends with it. */
+    /** The whole group, as a terminal would: npm alone may leave behind what it runs. */
     async stop(): Promise<void> {
       if (child.exitCode !== null) return
       const closed = once(child, 'close')
-      child.kill('SIGTERM')
+      process.kill(-(child.pid as number), 'SIGTERM')
       await closed
     },
   }
 }
 
-function start(command: string, args: readonly string[], cwd: string | undefined): ChildProcess {
+function start(
+  command: string,
+  args: readonly string[],
+  cwd: string | undefined,
+  options: SpawnOptions = {},
+): ChildProcess {
   // The Node that runs the checks must not leak into a clone that brings its own.
   const path = process.env['PATH']?.split(':').filter((dir) => !dir.includes('node_modules'))
   const env = { ...process.env, PATH: path?.join(':') }
@@ -39,5 +44,6 @@ function start(command: string, args: readonly string[], cwd: string | undefined
     ...(cwd === undefined ? {} : { cwd }),
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...options,
   })
 }
