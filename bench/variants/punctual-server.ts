@@ -16,6 +16,7 @@ const settings = readSettings() as ServerSettings
 const { store, config, isQuiet, token = randomBytes(32).toString('base64url') } = settings
 const scheduler = await openScheduler({
   store,
+  rootToken: token,
   ...(config && { config }),
   onError: (error) => isQuiet || console.error(error),
   onFatal: (error) => {
@@ -23,7 +24,7 @@ const scheduler = await openScheduler({
     process.exit(1)
   },
 })
-const url = await scheduler.listen({ host: '127.0.0.1', port: 0, adminToken: token })
+const url = await scheduler.listen({ host: '127.0.0.1', port: 0 })
 say('ready', { url, token })
 
 onWords(

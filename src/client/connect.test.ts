@@ -80,7 +80,7 @@ for (const work of [
 test('a run, a page, a cancel and a retry come back as the scheduler gave them', async (t) => {
   const { client, scheduler } = await open(t)
   assert.deepEqual(await client.getRun(RUN), exampleRun(RUN))
-  const query = { state: 'failed', job: 'a', limit: 10, cursor: 'MTox' } as const
+  const query = { q: 'job:a', state: 'failed', job: 'a', limit: 10, cursor: 'MTox' } as const
   assert.deepEqual(await client.listRuns(query), { runs: [exampleRun(RUN)], next: 'MTox' })
   assert.deepEqual(scheduler.heard.list, query)
   assert.equal((await client.listRuns()).runs.length, 1)

@@ -22,7 +22,12 @@ async function stage(t: TestContext, ...acts: Act[]) {
       if (act === 'proxy') return response.writeHead(502).end('<html>Bad Gateway</html>')
       if (act === 'ok') {
         return response.end(
-          JSON.stringify({ runs: [{ id: RUN, created: true }], next: null, verdicts: [] }),
+          JSON.stringify({
+            runs: [{ id: RUN, created: true }],
+            data: [],
+            next_cursor: null,
+            verdicts: [],
+          }),
         )
       }
       const status = act === 'run_is_final' ? 409 : 503

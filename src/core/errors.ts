@@ -6,7 +6,7 @@ export const ERRORS = {
   invalid_json: [400, 'Send one JSON value in UTF-8, with nothing before or after it.'],
   invalid_request: [400, 'Check the method, path and headers against the API reference.'],
   invalid_id: [400, 'Ids look like run_00f3k9m2q7x; copy one from a list or an answer.'],
-  invalid_cursor: [400, 'Use the `next` value of the previous page exactly as it was given.'],
+  invalid_cursor: [400, 'Use the `next_cursor` of the previous page exactly as it was given.'],
   unsupported_media_type: [415, 'Send `Content-Type: application/json`, uncompressed.'],
   unauthorized: [
     401,
@@ -14,8 +14,15 @@ export const ERRORS = {
   ],
   forbidden: [403, 'Use a token whose role may do this.'],
   host_not_allowed: [403, 'Call this server by 127.0.0.1 or localhost, or by a name it was told.'],
+  origin_not_allowed: [403, 'Call it from a page it served, or from a program.'],
   not_found: [404, 'Check the path; the API lives under /v1.'],
   run_not_found: [404, 'Check the id; finished runs are pruned after the retention period.'],
+  log_not_found: [
+    404,
+    'A log begins with the first attempt; `GET /v1/runs/{id}` says if it began.',
+  ],
+  job_not_found: [404, 'Check the name; `GET /v1/jobs` lists the jobs that are defined.'],
+  token_not_found: [404, 'Check the id; `GET /v1/tokens` lists the tokens there are.'],
   session_unknown: [
     404,
     'Register again under the same session id, listing the attempts you hold.',
@@ -27,6 +34,9 @@ export const ERRORS = {
   lease_lost: [409, 'Another attempt owns this run now; stop working on it.'],
   session_superseded: [409, 'A newer registration of this session exists; this one must stop.'],
   exchange_out_of_order: [409, 'Number exchanges 1, 2, 3 … and repeat one until it is answered.'],
+  job_is_live: [409, 'Cancel its runs first, wait for them, or delete with `cancel=true`.'],
+  job_exists: [409, 'Leave out `If-Match: "0"` to replace it.'],
+  version_conflict: [412, 'Read it again, apply your change to what is there now, and retry.'],
   body_too_large: [413, 'Split the request; one body may hold at most the documented size.'],
   uri_too_long: [414, 'Shorten the URL; put long values into the body.'],
   headers_too_large: [431, 'Send fewer or shorter headers.'],
@@ -35,6 +45,8 @@ export const ERRORS = {
   missing_field: [422, 'Add the named field.'],
   idempotency_mismatch: [422, 'This Idempotency-Key was used with another body; choose a new key.'],
   too_many_lanes: [422, 'Use fewer distinct combinations of queue, labels, executor and weight.'],
+  protocol_unsupported: [422, 'Upgrade the worker or the server, whichever is older.'],
+  rate_limited: [429, 'Wait for the seconds given in Retry-After, then go on more slowly.'],
   overloaded: [
     503,
     'The server has more pending work than it accepts; retry after the given time.',

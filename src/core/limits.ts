@@ -5,6 +5,9 @@ export const LIMITS = {
   resultBytes: 64 * 1024,
   messageBytes: 8 * 1024,
   keyLength: 255,
+  reasonLength: 500,
+  descriptionLength: 10_000,
+  logLines: 10_000,
   /** What Linux takes as one argument, and what we allow for all of them and the environment. */
   argumentBytes: 128 * 1024 - 1,
   argumentsBytes: 1024 * 1024,

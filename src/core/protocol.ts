@@ -72,6 +72,8 @@ export interface CancelAnswer {
 export interface ListQuery {
   readonly state?: RunState | undefined
   readonly job?: string | undefined
+  /** In the filter language: `state:failed job:etl-* since:24h`. */
+  readonly q?: string | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }

@@ -11,6 +11,7 @@ import type {
   Welcome,
 } from './protocol.ts'
 import type { RetryPolicy } from './retry.ts'
+import type { WirePage } from './views.ts'
 import { readWork, type Work, type WorkInput } from './work.ts'
 
 /**
@@ -190,17 +191,14 @@ export function readRun(wire: WireRun): RunView {
   }
 }
 
-export interface WireRunPage {
-  readonly runs: readonly WireRun[]
-  readonly next: string | null
-}
+export type WireRunPage = WirePage<WireRun>
 
 export function readRunPage(wire: WireRunPage): RunPage {
-  return { runs: wire.runs.map(readRun), next: wire.next }
+  return { runs: wire.data.map(readRun), next: wire.next_cursor }
 }
 
 export function writeRunPage(page: RunPage): WireRunPage {
-  return { runs: page.runs.map(writeRun), next: page.next }
+  return { data: page.runs.map(writeRun), next_cursor: page.next }
 }
 
 export interface WireWelcome {

@@ -13,6 +13,8 @@ export interface SchedulerOptions {
   readonly config?: Partial<NodeConfig>
   readonly clock?: Clock
   readonly random?: Random
+  /** The token of this installation. */
+  readonly rootToken?: string
   onError?(error: unknown): void
   /** The store can no longer be trusted (a failed fsync): the process must end at once. */
   onFatal?(error: unknown): void
@@ -21,9 +23,17 @@ export interface SchedulerOptions {
 /** A whole scheduler node: store, heart and, on demand, HTTP. What `npm start` and `punctual up` run. */
 export interface Scheduler {
   clientFor(project: string): SchedulerClient
-  listen(options: { host: string; port: number; adminToken: string }): Promise<string>
+  listen(options: ListenOptions): Promise<string>
   stop(): Promise<void>
   readonly storeVersion: string
+}
+
+export interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  /** Callers without a token are let in. */
+  readonly isOpen?: boolean
+  readonly allowHosts?: readonly string[]
 }
 
 export async function openScheduler(options: SchedulerOptions): Promise<Scheduler> {
@@ -43,7 +53,8 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
   }
   const clock = options.clock ?? systemClock
   const random = options.random ?? createSecureRandom()
-  const node = await startNode({ store, clock, random, config, onError }).catch(
+  const { rootToken } = options
+  const node = await startNode({ store, clock, random, config, rootToken, onError }).catch(
     async (error: unknown) => {
       await store.close()
       throw error
@@ -55,9 +66,16 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
     storeVersion: store.version,
     clientFor: node.clientFor,
 
-    async listen({ host, port, adminToken }) {
-      const health = { live: () => true, ready: node.ready }
-      const api = createApi({ clientFor: node.clientFor, health, adminToken })
+    async listen({ host, port, isOpen = false, allowHosts = [] }) {
+      const api = createApi({
+        clientFor: node.clientFor,
+        admin: node.admin,
+        health: { live: () => true, ready: node.ready },
+        identify: node.authenticator.identify,
+        clock,
+        isOpen,
+        allowHosts,
+      })
       closeApi = () => api.close()
       return api.listen({ host, port })
     },

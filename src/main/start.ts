@@ -13,6 +13,7 @@ async function main(): Promise<void> {
   const { token, path } = await adminToken(settings.dataDir)
   const scheduler = await openScheduler({
     store: settings.store,
+    rootToken: token,
     onError: (error) => console.error(`punctual: ${describe(error)}`),
     onFatal(error) {
       console.error(`punctual: the store failed and cannot be trusted: ${describe(error)}`)
@@ -23,7 +24,6 @@ async function main(): Promise<void> {
   const address = await scheduler.listen({
     host: settings.host,
     port: settings.port,
-    adminToken: token,
   })
 
   let stopping = false

@@ -3,6 +3,7 @@ import { parsePublicId, publicId } from '../core/ids.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Assignment, SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
 import { isFinal } from '../core/run-state.ts'
+import { parseRunFilter, type RunFilter } from '../core/run-filter.ts'
 import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
 import type { NewRun, RunRecord, Store } from '../store/port.ts'
 import { isProcess, type Work } from '../core/work.ts'
@@ -10,6 +11,7 @@ import type { LaneSpec } from '../core/lane.ts'
 import type { Catalog } from './catalog.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { LogWriter } from './logs/log-writer.ts'
+import { listRuns } from './list-runs.ts'
 import { viewOf } from './run-view.ts'
 import type { Draft } from './submissions.ts'
 import type { Ticker } from './tick/ticker.ts'
@@ -27,11 +29,17 @@ export interface ClientParts {
   readonly exchanging: Exchanging
   readonly draft: Draft
   readonly logWriter: LogWriter
+  onLog(runId: number): void
   mintId(): number
+  storeNow(): number
 }
 
 /** The scheduler as one project sees it, without a wire in between. HTTP speaks through the same object. */
-export function createLocalClient(project: string, parts: ClientParts): SchedulerClient {
+export function createLocalClient(
+  project: string,
+  actor: number | null,
+  parts: ClientParts,
+): SchedulerClient {
   const { store, ticker, catalog, registry } = parts
 
   const submitDrafts = async (drafts: readonly NewRun[]): Promise<SubmitOutcome[]> => {
@@ -66,7 +74,7 @@ export function createLocalClient(project: string, parts: ClientParts): Schedule
     submit: async (submissions) => requireAll(await client.submitEach(submissions)),
 
     async submitEach(submissions) {
-      return submitDrafts(await parts.draft(submissions, project))
+      return submitDrafts(await parts.draft(submissions, project, actor))
     },
 
     async getRun(id) {
@@ -75,24 +83,20 @@ export function createLocalClient(project: string, parts: ClientParts): Schedule
     },
 
     async listRuns(query = {}) {
-      const limit = query.limit ?? 50
+      const limit = Math.min(query.limit ?? 50, LIMITS.pageSize)
       const before =
         query.cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(query.cursor)
+      const filter: RunFilter = {
+        ...parseRunFilter(query.q ?? '', parts.storeNow()),
+        ...(query.state === undefined ? {} : { states: new Set([query.state]) }),
+        ...(query.job === undefined ? {} : { jobs: [query.job] }),
+      }
       const projectId = await catalog.findProject(project)
       if (projectId === null) return { runs: [], next: null }
-      const jobId = query.job === undefined ? null : await catalog.findJob(projectId, query.job)
-      if (query.job !== undefined && jobId === null) return { runs: [], next: null }
-      const runs = await store.listRuns({
-        projectId,
-        state: query.state ?? null,
-        jobId,
-        before,
-        limit: Math.min(limit, LIMITS.pageSize),
-      })
-      const last = runs.at(-1)
+      const page = await listRuns({ projectId, filter, before, limit }, { store, catalog })
       return {
-        runs: await view(runs),
-        next: last && runs.length === limit ? encodeCursor(last.id) : null,
+        runs: await view(page.runs),
+        next: page.before === null ? null : encodeCursor(page.before),
       }
     },
 
@@ -120,7 +124,7 @@ export function createLocalClient(project: string, parts: ClientParts): Schedule
           `the run is ${run.state}; only a finished run can be retried`,
         )
       }
-      const [answer] = requireAll(await submitDrafts([againOf(run, parts.mintId())]))
+      const [answer] = requireAll(await submitDrafts([againOf(run, parts.mintId(), actor)]))
       return answer as SubmitAnswer
     },
 
@@ -130,7 +134,7 @@ export function createLocalClient(project: string, parts: ClientParts): Schedule
     heartbeat: async (session, message) =>
       registry.heartbeat(registry.find(session, message.registration), message),
     log: async (session, message) =>
-      log(registry.find(session, message.registration), message, parts.logWriter),
+      log(registry.find(session, message.registration), message, parts.logWriter, parts.onLog),
     leave: async (session, registration) => registry.leave(registry.find(session, registration)),
   }
   return client
@@ -138,8 +142,15 @@ export function createLocalClient(project: string, parts: ClientParts): Schedule
 
 export function assignmentOf(
   lease: HeldLease,
-  catalog: Catalog,
-  lane: Pick<LaneSpec, 'weight' | 'executor'> | undefined,
+  {
+    catalog,
+    lane,
+    work,
+  }: {
+    readonly catalog: Catalog
+    readonly lane: Pick<LaneSpec, 'weight' | 'executor'> | undefined
+    readonly work: Work | null
+  },
 ): Assignment {
   const job = catalog.jobName(lease.jobId)
   return {
@@ -151,7 +162,7 @@ export function assignmentOf(
     weight: lane?.weight ?? 1,
     timeoutMs: lease.timeoutMs,
     dueAt: lease.dueAt ?? lease.createdAt,
-    work: lease.work === null ? null : (JSON.parse(lease.work) as Work),
+    work,
     task: lane ? taskOf(lane.executor, job) : null,
     input: lease.input,
   }
@@ -172,12 +183,12 @@ function outcomeOf(outcome: Submitted | PunctualError): SubmitOutcome {
 }
 
 /** A manual retry is the same work as a new run, now, whatever keys and delays the old one had. */
-function againOf(run: RunRecord, id: number): NewRun {
+function againOf(run: RunRecord, id: number, createdBy: number | null): NewRun {
   const { projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates } = run
   const { version, work } = run
   return {
     ...{ id, projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates },
-    ...{ version, work, createdBy: null },
+    ...{ version, work, createdBy },
     dueAt: null,
     dedupeKey: null,
     idempotency: null,

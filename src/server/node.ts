@@ -2,33 +2,43 @@ import type { Clock, Random } from '../core/clock.ts'
 import type { Report } from '../core/ending.ts'
 import type { SchedulerClient } from '../core/protocol.ts'
 import type { Lease, Store } from '../store/port.ts'
+import { type Administration, createAdministration } from './administration.ts'
 import { createCatalog } from './catalog.ts'
 import type { NodeConfig } from './config.ts'
+import { createDefinitions } from './definitions.ts'
 import { endCommand } from './endings.ts'
+import { type Authenticator, createAuthenticator } from './identity/authenticator.ts'
 import { assignmentOf, createLocalClient, type ClientParts } from './local-client.ts'
+import { refreshQueues } from './loops/refresh-queues.ts'
 import { startLoops } from './loops/start-loops.ts'
 import { createLogWriter } from './logs/log-writer.ts'
 import { createMembership } from './membership.ts'
+import { createQueueBook } from './queue-book.ts'
 import { createRegistry } from './sessions/registry.ts'
 import { createRoster } from './sessions/roster.ts'
 import { createDraft } from './submissions.ts'
 import { createLaneBoard } from './tick/lane-board.ts'
 import { createTicker } from './tick/ticker.ts'
 import { createUndelivered } from './undelivered.ts'
+import { createWatch } from './watch.ts'
 
 export interface NodeOptions {
   readonly store: Store
   readonly clock: Clock
   readonly random: Random
   readonly config: NodeConfig
+  /** The token of this installation; without one, nobody is let in but by tokens in the store. */
+  readonly rootToken?: string | undefined
   /** What went wrong and was survived. */
   onError?(error: unknown): void
 }
 
 /** One server process: any number of them on one store make the scheduler. */
 export interface SchedulerNode {
-  /** The scheduler as one project sees it. */
-  clientFor(project: string): SchedulerClient
+  /** The scheduler as one project sees it; `actor` is the token that acts, null for nobody's. */
+  clientFor(project: string, actor?: number | null): SchedulerClient
+  readonly admin: Administration
+  readonly authenticator: Authenticator
   /** Whether the store answers and this node may promise work. */
   ready(): Promise<{ ok: boolean; reason?: string }>
   /** Gives its place back; workers move on with their leases, which any other node adopts. */
@@ -45,6 +55,10 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const membership = createMembership({ store, clock, random, config })
   const { mintId, storeNow } = membership
   const undelivered = createUndelivered()
+  const watch = createWatch(clock)
+  const queueBook = createQueueBook(store, catalog)
+  const definitions = createDefinitions({ store, clock, believedMs: config.laneRefreshMs })
+  const authenticator = createAuthenticator({ store, clock, rootToken: options.rootToken })
 
   const ticker = createTicker({
     store,
@@ -64,6 +78,10 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       loops.checkLeases()
     },
     onError,
+    onTick(batch) {
+      for (const { runId } of batch.ends) watch.touched(runId)
+      for (const { runId } of batch.cancels) watch.touched(runId)
+    },
   })
 
   /** Attempts this node is ending by itself, run → fence: no sweep may judge them a second time. */
@@ -100,8 +118,10 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     catalog,
     registry,
     mintId,
+    storeNow,
     logWriter: createLogWriter(store),
-    draft: createDraft({ catalog, mintId, storeNow }),
+    onLog: watch.touched,
+    draft: createDraft({ catalog, definitions, queues: queueBook, mintId, storeNow }),
     exchanging: {
       clock,
       roster,
@@ -110,12 +130,15 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       mintId,
       weightOf: (lease) => laneOf(lease)?.weight ?? 1,
       maxPollMs: config.maxPollMs,
-      prepare: (leases) =>
-        catalog.learnNames(
+      async prepare(leases) {
+        await definitions.learn(leases)
+        await catalog.learnNames(
           leases.map((lease) => lease.jobId),
           leases.map((lease) => lease.projectId),
-        ),
-      assignment: (lease) => assignmentOf(lease, catalog, laneOf(lease)),
+        )
+      },
+      assignment: (lease) =>
+        assignmentOf(lease, { catalog, lane: laneOf(lease), work: definitions.workOf(lease) }),
     },
   }
 
@@ -129,9 +152,12 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
 
   await membership.join()
   board.learn(await store.lanesAfter(0))
+  await queueBook.refresh()
+  board.rest(queueBook.isResting)
+  const refresh = refreshQueues({ book: queueBook, board, kick: ticker.kick })
   const loops = startLoops({
     ...{ store, clock, config, roster, board, ticker, membership },
-    ...{ end, giveBack, undelivered, rejoin, onError },
+    ...{ end, giveBack, undelivered, rejoin, refreshQueues: refresh, authenticator, onError },
     isEnding: ({ runId, fence }) => ending.get(runId) === fence,
   })
 
@@ -139,7 +165,13 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     get id() {
       return membership.node
     },
-    clientFor: (project) => createLocalClient(project, parts),
+    clientFor: (project, actor = null) => createLocalClient(project, actor, parts),
+    admin: createAdministration({
+      ...{ store, catalog, definitions, board, queueBook, watch, storeNow },
+      onQueueChange: async () => void (await refresh()),
+      onTokenChange: authenticator.forget,
+    }),
+    authenticator,
 
     async ready() {
       if (!membership.mayPromise())

@@ -12,6 +12,9 @@ export interface Place {
 
 /** The places of one project. */
 export interface ProjectPlaces {
+  /** The project's own number, once it is known. */
+  readonly projectId: number | undefined
+  learnProject(): Promise<number>
   /** One for each, at once; undefined when any of them is not known yet. */
   find(submissions: readonly Submission[]): Place[] | undefined
   /** As `find`, after asking the store, once for each kind. */
@@ -39,7 +42,17 @@ export function createPlaces(catalog: Catalog): { of(project: string): ProjectPl
 
 function placesOf(project: string, catalog: Catalog): ProjectPlaces {
   const places = new Map<string, Place>()
+  let known: number | undefined
+  const learnProject = async () => {
+    known = await catalog.project(project)
+    return known
+  }
   return {
+    get projectId() {
+      return known
+    },
+    learnProject,
+
     find(submissions) {
       const found: Place[] = []
       for (const submission of submissions) {
@@ -54,7 +67,7 @@ function placesOf(project: string, catalog: Catalog): ProjectPlaces {
       const keys = submissions.map(placeKey)
       const kinds = new Map(submissions.map((submission, index) => [keys[index], submission]))
       const models = [...kinds.values()]
-      const projectId = await catalog.project(project)
+      const projectId = known ?? (await learnProject())
       const jobIds = await catalog.jobs(
         projectId,
         models.map(({ job }) => job),

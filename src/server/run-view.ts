@@ -20,7 +20,7 @@ export function viewOf(
     cause: run.cause,
     message: run.message,
     worker: run.worker,
-    process: run.process === null ? null : (JSON.parse(run.process) as ProcessEnd),
+    process: run.process === null ? null : withoutText(JSON.parse(run.process) as ProcessEnd),
     createdAt: run.createdAt,
     dueAt: run.dueAt,
     startedAt: run.startedAt,
@@ -31,4 +31,11 @@ export function viewOf(
     input: run.input === null ? null : (JSON.parse(run.input) as unknown),
     result: run.result === null ? null : (JSON.parse(run.result) as unknown),
   }
+}
+
+/** How it ended, and how much it printed; what it printed is read as a log. */
+function withoutText({ output, ...end }: ProcessEnd): ProcessEnd {
+  if (!output) return end
+  const { last: _, ...counts } = output
+  return { ...end, output: counts }
 }

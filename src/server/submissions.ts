@@ -1,36 +1,53 @@
 import { createHash } from 'node:crypto'
+import { withDefaults } from '../core/job-definition.ts'
 import { LIMITS } from '../core/limits.ts'
 import { encodePolicy } from '../core/policy.ts'
-import { encodeWork } from '../core/work.ts'
 import type { Submission } from '../core/protocol.ts'
+import { encodeWork } from '../core/work.ts'
 import type { NewRun } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
+import type { Definition, Definitions } from './definitions.ts'
 import { createPlaces, type Place } from './places.ts'
+import type { QueueBook } from './queue-book.ts'
 
 /** Turns what a client asked for into rows for the tick. Input is trusted: the API has checked it. */
-export type Draft = (submissions: readonly Submission[], project: string) => Promise<NewRun[]>
+export type Draft = (
+  submissions: readonly Submission[],
+  project: string,
+  actor: number | null,
+) => Promise<NewRun[]>
 
 export interface Drafting {
   readonly catalog: Catalog
+  readonly definitions: Definitions
+  readonly queues: QueueBook
   mintId(): number
   storeNow(): number
 }
 
 export function createDraft(context: Drafting): Draft {
-  const { catalog, mintId, storeNow } = context
+  const { catalog, definitions, queues, mintId, storeNow } = context
   const places = createPlaces(catalog)
 
-  return async (submissions, project) => {
+  return async (submissions, project, actor) => {
     const known = places.of(project)
-    const found = known.find(submissions) ?? (await known.learn(submissions))
-    const gates = submissions.some(({ concurrency }) => concurrency?.length)
-      ? await gatesOf(submissions, project, catalog)
+    const projectId = known.projectId ?? (await known.learnProject())
+    const found =
+      knownDefinitions(submissions, projectId, definitions) ??
+      (await findDefinitions(submissions, projectId, definitions))
+    const asked = found
+      ? submissions.map((submission, index) => follow(submission, found[index] ?? null))
+      : submissions
+    const at = known.find(asked) ?? (await known.learn(asked))
+    const gates = asked.some(({ concurrency }) => concurrency?.length)
+      ? await gatesOf(asked, projectId, catalog)
       : undefined
     const now = storeNow()
     // Ids come last, so that order of arrival is order of ids even when a name had to be looked up.
-    return submissions.map((submission, index) => {
-      const { projectId, jobId, laneId } = found[index] as Place
-      const { input, runAt, dedupeKey, idempotencyKey, tags, priority = 0, work } = submission
+    return asked.map((run, index) => {
+      const own = submissions[index] as Submission
+      const { jobId, laneId } = at[index] as Place
+      const { input, runAt, dedupeKey, idempotencyKey, tags, priority = 0 } = run
       return {
         id: mintId(),
         projectId,
@@ -38,11 +55,11 @@ export function createDraft(context: Drafting): Draft {
         laneId,
         rank: priority === 0 ? 0 : -priority,
         dueAt: runAt !== undefined && runAt > now ? runAt : null,
-        timeoutMs: submission.timeoutMs ?? null,
-        policy: encodePolicy(submission),
-        version: null,
-        createdBy: null,
-        work: work ? encodeWork(work) : null,
+        timeoutMs: queues.timeoutOf(project, run),
+        policy: encodePolicy(run),
+        version: follows(own) ? (found?.[index]?.version ?? null) : null,
+        createdBy: actor,
+        work: own.work ? encodeWork(own.work) : null,
         input: input === undefined ? null : JSON.stringify(input),
         tags: tags && Object.keys(tags).length > 0 ? JSON.stringify(tags) : null,
         gates: gates?.[index] ?? NO_GATES,
@@ -50,11 +67,7 @@ export function createDraft(context: Drafting): Draft {
         idempotency:
           idempotencyKey === undefined
             ? null
-            : {
-                key: idempotencyKey,
-                digest: digestOf(submission),
-                until: now + LIMITS.idempotencyMs,
-              },
+            : { key: idempotencyKey, digest: digestOf(own), until: now + LIMITS.idempotencyMs },
         retryOf: null,
         handOff: null,
       }
@@ -62,14 +75,60 @@ export function createDraft(context: Drafting): Draft {
   }
 }
 
+type Found = readonly (Definition | null)[]
+/** Most submissions are for functions, whose jobs nobody had to define. */
+const NONE: null = null
+
+/** The definitions of all of them; `null` if none has one, `undefined` if that is not known. */
+function knownDefinitions(
+  submissions: readonly Submission[],
+  projectId: number,
+  definitions: Definitions,
+): Found | null | undefined {
+  let found: (Definition | null)[] | undefined
+  let job: string | undefined
+  let definition: Definition | null | undefined
+  for (const [index, submission] of submissions.entries()) {
+    if (submission.job !== job) {
+      ;({ job } = submission)
+      definition = definitions.known(projectId, job)
+    }
+    if (definition === undefined) return undefined
+    if (definition === null) continue
+    found ??= new Array<Definition | null>(submissions.length).fill(null)
+    found[index] = definition
+  }
+  return found ?? NONE
+}
+
+async function findDefinitions(
+  submissions: readonly Submission[],
+  projectId: number,
+  definitions: Definitions,
+): Promise<Found | null> {
+  const jobs = [...new Set(submissions.map(({ job }) => job))]
+  const found = await Promise.all(jobs.map((job) => definitions.find(projectId, job)))
+  if (found.every((definition) => definition === null)) return NONE
+  const byJob = new Map(jobs.map((job, index) => [job, found[index] ?? null]))
+  return submissions.map(({ job }) => byJob.get(job) ?? null)
+}
+
+function follow(submission: Submission, definition: Definition | null): Submission {
+  return definition ? withDefaults(submission, definition.defaults) : submission
+}
+
+/** A run that says itself what to execute follows its job in everything else, but not in that. */
+function follows({ work, task }: Submission): boolean {
+  return work === undefined && task === undefined
+}
+
 const NO_GATES: readonly number[] = []
 
 async function gatesOf(
   submissions: readonly Submission[],
-  project: string,
+  projectId: number,
   catalog: Catalog,
 ): Promise<(readonly number[])[]> {
-  const projectId = await catalog.project(project)
   const gates: (readonly number[])[] = []
   for (const { concurrency = [] } of submissions) {
     gates.push(concurrency.length > 0 ? await catalog.gates(projectId, concurrency) : NO_GATES)

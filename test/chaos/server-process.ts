@@ -14,6 +14,7 @@ const { name, store, port, token } = JSON.parse(process.argv[2] ?? '{}') as Serv
 endWithParent()
 const scheduler = await openScheduler({
   store,
+  rootToken: token,
   config: { ...SHORT_TIMES, name },
   onError: (error) => console.error(new Date().toISOString(), error),
   onFatal(error) {
@@ -21,7 +22,7 @@ const scheduler = await openScheduler({
     process.exit(1)
   },
 })
-await scheduler.listen({ host: '127.0.0.1', port, adminToken: token })
+await scheduler.listen({ host: '127.0.0.1', port })
 process.once('SIGTERM', () => {
   void scheduler.stop().finally(() => process.exit(0))
 })

@@ -6,13 +6,23 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import type { Clock } from '../../core/clock.ts'
+import type { Permission } from '../../core/permission.ts'
 import type { SchedulerClient } from '../../core/protocol.ts'
+import type { Administration } from '../administration.ts'
+import type { Authenticator } from '../identity/authenticator.ts'
+import type { Caller } from '../identity/caller.ts'
 
 /** What `createApi` is given: the scheduler behind it, and who may call. */
 export interface ApiOptions {
-  readonly clientFor: (project: string) => SchedulerClient
+  /** The scheduler as a project sees it; `actor` is the token that acts. */
+  readonly clientFor: (project: string, actor: number | null) => SchedulerClient
+  readonly admin: Administration
   readonly health: Health
-  readonly adminToken: string
+  readonly identify: Authenticator['identify']
+  /** Callers without a token are let in: for servers that only their own machine can reach. */
+  readonly isOpen?: boolean
+  readonly clock: Clock
   /** Host names this server answers to, besides those of the loopback. */
   readonly allowHosts?: readonly string[]
   readonly logger?: FastifyBaseLogger
@@ -33,13 +43,20 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** Who may use a route. Every route says so; there is no default to forget. */
-export type Access = 'public' | 'admin'
-
 declare module 'fastify' {
   interface FastifyContextConfig {
-    access: Access
+    /** What it lets its caller do. Every route says so; there is no default to forget. */
+    permission: Permission | 'public'
     /** Fields under which any text goes, also what databases dislike. */
     freeText?: readonly string[]
+  }
+
+  /** What the reference says a route does. */
+  interface FastifySchema {
+    summary?: string
+  }
+
+  interface FastifyRequest {
+    caller: Caller
   }
 }

@@ -40,7 +40,7 @@ refuses('invalid_cursor', [
 refuses('run_not_found', [['a run that is not there', get('/v1/runs/run_00000000002')]])
 
 refuses('not_found', [
-  ['a path we do not have', get('/v1/jobs')],
+  ['a path we do not have', get('/v1/schedulers')],
   ['a path above the API', get('/v1/../etc/passwd')],
   ['a slash too many', get('/livez/')],
 ])

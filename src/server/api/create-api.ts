@@ -3,12 +3,15 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import { PunctualError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
+import { adminRoutes } from './admin-routes.ts'
 import { guardAccess } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { acceptJsonOnly } from './body.ts'
 import { answerClientError, MAX_URL_LENGTH } from './client-error.ts'
 import { healthRoutes } from './health-routes.ts'
 import { guardHost } from './host.ts'
+import { jobRoutes } from './job-routes.ts'
+import { logRoutes } from './log-routes.ts'
 import { answerUnknownRoutes } from './methods.ts'
 import { sendProblem } from './problem.ts'
 import { runRoutes } from './run-routes.ts'
@@ -66,7 +69,10 @@ export function createApi(options: ApiOptions): Api {
   healthRoutes(api, options)
   submitRoutes(api, options)
   runRoutes(api, options)
+  jobRoutes(api, options)
+  logRoutes(api, options)
   workerRoutes(api, options)
+  adminRoutes(api, options)
   return api
 }
 

@@ -1,7 +1,7 @@
 import type { Api, ApiOptions } from './api.ts'
 
 export function healthRoutes(api: Api, { health }: Pick<ApiOptions, 'health'>): void {
-  const config = { access: 'public' } as const
+  const config = { permission: 'public' } as const
 
   api.route({
     method: 'GET',

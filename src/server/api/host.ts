@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { PunctualError } from '../../core/errors.ts'
 import type { Api } from './api.ts'
 
@@ -5,16 +6,39 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 const PORT = /:\d{1,5}$/
 
 /**
- * Answers only to names this server is known by. A page on the web can point a name of its own at
- * 127.0.0.1 and let the visitor's browser call us; the Host header still carries that foreign name.
+ * Answers only to names this server is known by, and only to pages it served itself. A page on the
+ * web can point a name of its own at 127.0.0.1 and let the visitor's browser call us; the Host
+ * header still carries that foreign name. It can also call us by our own name; then the browser
+ * says in Origin, and in Sec-Fetch-Site, whose page it is.
  */
 export function guardHost(api: Api, allowHosts: readonly string[]): void {
   const allowed = new Set([...LOOPBACK, ...allowHosts.map((host) => host.toLowerCase())])
+
   api.addHook('onRequest', (request, _reply, next) => {
-    const host = (request.headers.host ?? '').toLowerCase().replace(PORT, '')
-    if (allowed.has(host)) next()
-    else next(new PunctualError('host_not_allowed', `this server is not known as "${shown(host)}"`))
+    const { host = '', origin } = request.headers
+    const name = host.toLowerCase().replace(PORT, '')
+    if (!allowed.has(name)) {
+      const message = `this server is not known as "${shown(name)}"`
+      return next(new PunctualError('host_not_allowed', message))
+    }
+    if (isForeign(origin, host) || isForeignFetch(request)) {
+      const message = `pages of "${shown(origin ?? 'another site')}" may not call this server`
+      return next(new PunctualError('origin_not_allowed', message))
+    }
+    next()
   })
+}
+
+function isForeign(origin: string | undefined, host: string): boolean {
+  if (origin === undefined) return false
+  return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase()
+}
+
+/** Following a link from elsewhere is fine: that page does not get to see the answer. */
+function isForeignFetch({ method, headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site']
+  const isLink = method === 'GET' && headers['sec-fetch-mode'] === 'navigate'
+  return !isLink && (site === 'cross-site' || site === 'same-site')
 }
 
 function shown(host: string): string {

@@ -147,9 +147,11 @@ test('a run is shown with times that people can read', async () => {
 })
 
 test('a list passes its filters on and says where it goes on', async () => {
-  const page = await api.inject(get('/v1/runs?state=failed&job=a&limit=500&cursor=MTox'))
-  assert.deepEqual(scheduler.heard.list, { state: 'failed', job: 'a', limit: 500, cursor: 'MTox' })
-  assert.equal(page.json<{ next: string }>().next, 'MTox')
+  const page = await api.inject(get('/v1/runs?q=since:1h&state=failed&job=a&limit=500&cursor=MTox'))
+  assert.deepEqual(scheduler.heard.list, {
+    ...{ q: 'since:1h', state: 'failed', job: 'a', limit: 500, cursor: 'MTox' },
+  })
+  assert.equal(page.json<{ next_cursor: string }>().next_cursor, 'MTox')
 })
 
 test('cancel and retry need no body', async () => {

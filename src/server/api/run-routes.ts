@@ -1,103 +1,109 @@
 import { Type } from 'typebox'
-import { PunctualError } from '../../core/errors.ts'
-import { requirePublicId } from '../../core/ids.ts'
-import { LIMITS } from '../../core/limits.ts'
 import { STATES } from '../../core/run-state.ts'
 import { writeRun, writeRunPage } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
 import { fields, name, oneOf } from './fields.ts'
+import {
+  cursorParameter,
+  IdPath,
+  limitParameter,
+  readPaging,
+  readWait,
+  runId,
+  whenGone,
+} from './request.ts'
 
-const RunPath = fields({ id: Type.String() })
+/** A wait must be over well before the request that carries it. */
+const LONGEST_WAIT_MS = 25_000
 
-// In a URL everything is text; what is a number becomes one in `readLimit`.
 const ListParameters = fields({
+  q: Type.Optional(Type.String({ description: 'a filter such as state:failed since:24h' })),
   state: Type.Optional(oneOf(STATES)),
   job: Type.Optional(name()),
-  limit: Type.Optional(
-    Type.String({
-      pattern: '^[0-9]{1,4}$',
-      description: `a whole number, 1 to ${LIMITS.pageSize}`,
-    }),
-  ),
-  cursor: Type.Optional(Type.String({ description: 'given once' })),
+  limit: limitParameter,
+  cursor: cursorParameter,
+})
+const ShowParameters = fields({
+  wait: Type.Optional(Type.String({ description: 'a duration, such as 20s' })),
 })
 
-export function runRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFor'>): void {
-  const config = { access: 'admin' } as const
+export function runRoutes(
+  api: Api,
+  { clientFor, admin }: Pick<ApiOptions, 'clientFor' | 'admin'>,
+): void {
+  const params = IdPath
 
   api.route({
     method: 'GET',
     url: '/v1/runs',
-    config,
-    schema: { querystring: ListParameters },
+    config: { permission: 'read' },
+    schema: { summary: 'List runs, newest first', querystring: ListParameters },
     handler: async (request) => {
-      const { state, job, limit, cursor } = request.query
-      const query = { state, job, limit: readLimit(limit), cursor: readCursor(cursor) }
-      return writeRunPage(await clientFor(projectOf(request)).listRuns(query))
+      const { q, state, job } = request.query
+      const query = { q, state, job, ...readPaging(request.query) }
+      return writeRunPage(await clientFor(projectOf(request), null).listRuns(query))
     },
   })
 
   api.route({
     method: 'GET',
     url: '/v1/runs/:id',
-    config,
-    schema: { params: RunPath },
-    handler: async (request) => {
-      const id = runId(request.params.id)
-      return writeRun(await clientFor(projectOf(request)).getRun(id))
+    config: { permission: 'read' },
+    schema: {
+      summary: 'Show a run, at once or when it has ended',
+      params,
+      querystring: ShowParameters,
     },
+    handler: async (request, reply) => {
+      const id = runId(request.params.id)
+      const project = projectOf(request)
+      const waitMs = readWait(request.query.wait, LONGEST_WAIT_MS)
+      if (waitMs !== undefined) await admin.runs.wait(project, id, waitMs, whenGone(reply))
+      return writeRun(await clientFor(project, null).getRun(id))
+    },
+  })
+
+  api.route({
+    method: 'GET',
+    url: '/v1/runs/:id/attempts',
+    config: { permission: 'read' },
+    schema: { summary: 'List the attempts of a run', params },
+    handler: async (request) => ({
+      data: await admin.runs.attempts(projectOf(request), runId(request.params.id)),
+    }),
+  })
+
+  api.route({
+    method: 'GET',
+    url: '/v1/runs/:id/why',
+    config: { permission: 'read' },
+    schema: { summary: 'Say why a run is where it is', params },
+    handler: (request) => admin.runs.why(projectOf(request), runId(request.params.id)),
   })
 
   api.route({
     method: 'POST',
     url: '/v1/runs/:id/cancel',
-    config,
-    schema: { params: RunPath },
-    handler: async (request) => {
+    config: { permission: 'operate' },
+    schema: { summary: 'Cancel a run', params },
+    handler: (request) => {
       requireNoBody(request.body)
-      return clientFor(projectOf(request)).cancel(runId(request.params.id))
+      const client = clientFor(projectOf(request), request.caller.tokenId)
+      return client.cancel(runId(request.params.id))
     },
   })
 
   api.route({
     method: 'POST',
     url: '/v1/runs/:id/retry',
-    config,
-    schema: { params: RunPath },
+    config: { permission: 'operate' },
+    schema: { summary: 'Start a finished run anew', params },
     handler: async (request, reply) => {
       requireNoBody(request.body)
-      const answer = await clientFor(projectOf(request)).retry(runId(request.params.id))
-      return reply.code(201).send(answer)
+      const client = clientFor(projectOf(request), request.caller.tokenId)
+      return reply.code(201).send(await client.retry(runId(request.params.id)))
     },
-  })
-}
-
-function runId(text: string): string {
-  requirePublicId('run', text, 'id')
-  return text
-}
-
-function readLimit(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const limit = Number(text)
-  if (limit >= 1 && limit <= LIMITS.pageSize) return limit
-  throw new PunctualError(
-    'invalid_field',
-    `limit must be a whole number, 1 to ${LIMITS.pageSize}`,
-    {
-      field: 'limit',
-    },
-  )
-}
-
-const CURSOR = /^[A-Za-z0-9_-]{1,255}$/
-
-/** What a cursor means is the scheduler's affair; that it could be one at all is checked here. */
-function readCursor(text: string | undefined): string | undefined {
-  if (text === undefined || CURSOR.test(text)) return text
-  throw new PunctualError('invalid_cursor', 'the cursor was not given by this server', {
-    field: 'cursor',
   })
 }

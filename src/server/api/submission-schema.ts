@@ -61,16 +61,12 @@ const tags = Type.Unsafe<Record<string, string>>({
   description: `an object of at most ${LIMITS.tags} tags, each a name and its text`,
 })
 
-export const Submission = fields({
-  job: Type.Optional(name()),
-  input: Type.Optional(Type.Unknown()),
+/** What may be said about every run of a job, and about one run. */
+const shared = {
   queue: Type.Optional(name()),
   priority: Type.Optional(wholeNumber(-LIMITS.priority, LIMITS.priority)),
-  run_at: Type.Optional(time()),
   runs_on: Type.Optional(fields({ labels: Type.Optional(labels()) })),
   weight: Type.Optional(wholeNumber(1, LIMITS.weight)),
-  task: Type.Optional(name()),
-  ...work,
   timeout: Type.Optional(duration()),
   retry: Type.Optional(retry),
   on_lost: Type.Optional(oneOf(['retry', 'fail'])),
@@ -80,9 +76,35 @@ export const Submission = fields({
       LIMITS.gatesPerRun,
     ),
   ),
+  tags: Type.Optional(tags),
+}
+
+/** What belongs to one run alone. */
+const single = {
+  input: Type.Optional(Type.Unknown()),
+  run_at: Type.Optional(time()),
   dedupe_key: Type.Optional(text(LIMITS.keyLength)),
   idempotency_key: Type.Optional(text(LIMITS.keyLength)),
-  tags: Type.Optional(tags),
+}
+
+const executed = { task: Type.Optional(name()), ...work }
+
+export const Submission = fields({
+  job: Type.Optional(name()),
+  ...single,
+  ...shared,
+  ...executed,
 })
 
 export const Batch = fields({ runs: list(Submission, LIMITS.batchRuns, 1) })
+
+/** A run of a job that is defined: what is executed is not its to say. */
+export const JobRun = fields({ ...single, ...shared })
+
+export const JobDefinition = fields({
+  title: Type.Optional(text(LIMITS.nameLength)),
+  description: Type.Optional(text(LIMITS.descriptionLength)),
+  owner: Type.Optional(text(LIMITS.nameLength)),
+  ...shared,
+  ...executed,
+})

@@ -4,24 +4,25 @@ import { LIMITS } from '../../core/limits.ts'
 import type { Submission as Submitted } from '../../core/protocol.ts'
 import type { SubmitOutcome } from '../../core/submit-outcome.ts'
 import { readSubmission, type WireOutcome, type WireSubmission } from '../../core/wire.ts'
-import { projectOf } from './access.ts'
+import { projectOf, requirePermission } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { checkInput } from './input-check.ts'
 import { problemOf } from './problem.ts'
 import { Batch, Submission } from './submission-schema.ts'
 
 export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFor'>): void {
-  const config = { access: 'admin' } as const
+  const config = { permission: 'operate' } as const
 
   api.route({
     method: 'POST',
     url: '/v1/runs',
     config,
-    schema: { body: Submission },
+    schema: { summary: 'Submit a run', body: Submission },
     handler: async (request, reply) => {
-      const key = idempotencyKeyOf(request)
-      const submission = withKey(toSubmission(request.body, ''), key, '')
-      const [answer] = await clientFor(projectOf(request)).submit([submission])
+      const submission = withHeaderKey(request, toSubmission(request.body, ''))
+      if (submission.work) requirePermission(request, 'define')
+      const client = clientFor(projectOf(request), request.caller.tokenId)
+      const [answer] = await client.submit([submission])
       return reply.code(answer?.created ? 201 : 200).send(answer)
     },
   })
@@ -30,7 +31,7 @@ export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     method: 'POST',
     url: '/v1/runs::batch',
     config,
-    schema: { body: Batch },
+    schema: { summary: 'Submit many runs', body: Batch },
     bodyLimit: LIMITS.batchBodyBytes,
     handler: async (request) => {
       const key = idempotencyKeyOf(request)
@@ -39,7 +40,9 @@ export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
         const submission = toSubmission(run, at)
         return key === undefined ? submission : withKey(submission, `${key}#${index}`, at)
       })
-      const outcomes = await clientFor(projectOf(request)).submitEach(submissions)
+      if (submissions.some(({ work }) => work)) requirePermission(request, 'define')
+      const client = clientFor(projectOf(request), request.caller.tokenId)
+      const outcomes = await client.submitEach(submissions)
       return { runs: outcomes.map((outcome, index) => writeOutcome(outcome, index, request.id)) }
     },
   })
@@ -55,6 +58,11 @@ function writeOutcome(outcome: SubmitOutcome, index: number, requestId: string):
 function toSubmission(wire: WireSubmission, at: string): Submitted {
   checkInput(wire.input, `${at}input`)
   return readSubmission(wire, at)
+}
+
+/** A submission with the key of its request, if that has one. */
+export function withHeaderKey(request: FastifyRequest, submission: Submitted): Submitted {
+  return withKey(submission, idempotencyKeyOf(request), '')
 }
 
 /** The header keys the request as a whole; a run that brings its own key as well is ambiguous. */

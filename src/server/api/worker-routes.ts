@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { requirePublicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
@@ -7,6 +6,7 @@ import { readExchange, writeExchangeAnswer, writeWelcome } from '../../core/wire
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { fields } from './fields.ts'
+import { whenGone } from './request.ts'
 import { checkBytes } from './input-check.ts'
 import { checkEntries } from './entry-check.ts'
 import { Exchange, Heartbeat, Hello, Leave, Log } from './worker-schemas.ts'
@@ -14,7 +14,7 @@ import { Exchange, Heartbeat, Hello, Leave, Log } from './worker-schemas.ts'
 const SessionPath = fields({ session: Type.String() })
 
 export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFor'>): void {
-  const config = { access: 'admin' } as const
+  const config = { permission: 'work' } as const
   const params = SessionPath
 
   api.route({
@@ -23,7 +23,9 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     config,
     schema: { body: Hello },
     handler: async (request, reply) => {
-      const welcome = await clientFor(projectOf(request)).register(request.body)
+      const welcome = await clientFor(projectOf(request), request.caller.tokenId).register(
+        request.body,
+      )
       return reply.code(201).send(writeWelcome(welcome))
     },
   })
@@ -38,7 +40,7 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
       for (const [index, done] of request.body.done.entries()) checkDone(done, index)
       const signal = whenGone(reply)
       try {
-        const client = clientFor(projectOf(request))
+        const client = clientFor(projectOf(request), request.caller.tokenId)
         return writeExchangeAnswer(
           await client.exchange(session, readExchange(request.body), signal),
         )
@@ -57,7 +59,7 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     schema: { params, body: Heartbeat },
     handler: async (request) => {
       const session = sessionId(request.params.session)
-      return clientFor(projectOf(request)).heartbeat(session, request.body)
+      return clientFor(projectOf(request), request.caller.tokenId).heartbeat(session, request.body)
     },
   })
 
@@ -72,7 +74,7 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
       for (const [index, { entries }] of request.body.chunks.entries()) {
         checkEntries(entries, `chunks.${index}.entries`)
       }
-      return clientFor(projectOf(request)).log(session, request.body)
+      return clientFor(projectOf(request), request.caller.tokenId).log(session, request.body)
     },
   })
 
@@ -83,7 +85,10 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     schema: { params, body: Leave },
     handler: async (request, reply) => {
       const session = sessionId(request.params.session)
-      await clientFor(projectOf(request)).leave(session, request.body.registration)
+      await clientFor(projectOf(request), request.caller.tokenId).leave(
+        session,
+        request.body.registration,
+      )
       return reply.code(204).send()
     },
   })
@@ -99,13 +104,4 @@ function checkDone({ message, result, process }: Done, index: number): void {
   if (result !== undefined) checkBytes(result, LIMITS.resultBytes, `done.${index}.result`)
   const last = process?.output?.last
   if (last) checkEntries(last, `done.${index}.process.output.last`)
-}
-
-/** Aborts when the other side hangs up before it has its answer: such a poll should end. */
-function whenGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort()
-  })
-  return gone.signal
 }

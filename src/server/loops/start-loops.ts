@@ -7,6 +7,8 @@ import type { Roster } from '../sessions/roster.ts'
 import type { LaneBoard } from '../tick/lane-board.ts'
 import type { Ticker } from '../tick/ticker.ts'
 import type { Undelivered } from '../undelivered.ts'
+import type { Authenticator } from '../identity/authenticator.ts'
+import { noteUses } from './note-uses.ts'
 import { checkOwnLeases } from './own-leases.ts'
 import { promote } from './promote.ts'
 import { reapNodes, reapSessions } from './reap.ts'
@@ -30,6 +32,8 @@ export interface LoopDeps {
   /** An ending of this lease is on its way to the store already. */
   isEnding(lease: Lease): boolean
   rejoin(): Promise<void>
+  readonly refreshQueues: Step
+  readonly authenticator: Pick<Authenticator, 'takeUses'>
   onError(error: unknown): void
 }
 
@@ -71,6 +75,8 @@ export function startLoops(deps: LoopDeps): Loops {
   start(recheck({ store, onReady }), 5_000)
   const isWaited = () => deps.roster.waiting.size > 0
   start(refreshLanes({ store, board, isWaited, kick: ticker.kick }), config.laneRefreshMs)
+  start(deps.refreshQueues, config.laneRefreshMs)
+  start(noteUses(deps), 30_000)
   start(retain({ store, storeNow, keepMs: config.keepMs }), 60_000)
   start(maintain({ store }), 60_000)
 

@@ -9,6 +9,7 @@ export async function log(
   session: Session,
   { chunks }: LogMessage,
   writer: LogWriter,
+  onStored: (runId: number) => void,
 ): Promise<LogAnswer> {
   const mine: LogChunk[] = []
   const isMine = chunks.map((message, index) => {
@@ -18,6 +19,7 @@ export async function log(
     return true
   })
   const verdicts = (await writer.append(mine)).values()
+  for (const { runId } of mine) onStored(runId)
   return {
     stored: isMine.map((isOurs) => {
       const verdict = isOurs ? verdicts.next().value : undefined

@@ -24,13 +24,18 @@ export interface LaneBoard {
   claimed(laneId: number, asked: number, leases: readonly Lease[], isProof: boolean): void
   /** Forgets what is believed, so that the next claims read every lane from its start. */
   doubt(): void
-  /** The lanes an offer can serve, by tier; recomputed only when lanes were added. */
+  lanes(): Iterable<Lane>
+  /** From now on nothing is dealt from lanes for which this says so. */
+  rest(isResting: (lane: Lane) => boolean): void
+  /** The lanes an offer can serve, by tier; recomputed only when lanes were added or put to rest. */
   tiersFor(offer: Offer): readonly (readonly LaneHint[])[]
 }
 
 export function createLaneBoard(): LaneBoard {
   const hints = new Map<number, LaneHint>()
-  const tiers = new WeakMap<Offer, { known: number; tiers: LaneHint[][] }>()
+  const tiers = new WeakMap<Offer, { known: number; round: number; tiers: LaneHint[][] }>()
+  let isResting: (lane: Lane) => boolean = () => false
+  let round = 0
 
   return {
     learn(lanes) {
@@ -71,12 +76,21 @@ export function createLaneBoard(): LaneBoard {
       }
     },
 
+    lanes: () => [...hints.values()].map(({ lane }) => lane),
+
+    rest(isRestingNow) {
+      isResting = isRestingNow
+      round += 1
+    },
+
     tiersFor(offer) {
       const known = tiers.get(offer)
-      if (known && known.known === hints.size) return known.tiers
+      if (known && known.known === hints.size && known.round === round) return known.tiers
       const fresh: LaneHint[][] = offer.queues.map(() => [])
-      for (const hint of hints.values()) fresh[tierOf(offer, hint.lane)]?.push(hint)
-      tiers.set(offer, { known: hints.size, tiers: fresh })
+      for (const hint of hints.values()) {
+        if (!isResting(hint.lane)) fresh[tierOf(offer, hint.lane)]?.push(hint)
+      }
+      tiers.set(offer, { known: hints.size, round, tiers: fresh })
       return fresh
     },
   }

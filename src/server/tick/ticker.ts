@@ -37,6 +37,8 @@ export interface TickerOptions {
   /** A commit whose outcome nobody knows: its leases may exist, and no session was told of them. */
   onUnknown(batch: TickBatch): void
   onError(error: unknown): void
+  /** A tick that is durable now, what it did, and how long the store took. */
+  onTick?(batch: TickBatch, result: TickResult, tookMs: number): void
 }
 
 /**
@@ -133,7 +135,10 @@ export function createTicker(options: TickerOptions): Ticker {
 
   const run = async (work: Work): Promise<void> => {
     try {
-      finish(work, await store.tick(work.batch))
+      const sentMono = clock.mono()
+      const result = await store.tick(work.batch)
+      finish(work, result)
+      options.onTick?.(work.batch, result, clock.mono() - sentMono)
       failures = 0
     } catch (error) {
       await recover(work, error)

@@ -34,6 +34,9 @@ export function logsContract(open: OpenStore): void {
       assert.deepEqual(await read(world, lease), stored)
       assert.deepEqual(await read(world, lease, 1, 1), stored.slice(1, 2))
       assert.deepEqual(await read(world, lease, 3), [])
+      const { runId, fence } = lease
+      assert.deepEqual(await world.store.logEnd({ runId, fence }), { chunks: 3, lines: 5 })
+      assert.deepEqual(await world.store.logEnd({ runId, fence: 1 }), { chunks: 0, lines: 0 })
     }),
   )
 

@@ -9,8 +9,15 @@ export interface LogStore {
     from: number
     limit: number
   }): Promise<readonly StoredChunk[]>
+  /** How much there is so far. */
+  logEnd(input: { runId: number; fence: number }): Promise<LogEnd>
   /** The number of the chunk that holds a line, counted from 0; null if no chunk does. */
   findLine(input: { runId: number; fence: number; line: number }): Promise<number | null>
+}
+
+export interface LogEnd {
+  readonly chunks: number
+  readonly lines: number
 }
 
 export interface LogChunk {

@@ -1,4 +1,4 @@
-import type { LogChunk, LogStore, LogVerdict, StoredChunk } from '../port.ts'
+import type { LogChunk, LogEnd, LogStore, LogVerdict, StoredChunk } from '../port.ts'
 import { bigints, ints, texts } from './binary-arrays.ts'
 import type { Database } from './database.ts'
 import { read, transact } from './transaction.ts'
@@ -37,6 +37,12 @@ const CHUNKS_FROM = {
   SELECT chunk, first_line AS "firstLine", lines, entries FROM log_chunk
    WHERE run_id = $1::bigint AND fence = $2::bigint AND chunk >= $3::int
    ORDER BY chunk LIMIT $4::int`,
+}
+const LOG_END = {
+  name: 'log-end',
+  text: `
+  SELECT chunk + 1 AS chunks, first_line + lines AS lines FROM log_chunk
+   WHERE run_id = $1::bigint AND fence = $2::bigint ORDER BY chunk DESC LIMIT 1`,
 }
 /** Lines only grow with chunks, so the last chunk that starts early enough has it, or nobody does. */
 const FIND_LINE = {
@@ -79,6 +85,14 @@ export async function logChunks(
   { runId, fence, from, limit }: Input<'logChunks'>,
 ): Promise<StoredChunk[]> {
   return read<StoredChunk>(db.reading, CHUNKS_FROM, [runId, fence, from, limit])
+}
+
+export async function logEnd(
+  db: Database,
+  { runId, fence }: { runId: number; fence: number },
+): Promise<LogEnd> {
+  const [row] = await read<LogEnd>(db.reading, LOG_END, [runId, fence])
+  return row ?? { chunks: 0, lines: 0 }
 }
 
 export async function findLine(

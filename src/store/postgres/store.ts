@@ -107,6 +107,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
 
     appendLog: (chunks) => logs.appendLog(db, chunks),
     logChunks: (input) => logs.logChunks(db, input),
+    logEnd: (input) => logs.logEnd(db, input),
     findLine: (input) => logs.findLine(db, input),
 
     putJob: (input) => definitions.putJob(db, input),

@@ -1,10 +1,13 @@
 import type { Database } from 'better-sqlite3'
-import type { LogChunk, LogStore, LogVerdict, StoredChunk } from '../port.ts'
+import type { LogChunk, LogEnd, LogStore, LogVerdict, StoredChunk } from '../port.ts'
 import type { Sync } from './verbs.ts'
 
 export const IS_UNDER_WAY = `SELECT 1 FROM run WHERE id = ? AND status = 1 AND fence = ?`
 export const LAST_CHUNK = `
   SELECT chunk, first_line + lines AS nextLine FROM log_chunk
+   WHERE run_id = ? AND fence = ? ORDER BY chunk DESC LIMIT 1`
+export const LOG_END = `
+  SELECT chunk + 1 AS chunks, first_line + lines AS lines FROM log_chunk
    WHERE run_id = ? AND fence = ? ORDER BY chunk DESC LIMIT 1`
 export const ADD_CHUNK = `
   INSERT INTO log_chunk (run_id, fence, chunk, first_line, lines, entries) VALUES (?, ?, ?, ?, ?, ?)`
@@ -39,9 +42,11 @@ export function prepareAppendLog(db: Database): AppendLog {
 
 export function prepareLogQueries(db: Database): Sync<Omit<LogStore, 'appendLog'>> {
   const chunksFrom = db.prepare<[object], StoredChunk>(CHUNKS_FROM)
+  const end = db.prepare<[number, number], LogEnd>(LOG_END)
   const findLine = db.prepare<[object], number>(FIND_LINE).pluck()
   return {
     logChunks: (input) => chunksFrom.all(input),
+    logEnd: ({ runId, fence }) => end.get(runId, fence) ?? { chunks: 0, lines: 0 },
     findLine: (input) => findLine.get(input) ?? null,
   }
 }

@@ -29,6 +29,7 @@ export const QUERIES = [
   'projectNames',
   'listSessions',
   'logChunks',
+  'logEnd',
   'findLine',
   'findDefinition',
   'listDefinitions',

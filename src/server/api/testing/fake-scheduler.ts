@@ -10,6 +10,9 @@ import type {
   Submission,
 } from '../../../core/protocol.ts'
 import { requireAll } from '../../../core/submit-outcome.ts'
+import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import type { Administration } from '../../administration.ts'
+import { ROOT } from '../../identity/caller.ts'
 import { createApi } from '../create-api.ts'
 import type { Api, ApiOptions } from '../api.ts'
 
@@ -94,7 +97,9 @@ export function createTestApi(
   return createApi({
     clientFor: () => scheduler,
     health: { live: () => true, ready: async () => ({ ok: true }) },
-    adminToken: TOKEN,
+    admin: {} as Administration,
+    identify: (token) => (token === TOKEN ? ROOT : null),
+    clock: createVirtualClock(),
     ...options,
   })
 }

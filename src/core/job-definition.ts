@@ -1,0 +1,57 @@
+import type { Submission } from './protocol.ts'
+import { readSubmission, type WireSubmission } from './wire.ts'
+
+/**
+ * What a job is, as people write it: everything a submission can say except what belongs to one run
+ * alone, and a few words for people.
+ */
+export interface JobDefinition extends Omit<
+  WireSubmission,
+  'job' | 'input' | 'run_at' | 'dedupe_key' | 'idempotency_key'
+> {
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly owner?: string | undefined
+}
+
+/** What runs of a job get unless they say otherwise. Throws what is wrong with the definition. */
+export function defaultsOf(definition: JobDefinition, job: string): Submission {
+  const { title: _, description: __, owner: ___, ...wire } = definition
+  return readSubmission({ ...wire, job })
+}
+
+/** The stored form: the same text for the same definition, whatever order it was written in. */
+export function encodeDefinition(definition: JobDefinition): string {
+  return JSON.stringify(sorted(definition))
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined)
+  return Object.fromEntries(
+    entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, sorted(inner)]),
+  )
+}
+
+/** A run of a job: what the submission says wins over the definition, field by field. */
+export function withDefaults(submission: Submission, defaults: Submission): Submission {
+  return {
+    job: submission.job,
+    input: submission.input,
+    queue: submission.queue ?? defaults.queue,
+    priority: submission.priority ?? defaults.priority,
+    runAt: submission.runAt,
+    runsOn: submission.runsOn ?? defaults.runsOn,
+    weight: submission.weight ?? defaults.weight,
+    work: submission.work ?? (submission.task === undefined ? defaults.work : undefined),
+    task: submission.task ?? (submission.work === undefined ? defaults.task : undefined),
+    timeoutMs: submission.timeoutMs ?? defaults.timeoutMs,
+    retry: submission.retry ?? defaults.retry,
+    onLost: submission.onLost ?? defaults.onLost,
+    concurrency: submission.concurrency ?? defaults.concurrency,
+    dedupeKey: submission.dedupeKey,
+    idempotencyKey: submission.idempotencyKey,
+    tags: defaults.tags ? { ...defaults.tags, ...submission.tags } : submission.tags,
+  }
+}

@@ -1,0 +1,128 @@
+import type { JobDefinition } from './job-definition.ts'
+import type { Role } from './permission.ts'
+import type { Labels } from './labels.ts'
+
+/**
+ * What the API shows besides runs, as it travels. Server, client and command line share these; a
+ * field is only ever added.
+ */
+
+/** A page of a list. `next_cursor` asks for the following one; null at the end. */
+export interface WirePage<Item> {
+  readonly data: readonly Item[]
+  readonly next_cursor: string | null
+}
+
+export interface WireJob {
+  readonly name: string
+  readonly version: number
+  readonly definition: JobDefinition
+  readonly paused: { readonly since: string; readonly reason: string | null } | null
+  readonly updated_at: string
+  /** The name of the token it was defined with. */
+  readonly updated_by: string
+}
+
+export interface WireJobVersion {
+  readonly version: number
+  readonly definition: JobDefinition
+  readonly created_at: string
+  readonly created_by: string
+}
+
+export interface WireQueue {
+  readonly name: string
+  readonly paused: boolean
+  readonly default_timeout_ms: number | null
+  readonly max_timeout_ms: number | null
+  /** Runs that stand in line now. */
+  readonly ready: number
+  /** Workers that serve it now. */
+  readonly workers: number
+}
+
+export interface WireToken {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  /** Null for a token of the whole installation. */
+  readonly project: string | null
+  /** Its last characters, by which people recognise it. */
+  readonly ending: string
+  readonly created_at: string
+  readonly created_by: string
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+  readonly last_used_at: string | null
+}
+
+/** The only time a token is shown. */
+export interface WireNewToken extends WireToken {
+  readonly token: string
+}
+
+export interface WireAudit {
+  readonly id: string
+  readonly at: string
+  readonly project: string | null
+  readonly actor: string
+  readonly action: string
+  readonly target: string
+  readonly detail: unknown
+  readonly request_id: string | null
+  readonly address: string | null
+}
+
+export interface WireWorker {
+  readonly session: string
+  readonly name: string
+  readonly queues: readonly string[]
+  readonly labels: Labels
+  readonly executors: readonly string[]
+  readonly projects: readonly string[]
+  readonly slots: number
+  readonly running: number
+  readonly node: string
+  readonly registered_at: string
+}
+
+export interface WireAttempt {
+  readonly attempt: number
+  readonly state: 'running' | 'succeeded' | 'failed' | 'cancelled' | 'skipped' | 'retried'
+  readonly cause: string | null
+  readonly message: string | null
+  readonly worker: string | null
+  readonly exit_code: number | null
+  readonly signal: string | null
+  readonly started_at: string | null
+  readonly finished_at: string | null
+}
+
+/** One line of a log, or the beginning of one that is still being written. */
+export interface WireLogLine {
+  readonly line: number
+  readonly at: string
+  readonly stream: 'stdout' | 'stderr' | 'punctual'
+  readonly text: string
+}
+
+export interface WireLog {
+  readonly run: string
+  readonly attempt: number
+  readonly lines: readonly WireLogLine[]
+  /** Where to go on reading. */
+  readonly next_line: number
+  /** No more lines will come. */
+  readonly complete: boolean
+  /** Bytes that were left out because they were too many. */
+  readonly dropped: number
+}
+
+/** Why a run is where it is, and what can be done about it. */
+export interface WireWhy {
+  readonly run: string
+  readonly state: string
+  readonly sentence: string
+  readonly details: readonly string[]
+  readonly fixes: readonly string[]
+}

@@ -1,0 +1,57 @@
+import type { WireAudit, WirePage } from '../../core/views.ts'
+import { formatTime } from '../../core/wire.ts'
+import type { AuditRecord, AuditStore, CatalogStore } from '../../store/port.ts'
+import type { Catalog } from '../catalog.ts'
+import type { Actors } from './actors.ts'
+import type { Paging } from './jobs.ts'
+import { pageLimit, pageOf, readNumberCursor } from './paging.ts'
+
+/** The record of what was changed, and by whom. */
+export interface AuditLog {
+  list(project: string, everywhere: boolean, paging: Paging): Promise<WirePage<WireAudit>>
+}
+
+export function createAuditLog(deps: {
+  readonly store: AuditStore & Pick<CatalogStore, 'projectNames'>
+  readonly catalog: Catalog
+  readonly actors: Actors
+}): AuditLog {
+  const { store, catalog, actors } = deps
+  return {
+    async list(project, everywhere, { limit, cursor }) {
+      const projectId = everywhere ? null : await catalog.findProject(project)
+      if (projectId === null && !everywhere) return { data: [], next_cursor: null }
+      const size = pageLimit(limit)
+      const before = readNumberCursor(cursor)
+      const rows = await store.listAudit({ projectId, before, limit: size + 1 })
+      const ids = rows.flatMap((row) => row.projectId ?? [])
+      const projects = await store.projectNames([...new Set(ids)])
+      const nameOf = await actors.names()
+      return pageOf(
+        rows,
+        size,
+        (row) => show(row, projects, nameOf),
+        ({ id }) => String(id),
+      )
+    },
+  }
+}
+
+function show(
+  row: AuditRecord,
+  projects: ReadonlyMap<number, string>,
+  nameOf: (actor: number | null) => string,
+): WireAudit {
+  const { id, at, projectId, actor, action, target, detail, request, address } = row
+  return {
+    id: `aud_${id}`,
+    at: formatTime(at, 'at'),
+    project: projectId === null ? null : (projects.get(projectId) ?? null),
+    actor: nameOf(actor),
+    action,
+    target,
+    detail: detail === null ? null : (JSON.parse(detail) as unknown),
+    request_id: request,
+    address,
+  }
+}

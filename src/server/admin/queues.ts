@@ -1,0 +1,100 @@
+import type { WireQueue } from '../../core/views.ts'
+import type { QueueSetting, QueueStore } from '../../store/port.ts'
+import type { Catalog } from '../catalog.ts'
+import { ALL_QUEUES, type QueueBook } from '../queue-book.ts'
+import type { LaneBoard } from '../tick/lane-board.ts'
+import { auditOf, type By } from './by.ts'
+import type { Workers } from './workers.ts'
+
+/** What may be said about a queue; what is left out stays as it is. */
+export interface QueueChange {
+  readonly paused?: boolean | undefined
+  readonly defaultTimeoutMs?: number | null | undefined
+  readonly maxTimeoutMs?: number | null | undefined
+}
+
+export interface Queues {
+  /** Every queue of the project that has lanes, workers or settings. */
+  list(project: string): Promise<readonly WireQueue[]>
+  change(by: By, queue: string, change: QueueChange): Promise<WireQueue>
+  /** All queues of the project at once. */
+  pauseAll(by: By, paused: boolean): Promise<void>
+}
+
+export function createQueues(deps: {
+  readonly store: QueueStore
+  readonly catalog: Catalog
+  readonly board: LaneBoard
+  readonly book: QueueBook
+  readonly workers: Workers
+  /** A setting changed here: what rests must be known before anyone is answered. */
+  onChange(): Promise<void>
+}): Queues {
+  const { store, catalog, board, book, workers } = deps
+
+  const list = async (project: string): Promise<WireQueue[]> => {
+    const depths = new Map<string, number>()
+    for (const { laneId, ready } of await store.laneDepths()) {
+      const lane = await catalog.lane(laneId)
+      if (lane?.project === project) depths.set(lane.queue, (depths.get(lane.queue) ?? 0) + ready)
+    }
+    const serving = new Map<string, number>()
+    for (const { queues } of await workers.list(project)) {
+      for (const queue of queues) serving.set(queue, (serving.get(queue) ?? 0) + 1)
+    }
+    const names = new Set([...depths.keys(), ...serving.keys(), ...book.namesIn(project)])
+    for (const { project: of, queue } of board.lanes()) if (of === project) names.add(queue)
+    names.delete(ALL_QUEUES)
+    return [...names].sort().map((name) => ({
+      ...show(name, book.settingOf(project, name), book.isResting({ project, queue: name })),
+      ready: depths.get(name) ?? 0,
+      workers: serving.get(name) ?? 0,
+    }))
+  }
+
+  const put = async (by: By, queue: string, change: QueueChange, action: string) => {
+    const projectId = await catalog.project(by.project)
+    await book.refresh()
+    const before = book.settingOf(by.project, queue)
+    const setting: QueueSetting = {
+      projectId,
+      name: queue,
+      paused: change.paused ?? before?.paused ?? false,
+      defaultTimeoutMs: kept(change.defaultTimeoutMs, before?.defaultTimeoutMs),
+      maxTimeoutMs: kept(change.maxTimeoutMs, before?.maxTimeoutMs),
+    }
+    const audit = auditOf(by, projectId, action, queue, change)
+    await store.putQueue({ ...setting, audit })
+    await deps.onChange()
+  }
+
+  return {
+    list,
+
+    async change(by, queue, change) {
+      const action = change.paused === undefined ? 'queue.put' : pauseAction(change.paused)
+      await put(by, queue, change, action)
+      const found = (await list(by.project)).find(({ name }) => name === queue)
+      return found as WireQueue
+    },
+
+    pauseAll: (by, paused) => put(by, ALL_QUEUES, { paused }, pauseAction(paused)),
+  }
+}
+
+function pauseAction(paused: boolean): string {
+  return paused ? 'queue.pause' : 'queue.resume'
+}
+
+function kept(said: number | null | undefined, before: number | null | undefined): number | null {
+  return said === undefined ? (before ?? null) : said
+}
+
+function show(name: string, setting: QueueSetting | undefined, paused: boolean) {
+  return {
+    name,
+    paused,
+    default_timeout_ms: setting?.defaultTimeoutMs ?? null,
+    max_timeout_ms: setting?.maxTimeoutMs ?? null,
+  }
+}

@@ -1,0 +1,95 @@
+import { PunctualError } from '../../core/errors.ts'
+import type { Role } from '../../core/permission.ts'
+import type { WireNewToken, WireToken } from '../../core/views.ts'
+import { formatTime } from '../../core/wire.ts'
+import type { CatalogStore, TokenRecord, TokenStore } from '../../store/port.ts'
+import type { Catalog } from '../catalog.ts'
+import { mintToken } from '../identity/token.ts'
+import type { Actors } from './actors.ts'
+import { auditOf, type By } from './by.ts'
+
+export interface TokenWish {
+  readonly name: string
+  readonly role: Role
+  readonly expiresAt: number | null
+  /** For the whole installation, not for one project. */
+  readonly everywhere: boolean
+}
+
+export interface Tokens {
+  create(by: By, wish: TokenWish): Promise<WireNewToken>
+  /** Of the project; with `everywhere`, of the whole installation. */
+  list(project: string, everywhere: boolean): Promise<readonly WireToken[]>
+  revoke(by: By, id: string, everywhere: boolean): Promise<void>
+}
+
+export function createTokens(deps: {
+  readonly store: TokenStore & Pick<CatalogStore, 'projectNames'>
+  readonly catalog: Catalog
+  readonly actors: Actors
+  /** A token changed here: nothing may be believed about it any more. */
+  onChange(): void
+}): Tokens {
+  const { store, catalog, actors } = deps
+
+  const list = async (project: string, everywhere: boolean): Promise<WireToken[]> => {
+    const projectId = everywhere ? null : await catalog.findProject(project)
+    if (projectId === null && !everywhere) return []
+    const records = await store.listTokens({ projectId })
+    const ids = records.flatMap((record) => record.projectId ?? [])
+    const projects = await store.projectNames([...new Set(ids)])
+    const nameOf = await actors.names()
+    return records.map((record) => show(record, projects, nameOf))
+  }
+
+  return {
+    list,
+
+    async create(by, { name, role, expiresAt, everywhere }) {
+      const projectId = everywhere ? null : await catalog.project(by.project)
+      const { token, hash, ending } = mintToken()
+      const audit = auditOf(by, projectId, 'token.create', name, { role })
+      const wish = { projectId, name, role, expiresAt, createdBy: by.actor }
+      const id = await store.createToken({ ...wish, hash, ending, audit })
+      const shown = (await list(by.project, everywhere)).find((one) => one.id === tokenId(id))
+      return { ...(shown as WireToken), token }
+    },
+
+    async revoke(by, id, everywhere) {
+      const projectId = everywhere ? null : await catalog.findProject(by.project)
+      const number = Number(TOKEN_ID.exec(id)?.[1] ?? Number.NaN)
+      const audit = auditOf(by, projectId, 'token.revoke', id)
+      const isKnown = Number.isInteger(number) && (everywhere || projectId !== null)
+      if (!isKnown || !(await store.revokeToken({ id: number, projectId, audit }))) {
+        throw new PunctualError('token_not_found', `there is no token ${id.slice(0, 40)} to revoke`)
+      }
+      deps.onChange()
+    },
+  }
+}
+
+const TOKEN_ID = /^tok_(\d{1,9})$/
+
+function tokenId(id: number): string {
+  return `tok_${id}`
+}
+
+function show(
+  record: TokenRecord,
+  projects: ReadonlyMap<number, string>,
+  nameOf: (actor: number | null) => string,
+): WireToken {
+  const time = (at: number | null) => (at === null ? null : formatTime(at, 'at'))
+  return {
+    id: tokenId(record.id),
+    name: record.name,
+    role: record.role as Role,
+    project: record.projectId === null ? null : (projects.get(record.projectId) ?? null),
+    ending: record.ending,
+    created_at: formatTime(record.createdAt, 'created_at'),
+    created_by: nameOf(record.createdBy),
+    expires_at: time(record.expiresAt),
+    revoked_at: time(record.revokedAt),
+    last_used_at: time(record.lastUsedAt),
+  }
+}

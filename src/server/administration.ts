@@ -1,0 +1,53 @@
+import { createActors } from './admin/actors.ts'
+import { type AuditLog, createAuditLog } from './admin/audit.ts'
+import { createJobs, type Jobs } from './admin/jobs.ts'
+import { createQueues, type Queues } from './admin/queues.ts'
+import { createTokens, type Tokens } from './admin/tokens.ts'
+import { createWorkers, type Workers } from './admin/workers.ts'
+import type { Store } from '../store/port.ts'
+import type { Catalog } from './catalog.ts'
+import type { Definitions } from './definitions.ts'
+import type { QueueBook } from './queue-book.ts'
+import { createRunReading, type RunReading } from './run-reading.ts'
+import type { LaneBoard } from './tick/lane-board.ts'
+import type { Watch } from './watch.ts'
+
+/** What people ask of a node besides running things: to define, to steer, to look. */
+export interface Administration {
+  readonly jobs: Jobs
+  readonly queues: Queues
+  readonly tokens: Tokens
+  readonly audit: AuditLog
+  readonly workers: Workers
+  readonly runs: RunReading
+}
+
+export function createAdministration(deps: {
+  readonly store: Store
+  readonly catalog: Catalog
+  readonly definitions: Definitions
+  readonly board: LaneBoard
+  readonly queueBook: QueueBook
+  readonly watch: Watch
+  storeNow(): number
+  onQueueChange(): Promise<void>
+  onTokenChange(): void
+}): Administration {
+  const { store, catalog, definitions, board, queueBook, watch, storeNow } = deps
+  const actors = createActors(store)
+  const workers = createWorkers(store)
+  return {
+    jobs: createJobs({ store, catalog, definitions, actors }),
+    queues: createQueues({
+      ...{ store, catalog, board, workers, book: queueBook },
+      onChange: deps.onQueueChange,
+    }),
+    tokens: createTokens({ store, catalog, actors, onChange: deps.onTokenChange }),
+    audit: createAuditLog({ store, catalog, actors }),
+    workers,
+    runs: createRunReading({
+      ...{ store, catalog, definitions, workers, watch, storeNow },
+      queues: queueBook,
+    }),
+  }
+}

@@ -1,0 +1,135 @@
+import { Type } from 'typebox'
+import { ROLES } from '../../core/permission.ts'
+import { parseDuration } from '../../core/duration.ts'
+import { parseTime } from '../../core/wire.ts'
+import { projectOf } from './access.ts'
+import type { Api, ApiOptions } from './api.ts'
+import { duration, fields, flag, name, oneOf, time } from './fields.ts'
+import {
+  byOf,
+  flagParameter,
+  IdPath,
+  NamePath,
+  Paging,
+  readPaging,
+  seesEverything,
+} from './request.ts'
+
+const noneOrDuration = () =>
+  Type.Union([duration(), Type.Null()], { description: 'a duration such as 15m, or null' })
+
+const QueueChange = fields({
+  paused: Type.Optional(flag()),
+  default_timeout: Type.Optional(noneOrDuration()),
+  max_timeout: Type.Optional(noneOrDuration()),
+})
+const AllQueues = fields({ paused: flag() })
+const NewToken = fields({
+  name: name(),
+  role: oneOf(ROLES),
+  expires_at: Type.Optional(time()),
+  everywhere: Type.Optional(flag()),
+})
+const Everywhere = fields({ everywhere: flagParameter })
+const AuditParameters = fields({ ...Paging.properties, everywhere: flagParameter })
+
+export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
+  const { workers, queues, tokens, audit } = admin
+
+  api.route({
+    method: 'GET',
+    url: '/v1/workers',
+    config: { permission: 'read' },
+    schema: { summary: 'List workers' },
+    handler: async (request) => ({ data: await workers.list(projectOf(request)) }),
+  })
+
+  api.route({
+    method: 'GET',
+    url: '/v1/queues',
+    config: { permission: 'read' },
+    schema: { summary: 'List queues' },
+    handler: async (request) => ({ data: await queues.list(projectOf(request)) }),
+  })
+
+  api.route({
+    method: 'PATCH',
+    url: '/v1/queues/:name',
+    config: { permission: 'operate' },
+    schema: { summary: 'Pause a queue, or set its timeouts', params: NamePath, body: QueueChange },
+    handler: (request) => {
+      const { paused, default_timeout, max_timeout } = request.body
+      return queues.change(byOf(request), request.params.name, {
+        paused,
+        defaultTimeoutMs: readTimeout(default_timeout, 'default_timeout'),
+        maxTimeoutMs: readTimeout(max_timeout, 'max_timeout'),
+      })
+    },
+  })
+
+  api.route({
+    method: 'PATCH',
+    url: '/v1/queues',
+    config: { permission: 'operate' },
+    schema: { summary: 'Pause or resume all queues of the project', body: AllQueues },
+    handler: async (request, reply) => {
+      await queues.pauseAll(byOf(request), request.body.paused)
+      return reply.code(204).send()
+    },
+  })
+
+  api.route({
+    method: 'GET',
+    url: '/v1/tokens',
+    config: { permission: 'administer' },
+    schema: { summary: 'List tokens', querystring: Everywhere },
+    handler: async (request) => {
+      const everywhere = seesEverything(request, request.query.everywhere)
+      return { data: await tokens.list(projectOf(request), everywhere) }
+    },
+  })
+
+  api.route({
+    method: 'POST',
+    url: '/v1/tokens',
+    config: { permission: 'administer' },
+    schema: { summary: 'Create a token', body: NewToken },
+    handler: async (request, reply) => {
+      const { name: called, role, expires_at, everywhere = false } = request.body
+      const token = await tokens.create(byOf(request), {
+        name: called,
+        role,
+        expiresAt: expires_at === undefined ? null : parseTime(expires_at, 'expires_at'),
+        everywhere: seesEverything(request, String(everywhere)),
+      })
+      return reply.code(201).send(token)
+    },
+  })
+
+  api.route({
+    method: 'DELETE',
+    url: '/v1/tokens/:id',
+    config: { permission: 'administer' },
+    schema: { summary: 'Revoke a token', params: IdPath },
+    handler: async (request, reply) => {
+      const everywhere = request.caller.project === null
+      await tokens.revoke(byOf(request), request.params.id, everywhere)
+      return reply.code(204).send()
+    },
+  })
+
+  api.route({
+    method: 'GET',
+    url: '/v1/audit',
+    config: { permission: 'administer' },
+    schema: { summary: 'Read the record of changes, newest first', querystring: AuditParameters },
+    handler: (request) => {
+      const everywhere = seesEverything(request, request.query.everywhere)
+      return audit.list(projectOf(request), everywhere, readPaging(request.query))
+    },
+  })
+}
+
+function readTimeout(text: string | null | undefined, field: string): number | null | undefined {
+  return typeof text === 'string' ? parseDuration(text, field) : text
+}

@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import type { FastifyReply } from 'fastify'
+import type { Clock } from '../../core/clock.ts'
+
+/** A comment now and then: proxies close what is silent, and a dead peer is noticed. */
+const BEAT_MS = 15_000
+
+export interface EventStream {
+  readonly isClosed: boolean
+  /** Resolves when there is room for more: a reader that is slow is not kept in memory. */
+  send(event: { event: string; id?: string; data: unknown }): Promise<void>
+  close(): void
+}
+
+/** Turns a reply into a stream of server-sent events. */
+export function startEvents(reply: FastifyReply, clock: Clock): EventStream {
+  const { raw } = reply
+  reply.hijack()
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  })
+  raw.flushHeaders()
+  const closed = new AbortController()
+  raw.once('close', () => closed.abort('over'))
+  const beat = async () => {
+    for (;;) {
+      await clock.sleep(BEAT_MS, closed.signal)
+      if (closed.signal.aborted) return
+      raw.write(': still here\n\n')
+    }
+  }
+  void beat()
+
+  return {
+    get isClosed() {
+      return raw.destroyed || raw.writableEnded
+    },
+    async send({ event, id, data }) {
+      if (raw.destroyed) return
+      const name = id === undefined ? '' : `id: ${id}\n`
+      const hasRoom = raw.write(`${name}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+      if (hasRoom) return
+      const gone = new AbortController()
+      await Promise.race([
+        once(raw, 'drain', { signal: gone.signal }),
+        once(raw, 'close', { signal: gone.signal }),
+      ]).finally(() => gone.abort())
+    },
+    close() {
+      closed.abort('over')
+      raw.end()
+    },
+  }
+}

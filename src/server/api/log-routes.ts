@@ -1,0 +1,112 @@
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import { LIMITS } from '../../core/limits.ts'
+import type { Followed } from '../run-reading.ts'
+import { projectOf } from './access.ts'
+import type { Api, ApiOptions } from './api.ts'
+import { fields } from './fields.ts'
+import { type EventStream, startEvents } from './event-stream.ts'
+import { IdPath, readCount, runId, whenGone } from './request.ts'
+
+const count = (description: string) =>
+  Type.Optional(Type.String({ pattern: '^[0-9]{1,9}$', description }))
+
+const Part = fields({
+  attempt: count('a whole number: which attempt; the latest if absent'),
+  from_line: count('a whole number: the first line to show'),
+  limit: count(`a whole number, 1 to ${LIMITS.logLines}`),
+  tail: count(`a whole number, 1 to ${LIMITS.logLines}: so many lines of the end`),
+})
+const WhichAttempt = fields({ attempt: count('a whole number: which attempt') })
+
+const MOST = 2 ** 31 - 1
+
+export function logRoutes(
+  api: Api,
+  { admin, clientFor, clock }: Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>,
+): void {
+  const { runs } = admin
+  const params = IdPath
+
+  api.route({
+    method: 'GET',
+    url: '/v1/runs/:id/logs',
+    config: { permission: 'read' },
+    schema: { summary: 'Read what a run printed, line by line', params, querystring: Part },
+    handler: (request) => {
+      const { attempt, from_line, limit, tail } = request.query
+      return runs.log(projectOf(request), runId(request.params.id), {
+        attempt: readCount(attempt, 'attempt', MOST),
+        from: readCount(from_line, 'from_line', MOST, 0),
+        limit: readCount(limit, 'limit', LIMITS.logLines),
+        tail: readCount(tail, 'tail', LIMITS.logLines),
+      })
+    },
+  })
+
+  api.route({
+    method: 'GET',
+    url: '/v1/runs/:id/logs/raw',
+    config: { permission: 'read' },
+    schema: { summary: 'Download what a run printed', params, querystring: WhichAttempt },
+    handler: async (request, reply) => {
+      const id = runId(request.params.id)
+      const attempt = readCount(request.query.attempt, 'attempt', MOST)
+      const bytes = await runs.rawLog(projectOf(request), id, attempt)
+      return reply
+        .header('content-type', 'text/plain; charset=utf-8')
+        .header('content-disposition', `attachment; filename="${id}.log"`)
+        .header('content-security-policy', 'sandbox')
+        .send(Readable.from(bytes))
+    },
+  })
+
+  api.route({
+    method: 'GET',
+    url: '/v1/runs/:id/logs/follow',
+    config: { permission: 'read' },
+    schema: { summary: 'Follow what a run prints, as events', params, querystring: WhichAttempt },
+    handler: async (request, reply) => {
+      const id = runId(request.params.id)
+      const project = projectOf(request)
+      const attempt = readCount(request.query.attempt, 'attempt', MOST)
+      await runs.find(project, id)
+      const gone = whenGone(reply)
+      const seen = lastSeen(request.headers['last-event-id'])
+      const from = seen ?? { attempt }
+      await send(startEvents(reply, clock), runs.follow(project, id, from, gone), async () => {
+        const { state, process } = await clientFor(project, null).getRun(id)
+        return { state, exit_code: process?.exit_code ?? null, signal: process?.signal ?? null }
+      })
+    },
+  })
+}
+
+const STREAMS = ['punctual', 'stdout', 'stderr'] as const
+
+async function send(
+  events: EventStream,
+  followed: AsyncGenerator<Followed>,
+  end: () => Promise<object>,
+): Promise<void> {
+  for await (const { attempt, chunk, startedAt, entries } of followed) {
+    await events.send({
+      event: 'output',
+      id: `${attempt}.${chunk}`,
+      data: {
+        attempt,
+        started_at: new Date(startedAt).toISOString(),
+        entries: entries.map(([ms, stream, text]) => [ms, STREAMS[stream], text]),
+      },
+    })
+  }
+  if (!events.isClosed) await events.send({ event: 'end', data: await end() })
+  events.close()
+}
+
+/** Where an earlier connection broke off: what comes after that chunk is wanted. */
+function lastSeen(id: unknown): { attempt: number; chunk: number } | undefined {
+  const [, attempt, chunk] = /^(\d{1,9})\.(\d{1,9})$/.exec(typeof id === 'string' ? id : '') ?? []
+  if (attempt === undefined || chunk === undefined) return undefined
+  return { attempt: Number(attempt), chunk: Number(chunk) + 1 }
+}

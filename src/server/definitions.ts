@@ -1,0 +1,96 @@
+import { defaultsOf, type JobDefinition } from '../core/job-definition.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Submission } from '../core/protocol.ts'
+import type { Work } from '../core/work.ts'
+import type { JobRecord, JobStore, Lease } from '../store/port.ts'
+
+/** The definition in force for a job, ready to be used. */
+export interface Definition {
+  readonly version: number
+  readonly defaults: Submission
+  readonly paused: JobRecord['paused']
+}
+
+/** Definitions, remembered: the hot path asks the store once per job and a while. */
+export interface Definitions {
+  /** What is believed about a job: null if it has no definition, undefined if that is not known. */
+  known(projectId: number, job: string): Definition | null | undefined
+  find(projectId: number, job: string): Promise<Definition | null>
+  /** A definition changed here. */
+  forget(projectId: number, job: string): void
+  /** Makes sure `workOf` knows what these leases are about. */
+  learn(leases: readonly Lease[]): Promise<void>
+  /** The process to start, if any. */
+  workOf(lease: Lease): Work | null
+}
+
+const MEMO_LIMIT = 10_000
+
+export function createDefinitions(options: {
+  readonly store: Pick<JobStore, 'findDefinition' | 'definitionsOf'>
+  readonly clock: Clock
+  /** How long another node's change may go unnoticed. */
+  readonly believedMs: number
+}): Definitions {
+  const { store, clock, believedMs } = options
+  const inForce = new Map<string, { definition: Definition | null; sinceMono: number }>()
+  const works = new Map<string, Work | null>()
+  let changes = 0
+
+  const known = (projectId: number, job: string) => {
+    const memory = inForce.get(`${projectId}/${job}`)
+    if (!memory || clock.mono() - memory.sinceMono > believedMs) return undefined
+    return memory.definition
+  }
+
+  const load = async (projectId: number, job: string): Promise<Definition | null> => {
+    const sinceMono = clock.mono()
+    const before = changes
+    const record = await store.findDefinition({ projectId, name: job })
+    const definition = record && {
+      version: record.version,
+      defaults: defaultsOf(JSON.parse(record.definition) as JobDefinition, job),
+      paused: record.paused,
+    }
+    // What changed while we asked may be newer than the answer.
+    if (changes !== before) return definition
+    if (inForce.size >= MEMO_LIMIT) inForce.clear()
+    inForce.set(`${projectId}/${job}`, { definition, sinceMono })
+    return definition
+  }
+
+  return {
+    known,
+    find: async (projectId, job) => {
+      const believed = known(projectId, job)
+      return believed === undefined ? load(projectId, job) : believed
+    },
+    forget(projectId, job) {
+      changes += 1
+      inForce.delete(`${projectId}/${job}`)
+    },
+
+    async learn(leases) {
+      const missing = new Map<string, { jobId: number; version: number }>()
+      for (const { jobId, version, work } of leases) {
+        if (version === null || work !== null || works.has(`${jobId}/${version}`)) continue
+        missing.set(`${jobId}/${version}`, { jobId, version })
+      }
+      if (missing.size === 0) return
+      const texts = await store.definitionsOf([...missing.values()])
+      if (works.size >= MEMO_LIMIT) works.clear()
+      for (const [index, key] of [...missing.keys()].entries()) {
+        const text = texts[index]
+        works.set(
+          key,
+          text ? (defaultsOf(JSON.parse(text) as JobDefinition, 'x').work ?? null) : null,
+        )
+      }
+    },
+
+    workOf({ jobId, version, work }) {
+      if (work !== null) return JSON.parse(work) as Work
+      return version === null ? null : (works.get(`${jobId}/${version}`) ?? null)
+    },
+  }
+}

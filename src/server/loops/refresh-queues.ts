@@ -1,0 +1,15 @@
+import type { QueueBook } from '../queue-book.ts'
+import type { LaneBoard } from '../tick/lane-board.ts'
+import type { Step } from './run-loop.ts'
+
+/** Learns what was said about queues, here or at another node, and lets lanes rest or go on. */
+export function refreshQueues(deps: { book: QueueBook; board: LaneBoard; kick: () => void }): Step {
+  const { book, board, kick } = deps
+  return async () => {
+    if (await book.refresh()) {
+      board.rest(book.isResting)
+      kick()
+    }
+    return { more: false }
+  }
+}

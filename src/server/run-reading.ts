@@ -1,0 +1,173 @@
+import { PunctualError } from '../core/errors.ts'
+import { parsePublicId } from '../core/ids.ts'
+import type { Entry, ProcessEnd } from '../core/output.ts'
+import { isFinal } from '../core/run-state.ts'
+import type { WireAttempt, WireLog, WireWhy } from '../core/views.ts'
+import { formatTime } from '../core/wire.ts'
+import type { AttemptRecord, RunRecord, Store } from '../store/port.ts'
+import type { Workers } from './admin/workers.ts'
+import type { Catalog } from './catalog.ts'
+import type { Definitions } from './definitions.ts'
+import { createLogReader, type LoggedAttempt, noLog } from './logs/log-reader.ts'
+import type { QueueBook } from './queue-book.ts'
+import type { Watch } from './watch.ts'
+import { explain } from './why.ts'
+
+/** Everything that can be read about one run. */
+export interface RunReading {
+  find(project: string, id: string): Promise<RunRecord>
+  /** The run once it has ended, or as it is after this time. */
+  wait(project: string, id: string, mostMs: number, signal: AbortSignal): Promise<RunRecord>
+  attempts(project: string, id: string): Promise<WireAttempt[]>
+  why(project: string, id: string): Promise<WireWhy>
+  log(project: string, id: string, part: LogPart): Promise<WireLog>
+  rawLog(project: string, id: string, attempt?: number): Promise<AsyncGenerator<Buffer>>
+  /**
+   * What it prints while it prints it, attempt after attempt, until the run has ended or the signal
+   * aborts; only of one attempt if that is asked for.
+   */
+  follow(
+    project: string,
+    id: string,
+    from: { attempt?: number | undefined; chunk?: number | undefined },
+    signal: AbortSignal,
+  ): AsyncGenerator<Followed>
+}
+
+export interface Followed {
+  readonly attempt: number
+  readonly chunk: number
+  readonly startedAt: number
+  readonly entries: readonly Entry[]
+}
+
+export interface LogPart {
+  readonly attempt?: number | undefined
+  readonly from?: number | undefined
+  readonly limit?: number | undefined
+  readonly tail?: number | undefined
+}
+
+const LINES = 1_000
+const FOREVER_MS = 24 * 3_600_000
+
+export function createRunReading(deps: {
+  readonly store: Store
+  readonly catalog: Catalog
+  readonly definitions: Definitions
+  readonly workers: Workers
+  readonly queues: QueueBook
+  readonly watch: Watch
+  storeNow(): number
+}): RunReading {
+  const { store, catalog, watch } = deps
+  const reader = createLogReader(store)
+
+  const find = async (project: string, id: string): Promise<RunRecord> => {
+    const runId = parsePublicId('run', id)
+    const projectId = await catalog.findProject(project)
+    const run =
+      runId === undefined || projectId === null ? null : await store.findRun({ projectId, runId })
+    if (!run) throw new PunctualError('run_not_found', `there is no run ${id.slice(0, 40)}`)
+    return run
+  }
+
+  const attemptOf = async (run: RunRecord, id: string, wanted: number | undefined) => {
+    const attempt = await reader.find(run, wanted)
+    if (!attempt) throw noLog(id)
+    return attempt
+  }
+
+  const readPart = (attempt: LoggedAttempt, { from = 0, limit = LINES, tail }: LogPart) =>
+    tail === undefined ? reader.read(attempt, from, limit) : reader.tail(attempt, tail)
+
+  return {
+    find,
+
+    async wait(project, id, mostMs, signal) {
+      const { id: runId } = await find(project, id)
+      return watch.end(runId, () => find(project, id), mostMs, signal)
+    },
+
+    async attempts(project, id) {
+      const run = await find(project, id)
+      const earlier = await store.attemptsOf({ runId: run.id })
+      return [...earlier.map((one) => showAttempt(one, 'retried')), showLast(run)]
+    },
+
+    async why(project, id) {
+      const run = await find(project, id)
+      await catalog.learnNames([run.jobId], [])
+      const lane = await catalog.lane(run.laneId)
+      const definition = await deps.definitions.find(run.projectId, catalog.jobName(run.jobId))
+      return explain(run, {
+        now: deps.storeNow(),
+        lane,
+        workers: await deps.workers.list(project),
+        isResting: lane !== undefined && deps.queues.isResting(lane),
+        jobPaused: definition?.paused ?? null,
+      })
+    },
+
+    async log(project, id, part) {
+      const run = await find(project, id)
+      return readPart(await attemptOf(run, id, part.attempt), part)
+    },
+
+    async rawLog(project, id, attempt) {
+      return reader.raw(await attemptOf(await find(project, id), id, attempt))
+    },
+
+    async *follow(project, id, from, signal) {
+      let { attempt: wanted, chunk = 0 } = from
+      while (!signal.aborted) {
+        const run = await find(project, id)
+        // Before looking, so that nothing can happen between the look and the wait.
+        const turn = watch.next(run.id, FOREVER_MS, signal)
+        const attempt = await reader.find(run, wanted)
+        if (attempt) {
+          wanted = attempt.attempt
+          for await (const entries of reader.chunks(attempt, chunk)) {
+            yield { attempt: wanted, chunk, startedAt: attempt.startedAt, entries }
+            chunk += 1
+          }
+          if (attempt.end !== undefined) {
+            const isAsked = from.attempt !== undefined
+            if (isAsked || wanted === run.attempt) return
+            wanted += 1
+            chunk = 0
+            continue
+          }
+        } else if (isFinal(run.state)) return
+        await turn
+      }
+    },
+  }
+}
+
+function showLast(run: RunRecord): WireAttempt {
+  const { attempt, cause, message, worker, process, startedAt, finishedAt, state } = run
+  const shown = isFinal(state) ? state : 'running'
+  return showAttempt({ attempt, cause, message, worker, process, startedAt, finishedAt }, shown)
+}
+
+function showAttempt(
+  one: Omit<AttemptRecord, 'fence' | 'startedAt' | 'finishedAt'> & {
+    readonly startedAt: number | null
+    readonly finishedAt: number | null
+  },
+  state: WireAttempt['state'],
+): WireAttempt {
+  const process = one.process === null ? null : (JSON.parse(one.process) as ProcessEnd)
+  return {
+    attempt: one.attempt,
+    state,
+    cause: one.cause,
+    message: one.message,
+    worker: one.worker,
+    exit_code: process?.exit_code ?? null,
+    signal: process?.signal ?? null,
+    started_at: one.startedAt === null ? null : formatTime(one.startedAt, 'started_at'),
+    finished_at: one.finishedAt === null ? null : formatTime(one.finishedAt, 'finished_at'),
+  }
+}
