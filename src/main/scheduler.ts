@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { Clock, Random } from '../core/clock.ts'
 import type { SchedulerClient } from '../core/protocol.ts'
 import { createApi } from '../server/api/create-api.ts'
+import type { Route } from '../server/api/route-table.ts'
 import { DEFAULT_CONFIG, type NodeConfig } from '../server/config.ts'
 import { startNode } from '../server/node.ts'
 import { systemClock } from '../worker/system-clock.ts'
@@ -24,6 +25,8 @@ export interface SchedulerOptions {
 export interface Scheduler {
   clientFor(project: string): SchedulerClient
   listen(options: ListenOptions): Promise<string>
+  /** What it answers to, once it listens. */
+  routes(): readonly Route[]
   stop(): Promise<void>
   readonly storeVersion: string
 }
@@ -61,6 +64,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
     },
   )
   let closeApi = async () => {}
+  let routes: readonly Route[] = []
 
   return {
     storeVersion: store.version,
@@ -77,9 +81,11 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
         allowHosts,
       })
       closeApi = () => api.close()
+      routes = api.routeTable
       return api.listen({ host, port })
     },
 
+    routes: () => routes,
     async stop() {
       await Promise.allSettled([node.stop(), closeApi()])
       await store.close()

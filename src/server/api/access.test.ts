@@ -61,3 +61,17 @@ test('readiness gives its reason, also when the check itself breaks', async () =
   assert.doesNotMatch(reply.body, new RegExp(TOKEN))
   await broken.close()
 })
+
+test('a link from elsewhere may be followed; a page from elsewhere may not call', async () => {
+  const api = createTestApi()
+  const authorization = `Bearer ${TOKEN}`
+  const ask = async (method: 'GET' | 'POST', mode: string) => {
+    const headers = { authorization, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode }
+    return (await api.inject({ method, url: '/v1/runs', headers })).statusCode
+  }
+  assert.deepEqual(
+    [await ask('GET', 'navigate'), await ask('GET', 'cors'), await ask('POST', 'navigate')],
+    [200, 403, 403],
+  )
+  await api.close()
+})

@@ -12,6 +12,7 @@ import type { SchedulerClient } from '../../core/protocol.ts'
 import type { Administration } from '../administration.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Caller } from '../identity/caller.ts'
+import type { Route } from './route-table.ts'
 
 /** What `createApi` is given: the scheduler behind it, and who may call. */
 export interface ApiOptions {
@@ -26,6 +27,8 @@ export interface ApiOptions {
   /** Host names this server answers to, besides those of the loopback. */
   readonly allowHosts?: readonly string[]
   readonly logger?: FastifyBaseLogger
+  /** Of this program, for the reference. */
+  readonly version?: string
 }
 
 export interface Health {
@@ -58,5 +61,9 @@ declare module 'fastify' {
 
   interface FastifyRequest {
     caller: Caller
+  }
+
+  interface FastifyInstance {
+    routeTable: readonly Route[]
   }
 }

@@ -14,6 +14,8 @@ import { jobRoutes } from './job-routes.ts'
 import { logRoutes } from './log-routes.ts'
 import { answerUnknownRoutes } from './methods.ts'
 import { sendProblem } from './problem.ts'
+import { referenceRoutes } from './reference-routes.ts'
+import { collectRoutes } from './route-table.ts'
 import { runRoutes } from './run-routes.ts'
 import { submitRoutes } from './submit-routes.ts'
 import { validationError } from './validation-error.ts'
@@ -65,6 +67,8 @@ export function createApi(options: ApiOptions): Api {
   guardUrlLength(api)
   acceptJsonOnly(api)
   answerUnknownRoutes(api)
+  const routes = collectRoutes(api)
+  api.decorate('routeTable', routes)
 
   healthRoutes(api, options)
   submitRoutes(api, options)
@@ -73,6 +77,7 @@ export function createApi(options: ApiOptions): Api {
   logRoutes(api, options)
   workerRoutes(api, options)
   adminRoutes(api, options)
+  referenceRoutes(api, routes, options.version ?? 'unknown')
   return api
 }
 

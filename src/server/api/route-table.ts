@@ -1,0 +1,34 @@
+import type { FastifySchema } from 'fastify'
+import type { Permission } from '../../core/permission.ts'
+import type { Api } from './api.ts'
+
+/** A route as the reference and the tests see it. */
+export interface Route {
+  readonly method: string
+  /** `/v1/runs/{id}/cancel` */
+  readonly path: string
+  readonly permission: Permission | 'public'
+  readonly schema: FastifySchema
+}
+
+/** Every route that is registered from here on, in order. */
+export function collectRoutes(api: Api): readonly Route[] {
+  const routes: Route[] = []
+  api.addHook('onRoute', ({ method, url, config, schema }) => {
+    for (const one of [method].flat()) {
+      // Fastify answers HEAD wherever it answers GET; nobody declared that.
+      if (one === 'HEAD') continue
+      const permission = config?.permission ?? 'administer'
+      routes.push({ method: one, path: readable(url), permission, schema: schema ?? {} })
+    }
+  })
+  return routes
+}
+
+/** `:id` is a part to fill in; `::` is how a route spells a plain colon. */
+function readable(url: string): string {
+  return url
+    .split('/')
+    .map((part) => (/^:[^:]/.test(part) ? `{${part.slice(1)}}` : part.replaceAll('::', ':')))
+    .join('/')
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mayDo, ROLES } from '../../src/core/permission.ts'
+import type { Route } from '../../src/server/api/route-table.ts'
+import { type OpenApi, openApi } from './open-api.ts'
+
+/** Something that exists in each project, so that a refusal is about the caller and not the thing. */
+async function furnish({ call }: OpenApi, project: string) {
+  const headers = { 'punctual-project': project }
+  await call('PUT', '/v1/jobs/thing', { body: { run: 'true' }, headers })
+  await call('PATCH', '/v1/queues/thing', { body: { paused: true }, headers })
+  const run = await call<{ id: string }>('POST', '/v1/runs', {
+    body: { run: 'true', queue: 'thing' },
+    headers,
+  })
+  const token = await call<{ id: string }>('POST', '/v1/tokens', {
+    body: { name: 'victim', role: 'viewer' },
+    headers,
+  })
+  return { run: run.body.id, token: token.body.id }
+}
+
+type Things = Awaited<ReturnType<typeof furnish>>
+
+/** A valid request for a route, about these things. */
+function requestFor({ method, path }: Route, things: Things) {
+  const filled = path
+    .replace('{name}', 'thing')
+    .replace('/v1/runs/{id}', `/v1/runs/${things.run}`)
+    .replace('/v1/tokens/{id}', `/v1/tokens/${things.token}`)
+    .replace('{session}', 'ses_00000000001')
+  const body = BODIES[`${method} ${path}`]
+  return { method, path: filled, ...(body ? { body } : {}) }
+}
+
+const HELLO = {
+  ...{ name: 'w', queues: ['x'], labels: {}, executors: ['shell'], slots: 1 },
+  ...{ registration: 1, held: [], forsaken: [] },
+}
+const BODIES: Readonly<Record<string, object>> = {
+  'POST /v1/runs': { job: 'thing' },
+  'POST /v1/runs:batch': { runs: [{ job: 'thing' }] },
+  'PUT /v1/jobs/{name}': { run: 'false' },
+  'POST /v1/jobs/{name}/pause': {},
+  'POST /v1/jobs/{name}/runs': {},
+  'PATCH /v1/queues/{name}': { paused: true },
+  'PATCH /v1/queues': { paused: false },
+  'POST /v1/tokens': { name: 'new', role: 'viewer' },
+  'POST /v1/workers': HELLO,
+  'POST /v1/workers/{session}/exchange': {
+    ...{ registration: 1, number: 1, answered: 0, done: [], free: 0, wait_ms: 0 },
+  },
+  'POST /v1/workers/{session}/heartbeat': { registration: 1, answered: 0, held: [] },
+  'POST /v1/workers/{session}/logs': {
+    registration: 1,
+    chunks: [{ run: 'run_00000000001', fence: 1, chunk: 0, entries: [[0, 1, 'x']] }],
+  },
+  'POST /v1/workers/{session}/leave': { registration: 1 },
+}
+
+test('every route lets in exactly the roles it should, and nobody into another project', async (t) => {
+  const api = await openApi(t)
+  const routes = api.scheduler.routes()
+  assert.ok(routes.length >= 30, `${routes.length} routes`)
+  let assertions = 0
+  const expect = (ok: boolean, why: string) => {
+    assertions += 1
+    assert.ok(ok, why)
+  }
+  for (const role of ROLES) {
+    const [mine, other] = [`mine-${role}`, `other-${role}`]
+    const own = { things: await furnish(api, mine), token: await api.token(role, mine) }
+    const foreign = await furnish(api, other)
+    // Following a log would wait for its end.
+    for (const route of routes.filter(({ path }) => !path.endsWith('/follow'))) {
+      const name = `${route.method} ${route.path}`
+      const { method, path, ...rest } = requestFor(route, own.things)
+      const ask = (options: object) => api.call(method, path, { ...rest, ...options })
+
+      const asked = await ask({ token: own.token })
+      const isLetIn = asked.status !== 401 && asked.status !== 403
+      const should = route.permission === 'public' || mayDo(role, route.permission)
+      expect(isLetIn === should, `${role}: ${name} gave ${asked.status}`)
+      expect(asked.status < 500, `${role}: ${name} gave ${asked.status}`)
+      if (route.permission === 'public') continue
+
+      const stranger = await ask({ token: null })
+      expect(stranger.status === 401, `nobody: ${name} gave ${stranger.status}`)
+      const elsewhere = await ask({ token: own.token, headers: { 'punctual-project': other } })
+      expect(elsewhere.status === 403, `${role} elsewhere: ${name} gave ${elsewhere.status}`)
+      if (!/\{id\}/.test(route.path)) continue
+      const theirs = requestFor(route, foreign)
+      const { status } = await api.call(theirs.method, theirs.path, { ...rest, token: own.token })
+      expect(status === 404 || status === 403, `${role}: ${name} of others gave ${status}`)
+    }
+  }
+  t.diagnostic(`${assertions} assertions`)
+  assert.ok(assertions >= 400, `${assertions} assertions`)
+})
+
+test('what one project did cannot be done again by another', async (t) => {
+  const api = await openApi(t)
+  const things = await furnish(api, 'a')
+  const token = await api.token('admin', 'b')
+  const good: string[] = []
+  for (const route of api.scheduler.routes()) {
+    if (route.permission === 'public' || route.path.endsWith('/follow')) continue
+    const { method, path, ...rest } = requestFor(route, things)
+    const headers = { 'punctual-project': 'a' }
+    const { status } = await api.call(method, path, { ...rest, token, headers })
+    if (status < 300) good.push(`${method} ${path}`)
+  }
+  assert.deepEqual(good, [])
+})

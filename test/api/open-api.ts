@@ -1,0 +1,80 @@
+import type { TestContext } from 'node:test'
+import { openScheduler, type Scheduler } from '../../src/main/scheduler.ts'
+import { createWorker, type Worker } from '../../src/worker/index.ts'
+
+export const ROOT_TOKEN = `punctual_root_${'x'.repeat(40)}`
+
+export interface Answer<T> {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: T
+}
+
+/** A whole scheduler behind a socket, and a short way to call it. */
+export interface OpenApi {
+  readonly url: string
+  readonly scheduler: Scheduler
+  call<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    options?: { body?: unknown; token?: string | null; headers?: Record<string, string> },
+  ): Promise<Answer<T>>
+  /** A token with this role in this project. */
+  token(role: string, project?: string): Promise<string>
+  startWorker(): Promise<Worker>
+}
+
+export async function openApi(t: TestContext, options: { store?: string } = {}): Promise<OpenApi> {
+  const scheduler = await openScheduler({
+    store: options.store ?? 'sqlite::memory:',
+    rootToken: ROOT_TOKEN,
+    onError: (error) => t.diagnostic(String(error)),
+  })
+  t.after(() => scheduler.stop())
+  const url = await scheduler.listen({ host: '127.0.0.1', port: 0 })
+  let tokens = 0
+
+  const api: OpenApi = {
+    url,
+    scheduler,
+    async call(method, path, { body, token = ROOT_TOKEN, headers = {} } = {}) {
+      const answer = await fetch(url + path, {
+        method,
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await answer.text()
+      const isJson = /json/.test(answer.headers.get('content-type') ?? '')
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        body: (isJson ? JSON.parse(text) : text) as never,
+      }
+    },
+    async token(role, project = 'default') {
+      tokens += 1
+      const { body } = await api.call<{ token: string }>('POST', '/v1/tokens', {
+        body: { name: `t${tokens}`, role },
+        headers: { 'punctual-project': project },
+      })
+      return body.token
+    },
+    async startWorker() {
+      const worker = createWorker({
+        client: scheduler.clientFor('default'),
+        name: 'w1',
+        slots: 4,
+        processes: {},
+        onError: (error) => t.diagnostic(String(error)),
+      })
+      t.after(() => worker.drain(0))
+      await worker.start()
+      return worker
+    },
+  }
+  return api
+}
