@@ -16,6 +16,8 @@ export interface SchedulerOptions {
   readonly random?: Random
   /** The token of this installation. */
   readonly rootToken?: string
+  /** Of this program, for those who ask over HTTP. */
+  readonly version?: string
   onError?(error: unknown): void
   /** The store can no longer be trusted (a failed fsync): the process must end at once. */
   onFatal?(error: unknown): void
@@ -37,6 +39,7 @@ export interface ListenOptions {
   /** Callers without a token are let in. */
   readonly isOpen?: boolean
   readonly allowHosts?: readonly string[]
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
 }
 
 export async function openScheduler(options: SchedulerOptions): Promise<Scheduler> {
@@ -70,7 +73,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
     storeVersion: store.version,
     clientFor: node.clientFor,
 
-    async listen({ host, port, isOpen = false, allowHosts = [] }) {
+    async listen({ host, port, isOpen = false, allowHosts = [], tls }) {
       const api = createApi({
         clientFor: node.clientFor,
         admin: node.admin,
@@ -79,6 +82,8 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
         clock,
         isOpen,
         allowHosts,
+        ...(tls && { tls }),
+        ...(options.version === undefined ? {} : { version: options.version }),
       })
       closeApi = () => api.close()
       routes = api.routeTable

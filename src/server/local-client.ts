@@ -128,14 +128,20 @@ export function createLocalClient(
       return answer as SubmitAnswer
     },
 
-    register: (hello) => registry.register(hello, hello.projects ?? [project]),
+    register: (hello) => registry.register(hello, project),
     exchange: async (session, message) =>
-      exchange(registry.find(session, message.registration), message, parts.exchanging),
+      exchange(registry.find(session, message.registration, project), message, parts.exchanging),
     heartbeat: async (session, message) =>
-      registry.heartbeat(registry.find(session, message.registration), message),
+      registry.heartbeat(registry.find(session, message.registration, project), message),
     log: async (session, message) =>
-      log(registry.find(session, message.registration), message, parts.logWriter, parts.onLog),
-    leave: async (session, registration) => registry.leave(registry.find(session, registration)),
+      log(
+        registry.find(session, message.registration, project),
+        message,
+        parts.logWriter,
+        parts.onLog,
+      ),
+    leave: async (session, registration) =>
+      registry.leave(registry.find(session, registration, project)),
   }
   return client
 }

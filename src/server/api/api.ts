@@ -27,6 +27,8 @@ export interface ApiOptions {
   /** Host names this server answers to, besides those of the loopback. */
   readonly allowHosts?: readonly string[]
   readonly logger?: FastifyBaseLogger
+  /** Serve HTTPS. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
   /** Of this program, for the reference. */
   readonly version?: string
 }

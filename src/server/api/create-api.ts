@@ -31,12 +31,16 @@ const MAX_CONNECTIONS = 10_000
 /** The HTTP face of a scheduler, ready to listen or to be injected into. */
 export function createApi(options: ApiOptions): Api {
   const nextRequestId = createRequestIds()
+  const http = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  }
+  const transport = options.tls
+    ? { https: { ...http, ...options.tls, minVersion: 'TLSv1.2' as const } }
+    : { http }
   const api: Api = Fastify({
-    http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-    },
+    ...transport,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     bodyLimit: LIMITS.bodyBytes,

@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
+import { PunctualError } from '../../core/errors.ts'
 import { requirePublicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Done } from '../../core/protocol.ts'
 import { readExchange, writeExchangeAnswer, writeWelcome } from '../../core/wire.ts'
+import type { Caller } from '../identity/caller.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { fields } from './fields.ts'
@@ -23,9 +25,10 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     config,
     schema: { body: Hello },
     handler: async (request, reply) => {
-      const welcome = await clientFor(projectOf(request), request.caller.tokenId).register(
-        request.body,
-      )
+      const project = projectOf(request)
+      requireOwnProjects(request, project)
+      const client = clientFor(project, request.caller.tokenId)
+      const welcome = await client.register(request.body)
       return reply.code(201).send(writeWelcome(welcome))
     },
   })
@@ -92,6 +95,17 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
       return reply.code(204).send()
     },
   })
+}
+
+/** A token of one project serves that project; to serve all of them takes one of the installation. */
+function requireOwnProjects(
+  { caller, body }: { caller: Caller; body: { projects?: readonly string[] } },
+  project: string,
+): void {
+  if (caller.project === null || body.projects === undefined) return
+  if (body.projects.length > 0 && body.projects.every((name) => name === project)) return
+  const message = `this token serves the project ${caller.project} only`
+  throw new PunctualError('forbidden', message, { field: 'projects' })
 }
 
 function sessionId(text: string): string {

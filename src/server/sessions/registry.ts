@@ -26,9 +26,9 @@ export interface RegistryOptions {
 
 /** Workers come, stay by heartbeat, come back under the same id, and go. */
 export interface Registry {
-  register(hello: Hello, projects: readonly string[]): Promise<Welcome>
+  register(hello: Hello, project: string): Promise<Welcome>
   /** The session named in a request, or the error that tells the worker to register again. */
-  find(session: string, registration: number): Session
+  find(session: string, registration: number, project: string): Session
   heartbeat(session: Session, message: Heartbeat): HeartbeatAnswer
   leave(session: Session): Promise<void>
 }
@@ -37,7 +37,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   const { clock, config, roster, membership } = options
 
   return {
-    async register(hello, projects) {
+    async register(hello, project) {
       requirePromises(membership)
       const id =
         hello.session === undefined
@@ -49,7 +49,7 @@ export function createRegistry(options: RegistryOptions): Registry {
         fence,
       }))
       const { node } = membership
-      const offer = offerOf(hello, projects)
+      const offer = offerOf(hello, hello.projects ?? [project])
       const adopted = await options.store.adopt({
         node,
         session: id,
@@ -69,6 +69,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       }
       const session = createSession({
         id,
+        project,
         name: hello.name,
         registration: hello.registration,
         offer,
@@ -94,9 +95,9 @@ export function createRegistry(options: RegistryOptions): Registry {
       }
     },
 
-    find(text, registration) {
+    find(text, registration, project) {
       const session = roster.sessions.get(requirePublicId('ses', text, 'session'))
-      if (!session || session.registration < registration) {
+      if (!session || session.project !== project || session.registration < registration) {
         throw new PunctualError('session_unknown', 'this node does not know the session')
       }
       if (session.registration > registration) {

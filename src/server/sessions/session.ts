@@ -25,6 +25,8 @@ export interface PendingExchange {
 /** A worker as its node sees it. Lives in memory: a worker that comes back elsewhere brings its leases. */
 export interface Session {
   readonly id: number
+  /** The project it registered in: only from there it can be spoken for. */
+  readonly project: string
   readonly name: string
   readonly registration: number
   readonly offer: Offer
@@ -46,6 +48,7 @@ export interface Session {
 
 export function createSession(input: {
   id: number
+  project: string
   name: string
   registration: number
   offer: Offer
@@ -53,6 +56,7 @@ export function createSession(input: {
 }): Session {
   return {
     id: input.id,
+    project: input.project,
     name: input.name,
     registration: input.registration,
     offer: input.offer,

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import type { Format } from './output.ts'
+import { createServerCalls, type ServerCalls } from './server-calls.ts'
+import { findServer } from './server-address.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What every command works with. */
+export interface Cli {
+  readonly terminal: Terminal
+  /** Words after `--` are somebody else's. */
+  readonly hasDashes: boolean
+  /** The server that flags, environment and directories lead to. */
+  calls(command: Command): ServerCalls
+  format(command: Command): Format
+}
+
+interface GlobalOptions {
+  readonly server?: string
+  readonly token?: string
+  readonly project?: string
+  readonly data?: string
+  readonly output?: Format
+}
+
+export function createCli(terminal: Terminal, argv: readonly string[]): Cli {
+  const { env, cwd } = terminal
+  return {
+    terminal,
+    hasDashes: argv.includes('--'),
+    calls(command) {
+      const options = command.optsWithGlobals<GlobalOptions>()
+      const address = findServer(options, { env, cwd })
+      const project = options.project ?? env['PUNCTUAL_PROJECT']
+      return createServerCalls(address, { project, sleep: terminal.sleep })
+    },
+    format: (command) => command.optsWithGlobals<GlobalOptions>().output ?? 'table',
+  }
+}

@@ -1,0 +1,166 @@
+import type { Command } from 'commander'
+import { formatDuration } from '../../core/duration.ts'
+import type { WireAttempt, WireJob, WirePage, WireWhy } from '../../core/views.ts'
+import type { WireRun } from '../../core/wire.ts'
+import type { Cli } from '../cli.ts'
+import { findRun } from '../find-run.ts'
+import { printList, printOne, type Show } from '../output.ts'
+import type { Column } from '../table.ts'
+import { harmless, paint, showState, type Terminal } from '../terminal.ts'
+
+/** ls, ps, runs, show, why: what there is and how it is. */
+export function lookingCommands(program: Command, cli: Cli): void {
+  const { terminal } = cli
+
+  program
+    .command('ls')
+    .description('list jobs')
+    .action(async (_options: object, command: Command) => {
+      const calls = cli.calls(command)
+      const { data } = await calls.call<WirePage<WireJob>>('GET', '/v1/jobs?limit=500')
+      printList(terminal, cli.format(command), data, jobsOf(terminal))
+    })
+
+  program
+    .command('runs')
+    .description('list runs, newest first')
+    .argument('[filter...]', 'such as state:failed job:etl-* since:24h')
+    .option('-n, --limit <count>', 'how many', '25')
+    .action(async (filter: string[], { limit }: { limit: string }, command: Command) => {
+      await listRuns(cli, command, filter.join(' '), limit)
+    })
+
+  program
+    .command('ps')
+    .description('list what waits and runs')
+    .option('-n, --limit <count>', 'how many', '50')
+    .action(async ({ limit }: { limit: string }, command: Command) => {
+      await listRuns(cli, command, 'state:live', limit)
+    })
+
+  program
+    .command('show')
+    .description('show a run')
+    .argument('<run>', 'an id, the end of one, @last, @last-failed or <job>@last')
+    .action(async (text: string, _options: object, command: Command) => {
+      const calls = cli.calls(command)
+      const id = await findRun(calls, text)
+      const run = await calls.call<WireRun>('GET', `/v1/runs/${id}`)
+      const { data } = await calls.call<{ data: WireAttempt[] }>('GET', `/v1/runs/${id}/attempts`)
+      printOne(terminal, cli.format(command), run, {
+        name: id,
+        people: () => describeRun(terminal, run, data),
+      })
+    })
+
+  program
+    .command('why')
+    .description('say why a run is where it is, and what would change that')
+    .argument('<run>', 'an id, the end of one, @last, @last-failed or <job>@last')
+    .action(async (text: string, _options: object, command: Command) => {
+      const calls = cli.calls(command)
+      const id = await findRun(calls, text)
+      const why = await calls.call<WireWhy>('GET', `/v1/runs/${id}/why`)
+      printOne(terminal, cli.format(command), why, {
+        name: id,
+        people: () => describeWhy(terminal, why),
+      })
+    })
+}
+
+async function listRuns(cli: Cli, command: Command, q: string, limit: string): Promise<void> {
+  const calls = cli.calls(command)
+  const query = new URLSearchParams({ limit, ...(q === '' ? {} : { q }) })
+  const { data } = await calls.call<WirePage<WireRun>>('GET', `/v1/runs?${query.toString()}`)
+  printList(cli.terminal, cli.format(command), data, runsOf(cli.terminal, q))
+}
+
+function jobsOf(terminal: Terminal): Show<WireJob> {
+  const what = ({ definition: { run, argv, script, task } }: WireJob) =>
+    run ?? argv?.join(' ') ?? script?.split('\n', 1)[0] ?? `task ${task ?? ''}`
+  return {
+    nameOf: ({ name }) => name,
+    empty: 'No jobs are defined yet. Try: punctual exec -- echo hello',
+    columns: [
+      { title: 'JOB', show: ({ name }) => name },
+      { title: 'VERSION', show: ({ version }) => `v${version}` },
+      {
+        title: 'STATE',
+        show: ({ paused }) => (paused ? paint(terminal, 'yellow', 'paused') : 'on'),
+      },
+      { title: 'RUNS', show: (job) => harmless(what(job).replaceAll('\n', ' ')), gives: true },
+    ],
+  }
+}
+
+function runsOf(terminal: Terminal, filter: string): Show<WireRun> {
+  const columns: Column<WireRun>[] = [
+    { title: 'RUN', show: ({ id }) => id },
+    { title: 'JOB', show: ({ job }) => job, gives: true },
+    { title: 'STATE', show: ({ state }) => showState(terminal, state) },
+    { title: 'TOOK', show: (run) => took(run, terminal) },
+    { title: 'CREATED', show: ({ created_at }) => `${ago(created_at, terminal)} ago` },
+    { title: 'WORKER', show: ({ worker }) => worker ?? '-' },
+  ]
+  return {
+    columns,
+    nameOf: ({ id }) => id,
+    empty:
+      filter === '' ? 'No runs yet. Try: punctual exec -- echo hello' : `No runs match ${filter}.`,
+  }
+}
+
+function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAttempt[]): string {
+  const facts: [string, string | null][] = [
+    ['state', showState(terminal, run.state) + (run.cancelling ? ' (told to stop)' : '')],
+    ['job', run.job],
+    ['queue', run.queue],
+    ['created', `${run.created_at} (${ago(run.created_at, terminal)} ago)`],
+    ['due', run.due_at],
+    ['took', run.started_at === null ? null : took(run, terminal)],
+    ['worker', run.worker],
+    ['exit code', run.process?.exit_code?.toString() ?? null],
+    ['signal', run.process?.signal ?? null],
+    ['said', run.message],
+    ['input', run.input === null ? null : JSON.stringify(run.input)],
+    ['result', run.result === null ? null : JSON.stringify(run.result)],
+    [
+      'tags',
+      Object.entries(run.tags)
+        .map((pair) => pair.join('='))
+        .join(' ') || null,
+    ],
+    ['retry of', run.retry_of],
+  ]
+  const lines = facts.flatMap(([name, value]) =>
+    value === null
+      ? []
+      : [`  ${name.padEnd(10)} ${value.includes('\u001B') ? value : harmless(value)}`],
+  )
+  const tries = attempts.length < 2 ? [] : ['  attempts', ...attempts.map(describeAttempt)]
+  return [paint(terminal, 'bold', run.id), ...lines, ...tries, ''].join('\n')
+}
+
+function describeAttempt({ attempt, state, cause, message, worker }: WireAttempt): string {
+  const said = message === null ? '' : `: ${harmless(message)}`
+  return `    ${attempt}  ${state} ${cause ?? ''}${said} ${worker === null ? '' : `on ${worker}`}`
+}
+
+function describeWhy(terminal: Terminal, why: WireWhy): string {
+  const lines = [
+    `${showState(terminal, why.state)}  ${harmless(why.sentence)}`,
+    ...why.details.map((detail) => `  ${harmless(detail)}`),
+    ...why.fixes.map((fix) => `  fix:  ${harmless(fix)}`),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function took({ started_at, finished_at }: WireRun, terminal: Terminal): string {
+  if (started_at === null) return '-'
+  const end = finished_at === null ? terminal.now() : Date.parse(finished_at)
+  return formatDuration(Math.max(0, end - Date.parse(started_at)))
+}
+
+function ago(time: string, terminal: Terminal): string {
+  return formatDuration(Math.max(0, terminal.now() - Date.parse(time)))
+}

@@ -1,0 +1,11 @@
+import type { Assignment } from '../core/protocol.ts'
+import { harmless, paint, type Terminal } from '../cli/terminal.ts'
+
+/** What processes print, line by line, for people who watch. */
+export function createEcho(terminal: Terminal) {
+  return ({ job, run }: Assignment, _stream: 1 | 2, bytes: Buffer): void => {
+    const mark = paint(terminal, 'grey', `${job} ${run.slice(-4)} │`)
+    const lines = bytes.toString().replace(/\n$/, '').split('\n')
+    terminal.err(lines.map((line) => `${mark} ${harmless(line)}\n`).join(''))
+  }
+}

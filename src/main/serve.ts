@@ -1,0 +1,108 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { formatDuration } from '../core/duration.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import { createWorker, type Worker } from '../worker/index.ts'
+import { adminToken } from './admin-token.ts'
+import { lightBeacon } from './beacon.ts'
+import { createEcho } from './echo.ts'
+import { openScheduler, type Scheduler } from './scheduler.ts'
+import { isLoopback, type Settings } from './settings.ts'
+import { stopOnSignals } from './signals.ts'
+
+const DRAIN_MS = 30_000
+
+/** `punctual up` with a worker, `punctual server` without: runs until it is told to stop. */
+export async function serve(
+  settings: Settings,
+  { terminal, version, withWorker }: { terminal: Terminal; version: string; withWorker: boolean },
+): Promise<number> {
+  const startedAt = terminal.now()
+  await mkdir(settings.dataDir, { recursive: true, mode: 0o700 })
+  const { token, path } = await adminToken(settings.dataDir)
+  const say = (error: unknown) => terminal.err(`punctual: ${describe(error)}\n`)
+  const scheduler = await openScheduler({
+    store: settings.store,
+    rootToken: token,
+    version,
+    onError: say,
+    onFatal(error) {
+      terminal.err(`punctual: the store failed and cannot be trusted: ${describe(error)}\n`)
+      // At once and without goodbyes: closing files would sync them again, and that lied already.
+      process.kill(process.pid, 'SIGKILL')
+    },
+  })
+  const { host, port, isOpen, allowHosts, tls } = settings
+  const url = await scheduler.listen({
+    host,
+    port,
+    isOpen,
+    allowHosts,
+    ...(tls && { tls: await readTls(tls) }),
+  })
+  const darken = lightBeacon({ url, dataDir: settings.dataDir, tokenFile: path, env: terminal.env })
+  const worker = withWorker ? await startWorker(scheduler, settings, terminal, say) : undefined
+  terminal.out(
+    banner({ url, version, settings, scheduler, worker, tookMs: terminal.now() - startedAt }),
+  )
+  if (!isLoopback(host) && !tls) {
+    terminal.err('punctual: without --tls-cert and --tls-key, tokens travel readable by others\n')
+  }
+  return stopOnSignals(terminal, async () => {
+    await worker?.drain(DRAIN_MS)
+    await scheduler.stop()
+    darken()
+  })
+}
+
+async function readTls({ cert, key }: NonNullable<Settings['tls']>) {
+  return { cert: await readFile(cert), key: await readFile(key) }
+}
+
+async function startWorker(
+  scheduler: Scheduler,
+  { slots }: Settings,
+  terminal: Terminal,
+  onError: (error: unknown) => void,
+): Promise<Worker | undefined> {
+  if (slots === 0) return undefined
+  const worker = createWorker({
+    client: scheduler.clientFor('default'),
+    name: hostname().replace(/[^A-Za-z0-9._-]/g, '-') || 'local',
+    // Of a server that runs on its own, every project is the worker's business.
+    projects: [],
+    slots,
+    processes: { ...(terminal.hasColour ? { echo: createEcho(terminal) } : {}) },
+    onError,
+  })
+  await worker.start()
+  return worker
+}
+
+function banner(facts: {
+  url: string
+  version: string
+  settings: Settings
+  scheduler: Scheduler
+  worker: Worker | undefined
+  tookMs: number
+}): string {
+  const { url, version, settings, scheduler, worker } = facts
+  const work = worker
+    ? `1 worker, ${settings.slots} slots`
+    : 'none here; start one with `punctual worker`'
+  return `Punctual ${version} is ready in ${formatDuration(facts.tookMs)}.
+  address  ${url}
+  look     ${url}/ui
+  data     ${resolve(settings.dataDir)}  (${scheduler.storeVersion})
+  workers  ${work}
+
+Try:
+  punctual exec -- echo hello
+`
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

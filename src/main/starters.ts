@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import type { Terminal } from '../cli/terminal.ts'
+import { type GivenSettings, readSettings } from './settings.ts'
+import type { WorkerFlags } from './work.ts'
+
+/**
+ * up, server and worker: the commands that stay. What they need is loaded when they are called: the
+ * others should not wait for a server to be read that they do not start.
+ */
+export function addStarters(program: Command, terminal: Terminal, version: string): void {
+  const repeat = (value: string, before: string[]) => [...before, value]
+
+  const server = (name: string, description: string) =>
+    program
+      .command(name)
+      .description(description)
+      .option('--listen <host:port>', 'where to listen; 127.0.0.1:7420 if absent')
+      .option('--port <port>', 'the port alone')
+      .option('--data <directory>', 'where to keep data; ./.punctual if absent')
+      .option('--store <url>', 'sqlite:<file> or postgres://…')
+      .option('--open', 'let callers on this machine in without a token')
+      .option('--allow-host <name>', 'another name it is called by; may be repeated', repeat)
+      .option('--tls-cert <file>', 'serve HTTPS with this certificate')
+      .option('--tls-key <file>', 'and this key')
+
+  server('up', 'start everything here: server, scheduler and a worker')
+    .option('--slots <count>', 'how much may run at once; 8 if absent')
+    .action(async (flags: GivenSettings) => {
+      const { serve } = await import('./serve.ts')
+      const settings = readSettings(flags, process.env)
+      process.exitCode = await serve(settings, { terminal, version, withWorker: true })
+    })
+
+  server('server', 'start a server without a worker').action(async (flags: GivenSettings) => {
+    const { serve } = await import('./serve.ts')
+    const settings = readSettings(flags, process.env)
+    process.exitCode = await serve(settings, { terminal, version, withWorker: false })
+  })
+
+  const pairs = (text: string, before: Record<string, string> = {}) => {
+    const at = text.indexOf('=')
+    return at < 0
+      ? { ...before, [text]: 'true' }
+      : { ...before, [text.slice(0, at)]: text.slice(at + 1) }
+  }
+  program
+    .command('worker')
+    .description('take work from a server and run it here')
+    .option('--name <name>', 'how it shows up in lists')
+    .option('--queue <name>', 'a queue to serve, best first; may be repeated', repeat)
+    .option('--label <name=value>', 'what it can do; may be repeated', pairs)
+    .option('--slots <count>', 'how much may run at once', '8')
+    .option('--launchers <count>', 'processes that start the processes', '1')
+    .option('--pass-env <name>', 'a variable its processes may see; may be repeated', repeat)
+    .action(async (flags: WorkerFlags, command: Command) => {
+      const { work } = await import('./work.ts')
+      process.exitCode = await work(flags, command, terminal)
+    })
+}
