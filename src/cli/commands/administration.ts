@@ -57,14 +57,14 @@ export function administrationCommands(program: Command, cli: Cli): void {
     .description('send a request as it is')
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
     .argument('<path>', 'such as /v1/runs')
-    .option('-d, --data-raw <json>', 'the body')
+    .option('-d, --body <json>', 'the body')
     .action(
-      async (method: string, path: string, options: { dataRaw?: string }, command: Command) => {
+      async (method: string, path: string, options: { body?: string }, command: Command) => {
         if (!path.startsWith('/')) {
           throw new Failure('a path starts with /', { exitCode: EXIT.usage })
         }
         const body =
-          options.dataRaw === undefined ? undefined : (JSON.parse(options.dataRaw) as unknown)
+          options.body === undefined ? undefined : (JSON.parse(options.body) as unknown)
         const answer = await cli.calls(command).call(method.toUpperCase(), path, body)
         if (answer !== undefined) terminal.out(`${JSON.stringify(answer, null, 2)}\n`)
       },

@@ -27,9 +27,11 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     handler: async (request, reply) => {
       const project = projectOf(request)
       requireOwnProjects(request, project)
+      const { protocol = [PROTOCOL], ...hello } = request.body
+      requireKnownProtocol(protocol)
       const client = clientFor(project, request.caller.tokenId)
-      const welcome = await client.register(request.body)
-      return reply.code(201).send(writeWelcome(welcome))
+      const welcome = await client.register(hello)
+      return reply.code(201).send({ ...writeWelcome(welcome), protocol: PROTOCOL })
     },
   })
 
@@ -95,6 +97,15 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
       return reply.code(204).send()
     },
   })
+}
+
+/** The version of the worker protocol this server speaks. */
+const PROTOCOL = 1
+
+function requireKnownProtocol(spoken: readonly number[]): void {
+  if (spoken.includes(PROTOCOL)) return
+  const message = `this server speaks version ${PROTOCOL} of the worker protocol, not ${spoken.join(', ')}`
+  throw new PunctualError('protocol_unsupported', message, { field: 'protocol' })
 }
 
 /** A token of one project serves that project; to serve all of them takes one of the installation. */

@@ -29,6 +29,7 @@ export const Hello = fields({
   labels: labels(),
   executors: list(executor(), LIMITS.executors, 1),
   slots: wholeNumber(1, LIMITS.slots),
+  protocol: Type.Optional(list(wholeNumber(1), 16, 1)),
   session: Type.Optional(id('ses')),
   registration,
   held,
