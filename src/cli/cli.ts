@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { EXIT } from './exit-codes.ts'
 import type { Format } from './output.ts'
 import { createServerCalls, type ServerCalls } from './server-calls.ts'
 import { findServer } from './server-address.ts'
@@ -12,6 +13,9 @@ export interface Cli {
   /** The server that flags, environment and directories lead to. */
   calls(command: Command): ServerCalls
   format(command: Command): Format
+  /** The code for the shell, if it is not 0. */
+  exitWith(code: number): void
+  readonly exitCode: number
 }
 
 interface GlobalOptions {
@@ -24,8 +28,15 @@ interface GlobalOptions {
 
 export function createCli(terminal: Terminal, argv: readonly string[]): Cli {
   const { env, cwd } = terminal
+  let exitCode: number = EXIT.ok
   return {
     terminal,
+    get exitCode() {
+      return exitCode
+    },
+    exitWith(code) {
+      exitCode = code
+    },
     hasDashes: argv.includes('--'),
     calls(command) {
       const options = command.optsWithGlobals<GlobalOptions>()

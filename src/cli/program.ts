@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { PunctualError } from '../core/errors.ts'
-import { createCli } from './cli.ts'
+import { type Cli, createCli } from './cli.ts'
 import { administrationCommands } from './commands/administration.ts'
 import { lookingCommands } from './commands/looking.ts'
 import { runningCommands } from './commands/running.ts'
@@ -11,7 +11,7 @@ import { FORMATS } from './output.ts'
 import { paint, type Terminal } from './terminal.ts'
 
 /** Adds commands that start something here; they come from whoever knows the adapters. */
-export type AddStarters = (program: Command, terminal: Terminal) => void
+export type AddStarters = (program: Command, cli: Cli) => void
 
 export interface ProgramOptions {
   readonly terminal: Terminal
@@ -25,17 +25,17 @@ export async function runProgram(
   options: ProgramOptions,
 ): Promise<number> {
   const { terminal } = options
-  const program = createProgram(argv, options)
-  process.exitCode = EXIT.ok
+  const cli = createCli(terminal, argv)
+  const program = createProgram(cli, options)
   try {
     await program.parseAsync(argv, { from: 'user' })
-    return Number(process.exitCode ?? EXIT.ok)
+    return cli.exitCode
   } catch (error) {
     return tell(error, terminal, argv)
   }
 }
 
-function createProgram(argv: readonly string[], options: ProgramOptions): Command {
+function createProgram(cli: Cli, options: ProgramOptions): Command {
   const { terminal, version, addStarters } = options
   const program = new Command('punctual')
     .description(
@@ -54,8 +54,7 @@ function createProgram(argv: readonly string[], options: ProgramOptions): Comman
     .command('version')
     .description('say which version this is')
     .action(() => terminal.out(`${version}\n`))
-  const cli = createCli(terminal, argv)
-  addStarters(program, terminal)
+  addStarters(program, cli)
   runningCommands(program, cli)
   lookingCommands(program, cli)
   steeringCommands(program, cli)

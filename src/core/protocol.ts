@@ -18,7 +18,8 @@ export interface Submitting {
   submitEach(submissions: readonly Submission[]): Promise<SubmitOutcome[]>
   getRun(id: string): Promise<RunView>
   listRuns(query?: ListQuery): Promise<RunPage>
-  cancel(id: string): Promise<CancelAnswer>
+  /** `cause` says who asks, for the record. */
+  cancel(id: string, cause?: ChangeCause): Promise<CancelAnswer>
   /** A manual retry is a new run that names the old one in `retryOf`. */
   retry(id: string): Promise<SubmitAnswer>
 }
@@ -61,6 +62,12 @@ export interface SubmitAnswer {
   readonly id: string
   /** False when a dedupe or idempotency key led to a run that already existed. */
   readonly created: boolean
+}
+
+/** The request a change comes from, and where that came from. */
+export interface ChangeCause {
+  readonly request: string | null
+  readonly address: string | null
 }
 
 export interface CancelAnswer {

@@ -10,7 +10,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const code = await runProgram(argv, {
     terminal,
     version,
-    addStarters: (program) => addStarters(program, terminal, version),
+    addStarters: (program, cli) => addStarters(program, cli, version),
   })
   // Streams that still hold words are emptied by the end of the event loop; servers have ended theirs.
   process.exitCode = code

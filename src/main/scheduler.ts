@@ -59,13 +59,13 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
   }
   const clock = options.clock ?? systemClock
   const random = options.random ?? createSecureRandom()
-  const { rootToken } = options
-  const node = await startNode({ store, clock, random, config, rootToken, onError }).catch(
-    async (error: unknown) => {
-      await store.close()
-      throw error
-    },
-  )
+  const { rootToken, version } = options
+  const node = await startNode({
+    ...{ store, clock, random, config, rootToken, version, onError },
+  }).catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
   let closeApi = async () => {}
   let routes: readonly Route[] = []
 
@@ -77,6 +77,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
       const api = createApi({
         clientFor: node.clientFor,
         admin: node.admin,
+        metrics: node.metrics,
         health: { live: () => true, ready: node.ready },
         identify: node.authenticator.identify,
         clock,

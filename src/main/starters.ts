@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Terminal } from '../cli/terminal.ts'
+import type { Cli } from '../cli/cli.ts'
 import { type GivenSettings, readSettings } from './settings.ts'
 import type { WorkerFlags } from './work.ts'
 
@@ -7,7 +7,8 @@ import type { WorkerFlags } from './work.ts'
  * up, server and worker: the commands that stay. What they need is loaded when they are called: the
  * others should not wait for a server to be read that they do not start.
  */
-export function addStarters(program: Command, terminal: Terminal, version: string): void {
+export function addStarters(program: Command, cli: Cli, version: string): void {
+  const { terminal } = cli
   const repeat = (value: string, before: string[]) => [...before, value]
 
   const server = (name: string, description: string) =>
@@ -28,13 +29,13 @@ export function addStarters(program: Command, terminal: Terminal, version: strin
     .action(async (flags: GivenSettings) => {
       const { serve } = await import('./serve.ts')
       const settings = readSettings(flags, process.env)
-      process.exitCode = await serve(settings, { terminal, version, withWorker: true })
+      cli.exitWith(await serve(settings, { terminal, version, withWorker: true }))
     })
 
   server('server', 'start a server without a worker').action(async (flags: GivenSettings) => {
     const { serve } = await import('./serve.ts')
     const settings = readSettings(flags, process.env)
-    process.exitCode = await serve(settings, { terminal, version, withWorker: false })
+    cli.exitWith(await serve(settings, { terminal, version, withWorker: false }))
   })
 
   const pairs = (text: string, before: Record<string, string> = {}) => {
@@ -54,6 +55,6 @@ export function addStarters(program: Command, terminal: Terminal, version: strin
     .option('--pass-env <name>', 'a variable its processes may see; may be repeated', repeat)
     .action(async (flags: WorkerFlags, command: Command) => {
       const { work } = await import('./work.ts')
-      process.exitCode = await work(flags, command, terminal)
+      cli.exitWith(await work(flags, command, terminal))
     })
 }

@@ -8,6 +8,7 @@ import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
 import type { NewRun, RunRecord, Store } from '../store/port.ts'
 import { isProcess, type Work } from '../core/work.ts'
 import type { LaneSpec } from '../core/lane.ts'
+import { auditOf } from './admin/by.ts'
 import type { Catalog } from './catalog.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { LogWriter } from './logs/log-writer.ts'
@@ -100,9 +101,12 @@ export function createLocalClient(
       }
     },
 
-    async cancel(id) {
+    async cancel(id, cause) {
       const { id: runId, projectId } = await find(id)
-      const verdict = await ticker.cancel({ runId, projectId })
+      const audit = cause && {
+        audit: auditOf({ project, actor, ...cause }, projectId, 'run.cancel', id),
+      }
+      const verdict = await ticker.cancel({ runId, projectId, ...audit })
       if (verdict instanceof PunctualError) throw verdict
       switch (verdict.kind) {
         case 'cancelled':

@@ -12,10 +12,11 @@ import { assignmentOf, createLocalClient, type ClientParts } from './local-clien
 import { refreshQueues } from './loops/refresh-queues.ts'
 import { startLoops } from './loops/start-loops.ts'
 import { createLogWriter } from './logs/log-writer.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { createMembership } from './membership.ts'
 import { createQueueBook } from './queue-book.ts'
 import { createRegistry } from './sessions/registry.ts'
-import { createRoster } from './sessions/roster.ts'
+import { createRoster, type Roster } from './sessions/roster.ts'
 import { createDraft } from './submissions.ts'
 import { createLaneBoard } from './tick/lane-board.ts'
 import { createTicker } from './tick/ticker.ts'
@@ -29,6 +30,8 @@ export interface NodeOptions {
   readonly config: NodeConfig
   /** The token of this installation; without one, nobody is let in but by tokens in the store. */
   readonly rootToken?: string | undefined
+  /** Of this program. */
+  readonly version?: string | undefined
   /** What went wrong and was survived. */
   onError?(error: unknown): void
 }
@@ -39,6 +42,7 @@ export interface SchedulerNode {
   clientFor(project: string, actor?: number | null): SchedulerClient
   readonly admin: Administration
   readonly authenticator: Authenticator
+  readonly metrics: Metrics
   /** Whether the store answers and this node may promise work. */
   ready(): Promise<{ ok: boolean; reason?: string }>
   /** Gives its place back; workers move on with their leases, which any other node adopts. */
@@ -56,6 +60,22 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const { mintId, storeNow } = membership
   const undelivered = createUndelivered()
   const watch = createWatch(clock)
+  const metrics = createMetrics({
+    live: async () => store.liveCounts(),
+    slots: () => slotsOf(roster),
+    version: options.version ?? 'unknown',
+    async queueDepths() {
+      const depths = new Map<string, { project: string; queue: string; ready: number }>()
+      for (const { laneId, ready } of await store.laneDepths()) {
+        const lane = await catalog.lane(laneId)
+        if (!lane) continue
+        const { project, queue } = lane
+        const known = depths.get(`${project}/${queue}`)
+        depths.set(`${project}/${queue}`, { project, queue, ready: ready + (known?.ready ?? 0) })
+      }
+      return [...depths.values()]
+    },
+  })
   const queueBook = createQueueBook(store, catalog)
   const definitions = createDefinitions({ store, clock, believedMs: config.laneRefreshMs })
   const authenticator = createAuthenticator({ store, clock, rootToken: options.rootToken })
@@ -78,7 +98,10 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       loops.checkLeases()
     },
     onError,
-    onTick(batch) {
+    onEnd: metrics.onEnd,
+    onGrant: metrics.onGrant,
+    onTick(batch, result, tookMs) {
+      metrics.onTick(batch, result, tookMs)
       for (const { runId } of batch.ends) watch.touched(runId)
       for (const { runId } of batch.cancels) watch.touched(runId)
     },
@@ -157,7 +180,16 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const refresh = refreshQueues({ book: queueBook, board, kick: ticker.kick })
   const loops = startLoops({
     ...{ store, clock, config, roster, board, ticker, membership },
-    ...{ end, giveBack, undelivered, rejoin, refreshQueues: refresh, authenticator, onError },
+    ...{
+      end,
+      giveBack,
+      undelivered,
+      rejoin,
+      refreshQueues: refresh,
+      authenticator,
+      metrics,
+      onError,
+    },
     isEnding: ({ runId, fence }) => ending.get(runId) === fence,
   })
 
@@ -172,6 +204,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       onTokenChange: authenticator.forget,
     }),
     authenticator,
+    metrics,
 
     async ready() {
       if (!membership.mayPromise())
@@ -192,4 +225,14 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       await membership.leave().catch(onError)
     },
   }
+}
+
+function slotsOf(roster: Roster): { used: number; free: number } {
+  let used = 0
+  let total = 0
+  for (const { leases, offer } of roster.sessions.values()) {
+    used += leases.size
+    total += offer.slots
+  }
+  return { used, free: Math.max(0, total - used) }
 }

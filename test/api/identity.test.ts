@@ -54,10 +54,13 @@ test('every change leaves a line that says who did it', async (t) => {
   await api.call('PUT', '/v1/jobs/hello', { token, body: { run: 'true' } })
   await api.call('POST', '/v1/jobs/hello/pause', { token, body: { reason: 'why not' } })
   await api.call('PATCH', '/v1/queues/mail', { token, body: { max_timeout: '1h' } })
+  const run = await api.call<{ id: string }>('POST', '/v1/runs', { token, body: { job: 'hello' } })
+  await api.call('POST', `/v1/runs/${run.body.id}/cancel`, { token })
   const { body } = await api.call<WirePage<WireAudit>>('GET', '/v1/audit', { token })
   assert.deepEqual(
     body.data.map(({ actor, action, target }) => [actor, action, target]),
     [
+      ['t1', 'run.cancel', run.body.id],
       ['t1', 'queue.put', 'mail'],
       ['t1', 'job.pause', 'hello'],
       ['t1', 'job.put', 'hello'],
@@ -83,7 +86,10 @@ test('whoever sends wrong tokens is soon not listened to', async (t) => {
   for (let i = 0; i < 80; i += 1) {
     statuses.add((await call('GET', '/v1/runs', { token: `guess${i}` })).status)
   }
-  assert.deepEqual([...statuses].toSorted((a, b) => a - b), [401, 429])
+  assert.deepEqual(
+    [...statuses].toSorted((a, b) => a - b),
+    [401, 429],
+  )
   assert.equal((await call('GET', '/v1/runs')).status, 200)
 })
 

@@ -58,17 +58,14 @@ export function administrationCommands(program: Command, cli: Cli): void {
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
     .argument('<path>', 'such as /v1/runs')
     .option('-d, --body <json>', 'the body')
-    .action(
-      async (method: string, path: string, options: { body?: string }, command: Command) => {
-        if (!path.startsWith('/')) {
-          throw new Failure('a path starts with /', { exitCode: EXIT.usage })
-        }
-        const body =
-          options.body === undefined ? undefined : (JSON.parse(options.body) as unknown)
-        const answer = await cli.calls(command).call(method.toUpperCase(), path, body)
-        if (answer !== undefined) terminal.out(`${JSON.stringify(answer, null, 2)}\n`)
-      },
-    )
+    .action(async (method: string, path: string, options: { body?: string }, command: Command) => {
+      if (!path.startsWith('/')) {
+        throw new Failure('a path starts with /', { exitCode: EXIT.usage })
+      }
+      const body = options.body === undefined ? undefined : (JSON.parse(options.body) as unknown)
+      const answer = await cli.calls(command).call(method.toUpperCase(), path, body)
+      if (answer !== undefined) terminal.out(`${JSON.stringify(answer, null, 2)}\n`)
+    })
 }
 
 interface CreateOptions {

@@ -38,7 +38,7 @@ export function runningCommands(program: Command, cli: Cli): void {
       const { job, cwd } = options
       const id = await submit(calls, { argv, cwd, ...(job && { job }), ...wishes(options) })
       const end = await watchRun(id, { calls, terminal, onOutput: printOutput(terminal) })
-      process.exitCode = childCode(end)
+      cli.exitWith(childCode(end))
     } catch (error) {
       if (!(error instanceof Failure) || error.exitCode === EXIT.interrupted) throw error
       const { hint, problem, message } = error
@@ -234,7 +234,7 @@ async function finish(cli: Cli, calls: ServerCalls, id: string, { state }: RunEn
   terminal.err(`${showState(terminal, state)}  ${id}${said}\n`)
   if (state === 'failed')
     terminal.err(`  next:  punctual logs ${id}\n         punctual retry ${id}\n`)
-  process.exitCode = exitCodeOfState(state)
+  cli.exitWith(exitCodeOfState(state))
 }
 
 async function printTail(cli: Cli, calls: ServerCalls, id: string, options: LogOptions) {

@@ -12,6 +12,7 @@ import type { SchedulerClient } from '../../core/protocol.ts'
 import type { Administration } from '../administration.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Caller } from '../identity/caller.ts'
+import type { Metrics } from '../metrics.ts'
 import type { Route } from './route-table.ts'
 
 /** What `createApi` is given: the scheduler behind it, and who may call. */
@@ -19,6 +20,7 @@ export interface ApiOptions {
   /** The scheduler as a project sees it; `actor` is the token that acts. */
   readonly clientFor: (project: string, actor: number | null) => SchedulerClient
   readonly admin: Administration
+  readonly metrics?: Pick<Metrics, 'onRequest' | 'page'>
   readonly health: Health
   readonly identify: Authenticator['identify']
   /** Callers without a token are let in: for servers that only their own machine can reach. */

@@ -13,6 +13,7 @@ import { guardHost } from './host.ts'
 import { jobRoutes } from './job-routes.ts'
 import { logRoutes } from './log-routes.ts'
 import { answerUnknownRoutes } from './methods.ts'
+import { metricsRoutes } from './metrics-routes.ts'
 import { sendProblem } from './problem.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { collectRoutes } from './route-table.ts'
@@ -74,6 +75,7 @@ export function createApi(options: ApiOptions): Api {
   const routes = collectRoutes(api)
   api.decorate('routeTable', routes)
 
+  metricsRoutes(api, options)
   healthRoutes(api, options)
   submitRoutes(api, options)
   runRoutes(api, options)

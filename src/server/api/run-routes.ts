@@ -91,7 +91,8 @@ export function runRoutes(
     handler: (request) => {
       requireNoBody(request.body)
       const client = clientFor(projectOf(request), request.caller.tokenId)
-      return client.cancel(runId(request.params.id))
+      const cause = { request: request.id, address: request.ip }
+      return client.cancel(runId(request.params.id), cause)
     },
   })
 

@@ -8,6 +8,8 @@ import type { LaneBoard } from '../tick/lane-board.ts'
 import type { Ticker } from '../tick/ticker.ts'
 import type { Undelivered } from '../undelivered.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
+import type { Metrics } from '../metrics.ts'
+import { measureLag } from './measure-lag.ts'
 import { noteUses } from './note-uses.ts'
 import { checkOwnLeases } from './own-leases.ts'
 import { promote } from './promote.ts'
@@ -34,6 +36,7 @@ export interface LoopDeps {
   rejoin(): Promise<void>
   readonly refreshQueues: Step
   readonly authenticator: Pick<Authenticator, 'takeUses'>
+  readonly metrics: Pick<Metrics, 'onLoopLag'>
   onError(error: unknown): void
 }
 
@@ -44,6 +47,8 @@ export interface Loops {
   checkLeases(): void
   stop(): Promise<void>
 }
+
+const LAG_PERIOD_MS = 5_000
 
 /** Every duty of a node, each a bounded step on the one shared loop. */
 export function startLoops(deps: LoopDeps): Loops {
@@ -77,6 +82,8 @@ export function startLoops(deps: LoopDeps): Loops {
   start(refreshLanes({ store, board, isWaited, kick: ticker.kick }), config.laneRefreshMs)
   start(deps.refreshQueues, config.laneRefreshMs)
   start(noteUses(deps), 30_000)
+  const { onLoopLag: onLag } = deps.metrics
+  start(measureLag({ clock, periodMs: LAG_PERIOD_MS, onLag }), LAG_PERIOD_MS)
   start(retain({ store, storeNow, keepMs: config.keepMs }), 60_000)
   start(maintain({ store }), 60_000)
 

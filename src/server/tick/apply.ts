@@ -1,5 +1,5 @@
 import { PunctualError } from '../../core/errors.ts'
-import type { LanePlace, Lease, NewRun, TickResult } from '../../store/port.ts'
+import type { EndCommand, LanePlace, Lease, NewRun, TickResult } from '../../store/port.ts'
 import type { Session } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
 import { isBefore, type LaneBoard } from './lane-board.ts'
@@ -17,6 +17,9 @@ export interface Applying {
   /** An id that another node's run already has: give the run a new one and try again. */
   remint(entry: SubmitEntry): void
   onTimer(dueAt: number): void
+  /** An attempt this node has granted is over. */
+  onEnd(lease: Lease, command: EndCommand, now: number): void
+  onGrant(lease: Lease): void
 }
 
 /** Takes the results of a tick that is durable now: answers callers, hands over grants, updates hints. */
@@ -28,8 +31,10 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
   for (let index = 0; index < work.ends.length; index += 1) {
     const entry = work.ends[index] as EndEntry
     const { runId, fence } = entry.item
-    context.roster.drop(runId, fence)
-    answer(entry, result.ends[index] ?? 'stale')
+    const lease = context.roster.drop(runId, fence)
+    const verdict = result.ends[index] ?? 'stale'
+    if (lease && verdict === 'ended') context.onEnd(lease, entry.item, result.now)
+    answer(entry, verdict)
   }
   for (const [index, entry] of work.cancels.entries()) {
     const verdict = result.cancels[index] ?? { kind: 'unknown' }
@@ -164,6 +169,7 @@ function grant(
   }
   session.credit = Math.max(0, session.credit - weight)
   context.roster.hold(session, lease, Number.POSITIVE_INFINITY, context.mono)
+  context.onGrant(lease)
 }
 
 /** The lease of a run that never stood in line, as the store wrote it. */

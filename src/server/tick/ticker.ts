@@ -38,7 +38,9 @@ export interface TickerOptions {
   onUnknown(batch: TickBatch): void
   onError(error: unknown): void
   /** A tick that is durable now, what it did, and how long the store took. */
-  onTick?(batch: TickBatch, result: TickResult, tookMs: number): void
+  onTick(batch: TickBatch, result: TickResult, tookMs: number): void
+  onEnd(lease: Lease, command: EndCommand, now: number): void
+  onGrant(lease: Lease): void
 }
 
 /**
@@ -138,7 +140,7 @@ export function createTicker(options: TickerOptions): Ticker {
       const sentMono = clock.mono()
       const result = await store.tick(work.batch)
       finish(work, result)
-      options.onTick?.(work.batch, result, clock.mono() - sentMono)
+      options.onTick(work.batch, result, clock.mono() - sentMono)
       failures = 0
     } catch (error) {
       await recover(work, error)
@@ -154,6 +156,8 @@ export function createTicker(options: TickerOptions): Ticker {
       mayGrant: options.mayGrant() && options.node() === work.batch.node,
       giveBack: options.giveBack,
       onTimer: options.onTimer,
+      onEnd: options.onEnd,
+      onGrant: options.onGrant,
       remint(entry) {
         entry.item = { ...entry.item, id: options.mintId(), handOff: null }
         submits.restore([entry])

@@ -276,6 +276,24 @@ export function administrationContract(open: OpenStore): void {
   )
 
   test(
+    'a cancel that changes something leaves its line, one that does not leaves none',
+    inWorld(async (world) => {
+      const { project: projectId } = world
+      const waiting = world.newRun()
+      await world.submit(waiting)
+      const cancel = (runId: number) =>
+        world.tick({ cancels: [{ runId, projectId, audit: note(world, 'run.cancel') }] })
+      await cancel(waiting.id)
+      await cancel(waiting.id)
+      await cancel(world.mint())
+      assert.deepEqual(await actions(world), ['run.cancel'])
+      const lease = await world.start()
+      await cancel(lease.runId)
+      assert.equal((await actions(world)).length, 2)
+    }),
+  )
+
+  test(
     'sessions of live nodes are listed with what they offer and what they run',
     inWorld(async (world) => {
       const { store, node, session } = world

@@ -1,4 +1,5 @@
 import type { Cause, FinalState } from '../../core/run-state.ts'
+import type { AuditEntry } from './audit.ts'
 
 /** Submissions, endings, cancels, admissions and claims in one transaction. */
 export interface TickStore {
@@ -109,6 +110,8 @@ export type EndVerdict = 'ended' | 'replayed' | 'stale'
 export interface CancelCommand {
   readonly runId: number
   readonly projectId: number
+  /** Written if the run is cancelled or marked by this command. */
+  readonly audit?: AuditEntry
 }
 
 /**

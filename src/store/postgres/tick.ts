@@ -10,7 +10,8 @@ import { GATE_MET, KEY_MET, LEASE_MISSED, sqlStateOf, tryAgain } from './outcome
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
 import { insertRuns, type Submission } from './submit.ts'
 import { takeKeys } from './submit-keys.ts'
-import { planTick, type TickPlan } from './tick-plan.ts'
+import { planTick, type TickPlan, nameOfCancel } from './tick-plan.ts'
+import { addAudit } from './audit.ts'
 import { read, transact, type Mode } from './transaction.ts'
 import { judge } from './verdicts.ts'
 
@@ -139,6 +140,10 @@ async function apply(
   })
   const endings = reportedElsewhere(Promise.all(rounds))
   const cancels = plan.cancels.length > 0 ? await cancelRuns(work, now, plan.cancels) : null
+  for (const { audit, ...command } of plan.cancels) {
+    const kind = cancels?.verdicts.get(nameOfCancel(command))?.kind
+    if (audit && (kind === 'cancelled' || kind === 'marked')) await addAudit(work, now, audit)
+  }
   if (plan.keyed.length > 0) assertKeysKept(plan.keyed, refusedKeys, await submission)
   const admitted = careful
     ? await admitAt(work, touchedGates(await submission, await endings, cancels))

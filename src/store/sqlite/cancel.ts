@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { type FinalState, isFinal, stateOfCode } from '../../core/run-state.ts'
 import type { CancelCommand, CancelVerdict } from '../port.ts'
 import type { Gates } from './admit.ts'
+import { prepareAudit } from './audit.ts'
 import type { Keys } from './keys.ts'
 import type { TickState } from './tick-state.ts'
 
@@ -23,15 +24,17 @@ interface Found {
 export type Cancel = (command: CancelCommand, tick: TickState) => CancelVerdict
 
 export function prepareCancel(db: Database, gates: Gates, keys: Keys): Cancel {
+  const audit = prepareAudit(db)
   const find = db.prepare<[number, number], Found>(FIND_TO_CANCEL)
   const mark = db.prepare(MARK)
   const cancelWaiting = db.prepare(CANCEL_WAITING)
 
-  return ({ runId, projectId }, tick) => {
+  return ({ runId, projectId, audit: entry }, tick) => {
     const run = find.get(runId, projectId)
     if (!run) return { kind: 'unknown' }
     const state = stateOfCode(run.status)
     if (isFinal(state)) return { kind: 'final', state: state satisfies FinalState }
+    if (entry) audit(entry, tick.now)
     if (state === 'running') {
       mark.run(runId)
       return { kind: 'marked', node: run.node }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import { type Launcher, type StartInput, startLauncher } from './launcher.ts'
-import { findMarked } from './process-tree.ts'
+import { findOf } from './process-tree.ts'
 
 const FAR = 3_600_000_000_000n
 let fences = 0
@@ -49,7 +49,7 @@ function run(launcher: Launcher, command: string, extra: Partial<StartInput> = {
       onAbandoned: () => end('abandoned'),
     },
   )
-  return { child, seen, mark, ended: ended.promise, left: () => findMarked(mark) }
+  return { child, seen, mark, ended: ended.promise, left: () => findOf(mark) }
 }
 
 test('what a process prints and how it ends is reported, in that order', async (t) => {

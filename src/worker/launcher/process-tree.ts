@@ -8,6 +8,7 @@ export interface Mark {
 
 export const RUN_VARIABLE = 'PUNCTUAL_RUN_ID'
 export const FENCE_VARIABLE = 'PUNCTUAL_FENCE'
+export const ATTEMPT_VARIABLE = 'PUNCTUAL_ATTEMPT'
 /** Names the launcher that answers for a process: its id and when it was started. */
 export const GUARDIAN_VARIABLE = 'PUNCTUAL_GUARDIAN'
 
@@ -63,11 +64,29 @@ function findTree(leader: number, mark: Mark): number[] {
   return [...members]
 }
 
-/** Processes that carry the mark. */
-export function findMarked(mark: Mark): number[] {
+/** What a process says of the attempt it belongs to. */
+export interface Marked {
+  readonly run: string
+  readonly fence: string
+  readonly attempt: string
+}
+
+/** Processes whose mark is meant. */
+export function findMarked(isMeant: (mark: Marked) => boolean): number[] {
   return listProcesses()
     .map(({ pid }) => pid)
-    .filter((pid) => hasMark(pid, mark))
+    .filter((pid) => {
+      const environment = readEnvironment(pid)
+      const run = environment?.get(RUN_VARIABLE)
+      const fence = environment?.get(FENCE_VARIABLE)
+      if (!environment || run === undefined || fence === undefined) return false
+      return isMeant({ run, fence, attempt: environment.get(ATTEMPT_VARIABLE) ?? '' })
+    })
+}
+
+/** Processes of one attempt. */
+export function findOf({ run, fence }: Mark): number[] {
+  return findMarked((mark) => mark.run === run && mark.fence === fence)
 }
 
 /** Ends all of them, when the launcher that knew their leader is gone. */
@@ -75,7 +94,7 @@ export function killMarked({ run, fence }: { run: string; fence: number }): void
   if (process.platform !== 'linux') return
   const mark = { run, fence: String(fence) }
   for (let round = 0; round < ROUNDS; round += 1) {
-    const found = findMarked(mark)
+    const found = findOf(mark)
     if (found.length === 0) return
     for (const pid of found) kill(pid, 'SIGSTOP')
     for (const pid of found) kill(pid)

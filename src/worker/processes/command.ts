@@ -1,7 +1,12 @@
 import { hash } from 'node:crypto'
 import type { Assignment } from '../../core/protocol.ts'
 import { DEFAULT_SHELL, type Work } from '../../core/work.ts'
-import { FENCE_VARIABLE, GUARDIAN_VARIABLE, RUN_VARIABLE } from '../launcher/process-tree.ts'
+import {
+  ATTEMPT_VARIABLE,
+  FENCE_VARIABLE,
+  GUARDIAN_VARIABLE,
+  RUN_VARIABLE,
+} from '../launcher/process-tree.ts'
 
 /** Files that belong to one attempt; they need not exist. */
 export interface AttemptFiles {
@@ -45,7 +50,7 @@ export function environmentOf(
     [GUARDIAN_VARIABLE]: guardian,
     PUNCTUAL_JOB: job,
     PUNCTUAL_PROJECT: project,
-    PUNCTUAL_ATTEMPT: String(attempt),
+    [ATTEMPT_VARIABLE]: String(attempt),
     PUNCTUAL_IDEMPOTENCY_KEY: run,
     PUNCTUAL_SCHEDULED_AT: new Date(dueAt).toISOString(),
     PUNCTUAL_OUTPUT: files.output,

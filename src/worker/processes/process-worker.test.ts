@@ -5,7 +5,7 @@ import { bytesOf, type Entry } from '../../core/output.ts'
 import type { Done } from '../../core/protocol.ts'
 import type { Work } from '../../core/work.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
-import { findMarked } from '../launcher/process-tree.ts'
+import { findOf } from '../launcher/process-tree.ts'
 import { systemClock } from '../system-clock.ts'
 import { createFakeScheduler } from '../testing/fake-scheduler.ts'
 import { createWorker } from '../worker.ts'
@@ -61,14 +61,14 @@ test('programs, scripts and other shells', async (t) => {
   const { perform, textOf } = await open(t)
   await perform('run_a', { executor: 'argv', argv: ['printf', '%s|', '$HOME', 'a b', ''] })
   assert.equal(textOf('run_a'), '$HOME|a b||')
-  const script = 'import sys, os\nprint(sys.version_info[0], os.environ["DAY"])\n'
+  const script = 'console.log(process.argv.length, process.env.DAY)\n'
   await perform('run_b', {
     executor: 'script',
     script,
-    interpreter: ['python3'],
+    interpreter: [process.execPath],
     env: { DAY: 'mon' },
   })
-  assert.equal(textOf('run_b'), '3 mon\n')
+  assert.equal(textOf('run_b'), '2 mon\n')
   await perform('run_c', sh('[[ a == a ]] && echo bash', { shell: '/bin/bash' }))
   assert.equal(textOf('run_c'), 'bash\n')
   await perform('run_d', { executor: 'script', script: 'echo $1$2', interpreter: ['sh', '-u'] })
@@ -148,7 +148,7 @@ test('a timeout ends the tree, politely first, and says so in the log', async (t
   assert.deepEqual([done.outcome, done.cause], ['failed', 'timeout'])
   assert.equal(textOf('run_a'), 'up\nheard\n')
   assert.match(textOf('run_a', 0), /ran out of time/)
-  assert.deepEqual(findMarked({ run: 'run_a', fence: String(done.fence) }), [])
+  assert.deepEqual(findOf({ run: 'run_a', fence: String(done.fence) }), [])
 })
 
 test('a cancel that comes too late changes nothing', async (t) => {
@@ -169,9 +169,9 @@ test('what is lost is killed and not reported', async (t) => {
     { what: 'it to be held' },
   )
   const mark = { run: held.run, fence: String(held.fence) }
-  await waitFor(() => findMarked(mark).length > 0, { what: 'it to run' })
+  await waitFor(() => findOf(mark).length > 0, { what: 'it to run' })
   scheduler.lose('run_a')
-  await waitFor(() => findMarked(mark).length === 0, { what: 'it to be killed' })
+  await waitFor(() => findOf(mark).length === 0, { what: 'it to be killed' })
   assert.equal(scheduler.ended.has('run_a'), false)
 })
 
@@ -182,7 +182,7 @@ test('a draining worker gives back what it stops, and lets nothing live on', asy
   await worker.drain(0)
   const [done] = scheduler.ended.get('run_a') ?? []
   assert.equal(done?.outcome, 'given_back')
-  assert.deepEqual(findMarked({ run: 'run_a', fence: String(done?.fence) }), [])
+  assert.deepEqual(findOf({ run: 'run_a', fence: String(done?.fence) }), [])
 })
 
 test('a worker whose lease runs out kills what it has and confesses', async (t) => {
@@ -194,7 +194,7 @@ test('a worker whose lease runs out kills what it has and confesses', async (t) 
   )
   scheduler.isCutOff = true
   const mark = { run: held.run, fence: String(held.fence) }
-  await waitFor(() => findMarked(mark).length === 0, { what: 'it to be killed' })
+  await waitFor(() => findOf(mark).length === 0, { what: 'it to be killed' })
   scheduler.isCutOff = false
   await waitFor(() => scheduler.messages('register').at(-1)?.forsaken.length === 1, {
     what: 'the confession',
@@ -213,7 +213,7 @@ test('a launcher that is killed costs its attempts, not the worker', async (t) =
   await waitFor(() => scheduler.messages('register').at(-1)?.forsaken[0]?.run === 'run_b', {
     what: 'the loss to be told',
   })
-  assert.deepEqual(findMarked({ run: 'run_b', fence: String(fence) }), [])
+  assert.deepEqual(findOf({ run: 'run_b', fence: String(fence) }), [])
   await perform('run_c', sh('true'))
 })
 

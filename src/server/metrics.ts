@@ -1,0 +1,128 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { EndCommand, Lease, TickBatch, TickResult } from '../store/port.ts'
+
+/** What a node counts. Numbers only: names of jobs and runs belong in logs, not in time series. */
+export interface Metrics {
+  /** A tick that is durable now. */
+  onTick(batch: TickBatch, result: TickResult, tookMs: number): void
+  /** An attempt this node granted has ended. */
+  onEnd(lease: Lease, command: EndCommand, now: number): void
+  onGrant(lease: Lease): void
+  onRequest(method: string, route: string, status: number): void
+  onLoopLag(ms: number): void
+  /** The page that Prometheus reads. */
+  page(): Promise<{ readonly type: string; readonly text: string }>
+}
+
+const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200]
+
+export function createMetrics(gauges: {
+  /** Ready runs, by project and queue. */
+  queueDepths(): Promise<readonly { project: string; queue: string; ready: number }[]>
+  live(): Promise<Readonly<Record<string, number>>>
+  slots(): { used: number; free: number }
+  version: string
+}): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const requests = new Counter({
+    ...{ name: 'http_requests_total', help: 'Requests answered.', registers },
+    labelNames: ['method', 'route', 'status'],
+  })
+  const executed = new Counter({
+    ...{ name: 'jobs_executed_total', help: 'Attempts that ended.', registers },
+    labelNames: ['status'],
+  })
+  const duration = new Histogram({
+    ...{ name: 'job_execution_duration_seconds', help: 'How long attempts took.', registers },
+    buckets: SECONDS,
+  })
+  const wait = new Histogram({
+    ...{ name: 'punctual_run_wait_seconds', help: 'From due to granted.', registers },
+    buckets: SECONDS,
+  })
+  const submitted = new Counter({
+    ...{ name: 'punctual_runs_submitted_total', help: 'Runs stored.', registers },
+  })
+  const lost = new Counter({
+    ...{ name: 'punctual_leases_lost_total', help: 'Attempts whose worker vanished.', registers },
+  })
+  const tickSeconds = new Histogram({
+    ...{ name: 'punctual_tick_seconds', help: 'How long the store took for a tick.', registers },
+    buckets: SECONDS.slice(0, 9),
+  })
+  const tickItems = new Histogram({
+    ...{ name: 'punctual_tick_items', help: 'Submissions, ends and claims of a tick.', registers },
+    buckets: [1, 5, 10, 50, 100, 500, 1_000, 5_000],
+  })
+  const loopLag = new Gauge({
+    ...{ name: 'punctual_loop_lag_seconds', help: 'How late a timer of this node is.', registers },
+  })
+  const success = executed.labels('success')
+  const failure = executed.labels('failed')
+  addGauges(registry, gauges)
+
+  return {
+    onTick(batch, result, tookMs) {
+      submitted.inc(batch.submits.length)
+      tickSeconds.observe(tookMs / 1_000)
+      const claimed = result.claims.reduce((sum, leases) => sum + leases.length, 0)
+      tickItems.observe(batch.submits.length + batch.ends.length + claimed)
+    },
+    onEnd({ startedAt }, { to, cause }, now) {
+      if (cause === 'lost') lost.inc()
+      if (to === 'given_back') return
+      ;(to === 'succeeded' ? success : failure).inc()
+      duration.observe(Math.max(0, now - startedAt) / 1_000)
+    },
+    onGrant: ({ dueAt, createdAt, startedAt }) =>
+      wait.observe(Math.max(0, startedAt - (dueAt ?? createdAt)) / 1_000),
+    onRequest: (method, route, status) => requests.inc({ method, route, status }),
+    onLoopLag: (ms) => loopLag.set(ms / 1_000),
+    page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+  }
+}
+
+/** Asked for when somebody looks. */
+function addGauges(registry: Registry, gauges: Parameters<typeof createMetrics>[0]): void {
+  const registers = [registry]
+  new Gauge({
+    ...{ name: 'punctual_queue_depth', help: 'Runs that stand in line.', registers },
+    labelNames: ['project', 'queue'],
+    async collect() {
+      this.reset()
+      for (const { project, queue, ready } of await gauges.queueDepths()) {
+        this.set({ project, queue }, ready)
+      }
+    },
+  })
+  new Gauge({
+    ...{ name: 'punctual_runs_live', help: 'Runs that have not ended.', registers },
+    labelNames: ['state'],
+    async collect() {
+      for (const [state, count] of Object.entries(await gauges.live())) this.set({ state }, count)
+    },
+  })
+  new Gauge({
+    ...{ name: 'punctual_worker_slots', help: 'Slots of the workers of this node.', registers },
+    labelNames: ['state'],
+    collect() {
+      const { used, free } = gauges.slots()
+      this.set({ state: 'used' }, used)
+      this.set({ state: 'free' }, free)
+    },
+  })
+  new Gauge({
+    ...{ name: 'punctual_build_info', help: 'Which version this is.', registers },
+    labelNames: ['version'],
+    collect() {
+      this.set({ version: gauges.version }, 1)
+    },
+  })
+  new Gauge({
+    ...{ name: 'process_resident_memory_bytes', help: 'Memory of this process.', registers },
+    collect() {
+      this.set(process.memoryUsage.rss())
+    },
+  })
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { runProgram } from '../../src/cli/program.ts'
+import { type OpenApi, openApi, ROOT_TOKEN } from '../api/open-api.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { createFakeTerminal } from './fake-terminal.ts'
+
+interface Shell {
+  readonly api: OpenApi
+  /** Runs a command line; what it wrote and the code it left with. */
+  run(...argv: string[]): Promise<{ code: number; out: string; err: string }>
+  start(options: { isInteractive: boolean }, ...argv: string[]): ReturnType<typeof begin>
+}
+
+function begin(env: Record<string, string>, isInteractive: boolean, argv: readonly string[]) {
+  const terminal = createFakeTerminal({ env, isInteractive, columns: 80 })
+  const code = runProgram(argv, { terminal, version: '9.9.9', addStarters: () => {} })
+  return { terminal, code }
+}
+
+async function open(t: TestContext, { withWorker = true } = {}): Promise<Shell> {
+  const api = await openApi(t)
+  if (withWorker) await api.startWorker()
+  const env = { PUNCTUAL_SERVER: api.url, PUNCTUAL_TOKEN: ROOT_TOKEN }
+  return {
+    api,
+    async run(...argv) {
+      const { terminal, code } = begin(env, false, argv)
+      return { code: await code, ...terminal.written }
+    },
+    start: ({ isInteractive }, ...argv) => begin(env, isInteractive, argv),
+  }
+}
+
+test('exec is as if the command ran here: its output, its streams, its code', async (t) => {
+  const { run } = await open(t)
+  const done = await run('exec', '--', 'sh', '-c', 'echo hi; echo oh >&2; exit 7')
+  assert.deepEqual(done, { code: 7, out: 'hi\n', err: 'oh\n' })
+  assert.equal((await run('exec', '--', 'sh', '-c', 'kill -9 $$')).code, 137)
+  assert.equal((await run('exec', '--', 'true')).code, 0)
+  const missing = await run('exec', '--', '/no/such')
+  assert.equal(missing.code, 125)
+})
+
+test('run --wait tells success from failure from cancellation', async (t) => {
+  const { run, api } = await open(t)
+  const failed = await run('run', '--wait', '--', 'sh', '-c', 'echo hi; exit 7')
+  assert.deepEqual([failed.code, failed.out], [3, 'hi\n'])
+  assert.match(failed.err, /✖ failed .*exited with code 7/)
+  assert.equal((await run('run', '--wait', '--', 'true')).code, 0)
+  await api.call('PUT', '/v1/jobs/hello', { body: { run: 'cat "$PUNCTUAL_INPUT"' } })
+  assert.equal((await run('run', 'hello', '--wait', '-i', '{"a":1}')).out, '{"a":1}')
+  const bare = await run('run', 'hello', '-o', 'json')
+  assert.match((JSON.parse(bare.out) as { id: string }).id, /^run_/)
+  for (const argv of [['run'], ['run', 'hello', 'world'], ['run', 'hello', '-i', '{']]) {
+    assert.equal((await run(...argv)).code, 2, argv.join(' '))
+  }
+})
+
+test('lists are tables for people and JSON for programs, also when they are empty', async (t) => {
+  const { run } = await open(t)
+  assert.deepEqual(await run('runs', '-o', 'json'), { code: 0, out: '[]\n', err: '' })
+  assert.deepEqual((await run('runs', '-o', 'jsonl')).out, '')
+  assert.match((await run('runs')).err, /No runs yet/)
+  assert.match((await run('ls')).err, /No jobs are defined yet/)
+  await run('exec', '--', 'true')
+  await run('exec', '--', 'false')
+  const table = (await run('runs')).out
+  assert.ok(
+    table.split('\n').every((line) => line.length <= 80),
+    table,
+  )
+  assert.match(table, /^RUN +JOB +STATE +TOOK +CREATED +WORKER\n/)
+  const failed = await run('runs', 'state:failed', '-o', 'name')
+  assert.match(failed.out, /^run_[0-9a-z]{11}\n$/)
+  const wrong = await run('runs', 'colour:red')
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.err, /keys are state, job/)
+})
+
+test('a run is found by its end, by @last, and by its job', async (t) => {
+  const { run } = await open(t)
+  await run('exec', '--job', 'first', '--', 'sh', '-c', 'echo one; exit 1')
+  const id = (await run('runs', '-o', 'name')).out.trim()
+  await run('exec', '--', 'echo', 'two')
+  assert.equal((await run('logs', '@last')).out, 'two\n')
+  assert.equal((await run('logs', '@last-failed')).out, 'one\n')
+  assert.equal((await run('logs', 'first@last')).out, 'one\n')
+  assert.equal((await run('logs', id)).out, 'one\n')
+  assert.equal((await run('logs', id.slice(-8))).out, 'one\n')
+  assert.match((await run('show', id)).out, /exit code +1/)
+  assert.match((await run('why', id)).out, /It failed: exited with code 1/)
+  assert.equal((await run('show', 'run_00000000000')).code, 6)
+  assert.equal((await run('show', 'zzzzzz')).code, 6)
+  assert.equal((await run('show', 'what?')).code, 2)
+  assert.equal((await run('show', 'nobody@last')).code, 6)
+})
+
+test('wait says how it ended, or that the time is over', async (t) => {
+  const { run } = await open(t, { withWorker: false })
+  await run('run', '--', 'true')
+  const late = await run('wait', '@last', '--timeout', '1ms')
+  assert.equal(late.code, 5)
+  assert.match(late.err, /◷ ready/)
+  await run('cancel', '@last')
+  assert.equal((await run('wait', '@last')).code, 4)
+  assert.equal((await run('cancel', '@last')).code, 9)
+})
+
+test('a retry is a new run', async (t) => {
+  const { run } = await open(t)
+  await run('exec', '--', 'false')
+  const again = await run('retry', '@last', '-o', 'name')
+  assert.match(again.out, /^run_/)
+  assert.equal((await run('wait', again.out.trim())).code, 3)
+})
+
+test('pause and resume speak of a job, a queue or everything', async (t) => {
+  const { run, api } = await open(t, { withWorker: false })
+  await api.call('PUT', '/v1/jobs/hello', { body: { run: 'true' } })
+  assert.equal((await run('pause', 'hello', '--reason', 'moving')).out, 'the job hello is paused\n')
+  assert.match((await run('ls')).out, /hello +v1 +paused/)
+  assert.equal((await run('resume', 'hello')).code, 0)
+  assert.equal((await run('pause', '--queue', 'mail')).out, 'the queue mail is paused\n')
+  assert.equal((await run('pause', '--all')).code, 0)
+  assert.equal((await run('pause')).code, 2)
+  assert.equal((await run('pause', 'nobody')).code, 6)
+})
+
+test('tokens are made, listed and revoked', async (t) => {
+  const { run } = await open(t, { withWorker: false })
+  const made = await run('token', 'create', 'ci', '--role', 'viewer', '--expires', '90d')
+  const token = made.out.trim()
+  assert.match(token, /^punctual_/)
+  assert.equal((await run('--token', token, 'runs')).code, 0)
+  assert.equal((await run('--token', token, 'exec', '--', 'true')).code, 125)
+  assert.equal((await run('--token', token, 'run', 'hello')).code, 7)
+  assert.match((await run('token', 'ls')).out, /tok_1 +ci +viewer/)
+  assert.equal((await run('token', 'revoke', 'tok_1')).code, 0)
+  assert.equal((await run('--token', token, 'runs')).code, 7)
+})
+
+test('what goes wrong is said in words, or as the problem it is', async (t) => {
+  const { run } = await open(t, { withWorker: false })
+  const away = await run('--server', 'http://127.0.0.1:1', 'runs')
+  assert.equal(away.code, 8)
+  assert.match(
+    away.err,
+    /no server answers at http:\/\/127\.0\.0\.1:1\n +Start one with `punctual up`/,
+  )
+  const json = await run('show', 'run_00000000000', '-o', 'json')
+  assert.equal((JSON.parse(json.err) as { code: string }).code, 'run_not_found')
+  const typo = await run('cancle', '@last')
+  assert.equal(typo.code, 2)
+  assert.match(typo.err, /Did you mean cancel/)
+  assert.equal((await run('--server', 'nowhere', 'runs')).code, 2)
+  assert.deepEqual(await run('version'), { code: 0, out: '9.9.9\n', err: '' })
+  const raw = await run('api', 'GET', '/v1/queues')
+  assert.deepEqual(JSON.parse(raw.out), { data: [] })
+})
+
+test('Ctrl-C lets a run go, or stops it, as one likes', async (t) => {
+  const shell = await open(t)
+  const watch = async (isInteractive: boolean, answer: string) => {
+    const seen = shell.start({ isInteractive }, 'exec', '--', 'sh', '-c', 'echo up; sleep 1000')
+    await waitFor(() => seen.terminal.written.out === 'up\n', { what: 'the run to be up' })
+    seen.terminal.interrupt(answer)
+    return { code: await seen.code, err: seen.terminal.written.err }
+  }
+  const detached = await watch(true, 'd')
+  assert.equal(detached.code, 130)
+  assert.match(detached.err, /goes on without you/)
+  assert.match((await shell.run('ps')).out, /▶ running/)
+  assert.equal((await shell.run('cancel', '@last')).code, 0)
+
+  const cancelled = await watch(true, 'c')
+  assert.match(cancelled.err, /told to stop/)
+  assert.equal(cancelled.code, 143)
+
+  assert.equal((await watch(false, 'c')).code, 130)
+  await shell.run('cancel', '@last')
+})
