@@ -34,7 +34,7 @@ export const ERRORS = {
   lease_lost: [409, 'Another attempt owns this run now; stop working on it.'],
   session_superseded: [409, 'A newer registration of this session exists; this one must stop.'],
   exchange_out_of_order: [409, 'Number exchanges 1, 2, 3 … and repeat one until it is answered.'],
-  job_is_live: [409, 'Cancel its runs first, wait for them, or delete with `cancel=true`.'],
+  job_is_live: [409, 'Cancel its runs first, or wait for them.'],
   job_exists: [409, 'Leave out `If-Match: "0"` to replace it.'],
   version_conflict: [412, 'Read it again, apply your change to what is there now, and retry.'],
   body_too_large: [413, 'Split the request; one body may hold at most the documented size.'],

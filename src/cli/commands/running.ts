@@ -31,24 +31,31 @@ export function runningCommands(program: Command, cli: Cli): void {
       .description('run a command on a worker, with its output and its exit code as if it ran here')
       .argument('<command...>', 'the program and its arguments, after --')
       .option('--job <name>', 'the job it counts as')
-      .option('--cwd <directory>', 'where it starts', terminal.cwd),
-  ).action(async (argv: string[], options: RunOptions & { job?: string; cwd: string }, command) => {
-    try {
-      const calls = cli.calls(command)
-      const { job, cwd } = options
-      const id = await submit(calls, { argv, cwd, ...(job && { job }), ...wishes(options) })
-      const end = await watchRun(id, { calls, terminal, onOutput: printOutput(terminal) })
-      cli.exitWith(childCode(end))
-    } catch (error) {
-      if (!(error instanceof Failure) || error.exitCode === EXIT.interrupted) throw error
-      const { hint, problem, message } = error
-      throw new Failure(message, {
-        exitCode: EXIT.execFailed,
-        ...(hint && { hint }),
-        ...(problem && { problem }),
-      })
-    }
-  })
+      .option('--cwd <directory>', 'where it starts; here, if the server is on this machine'),
+  ).action(
+    async (argv: string[], options: RunOptions & { job?: string; cwd?: string }, command) => {
+      try {
+        const calls = cli.calls(command)
+        const { job, cwd = isHere(calls.url) ? terminal.cwd : undefined } = options
+        const id = await submit(calls, {
+          argv,
+          ...(cwd && { cwd }),
+          ...(job && { job }),
+          ...wishes(options),
+        })
+        const end = await watchRun(id, { calls, terminal, onOutput: printOutput(terminal) })
+        cli.exitWith(childCode(end))
+      } catch (error) {
+        if (!(error instanceof Failure) || error.exitCode === EXIT.interrupted) throw error
+        const { hint, problem, message } = error
+        throw new Failure(message, {
+          exitCode: EXIT.execFailed,
+          ...(hint && { hint }),
+          ...(problem && { problem }),
+        })
+      }
+    },
+  )
 
   shared(
     program
@@ -115,6 +122,11 @@ export function runningCommands(program: Command, cli: Cli): void {
       const end = { state: run.state, exit_code: null, signal: null }
       await finish(cli, calls, id, end)
     })
+}
+
+/** Directories of this machine mean something only to workers of this machine. */
+function isHere(url: string): boolean {
+  return /^(?:127\.|localhost$|\[::1\]$)/.test(new URL(url).hostname)
 }
 
 const NEVER = new AbortController().signal

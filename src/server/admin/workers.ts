@@ -13,7 +13,13 @@ export function createWorkers(store: Pick<NodeStore, 'listSessions'>): Workers {
   return {
     async list(project) {
       const sessions = await store.listSessions()
-      return sessions.map(show).filter(({ projects }) => serves(projects, project))
+      return (
+        sessions
+          .map(show)
+          .filter(({ projects }) => serves(projects, project))
+          // Whom else it serves is not this project's business.
+          .map((worker) => ({ ...worker, projects: worker.projects.length === 0 ? [] : [project] }))
+      )
     },
   }
 }

@@ -35,12 +35,14 @@ export function guardAccess(api: Api, { identify, isOpen = false, clock }: Acces
       void reply.header('www-authenticate', 'Bearer')
       throw new PunctualError('unauthorized', 'the token is missing or wrong')
     }
-    if (caller.tokenId !== null) {
+    const { permission } = request.routeOptions.config
+    // A fleet may share a token, and a worker that is turned away loses its leases.
+    if (caller.tokenId !== null && permission !== 'work') {
       const waitS = rate.take(caller.tokenId, clock.mono())
       if (waitS > 0) throw tooFast(reply, waitS, 'this token is used too often')
     }
     request.caller = caller
-    requirePermission(request, request.routeOptions.config.permission as Permission)
+    requirePermission(request, permission as Permission)
   }
 
   api.addHook('onRequest', (request, reply, next) => {

@@ -69,5 +69,7 @@ declare module 'fastify' {
 
   interface FastifyInstance {
     routeTable: readonly Route[]
+    /** Aborts when the server stops: waits and streams end. */
+    closing: AbortSignal
   }
 }

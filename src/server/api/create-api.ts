@@ -19,6 +19,7 @@ import { referenceRoutes } from './reference-routes.ts'
 import { collectRoutes } from './route-table.ts'
 import { runRoutes } from './run-routes.ts'
 import { submitRoutes } from './submit-routes.ts'
+import { uiRoutes } from './ui-routes.ts'
 import { validationError } from './validation-error.ts'
 import { workerRoutes } from './worker-routes.ts'
 
@@ -72,6 +73,10 @@ export function createApi(options: ApiOptions): Api {
   guardUrlLength(api)
   acceptJsonOnly(api)
   answerUnknownRoutes(api)
+  const closing = new AbortController()
+  api.decorate('closing', closing.signal)
+  // Whoever waits for something is answered now: a server that stops must not wait for them.
+  api.addHook('preClose', async () => closing.abort('closing'))
   const routes = collectRoutes(api)
   api.decorate('routeTable', routes)
 
@@ -83,6 +88,7 @@ export function createApi(options: ApiOptions): Api {
   logRoutes(api, options)
   workerRoutes(api, options)
   adminRoutes(api, options)
+  uiRoutes(api)
   referenceRoutes(api, routes, options.version ?? 'unknown')
   return api
 }

@@ -1,4 +1,5 @@
 import type { Api, ApiOptions } from './api.ts'
+import { seesEverything } from './request.ts'
 
 /** The page that Prometheus reads, and the count of requests on it. */
 export function metricsRoutes(api: Api, { metrics }: Pick<ApiOptions, 'metrics'>): void {
@@ -16,7 +17,9 @@ export function metricsRoutes(api: Api, { metrics }: Pick<ApiOptions, 'metrics'>
     url: '/metrics',
     config: { permission: 'read' },
     schema: { summary: 'Figures for Prometheus' },
-    handler: async (_request, reply) => {
+    handler: async (request, reply) => {
+      // It speaks of every project.
+      seesEverything(request, 'true')
       const { type, text } = await metrics.page()
       return reply.header('content-type', type).send(text)
     },

@@ -84,11 +84,11 @@ export function expectedVersion({ headers }: FastifyRequest): number | null {
   throw new PunctualError('invalid_request', message, { field: 'If-Match' })
 }
 
-/** Aborts when the other side hangs up before it has its answer: such a wait should end. */
+/** Aborts when the other side hangs up before it has its answer, or when the server stops. */
 export function whenGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort()
   })
-  return gone.signal
+  return AbortSignal.any([gone.signal, reply.server.closing])
 }

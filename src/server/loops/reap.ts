@@ -12,6 +12,7 @@ export type End = (leases: readonly Lease[], report: Report, owner: number) => P
 
 /** Sessions that fell silent lose their leases; measured by the monotonic clock, never by the wall. */
 export function reapSessions(deps: {
+  store: Pick<NodeStore, 'loseSession'>
   clock: Clock
   config: NodeConfig
   roster: Roster
@@ -25,6 +26,8 @@ export function reapSessions(deps: {
       if (session.lastSeenMono >= oldest) continue
       session.pending?.settle()
       await end(roster.remove(session), { kind: 'lost' }, membership.node)
+      const { id, registration } = session
+      await deps.store.loseSession({ session: id, registration })
     }
     const overdue = [...roster.allLeases()].filter((lease) =>
       isOverdue(lease, clock.mono(), config),

@@ -32,6 +32,8 @@ export interface NodeStore {
     held: readonly { runId: number; fence: number }[]
   }): Promise<{ adopted: readonly Lease[]; unlisted: readonly Lease[] } | null>
   forgetSession(input: { session: number; registration: number }): Promise<void>
+  /** It has not been heard of for a lease. It may come back; until then nobody lists it. */
+  loseSession(input: { session: number; registration: number }): Promise<void>
   /** Sessions bound to nodes that are alive, in order of name. */
   listSessions(): Promise<readonly SessionRecord[]>
 }

@@ -44,15 +44,26 @@ const FORGET = {
   text: `DELETE FROM session WHERE id = $1::bigint AND registration = $2::bigint`,
 }
 
+const LOSE = {
+  name: 'lose-session',
+  text: `UPDATE session SET offer = NULL WHERE id = $1::bigint AND registration = $2::bigint`,
+}
 const LIST_SESSIONS = {
   name: 'list-sessions',
   text: `
   SELECT s.id, s.name, s.offer, s.seen_at AS since, s.node, n.name AS "nodeName",
          coalesce(busy.running, 0)::int AS running
-    FROM session s JOIN node n ON n.id = s.node AND n.alive
+    FROM session s JOIN node n ON n.id = s.node AND n.alive AND s.offer IS NOT NULL
     LEFT JOIN (SELECT session, count(*) AS running FROM lease GROUP BY session) busy
       ON busy.session = s.id
    ORDER BY s.name COLLATE "C", s.id`,
+}
+
+export async function loseSession(
+  db: Database,
+  { session, registration }: Input<'loseSession'>,
+): Promise<void> {
+  await transact(db.duty, (work) => work.query(LOSE, [session, registration]), 'single')
 }
 
 export async function listSessions(db: Database): Promise<SessionRecord[]> {

@@ -88,6 +88,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     buryDead: () => nodes.buryDead(db),
     adopt: (input) => sessions.adopt(db, input),
     forgetSession: (input) => sessions.forgetSession(db, input),
+    loseSession: (input) => sessions.loseSession(db, input),
     listSessions: () => sessions.listSessions(db),
 
     internProjects: (names) => catalog.internProjects(db, names),

@@ -121,6 +121,7 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     buryDead: () => write(() => nodes.buryDead(now())),
     adopt: (input) => write(() => sessions.adopt(input, now())),
     forgetSession: (input) => write(() => sessions.forgetSession(input)),
+    loseSession: (input) => write(() => sessions.loseSession(input)),
 
     findProject: (name) => read(() => catalog.findProject(name)),
     findJob: (input) => read(() => catalog.findJob(input)),

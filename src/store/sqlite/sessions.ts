@@ -19,10 +19,12 @@ export const FORGET_SESSION = `DELETE FROM session WHERE id = ? AND registration
 export const LIST_SESSIONS = `
   SELECT s.id, s.name, s.offer, s.seen_at AS since, s.node, n.name AS nodeName,
          coalesce(busy.running, 0) AS running
-    FROM session s JOIN node n ON n.incarnation = s.node AND n.alive = 1
+    FROM session s JOIN node n ON n.incarnation = s.node AND n.alive = 1 AND s.offer IS NOT NULL
     LEFT JOIN (SELECT session, count(*) AS running FROM run WHERE status = 1 GROUP BY session) busy
       ON busy.session = s.id
    ORDER BY s.name, s.id`
+
+export const LOSE_SESSION = `UPDATE session SET offer = NULL WHERE id = ? AND registration = ?`
 
 type Adoption = Parameters<NodeStore['adopt']>[0]
 
@@ -32,6 +34,7 @@ export interface Sessions {
     now: number,
   ): { adopted: readonly Lease[]; unlisted: readonly Lease[] } | null
   forgetSession(input: { session: number; registration: number }): void
+  loseSession(input: { session: number; registration: number }): void
 }
 
 export function prepareSessions(db: Database): Sessions {
@@ -40,6 +43,7 @@ export function prepareSessions(db: Database): Sessions {
   const heldBySession = db.prepare<[number, number], LeaseRow>(HELD_BY_SESSION)
   const owners = prepareOwners(db)
   const forget = db.prepare(FORGET_SESSION)
+  const lose = db.prepare(LOSE_SESSION)
 
   return {
     adopt({ node, session, registration, name, offer, held }, now) {
@@ -58,6 +62,9 @@ export function prepareSessions(db: Database): Sessions {
     },
     forgetSession({ session, registration }) {
       forget.run(session, registration)
+    },
+    loseSession({ session, registration }) {
+      lose.run(session, registration)
     },
   }
 }

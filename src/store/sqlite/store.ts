@@ -109,6 +109,7 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
     buryDead: () => call('buryDead'),
     adopt: (input) => call('adopt', input),
     forgetSession: (input) => call('forgetSession', input),
+    loseSession: (input) => call('loseSession', input),
 
     internProjects: (names) => call('internProjects', names),
     findProject: (name) => call('findProject', name),

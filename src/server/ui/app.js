@@ -1,0 +1,165 @@
+// The plain page: what there is to see, read through the same API as everybody else. All text is set
+// as text, never as markup: what jobs print and are called is not ours to trust.
+
+const GLYPHS = {
+  blocked: '◷',
+  scheduled: '◷',
+  ready: '◷',
+  running: '▶',
+  succeeded: '✓',
+  failed: '✕',
+  cancelled: '⊘',
+  skipped: '⤼',
+}
+const main = document.getElementById('main')
+const search = document.getElementById('search')
+let leave = new AbortController()
+
+async function api(path, signal) {
+  const token = sessionStorage.getItem('token')
+  const headers = token ? { authorization: `Bearer ${token}` } : {}
+  const answer = await fetch(path, { headers, signal })
+  if (answer.ok) return answer
+  const problem = await answer.json().catch(() => ({ detail: `the server said ${answer.status}` }))
+  throw Object.assign(new Error(problem.detail), { status: answer.status, hint: problem.hint })
+}
+
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties)
+  made.append(...children)
+  return made
+}
+
+function state(run) {
+  return element('span', { className: run.state }, `${GLYPHS[run.state] ?? '?'} ${run.state}`)
+}
+
+function seconds(from, to) {
+  if (!from) return ''
+  const ms = (to ? Date.parse(to) : Date.now()) - Date.parse(from)
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`
+}
+
+async function showRuns(query, signal) {
+  search.q.value = query
+  const url = `/v1/runs?limit=100${query && `&q=${encodeURIComponent(query)}`}`
+  const { data } = await (await api(url, signal)).json()
+  document.title = 'Punctual'
+  if (data.length === 0) {
+    const words = query
+      ? `No runs match ${query}.`
+      : 'No runs yet. Try: punctual exec -- echo hello'
+    return main.replaceChildren(element('p', { className: 'note' }, words))
+  }
+  const head = ['Run', 'Job', 'State', 'Took', 'Created', 'Worker', '']
+  const rows = data.map((run) =>
+    element(
+      'tr',
+      {},
+      element('td', {}, element('a', { href: `/ui/runs/${run.id}` }, run.id)),
+      element('td', {}, run.job),
+      element('td', {}, state(run)),
+      element('td', {}, seconds(run.started_at, run.finished_at)),
+      element('td', { title: run.created_at }, new Date(run.created_at).toLocaleString()),
+      element('td', {}, run.worker ?? ''),
+      element('td', { className: 'wide' }, run.message ?? ''),
+    ),
+  )
+  const titles = element('tr', {}, ...head.map((title) => element('th', {}, title)))
+  main.replaceChildren(
+    element('table', {}, element('thead', {}, titles), element('tbody', {}, ...rows)),
+  )
+}
+
+async function showRun(id, signal) {
+  const run = await (await api(`/v1/runs/${id}`, signal)).json()
+  const why = await (await api(`/v1/runs/${id}/why`, signal)).json()
+  document.title = `${GLYPHS[run.state] ?? ''} ${run.job}`
+  const facts = [
+    ['run', run.id],
+    ['job', run.job],
+    ['queue', run.queue],
+    ['created', new Date(run.created_at).toLocaleString()],
+    ['took', seconds(run.started_at, run.finished_at)],
+    ['attempt', String(run.attempt)],
+    ['worker', run.worker],
+    ['exit code', run.process?.exit_code?.toString()],
+    ['signal', run.process?.signal],
+    ['command', run.work && JSON.stringify(run.work)],
+    ['input', run.input === null ? null : JSON.stringify(run.input)],
+    ['result', run.result === null ? null : JSON.stringify(run.result)],
+  ]
+  const list = facts
+    .filter(([, value]) => value)
+    .flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])
+  const verdict = element('p', { className: 'verdict' }, state(run), ` ${why.sentence}`)
+  const log = element('pre', { ariaLabel: 'Log' })
+  main.replaceChildren(verdict, element('dl', {}, ...list), log)
+  await followLog(id, log, signal)
+  if (run.finished_at === null) await showRun(id, signal)
+}
+
+async function followLog(id, log, signal) {
+  const answer = await api(`/v1/runs/${id}/logs/follow`, signal)
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    text += value
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1]
+      text = text.slice(end + 2)
+      if (data) append(log, JSON.parse(data).entries ?? [])
+    }
+  }
+}
+
+function append(log, entries) {
+  const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 20
+  for (const [, stream, piece] of entries) {
+    log.append(element('span', { className: stream }, piece))
+  }
+  if (isAtEnd) log.scrollTop = log.scrollHeight
+}
+
+function askForToken() {
+  const field = element('input', { type: 'password', name: 'token', autocomplete: 'off' })
+  const form = element('form', {}, element('p', {}, 'Paste a token to look around.'), field)
+  const hint =
+    'The first start wrote one to admin-token in the data directory; `punctual token create` makes others.'
+  form.append(element('p', { className: 'note' }, hint))
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    sessionStorage.setItem('token', field.value.trim())
+    void show()
+  })
+  main.replaceChildren(form)
+}
+
+async function show() {
+  leave.abort()
+  leave = new AbortController()
+  const { signal } = leave
+  const id = /^\/ui\/runs\/(run_[0-9a-z]+)$/.exec(location.pathname)?.[1]
+  const query = new URLSearchParams(location.search).get('q') ?? ''
+  try {
+    await (id ? showRun(id, signal) : showRuns(query, signal))
+  } catch (error) {
+    if (signal.aborted) return
+    if (error.status === 401) return askForToken()
+    main.replaceChildren(
+      element('p', { className: 'verdict failed' }, error.message),
+      element('p', { className: 'note' }, error.hint ?? ''),
+    )
+  }
+}
+
+search.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const query = search.q.value.trim()
+  history.pushState(null, '', query ? `/ui?q=${encodeURIComponent(query)}` : '/ui')
+  void show()
+})
+addEventListener('popstate', () => void show())
+void show()
