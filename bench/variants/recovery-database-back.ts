@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from '../../src/client/index.ts'
 import { startPostgres } from '../../test/support/postgres-server.ts'
+import { waitFor } from '../../test/support/wait-for.ts'
 import { startChild } from '../harness/child.ts'
 import { measure, verify } from '../harness/variant.ts'
 import { countRuns, countSucceeded } from '../systems/punctual-store.ts'
@@ -47,7 +48,12 @@ measure(async () => {
 
     submitting = false
     await trickle
-    await pause(WARM_UP_MS)
+    // A grant whose commit was cut off is found and given back within seconds, not at once.
+    await waitFor(async () => (await countRuns(store)) === (await countSucceeded(store)), {
+      what: 'every run to end',
+      deadlineMs: 60_000,
+      intervalMs: 100,
+    })
     await acknowledged(worker)
     await worker.drain(0)
     await server.stop()
