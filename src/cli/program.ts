@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { PunctualError } from '../core/errors.ts'
 import { type Cli, createCli } from './cli.ts'
 import { administrationCommands } from './commands/administration.ts'
+import { helpingCommands } from './commands/helping.ts'
 import { lookingCommands } from './commands/looking.ts'
 import { runningCommands } from './commands/running.ts'
 import { steeringCommands } from './commands/steering.ts'
@@ -59,6 +60,7 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
   lookingCommands(program, cli)
   steeringCommands(program, cli)
   administrationCommands(program, cli)
+  helpingCommands(program, cli)
   for (const command of program.commands) command.exitOverride()
   return program
 }

@@ -7,6 +7,8 @@ import type { ServerAddress } from './server-address.ts'
 export interface ServerCalls {
   readonly url: string
   call<T>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<T>
+  /** Whether it can work, and what time it believes it is. Needs no token. */
+  health(): Promise<{ isReady: boolean; reason: string; at: number | null }>
   /** Events of a stream, taken up again where a connection broke. */
   events(path: string, signal: AbortSignal): AsyncGenerator<ServerEvent>
   /** Bytes as they come. */
@@ -61,6 +63,18 @@ export function createServerCalls(
       })
       const text = await answer.text()
       return (text === '' ? undefined : JSON.parse(text)) as never
+    },
+
+    async health() {
+      let answer: Response
+      try {
+        answer = await fetch(`${url}/readyz`)
+      } catch (error) {
+        throw unreachable(url, error)
+      }
+      const date = answer.headers.get('date')
+      const { reason = '' } = (await answer.json()) as { reason?: string }
+      return { isReady: answer.ok, reason, at: date === null ? null : Date.parse(date) }
     },
 
     async *events(path, signal) {

@@ -180,3 +180,26 @@ test('Ctrl-C lets a run go, or stops it, as one likes', async (t) => {
   assert.equal((await watch(false, 'c')).code, 130)
   await shell.run('cancel', '@last')
 })
+
+test('the doctor says what is well and what is not', async (t) => {
+  const { run, api } = await open(t, { withWorker: false })
+  await run('run', '--', 'true')
+  const ill = await run('doctor')
+  assert.equal(ill.code, 1)
+  assert.match(ill.out, /✔ its database answers/)
+  assert.match(ill.out, /✖ 0 workers with 0 slots/)
+  assert.match(ill.out, /1 runs wait in the queue default, which no worker serves/)
+  await api.startWorker()
+  const well = await run('doctor')
+  assert.deepEqual([well.code, well.out.includes('✖')], [0, false], well.out)
+  assert.equal((await run('--server', 'http://127.0.0.1:1', 'doctor')).code, 1)
+  assert.match((await run('--token', 'wrong', 'doctor')).out, /✖ the token is missing or wrong/)
+})
+
+test('shells are told how to complete', async (t) => {
+  const { run } = await open(t, { withWorker: false })
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    assert.match((await run('completion', shell)).out, /cancel/)
+  }
+  assert.equal((await run('completion', 'tcsh')).code, 2)
+})
