@@ -48,7 +48,6 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
     .addOption(new Option('--project <name>', 'the project it is about').env('PUNCTUAL_PROJECT'))
     .addOption(new Option('-o, --output <format>', 'how to show it').choices(FORMATS))
     .showSuggestionAfterError()
-    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
   program

@@ -35,7 +35,7 @@ export function guardAccess(api: Api, { identify, isOpen = false, clock }: Acces
       void reply.header('www-authenticate', 'Bearer')
       throw new PunctualError('unauthorized', 'the token is missing or wrong')
     }
-    const { permission } = request.routeOptions.config
+    const { permission, everywhere } = request.routeOptions.config
     // A fleet may share a token, and a worker that is turned away loses its leases.
     if (caller.tokenId !== null && permission !== 'work') {
       const waitS = rate.take(caller.tokenId, clock.mono())
@@ -43,6 +43,9 @@ export function guardAccess(api: Api, { identify, isOpen = false, clock }: Acces
     }
     request.caller = caller
     requirePermission(request, permission as Permission)
+    if (everywhere && caller.project !== null) {
+      throw new PunctualError('forbidden', 'this token belongs to one project')
+    }
   }
 
   api.addHook('onRequest', (request, reply, next) => {

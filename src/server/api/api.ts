@@ -54,6 +54,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What it lets its caller do. Every route says so; there is no default to forget. */
     permission: Permission | 'public'
+    /** It speaks of every project: only for tokens of the installation. */
+    everywhere?: true
     /** Fields under which any text goes, also what databases dislike. */
     freeText?: readonly string[]
   }

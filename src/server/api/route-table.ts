@@ -8,6 +8,8 @@ export interface Route {
   /** `/v1/runs/{id}/cancel` */
   readonly path: string
   readonly permission: Permission | 'public'
+  /** Only for tokens of the installation. */
+  readonly everywhere: boolean
   readonly schema: FastifySchema
 }
 
@@ -19,7 +21,14 @@ export function collectRoutes(api: Api): readonly Route[] {
       // Fastify answers HEAD wherever it answers GET; nobody declared that.
       if (one === 'HEAD') continue
       const permission = config?.permission ?? 'administer'
-      routes.push({ method: one, path: readable(url), permission, schema: schema ?? {} })
+      const everywhere = config?.everywhere ?? false
+      routes.push({
+        method: one,
+        path: readable(url),
+        permission,
+        everywhere,
+        schema: schema ?? {},
+      })
     }
   })
   return routes
