@@ -85,7 +85,7 @@ function readFile(path: string): GivenSettings {
       throw invalid(path, `has the setting "${key}"; settings are ${FILE_KEYS.join(', ')}`)
     }
   }
-  const { port, slots, ...rest } = value as Record<string, unknown>
+  const { port, slots, ...rest } = value as GivenSettings & { port?: number; slots?: number }
   return {
     ...rest,
     ...(port === undefined ? {} : { port: String(port) }),

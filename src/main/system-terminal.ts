@@ -4,8 +4,8 @@ import type { Terminal } from '../cli/terminal.ts'
 /** The terminal this process was started from, or the pipes in its place. */
 export function createSystemTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process
-  const isInteractive = Boolean(stdin.isTTY && stderr.isTTY)
-  const hasColour = Boolean(stdout.isTTY) && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  const isInteractive = stdin.isTTY && stderr.isTTY
+  const hasColour = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   return {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),

@@ -85,44 +85,58 @@ export function createMetrics(gauges: {
 
 /** Asked for when somebody looks. */
 function addGauges(registry: Registry, gauges: Parameters<typeof createMetrics>[0]): void {
-  const registers = [registry]
-  new Gauge({
-    ...{ name: 'punctual_queue_depth', help: 'Runs that stand in line.', registers },
-    labelNames: ['project', 'queue'],
-    async collect() {
-      this.reset()
-      for (const { project, queue, ready } of await gauges.queueDepths()) {
-        this.set({ project, queue }, ready)
-      }
-    },
-  })
-  new Gauge({
-    ...{ name: 'punctual_runs_live', help: 'Runs that have not ended.', registers },
-    labelNames: ['state'],
-    async collect() {
-      for (const [state, count] of Object.entries(await gauges.live())) this.set({ state }, count)
-    },
-  })
-  new Gauge({
-    ...{ name: 'punctual_worker_slots', help: 'Slots of the workers of this node.', registers },
-    labelNames: ['state'],
-    collect() {
-      const { used, free } = gauges.slots()
-      this.set({ state: 'used' }, used)
-      this.set({ state: 'free' }, free)
-    },
-  })
-  new Gauge({
-    ...{ name: 'punctual_build_info', help: 'Which version this is.', registers },
-    labelNames: ['version'],
-    collect() {
-      this.set({ version: gauges.version }, 1)
-    },
-  })
-  new Gauge({
-    ...{ name: 'process_resident_memory_bytes', help: 'Memory of this process.', registers },
-    collect() {
-      this.set(process.memoryUsage.rss())
-    },
-  })
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      ...{ name: 'punctual_queue_depth', help: 'Runs that stand in line.' },
+      labelNames: ['project', 'queue'],
+      async collect() {
+        this.reset()
+        for (const { project, queue, ready } of await gauges.queueDepths()) {
+          this.set({ project, queue }, ready)
+        }
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      ...{ name: 'punctual_runs_live', help: 'Runs that have not ended.' },
+      labelNames: ['state'],
+      async collect() {
+        for (const [state, count] of Object.entries(await gauges.live())) this.set({ state }, count)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      ...{ name: 'punctual_worker_slots', help: 'Slots of the workers of this node.' },
+      labelNames: ['state'],
+      collect() {
+        const { used, free } = gauges.slots()
+        this.set({ state: 'used' }, used)
+        this.set({ state: 'free' }, free)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      ...{ name: 'punctual_build_info', help: 'Which version this is.' },
+      labelNames: ['version'],
+      collect() {
+        this.set({ version: gauges.version }, 1)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      ...{ name: 'process_resident_memory_bytes', help: 'Memory of this process.' },
+      collect() {
+        this.set(process.memoryUsage.rss())
+      },
+    }),
+  )
 }

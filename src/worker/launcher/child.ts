@@ -2,7 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { StartOrder } from './messages.ts'
-import { FENCE_VARIABLE, kill, killTree, type Mark, RUN_VARIABLE } from './process-tree.ts'
+import {
+  FENCE_VARIABLE,
+  kill,
+  killTrees,
+  type Mark,
+  RUN_VARIABLE,
+  type Tree,
+} from './process-tree.ts'
 
 /** How long output may stay open after the process and its group are gone: somebody broke away. */
 const OUTPUT_GRACE_MS = 500
@@ -49,10 +56,16 @@ export class Child {
 
   /** The whole tree, now. */
   kill(): void {
-    const pid = this.#process?.pid
-    if (pid === undefined) return
+    const tree = this.tree()
+    if (tree) killTrees([tree])
+  }
+
+  /** What is to be killed with others, if it ever started. */
+  tree(): Tree | undefined {
+    const leader = this.#process?.pid
+    if (leader === undefined) return undefined
     this.#wasStopped = true
-    killTree(pid, this.#mark)
+    return { leader, mark: this.#mark }
   }
 
   /** Whether the worker wants to read what this one prints. */

@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import { Child } from './child.ts'
 import { createFrameReader, messageFrame, outputFrame } from './frames.ts'
 import { createLifeline } from './lifeline.ts'
+import { killTrees } from './process-tree.ts'
 import { DESCRIPTORS, type Order, type Report, type StartOrder } from './messages.ts'
 
 /**
@@ -74,7 +75,7 @@ function report(message: Report): void {
 }
 
 function endEverything(): void {
-  for (const child of children.values()) child.kill()
+  killTrees([...children.values()].flatMap((child) => child.tree() ?? []))
 }
 
 /** The worker is gone, so nobody is left who could want anything. */

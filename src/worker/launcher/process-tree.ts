@@ -15,16 +15,23 @@ export const GUARDIAN_VARIABLE = 'PUNCTUAL_GUARDIAN'
 /** Bounds what a program that forks faster than it is killed can cost us. */
 const ROUNDS = 50
 
+/** What descends from one process. */
+export interface Tree {
+  readonly leader: number
+  readonly mark: Mark
+}
+
 /**
- * Ends everything that descends from a process: its group, its session, its children's children,
- * and whatever broke away but kept its environment. Looks again until nothing is left, because a
- * process may fork while it is being looked for.
+ * Ends everything that descends from these processes: their groups, their sessions, their children's
+ * children, and whatever broke away but kept its environment. Looks again until nothing is left,
+ * because a process may fork while it is being looked for. All trees in one look: a look reads every
+ * process of the machine.
  */
-export function killTree(leader: number, mark: Mark): void {
-  kill(-leader)
-  if (process.platform !== 'linux') return
+export function killTrees(trees: readonly Tree[]): void {
+  for (const { leader } of trees) kill(-leader)
+  if (process.platform !== 'linux' || trees.length === 0) return
   for (let round = 0; round < ROUNDS; round += 1) {
-    const found = findTree(leader, mark)
+    const found = findTrees(trees)
     if (found.length === 0) return
     // Stopped first: what cannot run cannot fork while the others are killed.
     for (const pid of found) kill(pid, 'SIGSTOP')
@@ -48,12 +55,14 @@ interface Seen {
   readonly session: number
 }
 
-function findTree(leader: number, mark: Mark): number[] {
+function findTrees(trees: readonly Tree[]): number[] {
   const all = listProcesses()
+  const leaders = new Set(trees.map(({ leader }) => leader))
+  const marks = new Set(trees.map(({ mark }) => nameOf(mark)))
   const members = new Set<number>()
   for (const { pid, group, session } of all) {
-    const isOurs = pid === leader || group === leader || session === leader
-    if (isOurs || hasMark(pid, mark)) members.add(pid)
+    const isOurs = leaders.has(pid) || leaders.has(group) || leaders.has(session)
+    if (isOurs || hasMark(pid, marks)) members.add(pid)
   }
   for (let grew = true; grew;) {
     const children = all.filter(({ pid, parent }) => members.has(parent) && !members.has(pid))
@@ -148,9 +157,15 @@ function readStat(pid: number) {
   }
 }
 
-function hasMark(pid: number, { run, fence }: Mark): boolean {
+function hasMark(pid: number, marks: ReadonlySet<string>): boolean {
   const environment = readEnvironment(pid)
-  return environment?.get(FENCE_VARIABLE) === fence && environment.get(RUN_VARIABLE) === run
+  const run = environment?.get(RUN_VARIABLE)
+  const fence = environment?.get(FENCE_VARIABLE)
+  return run !== undefined && fence !== undefined && marks.has(nameOf({ run, fence }))
+}
+
+function nameOf({ run, fence }: Mark): string {
+  return `${run}/${fence}`
 }
 
 function readEnvironment(pid: number): Map<string, string> | undefined {
