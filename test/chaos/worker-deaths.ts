@@ -32,11 +32,12 @@ const TOKEN = `punctual_root_${'x'.repeat(40)}`
 const MAIN = join(import.meta.dirname, '../../bin/punctual')
 /** The first attempt lives until it is killed, and so do its children; the second ends at once. */
 const JOB = `
-  alive() { while :; do cut -d' ' -f1 /proc/uptime > "$DIR/$PUNCTUAL_RUN_ID.$PUNCTUAL_ATTEMPT.$1"; sleep 0.05; done; }
-  cut -d' ' -f1 /proc/uptime > "$DIR/$PUNCTUAL_RUN_ID.$PUNCTUAL_ATTEMPT.start"
+  now() { read up _ < /proc/uptime; echo "$up" > "$DIR/$PUNCTUAL_RUN_ID.$PUNCTUAL_ATTEMPT.$1"; }
+  alive() { while :; do now "$1"; sleep 0.25; done; }
+  now start
   [ "$PUNCTUAL_ATTEMPT" = 1 ] || exit 0
   (alive child &)
-  export -f alive
+  export -f now alive
   setsid bash -c 'alive escaped' > /dev/null 2>&1 &
   alive self`
 

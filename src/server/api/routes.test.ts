@@ -182,10 +182,13 @@ test('a worker registers, exchanges, beats and leaves', async () => {
     held: [{ run: RUN, fence: 2 ** 53 - 1 }],
     forsaken: [],
   }
-  const welcome = await api.inject(post('/v1/workers', hello))
+  const welcome = await api.inject(post('/v1/workers', { ...hello, protocol: [1, 2] }))
   assert.equal(welcome.statusCode, 201)
+  const stranger = await api.inject(post('/v1/workers', { ...hello, protocol: [2] }))
+  assert.equal(stranger.json<{ code: string }>().code, 'protocol_unsupported')
   assert.deepEqual(welcome.json(), {
     session: SESSION,
+    protocol: 1,
     lease_ttl_ms: 10_000,
     heartbeat_ms: 3_000,
     lost: [],
