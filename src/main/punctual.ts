@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { runProgram } from '../cli/program.ts'
 import { addStarters } from './starters.ts'
 import { createSystemTerminal } from './system-terminal.ts'
+import { readVersion } from './version.ts'
 
 /** The program itself. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -14,9 +14,4 @@ export async function main(argv: readonly string[]): Promise<void> {
   })
   // Streams that still hold words are emptied by the end of the event loop; servers have ended theirs.
   process.exitCode = code
-}
-
-function readVersion(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

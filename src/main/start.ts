@@ -1,4 +1,38 @@
-import { main } from './punctual.ts'
+import { parseArgs } from 'node:util'
+import { PunctualError } from '../core/errors.ts'
+import { serve } from './serve.ts'
+import { readSettings } from './settings.ts'
+import { createSystemTerminal } from './system-terminal.ts'
+import { readVersion } from './version.ts'
 
-// `npm start`: everything, here, as `punctual up` would have it.
-await main(['up', ...process.argv.slice(2)])
+const EX_CONFIG = 78
+
+/** `npm start`: what `punctual up` does, without the rest of the command line in memory. */
+async function main(): Promise<number> {
+  const terminal = createSystemTerminal()
+  try {
+    const { values } = parseArgs({
+      options: {
+        listen: { type: 'string' },
+        port: { type: 'string' },
+        data: { type: 'string' },
+        store: { type: 'string' },
+        slots: { type: 'string' },
+        open: { type: 'boolean' },
+        'allow-host': { type: 'string', multiple: true },
+        'tls-cert': { type: 'string' },
+        'tls-key': { type: 'string' },
+      },
+    })
+    const { 'allow-host': allowHost, 'tls-cert': tlsCert, 'tls-key': tlsKey, ...same } = values
+    const settings = readSettings({ ...same, allowHost, tlsCert, tlsKey }, process.env)
+    return await serve(settings, { terminal, version: readVersion(), withWorker: true })
+  } catch (error) {
+    const isConfig = error instanceof PunctualError
+    terminal.err(`punctual: ${error instanceof Error ? error.message : String(error)}\n`)
+    if (isConfig) terminal.err(`  ${error.hint}\n`)
+    return isConfig ? EX_CONFIG : 1
+  }
+}
+
+process.exitCode = await main()

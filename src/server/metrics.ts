@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type * as prom from 'prom-client'
 import type { EndCommand, Lease, TickBatch, TickResult } from '../store/port.ts'
 
 /** What a node counts. Numbers only: names of jobs and runs belong in logs, not in time series. */
@@ -16,13 +16,38 @@ export interface Metrics {
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200]
 
-export function createMetrics(gauges: {
+/** What can be asked when somebody looks. */
+export interface MetricSources {
   /** Ready runs, by project and queue. */
   queueDepths(): Promise<readonly { project: string; queue: string; ready: number }[]>
   live(): Promise<Readonly<Record<string, number>>>
   slots(): { used: number; free: number }
-  version: string
-}): Metrics {
+  readonly version: string
+}
+
+/** Counts from the first look on: what nobody reads need not be in memory. */
+export function createMetrics(sources: MetricSources): Metrics {
+  let counting: Promise<Metrics> | undefined
+  let active: Metrics | undefined
+  const begin = async () => {
+    const { Counter, Gauge, Histogram, Registry } = await import('prom-client')
+    active = countWith({ Counter, Gauge, Histogram, Registry }, sources)
+    return active
+  }
+  return {
+    onTick: (batch, result, tookMs) => active?.onTick(batch, result, tookMs),
+    onEnd: (lease, command, now) => active?.onEnd(lease, command, now),
+    onGrant: (lease) => active?.onGrant(lease),
+    onRequest: (method, route, status) => active?.onRequest(method, route, status),
+    onLoopLag: (ms) => active?.onLoopLag(ms),
+    page: async () => (await (counting ??= begin())).page(),
+  }
+}
+
+type Library = Pick<typeof prom, 'Counter' | 'Gauge' | 'Histogram' | 'Registry'>
+
+function countWith(library: Library, sources: MetricSources): Metrics {
+  const { Counter, Gauge, Histogram, Registry } = library
   const registry = new Registry()
   const registers = [registry]
   const requests = new Counter({
@@ -60,7 +85,7 @@ export function createMetrics(gauges: {
   })
   const success = executed.labels('success')
   const failure = executed.labels('failed')
-  addGauges(registry, gauges)
+  addGauges(registry, library, sources)
 
   return {
     onTick(batch, result, tookMs) {
@@ -84,7 +109,7 @@ export function createMetrics(gauges: {
 }
 
 /** Asked for when somebody looks. */
-function addGauges(registry: Registry, gauges: Parameters<typeof createMetrics>[0]): void {
+function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSources): void {
   registry.registerMetric(
     new Gauge({
       registers: [],
