@@ -28,7 +28,6 @@ function run(launcher: Launcher, command: string, extra: Partial<StartInput> = {
     PATH: process.env['PATH'] ?? '',
     PUNCTUAL_RUN_ID: mark.run,
     PUNCTUAL_FENCE: mark.fence,
-    PUNCTUAL_GUARDIAN: launcher.guardian,
   }
   const seen = { out: '', err: '', end: undefined as string | undefined }
   const ended = Promise.withResolvers<string>()

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { createFrameReader, messageFrame, type Output } from './frames.ts'
 import { lifelineMessage } from './lifeline.ts'
 import type { Order, Report, StartOrder } from './messages.ts'
-import { guardianName } from './process-tree.ts'
 
 /** Started as source in development and compiled in the package: next to this file either way. */
 const MAIN = fileURLToPath(new URL(`./main${import.meta.url.slice(-3)}`, import.meta.url))
@@ -26,8 +25,6 @@ export interface Launcher {
   /** Processes it has under way. */
   readonly load: number
   readonly pid: number
-  /** For the environment of everything it starts. */
-  readonly guardian: string
   start(input: StartInput, events: ChildEvents): StartedChild
   /** Its processes may live until this instant of the machine's monotonic clock, in nanoseconds. */
   renew(untilMono: bigint): void
@@ -109,7 +106,6 @@ export async function startLauncher(): Promise<Launcher> {
 
   return {
     pid,
-    guardian: guardianName(pid),
     get load() {
       return children.size
     },

@@ -9,8 +9,6 @@ export interface Mark {
 export const RUN_VARIABLE = 'PUNCTUAL_RUN_ID'
 export const FENCE_VARIABLE = 'PUNCTUAL_FENCE'
 export const ATTEMPT_VARIABLE = 'PUNCTUAL_ATTEMPT'
-/** Names the launcher that answers for a process: its id and when it was started. */
-export const GUARDIAN_VARIABLE = 'PUNCTUAL_GUARDIAN'
 
 /** Bounds what a program that forks faster than it is killed can cost us. */
 const ROUNDS = 50
@@ -110,28 +108,6 @@ export function killMarked({ run, fence }: { run: string; fence: number }): void
   }
 }
 
-/** Processes whose launcher is gone: nobody would ever end them. Only those we may look into. */
-export function findOrphans(): number[] {
-  if (process.platform !== 'linux') return []
-  return listProcesses()
-    .map(({ pid }) => pid)
-    .filter((pid) => {
-      const guardian = readEnvironment(pid)?.get(GUARDIAN_VARIABLE)
-      return guardian !== undefined && !isAlive(guardian)
-    })
-}
-
-/** The value of `GUARDIAN_VARIABLE` for a process: ids are given again, a start time with it is not. */
-export function guardianName(pid: number): string {
-  return `${pid}.${readStat(pid)?.startTime ?? 0}`
-}
-
-function isAlive(guardian: string): boolean {
-  const [pid, startTime] = guardian.split('.')
-  const stat = readStat(Number(pid))
-  return stat !== undefined && (startTime === '0' || stat.startTime === Number(startTime))
-}
-
 function listProcesses(): Seen[] {
   return readdirSync('/proc').flatMap((name) => {
     const pid = Number(name)
@@ -153,7 +129,6 @@ function readStat(pid: number) {
     parent: number(1),
     group: number(2),
     session: number(3),
-    startTime: number(19),
   }
 }
 

@@ -1,12 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Assignment } from '../../core/protocol.ts'
 import { DEFAULT_SHELL, type Work } from '../../core/work.ts'
-import {
-  ATTEMPT_VARIABLE,
-  FENCE_VARIABLE,
-  GUARDIAN_VARIABLE,
-  RUN_VARIABLE,
-} from '../launcher/process-tree.ts'
+import { ATTEMPT_VARIABLE, FENCE_VARIABLE, RUN_VARIABLE } from '../launcher/process-tree.ts'
 
 /** Files that belong to one attempt; they need not exist. */
 export interface AttemptFiles {
@@ -34,11 +29,9 @@ export function environmentOf(
   { run, fence, job, project, attempt, dueAt, input, work }: Assignment,
   {
     base,
-    guardian,
     files,
   }: {
     base: Readonly<Record<string, string>>
-    guardian: string
     files: AttemptFiles
   },
 ): Record<string, string> {
@@ -47,7 +40,6 @@ export function environmentOf(
     ...work?.env,
     [RUN_VARIABLE]: run,
     [FENCE_VARIABLE]: String(fence),
-    [GUARDIAN_VARIABLE]: guardian,
     PUNCTUAL_JOB: job,
     PUNCTUAL_PROJECT: project,
     [ATTEMPT_VARIABLE]: String(attempt),

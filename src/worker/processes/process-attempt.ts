@@ -107,7 +107,7 @@ export class ProcessAttempt implements UnderWay {
         stdin,
         umask: umask === undefined ? undefined : Number.parseInt(umask, 8),
         env: environmentOf(this.assignment, {
-          ...{ base, guardian: launcher.guardian, files: this.#files },
+          ...{ base, files: this.#files },
         }),
       },
       this.#events(),

@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Assignment } from '../../core/protocol.ts'
 import { PROCESS_EXECUTORS, type Work } from '../../core/work.ts'
-import { findOrphans, kill } from '../launcher/process-tree.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
 import { machineMonoNs } from '../system-clock.ts'
 import { createFileRoom } from './attempt-files.ts'
@@ -41,8 +40,6 @@ export async function openProcesses(
   options: ProcessOptions,
   { clock, onError }: { clock: Pick<Clock, 'sleep'>; onError(error: unknown): void },
 ): Promise<Processes> {
-  // What an earlier worker and its launchers left behind when all of them were killed at once.
-  for (const pid of findOrphans()) kill(pid)
   const room = createFileRoom()
   const shelf = createShelf()
   const launchers = await openLaunchers(options.launchers ?? 1, {
