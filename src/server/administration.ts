@@ -46,7 +46,7 @@ export function createAdministration(deps: {
     audit: createAuditLog({ store, catalog, actors }),
     workers,
     runs: createRunReading({
-      ...{ store, catalog, definitions, workers, watch, storeNow },
+      ...{ store, catalog, workers, watch, storeNow },
       queues: queueBook,
     }),
   }

@@ -1,5 +1,5 @@
 import { PunctualError } from '../core/errors.ts'
-import { parsePublicId, publicId } from '../core/ids.ts'
+import { publicId } from '../core/ids.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Assignment, SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
 import { isFinal } from '../core/run-state.ts'
@@ -12,6 +12,7 @@ import { auditOf } from './admin/by.ts'
 import type { Catalog } from './catalog.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { LogWriter } from './logs/log-writer.ts'
+import { findRun } from './find-run.ts'
 import { listRuns } from './list-runs.ts'
 import { viewOf } from './run-view.ts'
 import type { Draft } from './submissions.ts'
@@ -48,14 +49,7 @@ export function createLocalClient(
     return outcomes.map(outcomeOf)
   }
 
-  const find = async (id: string): Promise<RunRecord> => {
-    const runId = parsePublicId('run', id)
-    const projectId = await catalog.findProject(project)
-    const run =
-      runId === undefined || projectId === null ? null : await store.findRun({ projectId, runId })
-    if (!run) throw new PunctualError('run_not_found', `there is no run ${id.slice(0, 40)}`)
-    return run
-  }
+  const find = (id: string) => findRun(project, id, { store, catalog })
 
   const view = async (runs: readonly RunRecord[]) => {
     await catalog.learnNames(

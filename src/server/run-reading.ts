@@ -1,5 +1,3 @@
-import { PunctualError } from '../core/errors.ts'
-import { parsePublicId } from '../core/ids.ts'
 import type { Entry, ProcessEnd } from '../core/output.ts'
 import { isFinal } from '../core/run-state.ts'
 import type { WireAttempt, WireLog, WireWhy } from '../core/views.ts'
@@ -7,7 +5,7 @@ import { formatTime } from '../core/wire.ts'
 import type { AttemptRecord, RunRecord, Store } from '../store/port.ts'
 import type { Workers } from './admin/workers.ts'
 import type { Catalog } from './catalog.ts'
-import type { Definitions } from './definitions.ts'
+import { findRun } from './find-run.ts'
 import { createLogReader, type LoggedAttempt, noLog } from './logs/log-reader.ts'
 import type { QueueBook } from './queue-book.ts'
 import type { Watch } from './watch.ts'
@@ -54,7 +52,6 @@ const FOREVER_MS = 24 * 3_600_000
 export function createRunReading(deps: {
   readonly store: Store
   readonly catalog: Catalog
-  readonly definitions: Definitions
   readonly workers: Workers
   readonly queues: QueueBook
   readonly watch: Watch
@@ -63,14 +60,7 @@ export function createRunReading(deps: {
   const { store, catalog, watch } = deps
   const reader = createLogReader(store)
 
-  const find = async (project: string, id: string): Promise<RunRecord> => {
-    const runId = parsePublicId('run', id)
-    const projectId = await catalog.findProject(project)
-    const run =
-      runId === undefined || projectId === null ? null : await store.findRun({ projectId, runId })
-    if (!run) throw new PunctualError('run_not_found', `there is no run ${id.slice(0, 40)}`)
-    return run
-  }
+  const find = (project: string, id: string) => findRun(project, id, { store, catalog })
 
   const attemptOf = async (run: RunRecord, id: string, wanted: number | undefined) => {
     const attempt = await reader.find(run, wanted)
@@ -99,13 +89,11 @@ export function createRunReading(deps: {
       const run = await find(project, id)
       await catalog.learnNames([run.jobId], [])
       const lane = await catalog.lane(run.laneId)
-      const definition = await deps.definitions.find(run.projectId, catalog.jobName(run.jobId))
       return explain(run, {
         now: deps.storeNow(),
         lane,
         workers: await deps.workers.list(project),
         isResting: lane !== undefined && deps.queues.isResting(lane),
-        jobPaused: definition?.paused ?? null,
       })
     },
 

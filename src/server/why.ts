@@ -13,7 +13,6 @@ export interface Surroundings {
   readonly lane: Lane | undefined
   readonly workers: readonly WireWorker[]
   readonly isResting: boolean
-  readonly jobPaused: { readonly reason: string | null } | null
 }
 
 /** One sentence that says why a run is where it is, and what would change that. Pure. */
