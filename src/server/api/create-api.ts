@@ -11,6 +11,7 @@ import { answerClientError, MAX_URL_LENGTH } from './client-error.ts'
 import { healthRoutes } from './health-routes.ts'
 import { guardHost } from './host.ts'
 import { jobRoutes } from './job-routes.ts'
+import { lazyCompilers } from './lazy-validation.ts'
 import { logRoutes } from './log-routes.ts'
 import { answerUnknownRoutes } from './methods.ts'
 import { metricsRoutes } from './metrics-routes.ts'
@@ -58,6 +59,7 @@ export function createApi(options: ApiOptions): Api {
         verbose: true,
       },
     },
+    schemaController: { compilersFactory: lazyCompilers },
     schemaErrorFormatter: validationError,
     frameworkErrors: sendProblem,
     clientErrorHandler: (error, socket) => answerClientError(error, socket, nextRequestId()),
