@@ -1,4 +1,11 @@
-import type { LogAnswer, SchedulerClient, Submission, SubmitAnswer } from '../core/protocol.ts'
+import type {
+  Heartbeat,
+  HeartbeatPost,
+  LogAnswer,
+  SchedulerClient,
+  Submission,
+  SubmitAnswer,
+} from '../core/protocol.ts'
 import * as wire from '../core/wire.ts'
 import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
 import { errorOfAnswer } from './call-error.ts'
@@ -67,6 +74,8 @@ export function createHttpClient(transport: Transport): SchedulerClient {
         timeoutMs: HEARTBEAT_TIMEOUT_MS,
       })) as Awaited<ReturnType<SchedulerClient['heartbeat']>>,
 
+    ...(transport.plain && { heartbeatPost: describeHeartbeat(transport.plain) }),
+
     log: async (session, message) =>
       (await post(`${sessionPath(session)}/logs`, message, {
         mayRepeat: true,
@@ -78,6 +87,14 @@ export function createHttpClient(transport: Transport): SchedulerClient {
     },
   }
   return client
+}
+
+function describeHeartbeat({ urlsOf, headers }: NonNullable<Transport['plain']>) {
+  return (session: string, message: Heartbeat): HeartbeatPost => ({
+    urls: urlsOf(`${sessionPath(session)}/heartbeat`),
+    headers,
+    body: JSON.stringify(message),
+  })
 }
 
 function readOutcome(outcome: wire.WireOutcome): SubmitOutcome {

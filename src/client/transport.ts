@@ -28,6 +28,13 @@ interface Server {
 
 export interface Transport {
   call(call: Call): Promise<unknown>
+  /** Where a call would go and with what headers, if it needs nothing else than that. */
+  readonly plain:
+    | {
+        urlsOf(path: string): string[]
+        readonly headers: Readonly<Record<string, string>>
+      }
+    | undefined
   close(): Promise<void>
 }
 
@@ -82,6 +89,12 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   return {
+    plain: options.dispatcher
+      ? undefined
+      : {
+          urlsOf: (path) => servers.map(({ origin, base }) => origin + base + path),
+          headers: headersWithBody,
+        },
     async call(call) {
       let mayHaveActed = false
       for (let tries = 1; ; tries += 1) {

@@ -28,6 +28,8 @@ export interface Working {
   register(hello: Hello): Promise<Welcome>
   exchange(session: string, message: Exchange, signal?: AbortSignal): Promise<ExchangeAnswer>
   heartbeat(session: string, message: Heartbeat): Promise<HeartbeatAnswer>
+  /** The same as it travels. Absent where nobody but this client can send it. */
+  heartbeatPost?(session: string, message: Heartbeat): HeartbeatPost
   /** What attempts have printed so far. Durable when it resolves. */
   log(session: string, message: LogMessage): Promise<LogAnswer>
   /** Ends the session: whatever it still holds is given back uncounted. */
@@ -202,6 +204,13 @@ export interface Heartbeat {
   /** The last exchange whose answer was taken in: what it granted and is not held was never started. */
   readonly answered: number
   readonly held: readonly Held[]
+}
+
+/** A heartbeat for somebody who can do nothing but send it, to any of these addresses. */
+export interface HeartbeatPost {
+  readonly urls: readonly string[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
 }
 
 export interface HeartbeatAnswer {

@@ -1,7 +1,8 @@
 import type { Clock, Random } from '../core/clock.ts'
-import type { Held, HeartbeatAnswer, Working } from '../core/protocol.ts'
+import type { Heartbeat, HeartbeatAnswer, Held, Working } from '../core/protocol.ts'
 import type { Book } from './book.ts'
-import type { Lease } from './lease.ts'
+import { type Lease, leaseSpanMs } from './lease.ts'
+import type { Pacemaker } from './pacemaker/pacemaker.ts'
 import { mustRegisterAgain } from './refusal.ts'
 import { send } from './send.ts'
 import type { Session } from './session.ts'
@@ -14,6 +15,8 @@ export interface HeartbeatDeps {
   readonly book: Book
   readonly lease: Lease
   readonly telling: Telling
+  /** Beats when this thread is too busy to. */
+  readonly pacemaker?: Pick<Pacemaker, 'note'> | undefined
   onHeartbeat(): void
 }
 
@@ -24,6 +27,8 @@ export interface HeartbeatDeps {
 export async function heartbeatLoop(session: Session, deps: HeartbeatDeps): Promise<void> {
   const { clock, random } = deps
   const { heartbeatMs, signal } = session
+  // The first attempt may take the thread before the first heartbeat gets a turn.
+  noteDown(session, messageOf(session, deps.book), deps)
   // Workers that registered together, after a server's restart, should not beat together.
   let waitMs = heartbeatMs * (0.5 + random() / 2)
   for (;;) {
@@ -43,11 +48,12 @@ export async function heartbeatLoop(session: Session, deps: HeartbeatDeps): Prom
 
 async function beat(session: Session, deps: HeartbeatDeps): Promise<'answered' | 'failed'> {
   const { client, clock, book, lease, telling } = deps
-  const { id, registration, answered, leaseTtlMs, signal } = session
-  const held = book.held()
+  const { id, leaseTtlMs, signal } = session
+  const message = messageOf(session, book)
   const sentMono = clock.mono()
   deps.onHeartbeat()
-  const sent = await send(() => client.heartbeat(id, { registration, answered, held }), {
+  noteDown(session, message, deps)
+  const sent = await send(() => client.heartbeat(id, message), {
     clock,
     limitMs: leaseTtlMs,
     signal,
@@ -59,8 +65,23 @@ async function beat(session: Session, deps: HeartbeatDeps): Promise<'answered' |
     return 'failed'
   }
   lease.renew(sentMono, leaseTtlMs)
-  takeIn(sent.answer, held, book)
+  takeIn(sent.answer, message.held, book)
   return 'answered'
+}
+
+function messageOf({ registration, answered }: Session, book: Book): Heartbeat {
+  return { registration, answered, held: book.held() }
+}
+
+function noteDown(
+  { id, heartbeatMs, leaseTtlMs }: Session,
+  message: Heartbeat,
+  deps: HeartbeatDeps,
+) {
+  const post = deps.client.heartbeatPost?.(id, message)
+  if (!post) return
+  const spanMs = leaseSpanMs(leaseTtlMs)
+  deps.pacemaker?.note({ post, held: message.held, heartbeatMs, spanMs })
 }
 
 /** A loss concerns the fence that was listed: meanwhile the run may be here again, under a new one. */

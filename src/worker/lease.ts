@@ -27,18 +27,20 @@ export interface Lease {
 
 /**
  * `onLapse` is called once for every time the lease runs out, before anyone is told of it; `onRenew`
- * with every renewal and the time that is left.
+ * with every renewal and the time that is left. `keptElsewhereMs` says what somebody else's beats
+ * have added to it.
  */
 export function createLease(
   clock: Clock,
   onLapse: () => void,
   onRenew: (leftMs: number) => void = () => {},
+  keptElsewhereMs: () => number = () => -Infinity,
 ): Lease {
   let deadlineMono = -Infinity
   let isHeld = false
   let wake: () => void = () => {}
 
-  const leftMs = () => deadlineMono - clock.mono()
+  const leftMs = () => Math.max(deadlineMono - clock.mono(), keptElsewhereMs())
   const isKept = () => {
     if (isHeld && leftMs() <= 0) {
       isHeld = false

@@ -6,6 +6,7 @@ import { exchangeLoop } from './exchange-loop.ts'
 import { heartbeatLoop } from './heartbeat-loop.ts'
 import { createLease } from './lease.ts'
 import { readOptions, type WorkerOptions } from './options.ts'
+import { type Pacemaker, startPacemaker } from './pacemaker/pacemaker.ts'
 import { openProcesses, type Processes } from './processes/processes.ts'
 import { shippingLoop } from './processes/shipping-loop.ts'
 import { isHopeless, mustRegisterAgain } from './refusal.ts'
@@ -54,7 +55,7 @@ export function createLine(options: WorkerOptions): Worker {
   const settings = readOptions(options)
   const { client, clock, random, telling, pollMs, signal } = settings
   const bell = createBell()
-  const lease = createLease(clock, lapse, (leftMs) => processes?.renew(leftMs))
+  const lease = createLease(clock, lapse, renewed, () => pacemaker?.leftMs() ?? -Infinity)
   const closed = new AbortController()
   const started = Promise.withResolvers<void>()
   const stopped = Promise.withResolvers<StopReason>()
@@ -68,6 +69,7 @@ export function createLine(options: WorkerOptions): Worker {
   let exchanges = 0
   let heartbeats = 0
   let processes: Processes | undefined
+  let pacemaker: Pacemaker | undefined
 
   const book = createBook({
     clock,
@@ -136,13 +138,19 @@ export function createLine(options: WorkerOptions): Worker {
     isStarted = true
     started.resolve()
     telling.log('registered', { session: session.id, registration: session.registration })
-    const loops = [exchangeLoop(session, deps), heartbeatLoop(session, deps)]
+    const loops = [exchangeLoop(session, deps), heartbeatLoop(session, { ...deps, pacemaker })]
     if (processes) loops.push(shippingLoop(session, { ...deps, shelf: processes.shelf }))
     // One that fails takes the other along; both are over before the next registration begins.
     const ends = loops.map((loop) => loop.finally(() => session.end('a loop failed')))
+    session.signal.addEventListener('abort', () => pacemaker?.rest())
     for (const end of await Promise.allSettled(ends)) {
       if (end.status === 'rejected') throw end.reason
     }
+  }
+
+  function renewed(leftMs: number): void {
+    processes?.renew(leftMs)
+    pacemaker?.renew(leftMs)
   }
 
   function lapse(): void {
@@ -174,6 +182,7 @@ export function createLine(options: WorkerOptions): Worker {
     book.forsake()
     started.resolve()
     await leave()
+    pacemaker?.close()
     processes?.close()
     telling.log('stopped', { reason })
     stopped.resolve(reason)
@@ -199,9 +208,13 @@ export function createLine(options: WorkerOptions): Worker {
   }
 
   async function prepare(): Promise<void> {
-    if (!settings.processes) return
     try {
-      processes = await openProcesses(settings.processes, { clock, onError: telling.error })
+      if (settings.processes) {
+        processes = await openProcesses(settings.processes, { clock, onError: telling.error })
+      }
+      if (client.heartbeatPost) {
+        pacemaker = startPacemaker({ lifeline: processes?.lifeline, onError: telling.error })
+      }
     } catch (error) {
       telling.error(error)
       started.reject(error)

@@ -5,29 +5,54 @@ import { startPostgres, type PostgresServer } from '../support/postgres-server.t
 import type { Plan, Result } from './scenario.ts'
 import * as scenarios from './scenarios.ts'
 import { summaryOf } from './summary.ts'
+import { killWorkers } from './worker-deaths.ts'
 
 const USAGE = `usage: npm run chaos -- [scenario…] [--kills N] [--seed N] [--keep DIR]`
 
 interface Entry {
   /** Faults when nobody says how many. */
   readonly faults: number
-  play(server: () => Promise<PostgresServer>, plan: Plan): Promise<Result>
+  play(server: () => Promise<PostgresServer>, plan: Plan): Promise<Verdict>
+}
+
+interface Verdict {
+  readonly summary: string
+  readonly isClean: boolean
 }
 
 const ENTRIES: Readonly<Record<string, Entry>> = {
-  'sqlite-kills': { faults: 500, play: (_, plan) => scenarios.sqliteKills(plan) },
+  'sqlite-kills': {
+    faults: 500,
+    play: async (_, plan) => judge(await scenarios.sqliteKills(plan)),
+  },
   'postgres-kills': {
     faults: 500,
-    play: async (server, plan) => scenarios.postgresKills(await server(), plan),
+    play: async (server, plan) => judge(await scenarios.postgresKills(await server(), plan)),
   },
   'postgres-restarts': {
     faults: 20,
-    play: async (server, plan) => scenarios.postgresRestarts(await server(), plan),
+    play: async (server, plan) => judge(await scenarios.postgresRestarts(await server(), plan)),
   },
   'postgres-cuts': {
     faults: 500,
-    play: async (server, plan) => scenarios.postgresCuts(await server(), plan),
+    play: async (server, plan) => judge(await scenarios.postgresCuts(await server(), plan)),
   },
+  'worker-kills': { faults: 25, play: (_, plan) => playDeaths('kill', plan) },
+  'worker-freezes': { faults: 25, play: (_, plan) => playDeaths('freeze', plan) },
+}
+
+function judge(result: Result): Verdict {
+  return { summary: summaryOf(result), isClean: result.violations.length === 0 }
+}
+
+async function playDeaths(kind: 'kill' | 'freeze', { faults, say }: Plan): Promise<Verdict> {
+  const { rounds, goneMs, violations } = await killWorkers({ kind, rounds: faults, say })
+  const lines = [
+    `${rounds} workers, each with 20 trees; everything gone after ${goneMs.toFixed(0)} ms at most`,
+    `${violations.length} violations`,
+    ...violations,
+  ]
+  return { summary: lines.map((line) => `  ${line}`).join('\n'), isClean: violations.length === 0 }
 }
 
 /** The long version of the chaos tests. */
@@ -56,7 +81,7 @@ async function playOne(name: string, entry: Entry): Promise<void> {
   if (keep !== undefined) mkdirSync(keep, { recursive: true })
   console.log(`${name}, seed ${seed}`)
   const startedMs = performance.now()
-  const result = await entry.play(() => (postgres ??= startPostgres()), {
+  const { summary, isClean } = await entry.play(() => (postgres ??= startPostgres()), {
     seed,
     keep,
     faults: Number(values.kills ?? entry.faults),
@@ -64,8 +89,8 @@ async function playOne(name: string, entry: Entry): Promise<void> {
       console.log(`  ${((performance.now() - startedMs) / 1_000).toFixed(0)} s: ${line}`)
     },
   })
-  console.log(summaryOf(result))
-  if (result.violations.length > 0) {
+  console.log(summary)
+  if (!isClean) {
     console.log(`  again: npm run chaos -- ${name} --seed ${seed}`)
     process.exitCode = 1
   }

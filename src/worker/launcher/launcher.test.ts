@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { waitFor } from '../../../test/support/wait-for.ts'
+import { openLifelineFile } from './lifeline.ts'
 import { type Launcher, type StartInput, startLauncher } from './launcher.ts'
 import { findOf } from './process-tree.ts'
 
@@ -11,13 +12,19 @@ const FAR = 3_600_000_000_000n
 let fences = 0
 
 async function open(t: TestContext): Promise<Launcher> {
-  const launcher = await startLauncher()
+  return (await openFor(t, FAR)).launcher
+}
+
+async function openFor(t: TestContext, ns: bigint) {
+  const lifeline = openLifelineFile()
+  const launcher = await startLauncher(lifeline.fd)
   t.after(async () => {
     launcher.close()
     await launcher.gone
+    lifeline.close()
   })
-  launcher.renew(process.hrtime.bigint() + FAR)
-  return launcher
+  lifeline.renew(process.hrtime.bigint() + ns)
+  return { launcher, lifeline }
 }
 
 /** A command in a tree of its own, and what became of it. */
@@ -107,6 +114,12 @@ test('what makes itself a session of its own may stay when the process ends by i
   process.kill(left[0] as number, 'SIGKILL')
 })
 
+test("it inherits nothing that is the launcher's own", async (t) => {
+  const one = run(await open(t), 'for n in 3 4; do [ -e /proc/$$/fd/$n ] && echo $n; done; true')
+  assert.equal(await one.ended, 'code 0')
+  assert.equal(one.seen.out, '')
+})
+
 test('told to stop, it is asked first; what it says then is heard', async (t) => {
   const launcher = await open(t)
   const one = run(launcher, "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done")
@@ -150,20 +163,17 @@ test('a program that forks without end is killed as a whole', async (t) => {
 })
 
 test('when the lifeline is not renewed, everything is killed, and nothing new is started', async (t) => {
-  const launcher = await startLauncher()
-  t.after(() => launcher.close())
-  launcher.renew(process.hrtime.bigint() + 300_000_000n)
+  const { launcher, lifeline } = await openFor(t, 300_000_000n)
   const one = run(launcher, 'sleep 1000 & sleep 1000')
   assert.equal(await one.ended, 'signal SIGKILL')
   assert.deepEqual(one.left(), [])
   assert.equal(await run(launcher, 'true').ended, 'unstartable: the lease had run out')
-  launcher.renew(process.hrtime.bigint() + FAR)
+  lifeline.renew(process.hrtime.bigint() + FAR)
   assert.equal(await run(launcher, 'true').ended, 'code 0')
 })
 
-test('a launcher that loses its worker takes everything along', async () => {
-  const launcher = await startLauncher()
-  launcher.renew(process.hrtime.bigint() + FAR)
+test('a launcher that loses its worker takes everything along', async (t) => {
+  const launcher = await open(t)
   const one = run(launcher, 'setsid sleep 1000 & sleep 1000')
   await waitFor(() => one.left().length === 3, { what: 'the tree to be up' })
   launcher.close()

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { Child } from './child.ts'
 import { createFrameReader, messageFrame, outputFrame } from './frames.ts'
-import { createLifeline } from './lifeline.ts'
+import { watchLifeline } from './lifeline.ts'
 import { killTrees } from './process-tree.ts'
 import { DESCRIPTORS, type Order, type Report, type StartOrder } from './messages.ts'
 
@@ -11,13 +11,12 @@ import { DESCRIPTORS, type Order, type Report, type StartOrder } from './message
  * outlive a worker that is killed or frozen by just long enough to end what that worker started.
  */
 const children = new Map<number, Child>()
-const lifeline = createLifeline(endEverything)
+const isLifelineHeld = watchLifeline(DESCRIPTORS.lifeline, endEverything)
 // Not standard output, whose writes may block: a worker that does not read must not stop us.
 const reports = new Socket({ fd: DESCRIPTORS.reports })
 
 const readOrders = createFrameReader({ message: (order) => obey(order as Order), output() {} })
-listen(DESCRIPTORS.orders, readOrders)
-listen(DESCRIPTORS.lifeline, lifeline.read)
+new Socket({ fd: DESCRIPTORS.orders }).on('data', readOrders).on('end', leave).on('error', leave)
 reports.on('error', leave)
 reports.on('drain', () => {
   for (const child of children.values()) child.letPrint(true)
@@ -26,10 +25,6 @@ reports.on('drain', () => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 report({ report: 'ready' })
-
-function listen(fd: number, onData: (piece: Buffer) => void): void {
-  new Socket({ fd }).on('data', onData).on('end', leave).on('error', leave)
-}
 
 function obey(order: Order): void {
   if (order.order === 'start') return start(order)
@@ -40,8 +35,7 @@ function obey(order: Order): void {
 
 function start(order: StartOrder): void {
   const { child } = order
-  lifeline.extend(BigInt(order.until))
-  if (!lifeline.isHeld()) {
+  if (!isLifelineHeld()) {
     report({ report: 'unstartable', child, message: 'the lease had run out' })
     return
   }

@@ -1,4 +1,4 @@
-/** A launcher's ends of the pipes to its worker. */
+/** A launcher's ends of the pipes to its worker, and the file they share. */
 export const DESCRIPTORS = { orders: 0, lifeline: 3, reports: 4 } as const
 
 /** What a worker tells a launcher. */
@@ -13,8 +13,6 @@ export interface StartOrder {
   readonly order: 'start'
   /** The worker's number for it. */
   readonly child: number
-  /** What the lifeline says now, in nanoseconds: an order may overtake it on its way. */
-  readonly until: string
   readonly file: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>

@@ -4,7 +4,6 @@ import { type Launcher, startLauncher } from '../launcher/launcher.ts'
 export interface LauncherPool {
   /** The least busy one; a promise only when there is none at the moment. */
   pick(): Launcher | Promise<Launcher>
-  renew(untilMono: bigint): void
   close(): void
 }
 
@@ -13,16 +12,15 @@ const LONGEST_PAUSE_MS = 5_000
 
 export async function openLaunchers(
   count: number,
+  lifeline: number,
   { sleep, onError }: { sleep(ms: number): Promise<void>; onError(error: unknown): void },
 ): Promise<LauncherPool> {
   const alive = new Set<Launcher>()
   let waiting: ((launcher: Launcher) => void)[] = []
-  let until = 0n
   let isClosed = false
 
   const add = (launcher: Launcher) => {
     if (isClosed) return launcher.close()
-    launcher.renew(until)
     alive.add(launcher)
     void launcher.gone.then(() => replace(launcher))
     for (const resolve of waiting) resolve(launcher)
@@ -37,7 +35,7 @@ export async function openLaunchers(
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
     ) {
       try {
-        return add(await startLauncher())
+        return add(await startLauncher(lifeline))
       } catch (error) {
         onError(error)
         await sleep(pauseMs)
@@ -45,7 +43,9 @@ export async function openLaunchers(
     }
   }
 
-  for (const launcher of await Promise.all(Array.from({ length: count }, startLauncher))) {
+  for (const launcher of await Promise.all(
+    Array.from({ length: count }, () => startLauncher(lifeline)),
+  )) {
     add(launcher)
   }
 
@@ -56,10 +56,6 @@ export async function openLaunchers(
         if (!best || launcher.load < best.load) best = launcher
       }
       return best ?? new Promise((resolve) => waiting.push(resolve))
-    },
-    renew(untilMono) {
-      until = untilMono
-      for (const launcher of alive) launcher.renew(untilMono)
     },
     close() {
       isClosed = true

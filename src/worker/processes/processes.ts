@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Assignment } from '../../core/protocol.ts'
 import { PROCESS_EXECUTORS, type Work } from '../../core/work.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
+import { openLifelineFile } from '../launcher/lifeline.ts'
 import { machineMonoNs } from '../system-clock.ts'
 import { createFileRoom } from './attempt-files.ts'
 import { letThrough } from './command.ts'
@@ -29,6 +30,8 @@ export interface Processes {
   begin(assignment: Assignment, work: Work, hooks: AttemptHooks): UnderWay
   /** Everything it started may live this much longer. */
   renew(leftMs: number): void
+  /** For a thread that renews it by itself. */
+  readonly lifeline: number
   /** Ends what is still there. */
   close(): void
 }
@@ -42,7 +45,8 @@ export async function openProcesses(
 ): Promise<Processes> {
   const room = createFileRoom()
   const shelf = createShelf()
-  const launchers = await openLaunchers(options.launchers ?? 1, {
+  const lifeline = openLifelineFile()
+  const launchers = await openLaunchers(options.launchers ?? 1, lifeline.fd, {
     sleep: (ms) => clock.sleep(ms),
     onError,
   })
@@ -62,12 +66,14 @@ export async function openProcesses(
   return {
     executors: PROCESS_EXECUTORS,
     shelf,
+    lifeline: lifeline.fd,
     begin: (assignment, work, hooks) => new ProcessAttempt(assignment, work, hooks, deps),
     renew(leftMs) {
-      launchers.renew(machineMonoNs() + BigInt(Math.max(0, Math.floor(leftMs * MS))))
+      lifeline.renew(machineMonoNs() + BigInt(Math.max(0, Math.floor(leftMs * MS))))
     },
     close() {
       launchers.close()
+      lifeline.close()
       room.close()
     },
   }
