@@ -6,6 +6,7 @@ export interface Call {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: string
+  readonly idempotencyKey?: string | undefined
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
   /** Doing it twice is the same as doing it once. */
@@ -53,6 +54,10 @@ export function createTransport(options: TransportOptions): Transport {
   }))
   const headersWithBody = { ...headers, 'content-type': 'application/json' }
   const dispatcher = options.dispatcher ?? new Agent({ connections: CONNECTIONS })
+  const headersOf = ({ body, idempotencyKey }: Call) => {
+    const common = body === undefined ? headers : headersWithBody
+    return idempotencyKey === undefined ? common : { ...common, 'idempotency-key': idempotencyKey }
+  }
   let current = 0
 
   const once = async (server: Server, call: Call): Promise<unknown> => {
@@ -69,7 +74,7 @@ export function createTransport(options: TransportOptions): Transport {
         origin,
         path: base + path,
         method,
-        headers: body === null ? headers : headersWithBody,
+        headers: headersOf(call),
         body,
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,

@@ -21,7 +21,8 @@ export interface Submitting {
   /** `cause` says who asks, for the record. */
   cancel(id: string, cause?: ChangeCause): Promise<CancelAnswer>
   /** A manual retry is a new run that names the old one in `retryOf`. */
-  retry(id: string): Promise<SubmitAnswer>
+  /** A finished run again, as a new one; with a key, once however often it is asked for. */
+  retry(id: string, idempotencyKey?: string): Promise<SubmitAnswer>
 }
 
 export interface Working {

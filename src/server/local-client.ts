@@ -114,7 +114,7 @@ export function createLocalClient(
       }
     },
 
-    async retry(id) {
+    async retry(id, key) {
       const run = await find(id)
       if (!isFinal(run.state)) {
         throw new PunctualError(
@@ -122,7 +122,10 @@ export function createLocalClient(
           `the run is ${run.state}; only a finished run can be retried`,
         )
       }
-      const [answer] = requireAll(await submitDrafts([againOf(run, parts.mintId(), actor)]))
+      const again = againOf(run, parts.mintId(), actor)
+      const until = parts.storeNow() + LIMITS.idempotencyMs
+      const idempotency = key === undefined ? null : { key, digest: `retry of ${id}`, until }
+      const [answer] = requireAll(await submitDrafts([{ ...again, idempotency }]))
       return answer as SubmitAnswer
     },
 

@@ -1,13 +1,14 @@
 import { Type } from 'typebox'
 import { LIMITS } from '../../core/limits.ts'
+import type { SubmitAnswer } from '../../core/protocol.ts'
 import { readSubmission } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
 import { fields, text } from './fields.ts'
+import { answerRun, idempotencyKeyOf, withKey } from './idempotency.ts'
 import { byOf, expectedVersion, NamePath, Paging, readPaging } from './request.ts'
 import { JobDefinition, JobRun } from './submission-schema.ts'
-import { withHeaderKey } from './submit-routes.ts'
 
 const Pause = fields({ reason: Type.Optional(text(LIMITS.reasonLength)) })
 
@@ -100,9 +101,9 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
       const { name } = request.params
       await jobs.get(project, name)
       const wire = { ...request.body, job: name }
-      const submission = withHeaderKey(request, readSubmission(wire))
+      const submission = withKey(readSubmission(wire), idempotencyKeyOf(request))
       const [answer] = await clientFor(project, request.caller.tokenId).submit([submission])
-      return reply.code(answer?.created ? 201 : 200).send(answer)
+      return answerRun(request, reply, answer as SubmitAnswer)
     },
   })
 }

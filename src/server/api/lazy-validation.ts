@@ -33,8 +33,8 @@ export const lazyCompilers = {
 } satisfies Compilers
 
 function loadCompiler(): (schemas: object, options: object) => Compile {
-  const module = load('@fastify/ajv-compiler') as typeof import('@fastify/ajv-compiler')
-  return module.AjvCompiler() as unknown as ReturnType<typeof loadCompiler>
+  const module = load('@fastify/ajv-compiler') as { AjvCompiler(): ReturnType<typeof loadCompiler> }
+  return module.AjvCompiler()
 }
 
 function once<Value>(make: () => Value): () => Value {

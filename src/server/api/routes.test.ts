@@ -92,6 +92,7 @@ test('a run that existed already is answered with 200', async () => {
   const second = await api.inject(request)
   assert.equal(second.statusCode, 200)
   assert.equal(second.json<{ created: boolean }>().created, false)
+  assert.equal(second.headers['idempotency-replayed'], 'true')
 })
 
 test('a run that only the store can refuse is refused in its place; the others are stored', async () => {

@@ -5,6 +5,7 @@ import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
 import { fields, name, oneOf } from './fields.ts'
+import { answerRun, idempotencyKeyOf } from './idempotency.ts'
 import {
   cursorParameter,
   IdPath,
@@ -104,7 +105,8 @@ export function runRoutes(
     handler: async (request, reply) => {
       requireNoBody(request.body)
       const client = clientFor(projectOf(request), request.caller.tokenId)
-      return reply.code(201).send(await client.retry(runId(request.params.id)))
+      const key = idempotencyKeyOf(request)
+      return answerRun(request, reply, await client.retry(runId(request.params.id), key))
     },
   })
 }

@@ -1,11 +1,11 @@
-import type { FastifyRequest } from 'fastify'
 import { PunctualError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { Submission as Submitted } from '../../core/protocol.ts'
+import type { Submission as Submitted, SubmitAnswer } from '../../core/protocol.ts'
 import type { SubmitOutcome } from '../../core/submit-outcome.ts'
 import { readSubmission, type WireOutcome, type WireSubmission } from '../../core/wire.ts'
 import { projectOf, requirePermission } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
+import { answerRun, idempotencyKeyOf, withKey } from './idempotency.ts'
 import { checkInput } from './input-check.ts'
 import { problemOf } from './problem.ts'
 import { Batch, Submission } from './submission-schema.ts'
@@ -19,11 +19,11 @@ export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     config,
     schema: { summary: 'Submit a run', body: Submission },
     handler: async (request, reply) => {
-      const submission = withHeaderKey(request, toSubmission(request.body, ''))
+      const submission = withKey(toSubmission(request.body, ''), idempotencyKeyOf(request))
       if (submission.work) requirePermission(request, 'define')
       const client = clientFor(projectOf(request), request.caller.tokenId)
       const [answer] = await client.submit([submission])
-      return reply.code(answer?.created ? 201 : 200).send(answer)
+      return answerRun(request, reply, answer as SubmitAnswer)
     },
   })
 
@@ -38,7 +38,7 @@ export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
       const submissions = request.body.runs.map((run, index) => {
         const at = `runs.${index}.`
         const submission = toSubmission(run, at)
-        return key === undefined ? submission : withKey(submission, `${key}#${index}`, at)
+        return withKey(submission, key && `${key}#${index}`, at)
       })
       if (submissions.some(({ work }) => work)) requirePermission(request, 'define')
       const client = clientFor(projectOf(request), request.caller.tokenId)
@@ -58,31 +58,4 @@ function writeOutcome(outcome: SubmitOutcome, index: number, requestId: string):
 function toSubmission(wire: WireSubmission, at: string): Submitted {
   checkInput(wire.input, `${at}input`)
   return readSubmission(wire, at)
-}
-
-/** A submission with the key of its request, if that has one. */
-export function withHeaderKey(request: FastifyRequest, submission: Submitted): Submitted {
-  return withKey(submission, idempotencyKeyOf(request), '')
-}
-
-/** The header keys the request as a whole; a run that brings its own key as well is ambiguous. */
-function withKey(submission: Submitted, key: string | undefined, at: string): Submitted {
-  if (key === undefined) return submission
-  if (submission.idempotencyKey === undefined) return { ...submission, idempotencyKey: key }
-  const field = `${at}idempotency_key`
-  throw new PunctualError('invalid_field', `send either ${field} or the header Idempotency-Key`, {
-    field,
-  })
-}
-
-/** Leaves room for `#9999`, so that every run of a batch has a key of legal length. */
-const KEY_LENGTH = LIMITS.keyLength - `#${LIMITS.batchRuns}`.length
-const KEY = /^[\x21-\x7e]+$/
-
-function idempotencyKeyOf(request: FastifyRequest): string | undefined {
-  const key = request.headers['idempotency-key']
-  if (key === undefined) return undefined
-  if (typeof key === 'string' && key.length <= KEY_LENGTH && KEY.test(key)) return key
-  const message = `the header Idempotency-Key must be 1 to ${KEY_LENGTH} visible ASCII characters`
-  throw new PunctualError('invalid_request', message, { field: 'Idempotency-Key' })
 }

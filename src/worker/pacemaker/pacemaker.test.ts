@@ -18,12 +18,14 @@ const SPAN_MS = 60_000
 async function setUp(t: TestContext, { patienceMs = 60_000 } = {}) {
   const heard: string[] = []
   const answer = { status: 200, body: { lost: [] as string[], cancels: [] } }
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     let body = ''
-    for await (const piece of request) body += String(piece)
-    heard.push(`${request.headers.authorization} ${request.url} ${body}`)
-    response.writeHead(answer.status, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(answer.body))
+    request.on('data', (piece: Buffer) => (body += piece.toString()))
+    request.on('end', () => {
+      heard.push(`${request.headers.authorization} ${request.url} ${body}`)
+      response.writeHead(answer.status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(answer.body))
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
