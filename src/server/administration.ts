@@ -7,6 +7,7 @@ import { createWorkers, type Workers } from './admin/workers.ts'
 import type { Store } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import type { Definitions } from './definitions.ts'
+import type { Feed } from './events/feed.ts'
 import type { QueueBook } from './queue-book.ts'
 import { createRunReading, type RunReading } from './run-reading.ts'
 import type { LaneBoard } from './tick/lane-board.ts'
@@ -20,6 +21,8 @@ export interface Administration {
   readonly audit: AuditLog
   readonly workers: Workers
   readonly runs: RunReading
+  /** What happens to runs, as it happens. */
+  readonly feed: Feed
 }
 
 export function createAdministration(deps: {
@@ -29,6 +32,7 @@ export function createAdministration(deps: {
   readonly board: LaneBoard
   readonly queueBook: QueueBook
   readonly watch: Watch
+  readonly feed: Feed
   storeNow(): number
   onQueueChange(): Promise<void>
   onTokenChange(): void
@@ -45,6 +49,7 @@ export function createAdministration(deps: {
     tokens: createTokens({ store, catalog, actors, onChange: deps.onTokenChange }),
     audit: createAuditLog({ store, catalog, actors }),
     workers,
+    feed: deps.feed,
     runs: createRunReading({
       ...{ store, catalog, workers, watch, storeNow },
       queues: queueBook,

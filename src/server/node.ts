@@ -21,6 +21,8 @@ import { createDraft } from './submissions.ts'
 import { createLaneBoard } from './tick/lane-board.ts'
 import { createTicker } from './tick/ticker.ts'
 import { createUndelivered } from './undelivered.ts'
+import { createFeed } from './events/feed.ts'
+import { changedBy, createNewsReader } from './events/changes.ts'
 import { createWatch } from './watch.ts'
 
 export interface NodeOptions {
@@ -104,6 +106,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       metrics.onTick(batch, result, tookMs)
       for (const { runId } of batch.ends) watch.touched(runId)
       for (const { runId } of batch.cancels) watch.touched(runId)
+      feed.touched(changedBy(batch, result))
     },
   })
 
@@ -171,9 +174,17 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     roster.clear()
     await membership.join()
     board.doubt()
+    feed.news.reset('this node was away')
   }
 
   await membership.join()
+  const feed = createFeed({
+    clock,
+    epoch: String(membership.node),
+    read: createNewsReader({ store, catalog }),
+    countNodes: store.countNodes,
+    onError,
+  })
   board.learn(await store.lanesAfter(0))
   await queueBook.refresh()
   board.rest(queueBook.isResting)
@@ -199,7 +210,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     },
     clientFor: (project, actor = null) => createLocalClient(project, actor, parts),
     admin: createAdministration({
-      ...{ store, catalog, definitions, board, queueBook, watch, storeNow },
+      ...{ store, catalog, definitions, board, queueBook, watch, feed, storeNow },
       onQueueChange: async () => void (await refresh()),
       onTokenChange: authenticator.forget,
     }),

@@ -8,6 +8,7 @@ import { guardAccess } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { acceptJsonOnly } from './body.ts'
 import { answerClientError, MAX_URL_LENGTH } from './client-error.ts'
+import { eventRoutes } from './event-routes.ts'
 import { healthRoutes } from './health-routes.ts'
 import { guardHost } from './host.ts'
 import { jobRoutes } from './job-routes.ts'
@@ -88,6 +89,7 @@ export function createApi(options: ApiOptions): Api {
   runRoutes(api, options)
   jobRoutes(api, options)
   logRoutes(api, options)
+  eventRoutes(api, options)
   workerRoutes(api, options)
   adminRoutes(api, options)
   uiRoutes(api)

@@ -8,8 +8,15 @@ const BEAT_MS = 15_000
 export interface EventStream {
   readonly isClosed: boolean
   /** Resolves when there is room for more: a reader that is slow is not kept in memory. */
-  send(event: { event: string; id?: string; data: unknown }): Promise<void>
+  send(event: StreamedEvent): Promise<void>
   close(): void
+}
+
+export interface StreamedEvent {
+  readonly event: string
+  readonly id?: string
+  /** Written as JSON, or as JSON that was written before. */
+  readonly data: object | string
 }
 
 /** Turns a reply into a stream of server-sent events. */
@@ -38,9 +45,10 @@ export function startEvents(reply: FastifyReply, clock: Clock): EventStream {
       return raw.destroyed || raw.writableEnded
     },
     async send({ event, id, data }) {
+      const text = typeof data === 'string' ? data : JSON.stringify(data)
       if (raw.destroyed) return
       const name = id === undefined ? '' : `id: ${id}\n`
-      const hasRoom = raw.write(`${name}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+      const hasRoom = raw.write(`${name}event: ${event}\ndata: ${text}\n\n`)
       if (hasRoom) return
       const gone = new AbortController()
       await Promise.race([

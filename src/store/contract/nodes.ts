@@ -32,7 +32,9 @@ export function nodesContract(open: OpenStore): void {
         assert.ok(slot >= 0 && slot < SLOTS)
         assert.equal(now, world.clock.now())
         seen.push(node)
+        const alive = await world.store.countNodes()
         await world.store.leave({ node, idMark: world.mint() })
+        assert.equal(await world.store.countNodes(), alive - 1)
       }
     }),
   )

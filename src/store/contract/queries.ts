@@ -79,6 +79,24 @@ export function queriesContract(open: OpenStore): void {
   )
 
   test(
+    'runs are found together as each is found alone, of whatever project',
+    inWorld(async (world) => {
+      const expected = await fillEveryState(world)
+      const theirs = world.newRun({ projectId: world.otherProject })
+      await world.submit(theirs)
+      const runIds = [...expected.keys(), world.mint(), theirs.id]
+      const found = new Map((await world.store.findRuns({ runIds })).map((run) => [run.id, run]))
+      assert.equal(found.size, expected.size + 1)
+      assert.equal(found.get(theirs.id)?.projectId, world.otherProject)
+      for (const runId of expected.keys()) {
+        const alone = await world.store.findRun({ projectId: world.project, runId })
+        assert.deepEqual(found.get(runId), alone)
+      }
+      assert.deepEqual(await world.store.findRuns({ runIds: [] }), [])
+    }),
+  )
+
+  test(
     'another project sees nothing of it',
     inWorld(async (world) => {
       const expected = await fillEveryState(world)

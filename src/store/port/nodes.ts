@@ -34,6 +34,8 @@ export interface NodeStore {
   forgetSession(input: { session: number; registration: number }): Promise<void>
   /** It has not been heard of for a lease. It may come back; until then nobody lists it. */
   loseSession(input: { session: number; registration: number }): Promise<void>
+  /** Nodes that are alive. */
+  countNodes(): Promise<number>
   /** Sessions bound to nodes that are alive, in order of name. */
   listSessions(): Promise<readonly SessionRecord[]>
 }

@@ -2,6 +2,8 @@ import type { Cause, RunState } from '../../core/run-state.ts'
 
 export interface RunQueries {
   findRun(input: { projectId: number; runId: number }): Promise<RunRecord | null>
+  /** Those of these runs that are there, of any project, in no particular order. */
+  findRuns(input: { runIds: readonly number[] }): Promise<readonly RunRecord[]>
   /** Attempts of a run that went on after them, oldest first. Its last attempt is in the run. */
   attemptsOf(input: { runId: number }): Promise<readonly AttemptRecord[]>
   /** Newest first, ids below `before`. */

@@ -1,5 +1,6 @@
 import { STATE_CODE, stateOfCode, type RunState } from '../../core/run-state.ts'
 import type { AttemptRecord, RunFilter, RunQueries, RunRecord } from '../port.ts'
+import { bigints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
 import type { Statement } from './statement.ts'
 import { read } from './transaction.ts'
@@ -34,6 +35,12 @@ const FIND_RUN = {
   text: `${RECORD}
     FROM run r ${WHEREABOUTS}
    WHERE r.id = $2::bigint AND r.project_id = $1::int`,
+}
+const FIND_RUNS = {
+  name: 'find-runs',
+  text: `${RECORD}
+    FROM unnest($1::bigint[]) AS wanted (id)
+   CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = wanted.id LIMIT 1) r ${WHEREABOUTS}`,
 }
 const ATTEMPTS_OF = {
   name: 'attempts-of',
@@ -100,6 +107,13 @@ export async function findRun(
 ): Promise<RunRecord | null> {
   const [row] = await read<RecordRow>(db.reading, FIND_RUN, [projectId, runId])
   return row ? toRecord(row) : null
+}
+
+export async function findRuns(
+  db: Database,
+  { runIds }: { runIds: readonly number[] },
+): Promise<RunRecord[]> {
+  return (await read<RecordRow>(db.reading, FIND_RUNS, [bigints(runIds)])).map(toRecord)
 }
 
 export async function attemptsOf(

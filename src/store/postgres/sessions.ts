@@ -48,6 +48,10 @@ const LOSE = {
   name: 'lose-session',
   text: `UPDATE session SET offer = NULL WHERE id = $1::bigint AND registration = $2::bigint`,
 }
+const COUNT_NODES = {
+  name: 'count-nodes',
+  text: `SELECT count(*) AS alive FROM node WHERE alive`,
+}
 const LIST_SESSIONS = {
   name: 'list-sessions',
   text: `
@@ -64,6 +68,11 @@ export async function loseSession(
   { session, registration }: Input<'loseSession'>,
 ): Promise<void> {
   await transact(db.duty, (work) => work.query(LOSE, [session, registration]), 'single')
+}
+
+export async function countNodes(db: Database): Promise<number> {
+  const [row] = await read<{ alive: number }>(db.reading, COUNT_NODES)
+  return row?.alive ?? 0
 }
 
 export async function listSessions(db: Database): Promise<SessionRecord[]> {

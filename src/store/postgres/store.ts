@@ -90,6 +90,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     forgetSession: (input) => sessions.forgetSession(db, input),
     loseSession: (input) => sessions.loseSession(db, input),
     listSessions: () => sessions.listSessions(db),
+    countNodes: () => sessions.countNodes(db),
 
     internProjects: (names) => catalog.internProjects(db, names),
     findProject: (name) => catalog.findProject(db, name),
@@ -102,6 +103,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     projectNames: (ids) => catalog.namesOf(db, 'project', ids),
 
     findRun: (input) => queries.findRun(db, input),
+    findRuns: (input) => queries.findRuns(db, input),
     attemptsOf: (input) => queries.attemptsOf(db, input),
     listRuns: (filter) => queries.listRuns(db, filter),
     liveCounts: () => queries.liveCounts(db),

@@ -12,6 +12,7 @@ import type { Transactions } from './transaction.ts'
 import { QUERIES, type QueryName, type QueryVerbs } from './verbs.ts'
 
 export const FIND_RUN = `SELECT ${RECORD_COLUMNS} FROM run WHERE id = ? AND project_id = ?`
+const FIND_RUN_ANYWHERE = `SELECT ${RECORD_COLUMNS} FROM run WHERE id = ?`
 export const ATTEMPTS_OF = `
   SELECT attempt, fence, cause, message, worker, process,
          started_at AS startedAt, finished_at AS finishedAt
@@ -28,6 +29,7 @@ const PROJECT_NAME = `SELECT name FROM project WHERE id = ?`
 /** The reading verbs, on whichever connection may read: they never write. */
 export function prepareQueries(db: Database): QueryVerbs {
   const findRun = db.prepare<[number, number], RecordRow>(FIND_RUN)
+  const findAnywhere = db.prepare<[number], RecordRow>(FIND_RUN_ANYWHERE)
   const liveCounts = db.prepare<[], ReturnType<QueryVerbs['liveCounts']>>(LIVE_COUNTS)
   const listRuns = prepareListRuns(db)
   const attemptsOf = db.prepare<[number], AttemptRecord>(ATTEMPTS_OF)
@@ -39,6 +41,11 @@ export function prepareQueries(db: Database): QueryVerbs {
       const row = findRun.get(runId, projectId)
       return row ? toRecord(row) : null
     },
+    findRuns: ({ runIds }) =>
+      runIds.flatMap((runId) => {
+        const row = findAnywhere.get(runId)
+        return row ? [toRecord(row)] : []
+      }),
     attemptsOf: ({ runId }) => attemptsOf.all(runId),
     listRuns: (filter) => listRuns(filter).map(toRecord),
     liveCounts: () => liveCounts.get() ?? { ready: 0, running: 0, scheduled: 0, blocked: 0 },

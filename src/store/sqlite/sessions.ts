@@ -24,6 +24,8 @@ export const LIST_SESSIONS = `
       ON busy.session = s.id
    ORDER BY s.name, s.id`
 
+const COUNT_NODES = `SELECT count(*) FROM node WHERE alive = 1`
+
 export const LOSE_SESSION = `UPDATE session SET offer = NULL WHERE id = ? AND registration = ?`
 
 type Adoption = Parameters<NodeStore['adopt']>[0]
@@ -71,5 +73,9 @@ export function prepareSessions(db: Database): Sessions {
 
 export function prepareSessionQueries(db: Database) {
   const list = db.prepare<[], SessionRecord>(LIST_SESSIONS)
-  return { listSessions: (): SessionRecord[] => list.all() }
+  const nodes = db.prepare<[], number>(COUNT_NODES).pluck()
+  return {
+    listSessions: (): SessionRecord[] => list.all(),
+    countNodes: (): number => nodes.get() ?? 0,
+  }
 }

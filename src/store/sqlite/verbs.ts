@@ -22,12 +22,14 @@ export type VerbName = keyof Verbs
 /** Verbs that only read, and can therefore be answered by a connection of their own. */
 export const QUERIES = [
   'findRun',
+  'findRuns',
   'attemptsOf',
   'listRuns',
   'liveCounts',
   'jobNames',
   'projectNames',
   'listSessions',
+  'countNodes',
   'logChunks',
   'logEnd',
   'findLine',

@@ -1,0 +1,45 @@
+import { writeRun } from '../../core/wire.ts'
+import type { Store, TickBatch, TickResult } from '../../store/port.ts'
+import type { Catalog } from '../catalog.ts'
+import { viewOf } from '../run-view.ts'
+import type { Told } from './news.ts'
+
+/** The runs that a tick has changed. */
+export function* changedBy(batch: TickBatch, result: TickResult): Generator<number> {
+  for (const [index, { id }] of batch.submits.entries()) {
+    if (result.submits[index]?.kind === 'inserted') yield id
+  }
+  for (const { runId } of batch.ends) yield runId
+  for (const { runId } of batch.cancels) yield runId
+  for (const leases of result.claims) {
+    for (const { runId } of leases) yield runId
+  }
+}
+
+/** Reads runs as lists show them, without what can be long. */
+export function createNewsReader({
+  store,
+  catalog,
+}: {
+  readonly store: Pick<Store, 'findRuns'>
+  readonly catalog: Catalog
+}): (runIds: readonly number[]) => Promise<Told[]> {
+  return async (runIds) => {
+    const runs = await store.findRuns({ runIds })
+    await catalog.learnNames(
+      runs.map((run) => run.jobId),
+      runs.map((run) => run.projectId),
+    )
+    return Promise.all(
+      runs.map(async (run) => {
+        const lane = await catalog.lane(run.laneId)
+        const job = catalog.jobName(run.jobId)
+        const project = catalog.projectName(run.projectId)
+        const short = { ...run, work: null, input: null, result: null }
+        const view = viewOf(short, { job, project, queue: lane?.queue ?? 'default' })
+        const { work: _, input: __, result: ___, ...data } = writeRun(view)
+        return { project, job, data }
+      }),
+    )
+  }
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createVirtualClock, settle } from '../../../test/support/virtual-clock.ts'
+import { createFeed } from './feed.ts'
+
+function setUp({ nodes = 1, readFails = false } = {}) {
+  const clock = createVirtualClock()
+  const reads: (readonly number[])[] = []
+  const errors: unknown[] = []
+  const feed = createFeed({
+    clock,
+    epoch: '1',
+    async read(runIds) {
+      reads.push(runIds)
+      if (readFails) throw new Error('no')
+      return runIds.map((id) => ({ project: 'p', job: 'j', data: { id } }))
+    },
+    countNodes: async () => nodes,
+    onError: (error) => errors.push(error),
+  })
+  const reader = new AbortController()
+  let start = ''
+  const attend = () => {
+    feed.attend(reader.signal)
+    start = feed.news.position
+  }
+  const seen = () =>
+    feed.news.after(start).events.map((item) => (item.event === 'run' ? item.text : item.why))
+  return { clock, feed, reads, errors, reader, attend, seen }
+}
+
+test('while nobody watches, nothing is read', async () => {
+  const { clock, feed, reads } = setUp()
+  feed.touched([1, 2])
+  await clock.advance(10_000)
+  assert.deepEqual(reads, [])
+})
+
+test('a run that changes several times in a moment is told of once', async () => {
+  const { clock, feed, reads, reader, attend, seen } = setUp()
+  attend()
+  feed.touched([1, 2])
+  feed.touched([2])
+  await clock.advance(100)
+  assert.deepEqual(reads, [[1, 2]])
+  assert.deepEqual(seen(), ['{"id":1}', '{"id":2}'])
+  feed.touched([1])
+  await clock.advance(100)
+  assert.equal(seen().at(-1), '{"id":1}')
+  reader.abort()
+})
+
+test('more than anybody reads is a reset, and so is what cannot be read', async () => {
+  const many = setUp()
+  many.attend()
+  many.feed.touched(Array.from({ length: 501 }, (_, index) => index))
+  await many.clock.advance(100)
+  assert.deepEqual([many.reads, many.seen()], [[], ['much has changed at once']])
+
+  const failing = setUp({ readFails: true })
+  failing.attend()
+  failing.feed.touched([1])
+  await failing.clock.advance(100)
+  assert.deepEqual(failing.seen(), ['changes could not be read'])
+  assert.equal(failing.errors.length, 1)
+})
+
+test('a reader that is back within a minute goes on where it was; later, from a reset', async () => {
+  const { clock, feed, reader, attend, seen } = setUp()
+  attend()
+  reader.abort()
+  await clock.advance(50_000)
+  feed.touched([1])
+  await clock.advance(100)
+  const again = new AbortController()
+  feed.attend(again.signal)
+  assert.deepEqual(seen(), ['{"id":1}'])
+  again.abort()
+  await clock.advance(61_000)
+  feed.touched([2])
+  await settle()
+  feed.attend(new AbortController().signal)
+  assert.deepEqual(seen(), ['what happened since then is not known'])
+})
+
+test('among several nodes, readers look again every two seconds', async () => {
+  const { clock, reader, attend, seen } = setUp({ nodes: 2 })
+  attend()
+  await clock.advance(5_000)
+  reader.abort()
+  await clock.advance(5_000)
+  assert.deepEqual(seen(), Array(3).fill('other nodes may have changed something'))
+})
