@@ -13,7 +13,7 @@ interface Heard {
 async function listen(
   t: TestContext,
   { url }: OpenApi,
-  { path = '/v1/events', headers = {} as Record<string, string>, token = ROOT_TOKEN } = {},
+  { path = '/v1/events', headers = {}, token = ROOT_TOKEN } = {},
 ) {
   const over = new AbortController()
   t.after(() => over.abort())
