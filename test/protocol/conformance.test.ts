@@ -10,7 +10,7 @@ import { type OpenApi, openApi } from '../api/open-api.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { startBreakingProxy } from './breaking-proxy.ts'
 
-/** Anybody can write a worker from the protocol's page: this one is sixty-odd lines of Python. */
+/** Anybody can write a worker from the protocol's page: this one has fewer than sixty lines. */
 const WORKER = join(import.meta.dirname, 'worker.py')
 const hasPython = spawnSync('python3', ['--version']).status === 0
 const skip = !hasPython && 'needs python3 (Debian: apt install python3)'
@@ -37,6 +37,11 @@ async function end({ call }: OpenApi, id: string): Promise<WireRun> {
     { what: `${id} to end`, deadlineMs: 60_000 },
   )
 }
+
+test('it has at most sixty lines and needs nothing but Python', () => {
+  const lines = readFileSync(WORKER, 'utf8').split('\n').filter(Boolean)
+  assert.ok(lines.length <= 60, `${lines.length} lines`)
+})
 
 test('it runs commands and reports how they ended and what they printed', { skip }, async (t) => {
   const api = await openApi(t)

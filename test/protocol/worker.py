@@ -1,81 +1,63 @@
 """A Punctual worker in the Python standard library, from docs/reference/worker-protocol.md alone."""
-import json, os, signal, subprocess, sys, threading, time, urllib.error, urllib.request
+import json, os, signal, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
 URL, TOKEN, NAME, SLOTS = sys.argv[1], sys.argv[2], sys.argv[3], 4
-lock, held, finished, forsaken = threading.RLock(), {}, {}, []
-me = {"session": None, "registration": 0, "answered": 0, "deadline": 0.0}
+session, registration, registered, deadline = None, 0, False, 0.0
+running, finished, forsaken = {}, {}, []  # attempts under way and reports not yet accepted, by run
 
-def post(path, body, timeout=5):
+def post(path, body):
     headers = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json"}
     request = urllib.request.Request(URL + "/v1/workers" + path, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request, timeout=timeout) as answer: return json.loads(answer.read())
+    with urllib.request.urlopen(request, timeout=2) as answer: return json.loads(answer.read())
 
-def pairs(attempts): return [{"run": a["run"], "fence": a["fence"]} for a in attempts.values()]
+def pairs(*groups): return [{"run": a["run"], "fence": a["fence"]} for g in groups for a in g.values()]
 
-def stop(attempt, why, with_signal):
-    attempt["why"] = attempt.get("why") or why
-    if attempt.get("pid"): os.killpg(attempt["pid"], with_signal)
-
-def perform(attempt):
-    work = attempt["work"]
+def start(attempt):
+    work, out = attempt["work"], tempfile.TemporaryFile()
     argv = work["argv"] if work["executor"] == "argv" else ["/bin/sh", "-c", work["run"]]
     env = {**os.environ, **work.get("env", {}), "PUNCTUAL_RUN_ID": attempt["run"]}
-    child = subprocess.Popen(argv, env=env, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    attempt["pid"] = child.pid
-    printed = child.communicate()[0]
-    output = {"chunks": 1, "bytes": len(printed), "last": [[0, 1, printed.decode("utf-8", "surrogateescape")]]}
-    done = {"run": attempt["run"], "fence": attempt["fence"], "process": {"output": output} if printed else {}}
-    done["outcome"] = "succeeded" if child.returncode == 0 else attempt.get("why") or "failed"
-    if done["outcome"] == "failed": done["cause"] = "exit" if child.returncode > 0 else "signal"
-    if child.returncode >= 0: done["process"]["exit_code"] = child.returncode
-    with lock:
-        if held.get(attempt["run"]) is attempt: finished[held.pop(attempt["run"])["run"]] = done
+    child = subprocess.Popen(argv, env=env, start_new_session=True, stdout=out, stderr=out)
+    running[attempt["run"]] = {**attempt, "child": child, "out": out, "outcome": "failed"}
 
-def renew(sent, ttl_ms): me["deadline"] = max(me["deadline"], sent + ttl_ms * 0.95 / 1000 - 1)
+def stop(run, how, outcome):
+    if run in running: os.killpg(running[run]["child"].pid, how); running[run]["outcome"] = outcome
 
-def register():
-    me["registration"] = me["registration"] + 1 if me["session"] else 1
-    hello = {"name": NAME, "queues": ["default"], "labels": {}, "executors": ["shell", "argv"], "slots": SLOTS, "protocol": [1]}
-    sent, known = time.monotonic(), {"session": me["session"]} if me["session"] else {}
-    welcome = post("", {**hello, **known, "registration": me["registration"], "held": pairs({**held, **finished}), "forsaken": forsaken})
-    me.update(session=welcome["session"], answered=0); renew(sent, welcome["lease_ttl_ms"]); forsaken.clear()
-    with lock:
-        for run in welcome["lost"]: stop(held.pop(run, {}), "lost", signal.SIGKILL); finished.pop(run, None)
-    threading.Thread(target=beat, args=(me["registration"], welcome), daemon=True).start()
+def drop(runs):
+    for run in runs: stop(run, signal.SIGKILL, "lost"); running.pop(run, None); finished.pop(run, None)
 
-def beat(registration, welcome):
-    while time.sleep(welcome["heartbeat_ms"] / 1000) or registration == me["registration"]:
-        with lock: sent, body = time.monotonic(), {"registration": registration, "answered": me["answered"], "held": pairs({**held, **finished})}
-        try: answer = post(f"/{me['session']}/heartbeat", body)
-        except Exception: continue
-        with lock:
-            renew(sent, welcome["lease_ttl_ms"])
-            for run in answer["lost"]: stop(held.pop(run, {}), "lost", signal.SIGKILL)
-            for run in answer["cancels"]: stop(held.get(run, {}), "cancelled", signal.SIGTERM)
-
-def exchange(number):
-    with lock: done, free = list(finished.values()), SLOTS - len(held)
-    body = {"registration": me["registration"], "number": number, "answered": me["answered"], "done": done, "free": free, "wait_ms": 0 if done else 300}
-    while time.monotonic() < me["deadline"]:
-        try: answer = post(f"/{me['session']}/exchange", body, 11)
-        except urllib.error.HTTPError as error:
-            if error.code in (404, 409): return False
-        except Exception: time.sleep(0.1)
-        else: break
-    with lock:
-        if time.monotonic() > me["deadline"]: return False
-        me["answered"] = number
-        for item in done: finished.pop(item["run"], None)
-        for run in answer["runs"]:
-            if run["run"] not in held: held[run["run"]] = run; threading.Thread(target=perform, args=(run,), daemon=True).start()
-    return free > 0 or time.sleep(0.1) is None
+def reap(attempt, code):
+    attempt["out"].seek(0); printed = attempt["out"].read()
+    process = {"exit_code": code} if code >= 0 else {}
+    if printed: process["output"] = {"chunks": 1, "bytes": len(printed), "last": [[0, 1, printed.decode("utf-8", "surrogateescape")]]}
+    done = {"run": attempt["run"], "fence": attempt["fence"], "process": process}
+    done["outcome"] = "succeeded" if code == 0 else attempt["outcome"]
+    if done["outcome"] == "failed": done["cause"] = "exit" if code > 0 else "signal"
+    finished[attempt["run"]] = done; del running[attempt["run"]]
 
 while True:
-    try: register()
-    except Exception: time.sleep(0.2); continue
-    number = 1
-    while exchange(number): number += 1
-    with lock:
-        if time.monotonic() > me["deadline"]:
-            forsaken += pairs(held)
-            for attempt in list(held.values()): held.pop(attempt["run"]); stop(attempt, "lost", signal.SIGKILL)
+    for attempt in list(running.values()):
+        if attempt["child"].poll() is not None: reap(attempt, attempt["child"].returncode)
+    if time.monotonic() > deadline: forsaken += pairs(running); drop(list(running)); registered = False
+    try:
+        sent = time.monotonic()
+        if not registered:
+            registration, known = (registration + 1, {"session": session}) if session else (1, {})
+            offer = {"name": NAME, "queues": ["default"], "labels": {}, "executors": ["shell", "argv"], "slots": SLOTS, "protocol": [1]}
+            hello = post("", {**offer, **known, "registration": registration, "held": pairs(running, finished), "forsaken": forsaken})
+            session, registered, number, answered, message, forsaken = hello["session"], True, 0, 0, None, []
+        if hello or sent > beat_at:
+            beat = hello or post(f"/{session}/heartbeat", {"registration": registration, "answered": answered, "held": pairs(running, finished)})
+            ttl, period = (hello["lease_ttl_ms"] / 1000, hello["heartbeat_ms"] / 1000) if hello else (ttl, period)
+            deadline, beat_at, hello = max(deadline, sent + 0.95 * ttl - 1), sent + period, None
+            drop(beat["lost"])
+            for run in beat.get("cancels", []): stop(run, signal.SIGTERM, "cancelled")
+        if not message and (finished or len(running) < SLOTS):
+            number, free = number + 1, SLOTS - len(running)
+            message = {"registration": registration, "number": number, "answered": answered, "done": list(finished.values()), "free": free, "wait_ms": 0 if finished else 200}
+        answer = post(f"/{session}/exchange", message) if message else time.sleep(0.05)
+        if not answer or time.monotonic() > deadline: continue
+        for item in message["done"]: finished.pop(item["run"], None)
+        answered, message = number, None
+        for run in answer["runs"]: run["run"] in running or run["run"] in finished or start(run)
+    except urllib.error.HTTPError as error: registered &= error.code not in (404, 409); time.sleep(0.1)
+    except Exception: time.sleep(0.1)
