@@ -12,15 +12,27 @@ export async function run(command: string, args: readonly string[], cwd?: string
   throw new Error(`${command} ${args.join(' ')} exited with ${code}\n${printed.slice(-2_000)}`)
 }
 
+/** Whatever it exits with. */
+export async function attempt(command: string, args: readonly string[], cwd: string) {
+  const child = start(command, args, cwd)
+  let [out, err] = ['', '']
+  child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, out, err }
+}
+
 export function npm(cwd: string, args: readonly string[]): Promise<string> {
   return run('npm', args, cwd)
 }
 
 export function npmInBackground(cwd: string, args: readonly string[]) {
   const child = start('npm', args, cwd, { detached: true })
-  child.stdout?.resume()
+  let printed = ''
+  child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   child.stderr?.resume()
   return {
+    printed: () => printed,
     /** The whole group, as a terminal would: npm alone may leave behind what it runs. */
     async stop(): Promise<void> {
       if (child.exitCode !== null) return

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { npm, npmInBackground, run } from './commands.ts'
 import type { Check, Report } from './check.ts'
-import { findLine, judgedFigures } from './findings.ts'
+import { findLine } from './findings.ts'
+import { measure, passTests } from './measuring.ts'
 import { isTestCode, readSources } from '../tidy/source-tree.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -33,25 +34,22 @@ export const checks: Check[] = [
     id: 'H2',
     title: 'one contract on both stores, and the same history tick by tick',
     async run(report) {
-      const printed = await npm(ROOT, ['test', '--', 'store'])
-      report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
+      await passTests(ROOT, ['store'], report)
     },
   },
   {
     id: 'H3',
     title: '500 seeds without a violation, every fault in every state; planted bugs caught',
     async run(report) {
-      const printed = await npm(ROOT, ['test', '--', 'test/sim'])
-      report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
+      await passTests(ROOT, ['test/sim'], report)
     },
   },
   {
     id: 'H4',
     title: 'real processes killed, frozen and cut off: nothing lost, doubled or stuck',
     async run(report) {
-      const printed = await npm(ROOT, ['test', '--', 'test/chaos'])
-      report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
-      await measure(['recovery'], report)
+      await passTests(ROOT, ['test/chaos'], report)
+      await measure(ROOT, ['recovery'], report)
     },
   },
   {
@@ -67,15 +65,14 @@ export const checks: Check[] = [
         'vacuum',
         'footprint',
       ]
-      await measure(scenarios, report)
+      await measure(ROOT, scenarios, report)
     },
   },
   {
     id: 'H6',
     title: 'bad input is answered 4xx with a code and a hint, never 500',
     async run(report) {
-      const printed = await npm(ROOT, ['test', '--', 'src/server/api'])
-      report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
+      await passTests(ROOT, ['src/server/api'], report)
     },
   },
   {
@@ -125,19 +122,6 @@ async function isOk(url: string): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   )
-}
-
-/** Runs benchmarks and demands every target they carry. */
-async function measure(scenarios: readonly string[], report: Report): Promise<void> {
-  const missed: string[] = []
-  for (const scenario of scenarios) {
-    await npm(ROOT, ['run', 'bench', '--', scenario])
-    for (const { label, value, target, isMet } of judgedFigures(ROOT, scenario)) {
-      report.figure(`${scenario}: ${label}`, `${value} (${target})`)
-      if (!isMet) missed.push(`${scenario}: ${label} ${value}, ${target}`)
-    }
-  }
-  assert.deepEqual(missed, [])
 }
 
 function sourceSizes(): number[] {

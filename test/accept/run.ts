@@ -3,7 +3,10 @@ import { globSync } from 'node:fs'
 import type { Check } from './check.ts'
 import { runChecks } from './run-checks.ts'
 
-const OWN_FILES = ['check.ts', 'commands.ts', 'findings.ts', 'run.ts', 'run-checks.ts', '*.test.ts']
+const OWN_FILES = [
+  ...['check.ts', 'commands.ts', 'findings.ts', 'measuring.ts'],
+  ...['run.ts', 'run-checks.ts', '*.test.ts'],
+]
 
 const names = globSync('*.ts', { cwd: import.meta.dirname, exclude: OWN_FILES })
   .map((file) => file.replace(/\.ts$/, ''))
