@@ -11,6 +11,10 @@ const GLYPHS = {
   cancelled: '⊘',
   skipped: '⤼',
 }
+const REPAINT_MS = 250
+const RETRY_MS = 2000
+/** The whole of a long log is at /v1/runs/…/logs/raw; a page that keeps it all would die of it. */
+const MOST_PIECES = 5000
 const main = document.getElementById('main')
 const search = document.getElementById('search')
 let leave = new AbortController()
@@ -40,11 +44,33 @@ function seconds(from, to) {
   return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`
 }
 
+/** Paints the list, and again whenever something happened, but not more often than people can look. */
 async function showRuns(query, signal) {
   search.q.value = query
+  document.title = 'Punctual'
+  let isStale = true
+  let wake = () => {}
+  const stale = () => {
+    isStale = true
+    wake()
+  }
+  const broken = follow('/v1/events', signal, stale).then(() => {
+    throw new Error('The server closed the connection.')
+  })
+  const paint = async () => {
+    while (!signal.aborted) {
+      isStale = false
+      await paintRuns(query, signal)
+      await new Promise((resolve) => setTimeout(resolve, REPAINT_MS))
+      if (!isStale) await new Promise((resolve) => (wake = resolve))
+    }
+  }
+  await Promise.race([broken, paint()])
+}
+
+async function paintRuns(query, signal) {
   const url = `/v1/runs?limit=100${query && `&q=${encodeURIComponent(query)}`}`
   const { data } = await (await api(url, signal)).json()
-  document.title = 'Punctual'
   if (data.length === 0) {
     const words = query
       ? `No runs match ${query}.`
@@ -95,12 +121,13 @@ async function showRun(id, signal) {
   const verdict = element('p', { className: 'verdict' }, state(run), ` ${why.sentence}`)
   const log = element('pre', { ariaLabel: 'Log' })
   main.replaceChildren(verdict, element('dl', {}, ...list), log)
-  await followLog(id, log, signal)
+  await follow(`/v1/runs/${id}/logs/follow`, signal, ({ entries = [] }) => append(log, entries))
   if (run.finished_at === null) await showRun(id, signal)
 }
 
-async function followLog(id, log, signal) {
-  const answer = await api(`/v1/runs/${id}/logs/follow`, signal)
+/** Reads server-sent events until there are no more. `EventSource` could not send a token. */
+async function follow(path, signal, onEvent) {
+  const answer = await api(path, signal)
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   for (;;) {
@@ -110,7 +137,7 @@ async function followLog(id, log, signal) {
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1]
       text = text.slice(end + 2)
-      if (data) append(log, JSON.parse(data).entries ?? [])
+      if (data) onEvent(JSON.parse(data))
     }
   }
 }
@@ -120,6 +147,7 @@ function append(log, entries) {
   for (const [, stream, piece] of entries) {
     log.append(element('span', { className: stream }, piece))
   }
+  while (log.childNodes.length > MOST_PIECES) log.firstChild.remove()
   if (isAtEnd) log.scrollTop = log.scrollHeight
 }
 
@@ -148,10 +176,12 @@ async function show() {
   } catch (error) {
     if (signal.aborted) return
     if (error.status === 401) return askForToken()
+    const isLasting = error.status !== undefined && error.status < 500
     main.replaceChildren(
       element('p', { className: 'verdict failed' }, error.message),
-      element('p', { className: 'note' }, error.hint ?? ''),
+      element('p', { className: 'note' }, error.hint ?? (isLasting ? '' : 'Trying again …')),
     )
+    if (!isLasting) setTimeout(() => signal.aborted || show(), RETRY_MS)
   }
 }
 
