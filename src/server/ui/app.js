@@ -22,7 +22,9 @@ let leave = new AbortController()
 async function api(path, signal) {
   const token = sessionStorage.getItem('token')
   const headers = token ? { authorization: `Bearer ${token}` } : {}
-  const answer = await fetch(path, { headers, signal })
+  const answer = await fetch(path, { headers, signal }).catch((error) => {
+    throw signal.aborted ? error : new Error('The server cannot be reached.')
+  })
   if (answer.ok) return answer
   const problem = await answer.json().catch(() => ({ detail: `the server said ${answer.status}` }))
   throw Object.assign(new Error(problem.detail), { status: answer.status, hint: problem.hint })
