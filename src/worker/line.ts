@@ -33,6 +33,8 @@ export interface Worker {
    * what they did not finish. Called again, the shorter grace counts.
    */
   drain(graceMs: number): Promise<void>
+  /** At once: kills what runs and gives it back, uncounted. */
+  kill(): Promise<void>
   /** Resolves when the worker has stopped for good. After `handler_unresponsive`, end the process. */
   readonly stopped: Promise<StopReason>
   stats(): WorkerStats
@@ -181,9 +183,10 @@ export function createLine(options: WorkerOptions): Worker {
     current?.end('the worker stops')
     book.forsake()
     started.resolve()
-    await leave()
     pacemaker?.close()
-    processes?.close()
+    // With the goodbye others get what was here, so none of it may be left.
+    await processes?.close()
+    await leave()
     telling.log('stopped', { reason })
     stopped.resolve(reason)
   }
@@ -231,6 +234,12 @@ export function createLine(options: WorkerOptions): Worker {
     },
     async drain(graceMs) {
       beginDrain(graceMs, 'drained')
+      await stopped.promise
+    },
+    async kill() {
+      isDraining = true
+      book.close()
+      await close('drained')
       await stopped.promise
     },
     stopped: stopped.promise,

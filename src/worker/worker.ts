@@ -34,6 +34,9 @@ function together(lines: readonly Worker[]): Worker {
       await Promise.all(lines.map((line) => line.start()))
     },
     drain,
+    async kill() {
+      await Promise.all(lines.map((line) => line.kill()))
+    },
     stopped: stop(),
     stats: () => lines.map((line) => line.stats()).reduce(sum),
   }

@@ -8,6 +8,9 @@ import type { Order, Report, StartOrder } from './messages.ts'
 /** Started as source in development and compiled in the package: next to this file either way. */
 const MAIN = fileURLToPath(new URL(`./main${import.meta.url.slice(-3)}`, import.meta.url))
 
+/** Ending everything and itself takes a launcher milliseconds. */
+const CLOSE_MS = 5_000
+
 export interface ChildEvents {
   onOutput(output: Output): void
   onUnstartable(message: string): void
@@ -108,7 +111,12 @@ export async function startLauncher(lifeline: number): Promise<Launcher> {
         resume: () => obey({ order: 'resume', child }),
       }
     },
-    close: () => orders.end(),
+    close() {
+      orders.end()
+      // One that does not hear is killed; whoever has something under way there ends it by itself.
+      const late = setTimeout(() => launcher.kill('SIGKILL'), CLOSE_MS).unref()
+      void gone.promise.then(() => clearTimeout(late))
+    },
     gone: gone.promise,
   }
 }

@@ -4,7 +4,8 @@ import { type Launcher, startLauncher } from '../launcher/launcher.ts'
 export interface LauncherPool {
   /** The least busy one; a promise only when there is none at the moment. */
   pick(): Launcher | Promise<Launcher>
-  close(): void
+  /** Resolves when they are gone, and everything they had started. */
+  close(): Promise<void>
 }
 
 const FIRST_PAUSE_MS = 100
@@ -57,9 +58,11 @@ export async function openLaunchers(
       }
       return best ?? new Promise((resolve) => waiting.push(resolve))
     },
-    close() {
+    async close() {
       isClosed = true
-      for (const launcher of alive) launcher.close()
+      const last = [...alive]
+      for (const launcher of last) launcher.close()
+      await Promise.all(last.map(({ gone }) => gone))
     },
   }
 }

@@ -32,8 +32,8 @@ export interface Processes {
   renew(leftMs: number): void
   /** For a thread that renews it by itself. */
   readonly lifeline: number
-  /** Ends what is still there. */
-  close(): void
+  /** Ends what is still there; resolves when it is gone. */
+  close(): Promise<void>
 }
 
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
@@ -71,8 +71,8 @@ export async function openProcesses(
     renew(leftMs) {
       lifeline.renew(machineMonoNs() + BigInt(Math.max(0, Math.floor(leftMs * MS))))
     },
-    close() {
-      launchers.close()
+    async close() {
+      await launchers.close()
       lifeline.close()
       room.close()
     },
