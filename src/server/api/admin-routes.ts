@@ -4,6 +4,7 @@ import { parseDuration } from '../../core/duration.ts'
 import { parseTime } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
+import { requireNoBody } from './body.ts'
 import { duration, fields, flag, name, oneOf, time } from './fields.ts'
 import {
   byOf,
@@ -18,13 +19,13 @@ import {
 const noneOrDuration = () =>
   Type.Union([duration(), Type.Null()], { description: 'a duration such as 15m, or null' })
 
-const QueueChange = fields({
+export const QueueChange = fields({
   paused: Type.Optional(flag()),
   default_timeout: Type.Optional(noneOrDuration()),
   max_timeout: Type.Optional(noneOrDuration()),
 })
-const AllQueues = fields({ paused: flag() })
-const NewToken = fields({
+export const AllQueues = fields({ paused: flag() })
+export const NewToken = fields({
   name: name(),
   role: oneOf(ROLES),
   expires_at: Type.Optional(time()),
@@ -39,7 +40,7 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'GET',
     url: '/v1/workers',
-    config: { permission: 'read' },
+    config: { permission: 'read', reference: { answers: { 200: 'WorkerList' } } },
     schema: { summary: 'List workers' },
     handler: async (request) => ({ data: await workers.list(projectOf(request)) }),
   })
@@ -47,7 +48,7 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'GET',
     url: '/v1/queues',
-    config: { permission: 'read' },
+    config: { permission: 'read', reference: { answers: { 200: 'QueueList' } } },
     schema: { summary: 'List queues' },
     handler: async (request) => ({ data: await queues.list(projectOf(request)) }),
   })
@@ -55,7 +56,7 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'PATCH',
     url: '/v1/queues/:name',
-    config: { permission: 'operate' },
+    config: { permission: 'operate', reference: { answers: { 200: 'Queue' } } },
     schema: { summary: 'Pause a queue, or set its timeouts', params: NamePath, body: QueueChange },
     handler: (request) => {
       const { paused, default_timeout, max_timeout } = request.body
@@ -70,7 +71,7 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'PATCH',
     url: '/v1/queues',
-    config: { permission: 'operate' },
+    config: { permission: 'operate', reference: { answers: { 204: null } } },
     schema: { summary: 'Pause or resume all queues of the project', body: AllQueues },
     handler: async (request, reply) => {
       await queues.pauseAll(byOf(request), request.body.paused)
@@ -81,7 +82,7 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'GET',
     url: '/v1/tokens',
-    config: { permission: 'administer' },
+    config: { permission: 'administer', reference: { answers: { 200: 'TokenList' } } },
     schema: { summary: 'List tokens', querystring: Everywhere },
     handler: async (request) => {
       const everywhere = seesEverything(request, request.query.everywhere)
@@ -92,7 +93,7 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'POST',
     url: '/v1/tokens',
-    config: { permission: 'administer' },
+    config: { permission: 'administer', reference: { answers: { 201: 'CreatedToken' } } },
     schema: { summary: 'Create a token', body: NewToken },
     handler: async (request, reply) => {
       const { name: called, role, expires_at, everywhere = false } = request.body
@@ -109,9 +110,13 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'DELETE',
     url: '/v1/tokens/:id',
-    config: { permission: 'administer' },
+    config: {
+      permission: 'administer',
+      reference: { answers: { 204: null }, problems: ['token_not_found'] },
+    },
     schema: { summary: 'Revoke a token', params: IdPath },
     handler: async (request, reply) => {
+      requireNoBody(request.body)
       const everywhere = request.caller.project === null
       await tokens.revoke(byOf(request), request.params.id, everywhere)
       return reply.code(204).send()
@@ -121,7 +126,7 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'GET',
     url: '/v1/audit',
-    config: { permission: 'administer' },
+    config: { permission: 'administer', reference: { answers: { 200: 'AuditPage' } } },
     schema: { summary: 'Read the record of changes, newest first', querystring: AuditParameters },
     handler: (request) => {
       const everywhere = seesEverything(request, request.query.everywhere)

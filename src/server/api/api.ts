@@ -13,6 +13,7 @@ import type { Administration } from '../administration.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Caller } from '../identity/caller.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Told } from './reference/told.ts'
 import type { Route } from './route-table.ts'
 
 /** What `createApi` is given: the scheduler behind it, and who may call. */
@@ -58,6 +59,8 @@ declare module 'fastify' {
     everywhere?: true
     /** Fields under which any text goes, also what databases dislike. */
     freeText?: readonly string[]
+    /** What the reference says of its answers; pages for people stand in no reference. */
+    reference?: Told
   }
 
   /** What the reference says a route does. */

@@ -16,7 +16,10 @@ export function eventRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'admin'
   api.route({
     method: 'GET',
     url: '/v1/events',
-    config: { permission: 'read' },
+    config: {
+      permission: 'read',
+      reference: { answers: { 200: 'text/event-stream' }, takes: ['Last-Event-ID'] },
+    },
     schema: { summary: 'Follow what happens to runs, as events', querystring: Which },
     handler: async (request, reply) => {
       const project = projectOf(request)

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { PunctualError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Submission, SubmitAnswer } from '../../core/protocol.ts'
+import type { Told } from './reference/told.ts'
 
 /** Leaves room for `#9999`, so that every run of a batch has a key of legal length. */
 const KEY_LENGTH = LIMITS.keyLength - `#${LIMITS.batchRuns}`.length
@@ -24,6 +25,14 @@ export function withKey(submission: Submission, key: string | undefined, at = ''
     field,
   })
 }
+
+/** What the routes that `answerRun` tell the reference. */
+export const SUBMITTING = {
+  answers: { 201: 'Submitted', 200: 'Submitted' },
+  takes: ['Idempotency-Key'],
+  gives: { 200: ['Idempotency-Replayed'] },
+  problems: ['idempotency_mismatch', 'too_many_lanes', 'overloaded'],
+} as const satisfies Told
 
 /** 201 and the new run; 200 and the one that was there. Whoever repeated a request is told so. */
 export function answerRun(request: FastifyRequest, reply: FastifyReply, answer: SubmitAnswer) {

@@ -6,11 +6,11 @@ import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
 import { fields, text } from './fields.ts'
-import { answerRun, idempotencyKeyOf, withKey } from './idempotency.ts'
+import { answerRun, idempotencyKeyOf, SUBMITTING, withKey } from './idempotency.ts'
 import { byOf, expectedVersion, NamePath, Paging, readPaging } from './request.ts'
 import { JobDefinition, JobRun } from './submission-schema.ts'
 
-const Pause = fields({ reason: Type.Optional(text(LIMITS.reasonLength)) })
+export const Pause = fields({ reason: Type.Optional(text(LIMITS.reasonLength)) })
 
 export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admin' | 'clientFor'>) {
   const { jobs } = admin
@@ -19,7 +19,7 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
   api.route({
     method: 'GET',
     url: '/v1/jobs',
-    config: { permission: 'read' },
+    config: { permission: 'read', reference: { answers: { 200: 'JobPage' } } },
     schema: { summary: 'List jobs', querystring: Paging },
     handler: (request) => jobs.list(projectOf(request), readPaging(request.query)),
   })
@@ -27,7 +27,10 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
   api.route({
     method: 'GET',
     url: '/v1/jobs/:name',
-    config: { permission: 'read' },
+    config: {
+      permission: 'read',
+      reference: { answers: { 200: 'Job' }, gives: { 200: ['ETag'] }, problems: ['job_not_found'] },
+    },
     schema: { summary: 'Show a job', params },
     handler: async (request, reply) => {
       const job = await jobs.get(projectOf(request), request.params.name)
@@ -38,7 +41,15 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
   api.route({
     method: 'PUT',
     url: '/v1/jobs/:name',
-    config: { permission: 'define' },
+    config: {
+      permission: 'define',
+      reference: {
+        answers: { 201: 'Job', 200: 'Job' },
+        takes: ['If-Match', 'If-None-Match'],
+        gives: { 201: ['ETag'], 200: ['ETag'] },
+        problems: ['job_exists', 'version_conflict'],
+      },
+    },
     schema: { summary: 'Define a job, or replace its definition', params, body: JobDefinition },
     handler: async (request, reply) => {
       const { name } = request.params
@@ -54,9 +65,17 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
   api.route({
     method: 'DELETE',
     url: '/v1/jobs/:name',
-    config: { permission: 'define' },
+    config: {
+      permission: 'define',
+      reference: {
+        answers: { 204: null },
+        takes: ['If-Match'],
+        problems: ['job_not_found', 'job_is_live', 'version_conflict'],
+      },
+    },
     schema: { summary: 'Delete a job', params },
     handler: async (request, reply) => {
+      requireNoBody(request.body)
       await jobs.remove(byOf(request), request.params.name, expectedVersion(request))
       return reply.code(204).send()
     },
@@ -65,7 +84,10 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
   api.route({
     method: 'GET',
     url: '/v1/jobs/:name/versions',
-    config: { permission: 'read' },
+    config: {
+      permission: 'read',
+      reference: { answers: { 200: 'JobVersionPage' }, problems: ['job_not_found'] },
+    },
     schema: { summary: 'List the versions of a job', params, querystring: Paging },
     handler: (request) =>
       jobs.versions(projectOf(request), request.params.name, readPaging(request.query)),
@@ -74,7 +96,10 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
   api.route({
     method: 'POST',
     url: '/v1/jobs/:name/pause',
-    config: { permission: 'operate' },
+    config: {
+      permission: 'operate',
+      reference: { answers: { 200: 'Job' }, problems: ['job_not_found'] },
+    },
     schema: { summary: 'Pause a job', params, body: Pause },
     handler: (request) =>
       jobs.pause(byOf(request), request.params.name, request.body.reason ?? null),
@@ -83,7 +108,10 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
   api.route({
     method: 'POST',
     url: '/v1/jobs/:name/resume',
-    config: { permission: 'operate' },
+    config: {
+      permission: 'operate',
+      reference: { answers: { 200: 'Job' }, problems: ['job_not_found'] },
+    },
     schema: { summary: 'Resume a job', params },
     handler: (request) => {
       requireNoBody(request.body)
@@ -94,7 +122,10 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
   api.route({
     method: 'POST',
     url: '/v1/jobs/:name/runs',
-    config: { permission: 'operate' },
+    config: {
+      permission: 'operate',
+      reference: { ...SUBMITTING, problems: ['job_not_found', ...SUBMITTING.problems] },
+    },
     schema: { summary: 'Run a job', params, body: JobRun },
     handler: async (request, reply) => {
       const project = projectOf(request)

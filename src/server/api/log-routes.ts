@@ -31,7 +31,10 @@ export function logRoutes(
   api.route({
     method: 'GET',
     url: '/v1/runs/:id/logs',
-    config: { permission: 'read' },
+    config: {
+      permission: 'read',
+      reference: { answers: { 200: 'Log' }, problems: ['run_not_found', 'log_not_found'] },
+    },
     schema: { summary: 'Read what a run printed, line by line', params, querystring: Part },
     handler: (request) => {
       const { attempt, from_line, limit, tail } = request.query
@@ -47,7 +50,10 @@ export function logRoutes(
   api.route({
     method: 'GET',
     url: '/v1/runs/:id/logs/raw',
-    config: { permission: 'read' },
+    config: {
+      permission: 'read',
+      reference: { answers: { 200: 'text/plain' }, problems: ['run_not_found', 'log_not_found'] },
+    },
     schema: { summary: 'Download what a run printed', params, querystring: WhichAttempt },
     handler: async (request, reply) => {
       const id = runId(request.params.id)
@@ -64,7 +70,14 @@ export function logRoutes(
   api.route({
     method: 'GET',
     url: '/v1/runs/:id/logs/follow',
-    config: { permission: 'read' },
+    config: {
+      permission: 'read',
+      reference: {
+        answers: { 200: 'text/event-stream' },
+        takes: ['Last-Event-ID'],
+        problems: ['run_not_found'],
+      },
+    },
     schema: { summary: 'Follow what a run prints, as events', params, querystring: WhichAttempt },
     handler: async (request, reply) => {
       const id = runId(request.params.id)

@@ -14,7 +14,7 @@ export function metricsRoutes(api: Api, { metrics }: Pick<ApiOptions, 'metrics'>
   api.route({
     method: 'GET',
     url: '/metrics',
-    config: { permission: 'read', everywhere: true },
+    config: { permission: 'read', everywhere: true, reference: { answers: { 200: 'text/plain' } } },
     schema: { summary: 'Figures for Prometheus' },
     handler: async (_request, reply) => {
       const { type, text } = await metrics.page()

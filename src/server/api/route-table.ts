@@ -1,6 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import type { Permission } from '../../core/permission.ts'
 import type { Api } from './api.ts'
+import type { Told } from './reference/told.ts'
 
 /** A route as the reference and the tests see it. */
 export interface Route {
@@ -11,6 +12,8 @@ export interface Route {
   /** Only for tokens of the installation. */
   readonly everywhere: boolean
   readonly schema: FastifySchema
+  /** Absent for pages. */
+  readonly told?: Told
 }
 
 /** Every route that is registered from here on, in order. */
@@ -28,6 +31,7 @@ export function collectRoutes(api: Api): readonly Route[] {
         permission,
         everywhere,
         schema: schema ?? {},
+        ...(config?.reference ? { told: config.reference } : {}),
       })
     }
   })

@@ -5,7 +5,7 @@ import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
 import { fields, name, oneOf } from './fields.ts'
-import { answerRun, idempotencyKeyOf } from './idempotency.ts'
+import { answerRun, idempotencyKeyOf, SUBMITTING } from './idempotency.ts'
 import {
   cursorParameter,
   IdPath,
@@ -39,7 +39,7 @@ export function runRoutes(
   api.route({
     method: 'GET',
     url: '/v1/runs',
-    config: { permission: 'read' },
+    config: { permission: 'read', reference: { answers: { 200: 'RunPage' } } },
     schema: { summary: 'List runs, newest first', querystring: ListParameters },
     handler: async (request) => {
       const { q, state, job } = request.query
@@ -51,7 +51,10 @@ export function runRoutes(
   api.route({
     method: 'GET',
     url: '/v1/runs/:id',
-    config: { permission: 'read' },
+    config: {
+      permission: 'read',
+      reference: { answers: { 200: 'Run' }, problems: ['run_not_found'] },
+    },
     schema: {
       summary: 'Show a run, at once or when it has ended',
       params,
@@ -69,7 +72,10 @@ export function runRoutes(
   api.route({
     method: 'GET',
     url: '/v1/runs/:id/attempts',
-    config: { permission: 'read' },
+    config: {
+      permission: 'read',
+      reference: { answers: { 200: 'AttemptList' }, problems: ['run_not_found'] },
+    },
     schema: { summary: 'List the attempts of a run', params },
     handler: async (request) => ({
       data: await admin.runs.attempts(projectOf(request), runId(request.params.id)),
@@ -79,7 +85,10 @@ export function runRoutes(
   api.route({
     method: 'GET',
     url: '/v1/runs/:id/why',
-    config: { permission: 'read' },
+    config: {
+      permission: 'read',
+      reference: { answers: { 200: 'Why' }, problems: ['run_not_found'] },
+    },
     schema: { summary: 'Say why a run is where it is', params },
     handler: (request) => admin.runs.why(projectOf(request), runId(request.params.id)),
   })
@@ -87,7 +96,10 @@ export function runRoutes(
   api.route({
     method: 'POST',
     url: '/v1/runs/:id/cancel',
-    config: { permission: 'operate' },
+    config: {
+      permission: 'operate',
+      reference: { answers: { 200: 'Cancelled' }, problems: ['run_not_found', 'run_is_final'] },
+    },
     schema: { summary: 'Cancel a run', params },
     handler: (request) => {
       requireNoBody(request.body)
@@ -100,7 +112,13 @@ export function runRoutes(
   api.route({
     method: 'POST',
     url: '/v1/runs/:id/retry',
-    config: { permission: 'operate' },
+    config: {
+      permission: 'operate',
+      reference: {
+        ...SUBMITTING,
+        problems: ['run_not_found', 'run_not_final', 'idempotency_mismatch', 'overloaded'],
+      },
+    },
     schema: { summary: 'Start a finished run anew', params },
     handler: async (request, reply) => {
       requireNoBody(request.body)

@@ -5,7 +5,7 @@ import type { SubmitOutcome } from '../../core/submit-outcome.ts'
 import { readSubmission, type WireOutcome, type WireSubmission } from '../../core/wire.ts'
 import { projectOf, requirePermission } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
-import { answerRun, idempotencyKeyOf, withKey } from './idempotency.ts'
+import { answerRun, idempotencyKeyOf, SUBMITTING, withKey } from './idempotency.ts'
 import { checkInput } from './input-check.ts'
 import { problemOf } from './problem.ts'
 import { Batch, Submission } from './submission-schema.ts'
@@ -16,7 +16,7 @@ export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
   api.route({
     method: 'POST',
     url: '/v1/runs',
-    config,
+    config: { ...config, reference: SUBMITTING },
     schema: { summary: 'Submit a run', body: Submission },
     handler: async (request, reply) => {
       const submission = withKey(toSubmission(request.body, ''), idempotencyKeyOf(request))
@@ -30,7 +30,10 @@ export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
   api.route({
     method: 'POST',
     url: '/v1/runs::batch',
-    config,
+    config: {
+      ...config,
+      reference: { ...SUBMITTING, answers: { 200: 'SubmittedBatch' }, gives: {} },
+    },
     schema: { summary: 'Submit many runs', body: Batch },
     bodyLimit: LIMITS.batchBodyBytes,
     handler: async (request) => {

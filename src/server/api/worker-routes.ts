@@ -22,8 +22,14 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
   api.route({
     method: 'POST',
     url: '/v1/workers',
-    config,
-    schema: { body: Hello },
+    config: {
+      ...config,
+      reference: {
+        answers: { 201: 'Welcome' },
+        problems: ['invalid_id', 'session_superseded', 'protocol_unsupported', 'node_cannot_renew'],
+      },
+    },
+    schema: { summary: 'Register a worker', body: Hello },
     handler: async (request, reply) => {
       const project = projectOf(request)
       requireOwnProjects(request, project)
@@ -38,8 +44,20 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
   api.route({
     method: 'POST',
     url: '/v1/workers/:session/exchange',
-    config: { ...config, freeText: ['last'] },
-    schema: { params, body: Exchange },
+    config: {
+      ...config,
+      freeText: ['last'],
+      reference: {
+        answers: { 200: 'ExchangeAnswer' },
+        problems: [
+          'session_unknown',
+          'session_superseded',
+          'exchange_out_of_order',
+          'node_cannot_renew',
+        ],
+      },
+    },
+    schema: { summary: 'Report finished attempts and take new ones', params, body: Exchange },
     handler: async (request, reply) => {
       const session = sessionId(request.params.session)
       for (const [index, done] of request.body.done.entries()) checkDone(done, index)
@@ -60,8 +78,14 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
   api.route({
     method: 'POST',
     url: '/v1/workers/:session/heartbeat',
-    config,
-    schema: { params, body: Heartbeat },
+    config: {
+      ...config,
+      reference: {
+        answers: { 200: 'HeartbeatAnswer' },
+        problems: ['session_unknown', 'session_superseded', 'node_cannot_renew'],
+      },
+    },
+    schema: { summary: 'Keep what a worker holds', params, body: Heartbeat },
     handler: async (request) => {
       const session = sessionId(request.params.session)
       return clientFor(projectOf(request), request.caller.tokenId).heartbeat(session, request.body)
@@ -71,9 +95,16 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
   api.route({
     method: 'POST',
     url: '/v1/workers/:session/logs',
-    config: { ...config, freeText: ['entries'] },
+    config: {
+      ...config,
+      freeText: ['entries'],
+      reference: {
+        answers: { 200: 'LogAnswer' },
+        problems: ['session_unknown', 'session_superseded', 'overloaded'],
+      },
+    },
     bodyLimit: LIMITS.logBodyBytes,
-    schema: { params, body: Log },
+    schema: { summary: 'Store what attempts printed', params, body: Log },
     handler: async (request) => {
       const session = sessionId(request.params.session)
       for (const [index, { entries }] of request.body.chunks.entries()) {
@@ -86,8 +117,11 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
   api.route({
     method: 'POST',
     url: '/v1/workers/:session/leave',
-    config,
-    schema: { params, body: Leave },
+    config: {
+      ...config,
+      reference: { answers: { 204: null }, problems: ['session_unknown', 'session_superseded'] },
+    },
+    schema: { summary: 'End the session of a worker', params, body: Leave },
     handler: async (request, reply) => {
       const session = sessionId(request.params.session)
       await clientFor(projectOf(request), request.caller.tokenId).leave(

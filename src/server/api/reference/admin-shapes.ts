@@ -1,0 +1,107 @@
+import { ROLES } from '../../../core/permission.ts'
+import type {
+  WireAudit,
+  WireJob,
+  WireJobVersion,
+  WireNewToken,
+  WireQueue,
+  WireToken,
+  WireWorker,
+} from '../../../core/views.ts'
+import {
+  anything,
+  flag,
+  list,
+  listOf,
+  orNull,
+  page,
+  record,
+  ref,
+  sessionId,
+  text,
+  texts,
+  time,
+  whole,
+  word,
+} from './shapes.ts'
+
+const version = {
+  version: whole('Counted from 1; every change is a new one.', { minimum: 1 }),
+  definition: ref('JobDefinition'),
+}
+
+const token = {
+  id: text('To revoke it by.', { pattern: '^tok_[0-9]+$', examples: ['tok_1'] }),
+  name: text('What it was called when it was made.'),
+  role: word(ROLES, 'What it may do.'),
+  project: orNull(text('The project it belongs to; null if it is the whole installation’s.')),
+  ending: text('Its last characters, by which people recognise it.'),
+  created_at: time('When it was made.'),
+  created_by: text('The name of the token it was made with.'),
+  expires_at: orNull(time('From then on it is refused; null for never.')),
+  revoked_at: orNull(time('Since then it has been refused; null if it was not revoked.')),
+  last_used_at: orNull(time('About when it was last used.')),
+}
+
+/** What people administer: jobs, queues, workers, tokens, and the record of changes. */
+export const ADMIN_SHAPES = {
+  Job: record<WireJob>('A job as it is defined now.', {
+    name: text('Unique within its project.'),
+    ...version,
+    paused: orNull(
+      record<NonNullable<WireJob['paused']>>('Set while none of its runs is started.', {
+        since: time('Since when.'),
+        reason: orNull(text('What was given as the reason.')),
+      }),
+    ),
+    updated_at: time('When this version came into force.'),
+    updated_by: text('The name of the token it was defined with.'),
+  }),
+  JobPage: page('Job'),
+  JobVersion: record<WireJobVersion>('A job as it was defined at some time.', {
+    ...version,
+    created_at: time('When it came into force.'),
+    created_by: text('The name of the token it was defined with.'),
+  }),
+  JobVersionPage: page('JobVersion'),
+  Queue: record<WireQueue>('A line in which runs wait for workers.', {
+    name: text('Unique within its project; it exists as soon as a run or a worker names it.'),
+    paused: flag('Nothing is taken from it, because it or all queues are paused.'),
+    default_timeout_ms: orNull(whole('For runs that ask for no timeout.')),
+    max_timeout_ms: orNull(whole('No run gets more.')),
+    ready: whole('Runs that stand in line now.'),
+    workers: whole('Workers that serve it now.'),
+  }),
+  QueueList: listOf('Queue'),
+  Worker: record<WireWorker>('A worker that is connected now, to any node.', {
+    session: sessionId('Its name for the server.'),
+    name: text('Its name for people.'),
+    queues: list({ type: 'string' }, 'The queues it serves.'),
+    labels: texts('What it has that runs may ask for.'),
+    executors: list({ type: 'string' }, 'What it can execute, such as `shell`.'),
+    projects: list({ type: 'string' }, 'Your project, if it serves only some; else empty.'),
+    slots: whole('How much it runs at once.'),
+    running: whole('How many attempts it has now.'),
+    node: text('The node it talks to.'),
+    registered_at: time('Since when.'),
+  }),
+  WorkerList: listOf('Worker'),
+  Token: record<WireToken>('A token, without the secret.', token),
+  TokenList: listOf('Token'),
+  CreatedToken: record<WireNewToken>('A new token; this answer alone shows it.', {
+    ...token,
+    token: text('The secret itself. Only its digest is kept.'),
+  }),
+  AuditEntry: record<WireAudit>('One change, as it stands in the record.', {
+    id: text('Ordered by time.', { pattern: '^aud_[0-9]+$' }),
+    at: time('When it was made.'),
+    project: orNull(text('The project it was made in; null for the installation.')),
+    actor: text('The name of the token it was made with.'),
+    action: text('What was done.', { examples: ['job.put'] }),
+    target: text('To what.'),
+    detail: anything('What else is known: any JSON, or null.'),
+    request_id: orNull(text('The request that made it.')),
+    address: orNull(text('Where that came from.')),
+  }),
+  AuditPage: page('AuditEntry'),
+}

@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MEANINGS } from './meanings.ts'
+import { BODIES, type BodyName } from './schemas.ts'
+
+for (const [name, body] of Object.entries(BODIES)) {
+  test(`every field of ${name} has a meaning, and no other`, () => {
+    const meanings = Object.keys(MEANINGS[name as BodyName])
+    assert.deepEqual(meanings.toSorted(), Object.keys(body.properties).toSorted())
+  })
+}

@@ -1,0 +1,128 @@
+import type { BodyName } from './schemas.ts'
+
+/**
+ * What the fields of requests are for. The schemas that check them say what they must be; a refusal
+ * needs no more than that, a newcomer does.
+ */
+type Meanings = Readonly<Record<string, string>>
+
+const shared: Meanings = {
+  queue: 'The queue it waits in; `default` if absent.',
+  priority: 'Of two runs that could start, the one with the higher priority does.',
+  runs_on: 'Only on workers that carry all of these labels.',
+  weight: 'How many slots of a worker it takes; 1 if absent.',
+  timeout: 'How long an attempt may take before it is stopped.',
+  retry: 'What happens when an attempt goes wrong.',
+  on_lost:
+    'What happens when the worker vanishes: another attempt, or with `fail` none, so that nothing ' +
+    'is ever started twice.',
+  concurrency: 'At most `limit` runs with the same `key` are ready or running at once.',
+  tags: 'Words of your own, to find it by.',
+}
+
+const single: Meanings = {
+  input: 'Handed to the job as it is: any JSON of at most 64 KiB.',
+  run_at: 'Not before this time; a time in the past means now.',
+  dedupe_key: 'While a run with this key has not ended, submitting again answers with that run.',
+  idempotency_key: 'Submitted again with this key within a day, it is the same run.',
+}
+
+const executed: Meanings = {
+  task: 'The function to call, if it is not named like the job.',
+  run: 'A command line for a shell.',
+  shell: 'The shell that reads `run`; `/bin/sh` if absent.',
+  argv: 'A program and its arguments, started without a shell.',
+  script: 'A script, stored with the run.',
+  interpreter: 'The program that reads `script`, or it and its arguments; `/bin/sh` if absent.',
+  cwd: 'The directory it starts in, as an absolute path.',
+  env: 'Variables of its environment, besides those of the worker.',
+  stdin: 'What it reads from its standard input.',
+  umask: 'The permissions that files it makes do not get, in octal digits.',
+  kill_grace: 'How long it has between the polite signal and the other one.',
+}
+
+const registration: Meanings = {
+  registration: 'Counts the registrations of this session from 1.',
+}
+
+export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
+  Submission: {
+    job: 'The job it is a run of. Needed unless it brings `run`, `argv` or `script`.',
+    ...single,
+    ...shared,
+    ...executed,
+  },
+  SubmissionBatch: { runs: 'The submissions.' },
+  RetryPolicy: {
+    max: 'How many attempts may follow the first one.',
+    backoff: 'How the delay grows from one attempt to the next.',
+    delay: 'How long to wait before the second attempt.',
+    max_delay: 'The delay grows no further than this.',
+    jitter: 'The share of the delay that varies by chance, so that not all come back at once.',
+    on: 'Which ends of an attempt are worth another one.',
+  },
+  JobDefinition: {
+    title: 'What people call it.',
+    description: 'What it does, for people.',
+    owner: 'Whom to ask about it.',
+    ...shared,
+    ...executed,
+  },
+  JobRun: { ...single, ...shared },
+  Pause: { reason: 'Why, for whoever wonders later.' },
+  QueueChange: {
+    paused: 'Nothing is taken from a paused queue.',
+    default_timeout: 'For runs that ask for no timeout; null for none.',
+    max_timeout: 'No run gets more; null for no limit.',
+  },
+  QueuesChange: { paused: 'Whether all queues of the project rest.' },
+  NewToken: {
+    name: 'What to call it in lists and in the record.',
+    role: 'What it may do.',
+    expires_at: 'From then on it is refused; never if absent.',
+    everywhere: 'For the whole installation instead of one project.',
+  },
+  Hello: {
+    name: 'What people call this worker.',
+    projects: 'The projects it serves; all that its token may serve if absent.',
+    queues: 'The queues it serves.',
+    labels: 'What it has that runs may ask for.',
+    executors: 'What it can execute: `shell`, `argv`, `script`, `handler:<name>`.',
+    slots: 'How much it runs at once.',
+    protocol: 'The versions of the protocol it speaks; 1 if absent.',
+    session: 'Its session, if it was registered before.',
+    ...registration,
+    held: 'Attempts it is running still.',
+    forsaken: 'Attempts it began and had to stop because their lease ran out.',
+  },
+  Exchange: {
+    ...registration,
+    number: 'Counts 1, 2, 3 …; the same exchange is repeated until it is answered.',
+    answered: 'The last exchange whose answer was taken in; 0 after a registration.',
+    done: 'Attempts that ended since.',
+    free: 'Slots that are free after those.',
+    wait_ms: 'How long the server may hold the answer while there is nothing to run.',
+  },
+  Heartbeat: {
+    ...registration,
+    answered: 'The last exchange whose answer was taken in.',
+    held: 'Every attempt it holds.',
+  },
+  LogChunks: { ...registration, chunks: 'What attempts printed since; at most one for each.' },
+  Leave: registration,
+}
+
+/** Of parameters in a path or a query, by name. */
+export const PARAMETERS: Meanings = {
+  session: 'The session that the registration gave.',
+  limit: 'How many to show at most; 50 if absent.',
+  cursor: 'Goes on where an earlier page ended.',
+  everywhere: 'Beyond the project; only for tokens of the whole installation.',
+  q: 'Which runs: words of the form `key:value`, all of which must hold.',
+  state: 'Only runs in this state.',
+  job: 'Only runs of this job.',
+  wait: 'Answer when the run has ended, or after this time as it is then; at most 25 s.',
+  attempt: 'Which attempt; the latest if absent.',
+  from_line: 'The first line to show, counted from 0.',
+  tail: 'So many lines of the end.',
+}

@@ -1,0 +1,106 @@
+import type { Route } from '../route-table.ts'
+import { bodyRef, describe } from './body-schemas.ts'
+import { headersOf } from './headers.ts'
+import { PARAMETERS } from './meanings.ts'
+import { problemsOf } from './problems.ts'
+import { ANY_PROBLEM, refusalsOf } from './refusals.ts'
+import { REMARKS } from './remarks.ts'
+import { ref, type Shape } from './shapes.ts'
+import { tagOf } from './tags.ts'
+import type { Status, Told } from './told.ts'
+
+export function operationOf(route: Route): object {
+  const { method, path, permission, everywhere, schema, told = { answers: {} } } = route
+  const { description, examples } = REMARKS[`${method} ${path}`] ?? {}
+  const body = schema.body as Shape | undefined
+  const problems = problemsOf(route)
+  return {
+    operationId: operationId(method, path),
+    tags: [tagOf(route)],
+    summary: schema.summary ?? path,
+    ...(description ? { description } : {}),
+    ...(permission === 'public' ? { security: [] } : {}),
+    'x-permission': permission,
+    ...(everywhere ? { 'x-everywhere': true } : {}),
+    parameters: parametersOf(route, told),
+    ...(body
+      ? {
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': { schema: bodyRef(body), ...(examples ? { examples } : {}) },
+            },
+          },
+        }
+      : {}),
+    responses: { ...answersOf(told), ...refusalsOf(problems), default: ANY_PROBLEM },
+    'x-problems': problems,
+  }
+}
+
+/** `GET /v1/runs/{id}/logs` is `getRunsIdLogs`: stable, and nobody has to think of it. */
+function operationId(method: string, path: string): string {
+  const words = path.replace(/^\/v1/, '').match(/[A-Za-z]+/g) ?? []
+  return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
+}
+
+function parametersOf({ path, schema }: Route, { takes = [] }: Told): object[] {
+  const headers = path.startsWith('/v1/') ? ['Punctual-Project', ...takes] : takes
+  return [
+    ...fieldsOf('path', schema.params, path),
+    ...fieldsOf('query', schema.querystring, path),
+    ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+  ]
+}
+
+function fieldsOf(place: 'path' | 'query', schema: unknown, path: string): object[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    readonly properties?: Readonly<Record<string, Shape>>
+    readonly required?: readonly string[]
+  }
+  return Object.entries(properties).map(([name, property]) => {
+    const meaning = place === 'path' ? (PATHS[name]?.(path) ?? PARAMETERS[name]) : PARAMETERS[name]
+    const { description, ...checked } = describe(property, meaning)
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      description,
+      schema: checked,
+    }
+  })
+}
+
+/** In a path the same word means another thing with every resource. */
+const PATHS: Readonly<Record<string, (path: string) => string>> = {
+  id: (path) =>
+    path.startsWith('/v1/tokens')
+      ? 'The token, such as `tok_1`.'
+      : 'The run, such as `run_00f3k9m2q7x`.',
+  name: (path) => (path.startsWith('/v1/queues') ? 'The queue.' : 'The job.'),
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  200: 'Done.',
+  201: 'Done, and something new is there.',
+  204: 'Done, and there is nothing to say.',
+  503: 'Not now.',
+}
+
+function answersOf({ answers, gives = {} }: Told): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, what]) => [
+      status,
+      {
+        description: WORDS[status],
+        ...headersOf(gives[Number(status) as Status] ?? []),
+        ...(what === null ? {} : { content: contentOf(what as string) }),
+      },
+    ]),
+  )
+}
+
+function contentOf(what: string): object {
+  if (!what.includes('/')) return { 'application/json': { schema: ref(what) } }
+  return { [what]: { schema: { type: 'string' } } }
+}

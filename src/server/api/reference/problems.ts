@@ -1,0 +1,48 @@
+import { ERRORS, type ErrorCode } from '../../../core/errors.ts'
+import type { Route } from '../route-table.ts'
+
+/** What any request may be told, whatever it asks for: not repeated with every operation. */
+export const ANYWHERE: readonly ErrorCode[] = [
+  'invalid_request',
+  'host_not_allowed',
+  'origin_not_allowed',
+  'request_timeout',
+  'uri_too_long',
+  'headers_too_large',
+  'unsupported_media_type',
+  'internal',
+]
+
+const WITH_TOKEN: readonly ErrorCode[] = [
+  'unknown_field',
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'store_unavailable',
+  'node_stopping',
+]
+const WITH_BODY: readonly ErrorCode[] = [
+  'invalid_json',
+  'body_too_large',
+  'invalid_field',
+  'unknown_field',
+]
+
+/** Every code an operation may answer with, besides those of any request; in catalogue order. */
+export function problemsOf({ method, path, permission, schema, told }: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>(told?.problems)
+  const add = (...more: readonly ErrorCode[]) => more.forEach((code) => codes.add(code))
+  if (permission !== 'public') add(...WITH_TOKEN)
+  if (method !== 'GET') add(...WITH_BODY)
+  if (schema.body !== undefined) add('missing_field')
+  if (/\{(id|session)\}/.test(path) && !path.startsWith('/v1/tokens')) add('invalid_id')
+  if (path.includes('{name}')) add('invalid_field')
+  if (schema.querystring !== undefined) add('invalid_field')
+  if (takesCursor(schema.querystring)) add('invalid_cursor')
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code))
+}
+
+function takesCursor(query: unknown): boolean {
+  const { properties = {} } = (query ?? {}) as { properties?: object }
+  return 'cursor' in properties
+}

@@ -1,0 +1,160 @@
+/** What an operation does beyond its summary, and examples of what it takes; by method and path. */
+interface Remark {
+  readonly description?: string
+  /** Of the request body. */
+  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: object }>>
+}
+
+const INVOICE = {
+  job: 'send-invoice',
+  input: { customer: 'c_42' },
+  queue: 'mail',
+  run_at: '2026-02-01T09:00:00+02:00',
+  timeout: '15m',
+  retry: { max: 5, delay: '10s', max_delay: '10m' },
+  concurrency: [{ key: 'c_42', limit: 1 }],
+}
+const BACKUP = {
+  run: 'pg_dump shop | gzip > /backup/shop.gz',
+  timeout: '1h',
+  retry: { max: 2 },
+}
+
+export const REMARKS: Readonly<Record<string, Remark>> = {
+  'POST /v1/runs': {
+    description:
+      'If the job is defined, the run follows its definition, and what the submission says wins ' +
+      'field by field. If it is not, the run is for a function of that name. With `run`, `argv` ' +
+      'or `script` it is a process, and takes a token that may define. 201 if the run is new, ' +
+      '200 if a key led to one that was there.',
+    examples: {
+      function: { summary: 'A function, later, with retries', value: INVOICE },
+      command: { summary: 'A command line, now', value: BACKUP },
+    },
+  },
+  'POST /v1/runs:batch': {
+    description:
+      'A run that breaks the rules refuses the whole batch before anything is stored. What only ' +
+      'the store can tell stands in the place of that run, and the others are stored. With ' +
+      '`Idempotency-Key: k` the runs have the keys `k#0`, `k#1`, …',
+    examples: {
+      two: {
+        summary: 'Two runs of one job',
+        value: {
+          runs: [
+            { job: 'resize', input: 1 },
+            { job: 'resize', input: 2 },
+          ],
+        },
+      },
+    },
+  },
+  'GET /v1/runs': {
+    description:
+      'Runs that arrive meanwhile do not shift the pages. A page may be short, or empty, and ' +
+      'still have a next one: no request looks at more than some thousand runs.',
+  },
+  'POST /v1/runs/{id}/cancel': {
+    description:
+      'A waiting run is cancelled at once. The worker of a running one is told to stop it and ' +
+      'reports the end.',
+  },
+  'POST /v1/runs/{id}/retry': {
+    description: 'Makes a new run of the same work, whose `retry_of` names the old one.',
+  },
+  'GET /v1/runs/{id}/logs/raw': {
+    description: 'Byte for byte, as text or not.',
+  },
+  'GET /v1/runs/{id}/logs/follow': {
+    description:
+      'Server-sent events: `output` with `{attempt, started_at, entries: [[ms, stream, text], …]}` ' +
+      'as it is printed, and at last `end` with `{state, exit_code, signal}`. A connection that ' +
+      'breaks is taken up again with `Last-Event-ID`.',
+  },
+  'GET /v1/events': {
+    description:
+      'Server-sent events: `hello` first, then `run` with a run as lists show it, without `work`, ' +
+      '`input` and `result`, whenever it changed, and `reset` when something may have been missed. ' +
+      'With `Last-Event-ID` a stream goes on where an earlier one ended.',
+  },
+  'PUT /v1/jobs/{name}': {
+    description:
+      'Every change is a new version. A run follows the version that was in force when it was ' +
+      'submitted. 201 if the job is new.',
+    examples: {
+      command: { summary: 'A nightly backup', value: { ...BACKUP, owner: 'data team' } },
+      function: {
+        summary: 'A function of some worker',
+        value: { task: 'send-invoice', queue: 'mail', retry: { max: 5, delay: '10s' } },
+      },
+    },
+  },
+  'DELETE /v1/jobs/{name}': {
+    description: 'A job that has runs which have not ended is not deleted.',
+  },
+  'POST /v1/jobs/{name}/runs': {
+    description: 'What the request says wins over the definition, field by field.',
+    examples: {
+      plain: { summary: 'As it is defined', value: {} },
+      input: { summary: 'With an input, before others', value: { input: { day: 1 }, priority: 5 } },
+    },
+  },
+  'PATCH /v1/queues/{name}': {
+    description: 'What is left out stays as it is.',
+    examples: { rest: { summary: 'Take nothing from it', value: { paused: true } } },
+  },
+  'POST /v1/tokens': {
+    description: 'This answer alone shows the token; the database holds its digest.',
+    examples: {
+      ci: {
+        summary: 'For a pipeline, for a year',
+        value: { name: 'ci', role: 'operator', expires_at: '2027-01-01T00:00:00Z' },
+      },
+    },
+  },
+  'DELETE /v1/tokens/{id}': {
+    description: 'All nodes refuse it within five seconds.',
+  },
+  'GET /v1/audit': {
+    description:
+      'Every change that is not a run. It is written in the transaction that makes the change; ' +
+      'who submitted a run is kept with the run.',
+  },
+  'POST /v1/workers': {
+    description:
+      'A worker that loses its server registers again, anywhere, under the same `session`, with ' +
+      'the next `registration` and what it still holds.',
+    examples: {
+      first: {
+        summary: 'A worker for one function',
+        value: {
+          name: 'web-1',
+          queues: ['mail', 'default'],
+          labels: {},
+          executors: ['handler:send-invoice'],
+          slots: 8,
+          registration: 1,
+          held: [],
+          forsaken: [],
+        },
+      },
+    },
+  },
+  'POST /v1/workers/{session}/exchange': {
+    description:
+      'Finished attempts go out and new ones come in, in one round trip. While there is nothing ' +
+      'to run, the answer is held for up to `wait_ms`.',
+    examples: {
+      poll: {
+        summary: 'Ask for one attempt',
+        value: { registration: 1, number: 1, answered: 0, done: [], free: 1, wait_ms: 20_000 },
+      },
+    },
+  },
+  'POST /v1/workers/{session}/leave': {
+    description: 'What the session still holds is given back, and the attempt is not counted.',
+  },
+  'GET /readyz': {
+    description: '503 with the reason while this node cannot take requests.',
+  },
+}

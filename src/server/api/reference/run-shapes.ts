@@ -1,0 +1,178 @@
+import type { OutputEnd, ProcessEnd } from '../../../core/output.ts'
+import type { CancelAnswer, SubmitAnswer } from '../../../core/protocol.ts'
+import { CAUSES, STATES } from '../../../core/run-state.ts'
+import type { WireAttempt, WireLog, WireLogLine, WireWhy } from '../../../core/views.ts'
+import type { WireOutcome, WireRun } from '../../../core/wire.ts'
+import type { ArgvWork, ScriptWork, ShellWork } from '../../../core/work.ts'
+import {
+  anything,
+  flag,
+  list,
+  listOf,
+  orNull,
+  page,
+  record,
+  ref,
+  runId,
+  text,
+  texts,
+  time,
+  whole,
+  word,
+} from './shapes.ts'
+
+const surroundings = {
+  cwd: text('The directory it starts in.'),
+  env: texts('Variables of its environment, besides those of the worker.'),
+  stdin: text('What it reads from its standard input.'),
+  umask: text('Octal digits.'),
+  kill_grace_ms: whole('How long it has between the polite signal and the other one.'),
+}
+const MAY_BE_ABSENT = ['cwd', 'env', 'stdin', 'umask', 'kill_grace_ms'] as const
+
+const attempts = {
+  cause: orNull(word(CAUSES, 'Why the attempt ended as it did; null unless it went wrong.')),
+  message: orNull(text('What there is to say about that, for people.')),
+  worker: orNull(text('The name of the worker that has it, or had it.')),
+}
+
+/** Runs, their attempts and what they printed. */
+export const RUN_SHAPES = {
+  Run: record<WireRun>('One execution of a job, from its submission to its end.', {
+    id: runId('For ever the same, and ordered by the time of submission.'),
+    job: text('The job it is a run of; `adhoc` if it brought its own command and no name.'),
+    project: text('The project it belongs to.'),
+    queue: text('The queue it waits in.'),
+    state: word(
+      STATES,
+      'Waiting: `blocked` by a concurrency key, `scheduled` for later, `ready`. Then `running`. ' +
+        'Ended: `succeeded`, `failed`, `cancelled`, `skipped`.',
+    ),
+    cancelling: flag('Its worker was told to stop it; the end is still to come.'),
+    priority: { type: 'integer', description: 'Of two that could start, the higher one does.' },
+    attempt: whole('The number of the latest attempt, from 1; 0 before the first.'),
+    lost: whole('How many attempts ended because their worker vanished.'),
+    ...attempts,
+    process: orNull(ref('ProcessEnd')),
+    created_at: time('When it was submitted.'),
+    due_at: orNull(time('Not before this time; null if it was for at once.')),
+    started_at: orNull(time('When the latest attempt began.')),
+    finished_at: orNull(time('When the run ended.')),
+    retry_of: orNull(runId('The finished run that this one repeats.')),
+    tags: texts('What the submitter wrote on it.'),
+    work: orNull(ref('Work')),
+    input: anything('What was handed to it: any JSON.'),
+    result: anything('What it answered: any JSON; null before it succeeded.'),
+  }),
+  RunPage: page('Run'),
+  Work: {
+    description: 'The process to start, if it is the run’s own and not its job’s.',
+    oneOf: [
+      record<ShellWork>(
+        'A line for a shell.',
+        {
+          executor: text('Which kind of work this is.', { const: 'shell' }),
+          run: text('The line.'),
+          shell: text('The shell that reads it; `/bin/sh` if absent.'),
+          ...surroundings,
+        },
+        ['shell', ...MAY_BE_ABSENT],
+      ),
+      record<ArgvWork>(
+        'A program and its arguments, without a shell.',
+        {
+          executor: text('Which kind of work this is.', { const: 'argv' }),
+          argv: list({ type: 'string' }, 'The program, then its arguments.'),
+          ...surroundings,
+        },
+        MAY_BE_ABSENT,
+      ),
+      record<ScriptWork>(
+        'A script, and the program that reads it.',
+        {
+          executor: text('Which kind of work this is.', { const: 'script' }),
+          script: text('The script itself.'),
+          interpreter: list({ type: 'string' }, 'The program that reads it, then its arguments.'),
+          ...surroundings,
+        },
+        MAY_BE_ABSENT,
+      ),
+    ],
+  },
+  ProcessEnd: record<ProcessEnd>(
+    'How the process of the latest attempt ended.',
+    {
+      exit_code: whole('If it exited by itself.', { maximum: 255 }),
+      signal: text('If a signal ended it.', { examples: ['SIGKILL'] }),
+      containment: text('How surely its descendants were ended with it.'),
+      output: record<Omit<OutputEnd, 'last'>>(
+        'How much it printed; what it printed is its log.',
+        {
+          chunks: whole('In how many parts it was stored.'),
+          bytes: whole('What it wrote, in bytes.'),
+          dropped: whole('How many of them were left out because they were too many.'),
+        },
+        ['dropped'],
+      ),
+    },
+    ['exit_code', 'signal', 'containment', 'output'],
+  ),
+  Submitted: record<SubmitAnswer>('The run that a submission led to.', {
+    id: runId('The run.'),
+    created: flag('False if a key led to a run that was there already.'),
+  }),
+  SubmittedBatch: record<{ runs: readonly WireOutcome[] }>('One outcome per run, in order.', {
+    runs: list(
+      {
+        anyOf: [
+          ref('Submitted'),
+          record<{ error: unknown }>('This run was refused; the others were stored.', {
+            error: ref('Problem'),
+          }),
+        ],
+      },
+      'One per run of the request, in the same order.',
+    ),
+  }),
+  Cancelled: record<CancelAnswer>('What became of it.', {
+    id: runId('The run.'),
+    state: word(
+      ['cancelled', 'cancelling'],
+      '`cancelled` if it had not begun; `cancelling` if its worker was told to stop it.',
+    ),
+  }),
+  Attempt: record<WireAttempt>('One try at a run.', {
+    attempt: whole('Counted from 1.', { minimum: 1 }),
+    state: word(
+      ['running', 'succeeded', 'failed', 'cancelled', 'skipped', 'retried'],
+      '`retried`: it went wrong, and another one followed.',
+    ),
+    ...attempts,
+    exit_code: orNull(whole('If it was a process that exited by itself.')),
+    signal: orNull(text('If it was a process that a signal ended.')),
+    started_at: orNull(time('When it began.')),
+    finished_at: orNull(time('When it ended; null while it runs.')),
+  }),
+  AttemptList: listOf('Attempt'),
+  Why: record<WireWhy>('Why a run is where it is.', {
+    run: runId('The run.'),
+    state: word(STATES, 'Where it is.'),
+    sentence: text('Why, in one sentence for people.'),
+    details: list({ type: 'string' }, 'What else is known about it.'),
+    fixes: list({ type: 'string' }, 'Commands that would change it.'),
+  }),
+  LogLine: record<WireLogLine>('One line, or the beginning of one that is still being written.', {
+    line: whole('Counted from 0.'),
+    at: time('When it was printed.'),
+    stream: word(['stdout', 'stderr', 'punctual'], '`punctual` are remarks of the worker.'),
+    text: text('Without its newline. Bytes that are no UTF-8 appear as U+DC80 to U+DCFF.'),
+  }),
+  Log: record<WireLog>('Lines of one attempt.', {
+    run: runId('The run.'),
+    attempt: whole('The attempt that printed them.', { minimum: 1 }),
+    lines: list(ref('LogLine'), 'In the order in which they were printed.'),
+    next_line: whole('Go on reading with this `from_line`.'),
+    complete: flag('No more lines will come.'),
+    dropped: whole('Bytes that were left out because they were too many.'),
+  }),
+}

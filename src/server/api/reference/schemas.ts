@@ -1,0 +1,38 @@
+import { QueueChange, AllQueues, NewToken } from '../admin-routes.ts'
+import { Pause } from '../job-routes.ts'
+import { Batch, JobDefinition, JobRun, Submission } from '../submission-schema.ts'
+import { Exchange, Heartbeat, Hello, Leave, Log } from '../worker-schemas.ts'
+import { ADMIN_SHAPES } from './admin-shapes.ts'
+import { PROBLEM_SHAPES } from './problem-shapes.ts'
+import { RUN_SHAPES } from './run-shapes.ts'
+import type { Shape } from './shapes.ts'
+import { WORKER_SHAPES } from './worker-shapes.ts'
+
+/** What requests bring: the very schemas that check them. */
+export const BODIES = {
+  Submission,
+  SubmissionBatch: Batch,
+  RetryPolicy: Submission.properties.retry,
+  JobDefinition,
+  JobRun,
+  Pause,
+  QueueChange,
+  QueuesChange: AllQueues,
+  NewToken,
+  Hello,
+  Exchange,
+  Heartbeat,
+  LogChunks: Log,
+  Leave,
+} as const
+
+/** What answers bring. */
+export const ANSWERS = {
+  ...RUN_SHAPES,
+  ...ADMIN_SHAPES,
+  ...WORKER_SHAPES,
+  ...PROBLEM_SHAPES,
+} as const satisfies Readonly<Record<string, Shape>>
+
+export type BodyName = keyof typeof BODIES
+export type SchemaName = keyof typeof ANSWERS

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { waitFor } from '../support/wait-for.ts'
+import { type Answer, openApi } from './open-api.ts'
+import { type Document, operationsOf } from './openapi-document.ts'
+import { createSchemaCheck } from './schema-check.ts'
+
+/** Calls that are held to the reference: status, type, headers and body must be as it says. */
+async function openReference(t: TestContext) {
+  const api = await openApi(t)
+  const { body: document } = await api.call<Document>('GET', '/openapi.json')
+  const check = createSchemaCheck(document)
+  const operations = operationsOf(document)
+  const unseen = new Set(operations.map(({ method, path }) => `${method} ${path}`))
+
+  const ask = async <T = Record<string, never>>(
+    name: string,
+    {
+      parts = {},
+      query = '',
+      ...options
+    }: {
+      parts?: Record<string, string>
+      query?: string
+      body?: unknown
+      headers?: Record<string, string>
+    } = {},
+  ): Promise<Answer<T>> => {
+    const operation = operations.find(({ method, path }) => `${method} ${path}` === name)
+    assert.ok(operation, `${name} is not in the reference`)
+    const path = operation.path.replace(/\{(\w+)\}/g, (_, part: string) => parts[part] as string)
+    const answer = await api.call<T>(operation.method, path + query, options)
+    unseen.delete(name)
+    const declared = operation.responses[answer.status]
+    assert.ok(declared, `${name} gave ${answer.status}: ${JSON.stringify(answer.body)}`)
+    for (const header of Object.keys(declared.headers ?? {})) {
+      const isSure = document.components.headers[header]?.required
+      assert.ok(!isSure || answer.headers.has(header), `${name} gave no ${header}`)
+    }
+    const type = answer.headers.get('content-type')?.split(';', 1)[0]
+    const content = Object.entries(declared.content ?? {})[0]
+    assert.equal(type, content?.[0], name)
+    if (content) assert.equal(check(content[1].schema, answer.body), undefined, name)
+    return answer
+  }
+  return { api, ask, unseen }
+}
+
+const HELLO = {
+  ...{ name: 'w', queues: ['mail'], labels: { gpu: 'a100' }, executors: ['handler:greet'] },
+  ...{ slots: 2, registration: 1, held: [], forsaken: [] },
+}
+
+test('what every operation answers is what the reference says', async (t) => {
+  const { api, ask, unseen } = await openReference(t)
+  await api.startWorker()
+
+  for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json']) await ask(`GET ${path}`)
+
+  const job = { parts: { name: 'hello' } }
+  const definition = {
+    ...{ run: 'echo hi; echo ho >&2; exit 3', retry: { max: 1, delay: '1ms' }, timeout: '1m' },
+    ...{ tags: { team: 'a' }, title: 'Hello', runs_on: { labels: {} }, env: { A: '1' } },
+  }
+  await ask('PUT /v1/jobs/{name}', { ...job, body: definition })
+  const { headers } = await ask('GET /v1/jobs/{name}', job)
+  const match = { 'if-match': headers.get('etag') as string }
+  await ask('PUT /v1/jobs/{name}', { ...job, body: definition, headers: match })
+  await ask('POST /v1/jobs/{name}/pause', { ...job, body: { reason: 'lunch' } })
+  await ask('GET /v1/jobs')
+  await ask('POST /v1/jobs/{name}/resume', job)
+  await ask('GET /v1/jobs/{name}/versions', job)
+
+  const key = { 'idempotency-key': 'once' }
+  const run = await ask<{ id: string }>('POST /v1/jobs/{name}/runs', { ...job, body: {} })
+  const own = { script: 'cat', stdin: 'x', kill_grace: '1s', umask: '027', cwd: '/tmp' }
+  for (const status of [201, 200]) {
+    const again = await ask('POST /v1/runs', { body: own, headers: key })
+    assert.equal(again.status, status)
+  }
+  await ask('POST /v1/runs', { body: { argv: ['true'], run_at: '2999-01-01T00:00:00Z' } })
+  await ask('POST /v1/runs:batch', { body: { runs: [own, { job: 'greet', queue: 'mail' }] } })
+  await ask('POST /v1/runs:batch', { body: { runs: [own, own] }, headers: key })
+
+  const one = { parts: { id: run.body.id } }
+  await waitFor(
+    async () => {
+      const { body } = await ask<{ state: string }>('GET /v1/runs/{id}', {
+        ...one,
+        query: '?wait=5s',
+      })
+      return body.state === 'failed'
+    },
+    { what: 'the run to fail' },
+  )
+  await ask('GET /v1/runs')
+  await ask('GET /v1/runs/{id}/attempts', one)
+  await ask('GET /v1/runs/{id}/why', one)
+  const log = await ask<{ lines: unknown[] }>('GET /v1/runs/{id}/logs', one)
+  assert.ok(log.body.lines.length >= 2)
+  await ask('GET /v1/runs/{id}/logs/raw', one)
+  await ask('GET /v1/runs/{id}/logs/follow', one)
+  await ask('GET /v1/events')
+  await ask('POST /v1/runs/{id}/cancel', one)
+  for (const status of [201, 200]) {
+    const again = await ask('POST /v1/runs/{id}/retry', {
+      ...one,
+      headers: { 'idempotency-key': 'r' },
+    })
+    assert.equal(again.status, status)
+  }
+
+  const { body: waiting } = await ask<{ id: string }>('POST /v1/runs', {
+    body: { job: 'greet', queue: 'mail', input: { who: 'you' }, tags: { a: 'b' } },
+  })
+  await ask('GET /v1/runs/{id}/why', { parts: { id: waiting.id } })
+  await ask('GET /v1/queues')
+  await ask('PATCH /v1/queues/{name}', { parts: { name: 'mail' }, body: { max_timeout: '1h' } })
+  await ask('PATCH /v1/queues', { body: { paused: false } })
+
+  const { body: welcome } = await ask<{ session: string }>('POST /v1/workers', { body: HELLO })
+  const session = { parts: { session: welcome.session } }
+  const { body: given } = await ask<{ runs: { run: string; fence: number }[] }>(
+    'POST /v1/workers/{session}/exchange',
+    {
+      ...session,
+      body: { registration: 1, number: 1, answered: 0, done: [], free: 2, wait_ms: 5_000 },
+    },
+  )
+  const held = given.runs.map(({ run: id, fence }) => ({ run: id, fence }))
+  assert.ok(held.length > 0)
+  await ask('GET /v1/workers')
+  await ask('POST /v1/runs/{id}/cancel', { parts: { id: held[0]?.run as string } })
+  await ask('POST /v1/workers/{session}/heartbeat', {
+    ...session,
+    body: { registration: 1, answered: 1, held },
+  })
+  const foreign = { run: 'run_00000000001', fence: 1, chunk: 0, entries: [[0, 1, 'x']] }
+  await ask('POST /v1/workers/{session}/logs', {
+    ...session,
+    body: { registration: 1, chunks: [foreign, { ...foreign, ...held[0] }] },
+  })
+  const done = held.map((attempt) => ({ ...attempt, outcome: 'succeeded', result: '[1]' }))
+  await ask('POST /v1/workers/{session}/exchange', {
+    ...session,
+    body: { registration: 1, number: 2, answered: 1, done, free: 0, wait_ms: 0 },
+  })
+  await ask('GET /v1/runs/{id}', { parts: { id: held[0]?.run as string } })
+  await ask('POST /v1/workers/{session}/leave', { ...session, body: { registration: 1 } })
+
+  const { body: token } = await ask<{ id: string }>('POST /v1/tokens', {
+    body: { name: 'ci', role: 'viewer', expires_at: '2999-01-01T00:00:00Z' },
+  })
+  await ask('GET /v1/tokens', { query: '?everywhere=true' })
+  await ask('DELETE /v1/tokens/{id}', { parts: { id: token.id } })
+  await ask('GET /v1/audit', { query: '?limit=3' })
+  await ask('PUT /v1/jobs/{name}', { parts: { name: 'idle' }, body: { run: 'true' } })
+  await ask('DELETE /v1/jobs/{name}', { parts: { name: 'idle' } })
+
+  assert.deepEqual([...unseen], [], 'never asked')
+})
