@@ -29,8 +29,31 @@ export function viewOf(
     tags: run.tags === null ? {} : (JSON.parse(run.tags) as Record<string, string>),
     work: run.work === null ? null : (JSON.parse(run.work) as Work),
     input: run.input === null ? null : (JSON.parse(run.input) as unknown),
-    result: run.result === null ? null : (JSON.parse(run.result) as unknown),
+    result: run.result === null ? null : readResult(run.result),
   }
+}
+
+/** Deeper than anyone nests on purpose, and not nearly as deep as would exhaust those who write it. */
+const DEEPEST = 500
+
+/**
+ * A result is whatever text its worker sent, and nobody read it on the way: it may be no JSON, or
+ * nested until nobody can write it again. One such run must not hide the others of its page, so it
+ * is shown as the text it is.
+ */
+export function readResult(text: string): unknown {
+  try {
+    const value = JSON.parse(text) as unknown
+    // A level takes a character at least, so short texts need no look.
+    return text.length > DEEPEST && isDeeper(value, DEEPEST) ? text : value
+  } catch {
+    return text
+  }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
 
 /** How it ended, and how much it printed; what it printed is read as a log. */

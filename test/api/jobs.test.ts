@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { LIMITS } from '../../src/core/limits.ts'
 import type { WireJob, WirePage } from '../../src/core/views.ts'
 import type { WireRun } from '../../src/core/wire.ts'
 import { openApi } from './open-api.ts'
@@ -117,4 +118,11 @@ test('a paused job says since when and why', async (t) => {
   const resumed = await call<WireJob>('POST', '/v1/jobs/hello/resume')
   assert.equal(resumed.body.paused, null)
   assert.equal((await call('POST', '/v1/jobs/nobody/resume')).status, 404)
+})
+
+test('a job may have the longest name there is', async (t) => {
+  const { call } = await openApi(t)
+  const path = `/v1/jobs/${'n'.repeat(LIMITS.nameLength)}`
+  assert.equal((await call('PUT', path, { body: { run: 'true' } })).status, 201)
+  assert.equal((await call('GET', path)).status, 200)
 })

@@ -3,6 +3,10 @@ import { RUN, SESSION, TOKEN } from './testing/fake-scheduler.ts'
 
 const limits = ['-1', '0', '501', '1000000000', '1.5', 'ten', '', '1e2', ' 5']
 
+const remove = (url: string, body: string) => ({ ...post(url, body), method: 'DELETE' as const })
+const endlessNul = JSON.stringify({ ['x'.repeat(9_000)]: '\0' })
+const endless = JSON.stringify({ ['x'.repeat(9_000)]: 1 })
+
 refuses('invalid_id', [
   ['no id at all', get('/v1/runs/'), 'id'],
   ['a bare number', get('/v1/runs/12'), 'id'],
@@ -23,13 +27,21 @@ refuses('invalid_field', [
   ['two cursors', get('/v1/runs?cursor=a&cursor=b'), 'cursor'],
   ['a state that is only a word', get('/v1/runs?state=waiting'), 'state'],
   ['a job that is no name', get('/v1/runs?job=a%27--'), 'job'],
+  ['a job whose name has a letter too many', get(`/v1/jobs/${'x'.repeat(129)}`), 'name'],
   ['a cancel with a list', post(`/v1/runs/${RUN}/cancel`, '[1]')],
+  ['NUL under an endless key', post('/v1/runs', endlessNul), `${'x'.repeat(300)}…`],
 ])
 
 refuses('unknown_field', [
   ['an order nobody offered', get('/v1/runs?sort=id'), 'sort'],
   ['a prototype in the query', get('/v1/runs?__proto__=1'), '__proto__'],
   ['a cancel with wishes', post(`/v1/runs/${RUN}/cancel`, '{"force":true}'), 'force'],
+  ['a cancel with an endless wish', post(`/v1/runs/${RUN}/cancel`, endless), 'x'.repeat(64)],
+  ['a deletion with wishes', remove('/v1/jobs/a', '{"force":true}'), 'force'],
+  ['a revocation with wishes', remove('/v1/tokens/tok_1', '{"force":true}'), 'force'],
+  ['a limit where nothing is limited', get('/v1/workers?limit=5'), 'limit'],
+  ['a wait on a submission', post('/v1/runs?wait=20s', '{"job":"a"}'), 'wait'],
+  ['a parameter of a cancel', post(`/v1/runs/${RUN}/cancel?force`, '{}'), 'force'],
 ])
 
 refuses('invalid_cursor', [
@@ -54,7 +66,7 @@ refuses('method_not_allowed', [
 ])
 
 refuses('uri_too_long', [
-  ['an id of 200 letters', get(`/v1/runs/${'x'.repeat(200)}`)],
+  ['an id of 400 letters', get(`/v1/runs/${'x'.repeat(400)}`)],
   ['a query of 9,000 letters', get(`/v1/runs?job=${'x'.repeat(9_000)}`)],
 ])
 

@@ -43,7 +43,8 @@ export function requireNoBody(body: unknown): void {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new PunctualError('invalid_field', 'the body must be empty or an empty object')
   }
-  const [field] = Object.keys(body)
-  if (field === undefined) return
-  throw new PunctualError('unknown_field', `${field.slice(0, 64)} is not a field here`, { field })
+  const [name] = Object.keys(body)
+  if (name === undefined) return
+  const field = name.slice(0, 64)
+  throw new PunctualError('unknown_field', `${field} is not a field here`, { field })
 }

@@ -22,6 +22,7 @@ import { collectRoutes } from './route-table.ts'
 import { runRoutes } from './run-routes.ts'
 import { submitRoutes } from './submit-routes.ts'
 import { uiRoutes } from './ui-routes.ts'
+import { refuseUnreadParameters } from './unread-parameters.ts'
 import { validationError } from './validation-error.ts'
 import { workerRoutes } from './worker-routes.ts'
 
@@ -48,6 +49,8 @@ export function createApi(options: ApiOptions): Api {
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     bodyLimit: LIMITS.bodyBytes,
+    // Names of full length, each letter escaped: what is longer is told that it is no name.
+    routerOptions: { maxParamLength: 3 * LIMITS.nameLength },
     // A node that stops says so itself, with a code; the framework would answer without one.
     return503OnClosing: false,
     // Wrong types, extra fields and missing ones are the caller's to correct, never ours to guess.
@@ -75,6 +78,7 @@ export function createApi(options: ApiOptions): Api {
   guardAccess(api, options)
   guardUrlLength(api)
   acceptJsonOnly(api)
+  refuseUnreadParameters(api)
   answerUnknownRoutes(api)
   const closing = new AbortController()
   api.decorate('closing', closing.signal)

@@ -26,11 +26,17 @@ export function problemOf(error: PunctualError, requestId: string): Problem {
     status,
     code,
     // What went wrong inside stays inside; the id finds it in the log.
-    detail: code === 'internal' ? 'the server failed to handle this request' : error.message,
+    detail:
+      code === 'internal' ? 'the server failed to handle this request' : cut(error.message, 600),
     hint,
-    ...(field === undefined ? {} : { field }),
+    ...(field === undefined ? {} : { field: cut(field, 300) }),
     request_id: requestId,
   }
+}
+
+/** Messages and paths quote what was sent, and that may be a megabyte. */
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text
 }
 
 /** `run_not_found` as a person would say it. */
