@@ -1,0 +1,34 @@
+import type { OpenApi } from '../open-api.ts'
+import type { Pool } from './pool.ts'
+
+/** A job, a queue, a token, a worker and a run that has ended and printed something. */
+export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
+  const made = async <T extends object>(method: string, path: string, body: object): Promise<T> => {
+    const answer = await call<T>(method, path, { body })
+    if (answer.status >= 300) throw new Error(`${method} ${path} gave ${answer.status}`)
+    pool.learn(answer.body, Object.fromEntries(answer.headers))
+    return answer.body
+  }
+  await made('PUT', '/v1/jobs/a', { task: 'a' })
+  await made('PATCH', '/v1/queues/a', { default_timeout: '1h' })
+  await made('POST', '/v1/tokens', { name: 'ci', role: 'viewer' })
+  const { session } = await made<{ session: string }>('POST', '/v1/workers', {
+    ...{ name: 'w', queues: ['default'], labels: {}, executors: ['handler:a'], slots: 1 },
+    ...{ registration: 1, held: [], forsaken: [] },
+  })
+  await made('POST', '/v1/jobs/a/runs', { input: 1 })
+  const at = `/v1/workers/${session}`
+  const turn = { registration: 1, done: [], free: 1, wait_ms: 5_000 }
+  const { runs } = await made<{ runs: { run: string; fence: number }[] }>(
+    ...(['POST', `${at}/exchange`, { ...turn, number: 1, answered: 0 }] as const),
+  )
+  const { run, fence } = runs[0] as (typeof runs)[number]
+  const chunk = { run, fence, chunk: 0, entries: [[1, 1, 'hi\n']] }
+  await made('POST', `${at}/logs`, { registration: 1, chunks: [chunk] })
+  const output = { chunks: 1, bytes: 3 }
+  const done = [
+    { run, fence, outcome: 'succeeded', result: '1', process: { exit_code: 0, output } },
+  ]
+  await made('POST', `${at}/exchange`, { ...turn, number: 2, answered: 1, done, free: 0 })
+  await made('POST', '/v1/runs', { job: 'a', run_at: '2999-01-01T00:00:00Z' })
+}

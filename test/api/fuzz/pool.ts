@@ -1,0 +1,77 @@
+import type { Seeded } from '../../sim/seeded.ts'
+
+/** A worker session as the fuzz plays it: coherent calls go on where the last one ended. */
+export interface PlayedSession {
+  readonly session: string
+  registration: number
+  number: number
+  readonly granted: { readonly run: string; readonly fence: number; chunks: number }[]
+}
+
+const KEPT = 40
+const WORDS = ['a', 'b', 'mail', 'default', 'etl-1', 'x'.repeat(128)]
+
+/** What answers have shown so far, so that calls meet things that exist. */
+export interface Pool {
+  name(): string
+  run(): string
+  token(): string
+  cursor(): string
+  etag(): string
+  session(): PlayedSession | undefined
+  /** Takes in whatever an answer shows; sessions only from the operations that speak of them. */
+  learn(body: unknown, headers: Readonly<Record<string, unknown>>): void
+  welcome(session: string, registration: number): void
+  forget(session: string): void
+  find(session: string): PlayedSession | undefined
+}
+
+export function createPool(seeded: Seeded): Pool {
+  const runs: string[] = []
+  const tokens: string[] = []
+  const cursors: string[] = []
+  const etags: string[] = []
+  const sessions: PlayedSession[] = []
+
+  const keep = (list: unknown[], item: unknown) => {
+    if (list.includes(item)) return
+    list.push(item)
+    // The first ones were furnished with everything a run can have; they stay.
+    if (list.length > KEPT) list.splice(KEPT / 4, 1)
+  }
+  const oneOf = (list: readonly string[], otherwise: string) =>
+    list.length === 0 || seeded.chance(0.05) ? otherwise : seeded.pick(list)
+
+  const learn = (value: unknown) => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, inner] of Object.entries(value)) {
+      if (typeof inner !== 'string') learn(inner)
+      else if (/^run_[0-9a-z]{11}$/.test(inner)) keep(runs, inner)
+      else if (/^tok_\d+$/.test(inner)) keep(tokens, inner)
+      else if (key === 'next_cursor') keep(cursors, inner)
+    }
+  }
+
+  return {
+    name: () => (seeded.chance(0.1) ? `n${seeded.int(200)}` : seeded.pick(WORDS)),
+    run: () => oneOf(runs, 'run_00000000001'),
+    token: () => oneOf(tokens, 'tok_999999'),
+    cursor: () => oneOf(cursors, 'MTox'),
+    etag: () => oneOf(etags, '"1"'),
+    session: () => (sessions.length === 0 ? undefined : seeded.pick(sessions)),
+    learn(body, { etag }) {
+      learn(body)
+      if (typeof etag === 'string') keep(etags, etag)
+    },
+    welcome(session, registration) {
+      const known = sessions.find((one) => one.session === session)
+      if (known) Object.assign(known, { registration, number: 0 })
+      else keep(sessions, { session, registration, number: 0, granted: [] })
+    },
+    forget(session) {
+      const at = sessions.findIndex((one) => one.session === session)
+      if (at >= 0) sessions.splice(at, 1)
+    },
+    find: (session) => sessions.find((one) => one.session === session),
+  }
+}

@@ -1,0 +1,34 @@
+import { Pool as Connections } from 'undici'
+import type { FuzzAnswer } from './judge.ts'
+import type { FuzzRequest } from './requests.ts'
+
+const LONGEST_MS = 10_000
+
+export interface Sender {
+  /** Rejects if no answer comes in time, or if the connection breaks. */
+  send(request: FuzzRequest): Promise<FuzzAnswer>
+  close(): Promise<void>
+}
+
+/** Real requests over real connections, which are kept. */
+export function createSender(url: string, connections: number): Sender {
+  const pool = new Connections(url, { connections })
+  return {
+    async send({ operation, path, headers, body }) {
+      const answer = await pool.request({
+        path,
+        method: operation.method,
+        headers,
+        body: body ?? null,
+        signal: AbortSignal.timeout(LONGEST_MS),
+      })
+      const isStream = String(answer.headers['content-type']).startsWith('text/event-stream')
+      const { statusCode: status, headers: got } = answer
+      if (!isStream) return { status, headers: got, text: await answer.body.text() }
+      // It may go on for as long as the run does; that it began is enough.
+      answer.body.on('error', () => {}).destroy()
+      return { status, headers: got, text: '' }
+    },
+    close: () => pool.destroy(),
+  }
+}

@@ -1,0 +1,115 @@
+import { executor } from '../../../src/server/api/fields.ts'
+import { LABEL_VALUE, NAME } from '../../../src/core/limits.ts'
+import type { Seeded } from '../../sim/seeded.ts'
+import { type Document, resolved, type Schema } from '../openapi-document.ts'
+import type { Pool } from './pool.ts'
+
+/** Makes values that obey a schema, out of what exists where that can be told. */
+export type Values = (schema: Schema, field?: string) => unknown
+
+const { pattern: EXECUTOR } = executor() as unknown as { pattern: string }
+const TEXTS = [
+  ...['', 'x', 'true', '/tmp', '027', '0', '[1]', '{"a":', 'état — 東京 🎉', 'a\tb\r\nc', "';--"],
+  ...['../..', '%00', '${x}', '\u202e\u200b', '\u001b[31m', 'run_00000000001', '#!/bin/sh\nexit 3'],
+]
+const DURATIONS = ['0s', '1ms', '90s', '15m', '1h30m', '2d', '1w', '10000w']
+const TIMES = ['2026-01-31T09:00:00Z', '2999-12-31T23:59:59.999+14:00', '1970-01-01T00:00:00Z']
+const FILTERS = ['state:failed', 'job:a*,b since:24h', 'tag.a:"x y"', 'until:2026-01-31T09:00:00Z']
+/** Nobody waits long for a fuzz, and queues that rest most of the time leave little to find. */
+const MOSTLY: Readonly<Record<string, readonly unknown[]>> = {
+  wait: ['0s', '1ms', '5ms'],
+  wait_ms: [0, 1, 5],
+  paused: [false, false, false, true],
+}
+
+export function createValues(document: Document, seeded: Seeded, pool: Pool): Values {
+  const { chance, pick, between } = seeded
+
+  const samples: Readonly<Record<string, () => string>> = {
+    [NAME.source]: pool.name,
+    [LABEL_VALUE.source]: () => pick(['a100', 'eu/west:1', 'x']),
+    [EXECUTOR]: () => pick(['shell', 'argv', 'script', `handler:${pool.name()}`]),
+    '^run_[0-9A-Za-z]{11}$': pool.run,
+    '^ses_[0-9A-Za-z]{11}$': () => pool.session()?.session ?? 'ses_00000000001',
+    '^SIG[A-Z0-9+]{2,12}$': () => pick(['SIGKILL', 'SIGRTMIN+3']),
+    '^[0-9]{1,4}$': () => String(between(1, 500)),
+    '^[0-9]{1,9}$': () => String(pick([0, 1, 1, 1, 2, 200, 10_000, 999_999_999])),
+    '^[\\x21-\\x7e]{1,249}$': () => pick(['k1', 'k2', 'k'.repeat(249), '~!"#']),
+    '^[\\x21-\\x7e]+$': () => pick(['1.0', '1.999999999', '0.0', 'x']),
+    '^("[0-9]{1,9}"|\\*)$': () => pick(['*', pool.etag()]),
+  }
+
+  const text = ({ pattern, description = '', minLength = 0, maxLength }: Schema, field: string) => {
+    if (pattern !== undefined) {
+      const sample = samples[pattern]
+      if (!sample) throw new Error(`teach test/api/fuzz/values.ts the pattern ${pattern}`)
+      return sample()
+    }
+    if (field === 'cursor') return pool.cursor()
+    if (field === 'q') return pick([...FILTERS, ...TEXTS])
+    if (/duration/i.test(description)) return pick(DURATIONS)
+    if (/time with its zone/.test(description)) return pick(TIMES)
+    const made = pick(TEXTS)
+    if (maxLength === undefined) return made
+    return chance(0.1) ? 'x'.repeat(maxLength) : made.slice(0, maxLength).padEnd(minLength, 'x')
+  }
+
+  const whole = ({ minimum = -9, maximum = Number.MAX_SAFE_INTEGER }: Schema) =>
+    pick([minimum, minimum, Math.min(minimum + between(0, 9), maximum), maximum])
+
+  const list = ({ items, minItems = 0, maxItems = 9, description = '' }: Schema) => {
+    if (!items && description.includes('milliseconds')) {
+      return [between(0, 99), between(0, 2), pick(TEXTS)]
+    }
+    const length = Math.min(maxItems, minItems + pick([0, 0, 1, 2, 5]))
+    return Array.from({ length }, () => (items ? value(items) : anything(2)))
+  }
+
+  const object = ({ properties = {}, required = [], ...schema }: Schema) => {
+    const made: Record<string, unknown> = {}
+    for (const [name, property] of Object.entries(properties)) {
+      if (required.includes(name) || chance(0.2)) made[name] = value(property, name)
+    }
+    const { additionalProperties: rest, propertyNames } = schema
+    if (typeof rest !== 'object') return made
+    for (let left = pick([0, 1, 2]); left > 0; left -= 1) {
+      made[propertyNames ? pool.name() : pick(['PATH', 'LANG', 'A_1'])] = value(rest)
+    }
+    return made
+  }
+
+  const anything = (depth: number): unknown => {
+    if (depth > 0 && chance(0.3)) return [anything(depth - 1), anything(depth - 1)]
+    if (depth > 0 && chance(0.3)) return { a: anything(depth - 1), 'é "': anything(depth - 1) }
+    return pick([null, true, 0, -1.5, 2 ** 53, '', 'text', [], {}])
+  }
+
+  const value: Values = (pointer, field = '') => {
+    const schema = resolved(document, pointer)
+    const { type, anyOf, oneOf, enum: words } = schema
+    if (MOSTLY[field]) return pick(MOSTLY[field])
+    if ('const' in schema) return schema.const
+    if (words) return pick(words)
+    const choices = anyOf ?? oneOf
+    if (choices) return value(pick(choices), field)
+    switch (Array.isArray(type) ? pick(type as string[]) : type) {
+      case 'string':
+        return text(schema, field)
+      case 'integer':
+        return whole(schema)
+      case 'number':
+        return pick([schema.minimum ?? 0, 0.5, schema.maximum ?? 1])
+      case 'boolean':
+        return chance(0.5)
+      case 'null':
+        return null
+      case 'array':
+        return list(schema)
+      case 'object':
+        return object(schema)
+      default:
+        return anything(3)
+    }
+  }
+  return value
+}
