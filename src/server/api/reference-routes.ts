@@ -1,8 +1,12 @@
 import type { Api } from './api.ts'
+import { sendPageFile } from './page-file.ts'
 import type { Route } from './route-table.ts'
 
-/** The API for programs. Made on the first request: most servers are never asked. */
+const FILES = ['page.js', 'element.js', 'operation.js', 'schema.js', 'curl.js', 'style.css']
+
+/** The API for programs, and a page that shows it to people. */
 export function referenceRoutes(api: Api, routes: readonly Route[], version: string): void {
+  // Made on the first request: most servers are never asked.
   let made: Promise<string> | undefined
 
   api.route({
@@ -15,6 +19,18 @@ export function referenceRoutes(api: Api, routes: readonly Route[], version: str
       return reply.type('application/json; charset=utf-8').send(await made)
     },
   })
+
+  const serve = (url: string, file: string) => {
+    api.route({
+      method: 'GET',
+      url,
+      config: { permission: 'public' },
+      schema: { summary: 'The reference as a page' },
+      handler: (_request, reply) => sendPageFile(reply, `reference-page/${file}`),
+    })
+  }
+  serve('/docs/api', 'index.html')
+  for (const file of FILES) serve(`/docs/api/${file}`, file)
 }
 
 async function write(routes: readonly Route[], version: string): Promise<string> {
