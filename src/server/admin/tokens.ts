@@ -35,7 +35,10 @@ export function createTokens(deps: {
   const list = async (project: string, everywhere: boolean): Promise<WireToken[]> => {
     const projectId = everywhere ? null : await catalog.findProject(project)
     if (projectId === null && !everywhere) return []
-    const records = await store.listTokens({ projectId })
+    return showAll(await store.listTokens({ projectId }))
+  }
+
+  const showAll = async (records: readonly TokenRecord[]): Promise<WireToken[]> => {
     const ids = records.flatMap((record) => record.projectId ?? [])
     const projects = await store.projectNames([...new Set(ids)])
     const nameOf = await actors.names()
@@ -50,8 +53,9 @@ export function createTokens(deps: {
       const { token, hash, ending } = mintToken()
       const audit = auditOf(by, projectId, 'token.create', name, { role })
       const wish = { projectId, name, role, expiresAt, createdBy: by.actor }
-      const id = await store.createToken({ ...wish, hash, ending, audit })
-      const shown = (await list(by.project, everywhere)).find((one) => one.id === tokenId(id))
+      await store.createToken({ ...wish, hash, ending, audit })
+      const record = (await store.findToken(hash)) as TokenRecord
+      const [shown] = await showAll([record])
       return { ...(shown as WireToken), token }
     },
 
