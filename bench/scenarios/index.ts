@@ -3,6 +3,7 @@ import { footprint } from './footprint.ts'
 import { history } from './history.ts'
 import { latency } from './latency.ts'
 import { recovery } from './recovery.ts'
+import { shell } from './shell.ts'
 import { single } from './single.ts'
 import { snapshot } from './snapshot.ts'
 import { throughput } from './throughput.ts'
@@ -12,6 +13,7 @@ export const SCENARIOS: readonly Scenario[] = [
   throughput,
   single,
   latency,
+  shell,
   history,
   snapshot,
   vacuum,

@@ -18,6 +18,17 @@ export async function countRuns(store: string): Promise<number> {
     : countPostgres(store, 'SELECT count(*) AS n FROM punctual.run')
 }
 
+/** Runs whose process ended with 0; only on SQLite. */
+export function countExitedWell(store: string): number {
+  const isWell = `status = ${STATE_CODE.succeeded} AND process ->> 'exit_code' = 0`
+  return countSqlite(store, `SELECT count(*) FROM run WHERE ${isWell}`)
+}
+
+/** Runs nobody has started; only on SQLite. */
+export function countWaiting(store: string): number {
+  return countSqlite(store, `SELECT count(*) FROM run WHERE status = ${STATE_CODE.ready}`)
+}
+
 function countSqlite(store: string, sql: string): number {
   const database = new Sqlite(store.slice('sqlite:'.length), { readonly: true })
   const count = database.prepare(sql).pluck().get() as number
