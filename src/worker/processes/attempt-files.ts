@@ -1,5 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { lstatSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LIMITS } from '../../core/limits.ts'
@@ -16,6 +16,12 @@ export interface FileRoom {
   clear(assignment: Assignment, files: AttemptFiles): Promise<void>
   close(): void
 }
+
+/**
+ * Most processes leave nothing, and to find that out must cost nothing: a look of a few microseconds,
+ * where asking another thread to look and waking up for its answer took a hundred.
+ */
+const IF_THERE = { throwIfNoEntry: false } as const
 
 export function createFileRoom(): FileRoom {
   const directory = mkdtempSync(join(tmpdir(), 'punctual-worker-'))
@@ -35,8 +41,10 @@ export function createFileRoom(): FileRoom {
     },
 
     async readResult({ output }) {
-      const found = await stat(output).catch(() => undefined)
+      const found = statSync(output, IF_THERE)
       if (!found) return {}
+      // Opening a pipe would wait for its other end, and soon nobody here could open anything.
+      if (!found.isFile()) return { problem: 'the result is not a file' }
       if (found.size > LIMITS.resultBytes) {
         const most = LIMITS.resultBytes
         return { problem: `the result has ${found.size} bytes; at most ${most} are accepted` }
@@ -46,7 +54,7 @@ export function createFileRoom(): FileRoom {
     },
 
     async clear({ input, work }, files) {
-      const names = [files.output]
+      const names = lstatSync(files.output, IF_THERE) ? [files.output] : []
       if (input !== null) names.push(files.input)
       if (work?.executor === 'script') names.push(files.script)
       await Promise.all(names.map((name) => rm(name, { force: true })))

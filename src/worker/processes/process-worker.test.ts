@@ -103,13 +103,15 @@ test('a process is told about its run, reads its input and leaves a result', asy
   await waitFor(() => !existsSync(seen.get('PUNCTUAL_INPUT') ?? ''), { what: 'its files to go' })
 })
 
-test('a result that is not JSON, or too long, is not a result', async (t) => {
+test('a result that is not JSON, too long, or a pipe nobody writes to, is not a result', async (t) => {
   const { perform } = await open(t)
   const odd = await perform('run_a', sh('echo "not json" > "$PUNCTUAL_OUTPUT"'))
   assert.deepEqual([odd.outcome, odd.cause, odd.retriable], ['failed', 'error', false])
   assert.match(odd.message ?? '', /not JSON/)
   const long = await perform('run_b', sh('head -c 70000 /dev/zero > "$PUNCTUAL_OUTPUT"'))
   assert.match(long.message ?? '', /70000 bytes/)
+  const pipe = await perform('run_c', sh('mkfifo "$PUNCTUAL_OUTPUT"'))
+  assert.match(pipe.message ?? '', /not a file/)
 })
 
 test('long output is sent while it comes, byte for byte', async (t) => {
