@@ -64,7 +64,12 @@ function holdEverybody(): void {
   for (const child of children.values()) child.letPrint(false)
 }
 
+/** What is to be said in one turn travels together: every write by itself is a worker to wake up. */
 function report(message: Report): void {
+  if (reports.writableCorked === 0) {
+    reports.cork()
+    setImmediate(() => reports.uncork())
+  }
   reports.write(messageFrame(message))
 }
 
