@@ -16,15 +16,16 @@ function probes(name: string, system: SystemName, kind: 'sqlite' | 'postgres'): 
   }
 }
 
-function figures(label: string, variant: string, p50?: Target): Figure[] {
-  return [
-    {
-      label: `${label}, p50`,
-      ...{ variant, measurement: 'p50', unit: 'ms' },
-      ...(p50 && { targets: [p50] }),
-    },
-    { label: `${label}, p99`, ...{ variant, measurement: 'p99', unit: 'ms' } },
-  ]
+function figures(
+  label: string,
+  variant: string,
+  targets: { p50?: Target; p99?: Target } = {},
+): Figure[] {
+  return (['p50', 'p99'] as const).map((measurement) => ({
+    label: `${label}, ${measurement}`,
+    ...{ variant, measurement, unit: 'ms' },
+    targets: targets[measurement] ? [targets[measurement]] : [],
+  }))
 }
 
 const NO_WORSE_THAN_GRAPHILE = { rivals: ['graphile'], atMost: 1 }
@@ -43,19 +44,23 @@ export const latency: Scenario = {
     probes('pg-boss', 'pg-boss', 'postgres'),
   ],
   figures: [
-    ...figures('Punctual, SQLite, in-process', 'punctual sqlite in-process', { atMost: 1.5 }),
-    ...figures(
-      'Punctual, PostgreSQL, in-process',
-      'punctual postgres in-process',
-      NO_WORSE_THAN_GRAPHILE,
-    ),
-    ...figures('Punctual, SQLite, HTTP', 'punctual sqlite http'),
-    ...figures('Punctual, PostgreSQL, HTTP', 'punctual postgres http', { rivals: ['graphile'] }),
+    ...figures('Punctual, SQLite, in-process', 'punctual sqlite in-process', {
+      p50: { atMost: 1.5 },
+    }),
+    ...figures('Punctual, PostgreSQL, in-process', 'punctual postgres in-process', {
+      p50: NO_WORSE_THAN_GRAPHILE,
+    }),
+    ...figures('Punctual, SQLite, HTTP', 'punctual sqlite http', {
+      ...{ p50: { atMost: 3 }, p99: { atMost: 8 } },
+    }),
+    ...figures('Punctual, PostgreSQL, HTTP', 'punctual postgres http', {
+      p50: { rivals: ['graphile'] },
+    }),
     ...figures('graphile-worker', 'graphile'),
     ...figures('pg-boss', 'pg-boss'),
   ],
   notes: [
-    'Runs are 5 to 20 ms apart, at random. Submitter and worker share a process and so a clock.',
+    'Runs are 5 to 20 ms apart, at random. Submitter and worker share a process and so a clock; over HTTP each has its own connection to a server process.',
     'graphile-worker without local queue and batching (both add delay), `concurrentJobs` 8; pg-boss with LISTEN/NOTIFY, `batchSize` 1.',
   ],
 }
