@@ -29,7 +29,7 @@ async function main(): Promise<void> {
 }
 
 function choose(names: readonly string[]): readonly Scenario[] {
-  if (names.length === 0) return SCENARIOS
+  if (names.length === 0) return SCENARIOS.filter(({ isOnRequest }) => !isOnRequest)
   return names.map((name) => {
     const found = SCENARIOS.find((scenario) => scenario.name === name)
     if (!found)
@@ -74,10 +74,19 @@ async function measureScenario(
   const machine = describeMachine(bench.home)
   const versions = await collectVersions(bench, scenario.needsPeers)
   const settings = bench.postgres ? await postgresSettings(bench.postgres.url) : null
-  await scenario.prepare?.(bench, options)
+  const notes = [...scenario.notes, ...((await scenario.prepare?.(bench, options)) ?? [])]
   const results = await runRounds(scenario, bench, options)
   const figures = judge(scenario, results)
-  return { scenario, options, startedAt, machine, versions, settings, results, figures }
+  return {
+    scenario: { ...scenario, notes },
+    options,
+    startedAt,
+    machine,
+    versions,
+    settings,
+    results,
+    figures,
+  }
 }
 
 /** A ratio without a bound is there to be read, not to be met. */

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -23,9 +24,14 @@ export interface Child {
 export const PROFILE_VARIABLE = 'PUNCTUAL_BENCH_PROFILE'
 const STOP_MS = 20_000
 
-/** Starts a file of `bench/variants` in its own process; closing our end of the pipe ends it. */
-export function startChild(script: string, settings: object): Child {
-  const file = fileURLToPath(new URL(`../variants/${script}`, import.meta.url))
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * Starts a file of `bench/variants` in its own process, from this working tree or another; closing our
+ * end of the pipe ends it.
+ */
+export function startChild(script: string, settings: object, tree = ROOT): Child {
+  const file = join(tree, 'bench/variants', script)
   const child = spawn(process.execPath, [...profileFlags(), file, JSON.stringify(settings)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -13,10 +13,12 @@ export interface BenchOptions {
   readonly patienceMs: number
   /** Writes a CPU profile of every process to `results/profiles`. Slows everything down. */
   readonly profile: boolean
+  /** What `against` compares with. */
+  readonly commit: string
   readonly list: boolean
 }
 
-const USAGE = `usage: npm run bench -- [scenario…] [--rounds N] [--seconds N] [--quick] [--only TEXT] [--patience SECONDS] [--profile] [--list]`
+const USAGE = `usage: npm run bench -- [scenario…] [--rounds N] [--seconds N] [--quick] [--only TEXT] [--patience SECONDS] [--profile] [--commit NAME] [--list]`
 
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values, positionals } = parseArgs({
@@ -29,6 +31,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       only: { type: 'string' },
       patience: { type: 'string' },
       profile: { type: 'boolean', default: false },
+      commit: { type: 'string', default: 'HEAD' },
       list: { type: 'boolean', default: false },
     },
   })
@@ -41,6 +44,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     only: values.only,
     patienceMs: quick ? 0 : 1000 * readCount('patience', values.patience, 20),
     profile: values.profile,
+    commit: values.commit,
     list: values.list,
   }
 }

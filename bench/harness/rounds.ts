@@ -50,7 +50,7 @@ async function runVariant(
   await waitForQuiet(options.patienceMs)
   const about = { round, variant: variant.name, at: new Date().toISOString() }
   const others = watchOthers(bench.postgres?.pid)
-  const child = startChild(variant.script, settings)
+  const child = startChild(variant.script, settings, bench.templates.get(variant.tree ?? ''))
   const deadline = setTimeout(() => child.kill('SIGKILL'), variant.deadlineMs ?? DEADLINE_MS)
   // One variant that fails must not cost the figures of the others; the table shows the gap.
   const outcome = await child.next('result').then(

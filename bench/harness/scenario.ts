@@ -12,8 +12,10 @@ export interface Scenario {
   readonly needsPeers: boolean
   /** Fewer rounds than asked for would make a poor figure: at least this many, unless quick. */
   readonly minRounds?: number
-  /** Work done once, before the first round: templates that the variants copy. */
-  prepare?(bench: Workbench, options: BenchOptions): Promise<void>
+  /** Not among those that run when none is named. */
+  readonly isOnRequest?: boolean
+  /** Work done once, before the first round, such as templates that variants copy; returns more notes. */
+  prepare?(bench: Workbench, options: BenchOptions): Promise<readonly string[]>
   readonly variants: readonly Variant[]
   readonly figures: readonly Figure[]
   /** Measurements that explain the figures, in a table of their own: medians by variant. */
@@ -27,6 +29,8 @@ export interface Variant {
   readonly script: string
   /** Creates what this round of the variant needs and says where it is. */
   arrange(bench: Workbench, options: BenchOptions): Promise<object>
+  /** A template that is another working tree, to run it from there. */
+  readonly tree?: string
   /** A variant that takes longer than this is stuck. */
   readonly deadlineMs?: number
 }

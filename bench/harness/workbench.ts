@@ -11,7 +11,7 @@ export interface Workbench {
   readonly home: string
   /** One private server for the whole scenario; absent when the scenario needs none. */
   readonly postgres: PostgresServer | undefined
-  /** Templates that `prepare` made, by name: a database or a file to copy. */
+  /** Templates that `prepare` made, by name: a database, a file, a working tree. */
   readonly templates: Map<string, string>
   /** A new database, empty or a copy of a template, checkpointed so that nobody pays for its making. */
   database(template?: string): Promise<string>

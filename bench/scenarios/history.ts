@@ -17,7 +17,7 @@ const LENGTH: Record<Kind, number> = { sqlite: 4, postgres: 2 }
 const sizes = ({ quick }: BenchOptions) => (quick ? SHORT : LONG)
 
 /** Made once: filling a store takes longer than copying it. */
-async function prepare(bench: Workbench, options: BenchOptions): Promise<void> {
+async function prepare(bench: Workbench, options: BenchOptions): Promise<string[]> {
   const server = bench.postgres!
   const templates = {
     sqlite: `sqlite:${join(bench.home, 'history.db')}`,
@@ -32,6 +32,7 @@ async function prepare(bench: Workbench, options: BenchOptions): Promise<void> {
     const seconds = Math.round((performance.now() - startedAt) / 1000)
     console.error(`history: the ${kind} store is filled (${seconds} s)`)
   }
+  return []
 }
 
 async function copyOf(bench: Workbench, kind: Kind): Promise<string> {

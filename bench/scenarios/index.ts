@@ -1,4 +1,5 @@
 import type { Scenario } from '../harness/scenario.ts'
+import { against } from './against.ts'
 import { footprint } from './footprint.ts'
 import { history } from './history.ts'
 import { latency } from './latency.ts'
@@ -19,4 +20,5 @@ export const SCENARIOS: readonly Scenario[] = [
   vacuum,
   footprint,
   recovery,
+  against,
 ]

@@ -49,7 +49,10 @@ export const shell: Scenario = {
     'Node starting `true` and storing nothing, at the same concurrency.',
   needsPostgres: false,
   needsPeers: false,
-  prepare: () => npm(ROOT, ['run', '--silent', 'build']),
+  async prepare() {
+    await npm(ROOT, ['run', '--silent', 'build'])
+    return []
+  },
   variants: [
     punctual('1 launcher', 1),
     bare('spawn from 1', 1),
