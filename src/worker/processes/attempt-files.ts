@@ -1,4 +1,4 @@
-import { lstatSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { constants, lstatSync, mkdtempSync, rmSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +23,9 @@ export interface FileRoom {
  */
 const IF_THERE = { throwIfNoEntry: false } as const
 
+/** The file that was looked at, even if it has been exchanged for a link or a pipe since. */
+const ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
 export function createFileRoom(): FileRoom {
   const directory = mkdtempSync(join(tmpdir(), 'punctual-worker-'))
   return {
@@ -41,15 +44,16 @@ export function createFileRoom(): FileRoom {
     },
 
     async readResult({ output }) {
-      const found = statSync(output, IF_THERE)
+      const found = lstatSync(output, IF_THERE)
       if (!found) return {}
-      // Opening a pipe would wait for its other end, and soon nobody here could open anything.
+      // Opening a pipe would wait for its other end, and soon nobody here could open anything. A link
+      // may lead to what the process itself must not read.
       if (!found.isFile()) return { problem: 'the result is not a file' }
       if (found.size > LIMITS.resultBytes) {
         const most = LIMITS.resultBytes
         return { problem: `the result has ${found.size} bytes; at most ${most} are accepted` }
       }
-      const text = (await readFile(output, 'utf8')).trim()
+      const text = (await readFile(output, { encoding: 'utf8', flag: ITSELF })).trim()
       return text === '' ? {} : resultOf(text)
     },
 

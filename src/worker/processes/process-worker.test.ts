@@ -103,7 +103,7 @@ test('a process is told about its run, reads its input and leaves a result', asy
   await waitFor(() => !existsSync(seen.get('PUNCTUAL_INPUT') ?? ''), { what: 'its files to go' })
 })
 
-test('a result that is not JSON, too long, or a pipe nobody writes to, is not a result', async (t) => {
+test('a result that is not JSON, too long, a link, or a pipe nobody writes to, is not a result', async (t) => {
   const { perform } = await open(t)
   const odd = await perform('run_a', sh('echo "not json" > "$PUNCTUAL_OUTPUT"'))
   assert.deepEqual([odd.outcome, odd.cause, odd.retriable], ['failed', 'error', false])
@@ -112,6 +112,8 @@ test('a result that is not JSON, too long, or a pipe nobody writes to, is not a 
   assert.match(long.message ?? '', /70000 bytes/)
   const pipe = await perform('run_c', sh('mkfifo "$PUNCTUAL_OUTPUT"'))
   assert.match(pipe.message ?? '', /not a file/)
+  const link = await perform('run_d', sh('ln -s /etc/passwd "$PUNCTUAL_OUTPUT"'))
+  assert.match(link.message ?? '', /not a file/)
 })
 
 test('long output is sent while it comes, byte for byte', async (t) => {
