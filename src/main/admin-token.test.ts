@@ -23,15 +23,25 @@ test('two installations have different tokens', async (t) => {
   assert.notEqual((await adminToken(tempDir(t))).token, (await adminToken(tempDir(t))).token)
 })
 
-test('a token that others can read is refused', async (t) => {
-  const dir = tempDir(t)
-  const { path } = await adminToken(dir)
-  chmodSync(path, 0o644)
-  await assert.rejects(adminToken(dir), { code: 'config_invalid' })
-})
+for (const mode of [0o640, 0o604, 0o660]) {
+  test(`a token with the mode ${mode.toString(8)} is refused: others have seen it`, async (t) => {
+    const dir = tempDir(t)
+    const { path } = await adminToken(dir)
+    chmodSync(path, mode)
+    await assert.rejects(adminToken(dir), { code: 'config_invalid', message: /chmod 600/ })
+  })
+}
 
-test('a weak token is refused', async (t) => {
-  const dir = tempDir(t)
-  writeFileSync(join(dir, 'admin-token'), 'changeme\n', { mode: 0o600 })
-  await assert.rejects(adminToken(dir), { code: 'config_invalid' })
-})
+const weak: [why: string, text: string, message: RegExp][] = [
+  ['an empty token', '\n', /is empty; remove it/],
+  ['a short token', 'changeme\n', /fewer than 32/],
+  ['a long token that says one thing', 'abc'.repeat(20), /easy to guess/],
+  ['a token of two lines', `${'k7Qz'.repeat(10)}\n${'k7Qz'.repeat(10)}`, /holds spaces, lines/],
+]
+for (const [why, text, message] of weak) {
+  test(`${why} is refused`, async (t) => {
+    const dir = tempDir(t)
+    writeFileSync(join(dir, 'admin-token'), text, { mode: 0o600 })
+    await assert.rejects(adminToken(dir), { code: 'config_invalid', message })
+  })
+}

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { PunctualError } from '../core/errors.ts'
 
 const MIN_LENGTH = 32
+/** Random text of that length has more; `changemechangemechangemechangeme` has not. */
+const MIN_DISTINCT = 10
 
 /** The token of this installation: written once, readable by its owner only. */
 export async function adminToken(dataDir: string): Promise<{ token: string; path: string }> {
@@ -21,7 +23,11 @@ async function readToken(path: string): Promise<string | null> {
     throw refused(path, 'can be read by other users; run chmod 600 on it')
   }
   const token = text.trim()
+  if (token === '') throw refused(path, 'is empty; remove it, and the next start writes a new one')
+  // It travels in a header, and is compared as it came.
+  if (!/^[!-~]+$/.test(token)) throw refused(path, 'holds spaces, lines or letters beyond ASCII')
   if (token.length < MIN_LENGTH) throw refused(path, `holds fewer than ${MIN_LENGTH} characters`)
+  if (new Set(token).size < MIN_DISTINCT) throw refused(path, 'is easy to guess')
   return token
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { formatDuration } from '../core/duration.ts'
@@ -39,7 +39,7 @@ export async function serve(
     port,
     isOpen,
     allowHosts,
-    ...(tls && { tls: await readTls(tls) }),
+    ...(tls && { tls }),
   })
   const darken = lightBeacon({ url, dataDir: settings.dataDir, tokenFile: path, env: terminal.env })
   const worker = withWorker ? await startWorker(scheduler, settings, terminal, say) : undefined
@@ -54,10 +54,6 @@ export async function serve(
     await scheduler.stop()
     darken()
   })
-}
-
-async function readTls({ cert, key }: NonNullable<Settings['tls']>) {
-  return { cert: await readFile(cert), key: await readFile(key) }
 }
 
 async function startWorker(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -36,6 +36,26 @@ test('a flag wins over the environment, which wins over the file, which wins ove
   assert.equal(readSettings({ data, port: '6' }, {}).port, 6)
 })
 
+test('an address brings its port: what a weaker source says about ports does not apply', (t) => {
+  const data = directoryWith(t, '{"port": 1}')
+  assert.equal(readSettings({ data, listen: '127.0.0.1:2' }, {}).port, 2)
+  assert.equal(readSettings({ data }, { PUNCTUAL_LISTEN: '127.0.0.1:3' }).port, 3)
+  assert.equal(readSettings({ data, port: '4' }, { PUNCTUAL_LISTEN: 'localhost:3' }).port, 4)
+})
+
+test('a variable says the same as its flag; an empty one says nothing', () => {
+  const env = {
+    ...{ PUNCTUAL_DATA: '/d', PUNCTUAL_PORT: '', PUNCTUAL_OPEN: '1', PUNCTUAL_STORE: '' },
+    ...{ PUNCTUAL_SLOTS: '0', PUNCTUAL_ALLOW_HOST: 'a,b' },
+  }
+  const { dataDir, port, isOpen, slots, allowHosts, store } = readSettings({}, env)
+  assert.deepEqual(
+    [dataDir, port, isOpen, slots, allowHosts, store],
+    ['/d', 7420, true, 0, ['a', 'b'], 'sqlite:/d/punctual.db'],
+  )
+  assert.equal(readSettings({}, { PUNCTUAL_OPEN: 'false' }).isOpen, false)
+})
+
 test('a server others can reach answers to the names it has, and to those it is told', () => {
   const { allowHosts } = readSettings({ listen: '0.0.0.0:80', allowHost: ['jobs.example'] }, {})
   assert.ok(allowHosts.includes('jobs.example') && allowHosts.includes('127.0.0.1'))
@@ -46,6 +66,9 @@ const refused: [why: string, flags: GivenSettings, field: string][] = [
   ['a port that does not exist', { listen: '127.0.0.1:65536' }, 'port'],
   ['a word for a port', { listen: '127.0.0.1:http' }, 'listen'],
   ['nothing', { listen: '' }, 'listen'],
+  ['no text for a port', { port: '' }, 'port'],
+  ['a port in another base', { port: '0x50' }, 'port'],
+  ['a store nobody knows', { store: 'mysql://root:secret@db' }, 'store'],
   ['half a slot', { slots: '0.5' }, 'slots'],
   ['a door that is open to the world', { listen: '0.0.0.0:80', open: true }, 'open'],
   ['a certificate without its key', { tlsCert: 'a.pem' }, 'tls-cert'],
@@ -56,13 +79,50 @@ for (const [why, flags, field] of refused) {
   })
 }
 
-for (const [why, config] of [
-  ['a setting nobody knows', '{"prot": 1}'],
-  ['a file that is not JSON', '{'],
-  ['a file that is a list', 'null'],
-] as const) {
+test('a variable that is neither yes nor no is refused', () => {
+  assert.throws(() => readSettings({}, { PUNCTUAL_OPEN: 'yes' }), { field: 'PUNCTUAL_OPEN' })
+})
+
+const refusedFiles: [why: string, config: string, message: RegExp][] = [
+  ['a setting nobody knows', '{"prot": 1}', /has the setting "prot"; did you mean "port"\?$/],
+  ['a setting nobody could mean', '{"colour": 1}', /settings are listen, port, store/],
+  ['a file that is not JSON', '{', /config\.json is not JSON: /],
+  ['a file that is nothing', 'null', /is not a JSON object/],
+  ['a file that is a list', '[]', /is not a JSON object/],
+  ['a port that is a text', '{"port": "80"}', /needs a number for "port"/],
+  ['a port that is a fraction', '{"port": 80.5}', /port "80\.5" is not a port/],
+  ['a store that is a number', '{"store": 1}', /needs a text for "store"/],
+  ['a switch that is a text', '{"open": "yes"}', /needs true or false for "open"/],
+  ['a name where names belong', '{"allowHost": "a"}', /needs a list of texts for "allowHost"/],
+  ['a setting that is null', '{"slots": null}', /needs a number for "slots"/],
+]
+for (const [why, config, message] of refusedFiles) {
   test(`${why} is refused`, (t) => {
     const data = directoryWith(t, config)
-    assert.throws(() => readSettings({ data }, {}), { code: 'config_invalid' })
+    assert.throws(() => readSettings({ data }, {}), { code: 'config_invalid', message })
   })
 }
+
+test('a file that cannot be read is refused', (t) => {
+  const data = directoryWith(t, '{}')
+  rmSync(join(data, 'config.json'))
+  mkdirSync(join(data, 'config.json'))
+  assert.throws(() => readSettings({ data }, {}), {
+    message: /config\.json cannot be read: EISDIR/,
+  })
+})
+
+test('everything that is wrong is said at once, a line each, and no password with it', (t) => {
+  const data = directoryWith(t, '{"prot": 1, "slots": "many"}')
+  const flags = { data, listen: '0.0.0.0:99999', open: true, store: 'mysql://root:secret@db' }
+  assert.throws(
+    () => readSettings({ ...flags, tlsCert: '/no/such.pem', tlsKey: '/no/key.pem' }, {}),
+    ({ message }: Error) => {
+      const named = message.split('\n').map((line) => line.split(' ', 1)[0])
+      const file = join(data, 'config.json')
+      const fields = [file, file, 'port', 'open', 'store', 'tls-cert', 'tls-key']
+      assert.deepEqual(named, fields, message)
+      return !message.includes('secret')
+    },
+  )
+})

@@ -1,8 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { PunctualError } from '../core/errors.ts'
+import { isStoreUrl } from './open-store.ts'
+import { collectRefusals, type Refusals } from './refusals.ts'
+import { readSettingsFile } from './settings-file.ts'
+import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 
 /** What a server is told at its start. Everything has a default. */
 export interface Settings {
@@ -14,7 +16,7 @@ export interface Settings {
   /** Callers on this machine need no token. */
   readonly isOpen: boolean
   readonly allowHosts: readonly string[]
-  readonly tls: { readonly cert: string; readonly key: string } | undefined
+  readonly tls: TlsFiles | undefined
 }
 
 /** As flags, environment and file give them: all text, all optional. */
@@ -32,90 +34,98 @@ export interface GivenSettings {
 
 const DEFAULT_PORT = 7420
 const DEFAULT_SLOTS = 8
+const MOST_SLOTS = 10_000
 const FILE = 'config.json'
-const FILE_KEYS = ['listen', 'port', 'store', 'slots', 'open', 'allowHost', 'tlsCert', 'tlsKey']
 
 /** Flags win over `PUNCTUAL_*` variables, which win over the file, which wins over the defaults. */
 export function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv): Settings {
-  const dataDir = flags.data ?? env['PUNCTUAL_DATA'] ?? '.punctual'
-  const file = readFile(join(dataDir, FILE))
-  const given: GivenSettings = { ...file, ...definedOf(fromEnvironment(env)), ...definedOf(flags) }
-  const { host, port } = parseListen(given)
+  const refusals = collectRefusals()
+  const dataDir = flags.data ?? (env['PUNCTUAL_DATA'] || '.punctual')
+  const file = readSettingsFile(join(dataDir, FILE), refusals)
+  const given = [fromEnvironment(env, refusals), flags].reduce(over, file)
+  const { host, port } = parseListen(given, refusals)
   const isOpen = given.open ?? false
   if (isOpen && !isLoopback(host)) {
-    throw invalid('open', `cannot be used with ${host}: others could reach it without a token`)
+    refusals.add('open', `cannot be used with ${host}: others could reach it without a token`)
   }
-  return {
+  const settings = {
     host,
     port,
     dataDir,
-    store: given.store ?? `sqlite:${dataDir}/punctual.db`,
-    slots: count(given.slots, 'slots') ?? DEFAULT_SLOTS,
+    store: readStore(given.store, refusals) ?? `sqlite:${dataDir}/punctual.db`,
+    slots: count(given.slots, refusals) ?? DEFAULT_SLOTS,
     isOpen,
     allowHosts: [...(given.allowHost ?? []), ...(isLoopback(host) ? [] : ownNames(host))],
-    tls: readTls(given),
+    tls: readTlsFiles(given.tlsCert, given.tlsKey, refusals),
   }
+  refusals.throwIfAny()
+  return settings
 }
 
-function fromEnvironment(env: NodeJS.ProcessEnv): GivenSettings {
-  const open = env['PUNCTUAL_OPEN']
+/** An empty variable is one that somebody wanted to leave out. */
+function fromEnvironment(env: NodeJS.ProcessEnv, refusals: Refusals): GivenSettings {
+  const text = (name: string) => env[name] || undefined
   return {
-    listen: env['PUNCTUAL_LISTEN'],
-    port: env['PUNCTUAL_PORT'],
-    store: env['PUNCTUAL_STORE'],
-    slots: env['PUNCTUAL_SLOTS'],
-    open: open === undefined ? undefined : open === '1' || open === 'true',
-    allowHost: env['PUNCTUAL_ALLOW_HOST']?.split(','),
-    tlsCert: env['PUNCTUAL_TLS_CERT'],
-    tlsKey: env['PUNCTUAL_TLS_KEY'],
+    listen: text('PUNCTUAL_LISTEN'),
+    port: text('PUNCTUAL_PORT'),
+    store: text('PUNCTUAL_STORE'),
+    slots: text('PUNCTUAL_SLOTS'),
+    open: readSwitch('PUNCTUAL_OPEN', text('PUNCTUAL_OPEN'), refusals),
+    allowHost: text('PUNCTUAL_ALLOW_HOST')?.split(','),
+    tlsCert: text('PUNCTUAL_TLS_CERT'),
+    tlsKey: text('PUNCTUAL_TLS_KEY'),
   }
 }
 
-function readFile(path: string): GivenSettings {
-  if (!existsSync(path)) return {}
-  let value: unknown
-  try {
-    value = JSON.parse(readFileSync(path, 'utf8'))
-  } catch (error) {
-    throw invalid(path, `is not JSON: ${(error as Error).message}`)
-  }
-  if (typeof value !== 'object' || value === null) throw invalid(path, 'is not an object')
-  for (const key of Object.keys(value)) {
-    if (!FILE_KEYS.includes(key)) {
-      throw invalid(path, `has the setting "${key}"; settings are ${FILE_KEYS.join(', ')}`)
-    }
-  }
-  const { port, slots, ...rest } = value as GivenSettings & { port?: number; slots?: number }
-  return {
-    ...rest,
-    ...(port === undefined ? {} : { port: String(port) }),
-    ...(slots === undefined ? {} : { slots: String(slots) }),
-  }
-}
-
-function definedOf(settings: GivenSettings): GivenSettings {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
-}
-
-function parseListen({ listen, port }: GivenSettings): { host: string; port: number } {
-  if (listen === undefined) return { host: '127.0.0.1', port: readPort(port) }
-  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(listen)
-  const host = match?.[1] ?? match?.[2] ?? ''
-  if (!match) throw invalid('listen', `"${listen}" is not HOST:PORT`)
-  return { host, port: readPort(port ?? match[3]) }
-}
-
-function readPort(text: string | undefined): number {
-  const port = text === undefined ? DEFAULT_PORT : Number(text)
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
-  throw invalid('port', `"${text}" is not a port`)
-}
-
-function count(text: string | undefined, field: string): number | undefined {
+function readSwitch(name: string, text: string | undefined, refusals: Refusals) {
   if (text === undefined) return undefined
-  const number = Number(text)
-  if (Number.isInteger(number) && number >= 0 && number <= 10_000) return number
-  throw invalid(field, `"${text}" is not a whole number from 0 to 10000`)
+  if (text === '1' || text === 'true') return true
+  if (text !== '0' && text !== 'false') refusals.add(name, `is "${text}" and not true or false`)
+  return false
+}
+
+/** What the stronger says, and what only the weaker says. An address brings its own port. */
+function over(weaker: GivenSettings, stronger: GivenSettings): GivenSettings {
+  const said = Object.entries(stronger).filter(([, value]) => value !== undefined)
+  const { port: _port, ...withoutPort } = weaker
+  return {
+    ...(stronger.listen === undefined ? weaker : withoutPort),
+    ...Object.fromEntries(said),
+  }
+}
+
+function parseListen({ listen, port }: GivenSettings, refusals: Refusals) {
+  if (listen === undefined) return { host: '127.0.0.1', port: readPort(port, refusals) }
+  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(listen)
+  if (!match) refusals.add('listen', `"${listen}" is not HOST:PORT`)
+  const host = match?.[1] ?? match?.[2] ?? '127.0.0.1'
+  return { host, port: readPort(port ?? match?.[3], refusals) }
+}
+
+function readPort(text: string | undefined, refusals: Refusals): number {
+  if (text === undefined) return DEFAULT_PORT
+  if (!isWhole(text, 65_535)) refusals.add('port', `"${text}" is not a port`)
+  return Number(text)
+}
+
+function count(text: string | undefined, refusals: Refusals): number | undefined {
+  if (text === undefined) return undefined
+  if (!isWhole(text, MOST_SLOTS)) {
+    refusals.add('slots', `"${text}" is not a whole number from 0 to ${MOST_SLOTS}`)
+  }
+  return Number(text)
+}
+
+function isWhole(text: string, most: number): boolean {
+  return /^\d{1,9}$/.test(text) && Number(text) <= most
+}
+
+function readStore(url: string | undefined, refusals: Refusals): string | undefined {
+  if (url !== undefined && !isStoreUrl(url)) {
+    // The text itself may hold a password.
+    refusals.add('store', 'is neither sqlite:<file> nor postgres://…')
+  }
+  return url
 }
 
 export function isLoopback(host: string): boolean {
@@ -129,16 +139,4 @@ function ownNames(host: string): string[] {
     family === 'IPv6' ? `[${address}]` : address,
   )
   return [host, hostname(), ...shown]
-}
-
-function readTls({ tlsCert, tlsKey }: GivenSettings): Settings['tls'] {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined
-  if (tlsCert === undefined || tlsKey === undefined) {
-    throw invalid('tls-cert', 'and tls-key belong together')
-  }
-  return { cert: tlsCert, key: tlsKey }
-}
-
-function invalid(field: string, what: string): PunctualError {
-  return new PunctualError('config_invalid', `${field} ${what}`, { field })
 }

@@ -28,10 +28,11 @@ async function main(): Promise<number> {
     const settings = readSettings({ ...same, allowHost, tlsCert, tlsKey }, process.env)
     return await serve(settings, { terminal, version: readVersion(), withWorker: true })
   } catch (error) {
-    const isConfig = error instanceof PunctualError
-    terminal.err(`punctual: ${error instanceof Error ? error.message : String(error)}\n`)
-    if (isConfig) terminal.err(`  ${error.hint}\n`)
-    return isConfig ? EX_CONFIG : 1
+    const known = error instanceof PunctualError ? error : undefined
+    const message = error instanceof Error ? error.message : String(error)
+    terminal.err(message.replaceAll(/^/gm, 'punctual: ') + '\n')
+    if (known) terminal.err(`  help:  ${known.hint}\n`)
+    return known?.code === 'config_invalid' ? EX_CONFIG : 1
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli/cli.ts'
-import { type GivenSettings, readSettings } from './settings.ts'
+import type { GivenSettings } from './settings.ts'
 import type { WorkerFlags } from './work.ts'
 
 /**
@@ -11,6 +11,12 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
   const { terminal } = cli
   const repeat = (value: string, before: string[]) => [...before, value]
 
+  const start = async (flags: GivenSettings, withWorker: boolean) => {
+    const { readSettings } = await import('./settings.ts')
+    const settings = readSettings(flags, process.env)
+    const { serve } = await import('./serve.ts')
+    cli.exitWith(await serve(settings, { terminal, version, withWorker }))
+  }
   const server = (name: string, description: string) =>
     program
       .command(name)
@@ -26,17 +32,11 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
 
   server('up', 'start everything here: server, scheduler and a worker')
     .option('--slots <count>', 'how much may run at once; 8 if absent')
-    .action(async (flags: GivenSettings) => {
-      const { serve } = await import('./serve.ts')
-      const settings = readSettings(flags, process.env)
-      cli.exitWith(await serve(settings, { terminal, version, withWorker: true }))
-    })
+    .action((flags: GivenSettings) => start(flags, true))
 
-  server('server', 'start a server without a worker').action(async (flags: GivenSettings) => {
-    const { serve } = await import('./serve.ts')
-    const settings = readSettings(flags, process.env)
-    cli.exitWith(await serve(settings, { terminal, version, withWorker: false }))
-  })
+  server('server', 'start a server without a worker').action((flags: GivenSettings) =>
+    start(flags, false),
+  )
 
   const pairs = (text: string, before: Record<string, string> = {}) => {
     const at = text.indexOf('=')

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
 import type { Terminal } from '../cli/terminal.ts'
 
 /** The terminal this process was started from, or the pipes in its place. */
@@ -6,15 +7,18 @@ export function createSystemTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process
   const isInteractive = stdin.isTTY && stderr.isTTY
   const hasColour = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  // Whoever read us has read enough, as `head` does: no reason to complain.
+  stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 141 : 1))
   return {
     out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(text),
+    // One may be a terminal and the other a file.
+    err: (text) => void stderr.write(stderr.isTTY ? text : stripVTControlCharacters(text)),
     outBytes: (bytes) => void stdout.write(bytes),
     errBytes: (bytes) => void stderr.write(bytes),
     now: () => Date.now(),
     isInteractive,
     hasColour,
-    columns: stdout.columns ?? (Number(env['COLUMNS']) || 120),
+    columns: stdout.columns || Number(env['COLUMNS']) || Infinity,
     env,
     cwd: process.cwd(),
     nextInterrupt: () =>
@@ -33,6 +37,6 @@ export function createSystemTerminal(): Terminal {
           resolve(bytes.toString().slice(0, 1))
         })
       }),
-    sleep: (ms) => pause(ms),
+    sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),
   }
 }

@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { without } from './optional-tools.ts'
+
+export const withoutOpenssl = without('openssl')
+
+/** A certificate for this machine's loopback that nobody but who is told trusts, and its key. */
+export function makeCertificate(dir: string, name = 'server'): { cert: string; key: string } {
+  const cert = join(dir, `${name}.pem`)
+  const key = join(dir, `${name}.key`)
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+      ...['-days', '2', '-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'],
+      ...['-out', cert, '-keyout', key],
+    ],
+    { stdio: 'pipe' },
+  )
+  chmodSync(key, 0o600)
+  return { cert, key }
+}
