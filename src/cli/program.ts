@@ -1,15 +1,14 @@
-import { Command, CommanderError, Option } from 'commander'
-import { PunctualError } from '../core/errors.ts'
+import { Command, Option } from 'commander'
 import { type Cli, createCli } from './cli.ts'
 import { administrationCommands } from './commands/administration.ts'
 import { helpingCommands } from './commands/helping.ts'
 import { lookingCommands } from './commands/looking.ts'
 import { runningCommands } from './commands/running.ts'
 import { steeringCommands } from './commands/steering.ts'
-import { EXIT, exitCodeOf } from './exit-codes.ts'
-import { Failure } from './failure.ts'
-import { FORMATS } from './output.ts'
-import { paint, type Terminal } from './terminal.ts'
+import { EXIT } from './exit-codes.ts'
+import { FORMATS, printOne } from './output.ts'
+import { tell } from './tell.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Adds commands that start something here; they come from whoever knows the adapters. */
 export type AddStarters = (program: Command, cli: Cli) => void
@@ -27,14 +26,27 @@ export async function runProgram(
 ): Promise<number> {
   const { terminal } = options
   const cli = createCli(terminal, argv)
-  const program = createProgram(cli, options)
+  let isExec = false
+  const program = createProgram(cli, options).hook('preSubcommand', (_program, command) => {
+    isExec = command.name() === 'exec'
+  })
   try {
     await program.parseAsync(argv, { from: 'user' })
     return cli.exitCode
   } catch (error) {
-    return tell(error, terminal, argv)
+    const code = tell(error, terminal, wantsJson(argv))
+    // The codes of `exec` are its child's: a failure of ours must not look like one of those.
+    const isFailure = code !== EXIT.ok && code !== EXIT.interrupted
+    return isExec && isFailure ? EXIT.execFailed : code
   }
 }
+
+const EXAMPLES = `
+Try:
+  punctual up                          a server and a worker, here
+  punctual exec -- echo hello          a command on a worker
+  punctual runs state:failed since:24h
+  punctual why @last`
 
 function createProgram(cli: Cli, options: ProgramOptions): Command {
   const { terminal, version, addStarters } = options
@@ -49,47 +61,43 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
     .addOption(new Option('-o, --output <format>', 'how to show it').choices(FORMATS))
     .showSuggestionAfterError()
     .exitOverride()
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      // What is wrong is told in one place and one shape.
+      outputError: () => {},
+    })
+  program.commandsGroup('Start:')
+  addStarters(program, cli)
+  program.commandsGroup('Run:')
+  runningCommands(program, cli)
+  program.commandsGroup('Look:')
+  lookingCommands(program, cli)
+  program.commandsGroup('Steer:')
+  steeringCommands(program, cli)
+  program.commandsGroup('Administer:')
+  administrationCommands(program, cli)
+  helpingCommands(program, cli)
   program
     .command('version')
     .description('say which version this is')
-    .action(() => terminal.out(`${version}\n`))
-  addStarters(program, cli)
-  runningCommands(program, cli)
-  lookingCommands(program, cli)
-  steeringCommands(program, cli)
-  administrationCommands(program, cli)
-  helpingCommands(program, cli)
-  for (const command of program.commands) command.exitOverride()
-  return program
+    .action((_options: object, command: Command) =>
+      printOne(
+        terminal,
+        cli.format(command),
+        { version },
+        { name: version, people: () => `${version}\n` },
+      ),
+    )
+  return program.addHelpText('after', EXAMPLES)
 }
 
-function tell(error: unknown, terminal: Terminal, argv: readonly string[]): number {
-  if (error instanceof CommanderError) {
-    return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  }
-  if (error instanceof Failure) {
-    const wantsJson = argv.includes('json') || argv.includes('jsonl')
-    if (wantsJson && error.problem) terminal.err(`${JSON.stringify(error.problem)}\n`)
-    else say(terminal, error.message, error.hint, error.problem?.code)
-    return error.exitCode
-  }
-  if (error instanceof PunctualError) {
-    say(terminal, error.message, error.hint, error.code)
-    return error.code === 'config_invalid' ? EXIT.config : exitCodeOf(error.status)
-  }
-  say(terminal, error instanceof Error ? error.message : String(error), undefined, undefined)
-  return EXIT.unexpected
-}
-
-/** What happened, what to do about it, and a word to look it up by. */
-function say(
-  terminal: Terminal,
-  message: string,
-  hint: string | undefined,
-  code: string | undefined,
-): void {
-  terminal.err(`${paint(terminal, 'red', '✖')} ${message}\n`)
-  if (hint !== undefined) terminal.err(`  ${hint}\n`)
-  if (code !== undefined) terminal.err(paint(terminal, 'grey', `  (${code})\n`))
+/** Also when the words could not be understood; those after `--` are not for us. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  const ours = end < 0 ? argv : argv.slice(0, end)
+  return ours.some((word, index) => {
+    const format = /^(?:-o|--output=)(.+)$/.exec(word)?.[1] ?? ours[index + 1]
+    return /^(?:-o|--output)/.test(word) && (format === 'json' || format === 'jsonl')
+  })
 }

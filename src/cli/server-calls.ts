@@ -2,6 +2,7 @@ import type { Problem } from '../core/wire.ts'
 import { EXIT } from './exit-codes.ts'
 import { Failure, failureOf } from './failure.ts'
 import type { ServerAddress } from './server-address.ts'
+import { unreachable } from './unreachable.ts'
 
 /** Requests to the server, in its own words: commands show what it says. */
 export interface ServerCalls {
@@ -148,12 +149,4 @@ async function problemOf(answer: Response, url: string): Promise<Problem> {
       ...{ hint: 'Check the address.', request_id: '' },
     }
   }
-}
-
-function unreachable(url: string, cause: unknown): Failure {
-  return new Failure(`no server answers at ${url}`, {
-    exitCode: EXIT.unreachable,
-    hint: 'Start one with `punctual up`, or name one with --server.',
-    cause,
-  })
 }

@@ -1,16 +1,14 @@
-import { harmless } from './terminal.ts'
+import { cut, widthOf } from './text-width.ts'
 
 export interface Column<Row> {
   readonly title: string
   show(row: Row): string
-  /** The one that gives way when there is not enough room. */
+  /** It gives way when there is not enough room; the widest first. */
   readonly gives?: boolean
 }
 
 const GAP = 2
 const LEAST = 8
-// oxlint-disable-next-line no-control-regex -- what it is for
-const PAINT = /\u001B\[\d+m/g
 
 /** Rows under titles, as wide as the terminal at most. */
 export function table<Row>(
@@ -19,29 +17,38 @@ export function table<Row>(
   width: number,
 ): string {
   const cells = rows.map((row) => columns.map((column) => column.show(row)))
-  const widths = columns.map(({ title }, index) =>
-    Math.max(title.length, ...cells.map((line) => lengthOf(line[index] ?? ''))),
+  const wanted = columns.map(({ title }, index) =>
+    Math.max(title.length, ...cells.map((line) => widthOf(line[index] ?? ''))),
   )
-  const total = widths.reduce((sum, one) => sum + one + GAP, -GAP)
-  const giving = columns.findIndex(({ gives }) => gives)
-  if (total > width && giving >= 0) {
-    const spare = (widths[giving] as number) - (total - width)
-    widths[giving] = Math.max(LEAST, spare)
-  }
+  const widths = shrink(
+    wanted,
+    columns.map(({ gives = false }) => gives),
+    width - GAP * (columns.length - 1),
+  )
   const line = (texts: readonly string[]) =>
     texts
-      .map((text, index) => fit(text, widths[index] as number, index === texts.length - 1))
+      .map((text, index) => fit(text, widths[index] as number))
       .join(' '.repeat(GAP))
       .trimEnd()
   return [line(columns.map(({ title }) => title)), ...cells.map(line)].join('\n')
 }
 
-function lengthOf(text: string): number {
-  return text.replaceAll(PAINT, '').length
+function shrink(wanted: readonly number[], gives: readonly boolean[], room: number): number[] {
+  const widths = [...wanted]
+  for (let excess = sum(widths) - room; excess > 0; excess -= 1) {
+    const giving = widths.map((width, index) => (gives[index] && width > LEAST ? width : 0))
+    const widest = Math.max(...giving)
+    if (widest === 0) break
+    widths[giving.indexOf(widest)] = widest - 1
+  }
+  return widths
 }
 
-function fit(text: string, width: number, isLast: boolean): string {
-  const length = lengthOf(text)
-  if (length > width) return `${harmless(text.replaceAll(PAINT, '')).slice(0, width - 1)}…`
-  return isLast ? text : text + ' '.repeat(width - length)
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
+}
+
+function fit(text: string, width: number): string {
+  const cutText = cut(text, width)
+  return cutText + ' '.repeat(width - widthOf(cutText))
 }

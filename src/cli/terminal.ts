@@ -9,6 +9,7 @@ export interface Terminal {
   now(): number
   readonly isInteractive: boolean
   readonly hasColour: boolean
+  /** Without a terminal there is no end to a line. */
   readonly columns: number
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
@@ -16,7 +17,8 @@ export interface Terminal {
   nextInterrupt(): Promise<void>
   /** Asks for one key; only where there is a person. */
   askKey(question: string): Promise<string>
-  sleep(ms: number): Promise<void>
+  /** Ends early, without a fuss, when it is no longer wanted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
 const CODES = { red: 31, green: 32, yellow: 33, blue: 34, grey: 90, bold: 1 } as const

@@ -1,8 +1,8 @@
 import { bytesOf } from '../core/output.ts'
-import { EXIT } from './exit-codes.ts'
-import { Failure } from './failure.ts'
+import { type LiveLine, showLiveLine } from './live-line.ts'
 import type { ServerCalls } from './server-calls.ts'
 import { paint, type Terminal } from './terminal.ts'
+import { whileWatching } from './watching.ts'
 
 export interface RunEnd {
   readonly state: string
@@ -15,71 +15,33 @@ interface OutputEvent {
   readonly entries: readonly (readonly [ms: number, stream: string, text: string])[]
 }
 
-/** What is done with what a run prints: shown as it is, or not at all. */
-export type OnOutput = (stream: string, text: string) => void
+/** Follows a run until it has ended, and passes on what it prints, stream by stream, byte by byte. */
+export function watchRun(
+  id: string,
+  { calls, terminal, query = '' }: { calls: ServerCalls; terminal: Terminal; query?: string },
+): Promise<RunEnd> {
+  return whileWatching(id, { calls, terminal }, async (watching) => {
+    const line = showLiveLine(id, { calls, terminal, watching })
+    try {
+      const path = `/v1/runs/${id}/logs/follow${query}`
+      for await (const { event, data } of calls.events(path, watching.signal)) {
+        await watching.quiet()
+        if (event === 'end') return data as RunEnd
+        print(terminal, line, data as OutputEvent)
+      }
+      // Only whoever let it go ends it early, and they no longer listen.
+      return { state: 'running', exit_code: null, signal: null }
+    } finally {
+      line.end()
+    }
+  })
+}
 
-/** Passes on what a run prints, stream by stream, byte by byte. */
-export function printOutput(terminal: Terminal): OnOutput {
-  return (stream, text) => {
+function print(terminal: Terminal, line: LiveLine, { entries }: OutputEvent): void {
+  if (entries.length > 0) line.end()
+  for (const [, stream, text] of entries) {
     if (stream === 'stdout') terminal.outBytes(bytesOf(text))
     else if (stream === 'stderr') terminal.errBytes(bytesOf(text))
     else terminal.err(paint(terminal, 'grey', text))
   }
-}
-
-/**
- * Follows a run until it has ended. Ctrl-C asks whether to let it go or to stop it; where there is
- * nobody to ask, it is let go.
- */
-export async function watchRun(
-  id: string,
-  {
-    calls,
-    terminal,
-    onOutput,
-    query = '',
-  }: {
-    calls: ServerCalls
-    terminal: Terminal
-    onOutput: OnOutput
-    query?: string
-  },
-): Promise<RunEnd> {
-  const detached = new AbortController()
-  const follow = async (): Promise<RunEnd | undefined> => {
-    const path = `/v1/runs/${id}/logs/follow${query}`
-    for await (const { event, data } of calls.events(path, detached.signal)) {
-      if (event === 'end') return data as RunEnd
-      for (const [, stream, text] of (data as OutputEvent).entries) onOutput(stream, text)
-    }
-    return undefined
-  }
-  const followed = follow()
-  for (;;) {
-    const end = await Promise.race([
-      followed,
-      terminal.nextInterrupt().then(() => 'interrupt' as const),
-    ])
-    if (end !== 'interrupt' && end !== undefined) return end
-    const key = end === 'interrupt' ? await askWhatToDo(terminal) : 'd'
-    if (key === 'c') {
-      await calls.call('POST', `/v1/runs/${id}/cancel`).catch(() => {})
-      terminal.err('told to stop …\n')
-    } else if (key === 'd') {
-      detached.abort()
-      throw new Failure(`${id} goes on without you`, {
-        exitCode: EXIT.interrupted,
-        hint: `punctual logs -f ${id}`,
-      })
-    }
-  }
-}
-
-async function askWhatToDo(terminal: Terminal): Promise<string> {
-  if (!terminal.isInteractive) return 'd'
-  const key = await terminal.askKey(
-    '\n[d] detach, it goes on   [c] cancel it   [Enter] keep watching ',
-  )
-  // A second Ctrl-C is an answer too.
-  return key === '\u0003' ? 'd' : key.toLowerCase()
 }

@@ -146,7 +146,7 @@ test('what goes wrong is said in words, or as the problem it is', async (t) => {
   assert.equal(away.code, 8)
   assert.match(
     away.err,
-    /no server answers at http:\/\/127\.0\.0\.1:1\n +Start one with `punctual up`/,
+    /no server answers at http:\/\/127\.0\.0\.1:1\n  help:  Start one with `punctual up`/,
   )
   const json = await run('show', 'run_00000000000', '-o', 'json')
   assert.equal((JSON.parse(json.err) as { code: string }).code, 'run_not_found')
@@ -187,8 +187,8 @@ test('the doctor says what is well and what is not', async (t) => {
   const ill = await run('doctor')
   assert.equal(ill.code, 1)
   assert.match(ill.out, /✔ its database answers/)
-  assert.match(ill.out, /✖ 0 workers with 0 slots/)
-  assert.match(ill.out, /1 runs wait in the queue default, which no worker serves/)
+  assert.match(ill.out, /✖ no worker is connected\n  help: /)
+  assert.match(ill.out, /1 run waits in the queue default, which no worker serves/)
   await api.startWorker()
   const well = await run('doctor')
   assert.deepEqual([well.code, well.out.includes('✖')], [0, false], well.out)

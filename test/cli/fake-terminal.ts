@@ -5,6 +5,8 @@ export interface FakeTerminal extends Terminal {
   readonly written: { out: string; err: string }
   /** Presses Ctrl-C; `answer` is the key that is pressed when something is asked then. */
   interrupt(answer?: string): void
+  /** Wakes everybody who sleeps. */
+  passTime(): void
 }
 
 export function createFakeTerminal(options: {
@@ -16,6 +18,7 @@ export function createFakeTerminal(options: {
   const written = { out: '', err: '' }
   let wake = () => {}
   let key = 'd'
+  const sleepers: (() => void)[] = []
   return {
     written,
     out: (text) => void (written.out += text),
@@ -36,7 +39,16 @@ export function createFakeTerminal(options: {
       written.err += question
       return key
     },
-    sleep: async () => {},
+    // Whoever may be woken sleeps until then, or until a test lets time pass; others do not sleep at all.
+    sleep: (_ms, signal) =>
+      new Promise((resolve) => {
+        if (!signal || signal.aborted) return resolve()
+        signal.addEventListener('abort', () => resolve())
+        sleepers.push(resolve)
+      }),
+    passTime() {
+      for (const rouse of sleepers.splice(0)) rouse()
+    },
     interrupt(answer = 'd') {
       key = answer
       wake()

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
-import { parseDuration } from '../../core/duration.ts'
+import { formatDuration, parseDuration } from '../../core/duration.ts'
 import type { WireNewToken, WireToken } from '../../core/views.ts'
 import type { Cli } from '../cli.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { printList, printOne, type Show } from '../output.ts'
+import { readJson } from '../read-json.ts'
+import { harmless, type Terminal } from '../terminal.ts'
 
 /** token and api. */
 export function administrationCommands(program: Command, cli: Cli): void {
@@ -40,7 +42,7 @@ export function administrationCommands(program: Command, cli: Cli): void {
     .description('list tokens')
     .action(async (_options: object, command: Command) => {
       const { data } = await cli.calls(command).call<{ data: WireToken[] }>('GET', '/v1/tokens')
-      printList(terminal, cli.format(command), data, TOKENS)
+      printList(terminal, cli.format(command), data, tokensOf(terminal))
     })
 
   token
@@ -49,7 +51,8 @@ export function administrationCommands(program: Command, cli: Cli): void {
     .argument('<id>', 'such as tok_3')
     .action(async (id: string, _options: object, command: Command) => {
       await cli.calls(command).call('DELETE', `/v1/tokens/${encodeURIComponent(id)}`)
-      terminal.out(`${id} is revoked\n`)
+      const people = () => `${id} is revoked\n`
+      printOne(terminal, cli.format(command), { id, revoked: true }, { name: id, people })
     })
 
   program
@@ -62,7 +65,8 @@ export function administrationCommands(program: Command, cli: Cli): void {
       if (!path.startsWith('/')) {
         throw new Failure('a path starts with /', { exitCode: EXIT.usage })
       }
-      const body = options.body === undefined ? undefined : (JSON.parse(options.body) as unknown)
+      const { body: text } = options
+      const body = text === undefined ? undefined : readJson(text, 'the body', '-d')
       const answer = await cli.calls(command).call(method.toUpperCase(), path, body)
       if (answer !== undefined) terminal.out(`${JSON.stringify(answer, null, 2)}\n`)
     })
@@ -78,18 +82,24 @@ function expiry(duration: string, now: number): string {
   return new Date(now + parseDuration(duration, '--expires')).toISOString()
 }
 
-const TOKENS: Show<WireToken> = {
-  nameOf: ({ id }) => id,
-  empty: 'No tokens yet. Try: punctual token create ci --role operator',
-  columns: [
-    { title: 'ID', show: ({ id }) => id },
-    { title: 'NAME', show: ({ name }) => name, gives: true },
-    { title: 'ROLE', show: ({ role }) => role },
-    { title: 'ENDS IN', show: ({ ending }) => `…${ending}` },
-    { title: 'CREATED', show: ({ created_at }) => created_at.slice(0, 10) },
-    { title: 'LAST USED', show: ({ last_used_at }) => last_used_at?.slice(0, 16) ?? 'never' },
-    { title: 'GOOD', show: ({ revoked_at, expires_at }) => goodness(revoked_at, expires_at) },
-  ],
+function tokensOf(terminal: Terminal): Show<WireToken> {
+  return {
+    nameOf: ({ id }) => id,
+    empty: 'No tokens yet. Try: punctual token create ci --role operator',
+    columns: [
+      { title: 'ID', show: ({ id }) => id },
+      { title: 'NAME', show: ({ name }) => harmless(name), gives: true },
+      { title: 'ROLE', show: ({ role }) => role },
+      { title: 'ENDS IN', show: ({ ending }) => `…${ending}` },
+      { title: 'CREATED', show: ({ created_at }) => created_at.slice(0, 10) },
+      { title: 'LAST USED', show: ({ last_used_at }) => lastUse(last_used_at, terminal.now()) },
+      { title: 'GOOD', show: ({ revoked_at, expires_at }) => goodness(revoked_at, expires_at) },
+    ],
+  }
+}
+
+function lastUse(time: string | null, now: number): string {
+  return time === null ? 'never' : `${formatDuration(Math.max(0, now - Date.parse(time)))} ago`
 }
 
 function goodness(revokedAt: string | null, expiresAt: string | null): string {

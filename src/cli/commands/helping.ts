@@ -1,10 +1,12 @@
-import type { Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import type { WireQueue, WireWorker } from '../../core/views.ts'
 import type { Cli } from '../cli.ts'
+import { completionFor, type Shell, SHELLS } from '../completion.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
+import { printList, type Show } from '../output.ts'
 import type { ServerCalls } from '../server-calls.ts'
-import { harmless, paint } from '../terminal.ts'
+import { harmless, paint, type Terminal } from '../terminal.ts'
 
 /** doctor and completion. */
 export function helpingCommands(program: Command, cli: Cli): void {
@@ -15,23 +17,25 @@ export function helpingCommands(program: Command, cli: Cli): void {
     .description('look for what is wrong, and say what to do about it')
     .action(async (_options: object, command: Command) => {
       const findings = await examine(cli.calls(command), terminal.now())
-      for (const { isGood, what, advice } of findings) {
-        const mark = isGood ? paint(terminal, 'green', '✔') : paint(terminal, 'red', '✖')
-        terminal.out(`${mark} ${harmless(what)}\n`)
-        if (!isGood && advice) terminal.out(`    ${advice}\n`)
-      }
+      const format = cli.format(command)
+      if (format === 'table') terminal.out(findings.map((one) => describe(terminal, one)).join(''))
+      else printList(terminal, format, findings.map(forPrograms), FINDINGS)
       if (findings.some(({ isGood }) => !isGood)) cli.exitWith(EXIT.unexpected)
     })
 
   program
     .command('completion')
     .description('print what makes a shell complete this command')
-    .argument('<shell>', 'bash, zsh or fish')
-    .action((shell: string) => {
-      const names = program.commands.map((command) => command.name())
-      terminal.out(completionFor(shell, names))
-    })
+    .addArgument(new Argument('<shell>', 'the shell it is for').choices(SHELLS))
+    .addHelpText('after', HOW_TO_COMPLETE)
+    .action((shell: Shell) => terminal.out(completionFor(shell, program)))
 }
+
+const HOW_TO_COMPLETE = `
+Now, in bash:    source <(punctual completion bash)
+Always, bash:    punctual completion bash > ~/.local/share/bash-completion/completions/punctual
+Always, zsh:     punctual completion zsh > "\${fpath[1]}/_punctual"
+Always, fish:    punctual completion fish > ~/.config/fish/completions/punctual.fish`
 
 interface Finding {
   readonly isGood: boolean
@@ -39,11 +43,29 @@ interface Finding {
   readonly advice?: string
 }
 
+interface WireFinding {
+  readonly good: boolean
+  readonly what: string
+  readonly advice: string | null
+}
+
+const FINDINGS: Show<WireFinding> = { columns: [], nameOf: ({ what }) => what, empty: '' }
+
+function forPrograms({ isGood, what, advice }: Finding): WireFinding {
+  return { good: isGood, what, advice: isGood ? null : (advice ?? null) }
+}
+
+function describe(terminal: Terminal, { isGood, what, advice }: Finding): string {
+  const mark = isGood ? paint(terminal, 'green', '✔') : paint(terminal, 'red', '✖')
+  const help = isGood || !advice ? '' : `  help:  ${advice}\n`
+  return `${mark} ${harmless(what)}\n${help}`
+}
+
 const MOST_SKEW_MS = 5_000
 
 async function examine(calls: ServerCalls, now: number): Promise<Finding[]> {
   const reach = await attempt(() => calls.health(), `the server at ${calls.url} answers`)
-  if (!reach.value) return [{ ...reach.finding, advice: 'Start one with `punctual up`.' }]
+  if (!reach.value) return [reach.finding]
   const { isReady, reason, at } = reach.value
   const skewMs = at === null ? 0 : Math.abs(now - at)
   const findings: Finding[] = [
@@ -66,18 +88,17 @@ async function examine(calls: ServerCalls, now: number): Promise<Finding[]> {
 async function examineWork(calls: ServerCalls): Promise<Finding[]> {
   const { data: workers } = await calls.call<{ data: WireWorker[] }>('GET', '/v1/workers')
   const { data: queues } = await calls.call<{ data: WireQueue[] }>('GET', '/v1/queues')
-  const slots = workers.reduce((sum, worker) => sum + worker.slots, 0)
   const unserved = queues.filter(({ ready, workers: serving }) => ready > 0 && serving === 0)
   const paused = queues.filter((queue) => queue.paused)
   return [
     {
       isGood: workers.length > 0,
-      what: `${workers.length} workers with ${slots} slots are connected`,
+      what: describeWorkers(workers),
       advice: 'Start one with `punctual worker`.',
     },
     ...unserved.map(({ name, ready }) => ({
       isGood: false,
-      what: `${ready} runs wait in the queue ${name}, which no worker serves`,
+      what: `${ready === 1 ? '1 run waits' : `${ready} runs wait`} in the queue ${name}, which no worker serves`,
       advice: `punctual worker --queue ${name}`,
     })),
     ...paused.map(({ name }) => ({
@@ -88,52 +109,19 @@ async function examineWork(calls: ServerCalls): Promise<Finding[]> {
   ]
 }
 
+function describeWorkers(workers: readonly WireWorker[]): string {
+  if (workers.length === 0) return 'no worker is connected'
+  const slots = workers.reduce((sum, worker) => sum + worker.slots, 0)
+  const connected = workers.length === 1 ? '1 worker is' : `${workers.length} workers are`
+  return `${connected} connected, with ${slots} slots`
+}
+
 async function attempt<T>(call: () => Promise<T>, what: string) {
   try {
     return { value: await call(), finding: { isGood: true, what } }
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error)
-    return { value: undefined, finding: { isGood: false, what: said } }
+    const advice = error instanceof Failure ? error.hint : undefined
+    return { value: undefined, finding: { isGood: false, what: said, ...(advice && { advice }) } }
   }
 }
-
-function completionFor(shell: string, names: readonly string[]): string {
-  const words = names.join(' ')
-  switch (shell) {
-    case 'bash':
-      return `_punctual() {
-  local word=\${COMP_WORDS[COMP_CWORD]}
-  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W '${words}' -- "$word"))
-  else COMPREPLY=($(compgen -W "$(_punctual_values "\${COMP_WORDS[1]}")" -- "$word")); fi
-}
-${VALUES}
-complete -F _punctual punctual
-`
-    case 'zsh':
-      return `#compdef punctual
-_punctual() {
-  if (( CURRENT == 2 )); then compadd ${words}
-  else compadd -- $(_punctual_values "$words[2]"); fi
-}
-${VALUES}
-compdef _punctual punctual
-`
-    case 'fish':
-      return names
-        .map((name) => `complete -c punctual -n __fish_use_subcommand -f -a ${name}\n`)
-        .join('')
-    default:
-      throw new Failure(`no completion for "${shell}"`, {
-        exitCode: EXIT.usage,
-        hint: 'There is one for bash, zsh and fish.',
-      })
-  }
-}
-
-/** Runs and jobs by name, as the server has them now. */
-const VALUES = `_punctual_values() {
-  case $1 in
-    run|pause|resume) punctual ls -o name 2>/dev/null ;;
-    show|logs|why|wait|cancel|retry) echo @last @last-failed; punctual runs -n 20 -o name 2>/dev/null ;;
-  esac
-}`

@@ -7,6 +7,10 @@ import { findRun } from '../find-run.ts'
 import { printList, printOne, type Show } from '../output.ts'
 import type { Column } from '../table.ts'
 import { harmless, paint, showState, type Terminal } from '../terminal.ts'
+import { widthOf, wrap } from '../text-width.ts'
+
+/** What waits or runs, in the words of the filter. */
+const LIVE = 'state:live'
 
 /** ls, ps, runs, show, why: what there is and how it is. */
 export function lookingCommands(program: Command, cli: Cli): void {
@@ -35,7 +39,7 @@ export function lookingCommands(program: Command, cli: Cli): void {
     .description('list what waits and runs')
     .option('-n, --limit <count>', 'how many', '50')
     .action(async ({ limit }: { limit: string }, command: Command) => {
-      await listRuns(cli, command, 'state:live', limit)
+      await listRuns(cli, command, LIVE, limit)
     })
 
   program
@@ -80,15 +84,17 @@ function jobsOf(terminal: Terminal): Show<WireJob> {
     run ?? argv?.join(' ') ?? script?.split('\n', 1)[0] ?? `task ${task ?? ''}`
   return {
     nameOf: ({ name }) => name,
-    empty: 'No jobs are defined yet. Try: punctual exec -- echo hello',
+    empty: `No jobs are defined yet. Define one:
+  punctual api PUT /v1/jobs/hello -d '{"run": "echo hello"}'
+  punctual run hello --wait`,
     columns: [
-      { title: 'JOB', show: ({ name }) => name },
+      { title: 'JOB', show: ({ name }) => name, gives: true },
       { title: 'VERSION', show: ({ version }) => `v${version}` },
       {
         title: 'STATE',
         show: ({ paused }) => (paused ? paint(terminal, 'yellow', 'paused') : 'on'),
       },
-      { title: 'RUNS', show: (job) => harmless(what(job).replaceAll('\n', ' ')), gives: true },
+      { title: 'COMMAND', show: (job) => harmless(what(job).replaceAll('\n', ' ')), gives: true },
     ],
   }
 }
@@ -100,14 +106,19 @@ function runsOf(terminal: Terminal, filter: string): Show<WireRun> {
     { title: 'STATE', show: ({ state }) => showState(terminal, state) },
     { title: 'TOOK', show: (run) => took(run, terminal) },
     { title: 'CREATED', show: ({ created_at }) => `${ago(created_at, terminal)} ago` },
-    { title: 'WORKER', show: ({ worker }) => worker ?? '-' },
+    { title: 'WORKER', show: ({ worker }) => harmless(worker ?? '-'), gives: true },
   ]
   return {
     columns,
     nameOf: ({ id }) => id,
-    empty:
-      filter === '' ? 'No runs yet. Try: punctual exec -- echo hello' : `No runs match ${filter}.`,
+    empty: noRuns(filter),
   }
+}
+
+function noRuns(filter: string): string {
+  if (filter === '') return 'No runs yet. Try: punctual exec -- echo hello'
+  if (filter === LIVE) return 'Nothing waits or runs. What has ended: punctual runs'
+  return `No runs match ${filter}. All of them: punctual runs`
 }
 
 function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAttempt[]): string {
@@ -133,27 +144,47 @@ function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAt
     ['retry of', run.retry_of],
   ]
   const lines = facts.flatMap(([name, value]) =>
-    value === null
-      ? []
-      : [`  ${name.padEnd(10)} ${value.includes('\u001B') ? value : harmless(value)}`],
+    value === null ? [] : labelled(terminal, `  ${name.padEnd(10)} `, value),
   )
-  const tries = attempts.length < 2 ? [] : ['  attempts', ...attempts.map(describeAttempt)]
+  const tries =
+    attempts.length < 2
+      ? []
+      : ['  attempts', ...attempts.flatMap((one) => describeAttempt(terminal, one))]
   return [paint(terminal, 'bold', run.id), ...lines, ...tries, ''].join('\n')
 }
 
-function describeAttempt({ attempt, state, cause, message, worker }: WireAttempt): string {
-  const said = message === null ? '' : `: ${harmless(message)}`
-  return `    ${attempt}  ${state} ${cause ?? ''}${said} ${worker === null ? '' : `on ${worker}`}`
+function describeAttempt(terminal: Terminal, one: WireAttempt): string[] {
+  const { attempt, state, cause, message, worker } = one
+  const how = cause === null ? state : `${state} (${cause})`
+  const where = worker === null ? '' : ` on ${worker}`
+  return labelled(
+    terminal,
+    `    ${attempt}  `,
+    `${how}${where}${message === null ? '' : `: ${message}`}`,
+  )
 }
 
 function describeWhy(terminal: Terminal, why: WireWhy): string {
   const lines = [
-    `${showState(terminal, why.state)}  ${harmless(why.sentence)}`,
-    ...why.details.map((detail) => `  ${harmless(detail)}`),
+    ...labelled(terminal, `${showState(terminal, why.state)}  `, why.sentence),
+    ...why.details.flatMap((detail) => labelled(terminal, '  ', detail)),
+    // Whole, so that they can be copied.
     ...why.fixes.map((fix) => `  fix:  ${harmless(fix)}`),
   ]
   return `${lines.join('\n')}\n`
 }
+
+/** A text beside its label, in as many lines as it takes, all of them beside it. */
+function labelled(terminal: Terminal, label: string, text: string): string[] {
+  const margin = widthOf(label)
+  const isPainted = text.includes('\u001B')
+  const [first = '', ...rest] = isPainted
+    ? [text]
+    : wrap(harmless(text), Math.max(LEAST_WIDTH, terminal.columns - margin))
+  return [label + first, ...rest.map((line) => ' '.repeat(margin) + line)]
+}
+
+const LEAST_WIDTH = 20
 
 function took({ started_at, finished_at }: WireRun, terminal: Terminal): string {
   if (started_at === null) return '-'

@@ -1,14 +1,17 @@
+import { constants } from 'node:os'
 import type { Command } from 'commander'
-import { formatDuration, parseDuration } from '../../core/duration.ts'
 import type { SubmitAnswer } from '../../core/protocol.ts'
 import type { WireRun } from '../../core/wire.ts'
 import type { Cli } from '../cli.ts'
 import { EXIT, exitCodeOfState } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { findRun } from '../find-run.ts'
+import { readJson } from '../read-json.ts'
+import { type Format, printOne } from '../output.ts'
 import type { ServerCalls } from '../server-calls.ts'
 import { harmless, showState } from '../terminal.ts'
-import { printOutput, type RunEnd, watchRun } from '../watch-run.ts'
+import { waitForRun } from '../wait-run.ts'
+import { type RunEnd, watchRun } from '../watch-run.ts'
 
 interface RunOptions {
   readonly input?: string
@@ -34,26 +37,15 @@ export function runningCommands(program: Command, cli: Cli): void {
       .option('--cwd <directory>', 'where it starts; here, if the server is on this machine'),
   ).action(
     async (argv: string[], options: RunOptions & { job?: string; cwd?: string }, command) => {
-      try {
-        const calls = cli.calls(command)
-        const { job, cwd = isHere(calls.url) ? terminal.cwd : undefined } = options
-        const id = await submit(calls, {
-          argv,
-          ...(cwd && { cwd }),
-          ...(job && { job }),
-          ...wishes(options),
-        })
-        const end = await watchRun(id, { calls, terminal, onOutput: printOutput(terminal) })
-        cli.exitWith(childCode(end))
-      } catch (error) {
-        if (!(error instanceof Failure) || error.exitCode === EXIT.interrupted) throw error
-        const { hint, problem, message } = error
-        throw new Failure(message, {
-          exitCode: EXIT.execFailed,
-          ...(hint && { hint }),
-          ...(problem && { problem }),
-        })
-      }
+      const calls = cli.calls(command)
+      const { job, cwd = isHere(calls.url) ? terminal.cwd : undefined } = options
+      const id = await submit(calls, {
+        argv,
+        ...(cwd && { cwd }),
+        ...(job && { job }),
+        ...wishes(options),
+      })
+      cli.exitWith(childCode(await watchRun(id, { calls, terminal })))
     },
   )
 
@@ -76,17 +68,17 @@ export function runningCommands(program: Command, cli: Cli): void {
         ...whatToRun(first, rest, cli.hasDashes),
         ...wishes(options),
       })
-      if (cli.format(command) !== 'table' && !options.wait) {
-        terminal.out(`${cli.format(command) === 'name' ? id : JSON.stringify({ id })}\n`)
+      const format = cli.format(command)
+      if (!options.wait) {
+        printOne(terminal, format, { id }, { name: id, people: () => `${id}\n` })
+        // A script has what it needs; a person may want to go on from here.
+        if (terminal.isInteractive) terminal.err(`  next:  punctual logs -f ${id}\n`)
         return
       }
       terminal.err(`${id}  ${calls.url}/ui/runs/${id}\n`)
-      if (!options.wait) {
-        terminal.out(`${id}\n`)
-        return
-      }
-      const end = await watchRun(id, { calls, terminal, onOutput: printOutput(terminal) })
-      await finish(cli, calls, id, end)
+      // A program that asked for the run gets that, and not what it printed as well.
+      if (format === 'table') await watchRun(id, { calls, terminal })
+      finish(cli, format, await waitForRun(id, { calls, terminal, timeout: undefined }))
     },
   )
 
@@ -102,7 +94,7 @@ export function runningCommands(program: Command, cli: Cli): void {
       const id = await findRun(calls, text)
       const query = options.attempt === undefined ? '' : `?attempt=${options.attempt}`
       if (options.follow) {
-        await watchRun(id, { calls, terminal, query, onOutput: printOutput(terminal) })
+        await watchRun(id, { calls, terminal, query })
       } else if (options.tail !== undefined) await printTail(cli, calls, id, options)
       else {
         const bytes = await calls.stream(`/v1/runs/${id}/logs/raw${query}`, NEVER)
@@ -118,9 +110,7 @@ export function runningCommands(program: Command, cli: Cli): void {
     .action(async (text: string, { timeout }: { timeout?: string }, command: Command) => {
       const calls = cli.calls(command)
       const id = await findRun(calls, text)
-      const run = await waitFor(cli, calls, id, timeout)
-      const end = { state: run.state, exit_code: null, signal: null }
-      await finish(cli, calls, id, end)
+      finish(cli, cli.format(command), await waitForRun(id, { calls, terminal, timeout }))
     })
 }
 
@@ -157,7 +147,7 @@ function shared(command: Command): Command {
 function wishes(options: RunOptions): object {
   const { input, queue, priority, at, key, tag, label, timeout } = options
   return {
-    ...(input === undefined ? {} : { input: readInput(input) }),
+    ...(input === undefined ? {} : { input: readJson(input, 'the input', '-i') }),
     ...(queue === undefined ? {} : { queue }),
     ...(priority === undefined ? {} : { priority: Number(priority) }),
     ...(at === undefined ? {} : { run_at: at }),
@@ -165,18 +155,6 @@ function wishes(options: RunOptions): object {
     ...(Object.keys(tag).length === 0 ? {} : { tags: tag }),
     ...(Object.keys(label).length === 0 ? {} : { runs_on: { labels: label } }),
     ...(timeout === undefined ? {} : { timeout }),
-  }
-}
-
-function readInput(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Failure('the input is not JSON', {
-      exitCode: EXIT.usage,
-      hint: `Quote it for the shell: -i '{"name": "value"}'.`,
-      cause: error,
-    })
   }
 }
 
@@ -200,52 +178,19 @@ async function submit(calls: ServerCalls, body: object): Promise<string> {
 /** The child's own code, as a shell would give it. */
 function childCode({ state, exit_code, signal }: RunEnd): number {
   if (exit_code !== null) return exit_code
-  if (signal !== null) return 128 + (SIGNALS[signal] ?? 0)
+  if (signal !== null) return 128 + (constants.signals[signal as NodeJS.Signals] ?? 0)
   return state === 'succeeded' ? EXIT.ok : EXIT.execFailed
 }
 
-const SIGNALS: Readonly<Record<string, number>> = {
-  ...{ SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGILL: 4, SIGTRAP: 5, SIGABRT: 6, SIGBUS: 7, SIGFPE: 8 },
-  ...{ SIGKILL: 9, SIGUSR1: 10, SIGSEGV: 11, SIGUSR2: 12, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15 },
-}
-
-const POLL_MS = 20_000
-const HEARTBEAT_MS = 30_000
-
-/** Says every change of state, and now and then that it is still there. */
-async function waitFor(cli: Cli, calls: ServerCalls, id: string, timeout: string | undefined) {
+function finish(cli: Cli, format: Format, run: WireRun): void {
   const { terminal } = cli
-  const startedAt = terminal.now()
-  const untilAt = timeout === undefined ? Infinity : startedAt + parseDuration(timeout, '--timeout')
-  let state = ''
-  let saidAt = startedAt
-  for (;;) {
-    const leftMs = Math.max(0, Math.min(POLL_MS, untilAt - terminal.now()))
-    const wait = state === '' ? 0 : leftMs
-    const run = await calls.call<WireRun>('GET', `/v1/runs/${id}?wait=${Math.floor(wait)}ms`)
-    if (run.finished_at !== null) return run
-    if (run.state !== state || terminal.now() - saidAt >= HEARTBEAT_MS) {
-      const waited = formatDuration(terminal.now() - startedAt)
-      terminal.err(`${showState(terminal, run.state)}  ${id}  ${waited}\n`)
-      saidAt = terminal.now()
-    }
-    ;({ state } = run)
-    if (terminal.now() >= untilAt) {
-      throw new Failure(`${id} is still ${state} after ${timeout}`, {
-        exitCode: EXIT.waitTimedOut,
-        hint: `It goes on. punctual wait ${id}`,
-      })
-    }
-  }
-}
-
-async function finish(cli: Cli, calls: ServerCalls, id: string, { state }: RunEnd): Promise<void> {
-  const { terminal } = cli
-  const run = await calls.call<WireRun>('GET', `/v1/runs/${id}`)
-  const said = run.message === null ? '' : `: ${harmless(run.message)}`
+  const { id, state, message } = run
+  if (format !== 'table') printOne(terminal, format, run, { name: id, people: () => '' })
+  const said = message === null ? '' : `: ${harmless(message)}`
   terminal.err(`${showState(terminal, state)}  ${id}${said}\n`)
-  if (state === 'failed')
+  if (state === 'failed') {
     terminal.err(`  next:  punctual logs ${id}\n         punctual retry ${id}\n`)
+  }
   cli.exitWith(exitCodeOfState(state))
 }
 

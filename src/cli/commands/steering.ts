@@ -4,7 +4,7 @@ import type { Cli } from '../cli.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { findRun } from '../find-run.ts'
-import { printOne } from '../output.ts'
+import { printList, printOne } from '../output.ts'
 
 interface PauseOptions {
   readonly queue?: string
@@ -23,15 +23,12 @@ export function steeringCommands(program: Command, cli: Cli): void {
     .argument('<run...>', RUN)
     .action(async (texts: string[], _options: object, command: Command) => {
       const calls = cli.calls(command)
-      for (const text of texts) {
+      await each(cli, command, texts, async (text) => {
         const id = await findRun(calls, text)
         const answer = await calls.call<CancelAnswer>('POST', `/v1/runs/${id}/cancel`)
         const words = answer.state === 'cancelled' ? 'is cancelled' : 'was told to stop'
-        printOne(terminal, cli.format(command), answer, {
-          name: id,
-          people: () => `${id} ${words}\n`,
-        })
-      }
+        return { answer, name: id, people: `${id} ${words}` }
+      })
     })
 
   program
@@ -40,14 +37,11 @@ export function steeringCommands(program: Command, cli: Cli): void {
     .argument('<run...>', RUN)
     .action(async (texts: string[], _options: object, command: Command) => {
       const calls = cli.calls(command)
-      for (const text of texts) {
+      await each(cli, command, texts, async (text) => {
         const id = await findRun(calls, text)
         const answer = await calls.call<SubmitAnswer>('POST', `/v1/runs/${id}/retry`)
-        printOne(terminal, cli.format(command), answer, {
-          name: answer.id,
-          people: () => `${answer.id} is a retry of ${id}\n`,
-        })
-      }
+        return { answer, name: answer.id, people: `${answer.id} is a retry of ${id}` }
+      })
     })
 
   for (const paused of [true, false]) {
@@ -64,8 +58,37 @@ export function steeringCommands(program: Command, cli: Cli): void {
       const what = await setPaused(job, options, paused, (method, path, body) =>
         calls.call(method, path, body),
       )
-      terminal.out(`${what} ${paused ? 'is paused' : 'goes on'}\n`)
+      const people = () => `${what} ${paused ? 'is paused' : 'goes on'}\n`
+      const name = job ?? options.queue ?? 'all'
+      printOne(terminal, cli.format(command_), { name, paused }, { name, people })
     })
+  }
+}
+
+interface Done {
+  readonly answer: object
+  readonly name: string
+  readonly people: string
+}
+
+/** One after the other, until one fails. What was done by then is said all the same. */
+async function each(
+  { terminal, format }: Cli,
+  command: Command,
+  texts: readonly string[],
+  act: (text: string) => Promise<Done>,
+): Promise<void> {
+  const done: Done[] = []
+  try {
+    for (const text of texts) done.push(await act(text))
+  } finally {
+    const asked = format(command)
+    if (asked === 'table') terminal.out(done.map(({ people }) => `${people}\n`).join(''))
+    else {
+      const names = new Map(done.map(({ answer, name }) => [answer, name]))
+      const nameOf = (answer: object) => names.get(answer) ?? ''
+      printList(terminal, asked, [...names.keys()], { nameOf, columns: [], empty: '' })
+    }
   }
 }
 

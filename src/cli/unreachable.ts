@@ -1,0 +1,64 @@
+import { EXIT } from './exit-codes.ts'
+import { Failure } from './failure.ts'
+
+/** No answer came: says why not, as far as it can be known, and what to try. */
+export function unreachable(url: string, cause: unknown): Failure {
+  const { what, hint } = explain(url, codeOf(cause))
+  return new Failure(what, { exitCode: EXIT.unreachable, hint, cause })
+}
+
+function explain(url: string, code: string): { what: string; hint: string } {
+  const isHttps = url.startsWith('https:')
+  if (isHttps && UNTRUSTED.has(code)) {
+    return {
+      what: `the certificate of ${url} is not one this machine trusts`,
+      hint: 'Name the file of whoever signed it: NODE_EXTRA_CA_CERTS=ca.pem punctual …',
+    }
+  }
+  if (isHttps && /^(?:CERT_|ERR_TLS_CERT)/.test(code)) {
+    return {
+      what: `the certificate of ${url} is not good (${code})`,
+      hint: 'It has run out, or is for another name; renew it, or use the name it is for.',
+    }
+  }
+  if (isHttps && /^(?:ERR_SSL|EPROTO)/.test(code)) {
+    return {
+      what: `${url} answers, but not in a TLS this program speaks`,
+      hint: `If it serves without TLS, say so: --server ${url.replace('https:', 'http:')}`,
+    }
+  }
+  if (!isHttps && HUNG_UP.has(code)) {
+    return {
+      what: `${url} hung up without an answer`,
+      hint: `If it serves HTTPS, say so: --server ${url.replace('http:', 'https:')}`,
+    }
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return {
+      what: `nobody knows where ${new URL(url).hostname} is`,
+      hint: 'Check the name given with --server or PUNCTUAL_SERVER.',
+    }
+  }
+  return {
+    what: `no server answers at ${url}`,
+    hint: 'Start one with `punctual up`, or name one with --server.',
+  }
+}
+
+const UNTRUSTED = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
+
+/** What a server that expects TLS does when it is greeted without. */
+const HUNG_UP = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+
+/** `fetch` wraps what happened once or twice. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  const { code } = error as NodeJS.ErrnoException
+  return typeof code === 'string' ? code : codeOf(error.cause)
+}

@@ -1,0 +1,65 @@
+import { formatDuration, parseDuration } from '../core/duration.ts'
+import type { WireRun } from '../core/wire.ts'
+import { EXIT } from './exit-codes.ts'
+import { Failure } from './failure.ts'
+import { showLiveLine } from './live-line.ts'
+import type { ServerCalls } from './server-calls.ts'
+import { showState, type Terminal } from './terminal.ts'
+import { type Watching, whileWatching } from './watching.ts'
+
+const POLL_MS = 20_000
+const HEARTBEAT_MS = 30_000
+
+interface WaitOptions {
+  readonly calls: ServerCalls
+  readonly terminal: Terminal
+  /** As people write it; without one, for as long as it takes. */
+  readonly timeout: string | undefined
+}
+
+/**
+ * Waits for the end of a run. A person sees how it is from second to second; where there is none, a
+ * line says every change of state, and now and then that it is still there.
+ */
+export function waitForRun(id: string, options: WaitOptions): Promise<WireRun> {
+  const { calls, terminal } = options
+  return whileWatching(id, options, async (watching) => {
+    const line = showLiveLine(id, { calls, terminal, watching })
+    try {
+      const run = await poll(id, options, watching)
+      await watching.quiet()
+      return run
+    } finally {
+      line.end()
+    }
+  })
+}
+
+async function poll(id: string, options: WaitOptions, { signal }: Watching): Promise<WireRun> {
+  const { calls, terminal, timeout } = options
+  const startedAt = terminal.now()
+  const untilAt = timeout === undefined ? Infinity : startedAt + parseDuration(timeout, '--timeout')
+  let state = ''
+  let saidAt = startedAt
+  for (;;) {
+    const leftMs = Math.max(0, Math.min(POLL_MS, untilAt - terminal.now()))
+    const path = `/v1/runs/${id}?wait=${state === '' ? 0 : Math.floor(leftMs)}ms`
+    const run = await calls.call<WireRun>('GET', path, undefined, { signal })
+    if (run.finished_at !== null) return run
+    const isNews = run.state !== state || terminal.now() - saidAt >= HEARTBEAT_MS
+    if (isNews && !terminal.isInteractive) {
+      const waited = formatDuration(terminal.now() - startedAt)
+      terminal.err(`${showState(terminal, run.state)}  ${id}  ${waited}\n`)
+      saidAt = terminal.now()
+    }
+    ;({ state } = run)
+    if (terminal.now() >= untilAt) throw timedOut(id, state, timeout ?? '')
+  }
+}
+
+function timedOut(id: string, state: string, timeout: string): Failure {
+  return new Failure(`${id} is still ${state} after ${timeout}; it goes on`, {
+    exitCode: EXIT.waitTimedOut,
+    next: `punctual why ${id}`,
+  })
+}
