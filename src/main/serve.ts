@@ -34,13 +34,13 @@ export async function serve(
     },
   })
   const { host, port, isOpen, allowHosts, tls } = settings
-  const url = await scheduler.listen({
-    host,
-    port,
-    isOpen,
-    allowHosts,
-    ...(tls && { tls }),
-  })
+  const url = await scheduler
+    .listen({ host, port, isOpen, allowHosts, ...(tls && { tls }) })
+    .catch(async (error: unknown) => {
+      // Half a server would keep the process, and the file, for ever.
+      await scheduler.stop()
+      throw cannotListen(error, `${host}:${port}`)
+    })
   const darken = lightBeacon({ url, dataDir: settings.dataDir, tokenFile: path, env: terminal.env })
   const worker = withWorker ? await startWorker(scheduler, settings, terminal, say) : undefined
   terminal.out(
@@ -74,6 +74,20 @@ async function startWorker(
   })
   await worker.start()
   return worker
+}
+
+function cannotListen(error: unknown, where: string): unknown {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new Error(`${where} is taken by another program; choose another with --port`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new Error(`${where} is not an address of this machine; choose another with --listen`)
+    case 'EACCES':
+      return new Error(`${where} is only for the administrator; choose a port above 1023`)
+    default:
+      return error
+  }
 }
 
 function banner(facts: {
