@@ -10,6 +10,7 @@ export interface Metrics {
   onGrant(lease: Lease): void
   onRequest(method: string, route: string, status: number): void
   onLoopLag(ms: number): void
+  onScheduleLag(ms: number): void
   /** The page that Prometheus reads. */
   page(): Promise<{ readonly type: string; readonly text: string }>
 }
@@ -40,6 +41,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     onGrant: (lease) => active?.onGrant(lease),
     onRequest: (method, route, status) => active?.onRequest(method, route, status),
     onLoopLag: (ms) => active?.onLoopLag(ms),
+    onScheduleLag: (ms) => active?.onScheduleLag(ms),
     page: async () => (await (counting ??= begin())).page(),
   }
 }
@@ -66,6 +68,10 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     ...{ name: 'punctual_run_wait_seconds', help: 'From due to granted.', registers },
     buckets: SECONDS,
   })
+  const scheduleLag = new Histogram({
+    ...{ name: 'punctual_schedule_lag_seconds', help: 'From due to standing in line.', registers },
+    buckets: SECONDS.slice(0, 10),
+  })
   const submitted = new Counter({
     ...{ name: 'punctual_runs_submitted_total', help: 'Runs stored.', registers },
   })
@@ -85,6 +91,9 @@ function countWith(library: Library, sources: MetricSources): Metrics {
   })
   const success = executed.labels('success')
   const failure = executed.labels('failed')
+  // A rate needs a first value, also for what has not happened yet.
+  success.inc(0)
+  failure.inc(0)
   addGauges(registry, library, sources)
 
   return {
@@ -104,6 +113,7 @@ function countWith(library: Library, sources: MetricSources): Metrics {
       wait.observe(Math.max(0, startedAt - (dueAt ?? createdAt)) / 1_000),
     onRequest: (method, route, status) => requests.inc({ method, route, status }),
     onLoopLag: (ms) => loopLag.set(ms / 1_000),
+    onScheduleLag: (ms) => scheduleLag.observe(ms / 1_000),
     page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }
 }

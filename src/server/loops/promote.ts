@@ -13,12 +13,19 @@ export function promote(deps: {
   mintId: () => number
   storeNow: () => number
   onReady: (lanes: readonly number[]) => void
+  /** How long after its time the first of those that were due came into its lane. */
+  onLag: (ms: number) => void
 }): Step {
   let batch = SMALL_BATCH
+  let awaitedAt: number | null = null
   return async () => {
     const positions = Array.from({ length: batch }, deps.mintId)
     const { promoted, lanes, nextDueAt } = await deps.store.promote({ positions })
     if (lanes.length > 0) deps.onReady(lanes)
+    // One that was written since the last look was not awaited; nobody knows how late it is.
+    const lagMs = awaitedAt === null ? -1 : deps.storeNow() - awaitedAt
+    if (promoted > 0 && lagMs >= 0) deps.onLag(lagMs)
+    awaitedAt = nextDueAt
     const napMs = nextDueAt === null ? LONGEST_NAP_MS : nextDueAt - deps.storeNow()
     const more = promoted === batch
     batch = more ? LARGE_BATCH : SMALL_BATCH

@@ -36,7 +36,7 @@ export interface LoopDeps {
   rejoin(): Promise<void>
   readonly refreshQueues: Step
   readonly authenticator: Pick<Authenticator, 'takeUses'>
-  readonly metrics: Pick<Metrics, 'onLoopLag'>
+  readonly metrics: Pick<Metrics, 'onLoopLag' | 'onScheduleLag'>
   onError(error: unknown): void
 }
 
@@ -72,7 +72,8 @@ export function startLoops(deps: LoopDeps): Loops {
     return { more: false }
   }
   start(beat, config.nodeBeatMs)
-  const timers = start(promote({ store, mintId, storeNow, onReady }), 1_000)
+  const { onLoopLag, onScheduleLag } = deps.metrics
+  const timers = start(promote({ store, mintId, storeNow, onReady, onLag: onScheduleLag }), 1_000)
   start(reapSessions(deps), Math.min(1_000, config.leaseTtlMs / 4))
   start(reapNodes(deps), config.nodeTtlMs / 12)
   const leases = start(checkOwnLeases(deps), config.leaseTtlMs / 2)
@@ -82,8 +83,7 @@ export function startLoops(deps: LoopDeps): Loops {
   start(refreshLanes({ store, board, isWaited, kick: ticker.kick }), config.laneRefreshMs)
   start(deps.refreshQueues, config.laneRefreshMs)
   start(noteUses(deps), 30_000)
-  const { onLoopLag: onLag } = deps.metrics
-  start(measureLag({ clock, periodMs: LAG_PERIOD_MS, onLag }), LAG_PERIOD_MS)
+  start(measureLag({ clock, periodMs: LAG_PERIOD_MS, onLag: onLoopLag }), LAG_PERIOD_MS)
   start(retain({ store, storeNow, keepMs: config.keepMs }), 60_000)
   start(maintain({ store }), 60_000)
 
