@@ -26,18 +26,18 @@ export async function runProgram(
 ): Promise<number> {
   const { terminal } = options
   const cli = createCli(terminal, argv)
-  let isExec = false
-  const program = createProgram(cli, options).hook('preSubcommand', (_program, command) => {
-    isExec = command.name() === 'exec'
+  let command = 'punctual'
+  const program = createProgram(cli, options).hook('preSubcommand', (_program, called) => {
+    command = `punctual ${called.name()}`
   })
   try {
     await program.parseAsync(argv, { from: 'user' })
     return cli.exitCode
   } catch (error) {
-    const code = tell(error, terminal, wantsJson(argv))
+    const code = tell(error, terminal, { command, isForPrograms: wantsJson(argv) })
     // The codes of `exec` are its child's: a failure of ours must not look like one of those.
     const isFailure = code !== EXIT.ok && code !== EXIT.interrupted
-    return isExec && isFailure ? EXIT.execFailed : code
+    return command === 'punctual exec' && isFailure ? EXIT.execFailed : code
   }
 }
 
@@ -89,6 +89,7 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
         { name: version, people: () => `${version}\n` },
       ),
     )
+  program.helpCommand('help [command]', 'show how a command is used')
   return program.addHelpText('after', EXAMPLES)
 }
 

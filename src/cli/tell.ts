@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander'
 import { PunctualError } from '../core/errors.ts'
 import type { Problem } from '../core/wire.ts'
+import { beside } from './beside.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { Failure } from './failure.ts'
 import { paint, type Terminal } from './terminal.ts'
@@ -17,23 +18,27 @@ interface Trouble {
 }
 
 /** Says what went wrong, to a person or to a program. Returns the code for the shell. */
-export function tell(error: unknown, terminal: Terminal, isForPrograms: boolean): number {
+export function tell(
+  error: unknown,
+  terminal: Terminal,
+  { command, isForPrograms }: { command: string; isForPrograms: boolean },
+): number {
   // Somebody asked for help or the version, and has it.
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
   // Help that was not asked for was shown instead of an error.
   if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.usage
-  const trouble = troubleOf(error)
+  const trouble = troubleOf(error, command)
   if (isForPrograms) terminal.err(`${JSON.stringify(asProblem(trouble))}\n`)
   else terminal.err(asText(terminal, trouble))
   return trouble.exitCode
 }
 
-function troubleOf(error: unknown): Trouble {
+function troubleOf(error: unknown, command: string): Trouble {
   if (error instanceof Failure) {
     const { exitCode, code, message, hint, next, problem } = error
     return { exitCode, code, lines: [message], help: hint, next, problem }
   }
-  if (error instanceof CommanderError) return ofUsage(error)
+  if (error instanceof CommanderError) return ofUsage(error, command)
   if (error instanceof PunctualError) {
     const { code, message, hint, status } = error
     const exitCode = code === 'config_invalid' ? EXIT.config : exitCodeOf(status)
@@ -44,9 +49,9 @@ function troubleOf(error: unknown): Trouble {
 }
 
 /** `error: unknown command 'cancle'` and, in a second line, what was meant. */
-function ofUsage({ message }: CommanderError): Trouble {
+function ofUsage({ message }: CommanderError, command: string): Trouble {
   const [what = '', meant] = message.split('\n')
-  const help = meant?.replace(/^\((.*)\)$/, '$1') ?? 'punctual --help lists what there is.'
+  const help = meant?.replace(/^\((.*)\)$/, '$1') ?? `${command} --help says how it is used.`
   return { exitCode: EXIT.usage, lines: [what.replace(/^error: /, '')], help, code: 'usage' }
 }
 
@@ -57,17 +62,18 @@ function asProblem({ problem, code, lines, help, next }: Trouble): object {
 }
 
 /** What happened, what to do about it, and a word to look it up by. */
-function asText(terminal: Terminal, { exitCode, lines, help, next, code }: Trouble): string {
-  const label = (name: string) => paint(terminal, 'bold', name.padEnd(6))
-  // Somebody left as they wished: there is nothing to look up.
-  if (exitCode === EXIT.interrupted) {
-    return `${paint(terminal, 'blue', '▶')} ${lines.join()}\n  ${label('next:')} ${next}\n`
-  }
-  return [
-    ...lines.map((line) => `${paint(terminal, 'red', '✖')} ${line}\n`),
-    ...(help ? [`  ${label('help:')} ${help}\n`] : []),
-    ...(next ? [`  ${label('next:')} ${next}\n`] : []),
-    paint(terminal, 'grey', `  code:  ${code}`),
-    '\n',
-  ].join('')
+function asText(terminal: Terminal, trouble: Trouble): string {
+  const { exitCode, lines, help, next, code } = trouble
+  // Somebody left as they wished: nothing is wrong, and there is nothing to look up.
+  const isFine = exitCode === EXIT.interrupted
+  const mark = isFine ? paint(terminal, 'blue', '▶ ') : paint(terminal, 'red', '✖ ')
+  const label = (name: string) => `  ${paint(terminal, 'bold', name)}  `
+  const said = [
+    ...lines.flatMap((line) => beside(terminal, mark, line)),
+    ...(help ? beside(terminal, label('help:'), help) : []),
+    // Whole, so that it can be copied.
+    ...(next ? [label('next:') + next] : []),
+    ...(isFine ? [] : [paint(terminal, 'grey', `  code:  ${code}`)]),
+  ]
+  return `${said.join('\n')}\n`
 }

@@ -2,10 +2,9 @@ import { formatDuration, parseDuration } from '../core/duration.ts'
 import type { WireRun } from '../core/wire.ts'
 import { EXIT } from './exit-codes.ts'
 import { Failure } from './failure.ts'
-import { showLiveLine } from './live-line.ts'
 import type { ServerCalls } from './server-calls.ts'
 import { showState, type Terminal } from './terminal.ts'
-import { type Watching, whileWatching } from './watching.ts'
+import { whileWatching } from './watching.ts'
 
 const POLL_MS = 20_000
 const HEARTBEAT_MS = 30_000
@@ -22,20 +21,14 @@ interface WaitOptions {
  * line says every change of state, and now and then that it is still there.
  */
 export function waitForRun(id: string, options: WaitOptions): Promise<WireRun> {
-  const { calls, terminal } = options
-  return whileWatching(id, options, async (watching) => {
-    const line = showLiveLine(id, { calls, terminal, watching })
-    try {
-      const run = await poll(id, options, watching)
-      await watching.quiet()
-      return run
-    } finally {
-      line.end()
-    }
+  return whileWatching(id, options, async ({ signal, quiet }) => {
+    const run = await poll(id, options, signal)
+    await quiet()
+    return run
   })
 }
 
-async function poll(id: string, options: WaitOptions, { signal }: Watching): Promise<WireRun> {
+async function poll(id: string, options: WaitOptions, signal: AbortSignal): Promise<WireRun> {
   const { calls, terminal, timeout } = options
   const startedAt = terminal.now()
   const untilAt = timeout === undefined ? Infinity : startedAt + parseDuration(timeout, '--timeout')

@@ -1,5 +1,5 @@
 import { bytesOf } from '../core/output.ts'
-import { type LiveLine, showLiveLine } from './live-line.ts'
+import type { LiveLine } from './live-line.ts'
 import type { ServerCalls } from './server-calls.ts'
 import { paint, type Terminal } from './terminal.ts'
 import { whileWatching } from './watching.ts'
@@ -20,20 +20,15 @@ export function watchRun(
   id: string,
   { calls, terminal, query = '' }: { calls: ServerCalls; terminal: Terminal; query?: string },
 ): Promise<RunEnd> {
-  return whileWatching(id, { calls, terminal }, async (watching) => {
-    const line = showLiveLine(id, { calls, terminal, watching })
-    try {
-      const path = `/v1/runs/${id}/logs/follow${query}`
-      for await (const { event, data } of calls.events(path, watching.signal)) {
-        await watching.quiet()
-        if (event === 'end') return data as RunEnd
-        print(terminal, line, data as OutputEvent)
-      }
-      // Only whoever let it go ends it early, and they no longer listen.
-      return { state: 'running', exit_code: null, signal: null }
-    } finally {
-      line.end()
+  return whileWatching(id, { calls, terminal }, async ({ signal, quiet, line }) => {
+    const path = `/v1/runs/${id}/logs/follow${query}`
+    for await (const { event, data } of calls.events(path, signal)) {
+      await quiet()
+      if (event === 'end') return data as RunEnd
+      print(terminal, line, data as OutputEvent)
     }
+    // Only whoever let it go ends it early, and they no longer listen.
+    return { state: 'running', exit_code: null, signal: null }
   })
 }
 

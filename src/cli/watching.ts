@@ -1,5 +1,6 @@
 import { EXIT } from './exit-codes.ts'
 import { Failure } from './failure.ts'
+import { type LiveLine, showLiveLine } from './live-line.ts'
 import type { ServerCalls } from './server-calls.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -9,6 +10,8 @@ export interface Watching {
   readonly signal: AbortSignal
   /** Resolves when no question is open: what is written meanwhile would run into it. */
   quiet(): Promise<void>
+  /** What stands on the screen until there is something better. */
+  readonly line: LiveLine
 }
 
 /**
@@ -21,28 +24,39 @@ export async function whileWatching<T>(
   watch: (watching: Watching) => Promise<T>,
 ): Promise<T> {
   const detached = new AbortController()
+  const line = showLiveLine(id, { calls, terminal })
   let question: Promise<unknown> = Promise.resolve()
   const quiet = async () => void (await question)
-  const watched = watch({ signal: detached.signal, quiet }).then((value) => ({ value }))
-  for (;;) {
-    const end = await Promise.race([watched, terminal.nextInterrupt()])
-    if (end) return end.value
-    const answer = askWhatToDo(terminal)
-    question = answer
-    const key = await answer
-    if (key === 'c') {
-      await calls.call('POST', `/v1/runs/${id}/cancel`).catch(() => {})
-      terminal.err('told to stop …\n')
-    } else if (key === 'd') {
-      // Nobody waits for it any more, so nobody may stumble over how it ends.
-      watched.catch(() => {})
-      detached.abort()
-      throw new Failure(`${id} goes on without you`, {
-        exitCode: EXIT.interrupted,
-        next: `punctual logs -f ${id}`,
-      })
+  const watched = watch({ signal: detached.signal, quiet, line }).then((value) => ({ value }))
+  try {
+    for (;;) {
+      const end = await Promise.race([watched, terminal.nextInterrupt()])
+      if (end) return end.value
+      const answer = line.whileAway(() => askWhatToDo(terminal))
+      question = answer
+      const key = await answer
+      if (key === 'c') {
+        // It may have ended while we asked; how, we are about to hear.
+        await calls.call('POST', `/v1/runs/${id}/cancel`).catch(() => {})
+        line.end()
+        terminal.err('told to stop …\n')
+      } else if (key === 'd') {
+        // Nobody waits for it any more, so nobody may stumble over how it ends.
+        watched.catch(() => {})
+        detached.abort()
+        throw letGo(id)
+      }
     }
+  } finally {
+    line.end()
   }
+}
+
+function letGo(id: string): Failure {
+  return new Failure(`${id} goes on without you`, {
+    exitCode: EXIT.interrupted,
+    next: `punctual logs -f ${id}`,
+  })
 }
 
 async function askWhatToDo(terminal: Terminal): Promise<string> {

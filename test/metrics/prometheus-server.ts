@@ -2,9 +2,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { freePort } from '../support/free-port.ts'
 import { without } from '../support/optional-tools.ts'
+import type { PunctualHome } from '../support/punctual-home.ts'
 import { noteServer } from '../support/servers.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -22,8 +22,8 @@ export interface PrometheusServer {
 }
 
 export async function startPrometheus(
-  t: TestContext,
-  { dir, target, token }: { dir: string; target: string; token: string },
+  { dir, atEnd }: PunctualHome,
+  { target, token }: { target: string; token: string },
 ): Promise<PrometheusServer> {
   const home = join(dir, 'prometheus')
   mkdirSync(home)
@@ -43,7 +43,7 @@ export async function startPrometheus(
     { stdio: ['ignore', 'ignore', 'inherit'] },
   )
   const gone = once(child, 'exit')
-  t.after(async () => {
+  atEnd(async () => {
     child.kill('SIGTERM')
     await gone
   })

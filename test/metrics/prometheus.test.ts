@@ -24,11 +24,12 @@ async function openServer(t: TestContext) {
 }
 
 test('a real Prometheus reads a server and answers about it', { skip }, async (t) => {
-  const { dir, url, call, page } = await openServer(t)
+  const server = await openServer(t)
+  const { url, call, page } = server
   const made = await call('token', 'create', 'prometheus', '--role', 'viewer', '--everywhere')
   const token = made.out.trim()
   assert.equal((await page('wrong')).status, 401)
-  const prometheus = await startPrometheus(t, { dir, target: new URL(url).host, token })
+  const prometheus = await startPrometheus(server, { target: new URL(url).host, token })
   const answered = (text: string, isGood: (value: number) => boolean) =>
     waitFor(
       async () => {

@@ -25,6 +25,8 @@ export interface PunctualHome {
   run(argv: readonly string[], env?: NodeJS.ProcessEnv): Promise<Done>
   /** Starts one that stays until the test is over. `out` and `err` grow. */
   start(argv: readonly string[], env?: NodeJS.ProcessEnv): Started
+  /** What else lives here is to be ended before the directory goes. */
+  atEnd(end: () => void | Promise<void>): void
   /** Starts a server on a port of its own; resolves with its address. */
   up(...flags: string[]): Promise<string>
 }
@@ -37,7 +39,14 @@ export interface Started {
 
 export function openHome(t: TestContext): PunctualHome {
   const dir = mkdtempSync(join(tmpdir(), 'punctual-home-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const endings: (() => void | Promise<void>)[] = []
+  t.after(async () => {
+    // The directory goes after everybody who lives in it.
+    const ended = endings.map(async (end) => end())
+    await Promise.allSettled(ended)
+    // A process that was hung up on may still be writing its last.
+    rmSync(dir, { recursive: true, force: true, maxRetries: 20 })
+  })
   const dataDir = join(dir, 'data')
   const env = privateEnv(dir)
 
@@ -52,7 +61,7 @@ export function openHome(t: TestContext): PunctualHome {
     child.stdout.on('data', (chunk: Buffer) => (said.out += chunk.toString()))
     child.stderr.on('data', (chunk: Buffer) => (said.err += chunk.toString()))
     const ended = once(child, 'close').then(([code]) => code as number | null)
-    t.after(async () => {
+    endings.push(async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
       await ended
     })
@@ -61,6 +70,7 @@ export function openHome(t: TestContext): PunctualHome {
 
   return {
     ...{ dir, dataDir, env, start },
+    atEnd: (end) => void endings.push(end),
     async run(argv, more) {
       const { said, ended } = start(argv, more)
       return { code: await ended, ...said }

@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander'
 import type { WireQueue, WireWorker } from '../../core/views.ts'
+import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { completionFor, type Shell, SHELLS } from '../completion.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -57,8 +58,10 @@ function forPrograms({ isGood, what, advice }: Finding): WireFinding {
 
 function describe(terminal: Terminal, { isGood, what, advice }: Finding): string {
   const mark = isGood ? paint(terminal, 'green', '✔') : paint(terminal, 'red', '✖')
-  const help = isGood || !advice ? '' : `  help:  ${advice}\n`
-  return `${mark} ${harmless(what)}\n${help}`
+  const lines = beside(terminal, `${mark} `, what)
+  // Whole, so that it can be copied.
+  const help = isGood || !advice ? [] : [`  help:  ${harmless(advice)}`]
+  return [...lines, ...help, ''].join('\n')
 }
 
 const MOST_SKEW_MS = 5_000

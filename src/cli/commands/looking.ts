@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import { formatDuration } from '../../core/duration.ts'
 import type { WireAttempt, WireJob, WirePage, WireWhy } from '../../core/views.ts'
 import type { WireRun } from '../../core/wire.ts'
+import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { findRun } from '../find-run.ts'
 import { printList, printOne, type Show } from '../output.ts'
 import type { Column } from '../table.ts'
 import { harmless, paint, showState, type Terminal } from '../terminal.ts'
-import { widthOf, wrap } from '../text-width.ts'
 
 /** What waits or runs, in the words of the filter. */
 const LIVE = 'state:live'
@@ -144,7 +144,7 @@ function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAt
     ['retry of', run.retry_of],
   ]
   const lines = facts.flatMap(([name, value]) =>
-    value === null ? [] : labelled(terminal, `  ${name.padEnd(10)} `, value),
+    value === null ? [] : beside(terminal, `  ${name.padEnd(10)} `, value),
   )
   const tries =
     attempts.length < 2
@@ -157,7 +157,7 @@ function describeAttempt(terminal: Terminal, one: WireAttempt): string[] {
   const { attempt, state, cause, message, worker } = one
   const how = cause === null ? state : `${state} (${cause})`
   const where = worker === null ? '' : ` on ${worker}`
-  return labelled(
+  return beside(
     terminal,
     `    ${attempt}  `,
     `${how}${where}${message === null ? '' : `: ${message}`}`,
@@ -166,25 +166,13 @@ function describeAttempt(terminal: Terminal, one: WireAttempt): string[] {
 
 function describeWhy(terminal: Terminal, why: WireWhy): string {
   const lines = [
-    ...labelled(terminal, `${showState(terminal, why.state)}  `, why.sentence),
-    ...why.details.flatMap((detail) => labelled(terminal, '  ', detail)),
+    ...beside(terminal, `${showState(terminal, why.state)}  `, why.sentence),
+    ...why.details.flatMap((detail) => beside(terminal, '  ', detail)),
     // Whole, so that they can be copied.
     ...why.fixes.map((fix) => `  fix:  ${harmless(fix)}`),
   ]
   return `${lines.join('\n')}\n`
 }
-
-/** A text beside its label, in as many lines as it takes, all of them beside it. */
-function labelled(terminal: Terminal, label: string, text: string): string[] {
-  const margin = widthOf(label)
-  const isPainted = text.includes('\u001B')
-  const [first = '', ...rest] = isPainted
-    ? [text]
-    : wrap(harmless(text), Math.max(LEAST_WIDTH, terminal.columns - margin))
-  return [label + first, ...rest.map((line) => ' '.repeat(margin) + line)]
-}
-
-const LEAST_WIDTH = 20
 
 function took({ started_at, finished_at }: WireRun, terminal: Terminal): string {
   if (started_at === null) return '-'

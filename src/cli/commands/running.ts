@@ -19,8 +19,8 @@ interface RunOptions {
   readonly priority?: string
   readonly at?: string
   readonly key?: string
-  readonly tag: Readonly<Record<string, string>>
-  readonly label: Readonly<Record<string, string>>
+  readonly tag?: Readonly<Record<string, string>>
+  readonly label?: Readonly<Record<string, string>>
   readonly timeout?: string
 }
 
@@ -128,7 +128,7 @@ interface LogOptions {
 }
 
 function shared(command: Command): Command {
-  const pairs = (text: string, before: Record<string, string>) => {
+  const pairs = (text: string, before: Record<string, string> = {}) => {
     const at = text.indexOf('=')
     if (at <= 0) throw new Failure(`"${text}" is not NAME=VALUE`, { exitCode: EXIT.usage })
     return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
@@ -139,8 +139,8 @@ function shared(command: Command): Command {
     .option('--priority <number>', 'from -10 to 10, higher first')
     .option('--at <time>', 'not before this time, such as 2026-01-31T09:00:00Z')
     .option('--key <text>', 'the same key, the same run: for scripts that may repeat themselves')
-    .option('--tag <name=value>', 'describes it; may be repeated', pairs, {})
-    .option('--label <name=value>', 'only for workers that carry it; may be repeated', pairs, {})
+    .option('--tag <name=value>', 'describes it; may be repeated', pairs)
+    .option('--label <name=value>', 'only for workers that carry it; may be repeated', pairs)
     .option('--timeout <duration>', 'how long an attempt may take')
 }
 
@@ -152,8 +152,8 @@ function wishes(options: RunOptions): object {
     ...(priority === undefined ? {} : { priority: Number(priority) }),
     ...(at === undefined ? {} : { run_at: at }),
     ...(key === undefined ? {} : { idempotency_key: key }),
-    ...(Object.keys(tag).length === 0 ? {} : { tags: tag }),
-    ...(Object.keys(label).length === 0 ? {} : { runs_on: { labels: label } }),
+    ...(tag === undefined ? {} : { tags: tag }),
+    ...(label === undefined ? {} : { runs_on: { labels: label } }),
     ...(timeout === undefined ? {} : { timeout }),
   }
 }

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openHome } from '../support/punctual-home.ts'
+import { COLUMNS, startTmux, withoutTmux as skip } from './tmux.ts'
+
+/** A server in one window of a terminal, as a person would start it, and a shell in another. */
+async function openTerminal(t: TestContext) {
+  const home = openHome(t)
+  const tmux = startTmux(home)
+  const server = tmux.openPane()
+  server.type('punctual up --port 0 --data .punctual')
+  await server.shows(/Try:\n +\S/)
+  return { ...home, server, shell: tmux.openPane() }
+}
+
+test('the first minute: a server, a command on it, and what became of it', { skip }, async (t) => {
+  const { server, shell, dir } = await openTerminal(t)
+  const banner = server.text()
+  assert.match(banner, /^Punctual \S+ is ready in \S+\.\n  address  http:\/\/127\.0\.0\.1:\d+\n/m)
+  assert.ok(banner.includes(`  data     ${join(dir, '.punctual')}  (SQLite `), banner)
+  assert.match(banner, /^Try:\n  punctual exec -- echo hello\n/m)
+
+  assert.match((await shell.run('punctual runs')).shown, /^No runs yet\. Try: punctual exec/)
+  assert.match((await shell.run('punctual ls')).shown, /^No jobs are defined yet\. Define one:\n/)
+  assert.match((await shell.run('punctual ps')).shown, /^Nothing waits or runs\./)
+  const hi = await shell.run(`punctual exec -- sh -c 'echo hi; exit 7'`)
+  assert.deepEqual(hi, { shown: 'hi\n', code: 7 })
+  // Whoever looks at the server's window sees it too.
+  await server.shows(/^adhoc \w{4} │ hi$/m)
+  const why = await shell.run('punctual why @last')
+  assert.match(why.shown, /^✖ failed  It failed: exited with code 7\.\n  fix:  punctual logs run_/)
+  server.press('C-c')
+  await server.shows(/punctual: SIGINT, stopping; once more to stop at once\n\$/)
+})
+
+test(
+  'what a run prints is seen while it runs; d lets it go, and it goes on',
+  { skip },
+  async (t) => {
+    const { shell, dir } = await openTerminal(t)
+    const gate = join(dir, 'gate')
+    const script = `for i in 1 2; do echo line $i; while [ ! -e ${gate}$i ]; do sleep 0.05; done; done`
+    await shell.run(`punctual run -- sh -c '${script}; exit 3'`)
+    shell.clear()
+    shell.type('punctual logs -f @last')
+    const early = await shell.shows(/^line 1$/m)
+    assert.doesNotMatch(early, /^line 2$/m)
+    writeFileSync(`${gate}1`, '')
+    await shell.shows(/^line 2$/m)
+
+    shell.press('C-c')
+    await shell.shows(/\[d\] detach, it goes on   \[c\] cancel it   \[Enter\] keep watching/)
+    shell.press('d')
+    await shell.shows(/^▶ run_\w+ goes on without you\n  next:  punctual logs -f run_/m)
+    assert.equal((await shell.run('(exit $?)')).code, 130)
+    assert.match((await shell.run('punctual ps')).shown, /▶ running/)
+    writeFileSync(`${gate}2`, '')
+    assert.equal((await shell.run('punctual wait @last')).code, 3)
+  },
+)
+
+test('a wait shows how it is; c stops the run, and Enter goes on watching', { skip }, async (t) => {
+  const { shell } = await openTerminal(t)
+  for (const [command, line] of [
+    ['punctual run --wait -- sleep 1000', /^▶ running  It has been running for/m],
+    ['punctual run -q gpu --wait -- true', /^◷ ready  It has waited \S+ for a worker/m],
+  ] as const) {
+    shell.clear()
+    shell.type(command.replace('-q', '--queue'))
+    await shell.shows(line)
+    shell.press('C-c')
+    await shell.shows(/keep watching/)
+    assert.doesNotMatch(shell.text(), line, 'the question stands alone')
+    shell.press('Enter')
+    await shell.shows(line)
+    shell.press('C-c')
+    await shell.shows(/keep watching[^]*keep watching/)
+    shell.press('c')
+    await shell.shows(/^⊘ cancelled  run_/m)
+    assert.match(shell.text(), /^told to stop …$/m)
+    assert.equal((await shell.run('(exit $?)')).code, 4)
+  }
+})
+
+test('a wait for a run is left and taken up again', { skip }, async (t) => {
+  const { shell } = await openTerminal(t)
+  await shell.run('punctual run -- sleep 1000')
+  shell.clear()
+  shell.type('punctual wait @last')
+  await shell.shows(/^▶ running  It has been running for/m)
+  shell.press('C-c')
+  await shell.shows(/keep watching/)
+  shell.press('C-c')
+  await shell.shows(/goes on without you/)
+  assert.equal((await shell.run('(exit $?)')).code, 130)
+  assert.equal((await shell.run('punctual wait @last --timeout 1ms')).code, 5)
+  assert.equal((await shell.run('punctual cancel @last')).code, 0)
+})
+
+const LONG = 'a-name-that-somebody-made-up-when-names-could-still-be-as-long'
+const LOOKS = [
+  ...['ls', 'ps', 'runs', 'runs state:failed', 'show @last', 'why @last', 'doctor', 'token ls'],
+  ...['show zzzz', 'cancel zzzz', '--help', 'exec --help', 'up --help', 'token --help'],
+]
+
+test('nothing is wider than the terminal, and colours are only on it', { skip }, async (t) => {
+  const { shell, run, dir } = await openTerminal(t)
+  const call = (...argv: string[]) => run(argv)
+  const job = JSON.stringify({ run: `echo ${'夜間 '.repeat(60)}`, queue: LONG.slice(0, 40) })
+  assert.equal((await call('api', 'PUT', `/v1/jobs/${LONG}`, '-d', job)).code, 0)
+  await call('token', 'create', LONG, '--expires', '90d')
+  await call('exec', '--job', `${LONG}-2`, '--', 'sh', '-c', `echo ${'x'.repeat(300)} >&2; exit 1`)
+  await call('run', LONG, '-i', JSON.stringify({ text: 'word '.repeat(60) }))
+
+  for (const look of LOOKS) {
+    shell.clear()
+    const { shown } = await shell.run(`punctual ${look}`)
+    assert.notEqual(shown, '', look)
+    for (const line of shown.split('\n')) {
+      // Commands are whole, so that they can be copied.
+      if (/^  (?:fix|help|next): +punctual /.test(line)) continue
+      assert.ok(columnsOf(line) <= COLUMNS, `${look} is too wide: ${line}`)
+    }
+  }
+  shell.clear()
+  await shell.run('punctual runs')
+  assert.ok(shell.painted().includes('\u001B[31m✖ failed'), 'colours on a terminal')
+
+  const file = join(dir, 'talk.txt')
+  assert.equal((await shell.run(`punctual show zzzz 2> ${file}`)).code, 6)
+  assert.match(readFileSync(file, 'utf8'), /^✖ no recent run ends with zzzz\n {2}help: {2}\w/)
+  for (const look of [...LOOKS, 'wait @last --timeout 1ms']) {
+    const { out, err } = await call(...look.split(' '))
+    assert.notEqual(out + err, '', look)
+    assert.ok(
+      !['\r', '\u001B'].some((code) => (out + err).includes(code)),
+      `${look} is plain where nobody watches`,
+    )
+  }
+  const piped = await shell.run('punctual runs | cat')
+  assert.match(piped.shown, new RegExp(`${LONG} +◷ ready`), 'what is piped is not cut')
+  assert.equal((await shell.run('NO_COLOR=1 punctual runs')).code, 0)
+  const first = await shell.run('punctual runs | head -n 1; echo "${PIPESTATUS[0]}"')
+  assert.doesNotMatch(first.shown, /EPIPE/)
+})
+
+/** Those letters of the test that take two columns are the only ones. */
+function columnsOf(line: string): number {
+  return line.length + (line.match(/[夜間]/g)?.length ?? 0)
+}

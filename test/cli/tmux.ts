@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { dirname } from 'node:path'
+import { without } from '../support/optional-tools.ts'
+import { BIN, type PunctualHome } from '../support/punctual-home.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+export const withoutTmux = without('tmux')
+export const COLUMNS = 80
+const DEADLINE_MS = 30_000
+const SHELL = `env PS1='$ ' bash --norc --noprofile`
+
+/** A window of a real terminal, as wide as they were for fifty years, with a shell in it. */
+export interface Pane {
+  /** Types a line. */
+  type(line: string): void
+  /** Presses keys, by the names tmux has for them. */
+  press(...keys: string[]): void
+  /** What is on the screen and above it; lines that the terminal had to break are whole. */
+  text(): string
+  /** The same with the codes that colour it. */
+  painted(): string
+  /** Resolves with the screen once it shows this. */
+  shows(pattern: RegExp): Promise<string>
+  /** Types a command; resolves with what it showed and the code it left with. */
+  run(line: string): Promise<{ shown: string; code: number }>
+  clear(): void
+}
+
+export interface Tmux {
+  openPane(): Pane
+}
+
+/** A tmux server that nobody else sees, with the environment of a test. */
+export function startTmux({ dir, env, atEnd }: PunctualHome): Tmux {
+  const socket = `punctual-${randomBytes(6).toString('hex')}`
+  const { TMUX: _outer, ...clean } = env
+  const path = `${dirname(BIN)}:${process.env['PATH'] ?? ''}`
+  const shellEnv = { ...clean, PATH: path, TERM: 'xterm-256color', TMUX_TMPDIR: dir }
+  const tmux = (...args: string[]) =>
+    execFileSync('tmux', ['-L', socket, '-f', '/dev/null', ...args], {
+      env: { ...shellEnv, LC_ALL: 'C.UTF-8' },
+      encoding: 'utf8',
+    })
+  let panes = 0
+
+  return {
+    openPane() {
+      panes += 1
+      const name = `pane${panes}`
+      const size = ['-x', String(COLUMNS), '-y', '24']
+      tmux('new-session', '-d', '-s', name, ...size, '-c', dir, SHELL)
+      if (panes === 1) atEnd(() => void tmux('kill-server'))
+      return createPane((...args) => tmux(...args), name)
+    },
+  }
+}
+
+function createPane(tmux: (...args: string[]) => string, name: string): Pane {
+  const capture = (...flags: string[]) =>
+    // Of a screen that is half empty, the empty half is not worth reading.
+    tmux('capture-pane', '-p', '-J', '-S', '-', '-t', name, ...flags).replace(/\s+$/, '\n')
+  let commands = 0
+
+  const pane: Pane = {
+    type(line) {
+      tmux('send-keys', '-t', name, '-l', line)
+      pane.press('Enter')
+    },
+    press: (...keys) => void tmux('send-keys', '-t', name, ...keys),
+    text: () => capture().replaceAll(/ +$/gm, ''),
+    painted: () => capture('-e'),
+    async shows(pattern) {
+      const options = { what: String(pattern), deadlineMs: DEADLINE_MS, intervalMs: 50 }
+      try {
+        return await waitFor(() => (pattern.test(pane.text()) ? pane.text() : undefined), options)
+      } catch (error) {
+        throw new Error(`the terminal does not show ${pattern} but\n${pane.text()}`, {
+          cause: error,
+        })
+      }
+    },
+    async run(line) {
+      commands += 1
+      pane.type(`${line}; echo "=${commands}= $?"`)
+      const screen = await pane.shows(new RegExp(`^=${commands}= \\d+$`, 'm'))
+      const [, shown = '', code = ''] =
+        new RegExp(`"=${commands}= \\$\\?"\\n([^]*?)=${commands}= (\\d+)$`, 'm').exec(screen) ?? []
+      return { shown, code: Number(code) }
+    },
+    clear() {
+      pane.press('-R', 'C-l')
+      tmux('clear-history', '-t', name)
+    },
+  }
+  return pane
+}
