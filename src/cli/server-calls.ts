@@ -47,7 +47,9 @@ export function createServerCalls(
       throw unreachable(url, error)
     }
     if (answer.ok) return answer
-    throw failureOf(await problemOf(answer, url))
+    const problem = readAnswer<Problem>(await answer.text(), url)
+    // Others have errors too, such as a proxy whose server is away.
+    throw typeof problem?.detail === 'string' ? failureOf(problem) : stranger(url)
   }
 
   return {
@@ -62,8 +64,7 @@ export function createServerCalls(
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      const text = await answer.text()
-      return (text === '' ? undefined : JSON.parse(text)) as never
+      return readAnswer(await answer.text(), url) as never
     },
 
     async health() {
@@ -74,7 +75,7 @@ export function createServerCalls(
         throw unreachable(url, error)
       }
       const date = answer.headers.get('date')
-      const { reason = '' } = (await answer.json()) as { reason?: string }
+      const { reason = '' } = readAnswer<{ reason?: string }>(await answer.text(), url) ?? {}
       return { isReady: answer.ok, reason, at: date === null ? null : Date.parse(date) }
     },
 
@@ -138,15 +139,19 @@ function parseEvent(block: string): ServerEvent | undefined {
   return { event: fields.get('event') ?? 'message', id: fields.get('id'), data: JSON.parse(data) }
 }
 
-async function problemOf(answer: Response, url: string): Promise<Problem> {
-  const text = await answer.text()
+function readAnswer<T>(text: string, url: string): T | undefined {
+  if (text === '') return undefined
   try {
-    return JSON.parse(text) as Problem
-  } catch {
-    const detail = `${url} answered ${answer.status} and is not a Punctual server`
-    return {
-      ...{ type: '', title: '', status: answer.status, code: 'internal', detail },
-      ...{ hint: 'Check the address.', request_id: '' },
-    }
+    return JSON.parse(text) as T
+  } catch (error) {
+    throw stranger(url, error)
   }
+}
+
+function stranger(url: string, cause?: unknown): Failure {
+  return new Failure(`what answers at ${url} is not a Punctual server`, {
+    exitCode: EXIT.unreachable,
+    hint: 'Check the address given with --server or PUNCTUAL_SERVER.',
+    cause,
+  })
 }

@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
+import { EXIT } from '../cli/exit-codes.ts'
+import { Failure } from '../cli/failure.ts'
 import { findServer } from '../cli/server-address.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { connect } from '../client/index.ts'
@@ -25,16 +27,17 @@ export async function work(
   terminal: Terminal,
 ): Promise<number> {
   const global = command.optsWithGlobals<{ server?: string; token?: string; project?: string }>()
-  const { url, token = '' } = findServer(global, { env: terminal.env, cwd: terminal.cwd })
+  const { url, token } = findServer(global, { env: terminal.env, cwd: terminal.cwd })
+  if (token === undefined) throw noToken(url)
   const client = connect({ url, token, ...(global.project && { project: global.project }) })
   const worker = createWorker({
     client,
     name: flags.name ?? (hostname().replace(/[^A-Za-z0-9._-]/g, '-') || 'worker'),
     ...(flags.queue && { queues: flags.queue }),
     ...(flags.label && { labels: flags.label }),
-    slots: Number(flags.slots),
+    slots: count('slots', flags.slots),
     processes: {
-      launchers: Number(flags.launchers),
+      launchers: count('launchers', flags.launchers),
       passEnv: flags.passEnv,
       ...(terminal.hasColour ? { echo: createEcho(terminal) } : {}),
     },
@@ -45,5 +48,20 @@ export async function work(
   return stopOnSignals(terminal, async () => {
     await worker.drain(DRAIN_MS)
     await client.close()
+  })
+}
+
+function noToken(url: string): Failure {
+  return new Failure(`a worker needs a token for ${url}`, {
+    exitCode: EXIT.forbidden,
+    code: 'unauthorized',
+    hint: 'Give one with PUNCTUAL_TOKEN; `punctual token create NAME --role worker` makes one.',
+  })
+}
+
+function count(flag: string, text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
+  throw new Failure(`--${flag} is "${text}" and not a whole number from 1 on`, {
+    exitCode: EXIT.usage,
   })
 }

@@ -83,9 +83,9 @@ function createPane(tmux: (...args: string[]) => string, name: string): Pane {
     async run(line) {
       commands += 1
       pane.type(`${line}; echo "=${commands}= $?"`)
-      const screen = await pane.shows(new RegExp(`^=${commands}= \\d+$`, 'm'))
+      const screen = await pane.shows(new RegExp(`=${commands}= \\d+$`, 'm'))
       const [, shown = '', code = ''] =
-        new RegExp(`"=${commands}= \\$\\?"\\n([^]*?)=${commands}= (\\d+)$`, 'm').exec(screen) ?? []
+        new RegExp(`"=${commands}= \\$\\?"\\n?([^]*?)=${commands}= (\\d+)$`, 'm').exec(screen) ?? []
       return { shown, code: Number(code) }
     },
     clear() {

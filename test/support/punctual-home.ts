@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { waitFor } from './wait-for.ts'
 
 export const BIN = join(import.meta.dirname, '../../bin/punctual')
@@ -37,7 +36,8 @@ export interface Started {
   readonly ended: Promise<number | null>
 }
 
-export function openHome(t: TestContext): PunctualHome {
+/** For one test, or with `{ after }` of `node:test` for all of a file. */
+export function openHome(t: { after(end: () => Promise<void>): void }): PunctualHome {
   const dir = mkdtempSync(join(tmpdir(), 'punctual-home-'))
   const endings: (() => void | Promise<void>)[] = []
   t.after(async () => {

@@ -45,7 +45,9 @@ export function runningCommands(program: Command, cli: Cli): void {
         ...(job && { job }),
         ...wishes(options),
       })
-      cli.exitWith(childCode(await watchRun(id, { calls, terminal })))
+      const code = childCode(await watchRun(id, { calls, terminal }))
+      if (code === undefined) throw neverWas(await calls.call<WireRun>('GET', `/v1/runs/${id}`))
+      cli.exitWith(code)
     },
   )
 
@@ -175,11 +177,20 @@ async function submit(calls: ServerCalls, body: object): Promise<string> {
   return (await calls.call<SubmitAnswer>('POST', '/v1/runs', body)).id
 }
 
-/** The child's own code, as a shell would give it. */
-function childCode({ state, exit_code, signal }: RunEnd): number {
+/** The child's own code, as a shell would give it; none if there was no child to have one. */
+function childCode({ state, exit_code, signal }: RunEnd): number | undefined {
   if (exit_code !== null) return exit_code
   if (signal !== null) return 128 + (constants.signals[signal as NodeJS.Signals] ?? 0)
-  return state === 'succeeded' ? EXIT.ok : EXIT.execFailed
+  return state === 'succeeded' ? EXIT.ok : undefined
+}
+
+function neverWas({ id, state, message }: WireRun): Failure {
+  const said = message === null ? '' : `: ${harmless(message)}`
+  return new Failure(`${id} is ${state}${said}`, {
+    exitCode: EXIT.execFailed,
+    code: 'run_failed',
+    next: `punctual why ${id}`,
+  })
 }
 
 function finish(cli: Cli, format: Format, run: WireRun): void {
