@@ -30,7 +30,12 @@ export async function openApi(t: TestContext, options: { store?: string } = {}):
     rootToken: ROOT_TOKEN,
     onError: (error) => t.diagnostic(String(error)),
   })
-  t.after(() => scheduler.stop())
+  const workers: Worker[] = []
+  t.after(async () => {
+    // While there is still somebody to say goodbye to.
+    await Promise.all(workers.map((worker) => worker.drain(0)))
+    await scheduler.stop()
+  })
   const url = await scheduler.listen({ host: '127.0.0.1', port: 0 })
   let tokens = 0
 
@@ -65,7 +70,7 @@ export async function openApi(t: TestContext, options: { store?: string } = {}):
         processes: {},
         onError: (error) => t.diagnostic(String(error)),
       })
-      t.after(() => worker.drain(0))
+      workers.push(worker)
       await worker.start()
       return worker
     },
