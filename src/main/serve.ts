@@ -49,10 +49,16 @@ export async function serve(
   if (!isLoopback(host) && !tls) {
     terminal.err('punctual: without --tls-cert and --tls-key, tokens travel readable by others\n')
   }
-  return stopOnSignals(terminal, async () => {
-    await worker?.drain(DRAIN_MS)
-    await scheduler.stop()
-    darken()
+  return stopOnSignals(terminal, {
+    async stop() {
+      await worker?.drain(DRAIN_MS)
+      await scheduler.stop()
+      darken()
+    },
+    async hurry() {
+      if (!worker) process.exit(1)
+      await worker.kill()
+    },
   })
 }
 

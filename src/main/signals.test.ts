@@ -1,24 +1,49 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { afterEach, test } from 'node:test'
 import { createFakeTerminal } from '../../test/cli/fake-terminal.ts'
-import { waitFor } from '../../test/support/wait-for.ts'
 import { stopOnSignals } from './signals.ts'
 
-test('the same signal heard twice at once is one signal', async () => {
-  const terminal = createFakeTerminal({ env: {} })
-  let stops = 0
-  let finish = () => {}
-  const stopped = stopOnSignals(terminal, () => {
-    stops += 1
-    return new Promise((resolve) => {
-      finish = resolve
-    })
-  })
-  process.kill(process.pid, 'SIGTERM')
-  await waitFor(() => stops === 1, { what: 'it to stop' })
-  process.emit('SIGTERM', 'SIGTERM')
-  finish()
-  assert.equal(await stopped, 0)
-  assert.equal(terminal.written.err, 'punctual: SIGTERM, stopping; once more to stop at once\n')
+afterEach(() => {
   process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT')
+})
+
+function setUp() {
+  let nowMs = 1_000
+  const terminal = { ...createFakeTerminal({ env: {} }), now: () => nowMs }
+  const calls: string[] = []
+  const { promise, resolve: finish } = Promise.withResolvers<void>()
+  const ended = stopOnSignals(terminal, {
+    stop() {
+      calls.push('stop')
+      return promise
+    },
+    async hurry() {
+      calls.push('hurry')
+      finish()
+    },
+  })
+  const signal = (afterMs: number, name: 'SIGTERM' | 'SIGINT' = 'SIGTERM') => {
+    nowMs += afterMs
+    process.emit(name, name)
+  }
+  return { terminal, calls, ended, signal, finish }
+}
+
+test('the same signal heard twice at once is one signal', async () => {
+  const { terminal, calls, ended, signal, finish } = setUp()
+  signal(0)
+  signal(499)
+  finish()
+  assert.equal(await ended, 0)
+  assert.deepEqual(calls, ['stop'])
+  assert.equal(terminal.written.err, 'punctual: SIGTERM, stopping; once more to stop at once\n')
+})
+
+test('a second signal does not wait for what runs, and says so', async () => {
+  const { terminal, calls, ended, signal } = setUp()
+  signal(0, 'SIGINT')
+  signal(500)
+  assert.equal(await ended, 1)
+  assert.deepEqual(calls, ['stop', 'hurry'])
+  assert.match(terminal.written.err, /SIGTERM again; what still runs is killed\n$/)
 })

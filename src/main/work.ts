@@ -45,9 +45,12 @@ export async function work(
   })
   await worker.start()
   terminal.out(`worker ${worker.stats().session} is connected to ${url}\n`)
-  return stopOnSignals(terminal, async () => {
-    await worker.drain(DRAIN_MS)
-    await client.close()
+  return stopOnSignals(terminal, {
+    async stop() {
+      await worker.drain(DRAIN_MS)
+      await client.close()
+    },
+    hurry: worker.kill,
   })
 }
 

@@ -126,6 +126,8 @@ export async function startLauncher(lifeline: number): Promise<Launcher> {
     },
     close() {
       orders.end()
+      // Whoever waits for its end must be there when it comes.
+      launcher.ref()
       // One that does not hear is killed; whoever has something under way there ends it by itself.
       const late = setTimeout(() => launcher.kill('SIGKILL'), CLOSE_MS).unref()
       void gone.promise.then(() => clearTimeout(late))
