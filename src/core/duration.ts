@@ -17,8 +17,17 @@ export function parseDuration(text: string, field = 'duration'): number {
     total += Number(part[1]) * UNIT_MS[part[2] as Unit]
     at = PART.lastIndex
   }
-  if (text === '' || !Number.isFinite(total) || total > MAX_DURATION_MS) throw invalid(text, field)
+  if (text === '') throw invalid(text, field)
+  if (total > MAX_DURATION_MS) {
+    const message = `${field} is longer than ${MAX_DURATION_MS / UNIT_MS.d}d`
+    throw new PunctualError('invalid_field', message, { field })
+  }
   return Math.round(total)
+}
+
+/** A duration as requests carry it: exact, and read again by `parseDuration`. */
+export function writeDuration(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : `${ms}ms`
 }
 
 /** The two largest units, for people: `1h 30m`, `2d`, `850ms`. */

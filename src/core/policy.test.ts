@@ -39,12 +39,19 @@ test('what was said is what is decoded, the rest is the default', () => {
   fc.assert(
     fc.property(input, (said) => {
       const policy = decodePolicy(encodePolicy(said))
+      const maxDelayMs = Math.max(DEFAULT_RETRY.maxDelayMs, said.retry?.delayMs ?? 0)
+      const retry = { ...DEFAULT_RETRY, maxDelayMs, ...said.retry }
       assert.deepEqual(
         JSON.stringify(policy),
-        JSON.stringify({ ...DEFAULT_POLICY, ...said, retry: { ...DEFAULT_RETRY, ...said.retry } }),
+        JSON.stringify({ ...DEFAULT_POLICY, ...said, retry }),
       )
     }),
   )
+})
+
+test('a delay beyond the usual longest one is waited for in full', () => {
+  const day = 86_400_000
+  assert.equal(decodePolicy(encodePolicy({ retry: { delayMs: day } })).retry.maxDelayMs, day)
 })
 
 test('nothing a user may say changes how many attempts may be lost', () => {

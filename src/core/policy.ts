@@ -26,6 +26,12 @@ export function encodePolicy(input: PolicyInput): string | null {
   return Object.keys(stored).length === 0 ? null : JSON.stringify(stored)
 }
 
+/** Whoever asks for a long delay and names no longest one has not asked for a shorter delay. */
+function completeRetry(given: Partial<RetryPolicy> = {}): RetryPolicy {
+  const maxDelayMs = Math.max(DEFAULT_RETRY.maxDelayMs, given.delayMs ?? 0)
+  return { ...DEFAULT_RETRY, maxDelayMs, ...given }
+}
+
 const MEMO_LIMIT = 1_000
 const memo = new Map<string, RunPolicy>()
 
@@ -36,7 +42,7 @@ export function decodePolicy(stored: string | null): RunPolicy {
   if (known) return known
   const input = JSON.parse(stored) as PolicyInput
   const policy: RunPolicy = {
-    retry: { ...DEFAULT_RETRY, ...input.retry },
+    retry: completeRetry(input.retry),
     onLost: input.onLost ?? DEFAULT_POLICY.onLost,
     lostMax: DEFAULT_POLICY.lostMax,
   }

@@ -50,6 +50,9 @@ const refused: [text: string, says: RegExp][] = [
   ['since:soon', /duration/],
   ['since:2026-02-30T00:00:00Z', /time with its zone/],
   ['x'.repeat(3_000), /longer than/],
+  ['job:a\0', /NUL/],
+  ['"', /never closes/],
+  ['job:"nightly', /never closes/],
 ]
 for (const [text, says] of refused) {
   test(`"${text.slice(0, 30)}" is refused with a hint`, () => {

@@ -45,6 +45,8 @@ const PAIR = /^([a-z]+)(?:\.([A-Za-z0-9][A-Za-z0-9._-]*))?:(.+)$/s
 /** Reads a filter as of `now`, to which durations in it refer. */
 export function parseRunFilter(text: string, now: number, field = 'q'): RunFilter {
   if (text.length > LONGEST) throw wrong(field, `is longer than ${LONGEST} characters`)
+  if (text.includes('\0')) throw wrong(field, 'contains NUL, which no name has')
+  if (text.split('"').length % 2 === 0) throw wrong(field, 'opens a quote that it never closes')
   let filter = ANY_RUN
   for (const [word] of text.matchAll(WORD)) {
     filter = { ...filter, ...readWord(word, filter, now, field) }

@@ -1,4 +1,4 @@
-import { parseDuration } from './duration.ts'
+import { parseDuration, writeDuration } from './duration.ts'
 import { PunctualError } from './errors.ts'
 import type {
   Assignment,
@@ -10,7 +10,7 @@ import type {
   SubmitAnswer,
   Welcome,
 } from './protocol.ts'
-import type { RetryPolicy } from './retry.ts'
+import { readRetry, type WireRetry, writeRetry } from './wire-retry.ts'
 import type { WirePage } from './views.ts'
 import { readWork, type Work, type WorkInput } from './work.ts'
 
@@ -38,14 +38,7 @@ export interface WireSubmission extends WorkInput {
   readonly tags?: Readonly<Record<string, string>> | undefined
 }
 
-export interface WireRetry {
-  readonly max?: RetryPolicy['max'] | undefined
-  readonly backoff?: RetryPolicy['backoff'] | undefined
-  readonly delay?: string | undefined
-  readonly max_delay?: string | undefined
-  readonly jitter?: RetryPolicy['jitter'] | undefined
-  readonly on?: RetryPolicy['on'] | undefined
-}
+type Gates = NonNullable<Submission['concurrency']>
 
 /** What a run without a job is called. */
 export const NAMELESS_JOB = 'adhoc'
@@ -71,10 +64,10 @@ export function readSubmission(wire: WireSubmission, at = ''): Submission {
     weight: wire.weight,
     work,
     task: wire.task,
-    timeoutMs: wire.timeout === undefined ? undefined : readDuration(wire.timeout, `${at}timeout`),
+    timeoutMs: wire.timeout === undefined ? undefined : readTimeout(wire.timeout, `${at}timeout`),
     retry: wire.retry === undefined ? undefined : readRetry(wire.retry, `${at}retry.`),
     onLost: wire.on_lost,
-    concurrency: wire.concurrency,
+    concurrency: wire.concurrency && readGates(wire.concurrency, `${at}concurrency`),
     dedupeKey: wire.dedupe_key,
     idempotencyKey: wire.idempotency_key,
     tags: wire.tags,
@@ -106,40 +99,21 @@ function writeWork({ executor: _, kill_grace_ms: graceMs, ...same }: Work): Work
   return { ...same, kill_grace: writeDuration(graceMs) }
 }
 
-/** What is left out stays out: a policy stores only what its author said. */
-function readRetry(wire: WireRetry, at: string): Partial<RetryPolicy> {
-  return {
-    ...(wire.max === undefined ? {} : { max: wire.max }),
-    ...(wire.backoff === undefined ? {} : { backoff: wire.backoff }),
-    ...(wire.delay === undefined ? {} : { delayMs: parseDuration(wire.delay, `${at}delay`) }),
-    ...(wire.max_delay === undefined
-      ? {}
-      : { maxDelayMs: parseDuration(wire.max_delay, `${at}max_delay`) }),
-    ...(wire.jitter === undefined ? {} : { jitter: wire.jitter }),
-    ...(wire.on === undefined ? {} : { on: wire.on }),
+/** One key with two limits would follow whichever was read last. */
+function readGates(gates: Gates, field: string): Gates {
+  for (const [index, { key }] of gates.entries()) {
+    if (gates.findIndex((gate) => gate.key === key) === index) continue
+    const at = `${field}.${index}.key`
+    throw new PunctualError('invalid_field', `${at} stands there twice`, { field: at })
   }
-}
-
-function writeRetry(retry: Partial<RetryPolicy>): WireRetry {
-  return {
-    max: retry.max,
-    backoff: retry.backoff,
-    delay: writeDuration(retry.delayMs),
-    max_delay: writeDuration(retry.maxDelayMs),
-    jitter: retry.jitter,
-    on: retry.on,
-  }
+  return gates
 }
 
 /** A timeout of nothing would end every attempt at its start: surely not what was meant. */
-function readDuration(text: string, field: string): number {
+export function readTimeout(text: string, field: string): number {
   const ms = parseDuration(text, field)
   if (ms >= 1) return ms
   throw new PunctualError('invalid_field', `${field} must be at least 1ms`, { field })
-}
-
-function writeDuration(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : `${ms}ms`
 }
 
 export interface WireRun {

@@ -28,8 +28,8 @@ const readable: [why: string, input: WorkInput, work: Work | undefined][] = [
   ],
   [
     'one that is a single word is a program, not a command line',
-    { script: '', interpreter: 'my python' },
-    { executor: 'script', script: '', interpreter: ['my python'] },
+    { script: 'x', interpreter: 'my python' },
+    { executor: 'script', script: 'x', interpreter: ['my python'] },
   ],
   [
     'everything around it',
@@ -56,6 +56,9 @@ for (const [why, input, work] of readable) {
 }
 
 const long = 'x'.repeat(LIMITS.argumentBytes)
+const nine = Array<string>(9).fill(long)
+const letters = (count: number) =>
+  Object.fromEntries(nine.slice(0, count).map((text, index) => [`V${index}`, text]))
 const refused: [why: string, input: WorkInput, field: string][] = [
   ['two things to start', { run: 'a', argv: ['b'] }, 'argv'],
   ['a shell without a command', { argv: ['b'], shell: '/bin/sh' }, 'shell'],
@@ -65,7 +68,9 @@ const refused: [why: string, input: WorkInput, field: string][] = [
   ['no program', { argv: [] }, 'argv'],
   ['a program without a name', { argv: [''] }, 'argv.0'],
   ['a shell without a name', { run: 'a', shell: ' ' }, 'shell'],
-  ['no interpreter', { script: '', interpreter: [] }, 'interpreter'],
+  ['no interpreter', { script: 'x', interpreter: [] }, 'interpreter'],
+  ['an empty command', { run: ' \n' }, 'run'],
+  ['an empty script', { script: '' }, 'script'],
   ['NUL in a command', { run: 'a\0b' }, 'run'],
   ['NUL in an argument', { argv: ['a', '\0'] }, 'argv.1'],
   ['NUL in a script', { script: '\0' }, 'script'],
@@ -81,7 +86,13 @@ const refused: [why: string, input: WorkInput, field: string][] = [
   ['a grace that is no duration', { run: 'a', kill_grace: 'soon' }, 'kill_grace'],
   ['an argument too long for Linux', { argv: ['a', `${long}x`] }, 'argv.1'],
   ['a command too long for Linux', { run: `${long}x` }, 'run'],
-  ['arguments too long together', { argv: ['a', ...Array<string>(9).fill(long)] }, 'argv'],
+  ['arguments too long together', { argv: ['a', ...nine] }, 'argv'],
+  [
+    'an interpreter too long for Linux',
+    { script: 'x', interpreter: ['a', ...nine] },
+    'interpreter',
+  ],
+  ['a command too long with its variables', { run: long, env: letters(8) }, 'env'],
 ]
 for (const [why, input, field] of refused) {
   test(`${why} is refused, and the field named`, () => {

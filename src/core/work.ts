@@ -91,7 +91,7 @@ const BELONGS_TO = [
 function whatOf(kind: 'run' | 'argv' | 'script', input: WorkInput, at: string): Work {
   switch (kind) {
     case 'run': {
-      const run = argument(input.run as string, `${at}run`)
+      const run = argument(something(input.run as string, `${at}run`), `${at}run`)
       const { shell } = input
       return {
         executor: 'shell',
@@ -106,7 +106,7 @@ function whatOf(kind: 'run' | 'argv' | 'script', input: WorkInput, at: string): 
       const words = typeof interpreter === 'string' ? [interpreter] : interpreter
       return {
         executor: 'script',
-        script: text(input.script as string, `${at}script`),
+        script: text(something(input.script as string, `${at}script`), `${at}script`),
         interpreter: commandLine(words, `${at}interpreter`),
       }
     }
@@ -131,6 +131,11 @@ function commandLine(words: readonly string[], field: string): readonly string[]
   program(words[0], `${field}.0`)
   for (const [index, word] of words.entries()) argument(word, `${field}.${index}`)
   return words
+}
+
+function something(command: string, field: string): string {
+  if (command.trim() !== '') return command
+  throw wrong(field, 'is empty: there would be nothing to do')
 }
 
 function program(name: string, field: string): string {
@@ -180,14 +185,26 @@ function octal(digits: string, field: string): string {
 
 /** Arguments and environment travel to the new process as one block, and that block has its limit. */
 function checkSize(work: Work, at: string): void {
-  const words = work.executor === 'argv' ? work.argv : []
+  const words = wordsOf(work)
   let bytes = words.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0)
   for (const [name, value] of Object.entries(work.env ?? {})) {
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 2
   }
   if (bytes <= LIMITS.argumentsBytes) return
-  const field = `${at}${work.executor === 'argv' ? 'argv' : 'env'}`
-  throw wrong(field, `and the environment are ${bytes} bytes; at most ${LIMITS.argumentsBytes} fit`)
+  const field = `${at}${work.executor === 'argv' ? 'argv' : work.env ? 'env' : 'interpreter'}`
+  const most = LIMITS.argumentsBytes
+  throw wrong(field, `makes arguments and environment ${bytes} bytes; at most ${most} fit`)
+}
+
+function wordsOf(work: Work): readonly string[] {
+  switch (work.executor) {
+    case 'argv':
+      return work.argv
+    case 'shell':
+      return [work.shell ?? DEFAULT_SHELL, work.run]
+    case 'script':
+      return work.interpreter
+  }
 }
 
 function wrong(field: string, what: string): PunctualError {

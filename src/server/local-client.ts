@@ -10,7 +10,7 @@ import { isProcess, type Work } from '../core/work.ts'
 import type { LaneSpec } from '../core/lane.ts'
 import { auditOf } from './admin/by.ts'
 import type { Catalog } from './catalog.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { encodeCursor, readNumberCursor } from './cursor.ts'
 import type { LogWriter } from './logs/log-writer.ts'
 import { findRun } from './find-run.ts'
 import { listRuns } from './list-runs.ts'
@@ -79,8 +79,7 @@ export function createLocalClient(
 
     async listRuns(query = {}) {
       const limit = Math.min(query.limit ?? 50, LIMITS.pageSize)
-      const before =
-        query.cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(query.cursor)
+      const before = readNumberCursor(query.cursor)
       const filter: RunFilter = {
         ...parseRunFilter(query.q ?? '', parts.storeNow()),
         ...(query.state === undefined ? {} : { states: new Set([query.state]) }),

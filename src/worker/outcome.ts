@@ -1,5 +1,6 @@
 import { LIMITS } from '../core/limits.ts'
 import type { Assignment, Done, Held } from '../core/protocol.ts'
+import { refuseResult } from '../core/result.ts'
 import type { StopCause } from './handler.ts'
 
 /** How a handler came to its end, or failed to. */
@@ -69,9 +70,9 @@ function returned(held: Held, value: unknown): Done {
     return fatal(held, `the result is not JSON: ${messageOf(error)}`)
   }
   if (result === undefined) return { ...held, outcome: 'succeeded' }
-  const bytes = Buffer.byteLength(result)
-  if (bytes <= LIMITS.resultBytes) return { ...held, outcome: 'succeeded', result }
-  return fatal(held, `the result has ${bytes} bytes; at most ${LIMITS.resultBytes} are accepted`)
+  const refused = refuseResult(result)
+  if (refused === undefined) return { ...held, outcome: 'succeeded', result }
+  return fatal(held, `the result ${refused}`)
 }
 
 function threw(held: Held, settled: Extract<Settled, { kind: 'threw' | 'ignored' }>): Done {

@@ -2,9 +2,10 @@ import type { WireAudit, WirePage } from '../../core/views.ts'
 import { formatTime } from '../../core/wire.ts'
 import type { AuditRecord, AuditStore, CatalogStore } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
+import { readNumberCursor } from '../cursor.ts'
 import type { Actors } from './actors.ts'
 import type { Paging } from './jobs.ts'
-import { pageLimit, pageOf, readNumberCursor } from './paging.ts'
+import { pageLimit, pageOf } from './paging.ts'
 
 /** The record of what was changed, and by whom. */
 export interface AuditLog {
@@ -19,10 +20,10 @@ export function createAuditLog(deps: {
   const { store, catalog, actors } = deps
   return {
     async list(project, everywhere, { limit, cursor }) {
+      const before = readNumberCursor(cursor)
       const projectId = everywhere ? null : await catalog.findProject(project)
       if (projectId === null && !everywhere) return { data: [], next_cursor: null }
       const size = pageLimit(limit)
-      const before = readNumberCursor(cursor)
       const rows = await store.listAudit({ projectId, before, limit: size + 1 })
       const ids = rows.flatMap((row) => row.projectId ?? [])
       const projects = await store.projectNames([...new Set(ids)])
@@ -31,7 +32,7 @@ export function createAuditLog(deps: {
         rows,
         size,
         (row) => show(row, projects, nameOf),
-        ({ id }) => String(id),
+        ({ id }) => id,
       )
     },
   }

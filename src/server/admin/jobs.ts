@@ -4,10 +4,11 @@ import type { WireJob, WireJobVersion, WirePage } from '../../core/views.ts'
 import { formatTime } from '../../core/wire.ts'
 import type { JobRecord, JobVersion, Store } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
+import { readNameCursor, readNumberCursor } from '../cursor.ts'
 import type { Definitions } from '../definitions.ts'
 import type { Actors } from './actors.ts'
 import { auditOf, type By } from './by.ts'
-import { pageLimit, pageOf, readCursor, readNumberCursor } from './paging.ts'
+import { pageLimit, pageOf } from './paging.ts'
 
 export interface Paging {
   readonly limit?: number | undefined
@@ -81,10 +82,10 @@ export function createJobs(deps: {
     },
 
     async list(project, { limit, cursor }) {
+      const after = readNameCursor(cursor)
       const projectId = await catalog.findProject(project)
       if (projectId === null) return { data: [], next_cursor: null }
       const size = pageLimit(limit)
-      const after = readCursor(cursor) ?? ''
       const rows = await store.listDefinitions({ projectId, after, limit: size + 1 })
       const nameOf = await actors.names()
       return pageOf(
@@ -96,16 +97,16 @@ export function createJobs(deps: {
     },
 
     async versions(project, name, { limit, cursor }) {
+      const before = Math.min(readNumberCursor(cursor), LARGEST_VERSION)
       const { record } = await find(project, name)
       const size = pageLimit(limit)
-      const before = Math.min(readNumberCursor(cursor), LARGEST_VERSION)
       const rows = await store.jobVersions({ jobId: record.id, before, limit: size + 1 })
       const nameOf = await actors.names()
       return pageOf(
         rows,
         size,
         (row) => showVersion(row, nameOf),
-        ({ version }) => String(version),
+        ({ version }) => version,
       )
     },
 

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { ROLES } from '../../core/permission.ts'
-import { parseDuration } from '../../core/duration.ts'
-import { parseTime } from '../../core/wire.ts'
+import { parseTime, readTimeout } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
@@ -62,8 +61,8 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
       const { paused, default_timeout, max_timeout } = request.body
       return queues.change(byOf(request), request.params.name, {
         paused,
-        defaultTimeoutMs: readTimeout(default_timeout, 'default_timeout'),
-        maxTimeoutMs: readTimeout(max_timeout, 'max_timeout'),
+        defaultTimeoutMs: timeoutOrNone(default_timeout, 'default_timeout'),
+        maxTimeoutMs: timeoutOrNone(max_timeout, 'max_timeout'),
       })
     },
   })
@@ -135,6 +134,6 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   })
 }
 
-function readTimeout(text: string | null | undefined, field: string): number | null | undefined {
-  return typeof text === 'string' ? parseDuration(text, field) : text
+function timeoutOrNone(text: string | null | undefined, field: string): number | null | undefined {
+  return typeof text === 'string' ? readTimeout(text, field) : text
 }

@@ -75,13 +75,19 @@ export function runId(text: string): string {
 
 /** `If-Match: "3"` names the version that must be in force; `If-None-Match: *` that there is none. */
 export function expectedVersion({ headers }: FastifyRequest): number | null {
-  if (headers['if-none-match'] === '*') return 0
+  const none = headers['if-none-match']
+  if (none === '*') return 0
+  if (none !== undefined) throw notUnderstood('If-None-Match', '*')
   const match = headers['if-match']
   if (match === undefined || match === '*') return null
   const version = /^"(\d{1,9})"$/.exec(match)?.[1]
   if (version !== undefined) return Number(version)
-  const message = 'the header If-Match must be a version in quotes, as ETag gave it'
-  throw new PunctualError('invalid_request', message, { field: 'If-Match' })
+  throw notUnderstood('If-Match', 'a version in quotes, as ETag gave it')
+}
+
+function notUnderstood(header: string, expected: string): PunctualError {
+  const message = `the header ${header} must be ${expected}`
+  return new PunctualError('invalid_request', message, { field: header })
 }
 
 /** Aborts when the other side hangs up before it has its answer, or when the server stops. */

@@ -44,8 +44,11 @@ const entry = Type.Unsafe<Entry>({
   description: 'a list of milliseconds, a stream (0, 1 or 2) and text',
 })
 
+/** Chunks of one attempt are counted in 31 bits. */
+const MOST_CHUNKS = 2 ** 31 - 1
+
 const output = fields({
-  chunks: wholeNumber(0),
+  chunks: wholeNumber(0, MOST_CHUNKS),
   bytes: wholeNumber(0),
   dropped: Type.Optional(wholeNumber(0)),
   last: Type.Optional(list(entry, LIMITS.chunkEntries)),
@@ -86,7 +89,7 @@ export const Log = fields({
   chunks: list(
     fields({
       ...attempt,
-      chunk: wholeNumber(0, 2 ** 31 - 1),
+      chunk: wholeNumber(0, MOST_CHUNKS - 1),
       entries: list(entry, LIMITS.chunkEntries, 1),
     }),
     LIMITS.logChunks,

@@ -29,6 +29,7 @@ export async function exchange(
   message: Exchange,
   context: Exchanging,
 ): Promise<ExchangeAnswer> {
+  requireSense(session, message)
   if (message.number < session.exchange) {
     throw new PunctualError('exchange_out_of_order', `exchange ${session.exchange} came before`)
   }
@@ -44,6 +45,18 @@ export async function exchange(
   const granted = [...session.unconfirmed.values()]
   await context.prepare(granted)
   return { number: message.number, verdicts, runs: assign(session, message, granted, context) }
+}
+
+/** What a worker cannot mean would have it granted runs that it is never told of. */
+function requireSense({ offer }: Session, { number, answered, free }: Exchange): void {
+  if (answered >= number) {
+    const message = `answered must be below number: exchange ${number} has no answer yet`
+    throw new PunctualError('invalid_field', message, { field: 'answered' })
+  }
+  if (free > offer.slots) {
+    const message = `free must be at most ${offer.slots}, the slots this worker registered with`
+    throw new PunctualError('invalid_field', message, { field: 'free' })
+  }
 }
 
 function startWaiting(session: Session, message: Exchange, context: Exchanging) {
@@ -153,7 +166,9 @@ async function leasesOf(
     if (lease) return lease
     const item = reported.next().value as Done
     const attempt = answers.next().value
-    if (attempt?.kind === 'lease') return attempt.lease
+    // A fence can be found by trying; only the session that was granted the attempt may end it.
+    if (attempt?.kind === 'lease')
+      return attempt.lease.session === session.id ? attempt.lease : 'stale'
     return attempt?.kind === 'ended' && attempt.cause === causeOf(item) ? 'accepted' : 'stale'
   })
 }

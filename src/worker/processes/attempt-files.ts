@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LIMITS } from '../../core/limits.ts'
+import { refuseResult } from '../../core/result.ts'
 import type { Assignment } from '../../core/protocol.ts'
 import type { AttemptFiles } from './command.ts'
 
@@ -69,10 +70,6 @@ export function createFileRoom(): FileRoom {
 }
 
 function resultOf(text: string): { text?: string; problem?: string } {
-  try {
-    JSON.parse(text)
-    return { text }
-  } catch (error) {
-    return { problem: `the result is not JSON: ${(error as Error).message}` }
-  }
+  const refused = refuseResult(text)
+  return refused === undefined ? { text } : { problem: `the result ${refused}` }
 }
