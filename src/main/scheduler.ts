@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { Clock, Random } from '../core/clock.ts'
 import type { SchedulerClient } from '../core/protocol.ts'
 import { createApi } from '../server/api/create-api.ts'
+import type { ConnectionLimits } from '../server/api/connections.ts'
 import type { Route } from '../server/api/route-table.ts'
 import { DEFAULT_CONFIG, type NodeConfig } from '../server/config.ts'
 import { startNode } from '../server/node.ts'
@@ -40,6 +41,8 @@ export interface ListenOptions {
   readonly isOpen?: boolean
   readonly allowHosts?: readonly string[]
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
+  /** What differs from the usual limits of connections. */
+  readonly connections?: Partial<ConnectionLimits>
 }
 
 export async function openScheduler(options: SchedulerOptions): Promise<Scheduler> {
@@ -73,7 +76,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
     storeVersion: store.version,
     clientFor: node.clientFor,
 
-    async listen({ host, port, isOpen = false, allowHosts = [], tls }) {
+    async listen({ host, port, isOpen = false, allowHosts = [], tls, connections = {} }) {
       const api = createApi({
         clientFor: node.clientFor,
         admin: node.admin,
@@ -83,6 +86,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
         clock,
         isOpen,
         allowHosts,
+        connections,
         ...(tls && { tls }),
         ...(options.version === undefined ? {} : { version: options.version }),
       })

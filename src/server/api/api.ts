@@ -13,6 +13,7 @@ import type { Administration } from '../administration.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Caller } from '../identity/caller.ts'
 import type { Metrics } from '../metrics.ts'
+import type { ConnectionLimits } from './connections.ts'
 import type { Told } from './reference/told.ts'
 import type { Route } from './route-table.ts'
 
@@ -30,6 +31,8 @@ export interface ApiOptions {
   /** Host names this server answers to, besides those of the loopback. */
   readonly allowHosts?: readonly string[]
   readonly logger?: FastifyBaseLogger
+  /** What differs from the usual limits of connections. */
+  readonly connections?: Partial<ConnectionLimits>
   /** Serve HTTPS. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
   /** Of this program, for the reference. */

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Clock } from '../../core/clock.ts'
 import { PunctualError } from '../../core/errors.ts'
 import { PROBLEM_TYPE, problemOf } from './problem.ts'
 
@@ -12,7 +13,11 @@ interface ClientError extends Error {
  * Bytes that never became a request: there is no reply object yet, only a socket. They still get a
  * problem like everyone else, and then the connection ends, because what follows cannot be trusted.
  */
-export function answerClientError(error: ClientError, socket: Socket, requestId: string): void {
+export function answerClientError(
+  error: ClientError,
+  socket: Socket,
+  { requestId, clock }: { requestId: string; clock: Clock },
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -25,6 +30,17 @@ export function answerClientError(error: ClientError, socket: Socket, requestId:
       `Content-Length: ${Buffer.byteLength(body)}\r\n` +
       `Connection: close\r\n\r\n${body}`,
   )
+  void hangUp(socket, clock)
+}
+
+/** Time to read the answer. Whoever never closes their end must not keep ours open. */
+const LINGER_MS = 1_000
+
+async function hangUp(socket: Socket, clock: Clock): Promise<void> {
+  const closed = new AbortController()
+  socket.once('close', () => closed.abort('closed'))
+  await clock.sleep(LINGER_MS, closed.signal)
+  socket.destroy()
 }
 
 function describe(error: ClientError): PunctualError {

@@ -8,6 +8,7 @@ import { guardAccess } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { acceptJsonOnly } from './body.ts'
 import { answerClientError, MAX_URL_LENGTH } from './client-error.ts'
+import { DEFAULT_CONNECTIONS, limitConnections } from './connections.ts'
 import { eventRoutes } from './event-routes.ts'
 import { healthRoutes } from './health-routes.ts'
 import { guardHost } from './host.ts'
@@ -26,28 +27,25 @@ import { refuseUnreadParameters } from './unread-parameters.ts'
 import { validationError } from './validation-error.ts'
 import { workerRoutes } from './worker-routes.ts'
 
-const REQUEST_TIMEOUT_MS = 30_000
-const HEADERS_TIMEOUT_MS = 10_000
-/** How often the two above are enforced; Node's own half minute would triple them. */
-const TIMEOUT_CHECK_MS = 2_000
-const KEEP_ALIVE_MS = 75_000
-const MAX_CONNECTIONS = 10_000
-
 /** The HTTP face of a scheduler, ready to listen or to be injected into. */
 export function createApi(options: ApiOptions): Api {
   const nextRequestId = createRequestIds()
+  const limits = { ...DEFAULT_CONNECTIONS, ...options.connections }
   const http = {
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.checkMs,
+    // Answered by `guardHost`, in our words.
+    requireHostHeader: false,
   }
   const transport = options.tls
     ? { https: { ...http, ...options.tls, minVersion: 'TLSv1.2' as const } }
     : { http }
   const api: Api = Fastify({
     ...transport,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: limits.requestMs,
+    connectionTimeout: limits.stalledMs,
+    keepAliveTimeout: limits.keepAliveMs,
     bodyLimit: LIMITS.bodyBytes,
     // Names of full length, each letter escaped: what is longer is told that it is no name.
     routerOptions: { maxParamLength: 3 * LIMITS.nameLength },
@@ -66,17 +64,18 @@ export function createApi(options: ApiOptions): Api {
     schemaController: { compilersFactory: lazyCompilers },
     schemaErrorFormatter: validationError,
     frameworkErrors: sendProblem,
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, nextRequestId()),
+    clientErrorHandler: (error, socket) =>
+      answerClientError(error, socket, { requestId: nextRequestId(), clock: options.clock }),
     genReqId: nextRequestId,
     logController: new LogController({ disableRequestLogging: true }),
     ...(options.logger ? { loggerInstance: options.logger } : {}),
   }).withTypeProvider<TypeBoxTypeProvider>()
-  api.server.maxConnections = MAX_CONNECTIONS
+  limitConnections(api.server, limits)
   api.setErrorHandler(sendProblem)
 
   guardHost(api, options.allowHosts ?? [])
   guardAccess(api, options)
-  guardUrlLength(api)
+  guardUrl(api)
   acceptJsonOnly(api)
   refuseUnreadParameters(api)
   answerUnknownRoutes(api)
@@ -101,9 +100,11 @@ export function createApi(options: ApiOptions): Api {
   return api
 }
 
-function guardUrlLength(api: Api): void {
-  api.addHook('onRequest', (request, _reply, next) => {
-    if (request.url.length <= MAX_URL_LENGTH) next()
+function guardUrl(api: Api): void {
+  api.addHook('onRequest', ({ url }, _reply, next) => {
+    // With a host in it, it would be for a proxy, and might name another host than its header.
+    if (!url.startsWith('/')) next(new PunctualError('invalid_request', 'the URL is not a path'))
+    else if (url.length <= MAX_URL_LENGTH) next()
     else
       next(new PunctualError('uri_too_long', `the URL is longer than ${MAX_URL_LENGTH} characters`))
   })

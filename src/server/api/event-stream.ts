@@ -35,7 +35,8 @@ export function startEvents(reply: FastifyReply, clock: Clock): EventStream {
     for (;;) {
       await clock.sleep(BEAT_MS, closed.signal)
       if (closed.signal.aborted) return
-      raw.write(': still here\n\n')
+      // To whoever takes nothing there is nothing to add; the connection ends for being stalled.
+      if (!raw.writableNeedDrain) raw.write(': still here\n\n')
     }
   }
   void beat()

@@ -15,6 +15,9 @@ export function guardHost(api: Api, allowHosts: readonly string[]): void {
   const allowed = new Set([...LOOPBACK, ...allowHosts.map((host) => host.toLowerCase())])
 
   api.addHook('onRequest', (request, _reply, next) => {
+    if (countHosts(request.raw.rawHeaders) !== 1) {
+      return next(new PunctualError('invalid_request', 'a request names exactly one Host'))
+    }
     const { host = '', origin } = request.headers
     const name = host.toLowerCase().replace(PORT, '')
     if (!allowed.has(name)) {
@@ -27,6 +30,16 @@ export function guardHost(api: Api, allowHosts: readonly string[]): void {
     }
     next()
   })
+}
+
+/** Of two, a proxy before us may have looked at the other one. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  return count
 }
 
 function isForeign(origin: string | undefined, host: string): boolean {

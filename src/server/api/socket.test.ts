@@ -35,7 +35,25 @@ const SUBMIT = `POST /v1/runs HTTP/1.1\r\n${HEAD}Content-Type: application/json\
 
 const table: [why: string, request: string, status: number, code: string][] = [
   ['words that are not HTTP', 'hello there\r\n\r\n', 400, 'invalid_request'],
-  ['a request that names no host', 'GET /livez\r\n\r\n', 403, 'host_not_allowed'],
+  ['a request of 1991, without a host', 'GET /livez\r\n\r\n', 400, 'invalid_request'],
+  [
+    'a request that names no host',
+    'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n',
+    400,
+    'invalid_request',
+  ],
+  [
+    'a request that names two hosts',
+    `GET /livez HTTP/1.1\r\n${HEAD}Host: evil.example\r\nConnection: close\r\n\r\n`,
+    400,
+    'invalid_request',
+  ],
+  [
+    'a URL that names another host',
+    `GET http://evil.example/livez HTTP/1.1\r\n${HEAD}Connection: close\r\n\r\n`,
+    400,
+    'invalid_request',
+  ],
   [
     'two lengths that disagree',
     `POST /v1/runs HTTP/1.1\r\n${HEAD}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`,

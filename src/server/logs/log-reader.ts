@@ -6,9 +6,14 @@ import type { WireLog, WireLogLine } from '../../core/views.ts'
 import type { LogStore, RunQueries, RunRecord } from '../../store/port.ts'
 import { countLines } from '../sessions/log.ts'
 import { linesOf } from './log-lines.ts'
+import { createTurns } from './turns.ts'
 
-/** Chunks read at a time: some two megabytes at most. */
+/** Chunks read at a time for a page: some two megabytes at most. */
 const CHUNKS = 8
+/** Streams read chunk by chunk, so that one that is never read from holds no more than that. */
+const STREAMED = 1
+/** How many streams read at once; the rest of the node's work goes on in between. */
+const STREAMS_AT_ONCE = 2
 
 /** One attempt of a run, as far as its output is concerned. */
 export interface LoggedAttempt {
@@ -39,17 +44,24 @@ interface Piece {
 }
 
 export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>): LogReader {
+  const takeTurn = createTurns(STREAMS_AT_ONCE)
+
   /** Chunks in order, the last one, which came with the end, too. */
-  async function* pieces(attempt: LoggedAttempt, from: number): AsyncGenerator<Piece> {
+  async function* pieces(
+    attempt: LoggedAttempt,
+    from: number,
+    logChunks = store.logChunks.bind(store),
+    limit = CHUNKS,
+  ): AsyncGenerator<Piece> {
     const { runId, fence } = attempt
     let nextLine = 0
     for (let chunk = from; ;) {
-      const rows = await store.logChunks({ runId, fence, from: chunk, limit: CHUNKS })
+      const rows = await logChunks({ runId, fence, from: chunk, limit })
       for (const { firstLine, lines, entries } of rows) {
         yield { firstLine, entries: JSON.parse(entries) as Entry[] }
         nextLine = firstLine + lines
       }
-      if (rows.length < CHUNKS) break
+      if (rows.length < limit) break
       chunk += rows.length
     }
     const last = attempt.end?.output?.last
@@ -57,6 +69,9 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
     if (from > 0 && nextLine === 0) nextLine = await lineAfter(attempt, from - 1)
     yield { firstLine: nextLine, entries: last }
   }
+
+  const stream = (attempt: LoggedAttempt, from: number) =>
+    pieces(attempt, from, (input) => takeTurn(() => store.logChunks(input)), STREAMED)
 
   const lineAfter = async ({ runId, fence }: LoggedAttempt, chunk: number): Promise<number> => {
     const [row] = await store.logChunks({ runId, fence, from: chunk, limit: 1 })
@@ -128,11 +143,11 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
     async *chunks(attempt, from) {
       const total = attempt.end?.output?.chunks
       if (total !== undefined && from >= total) return
-      for await (const { entries } of pieces(attempt, from)) yield entries
+      for await (const { entries } of stream(attempt, from)) yield entries
     },
 
     async *raw(attempt) {
-      for await (const { entries } of pieces(attempt, 0)) {
+      for await (const { entries } of stream(attempt, 0)) {
         for (const [, stream, text] of entries) if (stream !== 0) yield bytesOf(text)
       }
     },
