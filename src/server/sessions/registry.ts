@@ -55,6 +55,7 @@ export function createRegistry(options: RegistryOptions): Registry {
         session: id,
         registration: hello.registration,
         name: hello.name,
+        project,
         offer: JSON.stringify(offer),
         held,
       })
@@ -108,6 +109,10 @@ export function createRegistry(options: RegistryOptions): Registry {
 
     heartbeat(session, message) {
       requirePromises(membership)
+      if (message.answered > session.exchange) {
+        const why = `answered must be at most ${session.exchange}, the last exchange there was`
+        throw new PunctualError('invalid_field', why, { field: 'answered' })
+      }
       session.lastSeenMono = clock.mono()
       confirm(session, message.answered)
       const listed = new Map<number, number>()

@@ -8,13 +8,16 @@ interface Adoption {
   readonly node?: number
   readonly session?: number
   readonly registration?: number
+  readonly project?: string
   readonly held?: readonly Held[]
 }
 
 function adopt(world: World, adoption: Adoption) {
   const { node = world.node, session = world.session, registration = 1, held = [] } = adoption
+  const { project = 'default' } = adoption
   const pairs = held.map(({ runId, fence }) => ({ runId, fence }))
-  return world.store.adopt({ node, session, registration, name: 'worker-1', held: pairs })
+  const input = { node, session, registration, name: 'worker-1', project, held: pairs }
+  return world.store.adopt(input)
 }
 
 async function running(
@@ -110,6 +113,17 @@ export function sessionsContract(open: OpenStore): void {
     inWorld(async (world) => {
       await adopt(world, { registration: 9 })
       assert.ok(await adopt(world, { session: world.mint(), registration: 1 }))
+    }),
+  )
+
+  test(
+    'a session stays with its project: another gets neither it nor its leases',
+    inWorld(async (world) => {
+      await adopt(world, { registration: 1 })
+      const leases = await running(world, 2)
+      assert.equal(await adopt(world, { project: 'other', registration: 9, held: leases }), null)
+      const result = await adopt(world, { registration: 2, held: leases })
+      assert.deepEqual(result && runIds(result.adopted), runIds(leases))
     }),
   )
 

@@ -19,7 +19,7 @@ export interface NodeStore {
   buryDead(): Promise<readonly number[]>
   /**
    * Binds a session to a node and moves the leases it lists to it, all or nothing. `null` when a
-   * newer registration of the session is known. `unlisted` are the session's other leases: grants
+   * newer registration of the session is known, or when it is another project's. `unlisted` are the session's other leases: grants
    * whose answer it never saw.
    */
   adopt(input: {
@@ -27,6 +27,8 @@ export interface NodeStore {
     session: number
     registration: number
     name: string
+    /** The project it registers in. */
+    project?: string
     /** JSON text of what the worker offers, for people who look for one. */
     offer?: string
     held: readonly { runId: number; fence: number }[]

@@ -3,6 +3,7 @@ import type { Connection } from './connection.ts'
 import { firstSchema } from './migrations/0001-first-schema.ts'
 import { processes } from './migrations/0002-processes.ts'
 import { administration } from './migrations/0003-administration.ts'
+import { ownedSessions } from './migrations/0004-owned-sessions.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -12,7 +13,12 @@ export interface Migration {
 }
 
 /** In ascending order. A released migration never changes; a correction is a new one. */
-export const MIGRATIONS: readonly Migration[] = [firstSchema, processes, administration]
+export const MIGRATIONS: readonly Migration[] = [
+  firstSchema,
+  processes,
+  administration,
+  ownedSessions,
+]
 
 export interface MigrateOptions {
   readonly schema: string

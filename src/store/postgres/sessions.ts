@@ -11,12 +11,13 @@ const REGISTER = {
   name: 'register',
   text: `
   WITH ${CLOCK}
-  INSERT INTO session AS s (id, registration, node, name, offer, seen_at)
-  SELECT $2::bigint, $3::bigint, $4::int, $5, $6, now FROM clock
+  INSERT INTO session AS s (id, registration, node, name, project, offer, seen_at)
+  SELECT $2::bigint, $3::bigint, $4::int, $5, $6, $7, now FROM clock
       ON CONFLICT (id) DO UPDATE
          SET registration = excluded.registration, node = excluded.node, name = excluded.name,
-             offer = excluded.offer, seen_at = excluded.seen_at
+             project = excluded.project, offer = excluded.offer, seen_at = excluded.seen_at
        WHERE s.registration < excluded.registration
+         AND coalesce(s.project = excluded.project, true)
   RETURNING id`,
 }
 const ADOPT = {
@@ -81,12 +82,12 @@ export async function listSessions(db: Database): Promise<SessionRecord[]> {
 
 export async function adopt(
   db: Database,
-  { node, session, registration, name, offer, held }: Input<'adopt'>,
+  { node, session, registration, name, project, offer, held }: Input<'adopt'>,
 ): ReturnType<NodeStore['adopt']> {
   const sorted = held.toSorted((a, b) => a.runId - b.runId)
   return transact(db.duty, async (work) => {
     const accepted = await work.query(REGISTER, [
-      ...[db.now(), session, registration, node, name, offer ?? null],
+      ...[db.now(), session, registration, node, name, project ?? null, offer ?? null],
     ])
     if (accepted.length === 0) return null
     const [moved, leases] = await Promise.all([

@@ -3,6 +3,7 @@ import { PunctualError } from '../../core/errors.ts'
 import { firstSchema } from './migrations/0001-first-schema.ts'
 import { processes } from './migrations/0002-processes.ts'
 import { administration } from './migrations/0003-administration.ts'
+import { ownedSessions } from './migrations/0004-owned-sessions.ts'
 
 export interface Migration {
   readonly version: number
@@ -10,7 +11,12 @@ export interface Migration {
 }
 
 /** In ascending order. A released migration never changes; a correction is a new one. */
-export const MIGRATIONS: readonly Migration[] = [firstSchema, processes, administration]
+export const MIGRATIONS: readonly Migration[] = [
+  firstSchema,
+  processes,
+  administration,
+  ownedSessions,
+]
 
 const SET_VERSION = `
   INSERT INTO meta (key, value) VALUES ('schema_version', ?)

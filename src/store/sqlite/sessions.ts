@@ -4,11 +4,13 @@ import { prepareOwners } from './leases.ts'
 import { LEASE_COLUMNS, type LeaseRow, toLease } from './lease-row.ts'
 
 export const BIND_SESSION = `
-  INSERT INTO session (id, node, registration, name, offer, seen_at) VALUES (?, ?, ?, ?, ?, ?)
+  INSERT INTO session (id, node, registration, name, project, offer, seen_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE
     SET node = excluded.node, registration = excluded.registration, name = excluded.name,
-        offer = excluded.offer, seen_at = excluded.seen_at
-    WHERE excluded.registration > session.registration`
+        project = excluded.project, offer = excluded.offer, seen_at = excluded.seen_at
+    WHERE excluded.registration > session.registration
+      AND coalesce(session.project = excluded.project, 1)`
 export const MOVE_LEASE = `
   UPDATE run SET node = ? WHERE id = ? AND status = 1 AND session = ? AND fence = ?`
 export const HELD_BY_SESSION = `
@@ -48,8 +50,9 @@ export function prepareSessions(db: Database): Sessions {
   const lose = db.prepare(LOSE_SESSION)
 
   return {
-    adopt({ node, session, registration, name, offer, held }, now) {
-      if (bind.run(session, node, registration, name, offer ?? null, now).changes === 0) return null
+    adopt({ node, session, registration, name, project = null, offer = null, held }, now) {
+      const bound = bind.run(session, node, registration, name, project, offer, now)
+      if (bound.changes === 0) return null
       const moved = new Set<number>()
       for (const { runId, fence } of held) {
         if (moveLease.run(node, runId, session, fence).changes === 1) moved.add(runId)
