@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LIMITS } from '../../src/core/limits.ts'
+import type { WireRun } from '../../src/core/wire.ts'
+import { openApi } from './open-api.ts'
+import { batch, post, put, type Refusal, refuses, times } from './refusals.ts'
+
+const run = (work: object) => post('/v1/runs', work)
+const long = 'x'.repeat(LIMITS.argumentBytes)
+const variables = (count: number) => Object.fromEntries(times(count, (index) => [`V${index}`, 'x']))
+
+const wrongNames = ['', 'A=B', 'A B', '1A', 'A\nB', 'A\tB', 'É', 'A-B', '\u202eA']
+const ours = ['PUNCTUAL_FENCE', 'PUNCTUAL_ANYTHING', 'TRACEPARENT']
+
+refuses('commands, arguments and environments that no process could be given', [
+  ['NUL in a command', run({ run: 'a\0b' }), 'invalid_field', 'run'],
+  ['NUL in an argument', run({ argv: ['a', 'b\0'] }), 'invalid_field', 'argv.1'],
+  ['NUL in a script', run({ script: 'a\0' }), 'invalid_field', 'script'],
+  ['NUL in a variable', run({ run: 'a', env: { A: '\0' } }), 'invalid_field', 'env.A'],
+  [
+    'half a pair in a variable',
+    run('{"run":"a","env":{"A":"\\ud800"}}' as never),
+    'invalid_field',
+    'env.A',
+  ],
+  ...[...wrongNames, ...ours].map((name): Refusal => [
+    `a variable called ${JSON.stringify(name)}`,
+    run({ run: 'a', env: { [name]: '1' } }),
+    'invalid_field',
+    `env.${name}`,
+  ]),
+  ['an empty command', run({ run: ' ' }), 'invalid_field', 'run'],
+  ['an empty script', run({ script: '\n' }), 'invalid_field', 'script'],
+  ['no program', run({ argv: [] }), 'invalid_field', 'argv'],
+  ['a program without a name', run({ argv: [''] }), 'invalid_field', 'argv.0'],
+  ['a shell without a name', run({ run: 'a', shell: '' }), 'invalid_field', 'shell'],
+  ['an argument over 128 KiB', run({ argv: ['a', `${long}x`] }), 'invalid_field', 'argv.1'],
+  ['a command over 128 KiB', run({ run: `${long}x` }), 'invalid_field', 'run'],
+  ['a variable over 128 KiB', run({ run: 'a', env: { A: `${long}x` } }), 'invalid_field', 'env.A'],
+  [
+    'arguments over 1 MiB together',
+    batch({ argv: ['a', ...times(9, () => long)] }),
+    'invalid_field',
+    'runs.0.argv',
+  ],
+  [
+    'an interpreter over 1 MiB',
+    batch({ script: 'a', interpreter: ['a', ...times(9, () => long)] }),
+    'invalid_field',
+    'runs.0.interpreter',
+  ],
+  ['10,001 arguments', run({ argv: times(10_001, () => 'a') }), 'invalid_field', 'argv'],
+  ['10,000 variables', run({ run: 'a', env: variables(10_000) }), 'invalid_field', 'env'],
+  ['a directory from nowhere', run({ run: 'a', cwd: '../../etc' }), 'invalid_field', 'cwd'],
+  ['a directory at home', run({ run: 'a', cwd: '~' }), 'invalid_field', 'cwd'],
+  ['a umask of five digits', run({ run: 'a', umask: '00777' }), 'invalid_field', 'umask'],
+  ['a umask that is a number', run({ run: 'a', umask: 18 }), 'invalid_field', 'umask'],
+  [
+    'a job with such a command',
+    put('/v1/jobs/new', { run: 'a', env: { 'A=B': '1' } }),
+    'invalid_field',
+    'env.A=B',
+  ],
+])
+
+/** What a shell would take apart, if one were asked. */
+const WORDS = [
+  '$(touch /tmp/x)',
+  '`id`',
+  '; rm -rf /',
+  '&& echo',
+  "it's",
+  '"',
+  '\\',
+  'a\nb',
+  '*',
+  '-n',
+  '',
+  'é\u202e\u0007',
+]
+
+test('arguments and variables arrive as they were sent, and nothing looks into them', async (t) => {
+  const api = await openApi(t)
+  await api.startWorker()
+  // Who may send commands at all may also say what they find in their environment: see limits.md.
+  const env = {
+    LD_PRELOAD: '',
+    NODE_OPTIONS: '',
+    BASH_ENV: '/nowhere',
+    IFS: 'x',
+    A: WORDS.join('|'),
+  }
+  const argv = ['/usr/bin/env', 'printf', '%s\\0', ...WORDS]
+  const { body } = await api.call('POST', '/v1/runs', { body: { argv, env } })
+  const id = String(body['id'])
+  const ended = await api.call<WireRun>('GET', `/v1/runs/${id}?wait=20s`)
+  assert.equal(ended.body.state, 'succeeded')
+  const printed = await api.call<string>('GET', `/v1/runs/${id}/logs/raw`)
+  assert.deepEqual(printed.body.split('\0').slice(0, -1), WORDS)
+
+  const echo = { run: 'printf %s "$A"', env }
+  const second = await api.call('POST', '/v1/runs', { body: echo })
+  const next = String(second.body['id'])
+  await api.call('GET', `/v1/runs/${next}?wait=20s`)
+  const told = await api.call<string>('GET', `/v1/runs/${next}/logs/raw`)
+  assert.equal(told.body, env.A)
+})
+
+test('what a job prints or leaves is data, whatever it looks like', async (t) => {
+  const api = await openApi(t)
+  await api.startWorker()
+  const fake = '{"run":"run_00000000001","fence":1,"outcome":"failed","uid":0,"state":"cancelled"}'
+  const end = async (script: string) => {
+    const { body } = await api.call('POST', '/v1/runs', { body: { script } })
+    return (await api.call<WireRun>('GET', `/v1/runs/${String(body['id'])}?wait=20s`)).body
+  }
+  const told = await end(`echo '${fake}'; echo '${fake}' > "$PUNCTUAL_OUTPUT"`)
+  assert.deepEqual([told.state, told.result], ['succeeded', JSON.parse(fake)])
+  const polluting = await end(`echo '{"__proto__":{"polluted":1}}' > "$PUNCTUAL_OUTPUT"`)
+  assert.equal(polluting.state, 'succeeded')
+  assert.equal(({} as { polluted?: unknown }).polluted, undefined)
+  const broken = await end('printf %s nonsense > "$PUNCTUAL_OUTPUT"')
+  assert.deepEqual([broken.state, broken.cause], ['failed', 'error'])
+  const endless = await end(`head -c 60000 /dev/zero | tr '\\0' '[' > "$PUNCTUAL_OUTPUT"`)
+  assert.equal(endless.state, 'failed')
+  const nested = (bracket: string) => `head -c 9000 /dev/zero | tr '\\0' '${bracket}'`
+  const deep = await end(`{ ${nested('[')}; ${nested(']')}; } > "$PUNCTUAL_OUTPUT"`)
+  assert.equal(deep.state, 'succeeded')
+  assert.equal((await api.call('GET', '/v1/runs')).status, 200)
+})

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { WirePage } from '../../src/core/views.ts'
+import type { WireRun } from '../../src/core/wire.ts'
+import { openApi } from './open-api.ts'
+import { get, type Refusal, refuses } from './refusals.ts'
+
+const LISTS = ['/v1/runs', '/v1/jobs', '/v1/jobs/known/versions', '/v1/audit']
+const LIMITS = ['-1', '0', '501', '1000000000', '1.5', '1e2', '0x10', ' 5', '', 'ten', '٣', '+5']
+const forged = (text: string) => Buffer.from(text).toString('base64url')
+const CURSORS = [
+  ...['x', '1', "';DROP TABLE run;--", '../..', 'a'.repeat(256), forged('1:'), forged('2:5')],
+  ...[forged('1:-5'), forged('1: 5'), forged('1:a\0'), forged('1:é'), forged("1:' OR 1=1")],
+  `${forged('1:5')}A`,
+]
+/** Names they could be, but no numbers that this server writes. */
+const NOT_NUMBERS = ['1:1e3', '1:0x10', '1:05', '1:9007199254740993', '1:1.5'].map(forged)
+const cursorsOf = (path: string) => (path === '/v1/jobs' ? CURSORS : [...CURSORS, ...NOT_NUMBERS])
+
+refuses(
+  'pages: limits out of range, cursors that nobody gave, orders that nobody offered',
+  LISTS.flatMap((path): Refusal[] => [
+    ...LIMITS.map((limit): Refusal => [
+      `${path} by ${JSON.stringify(limit)}`,
+      get(`${path}?limit=${encodeURIComponent(limit)}`),
+      'invalid_field',
+      'limit',
+    ]),
+    ...cursorsOf(path).map((cursor): Refusal => [
+      `${path} from ${cursor.slice(0, 30)}`,
+      get(`${path}?cursor=${encodeURIComponent(cursor)}`),
+      'invalid_cursor',
+      'cursor',
+    ]),
+    [`${path} sorted`, get(`${path}?sort=id;drop`), 'unknown_field', 'sort'],
+    [`${path} from the far end`, get(`${path}?offset=1000000000000`), 'unknown_field', 'offset'],
+    [`${path} twice limited`, get(`${path}?limit=1&limit=2`), 'invalid_field', 'limit'],
+  ]),
+)
+
+const WORDS = [
+  ...[
+    'x',
+    ':',
+    'job:',
+    'job:,',
+    'job:a,',
+    '"',
+    'job:"a',
+    'colour:red',
+    'state:asleep',
+    'cause:bad luck',
+  ],
+  ...[
+    'since:soon',
+    'since:5',
+    'since:-5m',
+    'until:2026-02-30T00:00:00Z',
+    'tag:a',
+    'tag.:x',
+    'job.x:y',
+  ],
+  ...['__proto__:x', 'constructor:x', 'tag.__proto__:x', 'state:constructor', 'job:a\0', '\0'],
+  'job:a '.repeat(400),
+]
+
+refuses('filters: words that mean nothing are not guessed at', [
+  ...WORDS.map((q): Refusal => [
+    JSON.stringify(q).slice(0, 40),
+    get(`/v1/runs?q=${encodeURIComponent(q)}`),
+    'invalid_field',
+    'q',
+  ]),
+  ['two filters', get('/v1/runs?q=job:a&q=job:b'), 'invalid_field', 'q'],
+  ['a filter as an object', get('/v1/runs?q[job]=a'), 'unknown_field', 'q[job]'],
+  ['a state that is several', get('/v1/runs?state=live'), 'invalid_field', 'state'],
+  ['a wait without a unit', get('/v1/runs/run_00000000001?wait=5'), 'invalid_field', 'wait'],
+  [
+    'a log from line -1',
+    get('/v1/runs/run_00000000001/logs?from_line=-1'),
+    'invalid_field',
+    'from_line',
+  ],
+  ['a log of no lines', get('/v1/runs/run_00000000001/logs?limit=0'), 'invalid_field', 'limit'],
+  [
+    'a log of attempt 0',
+    get('/v1/runs/run_00000000001/logs?attempt=0'),
+    'invalid_field',
+    'attempt',
+  ],
+  [
+    'a log of 2^40 lines',
+    get('/v1/runs/run_00000000001/logs?tail=1099511627776'),
+    'invalid_field',
+    'tail',
+  ],
+])
+
+test('in a filter only * is special: neither SQL nor a regular expression reads it', async (t) => {
+  const { call } = await openApi(t)
+  for (const job of ['a_b', 'aXb', 'a.b', 'a-b', 'axxb']) {
+    await call('POST', '/v1/runs', { body: { job, tags: { note: `100% of ${job}` } } })
+  }
+  const found = async (q: string) => {
+    const path = `/v1/runs?q=${encodeURIComponent(q)}`
+    const { body } = await call<WirePage<WireRun>>('GET', path)
+    return body.data.map(({ job }) => job).toSorted()
+  }
+  const all = ['a-b', 'a.b', 'aXb', 'a_b', 'axxb']
+  const table: [q: string, jobs: readonly string[]][] = [
+    ['job:a_b', ['a_b']],
+    ['job:a_b%', []],
+    ['job:a_*', ['a_b']],
+    ['job:a.b', ['a.b']],
+    ['job:a.*', ['a.b']],
+    ['job:%', []],
+    ['job:a*b', all],
+    ['job:(a+)+$', []],
+    ["job:a'--", []],
+    ['job:a?b', []],
+    ['job:[a-z]*', []],
+    ['tag.note:"100% of a_b"', ['a_b']],
+    ['tag.note:"100_*"', []],
+    ['tag.note:100%*', all],
+  ]
+  for (const [q, jobs] of table) assert.deepEqual(await found(q), jobs, q)
+})
+
+test('a filter made to take long takes no longer than another', async (t) => {
+  const { call } = await openApi(t)
+  const text = 'a'.repeat(255)
+  const runs = Array.from({ length: 500 }, () => ({ job: 'a'.repeat(128), tags: { t: text } }))
+  await call('POST', '/v1/runs:batch', { body: { runs } })
+  const worst = [
+    `tag.t:${'a*'.repeat(900)}b`,
+    `job:${'*a'.repeat(900)}b`,
+    `job:${'a,'.repeat(900)}b`,
+  ]
+  for (const q of worst) {
+    const { status, body } = await call<WirePage<WireRun>>(
+      'GET',
+      `/v1/runs?q=${encodeURIComponent(q)}`,
+    )
+    assert.deepEqual([status, body.data], [200, []])
+  }
+})
+
+test('a cursor leads through the pages of its own project only', async (t) => {
+  const api = await openApi(t)
+  for (let count = 0; count < 3; count += 1) {
+    await api.call('POST', '/v1/runs', { body: { job: 'a', tags: { secret: 'yes' } } })
+  }
+  const first = await api.call<WirePage<WireRun>>('GET', '/v1/runs?limit=1')
+  const token = await api.token('viewer', 'b')
+  const path = `/v1/runs?cursor=${first.body.next_cursor}`
+  assert.equal((await api.call<WirePage<WireRun>>('GET', path)).body.data.length, 2)
+  const theirs = await api.call('GET', path, { token })
+  assert.deepEqual([theirs.status, theirs.body], [200, { data: [], next_cursor: null }])
+})
