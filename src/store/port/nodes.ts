@@ -19,8 +19,8 @@ export interface NodeStore {
   buryDead(): Promise<readonly number[]>
   /**
    * Binds a session to a node and moves the leases it lists to it, all or nothing. `null` when a
-   * newer registration of the session is known, or when it is another project's. `unlisted` are the session's other leases: grants
-   * whose answer it never saw.
+   * newer registration of the session is known, or when it is another project's. `unlisted` are the
+   * session's other leases: grants whose answer it never saw.
    */
   adopt(input: {
     node: number
