@@ -30,15 +30,15 @@ export function createDraft(context: Drafting): Draft {
   const places = createPlaces(catalog)
 
   return async (submissions, project, actor) => {
-    const known = places.of(project)
-    const projectId = known.projectId ?? (await known.learnProject())
+    const place = places.of(project)
+    const projectId = place.projectId ?? (await place.learnProject())
+    const known = knownDefinitions(submissions, projectId, definitions)
     const found =
-      knownDefinitions(submissions, projectId, definitions) ??
-      (await findDefinitions(submissions, projectId, definitions))
+      known === undefined ? await findDefinitions(submissions, projectId, definitions) : known
     const asked = found
       ? submissions.map((submission, index) => follow(submission, found[index] ?? null))
       : submissions
-    const at = known.find(asked) ?? (await known.learn(asked))
+    const at = place.find(asked) ?? (await place.learn(asked))
     const gates = asked.some(({ concurrency }) => concurrency?.length)
       ? await gatesOf(asked, projectId, catalog)
       : undefined
