@@ -1,6 +1,6 @@
 import type { RoundResult } from './rounds.ts'
 import type { Figure, Scenario, Target } from './scenario.ts'
-import { spread, type Spread } from './statistics.ts'
+import { median, spread, type Spread } from './statistics.ts'
 
 /** A figure with its targets judged; `null` where a round of somebody is missing altogether. */
 export interface JudgedFigure {
@@ -39,8 +39,32 @@ function judgeTarget(
   if (!target.rivals) return judged(target, null, figureValue)
   const measurement = target.measurement ?? figure.measurement
   const best = bestRival(target.rivals, measurement, isLessBetter, results)
-  const ratio = figureValue !== null && best ? figureValue / best.median : null
-  return judged(target, best?.name ?? null, ratio)
+  if (figureValue === null || !best) return judged(target, best?.name ?? null, null)
+  const ratio = target.worst
+    ? figureValue / best.median
+    : ratioByRounds(results, figure, { variant: best.name, measurement })
+  return judged(target, best.name, ratio)
+}
+
+/**
+ * The machine's speed moves by a third within minutes, for both alike: what they did in the same
+ * round is compared, and the median taken of that.
+ */
+function ratioByRounds(
+  results: readonly RoundResult[],
+  figure: Pick<Figure, 'variant' | 'measurement'>,
+  rival: Pick<Figure, 'variant' | 'measurement'>,
+): number | null {
+  const valueIn = (round: number, { variant, measurement }: typeof rival) =>
+    results.find((result) => result.round === round && result.variant === variant)?.measurements?.[
+      measurement
+    ]
+  const rounds = new Set(results.map(({ round }) => round))
+  const ratios = [...rounds].flatMap((round) => {
+    const [own, theirs] = [valueIn(round, figure), valueIn(round, rival)]
+    return own != null && theirs != null ? [own / theirs] : []
+  })
+  return ratios.length > 0 ? median(ratios) : null
 }
 
 function judged(target: Target, rival: string | null, value: number | null): JudgedTarget {
