@@ -48,7 +48,9 @@ for (const shell of ['bash', 'zsh', 'fish']) {
   test(`${shell} can read its script`, { skip: without(shell) }, async () => {
     const { out, code } = await home.run(['completion', shell])
     assert.equal(code, 0)
-    const { status, stderr } = spawnSync(shell, ['-n'], { input: out, encoding: 'utf8' })
+    const file = join(home.dir, `completion.${shell}`)
+    writeFileSync(file, out)
+    const { status, stderr } = spawnSync(shell, ['-n', file], { env: home.env, encoding: 'utf8' })
     assert.deepEqual([status, stderr], [0, ''])
   })
 }
