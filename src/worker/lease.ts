@@ -40,7 +40,11 @@ export function createLease(
   let isHeld = false
   let wake: () => void = () => {}
 
-  const leftMs = () => Math.max(deadlineMono - clock.mono(), keptElsewhereMs())
+  const leftMs = () => {
+    const ownMs = deadlineMono - clock.mono()
+    // Asked with every message: what others have added matters only when our own part is used up.
+    return ownMs > 0 ? ownMs : Math.max(ownMs, keptElsewhereMs())
+  }
   const isKept = () => {
     if (isHeld && leftMs() <= 0) {
       isHeld = false
@@ -63,7 +67,7 @@ export function createLease(
     renew(sentMono, leaseTtlMs) {
       deadlineMono = Math.max(deadlineMono, sentMono + leaseSpanMs(leaseTtlMs))
       isHeld = true
-      onRenew(leftMs())
+      onRenew(Math.max(leftMs(), keptElsewhereMs()))
       wake()
     },
 

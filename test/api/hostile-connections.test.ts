@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, afterEach, before, test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { WireExchangeAnswer, WireWelcome } from '../../src/core/wire.ts'
@@ -102,7 +103,13 @@ test('bodies that come a letter at a time are not waited for', async (t) => {
   await survives(t, visitors)
 })
 
-test('5,000 connections that say nothing keep nobody out, and are closed', async (t) => {
+/** Node raises its own limit as far as it may. */
+const files = Number(
+  /^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1],
+)
+const skip = files < 6_000 && `needs 6,000 open files, has ${files} (ulimit -Hn)`
+
+test('5,000 connections that say nothing keep nobody out, and are closed', { skip }, async (t) => {
   for (let wave = 0; wave < 20; wave += 1) {
     // More at once than a listening socket holds in its queue would never arrive.
     const visitors = visit(250)

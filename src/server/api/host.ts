@@ -4,6 +4,7 @@ import type { Api } from './api.ts'
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 const PORT = /:\d{1,5}$/
+const MOST_SEEN = 100
 
 /**
  * Answers only to names this server is known by, and only to pages it served itself. A page on the
@@ -13,15 +14,22 @@ const PORT = /:\d{1,5}$/
  */
 export function guardHost(api: Api, allowHosts: readonly string[]): void {
   const allowed = new Set([...LOOPBACK, ...allowHosts.map((host) => host.toLowerCase())])
+  // As they were written, so that what is right again and again is looked at once.
+  const seen = new Set<string>()
+  const isAllowed = (host: string) => {
+    if (seen.has(host)) return true
+    if (!allowed.has(nameOf(host))) return false
+    if (seen.size < MOST_SEEN) seen.add(host)
+    return true
+  }
 
   api.addHook('onRequest', (request, _reply, next) => {
     if (countHosts(request.raw.rawHeaders) !== 1) {
       return next(new PunctualError('invalid_request', 'a request names exactly one Host'))
     }
     const { host = '', origin } = request.headers
-    const name = host.toLowerCase().replace(PORT, '')
-    if (!allowed.has(name)) {
-      const message = `this server is not known as "${shown(name)}"`
+    if (!isAllowed(host)) {
+      const message = `this server is not known as "${shown(nameOf(host))}"`
       return next(new PunctualError('host_not_allowed', message))
     }
     if (isForeign(origin, host) || isForeignFetch(request)) {
@@ -30,6 +38,10 @@ export function guardHost(api: Api, allowHosts: readonly string[]): void {
     }
     next()
   })
+}
+
+function nameOf(host: string): string {
+  return host.toLowerCase().replace(PORT, '')
 }
 
 /** Of two, a proxy before us may have looked at the other one. */
