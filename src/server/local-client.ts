@@ -14,7 +14,7 @@ import { encodeCursor, readNumberCursor } from './cursor.ts'
 import type { LogWriter } from './logs/log-writer.ts'
 import { findRun } from './find-run.ts'
 import { listRuns } from './list-runs.ts'
-import { viewOf } from './run-view.ts'
+import { viewsOf } from './run-view.ts'
 import type { Draft } from './submissions.ts'
 import type { Ticker } from './tick/ticker.ts'
 import type { Submitted } from './tick/pending.ts'
@@ -51,20 +51,6 @@ export function createLocalClient(
 
   const find = (id: string) => findRun(project, id, { store, catalog })
 
-  const view = async (runs: readonly RunRecord[]) => {
-    await catalog.learnNames(
-      runs.map((run) => run.jobId),
-      runs.map((run) => run.projectId),
-    )
-    return Promise.all(
-      runs.map(async (run) => {
-        const lane = await catalog.lane(run.laneId)
-        const job = catalog.jobName(run.jobId)
-        return viewOf(run, { job, project, queue: lane?.queue ?? 'default' })
-      }),
-    )
-  }
-
   const client: SchedulerClient = {
     submit: async (submissions) => requireAll(await client.submitEach(submissions)),
 
@@ -73,7 +59,7 @@ export function createLocalClient(
     },
 
     async getRun(id) {
-      const [run] = await view([await find(id)])
+      const [run] = await viewsOf([await find(id)], catalog)
       return run as NonNullable<typeof run>
     },
 
@@ -89,7 +75,7 @@ export function createLocalClient(
       if (projectId === null) return { runs: [], next: null }
       const page = await listRuns({ projectId, filter, before, limit }, { store, catalog })
       return {
-        runs: await view(page.runs),
+        runs: await viewsOf(page.runs, catalog),
         next: page.before === null ? null : encodeCursor(page.before),
       }
     },

@@ -3,6 +3,23 @@ import type { ProcessEnd } from '../core/output.ts'
 import type { Work } from '../core/work.ts'
 import type { RunView } from '../core/protocol.ts'
 import type { RunRecord } from '../store/port.ts'
+import type { Catalog } from './catalog.ts'
+
+/** Runs as users see them, with the names of what they belong to. */
+export async function viewsOf(runs: readonly RunRecord[], catalog: Catalog): Promise<RunView[]> {
+  await catalog.learnNames(
+    runs.map((run) => run.jobId),
+    runs.map((run) => run.projectId),
+  )
+  return Promise.all(
+    runs.map(async (run) => {
+      const lane = await catalog.lane(run.laneId)
+      const job = catalog.jobName(run.jobId)
+      const project = catalog.projectName(run.projectId)
+      return viewOf(run, { job, project, queue: lane?.queue ?? 'default' })
+    }),
+  )
+}
 
 /** A run as users see it. */
 export function viewOf(

@@ -1,7 +1,7 @@
 import { writeRun } from '../../core/wire.ts'
 import type { Store, TickBatch, TickResult } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
-import { viewOf } from '../run-view.ts'
+import { viewsOf } from '../run-view.ts'
 import type { Told } from './news.ts'
 
 /** The runs that a tick has changed. */
@@ -26,20 +26,10 @@ export function createNewsReader({
 }): (runIds: readonly number[]) => Promise<Told[]> {
   return async (runIds) => {
     const runs = await store.findRuns({ runIds })
-    await catalog.learnNames(
-      runs.map((run) => run.jobId),
-      runs.map((run) => run.projectId),
-    )
-    return Promise.all(
-      runs.map(async (run) => {
-        const lane = await catalog.lane(run.laneId)
-        const job = catalog.jobName(run.jobId)
-        const project = catalog.projectName(run.projectId)
-        const short = { ...run, work: null, input: null, result: null }
-        const view = viewOf(short, { job, project, queue: lane?.queue ?? 'default' })
-        const { work: _, input: __, result: ___, ...data } = writeRun(view)
-        return { project, job, data }
-      }),
-    )
+    const short = runs.map((run) => ({ ...run, work: null, input: null, result: null }))
+    return (await viewsOf(short, catalog)).map((view) => {
+      const { work: _, input: __, result: ___, ...data } = writeRun(view)
+      return { project: view.project, job: view.job, data }
+    })
   }
 }

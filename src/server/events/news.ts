@@ -33,7 +33,7 @@ export function createNews(epoch: string): News {
   let items: NewsItem[] = []
   /** Of the first item kept. */
   let first = 1
-  let waiting: (() => void)[] = []
+  let waiting = new Set<() => void>()
 
   const positionOf = (number: number) => `${epoch}.${number}`
   const last = () => first + items.length - 1
@@ -44,7 +44,7 @@ export function createNews(epoch: string): News {
       items = items.slice(-KEPT)
     }
     const woken = waiting
-    waiting = []
+    waiting = new Set()
     for (const wake of woken) wake()
   }
   const numberOf = (position: string) => {
@@ -82,11 +82,12 @@ export function createNews(epoch: string): News {
       new Promise((resolve) => {
         if (signal.aborted) return resolve()
         const wake = () => {
+          waiting.delete(wake)
           signal.removeEventListener('abort', wake)
           resolve()
         }
         signal.addEventListener('abort', wake)
-        waiting.push(wake)
+        waiting.add(wake)
       }),
   }
 }
