@@ -14,10 +14,15 @@ import {
 /** How long output may stay open after the process and its group are gone: somebody broke away. */
 const OUTPUT_GRACE_MS = 500
 
+/** Timers that are longer go off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 export interface ChildHooks {
   onOutput(stream: 1 | 2, bytes: Buffer): void
   onUnstartable(message: string): void
-  onEnd(code: number | null, signal: string | null): void
+  onEnd(code: number | null, signal: string | null, timedOut: boolean): void
+  /** Ends what is left of a tree. */
+  sweep(tree: Tree, done: () => void): void
 }
 
 /** One process and all that descends from it. */
@@ -26,10 +31,12 @@ export class Child {
   readonly #mark: Mark
   #process: ChildProcess | undefined
   #killer: NodeJS.Timeout | undefined
+  #timer: NodeJS.Timeout | undefined
   #isOver = false
   #isWanted = true
   #hasRoom = true
   #wasStopped = false
+  #timedOut = false
 
   constructor(order: StartOrder, hooks: ChildHooks) {
     this.#hooks = hooks
@@ -41,6 +48,7 @@ export class Child {
       return
     }
     this.#watch(this.#process, order)
+    if (order.timeoutMs !== undefined) this.#limitTime(order.timeoutMs, order.graceMs ?? 0)
   }
 
   /** Asks it to end, and makes it after the grace. A later call can only shorten the grace. */
@@ -52,6 +60,16 @@ export class Child {
     this.#wasStopped = true
     clearTimeout(this.#killer)
     this.#killer = setTimeout(() => this.kill(), graceMs)
+  }
+
+  #limitTime(leftMs: number, graceMs: number): void {
+    const stepMs = Math.min(leftMs, LONGEST_TIMER_MS)
+    this.#timer = setTimeout(() => {
+      if (leftMs > stepMs) return this.#limitTime(leftMs - stepMs, graceMs)
+      // Whoever was stopped for another reason has not run out of time.
+      this.#timedOut = !this.#wasStopped
+      this.stop(graceMs)
+    }, stepMs)
   }
 
   /** The whole tree, now. */
@@ -100,22 +118,22 @@ export class Child {
 
   #exited(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     clearTimeout(this.#killer)
-    const pid = child.pid as number
-    // One that was told to go takes everything along; one that ends by itself, its own group: what
-    // has made itself a session of its own was meant to stay.
-    if (this.#wasStopped) this.kill()
-    else kill(-pid)
+    clearTimeout(this.#timer)
+    const leader = child.pid as number
+    kill(-leader)
     const end = () => {
-      if (this.#isOver) return
+      if (this.#isOver || --open > 0) return
       this.#isOver = true
       clearTimeout(late)
-      this.#hooks.onEnd(code, signal)
+      this.#hooks.onEnd(code, signal, this.#timedOut)
     }
     const late = setTimeout(() => {
       for (const stream of [child.stdout, child.stderr]) giveUp(stream)
-      end()
     }, OUTPUT_GRACE_MS)
+    // Nothing it started may outlive it, and everything it printed comes before its end.
+    let open = 2
     child.once('close', end)
+    this.#hooks.sweep({ leader, mark: this.#mark }, end)
   }
 
   #fail(error: unknown, order: StartOrder): void {

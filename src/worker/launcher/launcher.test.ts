@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import { openLifelineFile } from './lifeline.ts'
 import { type Launcher, type StartInput, startLauncher } from './launcher.ts'
+import type { EndDetails } from './messages.ts'
 import { findOf } from './process-tree.ts'
 
 const FAR = 3_600_000_000_000n
@@ -36,7 +37,12 @@ function run(launcher: Launcher, command: string, extra: Partial<StartInput> = {
     PUNCTUAL_RUN_ID: mark.run,
     PUNCTUAL_FENCE: mark.fence,
   }
-  const seen = { out: '', err: '', end: undefined as string | undefined }
+  const seen = {
+    out: '',
+    err: '',
+    end: undefined as string | undefined,
+    details: undefined as EndDetails | undefined,
+  }
   const ended = Promise.withResolvers<string>()
   const end = (how: string) => {
     seen.end = how
@@ -51,7 +57,10 @@ function run(launcher: Launcher, command: string, extra: Partial<StartInput> = {
         else seen.err += bytes.toString()
       },
       onUnstartable: (message) => end(`unstartable: ${message}`),
-      onEnd: (code, signal) => end(code === null ? `signal ${signal}` : `code ${code}`),
+      onEnd(code, signal, details) {
+        seen.details = details
+        end(code === null ? `signal ${signal}` : `code ${code}`)
+      },
       onAbandoned: () => end('abandoned'),
     },
   )
@@ -105,13 +114,29 @@ test('a process ends when it ends, though a child of it keeps its output open', 
   assert.deepEqual(one.left(), [])
 })
 
-test('what makes itself a session of its own may stay when the process ends by itself', async (t) => {
+test('what makes itself a session of its own ends with the process that started it', async (t) => {
   const launcher = await open(t)
   const one = run(launcher, 'setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1')
-  await one.ended
-  const left = one.left()
-  assert.equal(left.length, 1)
-  process.kill(left[0] as number, 'SIGKILL')
+  assert.equal(await one.ended, 'code 0')
+  assert.deepEqual(one.left(), [])
+})
+
+test('one whose time is up is asked to end, and the report says why it ended', async (t) => {
+  const launcher = await open(t)
+  const listens = run(launcher, "trap 'exit 3' TERM; while :; do sleep 0.05; done", {
+    ...{ timeoutMs: 300, graceMs: 60_000 },
+  })
+  const deaf = run(launcher, "trap '' TERM; while :; do sleep 0.05; done", {
+    ...{ timeoutMs: 50, graceMs: 50 },
+  })
+  const quick = run(launcher, 'true', { timeoutMs: 60_000, graceMs: 0 })
+  assert.equal(await listens.ended, 'code 3')
+  assert.equal(await deaf.ended, 'signal SIGKILL')
+  assert.equal(await quick.ended, 'code 0')
+  assert.deepEqual(
+    [listens, deaf, quick].map(({ seen }) => seen.details?.timedOut),
+    [true, true, undefined],
+  )
 })
 
 test("it inherits nothing that is the launcher's own", async (t) => {

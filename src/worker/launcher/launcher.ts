@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { createFrameReader, messageFrame, type Output } from './frames.ts'
-import type { Order, Report, StartOrder } from './messages.ts'
+import type { Abilities, Containment, EndDetails, Order, Report, StartOrder } from './messages.ts'
 
 /** Started as source in development and compiled in the package: next to this file either way. */
 const MAIN = fileURLToPath(new URL(`./main${import.meta.url.slice(-3)}`, import.meta.url))
@@ -20,18 +20,26 @@ const SMALL = ['--single-threaded', '--max-semi-space-size=1']
 export interface ChildEvents {
   onOutput(output: Output): void
   onUnstartable(message: string): void
-  onEnd(code: number | null, signal: string | null): void
+  onEnd(code: number | null, signal: string | null, details: EndDetails): void
   /** The launcher is gone and did not say how this one ended: it must be assumed dead, or made so. */
   onAbandoned(): void
 }
 
 export type StartInput = Omit<StartOrder, 'order' | 'child'>
 
+export interface LauncherOptions {
+  /** The native launcher where there is one for this machine, unless said otherwise. */
+  readonly kind?: 'native' | 'node' | 'auto' | undefined
+  /** The strongest that works here, unless said otherwise; one that does not work is an error. */
+  readonly containment?: Containment | 'auto' | undefined
+}
+
 /** A worker's hold on one launcher process. */
 export interface Launcher {
   /** Processes it has under way. */
   readonly load: number
   readonly pid: number
+  readonly abilities: Abilities
   start(input: StartInput, events: ChildEvents): StartedChild
   /** Lets it go; whatever it still has under way is killed. */
   close(): void
@@ -45,7 +53,14 @@ export interface StartedChild {
 }
 
 /** `lifeline` is the file that says how long its processes may live. */
-export async function startLauncher(lifeline: number): Promise<Launcher> {
+export async function startLauncher(
+  lifeline: number,
+  { kind = 'auto', containment = 'auto' }: LauncherOptions = {},
+): Promise<Launcher> {
+  if (kind === 'native') throw new Error('there is no native launcher for this machine')
+  if (containment !== 'auto' && containment !== 'group') {
+    throw new Error(`the containment ${containment} needs the native launcher`)
+  }
   const launcher = spawn(process.execPath, [...SMALL, MAIN], {
     stdio: ['pipe', 'ignore', 'inherit', lifeline, 'pipe'],
     // Nothing of ours is for its processes to see; what they get travels with each order.
@@ -55,7 +70,7 @@ export async function startLauncher(lifeline: number): Promise<Launcher> {
   })
   const [orders, , , , reports] = launcher.stdio as unknown as [Writable, null, null, null, Socket]
   const children = new Map<number, ChildEvents>()
-  const ready = Promise.withResolvers<void>()
+  const ready = Promise.withResolvers<Abilities>()
   const gone = Promise.withResolvers<void>()
   let next = 1
   let isGone = false
@@ -76,11 +91,13 @@ export async function startLauncher(lifeline: number): Promise<Launcher> {
   const hear = (report: Report) => {
     switch (report.report) {
       case 'ready':
-        return ready.resolve()
+        return ready.resolve(report.abilities)
       case 'unstartable':
         return finish(report.child, (events) => events.onUnstartable(report.message))
       case 'ended':
-        return finish(report.child, (events) => events.onEnd(report.code, report.signal))
+        return finish(report.child, ({ onEnd }) =>
+          onEnd(report.code, report.signal, report.details),
+        )
     }
   }
   reports.on(
@@ -103,11 +120,12 @@ export async function startLauncher(lifeline: number): Promise<Launcher> {
   // It must not keep a worker alive that has nothing else to do.
   launcher.unref()
 
-  await ready.promise
+  const abilities = await ready.promise
   const pid = launcher.pid as number
 
   return {
     pid,
+    abilities,
     get load() {
       return children.size
     },

@@ -2,8 +2,25 @@ import { Socket } from 'node:net'
 import { Child } from './child.ts'
 import { createFrameReader, messageFrame, outputFrame } from './frames.ts'
 import { watchLifeline } from './lifeline.ts'
+import { createSweeper } from './sweeper.ts'
 import { killTrees } from './process-tree.ts'
-import { DESCRIPTORS, type Order, type Report, type StartOrder } from './messages.ts'
+import {
+  type Abilities,
+  DESCRIPTORS,
+  type Limits,
+  type Order,
+  type Report,
+  type StartOrder,
+} from './messages.ts'
+
+/** Node can ask the kernel for none of its help. */
+const ABILITIES: Abilities = {
+  kind: 'node',
+  containment: 'group',
+  limits: [],
+  canSwitchUser: false,
+  why: 'the native launcher is not used, and only it can do more',
+}
 
 /**
  * A launcher: a small process that starts the processes of a worker and answers for them. Small,
@@ -11,6 +28,7 @@ import { DESCRIPTORS, type Order, type Report, type StartOrder } from './message
  * outlive a worker that is killed or frozen by just long enough to end what that worker started.
  */
 const children = new Map<number, Child>()
+const sweep = createSweeper()
 const isLifelineHeld = watchLifeline(DESCRIPTORS.lifeline, endEverything)
 // Not standard output, whose writes may block: a worker that does not read must not stop us.
 const reports = new Socket({ fd: DESCRIPTORS.reports })
@@ -24,7 +42,7 @@ reports.on('drain', () => {
 // Signals to a terminal's group are for the worker to interpret, which then tells us.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
-report({ report: 'ready' })
+report({ report: 'ready', abilities: ABILITIES })
 
 function obey(order: Order): void {
   if (order.order === 'start') return start(order)
@@ -39,6 +57,8 @@ function start(order: StartOrder): void {
     report({ report: 'unstartable', child, message: 'the lease had run out' })
     return
   }
+  const beyond = whatIsBeyondUs(order)
+  if (beyond) return report({ report: 'unstartable', child, message: beyond })
   const startedMono = performance.now()
   const over = (message: Report) => {
     children.delete(child)
@@ -47,6 +67,7 @@ function start(order: StartOrder): void {
   children.set(
     child,
     new Child(order, {
+      sweep,
       onOutput(stream, bytes) {
         const ms = performance.now() - startedMono
         const [head, body] = outputFrame(child, stream, ms, bytes)
@@ -54,9 +75,22 @@ function start(order: StartOrder): void {
         if (!reports.write(body)) holdEverybody()
       },
       onUnstartable: (message) => over({ report: 'unstartable', child, message }),
-      onEnd: (code, signal) => over({ report: 'ended', child, code, signal }),
+      onEnd: (code, signal, timedOut) => {
+        const details = { containment: ABILITIES.containment, ...(timedOut ? { timedOut } : {}) }
+        over({ report: 'ended', child, code, signal, details })
+      },
     }),
   )
+}
+
+/** Better not started than started without the bounds that somebody counts on. */
+function whatIsBeyondUs({ user, limits }: StartOrder): string | undefined {
+  const wish = user ? 'another user' : hasAny(limits) ? 'limits' : undefined
+  return wish && `${wish} can only be had with the native launcher, which this worker does not use`
+}
+
+function hasAny(limits: Limits = {}): boolean {
+  return Object.values(limits).some((limit) => limit !== undefined)
 }
 
 /** Until the worker has taken what there is: what processes print waits with them, not with us. */

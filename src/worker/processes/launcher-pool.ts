@@ -1,7 +1,10 @@
-import { type Launcher, startLauncher } from '../launcher/launcher.ts'
+import { type Launcher, type LauncherOptions, startLauncher } from '../launcher/launcher.ts'
+import type { Abilities } from '../launcher/messages.ts'
 
 /** A worker's launchers. One that dies is replaced; whoever needs one meanwhile waits. */
 export interface LauncherPool {
+  /** What all of them can do. */
+  readonly abilities: Abilities
   /** The least busy one; a promise only when there is none at the moment. */
   pick(): Launcher | Promise<Launcher>
   /** Resolves when they are gone, and everything they had started. */
@@ -14,7 +17,11 @@ const LONGEST_PAUSE_MS = 5_000
 export async function openLaunchers(
   count: number,
   lifeline: number,
-  { sleep, onError }: { sleep(ms: number): Promise<void>; onError(error: unknown): void },
+  {
+    sleep,
+    onError,
+    ...options
+  }: LauncherOptions & { sleep(ms: number): Promise<void>; onError(error: unknown): void },
 ): Promise<LauncherPool> {
   const alive = new Set<Launcher>()
   let waiting: ((launcher: Launcher) => void)[] = []
@@ -36,7 +43,7 @@ export async function openLaunchers(
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
     ) {
       try {
-        return add(await startLauncher(lifeline))
+        return add(await startLauncher(lifeline, options))
       } catch (error) {
         onError(error)
         await sleep(pauseMs)
@@ -44,13 +51,13 @@ export async function openLaunchers(
     }
   }
 
-  for (const launcher of await Promise.all(
-    Array.from({ length: count }, () => startLauncher(lifeline)),
-  )) {
-    add(launcher)
-  }
+  const first = await Promise.all(
+    Array.from({ length: count }, () => startLauncher(lifeline, options)),
+  )
+  for (const launcher of first) add(launcher)
 
   return {
+    abilities: (first[0] as Launcher).abilities,
     pick() {
       let best: Launcher | undefined
       for (const launcher of alive) {
