@@ -69,8 +69,14 @@ for (const work of [
   { executor: 'shell', run: 'a | b', shell: '/bin/bash', stdin: 'x' },
   { executor: 'argv', argv: ['ls', '-l'], cwd: '/', env: { A: 'b' }, umask: '027' },
   { executor: 'script', script: 'print(1)', interpreter: ['python3'], kill_grace_ms: 1_500 },
+  {
+    executor: 'argv',
+    argv: ['x'],
+    limits: { memory_bytes: 1_048_577, cpu: 0.5 },
+    run_as: 'deploy',
+  },
 ] as const) {
-  test(`work for ${work.executor} survives the journey`, async (t) => {
+  test(`work for ${work.executor} with ${Object.keys(work).length} fields survives the journey`, async (t) => {
     const { scheduler, client } = await open(t)
     await client.submit([{ job: 'adhoc', work }])
     assert.deepEqual(scheduler.submitted[0]?.[0]?.work, work)

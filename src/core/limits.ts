@@ -36,9 +36,22 @@ export const LIMITS = {
   pageSize: 500,
   lanesPerProject: 10_000,
   idempotencyMs: 24 * 3_600_000,
+  /** What one attempt can be limited to. */
+  leastMemoryBytes: 1024 ** 2,
+  leastCpu: 0.01,
+  mostCpu: 1_024,
+  mostPids: 2 ** 22,
+  leastFiles: 16,
+  mostFiles: 2 ** 20,
+  leastOutputBytes: 1024,
+  mostOutputBytes: 1024 ** 3,
+  leastTmpBytes: 4 * 1024,
+  mostBytes: 64 * 1024 ** 4,
 } as const
 
 /** Names of jobs, queues, projects: they end up in URLs, file names and terminals. */
 export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+/** Users of a machine, as `run_as` names them. */
+export const USER_NAME = /^[A-Za-z_][A-Za-z0-9._-]{0,31}$/
 /** What a label says; its name is a `NAME`. */
 export const LABEL_VALUE = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { PunctualError } from './errors.ts'
-import { formatSize, parseSize } from './size.ts'
+import { formatSize, parseSize, writeSize } from './size.ts'
 
 const READ: readonly [text: string, bytes: number][] = [
   ['0B', 0],
@@ -88,6 +88,13 @@ const SHOWN: readonly [bytes: number, text: string][] = [
 for (const [bytes, text] of SHOWN) {
   test(`${bytes} bytes are shown as ${text}`, () => assert.equal(formatSize(bytes), text))
 }
+
+test('what is written is read as the same', () => {
+  assert.deepEqual([0, 1_000, 1_024, 536_870_912].map(writeSize), ['0B', '1000B', '1KiB', '512MiB'])
+  fc.assert(
+    fc.property(fc.nat(2 ** 31 - 1), (bytes) => assert.equal(parseSize(writeSize(bytes)), bytes)),
+  )
+})
 
 test('what is shown is close to what was meant', () => {
   fc.assert(

@@ -12,6 +12,7 @@ import type {
 } from './protocol.ts'
 import { readRetry, type WireRetry, writeRetry } from './wire-retry.ts'
 import type { WirePage } from './views.ts'
+import { writeLimits } from './work-limits.ts'
 import { readWork, type Work, type WorkInput } from './work.ts'
 
 /**
@@ -95,8 +96,8 @@ export function writeSubmission(run: Submission): WireSubmission {
   }
 }
 
-function writeWork({ executor: _, kill_grace_ms: graceMs, ...same }: Work): WorkInput {
-  return { ...same, kill_grace: writeDuration(graceMs) }
+function writeWork({ executor: _, kill_grace_ms: graceMs, limits, ...same }: Work): WorkInput {
+  return { ...same, kill_grace: writeDuration(graceMs), limits: writeLimits(limits) }
 }
 
 /** One key with two limits would follow whichever was read last. */

@@ -1,6 +1,7 @@
 import { parseDuration } from './duration.ts'
 import { PunctualError } from './errors.ts'
-import { LIMITS } from './limits.ts'
+import { LIMITS, USER_NAME } from './limits.ts'
+import { type LimitsInput, readLimits, type WorkLimits } from './work-limits.ts'
 
 /**
  * What a process run executes, as it is stored and as it travels to a worker. A run without work is a
@@ -16,6 +17,9 @@ interface Surroundings {
   readonly umask?: string
   /** Between the polite signal and the other one. */
   readonly kill_grace_ms?: number
+  readonly limits?: WorkLimits
+  /** A user of the worker's machine, which must allow it. */
+  readonly run_as?: string
 }
 
 export interface ShellWork extends Surroundings {
@@ -55,6 +59,8 @@ export interface WorkInput {
   readonly stdin?: string | undefined
   readonly umask?: string | undefined
   readonly kill_grace?: string | undefined
+  readonly limits?: LimitsInput | undefined
+  readonly run_as?: string | undefined
 }
 
 /** Reads what people wrote; `undefined` when it names nothing to start. */
@@ -86,6 +92,8 @@ const BELONGS_TO = [
   ['stdin', 'run', 'argv', 'script'],
   ['umask', 'run', 'argv', 'script'],
   ['kill_grace', 'run', 'argv', 'script'],
+  ['limits', 'run', 'argv', 'script'],
+  ['run_as', 'run', 'argv', 'script'],
 ] as const
 
 function whatOf(kind: 'run' | 'argv' | 'script', input: WorkInput, at: string): Work {
@@ -114,7 +122,12 @@ function whatOf(kind: 'run' | 'argv' | 'script', input: WorkInput, at: string): 
 }
 
 function surroundingsOf(input: WorkInput, at: string): Surroundings {
-  const { cwd, env, stdin, umask, kill_grace: grace } = input
+  const { cwd, env, stdin, umask, kill_grace: grace, run_as: user } = input
+  const limits = input.limits && readLimits(input.limits, `${at}limits`)
+  if (limits?.tmp_bytes !== undefined && env?.['TMPDIR'] !== undefined) {
+    const field = `${at}limits.tmp`
+    throw wrong(field, 'is for the directory that Punctual makes, and env.TMPDIR names another')
+  }
   return {
     ...(cwd === undefined ? {} : { cwd: directory(cwd, `${at}cwd`) }),
     ...(env === undefined || Object.keys(env).length === 0
@@ -123,6 +136,8 @@ function surroundingsOf(input: WorkInput, at: string): Surroundings {
     ...(stdin === undefined ? {} : { stdin: text(stdin, `${at}stdin`) }),
     ...(umask === undefined ? {} : { umask: octal(umask, `${at}umask`) }),
     ...(grace === undefined ? {} : { kill_grace_ms: parseDuration(grace, `${at}kill_grace`) }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(user === undefined ? {} : { run_as: userName(user, `${at}run_as`) }),
   }
 }
 
@@ -174,6 +189,11 @@ function environment(env: Readonly<Record<string, string>>, field: string) {
     argument(value, at)
   }
   return env
+}
+
+function userName(name: string, field: string): string {
+  if (USER_NAME.test(name)) return name
+  throw wrong(field, 'must be the name of a user: at most 32 of A-Z a-z 0-9 . _ -, no digit first')
 }
 
 const OCTAL = /^0?[0-7]{3}$/

@@ -73,7 +73,14 @@ test('what every operation answers is what the reference says', async (t) => {
 
   const key = { 'idempotency-key': 'once' }
   const run = await ask<{ id: string }>('POST /v1/jobs/{name}/runs', { ...job, body: {} })
-  const own = { script: 'cat', stdin: 'x', kill_grace: '1s', umask: '027', cwd: '/tmp' }
+  const own = {
+    script: 'cat',
+    stdin: 'x',
+    kill_grace: '1s',
+    umask: '027',
+    cwd: '/tmp',
+    limits: { output: '1MiB' },
+  }
   for (const status of [201, 200]) {
     const again = await ask('POST /v1/runs', { body: own, headers: key })
     assert.equal(again.status, status)

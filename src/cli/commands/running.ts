@@ -22,6 +22,10 @@ interface RunOptions {
   readonly tag?: Readonly<Record<string, string>>
   readonly label?: Readonly<Record<string, string>>
   readonly timeout?: string
+  readonly memory?: string
+  readonly cpu?: string
+  readonly pids?: string
+  readonly runAs?: string
 }
 
 /** exec, run, wait, logs: starting things and watching them. */
@@ -144,6 +148,10 @@ function shared(command: Command): Command {
     .option('--tag <name=value>', 'describes it; may be repeated', pairs)
     .option('--label <name=value>', 'only for workers that carry it; may be repeated', pairs)
     .option('--timeout <duration>', 'how long an attempt may take')
+    .option('--memory <size>', 'how much memory the command may take, such as 512MiB')
+    .option('--cpu <cores>', 'how many cores, such as 0.5')
+    .option('--pids <count>', 'how many processes and threads')
+    .option('--run-as <user>', 'the user the command runs as, on workers that allow it')
 }
 
 function wishes(options: RunOptions): object {
@@ -157,7 +165,23 @@ function wishes(options: RunOptions): object {
     ...(tag === undefined ? {} : { tags: tag }),
     ...(label === undefined ? {} : { runs_on: { labels: label } }),
     ...(timeout === undefined ? {} : { timeout }),
+    ...limitsOf(options),
+    ...(options.runAs === undefined ? {} : { run_as: options.runAs }),
   }
+}
+
+function limitsOf({ memory, cpu, pids }: RunOptions): object {
+  const limits = {
+    ...(memory === undefined ? {} : { memory }),
+    ...(cpu === undefined ? {} : { cpu: number('cpu', cpu) }),
+    ...(pids === undefined ? {} : { pids: number('pids', pids) }),
+  }
+  return Object.keys(limits).length === 0 ? {} : { limits }
+}
+
+function number(flag: string, text: string): number {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text)
+  throw new Failure(`--${flag} is "${text}" and not a number`, { exitCode: EXIT.usage })
 }
 
 /** `run nightly` names a job; `run -- sh -c …` is a command, whose first word is no job. */

@@ -19,6 +19,14 @@ export function wholeNumber(minimum: number, maximum: number = Number.MAX_SAFE_I
   return Type.Integer({ minimum, maximum, description: `a whole number, ${range}` })
 }
 
+export function size() {
+  return Type.String({ description: 'a size, such as 64KiB, 512MiB or 2GB' })
+}
+
+export function numberBetween(minimum: number, maximum: number) {
+  return Type.Number({ minimum, maximum, description: `a number from ${minimum} to ${maximum}` })
+}
+
 export function fraction() {
   return Type.Number({ minimum: 0, maximum: 1, description: 'a number from 0 to 1' })
 }

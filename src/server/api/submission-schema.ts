@@ -9,7 +9,9 @@ import {
   list,
   longText,
   name,
+  numberBetween,
   oneOf,
+  size,
   text,
   time,
   wholeNumber,
@@ -47,6 +49,17 @@ const work = {
   stdin: Type.Optional(longText()),
   umask: Type.Optional(longText()),
   kill_grace: Type.Optional(duration()),
+  limits: Type.Optional(
+    fields({
+      memory: Type.Optional(size()),
+      cpu: Type.Optional(numberBetween(LIMITS.leastCpu, LIMITS.mostCpu)),
+      pids: Type.Optional(wholeNumber(1, LIMITS.mostPids)),
+      files: Type.Optional(wholeNumber(LIMITS.leastFiles, LIMITS.mostFiles)),
+      output: Type.Optional(size()),
+      tmp: Type.Optional(size()),
+    }),
+  ),
+  run_as: Type.Optional(longText()),
 }
 
 const tags = Type.Unsafe<Record<string, string>>({

@@ -39,6 +39,10 @@ const executed: Meanings = {
   stdin: 'What it reads from its standard input.',
   umask: 'The permissions that files it makes do not get, in octal digits.',
   kill_grace: 'How long it has between the polite signal and the other one.',
+  limits:
+    'How much of its machine an attempt may take: `memory`, `cpu` (cores), `pids`, open `files`, ' +
+    '`output` that is kept, and `tmp`, its temporary directory.',
+  run_as: 'The user it runs as. Only on workers that allow this user.',
 }
 
 const registration: Meanings = {

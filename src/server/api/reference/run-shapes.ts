@@ -4,6 +4,7 @@ import { CAUSES, STATES } from '../../../core/run-state.ts'
 import type { WireAttempt, WireLog, WireLogLine, WireWhy } from '../../../core/views.ts'
 import type { WireOutcome, WireRun } from '../../../core/wire.ts'
 import type { ArgvWork, ScriptWork, ShellWork } from '../../../core/work.ts'
+import type { WorkLimits } from '../../../core/work-limits.ts'
 import {
   anything,
   flag,
@@ -27,8 +28,23 @@ const surroundings = {
   stdin: text('What it reads from its standard input.'),
   umask: text('Octal digits.'),
   kill_grace_ms: whole('How long it has between the polite signal and the other one.'),
+  limits: record<WorkLimits>(
+    'How much of its machine an attempt may take.',
+    {
+      memory_bytes: whole('Memory.'),
+      cpu: { type: 'number', description: 'Cores, also parts of one.' },
+      pids: whole('Processes and threads at once.'),
+      files: whole('Files one process may have open.'),
+      output_bytes: whole('How much of what it prints is kept.'),
+      tmp_bytes: whole('What its temporary directory may hold.'),
+    },
+    ['memory_bytes', 'cpu', 'pids', 'files', 'output_bytes', 'tmp_bytes'],
+  ),
+  run_as: text('The user it runs as.'),
 }
-const MAY_BE_ABSENT = ['cwd', 'env', 'stdin', 'umask', 'kill_grace_ms'] as const
+const MAY_BE_ABSENT = [
+  ...(['cwd', 'env', 'stdin', 'umask', 'kill_grace_ms', 'limits', 'run_as'] as const),
+] as const
 
 const attempts = {
   cause: orNull(word(CAUSES, 'Why the attempt ended as it did; null unless it went wrong.')),
