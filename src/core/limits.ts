@@ -26,6 +26,7 @@ export const LIMITS = {
   tagLength: 255,
   labels: 32,
   queues: 64,
+  users: 64,
   executors: 1_000,
   gatesPerRun: 8,
   gateCapacity: 1_000_000,

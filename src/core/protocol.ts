@@ -1,3 +1,4 @@
+import type { Execution } from './execution.ts'
 import type { Labels } from './labels.ts'
 import type { Entry, ProcessEnd } from './output.ts'
 import type { PolicyInput } from './policy.ts'
@@ -127,6 +128,9 @@ export interface Hello {
   readonly labels: Labels
   readonly executors: readonly string[]
   readonly slots: number
+  /** Users its processes may run as, besides its own choice. */
+  readonly users?: readonly string[] | undefined
+  readonly execution?: Execution | undefined
   readonly session?: string | undefined
   /** Counts this session's registrations from 1; a delayed older one is refused. */
   readonly registration: number

@@ -1,3 +1,4 @@
+import type { Execution } from './execution.ts'
 import type { JobDefinition } from './job-definition.ts'
 import type { Role } from './permission.ts'
 import type { Labels } from './labels.ts'
@@ -78,12 +79,16 @@ export interface WireWorker {
   readonly name: string
   readonly queues: readonly string[]
   readonly labels: Labels
+  /** Users that runs may ask for. */
+  readonly users: readonly string[]
   readonly executors: readonly string[]
   readonly projects: readonly string[]
   readonly slots: number
   readonly running: number
   readonly node: string
   readonly registered_at: string
+  /** Null if it starts no processes. */
+  readonly execution: Execution | null
 }
 
 export interface WireAttempt {

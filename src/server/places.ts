@@ -1,4 +1,4 @@
-import { labelTexts } from '../core/labels.ts'
+import { placementTexts } from '../core/labels.ts'
 import type { LaneSpec } from '../core/lane.ts'
 import type { Submission } from '../core/protocol.ts'
 import type { Catalog } from './catalog.ts'
@@ -89,8 +89,12 @@ function placesOf(project: string, catalog: Catalog): ProjectPlaces {
 function placeKey(submission: Submission): string {
   const { job, queue, task, work, weight, runsOn } = submission
   if (!queue && !task && !work && weight === undefined && !runsOn) return job
-  const labels = labelTexts(runsOn?.labels)
+  const labels = labelsOf(submission)
   return [job, queue, executorOf(submission), weight, ...labels].join(' ')
+}
+
+function labelsOf({ runsOn, work }: Submission): string[] {
+  return placementTexts(runsOn?.labels, work?.run_as === undefined ? [] : [work.run_as])
 }
 
 function executorOf({ job, task, work }: Submission): string {
@@ -98,7 +102,7 @@ function executorOf({ job, task, work }: Submission): string {
 }
 
 function laneOf(submission: Submission, project: string): LaneSpec {
-  const { queue = 'default', runsOn, weight = 1 } = submission
-  const labels = labelTexts(runsOn?.labels)
+  const { queue = 'default', weight = 1 } = submission
+  const labels = labelsOf(submission)
   return { project, queue, labels, executor: executorOf(submission), weight }
 }

@@ -3,7 +3,7 @@ import { publicId } from '../core/ids.ts'
 import type { Lane } from '../core/lane.ts'
 import { tierOf } from '../core/lane.ts'
 import type { WireWhy, WireWorker } from '../core/views.ts'
-import { labelTexts } from '../core/labels.ts'
+import { labelTexts, placementTexts, readPlacement } from '../core/labels.ts'
 import { isProcess } from '../core/work.ts'
 import type { RunRecord } from '../store/port.ts'
 
@@ -100,18 +100,27 @@ function whyReady(answer: Answer, waited: string, around: Surroundings): WireWhy
 
 function offerOf(worker: WireWorker) {
   const { projects, queues, executors, slots } = worker
-  return { projects, queues, executors, slots, labels: labelTexts(worker.labels) }
+  const labels = placementTexts(worker.labels, worker.users)
+  return { projects, queues, executors, slots, labels }
 }
 
 function needs({ queue, labels, executor, weight }: Lane): string {
   const what = isProcess(executor) ? `runs ${executor} commands` : `has ${executor}`
   const where = queue === 'default' ? '' : `, serves the queue ${queue}`
-  const which = labels.length === 0 ? '' : `, carries ${labels.join(' and ')}`
+  const asked = readPlacement(labels)
+  const carried = labelTexts(asked.labels)
+  const which = carried.length === 0 ? '' : `, carries ${carried.join(' and ')}`
+  const who = asked.users.length === 0 ? '' : `, allows the user ${asked.users.join(' and ')}`
   const size = weight === 1 ? '' : `, has ${weight} slots`
-  return `one that ${what}${where}${which}${size}`
+  return `one that ${what}${where}${which}${who}${size}`
 }
 
 function flagsFor({ queue, labels }: Lane): string {
   const queues = queue === 'default' ? '' : ` --queue ${queue}`
-  return queues + labels.map((label) => ` --label ${label}`).join('')
+  const { labels: carried, users } = readPlacement(labels)
+  const flags = [
+    ...labelTexts(carried).map((label) => ` --label ${label}`),
+    ...users.map((user) => ` --allow-user ${user}`),
+  ]
+  return queues + flags.join('')
 }

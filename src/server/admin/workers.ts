@@ -1,4 +1,6 @@
+import type { Execution } from '../../core/execution.ts'
 import { publicId } from '../../core/ids.ts'
+import { readPlacement } from '../../core/labels.ts'
 import type { Offer } from '../../core/lane.ts'
 import type { WireWorker } from '../../core/views.ts'
 import { formatTime } from '../../core/wire.ts'
@@ -29,28 +31,29 @@ function serves(projects: readonly string[], project: string): boolean {
 }
 
 function show({ id, name, offer, since, nodeName, running }: SessionRecord): WireWorker {
-  const { queues, labels, executors, projects, slots } = readOffer(offer)
+  const { queues, labels, executors, projects, slots, execution } = readOffer(offer)
   return {
     session: publicId('ses', id),
     name,
     queues,
-    labels: Object.fromEntries(labels.map(split)),
+    ...readPlacement(labels),
     executors,
     projects,
     slots,
     running,
     node: nodeName,
     registered_at: formatTime(since, 'registered_at'),
+    execution: execution ?? null,
   }
 }
 
-const NOTHING: Offer = { projects: [], queues: [], labels: [], executors: [], slots: 0 }
-
-function readOffer(offer: string | null): Offer {
-  return offer === null ? NOTHING : (JSON.parse(offer) as Offer)
+/** What a node keeps of a worker's introduction: the offer, and what people may want to know. */
+interface StoredOffer extends Offer {
+  readonly execution?: Execution
 }
 
-function split(label: string): [name: string, value: string] {
-  const at = label.indexOf('=')
-  return [label.slice(0, at), label.slice(at + 1)]
+const NOTHING: StoredOffer = { projects: [], queues: [], labels: [], executors: [], slots: 0 }
+
+function readOffer(offer: string | null): StoredOffer {
+  return offer === null ? NOTHING : (JSON.parse(offer) as StoredOffer)
 }

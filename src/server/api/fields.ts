@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { LABEL_VALUE, LIMITS, NAME } from '../../core/limits.ts'
+import { LABEL_VALUE, LIMITS, NAME, USER_NAME } from '../../core/limits.ts'
 
 /**
  * The kinds of field requests are made of. Each description completes the sentence "`field` must
@@ -61,6 +61,11 @@ const LENGTH = `1 to ${LIMITS.nameLength}`
 export function name() {
   const description = `a name: ${LENGTH} of A-Z a-z 0-9 . _ - starting with a letter or digit`
   return Type.String({ pattern: NAME.source, description })
+}
+
+export function userName() {
+  const description = 'the name of a user: at most 32 of A-Z a-z 0-9 . _ -, no digit first'
+  return Type.String({ pattern: USER_NAME.source, description })
 }
 
 export function labels() {

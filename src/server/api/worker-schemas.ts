@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { LIMITS } from '../../core/limits.ts'
 import type { Entry } from '../../core/output.ts'
 import { RETRIABLE_CAUSES } from '../../core/retry.ts'
+import { LIMIT_NAMES } from '../../core/work-limits.ts'
 import {
   executor,
   fields,
@@ -12,6 +13,8 @@ import {
   longText,
   name,
   oneOf,
+  text,
+  userName,
   wholeNumber,
 } from './fields.ts'
 
@@ -29,6 +32,15 @@ export const Hello = fields({
   labels: labels(),
   executors: list(executor(), LIMITS.executors, 1),
   slots: wholeNumber(1, LIMITS.slots),
+  users: Type.Optional(list(userName(), LIMITS.users)),
+  execution: Type.Optional(
+    fields({
+      launcher: name(),
+      containment: name(),
+      limits: list(name(), LIMIT_NAMES.length),
+      why: Type.Optional(text(LIMITS.reasonLength)),
+    }),
+  ),
   protocol: Type.Optional(list(wholeNumber(1), 16, 1)),
   session: Type.Optional(id('ses')),
   registration,

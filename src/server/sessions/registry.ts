@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../../core/clock.ts'
 import { randomInt } from '../../core/clock.ts'
 import { PunctualError } from '../../core/errors.ts'
-import { labelTexts } from '../../core/labels.ts'
+import { placementTexts, USER_LABEL } from '../../core/labels.ts'
 import type { Offer } from '../../core/lane.ts'
 import { publicId, requirePublicId } from '../../core/ids.ts'
 import type { Heartbeat, HeartbeatAnswer, Hello, Welcome } from '../../core/protocol.ts'
@@ -56,7 +56,7 @@ export function createRegistry(options: RegistryOptions): Registry {
         registration: hello.registration,
         name: hello.name,
         project,
-        offer: JSON.stringify(offer),
+        offer: JSON.stringify({ ...offer, execution: hello.execution }),
         held,
       })
       const current = roster.sessions.get(id)
@@ -143,8 +143,13 @@ export function createRegistry(options: RegistryOptions): Registry {
   }
 }
 
-function offerOf({ queues, labels, executors, slots }: Hello, projects: readonly string[]): Offer {
-  return { projects, queues, labels: labelTexts(labels), executors, slots }
+function offerOf(hello: Hello, projects: readonly string[]): Offer {
+  const { queues, labels, users = [], executors, slots } = hello
+  if (Object.hasOwn(labels, USER_LABEL)) {
+    const why = `labels.${USER_LABEL} is no label: list the users in users`
+    throw new PunctualError('invalid_field', why, { field: `labels.${USER_LABEL}` })
+  }
+  return { projects, queues, labels: placementTexts(labels, users), executors, slots }
 }
 
 /** A node out of touch with the store must not keep a worker's hopes up. */

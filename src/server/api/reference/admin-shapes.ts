@@ -1,3 +1,4 @@
+import type { Execution } from '../../../core/execution.ts'
 import { ROLES } from '../../../core/permission.ts'
 import type {
   WireAudit,
@@ -78,12 +79,25 @@ export const ADMIN_SHAPES = {
     name: text('Its name for people.'),
     queues: list({ type: 'string' }, 'The queues it serves.'),
     labels: texts('What it has that runs may ask for.'),
+    users: list({ type: 'string' }, 'Users that runs may ask for with `run_as`.'),
     executors: list({ type: 'string' }, 'What it can execute, such as `shell`.'),
     projects: list({ type: 'string' }, 'Your project, if it serves only some; else empty.'),
     slots: whole('How much it runs at once.'),
     running: whole('How many attempts it has now.'),
     node: text('The node it talks to.'),
     registered_at: time('Since when.'),
+    execution: orNull(
+      record<Execution>(
+        'How surely it holds its processes; null if it starts none.',
+        {
+          launcher: text('Which kind of guardian starts them.'),
+          containment: text('`pidns`, `cgroup` or `group`: what a process cannot leave.'),
+          limits: list({ type: 'string' }, 'What it can hold a command to.'),
+          why: text('Why it is not better than that.'),
+        },
+        ['why'],
+      ),
+    ),
   }),
   WorkerList: listOf('Worker'),
   Token: record<WireToken>('A token, without the secret.', token),

@@ -93,6 +93,8 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     labels: 'What it has that runs may ask for.',
     executors: 'What it can execute: `shell`, `argv`, `script`, `handler:<name>`.',
     slots: 'How much it runs at once.',
+    users: 'Users that commands may ask to run as.',
+    execution: 'How surely it holds its processes, for people who look.',
     protocol: 'The versions of the protocol it speaks; 1 if absent.',
     session: 'Its session, if it was registered before.',
     ...registration,

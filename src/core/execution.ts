@@ -1,0 +1,10 @@
+/** How surely a worker holds its processes, in its own words. For people: nothing is decided by it. */
+export interface Execution {
+  /** Which kind of guardian starts them. */
+  readonly launcher: string
+  readonly containment: string
+  /** What it can hold a command to: `memory`, `cpu`, … */
+  readonly limits: readonly string[]
+  /** Why it is not better than that. */
+  readonly why?: string | undefined
+}
