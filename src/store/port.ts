@@ -1,4 +1,5 @@
 import type { AuditStore } from './port/audit.ts'
+import type { BlobRows } from './port/blobs.ts'
 import type { CatalogStore } from './port/catalog.ts'
 import type { JobStore } from './port/jobs.ts'
 import type { LogStore } from './port/logs.ts'
@@ -11,6 +12,7 @@ import type { TokenStore } from './port/tokens.ts'
 import type { Upkeep } from './port/upkeep.ts'
 
 export type * from './port/audit.ts'
+export type * from './port/blobs.ts'
 export type * from './port/catalog.ts'
 export type * from './port/jobs.ts'
 export type * from './port/logs.ts'
@@ -39,6 +41,7 @@ export interface Store
     QueueStore,
     TokenStore,
     AuditStore,
+    BlobRows,
     Upkeep {
   readonly kind: 'sqlite' | 'postgres'
   /** For people: `SQLite 3.53.4`, `PostgreSQL 18.4`. */

@@ -1,5 +1,6 @@
 import { describe } from 'node:test'
 import { administrationContract, definitionsContract } from './administration.ts'
+import { blobsContract } from './blobs.ts'
 import { cancelContract } from './cancel.ts'
 import { catalogContract } from './catalog.ts'
 import { claimContract } from './claim.ts'
@@ -41,6 +42,7 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['logs', logsContract],
   ['definitions', definitionsContract],
   ['administration', administrationContract],
+  ['blobs', blobsContract],
   ['upkeep', upkeepContract],
   ['opening again', reopenContract],
 ]

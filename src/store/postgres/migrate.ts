@@ -4,6 +4,7 @@ import { firstSchema } from './migrations/0001-first-schema.ts'
 import { processes } from './migrations/0002-processes.ts'
 import { administration } from './migrations/0003-administration.ts'
 import { ownedSessions } from './migrations/0004-owned-sessions.ts'
+import { blobs } from './migrations/0005-blobs.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [
   processes,
   administration,
   ownedSessions,
+  blobs,
 ]
 
 export interface MigrateOptions {

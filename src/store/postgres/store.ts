@@ -1,5 +1,6 @@
 import { StoreError, type Store } from '../port.ts'
 import { listAudit } from './audit.ts'
+import * as blobs from './blobs.ts'
 import * as catalog from './catalog.ts'
 import { Connection } from './connection.ts'
 import type { Database } from './database.ts'
@@ -131,6 +132,12 @@ function createStore(db: Database, version: string, connections: readonly Connec
     revokeToken: (input) => tokens.revokeToken(db, input),
     touchTokens: (uses) => tokens.touchTokens(db, uses),
     listAudit: (input) => listAudit(db, input),
+
+    identity: () => blobs.identity(db),
+    putBlob: (input) => blobs.putBlob(db, input),
+    getBlob: (input) => blobs.getBlob(db, input),
+    deleteBlobs: (keys) => blobs.deleteBlobs(db, keys),
+    listBlobs: (input) => blobs.listBlobs(db, input),
 
     ping: async () => {
       await read(db.duty, PING)

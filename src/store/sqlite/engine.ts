@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { prepareGates } from './admit.ts'
 import { prepareAppendLog } from './logs.ts'
 import { prepareAudit } from './audit.ts'
+import { prepareBlobs } from './blobs.ts'
 import { prepareCatalog } from './catalog.ts'
 import { prepareDefinitions } from './definitions.ts'
 import { preparePutQueue } from './queues.ts'
@@ -96,6 +97,7 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const putQueue = preparePutQueue(db, audit)
   const tokens = prepareTokens(db, audit)
   const appendLog = prepareAppendLog(db)
+  const blobs = prepareBlobs(db)
   const prune = preparePrune(db)
   const maintain = prepareMaintain(db)
   const ping = db.prepare('SELECT 1 FROM meta LIMIT 1')
@@ -139,6 +141,9 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     createToken: (input) => write(() => tokens.createToken(input, now())),
     revokeToken: (input) => write(() => tokens.revokeToken(input, now())),
     touchTokens: (uses) => write(() => tokens.touchTokens(uses)),
+    putBlob: (input) => write(() => blobs.putBlob(input, now())),
+    deleteBlobs: (keys) => write(() => blobs.deleteBlobs(keys)),
+    listBlobs: (input) => read(() => blobs.listBlobs(input, now())),
     ...queries,
 
     ping: () => read(() => void ping.get()),

@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3'
 import { STATES } from '../../core/run-state.ts'
 import * as admit from './admit.ts'
 import * as audit from './audit.ts'
+import * as blobs from './blobs.ts'
 import { valuesList } from './bulk.ts'
 import * as cancel from './cancel.ts'
 import * as catalog from './catalog.ts'
@@ -27,6 +28,7 @@ import * as tokens from './tokens.ts'
 const MODULES = {
   admit,
   audit,
+  blobs,
   cancel,
   catalog,
   claim,

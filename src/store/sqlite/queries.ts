@@ -3,6 +3,7 @@ import { prepareListRuns } from './list-runs.ts'
 import { RECORD_COLUMNS, type RecordRow, toRecord } from './record-row.ts'
 import type { AttemptRecord } from '../port.ts'
 import { prepareAuditQueries } from './audit.ts'
+import { prepareBlobQueries } from './blobs.ts'
 import { prepareDefinitionQueries } from './definitions.ts'
 import { prepareLogQueries } from './logs.ts'
 import { prepareQueueQueries } from './queues.ts'
@@ -57,6 +58,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     ...prepareQueueQueries(db),
     ...prepareTokenQueries(db),
     ...prepareAuditQueries(db),
+    ...prepareBlobQueries(db),
   }
 }
 

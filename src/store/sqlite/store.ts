@@ -128,6 +128,10 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
     revokeToken: (input) => call('revokeToken', input),
     touchTokens: (uses) => call('touchTokens', uses),
 
+    putBlob: (input) => call('putBlob', input),
+    deleteBlobs: (keys) => call('deleteBlobs', keys),
+    listBlobs: (input) => call('listBlobs', input),
+
     ping: () => call('ping'),
     prune: (input) => call('prune', input),
     maintain: async () => {

@@ -42,6 +42,8 @@ export const QUERIES = [
   'findToken',
   'listTokens',
   'listAudit',
+  'identity',
+  'getBlob',
 ] as const satisfies readonly VerbName[]
 
 export type QueryName = (typeof QUERIES)[number]

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { digestOf } from './key.ts'
+import { BlobError, type Blobs, type BlobTrouble } from './port.ts'
+
+/** Blobs under test, and a hand on what is under them. */
+export interface OpenedBlobs {
+  readonly blobs: Blobs
+  /** Time passes for everything written so far. */
+  pass(ms: number): void
+  /** Changes what is kept under a key, as a failing disk might. */
+  spoil(key: string, change: (bytes: Uint8Array) => Uint8Array): Promise<void>
+  close(): Promise<void>
+}
+
+const HOUR_MS = 3_600_000
+let areas = 0
+const newArea = () => `area${(areas += 1)}`
+
+function trouble(kind: BlobTrouble) {
+  return (error: unknown) => error instanceof BlobError && error.trouble === kind
+}
+
+/** What every place for blobs promises. */
+export function blobsContract(name: string, open: () => Promise<OpenedBlobs>): void {
+  describe(`Blobs in ${name}`, () => {
+    let opened: OpenedBlobs
+    before(async () => void (opened = await open()))
+    after(() => opened.close())
+    const put = (bytes: Uint8Array, area = newArea(), label = 'one') =>
+      opened.blobs.put({ area, label }, bytes)
+
+    for (const size of [0, 1, 65_535, 65_536, 65_537, 8 * 1024 * 1024]) {
+      test(`${size} bytes come back as they were`, async () => {
+        const bytes = randomBytes(size)
+        const key = await put(bytes)
+        assert.ok(key.endsWith(`-${digestOf(bytes)}`), key)
+        assert.deepEqual(Buffer.from(await opened.blobs.get(key)), bytes)
+      })
+    }
+
+    test('a thousand of any size come back, each as it was', async () => {
+      const area = newArea()
+      for (let count = 0; count < 1_000; count += 1) {
+        const bytes = randomBytes(Math.floor(Math.random() ** 4 * 100_000))
+        const key = await put(bytes, area, `n${count}`)
+        assert.deepEqual(Buffer.from(await opened.blobs.get(key)), bytes)
+      }
+    })
+
+    test('a part can be read without the rest, and ends where the blob does', async () => {
+      const key = await put(Buffer.from('0123456789'))
+      const part = async (from: number, length: number) =>
+        Buffer.from(await opened.blobs.get(key, { from, length })).toString()
+      assert.equal(await part(0, 4), '0123')
+      assert.equal(await part(3, 3), '345')
+      assert.equal(await part(8, 100), '89')
+      assert.equal(await part(10, 5), '')
+      assert.equal(await part(100, 5), '')
+    })
+
+    test('what was put twice is there once', async () => {
+      const area = newArea()
+      const bytes = randomBytes(10)
+      assert.equal(await put(bytes, area), await put(bytes, area))
+      assert.equal((await listAll(area)).length, 1)
+    })
+
+    test('what is not there is missing, and deleting it is no error', async () => {
+      const key = await put(randomBytes(9))
+      await opened.blobs.delete([key, key])
+      await assert.rejects(opened.blobs.get(key), trouble('missing'))
+      await assert.rejects(opened.blobs.get(key, { from: 0, length: 1 }), trouble('missing'))
+      await opened.blobs.delete([key])
+    })
+
+    for (const [why, key] of [
+      ['another file', '../../etc/passwd'],
+      ['a file outside', `area/..-${'0'.repeat(64)}`],
+      ['nothing', ''],
+      ['a folder', 'area'],
+      ['a query', `area/%-${'0'.repeat(64)}`],
+    ] as const) {
+      test(`a key that names ${why} leads nowhere`, async () => {
+        await assert.rejects(opened.blobs.get(key), trouble('missing'))
+        await assert.rejects(async () => opened.blobs.delete([key]), trouble('missing'))
+      })
+    }
+
+    for (const [why, change] of [
+      ['a bit was flipped', (bytes) => bytes.with(50, (bytes[50] as number) ^ 1)],
+      ['it was cut short', (bytes) => bytes.subarray(0, 99)],
+      ['something was added', (bytes) => Buffer.concat([bytes, bytes])],
+      ['it was emptied', () => new Uint8Array()],
+    ] as const satisfies [string, (bytes: Uint8Array) => Uint8Array][]) {
+      test(`when ${why}, it is refused and not served`, async () => {
+        const key = await put(randomBytes(100))
+        await opened.spoil(key, change)
+        await assert.rejects(opened.blobs.get(key), trouble('corrupt'))
+        await assert.rejects(opened.blobs.get(key), new RegExp(key))
+      })
+    }
+
+    const listAll = async (area: string, olderThanMs = 0, limit = 3) => {
+      const found: string[] = []
+      let next: string | null = null
+      do {
+        const page = await opened.blobs.list({ area, after: next, olderThanMs, limit })
+        assert.ok(page.keys.length <= limit)
+        found.push(...page.keys)
+        ;({ next } = page)
+      } while (next !== null)
+      return found.toSorted()
+    }
+
+    test('listing gives every blob of its area once, page by page, and none of another', async () => {
+      const area = newArea()
+      const keys: string[] = []
+      for (let count = 0; count < 10; count += 1) {
+        keys.push(await put(randomBytes(20), area, `n${count}`))
+        await put(randomBytes(20), `${area}x`)
+      }
+      keys.sort()
+      for (const limit of [1, 3, 10, 11]) assert.deepEqual(await listAll(area, 0, limit), keys)
+      assert.deepEqual(await listAll(newArea()), [])
+    })
+
+    test('what is younger than asked for is left out', async () => {
+      const area = newArea()
+      const old = await put(randomBytes(5), area, 'old')
+      opened.pass(HOUR_MS)
+      const young = await put(randomBytes(5), area, 'young')
+      assert.deepEqual(await listAll(area, HOUR_MS), [old])
+      assert.deepEqual(await listAll(area, 2 * HOUR_MS), [])
+      opened.pass(HOUR_MS)
+      assert.deepEqual(await listAll(area, HOUR_MS), [old, young].toSorted())
+    })
+
+    test('it says that it can be written', () => opened.blobs.check())
+  })
+}

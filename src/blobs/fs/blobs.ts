@@ -1,0 +1,115 @@
+import { constants } from 'node:fs'
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { keyFor, requireIntact, requireKey } from '../key.ts'
+import type { BlobPart, Blobs } from '../port.ts'
+import { createFileWriter, sweepUnfinished } from './file-writer.ts'
+import { FANS, fileOf } from './layout.ts'
+import { translate } from './trouble.ts'
+
+export interface FileBlobsOptions {
+  readonly directory: string
+  /** Wall time of the machine whose file system it is: it dates the files too. */
+  now(): number
+}
+
+/** Blobs as files of one directory, for a scheduler of one node. */
+export async function openFileBlobs({ directory, now }: FileBlobsOptions): Promise<Blobs> {
+  const place = directory
+  const guard = <T>(what: string, work: () => Promise<T>) =>
+    work().catch((error: unknown) => {
+      throw translate(error, `${what} in ${place}`)
+    })
+  await guard('blobs cannot be kept', async () => {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await sweepUnfinished(directory, now())
+  })
+  const write = createFileWriter(directory)
+
+  return {
+    kind: 'fs',
+    place,
+
+    async put(name, bytes) {
+      const key = keyFor(name, bytes)
+      await guard(`the blob ${key} cannot be written`, () => write(key, bytes))
+      return key
+    },
+
+    async get(key, part) {
+      const path = join(directory, fileOf(requireKey(key)))
+      const bytes = await guard(`the blob ${key} cannot be read`, () => read(path, part))
+      if (!part) requireIntact(key, bytes, place)
+      return bytes
+    },
+
+    async delete(keys) {
+      await guard('blobs cannot be deleted', async () => {
+        for (const key of keys) await rm(join(directory, fileOf(requireKey(key))), { force: true })
+      })
+    },
+
+    list: (input) =>
+      guard('blobs cannot be listed', async () => {
+        const keys: string[] = []
+        let left = input.limit
+        for (const fan of FANS) {
+          const folder = `${input.area}/${fan}`
+          if (input.after !== null && folder < input.after.slice(0, folder.length)) continue
+          for (const name of await namesIn(join(directory, folder))) {
+            const at = `${folder}/${name}`
+            if (input.after !== null && at <= input.after) continue
+            left -= 1
+            const writtenAt = await dateOf(join(directory, at))
+            if (writtenAt !== undefined && now() - writtenAt >= input.olderThanMs) {
+              keys.push(`${input.area}/${name}`)
+            }
+            if (left === 0) return { keys, next: at }
+          }
+        }
+        return { keys, next: null }
+      }),
+
+    check: () => guard('blobs cannot be written', () => write.probe()),
+  }
+}
+
+const ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW
+
+async function read(path: string, part: BlobPart | undefined): Promise<Uint8Array> {
+  if (!part) return readFile(path, { flag: ITSELF })
+  const file = await open(path, ITSELF)
+  try {
+    const bytes = Buffer.allocUnsafe(part.length)
+    let filled = 0
+    while (filled < part.length) {
+      const rest = part.length - filled
+      const { bytesRead } = await file.read(bytes, filled, rest, part.from + filled)
+      if (bytesRead === 0) break
+      filled += bytesRead
+    }
+    return bytes.subarray(0, filled)
+  } finally {
+    await file.close()
+  }
+}
+
+/** In an order that lasts from one page to the next. */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).toSorted()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Nothing for what was deleted since it was listed. */
+async function dateOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

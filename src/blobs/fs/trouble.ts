@@ -1,0 +1,14 @@
+import { BlobError, type BlobTrouble } from '../port.ts'
+
+const TROUBLE: Readonly<Record<string, BlobTrouble>> = {
+  ENOENT: 'missing',
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+}
+
+/** What the file system said, in the port's words. Anything else may pass: a mount that comes back. */
+export function translate(error: unknown, what: string): BlobError {
+  if (error instanceof BlobError) return error
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return new BlobError(TROUBLE[code] ?? 'unavailable', `${what}: ${message}`, { cause: error })
+}

@@ -1,0 +1,17 @@
+import type { Migration } from '../migrate.ts'
+
+/** Blobs as rows, and the name by which blobs kept elsewhere are known to be this database's. */
+export const blobs: Migration = {
+  version: 5,
+  statements: () => [
+    `CREATE TABLE blob (
+       key text COLLATE "C" PRIMARY KEY,
+       written_at bigint NOT NULL,
+       bytes bytea NOT NULL
+     )`,
+    // Uncompressed, so that a part can be read without unpacking what is before it.
+    `ALTER TABLE blob ALTER COLUMN bytes SET STORAGE EXTERNAL`,
+    `CREATE TABLE identity (name text NOT NULL)`,
+    `INSERT INTO identity (name) VALUES (replace(gen_random_uuid()::text, '-', ''))`,
+  ],
+}
