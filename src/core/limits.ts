@@ -18,6 +18,10 @@ export const LIMITS = {
   logBodyBytes: 4 * 1024 * 1024,
   arguments: 10_000,
   variables: 1_000,
+  /** A secret's value; what is shorter could not be hidden in logs without hiding the logs. */
+  secretBytes: 64 * 1024,
+  secretLength: 4,
+  secretsPerRun: 16,
   batchRuns: 10_000,
   bodyBytes: 1024 * 1024,
   batchBodyBytes: 64 * 1024 * 1024,

@@ -1,6 +1,7 @@
 import { parseDuration } from './duration.ts'
 import { PunctualError } from './errors.ts'
 import { LIMITS, USER_NAME } from './limits.ts'
+import { isOwnVariable, VARIABLE } from './variable.ts'
 import { type LimitsInput, readLimits, type WorkLimits } from './work-limits.ts'
 
 /**
@@ -178,14 +179,11 @@ function directory(path: string, field: string): string {
   throw wrong(field, 'must be an absolute path: a worker has no directory that callers could know')
 }
 
-const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
-const OWN_ENV = /^PUNCTUAL_|^TRACEPARENT$/
-
 function environment(env: Readonly<Record<string, string>>, field: string) {
   for (const [name, value] of Object.entries(env)) {
     const at = `${field}.${name}`
-    if (!ENV_NAME.test(name)) throw wrong(at, 'is not a name a variable can have')
-    if (OWN_ENV.test(name)) throw wrong(at, 'is set by Punctual itself')
+    if (!VARIABLE.test(name)) throw wrong(at, 'is not a name a variable can have')
+    if (isOwnVariable(name)) throw wrong(at, 'is set by Punctual itself')
     argument(value, at)
   }
   return env

@@ -1,0 +1,78 @@
+/**
+ * The shapes in which a secret commonly turns up in what a program prints. Anything else a program
+ * does to it (compressing, encrypting, spelling backwards) goes by unseen; docs/reference/secrets.md
+ * says so.
+ */
+
+/** Shorter pieces would be found everywhere, and hiding them would tell more than it hides. */
+const SHORTEST_LINE = 4
+/** Where `base64` and `openssl base64` begin a new line. */
+const LINE_WIDTHS = [76, 64]
+
+/** Each as bytes, one character per byte, and none twice. */
+export function formsOf(value: string): Set<string> {
+  const forms = new Set<string>()
+  for (const piece of piecesOf(value.toWellFormed())) {
+    const bytes = Buffer.from(piece)
+    for (const form of textForms(piece)) forms.add(Buffer.from(form).toString('latin1'))
+    for (const form of [bytes.toString('hex'), ...base64Forms(bytes)]) forms.add(form)
+    forms.add(bytes.toString('hex').toUpperCase())
+  }
+  return forms
+}
+
+/** The value, the value as a shell would hand it on, and each of its lines. */
+function piecesOf(value: string): Set<string> {
+  const pieces = new Set([value, value.replace(/[\r\n]+$/, '')])
+  const lines = value.split(/\r\n|\r|\n/)
+  if (lines.length > 1) for (const line of lines) pieces.add(line).add(line.trim())
+  for (const piece of pieces) if (piece.length < SHORTEST_LINE) pieces.delete(piece)
+  return pieces
+}
+
+function textForms(piece: string): string[] {
+  const json = JSON.stringify(piece).slice(1, -1)
+  const component = encodeURIComponent(piece)
+  const strict = component.replace(/[!'()*]/g, percent)
+  const form = new URLSearchParams([['', piece]]).toString().slice(1)
+  const urls = [component, strict, strict.replaceAll('%2F', '/'), form]
+  return [
+    piece,
+    json,
+    json.replaceAll('/', String.raw`\/`),
+    json.replace(/[^\0-\x7e]/g, escaped),
+    ...urls,
+    ...urls.map((url) => url.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())),
+  ]
+}
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/**
+ * Base64 has three shapes of the same bytes, depending on what stands before them. Of each, the
+ * characters that only these bytes decide; at the very end also the last one, and its padding.
+ */
+function base64Forms(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const whole = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    const first = Math.ceil((before * 8) / 6)
+    const inner = whole.slice(first, Math.floor(((before + bytes.length) * 8) / 6))
+    const shapes = [inner, whole.slice(first).replace(/=+$/, ''), whole.slice(first)]
+    const rows = LINE_WIDTHS.flatMap((width) => shapes.map((shape) => wrapped(shape, width)))
+    // Where lines end is known only if the secret comes first.
+    return (before === 0 ? [...shapes, ...rows] : shapes).flatMap((shape) => [
+      shape,
+      shape.replaceAll('+', '-').replaceAll('/', '_'),
+    ])
+  })
+}
+
+function wrapped(text: string, width: number): string {
+  return text.replace(new RegExp(`.{${width}}(?=.)`, 'g'), '$&\n')
+}
