@@ -6,14 +6,18 @@ import { without } from './optional-tools.ts'
 export const withoutOpenssl = without('openssl')
 
 /** A certificate for this machine's loopback that nobody but who is told trusts, and its key. */
-export function makeCertificate(dir: string, name = 'server'): { cert: string; key: string } {
+export function makeCertificate(
+  dir: string,
+  name = 'server',
+  host = 'IP:127.0.0.1',
+): { cert: string; key: string } {
   const cert = join(dir, `${name}.pem`)
   const key = join(dir, `${name}.key`)
   execFileSync(
     'openssl',
     [
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-      ...['-days', '2', '-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'],
+      ...['-days', '2', '-subj', `/CN=${name}`, '-addext', `subjectAltName=${host}`],
       ...['-out', cert, '-keyout', key],
     ],
     { stdio: 'pipe' },

@@ -12,6 +12,8 @@ const allowed: [why: string, from: string, specifier: string][] = [
   ['an adapter does I/O', 'src/store/sqlite/open.ts', 'node:fs'],
   ['the server asks a port', 'src/server/tick/x.ts', '../../store/port.ts'],
   ['a port may be a folder', 'src/server/tick/x.ts', '../../store/port/runs.ts'],
+  ['the server calls strangers through the guard', 'src/server/x.ts', '../outbound/outbound.ts'],
+  ['so does the worker', 'src/worker/x.ts', '../outbound/outbound.ts'],
   ['the worker uses core', 'src/worker/lease.ts', '../core/fence.ts'],
   ['the command line is a client', 'src/cli/run.ts', '../client/index.ts'],
   ['main names adapters', 'src/main/start.ts', '../store/postgres/open.ts'],
@@ -63,6 +65,13 @@ const refused: [why: string, from: string, specifier: string, says: string][] = 
   ['nor test support', 'src/main/x.ts', '../../test/support/wait-for.ts', 'never leans on test'],
   ['nor a fake', 'src/worker/x.ts', './testing/fake-scheduler.ts', 'never leans on test'],
   ['nor a fixture', 'src/store/sqlite/x.ts', './file-store.fixture.ts', 'never leans on test'],
+  [
+    'the guard knows nobody it guards',
+    'src/outbound/x.ts',
+    '../worker/line.ts',
+    'outbound imports',
+  ],
+  ['the client calls no strangers', 'src/client/x.ts', '../outbound/x.ts', 'client imports only'],
   ['a new folder must be placed', 'src/plugins/x.ts', '../core/ids.ts', 'in no known area'],
 ]
 for (const [why, from, specifier, says] of refused) {

@@ -7,8 +7,10 @@ const PORT_AREAS = ['store', 'queue', 'blobs', 'election', 'events', 'intake']
 /** What each other area may name besides itself; `ports` stands for the `port.ts` of any port area. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
-  server: ['core', 'ports'],
-  worker: ['core', 'ports'],
+  // Requests to addresses that users choose, behind one guard for whoever makes them.
+  outbound: ['core'],
+  server: ['core', 'ports', 'outbound'],
+  worker: ['core', 'ports', 'outbound'],
   client: ['core'],
   cli: ['core', 'client'],
   dashboard: ['core', 'client'],

@@ -1,0 +1,116 @@
+import { lookup as lookUpName } from 'node:dns/promises'
+import type { LookupFunction } from 'node:net'
+import { buildConnector } from 'undici'
+import { refuseAddress } from './address-rules.ts'
+import type { AllowList } from './allow-list.ts'
+import { parseIp } from './ip-address.ts'
+import { OutboundError } from './outbound-error.ts'
+import { isRefusedPort } from './port-rules.ts'
+
+/** All addresses of a name, in the order they should be tried. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>
+
+export interface Guard {
+  readonly allow: AllowList
+  readonly resolve: Resolve
+  /** Certificates to trust instead of the platform's. */
+  readonly ca?: string | undefined
+}
+
+/** As every other program of this machine would find it: hosts file, search domains, DNS. */
+export const systemResolve: Resolve = async (hostname) =>
+  (await lookUpName(hostname, { all: true, order: 'verbatim' })).map(({ address }) => address)
+
+/**
+ * Connects for undici. A name is looked up once, each address is judged, and one of those that passed
+ * is dialled: there is no second look-up in between that could give another answer.
+ */
+export function guardedConnector(
+  { allow, resolve, ca }: Guard,
+  signal: AbortSignal,
+): buildConnector.connector {
+  const dial = (addresses: readonly string[]) =>
+    buildConnector({
+      lookup: answerWith(addresses),
+      autoSelectFamily: true,
+      allowH2: false,
+      maxCachedSessions: 0,
+      ...(ca === undefined ? {} : { ca }),
+    })
+  const connect = async (
+    options: buildConnector.Options,
+    callback: buildConnector.Callback,
+  ): Promise<void> => {
+    const hostname = options.hostname.replace(/^\[(.*)\]$/, '$1')
+    const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
+    try {
+      // Nobody can hurry a resolver, but nobody has to wait for it either.
+      const found = permittedAddresses(hostname, port, { allow, resolve })
+      dial(await orAborted(found, signal))({ ...options, hostname }, callback)
+    } catch (error) {
+      callback(error as Error, null)
+    }
+  }
+  return (options, callback) => void connect(options, callback)
+}
+
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject)
+  })
+}
+
+async function permittedAddresses(
+  hostname: string,
+  port: number,
+  { allow, resolve }: Guard,
+): Promise<string[]> {
+  const found = parseIp(hostname) ? [hostname] : await addressesOf(hostname, resolve)
+  const refusals = new Set<string>()
+  const permitted = found.filter((text) => {
+    const refusal = refuse(text, { hostname, port, allow })
+    if (refusal !== undefined) refusals.add(refusal)
+    return refusal === undefined
+  })
+  if (permitted.length > 0) return permitted
+  // Not which address: a name inside a network is not to be mapped from the outside.
+  throw new OutboundError('address_refused', `${hostname} ${[...refusals].join(' and ')}`)
+}
+
+function refuse(
+  text: string,
+  { hostname, port, allow }: { hostname: string; port: number; allow: AllowList },
+): string | undefined {
+  const address = parseIp(text)
+  if (!address) return 'leads to an address that cannot be judged'
+  const to = { hostname, port, address }
+  if (isRefusedPort(port) && !allow.permitsPort(to)) {
+    return `is not called on port ${port} unless the operator allows it`
+  }
+  const kind = refuseAddress(address)
+  if (kind === undefined || allow.permits(to)) return undefined
+  return `leads to ${kind}, which is not called unless the operator allows it`
+}
+
+async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly string[]> {
+  try {
+    const addresses = await resolve(hostname)
+    if (addresses.length > 0) return addresses
+  } catch (error) {
+    throw new OutboundError('name_unknown', `${hostname} cannot be looked up`, { cause: error })
+  }
+  throw new OutboundError('name_unknown', `${hostname} has no address`)
+}
+
+/** A resolver that already knows. Only names ask it: an address is dialled as it is. */
+function answerWith(addresses: readonly string[]): LookupFunction {
+  const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  return (_hostname, { all }, callback) => {
+    const [first] = known
+    if (all) callback(null, known)
+    else callback(null, first?.address ?? '', first?.family)
+  }
+}

@@ -1,0 +1,49 @@
+import { refuseUrl } from '../core/web-request.ts'
+import { OutboundError } from './outbound-error.ts'
+
+/** One request of possibly several that a call consists of. */
+export interface Hop {
+  readonly url: URL
+  readonly method: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Buffer | null
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+
+/** What may follow a redirect to strangers. Anything else could be a secret, whatever its name. */
+const HARMLESS = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'content-type',
+  'user-agent',
+])
+
+/** Where an answer sends us, if it does. */
+export function redirectOf(hop: Hop, status: number, location: unknown): Hop | undefined {
+  if (!REDIRECTS.has(status) || typeof location !== 'string') return undefined
+  const problem = URL.canParse(location, hop.url.href)
+    ? refuseUrl(new URL(location, hop.url).href)
+    : 'is not a URL'
+  if (problem !== undefined) {
+    throw new OutboundError('redirect_refused', `${hop.url.host} redirects to what ${problem}`)
+  }
+  const url = new URL(location, hop.url)
+  if (hop.url.protocol === 'https:' && url.protocol === 'http:') {
+    throw new OutboundError('redirect_refused', `${hop.url.host} redirects from https to http`)
+  }
+  const becomesGet = status === 303 ? hop.method !== 'HEAD' : status < 303 && hop.method === 'POST'
+  const isStranger = url.origin !== hop.url.origin
+  const headers = Object.entries(hop.headers).filter(([name]) => {
+    if (becomesGet && name.startsWith('content-')) return false
+    return !isStranger || HARMLESS.has(name)
+  })
+  return {
+    url,
+    method: becomesGet ? 'GET' : hop.method,
+    headers: Object.fromEntries(headers),
+    body: becomesGet ? null : hop.body,
+  }
+}
