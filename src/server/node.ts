@@ -95,6 +95,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     mintId,
     giveBack: (lease) => giveBack([lease]),
     onTimer: (dueAt) => loops.wakeTimers(dueAt),
+    onUnsure: () => loops.lookAtLanes(),
     onUnknown(batch) {
       undelivered.remember(batch)
       loops.checkLeases()

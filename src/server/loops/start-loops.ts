@@ -9,13 +9,13 @@ import type { Ticker } from '../tick/ticker.ts'
 import type { Undelivered } from '../undelivered.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Metrics } from '../metrics.ts'
+import { lookAtLanes } from './look-at-lanes.ts'
 import { measureLag } from './measure-lag.ts'
 import { noteUses } from './note-uses.ts'
 import { checkOwnLeases } from './own-leases.ts'
 import { promote } from './promote.ts'
 import { reapNodes, reapSessions } from './reap.ts'
 import { recheck } from './recheck.ts'
-import { refreshLanes } from './refresh-lanes.ts'
 import { startLoop, type Loop, type Step } from './run-loop.ts'
 import { maintain, retain } from './upkeep.ts'
 import { watchCancels } from './watch-cancels.ts'
@@ -43,6 +43,8 @@ export interface LoopDeps {
 export interface Loops {
   /** A timer was written that may be due before the promoter meant to wake. */
   wakeTimers(dueAt: number): void
+  /** It matters now which lanes have work. */
+  lookAtLanes(): void
   /** Something may be leased to this node that nobody holds. */
   checkLeases(): void
   stop(): Promise<void>
@@ -79,8 +81,9 @@ export function startLoops(deps: LoopDeps): Loops {
   const leases = start(checkOwnLeases(deps), config.leaseTtlMs / 2)
   start(watchCancels(deps), 1_000)
   start(recheck({ store, onReady }), 5_000)
-  const isWaited = () => deps.roster.waiting.size > 0
-  start(refreshLanes({ store, board, isWaited, kick: ticker.kick }), config.laneRefreshMs)
+  const isWaited = () => deps.roster.crowds.size > 0
+  const look = lookAtLanes({ store, board, isWaited, kick: ticker.kick })
+  const lanes = start(look, config.laneRefreshMs)
   start(deps.refreshQueues, config.laneRefreshMs)
   start(noteUses(deps), 30_000)
   start(measureLag({ clock, periodMs: LAG_PERIOD_MS, onLag: onLoopLag }), LAG_PERIOD_MS)
@@ -92,6 +95,7 @@ export function startLoops(deps: LoopDeps): Loops {
       if (dueAt - storeNow() < 1_000) timers.wake()
     },
     checkLeases: () => leases.wake(),
+    lookAtLanes: () => lanes.wake(),
     async stop() {
       stopping.abort()
       await Promise.allSettled(loops.map((loop) => loop.done))

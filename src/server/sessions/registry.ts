@@ -35,6 +35,7 @@ export interface Registry {
 
 export function createRegistry(options: RegistryOptions): Registry {
   const { clock, config, roster, membership } = options
+  const sharedOffer = createOffers()
 
   return {
     async register(hello, project) {
@@ -49,7 +50,7 @@ export function createRegistry(options: RegistryOptions): Registry {
         fence,
       }))
       const { node } = membership
-      const offer = offerOf(hello, hello.projects ?? [project])
+      const offer = sharedOffer(offerOf(hello, hello.projects ?? [project]))
       const adopted = await options.store.adopt({
         node,
         session: id,
@@ -150,6 +151,21 @@ function offerOf(hello: Hello, projects: readonly string[]): Offer {
     throw new PunctualError('invalid_field', why, { field: `labels.${USER_LABEL}` })
   }
   return { projects, queues, labels: placementTexts(labels, users), executors, slots }
+}
+
+const OFFERS = 10_000
+
+/** One object for all sessions that offer the same: what is worked out for one holds for the others. */
+function createOffers(): (offer: Offer) => Offer {
+  const offers = new Map<string, Offer>()
+  return (offer) => {
+    const key = JSON.stringify(offer)
+    const known = offers.get(key)
+    if (known) return known
+    if (offers.size >= OFFERS) offers.clear()
+    offers.set(key, offer)
+    return offer
+  }
 }
 
 /** A node out of touch with the store must not keep a worker's hopes up. */

@@ -1,11 +1,15 @@
+import type { Offer } from '../../core/lane.ts'
 import type { Lease } from '../../store/port.ts'
 import type { HeldLease, Session } from './session.ts'
 
 /** The sessions and leases of one node, and who is waiting for work. Memory only; the store is the truth. */
 export interface Roster {
   readonly sessions: ReadonlyMap<number, Session>
-  /** Sessions with room, longest waiting first. Some may have stopped listening: see `isListening`. */
-  readonly waiting: ReadonlySet<Session>
+  /**
+   * Sessions with room, those that offer the same together, longest waiting first. None is empty.
+   * Some may have stopped listening: see `isListening`.
+   */
+  readonly crowds: ReadonlyMap<Offer, ReadonlySet<Session>>
   add(session: Session): void
   /** Removes a session and hands out the leases it had. */
   remove(session: Session): HeldLease[]
@@ -17,7 +21,7 @@ export interface Roster {
   review(session: Session): void
   /** Takes a session out of the line until it is reviewed again. */
   dismiss(session: Session): void
-  /** Moves a session to the end of the line after it was dealt to. */
+  /** Moves a session to the end of the line after it was dealt to, and its crowd behind the others. */
   requeue(session: Session): void
   hold(session: Session, lease: Lease, exchange: number, mono: number): HeldLease
   /** Forgets a lease if it is still the one with this fence. */
@@ -27,12 +31,25 @@ export interface Roster {
 
 export function createRoster(): Roster {
   const sessions = new Map<number, Session>()
-  const waiting = new Set<Session>()
+  const crowds = new Map<Offer, Set<Session>>()
   const leases = new Map<number, HeldLease>()
+
+  const joinCrowd = (session: Session) => {
+    const crowd = crowds.get(session.offer)
+    if (crowd) crowd.add(session)
+    else crowds.set(session.offer, new Set([session]))
+  }
+
+  const leaveCrowd = (session: Session): boolean => {
+    const crowd = crowds.get(session.offer)
+    const wasThere = crowd?.delete(session) ?? false
+    if (crowd?.size === 0) crowds.delete(session.offer)
+    return wasThere
+  }
 
   const roster: Roster = {
     sessions,
-    waiting,
+    crowds,
 
     add(session) {
       sessions.set(session.id, session)
@@ -40,7 +57,7 @@ export function createRoster(): Roster {
 
     remove(session) {
       if (sessions.get(session.id) === session) sessions.delete(session.id)
-      waiting.delete(session)
+      leaveCrowd(session)
       const held = [...session.leases.values()]
       for (const lease of held) {
         if (leases.get(lease.runId) === lease) leases.delete(lease.runId)
@@ -57,14 +74,18 @@ export function createRoster(): Roster {
 
     review(session) {
       const hasRoom = session.credit > session.promised
-      if (hasRoom && roster.isCurrent(session)) waiting.add(session)
-      else waiting.delete(session)
+      if (hasRoom && roster.isCurrent(session)) joinCrowd(session)
+      else leaveCrowd(session)
     },
 
-    dismiss: (session) => void waiting.delete(session),
+    dismiss: (session) => void leaveCrowd(session),
 
     requeue(session) {
-      if (waiting.delete(session)) roster.review(session)
+      if (!leaveCrowd(session)) return
+      roster.review(session)
+      const crowd = crowds.get(session.offer)
+      if (!crowd || !crowds.delete(session.offer)) return
+      crowds.set(session.offer, crowd)
     },
 
     hold(session, lease, exchange, mono) {

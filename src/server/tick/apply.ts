@@ -5,10 +5,12 @@ import type { Roster } from '../sessions/roster.ts'
 import { isBefore, type LaneBoard } from './lane-board.ts'
 import type { Work } from './compose.ts'
 import { answer, type EndEntry, type SubmitEntry } from './pending.ts'
+import type { Turns } from './turns.ts'
 
 export interface Applying {
   readonly roster: Roster
   readonly board: LaneBoard
+  readonly turns: Turns
   readonly mono: number
   /** Asked again before grants are handed over: time has passed since the tick began. */
   readonly mayGrant: boolean
@@ -52,14 +54,19 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
 }
 
 /** Undoes the promises of a tick that did not happen. */
-export function unpromise(work: Work, roster: Roster, board: LaneBoard): void {
+export function unpromise(
+  work: Work,
+  { roster, board, turns }: Pick<Applying, 'roster' | 'board' | 'turns'>,
+): void {
   const touched = new Set<Session>()
   for (const [index, session] of work.promises.entries()) {
     const { item } = work.submits[index] as SubmitEntry
     if (session) release(session, board.get(item.laneId)?.lane.weight ?? 1, touched)
   }
   for (const claim of work.claims) {
-    for (const session of claim.sessions) release(session, claim.hint.lane.weight, touched)
+    const { weight } = claim.hint.lane
+    for (const session of claim.sessions) release(session, weight, touched)
+    turns.refund(claim.hint, claim.sessions.length * weight)
     // What it would have taken is still there, whatever a claim that stepped over it has seen.
     board.entered(claim.hint.lane.id, null)
   }
@@ -150,6 +157,7 @@ function applyClaims(
     const leases = result.claims[index] ?? []
     const { weight, id } = claim.hint.lane
     for (const session of claim.sessions) release(session, weight, touched)
+    context.turns.refund(claim.hint, (claim.sessions.length - leases.length) * weight)
     context.board.claimed(id, claim.sessions.length, leases, isProof[index] ?? false)
     for (const [row, lease] of leases.entries()) {
       grant(claim.sessions[row], lease, weight, context)

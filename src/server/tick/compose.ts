@@ -3,10 +3,11 @@ import { drawSalt, fenceOf } from '../../core/fence.ts'
 import type { ClaimDemand, TickBatch } from '../../store/port.ts'
 import { isListening, type Session } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
-import { deal, type Turns, type Waiter } from './deal.ts'
+import { deal, type Waiter } from './deal.ts'
 import { createHandOff } from './hand-off.ts'
 import type { LaneBoard, LaneHint } from './lane-board.ts'
 import type { CancelEntry, EndEntry, SubmitEntry } from './pending.ts'
+import type { Turns } from './turns.ts'
 
 /** A tick on its way: the batch for the store, and whom its results belong to. */
 export interface Work {
@@ -40,6 +41,8 @@ export interface Composing {
   readonly mono: number
   /** False while the node may not promise anything to workers: then nothing is claimed. */
   readonly mayGrant: boolean
+  /** It should be found out which lanes have work, before long. */
+  onUnsure(): void
 }
 
 /** Claims first, from lanes that may have a line; what room is left takes new runs directly. */
@@ -47,7 +50,6 @@ export function compose(
   entries: Pick<Work, 'submits' | 'ends' | 'cancels'>,
   context: Composing,
 ): Work | null {
-  if (context.mayGrant) dismissAbsent(context)
   const claims = context.mayGrant ? dealClaims(context) : []
   const promises = context.mayGrant ? handOff(entries.submits, context) : []
   const { submits, ends, cancels } = entries
@@ -62,27 +64,33 @@ export function compose(
   return { batch, submits, ends, cancels, claims, promises }
 }
 
-/** Who stopped listening joins again with its next exchange. */
-function dismissAbsent({ roster, mono }: Composing): void {
-  for (const session of roster.waiting) {
-    if (!isListening(session, mono)) roster.dismiss(session)
+function dealClaims(context: Composing): Claim[] {
+  const { roster, turns, cap, mono } = context
+  if (roster.crowds.size === 0) return []
+  const onUnsure = (hint: LaneHint) => {
+    if (hint.isAskedFor) return
+    hint.isAskedFor = true
+    context.onUnsure()
   }
-}
-
-function dealClaims({ roster, board, turns, cap }: Composing): Claim[] {
-  if (roster.waiting.size === 0) return []
-  const waiters: Waiter[] = []
-  for (const session of roster.waiting) {
-    if (waiters.length >= cap) break
-    const tiers = board.tiersFor(session.offer)
-    waiters.push({ session: session.id, credit: session.credit - session.promised, tiers })
-  }
-  return deal(waiters, cap, turns).map(({ hint, sessions }) => {
+  return deal(waitersIn(context), { cap, turns, mono, onUnsure }).map(({ hint, sessions }) => {
     const dealt = sessions.map((id) => roster.sessions.get(id) as Session)
     for (const session of dealt) session.promised += hint.lane.weight
     for (const session of new Set(dealt)) roster.requeue(session)
     return { hint, sessions: dealt, arrivals: hint.arrivals }
   })
+}
+
+/** Only crowds that could be given something are looked at: most workers wait while nothing does. */
+function* waitersIn({ roster, board, mono }: Composing): Generator<Waiter> {
+  for (const [offer, crowd] of roster.crowds) {
+    const tiers = board.viewOf(offer).open()
+    if (tiers.length === 0) continue
+    for (const session of crowd) {
+      // Who stopped listening joins again with its next exchange.
+      if (!isListening(session, mono)) roster.dismiss(session)
+      else yield { session: session.id, credit: session.credit - session.promised, tiers }
+    }
+  }
 }
 
 function demandOf(claim: Claim, random: Random): ClaimDemand {
@@ -96,10 +104,10 @@ function demandOf(claim: Claim, random: Random): ClaimDemand {
 
 function handOff(
   submits: readonly SubmitEntry[],
-  { roster, board, random }: Composing,
+  { roster, board, random, mono }: Composing,
 ): (Session | undefined)[] {
-  if (roster.waiting.size === 0) return []
-  const sessionFor = createHandOff(roster, board)
+  if (roster.crowds.size === 0) return []
+  const sessionFor = createHandOff(roster, board, mono)
   const promises = submits.map((entry) => {
     const run = entry.item
     if (entry.tried || run.dueAt !== null || run.gates.length > 0) return undefined
@@ -111,6 +119,7 @@ function handOff(
     run.handOff = { session: session.id, fence }
     return session
   })
-  for (const session of new Set(promises)) if (session) roster.review(session)
+  // To the end of the line, so that runs that come one by one go round.
+  for (const session of new Set(promises)) if (session) roster.requeue(session)
   return promises
 }

@@ -1,82 +1,169 @@
-import type { LaneHint } from './lane-board.ts'
+import { holdsRoom } from './hold.ts'
+import { isKnownToWait, type LaneHint } from './lane-board.ts'
+import type { OpenProject, OpenTier } from './lane-view.ts'
+import type { Turns } from './turns.ts'
 
 /** A session that has room for work. */
 export interface Waiter {
   readonly session: number
   /** Free slots not yet promised to a claim under way. */
   readonly credit: number
-  readonly tiers: readonly (readonly LaneHint[])[]
+  /** The open lanes it can serve, in the order of its queues. */
+  readonly tiers: readonly OpenTier[]
 }
 
 export interface Deal {
   readonly hint: LaneHint
   /** The session of the first row, the second, … */
-  readonly sessions: number[]
+  readonly sessions: readonly number[]
 }
 
-/**
- * Turns, after start-time fair queueing: a project's turn grows with what it is served, the lowest
- * turn is next, and `now` (the turn served last) is where a project that was away starts again:
- * absence neither earns arrears nor costs a place.
- */
-export interface Turns {
-  readonly byProject: Map<string, number>
-  now: number
-}
-
-export function createTurns(): Turns {
-  return { byProject: new Map(), now: 0 }
+export interface Dealing {
+  /** How many rows may be asked for. */
+  readonly cap: number
+  readonly turns: Turns
+  readonly mono: number
+  /** A run may or may not wait here for more room than there is: somebody should look. */
+  onUnsure(hint: LaneHint): void
 }
 
 /**
  * Deals the waiters' room over the lanes that may have work: earlier queues of a worker first, then
- * the project that was served least, then the lane with the most urgent head. Pure but for the turns.
+ * the project that was served least, then the most urgent head, then the lane that was served least.
  */
-export function deal(waiters: readonly Waiter[], cap: number, turns: Turns): Deal[] {
-  const deals = new Map<LaneHint, Deal>()
-  let left = cap
-  for (const waiter of waiters) {
-    if (left <= 0) break
-    left -= dealOne(waiter, left, turns, deals)
+export function deal(waiters: Iterable<Waiter>, dealing: Dealing): Deal[] {
+  const seats = new Map<LaneHint, number[][]>()
+  let rows = dealing.cap
+  for (const { session, credit, tiers } of waiters) {
+    if (rows <= 0) break
+    const hand: Hand = { session, credit, rows, isKept: false, wasPassed: false }
+    dealOne(hand, tiers, dealing, seats)
+    rows = hand.rows
   }
-  return [...deals.values()]
+  // Who prefers a queue comes before who only helps out there.
+  return Array.from(seats, ([hint, byTier]) => ({ hint, sessions: byTier.flat() }))
 }
 
-function dealOne(waiter: Waiter, cap: number, turns: Turns, deals: Map<LaneHint, Deal>): number {
-  let credit = waiter.credit
-  let dealt = 0
-  for (const tier of waiter.tiers) {
-    let open = tier.filter((hint) => hint.mayHaveWork && hint.lane.weight <= credit)
-    if (open.length === 0) continue
-    // A lower queue is served only while the ones before it are empty, so this tier is the last.
-    while (open.length > 0 && dealt < cap) {
-      const hint = choose(open, turns)
-      const { project, weight } = hint.lane
-      const share = Math.ceil(credit / new Set(open.map((other) => other.lane.project)).size)
-      const rows = Math.min(cap - dealt, Math.max(1, Math.floor(share / weight)))
-      const entry = deals.get(hint) ?? { hint, sessions: [] }
-      deals.set(hint, entry)
-      for (let i = 0; i < rows; i += 1) entry.sessions.push(waiter.session)
-      turns.now = turnOf(project, turns)
-      turns.byProject.set(project, turns.now + rows * weight)
-      credit -= rows * weight
-      dealt += rows
-      open = open.filter((other) => other !== hint && other.lane.weight <= credit)
+/** What one session still has to give in this deal. */
+interface Hand {
+  readonly session: number
+  credit: number
+  rows: number
+  /** The rest of its room is kept for a heavy run whose turn it is. */
+  isKept: boolean
+  /** A run of this tier waits for more room than there is; another worker keeps its own for it. */
+  wasPassed: boolean
+}
+
+type Seats = Map<LaneHint, number[][]>
+
+function dealOne(hand: Hand, tiers: readonly OpenTier[], dealing: Dealing, seats: Seats): void {
+  for (const { tier, projects } of tiers) {
+    const { rows } = hand
+    dealTier(hand, projects, dealing, (hint, count) => sit(seats, hint, tier, hand.session, count))
+    // A later queue is served only while the ones before it are empty: what waits there and does not
+    // fit yet would never fit if lighter work took every slot that comes free.
+    if (hand.rows < rows || hand.isKept || hand.wasPassed) return
+  }
+}
+
+function sit(seats: Seats, hint: LaneHint, tier: number, session: number, count: number): void {
+  const byTier = seats.get(hint) ?? []
+  seats.set(hint, byTier)
+  const sessions = (byTier[tier] ??= [])
+  for (let row = 0; row < count; row += 1) sessions.push(session)
+}
+
+type Give = (hint: LaneHint, rows: number) => void
+
+function dealTier(
+  hand: Hand,
+  projects: readonly OpenProject[],
+  dealing: Dealing,
+  give: Give,
+): void {
+  const { turns } = dealing
+  const inTurn =
+    projects.length === 1
+      ? projects
+      : projects.toSorted((a, b) => turns.ofProject(a.project) - turns.ofProject(b.project))
+  let others = projects.length
+  for (const { lanes } of inTurn) {
+    if (hand.credit <= 0 || hand.rows <= 0 || hand.isKept) return
+    dealProject(hand, Math.ceil(hand.credit / others), lanes, dealing, give)
+    others -= 1
+  }
+}
+
+/** The most urgent lanes share what falls to the project; others only if none of those can use it. */
+function dealProject(
+  hand: Hand,
+  share: number,
+  lanes: readonly LaneHint[],
+  dealing: Dealing,
+  give: Give,
+): void {
+  const { rows } = hand
+  for (let rank = nextRank(lanes, Number.NEGATIVE_INFINITY); rank !== null;) {
+    dealEqual(hand, share, lanes, rank, dealing, give)
+    if (hand.rows < rows || hand.isKept) return
+    rank = nextRank(lanes, rank)
+  }
+}
+
+function nextRank(lanes: readonly LaneHint[], above: number): number | null {
+  let next: number | null = null
+  for (const { headRank } of lanes) {
+    if (headRank > above && (next === null || headRank < next)) next = headRank
+  }
+  return next
+}
+
+function dealEqual(
+  hand: Hand,
+  share: number,
+  lanes: readonly LaneHint[],
+  rank: number,
+  dealing: Dealing,
+  give: Give,
+): void {
+  const { turns } = dealing
+  const equals = lanes.length === 1 ? lanes : lanes.filter(({ headRank }) => headRank === rank)
+  const seen = new Set<LaneHint>()
+  let left = share
+  while (seen.size < equals.length && left > 0 && hand.credit > 0 && hand.rows > 0) {
+    const hint = soonest(equals, seen, turns)
+    const { weight } = hint.lane
+    const fair = Math.ceil(left / (equals.length - seen.size))
+    seen.add(hint)
+    if (weight > hand.credit) {
+      keepRoom(hand, hint, dealing)
+      if (hand.isKept) return
+      continue
     }
-    break
+    const count = Math.min(hand.rows, Math.max(1, Math.floor(fair / weight)))
+    give(hint, count)
+    turns.charge(hint, count * weight)
+    hand.rows -= count
+    hand.credit -= count * weight
+    left -= count * weight
   }
-  return dealt
 }
 
-function choose(open: readonly LaneHint[], turns: Turns): LaneHint {
-  return open.reduce((best, hint) => (isSooner(hint, best, turns) ? hint : best))
+function soonest(lanes: readonly LaneHint[], seen: ReadonlySet<LaneHint>, turns: Turns): LaneHint {
+  let best: LaneHint | undefined
+  let turn = Number.POSITIVE_INFINITY
+  for (const hint of lanes) {
+    if (seen.has(hint)) continue
+    const own = turns.ofLane(hint)
+    if (own < turn) [best, turn] = [hint, own]
+  }
+  return best as LaneHint
 }
 
-function isSooner(a: LaneHint, b: LaneHint, turns: Turns): boolean {
-  const lead = turnOf(a.lane.project, turns) - turnOf(b.lane.project, turns)
-  return lead === 0 ? a.headRank < b.headRank : lead < 0
-}
-
-function turnOf(project: string, turns: Turns): number {
-  return Math.max(turns.byProject.get(project) ?? 0, turns.now)
+/** A run that does not fit yet. Only what surely waits is worth keeping room for. */
+function keepRoom(hand: Hand, hint: LaneHint, { mono, onUnsure }: Dealing): void {
+  if (!isKnownToWait(hint)) return onUnsure(hint)
+  if (holdsRoom(hint, hand.session, mono)) hand.isKept = true
+  else hand.wasPassed = true
 }

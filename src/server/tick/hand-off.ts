@@ -1,32 +1,56 @@
-import type { Session } from '../sessions/session.ts'
+import { isListening, type Session } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
 import type { LaneBoard, LaneHint } from './lane-board.ts'
+import type { LaneView } from './lane-view.ts'
 
 /**
  * Finds, for runs entering empty lanes, a session that already waits: such a run goes straight to a
- * lease and never stands in line. One search per lane and tick, continued where it stopped.
+ * lease and never stands in line. Whoever prefers the lane's queue comes first, and nobody who has
+ * work of the same or an earlier queue to do. One search per lane and tick, continued where it stopped.
  */
-export function createHandOff(roster: Roster, board: LaneBoard) {
+export function createHandOff(roster: Roster, board: LaneBoard, mono: number) {
   const searches = new Map<LaneHint, { rest: Iterator<Session>; current: Session | null }>()
 
-  const serves = (session: Session, hint: LaneHint) =>
-    session.credit - session.promised >= hint.lane.weight &&
-    board.tiersFor(session.offer).some((tier) => tier.includes(hint))
+  const isPresent = (session: Session) => {
+    if (isListening(session, mono)) return true
+    // Who stopped listening joins again with its next exchange.
+    roster.dismiss(session)
+    return false
+  }
+
+  function* candidates(hint: LaneHint): Generator<Session> {
+    const crowds: { tier: number; crowd: Iterable<Session> }[] = []
+    for (const [offer, crowd] of roster.crowds) {
+      const view = board.viewOf(offer)
+      const tier = view.tierOf(hint)
+      if (tier >= 0 && !hasWork(view, tier)) crowds.push({ tier, crowd })
+    }
+    crowds.sort((a, b) => a.tier - b.tier)
+    for (const { crowd } of crowds) for (const session of crowd) yield session
+  }
+
+  const hasRoom = (session: Session, { lane }: LaneHint) =>
+    session.credit - session.promised >= lane.weight
 
   return function sessionFor(hint: LaneHint): Session | null {
-    if (hint.mayHaveWork) return null
+    if (hint.mayHaveWork || hint.isResting) return null
     let search = searches.get(hint)
     if (!search) {
-      search = { rest: [...roster.waiting].values(), current: null }
+      search = { rest: candidates(hint), current: null }
       searches.set(hint, search)
     }
-    if (search.current && serves(search.current, hint)) return search.current
+    if (search.current && hasRoom(search.current, hint)) return search.current
     for (let next = search.rest.next(); !next.done; next = search.rest.next()) {
-      if (!serves(next.value, hint)) continue
+      if (!hasRoom(next.value, hint) || !isPresent(next.value)) continue
       search.current = next.value
       return next.value
     }
     search.current = null
     return null
   }
+}
+
+function hasWork(view: LaneView, tier: number): boolean {
+  const [first] = view.open()
+  return first !== undefined && first.tier <= tier
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Lane, Offer } from '../../core/lane.ts'
 import type { Lease } from '../../store/port.ts'
-import { createLaneBoard, type LaneHint } from './lane-board.ts'
+import { createLaneBoard, isKnownToWait, type LaneBoard, type LaneHint } from './lane-board.ts'
 
 const lane = (id: number, queue = 'default'): Lane => ({
   ...{ id, project: 'p', queue, labels: [], executor: 'handler:x', weight: 1 },
@@ -74,20 +74,80 @@ describe('what a node believes about a lane', () => {
     assert.deepEqual([hint(1).mayHaveWork, hint(1).floor], [true, null])
   })
 
+  test('a look that finds nothing closes a lane, unless something entered meanwhile', () => {
+    const { board, hint } = boardWith(lane(1), lane(2))
+    const seen = board.look()
+    board.entered(2, null)
+    seen([])
+    assert.deepEqual([hint(1).mayHaveWork, hint(2).mayHaveWork], [false, true])
+  })
+
+  test('a look that finds a run before the floor removes the floor', () => {
+    const { board, hint } = boardWith(lane(1))
+    board.claimed(1, 1, [lease(0, 10)], true)
+    board.look()([{ laneId: 1, rank: 0, pos: 7 }])
+    assert.equal(hint(1).floor, null)
+  })
+
+  test('a look that finds a run behind the floor keeps it', () => {
+    const { board, hint } = boardWith(lane(1))
+    board.claimed(1, 5, [lease(0, 10)], true)
+    board.look()([{ laneId: 1, rank: 0, pos: 11 }])
+    assert.deepEqual([hint(1).mayHaveWork, hint(1).floor], [true, { rank: 0, pos: 10 }])
+  })
+
+  test('a run that was seen waits until it, or one behind it, was claimed', () => {
+    const { board, hint } = boardWith(lane(1))
+    assert.equal(isKnownToWait(hint(1)), false)
+    board.entered(1, { rank: 0, pos: 5 })
+    board.entered(1, { rank: 0, pos: 9 })
+    board.claimed(1, 1, [lease(0, 5)], true)
+    assert.equal(isKnownToWait(hint(1)), true)
+    board.claimed(1, 1, [lease(0, 9)], true)
+    assert.equal(isKnownToWait(hint(1)), false)
+  })
+
+  test('a claim on one lane says nothing about the urgency that others were seen with', () => {
+    const { board, hint } = boardWith(lane(1))
+    board.claimed(1, 1, [lease(5, 10)], true)
+    board.look()([{ laneId: 1, rank: -3, pos: 11 }])
+    assert.equal(hint(1).headRank, -3)
+  })
+})
+
+describe('what an offer can serve', () => {
+  const offer: Offer = {
+    ...{ projects: [], queues: ['heavy', 'light'], labels: [], executors: ['handler:x'], slots: 4 },
+  }
+  const openIn = (board: LaneBoard) =>
+    board
+      .viewOf(offer)
+      .open()
+      .map(({ tier, projects }) => [
+        tier,
+        projects.flatMap(({ lanes }) => lanes.map((hint) => hint.lane.id)),
+      ])
+
   test('lanes are found by tier, and new lanes are found too', () => {
     const { board } = boardWith(lane(1, 'light'))
-    const offer: Offer = {
-      ...{
-        projects: [],
-        queues: ['heavy', 'light'],
-        labels: [],
-        executors: ['handler:x'],
-        slots: 4,
-      },
-    }
-    const ids = () => board.tiersFor(offer).map((tier) => tier.map((hint) => hint.lane.id))
-    assert.deepEqual(ids(), [[], [1]])
+    assert.deepEqual(openIn(board), [[1, [1]]])
     board.learn([lane(2, 'heavy'), lane(3, 'other')])
-    assert.deepEqual(ids(), [[2], [1]])
+    assert.deepEqual(openIn(board), [
+      [0, [2]],
+      [1, [1]],
+    ])
+  })
+
+  test('lanes that are empty or rest are not open', () => {
+    const { board } = boardWith(lane(1, 'light'), lane(2, 'heavy'))
+    board.claimed(1, 1, [], true)
+    board.rest(({ queue }) => queue === 'heavy')
+    assert.deepEqual(openIn(board), [])
+    board.entered(1, null)
+    board.rest(() => false)
+    assert.deepEqual(openIn(board), [
+      [0, [2]],
+      [1, [1]],
+    ])
   })
 })

@@ -1,18 +1,29 @@
 import type { Lane, Offer } from '../../core/lane.ts'
-import { tierOf } from '../../core/lane.ts'
-import type { LanePlace, Lease } from '../../store/port.ts'
+import type { LaneHead, LanePlace, Lease } from '../../store/port.ts'
+import type { Hold } from './hold.ts'
+import { createViews, type LaneView } from './lane-view.ts'
 
 /** What a node believes about one lane. A hint only: a wrong one costs a claim or a second, never a run. */
 export interface LaneHint {
   readonly lane: Lane
   /** False once a claim came back short; true again when anything may have entered. */
   mayHaveWork: boolean
+  /** Nothing is dealt from it: its queue is paused, or has used up its rate for now. */
+  isResting: boolean
   /** Grows with everything that may have entered, so that an older short claim proves nothing. */
   arrivals: number
   /** Up to here the lane was claimed; dead rows before it need not be stepped over again. */
   floor: LanePlace | null
   /** The rank last seen at the head: lanes of one project are served in this order. */
   headRank: number
+  /** The last place where a run was seen to stand and has not been claimed since, as far as is known. */
+  standing: LanePlace | null
+  /** The store was asked who stands here, and has not answered yet. */
+  isAskedFor: boolean
+  /** What it was served, compared with the other lanes of its project: see `turns.ts`. */
+  turn: number
+  /** The worker that keeps room for it, because its runs are heavier than what is free anywhere. */
+  hold: Hold | null
 }
 
 export interface LaneBoard {
@@ -24,24 +35,45 @@ export interface LaneBoard {
   claimed(laneId: number, asked: number, leases: readonly Lease[], isProof: boolean): void
   /** Forgets what is believed, so that the next claims read every lane from its start. */
   doubt(): void
+  /** Before the store is asked who stands at the heads; the answer is taken by what this returns. */
+  look(): (heads: readonly LaneHead[]) => void
   lanes(): Iterable<Lane>
   /** From now on nothing is dealt from lanes for which this says so. */
   rest(isResting: (lane: Lane) => boolean): void
-  /** The lanes an offer can serve, by tier; recomputed only when lanes were added or put to rest. */
-  tiersFor(offer: Offer): readonly (readonly LaneHint[])[]
+  /** The lanes an offer can serve. */
+  viewOf(offer: Offer): LaneView
 }
 
 export function createLaneBoard(): LaneBoard {
   const hints = new Map<number, LaneHint>()
-  const tiers = new WeakMap<Offer, { known: number; round: number; tiers: LaneHint[][] }>()
+  const views = createViews()
   let isResting: (lane: Lane) => boolean = () => false
-  let round = 0
+
+  const setWork = (hint: LaneHint, mayHaveWork: boolean) => {
+    hint.mayHaveWork = mayHaveWork
+    if (!mayHaveWork) {
+      hint.standing = null
+      hint.hold = null
+    }
+    views.changed(hint)
+  }
+
+  const entered = (hint: LaneHint, place: LanePlace | null) => {
+    hint.arrivals += 1
+    if (!hint.mayHaveWork) hint.headRank = place?.rank ?? hint.headRank
+    else if (place && place.rank < hint.headRank) hint.headRank = place.rank
+    if (place && (!hint.standing || isBefore(hint.standing, place))) hint.standing = place
+    if (!place || isBefore(place, hint.floor)) hint.floor = null
+    setWork(hint, true)
+  }
 
   return {
     learn(lanes) {
       for (const lane of lanes) {
         if (hints.has(lane.id)) continue
-        hints.set(lane.id, { lane, mayHaveWork: true, arrivals: 0, floor: null, headRank: 0 })
+        const hint = newHint(lane, isResting(lane))
+        hints.set(lane.id, hint)
+        views.learn(hint)
       }
     },
 
@@ -49,30 +81,49 @@ export function createLaneBoard(): LaneBoard {
 
     entered(laneId, place) {
       const hint = hints.get(laneId)
-      if (!hint) return
-      hint.arrivals += 1
-      if (place && place.rank < hint.headRank) hint.headRank = place.rank
-      if (!hint.mayHaveWork) hint.headRank = place?.rank ?? hint.headRank
-      hint.mayHaveWork = true
-      if (!place || isBefore(place, hint.floor)) hint.floor = null
+      if (hint) entered(hint, place)
     },
 
     claimed(laneId, asked, leases, isProof) {
       const hint = hints.get(laneId)
       if (!hint) return
       const last = leases.at(-1)
-      if (last) hint.headRank = last.rank
+      hint.isAskedFor = false
+      if (last) {
+        hint.headRank = last.rank
+        hint.hold = null
+        if (hint.standing && isBefore(hint.standing, last)) hint.standing = null
+      }
       // Something entered while the claim ran: what it proved may already be untrue.
       if (!isProof) return
       if (last) hint.floor = { rank: last.rank, pos: last.pos }
-      if (leases.length < asked) hint.mayHaveWork = false
+      if (leases.length < asked) setWork(hint, false)
     },
 
     doubt() {
       for (const hint of hints.values()) {
-        hint.mayHaveWork = true
         hint.arrivals += 1
         hint.floor = null
+        setWork(hint, true)
+      }
+    },
+
+    look() {
+      const before = new Map(Array.from(hints.values(), (hint) => [hint, hint.arrivals]))
+      return (heads) => {
+        for (const { laneId, rank, pos } of heads) {
+          const hint = hints.get(laneId)
+          if (!hint) continue
+          before.delete(hint)
+          hint.isAskedFor = false
+          entered(hint, { rank, pos })
+          hint.headRank = rank
+        }
+        for (const [hint, arrivals] of before) {
+          hint.isAskedFor = false
+          // What entered since may be newer than the answer.
+          if (hint.arrivals === arrivals && hint.mayHaveWork) setWork(hint, false)
+        }
       }
     },
 
@@ -80,24 +131,38 @@ export function createLaneBoard(): LaneBoard {
 
     rest(isRestingNow) {
       isResting = isRestingNow
-      round += 1
+      for (const hint of hints.values()) {
+        hint.isResting = isResting(hint.lane)
+        views.changed(hint)
+      }
     },
 
-    tiersFor(offer) {
-      const known = tiers.get(offer)
-      if (known && known.known === hints.size && known.round === round) return known.tiers
-      const fresh: LaneHint[][] = offer.queues.map(() => [])
-      for (const hint of hints.values()) {
-        if (!isResting(hint.lane)) fresh[tierOf(offer, hint.lane)]?.push(hint)
-      }
-      tiers.set(offer, { known: hints.size, round, tiers: fresh })
-      return fresh
-    },
+    viewOf: views.of,
   }
+}
+
+/** A run stands there, as surely as a node can know: it need not be looked for. */
+export function isKnownToWait({ mayHaveWork, standing }: LaneHint): boolean {
+  return mayHaveWork && standing !== null
 }
 
 /** At or before the floor, where a claim does not look. */
 export function isBefore(place: LanePlace, floor: LanePlace | null): boolean {
   if (!floor) return false
   return place.rank < floor.rank || (place.rank === floor.rank && place.pos <= floor.pos)
+}
+
+function newHint(lane: Lane, isResting: boolean): LaneHint {
+  return {
+    lane,
+    mayHaveWork: true,
+    isResting,
+    arrivals: 0,
+    floor: null,
+    headRank: 0,
+    standing: null,
+    isAskedFor: false,
+    turn: 0,
+    hold: null,
+  }
 }

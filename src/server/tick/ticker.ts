@@ -15,10 +15,10 @@ import { StoreError } from '../../store/port.ts'
 import type { Roster } from '../sessions/roster.ts'
 import { apply, unpromise } from './apply.ts'
 import { compose, type Work } from './compose.ts'
-import { createTurns } from './deal.ts'
 import { isolate, Unfinished } from './isolate.ts'
 import type { LaneBoard } from './lane-board.ts'
 import { answer, createInbox, type Entry, type SubmitEntry, type Submitted } from './pending.ts'
+import { createTurns } from './turns.ts'
 
 export interface TickerOptions {
   readonly store: Store
@@ -34,6 +34,8 @@ export interface TickerOptions {
   mintId(): number
   giveBack(lease: Lease): void
   onTimer(dueAt: number): void
+  /** Room is short, and it is not known whether lanes have work that would need it. */
+  onUnsure(): void
   /** A commit whose outcome nobody knows: its leases may exist, and no session was told of them. */
   onUnknown(batch: TickBatch): void
   onError(error: unknown): void
@@ -132,6 +134,7 @@ export function createTicker(options: TickerOptions): Ticker {
         cap: 2 * store.tickCap,
         mono: clock.mono(),
         mayGrant: options.mayGrant(),
+        onUnsure: options.onUnsure,
       },
     )
 
@@ -151,6 +154,7 @@ export function createTicker(options: TickerOptions): Ticker {
     apply(work, result, {
       roster,
       board,
+      turns,
       mono: clock.mono(),
       // Leases taken under an incarnation that has since died are not this node's to promise.
       mayGrant: options.mayGrant() && options.node() === work.batch.node,
@@ -165,7 +169,7 @@ export function createTicker(options: TickerOptions): Ticker {
     })
 
   const recover = async (work: Work, error: unknown): Promise<void> => {
-    unpromise(work, roster, board)
+    unpromise(work, { roster, board, turns })
     for (const entry of work.submits) entry.item = { ...entry.item, handOff: null }
     // Claims carry nothing a user sent, so they cannot be poison: a refusal there is for the log.
     const hasItems = work.submits.length + work.ends.length + work.cancels.length > 0

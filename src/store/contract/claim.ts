@@ -36,6 +36,31 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
+    'the heads of lanes are the runs that would be claimed first, of lanes that have any',
+    inWorld(async (world) => {
+      const [deep, urgent, empty] = [
+        await world.internLane('deep'),
+        await world.internLane('urgent'),
+        await world.internLane('empty'),
+      ]
+      const [first, ...others] = world.newRuns(3, { laneId: deep })
+      const calm = world.newRun({ laneId: urgent })
+      const hurried = world.newRun({ laneId: urgent, rank: -5 })
+      const later = world.newRun({ laneId: empty, dueAt: world.clock.now() + 1_000 })
+      await world.submit(first as NewRun, ...others, calm, hurried, later)
+      const mine = new Set([deep, urgent, empty])
+      const heads = (await world.store.laneHeads()).filter(({ laneId }) => mine.has(laneId))
+      assert.deepEqual(
+        heads.toSorted((a, b) => a.laneId - b.laneId),
+        [
+          { laneId: deep, rank: 0, pos: first?.id },
+          { laneId: urgent, rank: -5, pos: hurried.id },
+        ],
+      )
+    }),
+  )
+
+  test(
     'sessions are dealt rows in the order they were named, and fences carry their salts',
     inWorld(async (world) => {
       await world.submit(...world.newRuns(4))

@@ -1,5 +1,5 @@
 import type { Cause } from '../../core/run-state.ts'
-import type { Lease } from './tick.ts'
+import type { LanePlace, Lease } from './tick.ts'
 
 /** Sweeps find and promote; endings go through the tick. */
 export interface SweepStore {
@@ -16,6 +16,8 @@ export interface SweepStore {
     limit: number
     recheckMs: number
   }): Promise<{ lanes: readonly number[]; more: boolean }>
+  /** The first ready run of every lane that has one: what workers could be given now. */
+  laneHeads(): Promise<readonly LaneHead[]>
   /** Leases whose node is dead and past its grace, by run id above `after`. */
   orphans(input: { after: number; limit: number }): Promise<readonly Lease[]>
   /** Leases owned by a node, by run id above `after`. */
@@ -24,6 +26,10 @@ export interface SweepStore {
   cancelMarks(input: { node: number }): Promise<readonly number[]>
   /** What became of attempts this node has no memory of. */
   findAttempts(pairs: readonly { runId: number; fence: number }[]): Promise<readonly FoundAttempt[]>
+}
+
+export interface LaneHead extends LanePlace {
+  readonly laneId: number
 }
 
 export type FoundAttempt =

@@ -7,6 +7,7 @@ import type { Database } from './database.ts'
 import * as definitions from './definitions.ts'
 import { internGates } from './gates.ts'
 import type { Role, ServerFacts } from './greeting.ts'
+import { laneHeads } from './lane-heads.ts'
 import * as leases from './leases.ts'
 import * as logs from './logs.ts'
 import { maintain } from './maintain.ts'
@@ -78,6 +79,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
 
     promote: (input) => promote(db, input),
     recheck: (input) => recheck(db, input),
+    laneHeads: () => laneHeads(db),
     orphans: (input) => leases.orphans(db, input),
     ownLeases: (input) => leases.ownLeases(db, input),
     cancelMarks: (input) => leases.cancelMarks(db, input),

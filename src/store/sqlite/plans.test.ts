@@ -13,6 +13,7 @@ import * as definitions from './definitions.ts'
 import * as end from './end.ts'
 import { openEngine } from './engine.ts'
 import * as keys from './keys.ts'
+import * as laneHeads from './lane-heads.ts'
 import * as leases from './leases.ts'
 import * as logs from './logs.ts'
 import { pageSql } from './list-runs.ts'
@@ -35,6 +36,7 @@ const MODULES = {
   definitions,
   end,
   keys,
+  laneHeads,
   leases,
   logs,
   promote,

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { prepareLaneHeads } from './lane-heads.ts'
 import { prepareListRuns } from './list-runs.ts'
 import { RECORD_COLUMNS, type RecordRow, toRecord } from './record-row.ts'
 import type { AttemptRecord } from '../port.ts'
@@ -52,6 +53,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     liveCounts: () => liveCounts.get() ?? { ready: 0, running: 0, scheduled: 0, blocked: 0 },
     jobNames: (ids) => namesOf(ids, (id) => jobName.get(id)),
     projectNames: (ids) => namesOf(ids, (id) => projectName.get(id)),
+    laneHeads: prepareLaneHeads(db),
     ...prepareSessionQueries(db),
     ...prepareLogQueries(db),
     ...prepareDefinitionQueries(db),

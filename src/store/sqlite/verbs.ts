@@ -39,6 +39,7 @@ export const QUERIES = [
   'definitionsOf',
   'listQueues',
   'laneDepths',
+  'laneHeads',
   'findToken',
   'listTokens',
   'listAudit',

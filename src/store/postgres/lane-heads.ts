@@ -1,0 +1,20 @@
+import type { LaneHead } from '../port.ts'
+import type { Database } from './database.ts'
+import { read } from './transaction.ts'
+
+/** From lane to lane, stepping over the rest of each: the cost is that of the lanes, not of the runs. */
+export const LANE_HEADS = {
+  name: 'lane-heads',
+  text: `
+  WITH RECURSIVE head AS (
+    (SELECT lane_id, rank, pos FROM ready ORDER BY lane_id, rank, pos LIMIT 1)
+     UNION ALL
+    SELECT next.* FROM head CROSS JOIN LATERAL (
+      SELECT lane_id, rank, pos FROM ready WHERE ready.lane_id > head.lane_id
+       ORDER BY lane_id, rank, pos LIMIT 1) next)
+  SELECT lane_id AS "laneId", rank, pos FROM head`,
+}
+
+export async function laneHeads(db: Database): Promise<LaneHead[]> {
+  return read<LaneHead>(db.duty, LANE_HEADS)
+}
