@@ -96,7 +96,7 @@ export function createLine(options: WorkerOptions): Worker {
   const registrar = createRegistrar({
     client,
     clock,
-    offer: settings.offer,
+    offer: () => ({ ...settings.offer, ...processes?.introduction }),
     book,
     lease,
     onSessionEnd(why) {

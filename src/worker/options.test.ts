@@ -14,6 +14,7 @@ const wrong: [why: string, options: Partial<WorkerOptions>, field: string][] = [
   ['a worker needs a queue', { queues: [] }, 'queues'],
   ['a queue must be a name', { queues: ['a/b'] }, 'queues'],
   ['a label must be one', { labels: { gpu: 'a 100' } }, 'labels'],
+  ['a user is not carried as a label', { labels: { 'run-as': 'root' } }, 'labels.run-as'],
   ['no slots is no worker', { slots: 0 }, 'slots'],
   ['half a slot is none', { slots: 1.5 }, 'slots'],
   ['there is a limit to slots', { slots: 10_001 }, 'slots'],

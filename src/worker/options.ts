@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../core/clock.ts'
 import { PunctualError } from '../core/errors.ts'
-import type { Labels } from '../core/labels.ts'
+import { type Labels, USER_LABEL } from '../core/labels.ts'
 import { LABEL_VALUE, LIMITS, NAME } from '../core/limits.ts'
 import type { Working } from '../core/protocol.ts'
 import { PROCESS_EXECUTORS } from '../core/work.ts'
@@ -72,6 +72,9 @@ export function readOptions(options: WorkerOptions): WorkerSettings {
   requireNames('queues', queues, NAME, LIMITS.queues)
   requireNames('labels', Object.keys(labels), NAME, LIMITS.labels)
   requireNames('labels', Object.values(labels), LABEL_VALUE, LIMITS.labels)
+  if (Object.hasOwn(labels, USER_LABEL)) {
+    throw wrong(`labels.${USER_LABEL}`, 'is no label: allow users instead')
+  }
   requireNames('projects', projects ?? [], NAME, LIMITS.queues)
   if (executors.length === 0) throw wrong('handlers', 'names no task, and there are no processes')
   if (queues.length === 0) throw wrong('queues', 'names no queue')

@@ -14,6 +14,8 @@ export type Settled =
   /** A process ended by itself, or by a signal. */
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: string }
+  /** It was killed because it took more than it may. */
+  | { readonly kind: 'overran'; readonly cause: 'oom' | 'error'; readonly message: string }
   /** It ended well and left something that cannot be used. */
   | { readonly kind: 'broken'; readonly message: string }
   /** It was told to stop before it had begun. */
@@ -41,6 +43,8 @@ export function outcomeOf(
       return stoppedOr(held, stopped, failed(held, 'exit', `exited with code ${settled.code}`))
     case 'signalled':
       return stoppedOr(held, stopped, failed(held, 'signal', `killed by ${settled.signal}`))
+    case 'overran':
+      return stoppedOr(held, stopped, failed(held, settled.cause, settled.message))
     case 'broken':
       return fatal(held, settled.message)
     case 'unstarted':

@@ -1,4 +1,4 @@
-import type { Working } from '../core/protocol.ts'
+import type { Hello, Working } from '../core/protocol.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Book } from './book.ts'
 import { loseListed } from './heartbeat-loop.ts'
@@ -21,12 +21,13 @@ export interface Registrar {
 export function createRegistrar(deps: {
   client: Working
   clock: Clock
-  offer: WorkerSettings['offer']
+  /** What it offers, once everything it needs for that has started. */
+  offer(): WorkerSettings['offer'] & Pick<Hello, 'users' | 'execution'>
   book: Book
   lease: Lease
   onSessionEnd(why: string): void
 }): Registrar {
-  const { client, clock, offer, book, lease } = deps
+  const { client, clock, book, lease } = deps
   let session: string | undefined
   let registration = 0
 
@@ -48,7 +49,7 @@ export function createRegistrar(deps: {
       const forsaken = [...book.forsaken()]
       const sentMono = clock.mono()
       const known = session === undefined ? {} : { session }
-      const hello = { ...offer, ...known, registration, held, forsaken }
+      const hello = { ...deps.offer(), ...known, registration, held, forsaken }
       const sent = await send(() => client.register(hello), { clock, limitMs: ANSWER_MS, signal })
       if (sent.kind === 'abandoned') return undefined
       if (sent.kind === 'failed') throw sent.error

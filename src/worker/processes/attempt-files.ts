@@ -1,21 +1,37 @@
-import { constants, lstatSync, mkdtempSync, rmSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmodSync, constants, lstatSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Clock } from '../../core/clock.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { refuseResult } from '../../core/result.ts'
 import type { Assignment } from '../../core/protocol.ts'
-import type { AttemptFiles } from './command.ts'
+import type { User } from '../launcher/messages.ts'
+import { createDirectoryPool, type DirectoryPool } from './directory-pool.ts'
+import { removeTree } from './remove-tree.ts'
+import { makeRoom } from './room-directory.ts'
 
-/** A directory that only this worker can look into, and the files of its attempts in it. */
+/** Files that belong to one attempt; they need not exist. */
+export interface AttemptFiles {
+  readonly input: string
+  readonly output: string
+  readonly script: string
+  /** Its temporary directory, unless it brings one. */
+  readonly tmp: string | undefined
+  /** Whose they are, if not the worker's; and where, because nobody else may make files there. */
+  readonly owner?: User | undefined
+  readonly own?: string | undefined
+}
+
+/** A directory for the files of this worker's attempts. */
 export interface FileRoom {
-  filesOf(assignment: Assignment): AttemptFiles
+  /** Names the files of an attempt, and makes its directories. Throws if there is no room. */
+  open(assignment: Assignment, owner: User | undefined): AttemptFiles
   /** Writes what the process will want to read. Most want nothing, and cost nothing. */
   prepare(assignment: Assignment, files: AttemptFiles): Promise<void> | undefined
   /** What the process left as its result: text, nothing, or a sentence that says what is wrong. */
   readResult(files: AttemptFiles): Promise<{ text?: string; problem?: string }>
   clear(assignment: Assignment, files: AttemptFiles): Promise<void>
-  close(): void
+  close(): Promise<void>
 }
 
 /**
@@ -27,45 +43,96 @@ const IF_THERE = { throwIfNoEntry: false } as const
 /** The file that was looked at, even if it has been exchanged for a link or a pipe since. */
 const ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-export function createFileRoom(): FileRoom {
-  const directory = mkdtempSync(join(tmpdir(), 'punctual-worker-'))
+export function createFileRoom(options: {
+  readonly clock: Pick<Clock, 'mono'>
+  /** Others than the worker's own user will look for their files here. */
+  readonly isShared: boolean
+  onError(error: unknown): void
+}): FileRoom {
+  const directory = makeRoom()
+  // They must pass through, and see nothing on their way: what is theirs is closed to the others.
+  if (options.isShared) chmodSync(directory, 0o711)
+  const pools = new Map<string, DirectoryPool>()
+  const removals = new Set<Promise<void>>()
+  const remove = (path: string) => {
+    const removal = removeTree(path).catch(options.onError)
+    removals.add(removal)
+    void removal.then(() => removals.delete(removal))
+  }
+  const pool = (kind: 'tmp' | 'own', owner: User | undefined) => {
+    const name = owner ? `${kind}-${owner.uid}-${owner.gid}` : kind
+    const known =
+      pools.get(name) ?? createDirectoryPool(directory, name, { ...options, owner, remove })
+    pools.set(name, known)
+    return known
+  }
+
   return {
-    filesOf({ run, fence }) {
-      const name = join(directory, `${run}.${fence}`)
-      return { input: `${name}.input`, output: `${name}.output`, script: `${name}.script` }
+    open({ run, fence, work }, owner) {
+      const own = owner && pool('own', owner).take()
+      const name = join(own ?? directory, `${run}.${fence}`)
+      return {
+        input: `${name}.input`,
+        output: `${name}.output`,
+        script: `${name}.script`,
+        tmp: work?.env?.['TMPDIR'] === undefined ? pool('tmp', owner).take() : undefined,
+        owner,
+        own,
+      }
     },
 
-    prepare({ input, work }, files) {
-      const writes: Promise<void>[] = []
-      if (input !== null) writes.push(writeFile(files.input, input, { mode: 0o600 }))
-      if (work?.executor === 'script') {
-        writes.push(writeFile(files.script, work.script, { mode: 0o700 }))
+    prepare({ input, work }, { owner, ...files }) {
+      const write = async (path: string, text: string, mode: number) => {
+        const file = await open(path, 'wx', mode)
+        try {
+          // By the file and not by its name, which in a directory of theirs could mean another soon.
+          if (owner) await file.chown(owner.uid, owner.gid)
+          await file.writeFile(text)
+        } finally {
+          await file.close()
+        }
       }
+      const writes: Promise<void>[] = []
+      if (input !== null) writes.push(write(files.input, input, 0o600))
+      if (work?.executor === 'script') writes.push(write(files.script, work.script, 0o700))
       return writes.length === 0 ? undefined : Promise.all(writes).then(() => {})
     },
 
-    async readResult({ output }) {
+    async readResult({ output, owner }) {
       const found = lstatSync(output, IF_THERE)
       if (!found) return {}
       // Opening a pipe would wait for its other end, and soon nobody here could open anything. A link
       // may lead to what the process itself must not read.
       if (!found.isFile()) return { problem: 'the result is not a file' }
-      if (found.size > LIMITS.resultBytes) {
-        const most = LIMITS.resultBytes
-        return { problem: `the result has ${found.size} bytes; at most ${most} are accepted` }
+      const file = await open(output, ITSELF)
+      try {
+        const { size, uid } = await file.stat()
+        // A second name for somebody else's file, which we may read and the process may not.
+        if (owner && uid !== owner.uid) return { problem: 'the result is not a file of its own' }
+        if (size > LIMITS.resultBytes) {
+          const most = LIMITS.resultBytes
+          return { problem: `the result has ${size} bytes; at most ${most} are accepted` }
+        }
+        const text = (await file.readFile('utf8')).trim()
+        return text === '' ? {} : resultOf(text)
+      } finally {
+        await file.close()
       }
-      const text = (await readFile(output, { encoding: 'utf8', flag: ITSELF })).trim()
-      return text === '' ? {} : resultOf(text)
     },
 
-    async clear({ input, work }, files) {
+    async clear({ input, work }, { owner, own, ...files }) {
+      if (files.tmp !== undefined) pool('tmp', owner).giveBack(files.tmp)
+      if (own !== undefined) return pool('own', owner).giveBack(own)
       const names = lstatSync(files.output, IF_THERE) ? [files.output] : []
       if (input !== null) names.push(files.input)
       if (work?.executor === 'script') names.push(files.script)
       await Promise.all(names.map((name) => rm(name, { force: true })))
     },
 
-    close: () => rmSync(directory, { recursive: true, force: true }),
+    async close() {
+      await Promise.all(removals)
+      await removeTree(directory).catch(options.onError)
+    },
   }
 }
 

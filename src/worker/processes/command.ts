@@ -2,13 +2,8 @@ import { hash } from 'node:crypto'
 import type { Assignment } from '../../core/protocol.ts'
 import { DEFAULT_SHELL, type Work } from '../../core/work.ts'
 import { ATTEMPT_VARIABLE, FENCE_VARIABLE, RUN_VARIABLE } from '../launcher/process-tree.ts'
-
-/** Files that belong to one attempt; they need not exist. */
-export interface AttemptFiles {
-  readonly input: string
-  readonly output: string
-  readonly script: string
-}
+import type { AttemptFiles } from './attempt-files.ts'
+import type { LocalUser } from './local-users.ts'
 
 /** What of the worker's own environment a process may see. The rest may hold secrets. */
 const LET_THROUGH = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/
@@ -30,13 +25,17 @@ export function environmentOf(
   {
     base,
     files,
+    user,
   }: {
     base: Readonly<Record<string, string>>
     files: AttemptFiles
+    user: LocalUser | undefined
   },
 ): Record<string, string> {
   return {
     ...base,
+    ...(user && { HOME: user.home, USER: user.name, LOGNAME: user.name, SHELL: user.shell }),
+    ...(files.tmp === undefined ? {} : { TMPDIR: files.tmp }),
     ...work?.env,
     [RUN_VARIABLE]: run,
     [FENCE_VARIABLE]: String(fence),

@@ -16,7 +16,7 @@ const LINE_BYTES = 16 * 1024
 /** Where reading stops, and where it goes on. */
 const FULL_LENGTH = 1024 * 1024
 const ROOM_LENGTH = 256 * 1024
-/** Of output beyond the limit, this much of its end is kept. */
+/** Of output beyond the limit, at most this much of its end is kept, and no more than of its beginning. */
 const TAIL_BYTES = 64 * 1024
 
 export interface OutputOptions {
@@ -160,9 +160,10 @@ export class Output {
   #pushTail(piece: Piece): void {
     this.#tail.push(piece)
     this.#tailBytes += piece.bytes.length
-    while (this.#tailBytes > TAIL_BYTES) {
+    const most = Math.min(TAIL_BYTES, this.#options.limitBytes)
+    while (this.#tailBytes > most) {
       const first = this.#tail[0] as Piece
-      const over = Math.min(this.#tailBytes - TAIL_BYTES, first.bytes.length)
+      const over = Math.min(this.#tailBytes - most, first.bytes.length)
       if (over === first.bytes.length) this.#tail.shift()
       else this.#tail[0] = { ...first, bytes: first.bytes.subarray(over) }
       this.#tailBytes -= over

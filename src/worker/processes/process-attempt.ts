@@ -1,15 +1,20 @@
+import { LIMITS } from '../../core/limits.ts'
 import type { ProcessEnd } from '../../core/output.ts'
 import type { Assignment, Done } from '../../core/protocol.ts'
 import type { Work } from '../../core/work.ts'
+import type { WorkLimits } from '../../core/work-limits.ts'
 import type { StopCause } from '../handler.ts'
 import type { ChildEvents, Launcher, StartedChild } from '../launcher/launcher.ts'
 import { killMarked } from '../launcher/process-tree.ts'
 import { messageOf, outcomeOf, type Settled } from '../outcome.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
-import type { AttemptFiles } from './command.ts'
+import type { AttemptFiles, FileRoom } from './attempt-files.ts'
 import { commandOf, environmentOf } from './command.ts'
-import type { FileRoom } from './attempt-files.ts'
+import type { FullnessWatch } from './fullness-watch.ts'
+import { remarksOn, settledOf, tooFull } from './how-it-ended.ts'
 import { Output } from './output.ts'
+import type { Host } from './host.ts'
+import { type Terms, termsOf } from './terms.ts'
 
 const DEFAULT_GRACE_MS = 10_000
 
@@ -17,9 +22,8 @@ export interface ProcessDeps {
   readonly room: FileRoom
   readonly environment: Readonly<Record<string, string>>
   readonly directory: string
-  readonly outputLimitBytes: number
-  /** How surely trees are ended here. */
-  readonly containment: string
+  readonly host: Host
+  readonly fullness: FullnessWatch
   launcher(): Launcher | Promise<Launcher>
   /** It has output to send from here on, or sent some. */
   onOutput(attempt: ProcessAttempt): void
@@ -36,12 +40,15 @@ export class ProcessAttempt implements UnderWay {
   readonly #work: Work
   readonly #hooks: AttemptHooks
   readonly #deps: ProcessDeps
-  readonly #files: AttemptFiles
+  readonly #terms: Terms | { readonly refused: string }
+  #files: AttemptFiles | undefined
   readonly #over = new AbortController()
   #child: StartedChild | undefined
   #startedMono = 0
   #stopped: StopCause | undefined
   #settled: Settled | undefined
+  #overran: Settled | undefined
+  #processEnd: ProcessEnd = {}
   #isOver = false
 
   constructor(assignment: Assignment, work: Work, hooks: AttemptHooks, deps: ProcessDeps) {
@@ -49,9 +56,9 @@ export class ProcessAttempt implements UnderWay {
     this.#work = work
     this.#hooks = hooks
     this.#deps = deps
-    this.#files = deps.room.filesOf(assignment)
+    this.#terms = termsOf(work, deps.host)
     this.output = new Output({
-      limitBytes: deps.outputLimitBytes,
+      limitBytes: outputLimitOf(this.#terms),
       onChange: () => this.#changed(),
       onRoom: (hasRoom) => (hasRoom ? this.#child?.resume() : this.#child?.pause()),
     })
@@ -60,21 +67,29 @@ export class ProcessAttempt implements UnderWay {
   start(): void {
     const { timeoutMs } = this.assignment
     if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
-    const prepared = this.#deps.room.prepare(this.assignment, this.#files)
-    if (prepared)
+    const terms = this.#terms
+    if ('refused' in terms) return this.#settle({ kind: 'unstartable', message: terms.refused })
+    for (const remark of terms.remarks) this.#remark(remark)
+    try {
+      const { room } = this.#deps
+      const files = room.open(this.assignment, terms.switchTo)
+      this.#files = files
+      const prepared = room.prepare(this.assignment, files)
+      if (!prepared) return this.#launch(terms, files)
       void prepared.then(
-        () => this.#launch(),
+        () => this.#launch(terms, files),
         (error: unknown) => this.#unwritable(error),
       )
-    else this.#launch()
+    } catch (error) {
+      this.#unwritable(error)
+    }
   }
 
   stop(why: StopCause): void {
     if (this.#stopped !== undefined || this.#settled) return
     this.#stopped = why
-    const graceMs = why === 'lease_lost' ? 0 : (this.#work.kill_grace_ms ?? DEFAULT_GRACE_MS)
-    this.output.remark(this.elapsedMs(), `punctual: ${REMARKS[why]}`)
-    this.#child?.stop(graceMs)
+    this.#remark(REMARKS[why])
+    this.#child?.stop(why === 'lease_lost' ? 0 : this.#graceMs())
   }
 
   /** The server says the attempt is not ours any more. */
@@ -87,17 +102,26 @@ export class ProcessAttempt implements UnderWay {
     return this.#hooks.clock.mono() - this.#startedMono
   }
 
-  #launch(): void {
-    const launcher = this.#deps.launcher()
-    if (launcher instanceof Promise) void launcher.then((one) => this.#launchBy(one))
-    else this.#launchBy(launcher)
+  #graceMs(): number {
+    return this.#work.kill_grace_ms ?? DEFAULT_GRACE_MS
   }
 
-  #launchBy(launcher: Launcher): void {
+  #remark(text: string): void {
+    this.output.remark(this.elapsedMs(), `punctual: ${text}`)
+  }
+
+  #launch(terms: Terms, files: AttemptFiles): void {
+    const launcher = this.#deps.launcher()
+    if (launcher instanceof Promise) void launcher.then((one) => this.#launchBy(one, terms, files))
+    else this.#launchBy(launcher, terms, files)
+  }
+
+  #launchBy(launcher: Launcher, { user, ...terms }: Terms, files: AttemptFiles): void {
     if (this.#stopped) return this.#settle({ kind: 'unstarted' })
     const { environment: base, directory } = this.#deps
-    const [file, ...args] = commandOf(this.#work, this.#files)
-    const { cwd = directory, stdin, umask } = this.#work
+    const [file, ...args] = commandOf(this.#work, files)
+    const { cwd = user?.home ?? directory, stdin, umask } = this.#work
+    const { timeoutMs } = this.assignment
     this.#startedMono = this.#hooks.clock.mono()
     this.#child = launcher.start(
       {
@@ -106,25 +130,43 @@ export class ProcessAttempt implements UnderWay {
         cwd,
         stdin,
         umask: umask === undefined ? undefined : Number.parseInt(umask, 8),
-        env: environmentOf(this.assignment, {
-          ...{ base, files: this.#files },
-        }),
+        env: environmentOf(this.assignment, { base, files, user }),
+        user: terms.switchTo,
+        limits: terms.launcherLimits,
+        timeoutMs: timeoutMs ?? undefined,
+        graceMs: this.#graceMs(),
       },
-      this.#events(),
+      this.#events(terms.limits),
     )
+    const { tmp_bytes: most } = terms.limits
+    if (files.tmp !== undefined && most !== undefined) this.#watchFullness(files.tmp, most)
   }
 
-  #events(): ChildEvents {
+  #watchFullness(tmp: string, most: number): void {
+    const leave = this.#deps.fullness.add(tmp, most, (bytes) => {
+      const message = tooFull(bytes, most)
+      this.#remark(message)
+      this.#overran = { kind: 'overran', cause: 'error', message }
+      this.#child?.stop(0)
+    })
+    this.#over.signal.addEventListener('abort', leave)
+  }
+
+  #events(limits: WorkLimits): ChildEvents {
     return {
       onOutput: ({ stream, ms, bytes }) => {
         this.output.push(stream, ms, bytes)
         this.#deps.echo?.(this.assignment, stream, bytes)
       },
       onUnstartable: (message) => this.#settle({ kind: 'unstartable', message }),
-      onEnd: (code, signal) => {
-        this.#settle(
-          code === null ? { kind: 'signalled', signal: signal ?? '?' } : { kind: 'exited', code },
-        )
+      onEnd: (code, signal, details) => {
+        if (details.timedOut) this.stop('timeout')
+        for (const remark of remarksOn(code, details, limits)) this.#remark(remark)
+        this.#processEnd = {
+          ...(code === null ? { signal: signal ?? '?' } : { exit_code: code }),
+          containment: details.containment,
+        }
+        this.#settle((code !== 0 && this.#overran) || settledOf(code, signal, details, limits))
       },
       onAbandoned: () => {
         killMarked(this.assignment)
@@ -153,15 +195,15 @@ export class ProcessAttempt implements UnderWay {
     if (!this.#settled || !summary) return this.#deps.onOutput(this)
     this.#isOver = true
     void this.#report(this.#settled, {
-      ...endOf(this.#settled),
-      containment: this.#deps.containment,
+      ...this.#processEnd,
       ...(summary.chunks > 0 || summary.bytes > 0 ? { output: summary } : {}),
     })
   }
 
   async #report(settled: Settled, process: ProcessEnd): Promise<void> {
     const isSuccess = settled.kind === 'exited' && settled.code === 0
-    const result = isSuccess ? await this.#deps.room.readResult(this.#files).catch(unreadable) : {}
+    const files = isSuccess ? this.#files : undefined
+    const result = files ? await this.#deps.room.readResult(files).catch(unreadable) : {}
     const known: Settled =
       isSuccess && result.problem !== undefined
         ? { kind: 'broken', message: result.problem }
@@ -180,7 +222,7 @@ export class ProcessAttempt implements UnderWay {
 
   #end(done: Done | undefined): void {
     this.#deps.onSilent(this)
-    void this.#deps.room.clear(this.assignment, this.#files).catch(() => {})
+    if (this.#files) void this.#deps.room.clear(this.assignment, this.#files).catch(() => {})
     this.#hooks.onEnd(this, done)
     this.#hooks.onReturn(this)
   }
@@ -198,9 +240,8 @@ const REMARKS: Record<StopCause, string> = {
   lease_lost: 'the lease was lost; it is killed',
 }
 
-function endOf(settled: Settled): ProcessEnd {
-  if (settled.kind === 'exited') return { exit_code: settled.code }
-  return settled.kind === 'signalled' ? { signal: settled.signal } : {}
+function outputLimitOf(terms: Terms | { readonly refused: string }): number {
+  return ('limits' in terms && terms.limits.output_bytes) || LIMITS.leastOutputBytes
 }
 
 function unreadable(error: unknown): { text?: string; problem?: string } {

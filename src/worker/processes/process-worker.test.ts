@@ -1,49 +1,13 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { type TestContext, test } from 'node:test'
-import { bytesOf, type Entry } from '../../core/output.ts'
-import type { Done } from '../../core/protocol.ts'
-import type { Work } from '../../core/work.ts'
+import { test } from 'node:test'
+import { bytesOf } from '../../core/output.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import { findOf } from '../launcher/process-tree.ts'
-import { systemClock } from '../system-clock.ts'
-import { createFakeScheduler } from '../testing/fake-scheduler.ts'
-import { createWorker } from '../worker.ts'
-import type { ProcessOptions } from './processes.ts'
-
-const sh = (run: string, more: Partial<Work> = {}): Work =>
-  ({ executor: 'shell', run, ...more }) as Work
-
-async function open(
-  t: TestContext,
-  options: ProcessOptions = {},
-  times?: { leaseTtlMs: number; heartbeatMs: number },
-) {
-  const scheduler = createFakeScheduler(systemClock, times)
-  const errors: unknown[] = []
-  const worker = createWorker({
-    ...{ client: scheduler, name: 'w', slots: 8, processes: { launchers: 1, ...options } },
-    onError: (error) => errors.push(error),
-  })
-  t.after(() => worker.drain(0))
-  await worker.start()
-  /** Runs work to its end, and says how it was reported. */
-  const perform = async (run: string, work: Work, extra: object = {}): Promise<Done> => {
-    scheduler.submit(run, { work, ...extra })
-    return waitFor(() => scheduler.ended.get(run)?.[0], { what: `${run} to end` })
-  }
-  const textOf = (run: string, stream = 1) => {
-    const last = scheduler.ended.get(run)?.[0]?.process?.output?.last ?? []
-    return [...scheduler.chunksOf(run).flat(), ...last]
-      .filter((entry: Entry) => entry[1] === stream)
-      .map(([, , text]) => text)
-      .join('')
-  }
-  return { scheduler, worker, perform, textOf, errors }
-}
+import { openProcessWorker, sh } from '../testing/process-worker.ts'
 
 test('a command succeeds or fails by its exit code, and what it prints travels with its end', async (t) => {
-  const { perform, textOf } = await open(t)
+  const { perform, textOf } = await openProcessWorker(t)
   const good = await perform('run_a', sh('echo hi; echo oh >&2'))
   assert.equal(good.outcome, 'succeeded')
   assert.equal(good.process?.exit_code, 0)
@@ -58,7 +22,7 @@ test('a command succeeds or fails by its exit code, and what it prints travels w
 })
 
 test('programs, scripts and other shells', async (t) => {
-  const { perform, textOf } = await open(t)
+  const { perform, textOf } = await openProcessWorker(t)
   await perform('run_a', { executor: 'argv', argv: ['printf', '%s|', '$HOME', 'a b', ''] })
   assert.equal(textOf('run_a'), '$HOME|a b||')
   const script = 'console.log(process.argv.length, process.env.DAY)\n'
@@ -82,7 +46,7 @@ test('programs, scripts and other shells', async (t) => {
 test('a process is told about its run, reads its input and leaves a result', async (t) => {
   process.env['SECRET_OF_THE_WORKER'] = 'x'
   t.after(() => delete process.env['SECRET_OF_THE_WORKER'])
-  const { perform, textOf } = await open(t)
+  const { perform, textOf } = await openProcessWorker(t)
   const show =
     'env | grep -E "^(PUNCTUAL|TRACE|SECRET)" | sort; cat "$PUNCTUAL_INPUT"; cp "$PUNCTUAL_INPUT" "$PUNCTUAL_OUTPUT"'
   const done = await perform('run_a', sh(show), {
@@ -104,7 +68,7 @@ test('a process is told about its run, reads its input and leaves a result', asy
 })
 
 test('a result that is not JSON, too long, a link, or a pipe nobody writes to, is not a result', async (t) => {
-  const { perform } = await open(t)
+  const { perform } = await openProcessWorker(t)
   const odd = await perform('run_a', sh('echo "not json" > "$PUNCTUAL_OUTPUT"'))
   assert.deepEqual([odd.outcome, odd.cause, odd.retriable], ['failed', 'error', false])
   assert.match(odd.message ?? '', /not JSON/)
@@ -117,7 +81,7 @@ test('a result that is not JSON, too long, a link, or a pipe nobody writes to, i
 })
 
 test('long output is sent while it comes, byte for byte', async (t) => {
-  const { perform, scheduler, textOf } = await open(t)
+  const { perform, scheduler, textOf } = await openProcessWorker(t)
   const done = await perform('run_a', sh('seq 1 200000; printf "\\377\\0end"'))
   const expected = Buffer.concat([
     Buffer.from(Array.from({ length: 200_000 }, (_, i) => `${i + 1}\n`).join('')),
@@ -131,7 +95,7 @@ test('long output is sent while it comes, byte for byte', async (t) => {
 })
 
 test('what is printed can be watched before the end, also a line without an end', async (t) => {
-  const { scheduler, perform } = await open(t)
+  const { scheduler, perform } = await openProcessWorker(t)
   const ended = perform('run_a', sh('printf "50%%"; read x < /dev/null; sleep 1000'))
   await waitFor(() => scheduler.chunksOf('run_a').flat()[0]?.[2] === '50%', { what: 'the words' })
   scheduler.cancel('run_a')
@@ -139,14 +103,14 @@ test('what is printed can be watched before the end, also a line without an end'
 })
 
 test('lost messages lose no output', async (t) => {
-  const { scheduler, perform, textOf } = await open(t)
+  const { scheduler, perform, textOf } = await openProcessWorker(t)
   scheduler.fail('log', 'lose answer', 'lose request', 'store_unavailable', 'lose answer')
   await perform('run_a', sh('seq 1 50000'))
   assert.equal(textOf('run_a').split('\n').length, 50_001)
 })
 
 test('a timeout ends the tree, politely first, and says so in the log', async (t) => {
-  const { perform, textOf } = await open(t)
+  const { perform, textOf } = await openProcessWorker(t)
   const stubborn = "trap 'echo heard' TERM; sleep 1000 & echo up; while :; do wait; done"
   const done = await perform('run_a', sh(stubborn, { kill_grace_ms: 100 }), { timeoutMs: 300 })
   assert.deepEqual([done.outcome, done.cause], ['failed', 'timeout'])
@@ -156,7 +120,7 @@ test('a timeout ends the tree, politely first, and says so in the log', async (t
 })
 
 test('a cancel that comes too late changes nothing', async (t) => {
-  const { scheduler, perform } = await open(t)
+  const { scheduler, perform } = await openProcessWorker(t)
   const ended = perform('run_a', sh("trap 'exit 0' TERM; while :; do sleep 0.05; done"))
   await waitFor(() => scheduler.messages('heartbeat').some(({ held }) => held.length > 0), {
     what: 'it to be held',
@@ -166,7 +130,7 @@ test('a cancel that comes too late changes nothing', async (t) => {
 })
 
 test('what is lost is killed and not reported', async (t) => {
-  const { scheduler } = await open(t)
+  const { scheduler } = await openProcessWorker(t)
   scheduler.submit('run_a', { work: sh('sleep 1000') })
   const held = await waitFor(
     () => scheduler.messages('heartbeat').flatMap((beat) => beat.held)[0],
@@ -180,7 +144,7 @@ test('what is lost is killed and not reported', async (t) => {
 })
 
 test('a draining worker gives back what it stops, and lets nothing live on', async (t) => {
-  const { scheduler, worker } = await open(t)
+  const { scheduler, worker } = await openProcessWorker(t)
   scheduler.submit('run_a', { work: sh('sleep 1000') })
   await waitFor(() => worker.stats().running === 1, { what: 'it to run' })
   await worker.drain(0)
@@ -190,7 +154,7 @@ test('a draining worker gives back what it stops, and lets nothing live on', asy
 })
 
 test('a worker whose lease runs out kills what it has and confesses', async (t) => {
-  const { scheduler } = await open(t, {}, { leaseTtlMs: 2_000, heartbeatMs: 200 })
+  const { scheduler } = await openProcessWorker(t, {}, { leaseTtlMs: 2_000, heartbeatMs: 200 })
   scheduler.submit('run_a', { work: sh('setsid sleep 1000 & sleep 1000') })
   const held = await waitFor(
     () => scheduler.messages('heartbeat').flatMap((beat) => beat.held)[0],
@@ -206,7 +170,7 @@ test('a worker whose lease runs out kills what it has and confesses', async (t) 
 })
 
 test('a launcher that is killed costs its attempts, not the worker', async (t) => {
-  const { scheduler, perform } = await open(t)
+  const { scheduler, perform } = await openProcessWorker(t)
   await perform('run_a', sh('true'))
   scheduler.submit('run_b', { work: sh('echo $PPID; setsid sleep 1000 & sleep 1000') })
   const guardian = await waitFor(() => Number(scheduler.chunksOf('run_b').flat()[0]?.[2]), {
@@ -222,7 +186,9 @@ test('a launcher that is killed costs its attempts, not the worker', async (t) =
 })
 
 test('a flood is held up at its source and cut in the middle', async (t) => {
-  const { perform, textOf } = await open(t, { outputLimitBytes: 200_000 })
+  const { perform, textOf } = await openProcessWorker(t, {
+    limits: { output: { usual: 200_000, most: 200_000 } },
+  })
   const done = await perform(
     'run_a',
     sh('head -c 30000000 /dev/zero | tr "\\0" "x"; echo; echo end'),

@@ -1,10 +1,18 @@
 import type { Clock } from '../../core/clock.ts'
+import type { Execution } from '../../core/execution.ts'
+import type { LimitBound, LimitBounds } from '../../core/limit-bounds.ts'
+import { LIMITS } from '../../core/limits.ts'
 import type { Assignment } from '../../core/protocol.ts'
 import { PROCESS_EXECUTORS, type Work } from '../../core/work.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
+import type { LauncherOptions } from '../launcher/launcher.ts'
 import { openLifelineFile } from '../launcher/lifeline.ts'
 import { machineMonoNs } from '../system-clock.ts'
 import { createFileRoom } from './attempt-files.ts'
+import { createFullnessWatch } from './fullness-watch.ts'
+import { type Host, introduce, refuseHost } from './host.ts'
+import { findUsers } from './local-users.ts'
+import { removeDeadRooms } from './room-directory.ts'
 import { letThrough } from './command.ts'
 import { openLaunchers } from './launcher-pool.ts'
 import { ProcessAttempt, type ProcessDeps } from './process-attempt.ts'
@@ -17,8 +25,15 @@ export interface ProcessOptions {
   readonly directory?: string | undefined
   /** Names of variables of this worker's own environment that its processes may see. */
   readonly passEnv?: readonly string[] | undefined
-  /** Bytes of output kept of one attempt. */
-  readonly outputLimitBytes?: number | undefined
+  /** Limits of commands that name none, and the most they may name. */
+  readonly limits?: LimitBounds | undefined
+  /** Users of this machine that commands may ask to run as. */
+  readonly allowUsers?: readonly string[] | undefined
+  /** Whom commands run as that do not ask; the worker's own user if absent. */
+  readonly runAs?: string | undefined
+  /** Which launcher starts them, and how surely it must hold them; the best there is if absent. */
+  readonly launcher?: LauncherOptions['kind']
+  readonly containment?: LauncherOptions['containment']
   /** For people who watch the worker. */
   readonly echo?: ProcessDeps['echo']
 }
@@ -26,6 +41,8 @@ export interface ProcessOptions {
 /** Everything a worker needs to run processes. */
 export interface Processes {
   readonly executors: readonly string[]
+  /** What the worker says of them when it registers. */
+  readonly introduction: { readonly users: readonly string[]; readonly execution: Execution }
   readonly shelf: Shelf
   begin(assignment: Assignment, work: Work, hooks: AttemptHooks): UnderWay
   /** Everything it started may live this much longer. */
@@ -36,27 +53,47 @@ export interface Processes {
   close(): Promise<void>
 }
 
-const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
+const OUTPUT: LimitBound = { usual: 64 * 1024 ** 2, most: LIMITS.mostOutputBytes }
 const MS = 1_000_000
 
 export async function openProcesses(
   options: ProcessOptions,
-  { clock, onError }: { clock: Pick<Clock, 'sleep'>; onError(error: unknown): void },
+  { clock, onError }: { clock: Clock; onError(error: unknown): void },
 ): Promise<Processes> {
-  const room = createFileRoom()
+  const allowed = options.allowUsers ?? []
+  const users = await findUsers(options.runAs ? [...allowed, options.runAs] : allowed)
+  void removeDeadRooms(onError).catch(onError)
   const shelf = createShelf()
   const lifeline = openLifelineFile()
   const launchers = await openLaunchers(options.launchers ?? 1, lifeline.fd, {
+    kind: options.launcher,
+    containment: options.containment,
     sleep: (ms) => clock.sleep(ms),
     onError,
   })
+  const host: Host = {
+    bounds: { output: OUTPUT, ...options.limits },
+    users,
+    usualUser: options.runAs,
+    abilities: launchers.abilities,
+    uid: process.getuid?.(),
+  }
+  const problem = refuseHost(host)
+  if (problem) {
+    await launchers.close()
+    lifeline.close()
+    throw problem
+  }
+  const isShared = [...users.values()].some(({ uid }) => uid !== host.uid)
+  const room = createFileRoom({ clock, isShared, onError })
+  const fullness = createFullnessWatch(clock)
 
   const deps: ProcessDeps = {
     room,
     environment: letThrough(process.env, options.passEnv),
     directory: options.directory ?? process.cwd(),
-    outputLimitBytes: options.outputLimitBytes ?? OUTPUT_LIMIT_BYTES,
-    containment: 'group',
+    host,
+    fullness,
     launcher: launchers.pick,
     onOutput: shelf.add,
     onSilent: shelf.remove,
@@ -65,6 +102,7 @@ export async function openProcesses(
 
   return {
     executors: PROCESS_EXECUTORS,
+    introduction: introduce(host, allowed),
     shelf,
     lifeline: lifeline.fd,
     begin: (assignment, work, hooks) => new ProcessAttempt(assignment, work, hooks, deps),
@@ -72,9 +110,10 @@ export async function openProcesses(
       lifeline.renew(machineMonoNs() + BigInt(Math.max(0, Math.floor(leftMs * MS))))
     },
     async close() {
+      fullness.close()
       await launchers.close()
       lifeline.close()
-      room.close()
+      await room.close()
     },
   }
 }

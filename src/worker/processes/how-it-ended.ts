@@ -1,0 +1,42 @@
+import { formatSize } from '../../core/size.ts'
+import type { WorkLimits } from '../../core/work-limits.ts'
+import type { EndDetails } from '../launcher/messages.ts'
+import type { Settled } from '../outcome.ts'
+
+/** What the end of a process means. Whoever succeeded without the part that was killed, succeeded. */
+export function settledOf(
+  code: number | null,
+  signal: string | null,
+  { oom }: EndDetails,
+  limits: WorkLimits,
+): Settled {
+  if (oom && code !== 0) return { kind: 'overran', cause: 'oom', message: tooMuchMemory(limits) }
+  return code === null ? { kind: 'signalled', signal: signal ?? '?' } : { kind: 'exited', code }
+}
+
+/** What the log should say beside what the process said itself. */
+export function remarksOn(code: number | null, details: EndDetails, limits: WorkLimits): string[] {
+  const { oom, pidsRefused = 0 } = details
+  const times = pidsRefused === 1 ? 'once' : `${pidsRefused} times`
+  return [
+    ...(oom
+      ? [code === 0 ? `part of it was ${tooMuchMemory(limits)}` : tooMuchMemory(limits)]
+      : []),
+    ...(pidsRefused > 0
+      ? [`it was refused another process or thread ${times}: its limit is ${limits.pids ?? '?'}`]
+      : []),
+  ]
+}
+
+function tooMuchMemory({ memory_bytes: most }: WorkLimits): string {
+  if (most === undefined) return 'killed because the machine had no memory left'
+  return `killed because it needed more memory than its limit of ${formatSize(most)}`
+}
+
+/** A temporary directory that holds more than it may. */
+export function tooFull(bytes: number, most: number): string {
+  const [held, limit] = [formatSize(bytes), formatSize(most)]
+  // Just above it, both round to the same words.
+  const how = held === limit ? `more than ${held}` : `${held} or more`
+  return `killed because its temporary directory held ${how}; its limit is ${limit}`
+}

@@ -1,0 +1,41 @@
+import type { TestContext } from 'node:test'
+import type { Entry } from '../../core/output.ts'
+import type { Done } from '../../core/protocol.ts'
+import type { Work } from '../../core/work.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
+import type { ProcessOptions } from '../processes/processes.ts'
+import { systemClock } from '../system-clock.ts'
+import { createWorker } from '../worker.ts'
+import { createFakeScheduler } from './fake-scheduler.ts'
+
+export const sh = (run: string, more: Partial<Work> = {}): Work =>
+  ({ executor: 'shell', run, ...more }) as Work
+
+/** A worker for processes, with a real launcher and a server in memory. */
+export async function openProcessWorker(
+  t: TestContext,
+  options: ProcessOptions = {},
+  times?: { leaseTtlMs: number; heartbeatMs: number },
+) {
+  const scheduler = createFakeScheduler(systemClock, times)
+  const errors: unknown[] = []
+  const worker = createWorker({
+    ...{ client: scheduler, name: 'w', slots: 8, processes: { launchers: 1, ...options } },
+    onError: (error) => errors.push(error),
+  })
+  t.after(() => worker.drain(0))
+  await worker.start()
+  /** Runs work to its end, and says how it was reported. */
+  const perform = async (run: string, work: Work, extra: object = {}): Promise<Done> => {
+    scheduler.submit(run, { work, ...extra })
+    return waitFor(() => scheduler.ended.get(run)?.[0], { what: `${run} to end` })
+  }
+  const textOf = (run: string, stream = 1) => {
+    const last = scheduler.ended.get(run)?.[0]?.process?.output?.last ?? []
+    return [...scheduler.chunksOf(run).flat(), ...last]
+      .filter((entry: Entry) => entry[1] === stream)
+      .map(([, , text]) => text)
+      .join('')
+  }
+  return { scheduler, worker, perform, textOf, errors }
+}
