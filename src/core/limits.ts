@@ -1,8 +1,10 @@
 /** The bounds of what the scheduler accepts. Docs and errors quote these numbers. */
 export const LIMITS = {
   nameLength: 128,
-  inputBytes: 64 * 1024,
-  resultBytes: 64 * 1024,
+  /** As JSON. What is larger than the inline limit is kept outside the row. */
+  inputBytes: 8 * 1024 * 1024,
+  resultBytes: 8 * 1024 * 1024,
+  inlineBytes: 64 * 1024,
   messageBytes: 8 * 1024,
   keyLength: 255,
   reasonLength: 500,
@@ -24,6 +26,8 @@ export const LIMITS = {
   secretsPerRun: 16,
   batchRuns: 10_000,
   bodyBytes: 1024 * 1024,
+  /** One run, or one report of a worker: the largest input or result, however it is escaped. */
+  largeBodyBytes: 20 * 1024 * 1024,
   batchBodyBytes: 64 * 1024 * 1024,
   jsonDepth: 32,
   tags: 32,

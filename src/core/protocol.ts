@@ -118,6 +118,9 @@ export interface RunView {
   readonly work: Work | null
   readonly input: unknown
   readonly result: unknown
+  /** How large they are, if they are kept outside the row; lists then leave them out. */
+  readonly inputBytes: number | null
+  readonly resultBytes: number | null
 }
 
 /** A worker introduces itself, or comes back under the same session id with what it still holds. */

@@ -12,8 +12,8 @@ const table: [why: string, text: string, refused: RegExp | undefined][] = [
   ['words', 'done!', /not JSON/],
   ['half an object', '{"pages":', /not JSON/],
   ['two values', '1 2', /not JSON/],
-  ['text a byte too long', JSON.stringify('x'.repeat(LIMITS.resultBytes - 1)), /65537 bytes/],
-  ['text too long only in bytes', JSON.stringify('€'.repeat(22_000)), /66002 bytes/],
+  ['text a byte too long', JSON.stringify('x'.repeat(LIMITS.resultBytes - 1)), /8388609 bytes/],
+  ['text too long only in bytes', JSON.stringify('€'.repeat(2_800_000)), /8400002 bytes/],
 ]
 
 for (const [why, text, refused] of table) {

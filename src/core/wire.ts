@@ -140,10 +140,12 @@ export interface WireRun {
   readonly work: RunView['work']
   readonly input: unknown
   readonly result: unknown
+  readonly input_bytes: number | null
+  readonly result_bytes: number | null
 }
 
 export function writeRun(run: RunView): WireRun {
-  const { createdAt, dueAt, startedAt, finishedAt, retryOf, ...same } = run
+  const { createdAt, dueAt, startedAt, finishedAt, retryOf, inputBytes, resultBytes, ...same } = run
   return {
     ...same,
     created_at: formatTime(createdAt, 'created_at'),
@@ -151,11 +153,14 @@ export function writeRun(run: RunView): WireRun {
     started_at: startedAt === null ? null : formatTime(startedAt, 'started_at'),
     finished_at: finishedAt === null ? null : formatTime(finishedAt, 'finished_at'),
     retry_of: retryOf,
+    input_bytes: inputBytes,
+    result_bytes: resultBytes,
   }
 }
 
 export function readRun(wire: WireRun): RunView {
-  const { created_at, due_at, started_at, finished_at, retry_of, ...same } = wire
+  const { created_at, due_at, started_at, finished_at, retry_of, ...rest } = wire
+  const { input_bytes, result_bytes, ...same } = rest
   return {
     ...same,
     createdAt: Date.parse(created_at),
@@ -163,6 +168,8 @@ export function readRun(wire: WireRun): RunView {
     startedAt: started_at === null ? null : Date.parse(started_at),
     finishedAt: finished_at === null ? null : Date.parse(finished_at),
     retryOf: retry_of,
+    inputBytes: input_bytes,
+    resultBytes: result_bytes,
   }
 }
 

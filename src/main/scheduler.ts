@@ -7,11 +7,14 @@ import type { Route } from '../server/api/route-table.ts'
 import { DEFAULT_CONFIG, type NodeConfig } from '../server/config.ts'
 import { startNode } from '../server/node.ts'
 import { systemClock } from '../worker/system-clock.ts'
+import { type BlobPlace, openBlobs } from './open-blobs.ts'
 import { openStore } from './open-store.ts'
 import { createSecureRandom } from './secure-random.ts'
 
 export interface SchedulerOptions {
   readonly store: string
+  /** Where blobs are kept: rows of the store unless a directory is given. */
+  readonly blobs?: { readonly place: BlobPlace; readonly dataDir: string }
   readonly config?: Partial<NodeConfig>
   readonly clock?: Clock
   readonly random?: Random
@@ -63,9 +66,14 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
   const clock = options.clock ?? systemClock
   const random = options.random ?? createSecureRandom()
   const { rootToken, version } = options
-  const node = await startNode({
-    ...{ store, clock, random, config, rootToken, version, onError },
-  }).catch(async (error: unknown) => {
+  const start = async () => {
+    const { place, dataDir } = options.blobs ?? { place: 'store', dataDir: '' }
+    const blobs = await openBlobs(place, { store, dataDir, now: clock.now })
+    return startNode({
+      ...{ store, blobs, clock, random, config, rootToken, version, onError },
+    })
+  }
+  const node = await start().catch(async (error: unknown) => {
     await store.close()
     throw error
   })

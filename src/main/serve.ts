@@ -24,6 +24,8 @@ export async function serve(
   const say = (error: unknown) => terminal.err(`punctual: ${describe(error)}\n`)
   const scheduler = await openScheduler({
     store: settings.store,
+    blobs: { place: settings.blobs, dataDir: settings.dataDir },
+    config: { inlineBytes: settings.inlineBytes },
     rootToken: token,
     version,
     onError: say,

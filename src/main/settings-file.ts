@@ -9,6 +9,8 @@ const TYPES: Readonly<Record<Exclude<keyof GivenSettings, 'data'>, Type>> = {
   listen: 'a text',
   port: 'a number',
   store: 'a text',
+  blobs: 'a text',
+  inlineLimit: 'a text',
   slots: 'a number',
   open: 'true or false',
   allowHost: 'a list of texts',

@@ -18,6 +18,8 @@ test('without a word it serves on loopback and keeps its data beside it', () => 
     port: 7420,
     dataDir: '.punctual',
     store: 'sqlite:.punctual/punctual.db',
+    blobs: 'fs',
+    inlineBytes: 65_536,
     slots: 8,
     isOpen: false,
     allowHosts: [],
@@ -56,6 +58,16 @@ test('a variable says the same as its flag; an empty one says nothing', () => {
   assert.equal(readSettings({}, { PUNCTUAL_OPEN: 'false' }).isOpen, false)
 })
 
+test('blobs are files beside a file, and rows of a database that several nodes share', () => {
+  const placeOf = (flags: GivenSettings) => readSettings(flags, {}).blobs
+  assert.equal(placeOf({ store: 'sqlite:/d/x.db' }), 'fs')
+  assert.equal(placeOf({ store: 'sqlite::memory:' }), 'store')
+  assert.equal(placeOf({ store: 'postgres://a/b' }), 'store')
+  assert.equal(placeOf({ store: 'postgres://a/b', blobs: 'fs' }), 'fs')
+  assert.equal(readSettings({ inlineLimit: '1kB' }, {}).inlineBytes, 1_000)
+  assert.equal(readSettings({}, { PUNCTUAL_INLINE_LIMIT: '2KiB' }).inlineBytes, 2_048)
+})
+
 test('a server others can reach answers to the names it has, and to those it is told', () => {
   const { allowHosts } = readSettings({ listen: '0.0.0.0:80', allowHost: ['jobs.example'] }, {})
   assert.ok(allowHosts.includes('jobs.example') && allowHosts.includes('127.0.0.1'))
@@ -71,6 +83,10 @@ const refused: [why: string, flags: GivenSettings, field: string][] = [
   ['a store nobody knows', { store: 'mysql://root:secret@db' }, 'store'],
   ['half a slot', { slots: '0.5' }, 'slots'],
   ['a door that is open to the world', { listen: '0.0.0.0:80', open: true }, 'open'],
+  ['blobs nobody knows', { blobs: 's4' }, 'blobs'],
+  ['an inline limit beyond what rows hold', { inlineLimit: '65KiB' }, 'inline-limit'],
+  ['an inline limit of next to nothing', { inlineLimit: '255B' }, 'inline-limit'],
+  ['an inline limit without a unit', { inlineLimit: '1000' }, 'inline-limit'],
   ['a certificate without its key', { tlsCert: 'a.pem' }, 'tls-cert'],
 ]
 for (const [why, flags, field] of refused) {

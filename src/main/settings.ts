@@ -1,6 +1,9 @@
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { LIMITS } from '../core/limits.ts'
+import { parseSize } from '../core/size.ts'
+import { BLOB_PLACES, type BlobPlace, usualPlace } from './open-blobs.ts'
 import { isStoreUrl } from './open-store.ts'
 import { collectRefusals, type Refusals } from './refusals.ts'
 import { readSettingsFile } from './settings-file.ts'
@@ -12,6 +15,9 @@ export interface Settings {
   readonly port: number
   readonly dataDir: string
   readonly store: string
+  /** Where inputs and results are kept that are larger than `inlineBytes`. */
+  readonly blobs: BlobPlace
+  readonly inlineBytes: number
   readonly slots: number
   /** Callers on this machine need no token. */
   readonly isOpen: boolean
@@ -25,6 +31,8 @@ export interface GivenSettings {
   readonly port?: string | undefined
   readonly data?: string | undefined
   readonly store?: string | undefined
+  readonly blobs?: string | undefined
+  readonly inlineLimit?: string | undefined
   readonly slots?: string | undefined
   readonly open?: boolean | undefined
   readonly allowHost?: readonly string[] | undefined
@@ -48,11 +56,14 @@ export function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv): Sett
   if (isOpen && !isLoopback(host)) {
     refusals.add('open', `cannot be used with ${host}: others could reach it without a token`)
   }
+  const store = readStore(given.store, refusals) ?? `sqlite:${dataDir}/punctual.db`
   const settings = {
     host,
     port,
     dataDir,
-    store: readStore(given.store, refusals) ?? `sqlite:${dataDir}/punctual.db`,
+    store,
+    blobs: readPlace(given.blobs, refusals) ?? usualPlace(store),
+    inlineBytes: readInlineLimit(given.inlineLimit, refusals) ?? LIMITS.inlineBytes,
     slots: count(given.slots, refusals) ?? DEFAULT_SLOTS,
     isOpen,
     allowHosts: [...(given.allowHost ?? []), ...(isLoopback(host) ? [] : ownNames(host))],
@@ -69,6 +80,8 @@ function fromEnvironment(env: NodeJS.ProcessEnv, refusals: Refusals): GivenSetti
     listen: text('PUNCTUAL_LISTEN'),
     port: text('PUNCTUAL_PORT'),
     store: text('PUNCTUAL_STORE'),
+    blobs: text('PUNCTUAL_BLOBS'),
+    inlineLimit: text('PUNCTUAL_INLINE_LIMIT'),
     slots: text('PUNCTUAL_SLOTS'),
     open: readSwitch('PUNCTUAL_OPEN', text('PUNCTUAL_OPEN'), refusals),
     allowHost: text('PUNCTUAL_ALLOW_HOST')?.split(','),
@@ -126,6 +139,26 @@ function readStore(url: string | undefined, refusals: Refusals): string | undefi
     refusals.add('store', 'is neither sqlite:<file> nor postgres://…')
   }
   return url
+}
+
+function readPlace(text: string | undefined, refusals: Refusals): BlobPlace | undefined {
+  const place = BLOB_PLACES.find((known) => known === text)
+  if (text !== undefined && !place) refusals.add('blobs', `"${text}" is neither fs nor store`)
+  return place
+}
+
+const LEAST_INLINE_BYTES = 256
+
+function readInlineLimit(text: string | undefined, refusals: Refusals): number | undefined {
+  if (text === undefined) return undefined
+  try {
+    const bytes = parseSize(text, 'inline-limit')
+    if (bytes >= LEAST_INLINE_BYTES && bytes <= LIMITS.inlineBytes) return bytes
+    refusals.add('inline-limit', `"${text}" is not between 256B and 64KiB`)
+  } catch {
+    refusals.add('inline-limit', `"${text}" is not a size; try 1KiB`)
+  }
+  return undefined
 }
 
 export function isLoopback(host: string): boolean {

@@ -17,6 +17,8 @@ async function main(): Promise<number> {
         port: { type: 'string' },
         data: { type: 'string' },
         store: { type: 'string' },
+        blobs: { type: 'string' },
+        'inline-limit': { type: 'string' },
         slots: { type: 'string' },
         open: { type: 'boolean' },
         'allow-host': { type: 'string', multiple: true },
@@ -24,8 +26,10 @@ async function main(): Promise<number> {
         'tls-key': { type: 'string' },
       },
     })
-    const { 'allow-host': allowHost, 'tls-cert': tlsCert, 'tls-key': tlsKey, ...same } = values
-    const settings = readSettings({ ...same, allowHost, tlsCert, tlsKey }, process.env)
+    const { 'allow-host': allowHost, 'tls-cert': tlsCert, 'tls-key': tlsKey, ...rest } = values
+    const { 'inline-limit': inlineLimit, ...same } = rest
+    const given = { ...same, allowHost, tlsCert, tlsKey, inlineLimit }
+    const settings = readSettings(given, process.env)
     return await serve(settings, { terminal, version: readVersion(), withWorker: true })
   } catch (error) {
     const known = error instanceof PunctualError ? error : undefined

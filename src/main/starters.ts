@@ -25,6 +25,8 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
       .option('--port <port>', 'the port alone')
       .option('--data <directory>', 'where to keep data; ./.punctual if absent')
       .option('--store <url>', 'sqlite:<file> or postgres://…')
+      .option('--blobs <place>', 'fs or store: where large inputs and results are kept')
+      .option('--inline-limit <size>', 'what is larger than this is kept there; 64KiB if absent')
       .option('--open', 'let callers on this machine in without a token')
       .option('--allow-host <name>', 'another name it is called by; may be repeated', repeat)
       .option('--tls-cert <file>', 'serve HTTPS with this certificate')

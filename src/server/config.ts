@@ -1,3 +1,5 @@
+import { LIMITS } from '../core/limits.ts'
+
 /** The times and bounds a node lives by. Tests shorten them; users rarely need to. */
 export interface NodeConfig {
   readonly name: string
@@ -25,6 +27,10 @@ export interface NodeConfig {
   readonly patienceMs: number
   readonly maxPollMs: number
   readonly keepMs: number
+  /** Inputs and results larger than this are kept as blobs. */
+  readonly inlineBytes: number
+  /** How old a blob must be that no run refers to before it is deleted. */
+  readonly orphanBlobMs: number
 }
 
 export const DEFAULT_CONFIG: NodeConfig = {
@@ -43,4 +49,6 @@ export const DEFAULT_CONFIG: NodeConfig = {
   patienceMs: 10_000,
   maxPollMs: 20_000,
   keepMs: 90 * 86_400_000,
+  inlineBytes: LIMITS.inlineBytes,
+  orphanBlobMs: 86_400_000,
 }

@@ -1,7 +1,7 @@
 import { PunctualError } from '../core/errors.ts'
 import { publicId } from '../core/ids.ts'
 import { LIMITS } from '../core/limits.ts'
-import type { Assignment, SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
+import type { Assignment, RunView, SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
 import { isFinal } from '../core/run-state.ts'
 import { parseRunFilter, type RunFilter } from '../core/run-filter.ts'
 import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
@@ -14,7 +14,9 @@ import { encodeCursor, readNumberCursor } from './cursor.ts'
 import type { LogWriter } from './logs/log-writer.ts'
 import { findRun } from './find-run.ts'
 import { listRuns } from './list-runs.ts'
-import { viewsOf } from './run-view.ts'
+import type { Payloads } from './payloads/payloads.ts'
+import { submitLarge } from './payloads/submit-large.ts'
+import { fillView, viewsOf } from './run-view.ts'
 import type { Draft } from './submissions.ts'
 import type { Ticker } from './tick/ticker.ts'
 import type { Submitted } from './tick/pending.ts'
@@ -31,6 +33,8 @@ export interface ClientParts {
   readonly exchanging: Exchanging
   readonly draft: Draft
   readonly logWriter: LogWriter
+  readonly payloads: Payloads
+  node(): number
   onLog(runId: number): void
   mintId(): number
   storeNow(): number
@@ -42,10 +46,11 @@ export function createLocalClient(
   actor: number | null,
   parts: ClientParts,
 ): SchedulerClient {
-  const { store, ticker, catalog, registry } = parts
+  const { store, ticker, catalog, registry, payloads } = parts
 
   const submitDrafts = async (drafts: readonly NewRun[]): Promise<SubmitOutcome[]> => {
-    const outcomes = await ticker.submit(drafts)
+    const hasLarge = drafts.some(({ input }) => payloads.isLarge(input))
+    const outcomes = hasLarge ? await submitLarge(drafts, parts) : await ticker.submit(drafts)
     return outcomes.map(outcomeOf)
   }
 
@@ -59,8 +64,9 @@ export function createLocalClient(
     },
 
     async getRun(id) {
-      const [run] = await viewsOf([await find(id)], catalog)
-      return run as NonNullable<typeof run>
+      const record = await find(id)
+      const [view] = await viewsOf([record], catalog)
+      return fillView(view as RunView, record, payloads)
     },
 
     async listRuns(query = {}) {
@@ -107,7 +113,9 @@ export function createLocalClient(
           `the run is ${run.state}; only a finished run can be retried`,
         )
       }
-      const again = againOf(run, parts.mintId(), actor)
+      // A copy, kept under the new run: what two runs shared, nobody could safely delete.
+      const input = run.input && (await payloads.read(run.id, 'input', run.input))
+      const again = againOf({ ...run, input }, parts.mintId(), actor)
       const until = parts.storeNow() + LIMITS.idempotencyMs
       const idempotency = key === undefined ? null : { key, digest: `retry of ${id}`, until }
       const [answer] = requireAll(await submitDrafts([{ ...again, idempotency }]))
@@ -138,10 +146,12 @@ export function assignmentOf(
     catalog,
     lane,
     work,
+    input,
   }: {
     readonly catalog: Catalog
     readonly lane: Pick<LaneSpec, 'weight' | 'executor'> | undefined
     readonly work: Work | null
+    readonly input: string | null
   },
 ): Assignment {
   const job = catalog.jobName(lease.jobId)
@@ -156,7 +166,7 @@ export function assignmentOf(
     dueAt: lease.dueAt ?? lease.createdAt,
     work,
     task: lane ? taskOf(lane.executor, job) : null,
-    input: lease.input,
+    input,
   }
 }
 

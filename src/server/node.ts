@@ -1,3 +1,4 @@
+import type { Blobs } from '../blobs/port.ts'
 import type { Clock, Random } from '../core/clock.ts'
 import type { Report } from '../core/ending.ts'
 import type { SchedulerClient } from '../core/protocol.ts'
@@ -15,6 +16,8 @@ import { createLogWriter } from './logs/log-writer.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { createMembership } from './membership.ts'
 import { createQueueBook } from './queue-book.ts'
+import { createGrantedInputs } from './payloads/granted-inputs.ts'
+import { createPayloads } from './payloads/payloads.ts'
 import { createRegistry } from './sessions/registry.ts'
 import { createRoster, type Roster } from './sessions/roster.ts'
 import { createDraft } from './submissions.ts'
@@ -27,6 +30,8 @@ import { createWatch } from './watch.ts'
 
 export interface NodeOptions {
   readonly store: Store
+  /** Where inputs and results are kept that are too large for a row. */
+  readonly blobs: Blobs
   readonly clock: Clock
   readonly random: Random
   readonly config: NodeConfig
@@ -114,10 +119,17 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   /** Attempts this node is ending by itself, run → fence: no sweep may judge them a second time. */
   const ending = new Map<number, number>()
 
+  const isEnding = ({ runId, fence }: Lease) => ending.get(runId) === fence
+
   /** Ends attempts whose worker will not: waits out any outage, because nobody repeats it. */
-  const end = async (leases: readonly Lease[], report: Report, owner: number | null) => {
+  const end = async (
+    leases: readonly Lease[],
+    report: Report,
+    owner: number | null,
+    message?: string,
+  ) => {
     if (leases.length === 0) return
-    const told = owner === null ? {} : { owner }
+    const told = { message, ...(owner === null ? {} : { owner }) }
     const commands = leases.map((lease) => endCommand(lease, report, told, mintId))
     for (const { runId, fence } of commands) ending.set(runId, fence)
     await ticker.end(commands, true)
@@ -138,6 +150,20 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     ...{ clock, random, config, store, membership, roster, giveBack, lose },
   })
 
+  const payloads = createPayloads({
+    ...{ blobs: options.blobs, clock, random, area: await store.identity() },
+    ...{ inlineBytes: config.inlineBytes, orphanMs: config.orphanBlobMs },
+  })
+  const inputsOf = createGrantedInputs({
+    payloads,
+    onError,
+    isEnding,
+    fail(lease, message) {
+      const report = { kind: 'failed', cause: 'start_error', retriable: false } as const
+      end([lease], report, null, message).catch(onError)
+    },
+  })
+
   const laneOf = (lease: Lease) => board.get(lease.laneId)?.lane
   const parts: ClientParts = {
     store,
@@ -146,6 +172,8 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     registry,
     mintId,
     storeNow,
+    payloads,
+    node: () => membership.node,
     logWriter: createLogWriter(store),
     onLog: watch.touched,
     draft: createDraft({ catalog, definitions, queues: queueBook, mintId, storeNow }),
@@ -164,8 +192,12 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
           leases.map((lease) => lease.projectId),
         )
       },
-      assignment: (lease) =>
-        assignmentOf(lease, { catalog, lane: laneOf(lease), work: definitions.workOf(lease) }),
+      payloads,
+      inputsOf,
+      assignment: (lease, input) =>
+        assignmentOf(lease, {
+          ...{ catalog, lane: laneOf(lease), work: definitions.workOf(lease), input },
+        }),
     },
   }
 
@@ -202,7 +234,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       metrics,
       onError,
     },
-    isEnding: ({ runId, fence }) => ending.get(runId) === fence,
+    isEnding,
   })
 
   return {

@@ -4,6 +4,8 @@ import type { Work } from '../core/work.ts'
 import type { RunView } from '../core/protocol.ts'
 import type { RunRecord } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
+import type { Payloads } from './payloads/payloads.ts'
+import { readReference } from './payloads/reference.ts'
 
 /** Runs as users see them, with the names of what they belong to. */
 export async function viewsOf(runs: readonly RunRecord[], catalog: Catalog): Promise<RunView[]> {
@@ -45,8 +47,39 @@ export function viewOf(
     retryOf: run.retryOf === null ? null : publicId('run', run.retryOf),
     tags: run.tags === null ? {} : (JSON.parse(run.tags) as Record<string, string>),
     work: run.work === null ? null : (JSON.parse(run.work) as Work),
-    input: run.input === null ? null : (JSON.parse(run.input) as unknown),
-    result: run.result === null ? null : readResult(run.result),
+    ...inputOf(run),
+    ...resultOf(run),
+  }
+}
+
+/** What is kept as a blob is not read for it: a page of runs stays a page. */
+function inputOf({ id, input }: RunRecord): Pick<RunView, 'input' | 'inputBytes'> {
+  const kept = readReference(id, input)
+  if (kept) return { input: null, inputBytes: kept.bytes }
+  return { input: input === null ? null : (JSON.parse(input) as unknown), inputBytes: null }
+}
+
+function resultOf({ id, result }: RunRecord): Pick<RunView, 'result' | 'resultBytes'> {
+  const kept = readReference(id, result)
+  if (kept) return { result: null, resultBytes: kept.bytes }
+  return { result: result === null ? null : readResult(result), resultBytes: null }
+}
+
+/** The view with what it left out. */
+export async function fillView(
+  view: RunView,
+  { id, input, result }: RunRecord,
+  payloads: Pick<Payloads, 'read'>,
+): Promise<RunView> {
+  if (view.inputBytes === null && view.resultBytes === null) return view
+  const [whole, answer] = await Promise.all([
+    input !== null && view.inputBytes !== null ? payloads.read(id, 'input', input) : null,
+    result !== null && view.resultBytes !== null ? payloads.read(id, 'result', result) : null,
+  ])
+  return {
+    ...view,
+    ...(whole === null ? {} : { input: JSON.parse(whole) as unknown }),
+    ...(answer === null ? {} : { result: readResult(answer) }),
   }
 }
 

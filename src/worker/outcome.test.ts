@@ -52,7 +52,7 @@ const table: [
     'a larger result fails for good',
     undefined,
     returned('é'.repeat(LIMITS.resultBytes / 2)),
-    fatally('the result has 65538 bytes; at most 65536 are accepted'),
+    fatally('the result has 8388610 bytes; at most 8388608 are accepted'),
   ],
   ['what is thrown fails the attempt', undefined, threw(new Error('boom')), failedWith('boom')],
   [

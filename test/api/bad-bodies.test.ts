@@ -55,7 +55,7 @@ const tooMuch = 'x'.repeat(LIMITS.bodyBytes)
 const far = { 'content-length': String(LIMITS.batchBodyBytes + 1) }
 
 refuses('bodies that are too large', [
-  ['a run', submit({ input: tooMuch }), 'body_too_large'],
+  ['a run', submit({ input: 'x'.repeat(LIMITS.largeBodyBytes) }), 'body_too_large'],
   ['a job', put('/v1/jobs/new', { script: tooMuch }), 'body_too_large'],
   ['a worker', post('/v1/workers', { name: tooMuch }), 'body_too_large'],
   [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { ERRORS, type ErrorCode } from '../../src/core/errors.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import type { Held } from '../../src/core/protocol.ts'
 import type { WireExchangeAnswer, WireRun, WireWelcome } from '../../src/core/wire.ts'
 import { type OpenApi, openApi } from './open-api.ts'
@@ -168,9 +169,12 @@ const lies: Lie[] = [
     'done.0.outcome',
   ],
   [
-    'a result over 64 KiB',
+    'a result over 8 MiB',
     ({ api, honest, held }) =>
-      exchange(api, honest, { number: 2, done: done(held, { result: `"${'x'.repeat(65_536)}"` }) }),
+      exchange(api, honest, {
+        number: 2,
+        done: done(held, { result: `"${'x'.repeat(LIMITS.resultBytes)}"` }),
+      }),
     'invalid_field',
     'done.0.result',
   ],

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { openScheduler, type Scheduler } from '../../src/main/scheduler.ts'
+import { openScheduler, type Scheduler, type SchedulerOptions } from '../../src/main/scheduler.ts'
 import { createWorker, type Worker } from '../../src/worker/index.ts'
 
 export const ROOT_TOKEN = `punctual_root_${'x'.repeat(40)}`
@@ -24,9 +24,13 @@ export interface OpenApi {
   startWorker(): Promise<Worker>
 }
 
-export async function openApi(t: TestContext, options: { store?: string } = {}): Promise<OpenApi> {
+export async function openApi(
+  t: TestContext,
+  options: Partial<Pick<SchedulerOptions, 'store' | 'blobs' | 'config'>> = {},
+): Promise<OpenApi> {
   const scheduler = await openScheduler({
-    store: options.store ?? 'sqlite::memory:',
+    store: 'sqlite::memory:',
+    ...options,
     rootToken: ROOT_TOKEN,
     onError: (error) => t.diagnostic(String(error)),
   })

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { createRowBlobs } from '../../src/blobs/store/blobs.ts'
 import { DEFAULT_CONFIG } from '../../src/server/config.ts'
 import { startNode } from '../../src/server/node.ts'
 import { openEngine, storeOn } from '../../src/store/sqlite/store.ts'
@@ -25,7 +26,13 @@ test('a run granted while names are looked up is not sent under a made-up one', 
   }
   const random = createSeeded(2).random
   const slow = { ...store, jobNames }
-  const node = await startNode({ store: slow, clock, random, config: DEFAULT_CONFIG })
+  const node = await startNode({
+    store: slow,
+    blobs: createRowBlobs(store),
+    clock,
+    random,
+    config: DEFAULT_CONFIG,
+  })
   t.after(() => node.stop())
   const worker = await registerByHand(node.clientFor('default'), { jobs: ['one', 'other'] })
 

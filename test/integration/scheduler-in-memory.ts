@@ -1,3 +1,5 @@
+import type { Blobs } from '../../src/blobs/port.ts'
+import { createRowBlobs } from '../../src/blobs/store/blobs.ts'
 import { DEFAULT_CONFIG, type NodeConfig } from '../../src/server/config.ts'
 import { startNode, type SchedulerNode } from '../../src/server/node.ts'
 import type { Store } from '../../src/store/port.ts'
@@ -14,6 +16,7 @@ export interface InMemory {
 
 export interface Given {
   config?: Partial<NodeConfig>
+  blobs?: Blobs
   wrap?: (store: Store, clock: VirtualClock) => Store
   /** Another node on the same store and the same clock. */
   beside?: InMemory
@@ -28,6 +31,7 @@ export async function startInMemory(given: Given = {}): Promise<InMemory> {
   const store = storeOn(engine)
   const node = await startNode({
     store: given.wrap ? given.wrap(store, clock) : store,
+    blobs: given.blobs ?? createRowBlobs(store),
     clock,
     random: createSeeded(1).random,
     config: { ...DEFAULT_CONFIG, ...given.config },

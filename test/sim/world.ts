@@ -1,3 +1,4 @@
+import { createRowBlobs } from '../../src/blobs/store/blobs.ts'
 import type { Submission, SchedulerClient, Working } from '../../src/core/protocol.ts'
 import { parsePublicId } from '../../src/core/ids.ts'
 import { STATE_CODE } from '../../src/core/run-state.ts'
@@ -137,7 +138,8 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
       world.nodes.push(sim)
       const start = async () => {
         while (actor.isAlive && !sim.node) {
-          const options = { store: link.store, random: seeded.random, config }
+          const blobs = createRowBlobs(link.store)
+          const options = { store: link.store, blobs, random: seeded.random, config }
           const started = startNode({ ...options, clock: bug?.clock ? bug.clock(clock) : clock })
           sim.node = await started.catch(() => undefined)
           if (!sim.node) await clock.sleep(1_000)

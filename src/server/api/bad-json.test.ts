@@ -60,7 +60,7 @@ refuses('unsupported_media_type', [
 const tooMuch = 'x'.repeat(LIMITS.bodyBytes)
 
 refuses('body_too_large', [
-  ['a run over 1 MiB', submit({ input: tooMuch })],
+  ['a run over 20 MiB', submit({ input: 'x'.repeat(LIMITS.largeBodyBytes) })],
   ['a registration over 1 MiB', post('/v1/workers', JSON.stringify({ name: tooMuch }))],
 ])
 

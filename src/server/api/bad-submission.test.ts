@@ -126,12 +126,12 @@ refuses('invalid_field', [
 ])
 
 refuses('invalid_field', [
-  ['an input over 64 KiB', submit({ input: 'x'.repeat(LIMITS.inputBytes) }), 'input'],
-  ['an input over 64 KiB in bytes', submit({ input: '€'.repeat(22_000) }), 'input'],
-  ['an input over 64 KiB in keys', submit({ input: { list: times(20_000) } }), 'input'],
+  ['an input over 8 MiB', submit({ input: 'x'.repeat(LIMITS.inputBytes) }), 'input'],
+  ['an input over 8 MiB in bytes', submit({ input: '€'.repeat(2_800_000) }), 'input'],
+  ['an input over 8 MiB in numbers', submit({ input: { list: times(1_300_000) } }), 'input'],
   [
     'one such input in a batch',
-    batch({ job: 'a' }, { job: 'a', input: '€'.repeat(22_000) }),
+    batch({ job: 'a' }, { job: 'a', input: '€'.repeat(2_800_000) }),
     'runs.1.input',
   ],
 ])

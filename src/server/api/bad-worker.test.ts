@@ -40,7 +40,7 @@ refuses('invalid_field', [
   ['an outcome only the server decides', done({ outcome: 'lost' }), 'done.0.outcome'],
   ['a cause only the server knows', done({ outcome: 'failed', cause: 'lost' }), 'done.0.cause'],
   ['a result that is not text', done({ result: { pages: 3 } }), 'done.0.result'],
-  ['a result over 64 KiB', done({ result: 'x'.repeat(LIMITS.resultBytes + 1) }), 'done.0.result'],
+  ['a result over 8 MiB', done({ result: 'x'.repeat(LIMITS.resultBytes + 1) }), 'done.0.result'],
   ['a message over 8 KiB', done({ message: '€'.repeat(3_000) }), 'done.0.message'],
   ['exchange 0', exchange({ number: 0 }), 'number'],
   ['a poll over 20 s', exchange({ wait_ms: 20_001 }), 'wait_ms'],

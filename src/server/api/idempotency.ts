@@ -31,7 +31,13 @@ export const SUBMITTING = {
   answers: { 201: 'Submitted', 200: 'Submitted' },
   takes: ['Idempotency-Key'],
   gives: { 200: ['Idempotency-Replayed'] },
-  problems: ['idempotency_mismatch', 'too_many_lanes', 'overloaded'],
+  problems: [
+    'idempotency_mismatch',
+    'too_many_lanes',
+    'overloaded',
+    'blobs_unavailable',
+    'storage_full',
+  ],
 } as const satisfies Told
 
 /** 201 and the new run; 200 and the one that was there. Whoever repeated a request is told so. */

@@ -4,7 +4,7 @@ import { LIMITS } from '../../core/limits.ts'
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype'])
 /** Keys compared by hash, one by one; larger objects move on to a set. */
 const FEW = 16
-/** No valid request has an object with more: inputs end at 64 KiB. */
+/** No object needs more: what has so many keys is data, and belongs into a list. */
 const MANY = 16_384
 const BACKSLASH = 0x5c
 /** Odd, and unknown outside this process: nobody can prepare keys whose hashes collide. */

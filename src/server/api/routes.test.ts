@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { PunctualError } from '../../core/errors.ts'
+import { LIMITS } from '../../core/limits.ts'
 import type { SchedulerClient } from '../../core/protocol.ts'
 import { StoreError } from '../../store/port.ts'
 import {
@@ -128,8 +129,8 @@ test('an input is handed on as it came, null and awkward names included', async 
   }
 })
 
-test('inputs of exactly 64 KiB and 32 levels are taken', async () => {
-  const largest = 'x'.repeat(64 * 1024 - 2)
+test('inputs of exactly 8 MiB and 32 levels are taken', async () => {
+  const largest = 'x'.repeat(LIMITS.inputBytes - 2)
   assert.equal((await api.inject(post('/v1/runs', { job: 'a', input: largest }))).statusCode, 201)
   const payload = `{"job":"a","input":${'['.repeat(31)}${']'.repeat(31)}}`
   const headers = { authorization, 'content-type': 'application/json; charset=utf-8' }

@@ -53,7 +53,10 @@ export function runRoutes(
     url: '/v1/runs/:id',
     config: {
       permission: 'read',
-      reference: { answers: { 200: 'Run' }, problems: ['run_not_found'] },
+      reference: {
+        answers: { 200: 'Run' },
+        problems: ['run_not_found', 'blobs_unavailable', 'blob_unreadable'],
+      },
     },
     schema: {
       summary: 'Show a run, at once or when it has ended',
@@ -116,7 +119,7 @@ export function runRoutes(
       permission: 'operate',
       reference: {
         ...SUBMITTING,
-        problems: ['run_not_found', 'run_not_final', 'idempotency_mismatch', 'overloaded'],
+        problems: [...SUBMITTING.problems, 'run_not_found', 'run_not_final', 'blob_unreadable'],
       },
     },
     schema: { summary: 'Start a finished run anew', params },

@@ -18,6 +18,7 @@ export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     url: '/v1/runs',
     config: { ...config, reference: SUBMITTING },
     schema: { summary: 'Submit a run', body: Submission },
+    bodyLimit: LIMITS.largeBodyBytes,
     handler: async (request, reply) => {
       const submission = withKey(toSubmission(request.body, ''), idempotencyKeyOf(request))
       if (submission.work) requirePermission(request, 'define')

@@ -54,9 +54,12 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
           'session_superseded',
           'exchange_out_of_order',
           'node_cannot_renew',
+          'blobs_unavailable',
+          'storage_full',
         ],
       },
     },
+    bodyLimit: LIMITS.largeBodyBytes,
     schema: { summary: 'Report finished attempts and take new ones', params, body: Exchange },
     handler: async (request, reply) => {
       const session = sessionId(request.params.session)

@@ -28,8 +28,10 @@ export function createNewsReader({
     const runs = await store.findRuns({ runIds })
     const short = runs.map((run) => ({ ...run, work: null, input: null, result: null }))
     return (await viewsOf(short, catalog)).map((view) => {
-      const { work: _, input: __, result: ___, ...data } = writeRun(view)
-      return { project: view.project, job: view.job, data }
+      const { project, job } = view
+      const { work: _, input: __, result: ___, ...rest } = writeRun(view)
+      const { input_bytes: ____, result_bytes: _____, ...data } = rest
+      return { project, job, data }
     })
   }
 }

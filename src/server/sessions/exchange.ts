@@ -6,6 +6,8 @@ import { requirePublicId } from '../../core/ids.ts'
 import type { Cause } from '../../core/run-state.ts'
 import type { EndCommand, EndVerdict, Lease, SweepStore } from '../../store/port.ts'
 import { endCommand } from '../endings.ts'
+import type { KeptPayload, Payloads } from '../payloads/payloads.ts'
+import { mayBeReference, withoutMark } from '../payloads/reference.ts'
 import type { Ticker } from '../tick/ticker.ts'
 import { confirm, type HeldLease, type Session } from './session.ts'
 import type { Roster } from './roster.ts'
@@ -19,7 +21,10 @@ export interface Exchanging {
   mintId(): number
   /** Makes sure `assignment` finds every name it needs. */
   prepare(leases: readonly HeldLease[]): Promise<void>
-  assignment(lease: HeldLease): Assignment
+  /** The inputs that are not in the leases themselves, as many as one answer may carry. */
+  inputsOf(leases: readonly HeldLease[]): Promise<ReadonlyMap<HeldLease, string>>
+  readonly payloads: Pick<Payloads, 'isLarge' | 'keep'>
+  assignment(lease: HeldLease, input: string | null): Assignment
   weightOf(lease: Lease): number
 }
 
@@ -44,8 +49,14 @@ export async function exchange(
   // What is granted while names are looked up has none yet: it comes with the next answer.
   const granted = [...session.unconfirmed.values()]
   await context.prepare(granted)
-  return { number: message.number, verdicts, runs: assign(session, message, granted, context) }
+  const inputs = granted.some(({ input }) => mayBeReference(input))
+    ? await context.inputsOf(granted)
+    : NO_INPUTS
+  const runs = assign(session, message, { granted, inputs }, context)
+  return { number: message.number, verdicts, runs }
 }
+
+const NO_INPUTS: ReadonlyMap<HeldLease, string> = new Map()
 
 /** What a worker cannot mean would have it granted runs that it is never told of. */
 function requireSense({ offer }: Session, { number, answered, free }: Exchange): void {
@@ -104,7 +115,7 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
 function assign(
   session: Session,
   message: Exchange,
-  granted: readonly HeldLease[],
+  { granted, inputs }: { granted: readonly HeldLease[]; inputs: ReadonlyMap<HeldLease, string> },
   context: Exchanging,
 ): Assignment[] {
   // Superseded meanwhile: the newer exchange carries the grants.
@@ -112,8 +123,11 @@ function assign(
   const runs: Assignment[] = []
   for (const lease of granted) {
     if (session.unconfirmed.get(lease.runId) !== lease) continue
+    const input = mayBeReference(lease.input) ? inputs.get(lease) : lease.input
+    // Without its input it waits for the next answer.
+    if (input === undefined) continue
     lease.exchange = message.number
-    runs.push(context.assignment(lease))
+    runs.push(context.assignment(lease, input))
   }
   return runs
 }
@@ -125,19 +139,41 @@ async function report(
 ): Promise<('accepted' | 'stale')[]> {
   if (done.length === 0) return []
   const leases = await leasesOf(session, done, context)
+  const kept = done.some(({ result }) => context.payloads.isLarge(result))
+    ? await keepResults(done, leases, context.payloads)
+    : NONE_KEPT
   const commands: EndCommand[] = []
   for (const [index, item] of done.entries()) {
     const lease = leases[index]
     if (!lease || typeof lease === 'string') continue
-    const { message, result, process } = item
+    const { message, process } = item
+    const result = kept.get(item)?.text ?? (item.result && withoutMark(item.result))
     const told = { worker: session.name, message, result, process }
     commands.push(endCommand(lease, reportOf(item), told, context.mintId))
   }
   const ends = (await context.ticker.end(commands)).values()
+  for (const { settle } of kept.values()) await settle()
   return leases.map((lease) => {
     if (lease === 'accepted' || lease === 'stale') return lease
     return accepted(ends.next().value ?? 'stale')
   })
+}
+
+const NONE_KEPT: ReadonlyMap<Done, KeptPayload> = new Map()
+
+/** One after the other: a report that carries large results carries few. */
+async function keepResults(
+  done: readonly Done[],
+  leases: readonly (Lease | 'accepted' | 'stale')[],
+  payloads: Exchanging['payloads'],
+): Promise<ReadonlyMap<Done, KeptPayload>> {
+  const kept = new Map<Done, KeptPayload>()
+  for (const [index, item] of done.entries()) {
+    const lease = leases[index]
+    if (typeof lease !== 'object' || !payloads.isLarge(item.result)) continue
+    kept.set(item, await payloads.keep(lease.runId, 'result', item.result))
+  }
+  return kept
 }
 
 function accepted(verdict: EndVerdict | PunctualError): 'accepted' | 'stale' {

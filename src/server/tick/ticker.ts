@@ -12,6 +12,7 @@ import type {
   TickResult,
 } from '../../store/port.ts'
 import { StoreError } from '../../store/port.ts'
+import { mayBeReference } from '../payloads/reference.ts'
 import type { Roster } from '../sessions/roster.ts'
 import { apply, unpromise } from './apply.ts'
 import { compose, type Work } from './compose.ts'
@@ -102,11 +103,12 @@ export function createTicker(options: TickerOptions): Ticker {
 
   /**
    * The node may have been declared dead and joined anew since. A run that was never sent gets a new
-   * id; one that may be in the store under its old id is given up, or it could be stored twice.
+   * id; one that may be in the store under its old id is given up, or it could be stored twice. So is
+   * one whose input is kept under that id.
    */
   const isOfThisLife = (entry: SubmitEntry): boolean => {
     if (entry.incarnation === options.node()) return true
-    if (entry.tried) {
+    if (entry.tried || mayBeReference(entry.item.input)) {
       answer(entry, new PunctualError('store_unavailable', 'the node lost its place meanwhile'))
       return false
     }
@@ -163,6 +165,10 @@ export function createTicker(options: TickerOptions): Ticker {
       onEnd: options.onEnd,
       onGrant: options.onGrant,
       remint(entry) {
+        if (mayBeReference(entry.item.input)) {
+          answer(entry, new PunctualError('store_unavailable', 'the id of the run was taken'))
+          return
+        }
         entry.item = { ...entry.item, id: options.mintId(), handOff: null }
         submits.restore([entry])
       },

@@ -21,7 +21,7 @@ const shared: Meanings = {
 }
 
 const single: Meanings = {
-  input: 'Handed to the job as it is: any JSON of at most 64 KiB.',
+  input: 'Handed to the job as it is: any JSON of at most 8 MiB.',
   run_at: 'Not before this time; a time in the past means now.',
   dedupe_key: 'While a run with this key has not ended, submitting again answers with that run.',
   idempotency_key: 'Submitted again with this key within a day, it is the same run.',

@@ -79,6 +79,10 @@ export const RUN_SHAPES = {
     work: orNull(ref('Work')),
     input: anything('What was handed to it: any JSON.'),
     result: anything('What it answered: any JSON; null before it succeeded.'),
+    input_bytes: orNull(
+      whole('How large the input is, if it is too large for a list, which then shows null for it.'),
+    ),
+    result_bytes: orNull(whole('The same of the result.')),
   }),
   RunPage: page('Run'),
   Work: {

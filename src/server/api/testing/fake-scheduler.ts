@@ -142,5 +142,7 @@ export function exampleRun(id: string): RunView {
     work: null,
     input: { month: '2026-01' },
     result: null,
+    inputBytes: null,
+    resultBytes: null,
   }
 }

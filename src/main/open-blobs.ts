@@ -1,0 +1,24 @@
+import { join } from 'node:path'
+import type { Blobs } from '../blobs/port.ts'
+import type { Store } from '../store/port.ts'
+
+export const BLOB_PLACES = ['fs', 'store'] as const
+export type BlobPlace = (typeof BLOB_PLACES)[number]
+
+/** The only place that knows where blobs can be kept; each is loaded when it is asked for. */
+export async function openBlobs(
+  place: BlobPlace,
+  { store, dataDir, now }: { store: Store; dataDir: string; now: () => number },
+): Promise<Blobs> {
+  if (place === 'fs') {
+    const { openFileBlobs } = await import('../blobs/fs/blobs.ts')
+    return openFileBlobs({ directory: join(dataDir, 'blobs'), now })
+  }
+  const { createRowBlobs } = await import('../blobs/store/blobs.ts')
+  return createRowBlobs(store)
+}
+
+/** A file has one node, and its disk; what several nodes share is their database. */
+export function usualPlace(storeUrl: string): BlobPlace {
+  return storeUrl.startsWith('sqlite:') && storeUrl !== 'sqlite::memory:' ? 'fs' : 'store'
+}

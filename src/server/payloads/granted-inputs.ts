@@ -1,0 +1,49 @@
+import { PunctualError } from '../../core/errors.ts'
+import type { HeldLease } from '../sessions/session.ts'
+import type { Payloads } from './payloads.ts'
+import { mayBeReference, readReference } from './reference.ts'
+
+/** What one answer to a worker may carry of inputs that are kept as blobs. */
+const ANSWER_BYTES = 16 * 1024 * 1024
+
+/**
+ * Reads the inputs of granted runs that are kept as blobs, as many as one answer may carry; the others
+ * come with the next. An input that cannot be read now is tried again then. One that never will be is
+ * the end of its run: nobody could start it.
+ */
+export function createGrantedInputs({
+  payloads,
+  isEnding,
+  fail,
+  onError,
+}: {
+  readonly payloads: Payloads
+  /** Its end is on the way to the store already. */
+  isEnding(lease: HeldLease): boolean
+  fail(lease: HeldLease, message: string): void
+  onError(error: unknown): void
+}) {
+  const readOne = async (lease: HeldLease, inputs: Map<HeldLease, string>) => {
+    try {
+      inputs.set(lease, await payloads.read(lease.runId, 'input', lease.input as string))
+    } catch (error) {
+      onError(error)
+      if (!(error instanceof PunctualError) || error.code !== 'blob_unreadable') return
+      fail(lease, error.message)
+    }
+  }
+
+  return async (granted: readonly HeldLease[]): Promise<ReadonlyMap<HeldLease, string>> => {
+    const inputs = new Map<HeldLease, string>()
+    const reads: Promise<void>[] = []
+    let bytes = 0
+    for (const lease of granted) {
+      if (!mayBeReference(lease.input) || isEnding(lease)) continue
+      bytes += readReference(lease.runId, lease.input)?.bytes ?? 0
+      if (reads.length > 0 && bytes > ANSWER_BYTES) break
+      reads.push(readOne(lease, inputs))
+    }
+    await Promise.all(reads)
+    return inputs
+  }
+}
