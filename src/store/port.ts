@@ -10,6 +10,7 @@ import type { SweepStore } from './port/sweeps.ts'
 import type { TickStore } from './port/tick.ts'
 import type { TokenStore } from './port/tokens.ts'
 import type { Upkeep } from './port/upkeep.ts'
+import type { DeliveryStore, OutboxStore, WebhookStore } from './port/webhooks.ts'
 
 export type * from './port/audit.ts'
 export type * from './port/blobs.ts'
@@ -23,6 +24,7 @@ export type * from './port/sweeps.ts'
 export type * from './port/tick.ts'
 export type * from './port/tokens.ts'
 export type * from './port/upkeep.ts'
+export type * from './port/webhooks.ts'
 
 /**
  * The store is the truth. These are the verbs the scheduler needs from it, in the scheduler's words;
@@ -42,6 +44,9 @@ export interface Store
     TokenStore,
     AuditStore,
     BlobRows,
+    WebhookStore,
+    OutboxStore,
+    DeliveryStore,
     Upkeep {
   readonly kind: 'sqlite' | 'postgres'
   /** For people: `SQLite 3.53.4`, `PostgreSQL 18.4`. */

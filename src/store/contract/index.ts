@@ -5,6 +5,7 @@ import { cancelContract } from './cancel.ts'
 import { catalogContract } from './catalog.ts'
 import { claimContract } from './claim.ts'
 import { concurrencyContract } from './concurrency.ts'
+import { deliveriesContract } from './deliveries.ts'
 import { endContract } from './end.ts'
 import type { OpenStore } from './world.ts'
 import { gatesContract } from './gates.ts'
@@ -12,6 +13,7 @@ import { gatesPropertyContract } from './gates-property.ts'
 import { logsContract } from './logs.ts'
 import { nodesContract } from './nodes.ts'
 import { orphansContract } from './orphans.ts'
+import { outboxContract } from './outbox.ts'
 import { queriesContract } from './queries.ts'
 import { reopenContract } from './reopen.ts'
 import { sessionsContract } from './sessions.ts'
@@ -20,6 +22,7 @@ import { submitKeysContract } from './submit-keys.ts'
 import { tickContract } from './tick.ts'
 import { timersContract } from './timers.ts'
 import { upkeepContract } from './upkeep.ts'
+import { webhooksContract } from './webhooks.ts'
 
 export type { OpenedStore, OpenStore } from './world.ts'
 
@@ -43,6 +46,9 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['definitions', definitionsContract],
   ['administration', administrationContract],
   ['blobs', blobsContract],
+  ['webhooks', webhooksContract],
+  ['the outbox', outboxContract],
+  ['deliveries', deliveriesContract],
   ['upkeep', upkeepContract],
   ['opening again', reopenContract],
 ]

@@ -1,7 +1,7 @@
 import { type Cause, STATE_CODE } from '../../core/run-state.ts'
 import type { EndCommand } from '../port.ts'
 import { bigints, ints, smallints, texts } from './binary-arrays.ts'
-import { GATE_MET, KEY_MET, LEASE_MISSED } from './outcome.ts'
+import { GATE_MET, HOOK_MET, KEY_MET, LEASE_MISSED } from './outcome.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
 
 export interface Endings {
@@ -18,6 +18,11 @@ export interface Endings {
 const RETRY = 8
 const GIVEN_BACK = 9
 const GOAL = { ...STATE_CODE, retry: RETRY, given_back: GIVEN_BACK } as const
+
+/** Whether a webhook may want to be told of what ended; where there are none, that costs nothing. */
+const someoneWishes = (ended: string) => `
+    EXISTS (SELECT FROM outbox_wish) AND EXISTS (
+      SELECT FROM outbox_wish WHERE project_id = ANY (ARRAY(SELECT project_id FROM ${ended})))`
 
 /**
  * `fate` is where the run really goes: with a cancel mark, everything but success cancels it.
@@ -84,7 +89,8 @@ export const END = {
          array_agg(DISTINCT lane_id) FILTER (WHERE NOT releases) AS lanes,
          (SELECT array_agg(DISTINCT gate_id) FROM freed_place) AS gates,
          min(clock.now + delay_ms) FILTER (WHERE fate = ${RETRY} AND releases) AS "nextDueAt",
-         CASE WHEN $15::boolean AND bool_or(gated AND releases) THEN fail_hope('${GATE_MET}') END
+         CASE WHEN $15::boolean AND bool_or(gated AND releases) THEN fail_hope('${GATE_MET}')
+              WHEN $16::boolean AND ${someoneWishes('found')} THEN fail_hope('${HOOK_MET}') END
     FROM clock LEFT JOIN found ON true
    GROUP BY clock.now`,
 }
@@ -112,7 +118,8 @@ export const SUCCEED = {
   SELECT now,
          CASE WHEN (SELECT bool_or(gated) FROM gone) THEN fail_hope('${GATE_MET}')
               WHEN (SELECT bool_or(keyed) FROM gone) THEN fail_hope('${KEY_MET}')
-              WHEN (SELECT count(*) FROM to_end) < $6::int THEN fail_hope('${LEASE_MISSED}') END
+              WHEN (SELECT count(*) FROM to_end) < $6::int THEN fail_hope('${LEASE_MISSED}')
+              WHEN $7::boolean AND ${someoneWishes('gone')} THEN fail_hope('${HOOK_MET}') END
     FROM clock`,
 }
 
@@ -125,18 +132,24 @@ interface EndedRow {
   readonly nextDueAt: number | null
 }
 
+/** What the caller did not stop for: meeting it fails the whole transaction. */
+export interface EndHopes {
+  /** Nobody waits for a place at a gate that a run frees. */
+  readonly noGates: boolean
+  /** Nobody wants to be told. */
+  readonly noHooks: boolean
+}
+
 /**
- * Commands in ascending order of run id, each attempt once. With `hopeful`, meeting a run that frees
- * a place at a gate fails the whole transaction: the caller did not stop to admit somebody else.
- * Throws at once when a value cannot be sent, like `insertRuns`.
+ * Commands in ascending order of run id, each attempt once. Throws at once when a value cannot be sent, like `insertRuns`.
  */
 export function endAttempts(
   work: Work,
   now: number | null,
   commands: readonly EndCommand[],
-  hopeful: boolean,
+  { noGates, noHooks }: EndHopes,
 ): Promise<Endings> {
-  const values = [now, ...columnsOf(commands), commands.length, hopeful]
+  const values = [now, ...columnsOf(commands), commands.length, noGates, noHooks]
   return reportedElsewhere(
     work.query<EndedRow>(END, values).then(([row]) => ({
       now: row!.now,
@@ -170,6 +183,7 @@ export function succeedAttempts(
   work: Work,
   now: number | null,
   commands: readonly EndCommand[],
+  { noHooks }: Pick<EndHopes, 'noHooks'>,
 ): Promise<Endings> {
   const answer = work.query<{ now: number }>(SUCCEED, [
     now,
@@ -178,6 +192,7 @@ export function succeedAttempts(
     texts(commands.map((end) => end.worker)),
     texts(commands.map((end) => end.result)),
     commands.length,
+    noHooks,
   ])
   return reportedElsewhere(
     answer.then(([row]) => ({ now: row!.now, ended: null, lanes: [], gates: [], nextDueAt: null })),

@@ -5,6 +5,7 @@ import { processes } from './migrations/0002-processes.ts'
 import { administration } from './migrations/0003-administration.ts'
 import { ownedSessions } from './migrations/0004-owned-sessions.ts'
 import { blobs } from './migrations/0005-blobs.ts'
+import { webhooks } from './migrations/0006-webhooks.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   administration,
   ownedSessions,
   blobs,
+  webhooks,
 ]
 
 export interface MigrateOptions {

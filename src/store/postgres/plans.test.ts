@@ -6,6 +6,7 @@ import { CANCEL } from './cancel.ts'
 import { CLAIM } from './claim.ts'
 import { Connection } from './connection.ts'
 import { END, SUCCEED } from './end.ts'
+import { NOTE_ENDS, TAKE_TURNS } from './outbox.ts'
 import { openIn } from './postgres.fixture.ts'
 import type { Statement } from './statement.ts'
 import { SUBMIT, SUBMIT_AGAIN, SUBMIT_PLAIN } from './submit.ts'
@@ -20,6 +21,8 @@ const STATEMENTS: readonly Statement[] = [
   SUCCEED,
   CLAIM,
   CANCEL,
+  TAKE_TURNS,
+  NOTE_ENDS,
 ]
 
 /** The plan a hot connection keeps for a statement, made now. */

@@ -5,6 +5,7 @@ import * as catalog from './catalog.ts'
 import { Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import * as definitions from './definitions.ts'
+import * as deliveries from './deliveries.ts'
 import { internGates } from './gates.ts'
 import type { Role, ServerFacts } from './greeting.ts'
 import { laneHeads } from './lane-heads.ts'
@@ -13,6 +14,7 @@ import * as logs from './logs.ts'
 import { maintain } from './maintain.ts'
 import { migrate } from './migrate.ts'
 import * as nodes from './nodes.ts'
+import * as outbox from './outbox.ts'
 import { promote } from './promote.ts'
 import { prune } from './prune.ts'
 import * as queues from './queues.ts'
@@ -23,6 +25,7 @@ import * as tokens from './tokens.ts'
 import { createTicker } from './tick.ts'
 import { read } from './transaction.ts'
 import { WeekBook } from './week-book.ts'
+import * as webhooks from './webhooks.ts'
 
 export interface PostgresOptions {
   readonly url: string
@@ -140,6 +143,21 @@ function createStore(db: Database, version: string, connections: readonly Connec
     getBlob: (input) => blobs.getBlob(db, input),
     deleteBlobs: (keys) => blobs.deleteBlobs(db, keys),
     listBlobs: (input) => blobs.listBlobs(db, input),
+    putWebhook: (input) => webhooks.putWebhook(db, input),
+    rotateWebhook: (input) => webhooks.rotateWebhook(db, input),
+    deleteWebhook: (input) => webhooks.deleteWebhook(db, input),
+    findWebhook: (input) => webhooks.findWebhook(db, input),
+    listWebhooks: (input) => webhooks.listWebhooks(db, input),
+    webhooksOf: (projectIds) => webhooks.webhooksOf(db, projectIds),
+    outboxEvents: (input) => outbox.outboxEvents(db, input),
+    expandOutbox: (events) => outbox.expandOutbox(db, events),
+    addDelivery: (input) => deliveries.addDelivery(db, input),
+    claimDeliveries: (input) => deliveries.claimDeliveries(db, input),
+    settleDelivery: (input) => deliveries.settleDelivery(db, input),
+    redeliver: (input) => deliveries.redeliver(db, input),
+    listDeliveries: (input) => deliveries.listDeliveries(db, input),
+    findDelivery: (input) => deliveries.findDelivery(db, input),
+    pruneDeliveries: (input) => deliveries.pruneDeliveries(db, input),
 
     ping: async () => {
       await read(db.duty, PING)

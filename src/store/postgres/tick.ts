@@ -6,7 +6,8 @@ import { claimRuns, type Claims } from './claim.ts'
 import type { Connection } from './connection.ts'
 import { pickHot, type Database } from './database.ts'
 import { endAttempts, type Endings, succeedAttempts } from './end.ts'
-import { GATE_MET, KEY_MET, LEASE_MISSED, sqlStateOf, tryAgain } from './outcome.ts'
+import { GATE_MET, HOOK_MET, KEY_MET, LEASE_MISSED, sqlStateOf, tryAgain } from './outcome.ts'
+import { noteEnds } from './outbox.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
 import { insertRuns, type Submission } from './submit.ts'
 import { takeKeys } from './submit-keys.ts'
@@ -22,6 +23,8 @@ export interface Done {
   /** One for each round of the plan. */
   readonly endings: readonly Endings[]
   readonly cancels: Cancels | null
+  /** Whether any webhook asks for anything; null if nobody looked. */
+  readonly wished: boolean | null
   readonly admitted: ReadonlySet<number>
   readonly claims: Claims | null
 }
@@ -32,6 +35,7 @@ const NOTHING = {
   submission: null,
   endings: [],
   cancels: null,
+  wished: null,
   admitted: new Set<number>(),
   claims: null,
 }
@@ -48,6 +52,8 @@ interface Hopes {
   readonly noRepeats: boolean
   /** Every attempt that is reported a success still has its lease, and holds no key. */
   readonly plainSuccesses: boolean
+  /** No webhook wants to be told of what ends. */
+  readonly noHooks: boolean
 }
 const UNIQUE_VIOLATION = '23505'
 
@@ -59,6 +65,8 @@ function lower(hopes: Hopes, code: string | undefined): Hopes | undefined {
     case KEY_MET:
     case LEASE_MISSED:
       return hopes.plainSuccesses ? { ...hopes, plainSuccesses: false } : undefined
+    case HOOK_MET:
+      return hopes.noHooks ? { ...hopes, noHooks: false } : undefined
     case UNIQUE_VIOLATION:
       return hopes.noRepeats ? { ...hopes, noRepeats: false } : undefined
     default:
@@ -70,6 +78,7 @@ export function createTicker(db: Database): (batch: TickBatch) => Promise<TickRe
   // Where one run is gated or has a key, others will be.
   let sawGates = false
   let sawKeys = false
+  let sawHooks = false
 
   async function attempt(batch: TickBatch, plan: TickPlan, hopes: Hopes): Promise<TickResult> {
     const connection = pickHot(db)
@@ -78,7 +87,9 @@ export function createTicker(db: Database): (batch: TickBatch) => Promise<TickRe
       mode === 'reading'
         ? NOTHING
         : await transact(connection, (work) => apply(work, db.now(), batch, plan, hopes), mode)
-    return toResult(db, connection, batch, plan, await settled(done))
+    const all = await settled(done)
+    if (all.wished === false) sawHooks = false
+    return toResult(db, connection, batch, plan, all)
   }
 
   return async (batch) => {
@@ -88,6 +99,7 @@ export function createTicker(db: Database): (batch: TickBatch) => Promise<TickRe
       noGates: !sawGates,
       noRepeats: plan.keyed.length === 0,
       plainSuccesses: !sawGates && !sawKeys && batch.ends.every(isPlainSuccess),
+      noHooks: !sawHooks,
     }
     for (;;) {
       try {
@@ -99,6 +111,7 @@ export function createTicker(db: Database): (batch: TickBatch) => Promise<TickRe
         hopes = lowered
         sawGates ||= code === GATE_MET
         sawKeys ||= code === KEY_MET
+        sawHooks ||= code === HOOK_MET
       }
     }
   }
@@ -109,7 +122,8 @@ function modeOf(batch: TickBatch, plan: TickPlan, hopes: Hopes): Mode {
   const kinds = [plan.submits, plan.cancels, batch.claims]
   const statements = kinds.filter((items) => items.length > 0).length + plan.endRounds.length
   if (statements === 0) return 'reading'
-  const mustDecide = plan.keyed.length > 0 || mayTouchGates(plan, hopes)
+  const isNoted = !hopes.noHooks && plan.endRounds.length > 0
+  const mustDecide = isNoted || plan.keyed.length > 0 || mayTouchGates(plan, hopes)
   return statements === 1 && !mustDecide ? 'single' : 'transaction'
 }
 
@@ -135,8 +149,8 @@ async function apply(
   const rounds = plan.endRounds.map((round) => {
     const commands = round.map((index) => batch.ends[index]!)
     return hopes.plainSuccesses
-      ? succeedAttempts(work, now, commands)
-      : endAttempts(work, now, commands, !careful)
+      ? succeedAttempts(work, now, commands, hopes)
+      : endAttempts(work, now, commands, { noGates: !careful, noHooks: hopes.noHooks })
   })
   const endings = reportedElsewhere(Promise.all(rounds))
   const cancels = plan.cancels.length > 0 ? await cancelRuns(work, now, plan.cancels) : null
@@ -144,12 +158,25 @@ async function apply(
     const kind = cancels?.verdicts.get(nameOfCancel(command))?.kind
     if (audit && (kind === 'cancelled' || kind === 'marked')) await addAudit(work, now, audit)
   }
+  const wished = noteEndsOf(work, now, batch, plan, hopes)
   if (plan.keyed.length > 0) assertKeysKept(plan.keyed, refusedKeys, await submission)
   const admitted = careful
     ? await admitAt(work, touchedGates(await submission, await endings, cancels))
     : NOTHING.admitted
   const claims = batch.claims.length > 0 ? claimRuns(work, now, node, batch.claims) : null
-  return { refusedKeys, submission, endings, cancels, admitted, claims }
+  return { refusedKeys, submission, endings, cancels, wished, admitted, claims }
+}
+
+/** Cancels are few, so they are noted whether or not anybody asks. */
+function noteEndsOf(
+  work: Work,
+  now: number | null,
+  { ends }: TickBatch,
+  { cancels }: TickPlan,
+  { noHooks }: Hopes,
+): Promise<boolean> | null {
+  const ids = [...(noHooks ? [] : ends), ...cancels].map(({ runId }) => runId)
+  return ids.length > 0 ? noteEnds(work, now, [...new Set(ids)]) : null
 }
 
 /** A key must not name a run that is not there: an id taken in this very moment starts the tick over. */
@@ -178,6 +205,7 @@ async function settled(done: Promised<Done>): Promise<Done> {
     submission: await done.submission,
     endings: await done.endings,
     cancels: await done.cancels,
+    wished: await done.wished,
     admitted: await done.admitted,
     claims: await done.claims,
   }

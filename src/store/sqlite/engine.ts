@@ -7,6 +7,9 @@ import { prepareCatalog } from './catalog.ts'
 import { prepareDefinitions } from './definitions.ts'
 import { preparePutQueue } from './queues.ts'
 import { prepareTokens } from './tokens.ts'
+import { prepareDeliveries } from './deliveries.ts'
+import { prepareExpandOutbox } from './outbox.ts'
+import { prepareWebhooks } from './webhooks.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import { IN_MEMORY } from './connection.ts'
 import { prepareEndings } from './end.ts'
@@ -96,6 +99,9 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const definitions = prepareDefinitions(db, { catalog, audit })
   const putQueue = preparePutQueue(db, audit)
   const tokens = prepareTokens(db, audit)
+  const webhooks = prepareWebhooks(db, audit)
+  const deliveries = prepareDeliveries(db, { audit, webhooks })
+  const expandOutbox = prepareExpandOutbox(db)
   const appendLog = prepareAppendLog(db)
   const blobs = prepareBlobs(db)
   const prune = preparePrune(db)
@@ -144,6 +150,15 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     putBlob: (input) => write(() => blobs.putBlob(input, now())),
     deleteBlobs: (keys) => write(() => blobs.deleteBlobs(keys)),
     listBlobs: (input) => read(() => blobs.listBlobs(input, now())),
+    putWebhook: (input) => write(() => webhooks.putWebhook(input, now())),
+    rotateWebhook: (input) => write(() => webhooks.rotateWebhook(input, now())),
+    deleteWebhook: (input) => write(() => webhooks.deleteWebhook(input, now())),
+    expandOutbox: (events) => write(() => expandOutbox(events, now())),
+    addDelivery: (input) => write(() => deliveries.addDelivery(input, now())),
+    claimDeliveries: (input) => write(() => deliveries.claimDeliveries(input, now())),
+    settleDelivery: (input) => write(() => deliveries.settleDelivery(input, now())),
+    redeliver: (input) => write(() => deliveries.redeliver(input, now())),
+    pruneDeliveries: (input) => write(() => deliveries.pruneDeliveries(input)),
     ...queries,
 
     ping: () => read(() => void ping.get()),

@@ -10,12 +10,14 @@ import * as cancel from './cancel.ts'
 import * as catalog from './catalog.ts'
 import * as claim from './claim.ts'
 import * as definitions from './definitions.ts'
+import * as deliveries from './deliveries.ts'
 import * as end from './end.ts'
 import { openEngine } from './engine.ts'
 import * as keys from './keys.ts'
 import * as laneHeads from './lane-heads.ts'
 import * as leases from './leases.ts'
 import * as logs from './logs.ts'
+import * as outbox from './outbox.ts'
 import { pageSql } from './list-runs.ts'
 import * as promote from './promote.ts'
 import * as prune from './prune.ts'
@@ -25,6 +27,7 @@ import * as recheck from './recheck.ts'
 import * as sessions from './sessions.ts'
 import * as submit from './submit.ts'
 import * as tokens from './tokens.ts'
+import * as webhooks from './webhooks.ts'
 
 const MODULES = {
   admit,
@@ -34,11 +37,13 @@ const MODULES = {
   catalog,
   claim,
   definitions,
+  deliveries,
   end,
   keys,
   laneHeads,
   leases,
   logs,
+  outbox,
   promote,
   prune,
   queues,
@@ -46,6 +51,7 @@ const MODULES = {
   sessions,
   submit,
   tokens,
+  webhooks,
 }
 /** Counting is the one thing that has to walk a whole index: that of the state counted. */
 const WALKS = new Set([queries.LIVE_COUNTS, queues.LANE_DEPTHS, sessions.LIST_SESSIONS])
@@ -136,7 +142,10 @@ function assertSeeks(sql: string): void {
   const plan = planOf(raw, sql)
   assert.ok(
     plan.every(
-      (step) => !/^SCAN (run|attempt|dedupe|lane|job|project|gate)\b(?!.*run_timer)/.test(step),
+      (step) =>
+        !/^SCAN (run|attempt|dedupe|lane|job|project|gate|webhook|delivery|failing_job)\b(?!.*run_timer)/.test(
+          step,
+        ),
     ),
     plan.join('; '),
   )

@@ -6,6 +6,9 @@ import type { AttemptRecord } from '../port.ts'
 import { prepareAuditQueries } from './audit.ts'
 import { prepareBlobQueries } from './blobs.ts'
 import { prepareDefinitionQueries } from './definitions.ts'
+import { prepareDeliveryQueries } from './deliveries.ts'
+import { prepareOutboxQueries } from './outbox.ts'
+import { prepareWebhookQueries } from './webhooks.ts'
 import { prepareLogQueries } from './logs.ts'
 import { prepareQueueQueries } from './queues.ts'
 import { prepareSessionQueries } from './sessions.ts'
@@ -61,6 +64,9 @@ export function prepareQueries(db: Database): QueryVerbs {
     ...prepareTokenQueries(db),
     ...prepareAuditQueries(db),
     ...prepareBlobQueries(db),
+    ...prepareWebhookQueries(db),
+    ...prepareOutboxQueries(db),
+    ...prepareDeliveryQueries(db),
   }
 }
 

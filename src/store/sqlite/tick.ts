@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3'
-import type { TickBatch, TickResult } from '../port.ts'
+import type { CancelVerdict, EndVerdict, TickBatch, TickResult } from '../port.ts'
 import type { Gates } from './admit.ts'
 import { prepareCancel } from './cancel.ts'
 import { prepareClaim } from './claim.ts'
+import { prepareNoteEnds } from './outbox.ts'
 import type { Endings } from './end.ts'
 import type { Keys } from './keys.ts'
 import { prepareSubmits } from './submit.ts'
@@ -15,6 +16,7 @@ export function prepareTick(
   const submits = prepareSubmits(db, keys)
   const cancel = prepareCancel(db, gates, keys)
   const claim = prepareClaim(db)
+  const noteEnds = prepareNoteEnds(db)
 
   const holding = new Set<number>()
 
@@ -23,10 +25,25 @@ export function prepareTick(
     const submitted = submits(batch.submits, tick)
     const ends = endings.end(batch.ends, tick)
     const cancels = batch.cancels.map((command) => cancel(command, tick))
+    noteEnds(() => changedIn(batch, ends, cancels), now)
     gates.admitTouched(tick)
     const claims = batch.claims.map((demand) => claim(demand, tick))
     const { nextDueAt } = tick
     const refilled = ascending(tick.refilled)
     return { now, submits: submitted, ends, cancels, claims, refilled, nextDueAt }
   }
+}
+
+/** Runs that this tick may have ended; which of them it did, their rows say. */
+function changedIn(
+  { ends, cancels }: TickBatch,
+  ended: readonly EndVerdict[],
+  cancelled: readonly CancelVerdict[],
+): Set<number> {
+  const changed = new Set<number>()
+  for (const [index, { runId }] of ends.entries()) if (ended[index] === 'ended') changed.add(runId)
+  for (const [index, { runId }] of cancels.entries()) {
+    if (cancelled[index]?.kind === 'cancelled') changed.add(runId)
+  }
+  return changed
 }

@@ -45,6 +45,12 @@ export const QUERIES = [
   'listAudit',
   'identity',
   'getBlob',
+  'findWebhook',
+  'listWebhooks',
+  'webhooksOf',
+  'outboxEvents',
+  'listDeliveries',
+  'findDelivery',
 ] as const satisfies readonly VerbName[]
 
 export type QueryName = (typeof QUERIES)[number]
