@@ -10,6 +10,9 @@ export const LIMITS = {
   reasonLength: 500,
   descriptionLength: 10_000,
   logLines: 10_000,
+  /** What can be looked for in a log, and how many lines one page of a search holds. */
+  searchLength: 1_000,
+  searchHits: 1_000,
   /** What Linux takes as one argument, and what we allow for all of them and the environment. */
   argumentBytes: 128 * 1024 - 1,
   argumentsBytes: 1024 * 1024,

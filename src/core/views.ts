@@ -2,6 +2,7 @@ import type { Execution } from './execution.ts'
 import type { JobDefinition } from './job-definition.ts'
 import type { Role } from './permission.ts'
 import type { Labels } from './labels.ts'
+import type { Mark } from './markers.ts'
 
 /**
  * What the API shows besides runs, as it travels. Server, client and command line share these; a
@@ -109,6 +110,10 @@ export interface WireLogLine {
   readonly at: string
   readonly stream: 'stdout' | 'stderr' | 'punctual'
   readonly text: string
+  /** What the line says about the process: a group begins, an error, how far it is. */
+  readonly mark?: Mark
+  /** It is longer than what is shown here. */
+  readonly cut?: true
 }
 
 export interface WireLog {
@@ -121,6 +126,30 @@ export interface WireLog {
   readonly complete: boolean
   /** Bytes that were left out because they were too many. */
   readonly dropped: number
+}
+
+/** A line in which something was found. */
+export interface WireLogHit {
+  readonly line: number
+  readonly at: string
+  readonly stream: WireLogLine['stream']
+  /** Where it begins in the line, in characters, colours not counted. */
+  readonly column: number
+  readonly length: number
+  /** The line around it, without colours. */
+  readonly text: string
+  /** The column at which `text` begins. */
+  readonly text_column: number
+}
+
+export interface WireLogSearch {
+  readonly run: string
+  readonly attempt: number
+  readonly hits: readonly WireLogHit[]
+  /** Where to go on searching. */
+  readonly next_line: number
+  /** There is nothing more to search, now or later. */
+  readonly complete: boolean
 }
 
 /** Why a run is where it is, and what can be done about it. */

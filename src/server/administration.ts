@@ -4,6 +4,7 @@ import { createJobs, type Jobs } from './admin/jobs.ts'
 import { createQueues, type Queues } from './admin/queues.ts'
 import { createTokens, type Tokens } from './admin/tokens.ts'
 import { createWorkers, type Workers } from './admin/workers.ts'
+import type { Clock } from '../core/clock.ts'
 import type { Store } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import type { Definitions } from './definitions.ts'
@@ -32,12 +33,13 @@ export function createAdministration(deps: {
   readonly board: LaneBoard
   readonly queueBook: QueueBook
   readonly watch: Watch
+  readonly clock: Clock
   readonly feed: Feed
   storeNow(): number
   onQueueChange(): Promise<void>
   onTokenChange(): void
 }): Administration {
-  const { store, catalog, definitions, board, queueBook, watch, storeNow } = deps
+  const { store, catalog, definitions, board, queueBook, watch, clock, storeNow } = deps
   const actors = createActors(store)
   const workers = createWorkers(store)
   return {
@@ -51,7 +53,7 @@ export function createAdministration(deps: {
     workers,
     feed: deps.feed,
     runs: createRunReading({
-      ...{ store, catalog, workers, watch, storeNow },
+      ...{ store, catalog, workers, watch, clock, storeNow },
       queues: queueBook,
     }),
   }

@@ -243,7 +243,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     },
     clientFor: (project, actor = null) => createLocalClient(project, actor, parts),
     admin: createAdministration({
-      ...{ store, catalog, definitions, board, queueBook, watch, feed, storeNow },
+      ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, storeNow },
       onQueueChange: async () => void (await refresh()),
       onTokenChange: authenticator.forget,
     }),

@@ -1,12 +1,17 @@
-import type { Entry, ProcessEnd } from '../core/output.ts'
+import type { Clock } from '../core/clock.ts'
+import { PunctualError } from '../core/errors.ts'
+import { publicId } from '../core/ids.ts'
+import type { ProcessEnd } from '../core/output.ts'
 import { isFinal } from '../core/run-state.ts'
-import type { WireAttempt, WireLog, WireWhy } from '../core/views.ts'
+import type { WireAttempt, WireLog, WireLogSearch, WireWhy } from '../core/views.ts'
 import { formatTime } from '../core/wire.ts'
 import type { AttemptRecord, RunRecord, Store } from '../store/port.ts'
 import type { Workers } from './admin/workers.ts'
 import type { Catalog } from './catalog.ts'
 import { findRun } from './find-run.ts'
+import { createLiveLogs, type Followed, type FollowOptions } from './logs/live-log.ts'
 import { createLogReader, type LoggedAttempt, noLog } from './logs/log-reader.ts'
+import { createLogSearch, type SearchOptions } from './logs/search/search.ts'
 import type { QueueBook } from './queue-book.ts'
 import type { Watch } from './watch.ts'
 import { explain } from './why.ts'
@@ -19,6 +24,12 @@ export interface RunReading {
   attempts(project: string, id: string): Promise<WireAttempt[]>
   why(project: string, id: string): Promise<WireWhy>
   log(project: string, id: string, part: LogPart): Promise<WireLog>
+  searchLog(
+    project: string,
+    id: string,
+    what: SearchOptions & { readonly attempt?: number | undefined },
+    signal: AbortSignal,
+  ): Promise<WireLogSearch>
   rawLog(project: string, id: string, attempt?: number): Promise<AsyncGenerator<Buffer>>
   /**
    * What it prints while it prints it, attempt after attempt, until the run has ended or the signal
@@ -27,16 +38,9 @@ export interface RunReading {
   follow(
     project: string,
     id: string,
-    from: { attempt?: number | undefined; chunk?: number | undefined },
+    from: FollowOptions,
     signal: AbortSignal,
   ): AsyncGenerator<Followed>
-}
-
-export interface Followed {
-  readonly attempt: number
-  readonly chunk: number
-  readonly startedAt: number
-  readonly entries: readonly Entry[]
 }
 
 export interface LogPart {
@@ -47,7 +51,6 @@ export interface LogPart {
 }
 
 const LINES = 1_000
-const FOREVER_MS = 24 * 3_600_000
 
 export function createRunReading(deps: {
   readonly store: Store
@@ -55,10 +58,21 @@ export function createRunReading(deps: {
   readonly workers: Workers
   readonly queues: QueueBook
   readonly watch: Watch
+  readonly clock: Clock
   storeNow(): number
 }): RunReading {
   const { store, catalog, watch } = deps
   const reader = createLogReader(store)
+  const search = createLogSearch({ store, reader, clock: deps.clock })
+  const live = createLiveLogs({
+    ...{ watch, reader, store },
+    async findRun(runId) {
+      const [run] = await store.findRuns({ runIds: [runId] })
+      if (!run)
+        throw new PunctualError('run_not_found', `there is no run ${publicId('run', runId)}`)
+      return run
+    },
+  })
 
   const find = (project: string, id: string) => findRun(project, id, { store, catalog })
 
@@ -102,33 +116,17 @@ export function createRunReading(deps: {
       return readPart(await attemptOf(run, id, part.attempt), part)
     },
 
+    async searchLog(project, id, { attempt, ...what }, signal) {
+      return search.search(await attemptOf(await find(project, id), id, attempt), what, signal)
+    },
+
     async rawLog(project, id, attempt) {
       return reader.raw(await attemptOf(await find(project, id), id, attempt))
     },
 
     async *follow(project, id, from, signal) {
-      let { attempt: wanted, chunk = 0 } = from
-      while (!signal.aborted) {
-        const run = await find(project, id)
-        // Before looking, so that nothing can happen between the look and the wait.
-        const turn = watch.next(run.id, FOREVER_MS, signal)
-        const attempt = await reader.find(run, wanted)
-        if (attempt) {
-          wanted = attempt.attempt
-          for await (const entries of reader.chunks(attempt, chunk)) {
-            yield { attempt: wanted, chunk, startedAt: attempt.startedAt, entries }
-            chunk += 1
-          }
-          if (attempt.end !== undefined) {
-            const isAsked = from.attempt !== undefined
-            if (isAsked || wanted === run.attempt) return
-            wanted += 1
-            chunk = 0
-            continue
-          }
-        } else if (isFinal(run.state)) return
-        await turn
-      }
+      const { id: runId } = await find(project, id)
+      yield* live.follow(runId, from, signal)
     },
   }
 }

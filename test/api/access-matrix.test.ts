@@ -29,6 +29,7 @@ function requestFor({ method, path }: Route, things: Things) {
     .replace('/v1/runs/{id}', `/v1/runs/${things.run}`)
     .replace('/v1/tokens/{id}', `/v1/tokens/${things.token}`)
     .replace('{session}', 'ses_00000000001')
+    .replace(/search$/, 'search?q=x')
   const body = BODIES[`${method} ${path}`]
   return { method, path: filled, ...(body ? { body } : {}) }
 }

@@ -59,7 +59,11 @@ test('what every operation answers is what the reference says', async (t) => {
 
   const job = { parts: { name: 'hello' } }
   const definition = {
-    ...{ run: 'echo hi; echo ho >&2; exit 3', retry: { max: 1, delay: '1ms' }, timeout: '1m' },
+    ...{
+      run: 'echo hi; echo ::error::ho >&2; exit 3',
+      retry: { max: 1, delay: '1ms' },
+      timeout: '1m',
+    },
     ...{ tags: { team: 'a' }, title: 'Hello', runs_on: { labels: {} }, env: { A: '1' } },
   }
   await ask('PUT /v1/jobs/{name}', { ...job, body: definition })
@@ -105,6 +109,7 @@ test('what every operation answers is what the reference says', async (t) => {
   await ask('GET /v1/runs/{id}/why', one)
   const log = await ask<{ lines: unknown[] }>('GET /v1/runs/{id}/logs', one)
   assert.ok(log.body.lines.length >= 2)
+  await ask('GET /v1/runs/{id}/logs/search', { ...one, query: '?q=h[io]&mode=regex' })
   await ask('GET /v1/runs/{id}/logs/raw', one)
   await ask('GET /v1/runs/{id}/logs/follow', one)
   await ask('GET /v1/events')

@@ -53,6 +53,52 @@ test('a log is read line by line, from any line, and from its end', async (t) =>
   assert.deepEqual((await read('?from_line=30001')).lines, [])
 })
 
+test('a line beyond all measure is shown as far as it goes, and what follows it is found', async (t) => {
+  const api = await openApi(t)
+  await api.startWorker()
+  const x = `head -c 3000000 /dev/zero | tr '\\0' x`
+  const id = await submit(api, `echo first; ${x}; echo; echo between; ${x}; sleep 0.3; printf end`)
+  await api.call('GET', `/v1/runs/${id}?wait=20s`)
+  const read = async (query: string) =>
+    (await api.call<WireLog>('GET', `/v1/runs/${id}/logs${query}`)).body
+  const shown = ({ lines }: WireLog) =>
+    lines.map(({ line, text, cut }) => [line, text.length, cut ?? false])
+  const long = 65_536
+  const all = [
+    [0, 5, false],
+    [1, long, true],
+    [2, 7, false],
+    [3, long, true],
+  ]
+  assert.deepEqual(shown(await read('')), all)
+  assert.deepEqual(shown(await read('?from_line=1&limit=2')), all.slice(1, 3))
+  assert.deepEqual(shown(await read('?from_line=2')), all.slice(2))
+  assert.deepEqual((await read('?limit=1')).next_line, 1)
+  const tail = await read('?tail=2')
+  assert.deepEqual([shown(tail), tail.next_line], [all.slice(2), 3])
+})
+
+test('a line that came in pieces is one line, and markers are known by their own field', async (t) => {
+  const api = await openApi(t)
+  await api.startWorker()
+  const id = await submit(
+    api,
+    'printf a; sleep 0.5; printf b; sleep 0.5; echo c; echo ::group::x; echo ::endgroup::',
+  )
+  await api.call('GET', `/v1/runs/${id}?wait=20s`)
+  for (const query of ['', '?tail=3', '?from_line=0&limit=3']) {
+    const { lines } = (await api.call<WireLog>('GET', `/v1/runs/${id}/logs${query}`)).body
+    assert.deepEqual(
+      lines.map(({ line, text, mark }) => [line, text, mark]),
+      [
+        [0, 'abc', undefined],
+        [1, '::group::x', { kind: 'group', text: 'x' }],
+        [2, '::endgroup::', { kind: 'endgroup' }],
+      ],
+    )
+  }
+})
+
 test('a log is followed while it is written, and the end of the run is told', async (t) => {
   const api = await openApi(t)
   await api.startWorker()

@@ -57,6 +57,25 @@ test('run --wait tells success from failure from cancellation', async (t) => {
   }
 })
 
+test('what a run printed is searched, for text or an expression', async (t) => {
+  const { run } = await open(t)
+  await run('exec', '--', 'sh', '-c', 'seq 1 30000; printf "Bad \\033[2Jthing\\n"')
+  const grep = (...argv: string[]) => run('logs', '@last', ...argv)
+  assert.deepEqual(await grep('--grep', '2999'), {
+    ...{ code: 0, err: '' },
+    out: `2998: 2999\n12998: 12999\n22998: 22999\n${[...Array(10).keys()].map((n) => `${29989 + n}: ${29990 + n}\n`).join('')}`,
+  })
+  assert.equal((await grep('-E', '-g', '^1(23)+4$')).out, '1233: 1234\n')
+  assert.deepEqual(await grep('-g', 'bad'), { code: 6, out: '', err: '' })
+  assert.equal((await grep('-i', '-g', 'bad thing', '-o', 'name')).out, '30000\n')
+  const [hit] = JSON.parse((await grep('-g', 'Bad', '-o', 'json')).out) as [{ text: string }]
+  assert.equal(hit.text, 'Bad thing')
+  const wrong = await grep('-E', '-g', 'a(')
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.err, /missing closing \)/)
+  assert.equal((await grep('-f', '-g', 'x')).code, 2)
+})
+
 test('lists are tables for people and JSON for programs, also when they are empty', async (t) => {
   const { run } = await open(t)
   assert.deepEqual(await run('runs', '-o', 'json'), { code: 0, out: '[]\n', err: '' })

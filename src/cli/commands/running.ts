@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { SubmitAnswer } from '../../core/protocol.ts'
 import type { WireRun } from '../../core/wire.ts'
 import type { Cli } from '../cli.ts'
@@ -8,6 +8,7 @@ import { Failure } from '../failure.ts'
 import { findRun } from '../find-run.ts'
 import { readJson } from '../read-json.ts'
 import { type Format, printOne } from '../output.ts'
+import { type LogSearchOptions, searchLog } from '../search-log.ts'
 import type { ServerCalls } from '../server-calls.ts'
 import { harmless, showState } from '../terminal.ts'
 import { waitForRun } from '../wait-run.ts'
@@ -95,11 +96,21 @@ export function runningCommands(program: Command, cli: Cli): void {
     .option('-f, --follow', 'go on until it has ended')
     .option('--attempt <number>', 'an earlier attempt')
     .option('-n, --tail <lines>', 'only the end of it')
+    .addOption(
+      new Option('-g, --grep <text>', 'only lines that have this').conflicts(['follow', 'tail']),
+    )
+    .option('-E, --regexp', 'what --grep gives is a regular expression')
+    .option('-i, --ignore-case', 'what --grep gives may be in capitals or not')
     .action(async (text: string, options: LogOptions, command: Command) => {
       const calls = cli.calls(command)
       const id = await findRun(calls, text)
       const query = options.attempt === undefined ? '' : `?attempt=${options.attempt}`
-      if (options.follow) {
+      const { grep, follow } = options
+      if (grep !== undefined) {
+        const search = { ...options, grep }
+        const to = { calls, terminal, format: cli.format(command) }
+        if (!(await searchLog(id, search, to))) cli.exitWith(EXIT.notFound)
+      } else if (follow) {
         await watchRun(id, { calls, terminal, query })
       } else if (options.tail !== undefined) await printTail(cli, calls, id, options)
       else {
@@ -127,9 +138,8 @@ function isHere(url: string): boolean {
 
 const NEVER = new AbortController().signal
 
-interface LogOptions {
+interface LogOptions extends Partial<LogSearchOptions> {
   readonly follow?: true
-  readonly attempt?: string
   readonly tail?: string
 }
 

@@ -9,6 +9,8 @@ export interface EventStream {
   readonly isClosed: boolean
   /** Resolves when there is room for more: a reader that is slow is not kept in memory. */
   send(event: StreamedEvent): Promise<void>
+  /** The same with what `frameOf` made, once for many readers. */
+  sendFrame(frame: Buffer): Promise<void>
   close(): void
 }
 
@@ -17,6 +19,13 @@ export interface StreamedEvent {
   readonly id?: string
   /** Written as JSON, or as JSON that was written before. */
   readonly data: object | string
+}
+
+/** An event as it travels. */
+export function frameOf({ event, id, data }: StreamedEvent): Buffer {
+  const text = typeof data === 'string' ? data : JSON.stringify(data)
+  const name = id === undefined ? '' : `id: ${id}\n`
+  return Buffer.from(`${name}event: ${event}\ndata: ${text}\n\n`)
 }
 
 /** Turns a reply into a stream of server-sent events. */
@@ -41,22 +50,21 @@ export function startEvents(reply: FastifyReply, clock: Clock): EventStream {
   }
   void beat()
 
+  const sendFrame = async (frame: Buffer) => {
+    if (raw.destroyed || raw.write(frame)) return
+    const gone = new AbortController()
+    await Promise.race([
+      once(raw, 'drain', { signal: gone.signal }),
+      once(raw, 'close', { signal: gone.signal }),
+    ]).finally(() => gone.abort())
+  }
+
   return {
     get isClosed() {
       return raw.destroyed || raw.writableEnded
     },
-    async send({ event, id, data }) {
-      const text = typeof data === 'string' ? data : JSON.stringify(data)
-      if (raw.destroyed) return
-      const name = id === undefined ? '' : `id: ${id}\n`
-      const hasRoom = raw.write(`${name}event: ${event}\ndata: ${text}\n\n`)
-      if (hasRoom) return
-      const gone = new AbortController()
-      await Promise.race([
-        once(raw, 'drain', { signal: gone.signal }),
-        once(raw, 'close', { signal: gone.signal }),
-      ]).finally(() => gone.abort())
-    },
+    send: (event) => sendFrame(frameOf(event)),
+    sendFrame,
     close() {
       closed.abort('over')
       raw.end()

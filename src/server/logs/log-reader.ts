@@ -1,19 +1,26 @@
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
-import { bytesOf, type Entry, type ProcessEnd } from '../../core/output.ts'
+import type { Entry, ProcessEnd } from '../../core/output.ts'
 import { isFinal } from '../../core/run-state.ts'
 import type { WireLog, WireLogLine } from '../../core/views.ts'
 import type { LogStore, RunQueries, RunRecord } from '../../store/port.ts'
-import { countLines } from '../sessions/log.ts'
-import { linesOf } from './log-lines.ts'
+import { entriesOf, ofEntries, printedBytes, unpackChunk } from './chunk-pack.ts'
+import {
+  countLines,
+  LINE_LENGTH,
+  LinePage,
+  type LinePiece,
+  PAGE_LENGTH,
+  piecesOf,
+} from './log-lines.ts'
 import { createTurns } from './turns.ts'
 
-/** Chunks read at a time for a page: some two megabytes at most. */
-const CHUNKS = 8
-/** Streams read chunk by chunk, so that one that is never read from holds no more than that. */
-const STREAMED = 1
+/** Chunks read at a time: one, which is usually enough, and then more, up to some two megabytes. */
+const MOST_CHUNKS = 8
 /** How many streams read at once; the rest of the node's work goes on in between. */
 const STREAMS_AT_ONCE = 2
+/** Chunks of the end that are looked at for its last lines, which may be a single one without an end. */
+const TAIL_CHUNKS = 64
 
 /** One attempt of a run, as far as its output is concerned. */
 export interface LoggedAttempt {
@@ -32,10 +39,12 @@ export interface LogReader {
   read(attempt: LoggedAttempt, from: number, limit: number): Promise<WireLog>
   /** The last so many lines. */
   tail(attempt: LoggedAttempt, count: number): Promise<WireLog>
-  /** Chunks from a number on, as far as they are there. */
-  chunks(attempt: LoggedAttempt, from: number): AsyncGenerator<readonly Entry[]>
+  /** A chunk by its number, also the last, which came with the end; null if it is not there. */
+  chunk(attempt: LoggedAttempt, chunk: number): Promise<readonly Entry[] | null>
   /** Everything, as it was printed. */
   raw(attempt: LoggedAttempt): AsyncGenerator<Buffer>
+  /** The number of the chunk in which a line begins, or the one before it. */
+  chunkOf(attempt: LoggedAttempt, line: number): Promise<number>
 }
 
 interface Piece {
@@ -46,44 +55,43 @@ interface Piece {
 export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>): LogReader {
   const takeTurn = createTurns(STREAMS_AT_ONCE)
 
-  /** Chunks in order, the last one, which came with the end, too. */
+  /**
+   * Chunks in order, the last one, which came with the end, too. `skipTo` may say, after each, that
+   * only a later one is of interest.
+   */
   async function* pieces(
     attempt: LoggedAttempt,
     from: number,
-    logChunks = store.logChunks.bind(store),
-    limit = CHUNKS,
+    skipTo: () => Promise<number | undefined>,
   ): AsyncGenerator<Piece> {
     const { runId, fence } = attempt
-    let nextLine = 0
-    for (let chunk = from; ;) {
-      const rows = await logChunks({ runId, fence, from: chunk, limit })
-      for (const { firstLine, lines, entries } of rows) {
-        yield { firstLine, entries: JSON.parse(entries) as Entry[] }
-        nextLine = firstLine + lines
-      }
-      if (rows.length < limit) break
+    let limit = 1
+    let chunk = from
+    for (;;) {
+      const rows = await store.logChunks({ runId, fence, from: chunk, limit })
       chunk += rows.length
+      let later: number | undefined
+      for (const { chunk: number, firstLine, packed } of rows) {
+        yield { firstLine, entries: entriesOf(unpackChunk(packed)) }
+        later = await skipTo()
+        if (later !== undefined && later > number) break
+      }
+      if (later !== undefined) chunk = later
+      else if (rows.length < limit) break
+      limit = Math.min(2 * limit, MOST_CHUNKS)
     }
     const last = attempt.end?.output?.last
     if (!last) return
-    if (from > 0 && nextLine === 0) nextLine = await lineAfter(attempt, from - 1)
-    yield { firstLine: nextLine, entries: last }
-  }
-
-  const stream = (attempt: LoggedAttempt, from: number) =>
-    pieces(attempt, from, (input) => takeTurn(() => store.logChunks(input)), STREAMED)
-
-  const lineAfter = async ({ runId, fence }: LoggedAttempt, chunk: number): Promise<number> => {
-    const [row] = await store.logChunks({ runId, fence, from: chunk, limit: 1 })
-    return row ? row.firstLine + row.lines : 0
+    const { lines } = await store.logEnd({ runId, fence })
+    yield { firstLine: lines, entries: last }
   }
 
   const chunkOf = async (attempt: LoggedAttempt, line: number): Promise<number> => {
     const { runId, fence } = attempt
-    const found = await store.findLine({ runId, fence, line })
-    if (found !== null) return found
-    // Beyond all stored chunks: in the last one, or not there yet.
-    return Math.max(0, (attempt.end?.output?.chunks ?? 1) - 1)
+    if (line === 0) return 0
+    // Where the line before it ends: it may begin right there and end much later.
+    const found = await store.findLine({ runId, fence, line: line - 1 })
+    return found ?? (await store.logEnd({ runId, fence })).chunks
   }
 
   const show = (attempt: LoggedAttempt, lines: readonly WireLogLine[], next: number): WireLog => ({
@@ -96,6 +104,8 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
   })
 
   return {
+    chunkOf,
+
     async find(run, wanted) {
       if (wanted !== undefined && wanted > run.attempt) return null
       if (wanted === undefined || wanted === run.attempt) {
@@ -112,46 +122,84 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
     },
 
     async read(attempt, from, limit) {
-      const lines: WireLogLine[] = []
+      const { runId, fence, startedAt } = attempt
+      const page = new LinePage(limit)
       let next = from
-      for await (const piece of pieces(attempt, await chunkOf(attempt, from))) {
-        for (const line of linesOf(piece.entries, piece.firstLine, attempt.startedAt)) {
-          if (line.line < from) continue
-          if (lines.length === limit) return show({ ...attempt, end: undefined }, lines, line.line)
-          lines.push(line)
-        }
-        next = Math.max(next, piece.firstLine + countLines(piece.entries))
+      // The rest of a line that is too long to be shown may be thousands of chunks.
+      const skipTo = async () => {
+        const line = page.cutLine
+        if (line === undefined || line !== next) return undefined
+        return (
+          (await store.findLine({ runId, fence, line })) ??
+          (await store.logEnd({ runId, fence })).chunks
+        )
       }
-      return show(attempt, lines, next)
+      const start = await chunkOf(attempt, from)
+      for await (const { firstLine, entries } of pieces(attempt, start, skipTo)) {
+        for (const piece of piecesOf(entries, firstLine)) {
+          if (piece.line < from) continue
+          if (!page.add(piece)) {
+            return show({ ...attempt, end: undefined }, page.shown(startedAt), piece.line)
+          }
+        }
+        next = Math.max(next, firstLine + countLines(entries))
+      }
+      return show(attempt, page.shown(startedAt), next)
     },
 
     async tail(attempt, count) {
       const { runId, fence } = attempt
       const end = await store.logEnd({ runId, fence })
       const last = attempt.end?.output?.last ?? []
-      let lines = linesOf(last, end.lines, attempt.startedAt)
+      const parts: LinePiece[][] = [[...piecesOf(last, end.lines)]]
+      const next = end.lines + countLines(last)
       // Backwards, only as far as it takes: the end of a long log is found as fast as that of a short one.
-      for (let chunk = end.chunks - 1; chunk >= 0 && lines.length <= count; chunk -= 1) {
+      const least = Math.max(0, end.chunks - TAIL_CHUNKS)
+      for (let chunk = end.chunks - 1, from = end.lines; chunk >= least; chunk -= 1) {
+        // The line before those wanted, so that the first one is whole.
+        if (from < next - count) break
         const [row] = await store.logChunks({ runId, fence, from: chunk, limit: 1 })
         if (!row) break
-        const entries = JSON.parse(row.entries) as Entry[]
-        lines = [...linesOf(entries, row.firstLine, attempt.startedAt), ...lines]
+        from = row.firstLine
+        parts.push([...piecesOf(entriesOf(unpackChunk(row.packed)), row.firstLine)])
       }
-      return show(attempt, lines.slice(-count), end.lines + countLines(last))
+      const found = parts.toReversed().flat()
+      const first = firstOfLast(found, count)
+      const page = new LinePage(count)
+      for (const piece of found) if (piece.line >= first && !page.add(piece)) break
+      return show(attempt, page.shown(attempt.startedAt), next)
     },
 
-    async *chunks(attempt, from) {
-      const total = attempt.end?.output?.chunks
-      if (total !== undefined && from >= total) return
-      for await (const { entries } of stream(attempt, from)) yield entries
+    async chunk(attempt, number) {
+      const { runId, fence, end } = attempt
+      const last = end?.output?.last
+      if (last && number === (end.output?.chunks ?? 0) - 1) return last
+      const [row] = await takeTurn(() => store.logChunks({ runId, fence, from: number, limit: 1 }))
+      return row?.chunk === number ? entriesOf(unpackChunk(row.packed)) : null
     },
 
     async *raw(attempt) {
-      for await (const { entries } of stream(attempt, 0)) {
-        for (const [, stream, text] of entries) if (stream !== 0) yield bytesOf(text)
+      const { runId, fence } = attempt
+      for (let from = 0; ; from += 1) {
+        const [row] = await takeTurn(() => store.logChunks({ runId, fence, from, limit: 1 }))
+        if (!row) break
+        yield printedBytes(unpackChunk(row.packed))
       }
+      const last = attempt.end?.output?.last
+      if (last) yield printedBytes(ofEntries(last))
     },
   }
+}
+
+/** The number of the first of the last so many lines, fewer if they are long. */
+function firstOfLast(pieces: readonly LinePiece[], count: number): number {
+  const lengths = new Map<number, number>()
+  for (const { line, text } of pieces) lengths.set(line, (lengths.get(line) ?? 0) + text.length)
+  const lines = [...lengths.keys()].slice(-count)
+  let room = PAGE_LENGTH
+  const isBeyond = (line: number) => (room -= Math.min(lengths.get(line)!, LINE_LENGTH)) < 0
+  const before = lines.findLastIndex(isBeyond)
+  return lines[before + 1] ?? lines.at(-1) ?? 0
 }
 
 function readEnd(process: string | null): ProcessEnd | null {

@@ -1,9 +1,9 @@
 import { PunctualError } from '../../core/errors.ts'
 import type { LogChunk, LogStore, LogVerdict } from '../../store/port.ts'
 
-/** One transaction holds this much at most: it must not keep ticks waiting. */
+/** One transaction holds this much at most, packed: it must not keep ticks waiting. */
 const BATCH_CHUNKS = 200
-const BATCH_LENGTH = 4 * 1024 * 1024
+const BATCH_BYTES = 4 * 1024 * 1024
 /** Beyond this workers are told to come back: what they print waits with them. */
 const MOST_WAITING = 64 * 1024 * 1024
 
@@ -31,11 +31,11 @@ export function createLogWriter(store: Pick<LogStore, 'appendLog'>): LogWriter {
     let size = 0
     for (const item of waiting) {
       const attempt = `${item.chunk.runId}/${item.chunk.fence}`
-      const fits = batch.length < BATCH_CHUNKS && size < BATCH_LENGTH && !attempts.has(attempt)
+      const fits = batch.length < BATCH_CHUNKS && size < BATCH_BYTES && !attempts.has(attempt)
       if (fits) {
         batch.push(item)
         attempts.add(attempt)
-        size += item.chunk.entries.length
+        size += item.chunk.packed.length
       } else later.push(item)
     }
     waiting = later
@@ -62,13 +62,13 @@ export function createLogWriter(store: Pick<LogStore, 'appendLog'>): LogWriter {
   return {
     append(chunks) {
       if (length > MOST_WAITING) {
-        throw new PunctualError('overloaded', `${length} characters of output are waiting already`)
+        throw new PunctualError('overloaded', `${length} bytes of output are waiting already`)
       }
       const verdicts = chunks.map(
         (chunk) =>
           new Promise<LogVerdict>((resolve, reject) => {
             waiting.push({ chunk, resolve, reject })
-            length += chunk.entries.length
+            length += chunk.packed.length
           }),
       )
       void writeAll()

@@ -1,6 +1,9 @@
 import { requirePublicId } from '../../core/ids.ts'
 import type { LogAnswer, LogChunkMessage, LogMessage } from '../../core/protocol.ts'
 import type { LogChunk } from '../../store/port.ts'
+import { ofEntries, packChunk } from '../logs/chunk-pack.ts'
+import { countLines } from '../logs/log-lines.ts'
+import { trigramsOf } from '../logs/trigrams.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
 import type { Session } from './session.ts'
 
@@ -11,15 +14,16 @@ export async function log(
   writer: LogWriter,
   onStored: (runId: number) => void,
 ): Promise<LogAnswer> {
-  const mine: LogChunk[] = []
+  const mine: { runId: number; message: LogChunkMessage }[] = []
   const isMine = chunks.map((message, index) => {
     const runId = requirePublicId('run', message.run, `chunks.${index}.run`)
     if (session.leases.get(runId)?.fence !== message.fence) return false
-    mine.push(chunkOf(runId, message))
+    mine.push({ runId, message })
     return true
   })
-  const verdicts = (await writer.append(mine)).values()
-  for (const { runId } of mine) onStored(runId)
+  const packed = await Promise.all(mine.map(({ runId, message }) => chunkOf(runId, message)))
+  const verdicts = (await writer.append(packed)).values()
+  for (const { runId } of packed) onStored(runId)
   return {
     stored: isMine.map((isOurs) => {
       const verdict = isOurs ? verdicts.next().value : undefined
@@ -28,15 +32,12 @@ export async function log(
   }
 }
 
-function chunkOf(runId: number, { fence, chunk, entries }: LogChunkMessage): LogChunk {
-  return { runId, fence, chunk, lines: countLines(entries), entries: JSON.stringify(entries) }
-}
-
-/** Ends of lines, whichever stream they are of: what a person would number. */
-export function countLines(entries: LogChunkMessage['entries']): number {
-  let lines = 0
-  for (const [, , text] of entries) {
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1
-  }
-  return lines
+async function chunkOf(
+  runId: number,
+  { fence, chunk, entries }: LogChunkMessage,
+): Promise<LogChunk> {
+  const unpacked = ofEntries(entries)
+  const trigrams = trigramsOf(unpacked)
+  const packed = await packChunk(entries, unpacked)
+  return { runId, fence, chunk, lines: countLines(entries), trigrams, packed }
 }

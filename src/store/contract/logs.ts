@@ -5,7 +5,8 @@ import { DAY_MS, type Held } from './fixture.ts'
 import { onFreshStores, onSharedStore, type OpenStore, type World } from './world.ts'
 
 function chunkOf({ runId, fence }: Held, chunk: number, lines = 1, text = `line\n`): LogChunk {
-  return { runId, fence, chunk, lines, entries: JSON.stringify([[chunk, 1, text.repeat(lines)]]) }
+  const packed = Buffer.from(text.repeat(lines))
+  return { runId, fence, chunk, lines, trigrams: null, packed }
 }
 
 async function append(world: World, ...chunks: LogChunk[]) {
@@ -27,8 +28,8 @@ export function logsContract(open: OpenStore): void {
       for (const [index, chunk] of chunks.entries()) {
         assert.deepEqual(await append(world, chunk), [{ stored: index + 1 }])
       }
-      const stored = chunks.map(({ chunk, lines, entries }, index) => ({
-        ...{ chunk, lines, entries },
+      const stored = chunks.map(({ chunk, lines, packed }, index) => ({
+        ...{ chunk, lines, packed },
         firstLine: [0, 2, 2][index],
       }))
       assert.deepEqual(await read(world, lease), stored)
@@ -86,7 +87,7 @@ export function logsContract(open: OpenStore): void {
       )
       for (const lease of leases) {
         const [chunk] = await read(world, lease)
-        assert.ok(chunk?.entries.includes(String(lease.runId)))
+        assert.ok(chunk?.packed.includes(String(lease.runId)))
       }
     }),
   )
@@ -134,12 +135,54 @@ export function logsContract(open: OpenStore): void {
   )
 
   test(
-    'text that databases dislike is kept as it is: NUL, stray bytes, quotes',
+    'however many chunks there are, a line is found',
     inWorld(async (world) => {
       const lease = await world.start()
-      const entries = JSON.stringify([[0, 2, `a\0b\udcff'"\\😀\n`]])
-      await append(world, { ...chunkOf(lease, 0), entries })
-      assert.equal((await read(world, lease))[0]?.entries, entries)
+      const { runId, fence } = lease
+      const firsts: number[] = []
+      let next = 0
+      for (let chunk = 0; chunk < 50; chunk += 1) {
+        const lines = (chunk * 7) % 4
+        firsts.push(next)
+        await append(world, chunkOf(lease, chunk, lines))
+        next += lines
+      }
+      for (let line = 0; line <= next; line += 1) {
+        const expected = firsts.findLastIndex((first) => first <= line)
+        const found = await world.store.findLine({ runId, fence, line })
+        assert.equal(found, line < next ? expected : null, `line ${line}`)
+      }
+      assert.equal(await world.store.findLine({ runId, fence: 1, line: 0 }), null)
+    }),
+  )
+
+  test(
+    'chunks are left out by the bits their filters lack; those without a filter never',
+    inWorld(async (world) => {
+      const lease = await world.start()
+      const filters = [[0b101, 0x80], [0b111, 0], null, [0, 0x80]]
+      for (const [chunk, filter] of filters.entries()) {
+        const trigrams = filter && Uint8Array.from(filter)
+        await append(world, { ...chunkOf(lease, chunk), trigrams })
+      }
+      const { runId, fence } = lease
+      const like = (bits: number[], from = 0, to = 9) =>
+        world.store.chunksLike({ runId, fence, from, to, bits })
+      assert.deepEqual(await like([0, 2]), [0, 1, 2])
+      assert.deepEqual(await like([2, 15]), [0, 2])
+      assert.deepEqual(await like([1]), [1, 2])
+      assert.deepEqual(await like([15], 1, 3), [2])
+      assert.deepEqual(await like([]), [0, 1, 2, 3])
+    }),
+  )
+
+  test(
+    'every byte is kept as it is',
+    inWorld(async (world) => {
+      const lease = await world.start()
+      const packed = Buffer.from(Array.from({ length: 512 }, (_, byte) => byte % 256))
+      await append(world, { ...chunkOf(lease, 0), packed })
+      assert.deepEqual((await read(world, lease))[0]?.packed, packed)
     }),
   )
 

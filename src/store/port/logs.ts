@@ -13,6 +13,17 @@ export interface LogStore {
   logEnd(input: { runId: number; fence: number }): Promise<LogEnd>
   /** The number of the chunk that holds a line, counted from 0; null if no chunk does. */
   findLine(input: { runId: number; fence: number; line: number }): Promise<number | null>
+  /**
+   * Of the chunks from one number up to another, those whose filter has all of these bits set, and
+   * those that have no filter. In order.
+   */
+  chunksLike(input: {
+    runId: number
+    fence: number
+    from: number
+    to: number
+    bits: readonly number[]
+  }): Promise<readonly number[]>
 }
 
 export interface LogEnd {
@@ -27,11 +38,14 @@ export interface LogChunk {
   readonly chunk: number
   /** Ends of lines in it. */
   readonly lines: number
-  /** JSON text of its entries, never looked into. */
-  readonly entries: string
+  /** Bits by which a search leaves it out, counted from the lowest of the first byte. */
+  readonly trigrams: Uint8Array | null
+  /** Its entries, never looked into. */
+  readonly packed: Uint8Array
 }
 
-export interface StoredChunk extends Omit<LogChunk, 'runId' | 'fence'> {
+export interface StoredChunk extends Omit<LogChunk, 'runId' | 'fence' | 'trigrams' | 'packed'> {
+  readonly packed: Buffer
   /** Ends of lines before it. */
   readonly firstLine: number
 }

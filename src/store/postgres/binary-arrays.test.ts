@@ -3,7 +3,15 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { postgresUrl } from '../../../test/support/servers.ts'
 import { StoreError } from '../port.ts'
-import { bigints, booleans, ints, smallints, texts, type ArrayParameter } from './binary-arrays.ts'
+import {
+  type ArrayParameter,
+  bigints,
+  booleans,
+  bytes,
+  ints,
+  smallints,
+  texts,
+} from './binary-arrays.ts'
 import { typeParsers } from './type-parsers.ts'
 
 let client: pg.Client
@@ -30,6 +38,7 @@ const LISTS: readonly [
   ['int', ints, [0, -1, 2 ** 31 - 1, null, -(2 ** 31) + 1]],
   ['smallint', smallints, [0, -10, 10, null, 2 ** 15 - 1, -(2 ** 15) + 1]],
   ['boolean', booleans, [true, null, false]],
+  ['bytea', bytes, [Buffer.from([]), null, Buffer.from([0, 255, 92, 120])]],
   ['text', texts, ['', 'a', null, 'å', '👩‍👩‍👧‍👦', '{"a","b"}', 'NULL', "it's", 'x'.repeat(70_000)]],
 ]
 

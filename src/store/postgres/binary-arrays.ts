@@ -7,7 +7,7 @@ import { StoreError } from '../port.ts'
  */
 export type ArrayParameter = Buffer | null
 
-const OID = { boolean: 16, bigint: 20, smallint: 21, int: 23, text: 25 } as const
+const OID = { boolean: 16, bytea: 17, bigint: 20, smallint: 21, int: 23, text: 25 } as const
 const HEADER_BYTES = 20
 const LENGTH_BYTES = 4
 const NULL_LENGTH = -1
@@ -51,6 +51,20 @@ export function texts(values: Nullable<string>): ArrayParameter {
     }
     const length = buffer.write(value, at + LENGTH_BYTES)
     at = buffer.writeInt32BE(length, at) + length
+  }
+  return buffer
+}
+
+export function bytes(values: Nullable<Uint8Array>): ArrayParameter {
+  if (isBare(values)) return null
+  const length = values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
+  const buffer = startArray('bytea', values.length, length)
+  let at = HEADER_BYTES
+  for (const value of values) {
+    at = buffer.writeInt32BE(value?.length ?? NULL_LENGTH, at)
+    if (value === null) continue
+    buffer.set(value, at)
+    at += value.length
   }
   return buffer
 }

@@ -1,9 +1,9 @@
 import type { LogChunk, LogEnd, LogStore, LogVerdict, StoredChunk } from '../port.ts'
-import { bigints, ints, texts } from './binary-arrays.ts'
+import { bigints, bytes, ints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
 import { read, transact } from './transaction.ts'
 
-type Input<Verb extends 'logChunks' | 'findLine'> = Parameters<LogStore[Verb]>[0]
+type Input<Verb extends 'logChunks' | 'findLine' | 'chunksLike'> = Parameters<LogStore[Verb]>[0]
 
 /**
  * The lease is locked against its end: what is stored was printed by an attempt that is still the
@@ -13,8 +13,8 @@ const APPEND = {
   name: 'append-log',
   text: `
   WITH item AS (
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::int[], $5::text[])
-      WITH ORDINALITY AS t (run_id, fence, chunk, lines, entries, nth)),
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::int[], $5::bytea[], $6::bytea[])
+      WITH ORDINALITY AS t (run_id, fence, chunk, lines, trigrams, packed, nth)),
   held AS MATERIALIZED (
     SELECT item.*, coalesce(last.chunk + 1, 0) AS next, coalesce(last.next_line, 0) AS next_line
       FROM item
@@ -26,15 +26,18 @@ const APPEND = {
         WHERE log_chunk.run_id = item.run_id AND log_chunk.fence = item.fence
         ORDER BY chunk DESC LIMIT 1) last ON true),
   added AS (
-    INSERT INTO log_chunk (run_id, fence, chunk, first_line, lines, entries)
-    SELECT run_id, fence, chunk, next_line, lines, entries FROM held WHERE chunk = next
+    INSERT INTO log_chunk (run_id, fence, chunk, first_line, lines, trigrams, packed)
+    SELECT run_id, fence, chunk, next_line, lines, trigrams, packed FROM held WHERE chunk = next
         ON CONFLICT DO NOTHING)
   SELECT nth::int, (next + (chunk = next)::int)::int AS stored FROM held`,
 }
+/** What was stored before chunks were packed is still the text it was. */
 const CHUNKS_FROM = {
   name: 'log-chunks',
   text: `
-  SELECT chunk, first_line AS "firstLine", lines, entries FROM log_chunk
+  SELECT chunk, first_line AS "firstLine", lines,
+         coalesce(packed, convert_to(entries, 'UTF8')) AS packed
+    FROM log_chunk
    WHERE run_id = $1::bigint AND fence = $2::bigint AND chunk >= $3::int
    ORDER BY chunk LIMIT $4::int`,
 }
@@ -44,15 +47,38 @@ const LOG_END = {
   SELECT chunk + 1 AS chunks, first_line + lines AS lines FROM log_chunk
    WHERE run_id = $1::bigint AND fence = $2::bigint ORDER BY chunk DESC LIMIT 1`,
 }
-/** Lines only grow with chunks, so the last chunk that starts early enough has it, or nobody does. */
+/**
+ * Lines only grow with chunks, and chunks are numbered without gaps: the last one that starts early
+ * enough is found by halving, however many there are.
+ */
 const FIND_LINE = {
   name: 'find-line',
   text: `
-  SELECT chunk FROM (
-    SELECT chunk, first_line + lines AS next_line FROM log_chunk
-     WHERE run_id = $1::bigint AND fence = $2::bigint AND first_line <= $3::bigint
-     ORDER BY chunk DESC LIMIT 1) last
-   WHERE next_line > $3::bigint`,
+  WITH RECURSIVE half (low, high) AS (
+    SELECT 0, (SELECT chunk FROM log_chunk WHERE run_id = $1::bigint AND fence = $2::bigint
+                ORDER BY chunk DESC LIMIT 1)
+     UNION ALL
+    SELECT CASE WHEN is_early THEN middle ELSE low END,
+           CASE WHEN is_early THEN high ELSE middle - 1 END
+      FROM half
+     CROSS JOIN LATERAL (SELECT (low + high + 1) / 2 AS middle) m
+     CROSS JOIN LATERAL (
+       SELECT (SELECT first_line <= $3::bigint FROM log_chunk
+                WHERE run_id = $1::bigint AND fence = $2::bigint AND chunk = middle) AS is_early) e
+     WHERE low < high)
+  SELECT low AS chunk FROM half
+   WHERE low = high AND (
+     SELECT first_line <= $3::bigint AND first_line + lines > $3::bigint FROM log_chunk
+      WHERE run_id = $1::bigint AND fence = $2::bigint AND chunk = low)`,
+}
+const CHUNKS_LIKE = {
+  name: 'chunks-like',
+  text: `
+  SELECT chunk FROM log_chunk
+   WHERE run_id = $1::bigint AND fence = $2::bigint AND chunk >= $3::int AND chunk < $4::int
+     AND (trigrams IS NULL OR NOT EXISTS (
+           SELECT FROM unnest($5::int[]) AS bit WHERE get_bit(trigrams, bit) = 0))
+   ORDER BY chunk`,
 }
 
 export async function appendLog(
@@ -71,7 +97,8 @@ export async function appendLog(
         bigints(sorted.map(({ fence }) => fence)),
         ints(sorted.map(({ chunk }) => chunk)),
         ints(sorted.map(({ lines }) => lines)),
-        texts(sorted.map(({ entries }) => entries)),
+        bytes(sorted.map(({ trigrams }) => trigrams)),
+        bytes(sorted.map(({ packed }) => packed)),
       ]),
     'single',
   )
@@ -101,4 +128,13 @@ export async function findLine(
 ): Promise<number | null> {
   const [row] = await read<{ chunk: number }>(db.reading, FIND_LINE, [runId, fence, line])
   return row?.chunk ?? null
+}
+
+export async function chunksLike(
+  db: Database,
+  { runId, fence, from, to, bits }: Input<'chunksLike'>,
+): Promise<number[]> {
+  const values = [runId, fence, from, to, ints(bits)]
+  const rows = await read<{ chunk: number }>(db.reading, CHUNKS_LIKE, values)
+  return rows.map(({ chunk }) => chunk)
 }

@@ -6,6 +6,7 @@ import { administration } from './migrations/0003-administration.ts'
 import { ownedSessions } from './migrations/0004-owned-sessions.ts'
 import { blobs } from './migrations/0005-blobs.ts'
 import { webhooks } from './migrations/0006-webhooks.ts'
+import { packedLogs } from './migrations/0007-packed-logs.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   ownedSessions,
   blobs,
   webhooks,
+  packedLogs,
 ]
 
 export interface MigrateOptions {

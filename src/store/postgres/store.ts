@@ -118,6 +118,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     logChunks: (input) => logs.logChunks(db, input),
     logEnd: (input) => logs.logEnd(db, input),
     findLine: (input) => logs.findLine(db, input),
+    chunksLike: (input) => logs.chunksLike(db, input),
 
     putJob: (input) => definitions.putJob(db, input),
     deleteJob: (input) => definitions.deleteJob(db, input),

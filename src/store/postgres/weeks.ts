@@ -44,7 +44,7 @@ export function partitionStatements(
   [from, to]: readonly [from: number | 'MINVALUE', to: number],
 ): string[] {
   return [
-    `CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
+    `CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,
     ...indexes.map((index) => `CREATE INDEX ON ${name} ${index}`),
     `ALTER TABLE ${name} ADD PRIMARY KEY ${primaryKey}`,
     `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`,

@@ -33,6 +33,7 @@ export const QUERIES = [
   'logChunks',
   'logEnd',
   'findLine',
+  'chunksLike',
   'findDefinition',
   'listDefinitions',
   'jobVersions',

@@ -33,7 +33,7 @@ export function createValues(document: Document, seeded: Seeded, pool: Pool): Va
     '^ses_[0-9A-Za-z]{11}$': () => pool.session()?.session ?? 'ses_00000000001',
     '^SIG[A-Z0-9+]{2,12}$': () => pick(['SIGKILL', 'SIGRTMIN+3']),
     '^[0-9]{1,4}$': () => String(between(1, 500)),
-    '^[0-9]{1,9}$': () => String(pick([0, 1, 1, 1, 2, 200, 10_000, 999_999_999])),
+    '^[0-9]{1,12}$': () => String(pick([0, 1, 1, 1, 2, 200, 10_000, 999_999_999_999])),
     '^[\\x21-\\x7e]{1,249}$': () => pick(['k1', 'k2', 'k'.repeat(249), '~!"#']),
     '^[\\x21-\\x7e]+$': () => pick(['1.0', '1.999999999', '0.0', 'x']),
     '^("[0-9]{1,9}"|\\*)$': () => pick(['*', pool.etag()]),

@@ -34,12 +34,17 @@ export function problemsOf({ method, path, permission, schema, told }: Route): E
   const add = (...more: readonly ErrorCode[]) => more.forEach((code) => codes.add(code))
   if (permission !== 'public') add(...WITH_TOKEN)
   if (method !== 'GET') add(...WITH_BODY)
-  if (schema.body !== undefined) add('missing_field')
+  if (schema.body !== undefined || mustAsk(schema.querystring)) add('missing_field')
   if (/\{(id|session)\}/.test(path) && !path.startsWith('/v1/tokens')) add('invalid_id')
   if (path.includes('{name}')) add('invalid_field')
   if (schema.querystring !== undefined) add('invalid_field')
   if (takesCursor(schema.querystring)) add('invalid_cursor')
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code))
+}
+
+function mustAsk(query: unknown): boolean {
+  const { required = [] } = (query ?? {}) as { required?: readonly string[] }
+  return required.length > 0
 }
 
 function takesCursor(query: unknown): boolean {

@@ -62,6 +62,12 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
   'POST /v1/runs/{id}/retry': {
     description: 'Makes a new run of the same work, whose `retry_of` names the old one.',
   },
+  'GET /v1/runs/{id}/logs/search': {
+    description:
+      'Lines that have `q`, a text or (`mode=regex`) an expression in the syntax of RE2, which takes ' +
+      'time in proportion to the log, whatever it is. Colours are not seen. A page ends with `limit` ' +
+      'lines or after two seconds: go on with `next_line` until `complete`.',
+  },
   'GET /v1/runs/{id}/logs/raw': {
     description: 'Byte for byte, as text or not.',
   },
@@ -69,7 +75,8 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
     description:
       'Server-sent events: `output` with `{attempt, started_at, entries: [[ms, stream, text], …]}` ' +
       'as it is printed, and at last `end` with `{state, exit_code, signal}`. A connection that ' +
-      'breaks is taken up again with `Last-Event-ID`.',
+      'breaks is taken up again with `Last-Event-ID`. A slow reader gets everything, later; with ' +
+      '`skip=true` it stays close to the end, and `skipped` with `{attempt, chunks}` says what it missed.',
   },
   'GET /v1/events': {
     description:

@@ -1,7 +1,14 @@
 import type { OutputEnd, ProcessEnd } from '../../../core/output.ts'
 import type { CancelAnswer, SubmitAnswer } from '../../../core/protocol.ts'
 import { CAUSES, STATES } from '../../../core/run-state.ts'
-import type { WireAttempt, WireLog, WireLogLine, WireWhy } from '../../../core/views.ts'
+import type {
+  WireAttempt,
+  WireLog,
+  WireLogHit,
+  WireLogLine,
+  WireLogSearch,
+  WireWhy,
+} from '../../../core/views.ts'
 import type { WireOutcome, WireRun } from '../../../core/wire.ts'
 import type { ArgvWork, ScriptWork, ShellWork } from '../../../core/work.ts'
 import type { WorkLimits } from '../../../core/work-limits.ts'
@@ -181,12 +188,27 @@ export const RUN_SHAPES = {
     details: list({ type: 'string' }, 'What else is known about it.'),
     fixes: list({ type: 'string' }, 'Commands that would change it.'),
   }),
-  LogLine: record<WireLogLine>('One line, or the beginning of one that is still being written.', {
-    line: whole('Counted from 0.'),
-    at: time('When it was printed.'),
-    stream: word(['stdout', 'stderr', 'punctual'], '`punctual` are remarks of the worker.'),
-    text: text('Without its newline. Bytes that are no UTF-8 appear as U+DC80 to U+DCFF.'),
-  }),
+  LogLine: record<WireLogLine>(
+    'One line, or the beginning of one that is still being written.',
+    {
+      line: whole('Counted from 0.'),
+      at: time('When it was printed.'),
+      stream: word(['stdout', 'stderr', 'punctual'], '`punctual` are remarks of the worker.'),
+      text: text('Without its newline. Bytes that are no UTF-8 appear as U+DC80 to U+DCFF.'),
+      mark: ref('Mark'),
+      cut: flag('It is longer than 65,536 characters, and the rest is not shown here.'),
+    },
+    ['mark', 'cut'],
+  ),
+  Mark: record<{ kind: string; text?: string; fraction?: number }>(
+    'What the line says about its process: it is a marker.',
+    {
+      kind: word(['progress', 'group', 'endgroup', 'error', 'warning'], 'Which marker.'),
+      text: text('The words in it.'),
+      fraction: { type: 'number', minimum: 0, maximum: 1, description: 'Of `progress`: how far.' },
+    },
+    ['text', 'fraction'],
+  ),
   Log: record<WireLog>('Lines of one attempt.', {
     run: runId('The run.'),
     attempt: whole('The attempt that printed them.', { minimum: 1 }),
@@ -194,5 +216,21 @@ export const RUN_SHAPES = {
     next_line: whole('Go on reading with this `from_line`.'),
     complete: flag('No more lines will come.'),
     dropped: whole('Bytes that were left out because they were too many.'),
+  }),
+  LogHit: record<WireLogHit>('A line in which something was found, and where first.', {
+    line: whole('Counted from 0.'),
+    at: time('When it was printed.'),
+    stream: word(['stdout', 'stderr', 'punctual'], '`punctual` are remarks of the worker.'),
+    column: whole('Where it begins, in characters from 0, colours not counted.'),
+    length: whole('How many characters it has.'),
+    text: text('Up to 500 characters of the line around it, without colours.'),
+    text_column: whole('The column at which `text` begins.'),
+  }),
+  LogSearch: record<WireLogSearch>('Lines of one attempt in which something was found.', {
+    run: runId('The run.'),
+    attempt: whole('The attempt that printed them.', { minimum: 1 }),
+    hits: list(ref('LogHit'), 'In order. May be empty while there is more to search.'),
+    next_line: whole('Go on searching with this `from_line`.'),
+    complete: flag('Everything was searched, and nothing more will come.'),
   }),
 }

@@ -1,0 +1,49 @@
+const CLASS = /^\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/
+/** Alternatives, and groups that change what the rest means: nothing is said about these. */
+const BEYOND_US = /\||\(\?|\\[a-zA-Z0-9]*[QExpPC]/
+
+/**
+ * Text that every match of a regular expression contains, as far as that is plain to see. Too little
+ * makes a search slower; too much would make it wrong, so whatever is not simple ends a piece.
+ */
+export function requiredLiterals(pattern: string): string[] {
+  if (BEYOND_US.test(pattern)) return []
+  const found: string[] = []
+  let piece: string[] = []
+  let depth = 0
+  const end = () => {
+    if (piece.length > 0) found.push(piece.join(''))
+    piece = []
+  }
+  for (let at = 0; at < pattern.length;) {
+    const token = tokenAt(pattern, at)
+    if (token === undefined) break
+    at += token.length
+    if (token === '(' || token === ')') {
+      depth += token === '(' ? 1 : -1
+      end()
+    } else if (token === '*' || token === '?' || token === '{') {
+      // Whatever stands before it may be missing.
+      piece.pop()
+      end()
+      // The numbers in the braces are not text.
+      if (token === '{') at = pattern.indexOf('}', at) + 1 || pattern.length
+    } else if (token === '+' || isClass(token)) end()
+    else if (depth === 0) piece.push(token.startsWith('\\') ? token.slice(1) : token)
+  }
+  end()
+  return found
+}
+
+/** A character, an escape or a class; undefined where none can be told. */
+function tokenAt(pattern: string, at: number): string | undefined {
+  const rest = pattern.slice(at)
+  if (rest.startsWith('[')) return CLASS.exec(rest)?.[0]
+  const character = String.fromCodePoint(rest.codePointAt(0) as number)
+  if (character !== '\\') return character
+  return rest.length > 1 ? rest.slice(0, 2) : undefined
+}
+
+function isClass(token: string): boolean {
+  return /^(?:\[|\\[a-zA-Z0-9]|[.^$]$)/.test(token)
+}

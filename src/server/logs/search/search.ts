@@ -1,0 +1,138 @@
+import type { Clock } from '../../../core/clock.ts'
+import { publicId } from '../../../core/ids.ts'
+import type { WireLogHit, WireLogSearch } from '../../../core/views.ts'
+import { formatTime } from '../../../core/wire.ts'
+import type { LogStore, StoredChunk } from '../../../store/port.ts'
+import { STREAMS } from '../log-lines.ts'
+import type { LoggedAttempt, LogReader } from '../log-reader.ts'
+import { bitsOf, createMatcher, type Query } from './pattern.ts'
+import type { Hit, OpenLine } from './scan.ts'
+import { createSearchThread } from './thread.ts'
+
+/** After this long a page ends with what was found until then; the next one goes on from there. */
+const PAGE_MS = 2_000
+/** Chunks that are read and searched at a time: some hundred kilobytes at first, then a megabyte. */
+const MOST_CHUNKS = 6
+/** Filters that are looked at in one query. */
+const FILTERS = 1_024
+
+export interface SearchOptions {
+  readonly query: Query
+  readonly from: number
+  readonly limit: number
+}
+
+export interface LogSearch {
+  /** Lines that match, from a number on, in order. */
+  search(
+    attempt: LoggedAttempt,
+    options: SearchOptions,
+    signal: AbortSignal,
+  ): Promise<WireLogSearch>
+}
+
+export function createLogSearch({
+  store,
+  reader,
+  clock,
+}: {
+  readonly store: LogStore
+  readonly reader: Pick<LogReader, 'chunkOf'>
+  readonly clock: Clock
+}): LogSearch {
+  const thread = createSearchThread(clock)
+
+  /** Chunks from a number on that may have it. */
+  const nextChunks = async (
+    { runId, fence }: LoggedAttempt,
+    { from, to, bits, limit }: { from: number; to: number; bits: readonly number[]; limit: number },
+  ): Promise<{ rows: readonly StoredChunk[]; next: number }> => {
+    const read = (first: number, count: number) =>
+      store.logChunks({ runId, fence, from: first, limit: Math.min(count, to - first) })
+    if (bits.length === 0) return { rows: await read(from, limit), next: from + limit }
+    const until = Math.min(to, from + FILTERS)
+    const [first, ...others] = await store.chunksLike({ runId, fence, from, to: until, bits })
+    if (first === undefined) return { rows: [], next: until }
+    // Neighbours are read together; what lies between two others is not read at all.
+    const gap = others.findIndex((chunk, index) => chunk !== first + index + 1)
+    const count = Math.min(limit, 1 + (gap < 0 ? others.length : gap))
+    return { rows: await read(first, count), next: first + count }
+  }
+
+  return {
+    async search(attempt, { query, from, limit }, signal) {
+      // Here and not only on the thread: what is refused is refused before anything is read.
+      createMatcher(query)
+      const bits = bitsOf(query)
+      const { runId, fence, end } = attempt
+      const stored = await store.logEnd({ runId, fence })
+      const untilMono = clock.mono() + PAGE_MS
+      const hits: Hit[] = []
+      let chunk = Math.min(await reader.chunkOf(attempt, from), stored.chunks)
+      let open: readonly OpenLine[] = []
+      let nextLine = from
+      let count = 1
+
+      const scan = async (
+        chunks: readonly { firstLine: number; packed: Uint8Array }[],
+        isEnd = false,
+      ) => {
+        const span = { from, limit: limit - hits.length }
+        const report = await thread.scan({ query, span, open, chunks, isEnd })
+        hits.push(...report.hits)
+        ;({ open, nextLine } = report)
+      }
+      const show = (next: number, isComplete: boolean): WireLogSearch => ({
+        run: publicId('run', runId),
+        attempt: attempt.attempt,
+        hits: hits.map((hit) => showHit(hit, attempt.startedAt)),
+        next_line: next,
+        complete: isComplete,
+      })
+
+      while (chunk < stored.chunks) {
+        const isLate = clock.mono() > untilMono || signal.aborted
+        if (isLate && open.length === 0) return show(nextLine, false)
+        // The line that is open goes on in the next chunk, whatever that has besides.
+        const wanted = open.length > 0 ? [] : bits
+        const range = { from: chunk, to: stored.chunks, bits: wanted, limit: count }
+        const { rows, next } = await nextChunks(attempt, range)
+        if (rows.length > 0) await scan(rows)
+        else nextLine = await lineAt(attempt, next, stored)
+        if (hits.length >= limit) return show((hits.at(-1) as Hit).line + 1, false)
+        chunk = next
+        // What is left of a line that is too long may be thousands of chunks.
+        if (open.length > 0 && open.every(({ isDone }) => isDone)) {
+          chunk = (await store.findLine({ runId, fence, line: nextLine })) ?? stored.chunks
+          chunk = Math.max(chunk, next)
+        }
+        count = Math.min(2 * count, MOST_CHUNKS)
+      }
+
+      const last = end?.output?.last
+      const packed = Buffer.from(JSON.stringify(last ?? []))
+      await scan([{ firstLine: stored.lines, packed }], end !== undefined)
+      if (hits.length >= limit) return show((hits.at(-1) as Hit).line + 1, false)
+      return show(nextLine, end !== undefined)
+    },
+  }
+
+  /** The number of the first line that begins in a chunk or after it. */
+  async function lineAt(
+    { runId, fence }: LoggedAttempt,
+    chunk: number,
+    stored: { readonly chunks: number; readonly lines: number },
+  ): Promise<number> {
+    if (chunk >= stored.chunks) return stored.lines
+    const [row] = await store.logChunks({ runId, fence, from: chunk, limit: 1 })
+    return row?.firstLine ?? stored.lines
+  }
+}
+
+function showHit(hit: Hit, startedAt: number): WireLogHit {
+  const { line, ms, stream, column, length, text, textColumn } = hit
+  return {
+    ...{ line, at: formatTime(startedAt + ms, 'at'), stream: STREAMS[stream] },
+    ...{ column, length, text, text_column: textColumn },
+  }
+}

@@ -1,0 +1,36 @@
+import { parentPort } from 'node:worker_threads'
+import { unpackChunk } from '../chunk-pack.ts'
+import type { ScanOrder, ScanReport } from './messages.ts'
+import { createMatcher, type Matcher } from './pattern.ts'
+import { type Hit, scanChunk, scanRest } from './scan.ts'
+
+/** The thread that searches: however long a pattern takes, nobody else waits for it. */
+function main(): void {
+  if (!parentPort) throw new Error('this file is started as a worker thread')
+  const port = parentPort
+  let last: { readonly key: string; readonly matcher: Matcher } | undefined
+
+  port.on('message', (order: ScanOrder) => {
+    const key = JSON.stringify(order.query)
+    if (last?.key !== key) last = { key, matcher: createMatcher(order.query) }
+    port.postMessage(scan(order, last.matcher))
+  })
+}
+
+function scan({ span, chunks, isEnd, ...given }: ScanOrder, matcher: Matcher): ScanReport {
+  const hits: Hit[] = []
+  let { open } = given
+  let nextLine = 0
+  const room = () => ({ from: span.from, limit: span.limit - hits.length })
+  for (const { firstLine, packed } of chunks) {
+    const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
+    const scanned = scanChunk(unpackChunk(bytes), firstLine, { open, span: room(), matcher })
+    hits.push(...scanned.hits)
+    ;({ open, nextLine } = scanned)
+    if (hits.length >= span.limit) break
+  }
+  if (isEnd) hits.push(...scanRest(open, nextLine, { span: room(), matcher }))
+  return { hits, open, nextLine }
+}
+
+main()
