@@ -10,6 +10,7 @@ import { createDefinitions } from './definitions.ts'
 import { endCommand } from './endings.ts'
 import { type Authenticator, createAuthenticator } from './identity/authenticator.ts'
 import { assignmentOf, createLocalClient, type ClientParts } from './local-client.ts'
+import { createLook } from './loops/look-at-lanes.ts'
 import { refreshQueues } from './loops/refresh-queues.ts'
 import { startLoops } from './loops/start-loops.ts'
 import { createLogWriter } from './logs/log-writer.ts'
@@ -146,8 +147,9 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     end(leases, { kind: 'lost' }, null).catch(onError)
   }
 
+  const look = createLook({ store, board })
   const registry = createRegistry({
-    ...{ clock, random, config, store, membership, roster, giveBack, lose },
+    ...{ clock, random, config, store, membership, roster, giveBack, lose, look },
   })
 
   const payloads = createPayloads({
@@ -229,6 +231,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       giveBack,
       undelivered,
       rejoin,
+      look,
       refreshQueues: refresh,
       authenticator,
       metrics,

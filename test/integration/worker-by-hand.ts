@@ -18,12 +18,21 @@ export interface HandWorker {
 
 export async function registerByHand(
   client: SchedulerClient,
-  given: { jobs?: readonly string[]; slots?: number; session?: string; registration?: number } = {},
+  given: {
+    name?: string
+    jobs?: readonly string[]
+    queues?: readonly string[]
+    projects?: readonly string[]
+    slots?: number
+    session?: string
+    registration?: number
+  } = {},
 ): Promise<HandWorker> {
-  const { jobs = ['job'], slots = 10, registration = 1 } = given
+  const { name = 'by-hand', jobs = ['job'], queues = ['default'], slots = 10 } = given
+  const { registration = 1 } = given
   const { session } = await client.register({
-    name: 'by-hand',
-    queues: ['default'],
+    name,
+    queues,
     labels: {},
     executors: jobs.map((job) => `handler:${job}`),
     slots,
@@ -31,6 +40,7 @@ export async function registerByHand(
     held: [],
     forsaken: [],
     ...(given.session === undefined ? {} : { session: given.session }),
+    ...(given.projects === undefined ? {} : { projects: given.projects }),
   })
   let number = 0
   const worker: HandWorker = {

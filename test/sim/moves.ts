@@ -155,6 +155,8 @@ function drawSubmission({ seeded, time, truth }: World): Submission {
   const gates = seeded.pick([[], [], [], ['a'], ['b'], ['a', 'b']] as const)
   return {
     job,
+    ...(seeded.chance(0.3) ? { queue: 'heavy' } : {}),
+    ...(seeded.chance(0.15) ? { weight: seeded.between(2, 3) } : {}),
     priority: seeded.pick([0, 0, 0, 5, -5]),
     ...(seeded.chance(0.25) ? { runAt: clockNow + seeded.int(20_000) } : {}),
     ...(gates.length > 0

@@ -1,17 +1,19 @@
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../src/core/clock.ts'
+import type { Working } from '../../src/core/protocol.ts'
 import type { NodeConfig } from '../../src/server/config.ts'
 import type { Store, TickBatch, TickResult } from '../../src/store/port.ts'
 import type { Seeded } from './seeded.ts'
 
 /**
  * Historic bugs of schedulers, each planted from outside so that the product carries none of them:
- * by a store that lies, a clock that is the wrong one, or a setting that breaks a rule.
+ * by a store that lies, a clock that is the wrong one, a way that garbles, or a setting that breaks a rule.
  */
 export interface PlantedBug {
   readonly name: string
   store?(honest: Store, db: Database, seeded: Seeded): Store
   clock?(honest: Clock): Clock
+  working?(honest: Working): Working
   readonly config?: Partial<NodeConfig>
 }
 
@@ -165,6 +167,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         return result
       })(honest)
     },
+  },
+  {
+    name: 'queues of a worker served in no order',
+    working: (honest) => ({
+      ...honest,
+      register: (hello) => honest.register({ ...hello, queues: hello.queues.toReversed() }),
+    }),
+  },
+  {
+    name: 'a lane thought empty for ever',
+    store: (honest) => withVerbs(honest, { laneHeads: async () => [] }),
   },
   {
     name: 'attempt used as fence',

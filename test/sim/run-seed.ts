@@ -55,7 +55,7 @@ async function heal(world: World): Promise<void> {
   Object.assign(world.weather, { drop: 0, repeat: 0, delay: 0 })
   world.cuts.clear()
   if (!world.nodes.some((node) => node.actor.isAlive)) world.startNode()
-  world.startWorker()
+  world.startWorker(true)
   const open = world.engine.raw.prepare<[], { id: number; status: number }>(
     'SELECT id, status FROM run WHERE status < 4 LIMIT 3',
   )

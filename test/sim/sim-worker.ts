@@ -17,6 +17,7 @@ export interface Running {
 export interface SimWorker {
   readonly actor: Actor
   readonly worker: Worker
+  readonly offer: { readonly queues: readonly string[]; readonly slots: number }
   readonly running: Map<string, Running>
   /** When the worker itself last woke from being frozen: what it ran then is no overlap's fault. */
   frozenSinceStart: Set<string>
@@ -39,6 +40,7 @@ export function startSimWorker(options: {
   seeded: Seeded
   truth: Truth
   slots: number
+  queues: readonly string[]
   isAutomatic: () => boolean
   others: () => readonly SimWorker[]
 }): SimWorker {
@@ -81,11 +83,13 @@ export function startSimWorker(options: {
     actor,
     running,
     frozenSinceStart: new Set(),
+    offer: { queues: options.queues, slots: options.slots },
     worker: createWorker({
       client: options.client,
       name: options.name,
       handlers: Object.fromEntries(JOBS.map((job) => [job, handler])),
       slots: options.slots,
+      queues: options.queues,
       clock: time.clockOf(actor),
       random: seeded.random,
     }),

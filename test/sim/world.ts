@@ -7,6 +7,7 @@ import { startNode, type SchedulerNode } from '../../src/server/node.ts'
 import { openEngine, storeOn, type Engine } from '../../src/store/sqlite/store.ts'
 import type { Coverage, Fault } from './coverage.ts'
 import { createNetwork, type Weather } from './network.ts'
+import { createPlacementLaw } from './placement.ts'
 import type { PlantedBug } from './planted-bugs.ts'
 import { createSafety } from './safety.ts'
 import { createSeeded, type Seeded } from './seeded.ts'
@@ -33,13 +34,17 @@ export interface World {
   readonly cuts: Set<string>
   isHealing: boolean
   startNode(): void
-  startWorker(): void
+  /** `isAble`: one that can run everything there is. */
+  startWorker(isAble?: boolean): void
   submit(submission: Submission): void
   cancel(runId: number, publicRun: string): void
   meet(fault: Fault): void
   assertSafe(): void
   close(): void
 }
+
+/** In their order of preference, for workers of unlike strength. */
+const QUEUES = [['default'], ['heavy', 'default'], ['heavy', 'default'], ['default', 'heavy']]
 
 export const cutKey = (caller: Actor, host: Actor) => `${caller.name}|${host.name}`
 
@@ -56,6 +61,14 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
   })
   const shared = bug?.store ? bug.store(storeOn(engine), engine.raw, seeded) : storeOn(engine)
   const safety = createSafety(engine.raw, truth)
+  const placement = createPlacementLaw(engine.raw, truth, {
+    nowMs: () => time.nowMs,
+    offerOf: (name) => world.workers.find(({ actor }) => actor.name === name)?.offer,
+    inTouchSinceMs(id) {
+      const sim = world.nodes.find(({ node }) => node?.id === id)
+      return sim ? Math.max(sim.actor.frozenUntilMs, sim.link.cutUntilMs) : time.nowMs
+    },
+  })
   const cuts = new Set<string>()
   const weather: Weather = { drop: 0, repeat: 0, delay: 0 }
   const call = createNetwork({
@@ -83,7 +96,7 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
         throw error
       }
     }
-    return {
+    const honest: Working = {
       register: (hello) => ask((served) => served.register(hello)),
       async exchange(session, message, signal) {
         const answer = await ask((served) => served.exchange(session, message), signal)
@@ -94,6 +107,7 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
       log: (session, message) => ask((served) => served.log(session, message)),
       leave: (session, registration) => ask((served) => served.leave(session, registration)),
     }
+    return bug?.working ? bug.working(honest) : honest
   }
 
   const client = time.actor('client')
@@ -148,13 +162,14 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
       void start()
     },
 
-    startWorker() {
+    startWorker(isAble = false) {
       named += 1
       const name = `worker-${named}`
       const actor = time.actor(name)
       world.workers.push(
         startSimWorker({
-          ...{ name, actor, time, seeded, truth, slots: seeded.between(1, 4) },
+          ...{ name, actor, time, seeded, truth, slots: isAble ? 4 : seeded.between(1, 4) },
+          queues: isAble ? ['heavy', 'default'] : seeded.pick(QUEUES),
           client: workingFrom(actor),
           isAutomatic: () => world.isHealing,
           others: () => world.workers.filter((other) => other.actor !== actor),
@@ -195,7 +210,10 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
       for (const row of status.all()) coverage.met(fault, stateOfStatus.get(row.status) ?? '?')
     },
 
-    assertSafe: () => safety.check(),
+    assertSafe() {
+      safety.check()
+      placement.check()
+    },
     close: () => engine.close(),
   } satisfies Partial<World>)
   return world

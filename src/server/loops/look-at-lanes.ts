@@ -5,21 +5,15 @@ import type { Step } from './run-loop.ts'
 
 const FROM_THE_START = 30
 
-/**
- * Other nodes fill and empty lanes without telling this one. Once in a while, and when somebody is
- * not sure, the store is asked which lanes have work: one query instead of a claim on every lane.
- */
-export function lookAtLanes(deps: {
+/** Asks the store which lanes there are and which have work: one query, not a claim on every lane. */
+export function createLook(deps: {
   store: Pick<CatalogStore, 'lanesAfter'> & Pick<SweepStore, 'laneHeads'>
   board: LaneBoard
-  isWaited: () => boolean
-  kick: () => void
-}): Step {
+}): () => Promise<void> {
   const { store, board } = deps
   let after = 0
   let rounds = 0
   return async () => {
-    if (!deps.isWaited()) return { more: false }
     // Two nodes may intern lanes at once, and the lower id may become visible later: look back.
     if (rounds % FROM_THE_START === 0) after = 0
     rounds += 1
@@ -28,6 +22,21 @@ export function lookAtLanes(deps: {
     after = lanes.at(-1)?.id ?? after
     const seen = board.look()
     seen(await store.laneHeads())
+  }
+}
+
+/**
+ * Other nodes fill and empty lanes without telling this one, so it looks once in a while, and when it
+ * is not sure. Also while all its workers are busy: the one that has room next is given work at once.
+ */
+export function lookAtLanes(deps: {
+  look: () => Promise<void>
+  hasWorkers: () => boolean
+  kick: () => void
+}): Step {
+  return async () => {
+    if (!deps.hasWorkers()) return { more: false }
+    await deps.look()
     deps.kick()
     return { more: false }
   }

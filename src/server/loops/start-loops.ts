@@ -34,6 +34,8 @@ export interface LoopDeps {
   /** An ending of this lease is on its way to the store already. */
   isEnding(lease: Lease): boolean
   rejoin(): Promise<void>
+  /** Finds out which lanes have work. */
+  look(): Promise<void>
   readonly refreshQueues: Step
   readonly authenticator: Pick<Authenticator, 'takeUses'>
   readonly metrics: Pick<Metrics, 'onLoopLag' | 'onScheduleLag'>
@@ -81,9 +83,9 @@ export function startLoops(deps: LoopDeps): Loops {
   const leases = start(checkOwnLeases(deps), config.leaseTtlMs / 2)
   start(watchCancels(deps), 1_000)
   start(recheck({ store, onReady }), 5_000)
-  const isWaited = () => deps.roster.crowds.size > 0
-  const look = lookAtLanes({ store, board, isWaited, kick: ticker.kick })
-  const lanes = start(look, config.laneRefreshMs)
+  const hasWorkers = () => deps.roster.sessions.size > 0
+  const looking = lookAtLanes({ look: deps.look, hasWorkers, kick: ticker.kick })
+  const lanes = start(looking, config.laneRefreshMs)
   start(deps.refreshQueues, config.laneRefreshMs)
   start(noteUses(deps), 30_000)
   start(measureLag({ clock, periodMs: LAG_PERIOD_MS, onLag: onLoopLag }), LAG_PERIOD_MS)

@@ -18,6 +18,8 @@ export interface RegistryOptions {
   readonly store: Pick<NodeStore, 'adopt' | 'forgetSession'>
   readonly membership: Membership
   readonly roster: Roster
+  /** Finds out which lanes have work. */
+  look(): Promise<void>
   /** Uncounted: the attempt was never started, or its worker says it will not finish it. */
   giveBack(leases: readonly Lease[]): void
   /** Counted: the attempt was started and its worker stopped it when its lease ran out. */
@@ -49,6 +51,8 @@ export function createRegistry(options: RegistryOptions): Registry {
         runId: requirePublicId('run', run, `held.${index}.run`),
         fence,
       }))
+      // A node without workers does not look at lanes; the first to come must not be given stale news.
+      if (roster.sessions.size === 0) await options.look()
       const { node } = membership
       const offer = sharedOffer(offerOf(hello, hello.projects ?? [project]))
       const adopted = await options.store.adopt({

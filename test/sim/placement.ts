@@ -1,0 +1,85 @@
+import type { Database } from 'better-sqlite3'
+import type { Truth } from './truth.ts'
+
+/** What the simulator knows of a node and of a session, apart from what the product believes. */
+export interface Surroundings {
+  readonly nowMs: () => number
+  /** The queues a worker was made with, in its order of preference, and its slots. */
+  offerOf(
+    worker: string,
+  ): { readonly queues: readonly string[]; readonly slots: number } | undefined
+  /** Since when the node has been in touch with everything. */
+  inTouchSinceMs(node: number): number
+}
+
+/** Between nodes news of a lane takes a second, and a look at the lanes can fail a few times. */
+const NEWS_MS = 5_000
+
+const WATCH = `
+  CREATE TEMP TABLE placed (n INTEGER PRIMARY KEY, run_id, is_now, lane_id, node, session, at);
+  CREATE TEMP TRIGGER watch_arrival AFTER INSERT ON run BEGIN
+    INSERT INTO placed (run_id, is_now, lane_id, node, session, at)
+    VALUES (NEW.id, NEW.status, NEW.lane_id, NEW.node, NEW.session, sim_now());
+  END;
+  CREATE TEMP TRIGGER watch_placing AFTER UPDATE OF status ON run WHEN NEW.status IS NOT OLD.status BEGIN
+    INSERT INTO placed (run_id, is_now, lane_id, node, session, at)
+    VALUES (NEW.id, NEW.status, NEW.lane_id, NEW.node, NEW.session, sim_now());
+  END;`
+
+interface Placed {
+  readonly n: number
+  readonly run_id: number
+  readonly is_now: number
+  readonly lane_id: number
+  readonly node: number | null
+  readonly session: number | null
+  readonly at: number
+}
+
+/**
+ * S2.6: a slot goes to the first of its worker's queues that has work for it. Judged from the rows
+ * alone: who stood in line, since when, and who was given what meanwhile.
+ */
+export function createPlacementLaw(
+  db: Database,
+  truth: Truth,
+  around: Surroundings,
+): { check(): void } {
+  db.function('sim_now', () => around.nowMs())
+  db.exec(WATCH)
+  const news = db.prepare<[number], Placed>('SELECT * FROM placed WHERE n > ? ORDER BY n')
+  const lane = db.prepare<[number], { queue: string; weight: number }>(
+    'SELECT queue, weight FROM lane WHERE id = ?',
+  )
+  const worker = db.prepare<[number], string>('SELECT name FROM session WHERE id = ?').pluck()
+  const ready = new Map<number, { queue: string; weight: number; sinceMs: number }>()
+  let last = 0
+
+  const judge = ({ run_id, lane_id, node, session, at }: Placed) => {
+    const name = worker.get(session ?? 0)
+    const offer = name === undefined ? undefined : around.offerOf(name)
+    const taken = lane.get(lane_id)?.queue
+    if (!offer || taken === undefined || node === null) return
+    const knownBefore = at - NEWS_MS
+    if (around.inTouchSinceMs(node) > knownBefore) return
+    const earlier = offer.queues.slice(0, offer.queues.indexOf(taken))
+    for (const [runId, { queue, weight, sinceMs }] of ready) {
+      if (sinceMs > knownBefore || weight > offer.slots || !earlier.includes(queue)) continue
+      const detail = `${name} got run ${run_id} of ${taken} while run ${runId} waited in ${queue} for ${at - sinceMs} ms`
+      truth.violate('S2.6 a later queue was served before an earlier one', detail)
+    }
+  }
+
+  return {
+    check() {
+      for (const change of news.all(last)) {
+        last = change.n
+        const { run_id, is_now, lane_id, at } = change
+        ready.delete(run_id)
+        if (is_now === 1) judge(change)
+        const spec = is_now === 0 ? lane.get(lane_id) : undefined
+        if (spec) ready.set(run_id, { ...spec, sinceMs: at })
+      }
+    },
+  }
+}
