@@ -23,6 +23,12 @@ export const LIMITS = {
   logBodyBytes: 4 * 1024 * 1024,
   arguments: 10_000,
   variables: 1_000,
+  urlLength: 8_192,
+  headers: 100,
+  /** What is read of the answer to a request that a run is. */
+  responseBytes: 64 * 1024 * 1024,
+  redirects: 10,
+  mounts: 32,
   /** A secret's value; what is shorter could not be hidden in logs without hiding the logs. */
   secretBytes: 64 * 1024,
   secretLength: 4,

@@ -1,5 +1,6 @@
 import { parseDuration, writeDuration } from './duration.ts'
 import { PunctualError } from './errors.ts'
+import { writeHttp } from './http-work.ts'
 import type {
   Assignment,
   Exchange,
@@ -48,7 +49,7 @@ export const NAMELESS_JOB = 'adhoc'
 export function readSubmission(wire: WireSubmission, at = ''): Submission {
   const work = readWork(wire, at)
   if (wire.job === undefined && !work) {
-    const message = `${at}job is missing: name a job, or give run, argv or script`
+    const message = `${at}job is missing: name a job, or give run, argv, script, http or container`
     throw new PunctualError('missing_field', message, { field: `${at}job` })
   }
   if (work && wire.task !== undefined) {
@@ -96,8 +97,13 @@ export function writeSubmission(run: Submission): WireSubmission {
   }
 }
 
-function writeWork({ executor: _, kill_grace_ms: graceMs, limits, ...same }: Work): WorkInput {
-  return { ...same, kill_grace: writeDuration(graceMs), limits: writeLimits(limits) }
+function writeWork(work: Work): WorkInput {
+  if (work.executor === 'http') return { http: writeHttp(work) }
+  const { executor: _, kill_grace_ms: graceMs, limits, ...same } = work
+  const started = { kill_grace: writeDuration(graceMs), limits: writeLimits(limits) }
+  if (!('image' in same)) return { ...same, ...started }
+  const { env, stdin, ...container } = same
+  return { container, env, stdin, ...started }
 }
 
 /** One key with two limits would follow whichever was read last. */

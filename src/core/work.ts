@@ -1,24 +1,39 @@
 import { parseDuration } from './duration.ts'
-import { PunctualError } from './errors.ts'
 import { LIMITS, USER_NAME } from './limits.ts'
 import { isOwnVariable, VARIABLE } from './variable.ts'
+import { type ContainerInput, type ContainerWork, readContainer } from './container-work.ts'
+import { type HttpInput, type HttpWork, readHttp } from './http-work.ts'
 import { type LimitsInput, readLimits, type WorkLimits } from './work-limits.ts'
+import { argument, commandLine, directory, program, something, text, wrong } from './work-text.ts'
 
 /**
- * What a process run executes, as it is stored and as it travels to a worker. A run without work is a
+ * What a run executes, as it is stored and as it travels to a worker. A run without work is a
  * function's: `handler:<task>`.
  */
-export type Work = ShellWork | ArgvWork | ScriptWork
+export type Work =
+  | ProcessWork
+  | (HttpWork & Absent<keyof Surroundings>)
+  | (ContainerWork & Absent<Exclude<keyof Surroundings, keyof Started>>)
 
-interface Surroundings {
-  readonly cwd?: string
+/** So that any work can be asked for what surrounds it. */
+type Absent<Name extends string> = { readonly [name in Name]?: undefined }
+
+/** What is a process of the worker's own machine. */
+export type ProcessWork = ShellWork | ArgvWork | ScriptWork
+
+/** What surrounds anything that is started and prints. */
+export interface Started {
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
-  /** Octal digits. */
-  readonly umask?: string
   /** Between the polite signal and the other one. */
   readonly kill_grace_ms?: number
   readonly limits?: WorkLimits
+}
+
+interface Surroundings extends Started {
+  readonly cwd?: string
+  /** Octal digits. */
+  readonly umask?: string
   /** A user of the worker's machine, which must allow it. */
   readonly run_as?: string
 }
@@ -44,17 +59,22 @@ export interface ScriptWork extends Surroundings {
 export const DEFAULT_SHELL = '/bin/sh'
 export const PROCESS_EXECUTORS = ['shell', 'argv', 'script'] as const
 
+/** Everything a worker can be asked to do that is not a function of its own. */
+export const EXECUTORS = [...PROCESS_EXECUTORS, 'http', 'container'] as const
+
 export function isProcess(executor: string): boolean {
   return PROCESS_EXECUTORS.some((known) => known === executor)
 }
 
-/** What people write: one of `run`, `argv` and `script`, and what belongs to it, beside other fields. */
+/** What people write: one of `KINDS`, and what belongs to it, beside other fields. */
 export interface WorkInput {
   readonly run?: string | undefined
   readonly shell?: string | undefined
   readonly argv?: readonly string[] | undefined
   readonly script?: string | undefined
   readonly interpreter?: string | readonly string[] | undefined
+  readonly http?: HttpInput | undefined
+  readonly container?: ContainerInput | undefined
   readonly cwd?: string | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly stdin?: string | undefined
@@ -66,17 +86,18 @@ export interface WorkInput {
 
 /** Reads what people wrote; `undefined` when it names nothing to start. */
 export function readWork(input: WorkInput, at = ''): Work | undefined {
-  const kinds = (['run', 'argv', 'script'] as const).filter((kind) => input[kind] !== undefined)
-  const [kind, second] = kinds
+  const [kind, second] = KINDS.filter((name) => input[name] !== undefined)
   if (second) throw wrong(`${at}${second}`, `cannot stand beside ${at}${kind}: choose one`)
   for (const [field, ...homes] of BELONGS_TO) {
     if (input[field] === undefined || homes.some((home) => home === kind)) continue
     throw wrong(`${at}${field}`, `belongs to ${homes.join(', ')}, which is absent`)
   }
   if (kind === undefined) return undefined
+  if (input.http) return readHttp(input.http, `${at}http.`)
   const work = { ...whatOf(kind, input, at), ...surroundingsOf(input, at) }
   checkSize(work, at)
-  return work
+  // What does not belong to it was refused above.
+  return work as Work
 }
 
 /** As it is stored. Parsed again only by workers, so it may keep the order it was written in. */
@@ -84,20 +105,25 @@ export function encodeWork(work: Work): string {
   return JSON.stringify(work)
 }
 
+const COMMANDS = ['run', 'argv', 'script'] as const
+const KINDS = [...COMMANDS, 'http', 'container'] as const
+
 /** Fields that mean nothing without one of the others. */
 const BELONGS_TO = [
   ['shell', 'run'],
   ['interpreter', 'script'],
-  ['cwd', 'run', 'argv', 'script'],
-  ['env', 'run', 'argv', 'script'],
-  ['stdin', 'run', 'argv', 'script'],
-  ['umask', 'run', 'argv', 'script'],
-  ['kill_grace', 'run', 'argv', 'script'],
-  ['limits', 'run', 'argv', 'script'],
-  ['run_as', 'run', 'argv', 'script'],
+  ['cwd', ...COMMANDS],
+  ['env', ...COMMANDS, 'container'],
+  ['stdin', ...COMMANDS, 'container'],
+  ['umask', ...COMMANDS],
+  ['kill_grace', ...COMMANDS, 'container'],
+  ['limits', ...COMMANDS, 'container'],
+  ['run_as', ...COMMANDS],
 ] as const
 
-function whatOf(kind: 'run' | 'argv' | 'script', input: WorkInput, at: string): Work {
+type StartedWork = ProcessWork | ContainerWork
+
+function whatOf(kind: (typeof KINDS)[number], input: WorkInput, at: string): StartedWork {
   switch (kind) {
     case 'run': {
       const run = argument(something(input.run as string, `${at}run`), `${at}run`)
@@ -119,6 +145,8 @@ function whatOf(kind: 'run' | 'argv' | 'script', input: WorkInput, at: string): 
         interpreter: commandLine(words, `${at}interpreter`),
       }
     }
+    default:
+      return readContainer(input.container as ContainerInput, `${at}container.`, input.env)
   }
 }
 
@@ -140,43 +168,6 @@ function surroundingsOf(input: WorkInput, at: string): Surroundings {
     ...(limits === undefined ? {} : { limits }),
     ...(user === undefined ? {} : { run_as: userName(user, `${at}run_as`) }),
   }
-}
-
-function commandLine(words: readonly string[], field: string): readonly string[] {
-  if (words[0] === undefined) throw wrong(field, 'is empty: it must name a program')
-  program(words[0], `${field}.0`)
-  for (const [index, word] of words.entries()) argument(word, `${field}.${index}`)
-  return words
-}
-
-function something(command: string, field: string): string {
-  if (command.trim() !== '') return command
-  throw wrong(field, 'is empty: there would be nothing to do')
-}
-
-function program(name: string, field: string): string {
-  if (name.trim() === '') throw wrong(field, 'is empty: it must name a program')
-  return argument(name, field)
-}
-
-/** Linux takes no single argument longer than this, and would say so only when the run starts. */
-function argument(word: string, field: string): string {
-  const bytes = Buffer.byteLength(text(word, field))
-  if (bytes <= LIMITS.argumentBytes) return word
-  throw wrong(
-    field,
-    `is ${bytes} bytes; an argument has at most ${LIMITS.argumentBytes} (use script)`,
-  )
-}
-
-function text(value: string, field: string): string {
-  if (!value.includes('\0')) return value
-  throw wrong(field, 'contains NUL, which no process can be given')
-}
-
-function directory(path: string, field: string): string {
-  if (path.startsWith('/')) return text(path, field)
-  throw wrong(field, 'must be an absolute path: a worker has no directory that callers could know')
 }
 
 function environment(env: Readonly<Record<string, string>>, field: string) {
@@ -202,19 +193,22 @@ function octal(digits: string, field: string): string {
 }
 
 /** Arguments and environment travel to the new process as one block, and that block has its limit. */
-function checkSize(work: Work, at: string): void {
+function checkSize(work: StartedWork, at: string): void {
   const words = wordsOf(work)
   let bytes = words.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0)
   for (const [name, value] of Object.entries(work.env ?? {})) {
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 2
   }
   if (bytes <= LIMITS.argumentsBytes) return
-  const field = `${at}${work.executor === 'argv' ? 'argv' : work.env ? 'env' : 'interpreter'}`
+  const field = `${at}${work.executor === 'argv' ? 'argv' : work.env ? 'env' : LONG[work.executor]}`
   const most = LIMITS.argumentsBytes
   throw wrong(field, `makes arguments and environment ${bytes} bytes; at most ${most} fit`)
 }
 
-function wordsOf(work: Work): readonly string[] {
+/** Which of its words can be long by itself. */
+const LONG = { shell: 'run', script: 'interpreter', container: 'container.command' } as const
+
+function wordsOf(work: StartedWork): readonly string[] {
   switch (work.executor) {
     case 'argv':
       return work.argv
@@ -222,9 +216,7 @@ function wordsOf(work: Work): readonly string[] {
       return [work.shell ?? DEFAULT_SHELL, work.run]
     case 'script':
       return work.interpreter
+    case 'container':
+      return [...(work.entrypoint ?? []), ...(work.command ?? [])]
   }
-}
-
-function wrong(field: string, what: string): PunctualError {
-  return new PunctualError('invalid_field', `${field} ${what}`, { field })
 }

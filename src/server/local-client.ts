@@ -6,7 +6,7 @@ import { isFinal } from '../core/run-state.ts'
 import { parseRunFilter, type RunFilter } from '../core/run-filter.ts'
 import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
 import type { NewRun, RunRecord, Store } from '../store/port.ts'
-import { isProcess, type Work } from '../core/work.ts'
+import type { Work } from '../core/work.ts'
 import type { LaneSpec } from '../core/lane.ts'
 import { auditOf } from './admin/by.ts'
 import type { Catalog } from './catalog.ts'
@@ -172,7 +172,7 @@ export function assignmentOf(
 
 /** The function a lane is for, unless it is named like the job. */
 function taskOf(executor: string, job: string): string | null {
-  if (isProcess(executor)) return null
+  if (!executor.startsWith(HANDLER)) return null
   const task = executor.slice(HANDLER.length)
   return task === job ? null : task
 }

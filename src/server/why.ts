@@ -104,8 +104,14 @@ function offerOf(worker: WireWorker) {
   return { projects, queues, executors, slots, labels }
 }
 
+const DOES: Readonly<Record<string, string>> = {
+  http: 'sends requests',
+  container: 'runs containers',
+}
+
 function needs({ queue, labels, executor, weight }: Lane): string {
-  const what = isProcess(executor) ? `runs ${executor} commands` : `has ${executor}`
+  const what =
+    DOES[executor] ?? (isProcess(executor) ? `runs ${executor} commands` : `has ${executor}`)
   const where = queue === 'default' ? '' : `, serves the queue ${queue}`
   const asked = readPlacement(labels)
   const carried = labelTexts(asked.labels)

@@ -91,8 +91,11 @@ export class Attempt implements HandlerContext, UnderWay {
   }
 
   #call(handler: Handler | undefined): Settled | { kind: 'called'; promise: PromiseLike<unknown> } {
-    const { job, input } = this.assignment
-    if (!handler) return { kind: 'unstartable', message: `this worker has no handler for ${job}` }
+    const { job, input, work } = this.assignment
+    if (!handler) {
+      const what = work ? `does not run ${work.executor} work` : `has no handler for ${job}`
+      return { kind: 'unstartable', message: `this worker ${what}` }
+    }
     let value: unknown
     try {
       value = input === null ? undefined : JSON.parse(input)

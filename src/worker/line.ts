@@ -3,11 +3,11 @@ import { backOffMs } from './back-off.ts'
 import { createBell } from './bell.ts'
 import { createBook } from './book.ts'
 import { exchangeLoop } from './exchange-loop.ts'
+import { type Executors, openExecutors } from './executors/executors.ts'
 import { heartbeatLoop } from './heartbeat-loop.ts'
 import { createLease } from './lease.ts'
 import { readOptions, type WorkerOptions } from './options.ts'
 import { type Pacemaker, startPacemaker } from './pacemaker/pacemaker.ts'
-import { openProcesses, type Processes } from './processes/processes.ts'
 import { shippingLoop } from './processes/shipping-loop.ts'
 import { isHopeless, mustRegisterAgain } from './refusal.ts'
 import { createRegistrar } from './register.ts'
@@ -70,7 +70,7 @@ export function createLine(options: WorkerOptions): Worker {
   let isDraining = false
   let exchanges = 0
   let heartbeats = 0
-  let processes: Processes | undefined
+  let executors: Executors | undefined
   let pacemaker: Pacemaker | undefined
 
   const book = createBook({
@@ -78,9 +78,12 @@ export function createLine(options: WorkerOptions): Worker {
     slots: settings.offer.slots,
     begin(assignment, hooks) {
       const { work, task, job } = assignment
-      if (work && processes) return processes.begin(assignment, work, hooks)
-      // Without work for a process, or without processes, only a function could do it.
-      return new Attempt(assignment, settings.handlers.get(task ?? job), hooks)
+      const handler = work ? undefined : settings.handlers.get(task ?? job)
+      // What nobody here can do is an attempt too: one that says so.
+      return (
+        (work && executors?.begin(assignment, work, hooks)) ??
+        new Attempt(assignment, handler, hooks)
+      )
     },
     onForsaken: () => current?.end('a launcher is gone'),
     onChange() {
@@ -96,7 +99,7 @@ export function createLine(options: WorkerOptions): Worker {
   const registrar = createRegistrar({
     client,
     clock,
-    offer: () => ({ ...settings.offer, ...processes?.introduction }),
+    offer: () => ({ ...settings.offer, ...executors?.introduction }),
     book,
     lease,
     onSessionEnd(why) {
@@ -141,7 +144,7 @@ export function createLine(options: WorkerOptions): Worker {
     started.resolve()
     telling.log('registered', { session: session.id, registration: session.registration })
     const loops = [exchangeLoop(session, deps), heartbeatLoop(session, { ...deps, pacemaker })]
-    if (processes) loops.push(shippingLoop(session, { ...deps, shelf: processes.shelf }))
+    if (executors) loops.push(shippingLoop(session, { ...deps, shelf: executors.shelf }))
     // One that fails takes the other along; both are over before the next registration begins.
     const ends = loops.map((loop) => loop.finally(() => session.end('a loop failed')))
     session.signal.addEventListener('abort', () => pacemaker?.rest())
@@ -151,7 +154,7 @@ export function createLine(options: WorkerOptions): Worker {
   }
 
   function renewed(leftMs: number): void {
-    processes?.renew(leftMs)
+    executors?.renew(leftMs)
     pacemaker?.renew(leftMs)
   }
 
@@ -185,7 +188,7 @@ export function createLine(options: WorkerOptions): Worker {
     started.resolve()
     pacemaker?.close()
     // With the goodbye others get what was here, so none of it may be left.
-    await processes?.close()
+    await executors?.close()
     await leave()
     telling.log('stopped', { reason })
     stopped.resolve(reason)
@@ -212,11 +215,11 @@ export function createLine(options: WorkerOptions): Worker {
 
   async function prepare(): Promise<void> {
     try {
-      if (settings.processes) {
-        processes = await openProcesses(settings.processes, { clock, onError: telling.error })
+      if (settings.executors) {
+        executors = await openExecutors(settings.executors, { clock, onError: telling.error })
       }
       if (client.heartbeatPost) {
-        pacemaker = startPacemaker({ lifeline: processes?.lifeline, onError: telling.error })
+        pacemaker = startPacemaker({ lifeline: executors?.lifeline, onError: telling.error })
       }
     } catch (error) {
       telling.error(error)

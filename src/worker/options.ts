@@ -4,22 +4,22 @@ import { type Labels, USER_LABEL } from '../core/labels.ts'
 import { LABEL_VALUE, LIMITS, NAME } from '../core/limits.ts'
 import type { Working } from '../core/protocol.ts'
 import { PROCESS_EXECUTORS } from '../core/work.ts'
+import type { ExecutorOptions } from './executors/executors.ts'
 import type { Handler } from './handler.ts'
-import type { ProcessOptions } from './processes/processes.ts'
 import { systemClock, systemRandom } from './system-clock.ts'
 import { createTelling, type LogFields, type Telling } from './telling.ts'
 
 /** What servers accept: a poll must be over well before the request that carries it. */
 const LONGEST_POLL_MS = 20_000
 
-export interface WorkerOptions {
+export interface WorkerOptions extends ExecutorOptions {
   readonly client: Working
   /** How the worker shows up in lists. Need not be unique. */
   readonly name: string
   /** The code of each task this worker runs, by name. */
   readonly handlers?: Readonly<Record<string, Handler>> | undefined
-  /** Also runs shell commands, programs and scripts. */
-  readonly processes?: ProcessOptions | undefined
+  /** Of what the options below make possible, only these; all of it if absent. */
+  readonly executors?: readonly string[] | undefined
   /** In order of preference: a later queue is served while the earlier ones are empty. */
   readonly queues?: readonly string[] | undefined
   readonly labels?: Labels | undefined
@@ -50,7 +50,8 @@ export interface WorkerSettings {
     readonly slots: number
   }
   readonly handlers: ReadonlyMap<string, Handler>
-  readonly processes: ProcessOptions | undefined
+  /** Absent if there are only functions. */
+  readonly executors: ExecutorOptions | undefined
   readonly clock: Clock
   readonly random: Random
   readonly signal: AbortSignal | undefined
@@ -61,8 +62,12 @@ export interface WorkerSettings {
 export function readOptions(options: WorkerOptions): WorkerSettings {
   const { name, projects, queues = ['default'], labels = {}, slots = 10, pollMs = 10_000 } = options
   const handlers = new Map(Object.entries(options.handlers ?? {}))
-  const executors = [
+  const possible = [
     ...(options.processes ? PROCESS_EXECUTORS : []),
+    ...(options.http ? ['http'] : []),
+  ]
+  const executors = [
+    ...restrict(possible, options.executors),
     ...Array.from(handlers.keys(), (task) => `handler:${task}`),
   ]
   requireCount('slots', slots, 1, LIMITS.slots)
@@ -76,19 +81,26 @@ export function readOptions(options: WorkerOptions): WorkerSettings {
     throw wrong(`labels.${USER_LABEL}`, 'is no label: allow users instead')
   }
   requireNames('projects', projects ?? [], NAME, LIMITS.queues)
-  if (executors.length === 0) throw wrong('handlers', 'names no task, and there are no processes')
+  if (executors.length === 0) throw wrong('handlers', 'names no task, and nothing else is offered')
   if (queues.length === 0) throw wrong('queues', 'names no queue')
   return {
     client: options.client,
     offer: { name, queues, labels, executors, slots, ...(projects && { projects }) },
     handlers,
-    processes: options.processes,
+    executors: possible.length === 0 ? undefined : options,
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     signal: options.signal,
     telling: createTelling(options),
     pollMs,
   }
+}
+
+function restrict(possible: readonly string[], wanted: readonly string[] | undefined) {
+  if (!wanted) return possible
+  const unknown = wanted.find((name) => !possible.includes(name))
+  if (unknown === undefined) return wanted
+  throw wrong('executors', `has ${unknown}, but this worker can offer ${possible.join(', ')}`)
 }
 
 function requireCount(field: string, value: number, min: number, max: number): void {

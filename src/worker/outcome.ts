@@ -16,6 +16,13 @@ export type Settled =
   | { readonly kind: 'signalled'; readonly signal: string }
   /** It was killed because it took more than it may. */
   | { readonly kind: 'overran'; readonly cause: 'oom' | 'error'; readonly message: string }
+  /** It ended, and whoever ran it knows why that is a failure. */
+  | {
+      readonly kind: 'failed'
+      readonly cause: 'error' | 'timeout' | 'oom' | 'start_error'
+      readonly message: string
+      readonly retriable?: boolean
+    }
   /** It ended well and left something that cannot be used. */
   | { readonly kind: 'broken'; readonly message: string }
   /** It was told to stop before it had begun. */
@@ -45,6 +52,11 @@ export function outcomeOf(
       return stoppedOr(held, stopped, failed(held, 'signal', `killed by ${settled.signal}`))
     case 'overran':
       return stoppedOr(held, stopped, failed(held, settled.cause, settled.message))
+    case 'failed':
+      return stoppedOr(held, stopped, {
+        ...failed(held, settled.cause, settled.message),
+        ...(settled.retriable === false ? { retriable: false } : {}),
+      })
     case 'broken':
       return fatal(held, settled.message)
     case 'unstarted':

@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
+import { NETWORKS, PULLS } from '../../core/container-work.ts'
 import { LIMITS, NAME } from '../../core/limits.ts'
 import { BACKOFFS, RETRIABLE_CAUSES } from '../../core/retry.ts'
 import {
   duration,
   fields,
+  flag,
   fraction,
   labels,
   list,
@@ -26,6 +28,42 @@ const retry = fields({
   on: Type.Optional(list(oneOf(RETRIABLE_CAUSES), RETRIABLE_CAUSES.length)),
 })
 
+const words = list(longText(), LIMITS.arguments)
+
+const http = fields({
+  url: longText(),
+  method: Type.Optional(longText()),
+  headers: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      maxProperties: LIMITS.headers,
+      additionalProperties: { type: 'string', description: 'text' },
+      description: `an object of at most ${LIMITS.headers} headers and their texts`,
+    }),
+  ),
+  body: Type.Optional(longText()),
+  expect: Type.Optional(text(LIMITS.tagLength)),
+  max_response: Type.Optional(size()),
+  redirects: Type.Optional(wholeNumber(0, LIMITS.redirects)),
+})
+
+const mount = fields({
+  source: longText(),
+  target: longText(),
+  readonly: Type.Optional(flag()),
+})
+
+const container = fields({
+  image: longText(),
+  command: Type.Optional(words),
+  entrypoint: Type.Optional(words),
+  mounts: Type.Optional(list(mount, LIMITS.mounts)),
+  workdir: Type.Optional(longText()),
+  user: Type.Optional(longText()),
+  network: Type.Optional(oneOf(NETWORKS)),
+  pull: Type.Optional(oneOf(PULLS)),
+})
+
 /** What belongs together is decided by `readWork`, which knows the better words for it. */
 const work = {
   run: Type.Optional(longText()),
@@ -37,6 +75,8 @@ const work = {
       description: 'a program, or a list of a program and its arguments',
     }),
   ),
+  http: Type.Optional(http),
+  container: Type.Optional(container),
   cwd: Type.Optional(longText()),
   env: Type.Optional(
     Type.Unsafe<Record<string, string>>({

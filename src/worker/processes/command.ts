@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Assignment } from '../../core/protocol.ts'
-import { DEFAULT_SHELL, type Work } from '../../core/work.ts'
+import { DEFAULT_SHELL, type ProcessWork } from '../../core/work.ts'
 import { ATTEMPT_VARIABLE, FENCE_VARIABLE, RUN_VARIABLE } from '../launcher/process-tree.ts'
 import type { AttemptFiles } from './attempt-files.ts'
 import type { LocalUser } from './local-users.ts'
@@ -51,11 +51,14 @@ export function environmentOf(
 }
 
 /** One trace for a run, one span for an attempt, without anybody having to remember them. */
-function traceparent(run: string, fence: number): string {
+export function traceparent(run: string, fence: number): string {
   return `00-${hash('sha256', run).slice(0, 32)}-${hash('sha256', `${run}/${fence}`).slice(0, 16)}-01`
 }
 
-export function commandOf(work: Work, files: AttemptFiles): [file: string, ...args: string[]] {
+export function commandOf(
+  work: ProcessWork,
+  files: AttemptFiles,
+): [file: string, ...args: string[]] {
   switch (work.executor) {
     case 'shell':
       return [work.shell ?? DEFAULT_SHELL, '-c', work.run]

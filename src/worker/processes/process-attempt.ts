@@ -1,7 +1,7 @@
 import { LIMITS } from '../../core/limits.ts'
 import type { ProcessEnd } from '../../core/output.ts'
 import type { Assignment, Done } from '../../core/protocol.ts'
-import type { Work } from '../../core/work.ts'
+import type { ProcessWork } from '../../core/work.ts'
 import type { WorkLimits } from '../../core/work-limits.ts'
 import type { StopCause } from '../handler.ts'
 import type { ChildEvents, Launcher, StartedChild } from '../launcher/launcher.ts'
@@ -37,7 +37,7 @@ export interface ProcessDeps {
 export class ProcessAttempt implements UnderWay {
   readonly assignment: Assignment
   readonly output: Output
-  readonly #work: Work
+  readonly #work: ProcessWork
   readonly #hooks: AttemptHooks
   readonly #deps: ProcessDeps
   readonly #terms: Terms | { readonly refused: string }
@@ -51,7 +51,7 @@ export class ProcessAttempt implements UnderWay {
   #processEnd: ProcessEnd = {}
   #isOver = false
 
-  constructor(assignment: Assignment, work: Work, hooks: AttemptHooks, deps: ProcessDeps) {
+  constructor(assignment: Assignment, work: ProcessWork, hooks: AttemptHooks, deps: ProcessDeps) {
     this.assignment = assignment
     this.#work = work
     this.#hooks = hooks

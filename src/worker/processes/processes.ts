@@ -3,7 +3,7 @@ import type { Execution } from '../../core/execution.ts'
 import type { LimitBound, LimitBounds } from '../../core/limit-bounds.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Assignment } from '../../core/protocol.ts'
-import { PROCESS_EXECUTORS, type Work } from '../../core/work.ts'
+import type { ProcessWork } from '../../core/work.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
 import type { LauncherOptions } from '../launcher/launcher.ts'
 import { openLifelineFile } from '../launcher/lifeline.ts'
@@ -40,11 +40,10 @@ export interface ProcessOptions {
 
 /** Everything a worker needs to run processes. */
 export interface Processes {
-  readonly executors: readonly string[]
   /** What the worker says of them when it registers. */
   readonly introduction: { readonly users: readonly string[]; readonly execution: Execution }
   readonly shelf: Shelf
-  begin(assignment: Assignment, work: Work, hooks: AttemptHooks): UnderWay
+  begin(assignment: Assignment, work: ProcessWork, hooks: AttemptHooks): UnderWay
   /** Everything it started may live this much longer. */
   renew(leftMs: number): void
   /** For a thread that renews it by itself. */
@@ -101,7 +100,6 @@ export async function openProcesses(
   }
 
   return {
-    executors: PROCESS_EXECUTORS,
     introduction: introduce(host, allowed),
     shelf,
     lifeline: lifeline.fd,

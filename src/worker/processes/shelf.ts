@@ -1,29 +1,38 @@
-import type { LogChunkMessage } from '../../core/protocol.ts'
+import type { Assignment, LogChunkMessage } from '../../core/protocol.ts'
 import { type Bell, createBell } from '../bell.ts'
-import type { ProcessAttempt } from './process-attempt.ts'
+import type { Output } from './output.ts'
 
 /** Characters in one message; each may take six bytes on the wire, and a body holds four million. */
 const MESSAGE_LENGTH = 512 * 1024
 /** So much of one attempt is not kept waiting for company. */
 const URGENT_LENGTH = 32 * 1024
 
+/** An attempt whose output is sent while it is under way. */
+export interface Printing {
+  readonly assignment: Assignment
+  readonly output: Output
+  elapsedMs(): number
+  /** The server says it is not ours any more. */
+  forget(): void
+}
+
 /** Attempts that have printed something the server does not know yet. */
 export interface Shelf {
-  add(attempt: ProcessAttempt): void
-  remove(attempt: ProcessAttempt): void
+  add(attempt: Printing): void
+  remove(attempt: Printing): void
   readonly isEmpty: boolean
   /** Rings when something is added, and when something should leave soon. */
   readonly bell: Bell
   isUrgent(): boolean
   /** What fits into one message, at most one chunk of each attempt. */
-  gather(): { attempt: ProcessAttempt; message: LogChunkMessage }[]
+  gather(): { attempt: Printing; message: LogChunkMessage }[]
 }
 
 export function createShelf(): Shelf {
-  const attempts = new Set<ProcessAttempt>()
+  const attempts = new Set<Printing>()
   const bell = createBell()
 
-  const isUrgent = ({ output }: ProcessAttempt) => output.isEnded || output.length >= URGENT_LENGTH
+  const isUrgent = ({ output }: Printing) => output.isEnded || output.length >= URGENT_LENGTH
 
   return {
     bell,

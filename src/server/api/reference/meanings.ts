@@ -34,6 +34,12 @@ const executed: Meanings = {
   argv: 'A program and its arguments, started without a shell.',
   script: 'A script, stored with the run.',
   interpreter: 'The program that reads `script`, or it and its arguments; `/bin/sh` if absent.',
+  http:
+    'A request to send: `url`, `method`, `headers`, `body`, `expect` (statuses that are a success, ' +
+    'such as `200-299,304`), `max_response` and `redirects`.',
+  container:
+    'A container to run: `image`, `command`, `entrypoint`, `mounts`, `workdir`, `user`, `network` ' +
+    'and `pull`.',
   cwd: 'The directory it starts in, as an absolute path.',
   env: 'Variables of its environment, besides those of the worker.',
   stdin: 'What it reads from its standard input.',
@@ -51,7 +57,7 @@ const registration: Meanings = {
 
 export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
   Submission: {
-    job: 'The job it is a run of. Needed unless it brings `run`, `argv` or `script`.',
+    job: 'The job it is a run of. Needed unless it brings `run`, `argv`, `script`, `http` or `container`.',
     ...single,
     ...shared,
     ...executed,
@@ -91,7 +97,8 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     projects: 'The projects it serves; all that its token may serve if absent.',
     queues: 'The queues it serves.',
     labels: 'What it has that runs may ask for.',
-    executors: 'What it can execute: `shell`, `argv`, `script`, `handler:<name>`.',
+    executors:
+      'What it can execute: `shell`, `argv`, `script`, `http`, `container`, `handler:<name>`.',
     slots: 'How much it runs at once.',
     users: 'Users that commands may ask to run as.',
     execution: 'How surely it holds its processes, for people who look.',

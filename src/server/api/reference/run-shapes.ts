@@ -1,5 +1,8 @@
+import { type ContainerWork, type Mount, NETWORKS, PULLS } from '../../../core/container-work.ts'
+import type { HttpWork } from '../../../core/http-work.ts'
 import type { OutputEnd, ProcessEnd } from '../../../core/output.ts'
 import type { CancelAnswer, SubmitAnswer } from '../../../core/protocol.ts'
+import { METHODS } from '../../../core/web-request.ts'
 import { CAUSES, STATES } from '../../../core/run-state.ts'
 import type {
   WireAttempt,
@@ -29,11 +32,9 @@ import {
   word,
 } from './shapes.ts'
 
-const surroundings = {
-  cwd: text('The directory it starts in.'),
+const started = {
   env: texts('Variables of its environment, besides those of the worker.'),
   stdin: text('What it reads from its standard input.'),
-  umask: text('Octal digits.'),
   kill_grace_ms: whole('How long it has between the polite signal and the other one.'),
   limits: record<WorkLimits>(
     'How much of its machine an attempt may take.',
@@ -47,6 +48,11 @@ const surroundings = {
     },
     ['memory_bytes', 'cpu', 'pids', 'files', 'output_bytes', 'tmp_bytes'],
   ),
+}
+const surroundings = {
+  ...started,
+  cwd: text('The directory it starts in.'),
+  umask: text('Octal digits.'),
   run_as: text('The user it runs as.'),
 }
 const MAY_BE_ABSENT = [
@@ -93,7 +99,7 @@ export const RUN_SHAPES = {
   }),
   RunPage: page('Run'),
   Work: {
-    description: 'The process to start, if it is the run’s own and not its job’s.',
+    description: 'What to execute, if it is the run’s own and not its job’s.',
     oneOf: [
       record<ShellWork>(
         'A line for a shell.',
@@ -123,6 +129,50 @@ export const RUN_SHAPES = {
           ...surroundings,
         },
         MAY_BE_ABSENT,
+      ),
+      record<HttpWork>(
+        'A request to send.',
+        {
+          executor: text('Which kind of work this is.', { const: 'http' }),
+          url: text('Where to.'),
+          method: word(METHODS, 'Its method.'),
+          headers: texts('Headers besides those that Punctual sends.'),
+          body: text('Its body; the input of the run if absent.'),
+          expect: text('Statuses that are a success; `200-299` if absent.'),
+          max_response_bytes: whole('How much of the answer is read.'),
+          redirects: whole('How many redirects are followed.'),
+        },
+        ['headers', 'body', 'expect', 'max_response_bytes', 'redirects'],
+      ),
+      record<ContainerWork>(
+        'A container to run.',
+        {
+          executor: text('Which kind of work this is.', { const: 'container' }),
+          image: text('The image.'),
+          command: list({ type: 'string' }, 'Arguments of its program, or the program.'),
+          entrypoint: list({ type: 'string' }, 'Instead of the program of the image.'),
+          mounts: list(
+            record<Mount>(
+              'A path of the worker’s machine, inside.',
+              {
+                source: text('On the worker’s machine.'),
+                target: text('Inside.'),
+                readonly: flag('Whether it cannot be written.'),
+              },
+              ['readonly'],
+            ),
+            'What of the worker’s machine it sees.',
+          ),
+          workdir: text('The directory it starts in, inside.'),
+          user: text('The user it runs as, inside.'),
+          network: word(NETWORKS, 'Whether it has one.'),
+          pull: word(PULLS, 'When the image is fetched.'),
+          ...started,
+        },
+        [
+          ...(['command', 'entrypoint', 'mounts', 'workdir', 'user', 'network', 'pull'] as const),
+          ...(['env', 'stdin', 'kill_grace_ms', 'limits'] as const),
+        ],
       ),
     ],
   },

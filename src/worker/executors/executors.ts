@@ -1,0 +1,73 @@
+import type { Clock } from '../../core/clock.ts'
+import type { HttpWork } from '../../core/http-work.ts'
+import type { Assignment } from '../../core/protocol.ts'
+import { PROCESS_EXECUTORS, type Work } from '../../core/work.ts'
+import { type AllowList, NOTHING_ALLOWED } from '../../outbound/allow-list.ts'
+import { createOutbound } from '../../outbound/outbound.ts'
+import { openProcesses, type Processes, type ProcessOptions } from '../processes/processes.ts'
+import { createShelf, type Shelf } from '../processes/shelf.ts'
+import type { AttemptHooks, UnderWay } from '../under-way.ts'
+import { HttpAttempt } from './http.ts'
+
+/** Makes the attempt for work of one kind; nothing has started yet. */
+type BeginWork<Kind extends Work = Work> = (
+  assignment: Assignment,
+  work: Kind,
+  hooks: AttemptHooks,
+) => UnderWay
+
+export interface ExecutorOptions {
+  /** Runs shell commands, programs and scripts. */
+  readonly processes?: ProcessOptions | undefined
+  /** Sends requests. */
+  readonly http?: HttpOptions | undefined
+}
+
+export interface HttpOptions {
+  /** Addresses that may be called beyond the public internet. */
+  readonly allow?: AllowList | undefined
+}
+
+/** Everything a worker does besides calling its own functions, by the name of the executor. */
+export interface Executors {
+  /** What the worker says of them when it registers. */
+  readonly introduction: Processes['introduction'] | undefined
+  /** What its attempts have printed. */
+  readonly shelf: Shelf
+  begin(assignment: Assignment, work: Work, hooks: AttemptHooks): UnderWay | undefined
+  /** Everything it started may live this much longer. */
+  renew(leftMs: number): void
+  /** For a thread that renews it by itself; absent if nothing could outlive the worker. */
+  readonly lifeline: number | undefined
+  /** Ends what is still there; resolves when it is gone. */
+  close(): Promise<void>
+}
+
+export async function openExecutors(
+  options: ExecutorOptions,
+  { clock, onError }: { clock: Clock; onError(error: unknown): void },
+): Promise<Executors> {
+  const byName = new Map<string, BeginWork>()
+  const processes =
+    options.processes && (await openProcesses(options.processes, { clock, onError }))
+  const shelf = processes?.shelf ?? createShelf()
+  const echo = options.processes?.echo
+  if (processes) {
+    for (const name of PROCESS_EXECUTORS) byName.set(name, processes.begin as BeginWork)
+  }
+  if (options.http) {
+    const { allow = NOTHING_ALLOWED } = options.http
+    const deps = { shelf, echo, outbound: createOutbound({ clock, allow }) }
+    const begin: BeginWork<HttpWork> = (assignment, work, hooks) =>
+      new HttpAttempt(assignment, work, hooks, deps)
+    byName.set('http', begin as BeginWork)
+  }
+  return {
+    introduction: processes?.introduction,
+    shelf,
+    begin: (assignment, work, hooks) => byName.get(work.executor)?.(assignment, work, hooks),
+    renew: (leftMs) => processes?.renew(leftMs),
+    lifeline: processes?.lifeline,
+    close: async () => processes?.close(),
+  }
+}

@@ -1,0 +1,138 @@
+import type { ProcessEnd } from '../../core/output.ts'
+import type { Assignment, Done } from '../../core/protocol.ts'
+import type { StopCause } from '../handler.ts'
+import { outcomeOf, type Settled } from '../outcome.ts'
+import { Output } from '../processes/output.ts'
+import type { ProcessDeps } from '../processes/process-attempt.ts'
+import type { Printing, Shelf } from '../processes/shelf.ts'
+import type { AttemptHooks, UnderWay } from '../under-way.ts'
+
+export interface PrintingDeps {
+  readonly shelf: Pick<Shelf, 'add' | 'remove'>
+  readonly outputLimitBytes?: number | undefined
+  /** For people who watch the worker. */
+  readonly echo?: ProcessDeps['echo']
+}
+
+/** What is known once it has settled. */
+export interface Ending {
+  readonly settled: Settled
+  /** JSON text. */
+  readonly result?: string | undefined
+  readonly process?: ProcessEnd | undefined
+}
+
+const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
+
+/**
+ * An attempt with a log: told to stop, timed, and reported once everything but the last of its output
+ * is with the server. What it does meanwhile is for its executor to say.
+ */
+export abstract class PrintingAttempt implements UnderWay, Printing {
+  readonly assignment: Assignment
+  readonly output: Output
+  readonly #hooks: AttemptHooks
+  readonly #deps: PrintingDeps
+  readonly #over = new AbortController()
+  #startedMono = 0
+  #stopped: StopCause | undefined
+  #ending: Ending | undefined
+  #isOver = false
+
+  constructor(assignment: Assignment, hooks: AttemptHooks, deps: PrintingDeps) {
+    this.assignment = assignment
+    this.#hooks = hooks
+    this.#deps = deps
+    this.output = new Output({
+      limitBytes: deps.outputLimitBytes ?? OUTPUT_LIMIT_BYTES,
+      onChange: () => this.#changed(),
+      onRoom: (hasRoom) => this.throttle(hasRoom),
+    })
+  }
+
+  /** Does the work; never rejects. */
+  protected abstract work(): Promise<Ending>
+  /** Ends the work early: whatever it is doing, `work` settles soon. */
+  protected abstract interrupt(why: StopCause): void
+  /** Whether there is room for what it prints. */
+  protected abstract throttle(hasRoom: boolean): void
+
+  start(): void {
+    const { timeoutMs } = this.assignment
+    this.#startedMono = this.#hooks.clock.mono()
+    if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
+    void this.work().then((ending) => this.#settle(ending))
+  }
+
+  stop(why: StopCause): void {
+    if (this.#stopped !== undefined || this.#ending) return
+    this.#stopped = why
+    this.remark(REMARKS[why])
+    this.interrupt(why)
+  }
+
+  forget(): void {
+    this.stop('lease_lost')
+    if (this.#ending) this.#end(undefined)
+  }
+
+  elapsedMs(): number {
+    return this.#hooks.clock.mono() - this.#startedMono
+  }
+
+  protected get stopped(): StopCause | undefined {
+    return this.#stopped
+  }
+
+  protected remark(text: string): void {
+    this.output.remark(this.elapsedMs(), `punctual: ${text}`)
+  }
+
+  protected print(stream: 1 | 2, bytes: Buffer): void {
+    this.output.push(stream, this.elapsedMs(), bytes)
+    this.#deps.echo?.(this.assignment, stream, bytes)
+  }
+
+  #settle(ending: Ending): void {
+    this.#ending = ending
+    this.#over.abort('over')
+    this.output.end(this.elapsedMs())
+    if (this.#stopped === 'lease_lost') this.#end(undefined)
+    else this.#changed()
+  }
+
+  #changed(): void {
+    if (this.#isOver) return
+    const summary = this.#ending && this.output.summary()
+    if (!this.#ending || !summary) return this.#deps.shelf.add(this)
+    const { settled, result, process } = this.#ending
+    const done = outcomeOf(this.assignment, this.#stopped, settled)
+    this.#end(
+      done && {
+        ...done,
+        ...(result !== undefined && done.outcome === 'succeeded' ? { result } : {}),
+        process: { ...process, ...(summary.chunks > 0 ? { output: summary } : {}) },
+      },
+    )
+  }
+
+  #end(done: Done | undefined): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#deps.shelf.remove(this)
+    this.#hooks.onEnd(this, done)
+    this.#hooks.onReturn(this)
+  }
+
+  async #watchTimeout(timeoutMs: number): Promise<void> {
+    await this.#hooks.clock.sleep(timeoutMs, this.#over.signal)
+    this.stop('timeout')
+  }
+}
+
+const REMARKS: Record<StopCause, string> = {
+  timeout: 'it ran out of time and is told to stop',
+  cancelled: 'it was cancelled and is told to stop',
+  draining: 'the worker is shutting down; it will be started again elsewhere',
+  lease_lost: 'the lease was lost; it is ended',
+}
