@@ -66,7 +66,7 @@ export async function serve(
 
 async function startWorker(
   scheduler: Scheduler,
-  { slots }: Settings,
+  { slots, processes }: Settings,
   terminal: Terminal,
   onError: (error: unknown) => void,
 ): Promise<Worker | undefined> {
@@ -77,7 +77,7 @@ async function startWorker(
     // Of a server that runs on its own, every project is the worker's business.
     projects: [],
     slots,
-    processes: { ...(terminal.hasColour ? { echo: createEcho(terminal) } : {}) },
+    processes: { ...processes, ...(terminal.hasColour ? { echo: createEcho(terminal) } : {}) },
     onError,
   })
   await worker.start()

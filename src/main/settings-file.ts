@@ -16,6 +16,11 @@ const TYPES: Readonly<Record<Exclude<keyof GivenSettings, 'data'>, Type>> = {
   allowHost: 'a list of texts',
   tlsCert: 'a text',
   tlsKey: 'a text',
+  limit: 'a list of texts',
+  allowUser: 'a list of texts',
+  runAs: 'a text',
+  launcher: 'a text',
+  containment: 'a text',
 }
 
 /** Settings that outlive a command line. A file that is not there says nothing. */

@@ -24,6 +24,10 @@ test('without a word it serves on loopback and keeps its data beside it', () => 
     isOpen: false,
     allowHosts: [],
     tls: undefined,
+    processes: {
+      ...{ limits: {}, allowUsers: [], runAs: undefined },
+      ...{ launcher: undefined, containment: undefined },
+    },
   })
 })
 
@@ -36,6 +40,13 @@ test('a flag wins over the environment, which wins over the file, which wins ove
     ['::1', 5, 4, 'postgres://a'],
   )
   assert.equal(readSettings({ data, port: '6' }, {}).port, 6)
+})
+
+test('what processes may do stands in the file, and a flag says it anew', (t) => {
+  const data = directoryWith(t, '{"limit":["memory=1GiB","pids=9"],"allowUser":["deploy"]}')
+  const { processes } = readSettings({ data, limit: ['pids=5'] }, { PUNCTUAL_RUN_AS: 'nobody' })
+  assert.deepEqual(processes.limits, { pids: { usual: 5, most: 5 } })
+  assert.deepEqual([processes.allowUsers, processes.runAs], [['deploy'], 'nobody'])
 })
 
 test('an address brings its port: what a weaker source says about ports does not apply', (t) => {
@@ -87,6 +98,7 @@ const refused: [why: string, flags: GivenSettings, field: string][] = [
   ['an inline limit beyond what rows hold', { inlineLimit: '65KiB' }, 'inline-limit'],
   ['an inline limit of next to nothing', { inlineLimit: '255B' }, 'inline-limit'],
   ['an inline limit without a unit', { inlineLimit: '1000' }, 'inline-limit'],
+  ['a limit that is none', { limit: ['memory=0B'] }, 'limit'],
   ['a certificate without its key', { tlsCert: 'a.pem' }, 'tls-cert'],
 ]
 for (const [why, flags, field] of refused) {

@@ -5,6 +5,12 @@ import { LIMITS } from '../core/limits.ts'
 import { parseSize } from '../core/size.ts'
 import { BLOB_PLACES, type BlobPlace, usualPlace } from './open-blobs.ts'
 import { isStoreUrl } from './open-store.ts'
+import {
+  type GivenProcessSettings,
+  type ProcessSettings,
+  processSettingsIn,
+  readProcessSettings,
+} from './process-settings.ts'
 import { collectRefusals, type Refusals } from './refusals.ts'
 import { readSettingsFile } from './settings-file.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
@@ -23,10 +29,12 @@ export interface Settings {
   readonly isOpen: boolean
   readonly allowHosts: readonly string[]
   readonly tls: TlsFiles | undefined
+  /** Of its worker. */
+  readonly processes: ProcessSettings
 }
 
 /** As flags, environment and file give them: all text, all optional. */
-export interface GivenSettings {
+export interface GivenSettings extends GivenProcessSettings {
   readonly listen?: string | undefined
   readonly port?: string | undefined
   readonly data?: string | undefined
@@ -68,6 +76,7 @@ export function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv): Sett
     isOpen,
     allowHosts: [...(given.allowHost ?? []), ...(isLoopback(host) ? [] : ownNames(host))],
     tls: readTlsFiles(given.tlsCert, given.tlsKey, refusals),
+    processes: readProcessSettings(given, refusals),
   }
   refusals.throwIfAny()
   return settings
@@ -87,6 +96,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv, refusals: Refusals): GivenSetti
     allowHost: text('PUNCTUAL_ALLOW_HOST')?.split(','),
     tlsCert: text('PUNCTUAL_TLS_CERT'),
     tlsKey: text('PUNCTUAL_TLS_KEY'),
+    ...processSettingsIn(env),
   }
 }
 

@@ -24,12 +24,25 @@ async function main(): Promise<number> {
         'allow-host': { type: 'string', multiple: true },
         'tls-cert': { type: 'string' },
         'tls-key': { type: 'string' },
+        limit: { type: 'string', multiple: true },
+        'allow-user': { type: 'string', multiple: true },
+        'run-as': { type: 'string' },
+        launcher: { type: 'string' },
+        containment: { type: 'string' },
       },
     })
-    const { 'allow-host': allowHost, 'tls-cert': tlsCert, 'tls-key': tlsKey, ...rest } = values
-    const { 'inline-limit': inlineLimit, ...same } = rest
-    const given = { ...same, allowHost, tlsCert, tlsKey, inlineLimit }
-    const settings = readSettings(given, process.env)
+    const settings = readSettings(
+      {
+        ...values,
+        allowHost: values['allow-host'],
+        tlsCert: values['tls-cert'],
+        tlsKey: values['tls-key'],
+        allowUser: values['allow-user'],
+        runAs: values['run-as'],
+        inlineLimit: values['inline-limit'],
+      },
+      process.env,
+    )
     return await serve(settings, { terminal, version: readVersion(), withWorker: true })
   } catch (error) {
     const known = error instanceof PunctualError ? error : undefined

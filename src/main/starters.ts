@@ -9,7 +9,7 @@ import type { WorkerFlags } from './work.ts'
  */
 export function addStarters(program: Command, cli: Cli, version: string): void {
   const { terminal } = cli
-  const repeat = (value: string, before: string[]) => [...before, value]
+  const repeat = (value: string, before: string[] = []) => [...before, value]
 
   const start = async (flags: GivenSettings, withWorker: boolean) => {
     const { readSettings } = await import('./settings.ts')
@@ -32,7 +32,15 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
       .option('--tls-cert <file>', 'serve HTTPS with this certificate')
       .option('--tls-key <file>', 'and this key')
 
-  server('up', 'start everything here: server, scheduler and a worker')
+  const ofProcesses = (command: Command) =>
+    command
+      .option('--limit <name=value>', 'what each command may take: memory=1GiB; repeat', repeat)
+      .option('--allow-user <names>', 'users that commands may ask to run as', repeat)
+      .option('--run-as <user>', 'whom commands run as that do not ask')
+      .option('--launcher <kind>', 'auto, native or node: what starts processes')
+      .option('--containment <level>', 'auto, pidns, cgroup or group: what holds them')
+
+  ofProcesses(server('up', 'start everything here: server, scheduler and a worker'))
     .option('--slots <count>', 'how much may run at once; 8 if absent')
     .action((flags: GivenSettings) => start(flags, true))
 
@@ -46,8 +54,7 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
       ? { ...before, [text]: 'true' }
       : { ...before, [text.slice(0, at)]: text.slice(at + 1) }
   }
-  program
-    .command('worker')
+  ofProcesses(program.command('worker'))
     .description('take work from a server and run it here')
     .option('--name <name>', 'how it shows up in lists')
     .option('--queue <name>', 'a queue to serve, best first; may be repeated', repeat)

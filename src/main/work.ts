@@ -7,11 +7,18 @@ import type { Terminal } from '../cli/terminal.ts'
 import { connect } from '../client/index.ts'
 import { createWorker } from '../worker/index.ts'
 import { createEcho } from './echo.ts'
+import {
+  type GivenProcessSettings,
+  type ProcessSettings,
+  processSettingsIn,
+  readProcessSettings,
+} from './process-settings.ts'
+import { collectRefusals } from './refusals.ts'
 import { stopOnSignals } from './signals.ts'
 
 const DRAIN_MS = 30_000
 
-export interface WorkerFlags {
+export interface WorkerFlags extends GivenProcessSettings {
   readonly name?: string
   readonly queue?: string[]
   readonly label?: Record<string, string>
@@ -29,6 +36,7 @@ export async function work(
   const global = command.optsWithGlobals<{ server?: string; token?: string; project?: string }>()
   const { url, token } = findServer(global, { env: terminal.env, cwd: terminal.cwd })
   if (token === undefined) throw noToken(url)
+  const processes = processSettings(flags, terminal.env)
   const client = connect({ url, token, ...(global.project && { project: global.project }) })
   const worker = createWorker({
     client,
@@ -37,6 +45,7 @@ export async function work(
     ...(flags.label && { labels: flags.label }),
     slots: count('slots', flags.slots),
     processes: {
+      ...processes,
       launchers: count('launchers', flags.launchers),
       passEnv: flags.passEnv,
       ...(terminal.hasColour ? { echo: createEcho(terminal) } : {}),
@@ -52,6 +61,24 @@ export async function work(
     },
     hurry: worker.kill,
   })
+}
+
+/** What a flag says, it says instead of its variable. */
+function processSettings(flags: WorkerFlags, env: NodeJS.ProcessEnv): ProcessSettings {
+  const refusals = collectRefusals()
+  const given = processSettingsIn(env)
+  const settings = readProcessSettings(
+    {
+      limit: flags.limit ?? given.limit,
+      allowUser: flags.allowUser ?? given.allowUser,
+      runAs: flags.runAs ?? given.runAs,
+      launcher: flags.launcher ?? given.launcher,
+      containment: flags.containment ?? given.containment,
+    },
+    refusals,
+  )
+  refusals.throwIfAny()
+  return settings
 }
 
 function noToken(url: string): Failure {

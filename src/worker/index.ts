@@ -1,6 +1,7 @@
 /** `punctual/worker`: run your own functions as jobs. */
 export { createWorker, type StopReason, type Worker, type WorkerStats } from './worker.ts'
 export type { WorkerOptions } from './options.ts'
+export type { ProcessOptions } from './processes/processes.ts'
 export {
   AttemptStopped,
   FatalError,

@@ -210,6 +210,8 @@ test('the doctor says what is well and what is not', async (t) => {
   assert.match(ill.out, /1 run waits in the queue default, which no worker serves/)
   await api.startWorker()
   const well = await run('doctor')
+  const said = well.out.replaceAll(/\s+/g, ' ')
+  assert.match(said, /✔ w1 holds processes .* launcher\); limits: .*tmp; users: the worker's own/)
   assert.deepEqual([well.code, well.out.includes('✖')], [0, false], well.out)
   assert.equal((await run('--server', 'http://127.0.0.1:1', 'doctor')).code, 1)
   assert.match((await run('--token', 'wrong', 'doctor')).out, /✖ the token is missing or wrong/)

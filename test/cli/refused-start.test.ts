@@ -18,6 +18,20 @@ test('a server with wrong settings does not start, says all of them and leaves w
   assert.match(err, /\n  help:  .+\n  code:  config_invalid\n$/)
 })
 
+test('a worker says all that is wrong with it, and an unknown user keeps it from starting', async (t) => {
+  const home = openHome(t)
+  const worker = ['worker', '--server', 'http://127.0.0.1:1', '--token', 'x', '--queue', 'a']
+  const many = ['--queue', 'b', '--limit', 'memory=0B', '--limit', 'ram=1', '--containment', 'jail']
+  const wrong = await home.run([...worker, ...many])
+  assert.equal(wrong.code, 78)
+  assert.match(wrong.err, /✖ limit memory must be from 1 MiB to 65536 GiB\n/)
+  assert.match(wrong.err, /✖ limit "ram=1" is not NAME=VALUE/)
+  assert.match(wrong.err, /✖ containment "jail" is not one of auto, pidns, cgroup, group\n/)
+  const stranger = await home.run([...worker, '--allow-user', 'root,nobody-by-that-name'])
+  assert.equal(stranger.code, 78)
+  assert.match(stranger.err, /✖ there is no user "nobody-by-that-name" on this machine/)
+})
+
 test('nobody beyond this machine is let in without a token', async (t) => {
   const home = openHome(t)
   const flags = ['--data', home.dataDir, '--listen', '0.0.0.0:0', '--open']

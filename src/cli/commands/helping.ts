@@ -3,6 +3,7 @@ import type { WireQueue, WireWorker } from '../../core/views.ts'
 import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { completionFor, type Shell, SHELLS } from '../completion.ts'
+import { describeExecution } from '../describe-execution.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { printList, type Show } from '../output.ts'
@@ -99,6 +100,7 @@ async function examineWork(calls: ServerCalls): Promise<Finding[]> {
       what: describeWorkers(workers),
       advice: 'Start one with `punctual worker`.',
     },
+    ...describeExecution(workers).map((what) => ({ isGood: true, what })),
     ...unserved.map(({ name, ready }) => ({
       isGood: false,
       what: `${ready === 1 ? '1 run waits' : `${ready} runs wait`} in the queue ${name}, which no worker serves`,

@@ -132,6 +132,7 @@ function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAt
     ['worker', run.worker],
     ['exit code', run.process?.exit_code?.toString() ?? null],
     ['signal', run.process?.signal ?? null],
+    ['held by', run.process?.containment ?? null],
     ['said', run.message],
     ['input', run.input === null ? null : JSON.stringify(run.input)],
     ['result', run.result === null ? null : JSON.stringify(run.result)],

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type GivenProcessSettings,
+  processSettingsIn,
+  readProcessSettings,
+} from './process-settings.ts'
+import { collectRefusals } from './refusals.ts'
+
+function read(given: GivenProcessSettings) {
+  const refusals = collectRefusals()
+  const settings = readProcessSettings(given, refusals)
+  refusals.throwIfAny()
+  return settings
+}
+
+test('without a word there are no limits, no users, and the best launcher there is', () => {
+  assert.deepEqual(read(processSettingsIn({ PUNCTUAL_LIMIT: '' })), {
+    limits: {},
+    allowUsers: [],
+    runAs: undefined,
+    launcher: undefined,
+    containment: undefined,
+  })
+})
+
+test('limits have a usual and a highest value; users may come in lists', () => {
+  const env = {
+    PUNCTUAL_LIMIT: 'memory=512MiB..2GiB,pids=500,cpu=0.5',
+    PUNCTUAL_ALLOW_USER: 'deploy,www-data',
+    PUNCTUAL_RUN_AS: 'nobody',
+    PUNCTUAL_LAUNCHER: 'native',
+    PUNCTUAL_CONTAINMENT: 'pidns',
+  }
+  assert.deepEqual(read(processSettingsIn(env)), {
+    limits: {
+      memory: { usual: 2 ** 29, most: 2 ** 31 },
+      pids: { usual: 500, most: 500 },
+      cpu: { usual: 0.5, most: 0.5 },
+    },
+    allowUsers: ['deploy', 'www-data'],
+    runAs: 'nobody',
+    launcher: 'native',
+    containment: 'pidns',
+  })
+  assert.deepEqual(read({ allowUser: ['a,b', 'c'] }).allowUsers, ['a', 'b', 'c'])
+})
+
+const refused: [why: string, given: GivenProcessSettings, said: RegExp][] = [
+  ['a limit without a value', { limit: ['memory'] }, /^limit "memory" is not NAME=VALUE/],
+  ['a limit nobody knows', { limit: ['disk=1GiB'] }, /^limit "disk=1GiB" .* memory, cpu, pids/],
+  ['a member of every object', { limit: ['constructor=1'] }, /^limit "constructor=1"/],
+  ['no memory', { limit: ['memory=0B'] }, /^limit memory must be from 1 MiB/],
+  ['a limit twice', { limit: ['pids=1', 'pids=2'] }, /^limit names pids twice/],
+  ['a user by number', { allowUser: ['0'] }, /^allow-user "0" is not the name of a user/],
+  ['an empty user', { allowUser: ['a,'] }, /^allow-user "" is not/],
+  ['a usual user that is none', { runAs: 'a b' }, /^run-as "a b" is not/],
+  [
+    'a launcher nobody has',
+    { launcher: 'systemd' },
+    /^launcher "systemd" is not one of auto, native/,
+  ],
+  ['a containment nobody has', { containment: 'jail' }, /^containment "jail" .* pidns, cgroup/],
+]
+for (const [why, given, said] of refused) {
+  test(`${why} is refused`, () => assert.throws(() => read(given), { message: said }))
+}
