@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { waitFor } from '../../../test/support/wait-for.ts'
+import { useOwnTmpdir } from '../testing/own-tmpdir.ts'
 import { openProcessWorker, sh } from '../testing/process-worker.ts'
 
-/** A directory for temporary files that no other test looks into. */
-function apart(t: TestContext): string {
-  const before = process.env['TMPDIR']
-  const directory = mkdtempSync(join(tmpdir(), 'punctual-apart-'))
-  process.env['TMPDIR'] = directory
-  t.after(() => {
-    if (before === undefined) delete process.env['TMPDIR']
-    else process.env['TMPDIR'] = before
-    rmSync(directory, { recursive: true })
-  })
-  return directory
+/** The directories of workers in there; launchers have another. */
+function roomsIn(directory: string): string[] {
+  return readdirSync(directory).filter((name) => name.startsWith('punctual-worker-'))
 }
 
 test('an attempt has a temporary directory of its own, closed to others and gone afterwards', async (t) => {
-  const directory = apart(t)
+  const directory = useOwnTmpdir(t)
   const { perform, textOf, worker, errors } = await openProcessWorker(t)
   const look = 'stat -c "%a %u" "$TMPDIR"; ls -A "$TMPDIR"; echo "$TMPDIR"; f=$(mktemp); echo "$f"'
   const lock = 'mkdir -p "$TMPDIR/a/b"; echo x > "$TMPDIR/a/b/c"; chmod 0 "$TMPDIR/a"'
@@ -34,16 +26,16 @@ test('an attempt has a temporary directory of its own, closed to others and gone
   }
   assert.notEqual(a[1], b[1])
   await worker.drain(0)
-  assert.deepEqual(readdirSync(directory), [])
+  assert.deepEqual(roomsIn(directory), [])
   assert.deepEqual(errors, [])
 })
 
 test('a command may bring another, and then gets none', async (t) => {
-  const directory = apart(t)
+  const directory = useOwnTmpdir(t)
   const { perform, textOf } = await openProcessWorker(t)
   await perform('run_a', sh('echo "$TMPDIR"', { env: { TMPDIR: '/elsewhere' } }))
   assert.equal(textOf('run_a'), '/elsewhere\n')
-  const [room = ''] = readdirSync(directory)
+  const [room = ''] = roomsIn(directory)
   assert.deepEqual(readdirSync(join(directory, room)), [])
 })
 
@@ -76,15 +68,14 @@ test('a worker has a usual limit for those that name none, and a highest for tho
 })
 
 test('a worker that starts removes what a killed one has left, and nothing of those that live', async (t) => {
-  const directory = apart(t)
+  const directory = useOwnTmpdir(t)
   const first = await openProcessWorker(t)
-  const [living = ''] = readdirSync(directory)
+  const [living = ''] = roomsIn(directory)
   const [, , world] = living.split('-')
   const dead = join(directory, `punctual-worker-${world}-4194303-abcdef`)
   const foreign = join(directory, `punctual-worker-1${world}-4194303-abcdef`)
   for (const path of [dead, foreign, join(directory, 'punctual-worker-other')]) mkdirSync(path)
   mkdirSync(join(dead, 'tmp-1', 'deep'), { recursive: true })
-  utimesSync(dead, 0, 0)
   await openProcessWorker(t)
   await waitFor(() => !existsSync(dead), { what: 'the leftovers to go' })
   assert.ok(existsSync(join(directory, living)) && existsSync(foreign))
