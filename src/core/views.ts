@@ -63,6 +63,17 @@ export interface WireNewToken extends WireToken {
   readonly token: string
 }
 
+export interface WireStorage {
+  /** What is larger than this is a blob. */
+  readonly inline_bytes: number
+  readonly blobs: {
+    readonly kind: string
+    readonly place: string
+    readonly writable: boolean
+    readonly reason: string | null
+  }
+}
+
 export interface WireAudit {
   readonly id: string
   readonly at: string

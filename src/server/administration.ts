@@ -2,6 +2,7 @@ import { createActors } from './admin/actors.ts'
 import { type AuditLog, createAuditLog } from './admin/audit.ts'
 import { createJobs, type Jobs } from './admin/jobs.ts'
 import { createQueues, type Queues } from './admin/queues.ts'
+import { createStorage, type Storage } from './admin/storage.ts'
 import { createTokens, type Tokens } from './admin/tokens.ts'
 import { createWorkers, type Workers } from './admin/workers.ts'
 import type { Clock } from '../core/clock.ts'
@@ -22,6 +23,7 @@ export interface Administration {
   readonly audit: AuditLog
   readonly workers: Workers
   readonly runs: RunReading
+  readonly storage: Storage
   /** What happens to runs, as it happens. */
   readonly feed: Feed
 }
@@ -35,6 +37,7 @@ export function createAdministration(deps: {
   readonly watch: Watch
   readonly clock: Clock
   readonly feed: Feed
+  readonly keeping: Parameters<typeof createStorage>[0]
   storeNow(): number
   onQueueChange(): Promise<void>
   onTokenChange(): void
@@ -51,6 +54,7 @@ export function createAdministration(deps: {
     tokens: createTokens({ store, catalog, actors, onChange: deps.onTokenChange }),
     audit: createAuditLog({ store, catalog, actors }),
     workers,
+    storage: createStorage(deps.keeping),
     feed: deps.feed,
     runs: createRunReading({
       ...{ store, catalog, workers, watch, clock, storeNow },

@@ -1,8 +1,9 @@
 import type * as prom from 'prom-client'
 import type { EndCommand, Lease, TickBatch, TickResult } from '../store/port.ts'
+import { type BlobMetrics, blobMetrics } from './blob-metrics.ts'
 
 /** What a node counts. Numbers only: names of jobs and runs belong in logs, not in time series. */
-export interface Metrics {
+export interface Metrics extends BlobMetrics {
   /** A tick that is durable now. */
   onTick(batch: TickBatch, result: TickResult, tookMs: number): void
   /** An attempt this node granted has ended. */
@@ -42,6 +43,8 @@ export function createMetrics(sources: MetricSources): Metrics {
     onRequest: (method, route, status) => active?.onRequest(method, route, status),
     onLoopLag: (ms) => active?.onLoopLag(ms),
     onScheduleLag: (ms) => active?.onScheduleLag(ms),
+    onBlob: (figures) => active?.onBlob(figures),
+    onCollected: (count) => active?.onCollected(count),
     page: async () => (await (counting ??= begin())).page(),
   }
 }
@@ -97,6 +100,7 @@ function countWith(library: Library, sources: MetricSources): Metrics {
   addGauges(registry, library, sources)
 
   return {
+    ...blobMetrics(library, registry),
     onTick(batch, result, tookMs) {
       submitted.inc(batch.submits.length)
       tickSeconds.observe(tookMs / 1_000)

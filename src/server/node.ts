@@ -18,6 +18,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { createMembership } from './membership.ts'
 import { createQueueBook } from './queue-book.ts'
 import { createGrantedInputs } from './payloads/granted-inputs.ts'
+import { measured } from './payloads/measured-blobs.ts'
 import { createPayloads } from './payloads/payloads.ts'
 import { createRegistry } from './sessions/registry.ts'
 import { createRoster, type Roster } from './sessions/roster.ts'
@@ -152,10 +153,12 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     ...{ clock, random, config, store, membership, roster, giveBack, lose, look },
   })
 
-  const payloads = createPayloads({
-    ...{ blobs: options.blobs, clock, random, area: await store.identity() },
+  const blobs = measured(options.blobs, { clock, onBlob: metrics.onBlob })
+  const keeping = {
+    ...{ blobs, clock, random, area: await store.identity() },
     ...{ inlineBytes: config.inlineBytes, orphanMs: config.orphanBlobMs },
-  })
+  }
+  const payloads = createPayloads(keeping)
   const inputsOf = createGrantedInputs({
     payloads,
     onError,
@@ -237,6 +240,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       metrics,
       onError,
     },
+    collecting: { ...keeping, store, onCollected: metrics.onCollected },
     isEnding,
   })
 
@@ -247,6 +251,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     clientFor: (project, actor = null) => createLocalClient(project, actor, parts),
     admin: createAdministration({
       ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, storeNow },
+      keeping,
       onQueueChange: async () => void (await refresh()),
       onTokenChange: authenticator.forget,
     }),

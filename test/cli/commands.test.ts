@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runProgram } from '../../src/cli/program.ts'
 import { type OpenApi, openApi, ROOT_TOKEN } from '../api/open-api.ts'
@@ -18,8 +21,11 @@ function begin(env: Record<string, string>, isInteractive: boolean, argv: readon
   return { terminal, code }
 }
 
-async function open(t: TestContext, { withWorker = true } = {}): Promise<Shell> {
-  const api = await openApi(t)
+async function open(
+  t: TestContext,
+  { withWorker = true, ...options }: { withWorker?: boolean } & Parameters<typeof openApi>[1] = {},
+): Promise<Shell> {
+  const api = await openApi(t, options)
   if (withWorker) await api.startWorker()
   const env = { PUNCTUAL_SERVER: api.url, PUNCTUAL_TOKEN: ROOT_TOKEN }
   return {
@@ -206,6 +212,7 @@ test('the doctor says what is well and what is not', async (t) => {
   const ill = await run('doctor')
   assert.equal(ill.code, 1)
   assert.match(ill.out, /✔ its database answers/)
+  assert.match(ill.out, /✔ large inputs and results are kept as rows of SQLite/)
   assert.match(ill.out, /✖ no worker is connected\n  help: /)
   assert.match(ill.out, /1 run waits in the queue default, which no worker serves/)
   await api.startWorker()
@@ -215,6 +222,27 @@ test('the doctor says what is well and what is not', async (t) => {
   assert.deepEqual([well.code, well.out.includes('✖')], [0, false], well.out)
   assert.equal((await run('--server', 'http://127.0.0.1:1', 'doctor')).code, 1)
   assert.match((await run('--token', 'wrong', 'doctor')).out, /✖ the token is missing or wrong/)
+})
+
+test('the doctor says where large inputs are kept, and when they cannot be', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'punctual-doctor-'))
+  t.after(() => rmSync(dataDir, { recursive: true }))
+  const { run } = await open(t, { blobs: { place: 'fs', dataDir } })
+  const place = join(dataDir, 'blobs')
+  assert.ok((await run('doctor', '-o', 'json')).out.includes(`are kept in ${place}`))
+  rmSync(place, { recursive: true })
+  writeFileSync(place, 'not a directory')
+  const { out, code } = await run('doctor', '-o', 'json')
+  assert.ok(out.includes(`cannot be kept in ${place}`), out)
+  assert.equal(code, 1)
+})
+
+test('large inputs and results are told by their size, and shown to programs', async (t) => {
+  const { run, api } = await open(t, { withWorker: false })
+  const input = 'x'.repeat(100_000)
+  await api.call('POST', '/v1/runs', { body: { job: 'large', input } })
+  assert.match((await run('show', '@last')).out, /input +97\.7 KiB, shown by -o json/)
+  assert.ok((await run('show', '@last', '-o', 'json')).out.includes(input))
 })
 
 test('shells are told how to complete', async (t) => {

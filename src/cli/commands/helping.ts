@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import type { WireQueue, WireWorker } from '../../core/views.ts'
+import type { WireQueue, WireStorage, WireWorker } from '../../core/views.ts'
 import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { completionFor, type Shell, SHELLS } from '../completion.ts'
@@ -86,7 +86,25 @@ async function examine(calls: ServerCalls, now: number): Promise<Finding[]> {
     const advice = 'Give one with --token or PUNCTUAL_TOKEN; `punctual token create` makes them.'
     return [...findings, { ...token.finding, advice }]
   }
-  return [...findings, token.finding, ...(await examineWork(calls))]
+  const storage = await examineStorage(calls)
+  return [...findings, token.finding, ...storage, ...(await examineWork(calls))]
+}
+
+/** Told only to tokens of the installation; those of a project can do nothing about it. */
+async function examineStorage(calls: ServerCalls): Promise<Finding[]> {
+  const found = await attempt(() => calls.call<WireStorage>('GET', '/v1/storage'), '')
+  if (!found.value) return []
+  const { kind, place, writable, reason } = found.value.blobs
+  const where = kind === 'fs' ? `in ${place}` : `as ${place}`
+  return [
+    {
+      isGood: writable,
+      what: writable
+        ? `large inputs and results are kept ${where}`
+        : `large inputs and results cannot be kept ${where}: ${reason}`,
+      advice: `Make room and make it writable: ${place}`,
+    },
+  ]
 }
 
 async function examineWork(calls: ServerCalls): Promise<Finding[]> {

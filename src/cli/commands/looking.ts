@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { formatDuration } from '../../core/duration.ts'
+import { formatSize } from '../../core/size.ts'
 import type { WireAttempt, WireJob, WirePage, WireWhy } from '../../core/views.ts'
 import type { WireRun } from '../../core/wire.ts'
 import { beside } from '../beside.ts'
@@ -121,6 +122,12 @@ function noRuns(filter: string): string {
   return `No runs match ${filter}. All of them: punctual runs`
 }
 
+/** What is too large for a list is too large for a screen. */
+function describePayload(value: unknown, bytes: number | null): string | null {
+  if (bytes !== null) return `${formatSize(bytes)}, shown by -o json`
+  return value === null ? null : JSON.stringify(value)
+}
+
 function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAttempt[]): string {
   const facts: [string, string | null][] = [
     ['state', showState(terminal, run.state) + (run.cancelling ? ' (told to stop)' : '')],
@@ -134,8 +141,8 @@ function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAt
     ['signal', run.process?.signal ?? null],
     ['held by', run.process?.containment ?? null],
     ['said', run.message],
-    ['input', run.input === null ? null : JSON.stringify(run.input)],
-    ['result', run.result === null ? null : JSON.stringify(run.result)],
+    ['input', describePayload(run.input, run.input_bytes)],
+    ['result', describePayload(run.result, run.result_bytes)],
     [
       'tags',
       Object.entries(run.tags)

@@ -21,6 +21,7 @@ import { sendProblem } from './problem.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { collectRoutes } from './route-table.ts'
 import { runRoutes } from './run-routes.ts'
+import { storageRoutes } from './storage-routes.ts'
 import { submitRoutes } from './submit-routes.ts'
 import { uiRoutes } from './ui-routes.ts'
 import { refuseUnreadParameters } from './unread-parameters.ts'
@@ -95,6 +96,7 @@ export function createApi(options: ApiOptions): Api {
   eventRoutes(api, options)
   workerRoutes(api, options)
   adminRoutes(api, options)
+  storageRoutes(api, options)
   uiRoutes(api)
   referenceRoutes(api, routes, options.version ?? 'unknown')
   return api

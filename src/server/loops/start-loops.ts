@@ -10,6 +10,7 @@ import type { Undelivered } from '../undelivered.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Metrics } from '../metrics.ts'
 import { lookAtLanes } from './look-at-lanes.ts'
+import { collectBlobs, type Collecting } from './collect-blobs.ts'
 import { measureLag } from './measure-lag.ts'
 import { noteUses } from './note-uses.ts'
 import { checkOwnLeases } from './own-leases.ts'
@@ -39,6 +40,7 @@ export interface LoopDeps {
   readonly refreshQueues: Step
   readonly authenticator: Pick<Authenticator, 'takeUses'>
   readonly metrics: Pick<Metrics, 'onLoopLag' | 'onScheduleLag'>
+  readonly collecting: Collecting
   onError(error: unknown): void
 }
 
@@ -91,6 +93,7 @@ export function startLoops(deps: LoopDeps): Loops {
   start(measureLag({ clock, periodMs: LAG_PERIOD_MS, onLag: onLoopLag }), LAG_PERIOD_MS)
   start(retain({ store, storeNow, keepMs: config.keepMs }), 60_000)
   start(maintain({ store }), 60_000)
+  start(collectBlobs(deps.collecting), 60_000)
 
   return {
     wakeTimers(dueAt) {

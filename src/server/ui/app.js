@@ -99,6 +99,12 @@ async function paintRuns(query, signal) {
   )
 }
 
+/** What is too large for a list is too large for a page. */
+function payload(value, bytes) {
+  if (bytes !== null) return `${(bytes / 1024).toFixed(0)} KiB of JSON`
+  return value === null ? null : JSON.stringify(value)
+}
+
 async function showRun(id, signal) {
   const run = await (await api(`/v1/runs/${id}`, signal)).json()
   const why = await (await api(`/v1/runs/${id}/why`, signal)).json()
@@ -114,8 +120,8 @@ async function showRun(id, signal) {
     ['exit code', run.process?.exit_code?.toString()],
     ['signal', run.process?.signal],
     ['command', run.work && JSON.stringify(run.work)],
-    ['input', run.input === null ? null : JSON.stringify(run.input)],
-    ['result', run.result === null ? null : JSON.stringify(run.result)],
+    ['input', payload(run.input, run.input_bytes)],
+    ['result', payload(run.result, run.result_bytes)],
   ]
   const list = facts
     .filter(([, value]) => value)

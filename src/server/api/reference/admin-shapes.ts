@@ -6,6 +6,7 @@ import type {
   WireJobVersion,
   WireNewToken,
   WireQueue,
+  WireStorage,
   WireToken,
   WireWorker,
 } from '../../../core/views.ts'
@@ -46,6 +47,15 @@ const token = {
 
 /** What people administer: jobs, queues, workers, tokens, and the record of changes. */
 export const ADMIN_SHAPES = {
+  Storage: record<WireStorage>('Where this node keeps what is too large for a row.', {
+    inline_bytes: whole('Inputs and results larger than this are blobs.'),
+    blobs: record<WireStorage['blobs']>('Where blobs are kept.', {
+      kind: word(['fs', 'store'], 'As files, or as rows of the database.'),
+      place: text('For people.'),
+      writable: flag('Whether one could be kept now.'),
+      reason: orNull(text('Why not.')),
+    }),
+  }),
   Job: record<WireJob>('A job as it is defined now.', {
     name: text('Unique within its project.'),
     ...version,

@@ -40,8 +40,8 @@ const CHAPTERS: readonly Chapter[] = [
   },
   {
     name: 'Server',
-    description: 'Health, figures, and this reference.',
-    routes: / \/(livez|readyz|metrics|openapi\.json)$/,
+    description: 'Health, figures, storage, and this reference.',
+    routes: / \/(livez|readyz|metrics|openapi\.json|v1\/storage)$/,
   },
 ]
 
