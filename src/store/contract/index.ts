@@ -16,6 +16,7 @@ import { orphansContract } from './orphans.ts'
 import { outboxContract } from './outbox.ts'
 import { queriesContract } from './queries.ts'
 import { reopenContract } from './reopen.ts'
+import { secretsContract } from './secrets.ts'
 import { sessionsContract } from './sessions.ts'
 import { submitContract } from './submit.ts'
 import { submitKeysContract } from './submit-keys.ts'
@@ -49,6 +50,7 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['webhooks', webhooksContract],
   ['the outbox', outboxContract],
   ['deliveries', deliveriesContract],
+  ['secrets', secretsContract],
   ['upkeep', upkeepContract],
   ['opening again', reopenContract],
 ]

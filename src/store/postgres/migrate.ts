@@ -7,6 +7,7 @@ import { ownedSessions } from './migrations/0004-owned-sessions.ts'
 import { blobs } from './migrations/0005-blobs.ts'
 import { webhooks } from './migrations/0006-webhooks.ts'
 import { packedLogs } from './migrations/0007-packed-logs.ts'
+import { secrets } from './migrations/0008-secrets.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   blobs,
   webhooks,
   packedLogs,
+  secrets,
 ]
 
 export interface MigrateOptions {

@@ -20,6 +20,7 @@ import { prune } from './prune.ts'
 import * as queues from './queues.ts'
 import { recheck } from './recheck.ts'
 import * as queries from './run-queries.ts'
+import * as secrets from './secrets.ts'
 import * as sessions from './sessions.ts'
 import * as tokens from './tokens.ts'
 import { createTicker } from './tick.ts'
@@ -137,6 +138,16 @@ function createStore(db: Database, version: string, connections: readonly Connec
     listTokens: (input) => tokens.listTokens(db, input),
     revokeToken: (input) => tokens.revokeToken(db, input),
     touchTokens: (uses) => tokens.touchTokens(db, uses),
+    putSecret: (input) => secrets.putSecret(db, input),
+    removeSecret: (input) => secrets.removeSecret(db, input),
+    listSecrets: (input) => secrets.listSecrets(db, input),
+    findSecrets: (keys) => secrets.findSecrets(db, keys),
+    secretsWithoutKey: (input) => secrets.secretsWithoutKey(db, input),
+    resealSecrets: (input) => secrets.resealSecrets(db, input),
+    secretKeys: () => secrets.secretKeys(db),
+    forgetUnusedKeys: (input) => secrets.forgetUnusedKeys(db, input),
+    announceKeys: (input) => secrets.announceKeys(db, input),
+    nodesWithoutKey: (input) => secrets.nodesWithoutKey(db, input),
     listAudit: (input) => listAudit(db, input),
 
     identity: () => blobs.identity(db),

@@ -6,6 +6,7 @@ import { prepareBlobs } from './blobs.ts'
 import { prepareCatalog } from './catalog.ts'
 import { prepareDefinitions } from './definitions.ts'
 import { preparePutQueue } from './queues.ts'
+import { prepareSecrets } from './secrets.ts'
 import { prepareTokens } from './tokens.ts'
 import { prepareDeliveries } from './deliveries.ts'
 import { prepareExpandOutbox } from './outbox.ts'
@@ -102,6 +103,7 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const webhooks = prepareWebhooks(db, audit)
   const deliveries = prepareDeliveries(db, { audit, webhooks })
   const expandOutbox = prepareExpandOutbox(db)
+  const secrets = prepareSecrets(db, audit)
   const appendLog = prepareAppendLog(db)
   const blobs = prepareBlobs(db)
   const prune = preparePrune(db)
@@ -159,6 +161,11 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     settleDelivery: (input) => write(() => deliveries.settleDelivery(input, now())),
     redeliver: (input) => write(() => deliveries.redeliver(input, now())),
     pruneDeliveries: (input) => write(() => deliveries.pruneDeliveries(input)),
+    putSecret: (input) => write(() => secrets.putSecret(input, now())),
+    removeSecret: (input) => write(() => secrets.removeSecret(input, now())),
+    resealSecrets: (input) => write(() => secrets.resealSecrets(input)),
+    forgetUnusedKeys: (input) => write(() => secrets.forgetUnusedKeys(input)),
+    announceKeys: (input) => write(() => secrets.announceKeys(input)),
     ...queries,
 
     ping: () => read(() => void ping.get()),

@@ -24,6 +24,7 @@ import * as prune from './prune.ts'
 import * as queries from './queries.ts'
 import * as queues from './queues.ts'
 import * as recheck from './recheck.ts'
+import * as secrets from './secrets.ts'
 import * as sessions from './sessions.ts'
 import * as submit from './submit.ts'
 import * as tokens from './tokens.ts'
@@ -48,6 +49,7 @@ const MODULES = {
   prune,
   queues,
   recheck,
+  secrets,
   sessions,
   submit,
   tokens,

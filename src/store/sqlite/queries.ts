@@ -11,6 +11,7 @@ import { prepareOutboxQueries } from './outbox.ts'
 import { prepareWebhookQueries } from './webhooks.ts'
 import { prepareLogQueries } from './logs.ts'
 import { prepareQueueQueries } from './queues.ts'
+import { prepareSecretQueries } from './secrets.ts'
 import { prepareSessionQueries } from './sessions.ts'
 import { prepareTokenQueries } from './tokens.ts'
 import type { Transactions } from './transaction.ts'
@@ -62,6 +63,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     ...prepareDefinitionQueries(db),
     ...prepareQueueQueries(db),
     ...prepareTokenQueries(db),
+    ...prepareSecretQueries(db),
     ...prepareAuditQueries(db),
     ...prepareBlobQueries(db),
     ...prepareWebhookQueries(db),

@@ -136,6 +136,11 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
     settleDelivery: (input) => call('settleDelivery', input),
     redeliver: (input) => call('redeliver', input),
     pruneDeliveries: (input) => call('pruneDeliveries', input),
+    putSecret: (input) => call('putSecret', input),
+    removeSecret: (input) => call('removeSecret', input),
+    resealSecrets: (input) => call('resealSecrets', input),
+    forgetUnusedKeys: (input) => call('forgetUnusedKeys', input),
+    announceKeys: (input) => call('announceKeys', input),
 
     putBlob: (input) => call('putBlob', input),
     deleteBlobs: (keys) => call('deleteBlobs', keys),
