@@ -140,6 +140,7 @@ const anyPolicy: fc.Arbitrary<RunPolicy> = fc.record({
   }),
   onLost: fc.constantFrom('retry', 'fail'),
   lostMax: fc.nat(4),
+  secrets: fc.constant([]),
 })
 
 /** Brings a run that waits to its next attempt, as promotion and claim would. */

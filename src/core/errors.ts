@@ -23,6 +23,7 @@ export const ERRORS = {
   ],
   job_not_found: [404, 'Check the name; `GET /v1/jobs` lists the jobs that are defined.'],
   token_not_found: [404, 'Check the id; `GET /v1/tokens` lists the tokens there are.'],
+  secret_not_found: [404, 'Check the name; `GET /v1/secrets` lists the secrets of the project.'],
   session_unknown: [
     404,
     'Register again under the same session id, listing the attempts you hold.',
@@ -36,6 +37,7 @@ export const ERRORS = {
   exchange_out_of_order: [409, 'Number exchanges 1, 2, 3 … and repeat one until it is answered.'],
   job_is_live: [409, 'Cancel its runs first, or wait for them.'],
   job_exists: [409, 'Leave out `If-Match: "0"` to replace it.'],
+  secret_key_missing: [409, 'Give every node the same key file with --secret-key, and try again.'],
   version_conflict: [412, 'Read it again, apply your change to what is there now, and retry.'],
   body_too_large: [413, 'Split the request; one body may hold at most the documented size.'],
   uri_too_long: [414, 'Shorten the URL; put long values into the body.'],

@@ -36,6 +36,7 @@ function sorted(value: unknown): unknown {
 
 /** A run of a job: what the submission says wins over the definition, field by field. */
 export function withDefaults(submission: Submission, defaults: Submission): Submission {
+  const executesItsOwn = submission.work !== undefined || submission.task !== undefined
   return {
     job: submission.job,
     input: submission.input,
@@ -49,6 +50,8 @@ export function withDefaults(submission: Submission, defaults: Submission): Subm
     timeoutMs: submission.timeoutMs ?? defaults.timeoutMs,
     retry: submission.retry ?? defaults.retry,
     onLost: submission.onLost ?? defaults.onLost,
+    // They belong to what is executed: a run that brings its own work brings its own secrets.
+    secrets: submission.secrets ?? (executesItsOwn ? undefined : defaults.secrets),
     concurrency: submission.concurrency ?? defaults.concurrency,
     dedupeKey: submission.dedupeKey,
     idempotencyKey: submission.idempotencyKey,

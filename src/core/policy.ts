@@ -1,4 +1,5 @@
 import { DEFAULT_RETRY, type RetryPolicy } from './retry.ts'
+import type { SecretUse } from './secret.ts'
 
 /** What a run is allowed and promised, fixed when it is submitted. */
 export interface RunPolicy {
@@ -7,14 +8,22 @@ export interface RunPolicy {
   readonly onLost: 'retry' | 'fail'
   /** How many attempts may be lost before the run fails; a job that kills its worker must not loop. */
   readonly lostMax: number
+  /** What it is to be given when it starts. Names only: a run never holds a value. */
+  readonly secrets: readonly SecretUse[]
 }
 
-export const DEFAULT_POLICY: RunPolicy = { retry: DEFAULT_RETRY, onLost: 'retry', lostMax: 3 }
+export const DEFAULT_POLICY: RunPolicy = {
+  retry: DEFAULT_RETRY,
+  onLost: 'retry',
+  lostMax: 3,
+  secrets: [],
+}
 
 /** What of a policy a user may leave out. */
 export interface PolicyInput {
   readonly retry?: Partial<RetryPolicy> | undefined
   readonly onLost?: 'retry' | 'fail' | undefined
+  readonly secrets?: readonly SecretUse[] | undefined
 }
 
 /** The stored form: `null` for the default, so that the common run carries nothing. */
@@ -22,6 +31,7 @@ export function encodePolicy(input: PolicyInput): string | null {
   const stored: PolicyInput = {
     ...(input.retry && Object.keys(input.retry).length > 0 ? { retry: input.retry } : {}),
     ...(input.onLost && input.onLost !== 'retry' ? { onLost: input.onLost } : {}),
+    ...(input.secrets && input.secrets.length > 0 ? { secrets: input.secrets } : {}),
   }
   return Object.keys(stored).length === 0 ? null : JSON.stringify(stored)
 }
@@ -45,6 +55,7 @@ export function decodePolicy(stored: string | null): RunPolicy {
     retry: completeRetry(input.retry),
     onLost: input.onLost ?? DEFAULT_POLICY.onLost,
     lostMax: DEFAULT_POLICY.lostMax,
+    secrets: input.secrets ?? DEFAULT_POLICY.secrets,
   }
   if (memo.size >= MEMO_LIMIT) memo.clear()
   memo.set(stored, policy)

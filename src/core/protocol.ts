@@ -3,6 +3,7 @@ import type { Labels } from './labels.ts'
 import type { Entry, ProcessEnd } from './output.ts'
 import type { PolicyInput } from './policy.ts'
 import type { Cause, RunState } from './run-state.ts'
+import type { GivenSecret, SecretUse } from './secret.ts'
 import type { SubmitOutcome } from './submit-outcome.ts'
 import type { Work } from './work.ts'
 
@@ -116,6 +117,8 @@ export interface RunView {
   readonly tags: Readonly<Record<string, string>>
   /** The process to start, when it is the run's own and not its job's. */
   readonly work: Work | null
+  /** What its attempts are given when they start; never a value. */
+  readonly secrets: readonly SecretUse[]
   readonly input: unknown
   readonly result: unknown
   /** How large they are, if they are kept outside the row; lists then leave them out. */
@@ -130,6 +133,8 @@ export interface Hello {
   readonly queues: readonly string[]
   readonly labels: Labels
   readonly executors: readonly string[]
+  /** What it understands beyond the first version of this protocol. */
+  readonly features?: readonly string[] | undefined
   readonly slots: number
   /** Users its processes may run as, besides its own choice. */
   readonly users?: readonly string[] | undefined
@@ -205,6 +210,8 @@ export interface Assignment extends Held {
   readonly task: string | null
   /** JSON text of the input. */
   readonly input: string | null
+  /** Their values, for this attempt alone: kept out of everything that is printed or reported. */
+  readonly secrets?: readonly GivenSecret[]
 }
 
 export interface Heartbeat {

@@ -74,6 +74,31 @@ export interface WireStorage {
   }
 }
 
+/** Everything about a secret but itself. */
+export interface WireSecret {
+  readonly name: string
+  readonly version: number
+  readonly updated_at: string
+  /** The name of the token it was set with. */
+  readonly updated_by: string
+  /** The id of the key it is sealed with. */
+  readonly key: string
+}
+
+export interface WireSecretKeys {
+  /** Every key that secrets are sealed with. */
+  readonly keys: readonly { readonly id: string; readonly secrets: number }[]
+}
+
+export interface WireRotation extends WireSecretKeys {
+  /** The key that everything is sealed with now. */
+  readonly key: string
+  /** How many secrets were sealed anew. */
+  readonly resealed: number
+  /** Names of secrets that could not be opened, and are as they were. */
+  readonly broken: readonly string[]
+}
+
 export interface WireAudit {
   readonly id: string
   readonly at: string
@@ -94,6 +119,8 @@ export interface WireWorker {
   /** Users that runs may ask for. */
   readonly users: readonly string[]
   readonly executors: readonly string[]
+  /** What it understands beyond the first version of the protocol. */
+  readonly features: readonly string[]
   readonly projects: readonly string[]
   readonly slots: number
   readonly running: number

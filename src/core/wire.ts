@@ -12,6 +12,7 @@ import type {
   Welcome,
 } from './protocol.ts'
 import { readRetry, type WireRetry, writeRetry } from './wire-retry.ts'
+import { type GivenSecret, readSecrets, type SecretInput, writeSecrets } from './secret.ts'
 import type { WirePage } from './views.ts'
 import { writeLimits } from './work-limits.ts'
 import { readWork, type Work, type WorkInput } from './work.ts'
@@ -34,6 +35,7 @@ export interface WireSubmission extends WorkInput {
   readonly timeout?: string | undefined
   readonly retry?: WireRetry | undefined
   readonly on_lost?: 'retry' | 'fail' | undefined
+  readonly secrets?: readonly SecretInput[] | undefined
   readonly concurrency?: Submission['concurrency']
   readonly dedupe_key?: string | undefined
   readonly idempotency_key?: string | undefined
@@ -69,6 +71,7 @@ export function readSubmission(wire: WireSubmission, at = ''): Submission {
     timeoutMs: wire.timeout === undefined ? undefined : readTimeout(wire.timeout, `${at}timeout`),
     retry: wire.retry === undefined ? undefined : readRetry(wire.retry, `${at}retry.`),
     onLost: wire.on_lost,
+    secrets: wire.secrets && readSecrets(wire.secrets, `${at}secrets`, wire.env),
     concurrency: wire.concurrency && readGates(wire.concurrency, `${at}concurrency`),
     dedupeKey: wire.dedupe_key,
     idempotencyKey: wire.idempotency_key,
@@ -89,6 +92,7 @@ export function writeSubmission(run: Submission): WireSubmission {
     timeout: writeDuration(run.timeoutMs),
     retry: run.retry === undefined ? undefined : writeRetry(run.retry),
     on_lost: run.onLost,
+    secrets: run.secrets && writeSecrets(run.secrets),
     concurrency: run.concurrency,
     dedupe_key: run.dedupeKey,
     idempotency_key: run.idempotencyKey,
@@ -144,6 +148,7 @@ export interface WireRun {
   readonly retry_of: string | null
   readonly tags: RunView['tags']
   readonly work: RunView['work']
+  readonly secrets: RunView['secrets']
   readonly input: unknown
   readonly result: unknown
   readonly input_bytes: number | null
@@ -235,6 +240,7 @@ export interface WireAssignment extends Pick<Assignment, 'run' | 'fence' | 'job'
   readonly work?: Work
   readonly task?: string
   readonly input?: string
+  readonly secrets?: readonly GivenSecret[]
 }
 
 export function writeExchangeAnswer(answer: ExchangeAnswer): WireExchangeAnswer {
@@ -248,8 +254,8 @@ export function readExchangeAnswer(wire: WireExchangeAnswer): ExchangeAnswer {
 }
 
 function writeAssignment(assigned: Assignment): WireAssignment {
-  const { run, fence, job, project, attempt, weight, timeoutMs, dueAt, work, task, input } =
-    assigned
+  const { run, fence, job, project, attempt, weight, timeoutMs, dueAt } = assigned
+  const { work, task, input, secrets } = assigned
   // `undefined` is left out by JSON; an object of one shape is quicker to make than one of sixteen.
   return {
     run,
@@ -263,12 +269,13 @@ function writeAssignment(assigned: Assignment): WireAssignment {
     work: work ?? undefined,
     task: task ?? undefined,
     input: input ?? undefined,
+    secrets,
   } as WireAssignment
 }
 
 function readAssignment(wire: WireAssignment): Assignment {
   const { run, fence, job, project, attempt = 1, weight = 1, timeout_ms, due_at_ms } = wire
-  const { work, task, input } = wire
+  const { work, task, input, secrets } = wire
   return {
     run,
     fence,
@@ -281,6 +288,7 @@ function readAssignment(wire: WireAssignment): Assignment {
     work: work ?? null,
     task: task ?? null,
     input: input ?? null,
+    ...(secrets && { secrets }),
   }
 }
 

@@ -6,6 +6,8 @@ import type { ConnectionLimits } from '../server/api/connections.ts'
 import type { Route } from '../server/api/route-table.ts'
 import { DEFAULT_CONFIG, type NodeConfig } from '../server/config.ts'
 import { startNode } from '../server/node.ts'
+import type { KeySource } from '../server/secrets/keys.ts'
+import { openVault } from '../server/secrets/vault.ts'
 import { systemClock } from '../worker/system-clock.ts'
 import { type BlobPlace, openBlobs } from './open-blobs.ts'
 import { openStore } from './open-store.ts'
@@ -20,6 +22,8 @@ export interface SchedulerOptions {
   readonly random?: Random
   /** The token of this installation. */
   readonly rootToken?: string
+  /** What seals secrets. Without it there can be none. */
+  readonly secretKeys?: KeySource
   /** Of this program, for those who ask over HTTP. */
   readonly version?: string
   onError?(error: unknown): void
@@ -69,8 +73,9 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
   const start = async () => {
     const { place, dataDir } = options.blobs ?? { place: 'store', dataDir: '' }
     const blobs = await openBlobs(place, { store, dataDir, now: clock.now })
+    const vault = await openVault(store, options.secretKeys)
     return startNode({
-      ...{ store, blobs, clock, random, config, rootToken, version, onError },
+      ...{ store, blobs, clock, random, config, rootToken, version, vault, onError },
     })
   }
   const node = await start().catch(async (error: unknown) => {

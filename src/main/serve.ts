@@ -8,6 +8,7 @@ import { adminToken } from './admin-token.ts'
 import { lightBeacon } from './beacon.ts'
 import { createEcho } from './echo.ts'
 import { openScheduler, type Scheduler } from './scheduler.ts'
+import { secretKeyFile } from './secret-key-file.ts'
 import { isLoopback, type Settings } from './settings.ts'
 import { stopOnSignals } from './signals.ts'
 
@@ -27,6 +28,7 @@ export async function serve(
     blobs: { place: settings.blobs, dataDir: settings.dataDir },
     config: { inlineBytes: settings.inlineBytes },
     rootToken: token,
+    secretKeys: secretKeyFile(settings),
     version,
     onError: say,
     onFatal(error) {

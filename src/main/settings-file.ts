@@ -21,6 +21,7 @@ const TYPES: Readonly<Record<Exclude<keyof GivenSettings, 'data'>, Type>> = {
   runAs: 'a text',
   launcher: 'a text',
   containment: 'a text',
+  secretKey: 'a text',
 }
 
 /** Settings that outlive a command line. A file that is not there says nothing. */

@@ -28,6 +28,7 @@ test('without a word it serves on loopback and keeps its data beside it', () => 
       ...{ limits: {}, allowUsers: [], runAs: undefined },
       ...{ launcher: undefined, containment: undefined },
     },
+    secretKey: undefined,
   })
 })
 

@@ -31,6 +31,8 @@ export interface Settings {
   readonly tls: TlsFiles | undefined
   /** Of its worker. */
   readonly processes: ProcessSettings
+  /** The file with the keys of secrets, if it is not the usual one. */
+  readonly secretKey: string | undefined
 }
 
 /** As flags, environment and file give them: all text, all optional. */
@@ -46,6 +48,7 @@ export interface GivenSettings extends GivenProcessSettings {
   readonly allowHost?: readonly string[] | undefined
   readonly tlsCert?: string | undefined
   readonly tlsKey?: string | undefined
+  readonly secretKey?: string | undefined
 }
 
 const DEFAULT_PORT = 7420
@@ -77,6 +80,7 @@ export function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv): Sett
     allowHosts: [...(given.allowHost ?? []), ...(isLoopback(host) ? [] : ownNames(host))],
     tls: readTlsFiles(given.tlsCert, given.tlsKey, refusals),
     processes: readProcessSettings(given, refusals),
+    secretKey: given.secretKey,
   }
   refusals.throwIfAny()
   return settings
@@ -97,6 +101,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv, refusals: Refusals): GivenSetti
     tlsCert: text('PUNCTUAL_TLS_CERT'),
     tlsKey: text('PUNCTUAL_TLS_KEY'),
     ...processSettingsIn(env),
+    secretKey: text('PUNCTUAL_SECRET_KEY_FILE'),
   }
 }
 

@@ -29,6 +29,7 @@ async function main(): Promise<number> {
         'run-as': { type: 'string' },
         launcher: { type: 'string' },
         containment: { type: 'string' },
+        'secret-key': { type: 'string' },
       },
     })
     const settings = readSettings(
@@ -40,6 +41,7 @@ async function main(): Promise<number> {
         allowUser: values['allow-user'],
         runAs: values['run-as'],
         inlineLimit: values['inline-limit'],
+        secretKey: values['secret-key'],
       },
       process.env,
     )

@@ -31,6 +31,7 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
       .option('--allow-host <name>', 'another name it is called by; may be repeated', repeat)
       .option('--tls-cert <file>', 'serve HTTPS with this certificate')
       .option('--tls-key <file>', 'and this key')
+      .option('--secret-key <file>', 'keys of secrets; <data>/secret-key if absent')
 
   const ofProcesses = (command: Command) =>
     command

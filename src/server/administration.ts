@@ -3,6 +3,7 @@ import { type AuditLog, createAuditLog } from './admin/audit.ts'
 import { createJobs, type Jobs } from './admin/jobs.ts'
 import { createQueues, type Queues } from './admin/queues.ts'
 import { createStorage, type Storage } from './admin/storage.ts'
+import { createSecrets, type Secrets } from './admin/secrets.ts'
 import { createTokens, type Tokens } from './admin/tokens.ts'
 import { createWorkers, type Workers } from './admin/workers.ts'
 import type { Clock } from '../core/clock.ts'
@@ -12,6 +13,7 @@ import type { Definitions } from './definitions.ts'
 import type { Feed } from './events/feed.ts'
 import type { QueueBook } from './queue-book.ts'
 import { createRunReading, type RunReading } from './run-reading.ts'
+import type { Vault } from './secrets/vault.ts'
 import type { LaneBoard } from './tick/lane-board.ts'
 import type { Watch } from './watch.ts'
 
@@ -20,6 +22,7 @@ export interface Administration {
   readonly jobs: Jobs
   readonly queues: Queues
   readonly tokens: Tokens
+  readonly secrets: Secrets
   readonly audit: AuditLog
   readonly workers: Workers
   readonly runs: RunReading
@@ -38,6 +41,7 @@ export function createAdministration(deps: {
   readonly clock: Clock
   readonly feed: Feed
   readonly keeping: Parameters<typeof createStorage>[0]
+  readonly vault: Vault
   storeNow(): number
   onQueueChange(): Promise<void>
   onTokenChange(): void
@@ -52,6 +56,7 @@ export function createAdministration(deps: {
       onChange: deps.onQueueChange,
     }),
     tokens: createTokens({ store, catalog, actors, onChange: deps.onTokenChange }),
+    secrets: createSecrets({ store, catalog, actors, vault: deps.vault }),
     audit: createAuditLog({ store, catalog, actors }),
     workers,
     storage: createStorage(deps.keeping),

@@ -19,10 +19,10 @@ export function readNumberCursor(cursor: string | undefined): number {
 }
 
 /** A page that ended with a name. Before the first one comes nothing. */
-export function readNameCursor(cursor: string | undefined): string {
+export function readNameCursor(cursor: string | undefined, shape: RegExp = NAME): string {
   if (cursor === undefined) return ''
   const name = textOf(cursor)
-  if (NAME.test(name) && encodeCursor(name) === cursor) return name
+  if (shape.test(name) && encodeCursor(name) === cursor) return name
   throw notOurs()
 }
 

@@ -3,6 +3,7 @@ import { publicId } from '../core/ids.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Assignment, RunView, SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
 import { isFinal } from '../core/run-state.ts'
+import type { GivenSecret } from '../core/secret.ts'
 import { parseRunFilter, type RunFilter } from '../core/run-filter.ts'
 import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
 import type { NewRun, RunRecord, Store } from '../store/port.ts'
@@ -147,11 +148,13 @@ export function assignmentOf(
     lane,
     work,
     input,
+    secrets,
   }: {
     readonly catalog: Catalog
     readonly lane: Pick<LaneSpec, 'weight' | 'executor'> | undefined
     readonly work: Work | null
     readonly input: string | null
+    readonly secrets: readonly GivenSecret[] | undefined
   },
 ): Assignment {
   const job = catalog.jobName(lease.jobId)
@@ -167,6 +170,7 @@ export function assignmentOf(
     work,
     task: lane ? taskOf(lane.executor, job) : null,
     input,
+    ...(secrets && { secrets }),
   }
 }
 

@@ -22,6 +22,8 @@ import { measured } from './payloads/measured-blobs.ts'
 import { createPayloads } from './payloads/payloads.ts'
 import { createRegistry } from './sessions/registry.ts'
 import { createRoster, type Roster } from './sessions/roster.ts'
+import { createUnlock } from './secrets/unlock.ts'
+import { NO_VAULT, type Vault } from './secrets/vault.ts'
 import { createDraft } from './submissions.ts'
 import { createLaneBoard } from './tick/lane-board.ts'
 import { createTicker } from './tick/ticker.ts'
@@ -39,6 +41,8 @@ export interface NodeOptions {
   readonly config: NodeConfig
   /** The token of this installation; without one, nobody is let in but by tokens in the store. */
   readonly rootToken?: string | undefined
+  /** What opens secrets; without one there are none. */
+  readonly vault?: Vault | undefined
   /** Of this program. */
   readonly version?: string | undefined
   /** What went wrong and was survived. */
@@ -60,7 +64,7 @@ export interface SchedulerNode {
 }
 
 export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
-  const { store, clock, random, config } = options
+  const { store, clock, random, config, vault = NO_VAULT } = options
   const onError = options.onError ?? (() => {})
   const roster = createRoster()
   const board = createLaneBoard()
@@ -159,15 +163,12 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     ...{ inlineBytes: config.inlineBytes, orphanMs: config.orphanBlobMs },
   }
   const payloads = createPayloads(keeping)
-  const inputsOf = createGrantedInputs({
-    payloads,
-    onError,
-    isEnding,
-    fail(lease, message) {
-      const report = { kind: 'failed', cause: 'start_error', retriable: false } as const
-      end([lease], report, null, message).catch(onError)
-    },
-  })
+  /** Nobody can start it as it is: another attempt would fail the same way. */
+  const fail = (lease: Lease, message: string) => {
+    const report = { kind: 'failed', cause: 'start_error', retriable: false } as const
+    end([lease], report, null, message).catch(onError)
+  }
+  const inputsOf = createGrantedInputs({ payloads, onError, isEnding, fail })
 
   const laneOf = (lease: Lease) => board.get(lease.laneId)?.lane
   const parts: ClientParts = {
@@ -181,7 +182,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     node: () => membership.node,
     logWriter: createLogWriter(store),
     onLog: watch.touched,
-    draft: createDraft({ catalog, definitions, queues: queueBook, mintId, storeNow }),
+    draft: createDraft({ catalog, definitions, queues: queueBook, store, mintId, storeNow }),
     exchanging: {
       clock,
       roster,
@@ -199,9 +200,10 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       },
       payloads,
       inputsOf,
-      assignment: (lease, input) =>
+      unlock: createUnlock({ vault, isEnding, fail }),
+      assignment: (lease, given) =>
         assignmentOf(lease, {
-          ...{ catalog, lane: laneOf(lease), work: definitions.workOf(lease), input },
+          ...{ catalog, lane: laneOf(lease), work: definitions.workOf(lease), ...given },
         }),
     },
   }
@@ -211,11 +213,13 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     for (const session of roster.sessions.values()) session.pending?.settle()
     roster.clear()
     await membership.join()
+    await vault.announce(membership.node)
     board.doubt()
     feed.news.reset('this node was away')
   }
 
   await membership.join()
+  await vault.announce(membership.node)
   const feed = createFeed({
     clock,
     epoch: String(membership.node),
@@ -228,7 +232,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   board.rest(queueBook.isResting)
   const refresh = refreshQueues({ book: queueBook, board, kick: ticker.kick })
   const loops = startLoops({
-    ...{ store, clock, config, roster, board, ticker, membership },
+    ...{ store, clock, config, roster, board, ticker, membership, vault },
     ...{
       end,
       giveBack,
@@ -250,7 +254,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     },
     clientFor: (project, actor = null) => createLocalClient(project, actor, parts),
     admin: createAdministration({
-      ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, storeNow },
+      ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
       keeping,
       onQueueChange: async () => void (await refresh()),
       onTokenChange: authenticator.forget,

@@ -1,6 +1,7 @@
 import { placementTexts } from '../core/labels.ts'
 import type { LaneSpec } from '../core/lane.ts'
 import type { Submission } from '../core/protocol.ts'
+import { SECRETS_FEATURE } from '../core/secret.ts'
 import type { Catalog } from './catalog.ts'
 
 /** Where runs of one kind go. */
@@ -87,14 +88,18 @@ function placesOf(project: string, catalog: Catalog): ProjectPlaces {
 
 /** Names hold no spaces, so this is one text per combination. */
 function placeKey(submission: Submission): string {
-  const { job, queue, task, work, weight, runsOn } = submission
-  if (!queue && !task && !work && weight === undefined && !runsOn) return job
+  const { job, queue, task, work, weight, runsOn, secrets } = submission
+  if (!queue && !task && !work && weight === undefined && !runsOn && !secrets) return job
   const labels = labelsOf(submission)
   return [job, queue, executorOf(submission), weight, ...labels].join(' ')
 }
 
-function labelsOf({ runsOn, work }: Submission): string[] {
-  return placementTexts(runsOn?.labels, work?.run_as === undefined ? [] : [work.run_as])
+function labelsOf({ runsOn, work, secrets }: Submission): string[] {
+  return placementTexts({
+    labels: runsOn?.labels,
+    users: work?.run_as === undefined ? [] : [work.run_as],
+    features: secrets?.length ? [SECRETS_FEATURE] : [],
+  })
 }
 
 function executorOf({ job, task, work }: Submission): string {

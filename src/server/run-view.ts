@@ -1,5 +1,6 @@
 import { publicId } from '../core/ids.ts'
 import type { ProcessEnd } from '../core/output.ts'
+import { decodePolicy } from '../core/policy.ts'
 import type { Work } from '../core/work.ts'
 import type { RunView } from '../core/protocol.ts'
 import type { RunRecord } from '../store/port.ts'
@@ -47,6 +48,7 @@ export function viewOf(
     retryOf: run.retryOf === null ? null : publicId('run', run.retryOf),
     tags: run.tags === null ? {} : (JSON.parse(run.tags) as Record<string, string>),
     work: run.work === null ? null : (JSON.parse(run.work) as Work),
+    secrets: decodePolicy(run.policy).secrets,
     ...inputOf(run),
     ...resultOf(run),
   }

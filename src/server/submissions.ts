@@ -4,10 +4,11 @@ import { LIMITS } from '../core/limits.ts'
 import { encodePolicy } from '../core/policy.ts'
 import type { Submission } from '../core/protocol.ts'
 import { encodeWork } from '../core/work.ts'
-import type { NewRun } from '../store/port.ts'
+import type { NewRun, SecretStore } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { createPlaces, type Place } from './places.ts'
+import { requireSecrets } from './secrets/require-secrets.ts'
 import type { QueueBook } from './queue-book.ts'
 
 /** Turns what a client asked for into rows for the tick. Input is trusted: the API has checked it. */
@@ -21,12 +22,13 @@ export interface Drafting {
   readonly catalog: Catalog
   readonly definitions: Definitions
   readonly queues: QueueBook
+  readonly store: Pick<SecretStore, 'findSecrets'>
   mintId(): number
   storeNow(): number
 }
 
 export function createDraft(context: Drafting): Draft {
-  const { catalog, definitions, queues, mintId, storeNow } = context
+  const { catalog, definitions, queues, store, mintId, storeNow } = context
   const places = createPlaces(catalog)
 
   return async (submissions, project, actor) => {
@@ -38,6 +40,7 @@ export function createDraft(context: Drafting): Draft {
     const asked = found
       ? submissions.map((submission, index) => follow(submission, found[index] ?? null))
       : submissions
+    if (asked.some(({ secrets }) => secrets?.length)) await requireSecrets(asked, projectId, store)
     const at = place.find(asked) ?? (await place.learn(asked))
     const gates = asked.some(({ concurrency }) => concurrency?.length)
       ? await gatesOf(asked, projectId, catalog)

@@ -100,7 +100,7 @@ function whyReady(answer: Answer, waited: string, around: Surroundings): WireWhy
 
 function offerOf(worker: WireWorker) {
   const { projects, queues, executors, slots } = worker
-  const labels = placementTexts(worker.labels, worker.users)
+  const labels = placementTexts(worker)
   return { projects, queues, executors, slots, labels }
 }
 
@@ -118,7 +118,9 @@ function needs({ queue, labels, executor, weight }: Lane): string {
   const which = carried.length === 0 ? '' : `, carries ${carried.join(' and ')}`
   const who = asked.users.length === 0 ? '' : `, allows the user ${asked.users.join(' and ')}`
   const size = weight === 1 ? '' : `, has ${weight} slots`
-  return `one that ${what}${where}${which}${who}${size}`
+  const { features } = asked
+  const age = features.length === 0 ? '' : `, is new enough for ${features.join(' and ')}`
+  return `one that ${what}${where}${which}${who}${size}${age}`
 }
 
 function flagsFor({ queue, labels }: Lane): string {

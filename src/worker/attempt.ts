@@ -1,5 +1,6 @@
 import type { Assignment } from '../core/protocol.ts'
 import { AttemptStopped, type Handler, type HandlerContext, type StopCause } from './handler.ts'
+import { maskerOf } from './masking/masker.ts'
 import { messageOf, outcomeOf, type Settled } from './outcome.ts'
 import type { AttemptHooks, UnderWay } from './under-way.ts'
 
@@ -46,6 +47,11 @@ export class Attempt implements HandlerContext, UnderWay {
   }
   get dueAt(): number {
     return this.assignment.dueAt
+  }
+
+  get secrets(): Readonly<Record<string, string>> {
+    const { secrets = [] } = this.assignment
+    return Object.fromEntries(secrets.map(({ name, value }) => [name, value]))
   }
 
   get signal(): AbortSignal {
@@ -115,7 +121,8 @@ export class Attempt implements HandlerContext, UnderWay {
   #end(settled: Settled): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    this.#hooks.onEnd(this, outcomeOf(this.assignment, this.#stopped, settled))
+    const done = outcomeOf(this.assignment, this.#stopped, settled, maskerOf(this.assignment))
+    this.#hooks.onEnd(this, done)
   }
 
   async #watchTimeout(timeoutMs: number): Promise<void> {

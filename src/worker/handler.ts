@@ -15,6 +15,8 @@ export interface HandlerContext {
   readonly signal: AbortSignal
   /** The same for every attempt of the run: hand it to services that can recognise a repetition. */
   readonly idempotencyKey: string
+  /** The secrets the run asked for, by name. What the handler returns or throws is masked. */
+  readonly secrets: Readonly<Record<string, string>>
 }
 
 /** Thrown by a handler when another try would fail the same way: the run fails without a retry. */

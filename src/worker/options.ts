@@ -3,6 +3,7 @@ import { PunctualError } from '../core/errors.ts'
 import { type Labels, USER_LABEL } from '../core/labels.ts'
 import { LABEL_VALUE, LIMITS, NAME } from '../core/limits.ts'
 import type { Working } from '../core/protocol.ts'
+import { SECRETS_FEATURE } from '../core/secret.ts'
 import { PROCESS_EXECUTORS } from '../core/work.ts'
 import type { ExecutorOptions } from './executors/executors.ts'
 import type { Handler } from './handler.ts'
@@ -47,6 +48,7 @@ export interface WorkerSettings {
     readonly queues: readonly string[]
     readonly labels: Labels
     readonly executors: readonly string[]
+    readonly features: readonly string[]
     readonly slots: number
   }
   readonly handlers: ReadonlyMap<string, Handler>
@@ -85,7 +87,11 @@ export function readOptions(options: WorkerOptions): WorkerSettings {
   if (queues.length === 0) throw wrong('queues', 'names no queue')
   return {
     client: options.client,
-    offer: { name, queues, labels, executors, slots, ...(projects && { projects }) },
+    offer: {
+      ...{ name, queues, labels, executors, slots },
+      features: [SECRETS_FEATURE],
+      ...(projects && { projects }),
+    },
     handlers,
     executors: possible.length === 0 ? undefined : options,
     clock: options.clock ?? systemClock,

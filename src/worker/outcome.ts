@@ -2,6 +2,7 @@ import { LIMITS } from '../core/limits.ts'
 import type { Assignment, Done, Held } from '../core/protocol.ts'
 import { refuseResult } from '../core/result.ts'
 import type { StopCause } from './handler.ts'
+import { BLIND, type Masker } from './masking/masker.ts'
 
 /** How a handler came to its end, or failed to. */
 export type Settled =
@@ -28,12 +29,32 @@ export type Settled =
   /** It was told to stop before it had begun. */
   | { readonly kind: 'unstarted' }
 
-/**
- * What to report for an attempt, or nothing when it is no longer ours to report. Success wins over
- * a stop that came too late, except over a timeout: a result that took too long is not one.
- */
+type Reported = Pick<Assignment, 'run' | 'fence' | 'timeoutMs'>
+
+/** What to report for an attempt, without its secrets; nothing when it is no longer ours to report. */
 export function outcomeOf(
-  { run, fence, timeoutMs }: Pick<Assignment, 'run' | 'fence' | 'timeoutMs'>,
+  assignment: Reported,
+  stopped: StopCause | undefined,
+  settled: Settled,
+  masker: Masker = BLIND,
+): Done | undefined {
+  const done = judge(assignment, stopped, settled)
+  if (done?.message === undefined && (done?.result === undefined || masker === BLIND)) return done
+  const { message, result } = done
+  return {
+    ...done,
+    // Masked first and cut then: half a secret would not be recognised.
+    ...(message !== undefined && { message: capMessage(masker.text(message)) }),
+    ...(result !== undefined && { result: masker.result(result) }),
+  }
+}
+
+/**
+ * Success wins over a stop that came too late, except over a timeout: a result that took too long is
+ * not one.
+ */
+function judge(
+  { run, fence, timeoutMs }: Reported,
   stopped: StopCause | undefined,
   settled: Settled,
 ): Done | undefined {
@@ -103,7 +124,7 @@ function timedOut(held: Held, timeoutMs: number | null, { kind }: Settled): Done
 }
 
 function failed(held: Held, cause: NonNullable<Done['cause']>, message: string): Done {
-  return { ...held, outcome: 'failed', cause, message: capMessage(message) }
+  return { ...held, outcome: 'failed', cause, message }
 }
 
 function fatal(held: Held, message: string): Done {

@@ -26,6 +26,7 @@ test('introduces itself with what it offers', async () => {
       queues: ['fast', 'default'],
       labels: { gpu: 'yes' },
       executors: ['handler:job', 'handler:polite'],
+      features: ['secrets'],
       slots: 10,
       registration: 1,
       held: [],

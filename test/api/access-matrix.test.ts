@@ -47,6 +47,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH /v1/queues/{name}': { paused: true },
   'PATCH /v1/queues': { paused: false },
   'POST /v1/tokens': { name: 'new', role: 'viewer' },
+  'PUT /v1/secrets/{name}': { value: 'hunter22' },
   'POST /v1/workers': HELLO,
   'POST /v1/workers/{session}/exchange': {
     ...{ registration: 1, number: 1, answered: 0, done: [], free: 0, wait_ms: 0 },

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import { openScheduler, type Scheduler, type SchedulerOptions } from '../../src/main/scheduler.ts'
 import { createWorker, type Worker } from '../../src/worker/index.ts'
+import { keysInMemory } from '../support/secret-keys.ts'
 
 export const ROOT_TOKEN = `punctual_root_${'x'.repeat(40)}`
 
@@ -26,10 +27,11 @@ export interface OpenApi {
 
 export async function openApi(
   t: TestContext,
-  options: Partial<Pick<SchedulerOptions, 'store' | 'blobs' | 'config'>> = {},
+  options: Partial<Pick<SchedulerOptions, 'store' | 'blobs' | 'config' | 'secretKeys'>> = {},
 ): Promise<OpenApi> {
   const scheduler = await openScheduler({
     store: 'sqlite::memory:',
+    secretKeys: keysInMemory('k1'),
     ...options,
     rootToken: ROOT_TOKEN,
     onError: (error) => t.diagnostic(String(error)),

@@ -2,6 +2,8 @@ import type { Blobs } from '../../src/blobs/port.ts'
 import { createRowBlobs } from '../../src/blobs/store/blobs.ts'
 import { DEFAULT_CONFIG, type NodeConfig } from '../../src/server/config.ts'
 import { startNode, type SchedulerNode } from '../../src/server/node.ts'
+import type { KeySource } from '../../src/server/secrets/keys.ts'
+import { openVault } from '../../src/server/secrets/vault.ts'
 import type { Store } from '../../src/store/port.ts'
 import { openEngine, storeOn, type Engine } from '../../src/store/sqlite/store.ts'
 import { createSeeded } from '../sim/seeded.ts'
@@ -18,6 +20,8 @@ export interface Given {
   config?: Partial<NodeConfig>
   blobs?: Blobs
   wrap?: (store: Store, clock: VirtualClock) => Store
+  /** What seals secrets. */
+  keys?: KeySource
   /** Another node on the same store and the same clock. */
   beside?: InMemory
 }
@@ -35,6 +39,7 @@ export async function startInMemory(given: Given = {}): Promise<InMemory> {
     clock,
     random: createSeeded(1).random,
     config: { ...DEFAULT_CONFIG, ...given.config },
+    ...(given.keys && { vault: await openVault(store, given.keys) }),
     onError: (error) => errors.push(error),
   })
   return { clock, engine, node, errors }

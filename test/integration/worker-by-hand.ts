@@ -26,6 +26,7 @@ export async function registerByHand(
     slots?: number
     session?: string
     registration?: number
+    features?: readonly string[]
   } = {},
 ): Promise<HandWorker> {
   const { name = 'by-hand', jobs = ['job'], queues = ['default'], slots = 10 } = given
@@ -35,6 +36,7 @@ export async function registerByHand(
     queues,
     labels: {},
     executors: jobs.map((job) => `handler:${job}`),
+    features: given.features,
     slots,
     registration,
     held: [],

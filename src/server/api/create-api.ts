@@ -22,6 +22,7 @@ import { referenceRoutes } from './reference-routes.ts'
 import { collectRoutes } from './route-table.ts'
 import { runRoutes } from './run-routes.ts'
 import { storageRoutes } from './storage-routes.ts'
+import { secretRoutes } from './secret-routes.ts'
 import { submitRoutes } from './submit-routes.ts'
 import { uiRoutes } from './ui-routes.ts'
 import { refuseUnreadParameters } from './unread-parameters.ts'
@@ -97,6 +98,7 @@ export function createApi(options: ApiOptions): Api {
   workerRoutes(api, options)
   adminRoutes(api, options)
   storageRoutes(api, options)
+  secretRoutes(api, options)
   uiRoutes(api)
   referenceRoutes(api, routes, options.version ?? 'unknown')
   return api

@@ -50,6 +50,7 @@ test('a submission arrives with every field in the words of the protocol', async
       timeout: '1h30m',
       retry: { max: 5, backoff: 'linear', delay: '10s', max_delay: '10m', jitter: 0, on: ['exit'] },
       on_lost: 'fail',
+      secrets: ['SMTP_PASSWORD', { name: 'TLS_KEY', as: 'file' }],
       concurrency: [{ key: 'c_42', limit: 1 }],
       dedupe_key: 'c_42/2026-01',
       idempotency_key: 'k1',
@@ -78,6 +79,10 @@ test('a submission arrives with every field in the words of the protocol', async
         on: ['exit'],
       },
       onLost: 'fail',
+      secrets: [
+        { name: 'SMTP_PASSWORD', as: 'env' },
+        { name: 'TLS_KEY', as: 'file' },
+      ],
       concurrency: [{ key: 'c_42', limit: 1 }],
       dedupeKey: 'c_42/2026-01',
       idempotencyKey: 'k1',

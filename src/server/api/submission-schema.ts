@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { NETWORKS, PULLS } from '../../core/container-work.ts'
 import { LIMITS, NAME } from '../../core/limits.ts'
 import { BACKOFFS, RETRIABLE_CAUSES } from '../../core/retry.ts'
+import { SECRET_FORMS, type SecretInput } from '../../core/secret.ts'
 import {
   duration,
   fields,
@@ -102,6 +103,11 @@ const work = {
   run_as: Type.Optional(longText()),
 }
 
+const secret = Type.Unsafe<SecretInput>({
+  anyOf: [{ type: 'string' }, fields({ name: longText(), as: Type.Optional(oneOf(SECRET_FORMS)) })],
+  description: 'the name of a secret, or an object of its name and `as`',
+})
+
 const tags = Type.Unsafe<Record<string, string>>({
   type: 'object',
   maxProperties: LIMITS.tags,
@@ -140,7 +146,11 @@ const single = {
   idempotency_key: Type.Optional(text(LIMITS.keyLength)),
 }
 
-const executed = { task: Type.Optional(name()), ...work }
+const executed = {
+  task: Type.Optional(name()),
+  ...work,
+  secrets: Type.Optional(list(secret, LIMITS.secretsPerRun)),
+}
 
 export const Submission = fields({
   job: Type.Optional(name()),

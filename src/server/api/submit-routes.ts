@@ -21,7 +21,7 @@ export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     bodyLimit: LIMITS.largeBodyBytes,
     handler: async (request, reply) => {
       const submission = withKey(toSubmission(request.body, ''), idempotencyKeyOf(request))
-      if (submission.work) requirePermission(request, 'define')
+      if (saysWhatRuns(submission)) requirePermission(request, 'define')
       const client = clientFor(projectOf(request), request.caller.tokenId)
       const [answer] = await client.submit([submission])
       return answerRun(request, reply, answer as SubmitAnswer)
@@ -44,12 +44,17 @@ export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
         const submission = toSubmission(run, at)
         return withKey(submission, key && `${key}#${index}`, at)
       })
-      if (submissions.some(({ work }) => work)) requirePermission(request, 'define')
+      if (submissions.some(saysWhatRuns)) requirePermission(request, 'define')
       const client = clientFor(projectOf(request), request.caller.tokenId)
       const outcomes = await client.submitEach(submissions)
       return { runs: outcomes.map((outcome, index) => writeOutcome(outcome, index, request.id)) }
     },
   })
+}
+
+/** Whoever may name a secret may have it printed, so it goes with the command. */
+function saysWhatRuns({ work, secrets }: Submitted): boolean {
+  return work !== undefined || secrets !== undefined
 }
 
 /** The refusal of one run stands in its place: the others are stored. */

@@ -31,6 +31,7 @@ export const Hello = fields({
   queues: list(name(), LIMITS.queues, 1),
   labels: labels(),
   executors: list(executor(), LIMITS.executors, 1),
+  features: Type.Optional(list(name(), LIMITS.labels)),
   slots: wholeNumber(1, LIMITS.slots),
   users: Type.Optional(list(userName(), LIMITS.users)),
   execution: Type.Optional(

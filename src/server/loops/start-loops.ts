@@ -5,12 +5,14 @@ import type { NodeConfig } from '../config.ts'
 import type { Membership } from '../membership.ts'
 import type { Roster } from '../sessions/roster.ts'
 import type { LaneBoard } from '../tick/lane-board.ts'
+import type { Vault } from '../secrets/vault.ts'
 import type { Ticker } from '../tick/ticker.ts'
 import type { Undelivered } from '../undelivered.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Metrics } from '../metrics.ts'
 import { lookAtLanes } from './look-at-lanes.ts'
 import { collectBlobs, type Collecting } from './collect-blobs.ts'
+import { announceKeys } from './announce-keys.ts'
 import { measureLag } from './measure-lag.ts'
 import { noteUses } from './note-uses.ts'
 import { checkOwnLeases } from './own-leases.ts'
@@ -29,6 +31,7 @@ export interface LoopDeps {
   readonly board: LaneBoard
   readonly ticker: Ticker
   readonly membership: Membership
+  readonly vault: Vault
   readonly undelivered: Undelivered
   end(leases: readonly Lease[], report: Report, owner: number | null): Promise<void>
   giveBack(leases: readonly Lease[]): void
@@ -55,6 +58,8 @@ export interface Loops {
 }
 
 const LAG_PERIOD_MS = 5_000
+/** How soon a key that was added to a file is known here. */
+const KEYS_PERIOD_MS = 5_000
 
 /** Every duty of a node, each a bounded step on the one shared loop. */
 export function startLoops(deps: LoopDeps): Loops {
@@ -90,6 +95,7 @@ export function startLoops(deps: LoopDeps): Loops {
   const lanes = start(looking, config.laneRefreshMs)
   start(deps.refreshQueues, config.laneRefreshMs)
   start(noteUses(deps), 30_000)
+  start(announceKeys(deps), KEYS_PERIOD_MS)
   start(measureLag({ clock, periodMs: LAG_PERIOD_MS, onLag: onLoopLag }), LAG_PERIOD_MS)
   start(retain({ store, storeNow, keepMs: config.keepMs }), 60_000)
   start(maintain({ store }), 60_000)

@@ -4,10 +4,12 @@ import type { Assignment, Done, Exchange, ExchangeAnswer } from '../../core/prot
 import type { Report } from '../../core/ending.ts'
 import { requirePublicId } from '../../core/ids.ts'
 import type { Cause } from '../../core/run-state.ts'
+import type { GivenSecret } from '../../core/secret.ts'
 import type { EndCommand, EndVerdict, Lease, SweepStore } from '../../store/port.ts'
 import { endCommand } from '../endings.ts'
 import type { KeptPayload, Payloads } from '../payloads/payloads.ts'
 import { mayBeReference, withoutMark } from '../payloads/reference.ts'
+import type { Unlocked } from '../secrets/unlock.ts'
 import type { Ticker } from '../tick/ticker.ts'
 import { confirm, type HeldLease, type Session } from './session.ts'
 import type { Roster } from './roster.ts'
@@ -24,7 +26,12 @@ export interface Exchanging {
   /** The inputs that are not in the leases themselves, as many as one answer may carry. */
   inputsOf(leases: readonly HeldLease[]): Promise<ReadonlyMap<HeldLease, string>>
   readonly payloads: Pick<Payloads, 'isLarge' | 'keep'>
-  assignment(lease: HeldLease, input: string | null): Assignment
+  /** The secrets that leases ask for. Of those that cannot have them, nothing is said. */
+  unlock(leases: readonly HeldLease[]): Promise<Unlocked>
+  assignment(
+    lease: HeldLease,
+    parts: { input: string | null; secrets: readonly GivenSecret[] | undefined },
+  ): Assignment
   weightOf(lease: Lease): number
 }
 
@@ -52,11 +59,15 @@ export async function exchange(
   const inputs = granted.some(({ input }) => mayBeReference(input))
     ? await context.inputsOf(granted)
     : NO_INPUTS
-  const runs = assign(session, message, { granted, inputs }, context)
+  const unlocked = granted.some(({ policy }) => policy !== null)
+    ? await context.unlock(granted)
+    : NO_SECRETS
+  const runs = assign(session, message, { granted, inputs, unlocked }, context)
   return { number: message.number, verdicts, runs }
 }
 
 const NO_INPUTS: ReadonlyMap<HeldLease, string> = new Map()
+const NO_SECRETS: Unlocked = new Map()
 
 /** What a worker cannot mean would have it granted runs that it is never told of. */
 function requireSense({ offer }: Session, { number, answered, free }: Exchange): void {
@@ -115,7 +126,15 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
 function assign(
   session: Session,
   message: Exchange,
-  { granted, inputs }: { granted: readonly HeldLease[]; inputs: ReadonlyMap<HeldLease, string> },
+  {
+    granted,
+    inputs,
+    unlocked,
+  }: {
+    granted: readonly HeldLease[]
+    inputs: ReadonlyMap<HeldLease, string>
+    unlocked: Unlocked
+  },
   context: Exchanging,
 ): Assignment[] {
   // Superseded meanwhile: the newer exchange carries the grants.
@@ -126,8 +145,10 @@ function assign(
     const input = mayBeReference(lease.input) ? inputs.get(lease) : lease.input
     // Without its input it waits for the next answer.
     if (input === undefined) continue
+    const secrets = unlocked.get(lease)
+    if (secrets === 'refused') continue
     lease.exchange = message.number
-    runs.push(context.assignment(lease, input))
+    runs.push(context.assignment(lease, { input, secrets }))
   }
   return runs
 }

@@ -149,12 +149,12 @@ export function createRegistry(options: RegistryOptions): Registry {
 }
 
 function offerOf(hello: Hello, projects: readonly string[]): Offer {
-  const { queues, labels, users = [], executors, slots } = hello
+  const { queues, labels, executors, slots } = hello
   if (Object.hasOwn(labels, USER_LABEL)) {
     const why = `labels.${USER_LABEL} is no label: list the users in users`
     throw new PunctualError('invalid_field', why, { field: `labels.${USER_LABEL}` })
   }
-  return { projects, queues, labels: placementTexts(labels, users), executors, slots }
+  return { projects, queues, labels: placementTexts(hello), executors, slots }
 }
 
 const OFFERS = 10_000

@@ -16,6 +16,11 @@ function put(world: World, name: string, sealed: string, key = OLD, projectId = 
   return world.store.putSecret({ projectId, name, sealed, key, audit: note(world, 'secret.put') })
 }
 
+async function record(world: World): Promise<string[]> {
+  const page = { projectId: world.project, before: Number.MAX_SAFE_INTEGER, limit: 9 }
+  return (await world.store.listAudit(page)).map(({ action }) => action)
+}
+
 export function secretsContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
   const inFreshWorld = onFreshStores(open)
@@ -27,10 +32,11 @@ export function secretsContract(open: OpenStore): void {
   test(
     'a secret is put, found by its project and name, and listed without what is sealed',
     inWorld(async (world) => {
-      assert.equal(await put(world, 'B_2', 'sealed b'), 1)
-      assert.equal(await put(world, 'a_1', 'sealed a'), 1)
-      assert.equal(await put(world, 'B_2', 'elsewhere', OLD, world.otherProject), 1)
       const { project: projectId } = world
+      const shown = { version: 1, keyId: 'old', updatedAt: world.clock.now(), updatedBy: 7 }
+      assert.deepEqual(await put(world, 'B_2', 'sealed b'), { projectId, name: 'B_2', ...shown })
+      await put(world, 'a_1', 'sealed a')
+      await put(world, 'B_2', 'elsewhere', OLD, world.otherProject)
       const asked = [
         { projectId, name: 'a_1' },
         { projectId, name: 'nobody' },
@@ -44,7 +50,6 @@ export function secretsContract(open: OpenStore): void {
         { projectId, name: 'B_2', keyId: 'old', sealed: 'sealed b' },
       ])
       assert.deepEqual(await world.store.findSecrets([]), [])
-      const shown = { version: 1, keyId: 'old', updatedAt: world.clock.now(), updatedBy: 7 }
       assert.deepEqual(await list(world), [
         { projectId, name: 'B_2', ...shown },
         { projectId, name: 'a_1', ...shown },
@@ -61,7 +66,7 @@ export function secretsContract(open: OpenStore): void {
     inWorld(async (world) => {
       await put(world, 'A', 'one')
       world.clock.advance(1_000)
-      assert.equal(await put(world, 'A', 'two', NEW), 2)
+      assert.equal((await put(world, 'A', 'two', NEW)).version, 2)
       assert.equal((await find(world, 'A'))?.sealed, 'two')
       const [shown] = await list(world)
       assert.deepEqual([shown?.version, shown?.keyId], [2, 'new'])
@@ -72,12 +77,7 @@ export function secretsContract(open: OpenStore): void {
       }
       assert.deepEqual([await remove(), await remove()], [true, false])
       assert.equal(await find(world, 'A'), null)
-      const page = { projectId: world.project, before: Number.MAX_SAFE_INTEGER, limit: 9 }
-      const record = await world.store.listAudit(page)
-      assert.deepEqual(
-        record.map(({ action }) => action),
-        ['secret.delete', 'secret.put', 'secret.put'],
-      )
+      assert.deepEqual(await record(world), ['secret.delete', 'secret.put', 'secret.put'])
     }),
   )
 
@@ -96,7 +96,10 @@ export function secretsContract(open: OpenStore): void {
       // Somebody sets one of them anew before its seal is exchanged.
       await put(world, 'B', 'newer B')
       const secrets = read.map((secret) => ({ ...secret, resealed: `new ${secret.name}` }))
-      assert.equal(await store.resealSecrets({ key: NEW, secrets }), 1)
+      const audit = note(world, 'secret.rotate')
+      assert.equal(await store.resealSecrets({ key: NEW, secrets, audit }), 1)
+      assert.equal(await store.resealSecrets({ key: NEW, secrets, audit }), 0)
+      assert.deepEqual((await record(world)).slice(0, 2), ['secret.rotate', 'secret.put'])
       assert.deepEqual(
         (await list(world)).map(({ name, version, keyId }) => [name, version, keyId]),
         [

@@ -4,7 +4,7 @@ import type { AuditEntry } from './audit.ts'
 export interface SecretStore {
   /**
    * Puts a value in the place of the one before. The key it is sealed with is remembered in the same
-   * transaction, so that every start can tell whether the keys at hand will do. Returns the version.
+   * transaction, so that every start can tell whether the keys at hand will do.
    */
   putSecret(input: {
     projectId: number
@@ -12,7 +12,7 @@ export interface SecretStore {
     sealed: string
     key: SecretKeyCheck
     audit: AuditEntry
-  }): Promise<number>
+  }): Promise<SecretRecord>
   /** False if there is none. */
   removeSecret(input: { projectId: number; name: string; audit: AuditEntry }): Promise<boolean>
   /** In order of name, those after `after`. */
@@ -33,6 +33,8 @@ export interface SecretStore {
   resealSecrets(input: {
     key: SecretKeyCheck
     secrets: readonly (SealedSecret & { readonly resealed: string })[]
+    /** Written if any was. */
+    audit?: AuditEntry
   }): Promise<number>
   /** Every key that something may be sealed with, and how many secrets are. */
   secretKeys(): Promise<readonly SecretKeyRecord[]>

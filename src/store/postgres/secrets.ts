@@ -14,6 +14,9 @@ const REMEMBER_KEY = {
   INSERT INTO secret_key (id, "check") VALUES ($1, $2)
       ON CONFLICT (id) DO UPDATE SET "check" = secret_key."check"`,
 }
+const RECORD = `
+  project_id AS "projectId", name, version, key_id AS "keyId", updated_at AS "updatedAt",
+  updated_by AS "updatedBy"`
 const PUT = {
   name: 'put-secret',
   text: `
@@ -23,7 +26,7 @@ const PUT = {
       ON CONFLICT (project_id, name) DO UPDATE
          SET version = secret.version + 1, key_id = excluded.key_id, sealed = excluded.sealed,
              updated_at = excluded.updated_at, updated_by = excluded.updated_by
-  RETURNING version`,
+  RETURNING ${RECORD}`,
 }
 const REMOVE = {
   name: 'remove-secret',
@@ -32,9 +35,7 @@ const REMOVE = {
 const SECRETS_AFTER = {
   name: 'secrets-after',
   text: `
-  SELECT project_id AS "projectId", name, version, key_id AS "keyId", updated_at AS "updatedAt",
-         updated_by AS "updatedBy"
-    FROM secret WHERE project_id = $1::int AND name > $2
+  SELECT ${RECORD} FROM secret WHERE project_id = $1::int AND name > $2
    ORDER BY name LIMIT $3::int`,
 }
 const SEALED = `project_id AS "projectId", name, key_id AS "keyId", sealed`
@@ -82,14 +83,14 @@ const NODES_WITHOUT_KEY = {
   text: `SELECT name FROM node WHERE alive AND NOT $1 = ANY (secret_keys) ORDER BY name`,
 }
 
-export async function putSecret(db: Database, input: Input<'putSecret'>): Promise<number> {
+export async function putSecret(db: Database, input: Input<'putSecret'>): Promise<SecretRecord> {
   const { projectId, name, sealed, key, audit } = input
   return transact(db.duty, async (work) => {
     await remember(work, key)
     const values = [db.now(), projectId, name, key.id, sealed, audit.actor]
-    const [row] = await work.query<{ version: number }>(PUT, values)
+    const [row] = await work.query<SecretRecord>(PUT, values)
     await addAudit(work, db.now(), audit)
-    return row!.version
+    return row!
   })
 }
 
@@ -136,7 +137,7 @@ export async function secretsWithoutKey(
 
 export async function resealSecrets(
   db: Database,
-  { key, secrets }: Input<'resealSecrets'>,
+  { key, secrets, audit }: Input<'resealSecrets'>,
 ): Promise<number> {
   return transact(db.duty, async (work) => {
     await remember(work, key)
@@ -147,6 +148,7 @@ export async function resealSecrets(
       texts(secrets.map(({ sealed }) => sealed)),
       texts(secrets.map(({ resealed }) => resealed)),
     ])
+    if (audit && rows.length > 0) await addAudit(work, db.now(), audit)
     return rows.length
   })
 }

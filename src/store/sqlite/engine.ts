@@ -163,7 +163,7 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     pruneDeliveries: (input) => write(() => deliveries.pruneDeliveries(input)),
     putSecret: (input) => write(() => secrets.putSecret(input, now())),
     removeSecret: (input) => write(() => secrets.removeSecret(input, now())),
-    resealSecrets: (input) => write(() => secrets.resealSecrets(input)),
+    resealSecrets: (input) => write(() => secrets.resealSecrets(input, now())),
     forgetUnusedKeys: (input) => write(() => secrets.forgetUnusedKeys(input)),
     announceKeys: (input) => write(() => secrets.announceKeys(input)),
     ...queries,

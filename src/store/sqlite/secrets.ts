@@ -4,13 +4,16 @@ import type { Audit } from './audit.ts'
 import type { Sync } from './verbs.ts'
 
 const REMEMBER_KEY = `INSERT INTO secret_key (id, "check") VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
+const RECORD = `
+  project_id AS projectId, name, version, key_id AS keyId, updated_at AS updatedAt,
+  updated_by AS updatedBy`
 const PUT = `
   INSERT INTO secret (project_id, name, version, key_id, sealed, updated_at, updated_by)
   VALUES (:projectId, :name, 1, :keyId, :sealed, :now, :actor)
       ON CONFLICT (project_id, name) DO UPDATE
          SET version = version + 1, key_id = excluded.key_id, sealed = excluded.sealed,
              updated_at = excluded.updated_at, updated_by = excluded.updated_by
-  RETURNING version`
+  RETURNING ${RECORD}`
 const REMOVE = `DELETE FROM secret WHERE project_id = ? AND name = ?`
 const RESEAL = `
   UPDATE secret SET key_id = :keyId, sealed = :resealed
@@ -21,9 +24,7 @@ const FORGET_UNUSED = `
 const ANNOUNCE = `UPDATE node SET secret_keys = ? WHERE incarnation = ?`
 
 export const SECRETS_AFTER = `
-  SELECT project_id AS projectId, name, version, key_id AS keyId, updated_at AS updatedAt,
-         updated_by AS updatedBy
-    FROM secret WHERE project_id = ? AND name > ? ORDER BY name LIMIT ?`
+  SELECT ${RECORD} FROM secret WHERE project_id = ? AND name > ? ORDER BY name LIMIT ?`
 const SEALED = `SELECT project_id AS projectId, name, key_id AS keyId, sealed FROM secret`
 export const FIND_SECRET = `${SEALED} WHERE project_id = ? AND name = ?`
 export const WITHOUT_KEY = `${SEALED}
@@ -42,14 +43,15 @@ type Changes = Pick<
 >
 type Input<Verb extends keyof Changes> = Parameters<Changes[Verb]>[0]
 
-export interface SecretChanges extends Sync<Omit<Changes, 'putSecret' | 'removeSecret'>> {
-  putSecret(input: Input<'putSecret'>, now: number): number
+export interface SecretChanges extends Sync<Pick<Changes, 'forgetUnusedKeys' | 'announceKeys'>> {
+  putSecret(input: Input<'putSecret'>, now: number): SecretRecord
+  resealSecrets(input: Input<'resealSecrets'>, now: number): number
   removeSecret(input: Input<'removeSecret'>, now: number): boolean
 }
 
 export function prepareSecrets(db: Database, audit: Audit): SecretChanges {
   const rememberKey = db.prepare(REMEMBER_KEY)
-  const put = db.prepare<[object], number>(PUT).pluck()
+  const put = db.prepare<[object], SecretRecord>(PUT)
   const remove = db.prepare(REMOVE)
   const reseal = db.prepare(RESEAL)
   const forget = db.prepare(FORGET_UNUSED)
@@ -59,21 +61,22 @@ export function prepareSecrets(db: Database, audit: Audit): SecretChanges {
     putSecret({ projectId, name, sealed, key, audit: entry }, now) {
       rememberKey.run(key.id, key.check)
       const row = { projectId, name, keyId: key.id, sealed, now, actor: entry.actor }
-      const version = put.get(row) as number
+      const record = put.get(row) as SecretRecord
       audit(entry, now)
-      return version
+      return record
     },
     removeSecret({ projectId, name, audit: entry }, now) {
       if (remove.run(projectId, name).changes === 0) return false
       audit(entry, now)
       return true
     },
-    resealSecrets({ key, secrets }) {
+    resealSecrets({ key, secrets, audit: entry }, now) {
       rememberKey.run(key.id, key.check)
       let changed = 0
       for (const { projectId, name, sealed, resealed } of secrets) {
         changed += reseal.run({ projectId, name, sealed, resealed, keyId: key.id }).changes
       }
+      if (entry && changed > 0) audit(entry, now)
       return changed
     },
     forgetUnusedKeys: ({ except }) => void forget.run(except),

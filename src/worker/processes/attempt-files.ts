@@ -5,6 +5,8 @@ import type { Clock } from '../../core/clock.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { refuseResult } from '../../core/result.ts'
 import type { Assignment } from '../../core/protocol.ts'
+import type { GivenSecret } from '../../core/secret.ts'
+import type { Masker } from '../masking/masker.ts'
 import type { User } from '../launcher/messages.ts'
 import { createDirectoryPool, type DirectoryPool } from './directory-pool.ts'
 import { removeTree } from './remove-tree.ts'
@@ -15,6 +17,8 @@ export interface AttemptFiles {
   readonly input: string
   readonly output: string
   readonly script: string
+  /** How the paths of secrets begin that are wanted as files; their names follow. */
+  readonly secrets: string
   /** Its temporary directory, unless it brings one. */
   readonly tmp: string | undefined
   /** Whose they are, if not the worker's; and where, because nobody else may make files there. */
@@ -29,7 +33,7 @@ export interface FileRoom {
   /** Writes what the process will want to read. Most want nothing, and cost nothing. */
   prepare(assignment: Assignment, files: AttemptFiles): Promise<void> | undefined
   /** What the process left as its result: text, nothing, or a sentence that says what is wrong. */
-  readResult(files: AttemptFiles): Promise<{ text?: string; problem?: string }>
+  readResult(files: AttemptFiles, masker: Masker): Promise<{ text?: string; problem?: string }>
   clear(assignment: Assignment, files: AttemptFiles): Promise<void>
   close(): Promise<void>
 }
@@ -75,13 +79,14 @@ export function createFileRoom(options: {
         input: `${name}.input`,
         output: `${name}.output`,
         script: `${name}.script`,
+        secrets: `${name}.secret.`,
         tmp: work?.env?.['TMPDIR'] === undefined ? pool('tmp', owner).take() : undefined,
         owner,
         own,
       }
     },
 
-    prepare({ input, work }, { owner, ...files }) {
+    prepare({ input, work, secrets }, { owner, ...files }) {
       const write = async (path: string, text: string, mode: number) => {
         const file = await open(path, 'wx', mode)
         try {
@@ -95,10 +100,13 @@ export function createFileRoom(options: {
       const writes: Promise<void>[] = []
       if (input !== null) writes.push(write(files.input, input, 0o600))
       if (work?.executor === 'script') writes.push(write(files.script, work.script, 0o700))
+      for (const { name, value } of asFiles(secrets)) {
+        writes.push(write(files.secrets + name, value, 0o600))
+      }
       return writes.length === 0 ? undefined : Promise.all(writes).then(() => {})
     },
 
-    async readResult({ output, owner }) {
+    async readResult({ output, owner }, masker) {
       const found = lstatSync(output, IF_THERE)
       if (!found) return {}
       // Opening a pipe would wait for its other end, and soon nobody here could open anything. A link
@@ -114,18 +122,19 @@ export function createFileRoom(options: {
           return { problem: `the result has ${size} bytes; at most ${most} are accepted` }
         }
         const text = (await file.readFile('utf8')).trim()
-        return text === '' ? {} : resultOf(text)
+        return text === '' ? {} : resultOf(text, masker)
       } finally {
         await file.close()
       }
     },
 
-    async clear({ input, work }, { owner, own, ...files }) {
+    async clear({ input, work, secrets }, { owner, own, ...files }) {
       if (files.tmp !== undefined) pool('tmp', owner).giveBack(files.tmp)
       if (own !== undefined) return pool('own', owner).giveBack(own)
       const names = lstatSync(files.output, IF_THERE) ? [files.output] : []
       if (input !== null) names.push(files.input)
       if (work?.executor === 'script') names.push(files.script)
+      for (const { name } of asFiles(secrets)) names.push(files.secrets + name)
       await Promise.all(names.map((name) => rm(name, { force: true })))
     },
 
@@ -136,7 +145,12 @@ export function createFileRoom(options: {
   }
 }
 
-function resultOf(text: string): { text?: string; problem?: string } {
-  const refused = refuseResult(text)
-  return refused === undefined ? { text } : { problem: `the result ${refused}` }
+function asFiles(secrets: readonly GivenSecret[] = []): readonly GivenSecret[] {
+  return secrets.filter(({ as }) => as === 'file')
+}
+
+/** What is wrong with it is said in the words of what is masked: the parser quotes what it trips over. */
+function resultOf(text: string, masker: Masker): { text?: string; problem?: string } {
+  if (refuseResult(text) === undefined) return { text: masker.result(text) }
+  return { problem: `the result ${refuseResult(masker.text(text)) ?? 'is not JSON'}` }
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Assignment } from '../../core/protocol.ts'
+import { variableOf } from '../../core/secret.ts'
 import { DEFAULT_SHELL, type ProcessWork } from '../../core/work.ts'
 import { ATTEMPT_VARIABLE, FENCE_VARIABLE, RUN_VARIABLE } from '../launcher/process-tree.ts'
 import type { AttemptFiles } from './attempt-files.ts'
@@ -21,7 +22,7 @@ export function letThrough(
 }
 
 export function environmentOf(
-  { run, fence, job, project, attempt, dueAt, input, work }: Assignment,
+  { run, fence, job, project, attempt, dueAt, input, work, secrets = [] }: Assignment,
   {
     base,
     files,
@@ -37,6 +38,12 @@ export function environmentOf(
     ...(user && { HOME: user.home, USER: user.name, LOGNAME: user.name, SHELL: user.shell }),
     ...(files.tmp === undefined ? {} : { TMPDIR: files.tmp }),
     ...work?.env,
+    ...Object.fromEntries(
+      secrets.map((secret) => [
+        variableOf(secret),
+        secret.as === 'file' ? files.secrets + secret.name : secret.value,
+      ]),
+    ),
     [RUN_VARIABLE]: run,
     [FENCE_VARIABLE]: String(fence),
     PUNCTUAL_JOB: job,

@@ -6,6 +6,7 @@ import type { WorkLimits } from '../../core/work-limits.ts'
 import type { StopCause } from '../handler.ts'
 import type { ChildEvents, Launcher, StartedChild } from '../launcher/launcher.ts'
 import { killMarked } from '../launcher/process-tree.ts'
+import { type MaskedStream, type Masker, maskerOf } from '../masking/masker.ts'
 import { messageOf, outcomeOf, type Settled } from '../outcome.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
 import type { AttemptFiles, FileRoom } from './attempt-files.ts'
@@ -41,6 +42,9 @@ export class ProcessAttempt implements UnderWay {
   readonly #hooks: AttemptHooks
   readonly #deps: ProcessDeps
   readonly #terms: Terms | { readonly refused: string }
+  readonly #masker: Masker
+  /** Before anything else sees what it prints. */
+  readonly #masked: Record<1 | 2, MaskedStream>
   #files: AttemptFiles | undefined
   readonly #over = new AbortController()
   #child: StartedChild | undefined
@@ -57,6 +61,8 @@ export class ProcessAttempt implements UnderWay {
     this.#hooks = hooks
     this.#deps = deps
     this.#terms = termsOf(work, deps.host)
+    this.#masker = maskerOf(assignment)
+    this.#masked = { 1: this.#masker.stream(), 2: this.#masker.stream() }
     this.output = new Output({
       limitBytes: outputLimitOf(this.#terms),
       onChange: () => this.#changed(),
@@ -154,10 +160,7 @@ export class ProcessAttempt implements UnderWay {
 
   #events(limits: WorkLimits): ChildEvents {
     return {
-      onOutput: ({ stream, ms, bytes }) => {
-        this.output.push(stream, ms, bytes)
-        this.#deps.echo?.(this.assignment, stream, bytes)
-      },
+      onOutput: ({ stream, ms, bytes }) => this.#show(stream, ms, this.#masked[stream].push(bytes)),
       onUnstartable: (message) => this.#settle({ kind: 'unstartable', message }),
       onEnd: (code, signal, details) => {
         if (details.timedOut) this.stop('timeout')
@@ -180,9 +183,18 @@ export class ProcessAttempt implements UnderWay {
     this.#settle({ kind: 'unstartable', message: `its files: ${messageOf(error)}` })
   }
 
+  #show(stream: 1 | 2, ms: number, bytes: Buffer): void {
+    if (bytes.length === 0) return
+    this.output.push(stream, ms, bytes)
+    this.#deps.echo?.(this.assignment, stream, bytes)
+  }
+
   #settle(settled: Settled): void {
     this.#settled = settled
     this.#over.abort('over')
+    for (const stream of [1, 2] as const) {
+      this.#show(stream, this.elapsedMs(), this.#masked[stream].end())
+    }
     this.output.end(this.elapsedMs())
     if (this.#stopped === 'lease_lost') this.#finish(undefined)
     else this.#changed()
@@ -203,12 +215,13 @@ export class ProcessAttempt implements UnderWay {
   async #report(settled: Settled, process: ProcessEnd): Promise<void> {
     const isSuccess = settled.kind === 'exited' && settled.code === 0
     const files = isSuccess ? this.#files : undefined
-    const result = files ? await this.#deps.room.readResult(files).catch(unreadable) : {}
+    const masker = this.#masker
+    const result = files ? await this.#deps.room.readResult(files, masker).catch(unreadable) : {}
     const known: Settled =
       isSuccess && result.problem !== undefined
         ? { kind: 'broken', message: result.problem }
         : settled
-    const done = outcomeOf(this.assignment, this.#stopped, known)
+    const done = outcomeOf(this.assignment, this.#stopped, known, masker)
     this.#end(done && { ...done, ...(result.text ? { result: result.text } : {}), process })
   }
 

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import { probeLauncher } from '../launcher/probe.ts'
 import type { Assignment } from '../../core/protocol.ts'
+import { BLIND } from '../masking/masker.ts'
 import { systemClock } from '../system-clock.ts'
 import { openProcessWorker, sh } from '../testing/process-worker.ts'
 import { createFileRoom } from './attempt-files.ts'
@@ -113,9 +114,9 @@ test('a result that is another name for a file of somebody else is none', { skip
   const owner = { uid: 65_534, gid: 65_534, groups: [] }
   const files = room.open({ run: 'run_a', fence: 1, work: null } as Assignment, owner)
   writeFileSync(files.output, '"a secret"')
-  assert.match((await room.readResult(files)).problem ?? '', /not a file of its own/)
+  assert.match((await room.readResult(files, BLIND)).problem ?? '', /not a file of its own/)
   chownSync(files.output, owner.uid, owner.gid)
-  assert.equal((await room.readResult(files)).text, '"a secret"')
+  assert.equal((await room.readResult(files, BLIND)).text, '"a secret"')
 })
 
 test('whom a worker does not allow, it does not become', async (t) => {

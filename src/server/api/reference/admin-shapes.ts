@@ -91,6 +91,7 @@ export const ADMIN_SHAPES = {
     labels: texts('What it has that runs may ask for.'),
     users: list({ type: 'string' }, 'Users that runs may ask for with `run_as`.'),
     executors: list({ type: 'string' }, 'What it can execute, such as `shell`.'),
+    features: list({ type: 'string' }, 'What else it understands, such as `secrets`.'),
     projects: list({ type: 'string' }, 'Your project, if it serves only some; else empty.'),
     slots: whole('How much it runs at once.'),
     running: whole('How many attempts it has now.'),

@@ -49,6 +49,9 @@ const executed: Meanings = {
     'How much of its machine an attempt may take: `memory`, `cpu` (cores), `pids`, open `files`, ' +
     '`output` that is kept, and `tmp`, its temporary directory.',
   run_as: 'The user it runs as. Only on workers that allow this user.',
+  secrets:
+    'Secrets it is given when it starts, by name: in a variable of that name, or with `as: file` in ' +
+    'a file whose path is in the variable `<name>_FILE`. They are masked in what it prints.',
 }
 
 const registration: Meanings = {
@@ -92,6 +95,7 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     expires_at: 'From then on it is refused; never if absent.',
     everywhere: 'For the whole installation instead of one project.',
   },
+  NewSecret: { value: 'The secret itself. No request ever answers with it.' },
   Hello: {
     name: 'What people call this worker.',
     projects: 'The projects it serves; all that its token may serve if absent.',
@@ -99,6 +103,7 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     labels: 'What it has that runs may ask for.',
     executors:
       'What it can execute: `shell`, `argv`, `script`, `http`, `container`, `handler:<name>`.',
+    features: 'What it understands besides: `secrets`, if it masks and hands on secrets.',
     slots: 'How much it runs at once.',
     users: 'Users that commands may ask to run as.',
     execution: 'How surely it holds its processes, for people who look.',

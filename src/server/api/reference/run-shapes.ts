@@ -12,6 +12,7 @@ import type {
   WireLogSearch,
   WireWhy,
 } from '../../../core/views.ts'
+import { SECRET_FORMS, type SecretUse } from '../../../core/secret.ts'
 import type { WireOutcome, WireRun } from '../../../core/wire.ts'
 import type { ArgvWork, ScriptWork, ShellWork } from '../../../core/work.ts'
 import type { WorkLimits } from '../../../core/work-limits.ts'
@@ -90,6 +91,7 @@ export const RUN_SHAPES = {
     retry_of: orNull(runId('The finished run that this one repeats.')),
     tags: texts('What the submitter wrote on it.'),
     work: orNull(ref('Work')),
+    secrets: list(ref('SecretUse'), 'What it is given when it starts, by name.'),
     input: anything('What was handed to it: any JSON.'),
     result: anything('What it answered: any JSON; null before it succeeded.'),
     input_bytes: orNull(
@@ -98,6 +100,10 @@ export const RUN_SHAPES = {
     result_bytes: orNull(whole('The same of the result.')),
   }),
   RunPage: page('Run'),
+  SecretUse: record<SecretUse>('A secret that a run is given.', {
+    name: text('Its name.'),
+    as: word(SECRET_FORMS, '`env`: in the variable of this name. `file`: in a file.'),
+  }),
   Work: {
     description: 'What to execute, if it is the run’s own and not its job’s.',
     oneOf: [

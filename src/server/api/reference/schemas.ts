@@ -1,10 +1,12 @@
 import { QueueChange, AllQueues, NewToken } from '../admin-routes.ts'
 import { Pause } from '../job-routes.ts'
+import { NewSecret } from '../secret-routes.ts'
 import { Batch, JobDefinition, JobRun, Submission } from '../submission-schema.ts'
 import { Exchange, Heartbeat, Hello, Leave, Log } from '../worker-schemas.ts'
 import { ADMIN_SHAPES } from './admin-shapes.ts'
 import { PROBLEM_SHAPES } from './problem-shapes.ts'
 import { RUN_SHAPES } from './run-shapes.ts'
+import { SECRET_SHAPES } from './secret-shapes.ts'
 import type { Shape } from './shapes.ts'
 import { WORKER_SHAPES } from './worker-shapes.ts'
 
@@ -19,6 +21,7 @@ export const BODIES = {
   QueueChange,
   QueuesChange: AllQueues,
   NewToken,
+  NewSecret,
   Hello,
   Exchange,
   Heartbeat,
@@ -30,6 +33,7 @@ export const BODIES = {
 export const ANSWERS = {
   ...RUN_SHAPES,
   ...ADMIN_SHAPES,
+  ...SECRET_SHAPES,
   ...WORKER_SHAPES,
   ...PROBLEM_SHAPES,
 } as const satisfies Readonly<Record<string, Shape>>

@@ -29,6 +29,11 @@ const CHAPTERS: readonly Chapter[] = [
     routes: / \/v1\/queues|^GET \/v1\/workers$/,
   },
   {
+    name: 'Secrets',
+    description: 'What runs must know and nobody may read.',
+    routes: / \/v1\/secret/,
+  },
+  {
     name: 'Access',
     description: 'Tokens, and the record of who changed what.',
     routes: / \/v1\/(tokens|audit)/,

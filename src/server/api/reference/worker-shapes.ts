@@ -1,4 +1,5 @@
 import type { HeartbeatAnswer, LogAnswer } from '../../../core/protocol.ts'
+import { type GivenSecret, SECRET_FORMS } from '../../../core/secret.ts'
 import type { WireAssignment, WireExchangeAnswer, WireWelcome } from '../../../core/wire.ts'
 import {
   flag,
@@ -39,8 +40,16 @@ export const WORKER_SHAPES = {
       work: ref('Work'),
       task: text('The function to call, if it is not named like the job.'),
       input: text('JSON text; absent if there is none.'),
+      secrets: list(
+        record<GivenSecret>('A secret, for this attempt alone.', {
+          name: text('Its name.'),
+          as: word(SECRET_FORMS, 'How the attempt is to be given it.'),
+          value: text('The secret itself. It must not be in anything that is printed or reported.'),
+        }),
+        'Only for workers with the feature `secrets`; absent if there are none.',
+      ),
     },
-    ['attempt', 'weight', 'timeout_ms', 'work', 'task', 'input'],
+    ['attempt', 'weight', 'timeout_ms', 'work', 'task', 'input', 'secrets'],
   ),
   ExchangeAnswer: record<WireExchangeAnswer>('Verdicts on what was reported, and new attempts.', {
     number: whole('That of the exchange it answers.', { minimum: 1 }),

@@ -140,6 +140,7 @@ export function exampleRun(id: string): RunView {
     retryOf: null,
     tags: { region: 'eu' },
     work: null,
+    secrets: [],
     input: { month: '2026-01' },
     result: null,
     inputBytes: null,

@@ -1,0 +1,59 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { open, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PunctualError } from '../core/errors.ts'
+import { formatKey, newKey, parseKeys } from '../core/secret-key.ts'
+import type { KeySource, SecretKey } from '../server/secrets/keys.ts'
+import type { Settings } from './settings.ts'
+
+const USUAL_NAME = 'secret-key'
+
+/**
+ * The keys of secrets, in a file that only its owner can read. A server with a file of its own for
+ * everything makes one at its first start; where several nodes share a store, each must be given the
+ * same one.
+ */
+export function secretKeyFile({
+  dataDir,
+  store,
+  secretKey,
+}: Pick<Settings, 'dataDir' | 'store' | 'secretKey'>): KeySource {
+  const path = secretKey ?? join(dataDir, USUAL_NAME)
+  const isShared = store.startsWith('postgres')
+  const mayBeAbsent = secretKey === undefined
+  return {
+    name: path,
+    read: () => readKeys(path, mayBeAbsent),
+    ...(mayBeAbsent && !isShared ? { create: () => createKeys(path) } : {}),
+  }
+}
+
+async function readKeys(path: string, mayBeAbsent: boolean): Promise<SecretKey[]> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' && mayBeAbsent) return []
+    throw refused(path, code === 'ENOENT' ? 'is not there' : `cannot be read: ${message}`)
+  }
+  if (((await stat(path)).mode & 0o077) !== 0) {
+    throw refused(path, 'can be read by other users; run chmod 600 on it')
+  }
+  const parsed = parseKeys(text)
+  if (typeof parsed === 'string') throw refused(path, parsed)
+  return parsed.map(({ id, bytes }) => ({ id, key: createSecretKey(bytes) }))
+}
+
+async function createKeys(path: string): Promise<SecretKey[]> {
+  // Exclusive: of two first starts at once, one writes and the other fails loudly.
+  const file = await open(path, 'wx', 0o600)
+  await file.writeFile(formatKey(newKey(randomBytes)))
+  await file.sync()
+  await file.close()
+  return readKeys(path, false)
+}
+
+function refused(path: string, why: string): PunctualError {
+  return new PunctualError('config_invalid', `${path} ${why}`, { field: 'secret-key' })
+}

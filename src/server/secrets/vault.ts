@@ -1,0 +1,142 @@
+import { PunctualError } from '../../core/errors.ts'
+import type {
+  AuditEntry,
+  SealedSecret,
+  SecretName,
+  SecretRecord,
+  SecretStore,
+} from '../../store/port.ts'
+import { type Keyring, openKeyring } from './keyring.ts'
+import type { KeySource } from './keys.ts'
+
+/** Secrets in the clear, for as long as it takes to hand them on. */
+export interface Vault {
+  put(secret: SecretName, value: string, audit: AuditEntry): Promise<SecretRecord>
+  /** One for each, in order: its value, or why there is none. */
+  reveal(names: readonly SecretName[]): Promise<readonly Revealed[]>
+  /** Seals everything anew with the best key. How many were; which could not be opened. */
+  rotate(audit: AuditEntry): Promise<Rotation>
+  /** Looks for new keys, and tells the other nodes what this one can open. */
+  announce(node: number): Promise<void>
+}
+
+export interface Rotation {
+  readonly keyId: string
+  readonly resealed: number
+  readonly broken: readonly string[]
+}
+
+export type Revealed =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'absent' | 'unreadable' }
+
+/** Seals exchanged in one transaction. */
+const PAGE = 50
+const NO_KEYS: KeySource = { name: 'the server', read: async () => [] }
+
+/** Refuses to open when there are secrets that these keys cannot open. */
+export async function openVault(store: SecretStore, source: KeySource = NO_KEYS): Promise<Vault> {
+  const inUse = await store.secretKeys()
+  const keyring = await openKeyring(source, inUse.length === 0)
+  keyring.requireAll(inUse)
+  return createVault(store, keyring)
+}
+
+function createVault(store: SecretStore, keyring: Keyring): Vault {
+  let announced: string | undefined
+
+  /** The best one that every node can open: while a new key is being handed round, still the old one. */
+  const sharedKey = async () => {
+    const ids = keyring.ids()
+    for (const keyId of ids) {
+      if ((await store.nodesWithoutKey({ keyId })).length === 0) return keyId
+    }
+    const [best] = ids
+    if (best === undefined) throw noKey()
+    throw await notShared(store, best)
+  }
+
+  const open = (secret: SealedSecret | null): Revealed => {
+    if (!secret) return { kind: 'absent' }
+    const value = keyring.unseal(secret)
+    return value === undefined ? { kind: 'unreadable' } : { kind: 'value', value }
+  }
+
+  return {
+    async put({ projectId, name }, value, audit) {
+      const keyId = await sharedKey()
+      const sealed = keyring.seal(keyId, { projectId, name }, value)
+      return store.putSecret({ projectId, name, sealed, key: keyring.checkOf(keyId), audit })
+    },
+
+    async reveal(names) {
+      const found = await store.findSecrets(names)
+      const isNew = found.some((secret) => secret && !keyring.ids().includes(secret.keyId))
+      // Whoever sealed it has a newer file than we have seen; without it, we say so below.
+      if (isNew) await keyring.refresh().catch(() => {})
+      return found.map(open)
+    },
+
+    async rotate(audit) {
+      await keyring.refresh()
+      const [keyId] = keyring.ids()
+      if (keyId === undefined) throw noKey()
+      if ((await store.nodesWithoutKey({ keyId })).length > 0) throw await notShared(store, keyId)
+      const key = keyring.checkOf(keyId)
+      const broken: string[] = []
+      let resealed = 0
+      let after: SecretName = { projectId: 0, name: '' }
+      for (;;) {
+        const page = await store.secretsWithoutKey({ keyId, after, limit: PAGE })
+        const last = page.at(-1)
+        if (!last) break
+        after = last
+        const secrets = page.flatMap((secret) => {
+          const opened = open(secret)
+          if (opened.kind === 'value') {
+            return [{ ...secret, resealed: keyring.seal(keyId, secret, opened.value) }]
+          }
+          broken.push(secret.name)
+          return []
+        })
+        // One line in the record, with the first that changes.
+        const told = resealed === 0 ? { audit } : {}
+        resealed += await store.resealSecrets({ key, secrets, ...told })
+      }
+      // A key that is being used again in this moment may stay remembered: no harm.
+      await store.forgetUnusedKeys({ except: keyId }).catch(() => {})
+      return { keyId, resealed, broken }
+    },
+
+    async announce(node) {
+      await keyring.refresh()
+      const keys = keyring.ids()
+      const said = `${node} ${keys.join(' ')}`
+      if (said === announced) return
+      if (keys.length > 0) await store.announceKeys({ node, keys })
+      announced = said
+    },
+  }
+}
+
+/** For nodes that have nothing to do with secrets. */
+export const NO_VAULT: Vault = {
+  put: async () => {
+    throw noKey()
+  },
+  rotate: async () => {
+    throw noKey()
+  },
+  reveal: async (names) => names.map(() => ({ kind: 'unreadable' })),
+  announce: async () => {},
+}
+
+function noKey(): PunctualError {
+  return new PunctualError('secret_key_missing', 'this server has no key to seal secrets with')
+}
+
+async function notShared(store: SecretStore, keyId: string): Promise<PunctualError> {
+  const nodes = await store.nodesWithoutKey({ keyId })
+  const message = `the key ${keyId} is not known to every node: ${nodes.join(', ')}`
+  return new PunctualError('secret_key_missing', message)
+}

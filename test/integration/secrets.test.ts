@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { By } from '../../src/server/admin/by.ts'
+import { openVault } from '../../src/server/secrets/vault.ts'
+import { storeOn } from '../../src/store/sqlite/store.ts'
+import { keysInMemory } from '../support/secret-keys.ts'
+import { type Given, startInMemory } from './scheduler-in-memory.ts'
+import { registerByHand } from './worker-by-hand.ts'
+
+const BY: By = { project: 'default', actor: null, request: null, address: null }
+const FEATURES = { features: ['secrets'] }
+const PASSWORD = { name: 'PASSWORD', as: 'env' } as const
+
+async function setUp(given: Given = {}) {
+  const world = await startInMemory({ keys: keysInMemory('k1'), ...given })
+  const client = world.node.clientFor('default')
+  const set = (value: string, name = 'PASSWORD') => world.node.admin.secrets.put(BY, name, value)
+  return { ...world, client, set }
+}
+
+test('a worker that holds the lease is given the secrets as they are then', async () => {
+  const { client, set } = await setUp()
+  await set('first value')
+  await client.submit([{ job: 'job', secrets: [PASSWORD] }])
+  await set('second value')
+  const worker = await registerByHand(client, FEATURES)
+  const [run] = await worker.take()
+  assert.deepEqual(run?.secrets, [{ ...PASSWORD, value: 'second value' }])
+  assert.deepEqual((await client.getRun(run?.run ?? '')).secrets, [PASSWORD])
+})
+
+test('a worker that does not know of secrets is never given a run that has some', async () => {
+  const { client, set, node, clock } = await setUp()
+  await set('hunter22')
+  const old = await registerByHand(client)
+  const [submitted] = await client.submit([{ job: 'job', secrets: [PASSWORD] }, { job: 'job' }])
+  await clock.advance(1_000)
+  assert.equal((await old.take()).length, 1)
+  const why = await node.admin.runs.why('default', submitted?.id ?? '')
+  assert.match(why.sentence, /has handler:job, is new enough for secrets\.$/)
+  const able = await registerByHand(client, FEATURES)
+  assert.equal((await able.take())[0]?.run, submitted?.id)
+})
+
+test('a secret that does not exist, or is another project’s, is refused at submission', async () => {
+  const { client, set, node } = await setUp()
+  const submit = client.submit([{ job: 'job', secrets: [PASSWORD] }])
+  await assert.rejects(submit, { code: 'secret_not_found', message: /PASSWORD/ })
+  await set('hunter22')
+  const elsewhere = node.clientFor('other').submit([{ job: 'job', secrets: [PASSWORD] }])
+  await assert.rejects(elsewhere, { code: 'secret_not_found' })
+})
+
+test('one that was deleted meanwhile fails the run once, with a sentence', async () => {
+  const { client, set, node, clock } = await setUp()
+  await set('hunter22')
+  const retry = { max: 5 }
+  const [submitted] = await client.submit([{ job: 'job', secrets: [PASSWORD], retry }])
+  await node.admin.secrets.remove(BY, 'PASSWORD')
+  const worker = await registerByHand(client, FEATURES)
+  assert.deepEqual(await worker.take(), [])
+  await clock.advance(1_000)
+  const { state, cause, message, attempt } = await client.getRun(submitted?.id ?? '')
+  assert.deepEqual([state, cause, attempt], ['failed', 'start_error', 1])
+  assert.match(message ?? '', /the secret PASSWORD was deleted/)
+})
+
+test('a row that was exchanged for another one is not opened', async () => {
+  const { client, set, engine, clock } = await setUp()
+  await set('the wrong one', 'OTHER')
+  await set('hunter22')
+  engine.raw.exec(`UPDATE secret SET sealed = (SELECT sealed FROM secret WHERE name = 'OTHER')`)
+  const [submitted] = await client.submit([{ job: 'job', secrets: [PASSWORD] }])
+  const worker = await registerByHand(client, FEATURES)
+  assert.deepEqual(await worker.take(), [])
+  await clock.advance(1_000)
+  const { message } = await client.getRun(submitted?.id ?? '')
+  assert.match(message ?? '', /the secret PASSWORD cannot be opened/)
+})
+
+test('a run follows the secrets of its job, unless it brings its own work', async () => {
+  const { client, set, node } = await setUp()
+  await set('hunter22')
+  await node.admin.jobs.put(BY, 'job', { secrets: ['PASSWORD'] }, null)
+  const worker = await registerByHand(client, { ...FEATURES, jobs: ['job', 'task'] })
+  await client.submit([{ job: 'job' }, { job: 'job', task: 'task' }])
+  const [following, own] = await worker.take()
+  assert.deepEqual(following?.secrets, [{ ...PASSWORD, value: 'hunter22' }])
+  assert.equal(own?.secrets, undefined)
+})
+
+test('the store remembers its keys: a start without them is refused', async () => {
+  const { engine, set } = await setUp()
+  await set('hunter22')
+  const store = storeOn(engine)
+  const start = (...ids: string[]) => openVault(store, keysInMemory(...ids))
+  await start('k2', 'k1')
+  const refusal = { code: 'config_invalid' }
+  await assert.rejects(start(), { ...refusal, message: /holds no key, .* sealed with the key k1/ })
+  await assert.rejects(start('k2'), { ...refusal, message: /lacks the key k1/ })
+  const other = await keysInMemory('k9').read()
+  const sameName = { name: 'a file', read: async () => other.map((key) => ({ ...key, id: 'k1' })) }
+  await assert.rejects(openVault(store, sameName), { ...refusal, message: /holds another key k1/ })
+})
+
+test('a new key seals nothing until every node has it, then everything is sealed anew', async () => {
+  const keys = { first: keysInMemory('k1'), second: keysInMemory('k1') }
+  const first = await setUp({ keys: keys.first })
+  const second = await startInMemory({ beside: first, keys: keys.second })
+  const { secrets } = first.node.admin
+  await first.set('the first', 'ONE')
+  const keyOf = async () => (await secrets.list('default', {})).data.map(({ key }) => key)
+
+  keys.first.ids = ['k2', 'k1']
+  await first.clock.advance(10_000)
+  await first.set('the second', 'TWO')
+  assert.deepEqual(await keyOf(), ['k1', 'k1'])
+  await assert.rejects(secrets.rotate(BY), { code: 'secret_key_missing', message: /every node/ })
+
+  keys.second.ids = ['k1', 'k2']
+  await first.clock.advance(10_000)
+  assert.deepEqual(await secrets.rotate(BY), {
+    ...{ key: 'k2', resealed: 2, broken: [], keys: [{ id: 'k2', secrets: 2 }] },
+  })
+  assert.deepEqual(await keyOf(), ['k2', 'k2'])
+  assert.deepEqual(await secrets.rotate(BY), {
+    ...{ key: 'k2', resealed: 0, broken: [], keys: [{ id: 'k2', secrets: 2 }] },
+  })
+  await second.node.stop()
+  await openVault(storeOn(first.engine), keysInMemory('k2'))
+})
+
+test('a node without a key takes no secrets, and says so', async () => {
+  const { node } = await startInMemory()
+  const put = node.admin.secrets.put(BY, 'PASSWORD', 'hunter22')
+  await assert.rejects(put, { code: 'secret_key_missing' })
+})
