@@ -4,6 +4,7 @@ import { administrationCommands } from './commands/administration.ts'
 import { helpingCommands } from './commands/helping.ts'
 import { lookingCommands } from './commands/looking.ts'
 import { runningCommands } from './commands/running.ts'
+import { secretCommands } from './commands/secrets.ts'
 import { steeringCommands } from './commands/steering.ts'
 import { EXIT } from './exit-codes.ts'
 import { FORMATS, printOne } from './output.ts'
@@ -77,6 +78,7 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
   steeringCommands(program, cli)
   program.commandsGroup('Administer:')
   administrationCommands(program, cli)
+  secretCommands(program, cli)
   helpingCommands(program, cli)
   program
     .command('version')

@@ -17,6 +17,11 @@ export interface Terminal {
   nextInterrupt(): Promise<void>
   /** Asks for one key; only where there is a person. */
   askKey(question: string): Promise<string>
+  /**
+   * A value that nobody should see: asked for without showing it, or all of standard input where that
+   * is no terminal. Undefined if whoever was asked would rather not.
+   */
+  readSecret(question: string): Promise<string | undefined>
   /** Ends early, without a fuss, when it is no longer wanted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }

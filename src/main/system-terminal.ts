@@ -1,3 +1,6 @@
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import type { Terminal } from '../cli/terminal.ts'
@@ -37,6 +40,27 @@ export function createSystemTerminal(): Terminal {
           resolve(bytes.toString().slice(0, 1))
         })
       }),
+    readSecret: async (question) => {
+      if (!stdin.isTTY) return text(stdin)
+      stderr.write(question)
+      const answer = await readUnseen(stdin)
+      stderr.write('\n')
+      return answer
+    },
     sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),
   }
+}
+
+/** A line that is typed into nothing. */
+function readUnseen(input: NodeJS.ReadStream): Promise<string | undefined> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input, output: nowhere, terminal: true })
+  return new Promise((resolve) => {
+    lines.once('line', (line) => {
+      resolve(line)
+      lines.close()
+    })
+    lines.once('SIGINT', () => lines.close())
+    lines.once('close', () => resolve(undefined))
+  })
 }

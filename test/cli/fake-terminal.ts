@@ -14,6 +14,8 @@ export function createFakeTerminal(options: {
   isInteractive?: boolean
   columns?: number
   cwd?: string
+  /** What is on standard input. */
+  input?: string | undefined
 }): FakeTerminal {
   const written = { out: '', err: '' }
   let wake = () => {}
@@ -39,6 +41,7 @@ export function createFakeTerminal(options: {
       written.err += question
       return key
     },
+    readSecret: async () => options.input,
     // Whoever may be woken sleeps until then, or until a test lets time pass; others do not sleep at all.
     sleep: (_ms, signal) =>
       new Promise((resolve) => {

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { makeCertificate, withoutOpenssl } from '../support/certificate.ts'
 import { openHome } from '../support/punctual-home.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 test('a server with wrong settings does not start, says all of them and leaves with 78', async (t) => {
   const home = openHome(t)
@@ -30,6 +39,17 @@ test('a worker says all that is wrong with it, and an unknown user keeps it from
   const stranger = await home.run([...worker, '--allow-user', 'root,nobody-by-that-name'])
   assert.equal(stranger.code, 78)
   assert.match(stranger.err, /✖ there is no user "nobody-by-that-name" on this machine/)
+})
+
+test('a flag that may be repeated may be given once, or twice', async (t) => {
+  const home = openHome(t)
+  const hosts = ['--allow-host', 'a.example', '--allow-host', 'b.example']
+  for (const count of [2, 4]) {
+    const argv = ['server', '--data', home.dataDir, '--port', 'none', ...hosts.slice(0, count)]
+    const { code, err } = await home.run(argv)
+    assert.equal(code, 78, err)
+    assert.match(err, /✖ port "none" is not a port\n/)
+  }
 })
 
 test('nobody beyond this machine is let in without a token', async (t) => {
@@ -69,4 +89,66 @@ test('a server whose port is taken ends, and says by which flag it takes another
   const { code, err } = await home.run(['server', '--port', port, '--data', other])
   assert.equal(code, 1)
   assert.match(err, /✖ 127\.0\.0\.1:\d+ is taken by another program; choose another with --port\n/)
+})
+
+/** A server that has a secret, and is stopped. */
+async function withSecret(t: TestContext) {
+  const home = openHome(t)
+  const { child, said, ended } = home.start(['server', '--port', '0', '--data', home.dataDir])
+  await waitFor(() => said.out.includes('Try:'), { what: 'a server to be up', deadlineMs: 60_000 })
+  const set = ['api', 'PUT', '/v1/secrets/PASSWORD', '-d', '{"value":"hunter22"}']
+  assert.equal((await home.run(set)).code, 0)
+  child.kill('SIGTERM')
+  await ended
+  const keyFile = join(home.dataDir, 'secret-key')
+  const start = (...flags: string[]) =>
+    home.run(['server', '--port', '0', '--data', home.dataDir, ...flags])
+  return { ...home, keyFile, start }
+}
+
+test('a server that has secrets does not start without their key, or with another', async (t) => {
+  const { keyFile, start } = await withSecret(t)
+  const text = readFileSync(keyFile, 'utf8')
+  assert.equal(statSync(keyFile).mode & 0o777, 0o600)
+  const [id = '', key = ''] = text.trim().split(' ')
+  const another = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64')
+  const table: [why: string, file: string | null, mode: number, said: RegExp][] = [
+    ['none', null, 0o600, /secret-key holds no key, and there are secrets sealed with the key k/],
+    ['another one', `other ${another}\n`, 0o600, /secret-key lacks the key k\w+, and there are/],
+    ['one that only has its name', `${id} ${another}\n`, 0o600, /holds another key k\w+ than/],
+    ['one that the group can read', text, 0o640, /can be read by other users; run chmod 600/],
+    ['one that everybody can read', text, 0o604, /can be read by other users; run chmod 600/],
+    ['an empty file', '\n', 0o600, /holds no key; remove it/],
+    ['a file of something else', 'hello\n', 0o600, /has a line 1 that is not a key/],
+    ['a key that is too short', `${id} ${key.slice(4)}\n`, 0o600, /has a line 1 that is not a key/],
+    ['a key that is easy to guess', `${id} ${'A'.repeat(43)}=\n`, 0o600, /is easy to guess/],
+    ['two of one name', text + text, 0o600, /has two keys called k/],
+  ]
+  for (const [why, file, mode, said] of table) {
+    rmSync(keyFile, { force: true })
+    if (file !== null) {
+      writeFileSync(keyFile, file)
+      chmodSync(keyFile, mode)
+    }
+    const { code, out, err } = await start()
+    assert.deepEqual([code, out], [78, ''], `${why}: ${err}`)
+    assert.match(err, said, why)
+    assert.match(err, /code:  config_invalid\n$/)
+    assert.ok(!err.includes(key.slice(0, 8)), 'nothing of the key is shown')
+    if (file === null) assert.ok(!existsSync(keyFile), 'and none is made in its place')
+  }
+})
+
+test('a key file that was named must be there', async (t) => {
+  const home = openHome(t)
+  const missing = join(home.dir, 'nowhere')
+  const flags = ['--port', '0', '--data', home.dataDir]
+  for (const [argv, env] of [
+    [['--secret-key', missing], {}],
+    [[], { PUNCTUAL_SECRET_KEY_FILE: missing }],
+  ] as const) {
+    const { code, err } = await home.run(['server', ...flags, ...argv], env)
+    assert.equal(code, 78)
+    assert.match(err, /✖ \S+nowhere is not there\n/)
+  }
 })

@@ -27,6 +27,7 @@ interface RunOptions {
   readonly cpu?: string
   readonly pids?: string
   readonly runAs?: string
+  readonly secret?: readonly string[]
 }
 
 /** exec, run, wait, logs: starting things and watching them. */
@@ -149,6 +150,7 @@ function shared(command: Command): Command {
     if (at <= 0) throw new Failure(`"${text}" is not NAME=VALUE`, { exitCode: EXIT.usage })
     return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
   }
+  const repeat = (name: string, before: string[] = []) => [...before, name]
   return command
     .option('-i, --input <json>', 'what it gets as its input')
     .option('--queue <name>', 'the queue it stands in')
@@ -162,6 +164,7 @@ function shared(command: Command): Command {
     .option('--cpu <cores>', 'how many cores, such as 0.5')
     .option('--pids <count>', 'how many processes and threads')
     .option('--run-as <user>', 'the user the command runs as, on workers that allow it')
+    .option('--secret <name>', 'a secret it is given as a variable; may be repeated', repeat)
 }
 
 function wishes(options: RunOptions): object {
@@ -177,6 +180,7 @@ function wishes(options: RunOptions): object {
     ...(timeout === undefined ? {} : { timeout }),
     ...limitsOf(options),
     ...(options.runAs === undefined ? {} : { run_as: options.runAs }),
+    ...(options.secret === undefined ? {} : { secrets: options.secret }),
   }
 }
 
