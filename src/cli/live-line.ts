@@ -38,7 +38,7 @@ export function showLiveLine(
       const path = `/v1/runs/${id}/why`
       const why = await calls.call<WireWhy>('GET', path, undefined, { signal }).catch(() => null)
       if (why === null || isAway || ended.signal.aborted) continue
-      const text = `${showState(terminal, why.state)}  ${harmless(why.sentence)}`
+      const text = `${showState(terminal, why.state)}  ${barOf(why) ?? harmless(why.sentence)}`
       terminal.err(START_OF_LINE + cut(text, Math.min(terminal.columns, USUAL_WIDTH) - SPARE))
       isShown = true
     }
@@ -59,4 +59,15 @@ export function showLiveLine(
       erase()
     },
   }
+}
+
+const BAR_WIDTH = 20
+
+/** How far it says it is: `█████░░░░░ 50% half of it is done`. */
+function barOf({ progress }: WireWhy): string | undefined {
+  if (!progress) return undefined
+  const { fraction, message } = progress
+  const full = Math.floor(fraction * BAR_WIDTH)
+  const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full)
+  return `${bar} ${Math.floor(fraction * 100)}% ${harmless(message)}`.trimEnd()
 }

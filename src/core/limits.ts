@@ -13,6 +13,7 @@ export const LIMITS = {
   /** What can be looked for in a log, and how many lines one page of a search holds. */
   searchLength: 1_000,
   searchHits: 1_000,
+  progressLength: 1_000,
   /** What Linux takes as one argument, and what we allow for all of them and the environment. */
   argumentBytes: 128 * 1024 - 1,
   argumentsBytes: 1024 * 1024,
@@ -62,7 +63,7 @@ export const LIMITS = {
   leastFiles: 16,
   mostFiles: 2 ** 20,
   leastOutputBytes: 1024,
-  mostOutputBytes: 1024 ** 3,
+  mostOutputBytes: 16 * 1024 ** 3,
   leastTmpBytes: 4 * 1024,
   mostBytes: 64 * 1024 ** 4,
 } as const

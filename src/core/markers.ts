@@ -1,3 +1,5 @@
+import { LIMITS } from './limits.ts'
+
 /**
  * Lines by which a process says something about itself. They are output like any other and stay in it;
  * who reads them can show a bar, fold a group or find an error, and nothing else follows from them.
@@ -18,7 +20,7 @@ export interface Progress {
 /** What is read of a line; the rest of a longer one is not looked at. */
 export const MARK_BYTES = 4_096
 /** What is kept of the words in it. */
-const TEXT_LENGTH = 1_000
+const TEXT_LENGTH = LIMITS.progressLength
 
 const START = '::'
 const MARK = /^::(progress|group|endgroup|error|warning)::(.*)/

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { Progress } from './markers.ts'
 
 /**
  * What a process printed: milliseconds since its attempt started, the stream, and text that ends with
@@ -27,6 +28,8 @@ export interface ProcessEnd {
   /** How surely its descendants were ended with it. */
   readonly containment?: string | undefined
   readonly output?: OutputEnd | undefined
+  /** The last it said of how far it is, so many milliseconds after it started. */
+  readonly progress?: (Progress & { readonly ms: number }) | undefined
 }
 
 /** A byte that is no part of UTF-8 stands in text as this plus the byte: half of a pair, never whole. */

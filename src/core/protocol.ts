@@ -1,5 +1,6 @@
 import type { Execution } from './execution.ts'
 import type { Labels } from './labels.ts'
+import type { Progress } from './markers.ts'
 import type { Entry, ProcessEnd } from './output.ts'
 import type { PolicyInput } from './policy.ts'
 import type { Cause, RunState } from './run-state.ts'
@@ -109,6 +110,8 @@ export interface RunView {
   readonly message: string | null
   readonly worker: string | null
   readonly process: ProcessEnd | null
+  /** How far it says it is; of a run that has ended, the last it said. */
+  readonly progress: RunProgress | null
   readonly createdAt: number
   readonly dueAt: number | null
   readonly startedAt: number | null
@@ -124,6 +127,10 @@ export interface RunView {
   /** How large they are, if they are kept outside the row; lists then leave them out. */
   readonly inputBytes: number | null
   readonly resultBytes: number | null
+}
+
+export interface RunProgress extends Progress {
+  readonly at: number
 }
 
 /** A worker introduces itself, or comes back under the same session id with what it still holds. */
@@ -239,6 +246,8 @@ export interface LogMessage {
   readonly registration: number
   /** At most one for an attempt. */
   readonly chunks: readonly LogChunkMessage[]
+  /** How far attempts say they are, where that is new. */
+  readonly progress?: readonly (Held & Progress)[] | undefined
 }
 
 export interface LogChunkMessage extends Held {

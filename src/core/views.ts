@@ -3,6 +3,7 @@ import type { JobDefinition } from './job-definition.ts'
 import type { Role } from './permission.ts'
 import type { Labels } from './labels.ts'
 import type { Mark } from './markers.ts'
+import type { WireProgress } from './wire.ts'
 
 /**
  * What the API shows besides runs, as it travels. Server, client and command line share these; a
@@ -197,4 +198,6 @@ export interface WireWhy {
   readonly sentence: string
   readonly details: readonly string[]
   readonly fixes: readonly string[]
+  /** How far it says it is. */
+  readonly progress: WireProgress | null
 }

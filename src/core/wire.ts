@@ -1,11 +1,13 @@
 import { parseDuration, writeDuration } from './duration.ts'
 import { PunctualError } from './errors.ts'
 import { writeHttp } from './http-work.ts'
+import type { Progress } from './markers.ts'
 import type {
   Assignment,
   Exchange,
   ExchangeAnswer,
   RunPage,
+  RunProgress,
   RunView,
   Submission,
   SubmitAnswer,
@@ -141,6 +143,7 @@ export interface WireRun {
   readonly message: string | null
   readonly worker: string | null
   readonly process: RunView['process']
+  readonly progress: WireProgress | null
   readonly created_at: string
   readonly due_at: string | null
   readonly started_at: string | null
@@ -155,10 +158,19 @@ export interface WireRun {
   readonly result_bytes: number | null
 }
 
+export interface WireProgress extends Progress {
+  readonly at: string
+}
+
+export function writeProgress(progress: RunProgress): WireProgress {
+  return { ...progress, at: formatTime(progress.at, 'progress.at') }
+}
+
 export function writeRun(run: RunView): WireRun {
   const { createdAt, dueAt, startedAt, finishedAt, retryOf, inputBytes, resultBytes, ...same } = run
   return {
     ...same,
+    progress: run.progress && writeProgress(run.progress),
     created_at: formatTime(createdAt, 'created_at'),
     due_at: dueAt === null ? null : formatTime(dueAt, 'due_at'),
     started_at: startedAt === null ? null : formatTime(startedAt, 'started_at'),
@@ -171,9 +183,10 @@ export function writeRun(run: RunView): WireRun {
 
 export function readRun(wire: WireRun): RunView {
   const { created_at, due_at, started_at, finished_at, retry_of, ...rest } = wire
-  const { input_bytes, result_bytes, ...same } = rest
+  const { input_bytes, result_bytes, progress, ...same } = rest
   return {
     ...same,
+    progress: progress ? { ...progress, at: Date.parse(progress.at) } : null,
     createdAt: Date.parse(created_at),
     dueAt: due_at === null ? null : Date.parse(due_at),
     startedAt: started_at === null ? null : Date.parse(started_at),

@@ -11,6 +11,7 @@ import type { Store } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import type { Definitions } from './definitions.ts'
 import type { Feed } from './events/feed.ts'
+import type { ProgressBoard } from './progress.ts'
 import type { QueueBook } from './queue-book.ts'
 import { createRunReading, type RunReading } from './run-reading.ts'
 import type { Vault } from './secrets/vault.ts'
@@ -39,6 +40,7 @@ export function createAdministration(deps: {
   readonly queueBook: QueueBook
   readonly watch: Watch
   readonly clock: Clock
+  readonly progress: Pick<ProgressBoard, 'of'>
   readonly feed: Feed
   readonly keeping: Parameters<typeof createStorage>[0]
   readonly vault: Vault
@@ -46,7 +48,7 @@ export function createAdministration(deps: {
   onQueueChange(): Promise<void>
   onTokenChange(): void
 }): Administration {
-  const { store, catalog, definitions, board, queueBook, watch, clock, storeNow } = deps
+  const { store, catalog, definitions, board, queueBook, watch, clock, progress, storeNow } = deps
   const actors = createActors(store)
   const workers = createWorkers(store)
   return {
@@ -62,7 +64,7 @@ export function createAdministration(deps: {
     storage: createStorage(deps.keeping),
     feed: deps.feed,
     runs: createRunReading({
-      ...{ store, catalog, workers, watch, clock, storeNow },
+      ...{ store, catalog, workers, watch, clock, progress, storeNow },
       queues: queueBook,
     }),
   }

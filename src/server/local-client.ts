@@ -18,6 +18,7 @@ import { listRuns } from './list-runs.ts'
 import type { Payloads } from './payloads/payloads.ts'
 import { submitLarge } from './payloads/submit-large.ts'
 import { fillView, viewsOf } from './run-view.ts'
+import type { ProgressBoard } from './progress.ts'
 import type { Draft } from './submissions.ts'
 import type { Ticker } from './tick/ticker.ts'
 import type { Submitted } from './tick/pending.ts'
@@ -36,6 +37,7 @@ export interface ClientParts {
   readonly logWriter: LogWriter
   readonly payloads: Payloads
   node(): number
+  readonly progress: ProgressBoard
   onLog(runId: number): void
   mintId(): number
   storeNow(): number
@@ -66,7 +68,7 @@ export function createLocalClient(
 
     async getRun(id) {
       const record = await find(id)
-      const [view] = await viewsOf([record], catalog)
+      const [view] = await viewsOf([record], catalog, parts.progress.of)
       return fillView(view as RunView, record, payloads)
     },
 
@@ -82,7 +84,7 @@ export function createLocalClient(
       if (projectId === null) return { runs: [], next: null }
       const page = await listRuns({ projectId, filter, before, limit }, { store, catalog })
       return {
-        runs: await viewsOf(page.runs, catalog),
+        runs: await viewsOf(page.runs, catalog, parts.progress.of),
         next: page.before === null ? null : encodeCursor(page.before),
       }
     },
@@ -129,12 +131,7 @@ export function createLocalClient(
     heartbeat: async (session, message) =>
       registry.heartbeat(registry.find(session, message.registration, project), message),
     log: async (session, message) =>
-      log(
-        registry.find(session, message.registration, project),
-        message,
-        parts.logWriter,
-        parts.onLog,
-      ),
+      log(registry.find(session, message.registration, project), message, parts),
     leave: async (session, registration) =>
       registry.leave(registry.find(session, registration, project)),
   }

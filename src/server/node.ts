@@ -1,7 +1,9 @@
 import type { Blobs } from '../blobs/port.ts'
 import type { Clock, Random } from '../core/clock.ts'
 import type { Report } from '../core/ending.ts'
+import { publicId } from '../core/ids.ts'
 import type { SchedulerClient } from '../core/protocol.ts'
+import { writeProgress } from '../core/wire.ts'
 import type { Lease, Store } from '../store/port.ts'
 import { type Administration, createAdministration } from './administration.ts'
 import { createCatalog } from './catalog.ts'
@@ -16,6 +18,7 @@ import { startLoops } from './loops/start-loops.ts'
 import { createLogWriter } from './logs/log-writer.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { createMembership } from './membership.ts'
+import { createProgressBoard } from './progress.ts'
 import { createQueueBook } from './queue-book.ts'
 import { createGrantedInputs } from './payloads/granted-inputs.ts'
 import { measured } from './payloads/measured-blobs.ts'
@@ -170,6 +173,18 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   }
   const inputsOf = createGrantedInputs({ payloads, onError, isEnding, fail })
 
+  const progress = createProgressBoard({
+    leaseOf: roster.leaseOf,
+    mono: clock.mono,
+    storeNow,
+    onProgress: ({ runId, projectId, jobId }, said) =>
+      feed.progress(() => ({
+        project: catalog.projectName(projectId),
+        job: catalog.jobName(jobId),
+        data: { id: publicId('run', runId), progress: writeProgress(said) },
+      })),
+  })
+
   const laneOf = (lease: Lease) => board.get(lease.laneId)?.lane
   const parts: ClientParts = {
     store,
@@ -181,6 +196,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     payloads,
     node: () => membership.node,
     logWriter: createLogWriter(store),
+    progress,
     onLog: watch.touched,
     draft: createDraft({ catalog, definitions, queues: queueBook, store, mintId, storeNow }),
     exchanging: {
@@ -223,7 +239,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const feed = createFeed({
     clock,
     epoch: String(membership.node),
-    read: createNewsReader({ store, catalog }),
+    read: createNewsReader({ store, catalog, progress }),
     countNodes: store.countNodes,
     onError,
   })
@@ -255,7 +271,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     clientFor: (project, actor = null) => createLocalClient(project, actor, parts),
     admin: createAdministration({
       ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
-      keeping,
+      ...{ keeping, progress },
       onQueueChange: async () => void (await refresh()),
       onTokenChange: authenticator.forget,
     }),

@@ -4,7 +4,7 @@ import { publicId } from '../core/ids.ts'
 import type { ProcessEnd } from '../core/output.ts'
 import { isFinal } from '../core/run-state.ts'
 import type { WireAttempt, WireLog, WireLogSearch, WireWhy } from '../core/views.ts'
-import { formatTime } from '../core/wire.ts'
+import { formatTime, writeProgress } from '../core/wire.ts'
 import type { AttemptRecord, RunRecord, Store } from '../store/port.ts'
 import type { Workers } from './admin/workers.ts'
 import type { Catalog } from './catalog.ts'
@@ -12,6 +12,7 @@ import { findRun } from './find-run.ts'
 import { createLiveLogs, type Followed, type FollowOptions } from './logs/live-log.ts'
 import { createLogReader, type LoggedAttempt, noLog } from './logs/log-reader.ts'
 import { createLogSearch, type SearchOptions } from './logs/search/search.ts'
+import type { ProgressBoard } from './progress.ts'
 import type { QueueBook } from './queue-book.ts'
 import type { Watch } from './watch.ts'
 import { explain } from './why.ts'
@@ -59,6 +60,7 @@ export function createRunReading(deps: {
   readonly queues: QueueBook
   readonly watch: Watch
   readonly clock: Clock
+  readonly progress: Pick<ProgressBoard, 'of'>
   storeNow(): number
 }): RunReading {
   const { store, catalog, watch } = deps
@@ -103,12 +105,15 @@ export function createRunReading(deps: {
       const run = await find(project, id)
       await catalog.learnNames([run.jobId], [])
       const lane = await catalog.lane(run.laneId)
-      return explain(run, {
+      const said = deps.progress.of(run)
+      const progress = said && writeProgress(said)
+      const why = explain(run, {
         now: deps.storeNow(),
         lane,
         workers: await deps.workers.list(project),
         isResting: lane !== undefined && deps.queues.isResting(lane),
       })
+      return { ...why, progress }
     },
 
     async log(project, id, part) {

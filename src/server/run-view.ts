@@ -2,14 +2,19 @@ import { publicId } from '../core/ids.ts'
 import type { ProcessEnd } from '../core/output.ts'
 import { decodePolicy } from '../core/policy.ts'
 import type { Work } from '../core/work.ts'
-import type { RunView } from '../core/protocol.ts'
+import type { RunProgress, RunView } from '../core/protocol.ts'
 import type { RunRecord } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
+import { type ProgressBoard, progressAtEnd } from './progress.ts'
 import type { Payloads } from './payloads/payloads.ts'
 import { readReference } from './payloads/reference.ts'
 
 /** Runs as users see them, with the names of what they belong to. */
-export async function viewsOf(runs: readonly RunRecord[], catalog: Catalog): Promise<RunView[]> {
+export async function viewsOf(
+  runs: readonly RunRecord[],
+  catalog: Catalog,
+  progressOf: ProgressBoard['of'],
+): Promise<RunView[]> {
   await catalog.learnNames(
     runs.map((run) => run.jobId),
     runs.map((run) => run.projectId),
@@ -19,7 +24,8 @@ export async function viewsOf(runs: readonly RunRecord[], catalog: Catalog): Pro
       const lane = await catalog.lane(run.laneId)
       const job = catalog.jobName(run.jobId)
       const project = catalog.projectName(run.projectId)
-      return viewOf(run, { job, project, queue: lane?.queue ?? 'default' })
+      const names = { job, project, queue: lane?.queue ?? 'default' }
+      return viewOf(run, names, progressOf(run))
     }),
   )
 }
@@ -28,7 +34,9 @@ export async function viewsOf(runs: readonly RunRecord[], catalog: Catalog): Pro
 export function viewOf(
   run: RunRecord,
   names: { job: string; project: string; queue: string },
+  progress: RunProgress | null = null,
 ): RunView {
+  const end = run.process === null ? null : (JSON.parse(run.process) as ProcessEnd)
   return {
     id: publicId('run', run.id),
     ...names,
@@ -40,7 +48,8 @@ export function viewOf(
     cause: run.cause,
     message: run.message,
     worker: run.worker,
-    process: run.process === null ? null : withoutText(JSON.parse(run.process) as ProcessEnd),
+    process: end && withoutText(end),
+    progress: progress ?? progressAtEnd(end, run.startedAt),
     createdAt: run.createdAt,
     dueAt: run.dueAt,
     startedAt: run.startedAt,
@@ -109,7 +118,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /** How it ended, and how much it printed; what it printed is read as a log. */
-function withoutText({ output, ...end }: ProcessEnd): ProcessEnd {
+function withoutText({ output, progress: _progress, ...end }: ProcessEnd): ProcessEnd {
   if (!output) return end
   const { last: _, ...counts } = output
   return { ...end, output: counts }

@@ -16,8 +16,11 @@ export interface Surroundings {
 }
 
 /** One sentence that says why a run is where it is, and what would change that. Pure. */
-export function explain(run: RunRecord, around: Surroundings): WireWhy {
-  const answer = (sentence: string, details: string[] = [], fixes: string[] = []): WireWhy => ({
+/** Everything but what the run says itself. */
+type Reason = Omit<WireWhy, 'progress'>
+
+export function explain(run: RunRecord, around: Surroundings): Reason {
+  const answer = (sentence: string, details: string[] = [], fixes: string[] = []): Reason => ({
     run: publicId('run', run.id),
     state: run.state,
     sentence,
@@ -65,9 +68,9 @@ export function explain(run: RunRecord, around: Surroundings): WireWhy {
   }
 }
 
-type Answer = (sentence: string, details?: string[], fixes?: string[]) => WireWhy
+type Answer = (sentence: string, details?: string[], fixes?: string[]) => Reason
 
-function whyReady(answer: Answer, waited: string, around: Surroundings): WireWhy {
+function whyReady(answer: Answer, waited: string, around: Surroundings): Reason {
   const { lane, workers, isResting } = around
   if (!lane) return answer(`It has waited ${waited} for a worker.`)
   if (isResting) {

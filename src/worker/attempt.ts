@@ -121,7 +121,9 @@ export class Attempt implements HandlerContext, UnderWay {
   #end(settled: Settled): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    const done = outcomeOf(this.assignment, this.#stopped, settled, maskerOf(this.assignment))
+    const done = outcomeOf(this.assignment, this.#stopped, settled, {
+      masker: maskerOf(this.assignment),
+    })
     this.#hooks.onEnd(this, done)
   }
 

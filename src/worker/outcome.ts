@@ -36,9 +36,9 @@ export function outcomeOf(
   assignment: Reported,
   stopped: StopCause | undefined,
   settled: Settled,
-  masker: Masker = BLIND,
+  { masker = BLIND, said }: { masker?: Masker; said?: string | undefined } = {},
 ): Done | undefined {
-  const done = judge(assignment, stopped, settled)
+  const done = judge(assignment, stopped, settled, said)
   if (done?.message === undefined && (done?.result === undefined || masker === BLIND)) return done
   const { message, result } = done
   return {
@@ -57,7 +57,10 @@ function judge(
   { run, fence, timeoutMs }: Reported,
   stopped: StopCause | undefined,
   settled: Settled,
+  /** What the process itself says went wrong. */
+  said: string | undefined,
 ): Done | undefined {
+  const because = said === undefined ? '' : `: ${said}`
   const held = { run, fence }
   if (stopped === 'lease_lost') return undefined
   if (stopped === 'timeout') return timedOut(held, timeoutMs, settled)
@@ -68,9 +71,17 @@ function judge(
       return failed(held, 'start_error', settled.message)
     case 'exited':
       if (settled.code === 0) return { ...held, outcome: 'succeeded' }
-      return stoppedOr(held, stopped, failed(held, 'exit', `exited with code ${settled.code}`))
+      return stoppedOr(
+        held,
+        stopped,
+        failed(held, 'exit', `exited with code ${settled.code}${because}`),
+      )
     case 'signalled':
-      return stoppedOr(held, stopped, failed(held, 'signal', `killed by ${settled.signal}`))
+      return stoppedOr(
+        held,
+        stopped,
+        failed(held, 'signal', `killed by ${settled.signal}${because}`),
+      )
     case 'overran':
       return stoppedOr(held, stopped, failed(held, settled.cause, settled.message))
     case 'failed':

@@ -65,7 +65,7 @@ async function follow(
 }
 
 function messageOf(item: NewsItem) {
-  return item.event === 'run'
-    ? { event: 'run', id: item.position, data: item.text }
-    : { event: 'reset', id: item.position, data: { reason: item.why } }
+  return item.event === 'reset'
+    ? { event: 'reset', id: item.position, data: { reason: item.why } }
+    : { event: item.event, id: item.position, data: item.text }
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { MAX_DURATION_MS } from '../../core/duration.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Entry } from '../../core/output.ts'
 import { RETRIABLE_CAUSES } from '../../core/retry.ts'
@@ -7,6 +8,7 @@ import {
   executor,
   fields,
   flag,
+  fraction,
   id,
   labels,
   list,
@@ -67,6 +69,14 @@ const output = fields({
   last: Type.Optional(list(entry, LIMITS.chunkEntries)),
 })
 
+const progress = {
+  fraction: fraction(),
+  message: Type.String({
+    maxLength: LIMITS.progressLength,
+    description: `text of at most ${LIMITS.progressLength} characters`,
+  }),
+}
+
 const processEnd = fields({
   exit_code: Type.Optional(wholeNumber(0, 255)),
   signal: Type.Optional(
@@ -74,6 +84,7 @@ const processEnd = fields({
   ),
   containment: Type.Optional(name()),
   output: Type.Optional(output),
+  progress: Type.Optional(fields({ ...progress, ms: wholeNumber(0, MAX_DURATION_MS) })),
 })
 
 const done = fields({
@@ -106,8 +117,8 @@ export const Log = fields({
       entries: list(entry, LIMITS.chunkEntries, 1),
     }),
     LIMITS.logChunks,
-    1,
   ),
+  progress: Type.Optional(list(fields({ ...attempt, ...progress }), LIMITS.slots)),
 })
 
 export const Leave = fields({ registration })

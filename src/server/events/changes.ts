@@ -2,6 +2,7 @@ import { writeRun } from '../../core/wire.ts'
 import type { Store, TickBatch, TickResult } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
 import { viewsOf } from '../run-view.ts'
+import type { ProgressBoard } from '../progress.ts'
 import type { Told } from './news.ts'
 
 /** The runs that a tick has changed. */
@@ -20,14 +21,16 @@ export function* changedBy(batch: TickBatch, result: TickResult): Generator<numb
 export function createNewsReader({
   store,
   catalog,
+  progress,
 }: {
   readonly store: Pick<Store, 'findRuns'>
   readonly catalog: Catalog
+  readonly progress: Pick<ProgressBoard, 'of'>
 }): (runIds: readonly number[]) => Promise<Told[]> {
   return async (runIds) => {
     const runs = await store.findRuns({ runIds })
     const short = runs.map((run) => ({ ...run, work: null, input: null, result: null }))
-    return (await viewsOf(short, catalog)).map((view) => {
+    return (await viewsOf(short, catalog, progress.of)).map((view) => {
       const { project, job } = view
       const { work: _, input: __, result: ___, ...rest } = writeRun(view)
       const { input_bytes: ____, result_bytes: _____, ...data } = rest

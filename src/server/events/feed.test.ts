@@ -25,7 +25,7 @@ function setUp({ nodes = 1, readFails = false } = {}) {
     start = feed.news.position
   }
   const seen = () =>
-    feed.news.after(start).events.map((item) => (item.event === 'run' ? item.text : item.why))
+    feed.news.after(start).events.map((item) => (item.event === 'reset' ? item.why : item.text))
   return { clock, feed, reads, errors, reader, attend, seen }
 }
 

@@ -15,6 +15,8 @@ export interface Feed {
   readonly news: News
   /** These runs have changed on this node. */
   touched(runIds: Iterable<number>): void
+  /** A run says how far it is. */
+  progress(told: () => Told): void
   /** Somebody reads until the signal aborts. */
   attend(signal: AbortSignal): void
 }
@@ -76,6 +78,9 @@ export function createFeed(deps: {
       if (!isAttended()) return
       for (const runId of runIds) changed.add(runId)
       if (changed.size > 0 && !isGathering) void gather()
+    },
+    progress(told) {
+      if (isAttended()) news.add(told(), 'run.progress')
     },
     attend(signal) {
       if (signal.aborted) return

@@ -4,7 +4,7 @@ import { createNews, type NewsItem } from './news.ts'
 
 const told = (name: string) => ({ project: 'p', job: 'j', data: { name } })
 const shown = (events: readonly NewsItem[]) =>
-  events.map((item) => (item.event === 'run' ? item.text : `reset: ${item.why}`))
+  events.map((item) => (item.event === 'reset' ? `reset: ${item.why}` : item.text))
 
 test('what came after a position is given in order, and once', () => {
   const news = createNews('7')

@@ -7,7 +7,7 @@ export interface Told {
 
 /** The latest events, each with a position one can go on from. */
 export interface News {
-  add(told: Told): void
+  add(told: Told, event?: RunEvent): void
   /** From here on nothing before is worth anything: look at everything again. */
   reset(why: string): void
   /** Positions given so far lead nowhere any more. */
@@ -22,8 +22,16 @@ export interface News {
   next(signal: AbortSignal): Promise<void>
 }
 
+/** It changed; or it only says how far it is. */
+export type RunEvent = 'run' | 'run.progress'
+
 export type NewsItem =
-  | { readonly event: 'run'; readonly position: string; readonly told: Told; readonly text: string }
+  | {
+      readonly event: RunEvent
+      readonly position: string
+      readonly told: Told
+      readonly text: string
+    }
   | { readonly event: 'reset'; readonly position: string; readonly why: string }
 
 /** At the highest rate this is about ten seconds; usually it is hours. */
@@ -58,9 +66,9 @@ export function createNews(epoch: string): News {
       return positionOf(last())
     },
 
-    add(told) {
+    add(told, event = 'run') {
       const position = positionOf(last() + 1)
-      push({ event: 'run', position, told, text: JSON.stringify(told.data) })
+      push({ event, position, told, text: JSON.stringify(told.data) })
     },
 
     reset: (why) => push({ event: 'reset', position: positionOf(last() + 1), why }),

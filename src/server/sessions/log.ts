@@ -5,15 +5,25 @@ import { ofEntries, packChunk } from '../logs/chunk-pack.ts'
 import { countLines } from '../logs/log-lines.ts'
 import { trigramsOf } from '../logs/trigrams.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
+import type { ProgressBoard } from '../progress.ts'
 import type { Session } from './session.ts'
+
+export interface Logging {
+  readonly logWriter: LogWriter
+  readonly progress: Pick<ProgressBoard, 'note'>
+  onLog(runId: number): void
+}
 
 /** Stores what a session's attempts printed. Of attempts that are not its own, nothing. */
 export async function log(
   session: Session,
-  { chunks }: LogMessage,
-  writer: LogWriter,
-  onStored: (runId: number) => void,
+  { chunks, progress = [] }: LogMessage,
+  { logWriter, progress: board, onLog }: Logging,
 ): Promise<LogAnswer> {
+  for (const [index, said] of progress.entries()) {
+    const lease = session.leases.get(requirePublicId('run', said.run, `progress.${index}.run`))
+    if (lease?.fence === said.fence) board.note(lease, said)
+  }
   const mine: { runId: number; message: LogChunkMessage }[] = []
   const isMine = chunks.map((message, index) => {
     const runId = requirePublicId('run', message.run, `chunks.${index}.run`)
@@ -22,8 +32,8 @@ export async function log(
     return true
   })
   const packed = await Promise.all(mine.map(({ runId, message }) => chunkOf(runId, message)))
-  const verdicts = (await writer.append(packed)).values()
-  for (const { runId } of packed) onStored(runId)
+  const verdicts = (await logWriter.append(packed)).values()
+  for (const { runId } of packed) onLog(runId)
   return {
     stored: isMine.map((isOurs) => {
       const verdict = isOurs ? verdicts.next().value : undefined

@@ -1,3 +1,4 @@
+import type { RunProgress } from '../../core/protocol.ts'
 import type { Offer } from '../../core/lane.ts'
 import type { Lease } from '../../store/port.ts'
 
@@ -11,6 +12,8 @@ export interface HeldLease extends Lease {
   exchange: number
   cancelling: boolean
   grantedMono: number
+  /** How far it says it is, and when others were told so. */
+  progress?: { readonly progress: RunProgress; readonly toldMono: number }
 }
 
 /** An exchange that waits for its verdicts, for work, or for its time. */

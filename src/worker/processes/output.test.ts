@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { bytesOf, type Entry } from '../../core/output.ts'
+import type { Mark } from '../../core/markers.ts'
 import { Output } from './output.ts'
 
 function create(limitBytes = 1_000_000_000) {
@@ -97,21 +98,88 @@ test('a process that prints faster than it can be sent is held up, and let go ag
   assert.deepEqual(rooms, [false, true])
 })
 
-test('of too much, the beginning and the end are kept, and what is missing is counted', () => {
-  const { output, sent, ship } = create(100_000)
-  for (let i = 0; i < 30_000; i += 1) write(output, 1, i, `${String(i).padStart(9)}\n`)
-  output.end(30_000)
+/** Everything that was kept of a stream, in order, and what the output says about itself. */
+function finish({ output, sent, ship }: ReturnType<typeof create>, ms = 0) {
+  output.end(ms)
   ship()
   const summary = output.summary()
-  const text = [...sent, ...(summary?.last ?? [])].map(([, , part]) => part).join('')
-  const lines = text.split('\n').filter((line) => line !== '')
-  assert.equal(summary?.bytes, 300_000)
-  assert.equal(lines[0], '        0')
-  assert.equal(lines.at(-1), '    29999')
-  const kept = 300_000 - (summary?.dropped ?? 0)
-  assert.ok(kept >= 100_000 && kept < 200_000)
-  assert.ok(text.includes(`… ${summary?.dropped} bytes were left out here …\n`))
-  assert.equal(Buffer.byteLength(text.replace(/… \d+ bytes were left out here …\n/, '')), kept)
+  const all = [...sent, ...(summary?.last ?? [])]
+  const kept = Buffer.concat(all.filter(([, stream]) => stream !== 0).map((e) => bytesOf(e[2])))
+  const remarks = all.filter(([, stream]) => stream === 0).map(([, , text]) => text)
+  return { summary, kept, remarks }
+}
+
+test('of too much, the beginning and the end are kept, to the byte, and what is missing is counted', () => {
+  const one = create(100_000)
+  for (let i = 0; i < 30_000; i += 1) write(one.output, 1, i, `${String(i).padStart(9)}\n`)
+  const { summary, kept, remarks } = finish(one, 30_000)
+  assert.deepEqual([summary?.bytes, summary?.dropped, kept.length], [300_000, 200_000, 100_000])
+  assert.deepEqual(remarks, ['… 200000 bytes were left out here …\n'])
+  const all = Array.from({ length: 30_000 }, (_, i) => `${String(i).padStart(9)}\n`).join('')
+  // Half of it, because the end is at most that.
+  assert.equal(kept.toString(), all.slice(0, 50_000) + all.slice(-50_000))
+})
+
+test('exactly as much as may be kept is kept whole, and nothing is said', () => {
+  for (const [bytes, dropped] of [
+    [99_999, undefined],
+    [100_000, undefined],
+    [100_001, 1],
+  ] as const) {
+    const one = create(100_000)
+    for (let at = 0; at < bytes; at += 7) {
+      write(one.output, at % 2 === 0 ? 1 : 2, at, 'x'.repeat(Math.min(7, bytes - at)))
+    }
+    const { summary, kept, remarks } = finish(one)
+    assert.deepEqual([summary?.dropped, kept.length], [dropped, Math.min(bytes, 100_000)])
+    assert.equal(remarks.length, dropped === undefined ? 0 : 1)
+  }
+})
+
+test('whatever comes, what is kept and what is dropped is what was printed', () => {
+  const piece = fc.record({ stream: fc.constantFrom(1 as const, 2 as const), size: fc.nat(3_000) })
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 40 }),
+      fc.integer({ min: 1, max: 9_000 }),
+      (all, limit) => {
+        const one = create(limit)
+        for (const [ms, { stream, size }] of all.entries()) {
+          one.output.push(stream, ms, Buffer.alloc(size, `${ms}\n`))
+        }
+        const { summary, kept } = finish(one)
+        const printed = all.reduce((sum, { size }) => sum + size, 0)
+        assert.equal(kept.length, Math.min(printed, limit))
+        assert.equal(kept.length + (summary?.dropped ?? 0), printed)
+      },
+    ),
+  )
+})
+
+test('a gigabyte that is dropped leaves nothing behind', () => {
+  const { output } = create(1_000)
+  const megabyte = Buffer.alloc(1024 * 1024, 'x')
+  for (let i = 0; i < 1_024; i += 1) output.push(1, i, megabyte)
+  output.end(1)
+  assert.equal(output.summary()?.dropped, 1024 ** 3 - 1_000)
+})
+
+test('what it says about itself is heard, also of what is not kept', () => {
+  const marks: Mark[] = []
+  const output = new Output({
+    limitBytes: 100,
+    onChange() {},
+    onRoom() {},
+    onMark: (mark) => marks.push(mark),
+  })
+  write(output, 1, 1, `${'x'.repeat(5_000)}\n::progress:: 1/2\n`)
+  write(output, 2, 2, '::error::oh')
+  write(output, 1, 3, 'y'.repeat(5_000))
+  output.end(4)
+  assert.deepEqual(marks, [
+    { kind: 'progress', fraction: 0.5, text: '' },
+    { kind: 'error', text: 'oh' },
+  ])
 })
 
 test('whatever is printed in whatever pieces comes out as it was, stream by stream', () => {

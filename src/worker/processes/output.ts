@@ -1,10 +1,8 @@
-import {
-  type Entry,
-  type OutputEnd,
-  type Stream,
-  textOf,
-  unfinishedBytes,
-} from '../../core/output.ts'
+import type { Mark } from '../../core/markers.ts'
+import { type Entry, type OutputEnd, type Stream, textOf } from '../../core/output.ts'
+import { MarkScan } from './mark-scan.ts'
+import { OutputTail } from './output-tail.ts'
+import { PartialLine } from './partial-line.ts'
 
 /** Characters one chunk may hold, with room to spare below what the server takes. */
 const CHUNK_LENGTH = 192 * 1024
@@ -20,12 +18,14 @@ const ROOM_LENGTH = 256 * 1024
 const TAIL_BYTES = 64 * 1024
 
 export interface OutputOptions {
-  /** Bytes kept of one attempt, not counting the tail. */
+  /** Bytes kept of one attempt: of more than that, the beginning and the end. */
   readonly limitBytes: number
   /** There is something to send, or less than before. */
   onChange(): void
   /** Whether there is room for more: a process that prints faster than we can send must wait. */
   onRoom(hasRoom: boolean): void
+  /** It said something about itself. Also what is not kept may do so. */
+  onMark?(mark: Mark): void
 }
 
 /**
@@ -34,14 +34,14 @@ export interface OutputOptions {
  */
 export class Output {
   readonly #options: OutputOptions
-  readonly #partial = { 1: new Partial(), 2: new Partial() }
+  readonly #partial = { 1: new PartialLine(), 2: new PartialLine() }
+  readonly #marks: Readonly<Record<1 | 2, MarkScan>>
+  readonly #tail: OutputTail
+  /** Bytes of the beginning that are still to be kept. */
+  #room: number
   #ready: Entry[] = []
   #length = 0
   #bytes = 0
-  #kept = 0
-  #dropped = 0
-  #tail: Piece[] = []
-  #tailBytes = 0
   #sending: readonly Entry[] | undefined
   #stored = 0
   #hasRoom = true
@@ -49,21 +49,28 @@ export class Output {
 
   constructor(options: OutputOptions) {
     this.#options = options
+    const { limitBytes } = options
+    const tailBytes = Math.min(TAIL_BYTES, Math.floor(limitBytes / 2))
+    this.#tail = new OutputTail(tailBytes)
+    this.#room = limitBytes - tailBytes
+    const onMark = (mark: Mark) => options.onMark?.(mark)
+    this.#marks = { 1: new MarkScan(onMark), 2: new MarkScan(onMark) }
   }
 
   push(stream: 1 | 2, ms: number, bytes: Buffer): void {
     this.#bytes += bytes.length
-    const room = this.#options.limitBytes - this.#kept
-    if (bytes.length > room) this.#pushTail({ stream, ms, bytes: bytes.subarray(room) })
-    if (room <= 0) return
-    this.#kept += Math.min(room, bytes.length)
-    this.#take(stream, ms, bytes.subarray(0, room))
+    this.#marks[stream].push(bytes)
+    const kept = Math.min(this.#room, bytes.length)
+    if (kept < bytes.length) this.#tail.push({ stream, ms, bytes: bytes.subarray(kept) })
+    if (kept === 0) return
+    this.#room -= kept
+    this.#take(stream, ms, bytes.subarray(0, kept))
     this.#review()
   }
 
   /** A line that waits for its end is shown as far as it goes. */
   flush(ms: number): void {
-    for (const stream of [1, 2] as const) this.#add(ms, stream, this.#partial[stream].take(false))
+    for (const stream of STREAMS) this.#add(ms, stream, this.#partial[stream].take(false))
     this.#review()
   }
 
@@ -75,13 +82,14 @@ export class Output {
 
   /** Nothing more will be printed. What is left goes out in chunks, except the last. */
   end(ms: number): void {
-    for (const stream of [1, 2] as const) this.#add(ms, stream, this.#partial[stream].take(true))
-    if (this.#tail.length > 0) {
-      const left = this.#dropped
-      this.#add(ms, 0, Buffer.from(`… ${left} bytes were left out here …\n`))
-      for (const piece of this.#tail) this.#add(piece.ms, piece.stream, piece.bytes)
-      this.#tail = []
+    for (const stream of STREAMS) this.#marks[stream].end()
+    const { dropped } = this.#tail
+    if (dropped > 0) {
+      this.#endLines(ms)
+      this.#add(ms, 0, Buffer.from(`… ${dropped} bytes were left out here …\n`))
     }
+    for (const piece of this.#tail.take()) this.#take(piece.stream, piece.ms, piece.bytes)
+    this.#endLines(ms)
     this.#isEnded = true
     this.#review()
   }
@@ -118,10 +126,11 @@ export class Output {
   summary(): OutputEnd | undefined {
     if (!this.#isEnded || this.#sending || !this.#isLast()) return undefined
     const last = this.#ready
+    const { dropped } = this.#tail
     return {
       chunks: this.#stored + (last.length > 0 ? 1 : 0),
       bytes: this.#bytes,
-      ...(this.#dropped > 0 ? { dropped: this.#dropped } : {}),
+      ...(dropped > 0 ? { dropped } : {}),
       ...(last.length > 0 ? { last } : {}),
     }
   }
@@ -157,18 +166,8 @@ export class Output {
     }
   }
 
-  #pushTail(piece: Piece): void {
-    this.#tail.push(piece)
-    this.#tailBytes += piece.bytes.length
-    const most = Math.min(TAIL_BYTES, this.#options.limitBytes)
-    while (this.#tailBytes > most) {
-      const first = this.#tail[0] as Piece
-      const over = Math.min(this.#tailBytes - most, first.bytes.length)
-      if (over === first.bytes.length) this.#tail.shift()
-      else this.#tail[0] = { ...first, bytes: first.bytes.subarray(over) }
-      this.#tailBytes -= over
-      this.#dropped += over
-    }
+  #endLines(ms: number): void {
+    for (const stream of STREAMS) this.#add(ms, stream, this.#partial[stream].take(true))
   }
 
   #review(): void {
@@ -184,33 +183,7 @@ export class Output {
 }
 
 const NEWLINE = 10
-
-interface Piece {
-  readonly stream: 1 | 2
-  readonly ms: number
-  readonly bytes: Buffer
-}
-
-/** The beginning of a line whose end is still to come. */
-class Partial {
-  #pieces: Buffer[] = []
-  length = 0
-
-  push(bytes: Buffer): void {
-    if (bytes.length === 0) return
-    this.#pieces.push(bytes)
-    this.length += bytes.length
-  }
-
-  /** All of it, and what follows; without `whole`, except a character that is not complete yet. */
-  take(whole: boolean, more: Buffer = Buffer.alloc(0)): Buffer {
-    const bytes = this.#pieces.length === 0 ? more : Buffer.concat([...this.#pieces, more])
-    const kept = whole ? 0 : unfinishedBytes(bytes)
-    this.#pieces = kept > 0 ? [bytes.subarray(bytes.length - kept)] : []
-    this.length = kept
-    return bytes.subarray(0, bytes.length - kept)
-  }
-}
+const STREAMS = [1, 2] as const
 
 function lengthOf(entries: readonly Entry[]): number {
   return entries.reduce((sum, [, , text]) => sum + text.length, 0)

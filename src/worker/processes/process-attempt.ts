@@ -15,6 +15,7 @@ import type { FullnessWatch } from './fullness-watch.ts'
 import { remarksOn, settledOf, tooFull } from './how-it-ended.ts'
 import { Output } from './output.ts'
 import type { Host } from './host.ts'
+import { Said } from './said.ts'
 import { type Terms, termsOf } from './terms.ts'
 
 const DEFAULT_GRACE_MS = 10_000
@@ -38,6 +39,7 @@ export interface ProcessDeps {
 export class ProcessAttempt implements UnderWay {
   readonly assignment: Assignment
   readonly output: Output
+  readonly said = new Said()
   readonly #work: ProcessWork
   readonly #hooks: AttemptHooks
   readonly #deps: ProcessDeps
@@ -67,6 +69,9 @@ export class ProcessAttempt implements UnderWay {
       limitBytes: outputLimitOf(this.#terms),
       onChange: () => this.#changed(),
       onRoom: (hasRoom) => (hasRoom ? this.#child?.resume() : this.#child?.pause()),
+      onMark: (mark) => {
+        if (this.said.hear(mark, this.elapsedMs()) && !this.#settled) deps.onOutput(this)
+      },
     })
   }
 
@@ -208,6 +213,7 @@ export class ProcessAttempt implements UnderWay {
     this.#isOver = true
     void this.#report(this.#settled, {
       ...this.#processEnd,
+      ...(this.said.progress && { progress: this.said.progress }),
       ...(summary.chunks > 0 || summary.bytes > 0 ? { output: summary } : {}),
     })
   }
@@ -221,7 +227,8 @@ export class ProcessAttempt implements UnderWay {
       isSuccess && result.problem !== undefined
         ? { kind: 'broken', message: result.problem }
         : settled
-    const done = outcomeOf(this.assignment, this.#stopped, known, masker)
+    const words = { masker, said: this.said.error }
+    const done = outcomeOf(this.assignment, this.#stopped, known, words)
     this.#end(done && { ...done, ...(result.text ? { result: result.text } : {}), process })
   }
 

@@ -1,6 +1,8 @@
-import type { Assignment, LogChunkMessage } from '../../core/protocol.ts'
+import type { Progress } from '../../core/markers.ts'
+import type { Assignment, Held, LogChunkMessage } from '../../core/protocol.ts'
 import { type Bell, createBell } from '../bell.ts'
 import type { Output } from './output.ts'
+import type { Said } from './said.ts'
 
 /** Characters in one message; each may take six bytes on the wire, and a body holds four million. */
 const MESSAGE_LENGTH = 512 * 1024
@@ -11,9 +13,16 @@ const URGENT_LENGTH = 32 * 1024
 export interface Printing {
   readonly assignment: Assignment
   readonly output: Output
+  /** What it says about itself, if anybody listens. */
+  readonly said?: Said
   elapsedMs(): number
   /** The server says it is not ours any more. */
   forget(): void
+}
+
+export interface Gathered {
+  readonly chunks: readonly { attempt: Printing; message: LogChunkMessage }[]
+  readonly progress: readonly (Held & Progress)[]
 }
 
 /** Attempts that have printed something the server does not know yet. */
@@ -24,8 +33,8 @@ export interface Shelf {
   /** Rings when something is added, and when something should leave soon. */
   readonly bell: Bell
   isUrgent(): boolean
-  /** What fits into one message, at most one chunk of each attempt. */
-  gather(): { attempt: Printing; message: LogChunkMessage }[]
+  /** What fits into one message: at most one chunk of each attempt, and how far each is. */
+  gather(): Gathered
 }
 
 export function createShelf(): Shelf {
@@ -48,18 +57,22 @@ export function createShelf(): Shelf {
     isUrgent: () => [...attempts].some(isUrgent),
 
     gather() {
-      const gathered: ReturnType<Shelf['gather']> = []
+      const gathered: Gathered['chunks'][number][] = []
+      const progress: (Held & Progress)[] = []
       let length = 0
       for (const attempt of attempts) {
+        const { run, fence } = attempt.assignment
         attempt.output.flush(attempt.elapsedMs())
+        const news = attempt.said?.news(attempt.elapsedMs())
+        if (news) progress.push({ run, fence, ...news })
         const chunk = attempt.output.next()
-        // Nothing at the moment; it comes back when it prints again.
-        if (!chunk) attempts.delete(attempt)
-        else {
+        if (!chunk) {
+          // Nothing at the moment; it comes back when it prints again. What it said last goes with its end.
+          if (!attempt.said?.isNews || attempt.output.isEnded) attempts.delete(attempt)
+        } else {
           const size = chunk.entries.reduce((sum, [, , text]) => sum + text.length, 0)
           if (gathered.length > 0 && length + size > MESSAGE_LENGTH) break
           length += size
-          const { run, fence } = attempt.assignment
           gathered.push({ attempt, message: { run, fence, ...chunk } })
         }
       }
@@ -68,7 +81,7 @@ export function createShelf(): Shelf {
         attempts.delete(attempt)
         attempts.add(attempt)
       }
-      return gathered
+      return { chunks: gathered, progress }
     },
   }
 }

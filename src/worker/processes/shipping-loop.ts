@@ -33,10 +33,13 @@ export async function shippingLoop(session: Session, deps: ShippingDeps): Promis
     else await clock.sleep(backOffMs(failures, random), signal)
     if (signal.aborted) return
     const gathered = shelf.gather()
-    if (gathered.length === 0) continue
-    const { registration } = session
-    const chunks = gathered.map(({ message }) => message)
-    const sent = await send(() => deps.client.log(session.id, { registration, chunks }), {
+    if (gathered.chunks.length + gathered.progress.length === 0) continue
+    const message = {
+      registration: session.registration,
+      chunks: gathered.chunks.map((item) => item.message),
+      ...(gathered.progress.length > 0 ? { progress: gathered.progress } : {}),
+    }
+    const sent = await send(() => deps.client.log(session.id, message), {
       ...{ clock, limitMs: ANSWER_MS, signal },
     })
     if (sent.kind === 'abandoned') return
@@ -46,7 +49,7 @@ export async function shippingLoop(session: Session, deps: ShippingDeps): Promis
       if (mustRegisterAgain(sent.error)) session.end('the server refused a log')
       continue
     }
-    for (const [index, { attempt }] of gathered.entries()) {
+    for (const [index, { attempt }] of gathered.chunks.entries()) {
       const stored = sent.answer.stored[index]
       if (stored === null) attempt.forget()
       else if (stored !== undefined) attempt.output.stored(stored)

@@ -81,7 +81,8 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
   'GET /v1/events': {
     description:
       'Server-sent events: `hello` first, then `run` with a run as lists show it, without `work`, ' +
-      '`input` and `result`, whenever it changed, and `reset` when something may have been missed. ' +
+      '`input` and `result`, whenever it changed, `run.progress` with `{id, progress}` when it says how ' +
+      'far it is, and `reset` when something may have been missed. ' +
       'With `Last-Event-ID` a stream goes on where an earlier one ended.',
   },
   'PUT /v1/jobs/{name}': {

@@ -13,7 +13,7 @@ import type {
   WireWhy,
 } from '../../../core/views.ts'
 import { SECRET_FORMS, type SecretUse } from '../../../core/secret.ts'
-import type { WireOutcome, WireRun } from '../../../core/wire.ts'
+import type { WireOutcome, WireProgress, WireRun } from '../../../core/wire.ts'
 import type { ArgvWork, ScriptWork, ShellWork } from '../../../core/work.ts'
 import type { WorkLimits } from '../../../core/work-limits.ts'
 import {
@@ -98,12 +98,21 @@ export const RUN_SHAPES = {
       whole('How large the input is, if it is too large for a list, which then shows null for it.'),
     ),
     result_bytes: orNull(whole('The same of the result.')),
+    progress: orNull(ref('Progress')),
   }),
   RunPage: page('Run'),
   SecretUse: record<SecretUse>('A secret that a run is given.', {
     name: text('Its name.'),
     as: word(SECRET_FORMS, '`env`: in the variable of this name. `file`: in a file.'),
   }),
+  Progress: record<WireProgress>(
+    'How far a run says it is; of one that has ended, its last word.',
+    {
+      fraction: { type: 'number', minimum: 0, maximum: 1, description: 'From 0 to 1.' },
+      message: text('What it says besides; may be empty.'),
+      at: time('When it said so.'),
+    },
+  ),
   Work: {
     description: 'What to execute, if it is the run’s own and not its job’s.',
     oneOf: [
@@ -182,7 +191,7 @@ export const RUN_SHAPES = {
       ),
     ],
   },
-  ProcessEnd: record<ProcessEnd>(
+  ProcessEnd: record<Omit<ProcessEnd, 'progress'>>(
     'How the process of the latest attempt ended.',
     {
       exit_code: whole('If it exited by itself.', { maximum: 255 }),
@@ -243,6 +252,7 @@ export const RUN_SHAPES = {
     sentence: text('Why, in one sentence for people.'),
     details: list({ type: 'string' }, 'What else is known about it.'),
     fixes: list({ type: 'string' }, 'Commands that would change it.'),
+    progress: orNull(ref('Progress')),
   }),
   LogLine: record<WireLogLine>(
     'One line, or the beginning of one that is still being written.',

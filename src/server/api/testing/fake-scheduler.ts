@@ -133,6 +133,7 @@ export function exampleRun(id: string): RunView {
     message: null,
     worker: 'w1',
     process: null,
+    progress: null,
     createdAt: Date.UTC(2026, 0, 31, 9),
     dueAt: null,
     startedAt: Date.UTC(2026, 0, 31, 9, 0, 1),
