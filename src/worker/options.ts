@@ -67,7 +67,9 @@ export function readOptions(options: WorkerOptions): WorkerSettings {
   const possible = [
     ...(options.processes ? PROCESS_EXECUTORS : []),
     ...(options.http ? ['http'] : []),
+    ...(options.containers ? ['container'] : []),
   ]
+  if (options.containers && !options.processes) throw wrong('containers', 'need processes')
   const executors = [
     ...restrict(possible, options.executors),
     ...Array.from(handlers.keys(), (task) => `handler:${task}`),

@@ -7,6 +7,7 @@ import { createOutbound } from '../../outbound/outbound.ts'
 import { openProcesses, type Processes, type ProcessOptions } from '../processes/processes.ts'
 import { createShelf, type Shelf } from '../processes/shelf.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
+import { type ContainerOptions, openContainers } from './container/containers.ts'
 import { HttpAttempt } from './http.ts'
 
 /** Makes the attempt for work of one kind; nothing has started yet. */
@@ -21,6 +22,8 @@ export interface ExecutorOptions {
   readonly processes?: ProcessOptions | undefined
   /** Sends requests. */
   readonly http?: HttpOptions | undefined
+  /** Runs containers; needs processes. */
+  readonly containers?: ContainerOptions | undefined
 }
 
 export interface HttpOptions {
@@ -62,12 +65,22 @@ export async function openExecutors(
       new HttpAttempt(assignment, work, hooks, deps)
     byName.set('http', begin as BeginWork)
   }
+  const containers =
+    options.containers &&
+    processes &&
+    openContainers(options.containers, {
+      ...{ printing: { shelf, echo }, lifeline: processes.lifeline, clock, onError },
+    })
+  if (containers) byName.set('container', containers.begin as BeginWork)
   return {
     introduction: processes?.introduction,
     shelf,
     begin: (assignment, work, hooks) => byName.get(work.executor)?.(assignment, work, hooks),
     renew: (leftMs) => processes?.renew(leftMs),
     lifeline: processes?.lifeline,
-    close: async () => processes?.close(),
+    async close() {
+      await containers?.close()
+      await processes?.close()
+    },
   }
 }

@@ -20,6 +20,8 @@ export interface Ending {
   /** JSON text. */
   readonly result?: string | undefined
   readonly process?: ProcessEnd | undefined
+  /** It is over and nobody knows how. */
+  readonly isLost?: boolean
 }
 
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
@@ -97,8 +99,10 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     this.#ending = ending
     this.#over.abort('over')
     this.output.end(this.elapsedMs())
-    if (this.#stopped === 'lease_lost') this.#end(undefined)
-    else this.#changed()
+    if (this.#stopped === 'lease_lost') return this.#end(undefined)
+    if (!ending.isLost) return this.#changed()
+    this.#hooks.onLost(this)
+    this.#end(undefined)
   }
 
   #changed(): void {

@@ -1,0 +1,55 @@
+import { realpathSync } from 'node:fs'
+import { PunctualError } from '../../../core/errors.ts'
+import type { Mount } from '../../../core/container-work.ts'
+
+/** A directory of this machine that containers may see, and perhaps write to. */
+export interface AllowedMount {
+  readonly path: string
+  readonly isReadonly: boolean
+}
+
+/** Reads `/data` and `/data:ro`. */
+export function parseAllowedMount(text: string): AllowedMount {
+  const [, path, mode] = /^(\/[^:]*)(:ro|:rw)?$/.exec(text) ?? []
+  if (path === undefined) {
+    const message = `allow-mount: ${text} is not an absolute path, with :ro or without`
+    throw new PunctualError('config_invalid', message, { field: 'allow-mount' })
+  }
+  return { path, isReadonly: mode === ':ro' }
+}
+
+/** The mounts as they really are, links resolved; or a sentence that says which is not allowed. */
+export function allowMounts(
+  mounts: readonly Mount[],
+  allowed: readonly AllowedMount[],
+): readonly Mount[] | { readonly refused: string } {
+  const real: Mount[] = []
+  for (const mount of mounts) {
+    const source = realPath(mount.source)
+    const roots = allowed.filter(({ path }) => isBelow(source ?? mount.source, realPath(path)))
+    if (roots.length === 0) {
+      const help = `start it with --allow-mount ${mount.source}`
+      return { refused: `this worker does not let containers see ${mount.source}: ${help}` }
+    }
+    if (source === undefined) return { refused: `${mount.source} does not exist on this worker` }
+    if (!mount.readonly && roots.every(({ isReadonly }) => isReadonly)) {
+      return { refused: `this worker lets containers only read ${mount.source}: mount it readonly` }
+    }
+    if (/[,:"]/.test(source)) return { refused: `${source} has a name that cannot be mounted` }
+    real.push({ ...mount, source })
+  }
+  return real
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+function isBelow(path: string, root: string | undefined): boolean {
+  if (root === undefined) return false
+  return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`)
+}

@@ -1,0 +1,218 @@
+// Containers on a real engine: podman, with a storage of its own.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import {
+  ENGINE_ARGS,
+  IMAGE,
+  openPodman,
+  RUN_ARGS,
+  withoutPodman as skip,
+} from '../../../../test/support/podman.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
+import type { ContainerWork } from '../../../core/container-work.ts'
+import { openPerformer } from '../../testing/performing-worker.ts'
+import type { ContainerOptions } from './containers.ts'
+import { parseAllowedMount } from './allowed-mounts.ts'
+import { createEngine } from './engine.ts'
+import { findEngine } from './find-engine.ts'
+import { OWNER_LABEL, ownOwner } from './owner.ts'
+
+let podman: ReturnType<typeof openPodman>
+before(() => {
+  if (skip === false) podman = openPodman()
+})
+after(() => podman?.close())
+
+const container = (command: string[], more: Partial<ContainerWork> = {}): ContainerWork => ({
+  ...{ executor: 'container', image: IMAGE, network: 'none', pull: 'never', command },
+  ...more,
+})
+const sh = (line: string, more: Partial<ContainerWork> = {}) =>
+  container(['/bin/sh', '-c', line], more)
+
+function open(t: TestContext, options: Partial<ContainerOptions> = {}) {
+  const containers = { engine: createEngine('podman', ENGINE_ARGS), args: RUN_ARGS, ...options }
+  return openPerformer(t, { processes: {}, containers })
+}
+
+test('what a container prints, how it ends and what it leaves is reported', { skip }, async (t) => {
+  const { perform, textOf } = await open(t)
+  const good = await perform(
+    'run_a',
+    sh('echo hi; echo oh >&2; cat; echo; cp "$PUNCTUAL_INPUT" "$PUNCTUAL_OUTPUT"; pwd; id', {
+      ...{ stdin: 'given', workdir: '/tmp', user: '1000:1000' },
+    }),
+    { input: '{"n":1}' },
+  )
+  assert.deepEqual([good.outcome, good.result], ['succeeded', '{"n":1}'])
+  assert.deepEqual(
+    [textOf('run_a'), textOf('run_a', 2)],
+    ['hi\ngiven\n/tmp\nuid=1000 gid=1000 groups=1000\n', 'oh\n'],
+  )
+  assert.deepEqual([good.process?.exit_code, good.process?.containment], [0, 'container'])
+  const bad = await perform('run_b', container(['-c', 'exit 7'], { entrypoint: ['/bin/sh'] }))
+  assert.deepEqual([bad.cause, bad.message], ['exit', 'exited with code 7'])
+  assert.deepEqual(podman.names(), [])
+})
+
+test(
+  'variables arrive as they are, and none of their values is seen outside',
+  { skip },
+  async (t) => {
+    const { scheduler, textOf, ended } = await open(t)
+    const env = {
+      ...{ KEY: 'two\nlines "and" $quotes', EMPTY: '', LONG: 'x'.repeat(100_000), HOME: '/else' },
+      ...{ DOCKER_HOST: 'tcp://secret', LD_PRELOAD: '/no/such.so', PATH: '/bin' },
+    }
+    scheduler.submit('run_a', {
+      work: sh('env | head -c 1000000; echo; echo ready; sleep 1000', { env, kill_grace_ms: 0 }),
+    })
+    await waitFor(() => textOf('run_a').includes('ready'), {
+      what: 'the container',
+      deadlineMs: 60_000,
+    })
+    const seen = textOf('run_a')
+    for (const [name, value] of Object.entries(env)) {
+      assert.ok(seen.includes(`${name}=${value}\n`), name)
+    }
+    assert.match(seen, /^PUNCTUAL_RUN_ID=run_a$/m)
+    const commandLines = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout
+    assert.match(commandLines, /--env KEY/)
+    for (const part of ['$quotes', 'tcp://secret', '/no/such.so', 'xxxxxxxxxx']) {
+      assert.ok(!commandLines.includes(part), part)
+    }
+    scheduler.cancel('run_a')
+    assert.equal((await ended('run_a')).outcome, 'cancelled')
+  },
+)
+
+test('what cannot be started says so', { skip }, async (t) => {
+  const { perform } = await open(t)
+  const none = await perform('run_a', container([], { image: 'localhost/none:1' }))
+  assert.equal(none.cause, 'start_error')
+  assert.match(none.message ?? '', /^the image localhost\/none:1 is not here and cannot be fetched/)
+  const program = await perform('run_b', container(['/bin/nosuch']))
+  assert.equal(program.cause, 'start_error')
+  assert.match(program.message ?? '', /^the container could not be started: .*\/bin\/nosuch/)
+  const engine = { ...createEngine('/no/such/engine') }
+  const other = await open(t, { engine })
+  const missing = await other.perform('run_c', container(['true']))
+  assert.deepEqual(
+    [missing.cause, missing.message],
+    ['start_error', 'the program /no/such/engine was not found'],
+  )
+  assert.deepEqual(podman.names(), [])
+})
+
+test('a container that needs too much memory is reported as out of memory', { skip }, async (t) => {
+  const { perform, textOf } = await open(t)
+  const limits = { memory_bytes: 32 * 1024 ** 2 }
+  const done = await perform(
+    'run_a',
+    container(['/bin/tail', '-c', '500m', '/dev/zero'], { limits }),
+  )
+  const message = 'killed because it needed more memory than its limit of 32 MiB'
+  assert.deepEqual([done.cause, done.message], ['oom', message])
+  assert.ok(textOf('run_a', 0).includes(message))
+  const other = await perform('run_b', sh('exit 137', { limits }))
+  assert.deepEqual([other.cause, other.process?.exit_code], ['exit', 137])
+})
+
+test('processes and temporary files are limited too', { skip }, async (t) => {
+  const { perform, textOf } = await open(t)
+  const fill =
+    'head -c 1000000 /dev/zero > /tmp/x; ls -l /tmp/x; for i in 1 2 3 4 5 6; do sleep 5 & done'
+  const limits = { tmp_bytes: 65_536, pids: 5 }
+  await perform('run_a', sh(fill, { limits }))
+  assert.match(textOf('run_a'), / 65536 /)
+  assert.match(textOf('run_a', 2), /can't fork/)
+})
+
+test('told to stop it is asked first, and made to after the grace', { skip }, async (t) => {
+  const { scheduler, textOf, ended } = await open(t)
+  const up = async (run: string, work: ContainerWork, extra = {}) => {
+    scheduler.submit(run, { work, ...extra })
+    await waitFor(() => textOf(run).includes('up\n'), { what: run, deadlineMs: 60_000 })
+  }
+  await up('run_a', sh("trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.1; done"))
+  scheduler.cancel('run_a')
+  assert.equal((await ended('run_a')).outcome, 'cancelled')
+  assert.equal(textOf('run_a'), 'up\nbye\n')
+
+  await up(
+    'run_b',
+    sh("trap '' TERM; echo up; while :; do sleep 1000; done", { kill_grace_ms: 50 }),
+  )
+  scheduler.cancel('run_b')
+  assert.equal((await ended('run_b')).outcome, 'cancelled')
+
+  await up('run_c', sh('echo up; sleep 1000', { kill_grace_ms: 50 }), { timeoutMs: 5_000 })
+  assert.equal((await ended('run_c')).cause, 'timeout')
+
+  await up('run_d', sh('echo up; sleep 1000'))
+  scheduler.lose('run_d')
+  await waitFor(() => podman.names().length === 0, {
+    what: 'the container to go',
+    deadlineMs: 60_000,
+  })
+})
+
+test('a worker that stops takes its containers along', { skip }, async (t) => {
+  const { scheduler, worker, textOf } = await open(t)
+  scheduler.submit('run_a', { work: sh('echo up; sleep 1000') })
+  await waitFor(() => textOf('run_a').includes('up'), { what: 'the container', deadlineMs: 60_000 })
+  await worker.kill()
+  assert.deepEqual(podman.names(), [])
+})
+
+test('containers see of the machine what the operator allows', { skip }, async (t) => {
+  const dir = join(podman.dir, 'mounts')
+  for (const name of ['data', 'rest']) mkdirSync(join(dir, name), { recursive: true })
+  writeFileSync(join(dir, 'data/file'), 'content\n')
+  symlinkSync(join(dir, 'rest'), join(dir, 'data/link'))
+  const allow = [parseAllowedMount(join(dir, 'data'))]
+  const { perform, textOf } = await open(t, { allowMounts: allow })
+  const mount = (source: string, readonly = false) => ({
+    mounts: [{ source: join(dir, source), target: '/data', readonly }],
+  })
+  await perform('run_a', sh('cat /data/file; echo more > /data/more', mount('data')))
+  assert.equal(textOf('run_a'), 'content\n')
+  assert.equal(readFileSync(join(dir, 'data/more'), 'utf8'), 'more\n')
+  const kept = await perform('run_b', sh('echo no > /data/file', mount('data', true)))
+  assert.equal(kept.cause, 'exit')
+  assert.equal(readFileSync(join(dir, 'data/file'), 'utf8'), 'content\n')
+  for (const [run, source] of [
+    ['run_c', 'rest'],
+    ['run_d', 'data/link'],
+  ] as const) {
+    const done = await perform(run, sh('true', mount(source)))
+    assert.equal(done.cause, 'start_error')
+    assert.match(done.message ?? '', /does not let containers see .*: start it with --allow-mount/)
+  }
+})
+
+test('what dead workers left is removed, what living ones have is not', { skip }, async (t) => {
+  const living = ownOwner()
+  const [world, , start] = living.split('-')
+  const dead = spawnSync(process.execPath, ['-p', 'process.pid'], {
+    encoding: 'utf8',
+  }).stdout.trim()
+  const owners = { dead: `${world}-${dead}-${start}`, living, elsewhere: `1${world}-1-1` }
+  for (const [name, owner] of Object.entries(owners)) {
+    const label = `${OWNER_LABEL}=${owner}`
+    podman.ask('create', '--name', name, '--network', 'none', '--label', label, IMAGE, '/bin/true')
+  }
+  await open(t)
+  await waitFor(() => !podman.names().includes('dead'), { what: 'it to go', deadlineMs: 60_000 })
+  assert.deepEqual(podman.names().toSorted(), ['elsewhere', 'living'])
+  podman.ask('rm', '--force', 'elsewhere', 'living')
+})
+
+test('an engine that does not work is not offered, and the reason is known', { skip }, async () => {
+  const found = await findEngine('podman', ENGINE_ARGS)
+  assert.equal('command' in found && found.command, 'podman')
+  assert.deepEqual(Object.keys(await findEngine('/no/such/engine')), ['missing'])
+})

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import type { Engine } from './engine.ts'
+
+/** Started as source in development and compiled in the package: next to this file either way. */
+const MAIN = fileURLToPath(new URL(`./janitor-main${import.meta.url.slice(-3)}`, import.meta.url))
+
+/** Whoever removes containers when this worker no longer can. */
+export interface Janitor {
+  /** Once it resolves, a container of this name does not survive us. */
+  watch(name: string): Promise<void>
+  /** It is gone. */
+  release(name: string): void
+  /** Lets it go; what it still watches is removed. */
+  close(): Promise<void>
+}
+
+interface JanitorProcess {
+  tell(line: string): void
+  end(): Promise<void>
+}
+
+/** Its process is started when there is something to watch, and again should it die. */
+export function createJanitor(engine: Engine, lifeline: number): Janitor {
+  const names = new Set<string>()
+  let current: Promise<JanitorProcess> | undefined
+
+  const start = async () => {
+    const started = await startProcess(engine, lifeline, () => (current = undefined))
+    for (const name of names) started.tell(`+${name}`)
+    return started
+  }
+
+  return {
+    async watch(name) {
+      names.add(name)
+      current ??= start()
+      // One that is being started may have been told of the others already.
+      ;(await current).tell(`+${name}`)
+    },
+    release(name) {
+      names.delete(name)
+      void current?.then(({ tell }) => tell(`-${name}`))
+    },
+    async close() {
+      await (await current)?.end()
+    },
+  }
+}
+
+async function startProcess(
+  engine: Engine,
+  lifeline: number,
+  onGone: () => void,
+): Promise<JanitorProcess> {
+  const child = spawn(process.execPath, ['--max-semi-space-size=1', MAIN, JSON.stringify(engine)], {
+    stdio: ['pipe', 'pipe', 'inherit', lifeline],
+    env: { PATH: process.env['PATH'] ?? '' },
+    // Apart from the worker's group: a signal to that group is for the worker alone.
+    detached: true,
+  })
+  const [input, output] = child.stdio as unknown as [Writable, Readable]
+  const gone = new Promise<void>((resolve) => {
+    child.once('close', () => resolve())
+    child.once('error', () => resolve())
+  })
+  void gone.then(onGone)
+  input.on('error', () => {})
+  const isReady = once(output, 'data').then(() => true)
+  if (!(await Promise.race([isReady, gone]))) {
+    throw new Error('the process that removes containers could not be started')
+  }
+  // It must not keep a worker alive that has nothing else to do.
+  child.unref()
+  return {
+    tell: (line) => void input.write(`${line}\n`),
+    async end() {
+      // Whoever waits for its end must be there when it comes.
+      child.ref()
+      input.end()
+      await gone
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { without } from './optional-tools.ts'
+
+/** For `skip`: containers are real here, so they need what makes them. */
+export const withoutPodman =
+  without('podman', 'podman runc busybox-static') ||
+  without('runc', 'podman runc busybox-static') ||
+  without('busybox', 'busybox-static') ||
+  (process.getuid?.() !== 0 && 'needs root, for containers of a storage of its own')
+
+/** What podman must be told on machines that give a container few rights. */
+export const ENGINE_ARGS = ['--runtime', 'runc', '--cgroup-manager', 'cgroupfs']
+export const RUN_ARGS = ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=4096:4096']
+export const IMAGE = 'localhost/busybox:1'
+
+const TOOLS = ['sh', 'cat', 'cp', 'echo', 'env', 'head', 'id', 'ls', 'pwd', 'sleep', 'tail', 'true']
+
+/** A storage of images and containers for this process alone, with one small image in it. */
+export function openPodman() {
+  const dir = mkdtempSync(join(tmpdir(), 'punctual-podman-'))
+  const storage = join(dir, 'storage.conf')
+  writeFileSync(
+    storage,
+    `[storage]\ndriver = "vfs"\nrunroot = "${dir}/run"\ngraphroot = "${dir}/graph"\n`,
+  )
+  const env = { CONTAINERS_STORAGE_CONF: storage }
+  Object.assign(process.env, env)
+  const root = join(dir, 'root')
+  for (const name of ['bin', 'etc', 'tmp']) mkdirSync(join(root, name), { recursive: true })
+  cpSync('/bin/busybox', join(root, 'bin/busybox'))
+  for (const name of TOOLS) symlinkSync('busybox', join(root, 'bin', name))
+  const rootfs = execFileSync('tar', ['-C', root, '-c', '.'], { maxBuffer: 64 * 1024 ** 2 })
+  execFileSync('podman', ['import', '-', IMAGE], { input: rootfs, stdio: ['pipe', 'pipe', 'pipe'] })
+  const ask = (...words: string[]) =>
+    execFileSync('podman', [...ENGINE_ARGS, ...words], { encoding: 'utf8', stdio: 'pipe' }).trim()
+  return {
+    dir,
+    env,
+    ask,
+    /** Names of containers, running or not. */
+    names: () =>
+      ask('ps', '--all', '--format', '{{.Names}}')
+        .split('\n')
+        .filter((name) => name !== ''),
+    close() {
+      spawnSync('podman', [...ENGINE_ARGS, 'rm', '--all', '--force', '--time', '0'])
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
