@@ -3,6 +3,7 @@ import { type Cli, createCli } from './cli.ts'
 import { administrationCommands } from './commands/administration.ts'
 import { helpingCommands } from './commands/helping.ts'
 import { lookingCommands } from './commands/looking.ts'
+import { queueCommands } from './commands/queues.ts'
 import { runningCommands } from './commands/running.ts'
 import { secretCommands } from './commands/secrets.ts'
 import { steeringCommands } from './commands/steering.ts'
@@ -77,6 +78,7 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
   program.commandsGroup('Steer:')
   steeringCommands(program, cli)
   program.commandsGroup('Administer:')
+  queueCommands(program, cli)
   administrationCommands(program, cli)
   secretCommands(program, cli)
   helpingCommands(program, cli)

@@ -54,6 +54,9 @@ export const LIMITS = {
   retries: 1_000,
   pageSize: 500,
   lanesPerProject: 10_000,
+  rateLimit: 1_000_000,
+  ratePerLeastMs: 1_000,
+  ratePerMostMs: 31 * 86_400_000,
   idempotencyMs: 24 * 3_600_000,
   /** What one attempt can be limited to. */
   leastMemoryBytes: 1024 ** 2,

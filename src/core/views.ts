@@ -38,6 +38,7 @@ export interface WireQueue {
   readonly paused: boolean
   readonly default_timeout_ms: number | null
   readonly max_timeout_ms: number | null
+  readonly rate: { readonly limit: number; readonly per_ms: number; readonly burst: number } | null
   /** Runs that stand in line now. */
   readonly ready: number
   /** Workers that serve it now. */

@@ -109,6 +109,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     mintId,
     giveBack: (lease) => giveBack([lease]),
     onTimer: (dueAt) => loops.wakeTimers(dueAt),
+    onLimited: () => loops.wakeNaps(),
     onUnsure: () => loops.lookAtLanes(),
     onUnknown(batch) {
       undelivered.remember(batch)
@@ -245,7 +246,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   })
   board.learn(await store.lanesAfter(0))
   await queueBook.refresh()
-  board.rest(queueBook.isResting)
+  board.follow(queueBook.rulesOf)
   const refresh = refreshQueues({ book: queueBook, board, kick: ticker.kick })
   const loops = startLoops({
     ...{ store, clock, config, roster, board, ticker, membership, vault },

@@ -1,3 +1,4 @@
+import type { Rate } from '../../core/rate.ts'
 import type { WireQueue } from '../../core/views.ts'
 import type { QueueSetting, QueueStore } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
@@ -11,6 +12,7 @@ export interface QueueChange {
   readonly paused?: boolean | undefined
   readonly defaultTimeoutMs?: number | null | undefined
   readonly maxTimeoutMs?: number | null | undefined
+  readonly rate?: Rate | null | undefined
 }
 
 export interface Queues {
@@ -62,6 +64,7 @@ export function createQueues(deps: {
       paused: change.paused ?? before?.paused ?? false,
       defaultTimeoutMs: kept(change.defaultTimeoutMs, before?.defaultTimeoutMs),
       maxTimeoutMs: kept(change.maxTimeoutMs, before?.maxTimeoutMs),
+      rate: kept(change.rate, before?.rate),
     }
     const audit = auditOf(by, projectId, action, queue, change)
     await store.putQueue({ ...setting, audit })
@@ -86,7 +89,7 @@ function pauseAction(paused: boolean): string {
   return paused ? 'queue.pause' : 'queue.resume'
 }
 
-function kept(said: number | null | undefined, before: number | null | undefined): number | null {
+function kept<T>(said: T | null | undefined, before: T | null | undefined): T | null {
   return said === undefined ? (before ?? null) : said
 }
 
@@ -96,5 +99,10 @@ function show(name: string, setting: QueueSetting | undefined, paused: boolean) 
     paused,
     default_timeout_ms: setting?.defaultTimeoutMs ?? null,
     max_timeout_ms: setting?.maxTimeoutMs ?? null,
+    rate: setting?.rate ? showRate(setting.rate) : null,
   }
+}
+
+function showRate({ limit, perMs, burst }: Rate): NonNullable<WireQueue['rate']> {
+  return { limit, per_ms: perMs, burst }
 }

@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import { LIMITS } from '../../core/limits.ts'
 import { ROLES } from '../../core/permission.ts'
+import { readRate } from '../../core/rate.ts'
 import { parseTime, readTimeout } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
-import { duration, fields, flag, name, oneOf, time } from './fields.ts'
+import { duration, fields, flag, name, oneOf, time, wholeNumber } from './fields.ts'
 import {
   byOf,
   flagParameter,
@@ -18,10 +20,20 @@ import {
 const noneOrDuration = () =>
   Type.Union([duration(), Type.Null()], { description: 'a duration such as 15m, or null' })
 
+export const QueueRate = fields({
+  limit: wholeNumber(1, LIMITS.rateLimit),
+  per: duration(),
+  burst: Type.Optional(wholeNumber(1, LIMITS.rateLimit)),
+})
 export const QueueChange = fields({
   paused: Type.Optional(flag()),
   default_timeout: Type.Optional(noneOrDuration()),
   max_timeout: Type.Optional(noneOrDuration()),
+  rate: Type.Optional(
+    Type.Union([QueueRate, Type.Null()], {
+      description: 'a rate such as {"limit": 100, "per": "1m"}, or null',
+    }),
+  ),
 })
 export const AllQueues = fields({ paused: flag() })
 export const NewToken = fields({
@@ -56,13 +68,18 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
     method: 'PATCH',
     url: '/v1/queues/:name',
     config: { permission: 'operate', reference: { answers: { 200: 'Queue' } } },
-    schema: { summary: 'Pause a queue, or set its timeouts', params: NamePath, body: QueueChange },
+    schema: {
+      summary: 'Pause a queue, or set its timeouts and its rate',
+      params: NamePath,
+      body: QueueChange,
+    },
     handler: (request) => {
-      const { paused, default_timeout, max_timeout } = request.body
+      const { paused, default_timeout, max_timeout, rate } = request.body
       return queues.change(byOf(request), request.params.name, {
         paused,
         defaultTimeoutMs: timeoutOrNone(default_timeout, 'default_timeout'),
         maxTimeoutMs: timeoutOrNone(max_timeout, 'max_timeout'),
+        rate: rate ? readRate(rate) : rate,
       })
     },
   })

@@ -7,7 +7,7 @@ export function refreshQueues(deps: { book: QueueBook; board: LaneBoard; kick: (
   const { book, board, kick } = deps
   return async () => {
     if (await book.refresh()) {
-      board.rest(book.isResting)
+      board.follow(book.rulesOf)
       kick()
     }
     return { more: false }

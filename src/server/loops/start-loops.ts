@@ -21,6 +21,7 @@ import { reapNodes, reapSessions } from './reap.ts'
 import { recheck } from './recheck.ts'
 import { startLoop, type Loop, type Step } from './run-loop.ts'
 import { maintain, retain } from './upkeep.ts'
+import { wakeLanes } from './wake-lanes.ts'
 import { watchCancels } from './watch-cancels.ts'
 
 export interface LoopDeps {
@@ -50,6 +51,8 @@ export interface LoopDeps {
 export interface Loops {
   /** A timer was written that may be due before the promoter meant to wake. */
   wakeTimers(dueAt: number): void
+  /** A queue has used up its rate for a while. */
+  wakeNaps(): void
   /** It matters now which lanes have work. */
   lookAtLanes(): void
   /** Something may be leased to this node that nobody holds. */
@@ -60,6 +63,8 @@ export interface Loops {
 const LAG_PERIOD_MS = 5_000
 /** How soon a key that was added to a file is known here. */
 const KEYS_PERIOD_MS = 5_000
+/** Nobody naps: nothing to do. Whoever puts a lane to sleep rings. */
+const LONGEST_NAP_MS = 60_000
 
 /** Every duty of a node, each a bounded step on the one shared loop. */
 export function startLoops(deps: LoopDeps): Loops {
@@ -94,6 +99,7 @@ export function startLoops(deps: LoopDeps): Loops {
   const looking = lookAtLanes({ look: deps.look, hasWorkers, kick: ticker.kick })
   const lanes = start(looking, config.laneRefreshMs)
   start(deps.refreshQueues, config.laneRefreshMs)
+  const naps = start(wakeLanes({ board, storeNow, kick: ticker.kick }), LONGEST_NAP_MS)
   start(noteUses(deps), 30_000)
   start(announceKeys(deps), KEYS_PERIOD_MS)
   start(measureLag({ clock, periodMs: LAG_PERIOD_MS, onLag: onLoopLag }), LAG_PERIOD_MS)
@@ -105,6 +111,7 @@ export function startLoops(deps: LoopDeps): Loops {
     wakeTimers(dueAt) {
       if (dueAt - storeNow() < 1_000) timers.wake()
     },
+    wakeNaps: () => naps.wake(),
     checkLeases: () => leases.wake(),
     lookAtLanes: () => lanes.wake(),
     async stop() {

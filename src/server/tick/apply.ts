@@ -19,6 +19,8 @@ export interface Applying {
   /** An id that another node's run already has: give the run a new one and try again. */
   remint(entry: SubmitEntry): void
   onTimer(dueAt: number): void
+  /** A queue has used up its rate until then. */
+  onLimited(until: number): void
   /** An attempt this node has granted is over. */
   onEnd(lease: Lease, command: EndCommand, now: number): void
   onGrant(lease: Lease): void
@@ -28,7 +30,10 @@ export interface Applying {
 export function apply(work: Work, result: TickResult, context: Applying): void {
   const touched = new Set<Session>()
   // Whatever enters lanes by this very tick was there when its claims looked.
-  const isProof = work.claims.map(({ hint, arrivals }) => hint.arrivals === arrivals)
+  const limited = new Set(result.limited.map(({ laneId }) => laneId))
+  const isProof = work.claims.map(
+    ({ hint, arrivals }) => hint.arrivals === arrivals && !limited.has(hint.lane.id),
+  )
   applySubmits(work, result, context, touched)
   for (let index = 0; index < work.ends.length; index += 1) {
     const entry = work.ends[index] as EndEntry
@@ -46,6 +51,10 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
   }
   for (const laneId of result.refilled) context.board.entered(laneId, null)
   applyClaims(work, result, isProof, context, touched)
+  for (const { laneId, until } of result.limited) {
+    context.board.nap(laneId, until)
+    context.onLimited(until)
+  }
   if (result.nextDueAt !== null) context.onTimer(result.nextDueAt)
   for (const session of touched) {
     context.roster.review(session)
@@ -137,8 +146,10 @@ function takenAtOnce(
   result: TickResult,
 ): (laneId: number, place: LanePlace) => boolean {
   const emptied = new Map<number, LanePlace | null>()
+  const limited = new Set(result.limited.map(({ laneId }) => laneId))
   for (const [index, { laneId, sessions, floor }] of work.batch.claims.entries()) {
-    if ((result.claims[index]?.length ?? 0) < sessions.length) emptied.set(laneId, floor)
+    const isShort = (result.claims[index]?.length ?? 0) < sessions.length
+    if (isShort && !limited.has(laneId)) emptied.set(laneId, floor)
   }
   return (laneId, place) => {
     const floor = emptied.get(laneId)

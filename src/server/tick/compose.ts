@@ -99,6 +99,7 @@ function demandOf(claim: Claim, random: Random): ClaimDemand {
     sessions: claim.sessions.map((session) => session.id),
     salts: claim.sessions.map(() => drawSalt(random)),
     floor: claim.hint.floor,
+    ...(claim.hint.rate ? { rate: claim.hint.rate } : {}),
   }
 }
 

@@ -33,7 +33,7 @@ export function createHandOff(roster: Roster, board: LaneBoard, mono: number) {
     session.credit - session.promised >= lane.weight
 
   return function sessionFor(hint: LaneHint): Session | null {
-    if (hint.mayHaveWork || hint.isResting) return null
+    if (hint.mayHaveWork || hint.isResting || hint.rate) return null
     let search = searches.get(hint)
     if (!search) {
       search = { rest: candidates(hint), current: null }

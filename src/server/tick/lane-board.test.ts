@@ -141,10 +141,10 @@ describe('what an offer can serve', () => {
   test('lanes that are empty or rest are not open', () => {
     const { board } = boardWith(lane(1, 'light'), lane(2, 'heavy'))
     board.claimed(1, 1, [], true)
-    board.rest(({ queue }) => queue === 'heavy')
+    board.follow(({ queue }) => ({ isResting: queue === 'heavy', rate: null }))
     assert.deepEqual(openIn(board), [])
     board.entered(1, null)
-    board.rest(() => false)
+    board.follow(() => ({ isResting: false, rate: null }))
     assert.deepEqual(openIn(board), [
       [0, [2]],
       [1, [1]],

@@ -1,5 +1,5 @@
 import type { Lane, Offer } from '../../core/lane.ts'
-import type { LaneHead, LanePlace, Lease } from '../../store/port.ts'
+import type { LaneHead, LanePlace, Lease, RateKey } from '../../store/port.ts'
 import type { Hold } from './hold.ts'
 import { createViews, type LaneView } from './lane-view.ts'
 
@@ -8,8 +8,12 @@ export interface LaneHint {
   readonly lane: Lane
   /** False once a claim came back short; true again when anything may have entered. */
   mayHaveWork: boolean
-  /** Nothing is dealt from it: its queue is paused, or has used up its rate for now. */
+  /** Nothing is dealt from it: its queue is paused. */
   isResting: boolean
+  /** Its queue has a rate: nothing is handed over past the line, and claims say so. */
+  rate: RateKey | null
+  /** Its queue has used up its rate until then, by the store's clock. */
+  napsUntil: number | null
   /** Grows with everything that may have entered, so that an older short claim proves nothing. */
   arrivals: number
   /** Up to here the lane was claimed; dead rows before it need not be stepped over again. */
@@ -26,6 +30,12 @@ export interface LaneHint {
   hold: Hold | null
 }
 
+/** What was said about the queue of a lane. */
+export interface LaneRules {
+  readonly isResting: boolean
+  readonly rate: RateKey | null
+}
+
 export interface LaneBoard {
   learn(lanes: readonly Lane[]): void
   get(laneId: number): LaneHint | undefined
@@ -38,8 +48,12 @@ export interface LaneBoard {
   /** Before the store is asked who stands at the heads; the answer is taken by what this returns. */
   look(): (heads: readonly LaneHead[]) => void
   lanes(): Iterable<Lane>
-  /** From now on nothing is dealt from lanes for which this says so. */
-  rest(isResting: (lane: Lane) => boolean): void
+  /** From now on lanes follow these rules; who naps is woken, because its rate may be another now. */
+  follow(rulesOf: (lane: Lane) => LaneRules): void
+  /** The rate of its queue is used up: no lane of that queue is dealt from before then. */
+  nap(laneId: number, until: number): void
+  /** Lets those go on whose time has come; says when the next one's does. */
+  wake(now: number): number | null
   /** The lanes an offer can serve. */
   viewOf(offer: Offer): LaneView
 }
@@ -47,7 +61,8 @@ export interface LaneBoard {
 export function createLaneBoard(): LaneBoard {
   const hints = new Map<number, LaneHint>()
   const views = createViews()
-  let isResting: (lane: Lane) => boolean = () => false
+  const napping = new Set<LaneHint>()
+  let rulesOf: (lane: Lane) => LaneRules = () => NO_RULES
 
   const setWork = (hint: LaneHint, mayHaveWork: boolean) => {
     hint.mayHaveWork = mayHaveWork
@@ -71,7 +86,7 @@ export function createLaneBoard(): LaneBoard {
     learn(lanes) {
       for (const lane of lanes) {
         if (hints.has(lane.id)) continue
-        const hint = newHint(lane, isResting(lane))
+        const hint = newHint(lane, rulesOf(lane))
         hints.set(lane.id, hint)
         views.learn(hint)
       }
@@ -129,12 +144,38 @@ export function createLaneBoard(): LaneBoard {
 
     lanes: () => [...hints.values()].map(({ lane }) => lane),
 
-    rest(isRestingNow) {
-      isResting = isRestingNow
+    follow(rules) {
+      rulesOf = rules
+      napping.clear()
       for (const hint of hints.values()) {
-        hint.isResting = isResting(hint.lane)
+        Object.assign(hint, rulesOf(hint.lane), { napsUntil: null })
         views.changed(hint)
       }
+    },
+
+    nap(laneId, until) {
+      const { rate } = hints.get(laneId) ?? {}
+      for (const hint of hints.values()) {
+        if (!rate || !isSameRate(hint.rate, rate)) continue
+        hint.napsUntil = until
+        napping.add(hint)
+        views.changed(hint)
+      }
+    },
+
+    wake(now) {
+      let next: number | null = null
+      for (const hint of napping) {
+        const until = hint.napsUntil ?? now
+        if (until > now) {
+          next = Math.min(next ?? until, until)
+          continue
+        }
+        hint.napsUntil = null
+        napping.delete(hint)
+        views.changed(hint)
+      }
+      return next
     },
 
     viewOf: views.of,
@@ -152,11 +193,18 @@ export function isBefore(place: LanePlace, floor: LanePlace | null): boolean {
   return place.rank < floor.rank || (place.rank === floor.rank && place.pos <= floor.pos)
 }
 
-function newHint(lane: Lane, isResting: boolean): LaneHint {
+const NO_RULES: LaneRules = { isResting: false, rate: null }
+
+function isSameRate(a: RateKey | null, b: RateKey): boolean {
+  return a !== null && a.projectId === b.projectId && a.queue === b.queue
+}
+
+function newHint(lane: Lane, rules: LaneRules): LaneHint {
   return {
     lane,
     mayHaveWork: true,
-    isResting,
+    ...rules,
+    napsUntil: null,
     arrivals: 0,
     floor: null,
     headRank: 0,

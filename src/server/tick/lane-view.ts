@@ -16,7 +16,7 @@ export interface OpenProject {
 export interface LaneView {
   /** The place of its queue in the offer, 0 first; -1 for a lane it cannot serve. */
   tierOf(hint: LaneHint): number
-  /** Lanes that may have work and do not rest, in the order of the offer's queues. */
+  /** Lanes that may have work and neither rest nor nap, in the order of the offer's queues. */
   open(): readonly OpenTier[]
 }
 
@@ -65,7 +65,7 @@ export function createViews(): Views {
   }
 
   const changed = (hint: LaneHint) => {
-    const isOpen = hint.mayHaveWork && !hint.isResting
+    const isOpen = hint.mayHaveWork && !hint.isResting && hint.napsUntil === null
     if (isOpen === open.has(hint)) return
     changes += 1
     if (isOpen) open.add(hint)

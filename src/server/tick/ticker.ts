@@ -35,6 +35,7 @@ export interface TickerOptions {
   mintId(): number
   giveBack(lease: Lease): void
   onTimer(dueAt: number): void
+  onLimited(until: number): void
   /** Room is short, and it is not known whether lanes have work that would need it. */
   onUnsure(): void
   /** A commit whose outcome nobody knows: its leases may exist, and no session was told of them. */
@@ -162,6 +163,7 @@ export function createTicker(options: TickerOptions): Ticker {
       mayGrant: options.mayGrant() && options.node() === work.batch.node,
       giveBack: options.giveBack,
       onTimer: options.onTimer,
+      onLimited: options.onLimited,
       onEnd: options.onEnd,
       onGrant: options.onGrant,
       remint(entry) {

@@ -226,7 +226,7 @@ export function administrationContract(open: OpenStore): void {
       const put = (paused: boolean, maxTimeoutMs: number | null) =>
         world.store.putQueue({
           ...{ projectId: world.project, name: 'mail', paused },
-          ...{ defaultTimeoutMs: 2 ** 40, maxTimeoutMs },
+          ...{ defaultTimeoutMs: 2 ** 40, maxTimeoutMs, rate: null },
           audit: note(world, 'queue.put'),
         })
       const mine = async () =>
@@ -237,7 +237,8 @@ export function administrationContract(open: OpenStore): void {
       assert.deepEqual(await mine(), [
         {
           ...{ projectId: world.project, name: 'mail', paused: false },
-          ...{ defaultTimeoutMs: 2 ** 40, maxTimeoutMs: 9 },
+          ...{ defaultTimeoutMs: 2 ** 40, maxTimeoutMs: 9, rate: null },
+          bucket: { level: 0, at: 0 },
         },
       ])
       assert.deepEqual(await actions(world), ['queue.put', 'queue.put'])

@@ -15,6 +15,7 @@ import { nodesContract } from './nodes.ts'
 import { orphansContract } from './orphans.ts'
 import { outboxContract } from './outbox.ts'
 import { queriesContract } from './queries.ts'
+import { ratesContract } from './rates.ts'
 import { reopenContract } from './reopen.ts'
 import { secretsContract } from './secrets.ts'
 import { sessionsContract } from './sessions.ts'
@@ -37,6 +38,7 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['one tick', tickContract],
   ['gates', gatesContract],
   ['gates, in any order of events', gatesPropertyContract],
+  ['rates', ratesContract],
   ['timers', timersContract],
   ['nodes', nodesContract],
   ['orphans', orphansContract],

@@ -27,6 +27,7 @@ export function tickContract(open: OpenStore): void {
         ends: [],
         cancels: [],
         claims: [],
+        limited: [],
         refilled: [],
         nextDueAt: null,
       })

@@ -1,10 +1,11 @@
+import type { Bucket, Rate } from '../../core/rate.ts'
 import type { AuditEntry } from './audit.ts'
 
 /** What was said about queues. A queue nobody spoke of has no row and no limits. */
 export interface QueueStore {
   putQueue(input: QueueSetting & { readonly audit: AuditEntry }): Promise<void>
   /** Of every project: there are few, and a node must know which ones rest. */
-  listQueues(): Promise<readonly QueueSetting[]>
+  listQueues(): Promise<readonly QueueRecord[]>
   /** Ready runs per lane, for those that have any. */
   laneDepths(): Promise<readonly { readonly laneId: number; readonly ready: number }[]>
 }
@@ -19,4 +20,11 @@ export interface QueueSetting {
   readonly defaultTimeoutMs: number | null
   /** For all runs, whatever they ask for. */
   readonly maxTimeoutMs: number | null
+  /** How often attempts may start; what was used up stays so when it changes. */
+  readonly rate: Rate | null
+}
+
+export interface QueueRecord extends QueueSetting {
+  /** What is used up of the rate. */
+  readonly bucket: Bucket
 }

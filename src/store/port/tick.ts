@@ -26,6 +26,8 @@ export interface TickResult {
   readonly claims: readonly (readonly Lease[])[]
   /** Lanes that received ready rows other than by fresh submission (admission, retry, give-back). */
   readonly refilled: readonly number[]
+  /** Lanes whose queue had used up its rate before the demand was met. They may still have work. */
+  readonly limited: readonly LimitedLane[]
   /** When the earliest timer row written by this tick falls due, if any was. */
   readonly nextDueAt: number | null
 }
@@ -134,6 +136,20 @@ export interface ClaimDemand {
    * snapshot are expensive to step over). Null sweeps the lane from its start.
    */
   readonly floor: LanePlace | null
+  /** The queue has a rate: no more is claimed than that leaves, by all nodes together. */
+  readonly rate?: RateKey | undefined
+}
+
+/** The queue whose rate counts. */
+export interface RateKey {
+  readonly projectId: number
+  readonly queue: string
+}
+
+export interface LimitedLane {
+  readonly laneId: number
+  /** By the store's clock: from then on there is room for another. */
+  readonly until: number
 }
 
 export interface LanePlace {

@@ -8,6 +8,7 @@ import { blobs } from './migrations/0005-blobs.ts'
 import { webhooks } from './migrations/0006-webhooks.ts'
 import { packedLogs } from './migrations/0007-packed-logs.ts'
 import { secrets } from './migrations/0008-secrets.ts'
+import { placement } from './migrations/0009-placement.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   webhooks,
   packedLogs,
   secrets,
+  placement,
 ]
 
 export interface MigrateOptions {

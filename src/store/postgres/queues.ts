@@ -1,4 +1,5 @@
-import type { QueueSetting, QueueStore } from '../port.ts'
+import type { Bucket, Rate } from '../../core/rate.ts'
+import type { QueueRecord, QueueStore } from '../port.ts'
 import { addAudit } from './audit.ts'
 import type { Database } from './database.ts'
 import { read, transact } from './transaction.ts'
@@ -6,17 +7,20 @@ import { read, transact } from './transaction.ts'
 const PUT_QUEUE = {
   name: 'put-queue',
   text: `
-  INSERT INTO queue (project_id, name, paused, default_timeout_ms, max_timeout_ms)
-  VALUES ($1::int, $2, $3::boolean, $4::bigint, $5::bigint)
+  INSERT INTO queue (project_id, name, paused, default_timeout_ms, max_timeout_ms,
+                     rate_limit, rate_per_ms, rate_burst)
+  VALUES ($1::int, $2, $3::boolean, $4::bigint, $5::bigint, $6::int, $7::bigint, $8::int)
       ON CONFLICT (project_id, name) DO UPDATE
          SET paused = excluded.paused, default_timeout_ms = excluded.default_timeout_ms,
-             max_timeout_ms = excluded.max_timeout_ms`,
+             max_timeout_ms = excluded.max_timeout_ms, rate_limit = excluded.rate_limit,
+             rate_per_ms = excluded.rate_per_ms, rate_burst = excluded.rate_burst`,
 }
 const ALL_QUEUES = {
   name: 'all-queues',
   text: `
   SELECT project_id AS "projectId", name, paused, default_timeout_ms AS "defaultTimeoutMs",
-         max_timeout_ms AS "maxTimeoutMs" FROM queue ORDER BY project_id, name COLLATE "C"`,
+         max_timeout_ms AS "maxTimeoutMs", rate_limit AS "limit", rate_per_ms AS "perMs",
+         rate_burst AS burst, rate_level AS level, rate_at AS at FROM queue ORDER BY project_id, name COLLATE "C"`,
 }
 const LANE_DEPTHS = {
   name: 'lane-depths',
@@ -27,15 +31,29 @@ export async function putQueue(
   db: Database,
   input: Parameters<QueueStore['putQueue']>[0],
 ): Promise<void> {
-  const { projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, audit } = input
+  const { projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, rate, audit } = input
+  const { limit = null, perMs = null, burst = null } = rate ?? {}
   await transact(db.duty, async (work) => {
-    await work.query(PUT_QUEUE, [projectId, name, paused, defaultTimeoutMs, maxTimeoutMs])
+    await work.query(PUT_QUEUE, [
+      ...[projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, limit, perMs, burst],
+    ])
     await addAudit(work, db.now(), audit)
   })
 }
 
-export async function listQueues(db: Database): Promise<QueueSetting[]> {
-  return read<QueueSetting>(db.reading, ALL_QUEUES)
+type QueueRow = Omit<QueueRecord, 'rate' | 'bucket'> & Bucket & (Rate | { readonly limit: null })
+
+export async function listQueues(db: Database): Promise<QueueRecord[]> {
+  return (await read<QueueRow>(db.reading, ALL_QUEUES)).map(toRecord)
+}
+
+function toRecord(row: QueueRow): QueueRecord {
+  const { projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, level, at } = row
+  const rate = row.limit === null ? null : { limit: row.limit, perMs: row.perMs, burst: row.burst }
+  return {
+    ...{ projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, rate },
+    bucket: { level, at },
+  }
 }
 
 export async function laneDepths(db: Database): ReturnType<QueueStore['laneDepths']> {

@@ -8,6 +8,7 @@ import { pickHot, type Database } from './database.ts'
 import { endAttempts, type Endings, succeedAttempts } from './end.ts'
 import { GATE_MET, HOOK_MET, KEY_MET, LEASE_MISSED, sqlStateOf, tryAgain } from './outcome.ts'
 import { noteEnds } from './outbox.ts'
+import { claimWithinRates, type LimitedClaims } from './rates.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
 import { insertRuns, type Submission } from './submit.ts'
 import { takeKeys } from './submit-keys.ts'
@@ -26,7 +27,7 @@ export interface Done {
   /** Whether any webhook asks for anything; null if nobody looked. */
   readonly wished: boolean | null
   readonly admitted: ReadonlySet<number>
-  readonly claims: Claims | null
+  readonly claims: Claims | LimitedClaims | null
 }
 type Promised<T> = { readonly [K in keyof T]: T[K] | Promise<T[K]> }
 
@@ -123,8 +124,13 @@ function modeOf(batch: TickBatch, plan: TickPlan, hopes: Hopes): Mode {
   const statements = kinds.filter((items) => items.length > 0).length + plan.endRounds.length
   if (statements === 0) return 'reading'
   const isNoted = !hopes.noHooks && plan.endRounds.length > 0
-  const mustDecide = isNoted || plan.keyed.length > 0 || mayTouchGates(plan, hopes)
+  const mustDecide =
+    isNoted || plan.keyed.length > 0 || mayTouchGates(plan, hopes) || hasRates(batch)
   return statements === 1 && !mustDecide ? 'single' : 'transaction'
+}
+
+function hasRates({ claims }: TickBatch): boolean {
+  return claims.some(({ rate }) => rate !== undefined)
 }
 
 /** Whether the tick has to stop before its claims and see who may pass a gate now. */
@@ -163,7 +169,11 @@ async function apply(
   const admitted = careful
     ? await admitAt(work, touchedGates(await submission, await endings, cancels))
     : NOTHING.admitted
-  const claims = batch.claims.length > 0 ? claimRuns(work, now, node, batch.claims) : null
+  const claims = hasRates(batch)
+    ? await claimWithinRates(work, now, node, batch.claims)
+    : batch.claims.length > 0
+      ? claimRuns(work, now, node, batch.claims)
+      : null
   return { refusedKeys, submission, endings, cancels, wished, admitted, claims }
 }
 
@@ -226,6 +236,7 @@ async function toResult(
     now: now ?? (await readClock(db, connection)),
     ...(await judge(connection, batch, plan, done)),
     claims: claims?.leases ?? batch.claims.map(() => []),
+    limited: claims && 'limited' in claims ? claims.limited : [],
     refilled: [...lanes].toSorted((a, b) => a - b),
     nextDueAt: dues.length > 0 ? Math.min(...dues) : null,
   }

@@ -23,6 +23,7 @@ import * as promote from './promote.ts'
 import * as prune from './prune.ts'
 import * as queries from './queries.ts'
 import * as queues from './queues.ts'
+import * as rates from './rates.ts'
 import * as recheck from './recheck.ts'
 import * as secrets from './secrets.ts'
 import * as sessions from './sessions.ts'
@@ -48,6 +49,7 @@ const MODULES = {
   promote,
   prune,
   queues,
+  rates,
   recheck,
   secrets,
   sessions,

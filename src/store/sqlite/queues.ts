@@ -1,27 +1,36 @@
 import type { Database } from 'better-sqlite3'
-import type { QueueSetting, QueueStore } from '../port.ts'
+import type { Bucket, Rate } from '../../core/rate.ts'
+import type { QueueRecord, QueueStore } from '../port.ts'
 import type { Audit } from './audit.ts'
 import type { Sync } from './verbs.ts'
 
 const PUT_QUEUE = `
-  INSERT INTO queue (project_id, name, paused, default_timeout_ms, max_timeout_ms)
-  VALUES (?, ?, ?, ?, ?)
+  INSERT INTO queue (project_id, name, paused, default_timeout_ms, max_timeout_ms,
+                     rate_limit, rate_per_ms, rate_burst)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (project_id, name) DO UPDATE
     SET paused = excluded.paused, default_timeout_ms = excluded.default_timeout_ms,
-        max_timeout_ms = excluded.max_timeout_ms`
+        max_timeout_ms = excluded.max_timeout_ms, rate_limit = excluded.rate_limit,
+        rate_per_ms = excluded.rate_per_ms, rate_burst = excluded.rate_burst`
 const ALL_QUEUES = `
   SELECT project_id AS projectId, name, paused, default_timeout_ms AS defaultTimeoutMs,
-         max_timeout_ms AS maxTimeoutMs FROM queue ORDER BY project_id, name`
+         max_timeout_ms AS maxTimeoutMs, rate_limit AS "limit", rate_per_ms AS perMs,
+         rate_burst AS burst, rate_level AS level, rate_at AS at FROM queue ORDER BY project_id, name`
 export const LANE_DEPTHS = `
   SELECT lane_id AS laneId, count(*) AS ready FROM run WHERE status = 0 GROUP BY lane_id`
 
-type QueueRow = Omit<QueueSetting, 'paused'> & { readonly paused: number }
+type QueueRow = Omit<QueueRecord, 'paused' | 'rate' | 'bucket'> &
+  Bucket &
+  (Rate | { readonly limit: null }) & { readonly paused: number }
 
 export function preparePutQueue(db: Database, audit: Audit) {
   const put = db.prepare(PUT_QUEUE)
   return (input: Parameters<QueueStore['putQueue']>[0], now: number): void => {
-    const { projectId, name, paused, defaultTimeoutMs, maxTimeoutMs } = input
-    put.run(projectId, name, Number(paused), defaultTimeoutMs, maxTimeoutMs)
+    const { projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, rate } = input
+    const { limit = null, perMs = null, burst = null } = rate ?? {}
+    put.run(
+      ...[projectId, name, Number(paused), defaultTimeoutMs, maxTimeoutMs, limit, perMs, burst],
+    )
     audit(input.audit, now)
   }
 }
@@ -30,7 +39,16 @@ export function prepareQueueQueries(db: Database): Sync<Omit<QueueStore, 'putQue
   const all = db.prepare<[], QueueRow>(ALL_QUEUES)
   const depths = db.prepare<[], { laneId: number; ready: number }>(LANE_DEPTHS)
   return {
-    listQueues: () => all.all().map((row) => ({ ...row, paused: row.paused === 1 })),
+    listQueues: () => all.all().map(toRecord),
     laneDepths: () => depths.all(),
+  }
+}
+
+function toRecord(row: QueueRow): QueueRecord {
+  const { projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, level, at } = row
+  const rate = row.limit === null ? null : { limit: row.limit, perMs: row.perMs, burst: row.burst }
+  return {
+    ...{ projectId, name, paused: paused === 1, defaultTimeoutMs, maxTimeoutMs, rate },
+    bucket: { level, at },
   }
 }

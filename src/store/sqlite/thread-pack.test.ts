@@ -62,6 +62,7 @@ test('a result comes back as it was given, ordinary or not', () => {
       const rest = {
         now: 1,
         cancels: [{ kind: 'cancelled' as const }],
+        limited: [{ laneId: 3, until: 9 }],
         refilled: [4],
         nextDueAt: null,
       }

@@ -21,7 +21,7 @@ export interface PackedBatch extends Pick<TickBatch, 'node' | 'cancels' | 'claim
 
 export interface PackedResult extends Pick<
   TickResult,
-  'now' | 'cancels' | 'refilled' | 'nextDueAt'
+  'now' | 'cancels' | 'refilled' | 'limited' | 'nextDueAt'
 > {
   /** Null when every item had the ordinary verdict. */
   readonly submits: readonly SubmitVerdict[] | null

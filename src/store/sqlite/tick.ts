@@ -3,6 +3,7 @@ import type { CancelVerdict, EndVerdict, TickBatch, TickResult } from '../port.t
 import type { Gates } from './admit.ts'
 import { prepareCancel } from './cancel.ts'
 import { prepareClaim } from './claim.ts'
+import { prepareClaims } from './rates.ts'
 import { prepareNoteEnds } from './outbox.ts'
 import type { Endings } from './end.ts'
 import type { Keys } from './keys.ts'
@@ -15,7 +16,7 @@ export function prepareTick(
 ): (batch: TickBatch, now: number, inBulk: boolean) => TickResult {
   const submits = prepareSubmits(db, keys)
   const cancel = prepareCancel(db, gates, keys)
-  const claim = prepareClaim(db)
+  const claimAll = prepareClaims(db, prepareClaim(db))
   const noteEnds = prepareNoteEnds(db)
 
   const holding = new Set<number>()
@@ -27,10 +28,10 @@ export function prepareTick(
     const cancels = batch.cancels.map((command) => cancel(command, tick))
     noteEnds(() => changedIn(batch, ends, cancels), now)
     gates.admitTouched(tick)
-    const claims = batch.claims.map((demand) => claim(demand, tick))
+    const { claims, limited } = claimAll(batch.claims, tick)
     const { nextDueAt } = tick
     const refilled = ascending(tick.refilled)
-    return { now, submits: submitted, ends, cancels, claims, refilled, nextDueAt }
+    return { now, submits: submitted, ends, cancels, claims, limited, refilled, nextDueAt }
   }
 }
 

@@ -80,6 +80,13 @@ export const ADMIN_SHAPES = {
     paused: flag('Nothing is taken from it, because it or all queues are paused.'),
     default_timeout_ms: orNull(whole('For runs that ask for no timeout.')),
     max_timeout_ms: orNull(whole('No run gets more.')),
+    rate: orNull(
+      record<NonNullable<WireQueue['rate']>>('How often attempts may start.', {
+        limit: whole('So many …', { minimum: 1 }),
+        per_ms: whole('… in every so many milliseconds, spread evenly …', { minimum: 1 }),
+        burst: whole('… and so many at once, when there were fewer before.', { minimum: 1 }),
+      }),
+    ),
     ready: whole('Runs that stand in line now.'),
     workers: whole('Workers that serve it now.'),
   }),

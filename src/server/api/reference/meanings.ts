@@ -87,6 +87,13 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     paused: 'Nothing is taken from a paused queue.',
     default_timeout: 'For runs that ask for no timeout; null for none.',
     max_timeout: 'No run gets more; null for no limit.',
+    rate: 'How often attempts may start, over all nodes and workers; null for as often as they can.',
+  },
+  QueueRate: {
+    limit: 'So many attempts may start in every `per`, spread evenly.',
+    per: 'From 1 s to 31 days.',
+    burst:
+      'So many may start at once when there were fewer before; what comes in a second if absent.',
   },
   QueuesChange: { paused: 'Whether all queues of the project rest.' },
   NewToken: {

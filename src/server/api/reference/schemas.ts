@@ -1,4 +1,4 @@
-import { QueueChange, AllQueues, NewToken } from '../admin-routes.ts'
+import { QueueChange, QueueRate, AllQueues, NewToken } from '../admin-routes.ts'
 import { Pause } from '../job-routes.ts'
 import { NewSecret } from '../secret-routes.ts'
 import { Batch, JobDefinition, JobRun, Submission } from '../submission-schema.ts'
@@ -19,6 +19,7 @@ export const BODIES = {
   JobRun,
   Pause,
   QueueChange,
+  QueueRate,
   QueuesChange: AllQueues,
   NewToken,
   NewSecret,

@@ -1,0 +1,115 @@
+import type { Command } from 'commander'
+import { formatDuration } from '../../core/duration.ts'
+import { formatRate, parseRate } from '../../core/rate.ts'
+import type { WireQueue } from '../../core/views.ts'
+import type { Cli } from '../cli.ts'
+import { EXIT } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+import { printList, printOne, type Show } from '../output.ts'
+import { harmless, paint, type Terminal } from '../terminal.ts'
+
+interface SetOptions {
+  readonly rate?: string
+  readonly burst?: string
+  readonly defaultTimeout?: string
+  readonly maxTimeout?: string
+}
+
+/** What takes a limit away again. */
+const NONE = 'none'
+
+/** queue ls and queue set; a queue is paused with `pause --queue`. */
+export function queueCommands(program: Command, cli: Cli): void {
+  const { terminal } = cli
+  const queue = program.command('queue').description('list queues and set their limits')
+
+  queue
+    .command('ls')
+    .description('list queues')
+    .action(async (_options: object, command: Command) => {
+      const { data } = await cli.calls(command).call<{ data: WireQueue[] }>('GET', '/v1/queues')
+      printList(terminal, cli.format(command), data, queuesOf(terminal))
+    })
+
+  queue
+    .command('set')
+    .description('limit a queue; what is not named stays as it is')
+    .argument('<name>', 'the queue')
+    .option('--rate <rate>', 'how often attempts may start, such as 100/1m; none for no limit')
+    .option('--burst <count>', 'with --rate, how many may start at once')
+    .option('--default-timeout <duration>', 'for runs that ask for none; none for no limit')
+    .option('--max-timeout <duration>', 'no run gets more; none for no limit')
+    .action(async (name: string, options: SetOptions, command: Command) => {
+      const path = `/v1/queues/${encodeURIComponent(name)}`
+      const set = await cli.calls(command).call<WireQueue>('PATCH', path, changeOf(options))
+      const people = () => `${describe(set).join('\n')}\n`
+      printOne(terminal, cli.format(command), set, { name, people })
+    })
+}
+
+function changeOf(options: SetOptions): object {
+  const { rate, burst, defaultTimeout, maxTimeout } = options
+  if (burst !== undefined && (rate === undefined || rate === NONE)) {
+    throw new Failure('--burst belongs to --rate', { exitCode: EXIT.usage })
+  }
+  const change = {
+    ...(rate === undefined ? {} : { rate: rate === NONE ? null : rateOf(rate, burst) }),
+    ...(defaultTimeout === undefined ? {} : { default_timeout: orNone(defaultTimeout) }),
+    ...(maxTimeout === undefined ? {} : { max_timeout: orNone(maxTimeout) }),
+  }
+  if (Object.keys(change).length > 0) return change
+  throw new Failure('say what to set: --rate, --default-timeout or --max-timeout', {
+    exitCode: EXIT.usage,
+  })
+}
+
+function rateOf(rate: string, burst: string | undefined): object {
+  if (burst === undefined) return parseRate(rate, '--rate')
+  if (!/^[1-9]\d{0,6}$/.test(burst)) {
+    throw new Failure(`--burst is "${burst}" and not a whole number from 1 on`, {
+      exitCode: EXIT.usage,
+    })
+  }
+  return { ...parseRate(rate, '--rate'), burst: Number(burst) }
+}
+
+function orNone(duration: string): string | null {
+  return duration === NONE ? null : duration
+}
+
+function describe(queue: WireQueue): string[] {
+  return [
+    `the queue ${queue.name}`,
+    `  rate             ${rateText(queue)}`,
+    `  default timeout  ${durationText(queue.default_timeout_ms)}`,
+    `  max timeout      ${durationText(queue.max_timeout_ms)}`,
+  ]
+}
+
+function rateText({ rate }: WireQueue): string {
+  if (rate === null) return 'no limit'
+  const { limit, per_ms: perMs, burst } = rate
+  return `${formatRate({ limit, perMs })}, ${burst} at once`
+}
+
+function durationText(ms: number | null): string {
+  return ms === null ? 'no limit' : formatDuration(ms)
+}
+
+function queuesOf(terminal: Terminal): Show<WireQueue> {
+  return {
+    nameOf: ({ name }) => name,
+    empty: 'No queues yet: a queue is there as soon as a run or a worker names it.',
+    columns: [
+      { title: 'QUEUE', show: ({ name }) => harmless(name), gives: true },
+      {
+        title: 'STATE',
+        show: ({ paused }) => (paused ? paint(terminal, 'yellow', 'paused') : 'on'),
+      },
+      { title: 'READY', show: ({ ready }) => String(ready) },
+      { title: 'WORKERS', show: ({ workers }) => String(workers) },
+      { title: 'RATE', show: rateText },
+      { title: 'MAX TIMEOUT', show: ({ max_timeout_ms: ms }) => durationText(ms) },
+    ],
+  }
+}
