@@ -24,6 +24,8 @@ export const ERRORS = {
   job_not_found: [404, 'Check the name; `GET /v1/jobs` lists the jobs that are defined.'],
   token_not_found: [404, 'Check the id; `GET /v1/tokens` lists the tokens there are.'],
   secret_not_found: [404, 'Check the name; `GET /v1/secrets` lists the secrets of the project.'],
+  webhook_not_found: [404, 'Check the name; `GET /v1/webhooks` lists the webhooks there are.'],
+  delivery_not_found: [404, 'Check the id; deliveries are forgotten after 30 days.'],
   session_unknown: [
     404,
     'Register again under the same session id, listing the attempts you hold.',
@@ -38,6 +40,7 @@ export const ERRORS = {
   job_is_live: [409, 'Cancel its runs first, or wait for them.'],
   job_exists: [409, 'Leave out `If-Match: "0"` to replace it.'],
   secret_key_missing: [409, 'Give every node the same key file with --secret-key, and try again.'],
+  webhook_exists: [409, 'Choose another name, or replace it with `PUT /v1/webhooks/{name}`.'],
   version_conflict: [412, 'Read it again, apply your change to what is there now, and retry.'],
   body_too_large: [413, 'Split the request; one body may hold at most the documented size.'],
   uri_too_long: [414, 'Shorten the URL; put long values into the body.'],
@@ -47,6 +50,7 @@ export const ERRORS = {
   missing_field: [422, 'Add the named field.'],
   idempotency_mismatch: [422, 'This Idempotency-Key was used with another body; choose a new key.'],
   too_many_lanes: [422, 'Use fewer distinct combinations of queue, labels, executor and weight.'],
+  too_many_webhooks: [422, 'Delete webhooks nobody needs; one may be for many jobs and events.'],
   protocol_unsupported: [422, 'Upgrade the worker or the server, whichever is older.'],
   rate_limited: [429, 'Wait for the seconds given in Retry-After, then go on more slowly.'],
   overloaded: [

@@ -57,6 +57,11 @@ export const LIMITS = {
   rateLimit: 1_000_000,
   ratePerLeastMs: 1_000,
   ratePerMostMs: 31 * 86_400_000,
+  /** Of a project; and of one, the patterns that say which jobs it is for. */
+  webhooks: 100,
+  webhookJobs: 100,
+  /** How long a secret of a webhook is still used after another took its place. */
+  keptSecretMs: 30 * 24 * 3_600_000,
   idempotencyMs: 24 * 3_600_000,
   /** What one attempt can be limited to. */
   leastMemoryBytes: 1024 ** 2,

@@ -4,6 +4,8 @@ import type { Role } from './permission.ts'
 import type { Labels } from './labels.ts'
 import type { Mark } from './markers.ts'
 import type { WireProgress } from './wire.ts'
+import type { WebhookEvent } from './webhook.ts'
+import type { DeliveryState } from './webhook-delivery.ts'
 
 /**
  * What the API shows besides runs, as it travels. Server, client and command line share these; a
@@ -130,6 +132,48 @@ export interface WireWorker {
   readonly registered_at: string
   /** Null if it starts no processes. */
   readonly execution: Execution | null
+}
+
+export interface WireWebhook {
+  readonly name: string
+  readonly url: string
+  readonly events: readonly WebhookEvent[]
+  /** Null for all jobs of the project. */
+  readonly jobs: readonly string[] | null
+  readonly enabled: boolean
+  readonly disabled_reason: string | null
+  /** The last characters of its secret, by which people recognise it. */
+  readonly secret_ending: string
+  readonly previous_secret_until: string | null
+  readonly failing_since: string | null
+  readonly created_at: string
+  readonly created_by: string
+  readonly updated_at: string
+}
+
+/** The only time its secret is shown. */
+export interface WireNewWebhook extends WireWebhook {
+  readonly secret: string
+}
+
+/** One message to one endpoint. */
+export interface WireDelivery {
+  readonly id: string
+  readonly event: string
+  /** Null for a test. */
+  readonly run: string | null
+  readonly state: DeliveryState
+  readonly attempts: number
+  readonly status: number | null
+  readonly error: string | null
+  readonly took_ms: number | null
+  readonly created_at: string
+  readonly last_attempt_at: string | null
+  readonly next_attempt_at: string | null
+}
+
+export interface WireDeliveryDetail extends WireDelivery {
+  readonly body: unknown
 }
 
 export interface WireAttempt {

@@ -5,6 +5,8 @@ import { createApi } from '../server/api/create-api.ts'
 import type { ConnectionLimits } from '../server/api/connections.ts'
 import type { Route } from '../server/api/route-table.ts'
 import { DEFAULT_CONFIG, type NodeConfig } from '../server/config.ts'
+import { parseAllowList } from '../outbound/allow-list.ts'
+import { createOutbound } from '../outbound/outbound.ts'
 import { startNode } from '../server/node.ts'
 import type { KeySource } from '../server/secrets/keys.ts'
 import { openVault } from '../server/secrets/vault.ts'
@@ -26,6 +28,8 @@ export interface SchedulerOptions {
   readonly secretKeys?: KeySource
   /** Of this program, for those who ask over HTTP. */
   readonly version?: string
+  /** Where webhooks may lead besides the public internet: see `parseAllowList`. */
+  readonly allowAddresses?: readonly string[]
   onError?(error: unknown): void
   /** The store can no longer be trusted (a failed fsync): the process must end at once. */
   onFatal?(error: unknown): void
@@ -70,12 +74,15 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
   const clock = options.clock ?? systemClock
   const random = options.random ?? createSecureRandom()
   const { rootToken, version } = options
+  let ownUrl: string | undefined
+  const allow = parseAllowList(options.allowAddresses ?? [])
+  const telling = { outbound: createOutbound({ clock, allow }), ownUrl: () => ownUrl }
   const start = async () => {
     const { place, dataDir } = options.blobs ?? { place: 'store', dataDir: '' }
     const blobs = await openBlobs(place, { store, dataDir, now: clock.now })
     const vault = await openVault(store, options.secretKeys)
     return startNode({
-      ...{ store, blobs, clock, random, config, rootToken, version, vault, onError },
+      ...{ store, blobs, clock, random, config, rootToken, version, vault, telling, onError },
     })
   }
   const node = await start().catch(async (error: unknown) => {
@@ -105,7 +112,9 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
       })
       closeApi = () => api.close()
       routes = api.routeTable
-      return api.listen({ host, port })
+      const url = await api.listen({ host, port })
+      ownUrl = isAnyAddress(host) ? undefined : url
+      return url
     },
 
     routes: () => routes,
@@ -114,4 +123,9 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
       await store.close()
     },
   }
+}
+
+/** Where it listens is then no address anybody could use. */
+function isAnyAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
 }

@@ -30,6 +30,7 @@ export async function serve(
     rootToken: token,
     secretKeys: secretKeyFile(settings),
     version,
+    allowAddresses: settings.allowAddresses,
     onError: say,
     onFatal(error) {
       terminal.err(`punctual: the store failed and cannot be trusted: ${describe(error)}\n`)

@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<Exclude<keyof GivenSettings, 'data'>, Type>> = {
   slots: 'a number',
   open: 'true or false',
   allowHost: 'a list of texts',
+  allowAddress: 'a list of texts',
   tlsCert: 'a text',
   tlsKey: 'a text',
   limit: 'a list of texts',

@@ -23,6 +23,7 @@ test('without a word it serves on loopback and keeps its data beside it', () => 
     slots: 8,
     isOpen: false,
     allowHosts: [],
+    allowAddresses: [],
     tls: undefined,
     processes: {
       ...{ limits: {}, allowUsers: [], runAs: undefined },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { LIMITS } from '../core/limits.ts'
 import { parseSize } from '../core/size.ts'
 import { BLOB_PLACES, type BlobPlace, usualPlace } from './open-blobs.ts'
+import { parseAllowList } from '../outbound/allow-list.ts'
 import { isStoreUrl } from './open-store.ts'
 import {
   type GivenProcessSettings,
@@ -28,6 +29,8 @@ export interface Settings {
   /** Callers on this machine need no token. */
   readonly isOpen: boolean
   readonly allowHosts: readonly string[]
+  /** Where requests on behalf of users may go besides the public internet. */
+  readonly allowAddresses: readonly string[]
   readonly tls: TlsFiles | undefined
   /** Of its worker. */
   readonly processes: ProcessSettings
@@ -46,6 +49,7 @@ export interface GivenSettings extends GivenProcessSettings {
   readonly slots?: string | undefined
   readonly open?: boolean | undefined
   readonly allowHost?: readonly string[] | undefined
+  readonly allowAddress?: readonly string[] | undefined
   readonly tlsCert?: string | undefined
   readonly tlsKey?: string | undefined
   readonly secretKey?: string | undefined
@@ -78,6 +82,7 @@ export function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv): Sett
     slots: count(given.slots, refusals) ?? DEFAULT_SLOTS,
     isOpen,
     allowHosts: [...(given.allowHost ?? []), ...(isLoopback(host) ? [] : ownNames(host))],
+    allowAddresses: readAllowed(given.allowAddress ?? [], refusals),
     tls: readTlsFiles(given.tlsCert, given.tlsKey, refusals),
     processes: readProcessSettings(given, refusals),
     secretKey: given.secretKey,
@@ -98,6 +103,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv, refusals: Refusals): GivenSetti
     slots: text('PUNCTUAL_SLOTS'),
     open: readSwitch('PUNCTUAL_OPEN', text('PUNCTUAL_OPEN'), refusals),
     allowHost: text('PUNCTUAL_ALLOW_HOST')?.split(','),
+    allowAddress: text('PUNCTUAL_ALLOW_ADDRESS')?.split(','),
     tlsCert: text('PUNCTUAL_TLS_CERT'),
     tlsKey: text('PUNCTUAL_TLS_KEY'),
     ...processSettingsIn(env),
@@ -174,6 +180,15 @@ function readInlineLimit(text: string | undefined, refusals: Refusals): number |
     refusals.add('inline-limit', `"${text}" is not a size; try 1KiB`)
   }
   return undefined
+}
+
+function readAllowed(entries: readonly string[], refusals: Refusals): readonly string[] {
+  try {
+    parseAllowList(entries)
+  } catch (error) {
+    refusals.add('allow-address', (error as Error).message.replace('allow-address: ', ''))
+  }
+  return entries
 }
 
 export function isLoopback(host: string): boolean {

@@ -29,6 +29,11 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
       .option('--inline-limit <size>', 'what is larger than this is kept there; 64KiB if absent')
       .option('--open', 'let callers on this machine in without a token')
       .option('--allow-host <name>', 'another name it is called by; may be repeated', repeat)
+      .option(
+        '--allow-address <address>',
+        'where webhooks may lead besides the internet; may be repeated',
+        repeat,
+      )
       .option('--tls-cert <file>', 'serve HTTPS with this certificate')
       .option('--tls-key <file>', 'and this key')
       .option('--secret-key <file>', 'keys of secrets; <data>/secret-key if absent')

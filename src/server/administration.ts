@@ -5,6 +5,7 @@ import { createQueues, type Queues } from './admin/queues.ts'
 import { createStorage, type Storage } from './admin/storage.ts'
 import { createSecrets, type Secrets } from './admin/secrets.ts'
 import { createTokens, type Tokens } from './admin/tokens.ts'
+import { createWebhooks, type Webhooks } from './admin/webhooks.ts'
 import { createWorkers, type Workers } from './admin/workers.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Store } from '../store/port.ts'
@@ -17,6 +18,8 @@ import { createRunReading, type RunReading } from './run-reading.ts'
 import type { Vault } from './secrets/vault.ts'
 import type { LaneBoard } from './tick/lane-board.ts'
 import type { Watch } from './watch.ts'
+import type { Messages } from './webhooks/messages.ts'
+import type { Sealer } from './webhooks/sealer.ts'
 
 /** What people ask of a node besides running things: to define, to steer, to look. */
 export interface Administration {
@@ -28,6 +31,7 @@ export interface Administration {
   readonly workers: Workers
   readonly runs: RunReading
   readonly storage: Storage
+  readonly webhooks: Webhooks
   /** What happens to runs, as it happens. */
   readonly feed: Feed
 }
@@ -44,9 +48,13 @@ export function createAdministration(deps: {
   readonly feed: Feed
   readonly keeping: Parameters<typeof createStorage>[0]
   readonly vault: Vault
+  readonly sealer: Sealer
+  readonly messages: Messages
+  mintId(): number
   storeNow(): number
   onQueueChange(): Promise<void>
   onTokenChange(): void
+  onDelivery(): void
 }): Administration {
   const { store, catalog, definitions, board, queueBook, watch, clock, progress, storeNow } = deps
   const actors = createActors(store)
@@ -63,6 +71,10 @@ export function createAdministration(deps: {
     workers,
     storage: createStorage(deps.keeping),
     feed: deps.feed,
+    webhooks: createWebhooks({
+      ...{ store, catalog, actors, storeNow, sealer: deps.sealer, messages: deps.messages },
+      ...{ mintId: deps.mintId, onDue: deps.onDelivery },
+    }),
     runs: createRunReading({
       ...{ store, catalog, workers, watch, clock, progress, storeNow },
       queues: queueBook,

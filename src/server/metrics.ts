@@ -1,6 +1,7 @@
 import type * as prom from 'prom-client'
 import type { EndCommand, Lease, TickBatch, TickResult } from '../store/port.ts'
 import { type BlobMetrics, blobMetrics } from './blob-metrics.ts'
+import { DELIVERY_OUTCOMES, type DeliveryOutcome } from './webhooks/deliver.ts'
 
 /** What a node counts. Numbers only: names of jobs and runs belong in logs, not in time series. */
 export interface Metrics extends BlobMetrics {
@@ -12,6 +13,7 @@ export interface Metrics extends BlobMetrics {
   onRequest(method: string, route: string, status: number): void
   onLoopLag(ms: number): void
   onScheduleLag(ms: number): void
+  onDelivery(outcome: DeliveryOutcome): void
   /** The page that Prometheus reads. */
   page(): Promise<{ readonly type: string; readonly text: string }>
 }
@@ -45,6 +47,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     onScheduleLag: (ms) => active?.onScheduleLag(ms),
     onBlob: (figures) => active?.onBlob(figures),
     onCollected: (count) => active?.onCollected(count),
+    onDelivery: (outcome) => active?.onDelivery(outcome),
     page: async () => (await (counting ??= begin())).page(),
   }
 }
@@ -92,11 +95,16 @@ function countWith(library: Library, sources: MetricSources): Metrics {
   const loopLag = new Gauge({
     ...{ name: 'punctual_loop_lag_seconds', help: 'How late a timer of this node is.', registers },
   })
+  const deliveries = new Counter({
+    ...{ name: 'punctual_webhook_deliveries_total', help: 'Tries to tell a webhook.', registers },
+    labelNames: ['outcome'],
+  })
   const success = executed.labels('success')
   const failure = executed.labels('failed')
   // A rate needs a first value, also for what has not happened yet.
   success.inc(0)
   failure.inc(0)
+  for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ outcome }, 0)
   addGauges(registry, library, sources)
 
   return {
@@ -118,6 +126,7 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     onRequest: (method, route, status) => requests.inc({ method, route, status }),
     onLoopLag: (ms) => loopLag.set(ms / 1_000),
     onScheduleLag: (ms) => scheduleLag.observe(ms / 1_000),
+    onDelivery: (outcome) => deliveries.inc({ outcome }),
     page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }
 }

@@ -34,6 +34,7 @@ import { createUndelivered } from './undelivered.ts'
 import { createFeed } from './events/feed.ts'
 import { changedBy, createNewsReader } from './events/changes.ts'
 import { createWatch } from './watch.ts'
+import { startTelling, type TellingOptions } from './webhooks/telling.ts'
 
 export interface NodeOptions {
   readonly store: Store
@@ -48,6 +49,8 @@ export interface NodeOptions {
   readonly vault?: Vault | undefined
   /** Of this program. */
   readonly version?: string | undefined
+  /** How webhooks are told; a node without this leaves it to others. */
+  readonly telling?: TellingOptions | undefined
   /** What went wrong and was survived. */
   onError?(error: unknown): void
 }
@@ -247,6 +250,10 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   board.learn(await store.lanesAfter(0))
   await queueBook.refresh()
   board.follow(queueBook.rulesOf)
+  const telling = startTelling(options.telling, {
+    ...{ store, clock, random, catalog, mintId, storeNow, onError },
+    onOutcome: metrics.onDelivery,
+  })
   const refresh = refreshQueues({ book: queueBook, board, kick: ticker.kick })
   const loops = startLoops({
     ...{ store, clock, config, roster, board, ticker, membership, vault },
@@ -272,7 +279,8 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     clientFor: (project, actor = null) => createLocalClient(project, actor, parts),
     admin: createAdministration({
       ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
-      ...{ keeping, progress },
+      ...{ keeping, progress, mintId },
+      ...{ sealer: telling.sealer, messages: telling.messages, onDelivery: telling.wake },
       onQueueChange: async () => void (await refresh()),
       onTokenChange: authenticator.forget,
     }),
@@ -291,7 +299,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     },
 
     async stop() {
-      await loops.stop()
+      await Promise.all([loops.stop(), telling.stop()])
       for (const session of roster.sessions.values()) session.pending?.settle()
       await ticker.settled()
       roster.clear()

@@ -17,7 +17,9 @@ async function furnish({ call }: OpenApi, project: string) {
     body: { name: 'victim', role: 'viewer' },
     headers,
   })
-  return { run: run.body.id, token: token.body.id }
+  await call('PUT', '/v1/webhooks/thing', { body: WEBHOOK, headers })
+  const delivery = await call<{ id: string }>('POST', '/v1/webhooks/thing/test', { headers })
+  return { run: run.body.id, token: token.body.id, delivery: delivery.body.id }
 }
 
 type Things = Awaited<ReturnType<typeof furnish>>
@@ -28,12 +30,14 @@ function requestFor({ method, path }: Route, things: Things) {
     .replace('{name}', 'thing')
     .replace('/v1/runs/{id}', `/v1/runs/${things.run}`)
     .replace('/v1/tokens/{id}', `/v1/tokens/${things.token}`)
+    .replace('/deliveries/{id}', `/deliveries/${things.delivery}`)
     .replace('{session}', 'ses_00000000001')
     .replace(/search$/, 'search?q=x')
   const body = BODIES[`${method} ${path}`]
   return { method, path: filled, ...(body ? { body } : {}) }
 }
 
+const WEBHOOK = { url: 'http://127.0.0.1:9/', events: ['run.failed'] }
 const HELLO = {
   ...{ name: 'w', queues: ['x'], labels: {}, executors: ['shell'], slots: 1 },
   ...{ registration: 1, held: [], forsaken: [] },
@@ -48,6 +52,9 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH /v1/queues': { paused: false },
   'POST /v1/tokens': { name: 'new', role: 'viewer' },
   'PUT /v1/secrets/{name}': { value: 'hunter22' },
+  'POST /v1/webhooks': { ...WEBHOOK, name: 'new' },
+  'PUT /v1/webhooks/{name}': WEBHOOK,
+  'POST /v1/webhooks/{name}/rotate': {},
   'POST /v1/workers': HELLO,
   'POST /v1/workers/{session}/exchange': {
     ...{ registration: 1, number: 1, answered: 0, done: [], free: 0, wait_ms: 0 },

@@ -165,6 +165,21 @@ test('what every operation answers is what the reference says', async (t) => {
   })
   await ask('GET /v1/tokens', { query: '?everywhere=true' })
   await ask('DELETE /v1/tokens/{id}', { parts: { id: token.id } })
+  const webhook = { parts: { name: 'pager' } }
+  const wish = { url: 'http://127.0.0.1:9/', events: ['run.failed'], jobs: ['etl-*'] }
+  for (const status of [201, 200]) {
+    assert.equal((await ask('PUT /v1/webhooks/{name}', { ...webhook, body: wish })).status, status)
+  }
+  await ask('POST /v1/webhooks', { body: { ...wish, name: 'another' } })
+  await ask('GET /v1/webhooks')
+  await ask('GET /v1/webhooks/{name}', webhook)
+  await ask('POST /v1/webhooks/{name}/rotate', { ...webhook, body: { keep: '1h' } })
+  const { body: sent } = await ask<{ id: string }>('POST /v1/webhooks/{name}/test', webhook)
+  const delivery = { parts: { name: 'pager', id: sent.id } }
+  await ask('GET /v1/webhooks/{name}/deliveries', webhook)
+  await ask('GET /v1/webhooks/{name}/deliveries/{id}', delivery)
+  await ask('POST /v1/webhooks/{name}/deliveries/{id}/redeliver', delivery)
+  await ask('DELETE /v1/webhooks/{name}', webhook)
   await ask('GET /v1/audit', { query: '?limit=3' })
   await ask('PUT /v1/jobs/{name}', { parts: { name: 'idle' }, body: { run: 'true' } })
   await ask('DELETE /v1/jobs/{name}', { parts: { name: 'idle' } })

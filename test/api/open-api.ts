@@ -27,7 +27,9 @@ export interface OpenApi {
 
 export async function openApi(
   t: TestContext,
-  options: Partial<Pick<SchedulerOptions, 'store' | 'blobs' | 'config' | 'secretKeys'>> = {},
+  options: Partial<
+    Pick<SchedulerOptions, 'store' | 'blobs' | 'config' | 'secretKeys' | 'allowAddresses'>
+  > = {},
 ): Promise<OpenApi> {
   const scheduler = await openScheduler({
     store: 'sqlite::memory:',

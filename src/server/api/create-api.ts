@@ -27,6 +27,7 @@ import { submitRoutes } from './submit-routes.ts'
 import { uiRoutes } from './ui-routes.ts'
 import { refuseUnreadParameters } from './unread-parameters.ts'
 import { validationError } from './validation-error.ts'
+import { webhookRoutes } from './webhook-routes.ts'
 import { workerRoutes } from './worker-routes.ts'
 
 /** The HTTP face of a scheduler, ready to listen or to be injected into. */
@@ -99,6 +100,7 @@ export function createApi(options: ApiOptions): Api {
   adminRoutes(api, options)
   storageRoutes(api, options)
   secretRoutes(api, options)
+  webhookRoutes(api, options)
   uiRoutes(api)
   referenceRoutes(api, routes, options.version ?? 'unknown')
   return api

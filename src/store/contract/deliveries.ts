@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { DeliveryRecord } from '../port.ts'
 import { ids, only } from './fixture.ts'
 import { auditEntry, claim, deliver, deliveryTo, find, outboxOf, put } from './webhook-fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { onFreshStores, onSharedStore, type OpenStore, type World } from './world.ts'
 
 const TRIED = { state: 'pending', status: 500, error: 'it said 500', tookMs: 12 } as const
 
@@ -102,6 +102,27 @@ export function deliveriesContract(open: OpenStore): void {
       await settle(world, id, 1, { waitMs: 0, status: null, error: null })
       assert.equal((await find(world)).failingSince, null)
       only(await claim(world, 2))
+    }),
+  )
+
+  test(
+    'whether there is anything to do is known without looking at all of it',
+    onFreshStores(open)(async (world) => {
+      const work = () => world.store.webhookWork()
+      assert.deepEqual(await work(), { hasEvents: false, dueAt: null })
+      await put(world)
+      const lease = await world.start()
+      await world.end(lease, { to: 'failed', cause: 'exit' })
+      assert.deepEqual(await work(), { hasEvents: true, dueAt: null })
+      const [event] = await outboxOf(world)
+      const { id } = await find(world)
+      const deliveries = [deliveryTo(id, world, lease.runId)]
+      await world.store.expandOutbox([{ id: event!.id, deliveries }])
+      assert.deepEqual(await work(), { hasEvents: false, dueAt: world.clock.now() })
+      await claim(world, 1)
+      assert.equal((await work()).dueAt, world.clock.now() + 60_000)
+      await settle(world, deliveries[0]!.id, 1, { state: 'delivered' })
+      assert.deepEqual(await work(), { hasEvents: false, dueAt: null })
     }),
   )
 

@@ -72,6 +72,8 @@ export interface WebhookRecord {
  * one tick, the one with the smaller id counts as the earlier.
  */
 export interface OutboxStore {
+  /** Whether anything waits in the outbox, and when the next delivery is due. Cheap to ask. */
+  webhookWork(): Promise<{ readonly hasEvents: boolean; readonly dueAt: number | null }>
   /** Oldest first. */
   outboxEvents(input: { limit: number }): Promise<readonly OutboxEvent[]>
   /** The webhooks of these projects that are enabled. */

@@ -120,9 +120,20 @@ const EVENTS = {
          failing_since AS "failingSince", at
     FROM outbox ORDER BY id LIMIT $1::int`,
 }
+const WORK = {
+  name: 'webhook-work',
+  text: `
+  SELECT EXISTS (SELECT FROM outbox) AS "hasEvents",
+         (SELECT next_at FROM delivery WHERE state = 0 ORDER BY next_at LIMIT 1) AS "dueAt"`,
+}
 const TAKE_EVENTS = {
   name: 'take-outbox',
   text: `DELETE FROM outbox WHERE id = ANY ($1::bigint[]) RETURNING id`,
+}
+
+export async function webhookWork(db: Database): ReturnType<OutboxStore['webhookWork']> {
+  const [row] = await read<Awaited<ReturnType<OutboxStore['webhookWork']>>>(db.duty, WORK)
+  return row!
 }
 
 export async function outboxEvents(

@@ -161,6 +161,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     findWebhook: (input) => webhooks.findWebhook(db, input),
     listWebhooks: (input) => webhooks.listWebhooks(db, input),
     webhooksOf: (projectIds) => webhooks.webhooksOf(db, projectIds),
+    webhookWork: () => outbox.webhookWork(db),
     outboxEvents: (input) => outbox.outboxEvents(db, input),
     expandOutbox: (events) => outbox.expandOutbox(db, events),
     addDelivery: (input) => deliveries.addDelivery(db, input),

@@ -22,6 +22,7 @@ const EVENTS = `
   SELECT id, run_id AS runId, project_id AS projectId, job_id AS jobId, events,
          failing_since AS failingSince, at
     FROM outbox ORDER BY id LIMIT ?`
+export const NEXT_DUE = `SELECT next_at FROM delivery WHERE state = 0 ORDER BY next_at LIMIT 1`
 export const TAKE_EVENT = `DELETE FROM outbox WHERE id = ?`
 
 interface WishedEnd {
@@ -79,10 +80,16 @@ export function prepareExpandOutbox(
   }
 }
 
-export function prepareOutboxQueries(
-  db: Database,
-): Sync<Pick<OutboxStore, 'outboxEvents' | 'webhooksOf'>> {
+export function prepareOutboxQueries(db: Database): Sync<Omit<OutboxStore, 'expandOutbox'>> {
   const events = db.prepare<[number], OutboxEvent>(EVENTS)
+  const nextDue = db.prepare<[], number>(NEXT_DUE).pluck()
   const webhooksOf = prepareWebhooksOf(db)
-  return { outboxEvents: ({ limit }) => events.all(limit), webhooksOf }
+  return {
+    webhookWork: () => ({
+      hasEvents: events.get(1) !== undefined,
+      dueAt: nextDue.get() ?? null,
+    }),
+    outboxEvents: ({ limit }) => events.all(limit),
+    webhooksOf,
+  }
 }

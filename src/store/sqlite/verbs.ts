@@ -54,6 +54,7 @@ export const QUERIES = [
   'findWebhook',
   'listWebhooks',
   'webhooksOf',
+  'webhookWork',
   'outboxEvents',
   'listDeliveries',
   'findDelivery',

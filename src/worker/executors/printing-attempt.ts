@@ -1,6 +1,7 @@
 import type { ProcessEnd } from '../../core/output.ts'
 import type { Assignment, Done } from '../../core/protocol.ts'
 import type { StopCause } from '../handler.ts'
+import { type MaskedStream, type Masker, maskerOf } from '../masking/masker.ts'
 import { outcomeOf, type Settled } from '../outcome.ts'
 import { Output } from '../processes/output.ts'
 import type { ProcessDeps } from '../processes/process-attempt.ts'
@@ -36,6 +37,9 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
   readonly #hooks: AttemptHooks
   readonly #deps: PrintingDeps
   readonly #over = new AbortController()
+  /** No secret comes further than here, whatever way it takes. */
+  protected readonly masker: Masker
+  readonly #masked: Record<1 | 2, MaskedStream>
   #startedMono = 0
   #stopped: StopCause | undefined
   #ending: Ending | undefined
@@ -45,6 +49,8 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     this.assignment = assignment
     this.#hooks = hooks
     this.#deps = deps
+    this.masker = maskerOf(assignment)
+    this.#masked = { 1: this.masker.stream(), 2: this.masker.stream() }
     this.output = new Output({
       limitBytes: deps.outputLimitBytes ?? OUTPUT_LIMIT_BYTES,
       onChange: () => this.#changed(),
@@ -87,10 +93,15 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
   }
 
   protected remark(text: string): void {
-    this.output.remark(this.elapsedMs(), `punctual: ${text}`)
+    this.output.remark(this.elapsedMs(), this.masker.text(`punctual: ${text}`))
   }
 
   protected print(stream: 1 | 2, bytes: Buffer): void {
+    this.#show(stream, this.#masked[stream].push(bytes))
+  }
+
+  #show(stream: 1 | 2, bytes: Buffer): void {
+    if (bytes.length === 0) return
     this.output.push(stream, this.elapsedMs(), bytes)
     this.#deps.echo?.(this.assignment, stream, bytes)
   }
@@ -98,6 +109,7 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
   #settle(ending: Ending): void {
     this.#ending = ending
     this.#over.abort('over')
+    for (const stream of [1, 2] as const) this.#show(stream, this.#masked[stream].end())
     this.output.end(this.elapsedMs())
     if (this.#stopped === 'lease_lost') return this.#end(undefined)
     if (!ending.isLost) return this.#changed()
@@ -110,11 +122,13 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     const summary = this.#ending && this.output.summary()
     if (!this.#ending || !summary) return this.#deps.shelf.add(this)
     const { settled, result, process } = this.#ending
-    const done = outcomeOf(this.assignment, this.#stopped, settled)
+    const done = outcomeOf(this.assignment, this.#stopped, settled, { masker: this.masker })
     this.#end(
       done && {
         ...done,
-        ...(result !== undefined && done.outcome === 'succeeded' ? { result } : {}),
+        ...(result !== undefined && done.outcome === 'succeeded'
+          ? { result: this.masker.result(result) }
+          : {}),
         process: { ...process, ...(summary.chunks > 0 ? { output: summary } : {}) },
       },
     )

@@ -16,6 +16,7 @@ export interface Pool {
   name(): string
   run(): string
   token(): string
+  delivery(): string
   cursor(): string
   etag(): string
   session(): PlayedSession | undefined
@@ -29,6 +30,7 @@ export interface Pool {
 export function createPool(seeded: Seeded): Pool {
   const runs: string[] = []
   const tokens: string[] = []
+  const deliveries: string[] = []
   const cursors: string[] = []
   const etags: string[] = []
   const sessions: PlayedSession[] = []
@@ -48,6 +50,7 @@ export function createPool(seeded: Seeded): Pool {
       if (typeof inner !== 'string') learn(inner)
       else if (/^run_[0-9a-z]{11}$/.test(inner)) keep(runs, inner)
       else if (/^tok_\d+$/.test(inner)) keep(tokens, inner)
+      else if (/^dlv_[0-9a-z]{11}$/.test(inner)) keep(deliveries, inner)
       else if (key === 'next_cursor') keep(cursors, inner)
     }
   }
@@ -56,6 +59,7 @@ export function createPool(seeded: Seeded): Pool {
     name: () => (seeded.chance(0.1) ? `n${seeded.int(200)}` : seeded.pick(WORDS)),
     run: () => oneOf(runs, 'run_00000000001'),
     token: () => oneOf(tokens, 'tok_999999'),
+    delivery: () => oneOf(deliveries, 'dlv_00000000001'),
     cursor: () => oneOf(cursors, 'MTox'),
     etag: () => oneOf(etags, '"1"'),
     session: () => (sessions.length === 0 ? undefined : seeded.pick(sessions)),

@@ -31,7 +31,9 @@ export function createRequests(
 
   const segment = (name: string, { path }: Operation) => {
     if (name === 'session') return pool.session()?.session ?? 'ses_00000000001'
-    if (name === 'id') return path.startsWith('/v1/tokens') ? pool.token() : pool.run()
+    if (name === 'id' && path.startsWith('/v1/tokens')) return pool.token()
+    if (name === 'id' && path.startsWith('/v1/webhooks')) return pool.delivery()
+    if (name === 'id') return pool.run()
     return pool.name()
   }
 

@@ -1,5 +1,5 @@
 import { executor } from '../../../src/server/api/fields.ts'
-import { LABEL_VALUE, NAME } from '../../../src/core/limits.ts'
+import { LABEL_VALUE, NAME, USER_NAME } from '../../../src/core/limits.ts'
 import type { Seeded } from '../../sim/seeded.ts'
 import { type Document, resolved, type Schema } from '../openapi-document.ts'
 import type { Pool } from './pool.ts'
@@ -20,6 +20,8 @@ const MOSTLY: Readonly<Record<string, readonly unknown[]>> = {
   wait: ['0s', '1ms', '5ms'],
   wait_ms: [0, 1, 5],
   paused: [false, false, false, true],
+  // Refused by the guard before anything is sent.
+  url: ['http://127.0.0.1:9/hook', 'https://[::1]/', 'ftp://a.example', 'http://x y', '/'],
 }
 
 export function createValues(document: Document, seeded: Seeded, pool: Pool): Values {
@@ -31,6 +33,8 @@ export function createValues(document: Document, seeded: Seeded, pool: Pool): Va
     [EXECUTOR]: () => pick(['shell', 'argv', 'script', `handler:${pool.name()}`]),
     '^run_[0-9A-Za-z]{11}$': pool.run,
     '^ses_[0-9A-Za-z]{11}$': () => pool.session()?.session ?? 'ses_00000000001',
+    '^[A-Za-z0-9._*-]{1,128}$': () => pick(['*', 'etl-*', pool.name()]),
+    [USER_NAME.source]: () => pick(['ada', 'nobody']),
     '^SIG[A-Z0-9+]{2,12}$': () => pick(['SIGKILL', 'SIGRTMIN+3']),
     '^[0-9]{1,4}$': () => String(between(1, 500)),
     '^[0-9]{1,12}$': () => String(pick([0, 1, 1, 1, 2, 200, 10_000, 999_999_999_999])),

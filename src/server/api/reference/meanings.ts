@@ -54,6 +54,16 @@ const executed: Meanings = {
     'a file whose path is in the variable `<name>_FILE`. They are masked in what it prints.',
 }
 
+const webhook: Meanings = {
+  url: 'Where to send messages to.',
+  events:
+    'What to tell: that a run failed for good, that a job succeeded again after a failure, that a ' +
+    'run succeeded, that one was cancelled.',
+  jobs: 'Only of these jobs; of all if absent.',
+  enabled: 'Nothing is sent while it is false.',
+  secret: 'What to sign messages with; a new one is made if absent.',
+}
+
 const registration: Meanings = {
   registration: 'Counts the registrations of this session from 1.',
 }
@@ -103,6 +113,12 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     everywhere: 'For the whole installation instead of one project.',
   },
   NewSecret: { value: 'The secret itself. No request ever answers with it.' },
+  NewWebhook: { name: 'What to call it.', ...webhook },
+  WebhookSettings: webhook,
+  WebhookRotation: {
+    secret: 'The new secret; one is made if absent.',
+    keep: 'How long messages are signed with the old one as well; a day if absent.',
+  },
   Hello: {
     name: 'What people call this worker.',
     projects: 'The projects it serves; all that its token may serve if absent.',

@@ -2,12 +2,14 @@ import { QueueChange, QueueRate, AllQueues, NewToken } from '../admin-routes.ts'
 import { Pause } from '../job-routes.ts'
 import { NewSecret } from '../secret-routes.ts'
 import { Batch, JobDefinition, JobRun, Submission } from '../submission-schema.ts'
+import { NewWebhook, Rotation, Webhook } from '../webhook-routes.ts'
 import { Exchange, Heartbeat, Hello, Leave, Log } from '../worker-schemas.ts'
 import { ADMIN_SHAPES } from './admin-shapes.ts'
 import { PROBLEM_SHAPES } from './problem-shapes.ts'
 import { RUN_SHAPES } from './run-shapes.ts'
 import { SECRET_SHAPES } from './secret-shapes.ts'
 import type { Shape } from './shapes.ts'
+import { WEBHOOK_SHAPES } from './webhook-shapes.ts'
 import { WORKER_SHAPES } from './worker-shapes.ts'
 
 /** What requests bring: the very schemas that check them. */
@@ -23,6 +25,9 @@ export const BODIES = {
   QueuesChange: AllQueues,
   NewToken,
   NewSecret,
+  NewWebhook,
+  WebhookSettings: Webhook,
+  WebhookRotation: Rotation,
   Hello,
   Exchange,
   Heartbeat,
@@ -35,6 +40,7 @@ export const ANSWERS = {
   ...RUN_SHAPES,
   ...ADMIN_SHAPES,
   ...SECRET_SHAPES,
+  ...WEBHOOK_SHAPES,
   ...WORKER_SHAPES,
   ...PROBLEM_SHAPES,
 } as const satisfies Readonly<Record<string, Shape>>

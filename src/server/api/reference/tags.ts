@@ -34,6 +34,11 @@ const CHAPTERS: readonly Chapter[] = [
     routes: / \/v1\/secret/,
   },
   {
+    name: 'Webhooks',
+    description: 'Tell other programs when runs fail and when they recover.',
+    routes: / \/v1\/webhooks/,
+  },
+  {
     name: 'Access',
     description: 'Tokens, and the record of who changed what.',
     routes: / \/v1\/(tokens|audit)/,

@@ -57,6 +57,7 @@ export const webhooks: Migration = {
        last_error text,
        body text NOT NULL)`,
     `CREATE INDEX delivery_due ON delivery (webhook_id, next_at) WHERE state = 0`,
+    `CREATE INDEX delivery_next ON delivery (next_at) WHERE state = 0`,
     `CREATE INDEX delivery_by_webhook ON delivery (webhook_id, id)`,
   ],
 }

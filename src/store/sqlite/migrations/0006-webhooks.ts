@@ -65,6 +65,7 @@ export const webhooks: Migration = {
        body TEXT NOT NULL
      ) STRICT`,
     `CREATE INDEX delivery_due ON delivery (webhook_id, next_at) WHERE state = 0`,
+    `CREATE INDEX delivery_next ON delivery (next_at) WHERE state = 0`,
     `CREATE INDEX delivery_by_webhook ON delivery (webhook_id)`,
   ],
 }

@@ -1,5 +1,5 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
-import type { ContainerWork } from '../../../core/container-work.ts'
+import type { ContainerWork, Mount } from '../../../core/container-work.ts'
 import { applyBounds, type LimitBounds } from '../../../core/limit-bounds.ts'
 import type { Assignment } from '../../../core/protocol.ts'
 import { formatSize } from '../../../core/size.ts'
@@ -110,13 +110,14 @@ export class ContainerAttempt extends PrintingAttempt {
     // Whoever it is inside must be able to read and write them; outside, their directory is closed.
     await writeFile(files.output, '')
     await chmod(files.output, 0o666)
-    if (this.assignment.input !== null) await chmod(files.input, 0o644)
+    const given = this.#given(files)
+    for (const { source } of given) await chmod(source, 0o644)
     await writeFile(files.script, envFileOf(env), { mode: 0o600 })
     const args = runArguments(this.#work, {
       name: this.#name,
       labels: { [OWNER_LABEL]: owner, 'punctual.run': this.assignment.run },
       limits: this.#limits,
-      mounts: [...mounts, ...this.#ownMounts(files)],
+      mounts: [...mounts, { source: files.output, target: INSIDE.output }, ...given],
       ...{ env, envFile: files.script, extra },
     })
     const handedOn = Object.fromEntries(inherited(env).map((name) => [name, env[name] ?? '']))
@@ -128,13 +129,13 @@ export class ContainerAttempt extends PrintingAttempt {
     }
   }
 
-  #ownMounts({ input, output }: AttemptFiles) {
+  /** What it may read: its input, and secrets that are wanted as files. */
+  #given({ input, secrets }: AttemptFiles): Mount[] {
+    const asFiles = (this.assignment.secrets ?? []).filter(({ as }) => as === 'file')
     return [
-      { source: output, target: INSIDE.output },
-      ...(this.assignment.input === null
-        ? []
-        : [{ source: input, target: INSIDE.input, readonly: true }]),
-    ]
+      ...(this.assignment.input === null ? [] : [{ source: input, target: INSIDE.input }]),
+      ...asFiles.map(({ name }) => ({ source: secrets + name, target: INSIDE.secrets + name })),
+    ].map((file) => ({ ...file, readonly: true }))
   }
 
   #run(launcher: Launcher, order: StartInput): Promise<Ended> {
@@ -170,7 +171,7 @@ export class ContainerAttempt extends PrintingAttempt {
   }
 
   async #succeed(files: AttemptFiles): Promise<Ending> {
-    const { text, problem } = await this.#deps.room.readResult(files)
+    const { text, problem } = await this.#deps.room.readResult(files, this.masker)
     if (problem !== undefined) return { settled: { kind: 'broken', message: problem } }
     return { settled: { kind: 'exited', code: 0 }, result: text }
   }

@@ -3,7 +3,12 @@ import { isAboutEngine } from '../../../core/variable.ts'
 import type { WorkLimits } from '../../../core/work-limits.ts'
 
 /** Where a container finds the files of its attempt. */
-export const INSIDE = { input: '/punctual/input', output: '/punctual/output' } as const
+export const INSIDE = {
+  input: '/punctual/input',
+  output: '/punctual/output',
+  /** How the paths of secrets begin; their names follow. */
+  secrets: '/punctual/secret.',
+} as const
 
 export interface RunPlan {
   readonly name: string

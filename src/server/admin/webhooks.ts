@@ -1,0 +1,192 @@
+import { PunctualError } from '../../core/errors.ts'
+import { requirePublicId } from '../../core/ids.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type {
+  WireDelivery,
+  WireDeliveryDetail,
+  WireNewWebhook,
+  WirePage,
+  WireWebhook,
+} from '../../core/views.ts'
+import { refuseUrl } from '../../core/web-request.ts'
+import { bitsOf, TEST_EVENT, type WebhookEvent } from '../../core/webhook.ts'
+import type { Store, WebhookRecord } from '../../store/port.ts'
+import type { Catalog } from '../catalog.ts'
+import { readNumberCursor } from '../cursor.ts'
+import type { Messages } from '../webhooks/messages.ts'
+import type { Sealer } from '../webhooks/sealer.ts'
+import { endingOf, mintSecret, requireSecret } from '../webhooks/signing.ts'
+import type { Actors } from './actors.ts'
+import { auditOf, type By } from './by.ts'
+import type { Paging } from './jobs.ts'
+import { pageLimit, pageOf } from './paging.ts'
+import { showDelivery, showDeliveryDetail, showWebhook } from './webhook-views.ts'
+
+export interface WebhookInput {
+  readonly url: string
+  readonly events: readonly WebhookEvent[]
+  readonly jobs?: readonly string[] | undefined
+  readonly enabled?: boolean | undefined
+  readonly secret?: string | undefined
+}
+
+/** Webhooks as people set them up, and what became of what was sent. */
+export interface Webhooks {
+  /** With `once`, only if there is none of this name. The secret is there only if it is new. */
+  put(by: By, name: string, input: WebhookInput, once: boolean): Promise<PutAnswer>
+  get(project: string, name: string): Promise<WireWebhook>
+  list(project: string): Promise<readonly WireWebhook[]>
+  remove(by: By, name: string): Promise<void>
+  rotate(by: By, name: string, options: RotateOptions): Promise<WireNewWebhook>
+  /** Sends a message that says it is a test. */
+  test(by: By, name: string): Promise<WireDelivery>
+  deliveries(project: string, name: string, paging: Paging): Promise<WirePage<WireDelivery>>
+  delivery(project: string, name: string, id: string): Promise<WireDeliveryDetail>
+  redeliver(by: By, name: string, id: string): Promise<WireDelivery>
+}
+
+export type PutAnswer =
+  | { readonly isNew: true; readonly webhook: WireNewWebhook }
+  | { readonly isNew: false; readonly webhook: WireWebhook }
+
+export interface RotateOptions {
+  readonly secret?: string | undefined
+  /** How long the old one is still used. */
+  readonly keepMs?: number | undefined
+}
+
+const KEEP_MS = 24 * 3_600_000
+
+export function createWebhooks(deps: {
+  readonly store: Store
+  readonly catalog: Catalog
+  readonly actors: Actors
+  readonly sealer: Sealer
+  readonly messages: Messages
+  mintId(): number
+  storeNow(): number
+  /** Something is due now. */
+  onDue(): void
+}): Webhooks {
+  const { store, catalog, actors, sealer } = deps
+
+  const find = async (project: string, name: string): Promise<WebhookRecord> => {
+    const projectId = await catalog.findProject(project)
+    const found = projectId === null ? null : await store.findWebhook({ projectId, name })
+    if (found) return found
+    throw new PunctualError('webhook_not_found', `there is no webhook ${name}`)
+  }
+  const findDelivery = async (project: string, name: string, id: string) => {
+    const number = requirePublicId('dlv', id, 'id')
+    const { id: webhookId } = await find(project, name)
+    const found = await store.findDelivery({ id: number, webhookId })
+    if (found) return found
+    throw new PunctualError('delivery_not_found', `the webhook ${name} has no delivery ${id}`)
+  }
+  const get = async (project: string, name: string) =>
+    showWebhook(await find(project, name), await actors.names())
+
+  const seal = async (projectId: number, secret: string) => ({
+    sealed: await sealer.seal(projectId, secret),
+    ending: endingOf(secret),
+  })
+
+  const rotate = async (by: By, name: string, secret: string, keepMs: number) => {
+    const { projectId } = await find(by.project, name)
+    const audit = auditOf(by, projectId, 'webhook.rotate', name, { keep_ms: keepMs })
+    const change = { projectId, name, secret: await seal(projectId, secret), keepMs, audit }
+    if (!(await store.rotateWebhook(change))) await find(by.project, name)
+  }
+
+  return {
+    async put(by, name, input, once) {
+      const { url, events, jobs = null, enabled = true } = input
+      requireUrl(url)
+      const given = input.secret === undefined ? null : requireSecret(input.secret, 'secret')
+      const secret = given ?? mintSecret()
+      const projectId = await catalog.project(by.project)
+      // Where it leads is often a secret too, so the record names no more than the host.
+      const detail = { host: new URL(url).host, events, jobs, enabled }
+      const fate = await store.putWebhook({
+        ...{ projectId, name, url, enabled, once, most: LIMITS.webhooks },
+        events: bitsOf(events),
+        jobs: jobs === null ? null : JSON.stringify(jobs),
+        secret: await seal(projectId, secret),
+        audit: auditOf(by, projectId, 'webhook.put', name, detail),
+      })
+      if (fate === 'exists') {
+        throw new PunctualError('webhook_exists', `there is a webhook ${name} already`)
+      }
+      if (fate === 'full') {
+        const message = `the project has ${LIMITS.webhooks} webhooks already`
+        throw new PunctualError('too_many_webhooks', message)
+      }
+      if (fate === 'created') {
+        return { isNew: true, webhook: { ...(await get(by.project, name)), secret } }
+      }
+      const { secret: known } = await find(by.project, name)
+      if (given !== null && (await sealer.open(projectId, known.sealed)) !== given) {
+        await rotate(by, name, given, KEEP_MS)
+      }
+      return { isNew: false, webhook: await get(by.project, name) }
+    },
+
+    get,
+
+    async list(project) {
+      const projectId = await catalog.findProject(project)
+      if (projectId === null) return []
+      const nameOf = await actors.names()
+      return (await store.listWebhooks({ projectId })).map((one) => showWebhook(one, nameOf))
+    },
+
+    async remove(by, name) {
+      const { projectId } = await find(by.project, name)
+      const audit = auditOf(by, projectId, 'webhook.delete', name)
+      if (!(await store.deleteWebhook({ projectId, name, audit }))) await find(by.project, name)
+    },
+
+    async rotate(by, name, { secret: given, keepMs = KEEP_MS }) {
+      const secret = given === undefined ? mintSecret() : requireSecret(given, 'secret')
+      await rotate(by, name, secret, keepMs)
+      return { ...(await get(by.project, name)), secret }
+    },
+
+    async test(by, name) {
+      const { id: webhookId } = await find(by.project, name)
+      const id = deps.mintId()
+      const body = deps.messages.ofTest(deps.storeNow(), name, by.project)
+      await store.addDelivery({ id, webhookId, event: TEST_EVENT, runId: null, body })
+      deps.onDue()
+      const added = await store.findDelivery({ id, webhookId })
+      if (!added) throw new PunctualError('webhook_not_found', `there is no webhook ${name}`)
+      return showDelivery(added)
+    },
+
+    async deliveries(project, name, { limit, cursor }) {
+      const before = readNumberCursor(cursor)
+      const { id: webhookId } = await find(project, name)
+      const size = pageLimit(limit)
+      const rows = await store.listDeliveries({ webhookId, before, limit: size + 1 })
+      return pageOf(rows, size, showDelivery, ({ id }) => id)
+    },
+
+    delivery: async (project, name, id) =>
+      showDeliveryDetail(await findDelivery(project, name, id)),
+
+    async redeliver(by, name, id) {
+      const { id: number, webhookId } = await findDelivery(by.project, name, id)
+      const projectId = await catalog.project(by.project)
+      const audit = auditOf(by, projectId, 'webhook.redeliver', name, { delivery: id })
+      await store.redeliver({ id: number, webhookId, audit })
+      deps.onDue()
+      return showDelivery(await findDelivery(by.project, name, id))
+    },
+  }
+}
+
+function requireUrl(url: string): void {
+  const problem = url.includes('#') ? 'has a part after #, which is never sent' : refuseUrl(url)
+  if (problem === undefined) return
+  throw new PunctualError('invalid_field', `url ${problem}`, { field: 'url' })
+}

@@ -1,0 +1,142 @@
+import { type Clock, type Random, randomInt } from '../../core/clock.ts'
+import { publicId } from '../../core/ids.ts'
+import { DELIVERY_TIMEOUT_MS, judgeDelivery } from '../../core/webhook-delivery.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import type { ClaimedDelivery, DeliveryStore } from '../../store/port.ts'
+import { auditOf } from '../admin/by.ts'
+import type { Sealer } from './sealer.ts'
+import { signedHeaders } from './signing.ts'
+
+/** Sends what is due, a few at a time; each try is settled in the store before it counts. */
+export interface Deliverer {
+  /** Takes as much as there is room for, and does not wait for it. */
+  start(): Promise<void>
+  /** Breaks off what is under way, and leaves it to others. */
+  stop(): Promise<void>
+}
+
+/** Tries under way at once: of this node, and of those to one endpoint. */
+const AT_ONCE = 32
+const AT_ONCE_TO_ONE = 4
+/** Longer than any try takes. */
+const LEASE_MS = 6 * DELIVERY_TIMEOUT_MS
+/** What an endpoint says beyond its status is not read further than this. */
+const ANSWER_BYTES = 1_024
+const CLAIMS = 2 ** 48
+
+export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'failed'] as const
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
+
+export function createDeliverer(deps: {
+  readonly store: DeliveryStore
+  readonly outbound: Outbound
+  readonly sealer: Sealer
+  readonly clock: Clock
+  readonly random: Random
+  storeNow(): number
+  /** There is room again. */
+  onRoom(): void
+  onOutcome(outcome: DeliveryOutcome): void
+  onError(error: unknown): void
+}): Deliverer {
+  const { store, outbound, sealer, clock, random } = deps
+  const stopping = new AbortController()
+  const underWay = new Map<Promise<void>, number>()
+
+  const send = async (delivery: ClaimedDelivery): Promise<number> => {
+    const { id, url, body, projectId } = delivery
+    const secrets = await Promise.all(
+      delivery.secrets.map((sealed) => sealer.open(projectId, sealed)),
+    )
+    const message = { id: publicId('dlv', id), body, at: Math.floor(clock.now() / 1_000) }
+    const { status } = await outbound.send({
+      url,
+      method: 'POST',
+      headers: signedHeaders(message, secrets),
+      body,
+      timeoutMs: DELIVERY_TIMEOUT_MS,
+      maxResponseBytes: ANSWER_BYTES,
+      // Whoever moved says so to whoever set this up; a redirect could also lead anywhere.
+      maxRedirects: 0,
+      signal: stopping.signal,
+    })
+    return status
+  }
+
+  const tryOnce = async (delivery: ClaimedDelivery, claim: number): Promise<void> => {
+    const startedAt = clock.mono()
+    const answer = await send(delivery).then(
+      (status) => ({ status, error: errorOf(status) }),
+      (error: unknown) => ({ status: null, error: (error as Error).message }),
+    )
+    const { id, webhookId } = delivery
+    const tried = { id, webhookId, claim, tookMs: Math.round(clock.mono() - startedAt) }
+    if (answer.status === null && stopping.signal.aborted) {
+      const left = {
+        waitMs: 0,
+        state: 'pending',
+        status: null,
+        error: null,
+        disable: null,
+      } as const
+      await store.settleDelivery({ ...tried, ...left })
+      return
+    }
+    const verdict = judgeDelivery(delivery, answer.status, deps.storeNow())
+    const isOver = verdict.to !== 'retry'
+    await store.settleDelivery({
+      ...{ ...tried, ...answer },
+      waitMs: isOver ? null : verdict.waitMs,
+      state: verdict.to === 'delivered' ? 'delivered' : isOver ? 'failed' : 'pending',
+      disable: verdict.to === 'gone' ? becauseGone(delivery) : null,
+    })
+    deps.onOutcome(verdict.to === 'delivered' ? 'delivered' : isOver ? 'failed' : 'retried')
+  }
+
+  const busy = () => {
+    const counts = new Map<number, number>()
+    for (const webhookId of underWay.values()) {
+      counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1)
+    }
+    return [...counts].map(([webhookId, count]) => ({ webhookId, count }))
+  }
+
+  return {
+    async start() {
+      const limit = AT_ONCE - underWay.size
+      if (limit <= 0 || stopping.signal.aborted) return
+      const claim = randomInt(random, CLAIMS)
+      const claimed = await store.claimDeliveries({
+        ...{ claim, leaseMs: LEASE_MS, limit, perWebhook: AT_ONCE_TO_ONE, busy: busy() },
+      })
+      for (const delivery of claimed) {
+        const trying = tryOnce(delivery, claim)
+          // It stays claimed until its lease ends, and is tried again then.
+          .catch(deps.onError)
+          .finally(() => {
+            underWay.delete(trying)
+            deps.onRoom()
+          })
+        underWay.set(trying, delivery.webhookId)
+      }
+    },
+
+    async stop() {
+      stopping.abort('stopping')
+      await Promise.all(underWay.keys())
+    },
+  }
+}
+
+function errorOf(status: number): string | null {
+  if (status >= 200 && status < 300) return null
+  const isRedirect = status >= 300 && status < 400
+  return `it answered ${status}${isRedirect ? '; redirects are not followed' : ''}`
+}
+
+const NOBODY = { project: '', actor: null, request: null, address: null }
+
+function becauseGone({ projectId, webhook }: ClaimedDelivery) {
+  const reason = 'the endpoint answered 410 Gone'
+  return { reason, audit: auditOf(NOBODY, projectId, 'webhook.disable', webhook, { reason }) }
+}

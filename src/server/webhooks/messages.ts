@@ -1,0 +1,83 @@
+import type { WebhookEvent } from '../../core/webhook.ts'
+import { TEST_EVENT } from '../../core/webhook.ts'
+import { formatTime, writeRun } from '../../core/wire.ts'
+import type { LogStore, OutboxEvent, RunQueries, RunRecord } from '../../store/port.ts'
+import type { Catalog } from '../catalog.ts'
+import { createLogReader, type LogReader } from '../logs/log-reader.ts'
+import { viewsOf } from '../run-view.ts'
+
+const LOG_LINES = 20
+const LINE_LENGTH = 1_000
+/** It has ended: what it said last is in its row. */
+const NOTHING_SAID = () => null
+
+/** Makes the texts that are sent, once: every try of a delivery sends the same. */
+export interface Messages {
+  /** What ended, in the words of each event that it is. */
+  ofEnd(event: OutboxEvent, run: RunRecord, as: WebhookEvent): Promise<string>
+  ofTest(at: number, webhook: string, project: string): string
+}
+
+export function createMessages(deps: {
+  readonly store: LogStore & Pick<RunQueries, 'attemptsOf'>
+  readonly catalog: Catalog
+  /** How others reach this server, if it is known. */
+  ownUrl(): string | undefined
+}): Messages {
+  const { catalog, ownUrl } = deps
+  const logs = createLogReader(deps.store)
+
+  return {
+    async ofEnd(event, record, as) {
+      const [view] = await viewsOf([record], catalog, NOTHING_SAID)
+      // What it was given, what it gave back and what it executes are for those who may read it here.
+      const { input: _, result: __, work: ___, ...run } = writeRun(view!)
+      const url = ownUrl()
+      return JSON.stringify({
+        type: as,
+        timestamp: formatTime(event.at, 'timestamp'),
+        data: {
+          message: sentence(as, run),
+          project: run.project,
+          job: run.job,
+          run,
+          ...(as === 'run.recovered' && event.failingSince !== null
+            ? { failing_since: formatTime(event.failingSince, 'failing_since') }
+            : {}),
+          log_tail: await tailOf(record, logs),
+          ...(url === undefined ? {} : { url: `${url}/v1/runs/${run.id}` }),
+        },
+      })
+    },
+
+    ofTest: (at, webhook, project) =>
+      JSON.stringify({
+        type: TEST_EVENT,
+        timestamp: formatTime(at, 'timestamp'),
+        data: { message: `This is a test of the webhook ${webhook}.`, project, webhook },
+      }),
+  }
+}
+
+const WORDS: Readonly<Record<WebhookEvent, string>> = {
+  'run.failed': 'failed',
+  'run.recovered': 'recovered',
+  'run.succeeded': 'succeeded',
+  'run.cancelled': 'was cancelled',
+}
+
+/** For a chat, where nobody reads fields. */
+function sentence(as: WebhookEvent, run: { job: string; message: string | null }): string {
+  const why = as === 'run.failed' && run.message ? `: ${run.message}` : '.'
+  return `${run.job} ${WORDS[as]}${why}`
+}
+
+/** The last lines, as they are stored: what the worker masked stays masked. */
+async function tailOf(run: RunRecord, logs: LogReader): Promise<string[]> {
+  const attempt = await logs.find(run, undefined)
+  if (!attempt) return []
+  const { lines } = await logs.tail(attempt, LOG_LINES)
+  return lines.map(({ text }) =>
+    text.length > LINE_LENGTH ? `${text.slice(0, LINE_LENGTH).toWellFormed()}…` : text,
+  )
+}
