@@ -1,21 +1,19 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import { createFrameReader, messageFrame, type Output } from './frames.ts'
-import type { Abilities, Containment, EndDetails, Order, Report, StartOrder } from './messages.ts'
+import { createFrameReader } from './frames.ts'
+import { type LauncherOptions, programsFor } from './launcher-programs.ts'
+import type { Abilities, EndDetails, Order, Output, Report, StartOrder } from './messages.ts'
+import { orderFrame } from './order-frames.ts'
+import { readReport } from './report-frames.ts'
 
-/** Started as source in development and compiled in the package: next to this file either way. */
-const MAIN = fileURLToPath(new URL(`./main${import.meta.url.slice(-3)}`, import.meta.url))
+export type { LauncherOptions } from './launcher-programs.ts'
+
+/** Children are numbered, and numbers have an end. */
+const LAST = 2 ** 32 - 1
 
 /** Ending everything and itself takes a launcher milliseconds. */
-const CLOSE_MS = 5_000
-
-/**
- * A fork copies the tables of all its memory and interrupts every core its threads have run on: a small
- * process with one thread starts others a tenth faster.
- */
-const SMALL = ['--single-threaded', '--max-semi-space-size=1']
+const CLOSE_MS = 10_000
 
 export interface ChildEvents {
   onOutput(output: Output): void
@@ -26,13 +24,6 @@ export interface ChildEvents {
 }
 
 export type StartInput = Omit<StartOrder, 'order' | 'child'>
-
-export interface LauncherOptions {
-  /** The native launcher where there is one for this machine, unless said otherwise. */
-  readonly kind?: 'native' | 'node' | 'auto' | undefined
-  /** The strongest that works here, unless said otherwise; one that does not work is an error. */
-  readonly containment?: Containment | 'auto' | undefined
-}
 
 /** A worker's hold on one launcher process. */
 export interface Launcher {
@@ -55,19 +46,36 @@ export interface StartedChild {
 /** `lifeline` is the file that says how long its processes may live. */
 export async function startLauncher(
   lifeline: number,
-  { kind = 'auto', containment = 'auto' }: LauncherOptions = {},
+  options: LauncherOptions = {},
 ): Promise<Launcher> {
-  if (kind === 'native') throw new Error('there is no native launcher for this machine')
-  if (containment !== 'auto' && containment !== 'group') {
-    throw new Error(`the containment ${containment} needs the native launcher`)
+  const { programs, why } = await programsFor(options)
+  const reasons = [...why]
+  for (const { kind, command } of programs) {
+    try {
+      return await hold(spawnLauncher(command, lifeline), kind, reasons)
+    } catch (error) {
+      reasons.push(error instanceof Error ? error.message : String(error))
+    }
   }
-  const launcher = spawn(process.execPath, [...SMALL, MAIN], {
+  throw new Error(reasons.join('; '))
+}
+
+function spawnLauncher([file = '', ...args]: readonly string[], lifeline: number): ChildProcess {
+  return spawn(file, args, {
     stdio: ['pipe', 'ignore', 'inherit', lifeline, 'pipe'],
     // Nothing of ours is for its processes to see; what they get travels with each order.
     env: { PATH: process.env['PATH'] ?? '' },
     // Apart from the worker's group: a signal to that group is for the worker alone.
     detached: true,
   })
+}
+
+/** Resolves when it is ready. `reasons` say why it is this one and none that could do more. */
+async function hold(
+  launcher: ChildProcess,
+  kind: Abilities['kind'],
+  reasons: readonly string[],
+): Promise<Launcher> {
   const [orders, , , , reports] = launcher.stdio as unknown as [Writable, null, null, null, Socket]
   const children = new Map<number, ChildEvents>()
   const ready = Promise.withResolvers<Abilities>()
@@ -81,7 +89,7 @@ export async function startLauncher(
       orders.cork()
       process.nextTick(() => orders.uncork())
     }
-    orders.write(messageFrame(order))
+    orders.write(orderFrame(order))
   }
   const finish = (child: number, tell: (events: ChildEvents) => void) => {
     const events = children.get(child)
@@ -92,21 +100,18 @@ export async function startLauncher(
     switch (report.report) {
       case 'ready':
         return ready.resolve(report.abilities)
+      case 'refused':
+        return ready.reject(new Error(report.message))
+      case 'output':
+        return children.get(report.child)?.onOutput(report)
       case 'unstartable':
         return finish(report.child, (events) => events.onUnstartable(report.message))
       case 'ended':
-        return finish(report.child, ({ onEnd }) =>
-          onEnd(report.code, report.signal, report.details),
+        return finish(report.child, (events) =>
+          events.onEnd(report.code, report.signal, report.details),
         )
     }
   }
-  reports.on(
-    'data',
-    createFrameReader({
-      message: (report) => hear(report as Report),
-      output: (output) => children.get(output.child)?.onOutput(output),
-    }),
-  )
   const end = (error?: unknown) => {
     isGone = true
     ready.reject(error ?? new Error('a launcher ended before it was ready'))
@@ -116,11 +121,16 @@ export async function startLauncher(
   launcher.once('error', end)
   // `close` and not `exit`: what it reported last is read first.
   launcher.once('close', () => end())
-  for (const pipe of [orders, reports]) pipe.on('error', () => {})
+  for (const pipe of [orders, reports]) pipe?.on('error', () => {})
+  reports?.on(
+    'data',
+    createFrameReader((number, content) => hear(readReport(number, content, kind))),
+  )
   // It must not keep a worker alive that has nothing else to do.
   launcher.unref()
 
-  const abilities = await ready.promise
+  const own = await ready.promise
+  const abilities = { ...own, why: [...reasons, own.why].filter(Boolean).join('; ') }
   const pid = launcher.pid as number
 
   return {
@@ -131,7 +141,7 @@ export async function startLauncher(
     },
     start(input, events) {
       const child = next
-      next += 1
+      next = next === LAST ? 1 : next + 1
       children.set(child, events)
       // Its death has been told to everybody else by now.
       if (isGone) queueMicrotask(() => finish(child, (one) => one.onAbandoned()))

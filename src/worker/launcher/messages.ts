@@ -73,13 +73,26 @@ export interface EndDetails {
   readonly oom?: boolean
   /** It was told to end because its time was up. */
   readonly timedOut?: boolean
+  /** It was killed because its worker had not renewed the lifeline in time. */
+  readonly lapsed?: boolean
   /** How often it was refused another process. */
   readonly pidsRefused?: number
+}
+
+/** What a process printed, and how long after its start. */
+export interface Output {
+  readonly child: number
+  readonly stream: 1 | 2
+  readonly ms: number
+  readonly bytes: Buffer
 }
 
 /** What a launcher tells its worker. */
 export type Report =
   | { readonly report: 'ready'; readonly abilities: Abilities }
+  /** It cannot be what it was asked to be, and leaves. */
+  | { readonly report: 'refused'; readonly message: string }
+  | ({ readonly report: 'output' } & Output)
   /** The first and only report of a child that could not be started. */
   | { readonly report: 'unstartable'; readonly child: number; readonly message: string }
   /** It ended, with everything it had started, and all they printed was reported before. */

@@ -15,8 +15,11 @@ const ROUNDS = 50
 
 /** What descends from one process. */
 export interface Tree {
-  readonly leader: number
+  /** Unless it is known only by its mark. */
+  readonly leader?: number | undefined
   readonly mark: Mark
+  /** Started so recently that no process number has been used twice since. */
+  readonly isYoung?: boolean
 }
 
 /**
@@ -26,7 +29,7 @@ export interface Tree {
  * process of the machine.
  */
 export function killTrees(trees: readonly Tree[]): void {
-  for (const { leader } of trees) kill(-leader)
+  for (const { leader } of trees) if (leader !== undefined) kill(-leader)
   if (process.platform !== 'linux' || trees.length === 0) return
   for (let round = 0; round < ROUNDS; round += 1) {
     const found = findTrees(trees)
@@ -54,8 +57,8 @@ interface Seen {
 }
 
 function findTrees(trees: readonly Tree[]): number[] {
-  const all = listProcesses()
-  const leaders = new Set(trees.map(({ leader }) => leader))
+  const all = listProcesses(trees.every(({ isYoung }) => isYoung) ? youngerThan(trees) : undefined)
+  const leaders = new Set(trees.flatMap(({ leader }) => leader ?? []))
   const marks = new Set(trees.map(({ mark }) => nameOf(mark)))
   const members = new Set<number>()
   for (const { pid, group, session } of all) {
@@ -108,8 +111,23 @@ export function killMarked({ run, fence }: { run: string; fence: number }): void
   }
 }
 
-function listProcesses(): Seen[] {
-  return readdirSync('/proc').flatMap((name) => {
+/** A range wider than this is not walked number by number. */
+const WIDEST = 1_000
+
+/**
+ * The numbers given to processes since these leaders got theirs: whatever descends from them has one of
+ * those. Numbers are given in order, and the last one given is the last word of a small file.
+ */
+function youngerThan(trees: readonly Tree[]): number[] | undefined {
+  const last = Number(tryRead('/proc/loadavg')?.trim().split(' ').at(-1))
+  const first = Math.min(...trees.map(({ leader = 0 }) => leader))
+  // Beyond the highest number they begin again with low ones.
+  if (!(last >= first && last - first < WIDEST)) return undefined
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+}
+
+function listProcesses(pids: readonly (number | string)[] = readdirSync('/proc')): Seen[] {
+  return pids.flatMap((name) => {
     const pid = Number(name)
     if (!Number.isInteger(pid)) return []
     const stat = readStat(pid)
@@ -129,7 +147,17 @@ function readStat(pid: number) {
     parent: number(1),
     group: number(2),
     session: number(3),
+    started: number(19),
   }
+}
+
+/** When it was started, in hundredths of a second after the machine was. */
+export function startedTicks(pid: number): number | undefined {
+  return readStat(pid)?.started
+}
+
+export function parentOf(pid: number): number | undefined {
+  return readStat(pid)?.parent
 }
 
 function hasMark(pid: number, marks: ReadonlySet<string>): boolean {

@@ -168,6 +168,7 @@ export class ProcessAttempt implements UnderWay {
       onOutput: ({ stream, ms, bytes }) => this.#show(stream, ms, this.#masked[stream].push(bytes)),
       onUnstartable: (message) => this.#settle({ kind: 'unstartable', message }),
       onEnd: (code, signal, details) => {
+        if (details.lapsed) return this.#lose()
         if (details.timedOut) this.stop('timeout')
         for (const remark of remarksOn(code, details, limits)) this.#remark(remark)
         this.#processEnd = {
@@ -178,10 +179,15 @@ export class ProcessAttempt implements UnderWay {
       },
       onAbandoned: () => {
         killMarked(this.assignment)
-        this.#settled = { kind: 'unstarted' }
-        this.#finish(undefined, true)
+        this.#lose()
       },
     }
+  }
+
+  /** It had begun, and how it would have ended cannot be known. */
+  #lose(): void {
+    this.#settled = { kind: 'unstarted' }
+    this.#finish(undefined, true)
   }
 
   #unwritable(error: unknown): void {

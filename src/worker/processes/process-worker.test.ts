@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { bytesOf } from '../../core/output.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
-import { findOf } from '../launcher/process-tree.ts'
+import { findMarked, findOf, parentOf } from '../launcher/process-tree.ts'
 import { openProcessWorker, sh } from '../testing/process-worker.ts'
 
 test('a command succeeds or fails by its exit code, and what it prints travels with its end', async (t) => {
@@ -169,13 +169,19 @@ test('a worker whose lease runs out kills what it has and confesses', async (t) 
   })
 })
 
+/** The child of ours whose child it is: others on this machine may run the same test. */
+function launcherOf(run: string): number | undefined {
+  return findMarked((mark) => mark.run === run)
+    .map((pid) => parentOf(pid) ?? 0)
+    .find((parent) => parentOf(parent) === process.pid)
+}
+
 test('a launcher that is killed costs its attempts, not the worker', async (t) => {
   const { scheduler, perform } = await openProcessWorker(t)
   await perform('run_a', sh('true'))
-  scheduler.submit('run_b', { work: sh('echo $PPID; setsid sleep 1000 & sleep 1000') })
-  const guardian = await waitFor(() => Number(scheduler.chunksOf('run_b').flat()[0]?.[2]), {
-    what: 'its launcher to be known',
-  })
+  scheduler.submit('run_b', { work: sh('echo up; setsid sleep 1000 & sleep 1000') })
+  await waitFor(() => scheduler.chunksOf('run_b').flat().length > 0, { what: 'it to be up' })
+  const guardian = await waitFor(() => launcherOf('run_b'), { what: 'its launcher to be found' })
   const fence = scheduler.messages('heartbeat').at(-1)?.held[0]?.fence
   process.kill(guardian, 'SIGKILL')
   await waitFor(() => scheduler.messages('register').at(-1)?.forsaken[0]?.run === 'run_b', {

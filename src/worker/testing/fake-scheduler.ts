@@ -58,7 +58,8 @@ export function createFakeScheduler(
   const cancels = new Set<string>()
   let held: (() => void)[] = []
   let registration = 0
-  let lastFence = 0
+  // Processes are found by their fences: two tests on one machine must not find each other's.
+  let lastFence = process.pid * 1_000
   let seen = 0
   let confirmed = 0
   let pending: { message: Exchange; settle(): void } | undefined

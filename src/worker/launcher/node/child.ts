@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import type { StartOrder } from './messages.ts'
+import type { EndDetails, StartOrder } from '../messages.ts'
 import {
   FENCE_VARIABLE,
   kill,
@@ -9,7 +9,7 @@ import {
   type Mark,
   RUN_VARIABLE,
   type Tree,
-} from './process-tree.ts'
+} from '../process-tree.ts'
 
 /** How long output may stay open after the process and its group are gone: somebody broke away. */
 const OUTPUT_GRACE_MS = 500
@@ -17,10 +17,16 @@ const OUTPUT_GRACE_MS = 500
 /** Timers that are longer go off at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** A machine does not use up its process numbers in less. */
+const YOUNG_MS = 2_000
+
+/** What of its end is the launcher's doing. */
+export type EndCause = Pick<EndDetails, 'timedOut' | 'lapsed'>
+
 export interface ChildHooks {
   onOutput(stream: 1 | 2, bytes: Buffer): void
   onUnstartable(message: string): void
-  onEnd(code: number | null, signal: string | null, timedOut: boolean): void
+  onEnd(code: number | null, signal: string | null, why: EndCause): void
   /** Ends what is left of a tree. */
   sweep(tree: Tree, done: () => void): void
 }
@@ -29,14 +35,16 @@ export interface ChildHooks {
 export class Child {
   readonly #hooks: ChildHooks
   readonly #mark: Mark
+  readonly #startedMono = performance.now()
   #process: ChildProcess | undefined
+  #killAtMono = Infinity
   #killer: NodeJS.Timeout | undefined
   #timer: NodeJS.Timeout | undefined
   #isOver = false
   #isWanted = true
   #hasRoom = true
   #wasStopped = false
-  #timedOut = false
+  #cause: EndCause = {}
 
   constructor(order: StartOrder, hooks: ChildHooks) {
     this.#hooks = hooks
@@ -58,6 +66,9 @@ export class Child {
     if (graceMs <= 0) return this.kill()
     if (!this.#wasStopped) kill(-pid, 'SIGTERM')
     this.#wasStopped = true
+    const killAtMono = performance.now() + graceMs
+    if (killAtMono >= this.#killAtMono) return
+    this.#killAtMono = killAtMono
     clearTimeout(this.#killer)
     this.#killer = setTimeout(() => this.kill(), graceMs)
   }
@@ -67,23 +78,27 @@ export class Child {
     this.#timer = setTimeout(() => {
       if (leftMs > stepMs) return this.#limitTime(leftMs - stepMs, graceMs)
       // Whoever was stopped for another reason has not run out of time.
-      this.#timedOut = !this.#wasStopped
+      if (!this.#wasStopped) this.#cause = { timedOut: true }
       this.stop(graceMs)
     }, stepMs)
   }
 
   /** The whole tree, now. */
   kill(): void {
-    const tree = this.tree()
-    if (tree) killTrees([tree])
+    this.#wasStopped = true
+    if (this.tree) killTrees([this.tree])
   }
 
-  /** What is to be killed with others, if it ever started. */
-  tree(): Tree | undefined {
+  /** Says that it is killed because its lease has run out; returns what is to be killed. */
+  lapse(): Tree[] {
+    if (!this.#isOver) this.#cause = { lapsed: true }
+    return this.tree ? [this.tree] : []
+  }
+
+  /** All that descends from it, if it ever started. */
+  get tree(): (Tree & { readonly leader: number }) | undefined {
     const leader = this.#process?.pid
-    if (leader === undefined) return undefined
-    this.#wasStopped = true
-    return { leader, mark: this.#mark }
+    return leader === undefined ? undefined : { leader, mark: this.#mark }
   }
 
   /** Whether the worker wants to read what this one prints. */
@@ -125,7 +140,7 @@ export class Child {
       if (this.#isOver || --open > 0) return
       this.#isOver = true
       clearTimeout(late)
-      this.#hooks.onEnd(code, signal, this.#timedOut)
+      this.#hooks.onEnd(code, signal, this.#cause)
     }
     const late = setTimeout(() => {
       for (const stream of [child.stdout, child.stderr]) giveUp(stream)
@@ -133,7 +148,8 @@ export class Child {
     // Nothing it started may outlive it, and everything it printed comes before its end.
     let open = 2
     child.once('close', end)
-    this.#hooks.sweep({ leader, mark: this.#mark }, end)
+    const isYoung = performance.now() - this.#startedMono < YOUNG_MS
+    this.#hooks.sweep({ leader, mark: this.#mark, isYoung }, end)
   }
 
   #fail(error: unknown, order: StartOrder): void {

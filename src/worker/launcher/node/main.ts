@@ -1,9 +1,12 @@
 import { Socket } from 'node:net'
 import { Child } from './child.ts'
-import { createFrameReader, messageFrame, outputFrame } from './frames.ts'
-import { watchLifeline } from './lifeline.ts'
+import { createFrameReader } from '../frames.ts'
+import { watchLifeline } from '../lifeline.ts'
+import { keepNotes } from './note-keeper.ts'
 import { createSweeper } from './sweeper.ts'
-import { killTrees } from './process-tree.ts'
+import { killTrees } from '../process-tree.ts'
+import { readOrder } from '../order-frames.ts'
+import { reportFrame } from '../report-frames.ts'
 import {
   type Abilities,
   DESCRIPTORS,
@@ -11,7 +14,7 @@ import {
   type Order,
   type Report,
   type StartOrder,
-} from './messages.ts'
+} from '../messages.ts'
 
 /** Node can ask the kernel for none of its help. */
 const ABILITIES: Abilities = {
@@ -29,11 +32,12 @@ const ABILITIES: Abilities = {
  */
 const children = new Map<number, Child>()
 const sweep = createSweeper()
+const notes = keepNotes(process.argv[2] ?? '')
 const isLifelineHeld = watchLifeline(DESCRIPTORS.lifeline, endEverything)
 // Not standard output, whose writes may block: a worker that does not read must not stop us.
 const reports = new Socket({ fd: DESCRIPTORS.reports })
 
-const readOrders = createFrameReader({ message: (order) => obey(order as Order), output() {} })
+const readOrders = createFrameReader((kind, content) => obey(readOrder(kind, content)))
 new Socket({ fd: DESCRIPTORS.orders }).on('data', readOrders).on('end', leave).on('error', leave)
 reports.on('error', leave)
 reports.on('drain', () => {
@@ -60,27 +64,27 @@ function start(order: StartOrder): void {
   const beyond = whatIsBeyondUs(order)
   if (beyond) return report({ report: 'unstartable', child, message: beyond })
   const startedMono = performance.now()
+  let forget = () => {}
   const over = (message: Report) => {
+    forget()
     children.delete(child)
     report(message)
   }
-  children.set(
-    child,
-    new Child(order, {
-      sweep,
-      onOutput(stream, bytes) {
-        const ms = performance.now() - startedMono
-        const [head, body] = outputFrame(child, stream, ms, bytes)
-        reports.write(head)
-        if (!reports.write(body)) holdEverybody()
-      },
-      onUnstartable: (message) => over({ report: 'unstartable', child, message }),
-      onEnd: (code, signal, timedOut) => {
-        const details = { containment: ABILITIES.containment, ...(timedOut ? { timedOut } : {}) }
-        over({ report: 'ended', child, code, signal, details })
-      },
-    }),
-  )
+  const one = new Child(order, {
+    sweep,
+    onOutput(stream, bytes) {
+      const ms = performance.now() - startedMono
+      const frame = reportFrame({ report: 'output', child, stream, ms, bytes })
+      if (!reports.write(frame)) holdEverybody()
+    },
+    onUnstartable: (message) => over({ report: 'unstartable', child, message }),
+    onEnd: (code, signal, cause) => {
+      const details = { containment: ABILITIES.containment, ...cause }
+      over({ report: 'ended', child, code, signal, details })
+    },
+  })
+  children.set(child, one)
+  if (one.tree) forget = notes.add(one.tree.leader, one.tree.mark)
 }
 
 /** Better not started than started without the bounds that somebody counts on. */
@@ -104,15 +108,16 @@ function report(message: Report): void {
     reports.cork()
     setImmediate(() => reports.uncork())
   }
-  reports.write(messageFrame(message))
+  reports.write(reportFrame(message))
 }
 
 function endEverything(): void {
-  killTrees([...children.values()].flatMap((child) => child.tree() ?? []))
+  killTrees([...children.values()].flatMap((child) => child.lapse()))
 }
 
 /** The worker is gone, so nobody is left who could want anything. */
 function leave(): void {
   endEverything()
+  notes.close()
   process.exit(0)
 }

@@ -1,4 +1,4 @@
-import { killTrees, type Tree } from './process-tree.ts'
+import { killTrees, type Tree } from '../process-tree.ts'
 
 /**
  * Ends what a process has left behind. To find it means to look at every process of the machine, so

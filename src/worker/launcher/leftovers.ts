@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type Identity,
+  identityOf,
+  type Notes,
+  notesDirectory,
+  ownIdentity,
+  readNotes,
+} from './notes.ts'
+import { findOf, kill, killTrees, startedTicks } from './process-tree.ts'
+
+const ROUNDS = 50
+/** A process notes its start itself, when the machine gets round to it. */
+const LATENESS_TICKS = 500
+
+/**
+ * Ends what launchers that were killed have left behind, of whichever worker. A worker does this before
+ * it takes work: what it is given may be what is still running here. Says how many processes there were.
+ */
+export function killLeftovers(directory = notesDirectory()): number {
+  if (process.platform !== 'linux' || directory === '') return 0
+  const self = ownIdentity()
+  let killed = 0
+  for (const name of readdirSync(directory)) {
+    const launcher = identityOf(name)
+    if (!launcher || !isGone(launcher, self)) continue
+    const path = join(directory, name)
+    // Of a machine that was started anew, nothing is left but the note.
+    if (launcher.boot === self.boot) killed += killNoted(readNotes(path))
+    rmSync(path, { force: true })
+  }
+  return killed
+}
+
+function isGone({ boot, namespace, pid, started }: Identity, self: Identity): boolean {
+  if (boot !== self.boot) return true
+  return namespace === self.namespace && startedTicks(pid) !== started
+}
+
+function killNoted({ cgroups, processes }: Notes): number {
+  let killed = 0
+  for (const { pid, ticks, run, fence } of processes) {
+    const mark = { run, fence }
+    const started = startedTicks(pid)
+    const isLeader = started !== undefined && started <= ticks && started > ticks - LATENESS_TICKS
+    killed += new Set([...findOf(mark), ...(isLeader ? [pid] : [])]).size
+    // A number may have become somebody else's; whoever carries the mark is meant in any case.
+    killTrees([isLeader ? { leader: pid, mark } : { mark }])
+  }
+  for (const base of cgroups) killed += removeCgroup(base)
+  return killed
+}
+
+function removeCgroup(path: string): number {
+  let killed = 0
+  for (const child of subdirectories(path)) killed += removeCgroup(join(path, child))
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const pids = tryTo(() => readFileSync(join(path, 'cgroup.procs'), 'latin1')) ?? ''
+    const found = pids.split('\n').filter(Boolean).map(Number)
+    if (found.length === 0) break
+    if (round === 0) killed += found.length
+    tryTo(() => writeFileSync(join(path, 'cgroup.kill'), '1'))
+    for (const pid of found) kill(pid)
+  }
+  tryTo(() => rmdirSync(path))
+  return killed
+}
+
+function subdirectories(path: string): string[] {
+  const entries = tryTo(() => readdirSync(path, { withFileTypes: true })) ?? []
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+}
+
+/** What is gone already needs no ending. */
+function tryTo<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import { without } from '../../../test/support/optional-tools.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
+import type { Containment } from './messages.ts'
+import { killLeftovers } from './leftovers.ts'
+import { nativeLauncher } from './native-binary.ts'
+import { notesDirectory } from './notes.ts'
+import { missing, open, run } from './testing/running.ts'
+
+/** Those that this machine offers. */
+const LEVELS: Containment[] = []
+for (const containment of ['pidns', 'cgroup', 'group'] as const) {
+  if (!(await missing({ kind: 'native', containment }))) LEVELS.push(containment)
+}
+const isRoot = process.getuid?.() === 0
+const asRoot = { skip: isRoot ? false : 'only root can: sudo npm test' }
+const MB = 2 ** 20
+
+/** Processes that sleep for exactly this long; each test has a duration of its own. */
+function sleepers(seconds: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1') === `sleep\0${seconds}\0`
+    } catch {
+      return false
+    }
+  })
+}
+
+let naps = 0
+function uniqueNap(): string {
+  naps += 1
+  return `${1_000_000 + process.pid}.${naps}`
+}
+
+const openAt = (t: TestContext, containment: Containment | 'auto') =>
+  open(t, { kind: 'native', containment })
+
+describe('whatever a process has started', () => {
+  for (const containment of LEVELS) {
+    test(`ends with it, though it has dropped everything, at level ${containment}`, async (t) => {
+      const launcher = await openAt(t, containment)
+      const nap = uniqueNap()
+      const escape = `env -i setsid sh -c '(env -i setsid sleep ${nap} &) ; sleep ${nap} & sleep ${nap}' >/dev/null 2>&1 &
+        while [ $(grep -lsa 'sleep.${nap}' /proc/[0-9]*/cmdline | grep -v /$$/ | wc -l) -lt 4 ]; do sleep 0.02; done`
+      assert.equal(await run(launcher, escape).ended, 'code 0')
+      assert.deepEqual(sleepers(nap), [])
+    })
+
+    test(`is dead after its launcher was killed, once somebody has looked, at level ${containment}`, async (t) => {
+      const launcher = await openAt(t, containment)
+      const nap = uniqueNap()
+      const one = run(launcher, `setsid sleep ${nap} >/dev/null 2>&1 & sleep ${nap}`)
+      await waitFor(() => sleepers(nap).length === 2, { what: 'both to sleep' })
+      process.kill(launcher.pid, 'SIGKILL')
+      assert.equal(await one.ended, 'abandoned')
+      if (containment !== 'pidns') killLeftovers()
+      await waitFor(() => sleepers(nap).length === 0, { what: 'both to be dead' })
+      killLeftovers()
+      const noted = readdirSync(notesDirectory()).filter((name) =>
+        name.includes(`.${launcher.pid}.`),
+      )
+      assert.deepEqual(noted, [])
+      assert.deepEqual(cgroupsOf(launcher.pid), [])
+    })
+  }
+
+  test('is not touched while its launcher lives', async (t) => {
+    const launcher = await openAt(t, 'group')
+    const nap = uniqueNap()
+    const one = run(launcher, `sleep ${nap}`)
+    await waitFor(() => sleepers(nap).length === 1, { what: 'it to sleep' })
+    killLeftovers()
+    assert.equal(sleepers(nap).length, 1)
+    one.child.stop(0)
+    await one.ended
+  })
+})
+
+/** Control groups that a launcher has made. */
+function cgroupsOf(pid: number): string[] {
+  return execFileSync('find', ['/sys/fs/cgroup', '-maxdepth', '6', '-name', `punctual.*.${pid}.*`])
+    .toString()
+    .split('\n')
+    .filter(Boolean)
+}
+
+test(
+  'in a PID namespace a process sees itself and its own, and those before it are gone',
+  asRoot,
+  async (t) => {
+    const launcher = await openAt(t, 'pidns')
+    for (let round = 0; round < 3; round += 1) {
+      const one = run(
+        launcher,
+        'sleep 100 & [ -e /proc/$!/stat ] && set -- /proc/[0-9]* && echo $#',
+      )
+      assert.equal(await one.ended, 'code 0')
+      // The init, the shell and the sleeper.
+      assert.equal(one.seen.out.trim(), '3')
+    }
+  },
+)
+
+test('a mount in one attempt is not there in the next', asRoot, async (t) => {
+  const launcher = await openAt(t, 'pidns')
+  const mount =
+    'mount --make-rprivate / && mount -t tmpfs punctual-test /mnt && grep -c punctual-test /proc/mounts'
+  const first = run(launcher, mount)
+  await first.ended
+  const later = run(launcher, 'grep -c punctual-test /proc/mounts')
+  await later.ended
+  assert.deepEqual([first.seen.out, later.seen.out], ['1\n', '0\n'])
+})
+
+test('it gets three descriptors and no others', async (t) => {
+  const one = run(await openAt(t, 'auto'), 'ls /proc/$$/fd')
+  await one.ended
+  assert.equal(one.seen.out, '0\n1\n2\n')
+})
+
+describe('limits', asRoot, () => {
+  for (const containment of LEVELS) {
+    test(`of memory end the attempt as a whole, at level ${containment}`, async (t) => {
+      const launcher = await openAt(t, containment)
+      const hog =
+        'setsid sleep 1000 & head -c 200000000 /dev/zero | tail -c 150000000 | wc -c; sleep 1000'
+      const one = run(launcher, hog, { limits: { memoryBytes: 32 * MB } })
+      const modest = run(launcher, 'echo fine', { limits: { memoryBytes: 32 * MB } })
+      assert.equal(await one.ended, 'signal SIGKILL')
+      assert.deepEqual([one.seen.details?.oom, one.left()], [true, []])
+      assert.equal(await modest.ended, 'code 0')
+      assert.deepEqual([modest.seen.details?.oom, modest.seen.out], [undefined, 'fine\n'])
+    })
+  }
+
+  test('of processes are felt inside and counted', async (t) => {
+    const launcher = await openAt(t, 'auto')
+    const many = 'for n in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done; echo no'
+    const one = run(launcher, many, { limits: { pids: 5 } })
+    assert.notEqual(await one.ended, 'code 0')
+    assert.match(one.seen.err, /fork/)
+    assert.ok((one.seen.details?.pidsRefused ?? 0) > 0)
+    const few = run(launcher, 'sleep 0 & wait', { limits: { pids: 5 } })
+    assert.equal(await few.ended, 'code 0')
+    assert.equal(few.seen.details?.pidsRefused, undefined)
+  })
+
+  test('of processor time and files are set', async (t) => {
+    const launcher = await openAt(t, 'auto')
+    const look =
+      'ulimit -n; ulimit -c; d=$(grep ":cpu:" /proc/self/cgroup | cut -d: -f3); ' +
+      '[ -n "$d" ] && cat /sys/fs/cgroup/cpu$d/cpu.cfs_quota_us || cat /sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)/cpu.max'
+    const one = run(launcher, look, { limits: { cpu: 0.25, files: 77 } })
+    assert.equal(await one.ended, 'code 0')
+    assert.match(one.seen.out, /^77\n0\n25000/)
+  })
+})
+
+/** The launcher on a machine where a system call always fails. */
+async function withoutCall(t: TestContext, call: string): Promise<string> {
+  const found = await nativeLauncher()
+  assert.ok('path' in found)
+  const directory = mkdtempSync(join(tmpdir(), 'punctual-strace-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const path = join(directory, 'launcher')
+  const inject = `-e trace=${call} -e inject=${call}:error=EAGAIN`
+  const script = `#!/bin/sh\nexec strace -f -qq -o /dev/null ${inject} ${found.path} "$@"\n`
+  writeFileSync(path, script, { mode: 0o700 })
+  return path
+}
+
+describe('another user', asRoot, () => {
+  const user = { uid: 65534, gid: 65534, groups: [65534] }
+
+  for (const containment of LEVELS) {
+    test(`is who the process is, for good, at level ${containment}`, async (t) => {
+      const launcher = await openAt(t, containment)
+      const one = run(launcher, 'grep -E "^(Uid|Gid|Groups|NoNewPrivs)" /proc/self/status', {
+        user,
+      })
+      assert.equal(await one.ended, 'code 0')
+      const all = '65534\t65534\t65534\t65534'
+      assert.equal(one.seen.out, `Uid:\t${all}\nGid:\t${all}\nGroups:\t65534 \nNoNewPrivs:\t1\n`)
+    })
+  }
+
+  for (const call of ['setgroups', 'setgid', 'setuid', 'prctl']) {
+    test(
+      `is nobody if ${call} fails: nothing is started`,
+      { skip: without('strace') },
+      async (t) => {
+        const native = await withoutCall(t, call)
+        const launcher = await open(t, { kind: 'native', containment: 'group', native })
+        const one = run(launcher, 'echo started', { user })
+        assert.match(await one.ended, /^unstartable: it cannot run as that user here/)
+        assert.equal(one.seen.out, '')
+      },
+    )
+  }
+})

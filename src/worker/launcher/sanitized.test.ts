@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import { without } from '../../../test/support/optional-tools.ts'
+import { launcherContract } from './contract.ts'
+import { createFrameReader } from './frames.ts'
+import { openLifelineFile } from './lifeline.ts'
+import type { Order, Report } from './messages.ts'
+import { compiled, FLAGS } from './native-build.ts'
+import { orderFrame } from './order-frames.ts'
+import { readReport } from './report-frames.ts'
+
+/** The native launcher as a program that ends itself when it touches memory that is not its own. */
+const SOURCE = fileURLToPath(new URL('../../../native/launcher.c', import.meta.url))
+const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/punctual', import.meta.url))
+
+const skip = without('cc', 'gcc')
+const native = skip ? '' : await compiled(SOURCE, { cache: CACHE, flags: FLAGS.sanitized })
+
+if (!skip) {
+  for (const containment of ['pidns', 'cgroup', 'group'] as const) {
+    await launcherContract(`sanitized, at level ${containment}`, {
+      kind: 'native',
+      containment,
+      native,
+    })
+  }
+}
+
+const EXIT = { well: 0, garbage: 65 } as const
+
+interface Heard {
+  readonly code: number | null
+  readonly errors: string
+  readonly reports: readonly Report[]
+}
+
+/** Says something to a launcher, hangs up, and returns what it had to say. */
+async function tell(bytes: readonly Buffer[], { isHeld }: { isHeld: boolean }): Promise<Heard> {
+  const lifeline = openLifelineFile()
+  if (isHeld) lifeline.renew(process.hrtime.bigint() + 60_000_000_000n)
+  const launcher: ChildProcess = spawn(native, ['auto', ''], {
+    stdio: ['pipe', 'ignore', 'pipe', lifeline.fd, 'pipe'],
+    env: {},
+  })
+  const reports: Report[] = []
+  let errors = ''
+  launcher.stderr?.on('data', (text) => (errors += String(text)))
+  const listen = createFrameReader((kind, content) => {
+    reports.push(readReport(kind, content, 'native'))
+  })
+  ;(launcher.stdio[4] as NodeJS.ReadableStream).on('data', listen)
+  const orders = launcher.stdin as Writable
+  orders.on('error', () => {})
+  for (const piece of bytes) orders.write(piece)
+  orders.end()
+  const [code] = (await once(launcher, 'close')) as [number | null]
+  lifeline.close()
+  return { code, errors, reports }
+}
+
+const order: fc.Arbitrary<Order> = fc.oneof(
+  fc.record({
+    order: fc.constant('start' as const),
+    child: fc.nat(5),
+    file: fc.constantFrom('/bin/true', '/no/such', ''),
+    args: fc.array(fc.string(), { maxLength: 3 }),
+    env: fc.dictionary(fc.string(), fc.string(), { maxKeys: 3 }),
+    cwd: fc.constantFrom('/', '/no/such', undefined),
+    stdin: fc.option(fc.string({ maxLength: 100_000 }), { nil: undefined }),
+    umask: fc.constantFrom(0o22, undefined),
+    timeoutMs: fc.constantFrom(0, 10_000, undefined),
+    graceMs: fc.constantFrom(0, 10, undefined),
+  }),
+  fc.record({ order: fc.constant('stop' as const), child: fc.nat(5), graceMs: fc.nat(100) }),
+  fc.record({ order: fc.constantFrom('pause', 'resume'), child: fc.nat(5) }),
+)
+
+/** A few bytes become others, or are lost, or are said twice. */
+const damage = fc.array(fc.record({ at: fc.nat(), byte: fc.nat(255), how: fc.nat(2) }), {
+  maxLength: 4,
+})
+
+function damaged(
+  frames: Buffer,
+  wounds: readonly { at: number; byte: number; how: number }[],
+): Buffer {
+  let bytes = Buffer.from(frames)
+  for (const { at, byte, how } of wounds) {
+    if (bytes.length === 0) break
+    const place = at % bytes.length
+    if (how === 0) bytes[place] = byte
+    else if (how === 1) bytes = Buffer.concat([bytes.subarray(0, place), bytes.subarray(place + 1)])
+    else bytes = Buffer.concat([bytes.subarray(0, place), bytes.subarray(place / 2)])
+  }
+  return bytes
+}
+
+function assertSound({ code, errors, reports }: Heard): void {
+  assert.ok(code === EXIT.well || code === EXIT.garbage, `it ended with ${code}: ${errors}`)
+  assert.doesNotMatch(errors, /Sanitizer|runtime error/)
+  assert.equal(reports[0]?.report, 'ready')
+}
+
+const runs = { numRuns: 60, endOnFailure: true }
+
+describe('whatever a launcher is told', { skip }, () => {
+  test('noise is refused with a code of its own', async () => {
+    const noise = fc.uint8Array({ minLength: 1, maxLength: 300 })
+    const property = fc.asyncProperty(noise, async (bytes) => {
+      assertSound(await tell([Buffer.from(bytes)], { isHeld: true }))
+    })
+    await fc.assert(property, runs)
+    const { code, errors } = await tell([Buffer.alloc(1_000, 255)], { isHeld: true })
+    assert.equal(code, EXIT.garbage)
+    assert.match(errors, /an order too long to be one/)
+  })
+
+  test('damaged orders end it or are obeyed, and never harm it', async () => {
+    const property = fc.asyncProperty(
+      fc.array(order, { maxLength: 6 }),
+      damage,
+      async (orders, wounds) => {
+        const frames = Buffer.concat(orders.map(orderFrame))
+        assertSound(await tell([damaged(frames, wounds)], { isHeld: true }))
+      },
+    )
+    await fc.assert(property, runs)
+  })
+
+  test('nothing is started without a lease', async () => {
+    const property = fc.asyncProperty(
+      fc.array(order, { maxLength: 6 }),
+      damage,
+      async (orders, wounds) => {
+        const frames = Buffer.concat(orders.map(orderFrame))
+        const heard = await tell([damaged(frames, wounds)], { isHeld: false })
+        assertSound(heard)
+        assert.ok(
+          heard.reports.every(({ report }) => report === 'ready' || report === 'unstartable'),
+        )
+      },
+    )
+    await fc.assert(property, runs)
+  })
+
+  test('started by hand it says what it is for', () => {
+    const { status, stderr } = spawnSync(native, [], { encoding: 'utf8' })
+    assert.deepEqual([status, stderr.startsWith('usage: ')], [64, true])
+  })
+})
