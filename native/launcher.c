@@ -157,7 +157,7 @@ struct order {
 enum stage { STAGE_NONE, STAGE_CGROUP, STAGE_NAMESPACE, STAGE_USER, STAGE_FILES, STAGE_CWD, STAGE_EXEC,
              STAGE_OTHER };
 struct failure {
-  int32_t stage, error;
+  int32_t stage, error, pid;
 };
 
 enum hierarchy { UNIFIED, V1_MEMORY, V1_PIDS, V1_CPU, HIERARCHIES };
@@ -165,7 +165,7 @@ enum hierarchy { UNIFIED, V1_MEMORY, V1_PIDS, V1_CPU, HIERARCHIES };
 static struct {
   enum level level;
   unsigned limits;
-  bool can_switch_user;
+  bool can_switch_user, is_in_user_namespace;
   char why[1024];
   int epoll, null, own_pidns, children;
   pid_t pid;
@@ -584,7 +584,7 @@ static bool kill_found(struct attempt *attempt) {
 /* Level `pidns`: cells                                                                           */
 
 static pid_t fork_with(uint64_t flags, int cgroup) {
-  struct clone_args arguments = {.flags = flags, .exit_signal = SIGCHLD};
+  struct clone_args arguments = {.flags = flags, .exit_signal = flags & CLONE_PARENT ? 0 : SIGCHLD};
   if (cgroup >= 0) {
     arguments.flags |= CLONE_INTO_CGROUP;
     arguments.cgroup = (uint64_t)cgroup;
@@ -596,7 +596,7 @@ static pid_t fork_with(uint64_t flags, int cgroup) {
 }
 
 /* One byte each way over a cell's line. */
-enum { CELL_KILL = 'k', CELL_SWEEP = 's', CELL_READY = 'r', CELL_EMPTY = 'e', CELL_SPOILT = 'x' };
+enum { CELL_GO = 'g', CELL_KILL = 'k', CELL_SWEEP = 's', CELL_READY = 'r', CELL_EMPTY = 'e', CELL_SPOILT = 'x' };
 
 static _Noreturn void be_init(int line) {
   struct pollfd mounts = {.events = POLLPRI};
@@ -613,6 +613,8 @@ static _Noreturn void be_init(int line) {
     if (write(0, &error, sizeof error) < 0) _exit(1);
     _exit(0);
   }
+  /* Once the launcher has hold of our namespaces, nobody may look into us: not even jobs of our user. */
+  if (read(0, &word, 1) != 1) _exit(1);
   prctl(PR_SET_DUMPABLE, 0);
   mounts.fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
   word = CELL_READY;
@@ -672,7 +674,7 @@ static struct cell *make_cell(void) {
   struct timeval patience = {.tv_sec = 5};
   setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   error = 0;
-  ssize_t size = recv(pair[0], &error, sizeof error, 0);
+  ssize_t size = write(pair[0], &(char){CELL_GO}, 1) == 1 ? recv(pair[0], &error, sizeof error, 0) : -1;
   if (size == 1 && cell->pidns >= 0 && cell->mountns >= 0) {
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     watch(&cell->line, EPOLLIN);
@@ -1093,14 +1095,35 @@ failed:
   return text;
 }
 
+/*
+ * In a user namespace we could enter the namespace of a cell but not come back. So a process in between
+ * enters it, and its child becomes ours.
+ */
+static pid_t give_birth_through(const struct order *order, struct attempt *attempt, const int ends[3], int cgroup) {
+  struct failure *told = &our.failures[attempt->slot];
+  int status;
+  pid_t between = fork_with(0, -1);
+  if (between == 0) {
+    if (setns(attempt->cell->pidns, CLONE_NEWPID) < 0) _exit(1);
+    pid_t pid = fork_with(CLONE_PARENT, cgroup);
+    if (pid == 0) become(order, attempt, ends, cgroup >= 0);
+    told->pid = pid;
+    _exit(0);
+  }
+  if (between < 0 || waitpid(between, &status, __WALL) != between) return -1;
+  return told->pid > 0 ? told->pid : -1;
+}
+
 /* Into the control group where the kernel can do that; otherwise the child enters it by the door. */
 static pid_t give_birth(const struct order *order, struct attempt *attempt, const int ends[3]) {
   bool is_born_in_box = attempt->box && attempt->box->dir >= 0 && cgroups.can_be_born_in;
-  enter(attempt->cell);
-  if (our.birthplace != attempt->cell) return -1;
+  int cgroup = is_born_in_box ? attempt->box->dir : -1;
   attempt->started = now();
   attempt->started_ticks = boot_ticks();
-  pid_t pid = fork_with(0, is_born_in_box ? attempt->box->dir : -1);
+  if (attempt->cell && our.is_in_user_namespace) return give_birth_through(order, attempt, ends, cgroup);
+  enter(attempt->cell);
+  if (our.birthplace != attempt->cell) return -1;
+  pid_t pid = fork_with(0, cgroup);
   if (pid == 0) become(order, attempt, ends, is_born_in_box);
   return pid;
 }
@@ -1119,7 +1142,7 @@ static void start(const struct order *order) {
                               .run = variable(order, "PUNCTUAL_RUN_ID="), .fence = variable(order, "PUNCTUAL_FENCE="),
                               .file = strdup(order->file), .cwd = strdup(order->cwd[0] ? order->cwd : our.cwd)};
   our.attempts = attempt;
-  our.failures[attempt->slot] = (struct failure){0, 0};
+  our.failures[attempt->slot] = (struct failure){0, 0, 0};
 
   int ours[3] = {-1, -1, -1}, ends[3] = {our.null, -1, -1};
   refusal = house(attempt, order);
@@ -1630,6 +1653,7 @@ static bool can_make_cells(bool may_use_user_namespace) {
       return false;
     }
     our.can_switch_user = false;
+    our.is_in_user_namespace = true;
   }
   our.own_pidns = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
   struct cell *cell = make_cell();

@@ -19,7 +19,11 @@ const PLACES = ['/run', process.env['XDG_RUNTIME_DIR'], '/dev/shm', tmpdir()]
  */
 export function notesDirectory(): string {
   const uid = process.getuid?.() ?? 0
-  return PLACES.flatMap((place) => privateDirectory(place, uid) ?? [])[0] ?? ''
+  for (const place of PLACES) {
+    const path = privateDirectory(place, uid)
+    if (path !== undefined) return path
+  }
+  return ''
 }
 
 function privateDirectory(place: string | undefined, uid: number): string | undefined {
