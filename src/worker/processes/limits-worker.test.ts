@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Limit } from '../launcher/messages.ts'
+import type { Abilities, Limit } from '../launcher/messages.ts'
 import { probeLauncher } from '../launcher/probe.ts'
 import { findOf } from '../launcher/process-tree.ts'
 import { openProcessWorker, sh } from '../testing/process-worker.ts'
@@ -11,9 +11,8 @@ const MIB = 1024 ** 2
 const RUN = { a: `run_${process.pid}_a`, b: `run_${process.pid}_b`, c: `run_${process.pid}_c` }
 
 /** What cannot be had here is not tried, and the reason is in the report. */
-function needs(limit: Limit): { skip: string | false } {
-  if (abilities.limits.includes(limit)) return { skip: false }
-  return { skip: `no limit of ${limit} here: ${abilities.why}` }
+function needs(limit: Limit, { limits, why }: Pick<Abilities, 'limits' | 'why'> = abilities) {
+  return { skip: !limits.includes(limit) && `no limit of ${limit} here: ${why}` }
 }
 
 /** Somebody else on the same worker, who must not notice. */
@@ -24,42 +23,53 @@ test('how surely it was held is recorded with the end', async (t) => {
   assert.equal((await perform(RUN.a, sh('true'))).process?.containment, abilities.containment)
 })
 
-test(
-  'who needs more memory than the limit is killed whole, and that is the cause',
-  needs('memory'),
-  async (t) => {
-    const { perform, textOf } = await openProcessWorker(t)
-    const hog = 'sleep 1000 & echo up; head -c 300000000 /dev/zero | tail; echo never'
-    const [hogged, neighbour] = await Promise.all([
-      perform(RUN.a, sh(hog, { limits: { memory_bytes: 32 * MIB } })),
-      perform(RUN.b, NEIGHBOUR),
-    ])
-    assert.deepEqual([hogged.outcome, hogged.cause], ['failed', 'oom'])
-    assert.equal(hogged.message, 'killed because it needed more memory than its limit of 32 MiB')
-    assert.equal(textOf(RUN.a), 'up\n')
-    assert.match(textOf(RUN.a, 0), /more memory than its limit of 32 MiB/)
-    assert.deepEqual(findOf({ run: RUN.a, fence: String(hogged.fence) }), [])
-    assert.equal(neighbour.outcome, 'succeeded')
-    const fits = await perform(
-      RUN.c,
-      sh('head -c 1000000 /dev/zero | tail | wc -c', { limits: { memory_bytes: 32 * MIB } }),
-    )
-    assert.deepEqual([fits.outcome, textOf(RUN.c)], ['succeeded', '1000000\n'])
-  },
-)
+/** However processes are held, limits hold. */
+for (const containment of ['pidns', 'cgroup', 'group'] as const) {
+  const able = await probeLauncher({ containment }).catch((error: Error) => {
+    return { limits: [], why: error.message }
+  })
 
-test('a bomb of processes goes off inside its limit', needs('pids'), async (t) => {
-  const { perform, textOf } = await openProcessWorker(t)
-  const bomb = 'b() { b | b & }; b; sleep 1000'
-  const [bombed, neighbour] = await Promise.all([
-    perform(RUN.a, sh(bomb, { limits: { pids: 30 }, kill_grace_ms: 0 }), { timeoutMs: 2_000 }),
-    perform(RUN.b, NEIGHBOUR),
-  ])
-  assert.equal(bombed.outcome, 'failed')
-  assert.match(textOf(RUN.a, 0), /refused another process or thread .*: its limit is 30/)
-  assert.deepEqual(findOf({ run: RUN.a, fence: String(bombed.fence) }), [])
-  assert.equal(neighbour.outcome, 'succeeded')
-})
+  test(
+    `${containment}: who needs more memory is killed whole`,
+    needs('memory', able),
+    async (t) => {
+      const { perform, textOf } = await openProcessWorker(t, { containment })
+      const limits = { memory_bytes: 32 * MIB }
+      const hog = 'sleep 1000 & echo up; head -c 300000000 /dev/zero | tail; echo never'
+      const [hogged, neighbour] = await Promise.all([
+        perform(RUN.a, sh(hog, { limits })),
+        perform(RUN.b, NEIGHBOUR),
+      ])
+      const why = 'killed because it needed more memory than its limit of 32 MiB'
+      assert.deepEqual([hogged.outcome, hogged.cause, hogged.message], ['failed', 'oom', why])
+      assert.equal(hogged.process?.containment, containment)
+      assert.equal(textOf(RUN.a), 'up\n')
+      assert.equal(textOf(RUN.a, 0), `punctual: ${why}\n`)
+      assert.deepEqual(findOf({ run: RUN.a, fence: String(hogged.fence) }), [])
+      assert.equal(neighbour.outcome, 'succeeded')
+      const fits = sh('head -c 1000000 /dev/zero | tail | wc -c', { limits })
+      assert.equal((await perform(RUN.c, fits)).outcome, 'succeeded')
+      assert.equal(textOf(RUN.c), '1000000\n')
+    },
+  )
+
+  test(
+    `${containment}: a bomb of processes goes off inside its limit`,
+    needs('pids', able),
+    async (t) => {
+      const { perform, textOf } = await openProcessWorker(t, { containment })
+      const bomb = sh('b() { b | b & }; b; sleep 1000', { limits: { pids: 30 }, kill_grace_ms: 0 })
+      const [bombed, neighbour] = await Promise.all([
+        perform(RUN.a, bomb, { timeoutMs: 2_000 }),
+        perform(RUN.b, NEIGHBOUR),
+      ])
+      assert.equal(bombed.outcome, 'failed')
+      assert.match(textOf(RUN.a, 0), /refused another process or thread .*: its limit is 30/)
+      assert.deepEqual(findOf({ run: RUN.a, fence: String(bombed.fence) }), [])
+      assert.equal(neighbour.outcome, 'succeeded')
+    },
+  )
+}
 
 test('64 that never rest get the share of the one they are', needs('cpu'), async (t) => {
   const { perform, textOf } = await openProcessWorker(t)
