@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runProgram } from '../../src/cli/program.ts'
+import type { WireRun } from '../../src/core/wire.ts'
 import { type OpenApi, openApi, ROOT_TOKEN } from '../api/open-api.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { createFakeTerminal } from './fake-terminal.ts'
@@ -61,6 +62,20 @@ test('run --wait tells success from failure from cancellation', async (t) => {
   for (const argv of [['run'], ['run', 'hello', 'world'], ['run', 'hello', '-i', '{']]) {
     assert.equal((await run(...argv)).code, 2, argv.join(' '))
   }
+})
+
+test('a command says what it may take and whose it is, and why nobody runs it', async (t) => {
+  const { run, api } = await open(t)
+  const flags = ['--memory', '64MiB', '--cpu', '0.5', '--pids', '50', '--run-as', 'deploy']
+  const { out } = await run('run', ...flags, '--', 'true')
+  const { body } = await api.call<WireRun>('GET', `/v1/runs/${out.trim()}`)
+  const limits = { memory_bytes: 2 ** 26, cpu: 0.5, pids: 50 }
+  assert.deepEqual(body.work, { executor: 'argv', argv: ['true'], limits, run_as: 'deploy' })
+  const why = await run('why', '@last')
+  assert.match(why.out.replaceAll(/\s+/g, ' '), /runs argv commands, allows the user deploy\./)
+  assert.match(why.out, /fix: {2}punctual worker --server URL --allow-user deploy/)
+  await run('run', '--wait', '--', 'true')
+  assert.match((await run('show', '@last')).out, /\n {2}held by +(?:pidns|cgroup|group)\n/)
 })
 
 test('what a run printed is searched, for text or an expression', async (t) => {

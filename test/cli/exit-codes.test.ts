@@ -36,6 +36,13 @@ const table: [why: string, argv: () => string[], code: number, err: RegExp][] = 
   ['a name that names no run', () => ['show', 'what?'], 2, /✖ "what\?" does not name a run/],
   ['a body that is not JSON', () => ['api', 'POST', '/v1/runs', '-d', '{'], 2, /body is not JSON/],
   ['a request that is not valid', () => ['run', 'hello', '--priority', '99'], 2, /priority/],
+  ['cores that are no number', () => ['exec', '--cpu', 'all', '--', 'true'], 125, /--cpu is "all"/],
+  [
+    'memory without a unit',
+    () => ['run', '--memory', '5', '--', 'true'],
+    2,
+    /limits\.memory is not/,
+  ],
   ['a shell nobody wrote for', () => ['completion', 'tcsh'], 2, /choices are bash, zsh, fish/],
   ['a wait that is not a time', () => ['wait', '@last', '--timeout', 'soon'], 2, /--timeout/],
   [
