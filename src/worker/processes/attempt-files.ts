@@ -49,13 +49,16 @@ const ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 export function createFileRoom(options: {
   readonly clock: Pick<Clock, 'mono'>
-  /** Others than the worker's own user will look for their files here. */
-  readonly isShared: boolean
   onError(error: unknown): void
 }): FileRoom {
   const directory = makeRoom()
-  // They must pass through, and see nothing on their way: what is theirs is closed to the others.
-  if (options.isShared) chmodSync(directory, 0o711)
+  let passage: string | undefined
+  // Other users must pass through to what is theirs, and not by what is ours.
+  const openPassage = () => {
+    const path = makeRoom()
+    chmodSync(path, 0o711)
+    return path
+  }
   const pools = new Map<string, DirectoryPool>()
   const removals = new Set<Promise<void>>()
   const remove = (path: string) => {
@@ -65,10 +68,12 @@ export function createFileRoom(options: {
   }
   const pool = (kind: 'tmp' | 'own', owner: User | undefined) => {
     const name = owner ? `${kind}-${owner.uid}-${owner.gid}` : kind
-    const known =
-      pools.get(name) ?? createDirectoryPool(directory, name, { ...options, owner, remove })
-    pools.set(name, known)
-    return known
+    const known = pools.get(name)
+    if (known) return known
+    const root = owner ? (passage ??= openPassage()) : directory
+    const fresh = createDirectoryPool(root, name, { ...options, owner, remove })
+    pools.set(name, fresh)
+    return fresh
   }
 
   return {
@@ -140,7 +145,9 @@ export function createFileRoom(options: {
 
     async close() {
       await Promise.all(removals)
-      await removeTree(directory).catch(options.onError)
+      for (const path of [directory, ...(passage === undefined ? [] : [passage])]) {
+        await removeTree(path).catch(options.onError)
+      }
     },
   }
 }

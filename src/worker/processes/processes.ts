@@ -83,8 +83,7 @@ export async function openProcesses(
     lifeline.close()
     throw problem
   }
-  const isShared = [...users.values()].some(({ uid }) => uid !== host.uid)
-  const room = createFileRoom({ clock, isShared, onError })
+  const room = createFileRoom({ clock, onError })
   const fullness = createFullnessWatch(clock)
 
   const deps: ProcessDeps = {

@@ -109,7 +109,7 @@ test('nothing of the environment of a worker is for its processes, as whomever t
 })
 
 test('a result that is another name for a file of somebody else is none', { skip }, async (t) => {
-  const room = createFileRoom({ clock: systemClock, isShared: true, onError() {} })
+  const room = createFileRoom({ clock: systemClock, onError() {} })
   t.after(() => room.close())
   const owner = { uid: 65_534, gid: 65_534, groups: [] }
   const files = room.open({ run: 'run_a', fence: 1, work: null } as Assignment, owner)

@@ -61,7 +61,7 @@ test('a worker has a usual limit for those that name none, and a highest for tho
   const { perform, textOf } = await openProcessWorker(t, { limits: { tmp } })
   const fill = 'head -c 500000 /dev/zero > "$TMPDIR/big"; exec sleep 1000'
   const usual = await perform('run_a', sh(fill))
-  assert.match(usual.message ?? '', /its limit is 64 KiB/)
+  assert.match(usual.message ?? '', /its limit is 64 KiB/, JSON.stringify(usual))
   const most = await perform('run_b', sh('true', { limits: { tmp_bytes: 2 ** 30 } }))
   assert.equal(most.outcome, 'succeeded')
   assert.match(

@@ -43,7 +43,7 @@ export function openContainers(
 ): Containers {
   const { engine, allowMounts = [], args = [], limits = {} } = options
   const { clock, lifeline, onError } = deps
-  const room = createFileRoom({ clock, isShared: false, onError })
+  const room = createFileRoom({ clock, onError })
   const swept = removeLeftovers(engine, onError)
   const janitor = createJanitor(engine, lifeline)
   let launchers: Promise<LauncherPool> | undefined
