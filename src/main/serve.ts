@@ -3,10 +3,12 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { formatDuration } from '../core/duration.ts'
 import type { Terminal } from '../cli/terminal.ts'
-import { createWorker, type Worker } from '../worker/index.ts'
+import { createWorker, type Worker, type WorkerOptions } from '../worker/index.ts'
 import { adminToken } from './admin-token.ts'
 import { lightBeacon } from './beacon.ts'
 import { createEcho } from './echo.ts'
+import type { ExecutorFlags } from './executor-flags.ts'
+import { readExecutors } from './read-executors.ts'
 import { openScheduler, type Scheduler } from './scheduler.ts'
 import { secretKeyFile } from './secret-key-file.ts'
 import { isLoopback, type Settings } from './settings.ts'
@@ -17,9 +19,18 @@ const DRAIN_MS = 30_000
 /** `punctual up` with a worker, `punctual server` without: runs until it is told to stop. */
 export async function serve(
   settings: Settings,
-  { terminal, version, withWorker }: { terminal: Terminal; version: string; withWorker: boolean },
+  {
+    terminal,
+    version,
+    withWorker,
+    executors,
+  }: { terminal: Terminal; version: string; withWorker: boolean; executors: ExecutorFlags },
 ): Promise<number> {
   const startedAt = terminal.now()
+  const { allowAddresses: allowAddress } = settings
+  const offer = withWorker
+    ? await readExecutors({ ...executors, allowAddress }, { looksAround: false })
+    : undefined
   await mkdir(settings.dataDir, { recursive: true, mode: 0o700 })
   const { token, path } = await adminToken(settings.dataDir)
   const say = (error: unknown) => terminal.err(`punctual: ${describe(error)}\n`)
@@ -47,7 +58,8 @@ export async function serve(
       throw cannotListen(error, `${host}:${port}`)
     })
   const darken = lightBeacon({ url, dataDir: settings.dataDir, tokenFile: path, env: terminal.env })
-  const worker = withWorker ? await startWorker(scheduler, settings, terminal, say) : undefined
+  const worker =
+    offer && (await startWorker(scheduler, settings, terminal, { ...offer, onError: say }))
   terminal.out(
     banner({ url, version, settings, scheduler, worker, tookMs: terminal.now() - startedAt }),
   )
@@ -71,7 +83,7 @@ async function startWorker(
   scheduler: Scheduler,
   { slots, processes }: Settings,
   terminal: Terminal,
-  onError: (error: unknown) => void,
+  more: Partial<WorkerOptions>,
 ): Promise<Worker | undefined> {
   if (slots === 0) return undefined
   const worker = createWorker({
@@ -81,7 +93,7 @@ async function startWorker(
     projects: [],
     slots,
     processes: { ...processes, ...(terminal.hasColour ? { echo: createEcho(terminal) } : {}) },
-    onError,
+    ...more,
   })
   await worker.start()
   return worker

@@ -45,7 +45,12 @@ async function main(): Promise<number> {
       },
       process.env,
     )
-    return await serve(settings, { terminal, version: readVersion(), withWorker: true })
+    return await serve(settings, {
+      terminal,
+      version: readVersion(),
+      withWorker: true,
+      executors: {},
+    })
   } catch (error) {
     const known = error instanceof PunctualError ? error : undefined
     const message = error instanceof Error ? error.message : String(error)

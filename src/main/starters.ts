@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli/cli.ts'
+import { addExecutorFlags, type ExecutorFlags } from './executor-flags.ts'
 import type { GivenSettings } from './settings.ts'
 import type { WorkerFlags } from './work.ts'
 
@@ -11,11 +12,11 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
   const { terminal } = cli
   const repeat = (value: string, before: string[] = []) => [...before, value]
 
-  const start = async (flags: GivenSettings, withWorker: boolean) => {
+  const start = async (flags: GivenSettings & ExecutorFlags, withWorker: boolean) => {
     const { readSettings } = await import('./settings.ts')
     const settings = readSettings(flags, process.env)
     const { serve } = await import('./serve.ts')
-    cli.exitWith(await serve(settings, { terminal, version, withWorker }))
+    cli.exitWith(await serve(settings, { terminal, version, withWorker, executors: flags }))
   }
   const server = (name: string, description: string) =>
     program
@@ -46,9 +47,11 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
       .option('--launcher <kind>', 'auto, native or node: what starts processes')
       .option('--containment <level>', 'auto, pidns, cgroup or group: what holds them')
 
-  ofProcesses(server('up', 'start everything here: server, scheduler and a worker'))
+  addExecutorFlags(
+    ofProcesses(server('up', 'start everything here: server, scheduler and a worker')),
+  )
     .option('--slots <count>', 'how much may run at once; 8 if absent')
-    .action((flags: GivenSettings) => start(flags, true))
+    .action((flags: GivenSettings & ExecutorFlags) => start(flags, true))
 
   server('server', 'start a server without a worker').action((flags: GivenSettings) =>
     start(flags, false),
@@ -60,8 +63,13 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
       ? { ...before, [text]: 'true' }
       : { ...before, [text.slice(0, at)]: text.slice(at + 1) }
   }
-  ofProcesses(program.command('worker'))
+  addExecutorFlags(ofProcesses(program.command('worker')))
     .description('take work from a server and run it here')
+    .option(
+      '--allow-address <address>',
+      'an inner address requests may go to; may be repeated',
+      repeat,
+    )
     .option('--name <name>', 'how it shows up in lists')
     .option('--queue <name>', 'a queue to serve, best first; may be repeated', repeat)
     .option('--label <name=value>', 'what it can do; may be repeated', pairs)

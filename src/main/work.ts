@@ -14,11 +14,13 @@ import {
   readProcessSettings,
 } from './process-settings.ts'
 import { collectRefusals } from './refusals.ts'
+import type { ExecutorFlags } from './executor-flags.ts'
+import { readExecutors } from './read-executors.ts'
 import { stopOnSignals } from './signals.ts'
 
 const DRAIN_MS = 30_000
 
-export interface WorkerFlags extends GivenProcessSettings {
+export interface WorkerFlags extends GivenProcessSettings, ExecutorFlags {
   readonly name?: string
   readonly queue?: string[]
   readonly label?: Record<string, string>
@@ -37,6 +39,7 @@ export async function work(
   const { url, token } = findServer(global, { env: terminal.env, cwd: terminal.cwd })
   if (token === undefined) throw noToken(url)
   const processes = processSettings(flags, terminal.env)
+  const executors = await readExecutors(flags, { looksAround: true })
   const client = connect({ url, token, ...(global.project && { project: global.project }) })
   const worker = createWorker({
     client,
@@ -50,6 +53,7 @@ export async function work(
       passEnv: flags.passEnv,
       ...(terminal.hasColour ? { echo: createEcho(terminal) } : {}),
     },
+    ...executors,
     onError: (error) => terminal.err(`punctual: ${(error as Error).message}\n`),
   })
   await worker.start()

@@ -47,7 +47,7 @@ export function openPodman() {
         .filter((name) => name !== ''),
     close() {
       spawnSync('podman', [...ENGINE_ARGS, 'rm', '--all', '--force', '--time', '0'])
-      rmSync(dir, { recursive: true, force: true })
+      rmSync(dir, { recursive: true, force: true, maxRetries: 20 })
     },
   }
 }

@@ -7,12 +7,14 @@ import { EXIT, exitCodeOfState } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { findRun } from '../find-run.ts'
 import { readJson } from '../read-json.ts'
+import { addRequestFlags, type RequestOptions } from '../request-flags.ts'
 import { type Format, printOne } from '../output.ts'
 import { type LogSearchOptions, searchLog } from '../search-log.ts'
 import type { ServerCalls } from '../server-calls.ts'
 import { harmless, showState } from '../terminal.ts'
 import { waitForRun } from '../wait-run.ts'
 import { type RunEnd, watchRun } from '../watch-run.ts'
+import { inContainer, whatToRun } from '../what-to-run.ts'
 
 interface RunOptions {
   readonly input?: string
@@ -28,6 +30,8 @@ interface RunOptions {
   readonly pids?: string
   readonly runAs?: string
   readonly secret?: readonly string[]
+  readonly image?: string
+  readonly cwd?: string
 }
 
 /** exec, run, wait, logs: starting things and watching them. */
@@ -40,40 +44,42 @@ export function runningCommands(program: Command, cli: Cli): void {
       .description('run a command on a worker, with its output and its exit code as if it ran here')
       .argument('<command...>', 'the program and its arguments, after --')
       .option('--job <name>', 'the job it counts as')
+      .option('--image <name>', 'run it in a container of this image')
       .option('--cwd <directory>', 'where it starts; here, if the server is on this machine'),
-  ).action(
-    async (argv: string[], options: RunOptions & { job?: string; cwd?: string }, command) => {
-      const calls = cli.calls(command)
-      const { job, cwd = isHere(calls.url) ? terminal.cwd : undefined } = options
-      const id = await submit(calls, {
-        argv,
-        ...(cwd && { cwd }),
-        ...(job && { job }),
-        ...wishes(options),
-      })
-      const code = childCode(await watchRun(id, { calls, terminal }))
-      if (code === undefined) throw neverWas(await calls.call<WireRun>('GET', `/v1/runs/${id}`))
-      cli.exitWith(code)
-    },
-  )
+  ).action(async (argv: string[], options: RunOptions & { job?: string }, command) => {
+    const calls = cli.calls(command)
+    const { job, image } = options
+    const cwd = options.cwd ?? (isHere(calls.url) && image === undefined ? terminal.cwd : undefined)
+    const id = await submit(calls, {
+      ...(image === undefined ? { argv, ...(cwd && { cwd }) } : inContainer(image, argv, cwd)),
+      ...(job && { job }),
+      ...wishes(options),
+    })
+    const code = childCode(await watchRun(id, { calls, terminal }))
+    if (code === undefined) throw neverWas(await calls.call<WireRun>('GET', `/v1/runs/${id}`))
+    cli.exitWith(code)
+  })
 
-  shared(
-    program
-      .command('run')
-      .description('run a job')
-      .argument('[job]', 'a job that is defined')
-      .argument('[command...]', 'or, after --, a program and its arguments')
-      .option('-w, --wait', 'wait until it has ended'),
+  addRequestFlags(
+    shared(
+      program
+        .command('run')
+        .description('run a job')
+        .argument('[job]', 'a job that is defined')
+        .argument('[command...]', 'or, after --, a program and its arguments')
+        .option('-w, --wait', 'wait until it has ended')
+        .option('--image <name>', 'run the command in a container of this image'),
+    ),
   ).action(
     async (
       first: string | undefined,
       rest: string[],
-      options: RunOptions & { wait?: true },
+      options: RunOptions & RequestOptions & { wait?: true },
       command: Command,
     ) => {
       const calls = cli.calls(command)
       const id = await submit(calls, {
-        ...whatToRun(first, rest, cli.hasDashes),
+        ...whatToRun(first, rest, cli.hasDashes, options),
         ...wishes(options),
       })
       const format = cli.format(command)
@@ -196,19 +202,6 @@ function limitsOf({ memory, cpu, pids }: RunOptions): object {
 function number(flag: string, text: string): number {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text)
   throw new Failure(`--${flag} is "${text}" and not a number`, { exitCode: EXIT.usage })
-}
-
-/** `run nightly` names a job; `run -- sh -c …` is a command, whose first word is no job. */
-function whatToRun(first: string | undefined, rest: readonly string[], isCommand: boolean): object {
-  if (first === undefined) {
-    throw new Failure('name a job, or give a command after --', { exitCode: EXIT.usage })
-  }
-  if (isCommand) return { argv: [first, ...rest] }
-  if (rest.length === 0) return { job: first }
-  throw new Failure(`"${rest[0]}" is one word too many`, {
-    exitCode: EXIT.usage,
-    hint: `To run a command, put -- before it: punctual run -- ${[first, ...rest].join(' ')}`,
-  })
 }
 
 async function submit(calls: ServerCalls, body: object): Promise<string> {

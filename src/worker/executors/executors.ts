@@ -68,9 +68,12 @@ export async function openExecutors(
   const containers =
     options.containers &&
     processes &&
-    openContainers(options.containers, {
-      ...{ printing: { shelf, echo }, lifeline: processes.lifeline, clock, onError },
-    })
+    openContainers(
+      { limits: options.processes?.limits, ...options.containers },
+      {
+        ...{ printing: { shelf, echo }, lifeline: processes.lifeline, clock, onError },
+      },
+    )
   if (containers) byName.set('container', containers.begin as BeginWork)
   return {
     introduction: processes?.introduction,

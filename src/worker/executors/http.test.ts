@@ -118,6 +118,24 @@ test('who does not answer may be asked again', async (t) => {
   assert.match(done.message ?? '', /does not answer/)
 })
 
+test('a secret stands where its name does, and nowhere else', async (t) => {
+  const { perform, textOf, sink, ask } = await open(t, (request, response) => {
+    const json = { 'content-type': 'application/json' }
+    response.writeHead(200, json).end(JSON.stringify({ you: request.headers.authorization }))
+  })
+  const secrets = [{ name: 'TOKEN', as: 'env', value: 'a-long-secret' }] as const
+  const headers = { Authorization: 'Bearer ${TOKEN}', 'X-Other': '${OTHER}' }
+  const done = await perform('run_a', ask({ headers }), { secrets })
+  assert.equal(sink.requests[0]?.headers.authorization, 'Bearer a-long-secret')
+  assert.equal(sink.requests[0]?.headers['x-other'], '${OTHER}')
+  assert.match(done.result ?? '', /^\{"you":"Bearer .+"\}$/)
+  assert.ok(!`${done.result}${textOf('run_a')}${textOf('run_a', 0)}`.includes('a-long-secret'))
+  const broken = [{ name: 'TOKEN', as: 'env', value: 'a-long\r\nHost: secret' }] as const
+  const refused = await perform('run_b', ask({ headers }), { secrets: broken })
+  assert.match(refused.message ?? '', /^the header authorization contains a line break/)
+  assert.equal(sink.requests.length, 1)
+})
+
 test('a run that is cancelled, or out of time, lets go of its request', async (t) => {
   let left = 0
   const { scheduler, perform, ended, sink, ask } = await open(t, (_request, response) => {

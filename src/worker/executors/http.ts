@@ -80,12 +80,13 @@ export class HttpAttempt extends PrintingAttempt {
 
 function requestOf(assignment: Assignment, work: HttpWork) {
   const { run, fence, attempt, input } = assignment
+  const fill = filler(assignment)
   const given = Object.fromEntries(
-    Object.entries(work.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+    Object.entries(work.headers ?? {}).map(([name, value]) => [name.toLowerCase(), fill(value)]),
   )
   const isInput = work.body === undefined && input !== null && mayHaveBody(work.method)
   return {
-    body: isInput ? input : work.body,
+    body: isInput ? input : work.body && fill(work.body),
     headers: {
       ...(isInput ? { 'content-type': 'application/json' } : {}),
       'idempotency-key': run,
@@ -96,6 +97,12 @@ function requestOf(assignment: Assignment, work: HttpWork) {
       'punctual-fence': String(fence),
     },
   }
+}
+
+/** `${NAME}` stands for a secret that the run was given; anything else stands for itself. */
+function filler({ secrets = [] }: Assignment): (text: string) => string {
+  const values = new Map(secrets.map(({ name, value }) => [name, value]))
+  return (text) => text.replace(/\$\{(\w+)\}/g, (same, name: string) => values.get(name) ?? same)
 }
 
 function unexpected(status: number, expect: string): Settled {

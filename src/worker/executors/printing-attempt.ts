@@ -5,12 +5,15 @@ import { type MaskedStream, type Masker, maskerOf } from '../masking/masker.ts'
 import { outcomeOf, type Settled } from '../outcome.ts'
 import { Output } from '../processes/output.ts'
 import type { ProcessDeps } from '../processes/process-attempt.ts'
+import { Said } from '../processes/said.ts'
 import type { Printing, Shelf } from '../processes/shelf.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
 
 export interface PrintingDeps {
   readonly shelf: Pick<Shelf, 'add' | 'remove'>
   readonly outputLimitBytes?: number | undefined
+  /** Whether what it prints may be about itself. */
+  readonly listens?: boolean | undefined
   /** For people who watch the worker. */
   readonly echo?: ProcessDeps['echo']
 }
@@ -34,6 +37,7 @@ const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 export abstract class PrintingAttempt implements UnderWay, Printing {
   readonly assignment: Assignment
   readonly output: Output
+  readonly said: Said | undefined
   readonly #hooks: AttemptHooks
   readonly #deps: PrintingDeps
   readonly #over = new AbortController()
@@ -51,10 +55,14 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     this.#deps = deps
     this.masker = maskerOf(assignment)
     this.#masked = { 1: this.masker.stream(), 2: this.masker.stream() }
+    this.said = deps.listens ? new Said() : undefined
     this.output = new Output({
       limitBytes: deps.outputLimitBytes ?? OUTPUT_LIMIT_BYTES,
       onChange: () => this.#changed(),
       onRoom: (hasRoom) => this.throttle(hasRoom),
+      onMark: (mark) => {
+        if (this.said?.hear(mark, this.elapsedMs()) && !this.#ending) deps.shelf.add(this)
+      },
     })
   }
 
@@ -122,14 +130,20 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     const summary = this.#ending && this.output.summary()
     if (!this.#ending || !summary) return this.#deps.shelf.add(this)
     const { settled, result, process } = this.#ending
-    const done = outcomeOf(this.assignment, this.#stopped, settled, { masker: this.masker })
+    const words = { masker: this.masker, said: this.said?.error }
+    const done = outcomeOf(this.assignment, this.#stopped, settled, words)
+    const progress = this.said?.progress
     this.#end(
       done && {
         ...done,
         ...(result !== undefined && done.outcome === 'succeeded'
           ? { result: this.masker.result(result) }
           : {}),
-        process: { ...process, ...(summary.chunks > 0 ? { output: summary } : {}) },
+        process: {
+          ...process,
+          ...(progress && { progress }),
+          ...(summary.chunks > 0 || summary.bytes > 0 ? { output: summary } : {}),
+        },
       },
     )
   }

@@ -14,7 +14,7 @@ export interface Printing {
   readonly assignment: Assignment
   readonly output: Output
   /** What it says about itself, if anybody listens. */
-  readonly said?: Said
+  readonly said?: Said | undefined
   elapsedMs(): number
   /** The server says it is not ours any more. */
   forget(): void

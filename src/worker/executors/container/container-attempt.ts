@@ -53,7 +53,7 @@ export class ContainerAttempt extends PrintingAttempt {
     deps: ContainerDeps,
   ) {
     const { limits, remarks } = applyBounds(work.limits, deps.bounds)
-    super(assignment, hooks, { ...deps, outputLimitBytes: limits.output_bytes })
+    super(assignment, hooks, { ...deps, outputLimitBytes: limits.output_bytes, listens: true })
     this.#work = work
     this.#deps = deps
     this.#name = `punctual-${assignment.run}-${assignment.fence}`
@@ -166,7 +166,9 @@ export class ContainerAttempt extends PrintingAttempt {
       containment: 'container',
     }
     if (code === 0) return { ...(await this.#succeed(files)), process }
-    const settled = (!this.stopped && (await this.#explain())) || settledOf(code, signal)
+    // An engine that was killed, or stopped with what it ran, has nothing to explain.
+    const isOwnEnd = code !== null && !this.stopped
+    const settled = (isOwnEnd && (await this.#explain())) || settledOf(code, signal)
     return settled.kind === 'unstartable' ? { settled } : { settled, process }
   }
 

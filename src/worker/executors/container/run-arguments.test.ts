@@ -60,3 +60,7 @@ test('of variables only names are seen, and the engine heeds none of them', () =
   assert.deepEqual(inherited(env), ['KEY'])
   assert.equal(envFileOf(env), 'PATH=v2\nDOCKER_HOST=v3\nCONTAINERS_CONF=v4\nno_proxy=v5\n')
 })
+
+test('a variable that is a line of a file is one line', () => {
+  assert.throws(() => envFileOf({ PATH: 'a\nLD_PRELOAD=b' }), /PATH has a line break/)
+})

@@ -55,6 +55,9 @@ export function inherited(env: Readonly<Record<string, string>>): string[] {
 /** The others, as lines of a file. */
 export function envFileOf(env: Readonly<Record<string, string>>): string {
   const lines = Object.entries(env).filter(([name]) => isAboutEngine(name))
+  // What a job says was checked when it was submitted; what a secret says, nobody knew then.
+  const broken = lines.find(([, value]) => /[\n\r]/.test(value))?.[0]
+  if (broken !== undefined) throw new Error(`${broken} has a line break: give it as a file`)
   return lines.map(([name, value]) => `${name}=${value}\n`).join('')
 }
 
