@@ -1,9 +1,9 @@
 import { EXPECTED_STATUS, type HttpWork, mayHaveBody, readExpected } from '../../core/http-work.ts'
 import type { Assignment } from '../../core/protocol.ts'
-import { refuseResult } from '../../core/result.ts'
 import { formatSize } from '../../core/size.ts'
 import type { Outbound, OutboundAnswer } from '../../outbound/outbound.ts'
 import { OutboundError } from '../../outbound/outbound-error.ts'
+import { maskedResult } from '../masking/masked-result.ts'
 import { messageOf, type Settled } from '../outcome.ts'
 import { traceparent } from '../processes/command.ts'
 import type { AttemptHooks } from '../under-way.ts'
@@ -71,7 +71,9 @@ export class HttpAttempt extends PrintingAttempt {
   #resultOf({ body, truncated }: OutboundAnswer, type: string): string | undefined {
     if (!isJson(type) || body.length === 0) return undefined
     const text = body.toString('utf8')
-    const problem = truncated ? 'is longer than what is read of it' : refuseResult(text)
+    const { problem } = truncated
+      ? { problem: 'is longer than what is read of it' }
+      : maskedResult(text, this.masker)
     if (problem === undefined) return text
     this.remark(`the answer cannot be the result: it ${problem}`)
     return undefined

@@ -6,6 +6,7 @@
 
 /** Shorter pieces would be found everywhere, and hiding them would tell more than it hides. */
 const SHORTEST_LINE = 4
+const LAST_LINE_END = /[\r\n]+$/
 /** Where `base64` and `openssl base64` begin a new line. */
 const LINE_WIDTHS = [76, 64]
 
@@ -23,7 +24,7 @@ export function formsOf(value: string): Set<string> {
 
 /** The value, the value as a shell would hand it on, and each of its lines. */
 function piecesOf(value: string): Set<string> {
-  const pieces = new Set([value, value.replace(/[\r\n]+$/, '')])
+  const pieces = new Set([value, value.replace(LAST_LINE_END, '')])
   const lines = value.split(/\r\n|\r|\n/)
   if (lines.length > 1) for (const line of lines) pieces.add(line).add(line.trim())
   for (const piece of pieces) if (piece.length < SHORTEST_LINE) pieces.delete(piece)
@@ -37,7 +38,8 @@ function textForms(piece: string): string[] {
   const form = new URLSearchParams([['', piece]]).toString().slice(1)
   const urls = [component, strict, strict.replaceAll('%2F', '/'), form]
   return [
-    piece,
+    // The end of its last line is no secret, and a log without it is hard to read.
+    piece.replace(LAST_LINE_END, ''),
     json,
     json.replaceAll('/', String.raw`\/`),
     json.replace(/[^\0-\x7e]/g, escaped),

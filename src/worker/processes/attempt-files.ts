@@ -3,9 +3,9 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { refuseResult } from '../../core/result.ts'
 import type { Assignment } from '../../core/protocol.ts'
 import type { GivenSecret } from '../../core/secret.ts'
+import { maskedResult } from '../masking/masked-result.ts'
 import type { Masker } from '../masking/masker.ts'
 import type { User } from '../launcher/messages.ts'
 import { createDirectoryPool, type DirectoryPool } from './directory-pool.ts'
@@ -156,8 +156,7 @@ function asFiles(secrets: readonly GivenSecret[] = []): readonly GivenSecret[] {
   return secrets.filter(({ as }) => as === 'file')
 }
 
-/** What is wrong with it is said in the words of what is masked: the parser quotes what it trips over. */
 function resultOf(text: string, masker: Masker): { text?: string; problem?: string } {
-  if (refuseResult(text) === undefined) return { text: masker.result(text) }
-  return { problem: `the result ${refuseResult(masker.text(text)) ?? 'is not JSON'}` }
+  const { problem, ...result } = maskedResult(text, masker)
+  return problem === undefined ? result : { problem: `the result ${problem}` }
 }

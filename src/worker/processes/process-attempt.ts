@@ -118,7 +118,7 @@ export class ProcessAttempt implements UnderWay {
   }
 
   #remark(text: string): void {
-    this.output.remark(this.elapsedMs(), `punctual: ${text}`)
+    this.output.remark(this.elapsedMs(), `punctual: ${this.#masker.text(text)}`)
   }
 
   #launch(terms: Terms, files: AttemptFiles): void {

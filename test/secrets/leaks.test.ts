@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { secretKeyFile } from '../../src/main/secret-key-file.ts'
+import type { KeySource } from '../../src/server/secrets/keys.ts'
+import { createWorker } from '../../src/worker/index.ts'
+import { type OpenApi, openApi, ROOT_TOKEN } from '../api/open-api.ts'
+import { queryOnce } from '../support/postgres-query.ts'
+import { keysInMemory } from '../support/secret-keys.ts'
+import { postgresUrl } from '../support/servers.ts'
+import { spellings } from '../support/spellings.ts'
+import { HANDLERS, LOUD } from './loud-jobs.ts'
+
+const VALUES = {
+  PASSWORD: 'hunter22-é/+ "q"\\x',
+  URL: 'postgres://shop:Zx9%2Fq~!@db.internal/shop?a=1&b=2',
+  KEY: `-----BEGIN KEY-----\n${'q7Zt/9+w'.repeat(9)}\nmmmm${'k3J/'.repeat(17)}\n-----END KEY-----\n`,
+}
+/** Each form of each secret, and of each line of the one that has lines. */
+const FORBIDDEN = Object.values(VALUES)
+  .flatMap((value) => [value, ...value.trim().split('\n')])
+  .flatMap((value) => spellings(value))
+
+type Place = readonly [where: string, bytes: Buffer]
+
+/** What must not be anywhere, and where it is nevertheless. */
+function leaksIn(places: readonly Place[]): string[] {
+  return places.flatMap(([where, bytes]) =>
+    FORBIDDEN.filter(([, form]) => bytes.includes(form)).map(([how, form]) => {
+      const at = bytes.indexOf(form)
+      const around = bytes.subarray(Math.max(0, at - 60), at + 20).toString()
+      return `${where}, as ${how}: ${JSON.stringify(around)}`
+    }),
+  )
+}
+
+// Workers keep files of their attempts where temporary files are kept.
+const dir = mkdtempSync(join(tmpdir(), 'punctual-leaks-'))
+process.env['TMPDIR'] = dir
+after(() => rmSync(dir, { recursive: true, force: true }))
+
+async function runEverything(t: TestContext, options: { store: string; secretKeys: KeySource }) {
+  const api = await openApi(t, options)
+  const shown: Buffer[] = []
+  const worker = createWorker({
+    client: api.scheduler.clientFor('default'),
+    name: 'w',
+    slots: 2,
+    handlers: HANDLERS,
+    processes: { echo: (_assignment, _stream, bytes) => void shown.push(bytes) },
+    onError: (error) => void shown.push(Buffer.from(String(error))),
+  })
+  t.after(() => worker.drain(0))
+  await worker.start()
+  for (const [name, value] of Object.entries(VALUES)) {
+    assert.equal((await api.call('PUT', `/v1/secrets/${name}`, { body: { value } })).status, 201)
+  }
+  const events = await fetch(`${api.url}/v1/events`, {
+    headers: { authorization: `Bearer ${ROOT_TOKEN}` },
+  })
+  const ids: string[] = []
+  for (const body of LOUD) {
+    const { status, body: answer } = await api.call<{ id: string }>('POST', '/v1/runs', { body })
+    assert.equal(status, 201, JSON.stringify(answer))
+    ids.push(answer.id)
+  }
+  for (const id of ids) await ended(api, id)
+  const live = await readUntil(events, ids.at(-1) as string)
+  return {
+    api,
+    ids,
+    heard: [
+      ['console', Buffer.concat(shown)],
+      ['events', live],
+    ] as Place[],
+  }
+}
+
+async function ended(api: OpenApi, id: string): Promise<void> {
+  for (;;) {
+    const { body } = await api.call<{ finished_at: string | null }>(
+      'GET',
+      `/v1/runs/${id}?wait=20s`,
+    )
+    if (body.finished_at !== null) return
+  }
+}
+
+async function readUntil(stream: Response, word: string): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of stream.body as AsyncIterable<Uint8Array>) {
+    pieces.push(piece)
+    if (Buffer.concat(pieces).includes(word)) break
+  }
+  return Buffer.concat(pieces)
+}
+
+/** Everything the API says, to somebody who may ask for everything. */
+async function answers({ url }: OpenApi, ids: readonly string[]): Promise<Place[]> {
+  const paths = [
+    ...['/v1/runs?limit=500', '/v1/audit?limit=500', '/v1/secrets', '/v1/secret-keys'],
+    ...['/v1/workers', '/v1/queues', '/v1/jobs', '/metrics'],
+    ...ids.flatMap((id) =>
+      ['', '/attempts', '/why', '/logs?limit=10000', '/logs/raw', '/logs/follow'].map(
+        (rest) => `/v1/runs/${id}${rest}`,
+      ),
+    ),
+  ]
+  const places: Place[] = []
+  for (const path of paths) {
+    const answer = await fetch(url + path, { headers: { authorization: `Bearer ${ROOT_TOKEN}` } })
+    assert.ok(answer.ok || path.includes('/logs'), `${path} gave ${answer.status}`)
+    places.push([path, Buffer.from(await answer.arrayBuffer())])
+  }
+  return places
+}
+
+function filesBelow(path: string): Place[] {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => [file, readFileSync(file)])
+}
+
+/** Without these, the test would prove nothing. */
+function requireTraces(places: readonly Place[], ids: readonly string[]): void {
+  const textOf = (path: string) => String(places.find(([where]) => where === path)?.[1])
+  assert.equal(textOf(`/v1/runs/${ids[0]}/logs/raw`), '***\n'.repeat(6))
+  const log = textOf(`/v1/runs/${ids[6]}/logs/raw`)
+  assert.ok((log.match(/\*\*\*/g)?.length ?? 0) >= 60, log)
+  assert.match(log, /ValueError: cannot log in with \*\*\*\n/)
+  assert.match(textOf(`/v1/runs/${ids[7]}`), /"result":\{"password":"\*\*\*"\}/)
+  assert.match(
+    textOf(`/v1/runs/${ids[8]}`),
+    /the result is not JSON: .+\*\*\*.+ is not valid JSON"/,
+  )
+  assert.match(textOf(`/v1/runs/${ids[9]}`), /"result":\["\*\*\*"\]/)
+  assert.match(textOf(`/v1/runs/${ids[10]}/logs/raw`), /^(\*\*\*\n){1000}/)
+  assert.match(textOf(`/v1/runs/${ids[13]}`), /no luck with \*\*\*/)
+  const { result } = JSON.parse(textOf(`/v1/runs/${ids[14]}`)) as { result: object }
+  assert.deepEqual(result, { all: { PASSWORD: '***', URL: '***', KEY: '***' }, '***': 1 })
+}
+
+test('the test would notice a secret', () => {
+  for (const [how, form] of FORBIDDEN) {
+    assert.notDeepEqual(leaksIn([['a log', Buffer.from(`<${form}>`)]]), [], how)
+  }
+})
+
+test('of secrets that were printed, thrown and returned nothing is found, with SQLite', async (t) => {
+  const dataDir = mkdtempSync(join(dir, 'data-'))
+  const store = `sqlite:${dataDir}/punctual.db`
+  const secretKeys = secretKeyFile({ dataDir, store, secretKey: undefined })
+  const { api, ids, heard } = await runEverything(t, { store, secretKeys })
+  const said = await answers(api, ids)
+  requireTraces(said, ids)
+  assert.equal(statSync(join(dataDir, 'secret-key')).mode & 0o777, 0o600)
+  const places = [...said, ...heard, ...filesBelow(dir)]
+  assert.ok(places.some(([where]) => where.endsWith('punctual.db-wal')))
+  assert.deepEqual(leaksIn(places), [])
+})
+
+test('nor with PostgreSQL', async (t) => {
+  const store = await postgresUrl()
+  const { api, ids, heard } = await runEverything(t, { store, secretKeys: keysInMemory('k1') })
+  const said = await answers(api, ids)
+  requireTraces(said, ids)
+  assert.deepEqual(leaksIn([...said, ...heard, ...(await tablesOf(store))]), [])
+})
+
+async function tablesOf(url: string): Promise<Place[]> {
+  const tables = await queryOnce(
+    url,
+    `SELECT tablename FROM pg_tables WHERE schemaname = 'punctual' ORDER BY tablename`,
+  )
+  assert.ok(tables.length > 10)
+  const places: Place[] = []
+  for (const { tablename } of tables) {
+    const rows = await queryOnce(
+      url,
+      `SELECT row_to_json(t) AS row FROM punctual."${String(tablename)}" t`,
+    )
+    const texts = rows.map(({ row }) => Object.values(row as object).join('\n'))
+    places.push([String(tablename), Buffer.from(texts.join('\n'))])
+  }
+  return places
+}

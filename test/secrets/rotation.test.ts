@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { WireRotation } from '../../src/core/views.ts'
+import { createWorker, type Handler } from '../../src/worker/index.ts'
+import { openApi, type OpenApi } from '../api/open-api.ts'
+import { type MemoryKeys, keysInMemory } from '../support/secret-keys.ts'
+import { postgresUrl } from '../support/servers.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+/** More than are sealed anew in one transaction. */
+const SECRETS = 120
+const nameOf = (index: number) => `SECRET_${index}`
+const valueOf = (index: number) => `value of ${index}`
+
+/** Fails when it is given anything else than it should be. */
+const check: Handler = (input, { secrets }) => {
+  const { index } = input as { index: number }
+  const value = secrets[nameOf(index)]
+  if (value !== valueOf(index)) throw new Error(`it was given ${String(value?.length)} characters`)
+}
+
+/** Runs with secrets, one after the other without a pause, until it is stopped. */
+function startLoad({ call }: OpenApi) {
+  let isOver = false
+  const submit = async () => {
+    const ids: string[] = []
+    for (let index = 0; !isOver; index = (index + 1) % SECRETS) {
+      const body = { job: 'check', input: { index }, secrets: [nameOf(index)] }
+      const answer = await call<{ id: string }>('POST', '/v1/runs', { body })
+      assert.equal(answer.status, 201)
+      ids.push(answer.body.id)
+      await call('GET', `/v1/runs/${answer.body.id}?wait=20s`)
+    }
+    return ids
+  }
+  const done = submit()
+  return {
+    stop() {
+      isOver = true
+      return done
+    },
+  }
+}
+
+async function rotateUnderLoad(t: TestContext, nodes: readonly [OpenApi, MemoryKeys][]) {
+  const apis = nodes.map(([api]) => api)
+  const [first] = apis as [OpenApi]
+  for (const { scheduler } of apis) {
+    const client = scheduler.clientFor('default')
+    const worker = createWorker({ client, name: 'w', handlers: { check }, slots: 4 })
+    t.after(() => worker.drain(0))
+    await worker.start()
+  }
+  for (let index = 0; index < SECRETS; index += 1) {
+    const body = { value: valueOf(index) }
+    const { status } = await first.call('PUT', `/v1/secrets/${nameOf(index)}`, { body })
+    assert.equal(status, 201)
+  }
+  const loads = apis.map(startLoad)
+  // As a person would add it: on one machine after the other.
+  for (const [, keys] of nodes) keys.ids = ['k2', 'k1']
+  const rotation = await waitFor(
+    async () => {
+      const answer = await first.call<WireRotation>('POST', '/v1/secret-keys/rotate', { body: {} })
+      return answer.status === 200 ? answer.body : undefined
+    },
+    { what: 'every node to know the new key', deadlineMs: 60_000, intervalMs: 100 },
+  )
+  assert.deepEqual(rotation, {
+    ...{ key: 'k2', resealed: SECRETS, broken: [], keys: [{ id: 'k2', secrets: SECRETS }] },
+  })
+  // The old key is gone from everywhere, and nobody misses it.
+  for (const [, keys] of nodes) keys.ids = ['k2']
+  const ids = (await Promise.all(loads.map((load) => load.stop()))).flat()
+  assert.ok(ids.length > 10, `${ids.length} runs`)
+  for (const id of ids) {
+    const { body } = await first.call<{ state: string; message: string }>('GET', `/v1/runs/${id}`)
+    assert.equal(body.state, 'succeeded', body.message)
+  }
+  t.diagnostic(`${ids.length} runs meanwhile`)
+}
+
+test('keys are exchanged while runs with secrets go on, with SQLite', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'punctual-rotation-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const store = `sqlite:${dir}/punctual.db`
+  const secretKeys = keysInMemory('k1')
+  await rotateUnderLoad(t, [[await openApi(t, { store, secretKeys }), secretKeys]])
+})
+
+test('and with two nodes on PostgreSQL, whose files do not change at once', async (t) => {
+  const store = await postgresUrl()
+  const open = async (): Promise<[OpenApi, MemoryKeys]> => {
+    const secretKeys = keysInMemory('k1')
+    return [await openApi(t, { store, secretKeys }), secretKeys]
+  }
+  await rotateUnderLoad(t, [await open(), await open()])
+  // A new node needs the new key, and no other.
+  await openApi(t, { store, secretKeys: keysInMemory('k2') })
+  await assert.rejects(openApi(t, { store, secretKeys: keysInMemory('k1') }), {
+    code: 'config_invalid',
+    message: /lacks the key k2/,
+  })
+})
