@@ -22,7 +22,7 @@ export interface OpenApi {
   ): Promise<Answer<T>>
   /** A token with this role in this project. */
   token(role: string, project?: string): Promise<string>
-  startWorker(): Promise<Worker>
+  startWorker(onError?: (error: unknown) => void): Promise<Worker>
 }
 
 export async function openApi(
@@ -70,13 +70,13 @@ export async function openApi(
       })
       return body.token
     },
-    async startWorker() {
+    async startWorker(onError = (error) => t.diagnostic(String(error))) {
       const worker = createWorker({
         client: scheduler.clientFor('default'),
         name: 'w1',
         slots: 4,
         processes: {},
-        onError: (error) => t.diagnostic(String(error)),
+        onError,
       })
       workers.push(worker)
       await worker.start()

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs'
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { keyFor, requireIntact, requireKey } from '../key.ts'
 import type { BlobPart, Blobs } from '../port.ts'
-import { createFileWriter, sweepUnfinished } from './file-writer.ts'
+import { createFileWriter, sweepUnfinished, syncFolder } from './file-writer.ts'
 import { FANS, fileOf } from './layout.ts'
 import { translate } from './trouble.ts'
 
@@ -22,6 +22,7 @@ export async function openFileBlobs({ directory, now }: FileBlobsOptions): Promi
     })
   await guard('blobs cannot be kept', async () => {
     await mkdir(directory, { recursive: true, mode: 0o700 })
+    await syncFolder(dirname(directory))
     await sweepUnfinished(directory, now())
   })
   const write = createFileWriter(directory)

@@ -76,7 +76,7 @@ export function createFileWriter(directory: string): FileWriter {
 
 const PROBE = Buffer.alloc(4_096)
 
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {
     await folder.sync()
