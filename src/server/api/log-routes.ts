@@ -13,23 +13,23 @@ const count = (description: string) =>
   Type.Optional(Type.String({ pattern: '^[0-9]{1,12}$', description }))
 
 const Part = fields({
-  attempt: count('a whole number: which attempt; the latest if absent'),
-  from_line: count('a whole number: the first line to show'),
+  attempt: count('a whole number, 1 or more'),
+  from_line: count('a whole number'),
   limit: count(`a whole number, 1 to ${LIMITS.logLines}`),
   tail: count(`a whole number, 1 to ${LIMITS.logLines}: so many lines of the end`),
 })
-const WhichAttempt = fields({ attempt: count('a whole number: which attempt') })
+const WhichAttempt = fields({ attempt: count('a whole number, 1 or more') })
 
 const WhatToFind = fields({
   q: text(LIMITS.searchLength),
   mode: Type.Optional(oneOf(['literal', 'regex'])),
   case: Type.Optional(oneOf(['sensitive', 'ignore'])),
-  attempt: count('a whole number: which attempt; the latest if absent'),
-  from_line: count('a whole number: the first line to look at'),
+  attempt: count('a whole number, 1 or more'),
+  from_line: count('a whole number'),
   limit: count(`a whole number, 1 to ${LIMITS.searchHits}`),
 })
 const WhatToFollow = fields({
-  attempt: count('a whole number: which attempt; all of them if absent'),
+  attempt: count('a whole number, 1 or more'),
   skip: flagParameter,
 })
 

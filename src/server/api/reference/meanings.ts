@@ -149,7 +149,11 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     answered: 'The last exchange whose answer was taken in.',
     held: 'Every attempt it holds.',
   },
-  LogChunks: { ...registration, chunks: 'What attempts printed since; at most one for each.' },
+  LogChunks: {
+    ...registration,
+    chunks: 'What attempts printed since; at most one for each.',
+    progress: 'How far attempts say they are, where that is new.',
+  },
   Leave: registration,
 }
 
@@ -166,4 +170,20 @@ export const PARAMETERS: Meanings = {
   attempt: 'Which attempt; the latest if absent.',
   from_line: 'The first line to show, counted from 0.',
   tail: 'So many lines of the end.',
+}
+
+/** Of parameters that mean something else in one place, by path. */
+export const PARAMETERS_OF: Readonly<Record<string, Meanings>> = {
+  '/v1/runs/{id}/logs': { limit: 'How many lines to show at most; 1,000 if absent.' },
+  '/v1/runs/{id}/logs/search': {
+    q: 'What to look for.',
+    mode: 'Whether that is the text itself or a regular expression; `literal` if absent.',
+    case: 'Whether capitals are letters of their own; `sensitive` if absent.',
+    from_line: 'The first line to look at, counted from 0.',
+    limit: 'How many lines to show at most; 100 if absent.',
+  },
+  '/v1/runs/{id}/logs/follow': {
+    attempt: 'Only this attempt; all of them, one after the other, if absent.',
+    skip: 'Whether what this reader is too slow for may be left out; `false` if absent.',
+  },
 }

@@ -1,7 +1,7 @@
 import type { Route } from '../route-table.ts'
 import { bodyRef, describe } from './body-schemas.ts'
 import { headersOf } from './headers.ts'
-import { PARAMETERS } from './meanings.ts'
+import { PARAMETERS, PARAMETERS_OF } from './meanings.ts'
 import { problemsOf } from './problems.ts'
 import { ANY_PROBLEM, refusalsOf } from './refusals.ts'
 import { REMARKS } from './remarks.ts'
@@ -59,7 +59,8 @@ function fieldsOf(place: 'path' | 'query', schema: unknown, path: string): objec
     readonly required?: readonly string[]
   }
   return Object.entries(properties).map(([name, property]) => {
-    const meaning = place === 'path' ? (PATHS[name]?.(path) ?? PARAMETERS[name]) : PARAMETERS[name]
+    const own = place === 'path' ? PATHS[name]?.(path) : PARAMETERS_OF[path]?.[name]
+    const meaning = own ?? PARAMETERS[name]
     const { description, ...checked } = describe(property, meaning)
     return {
       name,
