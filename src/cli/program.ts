@@ -7,6 +7,7 @@ import { queueCommands } from './commands/queues.ts'
 import { runningCommands } from './commands/running.ts'
 import { secretCommands } from './commands/secrets.ts'
 import { steeringCommands } from './commands/steering.ts'
+import { webhookCommands } from './commands/webhooks.ts'
 import { EXIT } from './exit-codes.ts'
 import { FORMATS, printOne } from './output.ts'
 import { tell } from './tell.ts'
@@ -81,6 +82,7 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
   queueCommands(program, cli)
   administrationCommands(program, cli)
   secretCommands(program, cli)
+  webhookCommands(program, cli)
   helpingCommands(program, cli)
   program
     .command('version')

@@ -61,7 +61,8 @@ const AGAIN = {
   name: 'redeliver',
   text: `
   WITH ${CLOCK}
-  UPDATE delivery SET state = 0, attempts = 0, since = now, next_at = now, claim = NULL
+  UPDATE delivery SET state = 0, attempts = 0, since = now, next_at = now, claim = NULL,
+         last_at = NULL, last_status = NULL, last_error = NULL, took_ms = NULL
     FROM clock WHERE id = $2::bigint AND webhook_id = $3::int
   RETURNING id`,
 }

@@ -29,7 +29,8 @@ export const NOTE_SUCCESS = `
 export const NOTE_FAILURE = `
   UPDATE webhook SET failing_since = :now WHERE id = :id AND failing_since IS NULL`
 export const AGAIN = `
-  UPDATE delivery SET state = 0, attempts = 0, since = :now, next_at = :now, claim = NULL
+  UPDATE delivery SET state = 0, attempts = 0, since = :now, next_at = :now, claim = NULL,
+         last_at = NULL, last_status = NULL, last_error = NULL, took_ms = NULL
    WHERE id = :id AND webhook_id = :webhookId`
 export const OLD = `
   DELETE FROM delivery WHERE id IN (

@@ -1,0 +1,240 @@
+import type { Command } from 'commander'
+import { formatDuration } from '../../core/duration.ts'
+import type {
+  WireDelivery,
+  WireDeliveryDetail,
+  WireNewWebhook,
+  WirePage,
+  WireWebhook,
+} from '../../core/views.ts'
+import { WEBHOOK_EVENTS } from '../../core/webhook.ts'
+import type { Cli } from '../cli.ts'
+import { EXIT } from '../exit-codes.ts'
+import { printList, printOne, type Show } from '../output.ts'
+import type { ServerCalls } from '../server-calls.ts'
+import { harmless, type Terminal } from '../terminal.ts'
+
+interface AddOptions {
+  readonly event?: string[]
+  readonly job?: string[]
+  readonly disabled?: true
+  readonly replace?: true
+}
+
+const NAME = 'what it is called'
+/** A try takes ten seconds at most, and begins within one. */
+const PATIENCE_MS = 20_000
+const LOOK_MS = 250
+
+/** webhook: who is told when runs fail, and what became of it. */
+export function webhookCommands(program: Command, cli: Cli): void {
+  const { terminal } = cli
+  const repeat = (value: string, before: string[] = []) => [...before, value]
+  const webhook = program
+    .command('webhook')
+    .description('tell other programs when runs fail and when they recover')
+
+  webhook
+    .command('add')
+    .description('make a webhook; its secret is shown once')
+    .argument('<name>', 'what to call it')
+    .argument('<url>', 'where to send messages to')
+    .option('--event <event>', `${WEBHOOK_EVENTS.join(', ')}; may be repeated`, repeat)
+    .option('--job <name>', 'only of this job, * stands for any text; may be repeated', repeat)
+    .option('--disabled', 'send nothing for now')
+    .option('--replace', 'change it if it is there')
+    .action(async (name: string, url: string, options: AddOptions, command: Command) => {
+      const { event = ['run.failed', 'run.recovered'], job, disabled, replace } = options
+      const body = {
+        ...{ url, events: event },
+        ...(job && { jobs: job }),
+        ...(disabled && { enabled: false }),
+      }
+      const calls = cli.calls(command)
+      const made = replace
+        ? await calls.call<WireWebhook | WireNewWebhook>('PUT', pathOf(name), body)
+        : await calls.call<WireNewWebhook>('POST', '/v1/webhooks', { name, ...body })
+      printSecret(cli, command, made)
+    })
+
+  webhook
+    .command('ls')
+    .description('list webhooks')
+    .action(async (_options: object, command: Command) => {
+      const { data } = await cli.calls(command).call<{ data: WireWebhook[] }>('GET', '/v1/webhooks')
+      printList(terminal, cli.format(command), data, webhooksOf(terminal))
+    })
+
+  webhook
+    .command('show')
+    .description('show a webhook')
+    .argument('<name>', NAME)
+    .action(async (name: string, _options: object, command: Command) => {
+      const shown = await cli.calls(command).call<WireWebhook>('GET', pathOf(name))
+      printOne(terminal, cli.format(command), shown, { name, people: () => describe(shown) })
+    })
+
+  webhook
+    .command('test')
+    .description('send a message that says it is a test, and wait for the answer')
+    .argument('<name>', NAME)
+    .action(async (name: string, _options: object, command: Command) => {
+      const calls = cli.calls(command)
+      const { id } = await calls.call<WireDelivery>('POST', `${pathOf(name)}/test`)
+      await tellOutcome(cli, command, name, id)
+    })
+
+  webhook
+    .command('rotate')
+    .description('give it a new secret; the old one is good for a while')
+    .argument('<name>', NAME)
+    .option('--keep <duration>', 'how long the old one is good; a day if absent')
+    .action(async (name: string, options: { keep?: string }, command: Command) => {
+      const path = `${pathOf(name)}/rotate`
+      const made = await cli.calls(command).call<WireNewWebhook>('POST', path, { ...options })
+      printSecret(cli, command, made)
+    })
+
+  webhook
+    .command('rm')
+    .description('delete a webhook, and what is known of its messages')
+    .argument('<name>', NAME)
+    .action(async (name: string, _options: object, command: Command) => {
+      await cli.calls(command).call('DELETE', pathOf(name))
+      const people = () => `the webhook ${name} is deleted\n`
+      printOne(terminal, cli.format(command), { name, deleted: true }, { name, people })
+    })
+
+  webhook
+    .command('deliveries')
+    .description('what it sent, newest first, and what became of it')
+    .argument('<name>', NAME)
+    .option('-n, --limit <count>', 'how many to show', '20')
+    .action(async (name: string, { limit }: { limit: string }, command: Command) => {
+      const path = `${pathOf(name)}/deliveries?limit=${encodeURIComponent(limit)}`
+      const { data } = await cli.calls(command).call<WirePage<WireDelivery>>('GET', path)
+      printList(terminal, cli.format(command), data, deliveriesOf(terminal))
+    })
+
+  webhook
+    .command('redeliver')
+    .description('send a message again, and wait for the answer')
+    .argument('<name>', NAME)
+    .argument('<delivery>', 'such as dlv_00f3k9m2q7x')
+    .action(async (name: string, id: string, _options: object, command: Command) => {
+      await cli.calls(command).call('POST', `${deliveryPath(name, id)}/redeliver`)
+      await tellOutcome(cli, command, name, id)
+    })
+}
+
+function pathOf(name: string): string {
+  return `/v1/webhooks/${encodeURIComponent(name)}`
+}
+
+function deliveryPath(name: string, id: string): string {
+  return `${pathOf(name)}/deliveries/${encodeURIComponent(id)}`
+}
+
+/** The secret alone, so that it can be put where it belongs; it is the reason for asking. */
+function printSecret(cli: Cli, command: Command, made: WireWebhook | WireNewWebhook): void {
+  const { terminal } = cli
+  const format = cli.format(command)
+  const { name } = made
+  if (!('secret' in made)) {
+    return printOne(terminal, format, made, { name, people: () => `${name} is changed\n` })
+  }
+  printOne(terminal, format, made, { name: made.secret, people: () => `${made.secret}\n` })
+  if (format === 'table') terminal.err(`${name} signs with this. It is not shown again.\n`)
+}
+
+/** Waits for the outcome of the first try, and says it: with the code for the shell, too. */
+async function tellOutcome(cli: Cli, command: Command, name: string, id: string): Promise<void> {
+  const { terminal } = cli
+  const { body: _, ...outcome } = await settled(cli.calls(command), terminal, name, id)
+  const { state, status, error, next_attempt_at: next } = outcome
+  const again = next === null ? '' : `; next try ${next}`
+  const what =
+    state === 'delivered' ? `it answered ${status}` : `${error ?? 'no answer yet'}${again}`
+  printOne(terminal, cli.format(command), outcome, {
+    name: id,
+    people: () => `${id} ${state}: ${harmless(what)}\n`,
+  })
+  if (state !== 'delivered') cli.exitWith(EXIT.unexpected)
+}
+
+async function settled(
+  calls: ServerCalls,
+  terminal: Terminal,
+  name: string,
+  id: string,
+): Promise<WireDeliveryDetail> {
+  const until = terminal.now() + PATIENCE_MS
+  for (;;) {
+    const seen = await calls.call<WireDeliveryDetail>('GET', deliveryPath(name, id))
+    // A try under way has not been answered: only then is there no word of its end.
+    const isTried = seen.attempts > 0 && seen.took_ms !== null
+    if (seen.state !== 'pending' || isTried || terminal.now() > until) return seen
+    await terminal.sleep(LOOK_MS)
+  }
+}
+
+function describe(shown: WireWebhook): string {
+  const { jobs, failing_since: failing, previous_secret_until: until } = shown
+  const lines: [string, string][] = [
+    ['url', harmless(shown.url)],
+    ['events', shown.events.join(', ')],
+    ['jobs', jobs === null ? 'all' : jobs.join(', ')],
+    ['state', stateOf(shown)],
+    [
+      'secret',
+      `…${shown.secret_ending}${until === null ? '' : ` and the one before until ${until}`}`,
+    ],
+    ...(failing === null ? [] : [['failing', `since ${failing}`] as [string, string]]),
+  ]
+  return `${shown.name}\n${lines.map(([label, text]) => `  ${label.padEnd(8)}${text}\n`).join('')}`
+}
+
+function stateOf({
+  enabled,
+  disabled_reason: reason,
+  failing_since: failing,
+}: WireWebhook): string {
+  if (!enabled) return reason === null ? 'disabled' : `disabled: ${harmless(reason)}`
+  return failing === null ? 'enabled' : 'failing'
+}
+
+function webhooksOf(terminal: Terminal): Show<WireWebhook> {
+  return {
+    nameOf: ({ name }) => name,
+    empty: 'No webhooks yet. Try: punctual webhook add pager https://example.com/hook',
+    columns: [
+      { title: 'NAME', show: ({ name }) => name },
+      { title: 'STATE', show: stateOf, gives: true },
+      { title: 'EVENTS', show: ({ events }) => events.join(','), gives: true },
+      { title: 'JOBS', show: ({ jobs }) => jobs?.join(',') ?? 'all', gives: true },
+      { title: 'URL', show: ({ url }) => harmless(url), gives: true },
+      { title: 'CHANGED', show: ({ updated_at }) => ago(updated_at, terminal.now()) },
+    ],
+  }
+}
+
+function deliveriesOf(terminal: Terminal): Show<WireDelivery> {
+  return {
+    nameOf: ({ id }) => id,
+    empty: 'Nothing was sent yet. Try: punctual webhook test <name>',
+    columns: [
+      { title: 'ID', show: ({ id }) => id },
+      { title: 'EVENT', show: ({ event }) => event },
+      { title: 'RUN', show: ({ run }) => run ?? '-' },
+      { title: 'STATE', show: ({ state }) => state },
+      { title: 'TRIES', show: ({ attempts }) => String(attempts) },
+      { title: 'STATUS', show: ({ status }) => String(status ?? '-') },
+      { title: 'CREATED', show: ({ created_at }) => ago(created_at, terminal.now()) },
+      { title: 'ERROR', show: ({ error }) => harmless(error ?? ''), gives: true },
+    ],
+  }
+}
+
+function ago(time: string, now: number): string {
+  return `${formatDuration(Math.max(0, now - Date.parse(time)))} ago`
+}
