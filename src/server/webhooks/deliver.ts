@@ -18,8 +18,8 @@ export interface Deliverer {
 /** Tries under way at once: of this node, and of those to one endpoint. */
 const AT_ONCE = 32
 const AT_ONCE_TO_ONE = 4
-/** Longer than any try takes. */
-const LEASE_MS = 6 * DELIVERY_TIMEOUT_MS
+/** Longer than any try takes; what a node that died had taken is tried again after that. */
+const LEASE_MS = 2 * DELIVERY_TIMEOUT_MS
 /** What an endpoint says beyond its status is not read further than this. */
 const ANSWER_BYTES = 1_024
 const CLAIMS = 2 ** 48

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { SubmitAnswer } from '../../src/core/protocol.ts'
+import { postgresUrl } from '../support/servers.ts'
+import { openApi, type OpenApi } from '../api/open-api.ts'
+import { openReceiver } from './receiver.ts'
+
+const RUNS = 40
+
+/** Runs that are over, every other one in failure. */
+async function finish({ call }: OpenApi, job: string): Promise<string[]> {
+  const ids: string[] = []
+  for (let n = 0; n < RUNS; n += 1) {
+    const body = { run: n % 2 === 0 ? 'false' : 'true', job: `${job}-${n % 4 < 2 ? 'a' : 'b'}` }
+    ids.push((await call<SubmitAnswer>('POST', '/v1/runs', { body })).body.id)
+  }
+  for (const id of ids) await call('GET', `/v1/runs/${id}?wait=25s`)
+  return ids
+}
+
+test('two nodes tell everything once, and no message is on its way twice', async (t) => {
+  const receiver = await openReceiver(t)
+  const options = { store: await postgresUrl(), allowAddresses: [receiver.address] }
+  const nodes = [await openApi(t, options), await openApi(t, options)] as const
+  for (const node of nodes) await node.startWorker()
+  const held: (() => void)[] = []
+  // Answered in pairs, so that there always are messages on their way.
+  receiver.behave((response, nth) => {
+    held.push(() => response.writeHead(204).end())
+    if (nth % 2 === 0) for (const answer of held.splice(0)) answer()
+  })
+  const body = { name: 'pager', url: receiver.url, events: ['run.failed', 'run.succeeded'] }
+  await nodes[0].call('POST', '/v1/webhooks', { body })
+  const runs = (await Promise.all(nodes.map((node, index) => finish(node, `job-${index}`)))).flat()
+  await receiver.count(runs.length)
+  const told = receiver.received.map(({ body: { data } }) => String(data.run?.id))
+  assert.deepEqual(told.toSorted(), runs.toSorted())
+  assert.equal(new Set(receiver.received.map(({ id }) => id)).size, runs.length)
+  assert.deepEqual([...receiver.doubled], [])
+})
