@@ -34,6 +34,7 @@ import { createUndelivered } from './undelivered.ts'
 import { createFeed } from './events/feed.ts'
 import { changedBy, createNewsReader } from './events/changes.ts'
 import { createWatch } from './watch.ts'
+import { createSealer } from './webhooks/sealer.ts'
 import { startTelling, type TellingOptions } from './webhooks/telling.ts'
 
 export interface NodeOptions {
@@ -250,8 +251,9 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   board.learn(await store.lanesAfter(0))
   await queueBook.refresh()
   board.follow(queueBook.rulesOf)
+  const sealer = createSealer(vault, store)
   const telling = startTelling(options.telling, {
-    ...{ store, clock, random, catalog, mintId, storeNow, onError },
+    ...{ store, clock, random, catalog, sealer, mintId, storeNow, onError },
     onOutcome: metrics.onDelivery,
   })
   const refresh = refreshQueues({ book: queueBook, board, kick: ticker.kick })
@@ -280,7 +282,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     admin: createAdministration({
       ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
       ...{ keeping, progress, mintId },
-      ...{ sealer: telling.sealer, messages: telling.messages, onDelivery: telling.wake },
+      ...{ sealer, messages: telling.messages, onDelivery: telling.wake },
       onQueueChange: async () => void (await refresh()),
       onTokenChange: authenticator.forget,
     }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SubmitAnswer } from '../../src/core/protocol.ts'
+import { keysInMemory } from '../support/secret-keys.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { openApi, type OpenApi } from '../api/open-api.ts'
 import { openReceiver } from './receiver.ts'
@@ -21,7 +22,11 @@ async function finish({ call }: OpenApi, job: string): Promise<string[]> {
 test('two nodes tell everything once, and no message is on its way twice', async (t) => {
   const receiver = await openReceiver(t)
   const options = { store: await postgresUrl(), allowAddresses: [receiver.address] }
-  const nodes = [await openApi(t, options), await openApi(t, options)] as const
+  const secretKeys = keysInMemory('k1')
+  const nodes = [
+    await openApi(t, { ...options, secretKeys }),
+    await openApi(t, { ...options, secretKeys }),
+  ] as const
   for (const node of nodes) await node.startWorker()
   const held: (() => void)[] = []
   // Answered in pairs, so that there always are messages on their way.

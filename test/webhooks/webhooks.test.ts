@@ -10,6 +10,7 @@ import type {
 } from '../../src/core/views.ts'
 import type { WireRun } from '../../src/core/wire.ts'
 import { type OpenApi, openApi } from '../api/open-api.ts'
+import { keysInMemory } from '../support/secret-keys.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { assertSigned, openReceiver, type Receiver } from './receiver.ts'
 
@@ -114,6 +115,42 @@ test('a secret is shown once, and what stands for it afterwards is of no use', a
   assert.deepEqual(again.body.events, ['run.failed'])
 })
 
+test('its secret is kept with those of runs: sealed, out of sight, and sealed anew with them', async (t) => {
+  const receiver = await openReceiver(t)
+  const secretKeys = keysInMemory('k1')
+  const { call } = await openApi(t, { allowAddresses: [receiver.address], secretKeys })
+  const body = { name: 'pager', url: receiver.url, events: EVENTS }
+  const { secret } = (await call<WireNewWebhook>('POST', '/v1/webhooks', { body })).body
+  const sealedWith = async () => {
+    const { keys } = (await call<{ keys: object[] }>('GET', '/v1/secret-keys')).body
+    return keys
+  }
+  assert.deepEqual((await call('GET', '/v1/secrets')).body['data'], [])
+  assert.deepEqual(await sealedWith(), [{ id: 'k1', secrets: 1 }])
+  secretKeys.ids = ['k2', 'k1']
+  // The node has to notice its new key first, and say so.
+  const rotate = async () => (await call('POST', '/v1/secret-keys/rotate')).status === 200
+  await waitFor(rotate, { what: 'keys to be exchanged', deadlineMs: 60_000, intervalMs: 100 })
+  assert.deepEqual(await sealedWith(), [{ id: 'k2', secrets: 1 }])
+  await call('POST', '/v1/webhooks/pager/test')
+  assertSigned((await receiver.count(1))[0]!, secret)
+
+  await call('POST', '/v1/webhooks/pager/rotate', { body: {} })
+  await call('POST', '/v1/webhooks/pager/rotate', { body: {} })
+  assert.deepEqual(await sealedWith(), [{ id: 'k2', secrets: 2 }])
+  await call('POST', '/v1/webhooks', { body })
+  await call('DELETE', '/v1/webhooks/pager')
+  assert.deepEqual(await sealedWith(), [{ id: 'k2', secrets: 0 }])
+})
+
+test('without a key there are no webhooks', async (t) => {
+  const { call } = await openApi(t, { secretKeys: keysInMemory() })
+  const body = { name: 'pager', url: 'https://example.com', events: EVENTS }
+  const { status, body: problem } = await call('POST', '/v1/webhooks', { body })
+  assert.deepEqual([status, problem['code']], [409, 'secret_key_missing'])
+  assert.deepEqual((await call('GET', '/v1/webhooks')).body['data'], [])
+})
+
 test('two secrets are good while one takes the place of the other', async (t) => {
   const { call, receiver, secret, settled } = await openStage(t)
   const mine = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
@@ -181,7 +218,7 @@ test('an endpoint that says 410 is not asked again, and the record says who stop
   const audit = await call<WirePage<WireAudit>>('GET', '/v1/audit')
   assert.deepEqual(
     audit.body.data.map(({ action }) => action),
-    ['webhook.disable', 'webhook.put'],
+    ['webhook.disable', 'webhook.put', 'secret.put'],
   )
   assert.equal(receiver.received.length, 1)
 })

@@ -46,7 +46,7 @@ export function createSecrets(deps: {
     },
 
     async list(project, { limit, cursor }) {
-      const after = readNameCursor(cursor, VARIABLE)
+      const after = readNameCursor(cursor, VARIABLE) || AFTER_OUR_OWN
       const projectId = await catalog.findProject(project)
       if (projectId === null) return { data: [], next_cursor: null }
       const size = pageLimit(limit)
@@ -77,6 +77,9 @@ export function createSecrets(deps: {
     },
   }
 }
+
+/** Names that we give ourselves begin with a dot, and stand before all that people can choose. */
+const AFTER_OUR_OWN = '/'
 
 function show(record: SecretRecord, nameOf: (actor: number | null) => string): WireSecret {
   const { name, version, keyId, updatedAt, updatedBy } = record

@@ -86,16 +86,19 @@ export function createWebhooks(deps: {
   const get = async (project: string, name: string) =>
     showWebhook(await find(project, name), await actors.names())
 
-  const seal = async (projectId: number, secret: string) => ({
-    sealed: await sealer.seal(projectId, secret),
+  const seal = async (by: By, projectId: number, name: string, secret: string) => ({
+    sealed: await sealer.seal(by, projectId, name, secret),
     ending: endingOf(secret),
   })
 
   const rotate = async (by: By, name: string, secret: string, keepMs: number) => {
-    const { projectId } = await find(by.project, name)
+    const { projectId, previous } = await find(by.project, name)
+    const kept = await seal(by, projectId, name, secret)
     const audit = auditOf(by, projectId, 'webhook.rotate', name, { keep_ms: keepMs })
-    const change = { projectId, name, secret: await seal(projectId, secret), keepMs, audit }
-    if (!(await store.rotateWebhook(change))) await find(by.project, name)
+    const isDone = await store.rotateWebhook({ projectId, name, secret: kept, keepMs, audit })
+    const unused = isDone ? previous?.sealed : kept.sealed
+    if (unused !== undefined) await sealer.discard(by, projectId, unused)
+    if (!isDone) await find(by.project, name)
   }
 
   return {
@@ -103,17 +106,20 @@ export function createWebhooks(deps: {
       const { url, events, jobs = null, enabled = true } = input
       requireUrl(url)
       const given = input.secret === undefined ? null : requireSecret(input.secret, 'secret')
-      const secret = given ?? mintSecret()
       const projectId = await catalog.project(by.project)
+      const known = await store.findWebhook({ projectId, name })
+      const secret = given ?? mintSecret()
+      const kept = known?.secret ?? (await seal(by, projectId, name, secret))
       // Where it leads is often a secret too, so the record names no more than the host.
       const detail = { host: new URL(url).host, events, jobs, enabled }
       const fate = await store.putWebhook({
         ...{ projectId, name, url, enabled, once, most: LIMITS.webhooks },
         events: bitsOf(events),
         jobs: jobs === null ? null : JSON.stringify(jobs),
-        secret: await seal(projectId, secret),
+        secret: kept,
         audit: auditOf(by, projectId, 'webhook.put', name, detail),
       })
+      if (fate !== 'created' && !known) await sealer.discard(by, projectId, kept.sealed)
       if (fate === 'exists') {
         throw new PunctualError('webhook_exists', `there is a webhook ${name} already`)
       }
@@ -124,9 +130,10 @@ export function createWebhooks(deps: {
       if (fate === 'created') {
         return { isNew: true, webhook: { ...(await get(by.project, name)), secret } }
       }
-      const { secret: known } = await find(by.project, name)
-      if (given !== null && (await sealer.open(projectId, known.sealed)) !== given) {
-        await rotate(by, name, given, KEEP_MS)
+      if (given !== null) {
+        const { secret: current } = await find(by.project, name)
+        const [opened] = await sealer.open(projectId, [current.sealed])
+        if (opened !== given) await rotate(by, name, given, KEEP_MS)
       }
       return { isNew: false, webhook: await get(by.project, name) }
     },
@@ -141,9 +148,12 @@ export function createWebhooks(deps: {
     },
 
     async remove(by, name) {
-      const { projectId } = await find(by.project, name)
+      const { projectId, secret, previous } = await find(by.project, name)
       const audit = auditOf(by, projectId, 'webhook.delete', name)
       if (!(await store.deleteWebhook({ projectId, name, audit }))) await find(by.project, name)
+      for (const { sealed } of previous ? [secret, previous] : [secret]) {
+        await sealer.discard(by, projectId, sealed)
+      }
     },
 
     async rotate(by, name, { secret: given, keepMs = KEEP_MS }) {

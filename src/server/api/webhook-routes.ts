@@ -50,7 +50,7 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
       permission: 'administer',
       reference: {
         answers: { 201: 'CreatedWebhook' },
-        problems: ['webhook_exists', 'too_many_webhooks'],
+        problems: ['webhook_exists', 'too_many_webhooks', 'secret_key_missing'],
       },
     },
     schema: { summary: 'Create a webhook', body: NewWebhook },
@@ -79,7 +79,7 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
       permission: 'administer',
       reference: {
         answers: { 201: 'CreatedWebhook', 200: 'Webhook' },
-        problems: ['too_many_webhooks'],
+        problems: ['too_many_webhooks', 'secret_key_missing'],
       },
     },
     schema: { summary: 'Create a webhook, or replace what it says', params, body: Webhook },
@@ -110,7 +110,10 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
     url: '/v1/webhooks/:name/rotate',
     config: {
       permission: 'administer',
-      reference: { answers: { 200: 'CreatedWebhook' }, problems: ['webhook_not_found'] },
+      reference: {
+        answers: { 200: 'CreatedWebhook' },
+        problems: ['webhook_not_found', 'secret_key_missing'],
+      },
     },
     schema: { summary: 'Give a webhook a new secret', params, body: Rotation },
     handler: (request) => {

@@ -30,7 +30,7 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 export function createDeliverer(deps: {
   readonly store: DeliveryStore
   readonly outbound: Outbound
-  readonly sealer: Sealer
+  readonly sealer: Pick<Sealer, 'open'>
   readonly clock: Clock
   readonly random: Random
   storeNow(): number
@@ -45,9 +45,7 @@ export function createDeliverer(deps: {
 
   const send = async (delivery: ClaimedDelivery): Promise<number> => {
     const { id, url, body, projectId } = delivery
-    const secrets = await Promise.all(
-      delivery.secrets.map((sealed) => sealer.open(projectId, sealed)),
-    )
+    const secrets = await sealer.open(projectId, delivery.secrets)
     const message = { id: publicId('dlv', id), body, at: Math.floor(clock.now() / 1_000) }
     const { status } = await outbound.send({
       url,

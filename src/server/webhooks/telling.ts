@@ -7,12 +7,11 @@ import { forgetDeliveries, LOOK_MS, tellWebhooks } from '../loops/tell-webhooks.
 import { createDeliverer, type DeliveryOutcome } from './deliver.ts'
 import { createExpandOutbox } from './expand.ts'
 import { createMessages, type Messages } from './messages.ts'
-import { type Sealer, unsealed } from './sealer.ts'
+import type { Sealer } from './sealer.ts'
 
 /** What a node needs to tell others what happened. */
 export interface TellingOptions {
   readonly outbound: Outbound
-  readonly sealer?: Sealer
   /** How others reach this server, if it is known. */
   ownUrl?(): string | undefined
 }
@@ -20,7 +19,6 @@ export interface TellingOptions {
 /** A node's part in telling webhooks. Any node tells for all. */
 export interface Telling {
   readonly messages: Messages
-  readonly sealer: Sealer
   /** Something is due now. */
   wake(): void
   stop(): Promise<void>
@@ -36,6 +34,7 @@ export function startTelling(
     readonly clock: Clock
     readonly random: Random
     readonly catalog: Catalog
+    readonly sealer: Sealer
     mintId(): number
     storeNow(): number
     onOutcome(outcome: DeliveryOutcome): void
@@ -45,14 +44,13 @@ export function startTelling(
   const { store, clock, catalog, mintId, storeNow, onError } = deps
   const ownUrl = options?.ownUrl ?? (() => undefined)
   const messages = createMessages({ store, catalog, ownUrl })
-  const sealer = options?.sealer ?? unsealed
-  if (!options) return { messages, sealer, wake() {}, async stop() {} }
+  if (!options) return { messages, wake() {}, async stop() {} }
 
   const { outbound } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const onRoom = () => telling.wake()
-  const deliverer = createDeliverer({ ...deps, outbound, sealer, onRoom })
+  const deliverer = createDeliverer({ ...deps, outbound, onRoom })
   const expand = createExpandOutbox({ store, catalog, messages, mintId })
   const telling = startLoop(tellWebhooks({ store, expand, deliverer, storeNow }), {
     ...{ clock, signal, onError, idleMs: LOOK_MS },
@@ -62,7 +60,6 @@ export function startTelling(
   })
   return {
     messages,
-    sealer,
     wake: telling.wake,
     async stop() {
       stopping.abort()
