@@ -37,7 +37,7 @@ export const checks: Check[] = [
       for (const line of printed.split('\n').filter((each) => /gone after .* at most/.test(each))) {
         report.figure('chaos', line.trim())
       }
-      assert.equal(printed.match(/^ +0 violations$/gm)?.length, 2, printed.slice(-2_000))
+      assert.doesNotMatch(printed, /^ +[1-9]\d* violations$/m)
     },
   },
   {
