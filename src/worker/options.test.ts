@@ -38,6 +38,7 @@ test('everything but client, name and handlers has a default', () => {
     labels: {},
     executors: ['handler:job'],
     slots: 10,
+    features: ['secrets'],
   })
   assert.equal(pollMs, 10_000)
 })
