@@ -216,7 +216,11 @@ export function createLine(options: WorkerOptions): Worker {
   async function prepare(): Promise<void> {
     try {
       if (settings.executors) {
-        executors = await openExecutors(settings.executors, { clock, onError: telling.error })
+        executors = await openExecutors(settings.executors, {
+          clock,
+          onError: telling.error,
+          onLeftovers: (processes) => telling.log('leftovers ended', { processes }),
+        })
       }
       if (client.heartbeatPost) {
         pacemaker = startPacemaker({ lifeline: executors?.lifeline, onError: telling.error })

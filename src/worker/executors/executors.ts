@@ -1,10 +1,14 @@
-import type { Clock } from '../../core/clock.ts'
 import type { HttpWork } from '../../core/http-work.ts'
 import type { Assignment } from '../../core/protocol.ts'
 import { PROCESS_EXECUTORS, type Work } from '../../core/work.ts'
 import { type AllowList, NOTHING_ALLOWED } from '../../outbound/allow-list.ts'
 import { createOutbound } from '../../outbound/outbound.ts'
-import { openProcesses, type Processes, type ProcessOptions } from '../processes/processes.ts'
+import {
+  type Opening,
+  openProcesses,
+  type Processes,
+  type ProcessOptions,
+} from '../processes/processes.ts'
 import { createShelf, type Shelf } from '../processes/shelf.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
 import { type ContainerOptions, openContainers } from './container/containers.ts'
@@ -48,11 +52,11 @@ export interface Executors {
 
 export async function openExecutors(
   options: ExecutorOptions,
-  { clock, onError }: { clock: Clock; onError(error: unknown): void },
+  opening: Opening,
 ): Promise<Executors> {
+  const { clock, onError } = opening
   const byName = new Map<string, BeginWork>()
-  const processes =
-    options.processes && (await openProcesses(options.processes, { clock, onError }))
+  const processes = options.processes && (await openProcesses(options.processes, opening))
   const shelf = processes?.shelf ?? createShelf()
   const echo = options.processes?.echo
   if (processes) {

@@ -151,9 +151,11 @@ function readStat(pid: number) {
   }
 }
 
-/** When it was started, in hundredths of a second after the machine was. */
+/** When it was started, in hundredths of a second after the machine was, unless it is dead. */
 export function startedTicks(pid: number): number | undefined {
-  return readStat(pid)?.started
+  const stat = readStat(pid)
+  // Its parent may never bury it: the first process of many a container does not.
+  return stat?.state === 'Z' ? undefined : stat?.started
 }
 
 export function parentOf(pid: number): number | undefined {

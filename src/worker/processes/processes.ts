@@ -6,6 +6,7 @@ import type { Assignment } from '../../core/protocol.ts'
 import type { ProcessWork } from '../../core/work.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
 import type { LauncherOptions } from '../launcher/launcher.ts'
+import { killLeftovers } from '../launcher/leftovers.ts'
 import { openLifelineFile } from '../launcher/lifeline.ts'
 import { machineMonoNs } from '../system-clock.ts'
 import { createFileRoom } from './attempt-files.ts'
@@ -17,6 +18,14 @@ import { letThrough } from './command.ts'
 import { openLaunchers } from './launcher-pool.ts'
 import { ProcessAttempt, type ProcessDeps } from './process-attempt.ts'
 import { createShelf, type Shelf } from './shelf.ts'
+
+/** What is needed to begin, and who is told how it went. */
+export interface Opening {
+  readonly clock: Clock
+  onError(error: unknown): void
+  /** So many processes of a worker that was killed were still there, and are gone now. */
+  onLeftovers(count: number): void
+}
 
 export interface ProcessOptions {
   /** Processes that start the processes. */
@@ -57,10 +66,13 @@ const MS = 1_000_000
 
 export async function openProcesses(
   options: ProcessOptions,
-  { clock, onError }: { clock: Clock; onError(error: unknown): void },
+  { clock, onError, onLeftovers }: Opening,
 ): Promise<Processes> {
   const allowed = options.allowUsers ?? []
   const users = await findUsers(options.runAs ? [...allowed, options.runAs] : allowed)
+  // Before anything is taken: what is given out may be what still runs here.
+  const leftovers = killLeftovers()
+  if (leftovers > 0) onLeftovers(leftovers)
   void removeDeadRooms(onError).catch(onError)
   const shelf = createShelf()
   const lifeline = openLifelineFile()
