@@ -180,6 +180,16 @@ test('what every operation answers is what the reference says', async (t) => {
   await ask('GET /v1/webhooks/{name}/deliveries/{id}', delivery)
   await ask('POST /v1/webhooks/{name}/deliveries/{id}/redeliver', delivery)
   await ask('DELETE /v1/webhooks/{name}', webhook)
+  const secret = { parts: { name: 'PASSWORD' } }
+  for (const status of [201, 200]) {
+    const answer = await ask('PUT /v1/secrets/{name}', { ...secret, body: { value: 'hunter22' } })
+    assert.equal(answer.status, status)
+  }
+  await ask('POST /v1/runs', { body: { run: 'true', secrets: ['PASSWORD'], queue: 'mail' } })
+  await ask('GET /v1/secrets')
+  await ask('GET /v1/secret-keys')
+  await ask('POST /v1/secret-keys/rotate')
+  await ask('DELETE /v1/secrets/{name}', secret)
   await ask('GET /v1/audit', { query: '?limit=3' })
   await ask('PUT /v1/jobs/{name}', { parts: { name: 'idle' }, body: { run: 'true' } })
   await ask('DELETE /v1/jobs/{name}', { parts: { name: 'idle' } })

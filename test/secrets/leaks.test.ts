@@ -128,18 +128,19 @@ function filesBelow(path: string): Place[] {
 function requireTraces(places: readonly Place[], ids: readonly string[]): void {
   const textOf = (path: string) => String(places.find(([where]) => where === path)?.[1])
   assert.equal(textOf(`/v1/runs/${ids[0]}/logs/raw`), '***\n'.repeat(6))
-  const log = textOf(`/v1/runs/${ids[6]}/logs/raw`)
+  assert.match(textOf(`/v1/runs/${ids[3]}`), /exited with code 4: no luck with \*\*\*/)
+  const log = textOf(`/v1/runs/${ids[7]}/logs/raw`)
   assert.ok((log.match(/\*\*\*/g)?.length ?? 0) >= 60, log)
   assert.match(log, /ValueError: cannot log in with \*\*\*\n/)
-  assert.match(textOf(`/v1/runs/${ids[7]}`), /"result":\{"password":"\*\*\*"\}/)
+  assert.match(textOf(`/v1/runs/${ids[8]}`), /"result":\{"password":"\*\*\*"\}/)
   assert.match(
-    textOf(`/v1/runs/${ids[8]}`),
+    textOf(`/v1/runs/${ids[9]}`),
     /the result is not JSON: .+\*\*\*.+ is not valid JSON"/,
   )
-  assert.match(textOf(`/v1/runs/${ids[9]}`), /"result":\["\*\*\*"\]/)
-  assert.match(textOf(`/v1/runs/${ids[10]}/logs/raw`), /^(\*\*\*\n){1000}/)
-  assert.match(textOf(`/v1/runs/${ids[13]}`), /no luck with \*\*\*/)
-  const { result } = JSON.parse(textOf(`/v1/runs/${ids[14]}`)) as { result: object }
+  assert.match(textOf(`/v1/runs/${ids[10]}`), /"result":\["\*\*\*"\]/)
+  assert.match(textOf(`/v1/runs/${ids[11]}/logs/raw`), /^(\*\*\*\n){1000}/)
+  assert.match(textOf(`/v1/runs/${ids[14]}`), /no luck with \*\*\*/)
+  const { result } = JSON.parse(textOf(`/v1/runs/${ids[15]}`)) as { result: object }
   assert.deepEqual(result, { all: { PASSWORD: '***', URL: '***', KEY: '***' }, '***': 1 })
 }
 

@@ -23,6 +23,7 @@ export const LOUD: readonly WireSubmission[] = [
   { run: both('echo "$PASSWORD"; echo "$URL"; cat "$KEY_FILE"'), secrets },
   { run: `${both('env')}; set; exit 3`, secrets },
   { argv: ['sh', '-c', 'exec "/no/such/$PASSWORD"'], secrets },
+  { run: 'echo "::error::no luck with $PASSWORD"; echo "::progress::50 $URL"; exit 4', secrets },
   { argv: ['sh', '-xc', 'true "$PASSWORD" "$URL"'], secrets },
   // Letter by letter, so that no two of them come together.
   {

@@ -1,7 +1,7 @@
 import type { OpenApi } from '../open-api.ts'
 import type { Pool } from './pool.ts'
 
-/** A job, a queue, a token, a webhook, a worker and a run that has ended and printed something. */
+/** A job, a queue, a token, a secret, a webhook, a worker and a run that has ended and printed something. */
 export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
   const made = async <T extends object>(method: string, path: string, body: object): Promise<T> => {
     const answer = await call<T>(method, path, { body })
@@ -12,6 +12,7 @@ export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
   await made('PUT', '/v1/jobs/a', { task: 'a' })
   await made('PATCH', '/v1/queues/a', { default_timeout: '1h' })
   await made('POST', '/v1/tokens', { name: 'ci', role: 'viewer' })
+  await made('PUT', '/v1/secrets/PASSWORD', { value: 'hunter22' })
   await made('PUT', '/v1/webhooks/a', { url: 'http://127.0.0.1:9/', events: ['run.failed'] })
   await made('POST', '/v1/webhooks/a/test', {})
   const { session } = await made<{ session: string }>('POST', '/v1/workers', {

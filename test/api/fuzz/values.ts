@@ -1,5 +1,6 @@
 import { executor } from '../../../src/server/api/fields.ts'
 import { LABEL_VALUE, NAME, USER_NAME } from '../../../src/core/limits.ts'
+import { VARIABLE } from '../../../src/core/variable.ts'
 import type { Seeded } from '../../sim/seeded.ts'
 import { type Document, resolved, type Schema } from '../openapi-document.ts'
 import type { Pool } from './pool.ts'
@@ -34,6 +35,7 @@ export function createValues(document: Document, seeded: Seeded, pool: Pool): Va
     '^run_[0-9A-Za-z]{11}$': pool.run,
     '^ses_[0-9A-Za-z]{11}$': () => pool.session()?.session ?? 'ses_00000000001',
     '^[A-Za-z0-9._*-]{1,128}$': () => pick(['*', 'etl-*', pool.name()]),
+    [VARIABLE.source]: () => pick(['PASSWORD', 'PASSWORD', 'A_1', '_x']),
     [USER_NAME.source]: () => pick(['ada', 'nobody']),
     '^SIG[A-Z0-9+]{2,12}$': () => pick(['SIGKILL', 'SIGRTMIN+3']),
     '^[0-9]{1,4}$': () => String(between(1, 500)),
