@@ -222,10 +222,10 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       payloads,
       inputsOf,
       unlock: createUnlock({ vault, isEnding, fail }),
-      assignment: (lease, given) =>
-        assignmentOf(lease, {
-          ...{ catalog, lane: laneOf(lease), work: definitions.workOf(lease), ...given },
-        }),
+      assignment(lease, { input, secrets }) {
+        const work = definitions.workOf(lease)
+        return assignmentOf(lease, { catalog, lane: laneOf(lease), work, input, secrets })
+      },
     },
   }
 
