@@ -244,14 +244,14 @@ export interface HeartbeatAnswer {
 
 export interface LogMessage {
   readonly registration: number
-  /** At most one for an attempt. */
+  /** Those of one attempt numbered one after the other. */
   readonly chunks: readonly LogChunkMessage[]
   /** How far attempts say they are, where that is new. */
   readonly progress?: readonly (Held & Progress)[] | undefined
 }
 
 export interface LogChunkMessage extends Held {
-  /** Counted from 0; sent only once the one before is stored, and again until it is. */
+  /** Counted from 0; sent only with or after the one before it, and again until it is stored. */
   readonly chunk: number
   readonly entries: readonly Entry[]
 }

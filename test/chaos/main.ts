@@ -2,8 +2,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions } from '../support/read-options.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts'
+import { flood } from './flood.ts'
 import type { Plan, Result } from './scenario.ts'
 import * as scenarios from './scenarios.ts'
+import { SHORT_TIMES } from './short-times.ts'
 import { summaryOf } from './summary.ts'
 import { killWorkers } from './worker-deaths.ts'
 
@@ -38,6 +40,8 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     play: async (server, plan) => judge(await scenarios.postgresCuts(await server(), plan)),
   },
   'worker-kills': { faults: 25, play: (_, plan) => playDeaths('kill', plan) },
+  // Here a fault is a gigabyte.
+  flood: { faults: 10, play: (_, plan) => playFloods(plan) },
   'worker-freezes': { faults: 25, play: (_, plan) => playDeaths('freeze', plan) },
 }
 
@@ -66,6 +70,30 @@ async function playDeaths(kind: 'kill' | 'freeze', { faults, say }: Plan): Promi
       `${violations.length} violations`,
       ...violations,
     )
+    isClean &&= violations.length === 0
+  }
+  return { summary: lines.map((line) => `  ${line}`).join('\n'), isClean }
+}
+
+const GB = 1_000_000_000
+
+/** Lines without end, and then a line without end. */
+async function playFloods({ faults, say }: Plan): Promise<Verdict> {
+  const lines: string[] = []
+  let isClean = true
+  for (const [what, bytes, isOneLine] of [
+    [`${faults} GB in lines`, faults * GB, false],
+    ['1 GB in a single line', GB, true],
+  ] as const) {
+    const limitBytes = 64 * 1024 ** 2
+    const mostGapMs = SHORT_TIMES.leaseTtlMs / 2
+    const deadlineMs = 3_600_000
+    const report = await flood({ bytes, limitBytes, isOneLine, deadlineMs, mostGapMs })
+    const { tookMs, workerMb, longestGapMs, violations } = report
+    const rate = `${(bytes / 1_000 / tookMs).toFixed(0)} MB/s`
+    const beats = `${longestGapMs.toFixed(0)} ms without a heartbeat at most`
+    say(`${what}: ${rate}, ${workerMb.toFixed(0)} MB at most, ${beats}`)
+    lines.push(`${what}: ${violations.length} violations`, ...violations)
     isClean &&= violations.length === 0
   }
   return { summary: lines.map((line) => `  ${line}`).join('\n'), isClean }

@@ -27,14 +27,16 @@ export function createLogWriter(store: Pick<LogStore, 'appendLog'>): LogWriter {
   const take = (): Waiting[] => {
     const batch: Waiting[] = []
     const later: Waiting[] = []
-    const attempts = new Set<string>()
+    /** The chunk that would go on where a batch has come to, by attempt. */
+    const nexts = new Map<string, number>()
     let size = 0
     for (const item of waiting) {
       const attempt = `${item.chunk.runId}/${item.chunk.fence}`
-      const fits = batch.length < BATCH_CHUNKS && size < BATCH_BYTES && !attempts.has(attempt)
-      if (fits) {
+      const { chunk } = item.chunk
+      const fits = batch.length < BATCH_CHUNKS && size < BATCH_BYTES
+      if (fits && (nexts.get(attempt) ?? chunk) === chunk) {
         batch.push(item)
-        attempts.add(attempt)
+        nexts.set(attempt, chunk + 1)
         size += item.chunk.packed.length
       } else later.push(item)
     }

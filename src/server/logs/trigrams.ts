@@ -23,12 +23,16 @@ const SHORT_BYTES = 4 * FILTER_BYTES
 export function trigramsOf(chunk: Unpacked): Buffer | null {
   if (chunk.body.length < SHORT_BYTES || !endsLines(chunk)) return null
   const bytes = stripAnsi(chunk.body)
-  const filter = Buffer.alloc(FILTER_BYTES)
+  // A byte for a bit while it is made: nothing has to be read before it can be written.
+  const seen = new Uint8Array(BITS)
   let group = 0
   for (let at = 0; at < bytes.length; at += 1) {
-    group = ((group << 8) | fold(bytes[at] as number)) & THREE_BYTES
-    const bit = Math.imul(group, SPREAD) >>> SHIFT
-    filter[bit >> 3] = (filter[bit >> 3] as number) | (1 << (bit & 7))
+    group = ((group << 8) | (FOLDED[bytes[at] as number] as number)) & THREE_BYTES
+    seen[Math.imul(group, SPREAD) >>> SHIFT] = 1
+  }
+  const filter = Buffer.alloc(FILTER_BYTES)
+  for (let bit = 0; bit < BITS; bit += 1) {
+    filter[bit >> 3] = (filter[bit >> 3] as number) | ((seen[bit] as number) << (bit & 7))
   }
   return filter
 }
@@ -38,16 +42,19 @@ export function trigramBits(text: string): number[] {
   const bytes = Buffer.from(text)
   const bits = new Set<number>()
   for (let at = 2; at < bytes.length; at += 1) {
-    const [a, b, c] = bytes.subarray(at - 2, at + 1) as unknown as [number, number, number]
-    const group = (fold(a) << 16) | (fold(b) << 8) | fold(c)
+    let group = 0
+    for (const byte of bytes.subarray(at - 2, at + 1)) {
+      group = (group << 8) | (FOLDED[byte] as number)
+    }
     bits.add(Math.imul(group, SPREAD) >>> SHIFT)
   }
   return [...bits]
 }
 
-function fold(byte: number): number {
-  return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte
-}
+/** Every byte, and for a capital letter of ASCII the small one. */
+const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte,
+)
 
 /** Whether every line that begins here is in one piece: nothing of another stream in it, and its end. */
 export function endsLines({ head, body }: Unpacked): boolean {

@@ -57,6 +57,31 @@ export function logsContract(open: OpenStore): void {
   )
 
   test(
+    'several chunks of an attempt are stored at once, whether the first of them are known or not',
+    inWorld(async (world) => {
+      const lease = await world.start()
+      const other = await world.start()
+      const some = [0, 1, 2, 3, 4].map((chunk) => chunkOf(lease, chunk, chunk + 1))
+      const stored = async (...chunks: LogChunk[]) =>
+        (await append(world, ...chunks)).map((one) => (one === 'stale' ? one : one.stored))
+      assert.deepEqual(await stored(some[0]!, chunkOf(other, 0), some[1]!), [1, 1, 2])
+      assert.deepEqual(await stored(some[1]!, some[2]!, some[3]!), [2, 3, 4])
+      assert.deepEqual(await stored(chunkOf(lease, 5), chunkOf(lease, 6)), [4, 4])
+      assert.deepEqual(await stored(some[4]!), [5])
+      assert.deepEqual(
+        (await read(world, lease)).map(({ chunk, firstLine, lines }) => [chunk, firstLine, lines]),
+        [
+          [0, 0, 1],
+          [1, 1, 2],
+          [2, 3, 3],
+          [3, 6, 4],
+          [4, 10, 5],
+        ],
+      )
+    }),
+  )
+
+  test(
     'what an attempt prints that is over, or was never there, is stale and changes nothing',
     inWorld(async (world) => {
       const lease = await world.start()

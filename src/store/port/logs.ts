@@ -1,6 +1,9 @@
 /** What attempts printed. Chunks are kept as long as their run is. */
 export interface LogStore {
-  /** Stores chunks, at most one per attempt, in one transaction. One verdict each, in order. */
+  /**
+   * Stores chunks in one transaction; those of one attempt must be numbered one after the other. One
+   * verdict each, in order.
+   */
   appendLog(chunks: readonly LogChunk[]): Promise<readonly LogVerdict[]>
   /** Chunks of an attempt from a number on, in order. */
   logChunks(input: {

@@ -25,11 +25,17 @@ const APPEND = {
        SELECT chunk, first_line + lines AS next_line FROM log_chunk
         WHERE log_chunk.run_id = item.run_id AND log_chunk.fence = item.fence
         ORDER BY chunk DESC LIMIT 1) last ON true),
+  placed AS (
+    SELECT held.*, chunk >= next AND min(chunk) OVER attempt <= next AS is_new,
+           next_line + coalesce(sum(lines) FILTER (WHERE chunk >= next) OVER (
+             attempt ORDER BY chunk ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0
+           ) AS first_line
+      FROM held WINDOW attempt AS (PARTITION BY run_id, fence)),
   added AS (
     INSERT INTO log_chunk (run_id, fence, chunk, first_line, lines, trigrams, packed)
-    SELECT run_id, fence, chunk, next_line, lines, trigrams, packed FROM held WHERE chunk = next
+    SELECT run_id, fence, chunk, first_line, lines, trigrams, packed FROM placed WHERE is_new
         ON CONFLICT DO NOTHING)
-  SELECT nth::int, (next + (chunk = next)::int)::int AS stored FROM held`,
+  SELECT nth::int, CASE WHEN is_new THEN chunk + 1 ELSE next END AS stored FROM placed`,
 }
 /** What was stored before chunks were packed is still the text it was. */
 const CHUNKS_FROM = {

@@ -11,9 +11,11 @@ function create(limitBytes = 1_000_000_000) {
   const sent: Entry[] = []
   /** Sends everything that can be sent, as a server that stores it all. */
   const ship = () => {
-    for (let chunk = output.next(); chunk; chunk = output.next()) {
-      sent.push(...chunk.entries)
-      output.stored(chunk.chunk + 1)
+    for (let some = output.next(500_000); some.length > 0; some = output.next(500_000)) {
+      for (const { chunk, entries } of some) {
+        sent.push(...entries)
+        output.stored(chunk + 1)
+      }
     }
   }
   return { output, rooms, sent, ship }
@@ -27,7 +29,7 @@ test('little output is the last chunk, and nothing is sent', () => {
   write(output, 1, 2.4, 'hi\n')
   write(output, 2, 3, 'oh')
   output.end(5)
-  assert.equal(output.next(), undefined)
+  assert.deepEqual(output.next(), [])
   assert.deepEqual(output.summary(), {
     chunks: 1,
     bytes: 5,
@@ -86,7 +88,28 @@ test('a chunk is the same until it is stored', () => {
   output.stored(7)
   assert.deepEqual(output.next(), first)
   output.stored(1)
-  assert.deepEqual(output.next(), { chunk: 1, entries: [[2, 1, 'b\n']] })
+  assert.deepEqual(output.next(), [{ chunk: 1, entries: [[2, 1, 'b\n']] }])
+})
+
+test('more goes out at once if there is more, in order, and what was sent stays as it was', () => {
+  const { output } = create()
+  const line = `${'x'.repeat(89_999)}\n`
+  for (let i = 0; i < 8; i += 1) write(output, 1, i, line)
+  const first = output.next(500_000)
+  assert.deepEqual(
+    first.map(({ chunk, entries }) => [chunk, entries.length]),
+    [
+      [0, 2],
+      [1, 2],
+    ],
+  )
+  output.stored(1)
+  const rest = output.next(500_000)
+  assert.deepEqual(rest[0], first[1])
+  assert.deepEqual(
+    rest.map(({ chunk }) => chunk),
+    [1, 2],
+  )
 })
 
 test('a process that prints faster than it can be sent is held up, and let go again', () => {

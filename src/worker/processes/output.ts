@@ -42,7 +42,9 @@ export class Output {
   #ready: Entry[] = []
   #length = 0
   #bytes = 0
-  #sending: readonly Entry[] | undefined
+  /** Chunks that were cut and that the server does not have yet. */
+  #sending: (readonly Entry[])[] = []
+  #sendingLength = 0
   #stored = 0
   #hasRoom = true
   #isEnded = false
@@ -103,20 +105,25 @@ export class Output {
     return this.#length
   }
 
-  /** The chunk to send now; the same again until it is stored. */
-  next(): { chunk: number; entries: readonly Entry[] } | undefined {
-    if (!this.#sending) {
-      if (this.#ready.length === 0 || this.#isLast()) return undefined
-      this.#sending = this.#cut()
+  /** Chunks to send now, one at least and more as they fit; the same again until they are stored. */
+  next(mostLength = 0): readonly { chunk: number; entries: readonly Entry[] }[] {
+    while (this.#ready.length > 0 && !this.#isLast()) {
+      const isFull = this.#sendingLength + CHUNK_LENGTH > mostLength
+      if (isFull && this.#sending.length > 0) break
+      const chunk = this.#cut()
+      this.#sending.push(chunk)
+      this.#sendingLength += lengthOf(chunk)
     }
-    return { chunk: this.#stored, entries: this.#sending }
+    return this.#sending.map((entries, index) => ({ chunk: this.#stored + index, entries }))
   }
 
   /** The server has this many chunks. */
   stored(count: number): void {
-    if (count !== this.#stored + 1 || !this.#sending) return
-    this.#length -= lengthOf(this.#sending)
-    this.#sending = undefined
+    const first = this.#sending[0]
+    if (count !== this.#stored + 1 || !first) return
+    this.#sending.shift()
+    this.#sendingLength -= lengthOf(first)
+    this.#length -= lengthOf(first)
     this.#stored = count
     this.#review()
     this.#options.onChange()
@@ -124,7 +131,7 @@ export class Output {
 
   /** How it all ended, once only the last chunk is left. */
   summary(): OutputEnd | undefined {
-    if (!this.#isEnded || this.#sending || !this.#isLast()) return undefined
+    if (!this.#isEnded || this.#sending.length > 0 || !this.#isLast()) return undefined
     const last = this.#ready
     const { dropped } = this.#tail
     return {
@@ -136,7 +143,8 @@ export class Output {
   }
 
   #isLast(): boolean {
-    return this.#isEnded && this.#length <= LAST_LENGTH && this.#ready.length <= CHUNK_ENTRIES
+    const left = this.#length - this.#sendingLength
+    return this.#isEnded && left <= LAST_LENGTH && this.#ready.length <= CHUNK_ENTRIES
   }
 
   #cut(): Entry[] {

@@ -1,4 +1,5 @@
 import type { Progress } from '../../core/markers.ts'
+import type { Entry } from '../../core/output.ts'
 import type { Assignment, Held, LogChunkMessage } from '../../core/protocol.ts'
 import { type Bell, createBell } from '../bell.ts'
 import type { Output } from './output.ts'
@@ -33,7 +34,7 @@ export interface Shelf {
   /** Rings when something is added, and when something should leave soon. */
   readonly bell: Bell
   isUrgent(): boolean
-  /** What fits into one message: at most one chunk of each attempt, and how far each is. */
+  /** What fits into one message: chunks of each attempt, one at least, and how far each is. */
   gather(): Gathered
 }
 
@@ -65,15 +66,17 @@ export function createShelf(): Shelf {
         attempt.output.flush(attempt.elapsedMs())
         const news = attempt.said?.news(attempt.elapsedMs())
         if (news) progress.push({ run, fence, ...news })
-        const chunk = attempt.output.next()
-        if (!chunk) {
+        const chunks = attempt.output.next(MESSAGE_LENGTH - length)
+        if (chunks.length === 0) {
           // Nothing at the moment; it comes back when it prints again. What it said last goes with its end.
           if (!attempt.said?.isNews || attempt.output.isEnded) attempts.delete(attempt)
         } else {
-          const size = chunk.entries.reduce((sum, [, , text]) => sum + text.length, 0)
+          const size = lengthOf(chunks)
           if (gathered.length > 0 && length + size > MESSAGE_LENGTH) break
           length += size
-          gathered.push({ attempt, message: { run, fence, ...chunk } })
+          for (const chunk of chunks) {
+            gathered.push({ attempt, message: { run, fence, ...chunk } })
+          }
         }
       }
       // Whoever was served goes to the end of the line.
@@ -84,4 +87,10 @@ export function createShelf(): Shelf {
       return { chunks: gathered, progress }
     },
   }
+}
+
+function lengthOf(chunks: readonly { readonly entries: readonly Entry[] }[]): number {
+  let length = 0
+  for (const { entries } of chunks) for (const [, , text] of entries) length += text.length
+  return length
 }

@@ -151,7 +151,7 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
   },
   LogChunks: {
     ...registration,
-    chunks: 'What attempts printed since; at most one for each.',
+    chunks: 'What attempts printed since; those of one numbered one after the other.',
     progress: 'How far attempts say they are, where that is new.',
   },
   Leave: registration,

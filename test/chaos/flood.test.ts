@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { flood } from './flood.ts'
+
+const MB = 1_000_000
+
+for (const [what, isOneLine] of [
+  ['200 MB in lines', false],
+  ['200 MB in a single line', true],
+] as const) {
+  test(
+    `${what}: cut to the byte, no lease lost, and the worker stays small and lively`,
+    { skip: process.platform !== 'linux' && 'memory is read in /proc' },
+    async (t) => {
+      const plan = {
+        ...{ bytes: 200 * MB + 7, limitBytes: 8 * MB + 3, isOneLine },
+        ...{ deadlineMs: 240_000, mostGapMs: Number.POSITIVE_INFINITY },
+      }
+      const { violations, workerMb, longestGapMs, tookMs } = await flood(plan)
+      const figures = `${workerMb.toFixed(0)} MB at most, ${longestGapMs.toFixed(0)} ms between beats`
+      t.diagnostic(`${(tookMs / 1_000).toFixed(1)} s, ${figures}`)
+      assert.deepEqual(violations, [])
+    },
+  )
+}
