@@ -226,6 +226,8 @@ export interface Heartbeat {
   /** The last exchange whose answer was taken in: what it granted and is not held was never started. */
   readonly answered: number
   readonly held: readonly Held[]
+  /** Why the worker takes nothing, while it has put itself in quarantine. */
+  readonly quarantined?: string | undefined
 }
 
 /** A heartbeat for somebody who can do nothing but send it, to any of these addresses. */

@@ -126,8 +126,13 @@ export interface WireWorker {
   /** What it understands beyond the first version of the protocol. */
   readonly features: readonly string[]
   readonly projects: readonly string[]
+  /** `quarantined`: it takes nothing, because it could start nothing; `reason` says what went wrong. */
+  readonly state: 'active' | 'quarantined'
+  readonly reason: string | null
   readonly slots: number
   readonly running: number
+  /** Slots that are taken. */
+  readonly used: number
   readonly node: string
   readonly registered_at: string
   /** Null if it starts no processes. */

@@ -26,6 +26,8 @@ export interface MetricSources {
   queueDepths(): Promise<readonly { project: string; queue: string; ready: number }[]>
   live(): Promise<Readonly<Record<string, number>>>
   slots(): { used: number; free: number }
+  /** Workers of this node. */
+  workers(): { active: number; quarantined: number }
   readonly version: string
 }
 
@@ -165,6 +167,18 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
         const { used, free } = gauges.slots()
         this.set({ state: 'used' }, used)
         this.set({ state: 'free' }, free)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      ...{ name: 'punctual_workers', help: 'Workers of this node.' },
+      labelNames: ['state'],
+      collect() {
+        const { active, quarantined } = gauges.workers()
+        this.set({ state: 'active' }, active)
+        this.set({ state: 'quarantined' }, quarantined)
       },
     }),
   )

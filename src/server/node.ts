@@ -28,7 +28,7 @@ import { createRoster, type Roster } from './sessions/roster.ts'
 import { createUnlock } from './secrets/unlock.ts'
 import { NO_VAULT, type Vault } from './secrets/vault.ts'
 import { createDraft } from './submissions.ts'
-import { createLaneBoard } from './tick/lane-board.ts'
+import { createLaneBoard, type LaneBoard } from './tick/lane-board.ts'
 import { createTicker } from './tick/ticker.ts'
 import { createUndelivered } from './undelivered.ts'
 import { createFeed } from './events/feed.ts'
@@ -82,7 +82,8 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const watch = createWatch(clock)
   const metrics = createMetrics({
     live: async () => store.liveCounts(),
-    slots: () => slotsOf(roster),
+    slots: () => slotsOf(roster, board),
+    workers: () => workersOf(roster),
     version: options.version ?? 'unknown',
     async queueDepths() {
       const depths = new Map<string, { project: string; queue: string; ready: number }>()
@@ -162,7 +163,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
 
   const look = createLook({ store, board })
   const registry = createRegistry({
-    ...{ clock, random, config, store, membership, roster, giveBack, lose, look },
+    ...{ clock, random, config, store, membership, roster, giveBack, lose, look, onError },
   })
 
   const blobs = measured(options.blobs, { clock, onBlob: metrics.onBlob })
@@ -310,12 +311,18 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   }
 }
 
-function slotsOf(roster: Roster): { used: number; free: number } {
+function slotsOf(roster: Roster, board: LaneBoard): { used: number; free: number } {
   let used = 0
   let total = 0
   for (const { leases, offer } of roster.sessions.values()) {
-    used += leases.size
+    for (const { laneId } of leases.values()) used += board.get(laneId)?.lane.weight ?? 1
     total += offer.slots
   }
   return { used, free: Math.max(0, total - used) }
+}
+
+function workersOf({ sessions }: Roster): { active: number; quarantined: number } {
+  let quarantined = 0
+  for (const session of sessions.values()) if (session.quarantined !== null) quarantined += 1
+  return { active: sessions.size - quarantined, quarantined }
 }

@@ -3,6 +3,7 @@ import { LIMITS } from '../core/limits.ts'
 import type { Assignment, Done, Held } from '../core/protocol.ts'
 import type { StopCause } from './handler.ts'
 import { givenBack } from './outcome.ts'
+import type { Quarantine } from './quarantine.ts'
 import type { AttemptHooks, Begin, UnderWay } from './under-way.ts'
 
 /** One report stays well below the size of a request body, whatever escaping does to its texts. */
@@ -59,6 +60,8 @@ export interface BookOptions {
   readonly clock: Clock
   readonly slots: number
   readonly begin: Begin
+  /** Whether this worker is fit to take anything. */
+  readonly quarantine?: Quarantine | undefined
   /** Something changed that a message to the server could carry. */
   onChange(): void
   /** A handler of this job was told to stop and did not. */
@@ -68,7 +71,7 @@ export interface BookOptions {
 }
 
 export function createBook(options: BookOptions): Book {
-  const { clock, slots, begin, onChange, onIgnored, onForsaken } = options
+  const { clock, slots, begin, quarantine, onChange, onIgnored, onForsaken } = options
   const entries = new Map<string, Entry>()
   const finished = new Map<string, Done>()
   let forsaken: Held[] = []
@@ -98,12 +101,16 @@ export function createBook(options: BookOptions): Book {
     return entry?.fence === fence ? entry : undefined
   }
   const running = () => [...entries.values()].filter(({ done }) => !done)
-  const free = () => (isClosing ? 0 : Math.max(0, slots - occupied))
+  const free = () => {
+    const left = isClosing ? 0 : Math.max(0, slots - occupied)
+    return quarantine ? quarantine.allow(left) : left
+  }
 
   const hooks: AttemptHooks = {
     clock,
     onEnd(attempt, done) {
       const entry = entries.get(attempt.assignment.run)
+      if (done) quarantine?.ended(attempt.assignment, done)
       if (entry?.attempt === attempt) end(entry, done)
     },
     onReturn({ assignment }) {
@@ -123,6 +130,7 @@ export function createBook(options: BookOptions): Book {
 
   const start = (entry: Entry, assignment: Assignment) => {
     occupied += assignment.weight
+    quarantine?.began(assignment)
     entry.attempt = begin(assignment, hooks)
     entry.attempt.start()
   }

@@ -1,7 +1,9 @@
 import type { Clock, Random } from '../core/clock.ts'
+import { LIMITS } from '../core/limits.ts'
 import type { Heartbeat, HeartbeatAnswer, Held, Working } from '../core/protocol.ts'
 import type { Book } from './book.ts'
 import { type Lease, leaseSpanMs } from './lease.ts'
+import type { Quarantine } from './quarantine.ts'
 import type { Pacemaker } from './pacemaker/pacemaker.ts'
 import { mustRegisterAgain } from './refusal.ts'
 import { send } from './send.ts'
@@ -13,6 +15,7 @@ export interface HeartbeatDeps {
   readonly clock: Clock
   readonly random: Random
   readonly book: Book
+  readonly quarantine?: Pick<Quarantine, 'reason'> | undefined
   readonly lease: Lease
   readonly telling: Telling
   /** Beats when this thread is too busy to. */
@@ -28,7 +31,7 @@ export async function heartbeatLoop(session: Session, deps: HeartbeatDeps): Prom
   const { clock, random } = deps
   const { heartbeatMs, signal } = session
   // The first attempt may take the thread before the first heartbeat gets a turn.
-  noteDown(session, messageOf(session, deps.book), deps)
+  noteDown(session, messageOf(session, deps), deps)
   // Workers that registered together, after a server's restart, should not beat together.
   let waitMs = heartbeatMs * (0.5 + random() / 2)
   for (;;) {
@@ -49,7 +52,7 @@ export async function heartbeatLoop(session: Session, deps: HeartbeatDeps): Prom
 async function beat(session: Session, deps: HeartbeatDeps): Promise<'answered' | 'failed'> {
   const { client, clock, book, lease, telling } = deps
   const { id, leaseTtlMs, signal } = session
-  const message = messageOf(session, book)
+  const message = messageOf(session, deps)
   const sentMono = clock.mono()
   deps.onHeartbeat()
   noteDown(session, message, deps)
@@ -69,8 +72,13 @@ async function beat(session: Session, deps: HeartbeatDeps): Promise<'answered' |
   return 'answered'
 }
 
-function messageOf({ registration, answered }: Session, book: Book): Heartbeat {
-  return { registration, answered, held: book.held() }
+function messageOf(
+  { registration, answered }: Session,
+  { book, quarantine }: Pick<HeartbeatDeps, 'book' | 'quarantine'>,
+): Heartbeat {
+  const reason = quarantine?.reason ?? null
+  const quarantined = reason === null ? {} : { quarantined: reason.slice(0, LIMITS.reasonLength) }
+  return { registration, answered, held: book.held(), ...quarantined }
 }
 
 function noteDown(

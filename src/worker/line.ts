@@ -10,6 +10,7 @@ import { readOptions, type WorkerOptions } from './options.ts'
 import { type Pacemaker, startPacemaker } from './pacemaker/pacemaker.ts'
 import { shippingLoop } from './processes/shipping-loop.ts'
 import { isHopeless, mustRegisterAgain } from './refusal.ts'
+import { createQuarantine } from './quarantine.ts'
 import { createRegistrar } from './register.ts'
 import { send } from './send.ts'
 import type { Session } from './session.ts'
@@ -73,8 +74,13 @@ export function createLine(options: WorkerOptions): Worker {
   let executors: Executors | undefined
   let pacemaker: Pacemaker | undefined
 
+  const quarantine = createQuarantine({
+    ...{ clock, telling, signal: closed.signal },
+    onChange: () => bell.ring(),
+  })
   const book = createBook({
     clock,
+    quarantine,
     slots: settings.offer.slots,
     begin(assignment, hooks) {
       const { work, task, job } = assignment
@@ -112,6 +118,7 @@ export function createLine(options: WorkerOptions): Worker {
     clock,
     random,
     book,
+    quarantine,
     bell,
     lease,
     telling,

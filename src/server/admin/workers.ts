@@ -30,7 +30,8 @@ function serves(projects: readonly string[], project: string): boolean {
   return projects.length === 0 || projects.includes(project)
 }
 
-function show({ id, name, offer, since, nodeName, running }: SessionRecord): WireWorker {
+function show(record: SessionRecord): WireWorker {
+  const { id, name, offer, since, nodeName, running, used, quarantined } = record
   const { queues, labels, executors, projects, slots, execution } = readOffer(offer)
   return {
     session: publicId('ses', id),
@@ -39,8 +40,11 @@ function show({ id, name, offer, since, nodeName, running }: SessionRecord): Wir
     ...readPlacement(labels),
     executors,
     projects,
+    state: quarantined === null ? 'active' : 'quarantined',
+    reason: quarantined,
     slots,
     running,
+    used,
     node: nodeName,
     registered_at: formatTime(since, 'registered_at'),
     execution: execution ?? null,

@@ -106,7 +106,12 @@ export const Exchange = fields({
   wait_ms: wholeNumber(0, MAX_WAIT_MS),
 })
 
-export const Heartbeat = fields({ registration, answered: wholeNumber(0), held })
+export const Heartbeat = fields({
+  registration,
+  answered: wholeNumber(0),
+  held,
+  quarantined: Type.Optional(text(LIMITS.reasonLength)),
+})
 
 export const Log = fields({
   registration,

@@ -15,7 +15,7 @@ export interface RegistryOptions {
   readonly clock: Clock
   readonly random: Random
   readonly config: NodeConfig
-  readonly store: Pick<NodeStore, 'adopt' | 'forgetSession'>
+  readonly store: Pick<NodeStore, 'adopt' | 'forgetSession' | 'quarantineSession'>
   readonly membership: Membership
   readonly roster: Roster
   /** Finds out which lanes have work. */
@@ -24,6 +24,7 @@ export interface RegistryOptions {
   giveBack(leases: readonly Lease[]): void
   /** Counted: the attempt was started and its worker stopped it when its lease ran out. */
   lose(leases: readonly Lease[]): void
+  onError(error: unknown): void
 }
 
 /** Workers come, stay by heartbeat, come back under the same id, and go. */
@@ -38,6 +39,19 @@ export interface Registry {
 export function createRegistry(options: RegistryOptions): Registry {
   const { clock, config, roster, membership } = options
   const sharedOffer = createOffers()
+
+  /** For people on other nodes as well. Nothing depends on it, so nobody waits for it. */
+  const noteQuarantine = (session: Session, reason: string | null) => {
+    if (session.quarantined === reason) return
+    session.quarantined = reason
+    const { id, registration } = session
+    options.store
+      .quarantineSession({ session: id, registration, reason })
+      .catch((error: unknown) => {
+        session.quarantined = null
+        options.onError(error)
+      })
+  }
 
   return {
     async register(hello, project) {
@@ -119,6 +133,7 @@ export function createRegistry(options: RegistryOptions): Registry {
         throw new PunctualError('invalid_field', why, { field: 'answered' })
       }
       session.lastSeenMono = clock.mono()
+      noteQuarantine(session, message.quarantined ?? null)
       confirm(session, message.answered)
       const listed = new Map<number, number>()
       for (const [index, { run, fence }] of message.held.entries()) {

@@ -41,6 +41,8 @@ export interface Session {
   /** Slots asked for in claims under way. */
   promised: number
   lastSeenMono: number
+  /** Why the worker takes nothing, if it says so. */
+  quarantined: string | null
   /** The highest exchange seen, and the last one the worker confirmed. */
   exchange: number
   answered: number
@@ -68,6 +70,7 @@ export function createSession(input: {
     credit: 0,
     promised: 0,
     lastSeenMono: input.mono,
+    quarantined: null,
     exchange: 0,
     answered: 0,
     pending: null,

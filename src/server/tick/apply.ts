@@ -171,9 +171,15 @@ function applyClaims(
     context.turns.refund(claim.hint, (claim.sessions.length - leases.length) * weight)
     context.board.claimed(id, claim.sessions.length, leases, isProof[index] ?? false)
     for (const [row, lease] of leases.entries()) {
-      grant(claim.sessions[row], lease, weight, context)
+      grant(sessionOf(lease, row, claim.sessions), lease, weight, context)
     }
   }
+}
+
+/** Nearly always the one that was named for the row. */
+function sessionOf(lease: Lease, row: number, sessions: readonly Session[]): Session | undefined {
+  const named = sessions[row]
+  return named?.id === lease.session ? named : sessions.find(({ id }) => id === lease.session)
 }
 
 function grant(

@@ -303,16 +303,26 @@ export function administrationContract(open: OpenStore): void {
       const offer = '{"slots":4}'
       await store.adopt({ node, session, registration: 1, name: 'w', offer, held: [] })
       const listed = { id: session, name: 'w', offer, since: world.clock.now(), node }
-      assert.deepEqual(await mine(), [{ ...listed, nodeName: 'node', running: 0 }])
-      await world.submit(...world.newRuns(2))
-      await world.claim(2)
-      assert.equal(only(await mine()).running, 2)
+      const idle = { nodeName: 'node', running: 0, used: 0, quarantined: null }
+      assert.deepEqual(await mine(), [{ ...listed, ...idle }])
+      const spec = { project: world.projectName, queue: 'q', labels: [], executor: 'x', weight: 3 }
+      const laneId = only(await store.internLanes([spec]))
+      await world.submit(...world.newRuns(2, { laneId }))
+      await world.claim(2, { laneId })
+      const { running, used } = only(await mine())
+      assert.deepEqual([running, used], [2, 6])
+      const quarantine = (registration: number, reason: string | null) =>
+        store.quarantineSession({ session, registration, reason })
+      await quarantine(9, 'of another life')
+      assert.equal(only(await mine()).quarantined, null)
+      await quarantine(1, 'no shell')
+      assert.equal(only(await mine()).quarantined, 'no shell')
       await store.loseSession({ session, registration: 9 })
       assert.equal((await mine()).length, 1)
       await store.loseSession({ session, registration: 1 })
       assert.deepEqual(await mine(), [])
       await store.adopt({ node, session, registration: 2, name: 'w', offer, held: [] })
-      assert.equal((await mine()).length, 1)
+      assert.equal(only(await mine()).quarantined, null)
       await store.forgetSession({ session, registration: 2 })
       assert.deepEqual(await mine(), [])
     }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { claimNoOf, fenceOf } from '../../core/fence.ts'
-import type { LanePlace, NewRun } from '../port.ts'
+import type { EndCommand, LanePlace, NewRun } from '../port.ts'
 import { at, ids, only, runIds } from './fixture.ts'
 import { onSharedStore, type OpenStore } from './world.ts'
 
@@ -77,6 +77,45 @@ export function claimContract(open: OpenStore): void {
         leases.map(({ fence }) => fence),
         demand.salts.map((salt) => fenceOf(1, salt)),
       )
+    }),
+  )
+
+  test(
+    'a run that failed is dealt to another session than before, if the demand names one',
+    inWorld(async (world) => {
+      const [bad, good] = [world.mint(), world.mint()]
+      const failOn = async (session: number, how: Partial<EndCommand>) => {
+        const run = world.newRun()
+        await world.submit(run)
+        const lease = only(await world.claim(1, { session }))
+        await world.end(lease, { to: 'retry', cause: 'error', pos: world.mint(), ...how })
+        return run.id
+      }
+      const next = async (sessions: readonly number[]) =>
+        (await world.claim(0, { sessions })).map(({ runId, session }) => [runId, session])
+
+      const once = await failOn(bad, {})
+      assert.deepEqual(await next([bad, bad, good]), [[once, good]])
+      const mirrored = await failOn(bad, { cause: 'lost' })
+      assert.deepEqual(await next([good, bad, bad]), [[mirrored, good]])
+      const alone = await failOn(bad, {})
+      assert.deepEqual(
+        await next([bad, bad]),
+        [[alone, bad]],
+        'nobody else: it is not kept waiting',
+      )
+
+      const [first, failed] = [world.newRun(), await failOn(bad, {})]
+      await world.submit(first)
+      assert.deepEqual(await next([bad, good]), [
+        [first.id, bad],
+        [failed, good],
+      ])
+
+      const later = await failOn(bad, { delayMs: 1_000 })
+      world.clock.advance(1_000)
+      await world.store.promote({ positions: [world.mint()] })
+      assert.deepEqual(await next([bad, good]), [[later, good]])
     }),
   )
 

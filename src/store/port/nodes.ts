@@ -36,6 +36,12 @@ export interface NodeStore {
   forgetSession(input: { session: number; registration: number }): Promise<void>
   /** It has not been heard of for a lease. It may come back; until then nobody lists it. */
   loseSession(input: { session: number; registration: number }): Promise<void>
+  /** Why its worker takes nothing, by its own account; null when it does again. */
+  quarantineSession(input: {
+    session: number
+    registration: number
+    reason: string | null
+  }): Promise<void>
   /** Nodes that are alive. */
   countNodes(): Promise<number>
   /** Sessions bound to nodes that are alive, in order of name. */
@@ -58,6 +64,9 @@ export interface SessionRecord {
   readonly since: number
   readonly node: number
   readonly nodeName: string
-  /** Attempts it has under way. */
+  /** Attempts it has under way, and the slots they take. */
   readonly running: number
+  readonly used: number
+  /** Why it takes nothing, by its own account. */
+  readonly quarantined: string | null
 }

@@ -127,7 +127,10 @@ export type CancelVerdict =
 
 export interface ClaimDemand {
   readonly laneId: number
-  /** The session that gets the first row, the second, …; its length is the demand. */
+  /**
+   * The session that gets the first row, the second, …; its length is the demand. A run whose last
+   * attempt failed or was lost is dealt from the other end, if it would else meet the same session.
+   */
   readonly sessions: readonly number[]
   /** 20 random bits per row, for the fences. */
   readonly salts: readonly number[]

@@ -39,12 +39,12 @@ const PASS = {
   text: `
   WITH passed AS (
     DELETE FROM blocked WHERE run_id = ANY ($1::bigint[])
-    RETURNING run_id, gates, lane_id, rank, pos, attempt, lost, claim_no),
+    RETURNING run_id, gates, lane_id, rank, pos, attempt, lost, claim_no, avoid),
   holding AS (
     INSERT INTO gate_holder (gate_id, run_id) SELECT unnest(gates), run_id FROM passed),
   to_ready AS (
-    INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
-    SELECT lane_id, rank, pos, run_id, attempt, lost, claim_no FROM passed)
+    INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid)
+    SELECT lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid FROM passed)
   SELECT DISTINCT lane_id AS "laneId" FROM passed`,
 }
 const WAIT_AT = {

@@ -13,6 +13,7 @@ export interface Claims {
 const LANE_START = { rank: -(2 ** 15 - 1), pos: -1 }
 
 /**
+ * Who failed before sits at the other end of the demand (`shies`), where another session is, if any is.
  * One index range per lane, in the order of the index; rows another tick is taking are stepped over.
  * A row of `ready` is never updated, so its address stays good until we delete it. The specs are
  * fetched one by one with a LIMIT, which keeps the planner from joining all of history with a
@@ -24,14 +25,15 @@ export const CLAIM = {
   text: `
   WITH ${CLOCK},
   demand AS (
-    SELECT * FROM unnest($3::int[], $4::smallint[], $5::bigint[], $6::int[], $7::int[])
-      AS t (lane_id, floor_rank, floor_pos, wanted, first_seat)),
+    SELECT * FROM unnest($3::int[], $4::smallint[], $5::bigint[], $6::int[], $7::int[], $10::bigint[])
+      AS t (lane_id, floor_rank, floor_pos, wanted, first_seat, last_session)),
   picked AS MATERIALIZED (
     SELECT demand.lane_id, front.*,
-           (first_seat + row_number() OVER (
-             PARTITION BY demand.lane_id ORDER BY rank, pos, run_id))::int AS seat
+           (first_seat + abs(CASE WHEN shies THEN wanted + 1 ELSE 0 END - row_number() OVER (
+             PARTITION BY demand.lane_id, shies ORDER BY rank, pos, run_id)))::int AS seat
       FROM demand CROSS JOIN LATERAL (
-        SELECT ready.ctid AS place, rank, pos, run_id, attempt, lost, claim_no + 1 AS claim_no
+        SELECT ready.ctid AS place, rank, pos, run_id, attempt, lost, claim_no + 1 AS claim_no,
+               coalesce(avoid <> last_session, false) AS shies
           FROM ready
          WHERE ready.lane_id = demand.lane_id AND (rank, pos) > (floor_rank, floor_pos)
          ORDER BY rank, pos
@@ -53,7 +55,7 @@ export const CLAIM = {
       FROM taken CROSS JOIN clock)
   SELECT now, seat, run_id, rank, pos, attempt, lost, claim_no, project_id, job_id,
          created_at, due_at, timeout_ms, policy, input, version, work
-    FROM clock LEFT JOIN taken ON true ORDER BY seat`,
+    FROM clock LEFT JOIN taken ON true ORDER BY rank, pos, run_id`,
 }
 
 type ClaimedRow = [
@@ -90,6 +92,8 @@ interface LaneDemand {
   readonly floor: { readonly rank: number; readonly pos: number }
   readonly firstSeat: number
   readonly wanted: number
+  /** Whom runs that failed elsewhere are dealt from; null if demands share lanes. */
+  readonly lastSession: number | null
 }
 
 /** Throws at once when a value cannot be sent, like `insertRuns`. */
@@ -110,6 +114,7 @@ export function claimRuns(
     ints(lanes.map(({ firstSeat }) => firstSeat)),
     bigints(seats.map(({ session }) => session)),
     ints(seats.map(({ salt }) => salt)),
+    bigints(lanes.map(({ lastSession }) => lastSession)),
   ])
   return reportedElsewhere(answer.then((rows) => deal(rows, seats, demands.length, node)))
 }
@@ -132,6 +137,7 @@ function deal(
 /** Demands on the same lane are one look at it, dealt to the first demand first. */
 function seat(demands: readonly ClaimDemand[]): { lanes: LaneDemand[]; seats: Seat[] } {
   const byLane = Map.groupBy(demands.keys(), (index) => demands[index]!.laneId)
+  const isShared = byLane.size < demands.length
   const seats: Seat[] = []
   const lanes: LaneDemand[] = []
   for (const [laneId, indexes] of byLane) {
@@ -143,7 +149,8 @@ function seat(demands: readonly ClaimDemand[]): { lanes: LaneDemand[]; seats: Se
       }
     }
     const floor = lowestFloor(indexes.map((index) => demands[index]!))
-    lanes.push({ laneId, floor, firstSeat, wanted: seats.length - firstSeat })
+    const lastSession = isShared ? null : (seats[seats.length - 1]?.session ?? null)
+    lanes.push({ laneId, floor, firstSeat, wanted: seats.length - firstSeat, lastSession })
   }
   return { lanes, seats }
 }

@@ -42,7 +42,7 @@ export const END = {
   found AS MATERIALIZED (
     SELECT nth, item.run_id, item.fence, item.cause, item.delay_ms, item.pos,
            item.worker, item.message, item.result, item.process, held.project_id, held.lane_id, held.rank,
-           held.attempt, held.claim_no, held.started_at, held.gated, held.keyed, now, fate,
+           held.attempt, held.session, held.claim_no, held.started_at, held.gated, held.keyed, now, fate,
            CASE fate WHEN ${RETRY} THEN item.lost ELSE held.lost END AS lost,
            fate < ${RETRY} OR (fate = ${RETRY} AND delay_ms > 0) AS releases
       FROM item CROSS JOIN clock
@@ -68,13 +68,14 @@ export const END = {
     SELECT run_id, fence, attempt, cause, worker, message, process, started_at, now
       FROM found WHERE fate = ${RETRY}),
   to_ready AS (
-    INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
+    INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid)
     SELECT lane_id, rank, CASE fate WHEN ${RETRY} THEN pos ELSE run_id END, run_id,
-           CASE fate WHEN ${RETRY} THEN attempt + 1 ELSE attempt END, lost, claim_no
+           CASE fate WHEN ${RETRY} THEN attempt + 1 ELSE attempt END, lost, claim_no,
+           CASE fate WHEN ${RETRY} THEN session END
       FROM found WHERE NOT releases),
   to_timer AS (
-    INSERT INTO timer (due_at, run_id, lane_id, rank, attempt, lost, claim_no, gated)
-    SELECT now + delay_ms, run_id, lane_id, rank, attempt + 1, lost, claim_no, gated
+    INSERT INTO timer (due_at, run_id, lane_id, rank, attempt, lost, claim_no, gated, avoid)
+    SELECT now + delay_ms, run_id, lane_id, rank, attempt + 1, lost, claim_no, gated, session
       FROM found WHERE fate = ${RETRY} AND releases),
   freed_key AS (
     DELETE FROM dedupe

@@ -19,11 +19,12 @@ const PROMOTE = {
          ORDER BY due_at, run_id + 0 LIMIT $3::int FOR UPDATE SKIP LOCKED) t),
   gone AS (DELETE FROM timer WHERE ctid = ANY (ARRAY(SELECT place FROM due))),
   to_ready AS (
-    INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
-    SELECT lane_id, rank, pos, run_id, attempt, lost, claim_no FROM due WHERE NOT gated),
+    INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid)
+    SELECT lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid FROM due WHERE NOT gated),
   to_blocked AS (
-    INSERT INTO blocked (run_id, gate_id, gates, lane_id, rank, pos, attempt, lost, claim_no, recheck_at)
-    SELECT run_id, spec.gates[1], spec.gates, lane_id, rank, pos, attempt, lost, claim_no,
+    INSERT INTO blocked (run_id, gate_id, gates, lane_id, rank, pos, attempt, lost, claim_no,
+                         avoid, recheck_at)
+    SELECT run_id, spec.gates[1], spec.gates, lane_id, rank, pos, attempt, lost, claim_no, avoid,
            now + ${RECHECK_MS}
       FROM due CROSS JOIN clock
      CROSS JOIN LATERAL (SELECT gates FROM run WHERE run.id = due.run_id LIMIT 1) spec

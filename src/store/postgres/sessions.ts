@@ -15,7 +15,8 @@ const REGISTER = {
   SELECT $2::bigint, $3::bigint, $4::int, $5, $6, $7, now FROM clock
       ON CONFLICT (id) DO UPDATE
          SET registration = excluded.registration, node = excluded.node, name = excluded.name,
-             project = excluded.project, offer = excluded.offer, seen_at = excluded.seen_at
+             project = excluded.project, offer = excluded.offer, seen_at = excluded.seen_at,
+             quarantined = NULL
        WHERE s.registration < excluded.registration
          AND coalesce(s.project = excluded.project, true)
   RETURNING id`,
@@ -49,6 +50,11 @@ const LOSE = {
   name: 'lose-session',
   text: `UPDATE session SET offer = NULL WHERE id = $1::bigint AND registration = $2::bigint`,
 }
+const QUARANTINE = {
+  name: 'quarantine-session',
+  text: `
+  UPDATE session SET quarantined = $3 WHERE id = $1::bigint AND registration = $2::bigint`,
+}
 const COUNT_NODES = {
   name: 'count-nodes',
   text: `SELECT count(*) AS alive FROM node WHERE alive`,
@@ -57,9 +63,10 @@ const LIST_SESSIONS = {
   name: 'list-sessions',
   text: `
   SELECT s.id, s.name, s.offer, s.seen_at AS since, s.node, n.name AS "nodeName",
-         coalesce(busy.running, 0)::int AS running
+         coalesce(busy.running, 0)::int AS running, coalesce(busy.used, 0)::int AS used, s.quarantined
     FROM session s JOIN node n ON n.id = s.node AND n.alive AND s.offer IS NOT NULL
-    LEFT JOIN (SELECT session, count(*) AS running FROM lease GROUP BY session) busy
+    LEFT JOIN (SELECT session, count(*) AS running, sum(weight) AS used
+                 FROM lease JOIN lane ON lane.id = lane_id GROUP BY session) busy
       ON busy.session = s.id
    ORDER BY s.name COLLATE "C", s.id`,
 }
@@ -69,6 +76,14 @@ export async function loseSession(
   { session, registration }: Input<'loseSession'>,
 ): Promise<void> {
   await transact(db.duty, (work) => work.query(LOSE, [session, registration]), 'single')
+}
+
+export async function quarantineSession(
+  db: Database,
+  { session, registration, reason }: Input<'quarantineSession'>,
+): Promise<void> {
+  const values = [session, registration, reason]
+  await transact(db.duty, (work) => work.query(QUARANTINE, values), 'single')
 }
 
 export async function countNodes(db: Database): Promise<number> {

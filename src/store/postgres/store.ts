@@ -96,6 +96,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     adopt: (input) => sessions.adopt(db, input),
     forgetSession: (input) => sessions.forgetSession(db, input),
     loseSession: (input) => sessions.loseSession(db, input),
+    quarantineSession: (input) => sessions.quarantineSession(db, input),
     listSessions: () => sessions.listSessions(db),
     countNodes: () => sessions.countNodes(db),
 

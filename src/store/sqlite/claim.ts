@@ -6,7 +6,7 @@ import type { TickState } from './tick-state.ts'
 const COLUMNS = `
   id AS runId, project_id AS projectId, job_id AS jobId, rank, pos, attempt, lost,
   claim_no AS claimNo, created_at AS createdAt, due_at AS dueAt, timeout_ms AS timeoutMs,
-  policy, version, work, input, gates IS NOT NULL OR dedupe_key IS NOT NULL AS holds`
+  policy, version, work, input, session AS avoid, gates IS NOT NULL OR dedupe_key IS NOT NULL AS holds`
 export const READY_FROM_START = `
   SELECT ${COLUMNS} FROM run WHERE status = 0 AND lane_id = ? ORDER BY rank, pos LIMIT ?`
 export const READY_AFTER = `
@@ -17,24 +17,35 @@ export const LEASE = `
    WHERE id = ? AND status = 0`
 
 type Unclaimed = 'fence' | 'node' | 'session' | 'laneId' | 'cancelling' | 'startedAt'
-type ReadyRow = Omit<Lease, Unclaimed> & { readonly claimNo: number; readonly holds: number }
+interface ReadyRow extends Omit<Lease, Unclaimed> {
+  readonly claimNo: number
+  readonly holds: number
+  /** The session that failed or lost the attempt before. */
+  readonly avoid: number | null
+}
 
-export type Claim = (demand: ClaimDemand, tick: TickState) => Lease[]
+/** `isAlone`: no two demands of the tick are on one lane. */
+export type Claim = (demand: ClaimDemand, tick: TickState, isAlone: boolean) => Lease[]
 
 export function prepareClaim(db: Database): Claim {
   const fromStart = db.prepare<[number, number], ReadyRow>(READY_FROM_START)
   const after = db.prepare<[number, number, number, number], ReadyRow>(READY_AFTER)
   const lease = db.prepare(LEASE)
 
-  return ({ laneId, sessions, salts, floor }, { now, node, holding }) => {
+  return ({ laneId, sessions, salts, floor }, { now, node, holding }, isAlone) => {
     const limit = sessions.length
     const rows = floor
       ? after.all(laneId, floor.rank, floor.pos, limit)
       : fromStart.all(laneId, limit)
-    return rows.map((row, i) => {
+    const last = sessions.at(-1)
+    let [front, back] = [0, limit - 1]
+    return rows.map((row) => {
       const claimNo = row.claimNo + 1
-      const session = sessions[i] as number
-      const fence = fenceOf(claimNo, salts[i] as number)
+      // Who failed before sits at the other end of the demand, where another session is, if any is.
+      const shies = isAlone && row.avoid !== null && row.avoid !== last
+      const seat = shies ? back-- : front++
+      const session = sessions[seat] as number
+      const fence = fenceOf(claimNo, salts[seat] as number)
       if (row.holds === 1) holding.add(row.runId)
       lease.run(claimNo, fence, node, session, now, row.runId)
       return {

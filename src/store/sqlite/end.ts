@@ -22,13 +22,14 @@ export const succeed = (rows: string) => `
 export const RECORD_ATTEMPT = `
   INSERT INTO attempt (run_id, fence, attempt, cause, message, worker, process, started_at, finished_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+/** The session stays: the next attempt would rather meet another. */
 export const TO_TIMER = `
   UPDATE run SET status = 2, timer_at = ?, attempt = attempt + 1, lost = ?,
-         fence = NULL, node = NULL, session = NULL, started_at = NULL
+         fence = NULL, node = NULL, started_at = NULL
    WHERE id = ?`
 export const TO_READY = `
   UPDATE run SET status = 0, pos = ?, attempt = attempt + 1, lost = ?,
-         fence = NULL, node = NULL, session = NULL, started_at = NULL
+         fence = NULL, node = NULL, started_at = NULL
    WHERE id = ?`
 export const BACK_TO_READY = `
   UPDATE run SET status = 0, pos = id,

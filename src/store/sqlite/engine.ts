@@ -132,6 +132,7 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     adopt: (input) => write(() => sessions.adopt(input, now())),
     forgetSession: (input) => write(() => sessions.forgetSession(input)),
     loseSession: (input) => write(() => sessions.loseSession(input)),
+    quarantineSession: (input) => write(() => sessions.quarantineSession(input)),
 
     findProject: (name) => read(() => catalog.findProject(name)),
     findJob: (input) => read(() => catalog.findJob(input)),

@@ -27,25 +27,28 @@ export function prepareClaims(db: Database, claim: Claim): ClaimAll {
     demand: ClaimDemand,
     { projectId, queue }: RateKey,
     limited: LimitedLane[],
-    tick: TickState,
+    claimed: (demand: ClaimDemand) => Lease[],
+    now: number,
   ): Lease[] => {
     const { laneId, sessions } = demand
     const bucket = find.get(projectId, queue)
-    if (!bucket) return claim(demand, tick)
-    const room = roomIn(bucket, bucket, tick.now)
-    const leases = room > 0 ? claim({ ...demand, sessions: sessions.slice(0, room) }, tick) : []
-    const after = filled(bucket, bucket, tick.now, leases.length)
+    if (!bucket) return claimed(demand)
+    const room = roomIn(bucket, bucket, now)
+    const leases = room > 0 ? claimed({ ...demand, sessions: sessions.slice(0, room) }) : []
+    const after = filled(bucket, bucket, now, leases.length)
     if (leases.length > 0) fill.run(after.level, after.at, projectId, queue)
     if (leases.length === room && room < sessions.length) {
-      limited.push({ laneId, until: nextStartAt(bucket, after, tick.now) })
+      limited.push({ laneId, until: nextStartAt(bucket, after, now) })
     }
     return leases
   }
 
   return (demands, tick) => {
     const limited: LimitedLane[] = []
+    const isAlone = new Set(demands.map(({ laneId }) => laneId)).size === demands.length
+    const claimed = (demand: ClaimDemand) => claim(demand, tick, isAlone)
     const claims = demands.map((demand) =>
-      demand.rate ? claimWithin(demand, demand.rate, limited, tick) : claim(demand, tick),
+      demand.rate ? claimWithin(demand, demand.rate, limited, claimed, tick.now) : claimed(demand),
     )
     return { claims, limited }
   }

@@ -8,7 +8,8 @@ export const BIND_SESSION = `
     VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE
     SET node = excluded.node, registration = excluded.registration, name = excluded.name,
-        project = excluded.project, offer = excluded.offer, seen_at = excluded.seen_at
+        project = excluded.project, offer = excluded.offer, seen_at = excluded.seen_at,
+        quarantined = NULL
     WHERE excluded.registration > session.registration
       AND coalesce(session.project = excluded.project, 1)`
 export const MOVE_LEASE = `
@@ -20,15 +21,19 @@ export const FORGET_SESSION = `DELETE FROM session WHERE id = ? AND registration
 /** Leases are few and have an index; sessions are counted in one pass over them. */
 export const LIST_SESSIONS = `
   SELECT s.id, s.name, s.offer, s.seen_at AS since, s.node, n.name AS nodeName,
-         coalesce(busy.running, 0) AS running
+         coalesce(busy.running, 0) AS running, coalesce(busy.used, 0) AS used, s.quarantined
     FROM session s JOIN node n ON n.incarnation = s.node AND n.alive = 1 AND s.offer IS NOT NULL
-    LEFT JOIN (SELECT session, count(*) AS running FROM run WHERE status = 1 GROUP BY session) busy
+    LEFT JOIN (SELECT session, count(*) AS running, sum(lane.weight) AS used
+                 FROM run JOIN lane ON lane.id = run.lane_id WHERE status = 1 GROUP BY session) busy
       ON busy.session = s.id
    ORDER BY s.name, s.id`
 
 const COUNT_NODES = `SELECT count(*) FROM node WHERE alive = 1`
 
 export const LOSE_SESSION = `UPDATE session SET offer = NULL WHERE id = ? AND registration = ?`
+
+export const QUARANTINE_SESSION = `
+  UPDATE session SET quarantined = ? WHERE id = ? AND registration = ?`
 
 type Adoption = Parameters<NodeStore['adopt']>[0]
 
@@ -39,6 +44,7 @@ export interface Sessions {
   ): { adopted: readonly Lease[]; unlisted: readonly Lease[] } | null
   forgetSession(input: { session: number; registration: number }): void
   loseSession(input: { session: number; registration: number }): void
+  quarantineSession(input: { session: number; registration: number; reason: string | null }): void
 }
 
 export function prepareSessions(db: Database): Sessions {
@@ -48,6 +54,7 @@ export function prepareSessions(db: Database): Sessions {
   const owners = prepareOwners(db)
   const forget = db.prepare(FORGET_SESSION)
   const lose = db.prepare(LOSE_SESSION)
+  const quarantine = db.prepare(QUARANTINE_SESSION)
 
   return {
     adopt({ node, session, registration, name, project = null, offer = null, held }, now) {
@@ -70,6 +77,9 @@ export function prepareSessions(db: Database): Sessions {
     },
     loseSession({ session, registration }) {
       lose.run(session, registration)
+    },
+    quarantineSession({ session, registration, reason }) {
+      quarantine.run(reason, session, registration)
     },
   }
 }

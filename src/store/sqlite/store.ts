@@ -110,6 +110,7 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
     adopt: (input) => call('adopt', input),
     forgetSession: (input) => call('forgetSession', input),
     loseSession: (input) => call('loseSession', input),
+    quarantineSession: (input) => call('quarantineSession', input),
 
     internProjects: (names) => call('internProjects', names),
     findProject: (name) => call('findProject', name),

@@ -100,8 +100,14 @@ export const ADMIN_SHAPES = {
     executors: list({ type: 'string' }, 'What it can execute, such as `shell`.'),
     features: list({ type: 'string' }, 'What else it understands, such as `secrets`.'),
     projects: list({ type: 'string' }, 'Your project, if it serves only some; else empty.'),
+    state: word(
+      ['active', 'quarantined'],
+      '`quarantined`: it could start nothing, and takes nothing for a while.',
+    ),
+    reason: orNull(text('What went wrong, if it is quarantined.')),
     slots: whole('How much it runs at once.'),
     running: whole('How many attempts it has now.'),
+    used: whole('How many slots they take.'),
     node: text('The node it talks to.'),
     registered_at: time('Since when.'),
     execution: orNull(

@@ -148,6 +148,8 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     ...registration,
     answered: 'The last exchange whose answer was taken in.',
     held: 'Every attempt it holds.',
+    quarantined:
+      'Why this worker takes nothing for now: several attempts in a row could not be started.',
   },
   LogChunks: {
     ...registration,

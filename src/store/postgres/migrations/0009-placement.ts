@@ -12,6 +12,6 @@ export const placement: Migration = {
     `ALTER TABLE timer ADD COLUMN avoid bigint`,
     `ALTER TABLE blocked ADD COLUMN avoid bigint`,
     // Why a worker takes nothing, if it says so itself.
-    `ALTER TABLE session ADD COLUMN trouble text`,
+    `ALTER TABLE session ADD COLUMN quarantined text`,
   ],
 }

@@ -10,6 +10,6 @@ export const placement: Migration = {
     `ALTER TABLE queue ADD COLUMN rate_level INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE queue ADD COLUMN rate_at INTEGER NOT NULL DEFAULT 0`,
     // Why a worker takes nothing, if it says so itself.
-    `ALTER TABLE session ADD COLUMN trouble TEXT`,
+    `ALTER TABLE session ADD COLUMN quarantined TEXT`,
   ],
 }
