@@ -14,6 +14,7 @@ import type { AttemptHooks } from '../../under-way.ts'
 import { type Ending, PrintingAttempt, type PrintingDeps } from '../printing-attempt.ts'
 import { type AllowedMount, allowMounts } from './allowed-mounts.ts'
 import { ask, type Engine, lastLine } from './engine.ts'
+import { endHalfMade } from './half-made.ts'
 import type { Janitor } from './janitor.ts'
 import { wasKilledForMemory } from './kernel-log.ts'
 import { OWNER_LABEL } from './owner.ts'
@@ -91,12 +92,17 @@ export class ContainerAttempt extends PrintingAttempt {
     const { janitor, remove } = this.#deps
     const launcher = await this.#deps.launcher()
     await janitor.watch(this.#name)
+    let end: Ended | undefined
     try {
       if (this.stopped) return { settled: { kind: 'unstarted' } }
-      const end = await this.#run(launcher, order)
+      end = await this.#run(launcher, order)
       return await this.#conclude(end, files)
     } finally {
-      if (await remove(this.#name)) janitor.release(this.#name)
+      const isRemoved = await remove(this.#name)
+      if (end === 'lost' || (end && 'code' in end && end.code === null)) {
+        endHalfMade(new Set([this.#name]))
+      }
+      if (isRemoved) janitor.release(this.#name)
     }
   }
 

@@ -18,6 +18,7 @@ import type { ContainerOptions } from './containers.ts'
 import { parseAllowedMount } from './allowed-mounts.ts'
 import { createEngine } from './engine.ts'
 import { findEngine } from './find-engine.ts'
+import { endHalfMade } from './half-made.ts'
 import { OWNER_LABEL, ownOwner } from './owner.ts'
 
 let podman: ReturnType<typeof openPodman>
@@ -226,6 +227,20 @@ test('what dead workers left is removed, what living ones have is not', { skip }
   await waitFor(() => !podman.names().includes('dead'), { what: 'it to go', deadlineMs: 60_000 })
   assert.deepEqual(podman.names().toSorted(), ['elsewhere', 'living'])
   podman.ask('rm', '--force', 'elsewhere', 'living')
+})
+
+test('what an engine had half made when it was killed is ended too', { skip }, async () => {
+  // As far as podman gets before it notes that there is something to start.
+  podman.ask('create', '--name', 'half', '--network', 'none', ...RUN_ARGS, IMAGE, '/bin/true')
+  podman.ask('init', 'half')
+  const isThere = (pid: string) => spawnSync('ps', ['-o', 'stat=', '-p', pid]).stdout.length > 0
+  const first = podman.ask('inspect', '--format', '{{.State.Pid}}', 'half')
+  assert.ok(Number(first) > 1 && isThere(first))
+  endHalfMade(new Set(['other']))
+  assert.ok(isThere(first))
+  endHalfMade(new Set(['half']))
+  await waitFor(() => !isThere(first), { what: 'its first process to go' })
+  podman.ask('rm', '--force', 'half')
 })
 
 test('an engine that does not work is not offered, and the reason is known', { skip }, async () => {

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { DESCRIPTORS } from '../../launcher/messages.ts'
 import { watchLifeline } from '../../launcher/lifeline.ts'
 import { type Engine, removalOf } from './engine.ts'
+import { endHalfMade } from './half-made.ts'
 
 /**
  * The janitor: a small process that outlives a worker by just long enough to remove its containers.
@@ -34,4 +35,5 @@ function removeAll(): void {
   const { command, args, env } = engine
   const words = [...args, ...removalOf(engine, [...names])]
   spawnSync(command, words, { env: { ...env }, cwd: '/', stdio: 'ignore' })
+  endHalfMade(names)
 }
