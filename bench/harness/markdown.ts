@@ -5,6 +5,7 @@ import { spreadOf, type JudgedFigure, type JudgedTarget } from './verdict.ts'
 const DIGITS: Record<Unit, number> = {
   'runs/s': 0,
   'rows/s': 0,
+  'lines/s': 0,
   ms: 2,
   s: 2,
   MB: 1,

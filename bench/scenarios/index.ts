@@ -2,6 +2,7 @@ import type { Scenario } from '../harness/scenario.ts'
 import { against } from './against.ts'
 import { footprint } from './footprint.ts'
 import { history } from './history.ts'
+import { logs } from './logs.ts'
 import { latency } from './latency.ts'
 import { recovery } from './recovery.ts'
 import { shell } from './shell.ts'
@@ -15,6 +16,7 @@ export const SCENARIOS: readonly Scenario[] = [
   single,
   latency,
   shell,
+  logs,
   history,
   snapshot,
   vacuum,

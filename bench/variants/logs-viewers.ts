@@ -1,0 +1,66 @@
+import { Agent, request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect } from '../../src/client/index.ts'
+import { startChild } from '../harness/child.ts'
+import { measure, readSettings, verify } from '../harness/variant.ts'
+import { playRun } from '../load/played-run.ts'
+import { printedChunks } from '../load/printed-lines.ts'
+
+export interface ViewerSettings {
+  readonly store: string
+  readonly viewers: number
+  readonly bytes: number
+}
+
+/** Between two chunks, as a busy run prints them. */
+const PAUSE_MS = 200
+
+/** Many follow one run: when does the last of them have everything? */
+measure(async () => {
+  const { store, viewers, bytes } = readSettings() as ViewerSettings
+  const server = startChild('punctual-server.ts', { store })
+  const { url, token } = (await server.next('ready')) as unknown as { url: string; token: string }
+  const client = connect({ url, token })
+  const run = await playRun(client)
+  const agent = new Agent({ maxSockets: viewers })
+  const headers = { authorization: `Bearer ${token}` }
+  let watching = 0
+
+  /** Bytes of the stream, and how many events it had, until it ends. */
+  const follow = () =>
+    new Promise<{ events: number; endedMs: number }>((resolve, reject) => {
+      const asked = request(
+        `${url}/v1/runs/${run.id}/logs/follow`,
+        { agent, headers },
+        (answer) => {
+          let events = 0
+          watching += 1
+          answer.on('data', (data: Buffer) => {
+            for (let at = data.indexOf('\n\n'); at >= 0; at = data.indexOf('\n\n', at + 2))
+              events += 1
+          })
+          answer.on('end', () => resolve({ events, endedMs: performance.now() }))
+          answer.on('error', reject)
+        },
+      )
+      asked.on('error', reject)
+      asked.end()
+    })
+  const all = Array.from({ length: viewers }, follow)
+  while (watching < viewers) await pause(20)
+
+  let chunks = 0
+  for (const chunk of printedChunks(bytes)) {
+    await run.print([chunk])
+    chunks += 1
+    await pause(PAUSE_MS)
+  }
+  const endedMs = performance.now()
+  await run.end()
+  const seen = await Promise.all(all)
+  const late = Math.max(...seen.map((one) => one.endedMs)) - endedMs
+  for (const { events } of seen) verify('events of a viewer', chunks + 1, events)
+  await client.close()
+  await server.stop()
+  return { lastViewerMs: late }
+})
