@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Identity,
@@ -26,9 +26,13 @@ export function killLeftovers(directory = notesDirectory()): number {
     const launcher = identityOf(name)
     if (!launcher || !isGone(launcher, self)) continue
     const path = join(directory, name)
+    // Another worker that starts just now may have been faster.
+    const notes = tryTo(() => readNotes(path))
+    if (!notes) continue
     // Of a machine that was started anew, nothing is left but the note.
-    if (launcher.boot === self.boot) killed += killNoted(readNotes(path))
-    rmSync(path, { force: true })
+    if (launcher.boot === self.boot) killed += killNoted(notes)
+    // A group whose dead the kernel has not buried yet is for the next who looks.
+    if (!notes.cgroups.some((cgroup) => existsSync(cgroup))) rmSync(path, { force: true })
   }
   return killed
 }

@@ -62,12 +62,13 @@ describe('whatever a process has started', { skip }, () => {
       assert.equal(await one.ended, 'abandoned')
       if (containment !== 'pidns') killLeftovers()
       await waitFor(() => sleepers(nap).length === 0, { what: 'both to be dead' })
-      killLeftovers()
+      await waitFor(() => killLeftovers() === 0 && cgroupsOf(launcher.pid).length === 0, {
+        what: 'its control groups to go',
+      })
       const noted = readdirSync(notesDirectory()).filter((name) =>
         name.includes(`.${launcher.pid}.`),
       )
       assert.deepEqual(noted, [])
-      assert.deepEqual(cgroupsOf(launcher.pid), [])
     })
   }
 
