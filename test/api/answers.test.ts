@@ -187,6 +187,7 @@ test('what every operation answers is what the reference says', async (t) => {
   }
   await ask('POST /v1/runs', { body: { run: 'true', secrets: ['PASSWORD'], queue: 'mail' } })
   await ask('GET /v1/secrets')
+  await ask('GET /v1/storage')
   await ask('GET /v1/secret-keys')
   await ask('POST /v1/secret-keys/rotate')
   await ask('DELETE /v1/secrets/{name}', secret)
