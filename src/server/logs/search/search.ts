@@ -5,7 +5,7 @@ import { formatTime } from '../../../core/wire.ts'
 import type { LogStore, StoredChunk } from '../../../store/port.ts'
 import { STREAMS } from '../log-lines.ts'
 import type { LoggedAttempt, LogReader } from '../log-reader.ts'
-import { bitsOf, createMatcher, type Query } from './pattern.ts'
+import type { Query } from './pattern.ts'
 import type { Hit, OpenLine } from './scan.ts'
 import { createSearchThread } from './thread.ts'
 
@@ -61,6 +61,8 @@ export function createLogSearch({
 
   return {
     async search(attempt, { query, from, limit }, signal) {
+      // The first search loads what it needs; a server that is never searched does without.
+      const { bitsOf, createMatcher } = await import('./pattern.ts')
       // Here and not only on the thread: what is refused is refused before anything is read.
       createMatcher(query)
       const bits = bitsOf(query)
