@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { npm } from './commands.ts'
+import type { Check, Report } from './check.ts'
+import { measure, passTests } from './measuring.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** The last commit before execution was built. */
+const DOORS = 'b67b260'
+
+/** The acceptance of execution: containment, output, secrets, placement, limits, webhooks. */
+export const checks: Check[] = [
+  {
+    id: 'E1',
+    title: 'at every level of containment, killed and frozen workers leave nobody behind',
+    async run(report) {
+      const parts = ['test/chaos/worker-deaths', 'src/worker/launcher', 'src/worker/processes']
+      requireAll(await passTests(ROOT, parts, report), /needs the native launcher/)
+      await withoutViolations(['worker-kills', 'worker-freezes'], report)
+    },
+  },
+  {
+    id: 'E2',
+    title: 'floods, bombs and spinners cost nobody else anything, and are recorded',
+    async run(report) {
+      const parts = ['test/chaos/flood', 'limits-worker', 'temporary-directory']
+      requireAll(await passTests(ROOT, parts, report), /no limit of/)
+      await withoutViolations(['flood'], report)
+    },
+  },
+  {
+    id: 'E3',
+    title: 'a line of a gigabyte, a hit, and 500 who watch, soon',
+    run: (report) => measure(ROOT, ['logs'], report),
+  },
+  {
+    id: 'E4',
+    title: 'containers on a real engine; requests to hostile addresses never leave',
+    async run(report) {
+      const parts = ['src/outbound/', 'src/worker/executors/', 'test/cli/executors']
+      requireAll(await passTests(ROOT, parts, report), /podman/)
+    },
+  },
+  {
+    id: 'E5',
+    title: 'no secret is to be found anywhere, and no server starts without its key',
+    async run(report) {
+      const parts = [
+        'test/secrets/',
+        'masking/',
+        'secrets.test',
+        'server/secrets/',
+        'refused-start',
+      ]
+      await passTests(ROOT, parts, report)
+    },
+  },
+  {
+    id: 'E6',
+    title: 'queues in order, limits that do not leak, fair shares, and why a run waits',
+    async run(report) {
+      const parts = ['test/integration/', 'src/server/tick/', 'test/sim/', 'gates']
+      await passTests(ROOT, parts, report)
+    },
+  },
+  {
+    id: 'E7',
+    title: 'processes faster than before, placement and limits cheap, the rest as fast as it was',
+    run: (report) =>
+      measure(ROOT, ['shell', 'placement', 'limits', ['against', '--commit', DOORS]], report),
+  },
+  {
+    id: 'E8',
+    title: 'webhooks are told once for each end, again until they thank',
+    run: async (report) => void (await passTests(ROOT, ['test/webhooks/'], report)),
+  },
+]
+
+/** What is skipped for want of a tool has not been shown. */
+function requireAll(printed: string, missing: RegExp): void {
+  const skipped = printed.split('\n').filter((line) => line.includes(' — ') && missing.test(line))
+  assert.deepEqual(skipped, [])
+}
+
+async function withoutViolations(scenarios: readonly string[], report: Report): Promise<void> {
+  const printed = await npm(ROOT, ['run', 'chaos', '--', ...scenarios])
+  for (const line of printed.split('\n').filter((each) => /at most|MB/.test(each))) {
+    report.figure('chaos', line.trim())
+  }
+  assert.match(printed, /\b0 violations$/m)
+  assert.doesNotMatch(printed, /\b[1-9]\d* violations$/m)
+}
