@@ -12,6 +12,7 @@ export interface ReadSettings {
 }
 
 const PAGE = 500
+const FIRST_PAGES = 20
 
 /** How long a person waits for a part of a long log, over HTTP. */
 measure(async () => {
@@ -31,8 +32,14 @@ measure(async () => {
   }
   await get(`/v1/runs/${middle.id}`)
 
-  const first = await timed(() => get<WireLog>(`/v1/runs/${middle.id}/logs?limit=${PAGE}`))
-  verify('lines of the first page', PAGE, first.value.lines.length)
+  const firsts: number[] = []
+  for (let sample = 0; sample < FIRST_PAGES; sample += 1) {
+    const { value, ms } = await timed(() =>
+      get<WireLog>(`/v1/runs/${middle.id}/logs?limit=${PAGE}`),
+    )
+    verify('lines of the first page', PAGE, value.lines.length)
+    firsts.push(ms)
+  }
 
   const seeks: number[] = []
   for (let sample = 0; sample < samples; sample += 1) {
@@ -70,7 +77,7 @@ measure(async () => {
   await probing
   await server.stop()
   return {
-    firstPageMs: first.ms,
+    firstPageMs: quantile(firsts, 0.5),
     seekMs: quantile(seeks, 0.5),
     seekP99Ms: quantile(seeks, 0.99),
     literalMs: literal.ms,

@@ -87,10 +87,13 @@ export class FrameWriter {
 /** Reads the fields of one frame. One that is too short throws. */
 export class FrameContent {
   readonly #bytes: Buffer
+  readonly #rest: Buffer | undefined
   #at = 0
 
-  constructor(bytes: Buffer) {
+  /** `rest` is what follows these fields, if it lies somewhere else. */
+  constructor(bytes: Buffer, rest?: Buffer) {
     this.#bytes = bytes
+    this.#rest = rest
   }
   u8(): number {
     return this.#bytes.readUInt8(this.#take(1))
@@ -118,7 +121,7 @@ export class FrameContent {
     return Array.from({ length: this.u32() }, () => this.text())
   }
   rest(): Buffer {
-    return this.#bytes.subarray(this.#at)
+    return this.#rest ?? this.#bytes.subarray(this.#at)
   }
   #take(size: number): number {
     const start = this.#at
@@ -128,29 +131,68 @@ export class FrameContent {
   }
 }
 
-/** Puts frames together from whatever pieces arrive. */
+/** Frames whose rest is passed on in parts as it arrives, after so many bytes of fields. */
+export interface PassedOn {
+  readonly kind: number
+  readonly fieldBytes: number
+}
+
+/**
+ * Puts frames together from whatever pieces arrive. What processes print is passed on in these pieces
+ * as they are: gigabytes of it may come, and copying them would fill the memory of a worker with what
+ * it no longer needs.
+ */
 export function createFrameReader(
   deliver: (kind: number, content: FrameContent) => void,
+  passedOn: PassedOn = { kind: -1, fieldBytes: 0 },
 ): (piece: Buffer) => void {
-  let pieces: Buffer[] = []
-  let length = 0
-  let wanted = HEADER
+  const head = Buffer.alloc(HEADER + passedOn.fieldBytes)
+  /** Bytes of the head that it has, and that are here. */
+  let headLength = HEADER
+  let filled = 0
+  /** Bytes of the content that are still to come. */
+  let left = 0
+  let parts: Buffer[] = []
+
+  const readHead = () => {
+    const size = head.readUInt32LE(0)
+    if (size > LONGEST) throw new Error(`a frame of ${size} bytes`)
+    const isPassedOn = head[HEADER - 1] === passedOn.kind
+    if (isPassedOn && headLength === HEADER) {
+      headLength += passedOn.fieldBytes
+      return
+    }
+    left = size - (headLength - HEADER)
+    if (left < 0) throw new RangeError('a frame that is too short')
+    if (left === 0) readPart(head.subarray(0, 0))
+  }
+
+  const readPart = (part: Buffer) => {
+    left -= part.length
+    const kind = head[HEADER - 1] as number
+    const isPassedOn = headLength > HEADER
+    const fields = head.subarray(HEADER, headLength)
+    if (!isPassedOn) parts.push(part)
+    if (left === 0) {
+      headLength = HEADER
+      filled = 0
+    }
+    if (isPassedOn) return deliver(kind, new FrameContent(fields, part))
+    if (left > 0) return
+    const content = parts.length === 1 ? part : Buffer.concat(parts)
+    parts = []
+    deliver(kind, new FrameContent(content))
+  }
 
   return (piece) => {
-    pieces.push(piece)
-    length += piece.length
-    while (length >= wanted) {
-      const buffer = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
-      pieces = [buffer]
-      const size = HEADER + buffer.readUInt32LE(0)
-      if (size > HEADER + LONGEST) throw new Error(`a frame of ${size} bytes`)
-      wanted = size
-      if (length < size) return
-      deliver(buffer.readUInt8(HEADER - 1), new FrameContent(buffer.subarray(HEADER, size)))
-      const rest = buffer.subarray(size)
-      pieces = rest.length > 0 ? [rest] : []
-      length = rest.length
-      wanted = HEADER
+    for (let at = 0; at < piece.length;) {
+      const part = piece.subarray(at, at + (left > 0 ? left : headLength - filled))
+      at += part.length
+      if (left > 0) readPart(part)
+      else {
+        filled += part.copy(head, filled)
+        if (filled === headLength) readHead()
+      }
     }
   }
 }

@@ -5,7 +5,7 @@ import { createFrameReader } from './frames.ts'
 import { type LauncherOptions, programsFor } from './launcher-programs.ts'
 import type { Abilities, EndDetails, Order, Output, Report, StartOrder } from './messages.ts'
 import { orderFrame } from './order-frames.ts'
-import { readReport } from './report-frames.ts'
+import { OUTPUT_FRAMES, readReport } from './report-frames.ts'
 
 export type { LauncherOptions } from './launcher-programs.ts'
 
@@ -124,7 +124,7 @@ async function hold(
   for (const pipe of [orders, reports]) pipe?.on('error', () => {})
   reports?.on(
     'data',
-    createFrameReader((number, content) => hear(readReport(number, content, kind))),
+    createFrameReader((number, content) => hear(readReport(number, content, kind)), OUTPUT_FRAMES),
   )
   // It must not keep a worker alive that has nothing else to do.
   launcher.unref()

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import { type FrameContent, FrameWriter } from './frames.ts'
+import { type FrameContent, FrameWriter, type PassedOn } from './frames.ts'
 import type { Abilities, Containment, EndDetails, Limit, Output, Report } from './messages.ts'
 
 const KIND = { ready: 16, unstartable: 17, ended: 18, output: 19, refused: 20 } as const
@@ -8,6 +8,9 @@ const LIMITS: readonly Limit[] = ['memory', 'cpu', 'pids', 'files']
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
 const FLAGS = ['oom', 'timedOut', 'lapsed'] as const
 const NONE = -1
+
+/** What processes print: a child, a stream and a time come first. */
+export const OUTPUT_FRAMES: PassedOn = { kind: KIND.output, fieldBytes: 4 + 1 + 8 }
 
 const writer = new FrameWriter()
 
