@@ -241,10 +241,35 @@ export interface WireLogSearch {
   readonly complete: boolean
 }
 
+/** For programs: what keeps a run, or what became of it. A code is only ever added. */
+export const WHY_CODES = [
+  'not_due',
+  'retry_back_off',
+  'key_taken',
+  'passing',
+  'node_out_of_touch',
+  'project_paused',
+  'queue_paused',
+  'no_worker',
+  'no_fitting_worker',
+  'workers_quarantined',
+  'rate_limited',
+  'workers_busy',
+  'starting',
+  'running',
+  'stopping',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'skipped',
+] as const
+export type WhyCode = (typeof WHY_CODES)[number]
+
 /** Why a run is where it is, and what can be done about it. */
 export interface WireWhy {
   readonly run: string
   readonly state: string
+  readonly code: WhyCode
   readonly sentence: string
   readonly details: readonly string[]
   readonly fixes: readonly string[]

@@ -52,6 +52,7 @@ export function createAdministration(deps: {
   readonly messages: Messages
   mintId(): number
   storeNow(): number
+  mayPromise(): boolean
   onQueueChange(): Promise<void>
   onTokenChange(): void
   onDelivery(): void
@@ -77,6 +78,7 @@ export function createAdministration(deps: {
     }),
     runs: createRunReading({
       ...{ store, catalog, workers, watch, clock, progress, storeNow },
+      ...{ board, mayPromise: deps.mayPromise },
       queues: queueBook,
     }),
   }

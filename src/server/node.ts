@@ -282,7 +282,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     clientFor: (project, actor = null) => createLocalClient(project, actor, parts),
     admin: createAdministration({
       ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
-      ...{ keeping, progress, mintId },
+      ...{ keeping, progress, mintId, mayPromise: membership.mayPromise },
       ...{ sealer, messages: telling.messages, onDelivery: telling.wake },
       onQueueChange: async () => void (await refresh()),
       onTokenChange: authenticator.forget,

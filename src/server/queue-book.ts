@@ -1,5 +1,6 @@
 import type { LaneSpec } from '../core/lane.ts'
 import type { Submission } from '../core/protocol.ts'
+import type { Bucket, Rate } from '../core/rate.ts'
 import type { QueueRecord, QueueStore } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import type { LaneRules } from './tick/lane-board.ts'
@@ -7,10 +8,18 @@ import type { LaneRules } from './tick/lane-board.ts'
 /** The name under which a project speaks of all its queues. */
 export const ALL_QUEUES = '*'
 
+/** Whether a queue is paused, and by what; its rate and how much of it is used up. */
+export interface Standing {
+  readonly paused: 'queue' | 'project' | null
+  readonly rate: { readonly rate: Rate; readonly bucket: Bucket } | null
+}
+
 /** What was said about queues, as far as this node has heard. */
 export interface QueueBook {
-  /** Reads everything anew; true if the rules of lanes have changed. */
-  refresh(): Promise<boolean>
+  /** Reads everything anew. */
+  refresh(): Promise<void>
+  /** One text for everything `rulesOf` would say: another text, other rules. */
+  readonly rules: string
   settingOf(project: string, queue: string): QueueRecord | undefined
   /** Queues of a project that something was said about. */
   namesIn(project: string): string[]
@@ -18,6 +27,8 @@ export interface QueueBook {
   isResting(lane: Pick<LaneSpec, 'project' | 'queue'>): boolean
   /** What a node has to follow when it deals from this lane. */
   rulesOf(lane: Pick<LaneSpec, 'project' | 'queue'>): LaneRules
+  /** What keeps a queue from being served, as the store knows it now. */
+  standingOf(lane: Pick<LaneSpec, 'project' | 'queue'>): Promise<Standing>
   /** How long an attempt of this run may take. */
   timeoutOf(project: string, run: Pick<Submission, 'queue' | 'timeoutMs'>): number | null
 }
@@ -37,6 +48,18 @@ export function createQueueBook(
     return isPaused(queue) || isPaused(ALL_QUEUES)
   }
 
+  const refresh = async () => {
+    const list = await store.listQueues()
+    await catalog.learnNames(
+      [],
+      list.map(({ projectId }) => projectId),
+    )
+    settings = new Map(
+      list.map((one) => [`${catalog.projectName(one.projectId)}/${one.name}`, one]),
+    )
+    rules = JSON.stringify(Array.from(settings, ([key, { paused, rate }]) => [key, paused, rate]))
+  }
+
   return {
     settingOf,
     namesIn: (project) =>
@@ -44,20 +67,10 @@ export function createQueueBook(
         key.startsWith(`${project}/`) ? [key.slice(project.length + 1)] : [],
       ),
 
-    async refresh() {
-      const list = await store.listQueues()
-      await catalog.learnNames(
-        [],
-        list.map(({ projectId }) => projectId),
-      )
-      settings = new Map(
-        list.map((one) => [`${catalog.projectName(one.projectId)}/${one.name}`, one]),
-      )
-      const before = rules
-      rules = JSON.stringify(Array.from(settings, ([key, { paused, rate }]) => [key, paused, rate]))
-      return rules !== before
+    refresh,
+    get rules() {
+      return rules
     },
-
     isResting,
 
     rulesOf(lane) {
@@ -66,6 +79,16 @@ export function createQueueBook(
       return {
         isResting: isResting(lane),
         rate: isLimited ? { projectId, queue: lane.queue } : null,
+      }
+    },
+
+    async standingOf({ project, queue }) {
+      await refresh()
+      const { paused = false, rate = null, bucket } = settingOf(project, queue) ?? {}
+      const isAllPaused = settingOf(project, ALL_QUEUES)?.paused === true
+      return {
+        paused: isAllPaused ? 'project' : paused ? 'queue' : null,
+        rate: rate && bucket ? { rate, bucket } : null,
       }
     },
 

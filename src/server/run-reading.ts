@@ -14,8 +14,10 @@ import { createLogReader, type LoggedAttempt, noLog } from './logs/log-reader.ts
 import { createLogSearch, type SearchOptions } from './logs/search/search.ts'
 import type { ProgressBoard } from './progress.ts'
 import type { QueueBook } from './queue-book.ts'
+import type { LaneBoard } from './tick/lane-board.ts'
 import type { Watch } from './watch.ts'
 import { explain } from './why.ts'
+import { MOST_AHEAD } from './why-ready.ts'
 
 /** Everything that can be read about one run. */
 export interface RunReading {
@@ -62,6 +64,8 @@ export function createRunReading(deps: {
   readonly clock: Clock
   readonly progress: Pick<ProgressBoard, 'of'>
   storeNow(): number
+  mayPromise(): boolean
+  readonly board: Pick<LaneBoard, 'isRoomKept'>
 }): RunReading {
   const { store, catalog, watch } = deps
   const reader = createLogReader(store)
@@ -111,7 +115,10 @@ export function createRunReading(deps: {
         now: deps.storeNow(),
         lane,
         workers: await deps.workers.list(project),
-        isResting: lane !== undefined && deps.queues.isResting(lane),
+        mayPromise: deps.mayPromise(),
+        isRoomKept: lane !== undefined && deps.board.isRoomKept(lane.id),
+        wait: await store.waitOf({ runId: run.id, most: MOST_AHEAD }),
+        ...(lane ? await deps.queues.standingOf(lane) : { paused: null, rate: null }),
       })
       return { ...why, progress }
     },

@@ -1,137 +1,105 @@
 import { formatDuration } from '../core/duration.ts'
 import { publicId } from '../core/ids.ts'
 import type { Lane } from '../core/lane.ts'
-import { tierOf } from '../core/lane.ts'
-import type { WireWhy, WireWorker } from '../core/views.ts'
-import { labelTexts, placementTexts, readPlacement } from '../core/labels.ts'
-import { isProcess } from '../core/work.ts'
-import type { RunRecord } from '../store/port.ts'
+import type { Bucket, Rate } from '../core/rate.ts'
+import type { WhyCode, WireWhy, WireWorker } from '../core/views.ts'
+import type { GateRecord, RunRecord, WaitRecord } from '../store/port.ts'
+import { whyReady } from './why-ready.ts'
 
 /** What is known about a run's surroundings when somebody asks why. */
 export interface Surroundings {
   readonly now: number
+  /** False while this node may not give work to anybody. */
+  readonly mayPromise: boolean
   readonly lane: Lane | undefined
+  readonly wait: WaitRecord | null
   readonly workers: readonly WireWorker[]
-  readonly isResting: boolean
+  /** A worker of this node keeps its free slots for a run that needs more of them. */
+  readonly isRoomKept: boolean
+  /** What keeps its queue from being served. */
+  readonly paused: 'queue' | 'project' | null
+  readonly rate: { readonly rate: Rate; readonly bucket: Bucket } | null
 }
 
-/** One sentence that says why a run is where it is, and what would change that. Pure. */
 /** Everything but what the run says itself. */
 type Reason = Omit<WireWhy, 'progress'>
 
+/** Why, what else is known, and what would change it. */
+export interface Because {
+  readonly code: WhyCode
+  readonly sentence: string
+  readonly details?: readonly string[]
+  readonly fixes?: readonly string[]
+}
+
+/** One sentence that says why a run is where it is, and what would change that. Pure. */
 export function explain(run: RunRecord, around: Surroundings): Reason {
-  const answer = (sentence: string, details: string[] = [], fixes: string[] = []): Reason => ({
-    run: publicId('run', run.id),
-    state: run.state,
-    sentence,
-    details,
-    fixes,
-  })
+  const { code, sentence, details = [], fixes = [] } = reasonOf(run, around)
+  return { run: publicId('run', run.id), state: run.state, code, sentence, details, fixes }
+}
+
+function reasonOf(run: RunRecord, around: Surroundings): Because {
   const id = publicId('run', run.id)
-  const waited = formatDuration(Math.max(0, around.now - run.createdAt))
+  const { now, wait } = around
+  const waited = formatDuration(Math.max(0, now - run.createdAt))
   switch (run.state) {
-    case 'scheduled': {
-      const dueAt = run.dueAt ?? around.now
-      const left = formatDuration(Math.max(0, dueAt - around.now))
-      if (run.attempt > 1)
-        return answer(`It failed and is tried again soon (attempt ${run.attempt}).`)
-      return answer(`It is not due yet: it starts in ${left}.`, [], [`punctual cancel ${id}`])
-    }
+    case 'scheduled':
+      return whyScheduled(run, wait?.timerAt ?? run.dueAt ?? now, now)
     case 'blocked':
-      return answer(`It has waited ${waited} for room: as many as allowed are running.`)
+      return whyBlocked(wait?.gate ?? null, waited)
     case 'ready':
-      return whyReady(answer, waited, around)
-    case 'running': {
-      const ran = formatDuration(Math.max(0, around.now - (run.startedAt ?? around.now)))
-      const mark = run.cancelling ? ' It was told to stop.' : ''
-      return answer(
-        `It has been running for ${ran} (attempt ${run.attempt}).${mark}`,
-        [],
-        [`punctual logs -f ${id}`],
-      )
-    }
+      return whyReady(waited, around)
+    case 'running':
+      return whyRunning(run, now)
     case 'succeeded':
-      return answer('It succeeded.')
+      return { code: 'succeeded', sentence: 'It succeeded.' }
     case 'failed': {
       const attempts = run.attempt === 1 ? '' : ` after ${run.attempt} attempts`
       const said = run.message === null ? '' : `: ${run.message}`
-      return answer(
-        `It failed${attempts}${said}.`,
-        [],
-        [`punctual logs ${id}`, `punctual retry ${id}`],
-      )
+      const fixes = [`punctual logs ${id}`, `punctual retry ${id}`]
+      return { code: 'failed', sentence: `It failed${attempts}${said}.`, fixes }
     }
     case 'cancelled':
-      return answer('It was cancelled.', [], [`punctual retry ${id}`])
+      return {
+        ...{ code: 'cancelled', sentence: 'It was cancelled.' },
+        fixes: [`punctual retry ${id}`],
+      }
     case 'skipped':
-      return answer('It was skipped.')
+      return { code: 'skipped', sentence: 'It was skipped.' }
   }
 }
 
-type Answer = (sentence: string, details?: string[], fixes?: string[]) => Reason
-
-function whyReady(answer: Answer, waited: string, around: Surroundings): Reason {
-  const { lane, workers, isResting } = around
-  if (!lane) return answer(`It has waited ${waited} for a worker.`)
-  if (isResting) {
-    return answer(
-      `It has waited ${waited} because the queue ${lane.queue} is paused.`,
-      [],
-      [`punctual resume --queue ${lane.queue}`],
-    )
+function whyScheduled({ id, attempt }: RunRecord, timerAt: number, now: number): Because {
+  const left = formatDuration(Math.max(0, timerAt - now))
+  const fixes = [`punctual cancel ${publicId('run', id)}`]
+  if (attempt === 1) {
+    return { code: 'not_due', sentence: `It is not due yet: it starts in ${left}.`, fixes }
   }
-  const able = workers.filter((worker) => tierOf(offerOf(worker), lane) >= 0)
-  if (able.length === 0) {
-    const connected = workers.length === 1 ? '1 worker is' : `${workers.length} workers are`
-    return answer(
-      `It has waited ${waited} for a worker that can run it: ${needs(lane)}.`,
-      [`${connected} connected; none fits.`],
-      ['punctual worker --server URL' + flagsFor(lane)],
-    )
+  const sentence = `Attempt ${attempt - 1} failed; the next one starts in ${left}.`
+  return { code: 'retry_back_off', sentence, fixes }
+}
+
+function whyBlocked(gate: GateRecord | null, waited: string): Because {
+  if (!gate || gate.holders < gate.capacity) {
+    const sentence = `It has waited ${waited} at a concurrency key and is about to pass it.`
+    return { code: 'passing', sentence }
   }
-  const free = able.reduce((sum, { slots, running }) => sum + Math.max(0, slots - running), 0)
-  const slots = able.reduce((sum, worker) => sum + worker.slots, 0)
-  if (free === 0) {
-    return answer(
-      `It has waited ${waited}: all ${slots} slots of the ${able.length} workers that can run it are taken.`,
-      [],
-      ['start another worker, or wait'],
-    )
+  const { name, capacity, holders } = gate
+  const heldBy = gate.heldBy.map((runId) => publicId('run', runId))
+  const others = holders > heldBy.length ? ` and ${holders - heldBy.length} more` : ''
+  const many = capacity === 1 ? '1 run is' : `${capacity} runs are`
+  return {
+    code: 'key_taken',
+    sentence: `It has waited ${waited}: ${many} allowed at once with the concurrency key ${name}.`,
+    details: heldBy.length === 0 ? [] : [`Held by ${heldBy.join(', ')}${others}.`],
+    fixes: heldBy.slice(0, 1).map((holder) => `punctual why ${holder}`),
   }
-  return answer(`It has waited ${waited} and is about to start: ${free} slots are free.`)
 }
 
-function offerOf(worker: WireWorker) {
-  const { projects, queues, executors, slots } = worker
-  const labels = placementTexts(worker)
-  return { projects, queues, executors, slots, labels }
-}
-
-const DOES: Readonly<Record<string, string>> = {
-  http: 'sends requests',
-  container: 'runs containers',
-}
-
-function needs({ queue, labels, executor, weight }: Lane): string {
-  const what =
-    DOES[executor] ?? (isProcess(executor) ? `runs ${executor} commands` : `has ${executor}`)
-  const where = queue === 'default' ? '' : `, serves the queue ${queue}`
-  const asked = readPlacement(labels)
-  const carried = labelTexts(asked.labels)
-  const which = carried.length === 0 ? '' : `, carries ${carried.join(' and ')}`
-  const who = asked.users.length === 0 ? '' : `, allows the user ${asked.users.join(' and ')}`
-  const size = weight === 1 ? '' : `, has ${weight} slots`
-  const { features } = asked
-  const age = features.length === 0 ? '' : `, is new enough for ${features.join(' and ')}`
-  return `one that ${what}${where}${which}${who}${size}${age}`
-}
-
-function flagsFor({ queue, labels }: Lane): string {
-  const queues = queue === 'default' ? '' : ` --queue ${queue}`
-  const { labels: carried, users } = readPlacement(labels)
-  const flags = [
-    ...labelTexts(carried).map((label) => ` --label ${label}`),
-    ...users.map((user) => ` --allow-user ${user}`),
-  ]
-  return queues + flags.join('')
+function whyRunning({ id, startedAt, attempt, cancelling }: RunRecord, now: number): Because {
+  const ran = formatDuration(Math.max(0, now - (startedAt ?? now)))
+  const sentence = `It has been running for ${ran} (attempt ${attempt}).`
+  const fixes = [`punctual logs -f ${publicId('run', id)}`]
+  if (!cancelling) return { code: 'running', sentence, fixes }
+  return { code: 'stopping', sentence: `${sentence} It was told to stop.`, fixes }
 }

@@ -11,6 +11,7 @@ import type { SweepStore } from './port/sweeps.ts'
 import type { TickStore } from './port/tick.ts'
 import type { TokenStore } from './port/tokens.ts'
 import type { Upkeep } from './port/upkeep.ts'
+import type { WaitQueries } from './port/waiting.ts'
 import type { DeliveryStore, OutboxStore, WebhookStore } from './port/webhooks.ts'
 
 export type * from './port/audit.ts'
@@ -26,6 +27,7 @@ export type * from './port/sweeps.ts'
 export type * from './port/tick.ts'
 export type * from './port/tokens.ts'
 export type * from './port/upkeep.ts'
+export type * from './port/waiting.ts'
 export type * from './port/webhooks.ts'
 
 /**
@@ -40,6 +42,7 @@ export interface Store
     NodeStore,
     CatalogStore,
     RunQueries,
+    WaitQueries,
     LogStore,
     JobStore,
     QueueStore,

@@ -72,7 +72,7 @@ test('a command says what it may take and whose it is, and why nobody runs it', 
   const limits = { memory_bytes: 2 ** 26, cpu: 0.5, pids: 50 }
   assert.deepEqual(body.work, { executor: 'argv', argv: ['true'], limits, run_as: 'deploy' })
   const why = await run('why', '@last')
-  assert.match(why.out.replaceAll(/\s+/g, ' '), /runs argv commands, allows the user deploy\./)
+  assert.match(why.out.replaceAll(/\s+/g, ' '), /for a worker that allows the user deploy\./)
   assert.match(why.out, /fix: {2}punctual worker --server URL --allow-user deploy/)
   await run('run', '--wait', '--', 'true')
   assert.match((await run('show', '@last')).out, /\n {2}held by +(?:pidns|cgroup|group)\n/)

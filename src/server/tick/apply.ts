@@ -19,12 +19,16 @@ export interface Applying {
   /** An id that another node's run already has: give the run a new one and try again. */
   remint(entry: SubmitEntry): void
   onTimer(dueAt: number): void
+  /** What was known to wait may be gone. */
+  onUnsure(): void
   /** A queue has used up its rate until then. */
   onLimited(until: number): void
   /** An attempt this node has granted is over. */
   onEnd(lease: Lease, command: EndCommand, now: number): void
   onGrant(lease: Lease): void
 }
+
+const NO_LANE = 0
 
 /** Takes the results of a tick that is durable now: answers callers, hands over grants, updates hints. */
 export function apply(work: Work, result: TickResult, context: Applying): void {
@@ -49,6 +53,9 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
     if (held) held.cancelling = true
     answer(entry, verdict)
   }
+  // Room may have been kept for one of them.
+  const wasCancelled = result.cancels.some(({ kind }) => kind === 'cancelled')
+  if (wasCancelled && context.board.isRoomKept(NO_LANE)) context.onUnsure()
   for (const laneId of result.refilled) context.board.entered(laneId, null)
   applyClaims(work, result, isProof, context, touched)
   for (const { laneId, until } of result.limited) {

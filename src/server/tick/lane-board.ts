@@ -54,6 +54,8 @@ export interface LaneBoard {
   nap(laneId: number, until: number): void
   /** Lets those go on whose time has come; says when the next one's does. */
   wake(now: number): number | null
+  /** Whether a worker keeps room for a run of another lane. */
+  isRoomKept(laneId: number): boolean
   /** The lanes an offer can serve. */
   viewOf(offer: Offer): LaneView
 }
@@ -177,6 +179,11 @@ export function createLaneBoard(): LaneBoard {
       }
       return next
     },
+
+    isRoomKept: (laneId) =>
+      [...hints.values()].some(
+        (hint) => hint.lane.id !== laneId && hint.hold !== null && isKnownToWait(hint),
+      ),
 
     viewOf: views.of,
   }

@@ -163,6 +163,7 @@ export function createTicker(options: TickerOptions): Ticker {
       mayGrant: options.mayGrant() && options.node() === work.batch.node,
       giveBack: options.giveBack,
       onTimer: options.onTimer,
+      onUnsure: options.onUnsure,
       onLimited: options.onLimited,
       onEnd: options.onEnd,
       onGrant: options.onGrant,

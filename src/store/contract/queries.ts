@@ -56,6 +56,39 @@ export function queriesContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
+    'a waiting run says what it waits for: its time, its line, or its gate and who holds it',
+    inWorld(async (world) => {
+      const { store, clock } = world
+      const waitOf = (run: NewRun, most = 100) => store.waitOf({ runId: run.id, most })
+      const later = world.newRun({ dueAt: clock.now() + 5_000 })
+      const line = world.newRuns(4)
+      const urgent = world.newRun({ rank: -5 })
+      await world.submit(later, ...line, urgent)
+      const nothing = { timerAt: null, ahead: null, gate: null }
+      assert.deepEqual(await waitOf(later), { ...nothing, timerAt: clock.now() + 5_000 })
+      assert.deepEqual(await waitOf(urgent), { ...nothing, ahead: 0 })
+      assert.deepEqual(await waitOf(at(line, 3)), { ...nothing, ahead: 4 })
+      assert.equal((await waitOf(at(line, 3), 2))?.ahead, 2)
+
+      const gate = await world.gate('narrow', 1)
+      const [holder, blocked] = world.newRuns(2, {
+        gates: [gate],
+        laneId: await world.internLane('g'),
+      })
+      await world.submit(holder as NewRun, blocked as NewRun)
+      const held = { name: 'narrow', capacity: 1, holders: 1, heldBy: [holder?.id] }
+      assert.deepEqual(await waitOf(blocked as NewRun), { ...nothing, gate: held })
+
+      const lease = await world.start({ laneId: await world.internLane('w') })
+      assert.equal(await store.waitOf({ runId: lease.runId, most: 9 }), null)
+      await world.end(lease, { to: 'retry', cause: 'error', delayMs: 700, pos: world.mint() })
+      const retried = await store.waitOf({ runId: lease.runId, most: 9 })
+      assert.equal(retried?.timerAt, clock.now() + 700)
+      assert.equal(await store.waitOf({ runId: world.mint(), most: 9 }), null)
+    }),
+  )
+
+  test(
     'pages of any size hold every matching run once, newest first, and no other',
     inWorld(async (world) => {
       const expected = await fillEveryState(world)

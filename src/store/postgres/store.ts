@@ -25,6 +25,7 @@ import * as sessions from './sessions.ts'
 import * as tokens from './tokens.ts'
 import { createTicker } from './tick.ts'
 import { read } from './transaction.ts'
+import { waitOf } from './waiting.ts'
 import { WeekBook } from './week-book.ts'
 import * as webhooks from './webhooks.ts'
 
@@ -114,6 +115,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     findRuns: (input) => queries.findRuns(db, input),
     attemptsOf: (input) => queries.attemptsOf(db, input),
     listRuns: (filter) => queries.listRuns(db, filter),
+    waitOf: (input) => waitOf(db, input),
     liveCounts: () => queries.liveCounts(db),
 
     appendLog: (chunks) => logs.appendLog(db, chunks),

@@ -29,6 +29,7 @@ import * as secrets from './secrets.ts'
 import * as sessions from './sessions.ts'
 import * as submit from './submit.ts'
 import * as tokens from './tokens.ts'
+import * as waiting from './waiting.ts'
 import * as webhooks from './webhooks.ts'
 
 const MODULES = {
@@ -55,6 +56,7 @@ const MODULES = {
   sessions,
   submit,
   tokens,
+  waiting,
   webhooks,
 }
 /** Counting is the one thing that has to walk a whole index: that of the state counted. */

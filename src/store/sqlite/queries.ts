@@ -15,6 +15,7 @@ import { prepareSecretQueries } from './secrets.ts'
 import { prepareSessionQueries } from './sessions.ts'
 import { prepareTokenQueries } from './tokens.ts'
 import type { Transactions } from './transaction.ts'
+import { prepareWaitQueries } from './waiting.ts'
 import { QUERIES, type QueryName, type QueryVerbs } from './verbs.ts'
 
 export const FIND_RUN = `SELECT ${RECORD_COLUMNS} FROM run WHERE id = ? AND project_id = ?`
@@ -58,6 +59,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     jobNames: (ids) => namesOf(ids, (id) => jobName.get(id)),
     projectNames: (ids) => namesOf(ids, (id) => projectName.get(id)),
     laneHeads: prepareLaneHeads(db),
+    ...prepareWaitQueries(db),
     ...prepareSessionQueries(db),
     ...prepareLogQueries(db),
     ...prepareDefinitionQueries(db),

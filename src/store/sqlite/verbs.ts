@@ -41,6 +41,7 @@ export const QUERIES = [
   'listQueues',
   'laneDepths',
   'laneHeads',
+  'waitOf',
   'findToken',
   'listTokens',
   'listSecrets',

@@ -12,6 +12,7 @@ import type {
   WireLogSearch,
   WireWhy,
 } from '../../../core/views.ts'
+import { WHY_CODES } from '../../../core/views.ts'
 import { SECRET_FORMS, type SecretUse } from '../../../core/secret.ts'
 import type { WireOutcome, WireProgress, WireRun } from '../../../core/wire.ts'
 import type { ArgvWork, ScriptWork, ShellWork } from '../../../core/work.ts'
@@ -249,6 +250,7 @@ export const RUN_SHAPES = {
   Why: record<WireWhy>('Why a run is where it is.', {
     run: runId('The run.'),
     state: word(STATES, 'Where it is.'),
+    code: word(WHY_CODES, 'Why, for programs.'),
     sentence: text('Why, in one sentence for people.'),
     details: list({ type: 'string' }, 'What else is known about it.'),
     fixes: list({ type: 'string' }, 'Commands that would change it.'),
