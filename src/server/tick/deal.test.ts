@@ -173,12 +173,12 @@ describe('weights', () => {
     assert.deepEqual(dealTo([1, 2].map((id) => waiter(id, 3, [heavy], [light]))), [])
   })
 
-  test('no room is kept for a run that may not be there; somebody is asked to look', () => {
-    const [heavy, light] = [lane({ weight: 4, unsure: true }), lane()]
+  test('whether a run that does not fit is there is looked up; until then later queues wait', () => {
+    const [heavy, same, light] = [lane({ weight: 4, unsure: true }), lane(), lane()]
     const unsure: LaneHint[] = []
     const onUnsure = (hint: LaneHint) => unsure.push(hint)
-    const deals = dealTo([waiter(1, 3, [heavy], [light])], { onUnsure })
-    assert.equal(rows(deals, light), 3)
+    assert.deepEqual(dealTo([waiter(1, 3, [heavy], [light])], { onUnsure }), [])
     assert.deepEqual(unsure, [heavy])
+    assert.equal(rows(dealTo([waiter(1, 3, [heavy, same], [light])], { onUnsure }), same), 3)
   })
 })

@@ -51,7 +51,7 @@ interface Hand {
   rows: number
   /** The rest of its room is kept for a heavy run whose turn it is. */
   isKept: boolean
-  /** A run of this tier waits for more room than there is; another worker keeps its own for it. */
+  /** A run of this tier may wait for more room than there is: nothing is taken from a later one. */
   wasPassed: boolean
 }
 
@@ -161,9 +161,13 @@ function soonest(lanes: readonly LaneHint[], seen: ReadonlySet<LaneHint>, turns:
   return best as LaneHint
 }
 
-/** A run that does not fit yet. Only what surely waits is worth keeping room for. */
+/**
+ * A run that does not fit yet. Only what surely waits is worth keeping room for; while somebody looks
+ * whether it does, which takes a moment, only later queues have to wait.
+ */
 function keepRoom(hand: Hand, hint: LaneHint, { mono, onUnsure }: Dealing): void {
-  if (!isKnownToWait(hint)) return onUnsure(hint)
-  if (holdsRoom(hint, hand.session, mono)) hand.isKept = true
+  const isKnown = isKnownToWait(hint)
+  if (!isKnown) onUnsure(hint)
+  if (isKnown && holdsRoom(hint, hand.session, mono)) hand.isKept = true
   else hand.wasPassed = true
 }
