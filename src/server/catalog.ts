@@ -1,5 +1,5 @@
 import { laneKey, type Lane, type LaneSpec } from '../core/lane.ts'
-import type { CatalogStore } from '../store/port.ts'
+import type { CatalogStore, SweepStore } from '../store/port.ts'
 import type { LaneBoard } from './tick/lane-board.ts'
 
 /** Names and the numbers they became, remembered: the hot path asks the store once per name. */
@@ -24,13 +24,40 @@ export interface Catalog {
 /** Beyond this a cache starts over: names are cheap to ask for again, memory is not. */
 const MEMO_LIMIT = 100_000
 
-export function createCatalog(store: CatalogStore, board: LaneBoard): Catalog {
+export function createCatalog(
+  store: CatalogStore & Pick<SweepStore, 'recheck'>,
+  board: LaneBoard,
+  /** Runs that waited may start now. */
+  onReady: (lanes: readonly number[]) => void,
+): Catalog {
   const projects = memo<string>()
   const jobs = memo<string>()
   const lanes = memo<string>()
-  const gates = memo<string>()
+  const gates = new Map<string, { id: number; limit: number }>()
   const jobNames = new Map<number, string>()
   const projectNames = new Map<number, string>()
+
+  /** A limit that was raised is felt at once by those who wait. */
+  const sayLimits = async (
+    projectId: number,
+    wanted: readonly { key: string; limit: number }[],
+  ): Promise<readonly number[]> => {
+    const ids = await store.internGates(
+      wanted.map(({ key, limit }) => ({ projectId, name: key, capacity: limit })),
+    )
+    if (gates.size > MEMO_LIMIT) gates.clear()
+    const raised: number[] = []
+    for (const [index, { key, limit }] of wanted.entries()) {
+      const id = ids[index] as number
+      const before = gates.get(`${projectId}/${key}`)?.limit
+      if (before !== undefined && before < limit) raised.push(id)
+      gates.set(`${projectId}/${key}`, { id, limit })
+    }
+    if (raised.length === 0) return ids
+    const { lanes: refilled } = await store.recheck({ limit: 0, recheckMs: 0, gates: raised })
+    if (refilled.length > 0) onReady(refilled)
+    return ids
+  }
 
   const catalog: Catalog = {
     async project(name) {
@@ -69,11 +96,16 @@ export function createCatalog(store: CatalogStore, board: LaneBoard): Catalog {
     },
 
     async gates(projectId, wanted) {
-      // Capacity is part of the key: a changed limit must reach the store.
-      const keys = wanted.map(({ key, limit }) => `${projectId}/${limit}/${key}`)
-      const specs = wanted.map(({ key, limit }) => ({ projectId, name: key, capacity: limit }))
-      const ids = await gates.all(keys, specs, store.internGates.bind(store))
-      return [...new Set(ids)].sort((a, b) => a - b)
+      // The latest word about a limit counts, so one that was said before and changed since is said again.
+      const ids = new Set<number>()
+      const changed: { key: string; limit: number }[] = []
+      for (const { key, limit } of wanted) {
+        const known = gates.get(`${projectId}/${key}`)
+        if (known?.limit === limit) ids.add(known.id)
+        else changed.push({ key, limit })
+      }
+      if (changed.length > 0) for (const id of await sayLimits(projectId, changed)) ids.add(id)
+      return [...ids].sort((a, b) => a - b)
     },
 
     jobName: (id) => jobNames.get(id) ?? `job ${id}`,

@@ -132,6 +132,11 @@ async function gatesOf(
   projectId: number,
   catalog: Catalog,
 ): Promise<(readonly number[])[]> {
+  const all = new Map(
+    submissions.flatMap(({ concurrency = [] }) => concurrency.map((gate) => [gate.key, gate])),
+  )
+  // Once for all of them: a batch may bring a thousand keys that nobody has heard of.
+  if (all.size > 1) await catalog.gates(projectId, [...all.values()])
   const gates: (readonly number[])[] = []
   for (const { concurrency = [] } of submissions) {
     gates.push(concurrency.length > 0 ? await catalog.gates(projectId, concurrency) : NO_GATES)

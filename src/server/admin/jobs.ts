@@ -69,7 +69,7 @@ export function createJobs(deps: {
 
     async put(by, name, definition, expect) {
       // What a run of it would trip over is told now, to whoever can mend it.
-      defaultsOf(definition, name)
+      const { concurrency = [] } = defaultsOf(definition, name)
       const projectId = await catalog.project(by.project)
       const audit = auditOf(by, projectId, 'job.put', name, { definition })
       const text = encodeDefinition(definition)
@@ -78,6 +78,8 @@ export function createJobs(deps: {
       })
       if (kind === 'conflict') throw conflict(name, version, expect)
       definitions.forget(projectId, name)
+      // Limits are for those that wait as well, not only for the next to come.
+      if (kind === 'put' && concurrency.length > 0) await catalog.gates(projectId, concurrency)
       return { job: await get(by.project, name), isNew: kind === 'put' && version === 1 }
     },
 

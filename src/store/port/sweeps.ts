@@ -10,11 +10,13 @@ export interface SweepStore {
   promote(input: { positions: readonly number[] }): Promise<Promotion>
   /**
    * Re-derives admission for blocked rows whose recheck time has passed and gives those that stay a
-   * new one `recheckMs` ahead. The guarantee behind the fast path in the tick.
+   * new one `recheckMs` ahead. The guarantee behind the fast path in the tick. `gates` are looked at
+   * whatever the time: their capacity has changed.
    */
   recheck(input: {
     limit: number
     recheckMs: number
+    gates?: readonly number[]
   }): Promise<{ lanes: readonly number[]; more: boolean }>
   /** The first ready run of every lane that has one: what workers could be given now. */
   laneHeads(): Promise<readonly LaneHead[]>

@@ -1,3 +1,4 @@
+import type { SweepStore } from '../port.ts'
 import { admitAt } from './admit.ts'
 import { bigints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
@@ -21,18 +22,18 @@ const STAY = {
 
 export async function recheck(
   db: Database,
-  { limit, recheckMs }: { limit: number; recheckMs: number },
+  { limit, recheckMs, gates: changed = [] }: Parameters<SweepStore['recheck']>[0],
 ): Promise<{ lanes: readonly number[]; more: boolean }> {
   return transact(db.duty, async (work) => {
     const now = db.now()
     const rows = await work.query<{ runId: number; gates: number[] }>(TO_RECHECK, [now, limit])
-    if (rows.length === 0) return { lanes: [], more: false }
-    const gates = new Set(rows.flatMap((row) => row.gates))
+    if (rows.length + changed.length === 0) return { lanes: [], more: false }
+    const gates = new Set([...changed, ...rows.flatMap((row) => row.gates)])
     const lanes = await admitAt(
       work,
       [...gates].toSorted((a, b) => a - b),
     )
     await work.query(STAY, [now, bigints(rows.map(({ runId }) => runId)), recheckMs])
-    return { lanes: [...lanes], more: rows.length === limit }
+    return { lanes: [...lanes], more: limit > 0 && rows.length === limit }
   })
 }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import type { SweepStore } from '../port.ts'
 import type { Gates } from './admit.ts'
 import { ascending, parseGates, startTick } from './tick-state.ts'
 
@@ -7,7 +8,7 @@ export const PAST_RECHECK = `
 export const POSTPONE = `UPDATE run SET recheck_at = ? WHERE id = ? AND status = 3`
 
 export type Recheck = (
-  input: { limit: number; recheckMs: number },
+  input: Parameters<SweepStore['recheck']>[0],
   now: number,
 ) => { lanes: readonly number[]; more: boolean }
 
@@ -15,14 +16,15 @@ export function prepareRecheck(db: Database, gates: Gates): Recheck {
   const pastRecheck = db.prepare<[number, number], { id: number; gates: string }>(PAST_RECHECK)
   const postpone = db.prepare(POSTPONE)
 
-  return ({ limit, recheckMs }, now) => {
+  return ({ limit, recheckMs, gates: changed = [] }, now) => {
     const tick = startTick(now, 0)
+    for (const gate of changed) tick.touched.add(gate)
     const rows = pastRecheck.all(now, limit)
     for (const row of rows) {
       for (const gate of parseGates(row.gates)) tick.touched.add(gate)
     }
     gates.admitTouched(tick)
     for (const row of rows) postpone.run(now + recheckMs, row.id)
-    return { lanes: ascending(tick.refilled), more: rows.length === limit }
+    return { lanes: ascending(tick.refilled), more: limit > 0 && rows.length === limit }
   }
 }
