@@ -58,6 +58,7 @@ test('every field of a submission survives the journey', async (t) => {
     dedupeKey: 'c_42/2026-01',
     idempotencyKey: 'k',
     tags: { region: 'eu' },
+    secrets: [{ name: 'MAIL_KEY', as: 'file' }],
     work: undefined,
   }
   assert.deepEqual(await client.submit([submission]), [{ id: RUN, created: true }])

@@ -67,7 +67,7 @@ const REFUSED: readonly [why: string, input: Record<string, unknown>, field: str
   ['too few files to start', { files: 3 }, 'files'],
   ['more files than Linux lets open', { files: LIMITS.mostFiles + 1 }, 'files'],
   ['no output', { output: '0B' }, 'output'],
-  ['more output than a server should hold', { output: '2GiB' }, 'output'],
+  ['more output than a server should hold', { output: '17GiB' }, 'output'],
   ['a temporary directory for nothing', { tmp: '0KiB' }, 'tmp'],
 ]
 for (const [why, input, field] of REFUSED) {
