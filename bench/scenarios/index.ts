@@ -4,6 +4,7 @@ import { footprint } from './footprint.ts'
 import { history } from './history.ts'
 import { logs } from './logs.ts'
 import { latency } from './latency.ts'
+import { limits, placement } from './placement.ts'
 import { recovery } from './recovery.ts'
 import { shell } from './shell.ts'
 import { single } from './single.ts'
@@ -15,6 +16,8 @@ export const SCENARIOS: readonly Scenario[] = [
   throughput,
   single,
   latency,
+  placement,
+  limits,
   shell,
   logs,
   history,

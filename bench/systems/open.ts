@@ -1,7 +1,8 @@
 import type { System, SystemSettings } from './system.ts'
 
 /** Loads only the system that is asked for: the others' modules would show in its memory and time. */
-export async function openSystem({ system, store, purpose }: SystemSettings): Promise<System> {
+export async function openSystem(settings: SystemSettings): Promise<System> {
+  const { system, store, purpose, shape = 'plain' } = settings
   switch (system) {
     case 'graphile':
       return (await import('./graphile.ts')).openGraphile(store, purpose)
@@ -10,6 +11,6 @@ export async function openSystem({ system, store, purpose }: SystemSettings): Pr
     case 'punctual-http':
       return (await import('./punctual-http.ts')).openPunctualHttp(store, purpose)
     case 'punctual-in-process':
-      return (await import('./punctual-in-process.ts')).openPunctualInProcess(store, purpose)
+      return (await import('./punctual-in-process.ts')).openPunctualInProcess(store, purpose, shape)
   }
 }

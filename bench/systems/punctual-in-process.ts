@@ -1,13 +1,19 @@
 import { openScheduler } from '../../src/main/scheduler.ts'
 import type { Worker } from '../../src/worker/index.ts'
 import { countRuns, countSucceeded } from './punctual-store.ts'
-import { acknowledged, startWorker, submissions } from './punctual-worker.ts'
+import { acknowledged, JOB, startWorker } from './punctual-worker.ts'
+import { ABLE, createSubmissions, type Shape } from './shapes.ts'
 import type { Purpose, System } from './system.ts'
 
 const DRAIN_MS = 5_000
 
 /** Scheduler, submitter and worker in one process, as `punctual up` wires them. */
-export async function openPunctualInProcess(store: string, purpose: Purpose): Promise<System> {
+export async function openPunctualInProcess(
+  store: string,
+  purpose: Purpose,
+  shape: Shape,
+): Promise<System> {
+  const submissions = createSubmissions(JOB, shape)
   const onError = (error: unknown) => console.error(error)
   const scheduler = await openScheduler({ store, onError })
   const client = scheduler.clientFor('default')
@@ -15,7 +21,8 @@ export async function openPunctualInProcess(store: string, purpose: Purpose): Pr
 
   return {
     async work(handler) {
-      worker = await startWorker(client, purpose, handler)
+      const offer = shape === 'placed' ? ABLE : {}
+      worker = await startWorker(client, purpose, handler, offer)
     },
     submitMany: (count) => client.submit(submissions(count)),
     submitOne: () => client.submit(submissions(1)),

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SchedulerClient, Submission } from '../../src/core/protocol.ts'
 import { createWorker, type Worker } from '../../src/worker/index.ts'
+import type { ABLE } from './shapes.ts'
 import type { Purpose } from './system.ts'
 
 export const JOB = 'noop'
@@ -17,13 +18,14 @@ export async function startWorker(
   client: SchedulerClient,
   purpose: Purpose,
   handler: (input: unknown) => void,
-  { isQuiet = false } = {},
+  { isQuiet = false, ...offer }: Partial<typeof ABLE> & { isQuiet?: boolean } = {},
 ): Promise<Worker> {
   const worker = createWorker({
     client,
     name: 'bench',
     slots: SLOTS[purpose],
     handlers: { [JOB]: handler },
+    ...offer,
     onError: (error) => isQuiet || console.error(error),
   })
   await worker.start()

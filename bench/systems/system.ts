@@ -1,3 +1,5 @@
+import type { Shape } from './shapes.ts'
+
 /** What the workloads need from a scheduler, ours or another: the same words for all. */
 export interface System {
   /** Starts a worker whose handler does nothing but call this. */
@@ -28,6 +30,8 @@ export interface SystemSettings {
   readonly purpose: Purpose
   /** `postgres://…` or `sqlite:path`. */
   readonly store: string
+  /** What runs ask for; nothing if absent. */
+  readonly shape?: Shape
   /** The database server, to see what of the work it does. */
   readonly postgresPid?: number
 }
