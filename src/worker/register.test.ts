@@ -125,6 +125,7 @@ for (const jumpMs of [0, 3_600_000, -3_600_000]) {
     const { clock, server, calls, why } = await setUp()
     server.submit('run_a')
     await clock.advance(2_250)
+    const fence = calls.get('run_a')?.context.fence
     // The heartbeat at 2,250 was the last to be acknowledged: 2,250 + 10,000 × 0.95 − 1,000.
     server.isCutOff = true
     clock.jumpWall(jumpMs)
@@ -138,7 +139,7 @@ for (const jumpMs of [0, 3_600_000, -3_600_000]) {
     await clock.advance(5_000)
     const hello = server.messages('register').at(-1)
     assert.deepEqual(hello?.held, [])
-    assert.deepEqual(hello?.forsaken, [{ run: 'run_a', fence: 1 }])
+    assert.deepEqual(hello?.forsaken, [{ run: 'run_a', fence }])
     assert.equal(calls.get('run_a')?.context.attempt, 2)
     assert.ok(server.messages('exchange').every(({ done }) => done.length === 0))
   })

@@ -36,7 +36,7 @@ test('a run for a user goes to a worker that allows this user, and to no other',
   })
 
   const { body: why } = await api.call<WireWhy>('GET', `/v1/runs/${run.id}/why`)
-  assert.match(why.sentence, /carries disk=fast, allows the user deploy\.$/)
+  assert.match(why.sentence, /for a worker that allows the user deploy\.$/)
   assert.match(why.fixes.join(), /--label disk=fast --allow-user deploy/)
 
   const session = await register(api, { name: 'w2', users: ['deploy'] })

@@ -233,3 +233,16 @@ test('whatever is printed in whatever pieces comes out as it was, stream by stre
     }),
   )
 })
+
+test('an answer to what was sent twice covers all that is there by then', () => {
+  const { output } = create()
+  const line = `${'x'.repeat(89_999)}\n`
+  for (let i = 0; i < 8; i += 1) write(output, 1, i, line)
+  assert.equal(output.next(500_000).length, 2)
+  output.stored(2)
+  output.stored(2)
+  assert.deepEqual(
+    output.next(500_000).map(({ chunk }) => chunk),
+    [2, 3],
+  )
+})

@@ -119,11 +119,12 @@ export class Output {
 
   /** The server has this many chunks. */
   stored(count: number): void {
-    const first = this.#sending[0]
-    if (count !== this.#stored + 1 || !first) return
-    this.#sending.shift()
-    this.#sendingLength -= lengthOf(first)
-    this.#length -= lengthOf(first)
+    // Of what was sent twice, because an answer was lost, it may know more than the first.
+    if (count <= this.#stored || count > this.#stored + this.#sending.length) return
+    for (const first of this.#sending.splice(0, count - this.#stored)) {
+      this.#sendingLength -= lengthOf(first)
+      this.#length -= lengthOf(first)
+    }
     this.#stored = count
     this.#review()
     this.#options.onChange()
