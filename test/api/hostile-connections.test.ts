@@ -38,6 +38,7 @@ after(async () => {
 
 const HEAD = `Host: localhost\r\nAuthorization: Bearer ${ROOT_TOKEN}\r\n`
 const SUBMIT = `POST /v1/runs HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\n`
+const DEFINE = `PUT /v1/jobs/endless HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\n`
 /** Far above what was seen; what grows without bound goes through it. */
 const MOST_MB = 1_500
 
@@ -134,7 +135,7 @@ test('compressed bodies are refused before anything is unpacked', async (t) => {
 })
 
 test('a body without end is cut off', async (t) => {
-  const visitors = visit(20, `${SUBMIT}Transfer-Encoding: chunked\r\n\r\n`)
+  const visitors = visit(20, `${DEFINE}Transfer-Encoding: chunked\r\n\r\n`)
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
   await waitFor(
     () => {
