@@ -27,8 +27,12 @@ const MEMO_LIMIT = 100_000
 export function createCatalog(
   store: CatalogStore & Pick<SweepStore, 'recheck'>,
   board: LaneBoard,
-  /** Runs that waited may start now. */
-  onReady: (lanes: readonly number[]) => void,
+  hear: {
+    /** Runs that waited may start now. */
+    onReady(lanes: readonly number[]): void
+    /** Lanes of which this node does not know what stands in them. */
+    onNewLanes(): void
+  },
 ): Catalog {
   const projects = memo<string>()
   const jobs = memo<string>()
@@ -55,7 +59,7 @@ export function createCatalog(
     }
     if (raised.length === 0) return ids
     const { lanes: refilled } = await store.recheck({ limit: 0, recheckMs: 0, gates: raised })
-    if (refilled.length > 0) onReady(refilled)
+    if (refilled.length > 0) hear.onReady(refilled)
     return ids
   }
 
@@ -84,7 +88,10 @@ export function createCatalog(
       const fresh = ids.flatMap((id, index) =>
         board.get(id) ? [] : [{ ...(specs[index] as LaneSpec), id }],
       )
-      if (fresh.length > 0) board.learn(fresh)
+      if (fresh.length > 0) {
+        board.learn(fresh)
+        hear.onNewLanes()
+      }
       return ids
     },
 

@@ -75,9 +75,12 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const onError = options.onError ?? (() => {})
   const roster = createRoster()
   const board = createLaneBoard()
-  const catalog = createCatalog(store, board, (lanes) => {
-    for (const lane of lanes) board.entered(lane, null)
-    ticker.kick()
+  const catalog = createCatalog(store, board, {
+    onReady(lanes) {
+      for (const lane of lanes) board.entered(lane, null)
+      ticker.kick()
+    },
+    onNewLanes: () => loops.lookAtLanes(),
   })
   const membership = createMembership({ store, clock, random, config })
   const { mintId, storeNow } = membership

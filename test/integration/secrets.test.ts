@@ -37,7 +37,7 @@ test('a worker that does not know of secrets is never given a run that has some'
   await clock.advance(1_000)
   assert.equal((await old.take()).length, 1)
   const why = await node.admin.runs.why('default', submitted?.id ?? '')
-  assert.match(why.sentence, /has handler:job, is new enough for secrets\.$/)
+  assert.match(why.sentence, /for a worker that is new enough for secrets\.$/)
   const able = await registerByHand(client, FEATURES)
   assert.equal((await able.take())[0]?.run, submitted?.id)
 })

@@ -3,7 +3,7 @@ import { drawSalt, fenceOf } from '../../core/fence.ts'
 import type { ClaimDemand, TickBatch } from '../../store/port.ts'
 import { isListening, type Session } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
-import { deal, type Waiter } from './deal.ts'
+import { deal, type Dealt, type Waiter } from './deal.ts'
 import { createHandOff } from './hand-off.ts'
 import type { LaneBoard, LaneHint } from './lane-board.ts'
 import type { CancelEntry, EndEntry, SubmitEntry } from './pending.ts'
@@ -50,8 +50,8 @@ export function compose(
   entries: Pick<Work, 'submits' | 'ends' | 'cancels'>,
   context: Composing,
 ): Work | null {
-  const claims = context.mayGrant ? dealClaims(context) : []
-  const promises = context.mayGrant ? handOff(entries.submits, context) : []
+  const { claims, dealt } = context.mayGrant ? dealClaims(context) : NOTHING
+  const promises = context.mayGrant ? handOff(entries.submits, dealt, context) : []
   const { submits, ends, cancels } = entries
   if (submits.length + ends.length + cancels.length + claims.length === 0) return null
   const batch: TickBatch = {
@@ -64,20 +64,25 @@ export function compose(
   return { batch, submits, ends, cancels, claims, promises }
 }
 
-function dealClaims(context: Composing): Claim[] {
+const NO_DEAL: Dealt = { deals: [], engaged: new Set(), isCapped: false }
+const NOTHING: { claims: Claim[]; dealt: Dealt } = { claims: [], dealt: NO_DEAL }
+
+function dealClaims(context: Composing): { claims: Claim[]; dealt: Dealt } {
   const { roster, turns, cap, mono } = context
-  if (roster.crowds.size === 0) return []
+  if (roster.crowds.size === 0) return NOTHING
   const onUnsure = (hint: LaneHint) => {
     if (hint.isAskedFor) return
     hint.isAskedFor = true
     context.onUnsure()
   }
-  return deal(waitersIn(context), { cap, turns, mono, onUnsure }).map(({ hint, sessions }) => {
-    const dealt = sessions.map((id) => roster.sessions.get(id) as Session)
-    for (const session of dealt) session.promised += hint.lane.weight
-    for (const session of new Set(dealt)) roster.requeue(session)
-    return { hint, sessions: dealt, arrivals: hint.arrivals }
+  const dealt = deal(waitersIn(context), { cap, turns, mono, onUnsure })
+  const claims = dealt.deals.map(({ hint, sessions: ids }) => {
+    const sessions = ids.map((id) => roster.sessions.get(id) as Session)
+    for (const session of sessions) session.promised += hint.lane.weight
+    for (const session of new Set(sessions)) roster.requeue(session)
+    return { hint, sessions, arrivals: hint.arrivals }
   })
+  return { claims, dealt }
 }
 
 /** Only crowds that could be given something are looked at: most workers wait while nothing does. */
@@ -105,10 +110,14 @@ function demandOf(claim: Claim, random: Random): ClaimDemand {
 
 function handOff(
   submits: readonly SubmitEntry[],
+  { engaged, isCapped }: Dealt,
   { roster, board, random, mono }: Composing,
 ): (Session | undefined)[] {
   if (roster.crowds.size === 0) return []
-  const sessionFor = createHandOff(roster, board, mono)
+  const sessionFor = createHandOff(
+    { roster, board, mono },
+    ({ id }, view) => engaged.has(id) || (isCapped && view.open().length > 0),
+  )
   const promises = submits.map((entry) => {
     const run = entry.item
     if (entry.tried || run.dueAt !== null || run.gates.length > 0) return undefined

@@ -36,7 +36,7 @@ function dealTo(
   given: { turns?: Turns; cap?: number; mono?: number; onUnsure?: (hint: LaneHint) => void } = {},
 ): Deal[] {
   const { turns = createTurns(), cap = 500, mono = 0, onUnsure = () => {} } = given
-  return deal(waiters, { turns, cap, mono, onUnsure })
+  return [...deal(waiters, { turns, cap, mono, onUnsure }).deals]
 }
 
 const seats = (deals: readonly Deal[], hint: LaneHint) =>
@@ -74,6 +74,28 @@ describe('queues of a worker', () => {
 
   test('nobody waiting deals nothing', () => {
     assert.deepEqual(dealTo([]), [])
+  })
+
+  test('a later queue gets what an earlier one, asked for all it has, leaves over', () => {
+    const [heavy, light] = [lane({ queue: 'heavy' }), lane({ queue: 'light' })]
+    heavy.expected = 2
+    const deals = dealTo([waiter(1, 10, [heavy], [light])])
+    assert.deepEqual([rows(deals, heavy), rows(deals, light)], [3, 7])
+  })
+
+  test('what one lane does not need goes to its neighbours before it goes to a later queue', () => {
+    const [small, deep, later] = [lane(), lane(), lane({ queue: 'later' })]
+    small.expected = 1
+    const deals = dealTo([waiter(1, 20, [small, deep], [later])])
+    assert.deepEqual([rows(deals, small), rows(deals, deep), rows(deals, later)], [2, 18, 0])
+  })
+
+  test('who keeps room, or may not have been looked at, is given nothing else', () => {
+    const [heavy, light] = [lane({ weight: 4 }), lane()]
+    const dealing = { turns: createTurns(), cap: 500, mono: 0, onUnsure: () => {} }
+    assert.deepEqual(deal([waiter(1, 2, [heavy])], dealing).engaged, new Set([1]))
+    assert.equal(deal([waiter(1, 9, [light])], { ...dealing, cap: 9 }).isCapped, true)
+    assert.equal(deal([waiter(1, 9, [light])], dealing).isCapped, false)
   })
 })
 

@@ -1,5 +1,5 @@
 import { holdsRoom } from './hold.ts'
-import { isKnownToWait, type LaneHint } from './lane-board.ts'
+import { isKnownToWait, type LaneHint, wantedFrom } from './lane-board.ts'
 import type { OpenProject, OpenTier } from './lane-view.ts'
 import type { Turns } from './turns.ts'
 
@@ -18,6 +18,14 @@ export interface Deal {
   readonly sessions: readonly number[]
 }
 
+export interface Dealt {
+  readonly deals: readonly Deal[]
+  /** Whose room is spoken for although it was not all dealt: nothing else may be given to them now. */
+  readonly engaged: ReadonlySet<number>
+  /** No more rows could be asked for: others may not have been looked at. */
+  readonly isCapped: boolean
+}
+
 export interface Dealing {
   /** How many rows may be asked for. */
   readonly cap: number
@@ -31,17 +39,20 @@ export interface Dealing {
  * Deals the waiters' room over the lanes that may have work: earlier queues of a worker first, then
  * the project that was served least, then the most urgent head, then the lane that was served least.
  */
-export function deal(waiters: Iterable<Waiter>, dealing: Dealing): Deal[] {
-  const seats = new Map<LaneHint, number[][]>()
+export function deal(waiters: Iterable<Waiter>, dealing: Dealing): Dealt {
+  const seats: Seats = new Map()
+  const engaged = new Set<number>()
   let rows = dealing.cap
   for (const { session, credit, tiers } of waiters) {
     if (rows <= 0) break
     const hand: Hand = { session, credit, rows, isKept: false, wasPassed: false }
     dealOne(hand, tiers, dealing, seats)
+    if (hand.isKept || hand.wasPassed) engaged.add(session)
     rows = hand.rows
   }
   // Who prefers a queue comes before who only helps out there.
-  return Array.from(seats, ([hint, byTier]) => ({ hint, sessions: byTier.flat() }))
+  const deals = Array.from(seats, ([hint, byTier]) => ({ hint, sessions: byTier.flat() }))
+  return { deals, engaged, isCapped: rows <= 0 }
 }
 
 /** What one session still has to give in this deal. */
@@ -55,60 +66,78 @@ interface Hand {
   wasPassed: boolean
 }
 
+/** For every lane and tier, the sessions that are given its rows. */
 type Seats = Map<LaneHint, number[][]>
 
 function dealOne(hand: Hand, tiers: readonly OpenTier[], dealing: Dealing, seats: Seats): void {
   for (const { tier, projects } of tiers) {
-    const { rows } = hand
-    dealTier(hand, projects, dealing, (hint, count) => sit(seats, hint, tier, hand.session, count))
-    // A later queue is served only while the ones before it are empty: what waits there and does not
-    // fit yet would never fit if lighter work took every slot that comes free.
-    if (hand.rows < rows || hand.isKept || hand.wasPassed) return
+    dealTier(hand, tier, projects, dealing, seats)
+    // A later queue is served only while the ones before it are empty, or asked for all they have:
+    // what does not fit yet would never fit if lighter work took every slot that comes free.
+    if (hand.credit <= 0 || hand.rows <= 0 || hand.isKept || hand.wasPassed) return
   }
 }
 
-function sit(seats: Seats, hint: LaneHint, tier: number, session: number, count: number): void {
+/** Round and round, until all lanes were asked for what they have or there is no room for more. */
+function dealTier(
+  hand: Hand,
+  tier: number,
+  projects: readonly OpenProject[],
+  dealing: Dealing,
+  seats: Seats,
+): void {
+  const { turns } = dealing
+  const asked = new Map<LaneHint, number>()
+  for (let before = -1; before !== hand.credit;) {
+    before = hand.credit
+    const byTurn =
+      projects.length === 1
+        ? projects
+        : projects.toSorted((a, b) => turns.ofProject(a.project) - turns.ofProject(b.project))
+    let others = projects.length
+    for (const { lanes } of byTurn) {
+      if (hand.credit <= 0 || hand.rows <= 0 || hand.isKept) return
+      const share = Math.ceil(hand.credit / others)
+      for (const { hint, rows } of dealProject(hand, share, lanes, asked, dealing)) {
+        asked.set(hint, (asked.get(hint) ?? 0) + rows)
+        sit(seats, hint, tier, hand.session, rows)
+      }
+      others -= 1
+    }
+  }
+}
+
+function sit(seats: Seats, hint: LaneHint, tier: number, session: number, rows: number): void {
   const byTier = seats.get(hint) ?? []
   seats.set(hint, byTier)
   const sessions = (byTier[tier] ??= [])
-  for (let row = 0; row < count; row += 1) sessions.push(session)
+  for (let row = 0; row < rows; row += 1) sessions.push(session)
 }
 
-type Give = (hint: LaneHint, rows: number) => void
-
-function dealTier(
-  hand: Hand,
-  projects: readonly OpenProject[],
-  dealing: Dealing,
-  give: Give,
-): void {
-  const { turns } = dealing
-  const inTurn =
-    projects.length === 1
-      ? projects
-      : projects.toSorted((a, b) => turns.ofProject(a.project) - turns.ofProject(b.project))
-  let others = projects.length
-  for (const { lanes } of inTurn) {
-    if (hand.credit <= 0 || hand.rows <= 0 || hand.isKept) return
-    dealProject(hand, Math.ceil(hand.credit / others), lanes, dealing, give)
-    others -= 1
-  }
+interface Portion {
+  readonly hint: LaneHint
+  readonly rows: number
 }
 
-/** The most urgent lanes share what falls to the project; others only if none of those can use it. */
+/** The most urgent lanes share what falls to the project; others only what those cannot use. */
 function dealProject(
   hand: Hand,
   share: number,
   lanes: readonly LaneHint[],
+  asked: ReadonlyMap<LaneHint, number>,
   dealing: Dealing,
-  give: Give,
-): void {
-  const { rows } = hand
+): Portion[] {
+  const portions: Portion[] = []
+  let left = share
   for (let rank = nextRank(lanes, Number.NEGATIVE_INFINITY); rank !== null;) {
-    dealEqual(hand, share, lanes, rank, dealing, give)
-    if (hand.rows < rows || hand.isKept) return
+    const equals = lanes.filter(
+      (hint) => hint.headRank === rank && wantedFrom(hint) > (asked.get(hint) ?? 0),
+    )
+    left = dealEqual(hand, left, equals, asked, dealing, portions)
+    if (left <= 0 || hand.credit <= 0 || hand.rows <= 0 || hand.isKept) return portions
     rank = nextRank(lanes, rank)
   }
+  return portions
 }
 
 function nextRank(lanes: readonly LaneHint[], above: number): number | null {
@@ -119,46 +148,42 @@ function nextRank(lanes: readonly LaneHint[], above: number): number | null {
   return next
 }
 
+/** Lanes of one rank, in turn. Returns what is left of the share. */
 function dealEqual(
   hand: Hand,
   share: number,
-  lanes: readonly LaneHint[],
-  rank: number,
+  equals: readonly LaneHint[],
+  asked: ReadonlyMap<LaneHint, number>,
   dealing: Dealing,
-  give: Give,
-): void {
+  portions: Portion[],
+): number {
   const { turns } = dealing
-  const equals = lanes.length === 1 ? lanes : lanes.filter(({ headRank }) => headRank === rank)
-  const seen = new Set<LaneHint>()
+  let others = equals.length
   let left = share
-  while (seen.size < equals.length && left > 0 && hand.credit > 0 && hand.rows > 0) {
-    const hint = soonest(equals, seen, turns)
+  for (const hint of inTurn(equals, turns)) {
+    if (left <= 0 || hand.credit <= 0 || hand.rows <= 0) return left
     const { weight } = hint.lane
-    const fair = Math.ceil(left / (equals.length - seen.size))
-    seen.add(hint)
+    const fair = Math.ceil(left / others)
+    others -= 1
     if (weight > hand.credit) {
       keepRoom(hand, hint, dealing)
-      if (hand.isKept) return
+      if (hand.isKept) return left
       continue
     }
-    const count = Math.min(hand.rows, Math.max(1, Math.floor(fair / weight)))
-    give(hint, count)
-    turns.charge(hint, count * weight)
-    hand.rows -= count
-    hand.credit -= count * weight
-    left -= count * weight
+    const most = Math.min(hand.rows, wantedFrom(hint) - (asked.get(hint) ?? 0))
+    const rows = Math.min(most, Math.max(1, Math.floor(fair / weight)))
+    portions.push({ hint, rows })
+    turns.charge(hint, rows * weight)
+    hand.rows -= rows
+    hand.credit -= rows * weight
+    left -= rows * weight
   }
+  return left
 }
 
-function soonest(lanes: readonly LaneHint[], seen: ReadonlySet<LaneHint>, turns: Turns): LaneHint {
-  let best: LaneHint | undefined
-  let turn = Number.POSITIVE_INFINITY
-  for (const hint of lanes) {
-    if (seen.has(hint)) continue
-    const own = turns.ofLane(hint)
-    if (own < turn) [best, turn] = [hint, own]
-  }
-  return best as LaneHint
+/** Who was served least comes first. Being served only ever moves a lane back, so once is enough. */
+function inTurn(lanes: readonly LaneHint[], turns: Turns): readonly LaneHint[] {
+  return lanes.length < 2 ? lanes : lanes.toSorted((a, b) => turns.ofLane(a) - turns.ofLane(b))
 }
 
 /**

@@ -5,10 +5,14 @@ import type { LaneView } from './lane-view.ts'
 
 /**
  * Finds, for runs entering empty lanes, a session that already waits: such a run goes straight to a
- * lease and never stands in line. Whoever prefers the lane's queue comes first, and nobody who has
- * work of the same or an earlier queue to do. One search per lane and tick, continued where it stopped.
+ * lease and never stands in line. Whoever prefers the lane's queue comes first. What room a session has
+ * left was not needed by the lanes that have work, unless `isEngaged` says otherwise. One search per lane
+ * and tick, continued where it stopped.
  */
-export function createHandOff(roster: Roster, board: LaneBoard, mono: number) {
+export function createHandOff(
+  { roster, board, mono }: { roster: Roster; board: LaneBoard; mono: number },
+  isEngaged: (session: Session, view: LaneView) => boolean,
+) {
   const searches = new Map<LaneHint, { rest: Iterator<Session>; current: Session | null }>()
 
   const isPresent = (session: Session) => {
@@ -19,14 +23,16 @@ export function createHandOff(roster: Roster, board: LaneBoard, mono: number) {
   }
 
   function* candidates(hint: LaneHint): Generator<Session> {
-    const crowds: { tier: number; crowd: Iterable<Session> }[] = []
+    const crowds: { tier: number; view: LaneView; crowd: Iterable<Session> }[] = []
     for (const [offer, crowd] of roster.crowds) {
       const view = board.viewOf(offer)
       const tier = view.tierOf(hint)
-      if (tier >= 0 && !hasWork(view, tier)) crowds.push({ tier, crowd })
+      if (tier >= 0) crowds.push({ tier, view, crowd })
     }
     crowds.sort((a, b) => a.tier - b.tier)
-    for (const { crowd } of crowds) for (const session of crowd) yield session
+    for (const { crowd, view } of crowds) {
+      for (const session of crowd) if (!isEngaged(session, view)) yield session
+    }
   }
 
   const hasRoom = (session: Session, { lane }: LaneHint) =>
@@ -48,9 +54,4 @@ export function createHandOff(roster: Roster, board: LaneBoard, mono: number) {
     search.current = null
     return null
   }
-}
-
-function hasWork(view: LaneView, tier: number): boolean {
-  const [first] = view.open()
-  return first !== undefined && first.tier <= tier
 }

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Lane, Offer } from '../../core/lane.ts'
 import type { Lease } from '../../store/port.ts'
-import { createLaneBoard, isKnownToWait, type LaneBoard, type LaneHint } from './lane-board.ts'
+import {
+  createLaneBoard,
+  isKnownToWait,
+  type LaneBoard,
+  type LaneHint,
+  wantedFrom,
+} from './lane-board.ts'
 
 const lane = (id: number, queue = 'default'): Lane => ({
   ...{ id, project: 'p', queue, labels: [], executor: 'handler:x', weight: 1 },
@@ -112,6 +118,38 @@ describe('what a node believes about a lane', () => {
     board.claimed(1, 1, [lease(5, 10)], true)
     board.look()([{ laneId: 1, rank: -3, pos: 11 }])
     assert.equal(hint(1).headRank, -3)
+  })
+})
+
+describe('how much is asked of a lane', () => {
+  test('everything, while nobody has counted what stands there', () => {
+    const { board, hint } = boardWith(lane(1))
+    assert.equal(wantedFrom(hint(1)), Number.POSITIVE_INFINITY)
+    board.entered(1, { rank: 0, pos: 1 })
+    assert.equal(wantedFrom(hint(1)), Number.POSITIVE_INFINITY)
+  })
+
+  test('one more than entered since it was found empty, less what was claimed', () => {
+    const { board, hint } = boardWith(lane(1))
+    board.claimed(1, 5, [], true)
+    for (const pos of [1, 2, 3]) board.entered(1, { rank: 0, pos })
+    assert.equal(wantedFrom(hint(1)), 4)
+    board.claimed(1, 2, [lease(0, 1), lease(0, 2)], true)
+    assert.equal(wantedFrom(hint(1)), 2)
+  })
+
+  test('everything again when more was there than was counted, or nobody could count', () => {
+    for (const [why, happen] of [
+      ['others filled it', (board: LaneBoard) => board.claimed(1, 1, [lease(0, 9)], false)],
+      ['retries came back', (board: LaneBoard) => board.entered(1, null)],
+      ['a look', (board: LaneBoard) => board.look()([{ laneId: 1, rank: 0, pos: 9 }])],
+      ['doubt', (board: LaneBoard) => board.doubt()],
+    ] as const) {
+      const { board, hint } = boardWith(lane(1))
+      board.claimed(1, 5, [], true)
+      happen(board)
+      assert.equal(wantedFrom(hint(1)), Number.POSITIVE_INFINITY, why)
+    }
   })
 })
 

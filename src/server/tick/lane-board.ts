@@ -18,6 +18,11 @@ export interface LaneHint {
   arrivals: number
   /** Up to here the lane was claimed; dead rows before it need not be stepped over again. */
   floor: LanePlace | null
+  /**
+   * How many runs stand here by this node's own account: those that entered since it was last found
+   * empty. Infinity when nobody counted.
+   */
+  expected: number
   /** The rank last seen at the head: lanes of one project are served in this order. */
   headRank: number
   /** The last place where a run was seen to stand and has not been claimed since, as far as is known. */
@@ -69,6 +74,7 @@ export function createLaneBoard(): LaneBoard {
   const setWork = (hint: LaneHint, mayHaveWork: boolean) => {
     hint.mayHaveWork = mayHaveWork
     if (!mayHaveWork) {
+      hint.expected = 0
       hint.standing = null
       hint.hold = null
     }
@@ -77,6 +83,7 @@ export function createLaneBoard(): LaneBoard {
 
   const entered = (hint: LaneHint, place: LanePlace | null) => {
     hint.arrivals += 1
+    hint.expected = place ? hint.expected + 1 : Number.POSITIVE_INFINITY
     if (!hint.mayHaveWork) hint.headRank = place?.rank ?? hint.headRank
     else if (place && place.rank < hint.headRank) hint.headRank = place.rank
     if (place && (!hint.standing || isBefore(hint.standing, place))) hint.standing = place
@@ -106,6 +113,8 @@ export function createLaneBoard(): LaneBoard {
       if (!hint) return
       const last = leases.at(-1)
       hint.isAskedFor = false
+      const isMore = leases.length === asked && leases.length > hint.expected
+      hint.expected = isMore ? Number.POSITIVE_INFINITY : Math.max(0, hint.expected - leases.length)
       if (last) {
         hint.headRank = last.rank
         hint.hold = null
@@ -120,6 +129,7 @@ export function createLaneBoard(): LaneBoard {
     doubt() {
       for (const hint of hints.values()) {
         hint.arrivals += 1
+        hint.expected = Number.POSITIVE_INFINITY
         hint.floor = null
         setWork(hint, true)
       }
@@ -134,6 +144,8 @@ export function createLaneBoard(): LaneBoard {
           before.delete(hint)
           hint.isAskedFor = false
           entered(hint, { rank, pos })
+          // Others may stand behind it, whom nobody counted.
+          hint.expected = Number.POSITIVE_INFINITY
           hint.headRank = rank
         }
         for (const [hint, arrivals] of before) {
@@ -189,6 +201,14 @@ export function createLaneBoard(): LaneBoard {
   }
 }
 
+/**
+ * How many rows are worth asking for: room that is asked for here is not there for others meanwhile.
+ * One more than were counted: if it is not there the lane is empty, if it is nobody knows how many are.
+ */
+export function wantedFrom({ expected }: LaneHint): number {
+  return expected + 1
+}
+
 /** A run stands there, as surely as a node can know: it need not be looked for. */
 export function isKnownToWait({ mayHaveWork, standing }: LaneHint): boolean {
   return mayHaveWork && standing !== null
@@ -214,6 +234,7 @@ function newHint(lane: Lane, rules: LaneRules): LaneHint {
     napsUntil: null,
     arrivals: 0,
     floor: null,
+    expected: Number.POSITIVE_INFINITY,
     headRank: 0,
     standing: null,
     isAskedFor: false,

@@ -15,17 +15,18 @@ export const INSERT_RUN = `
   ON CONFLICT (id) DO NOTHING`
 
 /**
- * Most runs ask for nothing special, and come many to a job. What those of one job share is bound
- * once per statement: binding a value costs as much as writing it, even a null.
+ * Most runs ask for nothing special, and come many to a job. What those of one job share (all but
+ * their lanes, of which a job may have many) is bound once per statement: binding a value costs as much as writing it, even a null.
  */
-const SHARED = `project_id, job_id, lane_id, rank, timeout_ms, policy, version, created_by, minted_by, created_at`
+const SHARED = `project_id, job_id, rank, timeout_ms, policy, version, created_by, minted_by, created_at`
 export const insertReady = (rows: string) => `
-  INSERT INTO run (status, ${SHARED}, id, pos, input)
-  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2 FROM (${rows}) WHERE true
+  INSERT INTO run (status, ${SHARED}, id, pos, lane_id, input)
+  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3 FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 export const insertLeased = (rows: string) => `
-  INSERT INTO run (status, claim_no, ${SHARED}, node, started_at, id, pos, input, fence, session)
-  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4
+  INSERT INTO run (status, claim_no, ${SHARED}, node, started_at,
+                   id, pos, lane_id, input, fence, session)
+  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 
@@ -38,8 +39,8 @@ export type Submits = (runs: readonly NewRun[], tick: TickState) => SubmitVerdic
 export function prepareSubmits(db: Database, keys: Keys): Submits {
   const insert = db.prepare<unknown[]>(INSERT_RUN)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
-  const bulkReady = prepareBulk(db, 2, insertReady)
-  const bulkLeased = prepareBulk(db, 4, insertLeased)
+  const bulkReady = prepareBulk(db, 3, insertReady)
+  const bulkLeased = prepareBulk(db, 5, insertLeased)
 
   const submit = (run: NewRun, tick: TickState): SubmitVerdict => {
     if (run.idempotency !== null || run.dedupeKey !== null) {
@@ -62,8 +63,9 @@ export function prepareSubmits(db: Database, keys: Keys): Submits {
     const verdicts = runs.map((run) => {
       if (!isPlainRun(run)) return submit(run, tick)
       const { ready, leased } = kinds.of(run)
-      if (run.handOff) leased.push(run.id, run.input, run.handOff.fence, run.handOff.session)
-      else ready.push(run.id, run.input)
+      const { id, laneId, input, handOff } = run
+      if (handOff) leased.push(id, laneId, input, handOff.fence, handOff.session)
+      else ready.push(id, laneId, input)
       return INSERTED
     })
     const { now, node } = tick
@@ -76,7 +78,7 @@ export function prepareSubmits(db: Database, keys: Keys): Submits {
   }
 }
 
-/** Runs that differ in nothing but id and input, and the lease some of them get at once. */
+/** Runs that differ in nothing but id, lane and input, and the lease some of them get at once. */
 interface Kind {
   readonly model: NewRun
   readonly ready: unknown[]
@@ -103,14 +105,13 @@ function createKinds() {
 
 /** What runs of one kind have in common, in the order of `SHARED`. */
 function sharedBy(run: NewRun): unknown[] {
-  const { projectId, jobId, laneId, rank, timeoutMs, policy, version, createdBy } = run
-  return [projectId, jobId, laneId, rank, timeoutMs, policy, version, createdBy]
+  const { projectId, jobId, rank, timeoutMs, policy, version, createdBy } = run
+  return [projectId, jobId, rank, timeoutMs, policy, version, createdBy]
 }
 
 function isAlike(a: NewRun, b: NewRun): boolean {
   return (
     a.jobId === b.jobId &&
-    a.laneId === b.laneId &&
     a.rank === b.rank &&
     a.timeoutMs === b.timeoutMs &&
     a.policy === b.policy &&
