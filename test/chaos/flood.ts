@@ -7,7 +7,7 @@ import { connect } from '../../src/client/index.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { watchBeats } from './beat-watch.ts'
-import { SHORT_TIMES } from './short-times.ts'
+import type { SHORT_TIMES } from './short-times.ts'
 
 /** A command that prints far more than is kept, and what that does to its worker. */
 export interface Flood {
@@ -17,6 +17,8 @@ export interface Flood {
   /** Whether all of it is one line. */
   readonly isOneLine: boolean
   readonly deadlineMs: number
+  /** Leases and heartbeats; the usual ones if absent. */
+  readonly times?: typeof SHORT_TIMES
   /** The longest time without a heartbeat; on a machine that is busy with other tests, any. */
   readonly mostGapMs: number
   /** What its worker may have at most. More than half of that is the program, run from its sources. */
@@ -43,7 +45,8 @@ const ONE_LINE = '0123456789abcdef'
 export async function flood(plan: Flood): Promise<FloodReport> {
   const dir = mkdtempSync(join(tmpdir(), 'punctual-flood-'))
   const scheduler = await openScheduler({
-    ...{ store: `sqlite:${join(dir, 'p.db')}`, rootToken: TOKEN, config: SHORT_TIMES },
+    ...{ store: `sqlite:${join(dir, 'p.db')}`, rootToken: TOKEN },
+    ...(plan.times && { config: plan.times }),
   })
   const address = await scheduler.listen({ host: '127.0.0.1', port: 0 })
   const watch = await watchBeats(address)
