@@ -20,8 +20,8 @@ export function createLook(deps: {
     const lanes: readonly Lane[] = await store.lanesAfter(after)
     board.learn(lanes)
     after = lanes.at(-1)?.id ?? after
-    const seen = board.look()
-    seen(await store.laneHeads())
+    const { most, seen } = board.look()
+    seen(await store.laneHeads({ most }))
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Random } from '../../core/clock.ts'
 import { drawSalt, fenceOf } from '../../core/fence.ts'
-import type { ClaimDemand, TickBatch } from '../../store/port.ts'
+import type { ClaimDemand, NewRun, TickBatch } from '../../store/port.ts'
 import { isListening, type Session } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
 import { deal, type Dealt, type Waiter } from './deal.ts'
@@ -50,7 +50,7 @@ export function compose(
   entries: Pick<Work, 'submits' | 'ends' | 'cancels'>,
   context: Composing,
 ): Work | null {
-  const { claims, dealt } = context.mayGrant ? dealClaims(context) : NOTHING
+  const { claims, dealt } = context.mayGrant ? dealClaims(entries.submits, context) : NOTHING
   const promises = context.mayGrant ? handOff(entries.submits, dealt, context) : []
   const { submits, ends, cancels } = entries
   if (submits.length + ends.length + cancels.length + claims.length === 0) return null
@@ -67,7 +67,10 @@ export function compose(
 const NO_DEAL: Dealt = { deals: [], engaged: new Set(), isCapped: false }
 const NOTHING: { claims: Claim[]; dealt: Dealt } = { claims: [], dealt: NO_DEAL }
 
-function dealClaims(context: Composing): { claims: Claim[]; dealt: Dealt } {
+function dealClaims(
+  submits: readonly SubmitEntry[],
+  context: Composing,
+): { claims: Claim[]; dealt: Dealt } {
   const { roster, turns, cap, mono } = context
   if (roster.crowds.size === 0) return NOTHING
   const onUnsure = (hint: LaneHint) => {
@@ -75,7 +78,9 @@ function dealClaims(context: Composing): { claims: Claim[]; dealt: Dealt } {
     hint.isAskedFor = true
     context.onUnsure()
   }
+  const arriving = countArriving(submits, context.board)
   const dealt = deal(waitersIn(context), { cap, turns, mono, onUnsure })
+  for (const hint of arriving) hint.incoming = 0
   const claims = dealt.deals.map(({ hint, sessions: ids }) => {
     const sessions = ids.map((id) => roster.sessions.get(id) as Session)
     for (const session of sessions) session.promised += hint.lane.weight
@@ -83,6 +88,22 @@ function dealClaims(context: Composing): { claims: Claim[]; dealt: Dealt } {
     return { hint, sessions, arrivals: hint.arrivals }
   })
   return { claims, dealt }
+}
+
+/** Runs that will stand in line by this tick, where there is a line: it can claim them as well. */
+function countArriving(submits: readonly SubmitEntry[], board: LaneBoard): Set<LaneHint> {
+  const arriving = new Set<LaneHint>()
+  for (const { item } of submits) {
+    const hint = board.get(item.laneId)
+    if (!hint?.mayHaveWork || !mayGoAtOnce(item)) continue
+    hint.incoming += 1
+    arriving.add(hint)
+  }
+  return arriving
+}
+
+function mayGoAtOnce({ dueAt, gates }: NewRun): boolean {
+  return dueAt === null && gates.length === 0
 }
 
 /** Only crowds that could be given something are looked at: most workers wait while nothing does. */
@@ -120,7 +141,7 @@ function handOff(
   )
   const promises = submits.map((entry) => {
     const run = entry.item
-    if (entry.tried || run.dueAt !== null || run.gates.length > 0) return undefined
+    if (entry.tried || !mayGoAtOnce(run)) return undefined
     const hint = board.get(run.laneId)
     const session = hint && sessionFor(hint)
     if (!session) return undefined

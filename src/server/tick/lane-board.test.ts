@@ -82,7 +82,7 @@ describe('what a node believes about a lane', () => {
 
   test('a look that finds nothing closes a lane, unless something entered meanwhile', () => {
     const { board, hint } = boardWith(lane(1), lane(2))
-    const seen = board.look()
+    const { seen } = board.look()
     board.entered(2, null)
     seen([])
     assert.deepEqual([hint(1).mayHaveWork, hint(2).mayHaveWork], [false, true])
@@ -91,14 +91,14 @@ describe('what a node believes about a lane', () => {
   test('a look that finds a run before the floor removes the floor', () => {
     const { board, hint } = boardWith(lane(1))
     board.claimed(1, 1, [lease(0, 10)], true)
-    board.look()([{ laneId: 1, rank: 0, pos: 7 }])
+    board.look().seen([{ laneId: 1, rank: 0, pos: 7, depth: 1 }])
     assert.equal(hint(1).floor, null)
   })
 
   test('a look that finds a run behind the floor keeps it', () => {
     const { board, hint } = boardWith(lane(1))
     board.claimed(1, 5, [lease(0, 10)], true)
-    board.look()([{ laneId: 1, rank: 0, pos: 11 }])
+    board.look().seen([{ laneId: 1, rank: 0, pos: 11, depth: 1 }])
     assert.deepEqual([hint(1).mayHaveWork, hint(1).floor], [true, { rank: 0, pos: 10 }])
   })
 
@@ -116,7 +116,7 @@ describe('what a node believes about a lane', () => {
   test('a claim on one lane says nothing about the urgency that others were seen with', () => {
     const { board, hint } = boardWith(lane(1))
     board.claimed(1, 1, [lease(5, 10)], true)
-    board.look()([{ laneId: 1, rank: -3, pos: 11 }])
+    board.look().seen([{ laneId: 1, rank: -3, pos: 11, depth: 1 }])
     assert.equal(hint(1).headRank, -3)
   })
 })
@@ -138,11 +138,26 @@ describe('how much is asked of a lane', () => {
     assert.equal(wantedFrom(hint(1)), 2)
   })
 
+  test('what a look has counted, and what came meanwhile', () => {
+    const { board, hint } = boardWith(lane(1))
+    const { seen } = board.look()
+    board.claimed(1, 5, [], true)
+    board.entered(1, { rank: 0, pos: 8 })
+    seen([{ laneId: 1, rank: 0, pos: 3, depth: 4 }])
+    assert.equal(wantedFrom(hint(1)), 4 + 1 + 1)
+  })
+
   test('everything again when more was there than was counted, or nobody could count', () => {
     for (const [why, happen] of [
       ['others filled it', (board: LaneBoard) => board.claimed(1, 1, [lease(0, 9)], false)],
       ['retries came back', (board: LaneBoard) => board.entered(1, null)],
-      ['a look', (board: LaneBoard) => board.look()([{ laneId: 1, rank: 0, pos: 9 }])],
+      [
+        'a look at a deep lane',
+        (board: LaneBoard) => {
+          const { most, seen } = board.look()
+          seen([{ laneId: 1, rank: 0, pos: 9, depth: most }])
+        },
+      ],
       ['doubt', (board: LaneBoard) => board.doubt()],
     ] as const) {
       const { board, hint } = boardWith(lane(1))

@@ -23,6 +23,8 @@ export interface LaneHint {
    * empty. Infinity when nobody counted.
    */
   expected: number
+  /** How many runs the tick being composed brings: its claims look after them. */
+  incoming: number
   /** The rank last seen at the head: lanes of one project are served in this order. */
   headRank: number
   /** The last place where a run was seen to stand and has not been claimed since, as far as is known. */
@@ -50,8 +52,8 @@ export interface LaneBoard {
   claimed(laneId: number, asked: number, leases: readonly Lease[], isProof: boolean): void
   /** Forgets what is believed, so that the next claims read every lane from its start. */
   doubt(): void
-  /** Before the store is asked who stands at the heads; the answer is taken by what this returns. */
-  look(): (heads: readonly LaneHead[]) => void
+  /** Before the store is asked who stands at the heads: how far to count, and who takes the answer. */
+  look(): { readonly most: number; seen(heads: readonly LaneHead[]): void }
   lanes(): Iterable<Lane>
   /** From now on lanes follow these rules; who naps is woken, because its rate may be another now. */
   follow(rulesOf: (lane: Lane) => LaneRules): void
@@ -137,15 +139,19 @@ export function createLaneBoard(): LaneBoard {
 
     look() {
       const before = new Map(Array.from(hints.values(), (hint) => [hint, hint.arrivals]))
-      return (heads) => {
-        for (const { laneId, rank, pos } of heads) {
+      const most = Math.min(COUNTED_AT_MOST, Math.max(1, Math.floor(ALL_COUNTED / hints.size)))
+      const seen = (heads: readonly LaneHead[]) => {
+        for (const { laneId, rank, pos, depth } of heads) {
           const hint = hints.get(laneId)
           if (!hint) continue
+          const since = hint.arrivals - (before.get(hint) ?? 0)
           before.delete(hint)
           hint.isAskedFor = false
+          const counted = depth < most ? depth + since : Number.POSITIVE_INFINITY
+          // What could not be counted on its way in since then can still not.
+          const expected = since > 0 ? Math.max(counted, hint.expected) : counted
           entered(hint, { rank, pos })
-          // Others may stand behind it, whom nobody counted.
-          hint.expected = Number.POSITIVE_INFINITY
+          hint.expected = expected
           hint.headRank = rank
         }
         for (const [hint, arrivals] of before) {
@@ -154,6 +160,7 @@ export function createLaneBoard(): LaneBoard {
           if (hint.arrivals === arrivals && hint.mayHaveWork) setWork(hint, false)
         }
       }
+      return { most, seen }
     },
 
     lanes: () => [...hints.values()].map(({ lane }) => lane),
@@ -205,8 +212,8 @@ export function createLaneBoard(): LaneBoard {
  * How many rows are worth asking for: room that is asked for here is not there for others meanwhile.
  * One more than were counted: if it is not there the lane is empty, if it is nobody knows how many are.
  */
-export function wantedFrom({ expected }: LaneHint): number {
-  return expected + 1
+export function wantedFrom({ expected, incoming }: LaneHint): number {
+  return expected + incoming + 1
 }
 
 /** A run stands there, as surely as a node can know: it need not be looked for. */
@@ -219,6 +226,10 @@ export function isBefore(place: LanePlace, floor: LanePlace | null): boolean {
   if (!floor) return false
   return place.rank < floor.rank || (place.rank === floor.rank && place.pos <= floor.pos)
 }
+
+/** How far a look counts in one lane, and in all of them together. */
+const COUNTED_AT_MOST = 64
+const ALL_COUNTED = 20_000
 
 const NO_RULES: LaneRules = { isResting: false, rate: null }
 
@@ -235,6 +246,7 @@ function newHint(lane: Lane, rules: LaneRules): LaneHint {
     arrivals: 0,
     floor: null,
     expected: Number.POSITIVE_INFINITY,
+    incoming: 0,
     headRank: 0,
     standing: null,
     isAskedFor: false,

@@ -36,7 +36,7 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'the heads of lanes are the runs that would be claimed first, of lanes that have any',
+    'the heads of lanes are the runs that would be claimed first, with how many stand there, up to a point',
     inWorld(async (world) => {
       const [deep, urgent, empty] = [
         await world.internLane('deep'),
@@ -49,12 +49,14 @@ export function claimContract(open: OpenStore): void {
       const later = world.newRun({ laneId: empty, dueAt: world.clock.now() + 1_000 })
       await world.submit(first as NewRun, ...others, calm, hurried, later)
       const mine = new Set([deep, urgent, empty])
-      const heads = (await world.store.laneHeads()).filter(({ laneId }) => mine.has(laneId))
+      const heads = (await world.store.laneHeads({ most: 2 })).filter(({ laneId }) =>
+        mine.has(laneId),
+      )
       assert.deepEqual(
         heads.toSorted((a, b) => a.laneId - b.laneId),
         [
-          { laneId: deep, rank: 0, pos: first?.id },
-          { laneId: urgent, rank: -5, pos: hurried.id },
+          { laneId: deep, rank: 0, pos: first?.id, depth: 2 },
+          { laneId: urgent, rank: -5, pos: hurried.id, depth: 2 },
         ],
       )
     }),

@@ -9,6 +9,7 @@ import { deliveriesContract } from './deliveries.ts'
 import { endContract } from './end.ts'
 import type { OpenStore } from './world.ts'
 import { gatesContract } from './gates.ts'
+import { gatesCrowdContract } from './gates-crowd.ts'
 import { gatesPropertyContract } from './gates-property.ts'
 import { logsContract } from './logs.ts'
 import { nodesContract } from './nodes.ts'
@@ -38,6 +39,7 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['one tick', tickContract],
   ['gates', gatesContract],
   ['gates, in any order of events', gatesPropertyContract],
+  ['gates, in a crowd', gatesCrowdContract],
   ['rates', ratesContract],
   ['timers', timersContract],
   ['nodes', nodesContract],

@@ -18,8 +18,8 @@ export interface SweepStore {
     recheckMs: number
     gates?: readonly number[]
   }): Promise<{ lanes: readonly number[]; more: boolean }>
-  /** The first ready run of every lane that has one: what workers could be given now. */
-  laneHeads(): Promise<readonly LaneHead[]>
+  /** The first ready run of every lane that has one, and how many there are, counted up to `most`. */
+  laneHeads(input: { most: number }): Promise<readonly LaneHead[]>
   /** Leases whose node is dead and past its grace, by run id above `after`. */
   orphans(input: { after: number; limit: number }): Promise<readonly Lease[]>
   /** Leases owned by a node, by run id above `after`. */
@@ -32,6 +32,8 @@ export interface SweepStore {
 
 export interface LaneHead extends LanePlace {
   readonly laneId: number
+  /** At least 1, at most what was asked for. */
+  readonly depth: number
 }
 
 export type FoundAttempt =

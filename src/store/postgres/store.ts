@@ -84,7 +84,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
 
     promote: (input) => promote(db, input),
     recheck: (input) => recheck(db, input),
-    laneHeads: () => laneHeads(db),
+    laneHeads: (input) => laneHeads(db, input),
     orphans: (input) => leases.orphans(db, input),
     ownLeases: (input) => leases.ownLeases(db, input),
     cancelMarks: (input) => leases.cancelMarks(db, input),
