@@ -3,25 +3,26 @@ import type { WorkLimits } from '../../core/work-limits.ts'
 import type { EndDetails } from '../launcher/messages.ts'
 import type { Settled } from '../outcome.ts'
 
-/** What the end of a process means. Whoever succeeded without the part that was killed, succeeded. */
+/**
+ * What the end of a process means. Whoever was short of memory has failed, also if it ends well after
+ * a part of it was killed: whether the rest is killed in time is nothing an outcome may depend on.
+ */
 export function settledOf(
   code: number | null,
   signal: string | null,
   { oom }: EndDetails,
   limits: WorkLimits,
 ): Settled {
-  if (oom && code !== 0) return { kind: 'overran', cause: 'oom', message: tooMuchMemory(limits) }
+  if (oom) return { kind: 'overran', cause: 'oom', message: tooMuchMemory(limits) }
   return code === null ? { kind: 'signalled', signal: signal ?? '?' } : { kind: 'exited', code }
 }
 
 /** What the log should say beside what the process said itself. */
-export function remarksOn(code: number | null, details: EndDetails, limits: WorkLimits): string[] {
+export function remarksOn(details: EndDetails, limits: WorkLimits): string[] {
   const { oom, pidsRefused = 0 } = details
   const times = pidsRefused === 1 ? 'once' : `${pidsRefused} times`
   return [
-    ...(oom
-      ? [code === 0 ? `part of it was ${tooMuchMemory(limits)}` : tooMuchMemory(limits)]
-      : []),
+    ...(oom ? [tooMuchMemory(limits)] : []),
     ...(pidsRefused > 0
       ? [`it was refused another process or thread ${times}: its limit is ${limits.pids ?? '?'}`]
       : []),

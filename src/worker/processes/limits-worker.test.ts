@@ -43,7 +43,8 @@ for (const containment of ['pidns', 'cgroup', 'group'] as const) {
       const why = 'killed because it needed more memory than its limit of 32 MiB'
       assert.deepEqual([hogged.outcome, hogged.cause, hogged.message], ['failed', 'oom', why])
       assert.equal(hogged.process?.containment, containment)
-      assert.equal(textOf(RUN.a), 'up\n')
+      // On v1 one of them is killed first, and the others may have a last word before they are.
+      assert.match(textOf(RUN.a), /^up\n/)
       assert.equal(textOf(RUN.a, 0), `punctual: ${why}\n`)
       assert.deepEqual(findOf({ run: RUN.a, fence: String(hogged.fence) }), [])
       assert.equal(neighbour.outcome, 'succeeded')

@@ -170,7 +170,7 @@ export class ProcessAttempt implements UnderWay {
       onEnd: (code, signal, details) => {
         if (details.lapsed) return this.#lose()
         if (details.timedOut) this.stop('timeout')
-        for (const remark of remarksOn(code, details, limits)) this.#remark(remark)
+        for (const remark of remarksOn(details, limits)) this.#remark(remark)
         this.#processEnd = {
           ...(code === null ? { signal: signal ?? '?' } : { exit_code: code }),
           containment: details.containment,
