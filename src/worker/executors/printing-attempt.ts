@@ -7,6 +7,7 @@ import { Output } from '../processes/output.ts'
 import type { ProcessDeps } from '../processes/process-attempt.ts'
 import { Said } from '../processes/said.ts'
 import type { Printing, Shelf } from '../processes/shelf.ts'
+import { STOP_REMARKS } from '../stop-remarks.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
 
 export interface PrintingDeps {
@@ -83,7 +84,7 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
   stop(why: StopCause): void {
     if (this.#stopped !== undefined || this.#ending) return
     this.#stopped = why
-    this.remark(REMARKS[why])
+    this.remark(STOP_REMARKS[why])
     this.interrupt(why)
   }
 
@@ -160,11 +161,4 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     await this.#hooks.clock.sleep(timeoutMs, this.#over.signal)
     this.stop('timeout')
   }
-}
-
-const REMARKS: Record<StopCause, string> = {
-  timeout: 'it ran out of time and is told to stop',
-  cancelled: 'it was cancelled and is told to stop',
-  draining: 'the worker is shutting down; it will be started again elsewhere',
-  lease_lost: 'the lease was lost; it is ended',
 }

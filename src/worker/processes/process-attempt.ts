@@ -8,6 +8,7 @@ import type { ChildEvents, Launcher, StartedChild } from '../launcher/launcher.t
 import { killMarked } from '../launcher/process-tree.ts'
 import { type MaskedStream, type Masker, maskerOf } from '../masking/masker.ts'
 import { messageOf, outcomeOf, type Settled } from '../outcome.ts'
+import { STOP_REMARKS } from '../stop-remarks.ts'
 import type { AttemptHooks, UnderWay } from '../under-way.ts'
 import type { AttemptFiles, FileRoom } from './attempt-files.ts'
 import { commandOf, environmentOf } from './command.ts'
@@ -99,7 +100,7 @@ export class ProcessAttempt implements UnderWay {
   stop(why: StopCause): void {
     if (this.#stopped !== undefined || this.#settled) return
     this.#stopped = why
-    this.#remark(REMARKS[why])
+    this.#remark(STOP_REMARKS[why])
     this.#child?.stop(why === 'lease_lost' ? 0 : this.#graceMs())
   }
 
@@ -257,13 +258,6 @@ export class ProcessAttempt implements UnderWay {
     await this.#hooks.clock.sleep(timeoutMs, this.#over.signal)
     this.stop('timeout')
   }
-}
-
-const REMARKS: Record<StopCause, string> = {
-  timeout: 'it ran out of time and is told to stop',
-  cancelled: 'it was cancelled and is told to stop',
-  draining: 'the worker is shutting down; it will be started again elsewhere',
-  lease_lost: 'the lease was lost; it is killed',
 }
 
 function outputLimitOf(terms: Terms | { readonly refused: string }): number {

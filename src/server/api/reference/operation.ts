@@ -72,13 +72,22 @@ function fieldsOf(place: 'path' | 'query', schema: unknown, path: string): objec
   })
 }
 
+/** What a name in a path is the name of, by the collection it is in. */
+const NAMED: Readonly<Record<string, string>> = {
+  jobs: 'The job.',
+  queues: 'The queue.',
+  secrets: 'The secret.',
+  webhooks: 'The webhook.',
+}
+
 /** In a path the same word means another thing with every resource. */
 const PATHS: Readonly<Record<string, (path: string) => string>> = {
-  id: (path) =>
-    path.startsWith('/v1/tokens')
-      ? 'The token, such as `tok_1`.'
-      : 'The run, such as `run_00f3k9m2q7x`.',
-  name: (path) => (path.startsWith('/v1/queues') ? 'The queue.' : 'The job.'),
+  id(path) {
+    if (path.startsWith('/v1/tokens')) return 'The token, such as `tok_1`.'
+    if (path.startsWith('/v1/webhooks')) return 'The delivery.'
+    return 'The run, such as `run_00f3k9m2q7x`.'
+  },
+  name: (path) => NAMED[path.split('/')[2] ?? ''] ?? 'Its name.',
 }
 
 const WORDS: Readonly<Record<string, string>> = {
