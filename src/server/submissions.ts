@@ -126,6 +126,7 @@ function follows({ work, task }: Submission): boolean {
 }
 
 const NO_GATES: readonly number[] = []
+const NONE_ASKED: NonNullable<Submission['concurrency']> = []
 
 async function gatesOf(
   submissions: readonly Submission[],
@@ -138,8 +139,12 @@ async function gatesOf(
   // Once for all of them: a batch may bring a thousand keys that nobody has heard of.
   if (all.size > 1) await catalog.gates(projectId, [...all.values()])
   const gates: (readonly number[])[] = []
-  for (const { concurrency = [] } of submissions) {
-    gates.push(concurrency.length > 0 ? await catalog.gates(projectId, concurrency) : NO_GATES)
+  for (const { concurrency = NONE_ASKED } of submissions) {
+    if (concurrency.length === 0) gates.push(NO_GATES)
+    else {
+      const known = catalog.knownGates(projectId, concurrency)
+      gates.push(known ?? (await catalog.gates(projectId, concurrency)))
+    }
   }
   return gates
 }

@@ -2,9 +2,12 @@ import type { EndCommand, NewRun } from './port.ts'
 
 /** A run that asks for nothing special, as most do: both stores have a cheaper way for these. */
 export function isPlainRun(run: NewRun): boolean {
+  return run.gates.length === 0 && isPlainButForGates(run)
+}
+
+export function isPlainButForGates(run: NewRun): boolean {
   return (
     run.dueAt === null &&
-    run.gates.length === 0 &&
     run.work === null &&
     run.tags === null &&
     run.dedupeKey === null &&

@@ -4,6 +4,7 @@ import type { Session } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
 import { isBefore, type LaneBoard } from './lane-board.ts'
 import type { Work } from './compose.ts'
+import type { Jams } from './jams.ts'
 import { answer, type EndEntry, type SubmitEntry } from './pending.ts'
 import type { Turns } from './turns.ts'
 
@@ -11,6 +12,7 @@ export interface Applying {
   readonly roster: Roster
   readonly board: LaneBoard
   readonly turns: Turns
+  readonly jams: Jams
   readonly mono: number
   /** Asked again before grants are handed over: time has passed since the tick began. */
   readonly mayGrant: boolean
@@ -113,12 +115,16 @@ function applySubmits(
       if (verdict.kind === 'inserted') {
         grant(session, handedOff(run, work.batch.node, result.now), weight, context)
       }
-    } else if (verdict.kind === 'inserted' && run.gates.length === 0) {
+    } else if (verdict.kind === 'inserted') {
       const place = { rank: run.rank, pos: run.id }
       const isDue = run.dueAt === null || run.dueAt <= result.now
       if (isDue && !wasTaken(run.laneId, place)) board.entered(run.laneId, place)
     }
     switch (verdict.kind) {
+      case 'gated':
+        context.jams.met(run.gates, context.mono)
+        answer(entry, { id: run.id, created: true })
+        break
       case 'inserted':
       case 'exists':
         answer(entry, { id: run.id, created: true })

@@ -5,6 +5,7 @@ import { isListening, type Session } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
 import { deal, type Dealt, type Waiter } from './deal.ts'
 import { createHandOff } from './hand-off.ts'
+import type { Jams } from './jams.ts'
 import type { LaneBoard, LaneHint } from './lane-board.ts'
 import type { CancelEntry, EndEntry, SubmitEntry } from './pending.ts'
 import type { Turns } from './turns.ts'
@@ -37,6 +38,7 @@ export interface Composing {
   readonly board: LaneBoard
   readonly random: Random
   readonly turns: Turns
+  readonly jams: Jams
   readonly cap: number
   readonly mono: number
   /** False while the node may not promise anything to workers: then nothing is claimed. */
@@ -78,7 +80,7 @@ function dealClaims(
     hint.isAskedFor = true
     context.onUnsure()
   }
-  const arriving = countArriving(submits, context.board)
+  const arriving = countArriving(submits, context)
   const dealt = deal(waitersIn(context), { cap, turns, mono, onUnsure })
   for (const hint of arriving) hint.incoming = 0
   const claims = dealt.deals.map(({ hint, sessions: ids }) => {
@@ -91,19 +93,19 @@ function dealClaims(
 }
 
 /** Runs that will stand in line by this tick, where there is a line: it can claim them as well. */
-function countArriving(submits: readonly SubmitEntry[], board: LaneBoard): Set<LaneHint> {
+function countArriving(submits: readonly SubmitEntry[], context: Composing): Set<LaneHint> {
   const arriving = new Set<LaneHint>()
   for (const { item } of submits) {
-    const hint = board.get(item.laneId)
-    if (!hint?.mayHaveWork || !mayGoAtOnce(item)) continue
+    const hint = context.board.get(item.laneId)
+    if (!hint?.mayHaveWork || !mayGoAtOnce(item, context)) continue
     hint.incoming += 1
     arriving.add(hint)
   }
   return arriving
 }
 
-function mayGoAtOnce({ dueAt, gates }: NewRun): boolean {
-  return dueAt === null && gates.length === 0
+function mayGoAtOnce({ dueAt, gates }: NewRun, { jams, mono }: Composing): boolean {
+  return dueAt === null && (gates.length === 0 || jams.isFree(gates, mono))
 }
 
 /** Only crowds that could be given something are looked at: most workers wait while nothing does. */
@@ -132,8 +134,9 @@ function demandOf(claim: Claim, random: Random): ClaimDemand {
 function handOff(
   submits: readonly SubmitEntry[],
   { engaged, isCapped }: Dealt,
-  { roster, board, random, mono }: Composing,
+  context: Composing,
 ): (Session | undefined)[] {
+  const { roster, board, random, mono } = context
   if (roster.crowds.size === 0) return []
   const sessionFor = createHandOff(
     { roster, board, mono },
@@ -141,7 +144,7 @@ function handOff(
   )
   const promises = submits.map((entry) => {
     const run = entry.item
-    if (entry.tried || !mayGoAtOnce(run)) return undefined
+    if (entry.tried || !mayGoAtOnce(run, context)) return undefined
     const hint = board.get(run.laneId)
     const session = hint && sessionFor(hint)
     if (!session) return undefined

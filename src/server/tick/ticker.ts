@@ -16,6 +16,7 @@ import { mayBeReference } from '../payloads/reference.ts'
 import type { Roster } from '../sessions/roster.ts'
 import { apply, unpromise } from './apply.ts'
 import { compose, type Work } from './compose.ts'
+import { createJams } from './jams.ts'
 import { isolate, Unfinished } from './isolate.ts'
 import type { LaneBoard } from './lane-board.ts'
 import { answer, createInbox, type Entry, type SubmitEntry, type Submitted } from './pending.ts'
@@ -74,6 +75,7 @@ export function createTicker(options: TickerOptions): Ticker {
   const ends = createInbox<EndCommand, EndVerdict | PunctualError>()
   const cancels = createInbox<CancelCommand, CancelVerdict | PunctualError>()
   const turns = createTurns()
+  const jams = createJams()
   const underWay = new Set<Promise<void>>()
   let scheduled = false
   let failures = 0
@@ -132,6 +134,7 @@ export function createTicker(options: TickerOptions): Ticker {
         board,
         random: options.random,
         turns,
+        jams,
         // More than can come in by one tick: a line that workers have room for must get shorter, or
         // every run would stand in it for ever after.
         cap: 2 * store.tickCap,
@@ -158,6 +161,7 @@ export function createTicker(options: TickerOptions): Ticker {
       roster,
       board,
       turns,
+      jams,
       mono: clock.mono(),
       // Leases taken under an incarnation that has since died are not this node's to promise.
       mayGrant: options.mayGrant() && options.node() === work.batch.node,

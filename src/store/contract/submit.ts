@@ -49,6 +49,16 @@ const LANDINGS: readonly Landing[] = [
     run: ({ handOff }) => ({ handOff: handOff() }),
     state: 'running',
   },
+  {
+    why: 'a run handed off runs at once when its gate has room',
+    run: async (world) => ({ gates: [await world.gate('door', 1)], handOff: world.handOff() }),
+    state: 'running',
+  },
+  {
+    why: 'a run handed off waits at a gate without room all the same',
+    run: async (world) => ({ gates: [await fullGate(world)], handOff: world.handOff() }),
+    state: 'blocked',
+  },
 ]
 
 async function fullGate(world: World): Promise<number> {
@@ -65,7 +75,8 @@ export function submitContract(open: OpenStore): void {
       why,
       inWorld(async (world) => {
         const submitted = world.newRun(await run(world))
-        assert.deepEqual(await world.submit(submitted), [{ kind: 'inserted' }])
+        const kind = state === 'blocked' ? 'gated' : 'inserted'
+        assert.deepEqual(await world.submit(submitted), [{ kind }])
         const record = await world.find(submitted.id)
         assert.equal(record.state, state)
         assert.equal(record.attempt, 1)

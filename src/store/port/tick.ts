@@ -64,18 +64,22 @@ export interface NewRun {
     readonly until: number
   } | null
   readonly retryOf: number | null
-  /** Straight to a lease for this session, past the line. Only for ungated runs due now. */
+  /**
+   * Straight to a lease for this session, past the line. Only for runs due now; one that has to wait
+   * at a gate is not handed over, which its verdict says.
+   */
   handOff: { readonly session: number; readonly fence: number } | null
 }
 
 /**
- * `inserted`; `exists`: this id was already inserted by this node (a repeat: success);
+ * `inserted`; `gated`: inserted, and before its gates it waits its turn (it may have had it by the end
+ * of the same tick: then its lane was refilled); `exists`: this id was already inserted by this node (a repeat: success);
  * `collision`: the id belongs to another node's run, mint a new one;
  * `duplicate`: a dedupe or idempotency key names a run that is already there;
  * `mismatch`: the idempotency key was used with another digest.
  */
 export type SubmitVerdict =
-  | { readonly kind: 'inserted' | 'exists' | 'collision' }
+  | { readonly kind: 'inserted' | 'gated' | 'exists' | 'collision' }
   | { readonly kind: 'duplicate' | 'mismatch'; readonly id: number }
 
 /** The ending of one attempt, decided by `endAttempt`; the store adds only what it alone knows. */

@@ -1,6 +1,6 @@
 import { admit, type GateRoom } from '../../core/gate.ts'
 import { bigints, ints } from './binary-arrays.ts'
-import type { Work } from './statement.ts'
+import { reportedElsewhere, type Work } from './statement.ts'
 
 /** Candidates beyond a gate's room: some of those in front may be held up by another gate. */
 const SPARE = 50
@@ -20,6 +20,15 @@ const READ_ROOMS = {
   name: 'read-rooms',
   text: `
   SELECT gate.id, capacity, holders::int
+    FROM gate CROSS JOIN LATERAL (
+      SELECT count(*) AS holders FROM gate_holder h WHERE h.gate_id = gate.id) h
+   WHERE gate.id = ANY ($1::int[])`,
+}
+const LOOK_AT_GATES = {
+  name: 'look-at-gates',
+  text: `
+  SELECT gate.id, capacity, holders::int,
+         EXISTS (SELECT FROM blocked b WHERE b.gate_id = gate.id) AS "hasLine"
     FROM gate CROSS JOIN LATERAL (
       SELECT count(*) AS holders FROM gate_holder h WHERE h.gate_id = gate.id) h
    WHERE gate.id = ANY ($1::int[])`,
@@ -67,14 +76,37 @@ interface Waiting {
  * Gates in ascending order. Returns the lanes that got runs.
  */
 export async function admitAt(work: Work, touched: readonly number[]): Promise<Set<number>> {
+  if (touched.length === 0) return new Set()
+  const locked = await lockGates(work, LOCK_GATES, touched)
+  return admitWithin(work, new Set(locked), locked)
+}
+
+/** As `admitAt`, for gates of which all in `locked` are ours already. */
+export async function admitWithin(
+  work: Work,
+  locked: Set<number>,
+  touched: readonly number[],
+): Promise<Set<number>> {
   const lanes = new Set<number>()
-  if (touched.length === 0) return lanes
-  const locked = new Set(await lockGates(work, LOCK_GATES, touched))
-  let open = [...locked]
+  let open = [...touched]
   for (let round = 0; round < ROUNDS && open.length > 0; round += 1) {
     open = await lookOnce(work, open, locked, lanes)
   }
   return lanes
+}
+
+/** A gate's room, and whether somebody stands before it. */
+export interface GateView extends GateRoom {
+  readonly hasLine: boolean
+}
+
+/**
+ * Locks gates, in ascending order, and looks at them. Both go out in one round trip: the second
+ * statement begins when the first has its locks, and sees what was committed until then.
+ */
+export function lockAndLook(work: Work, gates: readonly number[]): Promise<GateView[]> {
+  void reportedElsewhere(lockGates(work, LOCK_GATES, gates))
+  return work.query<GateView>(LOOK_AT_GATES, [ints(gates)])
 }
 
 /** One look at the front of each line. Returns the gates whose front may have left room behind. */

@@ -96,13 +96,7 @@ export const END = {
    GROUP BY clock.now`,
 }
 
-/**
- * What nearly every tick ends: successes of runs that hold no gate and no key, each with its lease
- * in place. Anything else fails the transaction, and the tick is done again with `END`.
- */
-export const SUCCEED = {
-  name: 'succeed',
-  text: `
+const succeedText = (alsoDoes: string, answers: string) => `
   WITH ${CLOCK},
   gone AS (
     DELETE FROM lease WHERE run_id = ANY ($2::bigint[])
@@ -115,13 +109,38 @@ export const SUCCEED = {
       FROM gone JOIN unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[])
              AS item (run_id, fence, worker, result) USING (run_id, fence)
      CROSS JOIN clock
-    RETURNING run_id)
-  SELECT now,
-         CASE WHEN (SELECT bool_or(gated) FROM gone) THEN fail_hope('${GATE_MET}')
-              WHEN (SELECT bool_or(keyed) FROM gone) THEN fail_hope('${KEY_MET}')
+    RETURNING run_id)${alsoDoes}
+  SELECT now, ${answers}
               WHEN (SELECT count(*) FROM to_end) < $6::int THEN fail_hope('${LEASE_MISSED}')
               WHEN $7::boolean AND ${someoneWishes('gone')} THEN fail_hope('${HOOK_MET}') END
-    FROM clock`,
+    FROM clock`
+
+/**
+ * What nearly every tick ends: successes of runs that hold no gate and no key, each with its lease
+ * in place. Anything else fails the transaction, and the tick is done again in a more careful way.
+ */
+export const SUCCEED = {
+  name: 'succeed',
+  text: succeedText(
+    '',
+    `CASE WHEN (SELECT bool_or(gated) FROM gone) THEN fail_hope('${GATE_MET}')
+              WHEN (SELECT bool_or(keyed) FROM gone) THEN fail_hope('${KEY_MET}')`,
+  ),
+}
+
+/** The same where runs hold gates or keys, which they give back. */
+export const SUCCEED_HOLDING = {
+  name: 'succeed-holding',
+  text: succeedText(
+    `,
+  freed_key AS (
+    DELETE FROM dedupe WHERE run_id = ANY (ARRAY(SELECT run_id FROM gone WHERE keyed))),
+  freed_place AS (
+    DELETE FROM gate_holder WHERE run_id = ANY (ARRAY(SELECT run_id FROM gone WHERE gated))
+    RETURNING gate_id)`,
+    `(SELECT array_agg(DISTINCT gate_id) FROM freed_place) AS gates,
+         CASE WHEN $8::boolean AND (SELECT bool_or(gated) FROM gone) THEN fail_hope('${GATE_MET}')`,
+  ),
 }
 
 interface EndedRow {
@@ -179,14 +198,17 @@ function columnsOf(commands: readonly EndCommand[]): unknown[] {
   ]
 }
 
-/** As `endAttempts`, for commands that are all plain successes; each has ended, or none. */
+/**
+ * As `endAttempts`, for commands that are all plain successes; each has ended, or none. With
+ * `mayHold`, they may be of runs that hold something.
+ */
 export function succeedAttempts(
   work: Work,
   now: number | null,
   commands: readonly EndCommand[],
-  { noHooks }: Pick<EndHopes, 'noHooks'>,
+  { noGates, noHooks, mayHold }: EndHopes & { readonly mayHold: boolean },
 ): Promise<Endings> {
-  const answer = work.query<{ now: number }>(SUCCEED, [
+  const values = [
     now,
     bigints(commands.map((end) => end.runId)),
     bigints(commands.map((end) => end.fence)),
@@ -194,10 +216,24 @@ export function succeedAttempts(
     texts(commands.map((end) => end.result)),
     commands.length,
     noHooks,
-  ])
+  ]
+  const answer = mayHold
+    ? work.query<SucceededRow>(SUCCEED_HOLDING, [...values, noGates])
+    : work.query<SucceededRow>(SUCCEED, values)
   return reportedElsewhere(
-    answer.then(([row]) => ({ now: row!.now, ended: null, lanes: [], gates: [], nextDueAt: null })),
+    answer.then(([row]) => ({
+      now: row!.now,
+      ended: null,
+      lanes: [],
+      gates: row!.gates ?? [],
+      nextDueAt: null,
+    })),
   )
+}
+
+interface SucceededRow {
+  readonly now: number
+  readonly gates?: number[] | null
 }
 
 interface EndedBefore {

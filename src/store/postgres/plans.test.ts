@@ -5,7 +5,7 @@ import { onFreshStores, type World } from '../contract/world.ts'
 import { CANCEL } from './cancel.ts'
 import { CLAIM } from './claim.ts'
 import { Connection } from './connection.ts'
-import { END, SUCCEED } from './end.ts'
+import { END, SUCCEED, SUCCEED_HOLDING } from './end.ts'
 import { NOTE_ENDS, TAKE_TURNS } from './outbox.ts'
 import { openIn } from './postgres.fixture.ts'
 import type { Statement } from './statement.ts'
@@ -19,6 +19,7 @@ const STATEMENTS: readonly Statement[] = [
   SUBMIT_PLAIN,
   END,
   SUCCEED,
+  SUCCEED_HOLDING,
   CLAIM,
   CANCEL,
   TAKE_TURNS,

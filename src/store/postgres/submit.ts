@@ -1,14 +1,13 @@
 import { isPlainRun } from '../plain.ts'
 import type { NewRun, SubmitVerdict } from '../port.ts'
-import { bigints, ints, smallints, texts } from './binary-arrays.ts'
+import { bigints, booleans, ints, smallints, texts } from './binary-arrays.ts'
+import { type Entrance, NO_ENTRANCE } from './entrance.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
 
 export interface Submission {
   readonly now: number
   /** Ids that were inserted; null when all of them were. */
   readonly inserted: ReadonlySet<number> | null
-  /** Gates at which new runs wait. */
-  readonly gates: readonly number[]
   readonly nextDueAt: number | null
 }
 
@@ -26,9 +25,9 @@ const submitText = (onConflict: string) => `
     SELECT * FROM unnest(
       $3::bigint[], $4::int[], $5::int[], $6::int[], $7::smallint[], $8::bigint[], $9::bigint[],
       $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-      $16::bigint[], $17::bigint[], $18::int[], $19::int[], $20::text[])
+      $16::bigint[], $17::bigint[], $18::int[], $19::int[], $20::text[], $22::boolean[], $23::int[])
       AS t (id, project_id, job_id, lane_id, rank, due_at, timeout_ms, retry_of, gates, dedupe_key,
-            policy, tags, input, session, fence, version, created_by, work)),
+            policy, tags, input, session, fence, version, created_by, work, passes, waits_at)),
   fresh AS (
     INSERT INTO run (id, created_at, due_at, timeout_ms, retry_of, project_id, job_id, lane_id,
                      minted_by, rank, gates, dedupe_key, policy, tags, input,
@@ -38,9 +37,9 @@ const submitText = (onConflict: string) => `
       FROM item CROSS JOIN clock ${onConflict}
     RETURNING id, project_id, lane_id, rank, due_at, gates, dedupe_key IS NOT NULL AS keyed),
   placed AS MATERIALIZED (
-    SELECT fresh.*, session, fence, now,
+    SELECT fresh.*, session, fence, now, waits_at,
            CASE WHEN fresh.due_at > now THEN 2
-                WHEN fresh.gates IS NOT NULL THEN 3
+                WHEN fresh.gates IS NOT NULL AND passes IS NOT TRUE THEN 3
                 WHEN session IS NOT NULL THEN 1
                 ELSE 0 END AS state
       FROM fresh JOIN item USING (id) CROSS JOIN clock),
@@ -50,19 +49,22 @@ const submitText = (onConflict: string) => `
   to_lease AS (
     INSERT INTO lease (run_id, fence, node, session, project_id, lane_id, rank, pos,
                        attempt, lost, claim_no, started_at, gated, keyed)
-    SELECT id, fence, $2::int, session, project_id, lane_id, rank, id, 1, 0, 1, now, false, keyed
+    SELECT id, fence, $2::int, session, project_id, lane_id, rank, id, 1, 0, 1, now,
+           gates IS NOT NULL, keyed
       FROM placed WHERE state = 1),
+  holding AS (
+    INSERT INTO gate_holder (gate_id, run_id)
+    SELECT unnest(gates), id FROM placed WHERE gates IS NOT NULL AND state < 2),
   to_timer AS (
     INSERT INTO timer (due_at, run_id, lane_id, rank, attempt, lost, claim_no, gated)
     SELECT due_at, id, lane_id, rank, 1, 0, 0, gates IS NOT NULL FROM placed WHERE state = 2),
   to_blocked AS (
     INSERT INTO blocked (run_id, gate_id, gates, lane_id, rank, pos, attempt, lost, claim_no, recheck_at)
-    SELECT id, gates[1], gates, lane_id, rank, id, 1, 0, 0, now + ${RECHECK_MS}
+    SELECT id, coalesce(waits_at, gates[1]), gates, lane_id, rank, id, 1, 0, 0, now + ${RECHECK_MS}
       FROM placed WHERE state = 3)
   SELECT clock.now,
          CASE WHEN count(id) < $21::int THEN array_agg(id) FILTER (WHERE id IS NOT NULL) END AS inserted,
          count(id)::int AS count,
-         array_agg(DISTINCT gates[1]) FILTER (WHERE state = 3) AS gates,
          min(due_at) FILTER (WHERE state = 2) AS "nextDueAt"
     FROM clock LEFT JOIN placed ON true
    GROUP BY clock.now`
@@ -103,7 +105,6 @@ interface SubmittedRow {
   readonly now: number
   readonly count: number
   readonly inserted: number[] | null
-  readonly gates: number[] | null
   readonly nextDueAt: number | null
 }
 
@@ -117,16 +118,16 @@ export function insertRuns(
   now: number | null,
   node: number,
   runs: readonly NewRun[],
-  hopeful: boolean,
+  { hopeful, entrance = NO_ENTRANCE }: { hopeful: boolean; entrance?: Entrance },
 ): Promise<Submission> {
   if (hopeful && runs.every(isPlainRun)) return insertPlain(work, now, node, runs)
   const statement = hopeful ? SUBMIT : SUBMIT_AGAIN
-  const answer = work.query<SubmittedRow>(statement, [now, node, ...columnsOf(runs), runs.length])
+  const values = [now, node, ...columnsOf(runs), runs.length, ...columnsAt(entrance, runs)]
+  const answer = work.query<SubmittedRow>(statement, values)
   return reportedElsewhere(
     answer.then(([row]) => ({
       now: row!.now,
       inserted: row!.count === runs.length ? null : new Set(row!.inserted),
-      gates: row!.gates ?? [],
       nextDueAt: row!.nextDueAt,
     })),
   )
@@ -155,7 +156,7 @@ function insertPlain(
     ints(runs.map((run) => run.createdBy)),
   ])
   return reportedElsewhere(
-    answer.then(([row]) => ({ now: row!.now, inserted: null, gates: [], nextDueAt: null })),
+    answer.then(([row]) => ({ now: row!.now, inserted: null, nextDueAt: null })),
   )
 }
 
@@ -179,6 +180,13 @@ function columnsOf(runs: readonly NewRun[]): unknown[] {
     ints(runs.map((run) => run.version)),
     ints(runs.map((run) => run.createdBy)),
     texts(runs.map((run) => run.work)),
+  ]
+}
+
+function columnsAt({ passes, waitsAt }: Entrance, runs: readonly NewRun[]): unknown[] {
+  return [
+    booleans(runs.map(({ id }) => passes.has(id) || null)),
+    ints(runs.map(({ id }) => waitsAt.get(id) ?? null)),
   ]
 }
 

@@ -1,10 +1,11 @@
 import { isPlainSuccess } from '../plain.ts'
-import type { SubmitVerdict, TickBatch, TickResult } from '../port.ts'
+import type { NewRun, SubmitVerdict, TickBatch, TickResult } from '../port.ts'
 import { admitAt } from './admit.ts'
 import { cancelRuns, type Cancels } from './cancel.ts'
 import { claimRuns, type Claims } from './claim.ts'
 import type { Connection } from './connection.ts'
 import { pickHot, type Database } from './database.ts'
+import { admitLines, type Entrance, NO_ENTRANCE, openEntrance } from './entrance.ts'
 import { endAttempts, type Endings, succeedAttempts } from './end.ts'
 import { GATE_MET, HOOK_MET, KEY_MET, LEASE_MISSED, sqlStateOf, tryAgain } from './outcome.ts'
 import { noteEnds } from './outbox.ts'
@@ -26,6 +27,7 @@ export interface Done {
   readonly cancels: Cancels | null
   /** Whether any webhook asks for anything; null if nobody looked. */
   readonly wished: boolean | null
+  readonly entrance: Entrance
   readonly admitted: ReadonlySet<number>
   readonly claims: Claims | LimitedClaims | null
 }
@@ -37,6 +39,7 @@ const NOTHING = {
   endings: [],
   cancels: null,
   wished: null,
+  entrance: NO_ENTRANCE,
   admitted: new Set<number>(),
   claims: null,
 }
@@ -51,7 +54,9 @@ interface Hopes {
   readonly noGates: boolean
   /** Ids are new: inserting need not look first. */
   readonly noRepeats: boolean
-  /** Every attempt that is reported a success still has its lease, and holds no key. */
+  /** No run that succeeds holds a key. */
+  readonly noKeys: boolean
+  /** Everything that ends is a plain success that still has its lease. */
   readonly plainSuccesses: boolean
   /** No webhook wants to be told of what ends. */
   readonly noHooks: boolean
@@ -62,8 +67,9 @@ const UNIQUE_VIOLATION = '23505'
 function lower(hopes: Hopes, code: string | undefined): Hopes | undefined {
   switch (code) {
     case GATE_MET:
-      return hopes.noGates ? { ...hopes, noGates: false, plainSuccesses: false } : undefined
+      return hopes.noGates ? { ...hopes, noGates: false } : undefined
     case KEY_MET:
+      return hopes.noKeys ? { ...hopes, noKeys: false } : undefined
     case LEASE_MISSED:
       return hopes.plainSuccesses ? { ...hopes, plainSuccesses: false } : undefined
     case HOOK_MET:
@@ -99,7 +105,8 @@ export function createTicker(db: Database): (batch: TickBatch) => Promise<TickRe
     let hopes: Hopes = {
       noGates: !sawGates,
       noRepeats: plan.keyed.length === 0,
-      plainSuccesses: !sawGates && !sawKeys && batch.ends.every(isPlainSuccess),
+      noKeys: !sawKeys,
+      plainSuccesses: batch.ends.every(isPlainSuccess),
       noHooks: !sawHooks,
     }
     for (;;) {
@@ -149,16 +156,24 @@ async function apply(
   const careful = mayTouchGates(plan, hopes)
   const refusedKeys =
     plan.keyed.length > 0 ? await takeKeys(work, now, node, plan.keyed) : NOTHING.refusedKeys
-  const submits = plan.submits.filter(({ id }) => !refusedKeys.has(id))
-  const submission =
-    submits.length > 0 ? insertRuns(work, now, node, submits, hopes.noRepeats) : null
   const rounds = plan.endRounds.map((round) => {
     const commands = round.map((index) => batch.ends[index]!)
+    const endHopes = { noGates: !careful, noHooks: hopes.noHooks }
+    const mayHold = careful || !hopes.noKeys
     return hopes.plainSuccesses
-      ? succeedAttempts(work, now, commands, hopes)
-      : endAttempts(work, now, commands, { noGates: !careful, noHooks: hopes.noHooks })
+      ? succeedAttempts(work, now, commands, { ...endHopes, mayHold })
+      : endAttempts(work, now, commands, endHopes)
   })
   const endings = reportedElsewhere(Promise.all(rounds))
+  const submits = plan.submits.filter(({ id }) => !refusedKeys.has(id))
+  const isEntranceOpen = careful && plan.cancels.length === 0
+  const entrance = isEntranceOpen
+    ? await openEntrance(work, submits, freedGates(await endings, null))
+    : NO_ENTRANCE
+  const submission =
+    submits.length > 0
+      ? insertRuns(work, now, node, submits, { hopeful: hopes.noRepeats, entrance })
+      : null
   const cancels = plan.cancels.length > 0 ? await cancelRuns(work, now, plan.cancels) : null
   for (const { audit, ...command } of plan.cancels) {
     const kind = cancels?.verdicts.get(nameOfCancel(command))?.kind
@@ -166,15 +181,17 @@ async function apply(
   }
   const wished = noteEndsOf(work, now, batch, plan, hopes)
   if (plan.keyed.length > 0) assertKeysKept(plan.keyed, refusedKeys, await submission)
-  const admitted = careful
-    ? await admitAt(work, touchedGates(await submission, await endings, cancels))
-    : NOTHING.admitted
+  // What a cancel frees is known only after the submits, and gates are locked once, in one order:
+  // with cancels, everybody waits before the gates until then.
+  const admitted = cancels
+    ? await admitAt(work, touchedGates(submits, await endings, cancels))
+    : await admitLines(work, entrance)
   const claims = hasRates(batch)
     ? await claimWithinRates(work, now, node, batch.claims)
     : batch.claims.length > 0
       ? claimRuns(work, now, node, batch.claims)
       : null
-  return { refusedKeys, submission, endings, cancels, wished, admitted, claims }
+  return { refusedKeys, submission, endings, cancels, wished, entrance, admitted, claims }
 }
 
 /** Cancels are few, so they are noted whether or not anybody asks. */
@@ -200,13 +217,17 @@ function assertKeysKept(
   if (isLost) throw tryAgain('the id of a run with a key was taken meanwhile')
 }
 
+function freedGates(endings: readonly Endings[], cancels: Cancels | null): number[] {
+  return [...endings.flatMap(({ gates }) => gates), ...(cancels?.gates ?? [])]
+}
+
 function touchedGates(
-  submission: Submission | null,
+  submits: readonly NewRun[],
   endings: readonly Endings[],
-  cancels: Cancels | null,
+  cancels: Cancels,
 ): number[] {
-  const parts = [submission, ...endings, cancels].map((part) => part?.gates ?? [])
-  return [...new Set(parts.flat())].toSorted((a, b) => a - b)
+  const waited = submits.flatMap(({ gates }) => gates.slice(0, 1))
+  return [...new Set([...waited, ...freedGates(endings, cancels)])].toSorted((a, b) => a - b)
 }
 
 async function settled(done: Promised<Done>): Promise<Done> {
@@ -216,6 +237,7 @@ async function settled(done: Promised<Done>): Promise<Done> {
     endings: await done.endings,
     cancels: await done.cancels,
     wished: await done.wished,
+    entrance: await done.entrance,
     admitted: await done.admitted,
     claims: await done.claims,
   }

@@ -2,6 +2,7 @@ import {
   StoreError,
   type CancelVerdict,
   type EndVerdict,
+  type NewRun,
   type SubmitVerdict,
   type TickBatch,
   type TickResult,
@@ -40,7 +41,7 @@ export async function judge(
 async function judgeSubmits(
   connection: Connection,
   { submits, node }: TickBatch,
-  { submission, refusedKeys }: Done,
+  { submission, refusedKeys, entrance }: Done,
 ): Promise<SubmitVerdict[]> {
   const inserted = submission?.inserted ?? null
   const isInserted = (id: number) => !refusedKeys.has(id) && (inserted === null || inserted.has(id))
@@ -58,10 +59,17 @@ async function judgeSubmits(
           'reading',
         )
   const seen = new Set<number>()
-  return submits.map(({ id }) => {
+  const now = submission?.now ?? 0
+  const isNotHeld = ({ id, gates, dueAt }: NewRun) =>
+    gates.length === 0 || entrance.passes.has(id) || (dueAt !== null && dueAt > now)
+  return submits.map((run) => {
+    const { id } = run
     const isRepeat = seen.has(id)
     seen.add(id)
-    if (isInserted(id)) return { kind: isRepeat ? 'exists' : 'inserted' }
+    if (isInserted(id)) {
+      if (isRepeat) return { kind: 'exists' }
+      return { kind: isNotHeld(run) ? 'inserted' : 'gated' }
+    }
     return refusedKeys.get(id) ?? verdictOnKnown(minters.get(id), node)
   })
 }

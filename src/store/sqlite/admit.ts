@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { admit, type GateRoom } from '../../core/gate.ts'
+import { prepareBulk } from './bulk.ts'
 import { ascending, parseGates, type TickState } from './tick-state.ts'
 
 /** How long a blocked run trusts the fast path before a sweep looks at it. */
@@ -17,6 +18,9 @@ export const ROOM = `
   SELECT id, capacity, (SELECT count(*) FROM gate_holder WHERE gate_id = gate.id) AS holders
     FROM gate WHERE id = ?`
 export const HOLD = `INSERT INTO gate_holder (gate_id, run_id) VALUES (?, ?)`
+const holdAll = (rows: string) => `INSERT INTO gate_holder (gate_id, run_id) ${rows}`
+export const letAllGo = (rows: string) => `
+  DELETE FROM gate_holder WHERE (gate_id, run_id) IN (${rows})`
 export const LET_GO = `DELETE FROM gate_holder WHERE gate_id = ? AND run_id = ?`
 export const MAKE_READY = `
   UPDATE run SET status = 0, gate_id = NULL, recheck_at = NULL WHERE id = ? AND status = 3`
@@ -34,8 +38,16 @@ interface Waiter {
 export interface Gates {
   /** Lets runs that wait at a touched gate pass, in the order of their lines, while there is room. */
   admitTouched(tick: TickState): void
+  /** Whether a new run passes all its gates: there is room, and nobody waits. If so, it has its places. */
+  enter(gates: readonly number[], tick: TickState): boolean
+  /** It did not come after all. */
+  turnBack(gates: readonly number[], tick: TickState): void
   /** The run leaves its gates; others may pass now. */
   letGo(gates: string | null, runId: number, tick: TickState): void
+  /** Writes down places, as gate and run in turn, of runs that entered. */
+  holdAll(places: readonly number[]): void
+  /** The same for runs that leave: throws `NotInBulk` when one was not there. */
+  letAllGo(places: readonly number[], tick: TickState): void
 }
 
 export function prepareGates(db: Database): Gates {
@@ -45,92 +57,95 @@ export function prepareGates(db: Database): Gates {
   const letGo = db.prepare(LET_GO)
   const makeReady = db.prepare(MAKE_READY)
   const waitAt = db.prepare(WAIT_AT)
+  const bulkHold = prepareBulk(db, 2, holdAll)
+  const bulkLetGo = prepareBulk(db, 2, letAllGo)
 
-  const pass = (
-    { runId, laneId }: Waiter,
-    gates: readonly number[],
-    rooms: Rooms,
-    tick: TickState,
-  ) => {
+  const roomAt = (gate: number, { rooms }: TickState) => rooms.of(gate, (id) => room.get(id))
+  const hasRoom = (gate: number, tick: TickState) => freeIn(roomAt(gate, tick)) > 0
+  const hasLine = (gate: number) => waitingAt.get(gate, 1) !== undefined
+
+  const pass = ({ runId, laneId }: Waiter, gates: readonly number[], tick: TickState) => {
     for (const gate of gates) {
       hold.run(gate, runId)
-      rooms.take(gate)
+      tick.rooms.took(gate)
     }
     makeReady.run(runId)
     tick.refilled.add(laneId)
   }
 
-  const decide = (waiters: readonly Waiter[], rooms: Rooms, tick: TickState) => {
+  const decide = (waiters: readonly Waiter[], tick: TickState) => {
     const gatesOf = new Map(waiters.map(({ runId, gates }) => [runId, parseGates(gates)]))
     const byId = new Map(waiters.map((waiter) => [waiter.runId, waiter]))
     const candidates = Array.from(gatesOf, ([runId, gates]) => ({ runId, gates }))
     const needed = new Set(candidates.flatMap(({ gates }) => gates))
-    const { admitted, waiting } = admit(candidates, rooms.of(needed))
-    for (const runId of admitted)
-      pass(byId.get(runId) as Waiter, gatesOf.get(runId) ?? [], rooms, tick)
+    const rooms = Array.from(needed, (gate) => roomAt(gate, tick))
+    const { admitted, waiting } = admit(candidates, rooms)
+    for (const runId of admitted) pass(byId.get(runId) as Waiter, gatesOf.get(runId) ?? [], tick)
     for (const { runId, gate } of waiting) {
       if (byId.get(runId)?.gate !== gate) waitAt.run(gate, runId)
     }
   }
 
   /** One look at the front of each line. Returns the gates whose front may have left room behind. */
-  const lookOnce = (open: readonly number[], rooms: Rooms, tick: TickState): number[] => {
+  const lookOnce = (open: readonly number[], tick: TickState): number[] => {
     const goesOn: number[] = []
     const waiters: Waiter[] = []
     for (const gate of open) {
-      const limit = Math.min(rooms.free(gate) + SPARE, MOST_AT_A_GATE)
+      const limit = Math.min(freeIn(roomAt(gate, tick)) + SPARE, MOST_AT_A_GATE)
       const front = waitingAt.all(gate, limit)
       waiters.push(...front)
       if (front.length === limit) goesOn.push(gate)
     }
-    decide(waiters.sort(inLineOrder), rooms, tick)
+    decide(waiters.sort(inLineOrder), tick)
     return goesOn
   }
 
   return {
     admitTouched(tick) {
       if (tick.touched.size === 0) return
-      const rooms = createRooms((gate) => room.get(gate))
       // Counting holders is the dear part; at most gates nobody waits.
-      let open = ascending(tick.touched).filter((gate) => waitingAt.get(gate, 1) !== undefined)
+      let open = ascending(tick.touched).filter(hasLine)
       for (let round = 0; round < ROUNDS; round += 1) {
-        open = open.filter((gate) => rooms.free(gate) > 0)
+        open = open.filter((gate) => hasRoom(gate, tick))
         if (open.length === 0) break
-        open = lookOnce(open, rooms, tick)
+        open = lookOnce(open, tick)
       }
+    },
+    enter(gates, tick) {
+      const { rooms } = tick
+      if (gates.length === 0) return false
+      if (!gates.every((gate) => !rooms.hasLine(gate, hasLine) && hasRoom(gate, tick))) {
+        rooms.lined(gates[0] as number)
+        return false
+      }
+      for (const gate of gates) rooms.took(gate)
+      return true
+    },
+    turnBack(gates, { rooms }) {
+      for (const gate of gates) rooms.left(gate)
     },
     letGo(gates, runId, tick) {
       for (const gate of parseGates(gates)) {
-        if (letGo.run(gate, runId).changes > 0) tick.touched.add(gate)
+        if (letGo.run(gate, runId).changes > 0) leave(gate, tick)
       }
     },
+    holdAll: (places) => bulkHold([], places),
+    letAllGo(places, tick) {
+      bulkLetGo([], places)
+      for (let at = 0; at < places.length; at += 2) leave(places[at] as number, tick)
+    },
   }
+}
+
+function leave(gate: number, { touched, rooms }: TickState): void {
+  touched.add(gate)
+  rooms.left(gate)
+}
+
+function freeIn({ capacity, holders }: GateRoom): number {
+  return capacity - holders
 }
 
 function inLineOrder(a: Waiter, b: Waiter): number {
   return a.rank - b.rank || a.pos - b.pos || a.runId - b.runId
-}
-
-interface Rooms {
-  of(gates: Iterable<number>): GateRoom[]
-  free(gate: number): number
-  take(gate: number): void
-}
-
-/** Rooms counted from the holders, once per transaction, then kept in step with what it admits. */
-function createRooms(count: (gate: number) => GateRoom | undefined): Rooms {
-  const known = new Map<number, GateRoom>()
-  const get = (id: number): GateRoom => {
-    const room = known.get(id) ?? count(id) ?? { id, capacity: 0, holders: 0 }
-    known.set(id, room)
-    return room
-  }
-  return {
-    of: (gates) => Array.from(gates, get),
-    free: (gate) => get(gate).capacity - get(gate).holders,
-    take: (gate) => {
-      const room = get(gate)
-      known.set(gate, { ...room, holders: room.holders + 1 })
-    },
-  }
 }

@@ -1,12 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import { fenceOf } from '../../core/fence.ts'
 import type { ClaimDemand, Lease } from '../port.ts'
-import type { TickState } from './tick-state.ts'
+import { parseGates, type TickState } from './tick-state.ts'
 
 const COLUMNS = `
   id AS runId, project_id AS projectId, job_id AS jobId, rank, pos, attempt, lost,
   claim_no AS claimNo, created_at AS createdAt, due_at AS dueAt, timeout_ms AS timeoutMs,
-  policy, version, work, input, session AS avoid, gates IS NOT NULL OR dedupe_key IS NOT NULL AS holds`
+  policy, version, work, input, session AS avoid, gates,
+  dedupe_key IS NOT NULL AS keyed`
 export const READY_FROM_START = `
   SELECT ${COLUMNS} FROM run WHERE status = 0 AND lane_id = ? ORDER BY rank, pos LIMIT ?`
 export const READY_AFTER = `
@@ -19,7 +20,8 @@ export const LEASE = `
 type Unclaimed = 'fence' | 'node' | 'session' | 'laneId' | 'cancelling' | 'startedAt'
 interface ReadyRow extends Omit<Lease, Unclaimed> {
   readonly claimNo: number
-  readonly holds: number
+  readonly gates: string | null
+  readonly keyed: number
   /** The session that failed or lost the attempt before. */
   readonly avoid: number | null
 }
@@ -46,7 +48,8 @@ export function prepareClaim(db: Database): Claim {
       const seat = shies ? back-- : front++
       const session = sessions[seat] as number
       const fence = fenceOf(claimNo, salts[seat] as number)
-      if (row.holds === 1) holding.add(row.runId)
+      if (row.keyed === 1) holding.set(row.runId, null)
+      else if (row.gates !== null) holding.set(row.runId, parseGates(row.gates))
       lease.run(claimNo, fence, node, session, now, row.runId)
       return {
         runId: row.runId,

@@ -15,10 +15,13 @@ export const FINISH = `
   UPDATE run SET status = ?, finished_at = ?, cause = ?, worker = ?, message = ?, result = ?,
          process = ?
    WHERE id = ?`
-/** The common end: a success of a run that holds nothing others wait for. */
-export const succeed = (rows: string) => `
+const succeedWhere = (condition: string) => (rows: string) =>
+  `
   UPDATE run SET status = 4, finished_at = ?, worker = column3, result = column4 FROM (${rows})
-   WHERE id = column1 AND status = 1 AND fence = column2 AND gates IS NULL AND dedupe_key IS NULL`
+   WHERE id = column1 AND status = 1 AND fence = column2 AND ${condition} AND dedupe_key IS NULL`
+/** The common end: a success of a run that holds nothing others wait for. */
+export const succeed = succeedWhere('gates IS NULL')
+export const succeedHolding = succeedWhere('gates IS NOT NULL')
 export const RECORD_ATTEMPT = `
   INSERT INTO attempt (run_id, fence, attempt, cause, message, worker, process, started_at, finished_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -61,6 +64,7 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
   const find = db.prepare<[number, number], UnderWay>(FIND_UNDER_WAY)
   const finish = db.prepare(FINISH)
   const bulkSucceed = prepareBulk(db, 4, succeed)
+  const bulkSucceedHolding = prepareBulk(db, 4, succeedHolding)
   const recordAttempt = db.prepare(RECORD_ATTEMPT)
   const toTimer = db.prepare(TO_TIMER)
   const toReady = db.prepare(TO_READY)
@@ -114,16 +118,25 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
   return {
     end(commands, tick) {
       const successes: unknown[] = []
+      const holders: unknown[] = []
+      const places: number[] = []
       const rest: number[] = []
       const verdicts = new Array<EndVerdict>(commands.length).fill('ended')
       for (const [index, command] of commands.entries()) {
         const { runId, fence, worker, result } = command
-        if (tick.inBulk && isPlainSuccess(command) && !tick.holding.has(runId)) {
-          successes.push(runId, fence, worker, result)
-        } else rest.push(index)
+        const held = tick.holding.get(runId)
+        if (!tick.inBulk || !isPlainSuccess(command) || held === null) rest.push(index)
+        else if (held === undefined) successes.push(runId, fence, worker, result)
+        else {
+          holders.push(runId, fence, worker, result)
+          for (const gate of held) places.push(gate, runId)
+        }
       }
       // First, although they may have come later: ends of one attempt in one tick have no order.
       bulkSucceed([tick.now], successes)
+      bulkSucceedHolding([tick.now], holders)
+      gates.letAllGo(places, tick)
+      for (let at = 0; at < holders.length; at += 4) tick.holding.delete(holders[at] as number)
       for (const index of rest) verdicts[index] = end(commands[index] as EndCommand, tick)
       return verdicts
     },

@@ -42,9 +42,8 @@ test('a trace tells the whole life of a run, in the order of what happened', () 
     [runId, from ?? 'new', to, attempt, cause ?? ''].join(' ').trim(),
   )
   assert.deepEqual(told, [
-    '1 new blocked 1',
+    '1 new ready 1',
     '2 new blocked 1',
-    '1 blocked ready 1',
     '1 ready running 1',
     '1 running scheduled 2',
     '2 blocked ready 1',

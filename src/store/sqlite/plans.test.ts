@@ -87,9 +87,16 @@ for (const [module, exports] of Object.entries(MODULES)) {
 }
 
 for (const rows of [1, 8, 64]) {
-  test(`${rows} successes in bulk find their rows by id`, () => {
-    const plan = planOf(raw, end.succeed(valuesList(rows, 4)))
-    assert.ok(plan.includes('SEARCH run USING INTEGER PRIMARY KEY (rowid=?)'), plan.join('; '))
+  for (const succeed of [end.succeed, end.succeedHolding]) {
+    test(`${rows} successes in bulk find their rows by id`, () => {
+      const plan = planOf(raw, succeed(valuesList(rows, 4)))
+      assert.ok(plan.includes('SEARCH run USING INTEGER PRIMARY KEY (rowid=?)'), plan.join('; '))
+    })
+  }
+  test(`${rows} places given back in bulk are found by their key`, () => {
+    const plan = planOf(raw, admit.letAllGo(valuesList(rows, 2)))
+    const seek = 'SEARCH gate_holder USING PRIMARY KEY (gate_id=? AND run_id=?)'
+    assert.ok(plan.includes(seek), plan.join('; '))
   })
 }
 

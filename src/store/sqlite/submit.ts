@@ -1,8 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { STATE_CODE } from '../../core/run-state.ts'
-import { isPlainRun } from '../plain.ts'
+import { isPlainButForGates } from '../plain.ts'
 import type { NewRun, SubmitVerdict } from '../port.ts'
-import { FIRST_RECHECK_MS } from './admit.ts'
+import { FIRST_RECHECK_MS, type Gates } from './admit.ts'
 import { prepareBulk } from './bulk.ts'
 import type { Keys } from './keys.ts'
 import { noteTimer, type TickState } from './tick-state.ts'
@@ -29,53 +29,103 @@ export const insertLeased = (rows: string) => `
   SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
+/** The same for runs that hold gates: the last column says which. */
+export const insertLeasedHolding = (rows: string) => `
+  INSERT INTO run (status, claim_no, ${SHARED}, node, started_at,
+                   id, pos, lane_id, input, fence, session, gates)
+  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+         column1, column1, column2, column3, column4, column5, column6
+    FROM (${rows}) WHERE true
+  ON CONFLICT (id) DO NOTHING`
 
 export const MINTED_BY = `SELECT minted_by FROM run WHERE id = ?`
 
 const INSERTED: SubmitVerdict = { kind: 'inserted' }
+const GATED: SubmitVerdict = { kind: 'gated' }
 
 export type Submits = (runs: readonly NewRun[], tick: TickState) => SubmitVerdict[]
 
-export function prepareSubmits(db: Database, keys: Keys): Submits {
+export function prepareSubmits(db: Database, gates: Gates, keys: Keys): Submits {
   const insert = db.prepare<unknown[]>(INSERT_RUN)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
   const bulkReady = prepareBulk(db, 3, insertReady)
   const bulkLeased = prepareBulk(db, 5, insertLeased)
+  const bulkLeasedHolding = prepareBulk(db, 6, insertLeasedHolding)
 
-  const submit = (run: NewRun, tick: TickState): SubmitVerdict => {
+  const submit = (run: NewRun, tick: TickState, mayEnter: boolean): SubmitVerdict => {
     if (run.idempotency !== null || run.dedupeKey !== null) {
       // A repeat of this very run meets its own keys: that is not a duplicate.
       if (mintedBy.get(run.id) === tick.node) return { kind: 'exists' }
       const earlier = keys.find(run, tick.now)
       if (earlier) return earlier
     }
-    if (!insertAny(insert, run, tick)) {
+    const enters = mayEnter && run.dueAt === null && gates.enter(run.gates, tick)
+    if (!insertAny(insert, run, tick, enters)) {
+      if (enters) gates.turnBack(run.gates, tick)
       return { kind: mintedBy.get(run.id) === tick.node ? 'exists' : 'collision' }
     }
     keys.take(run)
-    if (run.handOff && run.dedupeKey !== null) tick.holding.add(run.id)
-    return INSERTED
+    if (enters) gates.holdAll(placesOf(run))
+    if (run.handOff && run.dedupeKey !== null) tick.holding.set(run.id, null)
+    else if (run.handOff && enters) tick.holding.set(run.id, run.gates)
+    return enters || run.gates.length === 0 || isLater(run, tick) ? INSERTED : GATED
   }
 
-  return (runs, tick) => {
-    if (!tick.inBulk) return runs.map((run) => submit(run, tick))
+  /** One after the other costs twice as much: only for what asks for something special. */
+  const submitInBulk = (runs: readonly NewRun[], tick: TickState, mayEnter: boolean) => {
     const kinds = createKinds()
+    const places: number[] = []
     const verdicts = runs.map((run) => {
-      if (!isPlainRun(run)) return submit(run, tick)
-      const { ready, leased } = kinds.of(run)
+      if (!isPlainButForGates(run)) return submit(run, tick, mayEnter)
       const { id, laneId, input, handOff } = run
+      if (run.gates.length > 0) {
+        if (!handOff || !mayEnter) return submit(run, tick, mayEnter)
+        if (!gates.enter(run.gates, tick)) return submit(run, tick, false)
+        const { holding } = kinds.of(run)
+        holding.push(id, laneId, input, handOff.fence, handOff.session, JSON.stringify(run.gates))
+        places.push(...placesOf(run))
+        tick.holding.set(id, run.gates)
+        return INSERTED
+      }
+      const { ready, leased } = kinds.of(run)
       if (handOff) leased.push(id, laneId, input, handOff.fence, handOff.session)
       else ready.push(id, laneId, input)
       return INSERTED
     })
     const { now, node } = tick
-    for (const { model, ready, leased } of kinds.all()) {
+    for (const { model, ready, leased, holding } of kinds.all()) {
       const shared = [...sharedBy(model), node, now]
       bulkReady(shared, ready)
       bulkLeased([...shared, node, now], leased)
+      bulkLeasedHolding([...shared, node, now], holding)
     }
+    gates.holdAll(places)
     return verdicts
   }
+
+  return (runs, tick) => {
+    const mayEnter = isInOrder(runs.filter((run) => run.gates.length > 0))
+    return tick.inBulk
+      ? submitInBulk(runs, tick, mayEnter)
+      : runs.map((run) => submit(run, tick, mayEnter))
+  }
+}
+
+/** Who is in front passes first, whatever the order they came in: else that is left to admission. */
+function isInOrder(gated: readonly NewRun[]): boolean {
+  return gated.every(({ rank, id }, index) => {
+    const before = gated[index - 1]
+    return !before || (rank === before.rank ? id > before.id : rank > before.rank)
+  })
+}
+
+/** Gate and run in turn. */
+function placesOf({ id, gates }: NewRun): number[] {
+  return gates.flatMap((gate) => [gate, id])
+}
+
+function isLater({ dueAt }: NewRun, { now }: TickState): boolean {
+  return dueAt !== null && dueAt > now
 }
 
 /** Runs that differ in nothing but id, lane and input, and the lease some of them get at once. */
@@ -83,6 +133,7 @@ interface Kind {
   readonly model: NewRun
   readonly ready: unknown[]
   readonly leased: unknown[]
+  readonly holding: unknown[]
 }
 
 function createKinds() {
@@ -90,7 +141,7 @@ function createKinds() {
   let last: Kind | undefined
   const find = (run: NewRun): Kind => {
     const key = sharedBy(run).join()
-    const kind = kinds.get(key) ?? { model: run, ready: [], leased: [] }
+    const kind = kinds.get(key) ?? { model: run, ready: [], leased: [], holding: [] }
     kinds.set(key, kind)
     return kind
   }
@@ -121,10 +172,15 @@ function isAlike(a: NewRun, b: NewRun): boolean {
   )
 }
 
-function insertAny(insert: Statement<unknown[]>, run: NewRun, tick: TickState): boolean {
+function insertAny(
+  insert: Statement<unknown[]>,
+  run: NewRun,
+  tick: TickState,
+  enters: boolean,
+): boolean {
   const { now } = tick
   const timerAt = run.dueAt !== null && run.dueAt > now ? run.dueAt : null
-  const gate = timerAt === null ? (run.gates[0] ?? null) : null
+  const gate = timerAt === null && !enters ? (run.gates[0] ?? null) : null
   const handOff = timerAt === null && gate === null ? run.handOff : null
   const { changes } = insert.run(
     run.id,

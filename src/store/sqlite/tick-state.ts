@@ -1,3 +1,8 @@
+import { createRooms, type Rooms } from './rooms.ts'
+
+/** The gates a run under way holds; null if it holds a key, alone or besides. */
+export type Holding = Map<number, readonly number[] | null>
+
 /** What the steps of one transaction tell each other. */
 export interface TickState {
   readonly now: number
@@ -7,11 +12,13 @@ export interface TickState {
   readonly touched: Set<number>
   /** Lanes that received ready rows by another way than a fresh submission. */
   readonly refilled: Set<number>
+  /** What is known of the gates by this transaction. */
+  readonly rooms: Rooms
   /**
-   * Runs under way that are known to hold a gate or a dedupe key: their end has more to do. Kept over
+   * Runs under way that are known to hold gates or a dedupe key: their end has more to do. Kept over
    * ticks; a new process begins without, and a bulk that meets such a run says so.
    */
-  readonly holding: Set<number>
+  readonly holding: Holding
   /** Whether items that ask for nothing special may be done many at a time. */
   readonly inBulk: boolean
   /** The earliest timer written so far. */
@@ -21,9 +28,18 @@ export interface TickState {
 export function startTick(
   now: number,
   node: number,
-  { holding = new Set<number>(), inBulk = false } = {},
+  { holding = new Map() as Holding, inBulk = false } = {},
 ): TickState {
-  return { now, node, holding, inBulk, touched: new Set(), refilled: new Set(), nextDueAt: null }
+  return {
+    now,
+    node,
+    holding,
+    inBulk,
+    rooms: createRooms(),
+    touched: new Set(),
+    refilled: new Set(),
+    nextDueAt: null,
+  }
 }
 
 export function noteTimer(tick: TickState, dueAt: number): void {

@@ -8,18 +8,18 @@ import { prepareNoteEnds } from './outbox.ts'
 import type { Endings } from './end.ts'
 import type { Keys } from './keys.ts'
 import { prepareSubmits } from './submit.ts'
-import { ascending, startTick } from './tick-state.ts'
+import { ascending, type Holding, startTick } from './tick-state.ts'
 
 export function prepareTick(
   db: Database,
   { gates, keys, endings }: { gates: Gates; keys: Keys; endings: Endings },
 ): (batch: TickBatch, now: number, inBulk: boolean) => TickResult {
-  const submits = prepareSubmits(db, keys)
+  const submits = prepareSubmits(db, gates, keys)
   const cancel = prepareCancel(db, gates, keys)
   const claimAll = prepareClaims(db, prepareClaim(db))
   const noteEnds = prepareNoteEnds(db)
 
-  const holding = new Set<number>()
+  const holding: Holding = new Map()
 
   return (batch, now, inBulk) => {
     const tick = startTick(now, batch.node, { holding, inBulk })
