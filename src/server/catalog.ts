@@ -42,7 +42,7 @@ export function createCatalog(
   const projects = memo<string>()
   const jobs = memo<string>()
   const lanes = memo<string>()
-  const gates = new Map<string, { id: number; limit: number }>()
+  const gates = new Map<string, { id: number; limit: number; alone: readonly number[] }>()
   const jobNames = new Map<number, string>()
   const projectNames = new Map<number, string>()
 
@@ -60,7 +60,7 @@ export function createCatalog(
       const id = ids[index] as number
       const before = gates.get(`${projectId}/${key}`)?.limit
       if (before !== undefined && before < limit) raised.push(id)
-      gates.set(`${projectId}/${key}`, { id, limit })
+      gates.set(`${projectId}/${key}`, { id, limit, alone: [id] })
     }
     if (raised.length === 0) return ids
     const { lanes: refilled } = await store.recheck({ limit: 0, recheckMs: 0, gates: raised })
@@ -108,13 +108,15 @@ export function createCatalog(
     },
 
     knownGates(projectId, wanted) {
-      const ids: number[] = []
+      const known: { id: number; alone: readonly number[] }[] = []
       for (const { key, limit } of wanted) {
-        const known = gates.get(`${projectId}/${key}`)
-        if (known?.limit !== limit) return undefined
-        if (!ids.includes(known.id)) ids.push(known.id)
+        const gate = gates.get(`${projectId}/${key}`)
+        if (gate?.limit !== limit) return undefined
+        known.push(gate)
       }
-      return ids.length > 1 ? ids.sort((a, b) => a - b) : ids
+      // One list for all runs at a gate: what is the same crosses to the store's thread only once.
+      if (known.length === 1) return known[0]?.alone
+      return [...new Set(known.map(({ id }) => id))].sort((a, b) => a - b)
     },
 
     async gates(projectId, wanted) {

@@ -1,5 +1,5 @@
 /** How long a gate that turned somebody away is thought to be full. */
-const REMEMBERED_MS = 200
+const REMEMBERED_MS = 25
 
 /**
  * Gates at which runs had to wait a moment ago. A hint: a run that is promised to a worker and then

@@ -24,9 +24,14 @@ const SETTINGS = {
  * Planning the claim costs more than running it, so statements that come again and again keep one
  * generic plan. It is made when the hot tables may be empty, where reading a whole table looks free,
  * and kept while they fill: without sequential scans only the index remains, whatever the statistics
- * say. Join methods are left alone; the statements leave no choice in the matter.
+ * say. Nor through a bitmap: that visits every dead row until a vacuum comes, while an index scan
+ * marks those it met, and hot tables are mostly dead rows. Join methods are left alone; the statements leave no choice in the matter.
  */
-const PLANNED_ONCE = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' } as const
+const PLANNED_ONCE = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+} as const
 
 /** Prepares a fresh connection and makes sure that it leads to a server we can trust. */
 export async function greet(

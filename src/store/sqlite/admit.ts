@@ -17,13 +17,12 @@ export const WAITING_AT = `
 export const ROOM = `
   SELECT id, capacity, (SELECT count(*) FROM gate_holder WHERE gate_id = gate.id) AS holders
     FROM gate WHERE id = ?`
-export const HOLD = `INSERT INTO gate_holder (gate_id, run_id) VALUES (?, ?)`
-const holdAll = (rows: string) => `INSERT INTO gate_holder (gate_id, run_id) ${rows}`
+const hold = (rows: string) => `INSERT INTO gate_holder (gate_id, run_id) ${rows}`
 export const letAllGo = (rows: string) => `
   DELETE FROM gate_holder WHERE (gate_id, run_id) IN (${rows})`
 export const LET_GO = `DELETE FROM gate_holder WHERE gate_id = ? AND run_id = ?`
-export const MAKE_READY = `
-  UPDATE run SET status = 0, gate_id = NULL, recheck_at = NULL WHERE id = ? AND status = 3`
+export const makeReady = (rows: string) => `
+  UPDATE run SET status = 0, gate_id = NULL, recheck_at = NULL WHERE id IN (${rows}) AND status = 3`
 export const WAIT_AT = `UPDATE run SET gate_id = ? WHERE id = ? AND status = 3`
 
 interface Waiter {
@@ -34,6 +33,8 @@ interface Waiter {
   readonly gate: number
   readonly gates: string
 }
+
+type GatesOf = ReadonlyMap<number, readonly number[]>
 
 export interface Gates {
   /** Lets runs that wait at a touched gate pass, in the order of their lines, while there is room. */
@@ -53,24 +54,30 @@ export interface Gates {
 export function prepareGates(db: Database): Gates {
   const waitingAt = db.prepare<[number, number], Waiter>(WAITING_AT)
   const room = db.prepare<[number], GateRoom>(ROOM)
-  const hold = db.prepare(HOLD)
   const letGo = db.prepare(LET_GO)
-  const makeReady = db.prepare(MAKE_READY)
+  const bulkReady = prepareBulk(db, 1, makeReady)
   const waitAt = db.prepare(WAIT_AT)
-  const bulkHold = prepareBulk(db, 2, holdAll)
+  const bulkHold = prepareBulk(db, 2, hold)
   const bulkLetGo = prepareBulk(db, 2, letAllGo)
 
   const roomAt = (gate: number, { rooms }: TickState) => rooms.of(gate, (id) => room.get(id))
   const hasRoom = (gate: number, tick: TickState) => freeIn(roomAt(gate, tick)) > 0
   const hasLine = (gate: number) => waitingAt.get(gate, 1) !== undefined
 
-  const pass = ({ runId, laneId }: Waiter, gates: readonly number[], tick: TickState) => {
-    for (const gate of gates) {
-      hold.run(gate, runId)
-      tick.rooms.took(gate)
+  const pass = (runs: readonly Waiter[], gatesOf: GatesOf, tick: TickState) => {
+    const places: number[] = []
+    for (const { runId, laneId } of runs) {
+      for (const gate of gatesOf.get(runId) ?? []) {
+        places.push(gate, runId)
+        tick.rooms.took(gate)
+      }
+      tick.refilled.add(laneId)
     }
-    makeReady.run(runId)
-    tick.refilled.add(laneId)
+    bulkHold([], places)
+    bulkReady(
+      [],
+      runs.map(({ runId }) => runId),
+    )
   }
 
   const decide = (waiters: readonly Waiter[], tick: TickState) => {
@@ -80,7 +87,8 @@ export function prepareGates(db: Database): Gates {
     const needed = new Set(candidates.flatMap(({ gates }) => gates))
     const rooms = Array.from(needed, (gate) => roomAt(gate, tick))
     const { admitted, waiting } = admit(candidates, rooms)
-    for (const runId of admitted) pass(byId.get(runId) as Waiter, gatesOf.get(runId) ?? [], tick)
+    const passing = admitted.map((runId) => byId.get(runId) as Waiter)
+    pass(passing, gatesOf, tick)
     for (const { runId, gate } of waiting) {
       if (byId.get(runId)?.gate !== gate) waitAt.run(gate, runId)
     }

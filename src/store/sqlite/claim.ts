@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { fenceOf } from '../../core/fence.ts'
 import type { ClaimDemand, Lease } from '../port.ts'
+import { prepareBulk } from './bulk.ts'
 import { parseGates, type TickState } from './tick-state.ts'
 
 const COLUMNS = `
@@ -13,9 +14,10 @@ export const READY_FROM_START = `
 export const READY_AFTER = `
   SELECT ${COLUMNS} FROM run WHERE status = 0 AND lane_id = ? AND (rank, pos) > (?, ?)
    ORDER BY rank, pos LIMIT ?`
-export const LEASE = `
-  UPDATE run SET status = 1, claim_no = ?, fence = ?, node = ?, session = ?, started_at = ?
-   WHERE id = ? AND status = 0`
+export const lease = (rows: string) => `
+  UPDATE run SET status = 1, node = ?, started_at = ?,
+         claim_no = column2, fence = column3, session = column4 FROM (${rows})
+   WHERE id = column1 AND status = 0`
 
 type Unclaimed = 'fence' | 'node' | 'session' | 'laneId' | 'cancelling' | 'startedAt'
 interface ReadyRow extends Omit<Lease, Unclaimed> {
@@ -32,7 +34,7 @@ export type Claim = (demand: ClaimDemand, tick: TickState, isAlone: boolean) => 
 export function prepareClaim(db: Database): Claim {
   const fromStart = db.prepare<[number, number], ReadyRow>(READY_FROM_START)
   const after = db.prepare<[number, number, number, number], ReadyRow>(READY_AFTER)
-  const lease = db.prepare(LEASE)
+  const leaseAll = prepareBulk(db, 4, lease)
 
   return ({ laneId, sessions, salts, floor }, { now, node, holding }, isAlone) => {
     const limit = sessions.length
@@ -41,7 +43,8 @@ export function prepareClaim(db: Database): Claim {
       : fromStart.all(laneId, limit)
     const last = sessions.at(-1)
     let [front, back] = [0, limit - 1]
-    return rows.map((row) => {
+    const taken: number[] = []
+    const leases = rows.map((row) => {
       const claimNo = row.claimNo + 1
       // Who failed before sits at the other end of the demand, where another session is, if any is.
       const shies = isAlone && row.avoid !== null && row.avoid !== last
@@ -50,7 +53,7 @@ export function prepareClaim(db: Database): Claim {
       const fence = fenceOf(claimNo, salts[seat] as number)
       if (row.keyed === 1) holding.set(row.runId, null)
       else if (row.gates !== null) holding.set(row.runId, parseGates(row.gates))
-      lease.run(claimNo, fence, node, session, now, row.runId)
+      taken.push(row.runId, claimNo, fence, session)
       return {
         runId: row.runId,
         fence,
@@ -74,5 +77,7 @@ export function prepareClaim(db: Database): Claim {
         input: row.input,
       }
     })
+    leaseAll([node, now], taken)
+    return leases
   }
 }

@@ -5,6 +5,7 @@ import type { NewRun, SubmitVerdict } from '../port.ts'
 import { FIRST_RECHECK_MS, type Gates } from './admit.ts'
 import { prepareBulk } from './bulk.ts'
 import type { Keys } from './keys.ts'
+import { createKinds, type Kind, sharedBy } from './submit-kinds.ts'
 import { noteTimer, type TickState } from './tick-state.ts'
 
 export const INSERT_RUN = `
@@ -30,11 +31,22 @@ export const insertLeased = (rows: string) => `
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 /** The same for runs that hold gates: the last column says which. */
+export const insertReadyHolding = (rows: string) => `
+  INSERT INTO run (status, ${SHARED}, id, pos, lane_id, input, gates)
+  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4
+    FROM (${rows}) WHERE true
+  ON CONFLICT (id) DO NOTHING`
 export const insertLeasedHolding = (rows: string) => `
   INSERT INTO run (status, claim_no, ${SHARED}, node, started_at,
                    id, pos, lane_id, input, fence, session, gates)
   SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
          column1, column1, column2, column3, column4, column5, column6
+    FROM (${rows}) WHERE true
+  ON CONFLICT (id) DO NOTHING`
+/** And for runs that have to wait: the last column is the gate they stand at. */
+export const insertBlocked = (rows: string) => `
+  INSERT INTO run (status, ${SHARED}, recheck_at, id, pos, lane_id, input, gates, gate_id)
+  SELECT 3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 
@@ -50,7 +62,9 @@ export function prepareSubmits(db: Database, gates: Gates, keys: Keys): Submits 
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
   const bulkReady = prepareBulk(db, 3, insertReady)
   const bulkLeased = prepareBulk(db, 5, insertLeased)
+  const bulkReadyHolding = prepareBulk(db, 4, insertReadyHolding)
   const bulkLeasedHolding = prepareBulk(db, 6, insertLeasedHolding)
+  const bulkBlocked = prepareBulk(db, 5, insertBlocked)
 
   const submit = (run: NewRun, tick: TickState, mayEnter: boolean): SubmitVerdict => {
     if (run.idempotency !== null || run.dedupeKey !== null) {
@@ -71,35 +85,45 @@ export function prepareSubmits(db: Database, gates: Gates, keys: Keys): Submits 
     return enters || run.gates.length === 0 || isLater(run, tick) ? INSERTED : GATED
   }
 
-  /** One after the other costs twice as much: only for what asks for something special. */
+  const sort = (run: NewRun, kind: Kind, tick: TickState, mayEnter: boolean): SubmitVerdict => {
+    const { id, laneId, input, handOff } = run
+    const [first] = run.gates
+    if (first === undefined) {
+      if (handOff) kind.leased.push(id, laneId, input, handOff.fence, handOff.session)
+      else kind.ready.push(id, laneId, input)
+      return INSERTED
+    }
+    const stored = JSON.stringify(run.gates)
+    if (!mayEnter || !gates.enter(run.gates, tick)) {
+      kind.blocked.push(id, laneId, input, stored, first)
+      tick.touched.add(first)
+      return GATED
+    }
+    kind.places.push(...placesOf(run))
+    if (handOff) {
+      kind.leasedHolding.push(id, laneId, input, handOff.fence, handOff.session, stored)
+      tick.holding.set(id, run.gates)
+    } else kind.readyHolding.push(id, laneId, input, stored)
+    return INSERTED
+  }
+
   const submitInBulk = (runs: readonly NewRun[], tick: TickState, mayEnter: boolean) => {
     const kinds = createKinds()
-    const places: number[] = []
-    const verdicts = runs.map((run) => {
-      if (!isPlainButForGates(run)) return submit(run, tick, mayEnter)
-      const { id, laneId, input, handOff } = run
-      if (run.gates.length > 0) {
-        if (!handOff || !mayEnter) return submit(run, tick, mayEnter)
-        if (!gates.enter(run.gates, tick)) return submit(run, tick, false)
-        const { holding } = kinds.of(run)
-        holding.push(id, laneId, input, handOff.fence, handOff.session, JSON.stringify(run.gates))
-        places.push(...placesOf(run))
-        tick.holding.set(id, run.gates)
-        return INSERTED
-      }
-      const { ready, leased } = kinds.of(run)
-      if (handOff) leased.push(id, laneId, input, handOff.fence, handOff.session)
-      else ready.push(id, laneId, input)
-      return INSERTED
-    })
+    const verdicts = runs.map((run) =>
+      isPlainButForGates(run)
+        ? sort(run, kinds.of(run), tick, mayEnter)
+        : submit(run, tick, mayEnter),
+    )
     const { now, node } = tick
-    for (const { model, ready, leased, holding } of kinds.all()) {
-      const shared = [...sharedBy(model), node, now]
-      bulkReady(shared, ready)
-      bulkLeased([...shared, node, now], leased)
-      bulkLeasedHolding([...shared, node, now], holding)
+    for (const kind of kinds.all()) {
+      const shared = [...sharedBy(kind.model), node, now]
+      bulkReady(shared, kind.ready)
+      bulkLeased([...shared, node, now], kind.leased)
+      bulkReadyHolding(shared, kind.readyHolding)
+      bulkLeasedHolding([...shared, node, now], kind.leasedHolding)
+      bulkBlocked([...shared, now + FIRST_RECHECK_MS], kind.blocked)
+      gates.holdAll(kind.places)
     }
-    gates.holdAll(places)
     return verdicts
   }
 
@@ -126,50 +150,6 @@ function placesOf({ id, gates }: NewRun): number[] {
 
 function isLater({ dueAt }: NewRun, { now }: TickState): boolean {
   return dueAt !== null && dueAt > now
-}
-
-/** Runs that differ in nothing but id, lane and input, and the lease some of them get at once. */
-interface Kind {
-  readonly model: NewRun
-  readonly ready: unknown[]
-  readonly leased: unknown[]
-  readonly holding: unknown[]
-}
-
-function createKinds() {
-  const kinds = new Map<string, Kind>()
-  let last: Kind | undefined
-  const find = (run: NewRun): Kind => {
-    const key = sharedBy(run).join()
-    const kind = kinds.get(key) ?? { model: run, ready: [], leased: [], holding: [] }
-    kinds.set(key, kind)
-    return kind
-  }
-  return {
-    of(run: NewRun): Kind {
-      if (!last || !isAlike(last.model, run)) last = find(run)
-      return last
-    },
-    all: () => kinds.values(),
-  }
-}
-
-/** What runs of one kind have in common, in the order of `SHARED`. */
-function sharedBy(run: NewRun): unknown[] {
-  const { projectId, jobId, rank, timeoutMs, policy, version, createdBy } = run
-  return [projectId, jobId, rank, timeoutMs, policy, version, createdBy]
-}
-
-function isAlike(a: NewRun, b: NewRun): boolean {
-  return (
-    a.jobId === b.jobId &&
-    a.rank === b.rank &&
-    a.timeoutMs === b.timeoutMs &&
-    a.policy === b.policy &&
-    a.version === b.version &&
-    a.createdBy === b.createdBy &&
-    a.projectId === b.projectId
-  )
 }
 
 function insertAny(

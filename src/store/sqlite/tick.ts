@@ -1,5 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import type { CancelVerdict, EndVerdict, TickBatch, TickResult } from '../port.ts'
+import type {
+  CancelVerdict,
+  EndVerdict,
+  NewRun,
+  SubmitVerdict,
+  TickBatch,
+  TickResult,
+} from '../port.ts'
 import type { Gates } from './admit.ts'
 import { prepareCancel } from './cancel.ts'
 import { prepareClaim } from './claim.ts'
@@ -23,8 +30,14 @@ export function prepareTick(
 
   return (batch, now, inBulk) => {
     const tick = startTick(now, batch.node, { holding, inBulk })
-    const submitted = submits(batch.submits, tick)
+    // Runs at gates come when those who leave are gone: they find the room they need.
+    const atGates = batch.submits.filter(mayFindRoom)
+    const others =
+      atGates.length > 0 ? batch.submits.filter((run) => !mayFindRoom(run)) : batch.submits
+    const verdicts = submits(others, tick)
     const ends = endings.end(batch.ends, tick)
+    const submitted =
+      atGates.length > 0 ? merge(batch.submits, verdicts, submits(atGates, tick)) : verdicts
     const cancels = batch.cancels.map((command) => cancel(command, tick))
     noteEnds(() => changedIn(batch, ends, cancels), now)
     gates.admitTouched(tick)
@@ -33,6 +46,20 @@ export function prepareTick(
     const refilled = ascending(tick.refilled)
     return { now, submits: submitted, ends, cancels, claims, limited, refilled, nextDueAt }
   }
+}
+
+/** Keys are taken before any are given back, as everywhere. */
+function mayFindRoom({ gates, dedupeKey, idempotency }: NewRun): boolean {
+  return gates.length > 0 && dedupeKey === null && idempotency === null
+}
+
+function merge(
+  runs: readonly NewRun[],
+  others: readonly SubmitVerdict[],
+  atGates: readonly SubmitVerdict[],
+): SubmitVerdict[] {
+  const [first, second] = [others.values(), atGates.values()]
+  return runs.map((run) => (mayFindRoom(run) ? second : first).next().value as SubmitVerdict)
 }
 
 /** Runs that this tick may have ended; which of them it did, their rows say. */
