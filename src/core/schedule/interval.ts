@@ -1,0 +1,47 @@
+import { parseDuration } from '../duration.ts'
+import { PunctualError } from '../errors.ts'
+import { Refusal } from './refusal.ts'
+
+/** A rule that fires faster is a loop, not a schedule. */
+const LEAST_MS = 1_000
+const UNITS = [
+  ['w', 604_800_000],
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+] as const
+
+/** A duration to wait between two fires. */
+export function readInterval(text: string, field: string): number {
+  const ms = readDuration(text, field)
+  if (ms >= LEAST_MS) return ms
+  throw new Refusal(field, `${text} is less than a second`, 'The least is 1s.')
+}
+
+export function readDuration(text: string, field: string): number {
+  try {
+    return parseDuration(text, field)
+  } catch (error) {
+    if (error instanceof PunctualError) throw new Refusal(field, error.message)
+    throw error
+  }
+}
+
+/** All of it and nothing more, unlike what is meant for people in a hurry: `1w1d`, `1h30m`. */
+export function writeInterval(ms: number): string {
+  let rest = ms
+  let text = ''
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    if (count > 0) text += `${count}${unit}`
+  }
+  return text || '0ms'
+}
+
+/** Fires are whole intervals from the anchor on, and the anchor is the first of them. */
+export function nextInterval(ms: number, anchor: number, after: number): number {
+  return after < anchor ? anchor : anchor + (Math.floor((after - anchor) / ms) + 1) * ms
+}

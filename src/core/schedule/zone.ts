@@ -1,0 +1,127 @@
+import { DAY_SECONDS, isLeapYear, startOfYear, weekdayOf, yearOf } from './calendar.ts'
+import { offsetReader } from './zone-offset.ts'
+
+/**
+ * A time in which a zone's offset does not change. Where it ends because the zone changes its
+ * offset, `after` is the next one; where it ends because we looked no further, `after` is its own.
+ */
+export interface Stretch {
+  /** In seconds, like everything here. */
+  readonly from: number
+  readonly to: number
+  readonly before: number
+  readonly offset: number
+  readonly after: number
+}
+
+export interface Zone {
+  stretchAt(second: number): Stretch
+}
+
+/** No zone has changed twice within this time since 1970, so that every change is seen. */
+const PROBE_SECONDS = 6 * DAY_SECONDS
+/**
+ * A year is known a little beyond its ends, since a change at New Year matters on both sides. It is
+ * used for less than is known: what makes a repeated hour may come up to a day after it.
+ */
+const KNOWN_BEYOND = 3 * DAY_SECONDS
+const USED_BEYOND = DAY_SECONDS
+
+/** By 2088 the last announced exceptions are over (Gaza, Casablanca): years repeat by their kind. */
+const FIRST_REGULAR_YEAR = 2101
+const LAST_REGULAR_YEAR = 2128
+
+const ALWAYS: Stretch = { from: -Infinity, to: Infinity, before: 0, offset: 0, after: 0 }
+export const UTC: Zone = { stretchAt: () => ALWAYS }
+
+/** What the runtime knows of a zone, learned year by year as somebody asks. */
+export function createZone(name: string): Zone {
+  const offsetAt = offsetReader(name)
+  const years = new Map<number, readonly Stretch[]>()
+  // Whatever fires now asks about now.
+  let recent: Stretch = { from: 0, to: 0, before: 0, offset: 0, after: 0 }
+
+  function stretchesOf(year: number): readonly Stretch[] {
+    const known = years.get(year)
+    if (known) return known
+    const stretches =
+      year > LAST_REGULAR_YEAR
+        ? shifted(stretchesOf(yearLike(year)), startOfYear(year) - startOfYear(yearLike(year)))
+        : surveyYear(offsetAt, year)
+    years.set(year, stretches)
+    return stretches
+  }
+
+  return {
+    stretchAt(second) {
+      if (second >= recent.from && second < recent.to) return recent
+      const stretches = stretchesOf(yearOf(second))
+      recent = stretches.find(({ to }) => second < to)!
+      return recent
+    },
+  }
+}
+
+function surveyYear(offsetAt: (second: number) => number, year: number): readonly Stretch[] {
+  const start = startOfYear(year)
+  const end = startOfYear(year + 1)
+  const changes = findChanges(offsetAt, start - KNOWN_BEYOND, end + KNOWN_BEYOND)
+  const stretches: Stretch[] = []
+  let from = start - USED_BEYOND
+  let before = offsetAt(start - KNOWN_BEYOND)
+  let offset = before
+  for (const at of changes) {
+    const after = offsetAt(at)
+    stretches.push({ from, to: at, before, offset, after })
+    from = at
+    before = offset
+    offset = after
+  }
+  stretches.push({ from, to: end + USED_BEYOND, before, offset, after: offset })
+  return stretches
+}
+
+function findChanges(offsetAt: (second: number) => number, from: number, to: number): number[] {
+  const changes: number[] = []
+  let offset = offsetAt(from)
+  for (let at = from; at < to; at += PROBE_SECONDS) {
+    const probe = Math.min(at + PROBE_SECONDS, to)
+    const next = offsetAt(probe)
+    if (next !== offset) changes.push(firstWith(offsetAt, next, at, probe))
+    offset = next
+  }
+  return changes
+}
+
+/** The first second with the offset that `to` has; `from` has another. */
+function firstWith(
+  offsetAt: (second: number) => number,
+  offset: number,
+  from: number,
+  to: number,
+): number {
+  let low = from
+  let high = to
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (offsetAt(middle) === offset) high = middle
+    else low = middle
+  }
+  return high
+}
+
+/** A regular year that begins on the same weekday and is as long, so that its changes fall alike. */
+function yearLike(year: number): number {
+  let like = FIRST_REGULAR_YEAR
+  while (!areAlike(like, year)) like++
+  return like
+}
+
+function areAlike(a: number, b: number): boolean {
+  const firstWeekday = (year: number) => weekdayOf(startOfYear(year) / DAY_SECONDS)
+  return isLeapYear(a) === isLeapYear(b) && firstWeekday(a) === firstWeekday(b)
+}
+
+function shifted(stretches: readonly Stretch[], by: number): readonly Stretch[] {
+  return stretches.map((stretch) => ({ ...stretch, from: stretch.from + by, to: stretch.to + by }))
+}
