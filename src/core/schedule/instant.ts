@@ -1,4 +1,4 @@
-import { FIRST_INSTANT, firstDayOf, LAST_INSTANT } from './calendar.ts'
+import { FIRST_INSTANT, firstDayOf, LAST_INSTANT } from './calendar/dates.ts'
 import { quoted, Refusal } from './refusal.ts'
 
 const RFC_3339 =

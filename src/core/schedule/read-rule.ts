@@ -1,12 +1,12 @@
-import { FIRST_INSTANT, LAST_INSTANT } from './calendar.ts'
+import { FIRST_INSTANT, LAST_INSTANT } from './calendar/dates.ts'
 import { hashFraction } from './hash.ts'
 import { readAbsolute } from './instant.ts'
 import { readDuration } from './interval.ts'
-import { GAPS, REPEATS, type DstPolicy } from './next-fire.ts'
+import { GAPS, REPEATS, type DstPolicy } from './zones/next-fire.ts'
 import { readRecurrence, type Recurrence } from './recurrence.ts'
 import { quoted, Refusal } from './refusal.ts'
 import type { Rule, RuleReading, RuleSource } from './rule.ts'
-import { zoneNamed } from './zone-names.ts'
+import { zoneNamed } from './zones/zone-names.ts'
 
 /** Longer delays are a rule of their own. */
 const MAX_JITTER_MS = 7 * 86_400_000

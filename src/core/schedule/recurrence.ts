@@ -1,11 +1,14 @@
-import { nextOnCalendar } from './next-on-calendar.ts'
-import { planOf, readCron, writeCron } from './cron.ts'
-import { readInstant, writeInstant } from './instant.ts'
+import { nextOnCalendar } from './zones/next-on-calendar.ts'
+import { planOf, type CalendarRule } from './calendar/calendar-rule.ts'
+import { readCron, writeCron } from './cron/read-cron.ts'
+import { describe } from './words/describe.ts'
 import { nextInterval, readInterval, writeInterval } from './interval.ts'
-import type { DstPolicy } from './next-fire.ts'
+import type { DstPolicy } from './zones/next-fire.ts'
+import { readOneShot } from './one-shot.ts'
 import { Refusal } from './refusal.ts'
 import type { RuleSource } from './rule.ts'
-import type { Zone } from './zone.ts'
+import { readWords } from './words/read-words.ts'
+import type { Zone } from './zones/zone.ts'
 
 /** When a rule fires, before start, end and jitter have their say. */
 export interface Recurrence {
@@ -17,7 +20,7 @@ export interface Recurrence {
   describe(): string
 }
 
-interface Circumstances {
+export interface Circumstances {
   readonly zone: Zone
   readonly policy: DstPolicy
   /** What intervals count from. */
@@ -27,6 +30,9 @@ interface Circumstances {
 
 const EVERY = /^\s*@every\s+(\S+)\s*$/i
 const AFTER_FINISH = /^(\S+) after finish$/
+/** A number with its unit at once; words have a blank between them. */
+const DURATION = /^[\d.]+[a-zµ]*[\d.a-z]*$/
+const CRON = /^[\d*]\S* [\d*]\S* \S+ \S+ \S+/
 
 export function readRecurrence(source: RuleSource, around: Circumstances): Recurrence {
   const { cron, every, at } = source
@@ -37,7 +43,7 @@ export function readRecurrence(source: RuleSource, around: Circumstances): Recur
   }
   if (cron !== undefined) return readCronText(cron, around)
   if (every !== undefined) return readEvery(every, around)
-  return oneShot(at!, source, around)
+  return readOneShot(at!, source, around)
 }
 
 function readCronText(text: string, around: Circumstances): Recurrence {
@@ -46,22 +52,40 @@ function readCronText(text: string, around: Circumstances): Recurrence {
     const ms = readInterval(duration, 'cron')
     return { ...interval(ms, around), field: 'cron', text: `@every ${writeInterval(ms)}` }
   }
-  const fields = readCron(text, around.seed)
-  const plan = planOf(fields)
+  const rule = readCron(text, around.seed)
+  return onCalendar(rule, 'cron', writeCron(rule), around)
+}
+
+function onCalendar(
+  rule: CalendarRule,
+  field: 'cron' | 'every',
+  text: string,
+  { zone, policy }: Circumstances,
+): Recurrence {
+  const plan = planOf(rule)
   return {
-    field: 'cron',
-    text: writeCron(fields),
+    field,
+    text,
     afterFinish: null,
-    next: (after) => nextOnCalendar(plan, around.zone, around.policy, after),
-    describe: () => writeCron(fields),
+    next: (after) => nextOnCalendar(plan, zone, policy, after),
+    describe: () => describe(rule),
   }
 }
 
 function readEvery(text: string, around: Circumstances): Recurrence {
-  const trimmed = text.trim().toLowerCase()
-  const [, delay] = AFTER_FINISH.exec(trimmed) ?? []
+  const stated = text
+    .trim()
+    .toLowerCase()
+    .replace(/^every (?=\d+(\.\d+)?[a-z])/, '')
+  const [, delay] = AFTER_FINISH.exec(stated) ?? []
   if (delay !== undefined) return afterFinish(readInterval(delay, 'every'))
-  return interval(readInterval(trimmed, 'every'), around)
+  if (DURATION.test(stated)) return interval(readInterval(stated, 'every'), around)
+  if (stated.startsWith('@') || CRON.test(stated)) {
+    throw new Refusal('every', 'it is written as cron', 'Give it as `cron`.')
+  }
+  const spoken = readWords(stated)
+  if ('intervalMs' in spoken) return interval(spoken.intervalMs, around)
+  return onCalendar(spoken, 'every', describe(spoken), around)
 }
 
 function interval(ms: number, { start }: Circumstances): Recurrence {
@@ -84,53 +108,4 @@ function afterFinish(ms: number): Recurrence {
     next: (after) => after + ms,
     describe: () => text,
   }
-}
-
-/** One that falls into a gap or comes twice is settled as for any other rule, but fires once. */
-function oneShot(
-  at: string | number,
-  { start, end, zone: zoneName }: RuleSource,
-  around: Circumstances,
-): Recurrence {
-  if (start !== undefined || end !== undefined) {
-    throw new Refusal(start === undefined ? 'end' : 'start', 'an instant has no start and no end')
-  }
-  const read = readInstant(at, 'at')
-  if (typeof read !== 'number' && zoneName === undefined) {
-    const hint = 'Add Z or an offset such as +02:00, or give a zone.'
-    throw new Refusal('at', `${at} does not say in which zone`, hint)
-  }
-  const instant = typeof read === 'number' ? read : resolveLocal(read.localSecond, around)
-  const text = writeInstant(instant)
-  return {
-    field: 'at',
-    text,
-    afterFinish: null,
-    next: (after) => (after < instant ? instant : null),
-    describe: () => `once, at ${text}`,
-  }
-}
-
-/** The instant a local second stands for. Offsets are less than a day, so it is at most one away. */
-function resolveLocal(localSecond: number, { zone, policy }: Circumstances): number {
-  const day = 86_400
-  let found: number | undefined
-  let at = localSecond - day
-  while (at <= localSecond + day) {
-    const { from, to, before, offset } = zone.stretchAt(at)
-    const second = localSecond - offset
-    if (localSecond >= from + before && localSecond < from + offset) {
-      if (policy.gap === 'skip') {
-        const message = 'clocks jump over this time'
-        throw new Refusal('at', message, 'Choose another, or dst.gap run-after.')
-      }
-      return from * 1_000
-    }
-    if (second >= from && second < to) {
-      found = second * 1_000
-      if (policy.repeat !== 'last') return found
-    }
-    at = to
-  }
-  return found!
 }

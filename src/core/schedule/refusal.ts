@@ -18,9 +18,15 @@ export class Refusal extends Error {
   }
 }
 
-/** What somebody wrote, short enough and plain enough to stand in a message. */
+/** What somebody wrote, short enough to stand in a message, and nothing a terminal would obey. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+  const plain = text.slice(0, 40).replaceAll(/[^\x20-\x7e]/gu, codeOf)
+  return `"${plain}${text.length > 40 ? '…' : ''}"`
+}
+
+/** `U+0663`: what a character is called that had better not be shown. */
+export function codeOf(character: string): string {
+  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 /** The word somebody may have meant: off by a letter or two, or `undefined`. */

@@ -1,4 +1,4 @@
-import type { DstPolicy } from './next-fire.ts'
+import type { DstPolicy } from './zones/next-fire.ts'
 import type { Problem } from './refusal.ts'
 
 /** A rule as people state it: exactly one of `cron`, `every` and `at`, and what it is to mean. */

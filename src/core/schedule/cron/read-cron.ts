@@ -1,18 +1,10 @@
-import { readField, type CronField } from './cron-field.ts'
+import type { CalendarRule, DayFields, TimeFields } from '../calendar/calendar-rule.ts'
+import { readField } from './cron-field.ts'
 import { HOUR, MINUTE, MONTH, MONTH_DAY, SECOND, WEEKDAY } from './cron-units.ts'
-import { daysIn, everyMonth } from './month-days.ts'
-import { bitsOf, sixtyBitsOf, type Days, type Plan } from './plan.ts'
-import { nearest, quoted, Refusal } from './refusal.ts'
+import { refuseImpossibleDays } from '../calendar/possible-days.ts'
+import { codeOf, nearest, quoted, Refusal } from '../refusal.ts'
 
-export interface CronFields {
-  /** Absent in an expression of five fields. */
-  readonly second: CronField | undefined
-  readonly minute: CronField
-  readonly hour: CronField
-  readonly monthDay: CronField
-  readonly month: CronField
-  readonly weekday: CronField
-}
+export type CronRule = CalendarRule & { readonly times: TimeFields }
 
 /** Longer than any sensible list; what is longer is not looked at. */
 const MAX_LENGTH = 1_000
@@ -29,49 +21,24 @@ const NICKNAMES: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 }
 
-export function readCron(text: string, seed: string): CronFields {
+/** Five fields, or six with the second before them, or a nickname. The seed decides what `H` is. */
+export function readCron(text: string, seed: string): CronRule {
   const fields = words(text)
   if (fields.length !== 5 && fields.length !== 6) throw wrongCount(text, fields.length)
   const all = fields.length === 5 ? [undefined, ...fields] : fields
   const [second, minute, hour, monthDay, month, weekday] = all.map((field, index) =>
     field === undefined ? undefined : readField(field, UNITS[index]!, seed),
   )
-  const read = { second, minute, hour, monthDay, month, weekday } as CronFields
-  refuseImpossibleDays(read)
-  return read
+  const days = { monthDay, month, weekday } as DayFields
+  refuseImpossibleDays(days, 'cron')
+  return { days, times: { kind: 'fields', second, minute, hour } as TimeFields }
 }
 
-export function writeCron(fields: CronFields): string {
-  const { second, minute, hour, monthDay, month, weekday } = fields
-  return [second, minute, hour, monthDay, month, weekday]
+/** What `readCron` reads the same again. */
+export function writeCron({ times, days }: CronRule): string {
+  return [times.second, times.minute, times.hour, days.monthDay, days.month, days.weekday]
     .flatMap((field) => (field === undefined ? [] : [field.text]))
     .join(' ')
-}
-
-export function planOf(fields: CronFields): Plan {
-  return {
-    days: daysOf(fields),
-    times: [
-      {
-        hours: bitsOf(fields.hour.values),
-        minutes: sixtyBitsOf(fields.minute.values),
-        seconds: sixtyBitsOf(fields.second?.values ?? [0]),
-      },
-    ],
-    hoursAreWild: fields.hour.isWild,
-    minutesAreWild: fields.minute.isWild,
-  }
-}
-
-function daysOf({ monthDay, month, weekday }: CronFields): Days {
-  return {
-    months: bitsOf(month.values, 1),
-    monthDays: bitsOf(monthDay.values, 1),
-    monthDaySpecials: monthDay.specials,
-    weekdays: bitsOf(weekday.values),
-    weekdaySpecials: weekday.specials,
-    isEither: !monthDay.isOpen && !weekday.isOpen,
-  }
 }
 
 function words(text: string): string[] {
@@ -80,8 +47,7 @@ function words(text: string): string[] {
   }
   const foreign = FOREIGN.exec(text)?.[0]
   if (foreign !== undefined) {
-    const code = foreign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
-    const message = `the character U+${code} has no meaning in it`
+    const message = `the character ${codeOf(foreign)} has no meaning in it`
     throw new Refusal('cron', message, 'Use the digits 0-9, letters, * / , - # ? ( ) and blanks.')
   }
   const trimmed = text.replaceAll('\t', ' ').trim()
@@ -112,17 +78,4 @@ function wrongCount(text: string, count: number): Refusal {
   const hint =
     'Five are minute, hour, day of month, month, day of week; six have the second before them.'
   return new Refusal('cron', `it has ${count} field${count === 1 ? '' : 's'}, not 5 or 6`, hint)
-}
-
-/** Every month there can be is tried, so that what is let through does come. */
-function refuseImpossibleDays(fields: CronFields): void {
-  const days = daysOf(fields)
-  for (const month of everyMonth()) {
-    if (days.months & (1 << month.month) && daysIn(days, month) !== 0) return
-  }
-  const { monthDay, month, weekday } = fields
-  const message = `it never fires: no ${month.text} month has the day ${monthDay.text}`
-  const both = weekday.text === '*' ? '' : ` that is also ${weekday.text} of the week`
-  const hint = 'Write L for the last day of a month.'
-  throw new Refusal('cron', `${message}${both}`, hint)
 }

@@ -1,4 +1,4 @@
-import { DAY_SECONDS, firstDayOf, monthOf, weekdayOf } from './calendar.ts'
+import { DAY_SECONDS, firstDayOf, monthOf, weekdayOf } from './dates.ts'
 import { daysIn } from './month-days.ts'
 import type { Days, Plan, Times } from './plan.ts'
 

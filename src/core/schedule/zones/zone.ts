@@ -1,4 +1,4 @@
-import { DAY_SECONDS, isLeapYear, startOfYear, weekdayOf, yearOf } from './calendar.ts'
+import { DAY_SECONDS, isLeapYear, startOfYear, weekdayOf, yearOf } from '../calendar/dates.ts'
 import { offsetReader } from './zone-offset.ts'
 
 /**

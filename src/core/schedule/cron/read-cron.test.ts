@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readRule } from './index.ts'
+import { readRule } from '../index.ts'
 
 const WRITTEN: readonly [why: string, cron: string, text: string][] = [
   ['five fields', '0 2 * * 1-6', '0 2 * * 1-6'],

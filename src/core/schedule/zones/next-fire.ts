@@ -1,5 +1,5 @@
-import { nextMatch, NONE, type Patience } from './next-match.ts'
-import type { Plan } from './plan.ts'
+import { nextMatch, NONE, type Patience } from '../calendar/next-match.ts'
+import type { Plan } from '../calendar/plan.ts'
 import type { Stretch, Zone } from './zone.ts'
 
 export const GAPS = ['run-after', 'skip'] as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readRule, zoneNames } from './index.ts'
+import { readRule, zoneNames } from '../index.ts'
 import { offsetReader } from './zone-offset.ts'
 import { zoneNamed } from './zone-names.ts'
 

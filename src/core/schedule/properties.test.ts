@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { readRule, type Rule, type RuleSource } from './index.ts'
+import { GAPS, REPEATS } from './zones/next-fire.ts'
+
+const RUNS = 400
+
+const item = (low: number, high: number) =>
+  fc.oneof(
+    fc.constant('*'),
+    fc.constant('H'),
+    fc.integer({ min: low, max: high }).map(String),
+    fc.integer({ min: 1, max: Math.min(12, high - low) }).map((step) => `*/${step}`),
+    fc
+      .tuple(fc.integer({ min: low, max: high }), fc.integer({ min: low, max: high }))
+      .map(([a, b]) => `${Math.min(a, b)}-${Math.max(a, b)}`),
+  )
+const field = (low: number, high: number) =>
+  fc.array(item(low, high), { minLength: 1, maxLength: 3 }).map((items) => items.join(','))
+const dates = fc.oneof(
+  { weight: 4, arbitrary: field(1, 31) },
+  fc.constantFrom('?', 'L', 'LW', 'L-2', '15W', '1W,L', '*/2,L'),
+)
+const weekdays = fc.oneof(
+  { weight: 4, arbitrary: field(0, 6) },
+  fc.constantFrom('?', 'MON-FRI', '5L', '2#2', 'SAT-SUN', '1,5L', '*/2'),
+)
+const cron = fc
+  .tuple(fc.option(field(0, 59)), field(0, 59), field(0, 23), dates, field(1, 12), weekdays)
+  .map((fields) => fields.filter((one) => one !== null).join(' '))
+
+const around = fc.record({
+  zone: fc.constantFrom(
+    ...['UTC', 'America/New_York', 'Europe/Dublin', 'Australia/Lord_Howe', 'America/Santiago'],
+    ...['Pacific/Apia', 'Africa/Casablanca', 'Asia/Kathmandu'],
+  ),
+  dst: fc.record({ gap: fc.constantFrom(...GAPS), repeat: fc.constantFrom(...REPEATS) }),
+  seed: fc.string({ maxLength: 8 }),
+})
+const instant = fc.integer({ min: 0, max: Date.UTC(2060, 0, 1) })
+
+/** A rule of any kind; rules that never fire are not what these properties are about. */
+const source: fc.Arbitrary<RuleSource> = fc
+  .tuple(
+    fc.oneof(
+      { weight: 6, arbitrary: cron.map((text): RuleSource => ({ cron: text })) },
+      fc.integer({ min: 1_000, max: 10 ** 9 }).map((ms): RuleSource => ({ every: `${ms}ms` })),
+    ),
+    around,
+  )
+  .map(([rule, rest]) => ({ ...rest, ...rule }))
+  .filter((rule) => readRule(rule).ok)
+
+function read(rule: RuleSource): Rule {
+  const reading = readRule(rule)
+  assert.ok(reading.ok, JSON.stringify([rule, reading]))
+  return reading.rule
+}
+
+function fires(rule: Rule, from: number, count = 20): number[] {
+  const found: number[] = []
+  for (let at = rule.next(from); at !== null && found.length < count; at = rule.next(at))
+    found.push(at)
+  return found
+}
+
+test('fires come one after the other, at whole seconds of a calendar', () => {
+  fc.assert(
+    fc.property(source, instant, (rule, after) => {
+      let last = after
+      for (const at of fires(read(rule), after)) {
+        assert.ok(at > last && (rule.cron === undefined || at % 1_000 === 0))
+        last = at
+      }
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('the same question has the same answer, and nothing lies between question and answer', () => {
+  fc.assert(
+    fc.property(
+      source,
+      instant,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (rule, after, part) => {
+        const compiled = read(rule)
+        const next = compiled.next(after)
+        assert.equal(compiled.next(after), next)
+        if (next === null) return
+        const between = Math.min(next - 1, Math.floor(after + (next - after) * part))
+        assert.equal(compiled.next(between), next)
+      },
+    ),
+    { numRuns: RUNS },
+  )
+})
+
+test('who asks later is not answered earlier', () => {
+  fc.assert(
+    fc.property(source, instant, instant, (rule, a, b) => {
+      const compiled = read(rule)
+      const [first, second] = [Math.min(a, b), Math.max(a, b)].map((at) => compiled.next(at))
+      assert.ok((first ?? Infinity) <= (second ?? Infinity))
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('the text of a rule is read as the same rule, and written the same', () => {
+  fc.assert(
+    fc.property(source, instant, (rule, after) => {
+      const first = read(rule)
+      const again = read({ ...rule, [rule.cron === undefined ? 'every' : 'cron']: first.text })
+      assert.equal(again.text, first.text)
+      assert.deepEqual(fires(again, after), fires(first, after))
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('where a description can be read, it is of the same rule', () => {
+  let readable = 0
+  fc.assert(
+    fc.property(source, instant, (rule, after) => {
+      const first = read(rule)
+      const { cron: _, ...rest } = rule
+      const again = readRule({ ...rest, every: first.describe() })
+      if (!again.ok) return
+      readable++
+      assert.equal(again.rule.describe(), first.describe())
+      assert.deepEqual(fires(again.rule, after), fires(first, after), first.describe())
+    }),
+    { numRuns: RUNS },
+  )
+  assert.ok(readable > RUNS / 10, `${readable} of ${RUNS} could be read`)
+})
+
+test('any text at all is understood or refused', () => {
+  const pieces = fc.array(
+    fc.constantFrom(
+      ...[
+        '*',
+        '/',
+        '-',
+        ',',
+        '#',
+        '?',
+        'L',
+        'W',
+        'H',
+        '(',
+        ')',
+        '0',
+        '5',
+        '31',
+        '99',
+        ' ',
+        'MON',
+        '@every ',
+      ],
+      ...[
+        'every ',
+        'monday ',
+        'at ',
+        '09:00',
+        'the ',
+        'last ',
+        'of ',
+        'month ',
+        'and ',
+        'weekday ',
+        '5m',
+      ],
+      ...[
+        'between ',
+        'to ',
+        'minutes ',
+        'hours ',
+        'second ',
+        'nearest ',
+        'days ',
+        'before ',
+        '\0',
+        '٣',
+      ],
+    ),
+    { maxLength: 14 },
+  )
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    pieces.map((list) => list.join('')),
+  )
+  fc.assert(
+    fc.property(text, fc.constantFrom('cron', 'every', 'at', 'zone'), (value, name) => {
+      const reading = readRule({ ...(name === 'zone' ? { cron: '@daily' } : {}), [name]: value })
+      if (!reading.ok) assert.ok(reading.problem.message.length < 250)
+      else assert.equal(typeof reading.rule.describe(), 'string')
+    }),
+    { numRuns: 5_000 },
+  )
+})

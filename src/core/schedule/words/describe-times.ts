@@ -1,0 +1,100 @@
+import type { TimeFields, TimeList } from '../calendar/calendar-rule.ts'
+import type { CronField } from '../cron/cron-field.ts'
+import { writeTime } from '../calendar/times-of-day.ts'
+import { listed } from './vocabulary.ts'
+
+/** What is said of the times of a day, and whether it is said before the days or after them. */
+export interface TimesPhrase {
+  readonly text: string
+  readonly comesFirst: boolean
+}
+
+/** As many times of a day as are told one by one, and as few as are worth a rhythm. */
+export const MOST_TIMES = 24
+const RHYTHM = 4
+/** More times than this are told by their fields. */
+const MOST_EXPANDED = 1_440
+
+export function describeTimes(times: TimeFields | TimeList): TimesPhrase {
+  if (times.kind === 'list') return describeList(times.seconds) ?? everyOf(times.seconds)
+  const { second, minute, hour } = times
+  const seconds = second?.values ?? [0]
+  if (hour.isWild) return { text: rhythm(times), comesFirst: true }
+  const list = expanded(hour.values, minute.values, seconds)
+  return (list && describeList(list)) ?? { text: byFields(second, minute, hour), comesFirst: true }
+}
+
+function describeList(seconds: readonly number[]): TimesPhrase | undefined {
+  const [first = 0, following = 0] = seconds
+  const step = following - first
+  const isEven = seconds.every((second, index) => second === first + index * step)
+  if (seconds.length >= RHYTHM && isEven && step % 60 === 0) {
+    const window = `between ${writeTime(first)} and ${writeTime(seconds.at(-1)!)}`
+    return { text: `every ${minutes(step / 60)} ${window}`, comesFirst: true }
+  }
+  return seconds.length <= MOST_TIMES ? everyOf(seconds) : undefined
+}
+
+function everyOf(seconds: readonly number[]): TimesPhrase {
+  return { text: `at ${listed(seconds.map(writeTime))}`, comesFirst: false }
+}
+
+function minutes(count: number): string {
+  return count % 60 === 0 ? counted(count / 60, 'hour') : counted(count, 'minute')
+}
+
+function counted(count: number, unit: string): string {
+  return count === 1 ? unit : `${count} ${unit}s`
+}
+
+/** Rules that follow elapsed time. */
+function rhythm({ second, minute, hour }: TimeFields): string {
+  const seconds = second?.values ?? [0]
+  const isOnTheMinute = seconds.length === 1 && seconds[0] === 0
+  const hours = evenStep(hour, 24)
+  const everyMinute = hours === 1 ? evenStep(minute, 60) : undefined
+  if (everyMinute === 1 && second && evenStep(second, 60) !== undefined) {
+    return `every ${counted(evenStep(second, 60)!, 'second')}`
+  }
+  if (isOnTheMinute && everyMinute !== undefined) return `every ${counted(everyMinute, 'minute')}`
+  if (isOnTheMinute && hours !== undefined && !minute.isWild) {
+    const each = `every ${counted(hours, 'hour')}`
+    return minute.text === '0' ? each : `${each} at ${numbered('minute', minute.values)}`
+  }
+  return byFields(second, minute, hour)
+}
+
+/** The n of `*` or of `*` with a step that divides the whole, so that all pauses are alike. */
+function evenStep({ isWild, text }: CronField, whole: number): number | undefined {
+  const [, step = '1'] = /^\*(?:\/(\d+))?$/.exec(text) ?? []
+  return isWild && !text.includes(',') && whole % Number(step) === 0 ? Number(step) : undefined
+}
+
+/** For what nobody would say: field by field. */
+function byFields(second: CronField | undefined, minute: CronField, hour: CronField): string {
+  const parts = [
+    ...(second && second.text !== '0' ? [part('second', second, 60)] : []),
+    part('minute', minute, 60),
+    part('hour', hour, 24),
+  ]
+  return `at ${parts.join(' of ')}`
+}
+
+function part(unit: string, { values }: CronField, whole: number): string {
+  return values.length === whole ? `every ${unit}` : numbered(unit, values)
+}
+
+function numbered(unit: string, values: readonly number[]): string {
+  return `${unit}${values.length === 1 ? '' : 's'} ${listed(values.map(String))}`
+}
+
+function expanded(
+  hours: readonly number[],
+  minutes: readonly number[],
+  seconds: readonly number[],
+): number[] | undefined {
+  if (hours.length * minutes.length * seconds.length > MOST_EXPANDED) return undefined
+  return hours.flatMap((hour) =>
+    minutes.flatMap((minute) => seconds.map((second) => hour * 3_600 + minute * 60 + second)),
+  )
+}

@@ -1,0 +1,21 @@
+import { Refusal } from '../refusal.ts'
+import { monthNamed } from './vocabulary.ts'
+import type { WordReader } from './word-reader.ts'
+
+/** `january`, `january and july`, `march to may`. */
+export function readMonths(words: WordReader): number[] {
+  const months: number[] = []
+  do {
+    const month = monthNamed(words.peek())
+    if (month === undefined) throw words.notUnderstood()
+    words.take()
+    const last = words.acceptBefore('to', (word) => monthNamed(word) !== undefined)
+      ? monthNamed(words.take())!
+      : month
+    if (last < month) {
+      throw new Refusal('every', 'its months run backwards', 'List them with commas.')
+    }
+    for (let one = month; one <= last; one++) months.push(one)
+  } while (words.acceptBefore('and', (word) => monthNamed(word) !== undefined))
+  return months
+}
