@@ -1,0 +1,72 @@
+import type { PlainCron } from './plain-cron.ts'
+import type { Clocks } from './tzif.ts'
+
+export interface Policy {
+  readonly gap: 'run-after' | 'skip'
+  readonly repeat: 'first' | 'both' | 'last'
+}
+
+/** No clock was ever set by more than this. */
+const FAR = 26 * 3_600
+
+/**
+ * The fires in [from, to], found by looking at every minute or second there is: what the clock shows,
+ * whether it shows the same once more at another time, and what it left out when it jumped.
+ */
+export function walk(
+  cron: PlainCron,
+  clocks: Clocks,
+  policy: Policy,
+  from: number,
+  to: number,
+): number[] {
+  const changes = clocks.changes(from - FAR, to + FAR)
+  const offsets = [...new Set([from - FAR, ...changes].map((at) => clocks.offsetAt(at)))]
+  const isWhole = offsets.every((offset) => offset % 60 === 0)
+  const tick = cron.hasSeconds || !isWhole ? 1 : 60
+  const fires = new Set<number>()
+
+  let offset = clocks.offsetAt(from)
+  let ahead = changes.filter((change) => change > from)
+  for (let at = Math.ceil(from / tick) * tick; at <= to; at += tick) {
+    if (at >= ahead[0]!) {
+      offset = clocks.offsetAt(at)
+      ahead = ahead.filter((change) => change > at)
+    }
+    if (cron.matches(at + offset) && counts(at, at + offset)) fires.add(at)
+  }
+  for (const change of changes) {
+    const before = clocks.offsetAt(change - 1)
+    const jump = clocks.offsetAt(change) - before
+    if (change < from || change > to || jump <= 0) continue
+    if (policy.gap === 'run-after' && meansClocks(cron, jump) && isNamed(change + before, jump)) {
+      fires.add(change)
+    }
+  }
+  return [...fires].toSorted((a, b) => a - b)
+
+  /** Whether any of the local seconds that were left out is one the rule names. */
+  function isNamed(firstLeftOut: number, count: number): boolean {
+    for (let local = firstLeftOut; local < firstLeftOut + count; local++) {
+      if (cron.matches(local)) return true
+    }
+    return false
+  }
+
+  /** Whether this is the one that is wanted, if the clock shows the same at another time. */
+  function counts(at: number, local: number): boolean {
+    if (policy.repeat === 'both') return true
+    for (const offset of offsets) {
+      const other = local - offset
+      if (other === at || other + clocks.offsetAt(other) !== local) continue
+      if (!meansClocks(cron, Math.abs(other - at))) continue
+      if (policy.repeat === 'first' ? at > other : at < other) return false
+    }
+    return true
+  }
+}
+
+/** Elapsed time or times on a clock: the hours decide, and below an hour the minutes as well. */
+function meansClocks({ starHours, starMinutes }: PlainCron, jump: number): boolean {
+  return !starHours || (jump < 3_600 && !starMinutes)
+}
