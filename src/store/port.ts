@@ -6,6 +6,7 @@ import type { LogStore } from './port/logs.ts'
 import type { NodeStore } from './port/nodes.ts'
 import type { QueueStore } from './port/queues.ts'
 import type { RunQueries } from './port/reading.ts'
+import type { ScheduleStore } from './port/schedules.ts'
 import type { SecretStore } from './port/secrets.ts'
 import type { SweepStore } from './port/sweeps.ts'
 import type { TickStore } from './port/tick.ts'
@@ -22,6 +23,7 @@ export type * from './port/logs.ts'
 export type * from './port/nodes.ts'
 export type * from './port/queues.ts'
 export type * from './port/reading.ts'
+export type * from './port/schedules.ts'
 export type * from './port/secrets.ts'
 export type * from './port/sweeps.ts'
 export type * from './port/tick.ts'
@@ -49,6 +51,7 @@ export interface Store
     TokenStore,
     SecretStore,
     AuditStore,
+    ScheduleStore,
     BlobRows,
     WebhookStore,
     OutboxStore,

@@ -8,6 +8,7 @@ import { concurrencyContract } from './concurrency.ts'
 import { deliveriesContract } from './deliveries.ts'
 import { endContract } from './end.ts'
 import type { OpenStore } from './world.ts'
+import { firingContract } from './firing.ts'
 import { gatesContract } from './gates.ts'
 import { gatesCrowdContract } from './gates-crowd.ts'
 import { gatesPropertyContract } from './gates-property.ts'
@@ -18,6 +19,7 @@ import { outboxContract } from './outbox.ts'
 import { queriesContract } from './queries.ts'
 import { ratesContract } from './rates.ts'
 import { reopenContract } from './reopen.ts'
+import { schedulesContract } from './schedules.ts'
 import { secretsContract } from './secrets.ts'
 import { sessionsContract } from './sessions.ts'
 import { submitContract } from './submit.ts'
@@ -55,6 +57,8 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['the outbox', outboxContract],
   ['deliveries', deliveriesContract],
   ['secrets', secretsContract],
+  ['schedules', schedulesContract],
+  ['firing', firingContract],
   ['upkeep', upkeepContract],
   ['opening again', reopenContract],
 ]

@@ -3,6 +3,7 @@ import { addAudit } from './audit.ts'
 import { ints } from './binary-arrays.ts'
 import { internJobs } from './catalog.ts'
 import type { Database } from './database.ts'
+import { changeSchedulesOfJob } from './schedules.ts'
 import { CLOCK, type Work } from './statement.ts'
 import { read, transact } from './transaction.ts'
 
@@ -102,6 +103,8 @@ export async function deleteJob(
     if (!known || known.version === 0) return 'unknown'
     if (expect !== null && expect !== known.version) return 'conflict'
     await work.query(DROP_VERSION, [known.id])
+    const { actor } = audit
+    await changeSchedulesOfJob(work, db.now(), { jobId: known.id, actor, change: 'delete' })
     await addAudit(work, db.now(), audit)
     return 'deleted'
   })
@@ -113,7 +116,10 @@ export async function pauseJob(
 ): Promise<boolean> {
   return transact(db.duty, async (work) => {
     const values = [db.now(), projectId, name, pause !== null, pause?.reason ?? null]
-    if ((await work.query(SET_PAUSE, values)).length === 0) return false
+    const [job] = await work.query<{ id: number }>(SET_PAUSE, values)
+    if (!job) return false
+    const change = pause === null ? 'resume' : 'pause'
+    await changeSchedulesOfJob(work, db.now(), { jobId: job.id, actor: audit.actor, change })
     await addAudit(work, db.now(), audit)
     return true
   })

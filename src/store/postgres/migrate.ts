@@ -9,6 +9,7 @@ import { webhooks } from './migrations/0006-webhooks.ts'
 import { packedLogs } from './migrations/0007-packed-logs.ts'
 import { secrets } from './migrations/0008-secrets.ts'
 import { placement } from './migrations/0009-placement.ts'
+import { schedules } from './migrations/0010-schedules.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   packedLogs,
   secrets,
   placement,
+  schedules,
 ]
 
 export interface MigrateOptions {

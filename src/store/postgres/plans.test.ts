@@ -6,13 +6,15 @@ import { CANCEL } from './cancel.ts'
 import { CLAIM } from './claim.ts'
 import { Connection } from './connection.ts'
 import { END, SUCCEED, SUCCEED_HOLDING } from './end.ts'
+import { LOCK_SCHEDULES, MOVE_ON, OPEN_RUNS } from './fire.ts'
 import { NOTE_ENDS, TAKE_TURNS } from './outbox.ts'
 import { openIn } from './postgres.fixture.ts'
+import { DUE_SCHEDULES } from './schedule-queries.ts'
 import type { Statement } from './statement.ts'
 import { SUBMIT, SUBMIT_AGAIN, SUBMIT_PLAIN } from './submit.ts'
 import { read } from './transaction.ts'
 
-const HOT_TABLES = ['ready', 'timer', 'lease', 'blocked', 'gate_holder', 'dedupe']
+const HOT_TABLES = ['ready', 'timer', 'lease', 'blocked', 'gate_holder', 'dedupe', 'schedule_next']
 const STATEMENTS: readonly Statement[] = [
   SUBMIT,
   SUBMIT_AGAIN,
@@ -24,6 +26,10 @@ const STATEMENTS: readonly Statement[] = [
   CANCEL,
   TAKE_TURNS,
   NOTE_ENDS,
+  LOCK_SCHEDULES,
+  OPEN_RUNS,
+  MOVE_ON,
+  DUE_SCHEDULES,
 ]
 
 /** The plan a hot connection keeps for a statement, made now. */

@@ -7,6 +7,7 @@ import type { Database } from './database.ts'
 import * as definitions from './definitions.ts'
 import * as deliveries from './deliveries.ts'
 import { internGates } from './gates.ts'
+import { fire } from './fire.ts'
 import type { Role, ServerFacts } from './greeting.ts'
 import { laneHeads } from './lane-heads.ts'
 import * as leases from './leases.ts'
@@ -17,9 +18,12 @@ import * as nodes from './nodes.ts'
 import * as outbox from './outbox.ts'
 import { promote } from './promote.ts'
 import { prune } from './prune.ts'
+import { pruneOccurrences } from './prune-occurrences.ts'
 import * as queues from './queues.ts'
 import { recheck } from './recheck.ts'
 import * as queries from './run-queries.ts'
+import * as scheduleQueries from './schedule-queries.ts'
+import * as schedules from './schedules.ts'
 import * as secrets from './secrets.ts'
 import * as sessions from './sessions.ts'
 import * as tokens from './tokens.ts'
@@ -152,6 +156,24 @@ function createStore(db: Database, version: string, connections: readonly Connec
     announceKeys: (input) => secrets.announceKeys(db, input),
     nodesWithoutKey: (input) => secrets.nodesWithoutKey(db, input),
     listAudit: (input) => listAudit(db, input),
+
+    putSchedule: (input) => schedules.putSchedule(db, input),
+    pauseSchedule: (input) => schedules.pauseSchedule(db, input),
+    resumeSchedule: (input) => schedules.resumeSchedule(db, input),
+    skipNext: (input) => schedules.skipNext(db, input),
+    deleteSchedule: (input) => schedules.deleteSchedule(db, input),
+    failSchedule: (input) => schedules.failSchedule(db, input),
+    fire: (batch) => fire(db, batch),
+    dueSchedules: (input) => scheduleQueries.dueSchedules(db, input),
+    findSchedules: (ids) => scheduleQueries.findSchedules(db, ids),
+    findSchedule: (input) => scheduleQueries.findSchedule(db, input),
+    listSchedules: (input) => scheduleQueries.listSchedules(db, input),
+    schedulesOfRuns: (runIds) => scheduleQueries.schedulesOfRuns(db, runIds),
+    liveNodes: () => scheduleQueries.liveNodes(db),
+    occurrences: (input) => scheduleQueries.occurrences(db, input),
+    occurrenceOf: (input) => scheduleQueries.occurrenceOf(db, input),
+    unusualOccurrences: (input) => scheduleQueries.unusualOccurrences(db, input),
+    pruneOccurrences: (input) => pruneOccurrences(db, input),
 
     identity: () => blobs.identity(db),
     putBlob: (input) => blobs.putBlob(db, input),

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { JobRecord, JobStore, JobVersion } from '../port.ts'
 import type { Audit } from './audit.ts'
 import type { Catalog } from './catalog.ts'
+import type { ScheduleChanges } from './schedules.ts'
 import type { Sync } from './verbs.ts'
 
 export const IN_FORCE = `
@@ -37,6 +38,12 @@ interface InForce {
   readonly definition: string | null
 }
 
+interface Parts {
+  readonly catalog: Catalog
+  readonly audit: Audit
+  readonly schedules: Pick<ScheduleChanges, 'ofJob'>
+}
+
 type Changes = Pick<JobStore, 'putJob' | 'deleteJob' | 'pauseJob'>
 type WithNow<Port> = {
   readonly [Verb in keyof Port]: Port[Verb] extends (input: infer Input) => Promise<infer Result>
@@ -46,7 +53,7 @@ type WithNow<Port> = {
 
 export function prepareDefinitions(
   db: Database,
-  { catalog, audit }: { catalog: Catalog; audit: Audit },
+  { catalog, audit, schedules: { ofJob } }: Parts,
 ): WithNow<Changes> {
   const inForce = db.prepare<[number, string], InForce>(IN_FORCE)
   const addVersion = db.prepare(ADD_VERSION)
@@ -73,6 +80,7 @@ export function prepareDefinitions(
       if (!known || known.version === 0) return 'unknown'
       if (expect !== null && expect !== known.version) return 'conflict'
       dropVersion.run(known.id)
+      ofJob.delete(known.id, entry.actor, now)
       audit(entry, now)
       return 'deleted'
     },
@@ -80,7 +88,10 @@ export function prepareDefinitions(
     pauseJob({ projectId, name, pause, audit: entry }, now) {
       const at = pause ? now : null
       const { changes } = setPause.run(at, pause?.reason ?? null, projectId, name)
-      if (changes === 0) return false
+      const known = inForce.get(projectId, name)
+      if (changes === 0 || !known) return false
+      if (pause) ofJob.pause(known.id, entry.actor, now)
+      else ofJob.resume(known.id, entry.actor, now)
       audit(entry, now)
       return true
     },

@@ -5,6 +5,9 @@ import { prepareAudit } from './audit.ts'
 import { prepareBlobs } from './blobs.ts'
 import { prepareCatalog } from './catalog.ts'
 import { prepareDefinitions } from './definitions.ts'
+import { prepareFire } from './fire.ts'
+import { preparePruneOccurrences } from './prune-occurrences.ts'
+import { prepareSchedules } from './schedules.ts'
 import { preparePutQueue } from './queues.ts'
 import { prepareSecrets } from './secrets.ts'
 import { prepareTokens } from './tokens.ts'
@@ -97,7 +100,10 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const catalog = prepareCatalog(db)
   const queries = guarded(prepareQueries(db), read)
   const audit = prepareAudit(db)
-  const definitions = prepareDefinitions(db, { catalog, audit })
+  const schedules = prepareSchedules(db, audit)
+  const definitions = prepareDefinitions(db, { catalog, audit, schedules })
+  const fire = prepareFire(db, { gates, keys })
+  const pruneOccurrences = preparePruneOccurrences(db)
   const putQueue = preparePutQueue(db, audit)
   const tokens = prepareTokens(db, audit)
   const webhooks = prepareWebhooks(db, audit)
@@ -167,6 +173,14 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     resealSecrets: (input) => write(() => secrets.resealSecrets(input, now())),
     forgetUnusedKeys: (input) => write(() => secrets.forgetUnusedKeys(input)),
     announceKeys: (input) => write(() => secrets.announceKeys(input)),
+    putSchedule: (input) => write(() => schedules.putSchedule(input, now())),
+    pauseSchedule: (input) => write(() => schedules.pauseSchedule(input, now())),
+    resumeSchedule: (input) => write(() => schedules.resumeSchedule(input, now())),
+    skipNext: (input) => write(() => schedules.skipNext(input, now())),
+    deleteSchedule: (input) => write(() => schedules.deleteSchedule(input, now())),
+    failSchedule: (input) => write(() => schedules.failSchedule(input)),
+    fire: (batch) => write(() => fire(batch, now())),
+    pruneOccurrences: (input) => write(() => pruneOccurrences(input)),
     ...queries,
 
     ping: () => read(() => void ping.get()),

@@ -12,6 +12,7 @@ import * as claim from './claim.ts'
 import * as definitions from './definitions.ts'
 import * as deliveries from './deliveries.ts'
 import * as end from './end.ts'
+import * as fire from './fire.ts'
 import { openEngine } from './engine.ts'
 import * as keys from './keys.ts'
 import * as laneHeads from './lane-heads.ts'
@@ -24,7 +25,10 @@ import * as prune from './prune.ts'
 import * as queries from './queries.ts'
 import * as queues from './queues.ts'
 import * as rates from './rates.ts'
+import * as pruneOccurrences from './prune-occurrences.ts'
 import * as recheck from './recheck.ts'
+import * as scheduleQueries from './schedule-queries.ts'
+import * as schedules from './schedules.ts'
 import * as secrets from './secrets.ts'
 import * as sessions from './sessions.ts'
 import * as submit from './submit.ts'
@@ -42,6 +46,7 @@ const MODULES = {
   definitions,
   deliveries,
   end,
+  fire,
   keys,
   laneHeads,
   leases,
@@ -49,9 +54,12 @@ const MODULES = {
   outbox,
   promote,
   prune,
+  pruneOccurrences,
   queues,
   rates,
   recheck,
+  scheduleQueries,
+  schedules,
   secrets,
   sessions,
   submit,
@@ -121,6 +129,7 @@ const CHOSEN: [why: string, sql: string, index: string][] = [
   ['a node finds its leases', leases.OWNED_BY, 'run_lease (node=? AND rowid>?)'],
   ['a node finds its cancel marks', leases.MARKED, 'run_lease_cancelling (node=?)'],
   ['a session finds its leases', sessions.HELD_BY_SESSION, 'run_lease (node=?)'],
+  ['due schedules come from their index', scheduleQueries.DUE_SCHEDULES, 'schedule_look (look_at'],
   ['failures have their own index', pageSql('project', 'failed'), 'run_unlucky_by_project'],
 ]
 for (const [why, sql, index] of CHOSEN) {
@@ -156,7 +165,7 @@ function assertSeeks(sql: string): void {
   assert.ok(
     plan.every(
       (step) =>
-        !/^SCAN (run|attempt|dedupe|lane|job|project|gate|webhook|delivery(?!.*delivery_next)|failing_job)\b(?!.*run_timer)/.test(
+        !/^SCAN (run|attempt|dedupe|lane|job|project|gate|webhook|delivery(?!.*delivery_next)|failing_job|schedule|occurrence)\b(?!.*run_timer)/.test(
           step,
         ),
     ),

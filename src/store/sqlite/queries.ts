@@ -11,6 +11,7 @@ import { prepareOutboxQueries } from './outbox.ts'
 import { prepareWebhookQueries } from './webhooks.ts'
 import { prepareLogQueries } from './logs.ts'
 import { prepareQueueQueries } from './queues.ts'
+import { prepareScheduleQueries } from './schedule-queries.ts'
 import { prepareSecretQueries } from './secrets.ts'
 import { prepareSessionQueries } from './sessions.ts'
 import { prepareTokenQueries } from './tokens.ts'
@@ -71,6 +72,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     ...prepareWebhookQueries(db),
     ...prepareOutboxQueries(db),
     ...prepareDeliveryQueries(db),
+    ...prepareScheduleQueries(db),
   }
 }
 

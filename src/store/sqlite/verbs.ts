@@ -59,6 +59,15 @@ export const QUERIES = [
   'outboxEvents',
   'listDeliveries',
   'findDelivery',
+  'dueSchedules',
+  'findSchedules',
+  'findSchedule',
+  'listSchedules',
+  'schedulesOfRuns',
+  'liveNodes',
+  'occurrences',
+  'occurrenceOf',
+  'unusualOccurrences',
 ] as const satisfies readonly VerbName[]
 
 export type QueryName = (typeof QUERIES)[number]

@@ -1,0 +1,397 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { idAtMs } from '../../core/ids.ts'
+import type { Overlap } from '../../core/schedule/overlap.ts'
+import type { FireCommand, FireVerdict } from '../port.ts'
+import { DAY_MS, HOUR_MS, ids, only, runIds } from './fixture.ts'
+import {
+  auditOf,
+  commandFor,
+  fireAll,
+  fireNext,
+  fireOne,
+  load,
+  MINUTE_MS,
+  occurrencesOf,
+  putNew,
+  storyOf,
+  toRun,
+} from './schedule-fixture.ts'
+import { onSharedStore, type OpenStore, type World } from './world.ts'
+
+const kinds = (verdicts: readonly FireVerdict[]) => verdicts.map(({ kind }) => kind)
+
+/** The run that its next time becomes; the clock is turned there. */
+async function nextRun(
+  world: World,
+  id: number,
+  overrides: Partial<FireCommand> = {},
+): Promise<{ runId: number; verdict: FireVerdict }> {
+  const schedule = await load(world, id)
+  const nominalAt = schedule.next.nominalAt as number
+  world.clock.advance(Math.max(0, nominalAt - world.clock.now()))
+  const settled = [toRun(world, nominalAt, { gates: await gatesFor(world, id, overrides.overlap) })]
+  const verdict = await fireOne(world, commandFor(world, schedule, { settled, ...overrides }))
+  return { runId: only(settled).run.id, verdict }
+}
+
+async function gatesFor(world: World, id: number, overlap?: Overlap): Promise<number[]> {
+  const isGated = overlap?.kind === 'queue' || overlap?.kind === 'replace'
+  return isGated ? [await world.gate(`schedule ${id}`, 1)] : []
+}
+
+function overlapping(overlap: Overlap): Partial<FireCommand> {
+  return { overlap, remembers: overlap.kind !== 'allow' }
+}
+
+export function firingContract(open: OpenStore): void {
+  const inWorld = onSharedStore(open)
+
+  test(
+    'a time that has come becomes a run that knows it, a record, and the next time',
+    inWorld(async (world) => {
+      const schedule = await putNew(world)
+      const nominalAt = schedule.next.nominalAt as number
+      world.clock.advance(MINUTE_MS + 3)
+      const command = commandFor(world, schedule)
+      const { verdicts, lanes, now } = await fireAll(world, command)
+      assert.deepEqual(verdicts, [{ kind: 'done', outcomes: ['fired'], openRuns: [] }])
+      assert.deepEqual([lanes, now], [[world.lane], world.clock.now()])
+      const lease = only(await world.claim(9))
+      assert.equal(lease.dueAt, nominalAt)
+      const moved = await load(world, schedule.id)
+      assert.deepEqual(moved.next, command.next)
+      assert.deepEqual([moved.lastNominalAt, moved.version], [nominalAt, 1])
+      const record = {
+        ...{ id: lease.runId, runId: lease.runId, scheduleId: schedule.id, version: 1, count: 1 },
+        ...{ projectId: world.project, nominalAt, untilAt: nominalAt, at: now, outcome: 'fired' },
+        ...{ reason: null, detail: null, otherRunId: null },
+      }
+      assert.deepEqual(await occurrencesOf(world, schedule.id), [record])
+      assert.deepEqual(await world.store.occurrenceOf({ runId: lease.runId }), record)
+      assert.deepEqual(await world.store.schedulesOfRuns([lease.runId, 5]), [schedule.id])
+    }),
+  )
+
+  test(
+    'whoever asks, however often, a time becomes one run',
+    inWorld(async (world) => {
+      const schedule = await putNew(world)
+      world.clock.advance(MINUTE_MS)
+      const commands = Array.from({ length: 8 }, () => commandFor(world, schedule))
+      const results = await Promise.all(commands.map((command) => fireAll(world, command)))
+      const all = kinds(results.flatMap(({ verdicts }) => verdicts))
+      assert.deepEqual(all.toSorted(), ['done', ...all.slice(1).map(() => 'lost')])
+      const first = commandFor(world, await load(world, schedule.id))
+      world.clock.advance(MINUTE_MS)
+      const twice = await fireAll(world, first, { ...first, settled: [] })
+      assert.deepEqual(kinds(twice.verdicts), ['done', 'lost'])
+      assert.equal((await world.claim(9)).length, 2)
+      assert.deepEqual(await storyOf(world, schedule.id), ['fired', 'fired'])
+    }),
+  )
+
+  test(
+    'nothing fires before its time by the clock of the store',
+    inWorld(async (world) => {
+      const schedule = await putNew(world)
+      world.clock.advance(MINUTE_MS - 1)
+      const command = commandFor(world, schedule)
+      assert.deepEqual(await fireOne(world, command), { kind: 'early' })
+      world.clock.advance(1)
+      assert.equal((await fireOne(world, command)).kind, 'done')
+    }),
+  )
+
+  test(
+    'what was decided by a clock that stood still is not done',
+    inWorld(async (world) => {
+      const schedule = await putNew(world)
+      world.clock.advance(MINUTE_MS)
+      const { node, clock, store } = world
+      const batch = { node, validUntil: clock.now() - 1, commands: [commandFor(world, schedule)] }
+      assert.deepEqual(kinds((await store.fire(batch)).verdicts), ['outdated'])
+      assert.deepEqual(await load(world, schedule.id), schedule)
+    }),
+  )
+
+  test(
+    'a clock that steps back fires nothing again, and goes on where it was',
+    inWorld(async (world) => {
+      const { id } = await putNew(world)
+      await nextRun(world, id)
+      const fired = await load(world, id)
+      world.clock.advance(-HOUR_MS)
+      assert.deepEqual(await fireNext(world, id), { kind: 'early' })
+      // A node that would have it fire a time of the past once more, if the row said so.
+      const again = commandFor(world, fired, { settled: [toRun(world, fired.lastNominalAt ?? 0)] })
+      world.clock.advance(HOUR_MS + MINUTE_MS)
+      assert.deepEqual(await fireOne(world, again), { kind: 'lost' })
+      assert.equal((await fireNext(world, id)).kind, 'done')
+      assert.equal((await world.claim(9)).length, 2)
+    }),
+  )
+
+  test(
+    'times that became no run are records as well, one by one or as a range',
+    inWorld(async (world) => {
+      const schedule = await putNew(world)
+      const first = schedule.next.nominalAt as number
+      world.clock.advance(DAY_MS)
+      const last = first + 20 * HOUR_MS
+      const run = toRun(world, last)
+      const verdict = await fireOne(
+        world,
+        commandFor(world, schedule, {
+          settled: [
+            {
+              kind: 'none',
+              nominalAt: first,
+              untilAt: last - 2,
+              count: null,
+              outcome: 'missed',
+              reason: 'too_old',
+            },
+            {
+              kind: 'none',
+              nominalAt: last - 1,
+              untilAt: last - 1,
+              count: 1,
+              outcome: 'missed',
+              reason: 'superseded',
+              detail: 'x',
+            },
+            { ...run, late: 'made_up' },
+          ],
+        }),
+      )
+      assert.deepEqual(verdict, { kind: 'done', outcomes: ['delayed'], openRuns: [] })
+      const story = ['missed too_old', 'missed superseded', 'delayed made_up']
+      assert.deepEqual(await storyOf(world, schedule.id), story)
+      const [range, point] = await occurrencesOf(world, schedule.id)
+      assert.deepEqual([range?.nominalAt, range?.untilAt, range?.count], [first, last - 2, null])
+      assert.deepEqual([point?.untilAt, point?.count, point?.detail], [last - 1, 1, 'x'])
+      assert.equal(range?.id, idAtMs(world.clock.now()))
+      assert.equal((await load(world, schedule.id)).lastNominalAt, last)
+      // A range is found by whatever it reaches into.
+      const ask = { scheduleId: schedule.id, limit: 9 }
+      const middle = await world.store.occurrences({ ...ask, from: first + 9, until: first + 9 })
+      assert.deepEqual(middle, [range])
+      const after = await world.store.occurrences({ ...ask, from: last, until: last + 1 })
+      assert.equal(only(after).runId, run.run.id)
+    }),
+  )
+
+  test(
+    'what did not simply fire is listed for its project, the latest first',
+    inWorld(async (world) => {
+      const { id } = await putNew(world)
+      for (const late of [null, 'late', null, 'made_up'] as const) {
+        const schedule = await load(world, id)
+        world.clock.advance(MINUTE_MS)
+        const settled = [{ ...toRun(world, schedule.next.nominalAt as number), late }]
+        await fireOne(world, commandFor(world, schedule, { settled }))
+      }
+      const list = (before: Parameters<World['store']['unusualOccurrences']>[0]['before']) =>
+        world.store.unusualOccurrences({ projectId: world.project, before, limit: 1 })
+      const first = only(await list(null))
+      const second = only(await list(first))
+      assert.deepEqual([first.reason, second.reason], ['made_up', 'late'])
+      assert.deepEqual(await list(second), [])
+    }),
+  )
+
+  test(
+    'thousands fire in one transaction, each by its own fate',
+    inWorld(async (world) => {
+      const schedules = []
+      for (let i = 0; i < 300; i += 1) schedules.push(await putNew(world))
+      world.clock.advance(MINUTE_MS)
+      const commands = schedules.map((schedule, index) =>
+        commandFor(world, schedule, index % 3 === 0 ? { version: 9 } : {}),
+      )
+      const { verdicts } = await fireAll(world, ...commands.toReversed())
+      const expected = commands.map((_, index) => (index % 3 === 0 ? 'lost' : 'done'))
+      assert.deepEqual(kinds(verdicts.toReversed()), expected)
+      assert.equal((await world.claim(400)).length, 200)
+    }),
+  )
+
+  test(
+    'where overlap is allowed, nobody looks at what still runs',
+    inWorld(async (world) => {
+      const { id } = await putNew(world)
+      for (let i = 0; i < 3; i += 1) await nextRun(world, id)
+      assert.equal((await world.claim(9)).length, 3)
+      assert.deepEqual((await load(world, id)).openRuns, [])
+    }),
+  )
+
+  test(
+    'a time that meets an open run is skipped, and says which',
+    inWorld(async (world) => {
+      const skip = overlapping({ kind: 'skip' })
+      const { id } = await putNew(world)
+      const { runId } = await nextRun(world, id, skip)
+      assert.deepEqual((await load(world, id)).openRuns, [runId])
+      const { verdict } = await nextRun(world, id, skip)
+      assert.deepEqual(verdict, { kind: 'done', outcomes: ['skipped'], openRuns: [runId] })
+      const [, record] = await occurrencesOf(world, id)
+      assert.deepEqual(
+        [record?.reason, record?.otherRunId, record?.runId],
+        ['overlap', runId, null],
+      )
+      await world.end(only(await world.claim(9)))
+      const last = await nextRun(world, id, skip)
+      assert.deepEqual(last.verdict, { kind: 'done', outcomes: ['fired'], openRuns: [last.runId] })
+    }),
+  )
+
+  test(
+    'one waits for the run before it, a further one is merged with it',
+    inWorld(async (world) => {
+      const queue = overlapping({ kind: 'queue', most: 1 })
+      const { id } = await putNew(world)
+      const first = await nextRun(world, id, queue)
+      const second = await nextRun(world, id, queue)
+      await nextRun(world, id, queue)
+      const story = ['fired', 'blocked overlap', 'merged overlap']
+      assert.deepEqual(await storyOf(world, id), story)
+      const [, waits, merged] = await occurrencesOf(world, id)
+      assert.deepEqual([waits?.otherRunId, waits?.runId], [first.runId, second.runId])
+      assert.deepEqual([merged?.otherRunId, merged?.runId], [second.runId, null])
+      assert.equal(await world.stateOf(second.runId), 'blocked')
+      await world.end(only(await world.claim(9)))
+      assert.deepEqual(runIds(await world.claim(9)), [second.runId])
+      const fourth = await nextRun(world, id, queue)
+      assert.deepEqual((await load(world, id)).openRuns, [second.runId, fourth.runId])
+    }),
+  )
+
+  test(
+    'several times at once meet each other in their order',
+    inWorld(async (world) => {
+      const { id } = await putNew(world)
+      const schedule = await load(world, id)
+      const first = schedule.next.nominalAt as number
+      world.clock.advance(HOUR_MS)
+      const gates = [await world.gate(`schedule ${id}`, 1)]
+      const settled = [0, 1, 2, 3].map((n) => toRun(world, first + n, { gates }))
+      const queue = overlapping({ kind: 'queue', most: 1 })
+      const verdict = await fireOne(world, commandFor(world, schedule, { settled, ...queue }))
+      assert.ok(verdict.kind === 'done')
+      assert.deepEqual(verdict.outcomes, ['fired', 'blocked', 'merged', 'merged'])
+      assert.deepEqual(
+        verdict.openRuns,
+        settled.slice(0, 2).map(({ run }) => run.id),
+      )
+    }),
+  )
+
+  test(
+    'one that replaces cancels what waits, marks what runs, and starts when that is gone',
+    inWorld(async (world) => {
+      const replace = overlapping({ kind: 'replace' })
+      const { id } = await putNew(world)
+      const first = await nextRun(world, id, replace)
+      const lease = only(await world.claim(9))
+      const second = await nextRun(world, id, replace)
+      assert.equal((await world.find(first.runId)).cancelling, true)
+      assert.equal(await world.stateOf(second.runId), 'blocked')
+      const third = await nextRun(world, id, replace)
+      assert.equal(await world.stateOf(second.runId), 'cancelled')
+      assert.deepEqual(await world.claim(9), [])
+      await world.end(lease, { to: 'cancelled', cause: 'cancelled' })
+      assert.deepEqual(runIds(await world.claim(9)), [third.runId])
+      assert.deepEqual(await storyOf(world, id), ['fired', 'fired', 'fired'])
+    }),
+  )
+
+  test(
+    'of several that would replace each other at once only the last is made',
+    inWorld(async (world) => {
+      const schedule = await putNew(world)
+      const first = schedule.next.nominalAt as number
+      world.clock.advance(HOUR_MS)
+      const gates = [await world.gate(`schedule ${schedule.id}`, 1)]
+      const settled = [0, 1, 2].map((n) => toRun(world, first + n, { gates }))
+      const replace = overlapping({ kind: 'replace' })
+      await fireOne(world, commandFor(world, schedule, { settled, ...replace }))
+      const story = ['merged overlap', 'merged overlap', 'fired']
+      assert.deepEqual(await storyOf(world, schedule.id), story)
+      assert.deepEqual(ids(await world.list()), [settled[2]?.run.id])
+    }),
+  )
+
+  test(
+    'a run that was forgotten with its history is not open',
+    inWorld(async (world) => {
+      const skip = overlapping({ kind: 'skip' })
+      const { id } = await putNew(world)
+      await nextRun(world, id, skip)
+      const lease = only(await world.claim(9))
+      await world.end(lease)
+      world.clock.advance(400 * DAY_MS)
+      const endedBefore = world.clock.now() - DAY_MS
+      while ((await world.store.prune({ endedBefore, limit: 1_000 })).more);
+      const schedule = await load(world, id)
+      const settled = [toRun(world, world.clock.now())]
+      const verdict = await fireOne(world, commandFor(world, schedule, { settled, ...skip }))
+      assert.deepEqual(verdict.kind === 'done' && verdict.outcomes, ['fired'])
+    }),
+  )
+
+  test(
+    'a run that follows the end of another is looked for without a next time',
+    inWorld(async (world) => {
+      const { id } = await putNew(world)
+      const lookAt = world.clock.now() + 2 * MINUTE_MS
+      const waits = { next: { nominalAt: null, lookAt }, remembers: true }
+      const { runId } = await nextRun(world, id, waits)
+      const waiting = await load(world, id)
+      assert.deepEqual([waiting.next, waiting.openRuns], [waits.next, [runId]])
+      world.clock.advance(MINUTE_MS)
+      await world.end(only(await world.claim(9)))
+      const command = commandFor(world, waiting, { remembers: true })
+      assert.equal((await fireOne(world, command)).kind, 'done')
+      const moved = await load(world, id)
+      assert.deepEqual([moved.next, moved.openRuns], [command.next, []])
+    }),
+  )
+
+  test(
+    'a run whose id is taken is refused with everything else, and nothing moves',
+    inWorld(async (world) => {
+      const schedule = await putNew(world)
+      const other = await putNew(world)
+      const taken = world.newRun()
+      await world.submit(taken)
+      world.clock.advance(MINUTE_MS)
+      const settled = [toRun(world, schedule.next.nominalAt as number, { id: taken.id })]
+      await assert.rejects(
+        fireAll(world, commandFor(world, other), commandFor(world, schedule, { settled })),
+        { outcome: 'refused' },
+      )
+      assert.deepEqual(await load(world, other.id), other)
+      assert.deepEqual(await storyOf(world, other.id), [])
+    }),
+  )
+
+  test(
+    'what is old enough is forgotten a bite at a time, deleted schedules with it',
+    inWorld(async (world) => {
+      const { id } = await putNew(world)
+      for (let i = 0; i < 3; i += 1) await nextRun(world, id)
+      await world.store.deleteSchedule({
+        ...{ projectId: world.project, id, audit: auditOf(world, 'schedule.delete') },
+      })
+      world.clock.advance(HOUR_MS)
+      const kept = await putNew(world)
+      await nextRun(world, kept.id)
+      const before = idAtMs(world.clock.now() - HOUR_MS / 2)
+      while ((await world.store.pruneOccurrences({ before, limit: 2 })).more);
+      assert.deepEqual(await storyOf(world, id), [])
+      assert.deepEqual(await storyOf(world, kept.id), ['fired'])
+    }),
+  )
+}

@@ -1,0 +1,227 @@
+import { type FireBatch, type FireCommand, type FireResult, type FireVerdict } from '../port.ts'
+import { settle, type Settlement } from '../settle.ts'
+import { addOccurrences } from './add-occurrences.ts'
+import { bigints, texts } from './binary-arrays.ts'
+import { cancelRuns } from './cancel.ts'
+import type { Database } from './database.ts'
+import { admitLines, openEntrance } from './entrance.ts'
+import { noteEnds } from './outbox.ts'
+import { CLOCK, type Work } from './statement.ts'
+import { insertRuns, type Submission } from './submit.ts'
+import { transact } from './transaction.ts'
+
+/**
+ * Nobody waits: a row that is locked is being fired or changed by somebody else, and is lost either
+ * way. The clock is read after the locks are there, in the same statement.
+ */
+export const LOCK_SCHEDULES = {
+  name: 'lock-schedules',
+  text: `
+  SELECT held.*, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "clockNow"
+    FROM unnest($1::bigint[]) AS item (id)
+   CROSS JOIN LATERAL (
+     SELECT n.schedule_id AS id, n.version, n.nominal_at AS "nextNominalAt", n.look_at AS "lookAt",
+            n.last_nominal_at AS "lastNominalAt", n.open_runs AS "openRuns"
+       FROM schedule_next n WHERE n.schedule_id = item.id
+        FOR UPDATE SKIP LOCKED) held`,
+}
+const ABOUT_SCHEDULES = {
+  name: 'about-schedules',
+  text: `
+  SELECT s.id, s.project_id AS "projectId",
+         coalesce(s.skip_nominal_at, s.paused_at) IS NOT NULL OR s.error IS NOT NULL AS "isMarked"
+    FROM unnest($1::bigint[]) AS item (id)
+   CROSS JOIN LATERAL (SELECT * FROM schedule WHERE schedule.id = item.id LIMIT 1) s`,
+}
+const READ_CLOCK = { name: 'read-clock-to-fire', text: `WITH ${CLOCK} SELECT now FROM clock` }
+/** Of these runs, those that are there and have not ended. */
+export const OPEN_RUNS = {
+  name: 'open-runs',
+  text: `
+  SELECT item.id FROM unnest($1::bigint[]) AS item (id)
+   CROSS JOIN LATERAL (SELECT id FROM run WHERE run.id = item.id LIMIT 1) there
+    LEFT JOIN LATERAL (
+      SELECT run_id FROM run_end e WHERE e.run_id = item.id LIMIT 1) ended ON true
+   WHERE ended.run_id IS NULL`,
+}
+export const MOVE_ON = {
+  name: 'move-schedules-on',
+  text: `
+  UPDATE schedule_next n
+     SET nominal_at = item.nominal_at, look_at = item.look_at,
+         last_nominal_at = coalesce(item.last, n.last_nominal_at),
+         open_runs = item.open_runs::bigint[]
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
+      AS item (id, nominal_at, look_at, last, open_runs)
+   WHERE n.schedule_id = item.id`,
+}
+/** Whatever kept it from firing is over: it has fired. */
+const UNMARK = {
+  name: 'unmark-schedules',
+  text: `
+  UPDATE schedule s
+     SET skip_nominal_at = CASE WHEN skip_nominal_at >= item.nominal_at THEN skip_nominal_at END,
+         paused_at = NULL, paused_until = NULL, paused_reason = NULL, paused_by_job = false,
+         resumed_at = NULL, error = NULL
+    FROM unnest($1::bigint[], $2::bigint[]) AS item (id, nominal_at)
+   WHERE s.id = item.id`,
+}
+
+interface Held {
+  readonly id: number
+  readonly version: number
+  readonly nextNominalAt: number | null
+  readonly lookAt: number | null
+  readonly lastNominalAt: number | null
+  readonly openRuns: number[] | null
+}
+
+interface Fired extends Settlement {
+  readonly command: FireCommand
+  readonly projectId: number
+  readonly isMarked: boolean
+}
+
+const LOST: FireVerdict = { kind: 'lost' }
+
+export async function fire(db: Database, batch: FireBatch): Promise<FireResult> {
+  const runIds = batch.commands.flatMap(({ settled }) =>
+    settled.flatMap((time) => (time.kind === 'run' ? time.run.id : [])),
+  )
+  await db.weeks.ensure(runIds)
+  return transact(db.duty, (work) => fireIn(work, db.now(), batch))
+}
+
+async function fireIn(
+  work: Work,
+  testNow: number | null,
+  { node, validUntil, commands }: FireBatch,
+): Promise<FireResult> {
+  const ids = [...new Set(commands.map(({ id }) => id))].toSorted((a, b) => a - b)
+  const rows = await work.query<Held & { clockNow: number }>(LOCK_SCHEDULES, [bigints(ids)])
+  const now = testNow ?? rows[0]?.clockNow ?? (await readClock(work))
+  if (now > validUntil) {
+    const verdicts = commands.map((): FireVerdict => ({ kind: 'outdated' }))
+    return { now, verdicts, lanes: [], cancelled: [] }
+  }
+  const held = new Map(rows.map((row) => [row.id, row]))
+  const taken = new Map<FireCommand, Held>()
+  const verdicts = commands.map((command): FireVerdict | null => {
+    const row = held.get(command.id)
+    if (!row || !isAsExpected(row, command)) return LOST
+    if (row.lookAt === null) return LOST
+    if (row.lookAt > now) return { kind: 'early' }
+    // One statement cannot do the same thing to a row twice: of two commands the first counts.
+    held.delete(command.id)
+    taken.set(command, row)
+    return null
+  })
+  if (taken.size === 0) {
+    return { now, verdicts: verdicts.map((one) => one ?? LOST), lanes: [], cancelled: [] }
+  }
+  const fired = await decide(work, taken, now)
+  const { lanes, cancelled } = await write(work, { node, now, testNow }, [...fired.values()])
+  return {
+    now,
+    verdicts: verdicts.map((verdict, index) => {
+      const done = fired.get(commands[index] as FireCommand)
+      if (verdict || !done) return verdict ?? LOST
+      return { kind: 'done', outcomes: done.outcomes, openRuns: done.openRuns }
+    }),
+    lanes,
+    cancelled,
+  }
+}
+
+/** A time at or before the last one would be a second run for it, whatever the row says is next. */
+function isAsExpected(row: Held, { version, nominalAt, settled }: FireCommand): boolean {
+  const first = settled[0]?.nominalAt
+  const isNew = first === undefined || row.lastNominalAt === null || first > row.lastNominalAt
+  return row.version === version && row.nextNominalAt === nominalAt && isNew
+}
+
+async function readClock(work: Work): Promise<number> {
+  const [row] = await work.query<{ now: number }>(READ_CLOCK, [null])
+  return row!.now
+}
+
+/** The rows are locked: who overlaps whom cannot change by another firing any more. */
+async function decide(
+  work: Work,
+  taken: ReadonlyMap<FireCommand, Held>,
+  now: number,
+): Promise<Map<FireCommand, Fired>> {
+  const known = [...taken.values()].flatMap(({ openRuns }) => openRuns ?? [])
+  const ids = [...taken.keys()].map(({ id }) => id)
+  const [about, open] = await Promise.all([
+    work.query<{ id: number; projectId: number; isMarked: boolean }>(ABOUT_SCHEDULES, [
+      bigints(ids),
+    ]),
+    known.length > 0 ? work.query<{ id: number }>(OPEN_RUNS, [bigints(known)]) : [],
+  ])
+  const facts = new Map(about.map((row) => [row.id, row]))
+  const isOpen = new Set(open.map(({ id }) => id))
+  return new Map(
+    [...taken].map(([command, { openRuns }]) => {
+      const still = (openRuns ?? []).filter((runId) => isOpen.has(runId))
+      const { projectId, isMarked } = facts.get(command.id)!
+      return [command, { ...settle(command, still, now), command, projectId, isMarked }]
+    }),
+  )
+}
+
+async function write(
+  work: Work,
+  { node, now, testNow }: { node: number; now: number; testNow: number | null },
+  fired: readonly Fired[],
+): Promise<{ lanes: number[]; cancelled: number[] }> {
+  const runs = fired.flatMap((one) => one.runs).toSorted((a, b) => a.id - b.id)
+  const replaced = fired
+    .flatMap((one) => one.replaced.map((runId) => ({ runId, projectId: one.projectId })))
+    .toSorted((a, b) => a.runId - b.runId)
+  const occurrences = fired.flatMap(({ command, projectId, occurrences: list }) =>
+    list.map((one) => ({ ...one, scheduleId: command.id, version: command.version, projectId })),
+  )
+  const writing = [addOccurrences(work, now, occurrences), moveOn(work, fired)]
+  const cancels = replaced.length > 0 ? await cancelRuns(work, testNow, replaced) : null
+  const cancelled = replaced.map(({ runId }) => runId)
+  if (cancels) writing.push(noteEnds(work, testNow, cancelled).then(() => {}))
+  // Their times have come: the row is locked, and was looked at by the same clock.
+  const entrance = await openEntrance(
+    work,
+    runs.map((run) => ({ ...run, dueAt: null })),
+    cancels?.gates ?? [],
+  )
+  const hopeful = true
+  if (runs.length > 0)
+    writing.push(inserted(insertRuns(work, testNow, node, runs, { hopeful, entrance })))
+  await Promise.all(writing)
+  const admitted = await admitLines(work, entrance)
+  const ready = runs
+    .filter(({ id, gates }) => gates.length === 0 || entrance.passes.has(id))
+    .map(({ laneId }) => laneId)
+  const lanes = [...new Set([...ready, ...admitted])].toSorted((a, b) => a - b)
+  return { lanes, cancelled }
+}
+
+async function inserted(submission: Promise<Submission>): Promise<void> {
+  await submission
+}
+
+async function moveOn(work: Work, fired: readonly Fired[]): Promise<void> {
+  const moving = work.query(MOVE_ON, [
+    bigints(fired.map(({ command }) => command.id)),
+    bigints(fired.map(({ command }) => command.next.nominalAt)),
+    bigints(fired.map(({ command }) => command.next.lookAt)),
+    bigints(fired.map(({ occurrences }) => occurrences.at(-1)?.untilAt ?? null)),
+    texts(fired.map(({ openRuns }) => (openRuns.length > 0 ? `{${openRuns.join()}}` : null))),
+  ])
+  const marked = fired.filter(({ isMarked }) => isMarked)
+  if (marked.length > 0) {
+    await work.query(UNMARK, [
+      bigints(marked.map(({ command }) => command.id)),
+      bigints(marked.map(({ command }) => command.next.nominalAt)),
+    ])
+  }
+  await moving
+}

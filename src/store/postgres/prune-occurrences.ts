@@ -1,0 +1,33 @@
+import { msOfId } from '../../core/ids.ts'
+import type { ScheduleStore } from '../port.ts'
+import type { Database } from './database.ts'
+import { transact } from './transaction.ts'
+
+const PRUNE = {
+  name: 'prune-occurrences',
+  text: `
+  WITH old AS MATERIALIZED (
+    SELECT schedule_id, nominal_at FROM occurrence WHERE id < $1::bigint
+     ORDER BY id LIMIT $2::int FOR UPDATE SKIP LOCKED),
+  gone AS (
+    DELETE FROM occurrence o USING old
+     WHERE o.schedule_id = old.schedule_id AND o.nominal_at = old.nominal_at),
+  ended AS MATERIALIZED (
+    SELECT id FROM schedule WHERE deleted_at < $3::bigint ORDER BY deleted_at LIMIT $2::int),
+  schedules AS (DELETE FROM schedule WHERE id = ANY (ARRAY(SELECT id FROM ended))),
+  nexts AS (DELETE FROM schedule_next WHERE schedule_id = ANY (ARRAY(SELECT id FROM ended)))
+  SELECT greatest((SELECT count(*) FROM old), (SELECT count(*) FROM ended))::int AS most`,
+}
+
+export async function pruneOccurrences(
+  db: Database,
+  { before, limit }: Parameters<ScheduleStore['pruneOccurrences']>[0],
+): Promise<{ more: boolean }> {
+  const values = [before, limit, msOfId(before)]
+  const [row] = await transact(
+    db.reading,
+    (work) => work.query<{ most: number }>(PRUNE, values),
+    'single',
+  )
+  return { more: row!.most === limit }
+}

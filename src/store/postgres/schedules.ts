@@ -1,0 +1,288 @@
+import type { ScheduleFate, ScheduleStore } from '../port.ts'
+import { overtaken } from '../settle.ts'
+import { addOccurrences } from './add-occurrences.ts'
+import { addAudit } from './audit.ts'
+import type { Database } from './database.ts'
+import { CLOCK, type Statement, type Work } from './statement.ts'
+import { transact } from './transaction.ts'
+
+/**
+ * The row of `schedule_next` is what everything about a schedule is decided under: firing locks it as
+ * well. The clock is read with the lock held.
+ */
+const COLUMNS = `
+  s.id, s.project_id AS "projectId", s.job_id AS "jobId", s.spec, n.version,
+  n.nominal_at AS "nextNominalAt", s.paused_at AS "pausedAt", s.paused_by_job AS "pausedByJob",
+  s.resumed_at AS "resumedAt",
+  (SELECT paused_at IS NOT NULL FROM job WHERE job.id = s.job_id) AS "isJobPaused",
+  coalesce($1::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now`
+const FROM = `FROM schedule s JOIN schedule_next n ON n.schedule_id = s.id`
+const FIND_NAMED = {
+  name: 'lock-schedule-named',
+  text: `SELECT ${COLUMNS} ${FROM}
+          WHERE s.job_id = $2::int AND s.name = $3 AND s.deleted_at IS NULL FOR UPDATE OF n`,
+}
+const FIND_OWNED = {
+  name: 'lock-schedule',
+  text: `SELECT ${COLUMNS} ${FROM}
+          WHERE s.id = $2::bigint AND s.project_id = $3::int AND s.deleted_at IS NULL
+            FOR UPDATE OF n`,
+}
+const OF_JOB = {
+  name: 'lock-schedules-of-job',
+  text: `SELECT ${COLUMNS} ${FROM}
+          WHERE s.job_id = $2::int AND s.deleted_at IS NULL ORDER BY s.id FOR UPDATE OF n`,
+}
+/** Of two that create the last one a project may have, the second waits and then sees the first. */
+const LOCK_PROJECT = {
+  name: 'lock-project-to-schedule',
+  text: `SELECT FROM project WHERE id = $1::int FOR UPDATE`,
+}
+const COUNT = {
+  name: 'count-schedules',
+  text: `
+  SELECT count(*)::int AS count FROM (
+    SELECT FROM schedule WHERE project_id = $1::int AND deleted_at IS NULL LIMIT $2::int) known`,
+}
+/** Who pauses the job meanwhile waits, and then finds the schedule. */
+const LOCK_JOB = {
+  name: 'lock-job-to-schedule',
+  text: `SELECT paused_at IS NOT NULL AS "isPaused" FROM job WHERE id = $1::int FOR UPDATE`,
+}
+const CREATE = {
+  name: 'create-schedule',
+  text: `
+  WITH ${CLOCK},
+  said AS (
+    INSERT INTO schedule (id, project_id, job_id, name, spec, paused_at, paused_by_job, created_at,
+                          created_by, updated_at, updated_by)
+    SELECT $2::bigint, $3::int, $4::int, $5, $6, CASE WHEN $10::boolean THEN now END, $10::boolean,
+           now, $7::int, now, $7::int FROM clock)
+  INSERT INTO schedule_next (schedule_id, version, nominal_at, look_at)
+  VALUES ($2::bigint, 1, $8::bigint, CASE WHEN NOT $10::boolean THEN $9::bigint END)`,
+}
+const CHANGE = {
+  name: 'change-schedule',
+  text: `
+  WITH said AS (
+    UPDATE schedule SET spec = $3, skip_nominal_at = NULL, error = NULL, updated_at = $4::bigint,
+           updated_by = $5::int
+     WHERE id = $1::bigint RETURNING paused_at)
+  UPDATE schedule_next n
+     SET version = version + 1, nominal_at = $6::bigint,
+         look_at = CASE WHEN said.paused_at IS NULL THEN $7::bigint ELSE n.look_at END,
+         last_nominal_at = coalesce($2::bigint, n.last_nominal_at)
+    FROM said WHERE n.schedule_id = $1::bigint`,
+}
+const PAUSE = {
+  name: 'pause-schedule',
+  text: `
+  WITH said AS (
+    UPDATE schedule SET paused_at = coalesce(paused_at, $2::bigint), paused_until = $4::bigint,
+           paused_reason = $5, paused_by_job = $6::boolean, resumed_at = NULL,
+           updated_at = $2::bigint, updated_by = $3::int
+     WHERE id = $1::bigint)
+  UPDATE schedule_next SET version = version + 1, look_at = $4::bigint
+   WHERE schedule_id = $1::bigint`,
+}
+const RESUME = {
+  name: 'resume-schedule',
+  text: `
+  WITH said AS (
+    UPDATE schedule SET resumed_at = $2::bigint, updated_at = $2::bigint, updated_by = $3::int
+     WHERE id = $1::bigint)
+  UPDATE schedule_next SET version = version + 1, look_at = $2::bigint
+   WHERE schedule_id = $1::bigint`,
+}
+const SKIP_NEXT = {
+  name: 'skip-next',
+  text: `
+  WITH said AS (
+    UPDATE schedule SET skip_nominal_at = $4::bigint, updated_at = $2::bigint, updated_by = $3::int
+     WHERE id = $1::bigint)
+  UPDATE schedule_next SET version = version + 1 WHERE schedule_id = $1::bigint`,
+}
+const DELETE = {
+  name: 'delete-schedule',
+  text: `
+  WITH said AS (
+    UPDATE schedule SET deleted_at = $2::bigint, updated_at = $2::bigint, updated_by = $3::int
+     WHERE id = $1::bigint)
+  UPDATE schedule_next SET version = version + 1, nominal_at = NULL, look_at = NULL
+   WHERE schedule_id = $1::bigint`,
+}
+const FAIL = {
+  name: 'fail-schedule',
+  text: `
+  WITH held AS (
+    UPDATE schedule_next SET look_at = $4::bigint
+     WHERE schedule_id = $1::bigint AND version = $2::int AND look_at IS NOT NULL
+    RETURNING schedule_id)
+  UPDATE schedule SET error = $3 FROM held WHERE id = schedule_id RETURNING id`,
+}
+
+interface Row {
+  readonly id: number
+  readonly projectId: number
+  readonly version: number
+  readonly spec: string
+  readonly nextNominalAt: number | null
+  readonly pausedAt: number | null
+  readonly pausedByJob: boolean
+  readonly resumedAt: number | null
+  readonly isJobPaused: boolean
+  readonly now: number
+}
+
+type Input<Verb extends keyof ScheduleStore> = Parameters<ScheduleStore[Verb]>[0]
+
+export async function putSchedule(
+  db: Database,
+  { id, projectId, jobId, name, spec, next, expect, most, audit }: Input<'putSchedule'>,
+): Promise<ScheduleFate> {
+  return transact(db.duty, async (work) => {
+    const [job] = await work.query<{ isPaused: boolean }>(LOCK_JOB, [jobId])
+    const [known] = await work.query<Row>(FIND_NAMED, [db.now(), jobId, name])
+    const version = known?.version ?? 0
+    if (expect !== null && expect !== version) return { kind: 'conflict', version }
+    if (known?.spec === spec) return { kind: 'same', id: known.id, version }
+    const { nominalAt, lookAt } = next
+    if (known) {
+      const last = await overtake(work, known, 'edited')
+      const values = [known.id, last, spec, known.now, audit.actor, nominalAt, lookAt]
+      await work.query(CHANGE, values)
+      await addAudit(work, db.now(), audit)
+      return { kind: 'changed', id: known.id, version: version + 1 }
+    }
+    await work.query(LOCK_PROJECT, [projectId])
+    const [row] = await work.query<{ count: number }>(COUNT, [projectId, most])
+    if (row!.count >= most) return { kind: 'full' }
+    const isHeld = job?.isPaused ?? false
+    await work.query(CREATE, [
+      ...[db.now(), id, projectId, jobId, name, spec, audit.actor, nominalAt, lookAt, isHeld],
+    ])
+    await addAudit(work, db.now(), audit)
+    return { kind: 'created', id, version: 1 }
+  })
+}
+
+export async function pauseSchedule(
+  db: Database,
+  { projectId, id, until, reason, audit }: Input<'pauseSchedule'>,
+): Promise<boolean> {
+  return transact(db.duty, async (work) => {
+    const row = await lock(work, db, id, projectId)
+    if (!row) return false
+    await work.query(PAUSE, [id, row.now, audit.actor, until, reason, false])
+    await addAudit(work, db.now(), audit)
+    return true
+  })
+}
+
+export async function resumeSchedule(
+  db: Database,
+  { projectId, id, audit }: Input<'resumeSchedule'>,
+): ReturnType<ScheduleStore['resumeSchedule']> {
+  return transact(db.duty, async (work) => {
+    const row = await lock(work, db, id, projectId)
+    if (!row) return 'unknown'
+    if (pausedBy(row) === null) return 'running'
+    const { isJobPaused, now } = row
+    if (isJobPaused) await work.query(PAUSE, [id, now, audit.actor, null, null, true])
+    else await work.query(RESUME, [id, now, audit.actor])
+    await addAudit(work, db.now(), audit)
+    return isJobPaused ? 'held' : 'resumed'
+  })
+}
+
+export async function skipNext(
+  db: Database,
+  { projectId, id, audit }: Input<'skipNext'>,
+): Promise<number | null> {
+  return transact(db.duty, async (work) => {
+    const row = await lock(work, db, id, projectId)
+    if (!row || row.nextNominalAt === null) return null
+    await work.query(SKIP_NEXT, [id, row.now, audit.actor, row.nextNominalAt])
+    await addAudit(work, db.now(), audit)
+    return row.nextNominalAt
+  })
+}
+
+export async function deleteSchedule(
+  db: Database,
+  { projectId, id, audit }: Input<'deleteSchedule'>,
+): Promise<boolean> {
+  return transact(db.duty, async (work) => {
+    const row = await lock(work, db, id, projectId)
+    if (!row) return false
+    await remove(work, row, audit.actor)
+    await addAudit(work, db.now(), audit)
+    return true
+  })
+}
+
+export async function failSchedule(
+  db: Database,
+  { id, version, error, lookAt }: Input<'failSchedule'>,
+): Promise<boolean> {
+  const values = [id, version, error, lookAt]
+  const rows = await transact(db.duty, (work) => work.query(FAIL, values), 'single')
+  return rows.length > 0
+}
+
+/** What happens to a job happens to its schedules, in the same transaction. */
+export async function changeSchedulesOfJob(
+  work: Work,
+  now: number | null,
+  {
+    jobId,
+    actor,
+    change,
+  }: {
+    jobId: number
+    actor: number | null
+    change: 'pause' | 'resume' | 'delete'
+  },
+): Promise<void> {
+  for (const row of await work.query<Row>(OF_JOB, [now, jobId])) {
+    const by = pausedBy(row)
+    if (change === 'delete') await remove(work, row, actor)
+    else if (change === 'pause' && by === null) {
+      await work.query(PAUSE, [row.id, row.now, actor, null, null, true])
+    } else if (change === 'resume' && by === 'job') {
+      await work.query(RESUME, [row.id, row.now, actor])
+    }
+  }
+}
+
+async function lock(
+  work: Work,
+  db: Database,
+  id: number,
+  projectId: number,
+): Promise<Row | undefined> {
+  const [row] = await work.query<Row>(FIND_OWNED satisfies Statement, [db.now(), id, projectId])
+  return row
+}
+
+async function remove(work: Work, row: Row, actor: number | null): Promise<void> {
+  await overtake(work, row, 'deleted')
+  await work.query(DELETE, [row.id, row.now, actor])
+}
+
+async function overtake(
+  work: Work,
+  row: Row,
+  reason: 'edited' | 'deleted',
+): Promise<number | null> {
+  const { id: scheduleId, projectId, version, nextNominalAt, now } = row
+  const record = overtaken({ nextNominalAt, pausedBy: pausedBy(row) }, now, reason)
+  if (record) await addOccurrences(work, now, [{ ...record, scheduleId, projectId, version }])
+  return record?.untilAt ?? null
+}
+
+/** Who keeps it from firing, if anybody does. */
+function pausedBy({ pausedAt, pausedByJob, resumedAt }: Row): 'people' | 'job' | null {
+  if (pausedAt === null || resumedAt !== null) return null
+  return pausedByJob ? 'job' : 'people'
+}
