@@ -1,6 +1,6 @@
 import { idAtMs } from '../core/ids.ts'
-import type { Outcome, Reason } from '../core/schedule/occurrence.ts'
-import { meet } from '../core/schedule/overlap.ts'
+import type { Outcome, Reason } from '../core/firing/occurrence.ts'
+import { meet } from '../core/firing/overlap.ts'
 import type { FireCommand, NewRun, SettledTime } from './port.ts'
 
 /** A record of what became of a time, as both stores write it. */

@@ -1,5 +1,5 @@
-import type { Outcome, Reason } from '../../core/schedule/occurrence.ts'
-import type { Overlap } from '../../core/schedule/overlap.ts'
+import type { Outcome, Reason } from '../../core/firing/occurrence.ts'
+import type { Overlap } from '../../core/firing/overlap.ts'
 import type { AuditEntry } from './audit.ts'
 import type { NewRun } from './tick.ts'
 

@@ -1,4 +1,4 @@
-import { OUTCOME_CODE } from '../../core/schedule/occurrence.ts'
+import { OUTCOME_CODE } from '../../core/firing/occurrence.ts'
 import type { NewOccurrence } from '../settle.ts'
 import { bigints, ints, smallints, texts } from './binary-arrays.ts'
 import type { Work } from './statement.ts'

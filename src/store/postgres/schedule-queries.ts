@@ -1,4 +1,4 @@
-import { hasRun, outcomeOfCode } from '../../core/schedule/occurrence.ts'
+import { hasRun, outcomeOfCode } from '../../core/firing/occurrence.ts'
 import type { OccurrenceRecord, ScheduleRecord, ScheduleStore } from '../port.ts'
 import { bigints } from './binary-arrays.ts'
 import type { Database } from './database.ts'

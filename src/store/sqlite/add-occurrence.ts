@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { OUTCOME_CODE } from '../../core/schedule/occurrence.ts'
+import { OUTCOME_CODE } from '../../core/firing/occurrence.ts'
 import type { NewOccurrence } from '../settle.ts'
 
 export const ADD_OCCURRENCE = `

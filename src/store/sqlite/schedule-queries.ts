@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { hasRun, outcomeOfCode } from '../../core/schedule/occurrence.ts'
+import { hasRun, outcomeOfCode } from '../../core/firing/occurrence.ts'
 import type { OccurrenceRecord, ScheduleStore } from '../port.ts'
 import { SCHEDULE_COLUMNS, type ScheduleRow, toSchedule } from './schedule-row.ts'
 import type { Sync } from './verbs.ts'
