@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { connect } from '../../src/client/index.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { chaosProcess } from './cast.ts'
 import { launch } from './managed-process.ts'
 import { SHORT_TIMES } from './short-times.ts'
 
@@ -19,8 +20,7 @@ test('a handler that blocks its thread for three leases keeps them, and ends its
   const client = connect({ url, token: TOKEN })
   const worker = launch({
     name: 'busy',
-    entry: 'busy-worker-process.ts',
-    settings: { url, token: TOKEN },
+    command: chaosProcess('busy-worker-process.ts', { url, token: TOKEN }),
     cacheDir: join(dir, 'cache'),
     errorPath: join(dir, 'errors'),
     onDeath: () => {},

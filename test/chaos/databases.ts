@@ -29,8 +29,13 @@ export async function postgresOn(
   through: (url: string) => Promise<string> = async (url) => url,
 ): Promise<Database> {
   const url = await server.createDatabase()
+  return postgresAt(url, await through(url))
+}
+
+/** An empty database; `storeUrl` is how servers reach it, if that is another way. */
+export function postgresAt(url: string, storeUrl = url): Database {
   return {
-    storeUrl: await through(url),
+    storeUrl,
     witness: () => witnessPostgres(url),
     unfinished: () => unfinishedInPostgres(url),
     dump: () => dumpPostgres(url),

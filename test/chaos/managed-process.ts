@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { join } from 'node:path'
 import { waitFor } from '../support/wait-for.ts'
 
 const SETPRIV = '/usr/bin/setpriv'
@@ -25,9 +24,8 @@ export interface ManagedProcess {
 
 export interface LaunchOptions {
   readonly name: string
-  /** A file of this folder. */
-  readonly entry: string
-  readonly settings: object
+  /** What Node is to run, and with which arguments. */
+  readonly command: readonly string[]
   /** Where children keep what they compiled, so that a restart costs half as much. */
   readonly cacheDir: string
   /** Where its standard error goes. */
@@ -77,11 +75,9 @@ export function launch(options: LaunchOptions): ManagedProcess {
  * The child ends with its standard input, which ends with us. A frozen child would not notice, so
  * where it can be asked to, the kernel kills it.
  */
-function start({ entry, settings, cacheDir }: LaunchOptions, errors: number): ChildProcess {
-  const command = [process.execPath, join(import.meta.dirname, entry), JSON.stringify(settings)]
-  const [file = '', ...args] = existsSync(SETPRIV)
-    ? [SETPRIV, '--pdeathsig=KILL', ...command]
-    : command
+function start({ command, cacheDir }: LaunchOptions, errors: number): ChildProcess {
+  const killer = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig=KILL'] : []
+  const [file = '', ...args] = [...killer, process.execPath, ...command]
   const env = { ...process.env, NODE_COMPILE_CACHE: cacheDir }
   return spawn(file, args, { stdio: ['pipe', 'pipe', errors], env })
 }

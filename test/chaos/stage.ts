@@ -2,14 +2,13 @@ import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../src/client/index.ts'
 import { createSeeded, type Seeded } from '../sim/seeded.ts'
-import { freePort } from '../support/free-port.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { chaosProcess, createCast, type Role } from './cast.ts'
+import { castServers, raiseServers, TOKEN } from './cast-servers.ts'
 import type { Database } from './databases.ts'
 import { monotonicNs, readLines, readTruth, type ClientNote, type Fault } from './history.ts'
 import type { History, FaultKind } from './history.ts'
 import { startLoad, type Load } from './load.ts'
-import { launch, type ManagedProcess } from './managed-process.ts'
-import type { ServerSettings } from './server-process.ts'
 import type { WorkerSettings } from './worker-process.ts'
 
 export interface StageOptions {
@@ -35,16 +34,6 @@ export interface Stage {
   abandon(): Promise<void>
 }
 
-/** One place on the stage, taken by one process after the other. */
-export interface Role {
-  readonly name: string
-  current(): ManagedProcess
-  /** Starts the next process and does not wait for it. */
-  begin(): ManagedProcess
-  start(): Promise<void>
-}
-
-const TOKEN = 'chaos-token-that-is-long-enough-to-be-one'
 const SLOTS = 16
 const REST_MS = 90_000
 
@@ -58,64 +47,23 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     appendFileSync(faultPath, `${JSON.stringify(fault)}\n`)
   }
 
-  const started = new Set<ManagedProcess>()
-  const cast = (name: string, entry: string, settingsOf: (process: string) => object): Role => {
-    let process: ManagedProcess | undefined
-    let starts = 0
-    const begin = () => {
-      starts += 1
-      const processName = `${name}.${starts}`
-      process = launch({
-        name: processName,
-        entry,
-        settings: settingsOf(processName),
-        cacheDir: join(dir, 'compiled'),
-        errorPath: join(dir, `${processName}.err`),
-        onDeath: () => note('died', processName),
-      })
-      started.add(process)
-      return process
-    }
-    return {
-      name,
-      current() {
-        if (!process) throw new Error(`${name} was never started`)
-        return process
-      },
-      begin,
-      start: () => begin().ready(),
-    }
-  }
-
-  const ports: number[] = []
-  for (let index = 0; index < options.servers; index += 1) ports.push(await freePort())
-  const urls = ports.map((port) => `http://127.0.0.1:${port}`)
-  const servers = ports.map((port, index) =>
-    cast(`server-${index + 1}`, 'server-process.ts', (name): ServerSettings => {
-      return { name, store: database.storeUrl, port, token: TOKEN }
-    }),
-  )
+  const cast = createCast(dir, (processName) => note('died', processName))
+  const { servers, urls } = await castServers(cast, options.servers, database)
   const workers = Array.from({ length: options.workers }, (_, index) =>
-    cast(`worker-${index + 1}`, 'worker-process.ts', (name): WorkerSettings => {
+    cast.role(`worker-${index + 1}`, (name) => {
       // Each worker prefers another server, so that no server is without.
       const own = [...urls.slice(index % urls.length), ...urls.slice(0, index % urls.length)]
-      return { name, urls: own, token: TOKEN, slots: SLOTS, truthPath: join(dir, `${name}.truth`) }
+      const truthPath = join(dir, `${name}.truth`)
+      const settings: WorkerSettings = { name, urls: own, token: TOKEN, slots: SLOTS, truthPath }
+      return chaosProcess('worker-process.ts', settings)
     }),
   )
-  const abandon = async () => {
-    await Promise.all([...started].map((process) => process.kill()))
-  }
 
   try {
-    // The first start makes the schema, which the witness needs; and proves an orderly stop.
-    const [first] = servers as [Role]
-    await first.start()
-    await first.current().stop()
-    await database.witness()
-    await Promise.all(servers.map((role) => role.start()))
+    await raiseServers(servers, database)
     await Promise.all(workers.map((role) => role.start()))
   } catch (error) {
-    await abandon()
+    await cast.dismiss()
     throw error
   }
   const client = connect({ url: urls, token: TOKEN })
@@ -152,7 +100,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
         dump: await database.dump(),
       }
     },
-    abandon,
+    abandon: cast.dismiss,
   }
 }
 

@@ -4,7 +4,7 @@ import type { Violation } from '../violation.ts'
 const FINAL = new Set(['succeeded', 'failed', 'cancelled', 'skipped'])
 
 /** Every run came to exactly one end, and the end it has is the one that was recorded. */
-export function endingLaws({ dump }: History): Violation[] {
+export function endingLaws({ dump }: Pick<History, 'dump'>): Violation[] {
   const ends = Map.groupBy(dump.ends, ({ run }) => run)
   return [
     ...dump.runs.flatMap((run) =>
