@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { readOptions } from '../support/read-options.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts'
 import { flood } from './flood.ts'
+import { playCrowds, playFairShares, type Verdict } from './placement-plays.ts'
 import type { Plan, Result } from './scenario.ts'
 import * as scenarios from './scenarios.ts'
 import { SHORT_TIMES } from './short-times.ts'
@@ -15,11 +16,6 @@ interface Entry {
   /** Faults when nobody says how many. */
   readonly faults: number
   play(server: () => Promise<PostgresServer>, plan: Plan): Promise<Verdict>
-}
-
-interface Verdict {
-  readonly summary: string
-  readonly isClean: boolean
 }
 
 const ENTRIES: Readonly<Record<string, Entry>> = {
@@ -42,6 +38,9 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   'worker-kills': { faults: 25, play: (_, plan) => playDeaths('kill', plan) },
   // Here a fault is a gigabyte.
   flood: { faults: 10, play: (_, plan) => playFloods(plan) },
+  gates: { faults: 40, play: playCrowds },
+  // And here a lone run.
+  'fair-share': { faults: 200, play: playFairShares },
   'worker-freezes': { faults: 25, play: (_, plan) => playDeaths('freeze', plan) },
 }
 

@@ -1,0 +1,21 @@
+import { CallError } from '../../../src/client/index.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const BACK_MS = 120_000
+
+/** Calls until somebody answers: servers are killed here, and come back. `undefined` means refused. */
+export async function insist<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
+  const { answer } = await waitFor(
+    async () => {
+      try {
+        return { answer: await call() }
+      } catch (error) {
+        if (error instanceof CallError && error.code === 'run_is_final')
+          return { answer: undefined }
+        throw error
+      }
+    },
+    { what, deadlineMs: BACK_MS, intervalMs: 100 },
+  )
+  return answer
+}
