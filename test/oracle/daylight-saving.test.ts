@@ -59,7 +59,7 @@ function readNight(section: string): Row[] {
   assert.ok(zone !== '' && lines.length > 0, `not a night: ${section.slice(0, 60)}`)
   const policies = header.slice(1).map((cell) => {
     const [name, value] = cell.replaceAll('`', '').trim().split(': ')
-    return { [name as string]: value } as Partial<Policy>
+    return { [name as string]: value }
   })
   return lines.flatMap(([rule = '', ...cells]) =>
     policies.map((policy, index) => {
