@@ -5,6 +5,7 @@ import { createFrameReader } from './frames.ts'
 import { type LauncherOptions, programsFor } from './launcher-programs.ts'
 import type { Abilities, EndDetails, Order, Output, Report, StartOrder } from './messages.ts'
 import { orderFrame } from './order-frames.ts'
+import { createWasteCollector } from './reading-waste.ts'
 import { OUTPUT_FRAMES, readReport } from './report-frames.ts'
 
 export type { LauncherOptions } from './launcher-programs.ts'
@@ -122,10 +123,15 @@ async function hold(
   // `close` and not `exit`: what it reported last is read first.
   launcher.once('close', () => end())
   for (const pipe of [orders, reports]) pipe?.on('error', () => {})
-  reports?.on(
-    'data',
-    createFrameReader((number, content) => hear(readReport(number, content, kind)), OUTPUT_FRAMES),
+  const readFrames = createFrameReader(
+    (number, content) => hear(readReport(number, content, kind)),
+    OUTPUT_FRAMES,
   )
+  const collectWaste = createWasteCollector()
+  reports?.on('data', (piece: Buffer) => {
+    readFrames(piece)
+    collectWaste(piece.length)
+  })
   // It must not keep a worker alive that has nothing else to do.
   launcher.unref()
 
