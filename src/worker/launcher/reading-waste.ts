@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /** Few enough that memory stays flat, many enough that collecting costs nothing beside reading them. */
-const ENOUGH_BYTES = 8 * 1024 * 1024
+const ENOUGH_BYTES = 4 * 1024 * 1024
 
 type Collect = (options: { type: 'minor' }) => void
 
