@@ -1,5 +1,6 @@
 import { nextOnCalendar } from './zones/next-on-calendar.ts'
-import { planOf, type CalendarRule } from './calendar/calendar-rule.ts'
+import { planOf } from './calendar/calendar-rule.ts'
+import type { Plan } from './calendar/plan.ts'
 import { readCron, writeCron } from './cron/read-cron.ts'
 import { describe } from './words/describe.ts'
 import { nextInterval, readInterval, writeInterval } from './interval.ts'
@@ -53,23 +54,18 @@ function readCronText(text: string, around: Circumstances): Recurrence {
     return { ...interval(ms, around), field: 'cron', text: `@every ${writeInterval(ms)}` }
   }
   const rule = readCron(text, around.seed)
-  return onCalendar(rule, 'cron', writeCron(rule), around)
+  return {
+    field: 'cron',
+    text: writeCron(rule),
+    afterFinish: null,
+    next: onCalendar(planOf(rule), around),
+    // Read once more when somebody asks: tens of thousands of rules are kept, few are looked at.
+    describe: () => describe(readCron(text, around.seed)),
+  }
 }
 
-function onCalendar(
-  rule: CalendarRule,
-  field: 'cron' | 'every',
-  text: string,
-  { zone, policy }: Circumstances,
-): Recurrence {
-  const plan = planOf(rule)
-  return {
-    field,
-    text,
-    afterFinish: null,
-    next: (after) => nextOnCalendar(plan, zone, policy, after),
-    describe: () => describe(rule),
-  }
+function onCalendar(plan: Plan, { zone, policy }: Circumstances): Recurrence['next'] {
+  return (after) => nextOnCalendar(plan, zone, policy, after)
 }
 
 function readEvery(text: string, around: Circumstances): Recurrence {
@@ -85,7 +81,14 @@ function readEvery(text: string, around: Circumstances): Recurrence {
   }
   const spoken = readWords(stated)
   if ('intervalMs' in spoken) return interval(spoken.intervalMs, around)
-  return onCalendar(spoken, 'every', describe(spoken), around)
+  const said = describe(spoken)
+  return {
+    field: 'every',
+    text: said,
+    afterFinish: null,
+    next: onCalendar(planOf(spoken), around),
+    describe: () => said,
+  }
 }
 
 function interval(ms: number, { start }: Circumstances): Recurrence {

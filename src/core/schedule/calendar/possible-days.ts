@@ -10,10 +10,8 @@ export function refuseImpossibleDays(fields: DayFields, field: 'cron' | 'every')
     if (days.months & (1 << month.month) && daysIn(days, month) !== 0) return
   }
   const { monthDay, month, weekday } = fields
-  const months = listed(
-    month.values.map((number) => MONTHS[number - 1]!),
-    'or',
-  )
+  const names = month.values.map((number) => MONTHS[number - 1]!)
+  const months = names.length === 12 ? 'month' : listed(names, 'or')
   const both = weekday.text === '*' ? '' : ` that is also ${weekday.text} as a day of the week`
   const message = `it never fires: no ${months} has a day ${monthDay.text}${both}`
   throw new Refusal(field, message, 'Write L for the last day of a month.')

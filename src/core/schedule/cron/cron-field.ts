@@ -49,7 +49,7 @@ function writeField(items: readonly CronItem[], keepsStars: boolean, unit: CronU
 }
 
 /** Steps of the stars, without those that another one covers. */
-function leastSteps(items: readonly CronItem[]): number[] {
+function leastSteps(items: readonly CronItem[]): readonly number[] {
   const steps = sorted(items.flatMap((item) => (item.kind === 'star' ? [item.step] : [])))
   return steps.filter((step) => !steps.some((other) => other < step && step % other === 0))
 }
@@ -69,6 +69,7 @@ function writeValues(values: readonly number[]): string[] {
   return runs.flatMap((run) => (run.length > 2 ? [`${run[0]}-${run.at(-1)}`] : run.map(String)))
 }
 
-function sorted(values: readonly number[]): number[] {
-  return [...new Set(values)].sort((a, b) => a - b)
+function sorted(values: readonly number[]): readonly number[] {
+  const isSorted = values.every((value, index) => index === 0 || value > values[index - 1]!)
+  return isSorted ? values : [...new Set(values)].sort((a, b) => a - b)
 }
