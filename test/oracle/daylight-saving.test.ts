@@ -57,9 +57,9 @@ function readNight(section: string): Row[] {
     .filter((line) => line.startsWith('|'))
     .map((line) => line.split('|').slice(1, -1))
   assert.ok(zone !== '' && lines.length > 0, `not a night: ${section.slice(0, 60)}`)
-  const policies = header.slice(1).map((cell) => {
+  const policies = header.slice(1).map((cell): Partial<Policy> => {
     const [name, value] = cell.replaceAll('`', '').trim().split(': ')
-    return { [name as string]: value }
+    return { [name!]: value }
   })
   return lines.flatMap(([rule = '', ...cells]) =>
     policies.map((policy, index) => {

@@ -2,10 +2,10 @@ import { FIRST_INSTANT, LAST_INSTANT } from './calendar/dates.ts'
 import { hashFraction } from './hash.ts'
 import { readAbsolute } from './instant.ts'
 import { readDuration } from './interval.ts'
-import { GAPS, REPEATS, type DstPolicy } from './zones/next-fire.ts'
 import { readRecurrence, type Recurrence } from './recurrence.ts'
 import { quoted, Refusal } from './refusal.ts'
 import type { Rule, RuleReading, RuleSource } from './rule.ts'
+import { GAPS, REPEATS, type DstPolicy } from './zones/next-fire.ts'
 import { zoneNamed } from './zones/zone-names.ts'
 
 /** Longer delays are a rule of their own. */
@@ -66,6 +66,7 @@ function neverFires(
     const message = 'it never fires: clocks jump over the times it names'
     return new Refusal(field, message, 'With dst.gap run-after it fires when they have jumped.')
   }
+  if (end === undefined) return new Refusal('start', `it never fires from ${start} on`)
   const since = start === undefined ? '' : ` from ${start}`
   return new Refusal('end', `it never fires${since} until ${end}`, 'Choose a later end.')
 }

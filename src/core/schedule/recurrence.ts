@@ -1,14 +1,14 @@
-import { nextOnCalendar } from './zones/next-on-calendar.ts'
 import { planOf } from './calendar/calendar-rule.ts'
 import type { Plan } from './calendar/plan.ts'
 import { readCron, writeCron } from './cron/read-cron.ts'
-import { describe } from './words/describe.ts'
 import { nextInterval, readInterval, writeInterval } from './interval.ts'
-import type { DstPolicy } from './zones/next-fire.ts'
 import { readOneShot } from './one-shot.ts'
 import { Refusal } from './refusal.ts'
 import type { RuleSource } from './rule.ts'
+import { describe } from './words/describe.ts'
 import { readWords } from './words/read-words.ts'
+import type { DstPolicy } from './zones/next-fire.ts'
+import { nextOnCalendar } from './zones/next-on-calendar.ts'
 import type { Zone } from './zones/zone.ts'
 
 /** When a rule fires, before start, end and jitter have their say. */

@@ -1,5 +1,5 @@
-import type { DstPolicy } from './zones/next-fire.ts'
 import type { Problem } from './refusal.ts'
+import type { DstPolicy } from './zones/next-fire.ts'
 
 /** A rule as people state it: exactly one of `cron`, `every` and `at`, and what it is to mean. */
 export interface RuleSource {

@@ -1,7 +1,7 @@
-import { daysOf, type DayFields } from './calendar-rule.ts'
-import { daysIn, everyMonth } from './month-days.ts'
 import { Refusal } from '../refusal.ts'
 import { listed, MONTHS } from '../words/vocabulary.ts'
+import { daysOf, type DayFields } from './calendar-rule.ts'
+import { daysIn, everyMonth } from './month-days.ts'
 
 /** Refuses days that no calendar has. Every month there can be is tried, so what is let through comes. */
 export function refuseImpossibleDays(fields: DayFields, field: 'cron' | 'every'): void {

@@ -1,7 +1,7 @@
-import { MONTH_DAY, WEEKDAY } from './cron-units.ts'
-import { readValue, refuse } from './cron-value.ts'
 import type { DaySpecial } from '../calendar/plan.ts'
 import { quoted } from '../refusal.ts'
+import { MONTH_DAY, WEEKDAY } from './cron-units.ts'
+import { readValue, refuse } from './cron-value.ts'
 
 export interface SpecialDay {
   readonly special: DaySpecial

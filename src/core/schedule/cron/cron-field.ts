@@ -1,7 +1,7 @@
+import type { DaySpecial } from '../calendar/plan.ts'
 import { readItem, type CronItem } from './cron-item.ts'
 import { MONTH_DAY, WEEKDAY, type CronUnit } from './cron-units.ts'
 import { stepped } from './cron-value.ts'
-import type { DaySpecial } from '../calendar/plan.ts'
 
 export interface CronField {
   /** In order, each once. */

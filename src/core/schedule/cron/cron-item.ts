@@ -1,8 +1,8 @@
+import { hashFraction } from '../hash.ts'
+import { quoted } from '../refusal.ts'
 import { readSpecialMonthDay, readSpecialWeekday, type SpecialDay } from './cron-day-item.ts'
 import { MONTH_DAY, WEEKDAY, type CronUnit } from './cron-units.ts'
 import { notUnderstood, readStep, readValue, refuse, stepped } from './cron-value.ts'
-import { hashFraction } from '../hash.ts'
-import { quoted } from '../refusal.ts'
 
 /** One member of a field's list. */
 export type CronItem =

@@ -1,5 +1,5 @@
-import { WEEKDAY, type CronUnit } from './cron-units.ts'
 import { nearest, quoted, Refusal } from '../refusal.ts'
+import { WEEKDAY, type CronUnit } from './cron-units.ts'
 
 /** A number or a name. For weekdays it may be 7. */
 export function readValue(text: string, unit: CronUnit): number {

@@ -1,8 +1,8 @@
 import type { CalendarRule, DayFields, TimeFields } from '../calendar/calendar-rule.ts'
-import { readField } from './cron-field.ts'
-import { HOUR, MINUTE, MONTH, MONTH_DAY, SECOND, WEEKDAY } from './cron-units.ts'
 import { refuseImpossibleDays } from '../calendar/possible-days.ts'
 import { codeOf, nearest, quoted, Refusal } from '../refusal.ts'
+import { readField } from './cron-field.ts'
+import { HOUR, MINUTE, MONTH, MONTH_DAY, SECOND, WEEKDAY } from './cron-units.ts'
 
 export type CronRule = CalendarRule & { readonly times: TimeFields }
 

@@ -1,6 +1,6 @@
 import type { DayFields } from '../calendar/calendar-rule.ts'
-import type { CronField } from '../cron/cron-field.ts'
 import type { DaySpecial } from '../calendar/plan.ts'
+import type { CronField } from '../cron/cron-field.ts'
 import { listed, MONTHS, nth, ordinal, WEEKDAYS } from './vocabulary.ts'
 
 const EVERY_MONTH = 12

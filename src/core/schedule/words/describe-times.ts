@@ -1,6 +1,6 @@
 import type { TimeFields, TimeList } from '../calendar/calendar-rule.ts'
-import type { CronField } from '../cron/cron-field.ts'
 import { writeTime } from '../calendar/times-of-day.ts'
+import type { CronField } from '../cron/cron-field.ts'
 import { listed } from './vocabulary.ts'
 
 /** What is said of the times of a day, and whether it is said before the days or after them. */

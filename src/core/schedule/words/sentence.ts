@@ -1,7 +1,7 @@
+import { readTime } from '../calendar/times-of-day.ts'
 import { quoted, Refusal } from '../refusal.ts'
 import { readDayPhrase, type SpokenDays } from './day-phrase.ts'
 import { readMonths } from './month-phrase.ts'
-import { readTime } from '../calendar/times-of-day.ts'
 import { WordReader } from './word-reader.ts'
 
 /** What a sentence about time said, in the order it was said in. */

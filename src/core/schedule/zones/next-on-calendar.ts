@@ -1,6 +1,6 @@
-import { nextFire, type DstPolicy } from './next-fire.ts'
 import { NONE, type Patience } from '../calendar/next-match.ts'
 import type { Plan } from '../calendar/plan.ts'
+import { nextFire, type DstPolicy } from './next-fire.ts'
 import type { Zone } from './zone.ts'
 
 /** No search takes more steps, whatever the rule and the zone. */

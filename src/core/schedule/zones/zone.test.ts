@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readRule, zoneNames } from '../index.ts'
-import { offsetReader } from './zone-offset.ts'
 import { zoneNamed } from './zone-names.ts'
+import { offsetReader } from './zone-offset.ts'
 
 const at = (text: string) => Date.parse(text) / 1_000
 
