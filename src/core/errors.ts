@@ -22,6 +22,7 @@ export const ERRORS = {
     'A log begins with the first attempt; `GET /v1/runs/{id}` says if it began.',
   ],
   job_not_found: [404, 'Check the name; `GET /v1/jobs` lists the jobs that are defined.'],
+  schedule_not_found: [404, 'Check the names of the job and of its schedule.'],
   token_not_found: [404, 'Check the id; `GET /v1/tokens` lists the tokens there are.'],
   secret_not_found: [404, 'Check the name; `GET /v1/secrets` lists the secrets of the project.'],
   webhook_not_found: [404, 'Check the name; `GET /v1/webhooks` lists the webhooks there are.'],
@@ -51,6 +52,7 @@ export const ERRORS = {
   idempotency_mismatch: [422, 'This Idempotency-Key was used with another body; choose a new key.'],
   too_many_lanes: [422, 'Use fewer distinct combinations of queue, labels, executor and weight.'],
   too_many_webhooks: [422, 'Delete webhooks nobody needs; one may be for many jobs and events.'],
+  too_many_schedules: [422, 'Delete schedules nobody needs, or give some of them to another job.'],
   protocol_unsupported: [422, 'Upgrade the worker or the server, whichever is older.'],
   rate_limited: [429, 'Wait for the seconds given in Retry-After, then go on more slowly.'],
   overloaded: [

@@ -57,6 +57,8 @@ export const LIMITS = {
   rateLimit: 1_000_000,
   ratePerLeastMs: 1_000,
   ratePerMostMs: 31 * 86_400_000,
+  /** Of a job. */
+  schedules: 1_000,
   /** Of a project; and of one, the patterns that say which jobs it is for. */
   webhooks: 100,
   webhookJobs: 100,

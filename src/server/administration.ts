@@ -3,11 +3,14 @@ import { type AuditLog, createAuditLog } from './admin/audit.ts'
 import { createJobs, type Jobs } from './admin/jobs.ts'
 import { createQueues, type Queues } from './admin/queues.ts'
 import { createStorage, type Storage } from './admin/storage.ts'
+import { createSchedules, type Schedules } from './admin/schedules.ts'
 import { createSecrets, type Secrets } from './admin/secrets.ts'
 import { createTokens, type Tokens } from './admin/tokens.ts'
 import { createWebhooks, type Webhooks } from './admin/webhooks.ts'
 import { createWorkers, type Workers } from './admin/workers.ts'
+import type { By } from './admin/by.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Submission } from '../core/protocol.ts'
 import type { Store } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import type { Definitions } from './definitions.ts'
@@ -15,6 +18,7 @@ import type { Feed } from './events/feed.ts'
 import type { ProgressBoard } from './progress.ts'
 import type { QueueBook } from './queue-book.ts'
 import { createRunReading, type RunReading } from './run-reading.ts'
+import type { RuleBook } from './schedules/rule-book.ts'
 import type { Vault } from './secrets/vault.ts'
 import type { LaneBoard } from './tick/lane-board.ts'
 import type { Watch } from './watch.ts'
@@ -24,6 +28,7 @@ import type { Sealer } from './webhooks/sealer.ts'
 /** What people ask of a node besides running things: to define, to steer, to look. */
 export interface Administration {
   readonly jobs: Jobs
+  readonly schedules: Schedules
   readonly queues: Queues
   readonly tokens: Tokens
   readonly secrets: Secrets
@@ -50,18 +55,27 @@ export function createAdministration(deps: {
   readonly vault: Vault
   readonly sealer: Sealer
   readonly messages: Messages
+  readonly rules: RuleBook
   mintId(): number
   storeNow(): number
   mayPromise(): boolean
   onQueueChange(): Promise<void>
   onTokenChange(): void
   onDelivery(): void
+  onScheduleChange(ids: readonly number[]): void
+  submit(by: By, submission: Submission): Promise<string>
 }): Administration {
   const { store, catalog, definitions, board, queueBook, watch, clock, progress, storeNow } = deps
   const actors = createActors(store)
   const workers = createWorkers(store)
   return {
-    jobs: createJobs({ store, catalog, definitions, actors }),
+    jobs: createJobs({
+      ...{ store, catalog, definitions, actors, onScheduleChange: deps.onScheduleChange },
+    }),
+    schedules: createSchedules({
+      ...{ store, catalog, storeNow, rules: deps.rules, mintId: deps.mintId },
+      ...{ onChange: deps.onScheduleChange, submit: deps.submit },
+    }),
     queues: createQueues({
       ...{ store, catalog, board, workers, book: queueBook },
       onChange: deps.onQueueChange,

@@ -1,4 +1,5 @@
 import type * as prom from 'prom-client'
+import { type Outcome, OUTCOMES } from '../core/firing/occurrence.ts'
 import type { EndCommand, Lease, TickBatch, TickResult } from '../store/port.ts'
 import { type BlobMetrics, blobMetrics } from './blob-metrics.ts'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from './webhooks/deliver.ts'
@@ -14,6 +15,8 @@ export interface Metrics extends BlobMetrics {
   onLoopLag(ms: number): void
   onScheduleLag(ms: number): void
   onDelivery(outcome: DeliveryOutcome): void
+  /** What became of times of schedules. */
+  onOccurrences(outcomes: readonly Outcome[]): void
   /** The page that Prometheus reads. */
   page(): Promise<{ readonly type: string; readonly text: string }>
 }
@@ -50,6 +53,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     onBlob: (figures) => active?.onBlob(figures),
     onCollected: (count) => active?.onCollected(count),
     onDelivery: (outcome) => active?.onDelivery(outcome),
+    onOccurrences: (outcomes) => active?.onOccurrences(outcomes),
     page: async () => (await (counting ??= begin())).page(),
   }
 }
@@ -101,12 +105,17 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     ...{ name: 'punctual_webhook_deliveries_total', help: 'Tries to tell a webhook.', registers },
     labelNames: ['outcome'],
   })
+  const occurrences = new Counter({
+    ...{ name: 'punctual_occurrences_total', help: 'Times of schedules, by what they became.' },
+    ...{ registers, labelNames: ['outcome'] },
+  })
   const success = executed.labels('success')
   const failure = executed.labels('failed')
   // A rate needs a first value, also for what has not happened yet.
   success.inc(0)
   failure.inc(0)
   for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ outcome }, 0)
+  for (const outcome of OUTCOMES) occurrences.inc({ outcome }, 0)
   addGauges(registry, library, sources)
 
   return {
@@ -129,6 +138,9 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     onLoopLag: (ms) => loopLag.set(ms / 1_000),
     onScheduleLag: (ms) => scheduleLag.observe(ms / 1_000),
     onDelivery: (outcome) => deliveries.inc({ outcome }),
+    onOccurrences(outcomes) {
+      for (const outcome of outcomes) occurrences.inc({ outcome })
+    },
     page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }
 }

@@ -2,7 +2,7 @@ import type { Blobs } from '../blobs/port.ts'
 import type { Clock, Random } from '../core/clock.ts'
 import type { Report } from '../core/ending.ts'
 import { publicId } from '../core/ids.ts'
-import type { SchedulerClient } from '../core/protocol.ts'
+import type { SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
 import { writeProgress } from '../core/wire.ts'
 import type { Lease, Store } from '../store/port.ts'
 import { type Administration, createAdministration } from './administration.ts'
@@ -17,18 +17,22 @@ import { refreshQueues } from './loops/refresh-queues.ts'
 import { startLoops } from './loops/start-loops.ts'
 import { createLogWriter } from './logs/log-writer.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { metricSources } from './metric-sources.ts'
 import { createMembership } from './membership.ts'
 import { createProgressBoard } from './progress.ts'
 import { createQueueBook } from './queue-book.ts'
 import { createGrantedInputs } from './payloads/granted-inputs.ts'
 import { measured } from './payloads/measured-blobs.ts'
 import { createPayloads } from './payloads/payloads.ts'
+import { createDraftTimes } from './schedules/draft-times.ts'
+import { createFiring } from './schedules/firing.ts'
+import { createRuleBook, type ReadRule } from './schedules/rule-book.ts'
 import { createRegistry } from './sessions/registry.ts'
-import { createRoster, type Roster } from './sessions/roster.ts'
+import { createRoster } from './sessions/roster.ts'
 import { createUnlock } from './secrets/unlock.ts'
 import { NO_VAULT, type Vault } from './secrets/vault.ts'
 import { createDraft } from './submissions.ts'
-import { createLaneBoard, type LaneBoard } from './tick/lane-board.ts'
+import { createLaneBoard } from './tick/lane-board.ts'
 import { createTicker } from './tick/ticker.ts'
 import { createUndelivered } from './undelivered.ts'
 import { createFeed } from './events/feed.ts'
@@ -50,6 +54,8 @@ export interface NodeOptions {
   readonly vault?: Vault | undefined
   /** Of this program. */
   readonly version?: string | undefined
+  /** How the rules of schedules are understood, if not as the core does. */
+  readonly readRule?: ReadRule | undefined
   /** How webhooks are told; a node without this leaves it to others. */
   readonly telling?: TellingOptions | undefined
   /** What went wrong and was survived. */
@@ -86,23 +92,8 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const { mintId, storeNow } = membership
   const undelivered = createUndelivered()
   const watch = createWatch(clock)
-  const metrics = createMetrics({
-    live: async () => store.liveCounts(),
-    slots: () => slotsOf(roster, board),
-    workers: () => workersOf(roster),
-    version: options.version ?? 'unknown',
-    async queueDepths() {
-      const depths = new Map<string, { project: string; queue: string; ready: number }>()
-      for (const { laneId, ready } of await store.laneDepths()) {
-        const lane = await catalog.lane(laneId)
-        if (!lane) continue
-        const { project, queue } = lane
-        const known = depths.get(`${project}/${queue}`)
-        depths.set(`${project}/${queue}`, { project, queue, ready: ready + (known?.ready ?? 0) })
-      }
-      return [...depths.values()]
-    },
-  })
+  const version = options.version ?? 'unknown'
+  const metrics = createMetrics(metricSources({ store, roster, board, catalog, version }))
   const queueBook = createQueueBook(store, catalog)
   const definitions = createDefinitions({ store, clock, believedMs: config.laneRefreshMs })
   const authenticator = createAuthenticator({ store, clock, rootToken: options.rootToken })
@@ -127,7 +118,13 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       loops.checkLeases()
     },
     onError,
-    onEnd: metrics.onEnd,
+    onEnd(lease, command, now) {
+      metrics.onEnd(lease, command, now)
+      // Only runs that had a time may be of a schedule, and only then may another follow them.
+      if (lease.dueAt === null || command.to === 'given_back' || command.to === 'retry') return
+      firing.ended(lease.runId)
+      loops.wakeSchedules()
+    },
     onGrant: metrics.onGrant,
     onTick(batch, result, tookMs) {
       metrics.onTick(batch, result, tookMs)
@@ -197,6 +194,26 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       })),
   })
 
+  const draft = createDraft({ catalog, definitions, queues: queueBook, store, mintId, storeNow })
+  const rules = createRuleBook(options.readRule)
+  const firing = createFiring({
+    ...{ store, storeNow, onError },
+    rules,
+    draftTimes: createDraftTimes({ draft, catalog }),
+    node: () => membership.node,
+    mayFire: membership.mayPromise,
+    onReady(lanes) {
+      for (const lane of lanes) board.entered(lane, null)
+      ticker.kick()
+    },
+    onRuns(runIds) {
+      for (const runId of runIds) watch.touched(runId)
+      feed.touched(runIds)
+    },
+    onOutcomes: metrics.onOccurrences,
+    onLag: metrics.onScheduleLag,
+  })
+
   const laneOf = (lease: Lease) => board.get(lease.laneId)?.lane
   const parts: ClientParts = {
     store,
@@ -210,7 +227,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     logWriter: createLogWriter(store),
     progress,
     onLog: watch.touched,
-    draft: createDraft({ catalog, definitions, queues: queueBook, store, mintId, storeNow }),
+    draft,
     exchanging: {
       clock,
       roster,
@@ -243,6 +260,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     await membership.join()
     await vault.announce(membership.node)
     board.doubt()
+    firing.forget()
     feed.news.reset('this node was away')
   }
 
@@ -278,6 +296,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       onError,
     },
     collecting: { ...keeping, store, onCollected: metrics.onCollected },
+    firing,
     isEnding,
   })
 
@@ -289,7 +308,15 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     admin: createAdministration({
       ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
       ...{ keeping, progress, mintId, mayPromise: membership.mayPromise },
-      ...{ sealer, messages: telling.messages, onDelivery: telling.wake },
+      ...{ sealer, messages: telling.messages, onDelivery: telling.wake, rules },
+      async submit({ project, actor }, submission) {
+        const [answer] = await createLocalClient(project, actor, parts).submit([submission])
+        return (answer as SubmitAnswer).id
+      },
+      onScheduleChange(ids) {
+        firing.changed(ids)
+        loops.wakeSchedules()
+      },
       onQueueChange: async () => void (await refresh()),
       onTokenChange: authenticator.forget,
     }),
@@ -315,20 +342,4 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       await membership.leave().catch(onError)
     },
   }
-}
-
-function slotsOf(roster: Roster, board: LaneBoard): { used: number; free: number } {
-  let used = 0
-  let total = 0
-  for (const { leases, offer } of roster.sessions.values()) {
-    for (const { laneId } of leases.values()) used += board.get(laneId)?.lane.weight ?? 1
-    total += offer.slots
-  }
-  return { used, free: Math.max(0, total - used) }
-}
-
-function workersOf({ sessions }: Roster): { active: number; quarantined: number } {
-  let quarantined = 0
-  for (const session of sessions.values()) if (session.quarantined !== null) quarantined += 1
-  return { active: sessions.size - quarantined, quarantined }
 }

@@ -2,6 +2,7 @@ import type { Blobs } from '../../src/blobs/port.ts'
 import { createRowBlobs } from '../../src/blobs/store/blobs.ts'
 import { DEFAULT_CONFIG, type NodeConfig } from '../../src/server/config.ts'
 import { startNode, type SchedulerNode } from '../../src/server/node.ts'
+import type { ReadRule } from '../../src/server/schedules/rule-book.ts'
 import type { KeySource } from '../../src/server/secrets/keys.ts'
 import { openVault } from '../../src/server/secrets/vault.ts'
 import type { Store } from '../../src/store/port.ts'
@@ -22,6 +23,8 @@ export interface Given {
   wrap?: (store: Store, clock: VirtualClock) => Store
   /** What seals secrets. */
   keys?: KeySource
+  /** How rules of schedules are understood. */
+  readRule?: ReadRule
   /** Another node on the same store and the same clock. */
   beside?: InMemory
 }
@@ -39,6 +42,7 @@ export async function startInMemory(given: Given = {}): Promise<InMemory> {
     clock,
     random: createSeeded(1).random,
     config: { ...DEFAULT_CONFIG, ...given.config },
+    readRule: given.readRule,
     ...(given.keys && { vault: await openVault(store, given.keys) }),
     onError: (error) => errors.push(error),
   })

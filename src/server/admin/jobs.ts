@@ -1,5 +1,6 @@
 import { PunctualError } from '../../core/errors.ts'
 import { defaultsOf, encodeDefinition, type JobDefinition } from '../../core/job-definition.ts'
+import { LIMITS } from '../../core/limits.ts'
 import type { WireJob, WireJobVersion, WirePage } from '../../core/views.ts'
 import { formatTime } from '../../core/wire.ts'
 import type { JobRecord, JobVersion, Store } from '../../store/port.ts'
@@ -40,6 +41,7 @@ export function createJobs(deps: {
   readonly catalog: Catalog
   readonly definitions: Definitions
   readonly actors: Actors
+  onScheduleChange(ids: readonly number[]): void
 }): Jobs {
   const { store, catalog, definitions, actors } = deps
 
@@ -56,11 +58,13 @@ export function createJobs(deps: {
   }
 
   const setPause = async (by: By, name: string, pause: { reason: string | null } | null) => {
-    const { projectId } = await find(by.project, name)
+    const { projectId, record } = await find(by.project, name)
     const action = pause ? 'job.pause' : 'job.resume'
     const audit = auditOf(by, projectId, action, name, pause?.reason ? pause : null)
     if (!(await store.pauseJob({ projectId, name, pause, audit }))) throw unknown(name)
     definitions.forget(projectId, name)
+    const page = { projectId, jobId: record.id, after: 0, limit: LIMITS.schedules }
+    deps.onScheduleChange((await store.listSchedules(page)).map(({ id }) => id))
     return get(by.project, name)
   }
 

@@ -10,6 +10,7 @@ import type { Ticker } from '../tick/ticker.ts'
 import type { Undelivered } from '../undelivered.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Firing } from '../schedules/firing.ts'
 import { lookAtLanes } from './look-at-lanes.ts'
 import { collectBlobs, type Collecting } from './collect-blobs.ts'
 import { announceKeys } from './announce-keys.ts'
@@ -20,7 +21,7 @@ import { promote } from './promote.ts'
 import { reapNodes, reapSessions } from './reap.ts'
 import { recheck } from './recheck.ts'
 import { startLoop, type Loop, type Step } from './run-loop.ts'
-import { maintain, retain } from './upkeep.ts'
+import { forgetOccurrences, maintain, retain } from './upkeep.ts'
 import { wakeLanes } from './wake-lanes.ts'
 import { watchCancels } from './watch-cancels.ts'
 
@@ -45,6 +46,7 @@ export interface LoopDeps {
   readonly authenticator: Pick<Authenticator, 'takeUses'>
   readonly metrics: Pick<Metrics, 'onLoopLag' | 'onScheduleLag'>
   readonly collecting: Collecting
+  readonly firing: Pick<Firing, 'step'>
   onError(error: unknown): void
 }
 
@@ -53,6 +55,8 @@ export interface Loops {
   wakeTimers(dueAt: number): void
   /** A queue has used up its rate for a while. */
   wakeNaps(): void
+  /** A schedule may be due, or was changed. */
+  wakeSchedules(): void
   /** It matters now which lanes have work. */
   lookAtLanes(): void
   /** Something may be leased to this node that nobody holds. */
@@ -90,6 +94,7 @@ export function startLoops(deps: LoopDeps): Loops {
   start(beat, config.nodeBeatMs)
   const { onLoopLag, onScheduleLag } = deps.metrics
   const timers = start(promote({ store, mintId, storeNow, onReady, onLag: onScheduleLag }), 1_000)
+  const schedules = start(deps.firing.step, 1_000)
   start(reapSessions(deps), Math.min(1_000, config.leaseTtlMs / 4))
   start(reapNodes(deps), config.nodeTtlMs / 12)
   const leases = start(checkOwnLeases(deps), config.leaseTtlMs / 2)
@@ -104,6 +109,7 @@ export function startLoops(deps: LoopDeps): Loops {
   start(announceKeys(deps), KEYS_PERIOD_MS)
   start(measureLag({ clock, periodMs: LAG_PERIOD_MS, onLag: onLoopLag }), LAG_PERIOD_MS)
   start(retain({ store, storeNow, keepMs: config.keepMs }), 60_000)
+  start(forgetOccurrences({ store, storeNow, keepMs: config.keepMs }), 60_000)
   start(maintain({ store }), 60_000)
   start(collectBlobs(deps.collecting), 60_000)
 
@@ -112,6 +118,7 @@ export function startLoops(deps: LoopDeps): Loops {
       if (dueAt - storeNow() < 1_000) timers.wake()
     },
     wakeNaps: () => naps.wake(),
+    wakeSchedules: () => schedules.wake(),
     checkLeases: () => leases.wake(),
     lookAtLanes: () => lanes.wake(),
     async stop() {

@@ -1,4 +1,5 @@
-import type { Upkeep } from '../../store/port.ts'
+import { idAtMs } from '../../core/ids.ts'
+import type { ScheduleStore, Upkeep } from '../../store/port.ts'
 import type { Step } from './run-loop.ts'
 
 const BATCH = 1_000
@@ -10,6 +11,16 @@ export function retain(deps: {
   keepMs: number
 }): Step {
   return () => deps.store.prune({ endedBefore: deps.storeNow() - deps.keepMs, limit: BATCH })
+}
+
+/** What became of times is kept as long as runs are. */
+export function forgetOccurrences(deps: {
+  store: Pick<ScheduleStore, 'pruneOccurrences'>
+  storeNow: () => number
+  keepMs: number
+}): Step {
+  return () =>
+    deps.store.pruneOccurrences({ before: idAtMs(deps.storeNow() - deps.keepMs), limit: BATCH })
 }
 
 export function maintain(deps: { store: Pick<Upkeep, 'maintain'> }): Step {

@@ -80,7 +80,7 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
-    'a project has no more of them than it may',
+    'a job has no more of them than it may',
     inWorld(async (world) => {
       await putNew(world, { most: 2 })
       await putNew(world, { most: 2 })

@@ -11,7 +11,7 @@ export interface ScheduleStore {
   /**
    * Creates a schedule or changes what it says. With `expect`, only that version is changed (0: only
    * created). Times that came due under what it said before and became nothing are written down as
-   * skipped. `full`: the project has `most` of them.
+   * skipped. `full`: the job has `most` of them.
    */
   putSchedule(input: ScheduleWish & { readonly audit: AuditEntry }): Promise<ScheduleFate>
   /** Nothing fires until it is resumed, or until then. What comes due meanwhile stays known. */
@@ -61,8 +61,8 @@ export interface ScheduleStore {
     after: number
     limit: number
   }): Promise<readonly ScheduleRecord[]>
-  /** The schedules that made these runs. */
-  schedulesOfRuns(runIds: readonly number[]): Promise<readonly number[]>
+  /** The schedules that made these runs and wait for them to end before their next time is known. */
+  schedulesFollowing(runIds: readonly number[]): Promise<readonly number[]>
   /** The incarnations of nodes that are alive. */
   liveNodes(): Promise<readonly number[]>
 
@@ -197,7 +197,8 @@ export interface FireResult {
 }
 
 /**
- * `lost`: the schedule is no longer as it was, or somebody else is at it. `early`: it is not due yet.
+ * `lost`: the schedule is no longer as it was, or somebody else is at it. `early`: it is not due yet;
+ * one that waits for its run to end never is.
  * `outdated`: the batch came too late.
  */
 export type FireVerdict =

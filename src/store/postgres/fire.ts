@@ -110,7 +110,7 @@ async function fireIn(
     const row = held.get(command.id)
     if (!row || !isAsExpected(row, command)) return LOST
     if (row.lookAt === null) return LOST
-    if (row.lookAt > now) return { kind: 'early' }
+    if (isEarly(row, now)) return { kind: 'early' }
     // One statement cannot do the same thing to a row twice: of two commands the first counts.
     held.delete(command.id)
     taken.set(command, row)
@@ -131,6 +131,11 @@ async function fireIn(
     lanes,
     cancelled,
   }
+}
+
+/** One that only waits for its run to end may be moved on whenever that was seen. */
+function isEarly({ nextNominalAt, lookAt }: Held, now: number): boolean {
+  return nextNominalAt !== null && lookAt !== null && lookAt > now
 }
 
 /** A time at or before the last one would be a second run for it, whatever the row says is next. */

@@ -64,10 +64,16 @@ const OF_RUN = {
   name: 'occurrence-of-run',
   text: `SELECT ${COLUMNS} FROM occurrence WHERE id = $1::bigint AND outcome <= 2`,
 }
-const OF_RUNS = {
-  name: 'schedules-of-runs',
+const FOLLOWING = {
+  name: 'schedules-following',
   text: `
-  SELECT DISTINCT schedule_id AS id FROM occurrence WHERE id = ANY ($1::bigint[]) AND outcome <= 2`,
+  SELECT DISTINCT n.schedule_id AS id
+    FROM unnest($1::bigint[]) AS item (id)
+   CROSS JOIN LATERAL (
+     SELECT schedule_id FROM occurrence o WHERE o.id = item.id AND outcome <= 2 LIMIT 1) o
+   CROSS JOIN LATERAL (
+     SELECT schedule_id FROM schedule_next n
+      WHERE n.schedule_id = o.schedule_id AND nominal_at IS NULL AND look_at IS NOT NULL) n`,
 }
 const UNUSUAL = {
   name: 'unusual-occurrences',
@@ -121,8 +127,11 @@ export async function listSchedules(
   return rows.map(toSchedule)
 }
 
-export async function schedulesOfRuns(db: Database, runIds: readonly number[]): Promise<number[]> {
-  const rows = await read<{ id: number }>(db.duty, OF_RUNS, [bigints(runIds)])
+export async function schedulesFollowing(
+  db: Database,
+  runIds: readonly number[],
+): Promise<number[]> {
+  const rows = await read<{ id: number }>(db.duty, FOLLOWING, [bigints(runIds)])
   return rows.map(({ id }) => id)
 }
 

@@ -33,18 +33,13 @@ const OF_JOB = {
   text: `SELECT ${COLUMNS} ${FROM}
           WHERE s.job_id = $2::int AND s.deleted_at IS NULL ORDER BY s.id FOR UPDATE OF n`,
 }
-/** Of two that create the last one a project may have, the second waits and then sees the first. */
-const LOCK_PROJECT = {
-  name: 'lock-project-to-schedule',
-  text: `SELECT FROM project WHERE id = $1::int FOR UPDATE`,
-}
 const COUNT = {
   name: 'count-schedules',
   text: `
   SELECT count(*)::int AS count FROM (
-    SELECT FROM schedule WHERE project_id = $1::int AND deleted_at IS NULL LIMIT $2::int) known`,
+    SELECT FROM schedule WHERE job_id = $1::int AND deleted_at IS NULL LIMIT $2::int) known`,
 }
-/** Who pauses the job meanwhile waits, and then finds the schedule. */
+/** Who pauses the job meanwhile, or gives it the last schedule it may have, waits and then sees this one. */
 const LOCK_JOB = {
   name: 'lock-job-to-schedule',
   text: `SELECT paused_at IS NOT NULL AS "isPaused" FROM job WHERE id = $1::int FOR UPDATE`,
@@ -154,8 +149,7 @@ export async function putSchedule(
       await addAudit(work, db.now(), audit)
       return { kind: 'changed', id: known.id, version: version + 1 }
     }
-    await work.query(LOCK_PROJECT, [projectId])
-    const [row] = await work.query<{ count: number }>(COUNT, [projectId, most])
+    const [row] = await work.query<{ count: number }>(COUNT, [jobId, most])
     if (row!.count >= most) return { kind: 'full' }
     const isHeld = job?.isPaused ?? false
     await work.query(CREATE, [

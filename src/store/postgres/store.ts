@@ -168,7 +168,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     findSchedules: (ids) => scheduleQueries.findSchedules(db, ids),
     findSchedule: (input) => scheduleQueries.findSchedule(db, input),
     listSchedules: (input) => scheduleQueries.listSchedules(db, input),
-    schedulesOfRuns: (runIds) => scheduleQueries.schedulesOfRuns(db, runIds),
+    schedulesFollowing: (runIds) => scheduleQueries.schedulesFollowing(db, runIds),
     liveNodes: () => scheduleQueries.liveNodes(db),
     occurrences: (input) => scheduleQueries.occurrences(db, input),
     occurrenceOf: (input) => scheduleQueries.occurrenceOf(db, input),

@@ -64,7 +64,7 @@ export function prepareFire(db: Database, { gates, keys }: { gates: Gates; keys:
     const row = find.get(command.id)
     if (!row || !isAsExpected(row, command)) return { kind: 'lost' }
     if (row.lookAt === null) return { kind: 'lost' }
-    if (row.lookAt > tick.now) return { kind: 'early' }
+    if (isEarly(row, tick.now)) return { kind: 'early' }
     const open = parseRuns(row.openRuns).filter((runId) => isOpen.get(runId) !== undefined)
     const settlement = settle(command, open, tick.now)
     const { projectId } = row
@@ -97,6 +97,11 @@ export function prepareFire(db: Database, { gates, keys }: { gates: Gates; keys:
     gates.admitTouched(tick)
     return { now, verdicts, lanes: ascending(tick.refilled), cancelled }
   }
+}
+
+/** One that only waits for its run to end may be moved on whenever that was seen. */
+function isEarly({ nextNominalAt, lookAt }: Row, now: number): boolean {
+  return nextNominalAt !== null && lookAt !== null && lookAt > now
 }
 
 /** A time at or before the last one would be a second run for it, whatever the row says is next. */

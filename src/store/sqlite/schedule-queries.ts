@@ -35,6 +35,9 @@ export const OCCURRENCES = `
    ORDER BY nominal_at LIMIT :limit`
 /** Outcomes up to this one have a run, and its id. */
 export const OF_RUN = `SELECT ${COLUMNS} FROM occurrence WHERE id = ? AND outcome <= 2`
+export const FOLLOWING = `
+  SELECT s.id FROM occurrence o JOIN schedule s ON s.id = o.schedule_id
+   WHERE o.id = ? AND o.outcome <= 2 AND s.next_nominal_at IS NULL AND s.look_at IS NOT NULL`
 export const UNUSUAL = `
   SELECT ${COLUMNS} FROM occurrence
    WHERE project_id = :projectId AND outcome > 0
@@ -51,7 +54,7 @@ type Queries = Pick<
   | 'findSchedules'
   | 'findSchedule'
   | 'listSchedules'
-  | 'schedulesOfRuns'
+  | 'schedulesFollowing'
   | 'liveNodes'
   | 'occurrences'
   | 'occurrenceOf'
@@ -66,6 +69,7 @@ export function prepareScheduleQueries(db: Database): Sync<Queries> {
   const ofJob = db.prepare<[object], ScheduleRow>(SCHEDULES_OF_JOB)
   const liveNodes = db.prepare<[], number>(LIVE_NODES).pluck()
   const occurrences = db.prepare<[object], Row>(OCCURRENCES)
+  const following = db.prepare<[number], number>(FOLLOWING).pluck()
   const ofRun = db.prepare<[number], Row>(OF_RUN)
   const unusual = db.prepare<[object], Row>(UNUSUAL)
 
@@ -87,9 +91,7 @@ export function prepareScheduleQueries(db: Database): Sync<Queries> {
       const page = { projectId, after, limit }
       return (jobId === null ? ofProject.all(page) : ofJob.all({ ...page, jobId })).map(toSchedule)
     },
-    schedulesOfRuns: (runIds) => [
-      ...new Set(runIds.flatMap((runId) => ofRun.get(runId)?.scheduleId ?? [])),
-    ],
+    schedulesFollowing: (runIds) => [...new Set(runIds.flatMap((id) => following.get(id) ?? []))],
     liveNodes: () => liveNodes.all(),
     occurrences: (range) => occurrences.all({ ...range }).map(toOccurrence),
     occurrenceOf({ runId }) {

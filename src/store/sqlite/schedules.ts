@@ -14,7 +14,7 @@ export const FIND_OWNED = `
   SELECT ${COLUMNS} FROM schedule WHERE id = ? AND project_id = ? AND deleted_at IS NULL`
 export const COUNT_SCHEDULES = `
   SELECT count(*) FROM (
-    SELECT 1 FROM schedule WHERE project_id = ? AND deleted_at IS NULL LIMIT ?)`
+    SELECT 1 FROM schedule WHERE job_id = ? AND deleted_at IS NULL LIMIT ?)`
 export const JOB_PAUSE = `SELECT paused_at FROM job WHERE id = ?`
 const CREATE = `
   INSERT INTO schedule (id, project_id, job_id, name, version, next_nominal_at, look_at, paused_at,
@@ -124,7 +124,7 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
         audit(entry, now)
         return { kind: 'changed', id: known.id, version: version + 1 }
       }
-      if ((count.get(projectId, most) ?? 0) >= most) return { kind: 'full' }
+      if ((count.get(jobId, most) ?? 0) >= most) return { kind: 'full' }
       const isHeld = (jobPause.get(jobId) ?? null) !== null
       create.run({
         ...{ ...said, id, projectId, jobId, name },

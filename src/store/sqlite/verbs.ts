@@ -63,7 +63,7 @@ export const QUERIES = [
   'findSchedules',
   'findSchedule',
   'listSchedules',
-  'schedulesOfRuns',
+  'schedulesFollowing',
   'liveNodes',
   'occurrences',
   'occurrenceOf',

@@ -1,0 +1,180 @@
+import { PunctualError } from '../../core/errors.ts'
+import type { MissedPolicy } from '../../core/firing/missed.ts'
+import type { Overlap } from '../../core/firing/overlap.ts'
+import { nextFrom } from '../../core/firing/plan.ts'
+import { decodeSpec, encodeSpec } from '../../core/firing/spec.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { RuleSource } from '../../core/schedule/index.ts'
+import type { Submission } from '../../core/protocol.ts'
+import type { OccurrenceRecord, ScheduleRecord, ScheduleStore } from '../../store/port.ts'
+import type { Catalog } from '../catalog.ts'
+import type { RuleBook } from '../schedules/rule-book.ts'
+import { auditOf, type By } from './by.ts'
+
+/** What people say of a schedule. Trusted, but for what only its rule can say. */
+export interface ScheduleInput {
+  readonly rule: RuleSource
+  readonly overlap?: Overlap | undefined
+  readonly missed?: Partial<MissedPolicy> | undefined
+  readonly input?: unknown
+  readonly priority?: number | undefined
+}
+
+/** The schedules of jobs, as people change and read them. Firing sees every change at once. */
+export interface Schedules {
+  /** `expect`: only if that version is there (0: none); null for whatever is. */
+  put(
+    by: By,
+    job: string,
+    name: string,
+    input: ScheduleInput,
+    expect?: number | null,
+  ): Promise<{ readonly isNew: boolean; readonly schedule: ScheduleRecord }>
+  find(project: string, job: string, name: string): Promise<ScheduleRecord>
+  /** By id above `after`; of one job, or with null of the project. */
+  list(
+    project: string,
+    job: string | null,
+    page: { after: number; limit: number },
+  ): Promise<readonly ScheduleRecord[]>
+  pause(
+    by: By,
+    job: string,
+    name: string,
+    pause: { until: number | null; reason: string | null },
+  ): Promise<ScheduleRecord>
+  resume(by: By, job: string, name: string): Promise<ScheduleRecord>
+  /** The time that shall become no run. Null when there is none to come. */
+  skipNext(by: By, job: string, name: string): Promise<number | null>
+  remove(by: By, job: string, name: string): Promise<void>
+  /** A run like those it makes, now; the schedule does not notice. Answers with its id. */
+  runNow(by: By, job: string, name: string): Promise<string>
+  /** What became of its times. */
+  occurrences(
+    schedule: Pick<ScheduleRecord, 'id'>,
+    range: { from: number; until: number; limit: number },
+  ): Promise<readonly OccurrenceRecord[]>
+}
+
+export function createSchedules(deps: {
+  readonly store: ScheduleStore
+  readonly catalog: Catalog
+  readonly rules: RuleBook
+  mintId(): number
+  storeNow(): number
+  onChange(ids: readonly number[]): void
+  submit(by: By, submission: Submission): Promise<string>
+}): Schedules {
+  const { store, catalog, rules, storeNow } = deps
+
+  const lookFor = async (
+    project: string,
+    job: string,
+    name: string,
+  ): Promise<ScheduleRecord | null> => {
+    const projectId = await catalog.findProject(project)
+    const jobId = projectId === null ? null : await catalog.findJob(projectId, job)
+    return jobId === null ? null : store.findSchedule({ jobId, name })
+  }
+
+  const find = async (project: string, job: string, name: string): Promise<ScheduleRecord> => {
+    const found = await lookFor(project, job, name)
+    if (found) return found
+    throw new PunctualError('schedule_not_found', `the job ${job} has no schedule ${name}`)
+  }
+
+  const change = (by: By, { projectId, id }: ScheduleRecord, action: string, target: string) => ({
+    ...{ projectId, id, audit: auditOf(by, projectId, action, target) },
+  })
+
+  return {
+    find,
+
+    async put(by, job, name, input, expect = null) {
+      const spec = specOf(input, `${by.project}/${job}/${name}`)
+      const known = await lookFor(by.project, job, name)
+      const next = nextOf(rules, spec, Math.max(storeNow(), known?.lastNominalAt ?? 0))
+      const projectId = await catalog.project(by.project)
+      const [jobId] = await catalog.jobs(projectId, [job])
+      const said = { rule: input.rule, overlap: input.overlap, missed: input.missed }
+      const fate = await store.putSchedule({
+        ...{ id: deps.mintId(), projectId, jobId: jobId as number, name, spec, next, expect },
+        most: LIMITS.schedules,
+        audit: auditOf(by, projectId, 'schedule.put', `${job}/${name}`, said),
+      })
+      if (fate.kind === 'conflict') {
+        throw new PunctualError('version_conflict', `it is at version ${fate.version}`)
+      }
+      if (fate.kind === 'full') {
+        const message = `the job has ${LIMITS.schedules} schedules already`
+        throw new PunctualError('too_many_schedules', message)
+      }
+      deps.onChange([fate.id])
+      return { isNew: fate.kind === 'created', schedule: await find(by.project, job, name) }
+    },
+
+    async list(project, job, page) {
+      const projectId = await catalog.findProject(project)
+      if (projectId === null) return []
+      const jobId = job === null ? null : await catalog.findJob(projectId, job)
+      if (job !== null && jobId === null) return []
+      return store.listSchedules({ projectId, jobId, ...page })
+    },
+
+    async pause(by, job, name, { until, reason }) {
+      const schedule = await find(by.project, job, name)
+      const asked = change(by, schedule, 'schedule.pause', `${job}/${name}`)
+      await store.pauseSchedule({ ...asked, until, reason })
+      deps.onChange([schedule.id])
+      return find(by.project, job, name)
+    },
+
+    async resume(by, job, name) {
+      const schedule = await find(by.project, job, name)
+      await store.resumeSchedule(change(by, schedule, 'schedule.resume', `${job}/${name}`))
+      deps.onChange([schedule.id])
+      return find(by.project, job, name)
+    },
+
+    async skipNext(by, job, name) {
+      const schedule = await find(by.project, job, name)
+      const at = await store.skipNext(change(by, schedule, 'schedule.skip', `${job}/${name}`))
+      deps.onChange([schedule.id])
+      return at
+    },
+
+    async remove(by, job, name) {
+      const schedule = await find(by.project, job, name)
+      await store.deleteSchedule(change(by, schedule, 'schedule.delete', `${job}/${name}`))
+    },
+
+    async runNow(by, job, name) {
+      const { spec } = await find(by.project, job, name)
+      const { input, priority } = decodeSpec(spec)
+      return deps.submit(by, { job, input, priority })
+    },
+
+    occurrences: ({ id }, range) => store.occurrences({ scheduleId: id, ...range }),
+  }
+}
+
+/** `H` and jitter are a hash of what tells this schedule from others. */
+function specOf({ rule, ...rest }: ScheduleInput, seed: string): string {
+  const spec = encodeSpec({ ...rest, rule: { seed, ...rule } })
+  const { input } = decodeSpec(spec)
+  const bytes = input === undefined ? 0 : Buffer.byteLength(JSON.stringify(input))
+  if (bytes <= LIMITS.inlineBytes) return spec
+  const message = `input has ${bytes} bytes; a schedule may give its runs ${LIMITS.inlineBytes}`
+  throw new PunctualError('invalid_field', message, { field: 'input' })
+}
+
+function nextOf(rules: RuleBook, spec: string, after: number) {
+  const understood = rules(spec)
+  if (!understood.ok) {
+    throw new PunctualError('invalid_field', understood.error, { field: understood.field })
+  }
+  const { times } = understood
+  const next = nextFrom(times, times.next(after))
+  if (next.nominalAt !== null) return next
+  throw new PunctualError('invalid_field', 'its last time is over', { field: 'rule' })
+}

@@ -1,0 +1,124 @@
+import { PunctualError } from '../../core/errors.ts'
+import { needsGate } from '../../core/firing/overlap.ts'
+import type { PlannedTime } from '../../core/firing/plan.ts'
+import type { ScheduleSpec } from '../../core/firing/spec.ts'
+import { publicId } from '../../core/ids.ts'
+import type { Submission } from '../../core/protocol.ts'
+import type { NewRun, ScheduleRecord, SettledTime } from '../../store/port.ts'
+import type { Catalog } from '../catalog.ts'
+import type { Draft } from '../submissions.ts'
+
+export interface ToDraft {
+  readonly schedule: ScheduleRecord
+  readonly spec: ScheduleSpec
+  readonly planned: readonly PlannedTime[]
+}
+
+/** Makes the runs of planned times: one list of settled times for each schedule, in the same order. */
+export type DraftTimes = (plans: readonly ToDraft[]) => Promise<readonly (readonly SettledTime[])[]>
+
+type RunTime = Extract<PlannedTime, { kind: 'run' }>
+
+export function createDraftTimes(deps: {
+  readonly draft: Draft
+  readonly catalog: Pick<Catalog, 'gates' | 'knownGates' | 'jobName' | 'projectName' | 'learnNames'>
+}): DraftTimes {
+  const { draft, catalog } = deps
+
+  /** All at once; where one of them cannot be made, one by one, to see which. */
+  const draftAll = async (
+    submissions: readonly Submission[],
+    project: string,
+    actor: number | null,
+  ): Promise<(NewRun | PunctualError)[]> => {
+    try {
+      return await draft(submissions, project, actor)
+    } catch (error) {
+      if (!(error instanceof PunctualError) || error.status >= 500) throw error
+      if (submissions.length === 1) return [error]
+      const each: (NewRun | PunctualError)[] = []
+      for (const one of submissions) each.push(...(await draftAll([one], project, actor)))
+      return each
+    }
+  }
+
+  const gateNameOf = ({ id, jobId, name }: ScheduleRecord) =>
+    `${catalog.jobName(jobId)}/${name} ${publicId('sch', id)}`
+
+  /** The gates that keep runs of one schedule apart, where they must not overlap. */
+  const gatesOf = async (plans: readonly ToDraft[]): Promise<Map<ToDraft, number>> => {
+    const gated = plans.filter(({ spec }) => needsGate(spec.overlap))
+    const byProject = Map.groupBy(gated, ({ schedule }) => schedule.projectId)
+    const gates = new Map<ToDraft, number>()
+    for (const [projectId, group] of byProject) {
+      const keys = group.map(({ schedule }) => [{ key: gateNameOf(schedule), limit: 1 }])
+      const isKnown = keys.every((key) => catalog.knownGates(projectId, key) !== undefined)
+      if (!isKnown) await catalog.gates(projectId, keys.flat())
+      for (const [index, plan] of group.entries()) {
+        const [gate] = catalog.knownGates(projectId, keys[index] ?? []) ?? []
+        if (gate !== undefined) gates.set(plan, gate)
+      }
+    }
+    return gates
+  }
+
+  const runsOf = async (plans: readonly ToDraft[]) => {
+    const asked = plans.flatMap((of) =>
+      of.planned.flatMap((time) => (time.kind === 'run' ? [{ of, time }] : [])),
+    )
+    const runs = new Map<PlannedTime, NewRun | PunctualError>()
+    for (const group of Map.groupBy(asked, ({ of }) => groupOf(of.schedule)).values()) {
+      const { projectId, updatedBy } = (group[0] as { of: ToDraft }).of.schedule
+      const submissions = group.map(({ of }) => submissionOf(of, catalog))
+      const made = await draftAll(submissions, catalog.projectName(projectId), updatedBy)
+      for (const [index, { time }] of group.entries()) {
+        runs.set(time, made[index] as NewRun | PunctualError)
+      }
+    }
+    return runs
+  }
+
+  return async (plans) => {
+    await catalog.learnNames(
+      plans.map(({ schedule }) => schedule.jobId),
+      plans.map(({ schedule }) => schedule.projectId),
+    )
+    const gates = await gatesOf(plans)
+    const runs = await runsOf(plans)
+    return plans.map((plan) =>
+      plan.planned.map((time): SettledTime => {
+        if (time.kind === 'none') return time
+        const run = runs.get(time) as NewRun | PunctualError
+        if (run instanceof PunctualError) return cannotStart(time.nominalAt, run)
+        return asRun(time, run, gates.get(plan))
+      }),
+    )
+  }
+}
+
+function asRun({ nominalAt, late }: RunTime, run: NewRun, gate: number | undefined): SettledTime {
+  const gates = gate === undefined ? run.gates : ascending([...run.gates, gate])
+  return { kind: 'run', nominalAt, late, run: { ...run, dueAt: nominalAt, gates } }
+}
+
+function cannotStart(nominalAt: number, { message }: PunctualError): SettledTime {
+  const fate = { outcome: 'missed', reason: 'cannot_start', detail: message } as const
+  return { kind: 'none', nominalAt, untilAt: nominalAt, count: 1, ...fate }
+}
+
+function submissionOf({ schedule, spec }: ToDraft, catalog: Pick<Catalog, 'jobName'>): Submission {
+  const { input, priority } = spec
+  return {
+    job: catalog.jobName(schedule.jobId),
+    ...(input === undefined ? {} : { input }),
+    ...(priority === undefined ? {} : { priority }),
+  }
+}
+
+function groupOf({ projectId, updatedBy }: ScheduleRecord): string {
+  return `${projectId}/${updatedBy}`
+}
+
+function ascending(numbers: readonly number[]): number[] {
+  return numbers.toSorted((a, b) => a - b)
+}

@@ -1,0 +1,268 @@
+import type { Outcome } from '../../core/firing/occurrence.ts'
+import {
+  type FireCommand,
+  type FireResult,
+  type FireVerdict,
+  type RunRecord,
+  type ScheduleRecord,
+  type Store,
+  StoreError,
+} from '../../store/port.ts'
+import type { Outcome as StepOutcome } from '../loops/run-loop.ts'
+import type { DraftTimes } from './draft-times.ts'
+import { createLookAhead, OVERDUE_MS } from './look-ahead.ts'
+import { planSchedule, remembers } from './plan-schedule.ts'
+import type { RuleBook } from './rule-book.ts'
+import { createWindow, type Entry } from './window.ts'
+
+/** Schedules fired in one transaction: others wait for it no longer than for a large tick. */
+const BATCH = 500
+/** A plan is made by this node's idea of the store's clock; much later by the clock itself it is void. */
+const VALID_MS = 10_000
+/** After a failure of the store, and where two clocks differ by a little. */
+const RETRY_MS = 500
+const EARLY_MS = 2
+/** Somebody else was at it: long enough for that to be over. */
+const LOST_MS = 50
+/** How long a rule that cannot be read is left alone, and one whose run the store does not take. */
+const UNREADABLE_MS = 3_600_000
+const REFUSED_MS = 60_000
+const LONGEST_NAP_MS = 1_000
+
+export interface FiringDeps {
+  readonly store: Pick<
+    Store,
+    | 'fire'
+    | 'dueSchedules'
+    | 'findSchedules'
+    | 'schedulesFollowing'
+    | 'failSchedule'
+    | 'findRuns'
+    | 'liveNodes'
+  >
+  readonly rules: RuleBook
+  readonly draftTimes: DraftTimes
+  node(): number
+  storeNow(): number
+  /** Whether this node is in touch with the store: only then are ids and clock its own. */
+  mayFire(): boolean
+  /** Lanes have work. */
+  onReady(lanes: readonly number[]): void
+  /** Runs that are there now, or have changed. */
+  onRuns(runIds: readonly number[]): void
+  onOutcomes(outcomes: readonly Outcome[]): void
+  /** How long after it should one fired that was in time. */
+  onLag(ms: number): void
+  onError(error: unknown): void
+}
+
+export interface Firing {
+  /** Fires what is due, as much as goes into one transaction. */
+  step(): Promise<StepOutcome>
+  /** People changed these here, and they may be due before anybody looks again. */
+  changed(ids: readonly number[]): void
+  /** A run that may belong to a schedule has ended. */
+  ended(runId: number): void
+  /** This node was away: what it remembers is worth nothing. */
+  forget(): void
+}
+
+export function createFiring(deps: FiringDeps): Firing {
+  const { store, rules, storeNow, onError } = deps
+  const window = createWindow()
+  const ahead = createLookAhead({ store, window, node: deps.node })
+  const toRead = new Set<number>()
+  /** The same, but not yet. */
+  const lost = new Set<number>()
+  let lostAt = 0
+  const endedRuns = new Set<number>()
+
+  const keep = (schedule: ScheduleRecord, isOthers = false) => {
+    const { lookAt } = schedule.next
+    if (lookAt === null || !ahead.isNear(lookAt)) return
+    window.put(schedule, isOthers ? lookAt + OVERDUE_MS : lookAt)
+  }
+
+  /** What people did here, what followed runs that ended, and what others may have done. */
+  const catchUp = async () => {
+    if (endedRuns.size > 0) {
+      const runIds = takeAll(endedRuns)
+      for (const id of await store.schedulesFollowing(runIds)) toRead.add(id)
+    }
+    if (lost.size > 0 && storeNow() >= lostAt) for (const id of takeAll(lost)) toRead.add(id)
+    if (toRead.size === 0) return
+    for (const schedule of await store.findSchedules(takeAll(toRead))) {
+      const isFollowing = schedule.next.nominalAt === null && schedule.next.lookAt !== null
+      if (isFollowing) window.put(schedule, storeNow())
+      else keep(schedule)
+    }
+  }
+
+  const fireDue = async (entries: readonly Entry[]): Promise<void> => {
+    const now = storeNow()
+    const runs = await findOpen(entries)
+    const unreadable: { schedule: ScheduleRecord; error: string }[] = []
+    const readable = entries.flatMap(({ schedule }) => {
+      const understood = rules(schedule.spec)
+      if (!understood.ok) unreadable.push({ schedule, error: understood.error })
+      return understood.ok ? [{ schedule, understood }] : []
+    })
+    for (const { schedule, error } of unreadable) await fail(schedule, error, now + UNREADABLE_MS)
+    const plans = readable.map(({ schedule, understood }) => {
+      const plan = planSchedule(schedule, understood, now, (runId) => runs.get(runId))
+      return { schedule, understood, plan }
+    })
+    const settled = await deps.draftTimes(
+      plans.map(({ schedule, understood, plan }) => ({
+        ...{ schedule, spec: understood.spec, planned: plan.planned },
+      })),
+    )
+    const commands = plans.map(({ schedule, understood, plan }, index): FireCommand => ({
+      id: schedule.id,
+      version: schedule.version,
+      nominalAt: schedule.next.nominalAt,
+      settled: settled[index] ?? [],
+      next: plan.next,
+      overlap: understood.spec.overlap,
+      remembers: remembers(understood),
+    }))
+    const schedules = plans.map(({ schedule }) => schedule)
+    await send(commands, schedules, now)
+  }
+
+  /** One that the store refuses, nobody knows why, must not keep the others from firing. */
+  const send = async (
+    commands: readonly FireCommand[],
+    schedules: readonly ScheduleRecord[],
+    now: number,
+  ): Promise<void> => {
+    if (commands.length === 0) return
+    try {
+      const batch = { node: deps.node(), validUntil: now + VALID_MS, commands }
+      apply(await store.fire(batch), commands, schedules, now)
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.outcome !== 'refused') throw error
+      if (commands.length === 1) {
+        onError(error)
+        const why = `the store refused it: ${error.message}`
+        return fail(schedules[0] as ScheduleRecord, why, now + REFUSED_MS)
+      }
+      const half = Math.ceil(commands.length / 2)
+      await send(commands.slice(0, half), schedules.slice(0, half), now)
+      await send(commands.slice(half), schedules.slice(half), now)
+    }
+  }
+
+  const apply = (
+    { verdicts, lanes, cancelled }: FireResult,
+    commands: readonly FireCommand[],
+    schedules: readonly ScheduleRecord[],
+    now: number,
+  ) => {
+    if (lanes.length > 0) deps.onReady(lanes)
+    const runIds: number[] = [...cancelled]
+    for (const [index, verdict] of verdicts.entries()) {
+      const command = commands[index] as FireCommand
+      const schedule = schedules[index] as ScheduleRecord
+      if (verdict.kind === 'done') {
+        tell(command, verdict, schedule, now, runIds)
+        keep(after(schedule, command, verdict), !ahead.isOurs(schedule.id))
+      } else if (verdict.kind === 'early') window.put(schedule, storeNow() + EARLY_MS)
+      else if (verdict.kind === 'outdated') window.put(schedule, storeNow() + RETRY_MS)
+      else if (ahead.isOurs(schedule.id)) {
+        lost.add(schedule.id)
+        lostAt = storeNow() + LOST_MS
+      }
+    }
+    if (runIds.length > 0) deps.onRuns(runIds)
+  }
+
+  const tell = (
+    { settled }: FireCommand,
+    { outcomes }: Extract<FireVerdict, { kind: 'done' }>,
+    { next }: ScheduleRecord,
+    now: number,
+    runIds: number[],
+  ) => {
+    for (const time of settled) if (time.kind === 'run') runIds.push(time.run.id)
+    const others = settled.flatMap((time) => (time.kind === 'none' ? [time.outcome] : []))
+    if (settled.length > 0) deps.onOutcomes([...others, ...outcomes])
+    if (outcomes[0] === 'fired' && next.lookAt !== null) deps.onLag(Math.max(0, now - next.lookAt))
+  }
+
+  const fail = async (
+    { id, version }: ScheduleRecord,
+    error: string,
+    lookAt: number,
+  ): Promise<void> => {
+    await store.failSchedule({ id, version, error, lookAt })
+  }
+
+  const findOpen = async (entries: readonly Entry[]): Promise<ReadonlyMap<number, RunRecord>> => {
+    const runIds = entries.flatMap(({ schedule }) =>
+      schedule.next.nominalAt === null ? schedule.openRuns : [],
+    )
+    if (runIds.length === 0) return new Map()
+    const runs = await store.findRuns({ runIds })
+    return new Map(runs.map((run) => [run.id, run]))
+  }
+
+  return {
+    async step() {
+      if (!deps.mayFire()) return { more: false, idleMs: LONGEST_NAP_MS }
+      await ahead.look(storeNow())
+      await catchUp()
+      const due = window.take(storeNow(), BATCH)
+      try {
+        if (due.length > 0) await fireDue(due)
+      } catch (error) {
+        // Whether it happened or not, the store knows: whoever tries again finds out.
+        for (const { schedule } of due) window.put(schedule, storeNow() + RETRY_MS)
+        throw error
+      }
+      const now = storeNow()
+      const dueAt = window.nextAt ?? Number.POSITIVE_INFINITY
+      const nextAt = Math.min(dueAt, ahead.nextAt, lost.size > 0 ? lostAt : dueAt)
+      const more = dueAt <= now || toRead.size > 0
+      return { more, idleMs: Math.min(LONGEST_NAP_MS, Math.max(1, nextAt - now)) }
+    },
+
+    changed(ids) {
+      for (const id of ids) toRead.add(id)
+    },
+    ended(runId) {
+      endedRuns.add(runId)
+    },
+    forget() {
+      window.clear()
+      ahead.forget()
+    },
+  }
+}
+
+/** The schedule as the store has it after firing, without asking. */
+function after(
+  schedule: ScheduleRecord,
+  { settled, next }: FireCommand,
+  { openRuns }: Extract<FireVerdict, { kind: 'done' }>,
+): ScheduleRecord {
+  const last = settled.at(-1)
+  const lastNominalAt = last
+    ? last.kind === 'run'
+      ? last.nominalAt
+      : last.untilAt
+    : schedule.lastNominalAt
+  const { skipNominalAt: skip } = schedule
+  const isAhead = skip !== null && next.nominalAt !== null && skip >= next.nominalAt
+  return {
+    ...schedule,
+    ...{ next, openRuns, lastNominalAt, pause: null, error: null },
+    skipNominalAt: isAhead ? skip : null,
+  }
+}
+
+function takeAll<T>(set: Set<T>): T[] {
+  const all = [...set]
+  set.clear()
+  return all
+}

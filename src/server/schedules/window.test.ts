@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { ScheduleRecord } from '../../store/port.ts'
+import { createWindow } from './window.ts'
+
+const schedule = (id: number, version = 1) => ({ id, version }) as ScheduleRecord
+
+test('what is due comes out, the earliest first, each schedule as it was last heard of', () => {
+  const puts = fc.array(fc.record({ id: fc.nat(20), at: fc.nat(100), version: fc.nat(9) }))
+  fc.assert(
+    fc.property(puts, fc.nat(100), fc.integer({ min: 1, max: 30 }), (given, now, most) => {
+      const window = createWindow()
+      for (const { id, at, version } of given) window.put(schedule(id, version), at)
+      const latest = new Map(given.map((one) => [one.id, one]))
+      assert.equal(window.size, latest.size)
+      const ats = [...latest.values()].map(({ at }) => at)
+      assert.equal(window.nextAt, ats.length > 0 ? Math.min(...ats) : null)
+      const due = window.take(now, most)
+      const expected = ats.filter((at) => at <= now).toSorted((a, b) => a - b)
+      assert.deepEqual(
+        due.map(({ at }) => at),
+        expected.slice(0, most),
+      )
+      for (const { schedule: taken, at } of due) {
+        const one = latest.get(taken.id)
+        assert.deepEqual([one?.at, one?.version], [at, taken.version])
+        assert.ok(!window.has(taken.id))
+      }
+      assert.equal(window.size, latest.size - due.length)
+    }),
+  )
+})
+
+test('what was taken can be put back; what was forgotten is gone', () => {
+  const window = createWindow()
+  window.put(schedule(1), 5)
+  assert.equal(window.take(5, 9).length, 1)
+  assert.deepEqual([window.nextAt, window.size], [null, 0])
+  window.put(schedule(1), 7)
+  assert.equal(window.nextAt, 7)
+  window.clear()
+  assert.deepEqual(window.take(9, 9), [])
+})

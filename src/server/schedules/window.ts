@@ -1,0 +1,92 @@
+import type { ScheduleRecord } from '../../store/port.ts'
+
+/** A schedule this node means to look at, and when: not before it is due, by the store's clock. */
+export interface Entry {
+  readonly schedule: ScheduleRecord
+  readonly at: number
+}
+
+/**
+ * The schedules that are due in the next few seconds, in memory. Hints: the store decides in the end
+ * whether anything fires. Each schedule is in here once, as it was last heard of.
+ */
+export interface Window {
+  put(schedule: ScheduleRecord, at: number): void
+  has(scheduleId: number): boolean
+  /** Takes out what is due by `now`, the earliest first. */
+  take(now: number, most: number): Entry[]
+  /** When the earliest is due. */
+  readonly nextAt: number | null
+  readonly size: number
+  clear(): void
+}
+
+export function createWindow(): Window {
+  const heap: Entry[] = []
+  /** The entry that counts; what else is in the heap for the same schedule is stale. */
+  const latest = new Map<number, Entry>()
+
+  const isStale = (entry: Entry) => latest.get(entry.schedule.id) !== entry
+  const dropStale = () => {
+    while (heap[0] && isStale(heap[0])) pop(heap)
+  }
+
+  return {
+    put(schedule, at) {
+      const entry = { schedule, at }
+      latest.set(schedule.id, entry)
+      push(heap, entry)
+    },
+    has: (scheduleId) => latest.has(scheduleId),
+    take(now, most) {
+      const taken: Entry[] = []
+      for (dropStale(); taken.length < most && heap[0] && heap[0].at <= now; dropStale()) {
+        const entry = pop(heap) as Entry
+        latest.delete(entry.schedule.id)
+        taken.push(entry)
+      }
+      return taken
+    },
+    get nextAt() {
+      dropStale()
+      return heap[0]?.at ?? null
+    },
+    get size() {
+      return latest.size
+    },
+    clear() {
+      heap.length = 0
+      latest.clear()
+    },
+  }
+}
+
+function push(heap: Entry[], entry: Entry): void {
+  let i = heap.length
+  heap.push(entry)
+  while (i > 0) {
+    const parent = (i - 1) >> 1
+    if ((heap[parent] as Entry).at <= entry.at) break
+    heap[i] = heap[parent] as Entry
+    i = parent
+  }
+  heap[i] = entry
+}
+
+function pop(heap: Entry[]): Entry | undefined {
+  const first = heap[0]
+  const last = heap.pop()
+  if (!first || !last || heap.length === 0) return first
+  let i = 0
+  for (;;) {
+    let child = 2 * i + 1
+    if (child >= heap.length) break
+    const right = child + 1
+    if (right < heap.length && (heap[right] as Entry).at < (heap[child] as Entry).at) child = right
+    if ((heap[child] as Entry).at >= last.at) break
+    heap[i] = heap[child] as Entry
+    i = child
+  }
+  heap[i] = last
+  return first
+}

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ScheduleInput } from '../../src/server/admin/schedules.ts'
+import type { RuleSource } from '../../src/core/schedule/index.ts'
+import type { SchedulerNode } from '../../src/server/node.ts'
+import type { Store } from '../../src/store/port.ts'
+import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
+import { registerByHand, succeeded } from './worker-by-hand.ts'
+
+const BY = { project: 'default', actor: null, request: null, address: null }
+const JOB = 'tidy'
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+function put(
+  node: SchedulerNode,
+  rule: RuleSource,
+  { name = 'rule', ...input }: Partial<ScheduleInput> & { name?: string } = {},
+) {
+  return node.admin.schedules.put(BY, JOB, name, { rule, ...input })
+}
+
+/** What became of its times: `12 fired` is the twelfth second since it began. */
+async function story({ node, clock }: InMemory, name = 'rule'): Promise<string[]> {
+  const schedule = await node.admin.schedules.find('default', JOB, name)
+  const range = { from: 0, until: clock.now(), limit: 1_000 }
+  const records = await node.admin.schedules.occurrences(schedule, range)
+  return records.map(({ nominalAt, untilAt, outcome, reason }) => {
+    const second = (at: number) => Math.floor((at - Date.UTC(2026, 0, 1)) / 1_000)
+    const time =
+      nominalAt === untilAt ? second(nominalAt) : `${second(nominalAt)}-${second(untilAt)}`
+    return reason === null ? `${time} ${outcome}` : `${time} ${outcome} ${reason}`
+  })
+}
+
+const seconds = (from: number, to: number, outcome = 'fired') =>
+  Array.from({ length: to - from + 1 }, (_, i) => `${from + i} ${outcome}`)
+
+const ALLOW = { overlap: { kind: 'allow' } } as const
+
+test('a schedule fires each of its times once, and its run knows which', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  const worker = await registerByHand(node.clientFor('default'), { jobs: [JOB], slots: 9 })
+  const { isNew, schedule } = await put(node, { every: '1s' }, { ...ALLOW, input: { n: 1 } })
+  assert.deepEqual([isNew, schedule.version], [true, 1])
+  await clock.advance(3_500)
+  assert.deepEqual(await story(world), seconds(1, 3))
+  const runs = await worker.take()
+  assert.deepEqual(
+    runs.map(({ dueAt, input }) => [dueAt - Date.UTC(2026, 0, 1), input as unknown]),
+    [1_000, 2_000, 3_000].map((at) => [at, '{"n":1}']),
+  )
+})
+
+test('several nodes fire each time once; when one goes, the others go on', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  const other = await startInMemory({ beside: world })
+  for (let i = 0; i < 10; i += 1) await put(node, { every: '1s' }, { ...ALLOW, name: `r${i}` })
+  await clock.advance(20_500)
+  await other.node.stop()
+  await clock.advance(10_000)
+  for (let i = 0; i < 10; i += 1) assert.deepEqual(await story(world, `r${i}`), seconds(1, 30))
+})
+
+test('one that nobody looked at in time is fired by whoever is there', async () => {
+  // The other node reads its window and then never acts.
+  const stuck = (store: Store): Store => ({ ...store, fire: () => new Promise(() => {}) })
+  const dead = await startInMemory({ wrap: stuck })
+  const world = await startInMemory({ beside: dead })
+  for (let i = 0; i < 6; i += 1) {
+    await put(world.node, { every: '20s' }, { ...ALLOW, name: `r${i}` })
+  }
+  await dead.clock.advance(44_500)
+  for (let i = 0; i < 6; i += 1) {
+    const told = await story(world, `r${i}`)
+    assert.deepEqual(
+      told.map((line) => line.split(' ')[0]),
+      ['20', '40'],
+      told.join(),
+    )
+  }
+})
+
+test('an edit inside the look-ahead counts at once', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await put(node, { every: '4s' }, ALLOW)
+  await clock.advance(3_000)
+  const { isNew, schedule } = await put(node, { every: '7s' }, ALLOW)
+  assert.deepEqual([isNew, schedule.version], [false, 2])
+  await clock.advance(12_000)
+  assert.deepEqual(await story(world), ['7 fired', '14 fired'])
+})
+
+test('what comes due while it is paused is known, and skipped', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await put(node, { every: '1s' }, ALLOW)
+  await clock.advance(2_500)
+  await node.admin.schedules.pause(BY, JOB, 'rule', { until: null, reason: null })
+  await clock.advance(10_000)
+  assert.deepEqual(await story(world), seconds(1, 2))
+  await node.admin.schedules.resume(BY, JOB, 'rule')
+  await clock.advance(2_000)
+  assert.deepEqual(await story(world), [
+    ...seconds(1, 2),
+    '3-12 skipped paused',
+    ...seconds(13, 14),
+  ])
+})
+
+test('a pause that has an end ends by itself; that of a job ends with it', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await node.admin.jobs.put(BY, JOB, {}, null)
+  await put(node, { every: '1s' }, ALLOW)
+  const until = clock.now() + 3_200
+  await node.admin.schedules.pause(BY, JOB, 'rule', { until, reason: null })
+  await clock.advance(5_500)
+  await node.admin.jobs.pause(BY, JOB, null)
+  await clock.advance(2_000)
+  await node.admin.jobs.resume(BY, JOB)
+  await clock.advance(1_100)
+  assert.deepEqual(await story(world), [
+    '1-3 skipped paused',
+    ...seconds(4, 5),
+    '6-7 skipped job_paused',
+    '8 fired',
+  ])
+})
+
+test('the next one can be skipped, the others are not', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await put(node, { every: '1s' }, ALLOW)
+  await clock.advance(1_500)
+  assert.equal(await node.admin.schedules.skipNext(BY, JOB, 'rule'), Date.UTC(2026, 0, 1) + 2_000)
+  await clock.advance(2_000)
+  assert.deepEqual(await story(world), ['1 fired', '2 skipped asked', '3 fired'])
+})
+
+test('a run now leaves the schedule alone', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await put(node, { every: '1s' }, { input: 'x' })
+  const before = await node.admin.schedules.find('default', JOB, 'rule')
+  const id = await node.admin.schedules.runNow(BY, JOB, 'rule')
+  assert.deepEqual(await node.admin.schedules.find('default', JOB, 'rule'), before)
+  const { input } = await node.clientFor('default').getRun(id)
+  assert.equal(input, 'x')
+  await clock.advance(1_000)
+  assert.deepEqual(await story(world), ['1 fired'])
+})
+
+test('a deleted schedule fires no more', async () => {
+  const { node, clock } = await startInMemory()
+  await put(node, { every: '1s' }, ALLOW)
+  await clock.advance(1_500)
+  await node.admin.schedules.remove(BY, JOB, 'rule')
+  await clock.advance(5_000)
+  assert.equal((await node.clientFor('default').listRuns({ job: JOB })).runs.length, 1)
+  await assert.rejects(node.admin.schedules.find('default', JOB, 'rule'), {
+    code: 'schedule_not_found',
+  })
+})
+
+test('runs that must not overlap wait, and what cannot wait is merged', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  const worker = await registerByHand(node.clientFor('default'), { jobs: [JOB], slots: 9 })
+  await put(node, { every: '1s' })
+  await clock.advance(3_500)
+  const [first, ...none] = await worker.take()
+  assert.ok(first)
+  assert.equal(none.length, 0)
+  assert.deepEqual(await story(world), ['1 fired', '2 blocked overlap', '3 merged overlap'])
+  await worker.report([succeeded(first)])
+  const [second] = await worker.take()
+  assert.equal(second?.dueAt, Date.UTC(2026, 0, 1) + 2_000)
+})
+
+test('one that follows its run fires so long after the run has ended', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  const worker = await registerByHand(node.clientFor('default'), { jobs: [JOB], slots: 9 })
+  await put(node, { every: '2s after finish' })
+  await clock.advance(7_000)
+  assert.deepEqual(await story(world), ['2 fired'])
+  const [first] = await worker.take()
+  assert.ok(first)
+  await worker.report([succeeded(first)])
+  await clock.advance(2_500)
+  assert.deepEqual(await story(world), ['2 fired', '9 fired'])
+})
+
+test('after an outage the latest is made up for and the others are told', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await put(node, { every: '1h' }, ALLOW)
+  clock.freeze(HOUR - 5_000)
+  await clock.advance(10_000)
+  clock.freeze(4.5 * HOUR)
+  await clock.advance(10_000)
+  const told = (await story(world)).map((line) => line.replace(/^\d+/, (at) => `${+at / 3_600}`))
+  assert.deepEqual(told, [
+    '1 fired',
+    '2 missed superseded',
+    '3 missed superseded',
+    '4 missed superseded',
+    '5 delayed made_up',
+  ])
+})
+
+test('a clock that steps back fires nothing again; one that leaps ahead is an outage', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await put(node, { every: '1s' }, ALLOW)
+  await clock.advance(5_500)
+  clock.jumpWall(-4_000)
+  await clock.advance(4_000)
+  assert.deepEqual(await story(world), seconds(1, 5))
+  await clock.advance(2_000)
+  assert.deepEqual(await story(world), seconds(1, 7))
+  clock.jumpWall(HOUR)
+  await clock.advance(5_000)
+  const told = await story(world)
+  assert.ok(told.some((line) => line.endsWith('missed superseded')))
+  assert.equal(new Set(told.map((line) => line.split(' ')[0])).size, told.length)
+})
+
+test('a rule nobody understands is refused; one that nobody understands any more waits', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await assert.rejects(put(node, { cron: '61 * * * *' }), { code: 'invalid_field', field: 'cron' })
+  await assert.rejects(put(node, { at: '2025-01-01T00:00:00Z' }), { code: 'invalid_field' })
+  await put(node, { every: '1m' }, { ...ALLOW, name: 'a' })
+  // The zone it names is gone from the machine.
+  const problem = { field: 'zone', message: 'nobody knows it' }
+  const restarted = await startInMemory({ beside: world, readRule: () => ({ ok: false, problem }) })
+  await node.stop()
+  await clock.advance(2 * MINUTE)
+  const failed = await restarted.node.admin.schedules.find('default', JOB, 'a')
+  assert.equal(failed.error, 'nobody knows it')
+  assert.deepEqual(await story(restarted, 'a'), [])
+  const updated = await startInMemory({ beside: world })
+  await restarted.node.stop()
+  clock.freeze(HOUR)
+  await clock.advance(MINUTE)
+  const cured = await updated.node.admin.schedules.find('default', JOB, 'a')
+  assert.equal(cured.error, null)
+  assert.ok((await story(updated, 'a')).length > 1)
+})
+
+test('a run that cannot be made is a record, and the schedule goes on', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  const secrets = [{ name: 'key', as: 'KEY' }]
+  await node.admin.jobs.put(BY, JOB, { run: 'true', secrets } as object, null)
+  await put(node, { every: '1s' }, ALLOW)
+  await clock.advance(2_500)
+  assert.deepEqual(await story(world), seconds(1, 2, 'missed cannot_start'))
+})
+
+test('a herd fires in batches, each time once', async () => {
+  const sizes: number[] = []
+  const world = await startInMemory({
+    wrap: (store) => ({
+      ...store,
+      fire: (batch) => (sizes.push(batch.commands.length), store.fire(batch)),
+    }),
+  })
+  const { node, clock } = world
+  for (let i = 0; i < 1_200; i += 1) {
+    const rule = { every: '1m' }
+    await node.admin.schedules.put(BY, `${JOB}${i % 2 || ''}`, `r${i}`, { rule, ...ALLOW })
+  }
+  await clock.advance(MINUTE + 2_000)
+  assert.equal(
+    sizes.reduce((sum, size) => sum + size, 0),
+    1_200,
+  )
+  assert.ok(Math.max(...sizes) <= 500)
+  assert.deepEqual(await story(world, 'r6'), ['60 fired'])
+})
