@@ -101,13 +101,16 @@ export function overtaken(
   row: { readonly nextNominalAt: number | null; readonly pausedBy: 'people' | 'job' | null },
   now: number,
   reason: 'edited' | 'deleted',
+  /** What comes now is not part of it, even if that is past already. */
+  next: number | null,
 ): NewOccurrence | null {
   const { nextNominalAt, pausedBy } = row
-  if (nextNominalAt === null || nextNominalAt > now) return null
+  const untilAt = Math.min(now, (next ?? Number.POSITIVE_INFINITY) - 1)
+  if (nextNominalAt === null || nextNominalAt > untilAt) return null
   return {
     id: idAtMs(now),
     nominalAt: nextNominalAt,
-    untilAt: now,
+    untilAt,
     count: null,
     outcome: 'skipped',
     reason: pausedBy === null ? reason : pausedBy === 'job' ? 'job_paused' : 'paused',

@@ -3,9 +3,10 @@ import { createCoverage } from './coverage.ts'
 import { PLANTED_BUGS } from './planted-bugs.ts'
 import { runSeed } from './run-seed.ts'
 import { runSeeds } from './run-seeds.ts'
+import { runTimeSeeds } from './schedules/run-time-seeds.ts'
 
 const USAGE =
-  'usage: npm run sim -- [--seeds N] [--first N] [--moves N] [--bug NAME], or --seed N for a single one'
+  'usage: npm run sim -- [--world schedules] [--seeds N] [--first N] [--moves N] [--bug NAME], or --seed N for a single one'
 
 const { values } = readOptions(USAGE, {
   seed: { type: 'string' },
@@ -13,7 +14,13 @@ const { values } = readOptions(USAGE, {
   first: { type: 'string', default: '1' },
   moves: { type: 'string', default: '400' },
   bug: { type: 'string' },
+  world: { type: 'string', default: 'runs' },
 })
+if (values.world === 'schedules') {
+  const first = Number(values.seed ?? values.first)
+  const count = values.seed === undefined ? Number(values.seeds) : 1
+  process.exit(await runTimeSeeds(first, count, Number(values.moves), values.bug))
+}
 const moves = Number(values.moves)
 const bug = PLANTED_BUGS.find((planted) => planted.name === values.bug)
 if (values.bug && !bug) {

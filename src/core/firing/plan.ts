@@ -94,7 +94,7 @@ function planOne({ times, now, missed, skipNominalAt }: ToPlan, nominalAt: numbe
     fate.reason === null ? asRun(fate, now, skipNominalAt) : one(nominalAt, 'missed', fate.reason),
   )
   const hasRun = planned.some(({ kind }) => kind === 'run')
-  return { planned, next: hasRun ? NOTHING : nextFrom(times, times.next(now)) }
+  return { planned, next: hasRun ? NOTHING : nextFrom(times, times.next(Math.max(now, nominalAt))) }
 }
 
 function planAll(input: ToPlan, first: number): Plan {

@@ -93,15 +93,19 @@ export function createSchedules(deps: {
     async put(by, job, name, input, expect = null) {
       const spec = specOf(input, `${by.project}/${job}/${name}`)
       const known = await lookFor(by.project, job, name)
-      const next = nextOf(rules, spec, Math.max(storeNow(), known?.lastNominalAt ?? 0))
       const projectId = await catalog.project(by.project)
       const [jobId] = await catalog.jobs(projectId, [job])
       const said = { rule: input.rule, overlap: input.overlap, missed: input.missed }
-      const fate = await store.putSchedule({
-        ...{ id: deps.mintId(), projectId, jobId: jobId as number, name, spec, next, expect },
-        most: LIMITS.schedules,
-        audit: auditOf(by, projectId, 'schedule.put', `${job}/${name}`, said),
-      })
+      const putAfter = (lastNominalAt: number) =>
+        store.putSchedule({
+          ...{ id: deps.mintId(), projectId, jobId: jobId as number, name, spec, expect },
+          next: nextOf(rules, spec, Math.max(storeNow(), lastNominalAt)),
+          most: LIMITS.schedules,
+          audit: auditOf(by, projectId, 'schedule.put', `${job}/${name}`, said),
+        })
+      let fate = await putAfter(known?.lastNominalAt ?? 0)
+      // It has fired since, and the clock was set back: so seldom that it need not be quick.
+      while (fate.kind === 'overtaken') fate = await putAfter(fate.lastNominalAt)
       if (fate.kind === 'conflict') {
         throw new PunctualError('version_conflict', `it is at version ${fate.version}`)
       }

@@ -10,18 +10,21 @@ import {
 } from '../../store/port.ts'
 import type { Outcome as StepOutcome } from '../loops/run-loop.ts'
 import type { DraftTimes } from './draft-times.ts'
-import { createLookAhead, OVERDUE_MS } from './look-ahead.ts'
+import { createLookAhead } from './look-ahead.ts'
 import { planSchedule, remembers } from './plan-schedule.ts'
 import type { RuleBook } from './rule-book.ts'
 import { createWindow, type Entry } from './window.ts'
 
 /** Schedules fired in one transaction: others wait for it no longer than for a large tick. */
 const BATCH = 500
-/** A plan is made by this node's idea of the store's clock; much later by the clock itself it is void. */
-const VALID_MS = 10_000
+/** A plan is made by this node's idea of the store's clock; at another time by the clock itself it is void. */
+const VALID_AFTER_MS = 10_000
+const VALID_BEFORE_MS = 1_000
 /** After a failure of the store, and where two clocks differ by a little. */
 const RETRY_MS = 500
 const EARLY_MS = 2
+/** Who fired one that is another's goes on with it, a little behind: as soon as its owner is there, it wins. */
+const BEHIND_MS = 20
 /** Somebody else was at it: long enough for that to be over. */
 const LOST_MS = 50
 /** How long a rule that cannot be read is left alone, and one whose run the store does not take. */
@@ -80,7 +83,7 @@ export function createFiring(deps: FiringDeps): Firing {
   const keep = (schedule: ScheduleRecord, isOthers = false) => {
     const { lookAt } = schedule.next
     if (lookAt === null || !ahead.isNear(lookAt)) return
-    window.put(schedule, isOthers ? lookAt + OVERDUE_MS : lookAt)
+    window.put(schedule, isOthers ? lookAt + BEHIND_MS : lookAt)
   }
 
   /** What people did here, what followed runs that ended, and what others may have done. */
@@ -138,8 +141,9 @@ export function createFiring(deps: FiringDeps): Firing {
   ): Promise<void> => {
     if (commands.length === 0) return
     try {
-      const batch = { node: deps.node(), validUntil: now + VALID_MS, commands }
-      apply(await store.fire(batch), commands, schedules, now)
+      const valid = { validFrom: now - VALID_BEFORE_MS, validUntil: now + VALID_AFTER_MS }
+      const result = await store.fire({ node: deps.node(), ...valid, commands })
+      apply(result, commands, schedules, now)
     } catch (error) {
       if (!(error instanceof StoreError) || error.outcome !== 'refused') throw error
       if (commands.length === 1) {

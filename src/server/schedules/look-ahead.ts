@@ -5,9 +5,11 @@ import type { Window } from './window.ts'
 /** How far ahead a node knows what will be due. */
 const AHEAD_MS = 8_000
 /** How often it looks further: well before it has come to the end of what it knows. */
-export const LOOK_EVERY_MS = 3_000
+const LOOK_EVERY_MS = 3_000
+/** How often it looks at all of it again: others may have changed what it has read. */
+const FROM_THE_START = 10
 /** So much later than it should a schedule is anybody's. */
-export const OVERDUE_MS = 2_000
+const OVERDUE_MS = 2_000
 const OVERDUE_EVERY_MS = 1_000
 const PAGE = 1_000
 /** What is beyond is read when there is room for it again. */
@@ -39,6 +41,7 @@ export function createLookAhead(deps: {
   let place: DuePlace | null = null
   let aheadAt = Number.NEGATIVE_INFINITY
   let overdueAt = Number.NEGATIVE_INFINITY
+  let looks = 0
 
   const isOurs = (scheduleId: number) => (ownerOf(scheduleId, nodes) ?? deps.node()) === deps.node()
 
@@ -53,6 +56,8 @@ export function createLookAhead(deps: {
   const lookFurther = async (until: number) => {
     // A clock that was set back: what lies between then and now was not read as being ahead.
     if (place && place.lookAt > until + AHEAD_MS) place = null
+    if (looks % FROM_THE_START === 0) place = null
+    looks += 1
     while (window.size < MOST_AHEAD) {
       const page: readonly ScheduleRecord[] = await store.dueSchedules({
         after: place,

@@ -1,6 +1,6 @@
 import { needsMemory } from '../../core/firing/overlap.ts'
 import { nextFrom, type Plan, planTimes } from '../../core/firing/plan.ts'
-import type { NextLook, RunRecord, ScheduleRecord } from '../../store/port.ts'
+import type { RunRecord, ScheduleRecord } from '../../store/port.ts'
 import { isFinal } from '../../core/run-state.ts'
 import type { Understood } from './rule-book.ts'
 
@@ -48,7 +48,7 @@ function pauseOf({ pause }: ScheduleRecord, now: number) {
 
 /** Its next time is counted from the end of its run: if that has come, it is known now. */
 function follow(
-  { openRuns }: ScheduleRecord,
+  { openRuns, lastNominalAt }: ScheduleRecord,
   times: Readable['times'],
   now: number,
   runOf: (runId: number) => RunRecord | undefined,
@@ -57,6 +57,7 @@ function follow(
   const isOpen = runs.some((run) => run && !isFinal(run.state))
   if (isOpen) return { planned: [], next: { nominalAt: null, lookAt: now + FOLLOW_MS } }
   const ends = runs.map((run) => run?.finishedAt ?? now)
-  const next: NextLook = nextFrom(times, times.next(ends.length > 0 ? Math.max(...ends) : now))
-  return { planned: [], next }
+  // Never back behind what has fired, even if a clock was set back since.
+  const endedAt = Math.max(lastNominalAt ?? 0, ...(ends.length > 0 ? ends : [now]))
+  return { planned: [], next: nextFrom(times, times.next(endedAt)) }
 }

@@ -104,14 +104,19 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'what was decided by a clock that stood still is not done',
+    'what was decided by a clock that stood still, or is ahead, is not done',
     inWorld(async (world) => {
       const schedule = await putNew(world)
       world.clock.advance(MINUTE_MS)
       const { node, clock, store } = world
-      const batch = { node, validUntil: clock.now() - 1, commands: [commandFor(world, schedule)] }
-      assert.deepEqual(kinds((await store.fire(batch)).verdicts), ['outdated'])
+      const commands = [commandFor(world, schedule)]
+      const now = clock.now()
+      const fireWithin = async (validFrom: number, validUntil: number) =>
+        kinds((await store.fire({ node, validFrom, validUntil, commands })).verdicts)
+      assert.deepEqual(await fireWithin(0, now - 1), ['outdated'])
+      assert.deepEqual(await fireWithin(now + 1, now + 2), ['outdated'])
       assert.deepEqual(await load(world, schedule.id), schedule)
+      assert.deepEqual(await fireWithin(now, now), ['done'])
     }),
   )
 

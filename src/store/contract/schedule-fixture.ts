@@ -93,7 +93,7 @@ export function commandFor(
 
 export async function fireAll(world: World, ...commands: FireCommand[]): Promise<FireResult> {
   const { node, store, clock } = world
-  return store.fire({ node, validUntil: clock.now() + FAR_MS, commands })
+  return store.fire({ node, validFrom: 0, validUntil: clock.now() + FAR_MS, commands })
 }
 
 export async function fireOne(world: World, command: FireCommand): Promise<FireVerdict> {

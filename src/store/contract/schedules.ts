@@ -132,6 +132,35 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
+    'an edit whose next time is past already leaves that time to the new version',
+    inWorld(async (world) => {
+      const { id, name, next } = await putNew(world)
+      world.clock.advance(3 * MINUTE_MS)
+      const audit = auditOf(world, 'schedule.put')
+      const nominalAt = world.clock.now() - MINUTE_MS
+      const late = { nominalAt, lookAt: nominalAt }
+      await world.store.putSchedule({ ...wishOf(world, { name, spec: 'new', next: late }), audit })
+      const { untilAt, nominalAt: from } = only(await occurrencesOf(world, id))
+      assert.deepEqual([from, untilAt], [next.nominalAt, nominalAt - 1])
+      assert.equal((await fireNext(world, id)).kind, 'done')
+    }),
+  )
+
+  test(
+    'an edit cannot go back behind what has fired',
+    inWorld(async (world) => {
+      const { id, name, next } = await putNew(world)
+      world.clock.advance(MINUTE_MS)
+      await fireNext(world, id)
+      const before = await load(world, id)
+      const wish = wishOf(world, { name, spec: 'new', next })
+      const fate = await world.store.putSchedule({ ...wish, audit: auditOf(world, 'schedule.put') })
+      assert.deepEqual(fate, { kind: 'overtaken', lastNominalAt: next.nominalAt })
+      assert.deepEqual(await load(world, id), before)
+    }),
+  )
+
+  test(
     'an edit before anything came due leaves no record',
     inWorld(async (world) => {
       const { id, name } = await putNew(world)

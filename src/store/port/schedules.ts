@@ -101,6 +101,8 @@ export interface ScheduleWish {
 export type ScheduleFate =
   | { readonly kind: 'created' | 'changed' | 'same'; readonly id: number; readonly version: number }
   | { readonly kind: 'conflict'; readonly version: number }
+  /** The next time is not after the last one it fired: that has changed, or a clock has. */
+  | { readonly kind: 'overtaken'; readonly lastNominalAt: number }
   | { readonly kind: 'full' }
 
 /**
@@ -150,7 +152,11 @@ export interface SchedulePause {
 
 export interface FireBatch {
   readonly node: number
-  /** What is asked for was decided by a clock; after this time by the store's own it is worth nothing. */
+  /**
+   * What is asked for was decided by somebody's idea of the store's clock. Outside these times by the
+   * clock itself, one of the two has been set or stood still, and nothing is done.
+   */
+  readonly validFrom: number
   readonly validUntil: number
   readonly commands: readonly FireCommand[]
 }
@@ -199,7 +205,7 @@ export interface FireResult {
 /**
  * `lost`: the schedule is no longer as it was, or somebody else is at it. `early`: it is not due yet;
  * one that waits for its run to end never is.
- * `outdated`: the batch came too late.
+ * `outdated`: the batch came at another time than it was meant for.
  */
 export type FireVerdict =
   | {

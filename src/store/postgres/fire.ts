@@ -95,12 +95,12 @@ export async function fire(db: Database, batch: FireBatch): Promise<FireResult> 
 async function fireIn(
   work: Work,
   testNow: number | null,
-  { node, validUntil, commands }: FireBatch,
+  { node, validFrom, validUntil, commands }: FireBatch,
 ): Promise<FireResult> {
   const ids = [...new Set(commands.map(({ id }) => id))].toSorted((a, b) => a - b)
   const rows = await work.query<Held & { clockNow: number }>(LOCK_SCHEDULES, [bigints(ids)])
   const now = testNow ?? rows[0]?.clockNow ?? (await readClock(work))
-  if (now > validUntil) {
+  if (now < validFrom || now > validUntil) {
     const verdicts = commands.map((): FireVerdict => ({ kind: 'outdated' }))
     return { now, verdicts, lanes: [], cancelled: [] }
   }

@@ -12,7 +12,7 @@ import { transact } from './transaction.ts'
  */
 const COLUMNS = `
   s.id, s.project_id AS "projectId", s.job_id AS "jobId", s.spec, n.version,
-  n.nominal_at AS "nextNominalAt", s.paused_at AS "pausedAt", s.paused_by_job AS "pausedByJob",
+  n.nominal_at AS "nextNominalAt", n.last_nominal_at AS "lastNominalAt", s.paused_at AS "pausedAt", s.paused_by_job AS "pausedByJob",
   s.resumed_at AS "resumedAt",
   (SELECT paused_at IS NOT NULL FROM job WHERE job.id = s.job_id) AS "isJobPaused",
   coalesce($1::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now`
@@ -122,6 +122,7 @@ interface Row {
   readonly version: number
   readonly spec: string
   readonly nextNominalAt: number | null
+  readonly lastNominalAt: number | null
   readonly pausedAt: number | null
   readonly pausedByJob: boolean
   readonly resumedAt: number | null
@@ -143,7 +144,10 @@ export async function putSchedule(
     if (known?.spec === spec) return { kind: 'same', id: known.id, version }
     const { nominalAt, lookAt } = next
     if (known) {
-      const last = await overtake(work, known, 'edited')
+      const lastNominalAt = known.lastNominalAt ?? Number.NEGATIVE_INFINITY
+      if (nominalAt !== null && nominalAt <= lastNominalAt)
+        return { kind: 'overtaken', lastNominalAt }
+      const last = await overtake(work, known, 'edited', nominalAt)
       const values = [known.id, last, spec, known.now, audit.actor, nominalAt, lookAt]
       await work.query(CHANGE, values)
       await addAudit(work, db.now(), audit)
@@ -268,9 +272,10 @@ async function overtake(
   work: Work,
   row: Row,
   reason: 'edited' | 'deleted',
+  next: number | null = null,
 ): Promise<number | null> {
   const { id: scheduleId, projectId, version, nextNominalAt, now } = row
-  const record = overtaken({ nextNominalAt, pausedBy: pausedBy(row) }, now, reason)
+  const record = overtaken({ nextNominalAt, pausedBy: pausedBy(row) }, now, reason, next)
   if (record) await addOccurrences(work, now, [{ ...record, scheduleId, projectId, version }])
   return record?.untilAt ?? null
 }

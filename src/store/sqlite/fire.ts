@@ -85,10 +85,10 @@ export function prepareFire(db: Database, { gates, keys }: { gates: Gates; keys:
     return { kind: 'done', outcomes, openRuns }
   }
 
-  return ({ node, validUntil, commands }, now) => {
+  return ({ node, validFrom, validUntil, commands }, now) => {
     const tick = startTick(now, node)
     const cancelled: number[] = []
-    if (now > validUntil) {
+    if (now < validFrom || now > validUntil) {
       const verdicts = commands.map((): FireVerdict => ({ kind: 'outdated' }))
       return { now, verdicts, lanes: [], cancelled }
     }

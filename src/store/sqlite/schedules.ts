@@ -7,7 +7,7 @@ import { pausedBy } from './schedule-row.ts'
 
 const COLUMNS = `
   id, project_id AS projectId, job_id AS jobId, version, spec, next_nominal_at AS nextNominalAt,
-  paused_at AS pausedAt, paused_by_job AS pausedByJob, resumed_at AS resumedAt`
+  last_nominal_at AS lastNominalAt, paused_at AS pausedAt, paused_by_job AS pausedByJob, resumed_at AS resumedAt`
 export const FIND_NAMED = `
   SELECT ${COLUMNS} FROM schedule WHERE job_id = ? AND name = ? AND deleted_at IS NULL`
 export const FIND_OWNED = `
@@ -56,6 +56,7 @@ interface Row {
   readonly version: number
   readonly spec: string
   readonly nextNominalAt: number | null
+  readonly lastNominalAt: number | null
   readonly pausedAt: number | null
   readonly pausedByJob: number
   readonly resumedAt: number | null
@@ -96,12 +97,14 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
   const fail = db.prepare(FAIL)
   const addOccurrence = prepareAddOccurrence(db)
 
-  const overtake = (row: Row, now: number, reason: 'edited' | 'deleted') => {
-    const record = overtaken(
-      { nextNominalAt: row.nextNominalAt, pausedBy: pausedBy(row) },
-      now,
-      reason,
-    )
+  const overtake = (
+    row: Row,
+    now: number,
+    reason: 'edited' | 'deleted',
+    next: number | null = null,
+  ) => {
+    const due = { nextNominalAt: row.nextNominalAt, pausedBy: pausedBy(row) }
+    const record = overtaken(due, now, reason, next)
     if (record) addOccurrence(row, record, now)
     return record?.untilAt ?? null
   }
@@ -119,7 +122,10 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
       if (known?.spec === spec) return { kind: 'same', id: known.id, version }
       const said = { spec, next: next.nominalAt, now, actor: entry.actor }
       if (known) {
-        const last = overtake(known, now, 'edited')
+        const lastNominalAt = known.lastNominalAt ?? Number.NEGATIVE_INFINITY
+        const isAfter = next.nominalAt === null || next.nominalAt > lastNominalAt
+        if (!isAfter) return { kind: 'overtaken', lastNominalAt }
+        const last = overtake(known, now, 'edited', next.nominalAt)
         change.run({ ...said, id: known.id, lookAt: next.lookAt, last })
         audit(entry, now)
         return { kind: 'changed', id: known.id, version: version + 1 }

@@ -1,0 +1,71 @@
+import type { FireBatch, Store } from '../../../src/store/port.ts'
+import type { TimeBug } from './time-world.ts'
+
+/** The same store with another way to fire. */
+function firing(fire: (batch: FireBatch, honest: Store) => ReturnType<Store['fire']>) {
+  return (honest: Store): Store =>
+    new Proxy(honest, {
+      get: (target, verb: string) =>
+        verb === 'fire'
+          ? (batch: FireBatch) => fire(batch, honest)
+          : (Reflect.get(target, verb) as unknown),
+    })
+}
+
+const withCommands = (
+  { commands, ...batch }: FireBatch,
+  change: (command: FireBatch['commands'][number]) => FireBatch['commands'][number],
+): FireBatch => ({ ...batch, commands: commands.map(change) })
+
+/** Where schedulers went wrong, each planted from outside so that the product carries none of it. */
+export const TIME_BUGS: readonly TimeBug[] = [
+  {
+    name: 'a schedule in memory fires although it was edited',
+    store: (honest, db) => {
+      const version = db.prepare<[number], number>('SELECT version FROM schedule WHERE id = ?')
+      return firing((batch) =>
+        honest.fire(
+          withCommands(batch, (command) => ({
+            ...command,
+            version: version.pluck().get(command.id) ?? command.version,
+          })),
+        ),
+      )(honest)
+    },
+  },
+  {
+    name: 'what was missed is forgotten',
+    store: firing((batch, honest) =>
+      honest.fire(
+        withCommands(batch, (command) => ({
+          ...command,
+          settled: command.settled.filter(({ kind }) => kind === 'run'),
+        })),
+      ),
+    ),
+  },
+  {
+    name: 'a plan is carried out whenever it arrives',
+    store: firing((batch, honest) =>
+      honest.fire({ ...batch, validFrom: 0, validUntil: Number.MAX_SAFE_INTEGER }),
+    ),
+  },
+  {
+    name: 'who overlaps is remembered by the node, not by the store',
+    store: firing((batch, honest) =>
+      honest.fire(withCommands(batch, (command) => ({ ...command, remembers: false }))),
+    ),
+  },
+  {
+    name: 'the next time is counted from now, not from the last',
+    store: firing((batch, honest) =>
+      honest.fire(
+        withCommands(batch, (command) => {
+          const { nominalAt, lookAt } = command.next
+          if (nominalAt === null || lookAt === null) return command
+          return { ...command, next: { nominalAt: nominalAt + 1, lookAt: lookAt + 1 } }
+        }),
+      ),
+    ),
+  },
+]
