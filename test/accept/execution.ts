@@ -60,7 +60,8 @@ export const checks: Check[] = [
     title: 'queues in order, limits that do not leak, fair shares, and why a run waits',
     async run(report) {
       const parts = ['test/integration/', 'src/server/tick/', 'test/sim/', 'gates']
-      await passTests(ROOT, parts, report)
+      requireAll(await passTests(ROOT, parts, report), /flock/)
+      await withoutViolations(['gates', 'fair-share'], report)
     },
   },
   {

@@ -20,8 +20,8 @@ export function quietLaws({ errands, ready, answers }: QuietScene): string[] {
       holders.set(key, run)
     }
   }
-  for (const errand of errands.values()) {
-    if (!errand.keys.some((key) => holders.has(key))) violations.push('somebody waits for nobody')
+  for (const [run, { keys }] of errands) {
+    if (!keys.some((key) => holders.has(key))) violations.push(`${run} waits for nobody`)
   }
   const isReady = new Set(ready)
   for (const why of answers) {
