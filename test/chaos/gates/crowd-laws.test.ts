@@ -31,7 +31,7 @@ function story(
   ends: Ends = GOOD_ENDS,
   { leftovers = {}, cause = null as string | null, doomed = ['run_d'] } = {},
 ): CrowdHistory {
-  const errand = (...keys: string[]) => ({ keys, lastMs: 1, failFirst: 0 })
+  const errand = (...keys: string[]) => ({ keys, lastMs: 1, lingerMs: 0, failFirst: 0 })
   const runs = Object.entries(ends).map(([run, state]) => ({
     ...{ run, state, cause, key: '', fence: null, resultFence: null },
   }))

@@ -2,15 +2,15 @@ import type { Seeded } from '../../sim/seeded.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { drawErrand, submissionOf, type Errand } from './errand.ts'
 import type { GatesStage } from './gates-stage.ts'
-import { insist } from './insist.ts'
+import { insist, STUCK_MS } from './insist.ts'
 
 /** Who wants through the gates: submitted bit by bit, and cancelled here and there. */
 export interface Crowd {
   readonly keys: readonly string[]
   readonly errands: ReadonlyMap<string, Errand>
   readonly doomed: ReadonlySet<string>
-  /** These errands, whatever it takes. */
-  submit(errands: readonly Errand[]): Promise<void>
+  /** These errands, whatever it takes; says which runs they became. */
+  submit(errands: readonly Errand[]): Promise<readonly string[]>
   /** Draws and submits until there are so many, a few more whenever few are left to begin. */
   feed(total: number): Promise<void>
   /** One that runs, or one of those that came last. */
@@ -21,7 +21,6 @@ const MOST_AT_ONCE = 40
 /** For every key so many wait at most: some gates are taken when a run comes in, and some are free. */
 const WAITING_PER_KEY = 4
 const IN_THE_ACT = 0.5
-const PROGRESS_MS = 180_000
 
 export function gatherCrowd(stage: GatesStage, seeded: Seeded, keyCount: number): Crowd {
   const { client, traces, truth } = stage
@@ -35,8 +34,9 @@ export function gatherCrowd(stage: GatesStage, seeded: Seeded, keyCount: number)
       submitted += 1
       return submissionOf(errand, `errand-${submitted}`, traces)
     })
-    const answers = await insist('a submission', () => client.submit(submissions))
-    for (const [index, errand] of some.entries()) errands.set(answers?.[index]?.id ?? '', errand)
+    const answers = (await insist('a submission', () => client.submit(submissions))) ?? []
+    for (const [index, { id }] of answers.entries()) errands.set(id, some[index] as Errand)
+    return answers.map(({ id }) => id)
   }
 
   return {
@@ -45,7 +45,7 @@ export function gatherCrowd(stage: GatesStage, seeded: Seeded, keyCount: number)
     async feed(total) {
       while (errands.size < total) {
         await waitFor(() => errands.size - truth.begun() < keyCount * WAITING_PER_KEY, {
-          ...{ what: 'the crowd to pass', deadlineMs: PROGRESS_MS },
+          ...{ what: 'the crowd to pass', deadlineMs: STUCK_MS },
         })
         const count = Math.min(seeded.between(1, MOST_AT_ONCE), total - errands.size)
         await submit(Array.from({ length: count }, () => drawErrand(seeded, keys)))

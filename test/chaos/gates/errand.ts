@@ -1,10 +1,13 @@
 import type { Submission } from '../../../src/client/index.ts'
 import type { Seeded } from '../../sim/seeded.ts'
+import { SHORT_TIMES } from '../short-times.ts'
 
 /** What one run of the crowd is to do, and under which keys. */
 export interface Errand {
   readonly keys: readonly string[]
   readonly lastMs: number
+  /** How much longer its first attempt takes. */
+  readonly lingerMs: number
   /** Attempts up to this one fail. */
   readonly failFirst: number
 }
@@ -19,8 +22,10 @@ export interface Traces {
 /** How often a run needs two keys at once, and takes both or none. */
 const PAIRED = 0.05
 const SHAKY = 0.15
-/** Long enough to be met by whatever happens to its worker, or to be told to stop. */
+/** Long enough to be told to stop. */
 const LONG = 0.2
+/** Longer than a lease, and than a server that starts again waits for workers to come back. */
+const LINGER_MS = SHORT_TIMES.leaseTtlMs + SHORT_TIMES.restartGraceMs
 const RETRY = { max: 3, backoff: 'fixed', delayMs: 60, jitter: 0 } as const
 
 export function drawErrand(seeded: Seeded, keys: readonly string[]): Errand {
@@ -29,8 +34,22 @@ export function drawErrand(seeded: Seeded, keys: readonly string[]): Errand {
   return {
     keys: first === second ? [first] : [first, second],
     lastMs: seeded.chance(LONG) ? seeded.between(200, 600) : seeded.between(2, 40),
+    lingerMs: 0,
     failFirst: seeded.chance(SHAKY) ? seeded.between(1, 2) : 0,
   }
+}
+
+/**
+ * Does not end by itself before its lease does, if its worker is gone: whether it lives on, and holds
+ * its key, is then up to those who have promised to end it.
+ */
+export function lingerer(key: string): Errand {
+  return { ...newcomer(key), lingerMs: LINGER_MS }
+}
+
+/** A single thing with one key, and nothing to it. */
+export function newcomer(key: string): Errand {
+  return { keys: [key], lastMs: 1, lingerMs: 0, failFirst: 0 }
 }
 
 /**
@@ -45,12 +64,13 @@ const JOB = `
   exec 8>> "$LOCKS/$first" 9>> "$LOCKS/$last"
   if flock -n 8 && { [ "$first" = "$last" ] || flock -n 9; }; then say begin; else say clash; fi
   trap 'say told; sleep 0.05; say stopped; exit 1' TERM
+  [ "$PUNCTUAL_ATTEMPT" != 1 ] || sleep "$LINGER"
   sleep "$LAST"
   say end
   [ "$PUNCTUAL_ATTEMPT" -gt "$FAIL_FIRST" ]`
 
 export function submissionOf(errand: Errand, key: string, traces: Traces): Submission {
-  const { keys, lastMs, failFirst } = errand
+  const { keys, lastMs, lingerMs, failFirst } = errand
   return {
     job: 'errand',
     idempotencyKey: key,
@@ -64,7 +84,8 @@ export function submissionOf(errand: Errand, key: string, traces: Traces): Submi
         TRUTH: traces.truthPath,
         LOCKS: traces.locksDir,
         KEYS: keys.join(' '),
-        LAST: (lastMs / 1_000).toFixed(3),
+        LAST: String(lastMs / 1_000),
+        LINGER: String(lingerMs / 1_000),
         FAIL_FIRST: String(failFirst),
       },
     },

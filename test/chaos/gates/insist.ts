@@ -1,7 +1,8 @@
 import { CallError } from '../../../src/client/index.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-const BACK_MS = 120_000
+/** Far longer than anybody waits for a lease to end, or for a server to come back. */
+export const STUCK_MS = 90_000
 
 /** Calls until somebody answers: servers are killed here, and come back. `undefined` means refused. */
 export async function insist<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
@@ -15,7 +16,7 @@ export async function insist<T>(what: string, call: () => Promise<T>): Promise<T
         throw error
       }
     },
-    { what, deadlineMs: BACK_MS, intervalMs: 100 },
+    { what, deadlineMs: STUCK_MS, intervalMs: 100 },
   )
   return answer
 }

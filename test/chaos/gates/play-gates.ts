@@ -4,16 +4,16 @@ import { createSeeded, type Seeded } from '../../sim/seeded.ts'
 import { askWhy } from '../../support/ask-why.ts'
 import { createServerHome } from '../../support/server-home.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { freezeFor, killAndReplace, PAST_LEASE_TTL_MS } from '../blows.ts'
 import { TOKEN } from '../cast-servers.ts'
 import type { Database } from '../databases.ts'
 import type { Dump, FaultKind } from '../history.ts'
 import type { Plan } from '../scenario.ts'
+import { askAround, cancelSome, type Scene, torment } from './acts.ts'
 import { crowdLaws } from './crowd-laws.ts'
 import { type Crowd, gatherCrowd } from './crowd.ts'
-import { drawErrand } from './errand.ts'
+import { drawErrand, newcomer } from './errand.ts'
 import { type GatesStage, openGatesStage } from './gates-stage.ts'
-import { insist } from './insist.ts'
+import { STUCK_MS } from './insist.ts'
 import { quietLaws } from './quiet-laws.ts'
 import { doubtsAbout } from './why-laws.ts'
 
@@ -39,7 +39,9 @@ export interface GatesFigures {
   readonly cancelled: number
   /** Processes that were told to stop and said so. */
   readonly stopped: number
+  /** How often why was asked while everything moved, and how often the answer was a key. */
   readonly asked: number
+  readonly askedAtGates: number
   readonly serverKills: number
   readonly workerKills: number
   readonly workerFreezes: number
@@ -48,11 +50,6 @@ export interface GatesFigures {
 const WORKERS = 2
 /** What comes in before there is any worker. */
 const EARLY = 0.1
-const CANCELLED = 0.08
-const ASKED = 0.02
-/** Everything that is done to the crowd is done before so much of it has begun. */
-const WHILE_UNDER_WAY = 0.8
-const PROGRESS_MS = 180_000
 
 export async function playGates(plan: GatesPlan): Promise<GatesResult> {
   const startedMs = performance.now()
@@ -79,10 +76,11 @@ export async function playGates(plan: GatesPlan): Promise<GatesResult> {
       cancelSome(scene),
       askAround(scene, createSeeded(plan.seed + 3)),
     ])
-    await rest(database)
-    // Whatever leaked a place would keep its key shut now.
-    await crowd.submit(crowd.keys.flatMap((key) => [newcomer(key), newcomer(key)]))
-    await rest(database)
+    if (await comesToRest(database)) {
+      // Whatever leaked a place would keep its key shut now.
+      await crowd.submit(crowd.keys.flatMap((key) => [newcomer(key), newcomer(key)]))
+      await comesToRest(database)
+    }
     await stage.finish()
     const dump = await database.dump()
     const { errands, doomed } = crowd
@@ -92,18 +90,17 @@ export async function playGates(plan: GatesPlan): Promise<GatesResult> {
       ...crowdLaws({ errands, doomed, lines: stage.truth.lines(), dump }),
       ...faults.filter(({ kind }) => kind === 'died').map(({ target }) => `${target} died`),
     ]
-    const figures = { ...figuresOf(stage, dump), ...faultFigures(faults), asked: answers.length }
+    const figures = {
+      ...figuresOf(stage, dump),
+      ...faultFigures(faults),
+      asked: answers.length,
+      askedAtGates: answers.filter(({ code }) => code === 'key_taken').length,
+    }
     return { figures, violations, tookMs: performance.now() - startedMs }
   } finally {
     await stage.abandon()
     if (!plan.keep) rmSync(dir, { recursive: true, force: true })
   }
-}
-
-interface Scene {
-  readonly stage: GatesStage
-  readonly crowd: Crowd
-  readonly plan: GatesPlan
 }
 
 /** Before anybody serves them: one passes each gate, and the others can say whom they wait for. */
@@ -123,72 +120,18 @@ async function gatherQuietly(
   return quietLaws({ errands: crowd.errands, ready: ready.map(({ id }) => id), answers })
 }
 
-/** Calls back so many times, evenly over the time in which the crowd passes. */
-async function spread(
-  { stage, plan }: Scene,
-  times: number,
-  act: (index: number) => Promise<void>,
-): Promise<void> {
-  for (let index = 0; index < times; index += 1) {
-    const due = ((index + 1) / (times + 1)) * WHILE_UNDER_WAY * plan.runs
-    await waitFor(() => stage.truth.begun() >= due, {
-      ...{ what: `attempt ${Math.ceil(due)} to begin`, deadlineMs: PROGRESS_MS },
-    })
-    await act(index)
-  }
-}
-
-function torment(scene: Scene, striker: Parameters<typeof killAndReplace>[1]): Promise<void> {
-  const { stage, plan } = scene
-  return spread(scene, plan.faults, async (index) => {
-    const worker = striker.seeded.pick(stage.workers)
-    const server = striker.seeded.pick(stage.servers)
-    await whileBusy(scene)
-    if (index % 6 === 0) await freezeFor(worker, PAST_LEASE_TTL_MS, striker)
-    else await killAndReplace(index % 2 === 0 ? worker : server, striker)
-    const count = index + 1
-    if (count % 10 === 0 || count === plan.faults) plan.say(`${count} of ${plan.faults} faults`)
-  })
-}
-
-/** A blow that meets idle processes proves little; but the crowd may have passed meanwhile. */
-async function whileBusy({ stage: { truth }, plan }: Scene): Promise<void> {
-  const isBusy = () => truth.underWay().length >= plan.keys / 3
-  await waitFor(() => isBusy() || truth.begun() >= WHILE_UNDER_WAY * plan.runs, {
-    ...{ what: 'enough to be under way', deadlineMs: PROGRESS_MS },
-  })
-}
-
-function cancelSome(scene: Scene): Promise<void> {
-  const count = Math.round(scene.plan.runs * CANCELLED)
-  return spread(scene, count, () => scene.crowd.cancelOne())
-}
-
-async function askAround(scene: Scene, seeded: Seeded): Promise<WireWhy[]> {
-  const answers: WireWhy[] = []
-  await spread(scene, Math.round(scene.plan.runs * ASKED), async () => {
-    const run = seeded.pick([...scene.crowd.errands.keys()])
-    const url = seeded.pick(scene.stage.urls)
-    const answer = await insist('an answer to why', () => askWhy(url, { token: TOKEN }, run))
-    if (answer) answers.push(answer)
-  })
-  return answers
-}
-
 /** All of them come to their end before the first failure is told: nobody acts on an empty stage. */
 async function allOf<T extends unknown[]>(parts: { [I in keyof T]: Promise<T[I]> }): Promise<T> {
   await Promise.allSettled(parts)
   return Promise.all(parts)
 }
 
-/** What does not come to rest is the laws' to report. */
-async function rest(database: Database): Promise<void> {
-  await waitFor(async () => (await database.unfinished()) === 0, {
-    ...{ what: 'every run to end', deadlineMs: PROGRESS_MS, intervalMs: 200 },
-  }).catch(() => {})
+/** Whether every run has ended. What does not come to rest is the laws' to report. */
+function comesToRest(database: Database): Promise<boolean> {
+  return waitFor(async () => (await database.unfinished()) === 0, {
+    ...{ what: 'every run to end', deadlineMs: STUCK_MS, intervalMs: 200 },
+  }).catch(() => false)
 }
-
-const newcomer = (key: string) => ({ keys: [key], lastMs: 1, failFirst: 0 })
 
 function figuresOf({ truth }: GatesStage, { runs, attempts }: Dump) {
   const lost = ({ cause }: { cause: string | null }) => cause === 'lost'

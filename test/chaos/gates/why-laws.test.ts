@@ -6,7 +6,7 @@ import type { Errand } from './errand.ts'
 import { quietLaws } from './quiet-laws.ts'
 import { doubtsAbout } from './why-laws.ts'
 
-const errand = (...keys: string[]): Errand => ({ keys, lastMs: 1, failFirst: 0 })
+const errand = (...keys: string[]): Errand => ({ keys, lastMs: 1, lingerMs: 0, failFirst: 0 })
 const ERRANDS = new Map([
   ['run_a', errand('red')],
   ['run_b', errand('red', 'blue')],
