@@ -18,6 +18,8 @@ export interface FairShareReport {
 const BATCH = 10_000
 const JOBS = ['etl', 'report', 'mail']
 const WIDE = 8
+/** Longer than any claim takes, on a machine that is busy with other tests. */
+const WAIT_MS = 20_000
 
 /** Has one project queue up so many runs, over as many jobs as are given. The last one is returned. */
 export async function queueUp(
@@ -43,7 +45,7 @@ export async function startsUntil(
   most: number,
 ): Promise<number> {
   for (let starts = 1; starts <= most; starts += 1) {
-    const { runs } = await worker.exchange({ free: 1, waitMs: 1_000 })
+    const { runs } = await worker.exchange({ free: 1, waitMs: WAIT_MS })
     const [run] = runs
     if (!run) throw new Error('a slot is free, and nothing was given')
     await worker.report([succeeded(run)], 0)
@@ -78,7 +80,7 @@ export async function sampleFairShare(
     let starts: number
     if (kind === 'wide') {
       const lone = await submitLone()
-      const { runs } = await wide.exchange({ waitMs: 1_000 })
+      const { runs } = await wide.exchange({ waitMs: WAIT_MS })
       starts = runs.some(({ run }) => run === lone) ? 1 : Number.POSITIVE_INFINITY
       await wide.report(runs.map(succeeded), 0)
     } else {
@@ -103,7 +105,7 @@ async function whyWhileNobodyServes(reach: Reach, last: string): Promise<string[
 
 /** The only slot is taken: the last of the crowd is far behind, the lone run is behind nobody. */
 async function whyWhileBusy(reach: Reach, worker: HandWorker, last: string): Promise<string[]> {
-  const [taken] = (await worker.exchange({ waitMs: 1_000 })).runs
+  const [taken] = (await worker.exchange({ waitMs: WAIT_MS })).runs
   if (!taken) return ['a slot is free, and nothing was given']
   const lone = await submitOne(reach, 'quiet', 'lone')
   const busy: Expected = {

@@ -5,9 +5,12 @@ import type { Reach } from './fair-share.ts'
 
 const TOKEN = `punctual_root_${'x'.repeat(40)}`
 
+/** Workers that are played by hand send no heartbeats, and a busy machine takes its time. */
+const PATIENT = { leaseTtlMs: 600_000, nodeTtlMs: 1_800_000 }
+
 /** A scheduler of its own on this store, and everything said to it over HTTP. */
 export async function reachOver(store: string): Promise<Reach & { close(): Promise<void> }> {
-  const scheduler = await openScheduler({ store, rootToken: TOKEN })
+  const scheduler = await openScheduler({ store, rootToken: TOKEN, config: PATIENT })
   const url = await scheduler.listen({ host: '127.0.0.1', port: 0 })
   const clients = new Map<string, Client>()
   return {
