@@ -29,7 +29,7 @@ export function createHandOff(
       const tier = view.tierOf(hint)
       if (tier >= 0) crowds.push({ tier, view, crowd })
     }
-    crowds.sort((a, b) => a.tier - b.tier)
+    if (crowds.length > 1) crowds.sort((a, b) => a.tier - b.tier)
     for (const { crowd, view } of crowds) {
       for (const session of crowd) if (!isEngaged(session, view)) yield session
     }
