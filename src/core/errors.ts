@@ -40,6 +40,7 @@ export const ERRORS = {
   exchange_out_of_order: [409, 'Number exchanges 1, 2, 3 … and repeat one until it is answered.'],
   job_is_live: [409, 'Cancel its runs first, or wait for them.'],
   job_exists: [409, 'Leave out `If-Match: "0"` to replace it.'],
+  nothing_to_skip: [409, 'It has no time to come; `GET …/why` of the schedule says why.'],
   secret_key_missing: [409, 'Give every node the same key file with --secret-key, and try again.'],
   webhook_exists: [409, 'Choose another name, or replace it with `PUT /v1/webhooks/{name}`.'],
   version_conflict: [412, 'Read it again, apply your change to what is there now, and retry.'],
@@ -47,6 +48,7 @@ export const ERRORS = {
   uri_too_long: [414, 'Shorten the URL; put long values into the body.'],
   headers_too_large: [431, 'Send fewer or shorter headers.'],
   invalid_field: [422, 'Change the named field to a value in the range the message gives.'],
+  invalid_schedule: [422, 'Try it with `POST /v1/schedules/preview` until it says what you mean.'],
   unknown_field: [422, 'Remove the field or correct its name.'],
   missing_field: [422, 'Add the named field.'],
   idempotency_mismatch: [422, 'This Idempotency-Key was used with another body; choose a new key.'],
@@ -80,11 +82,19 @@ export class PunctualError extends Error {
   /** The field of the request that is wrong, as a path such as `runs.3.priority`. */
   readonly field: string | undefined
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { field?: string }) {
+  /** What to do next, where more can be said than what goes for the code. */
+  readonly #hint: string | undefined
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options?: ErrorOptions & { field?: string; hint?: string },
+  ) {
     super(message, options)
     this.name = 'PunctualError'
     this.code = code
     this.field = options?.field
+    this.#hint = options?.hint
   }
 
   get status(): number {
@@ -92,6 +102,6 @@ export class PunctualError extends Error {
   }
 
   get hint(): string {
-    return ERRORS[this.code][1]
+    return this.#hint ?? ERRORS[this.code][1]
   }
 }

@@ -1,4 +1,6 @@
+import { PunctualError } from './errors.ts'
 import type { Submission } from './protocol.ts'
+import type { ScheduleDefinition } from './schedule-definition.ts'
 import { readSubmission, type WireSubmission } from './wire.ts'
 
 /**
@@ -12,11 +14,39 @@ export interface JobDefinition extends Omit<
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly owner?: string | undefined
+  /** When it runs by itself: one rule, or several. */
+  readonly schedule?: DeclaredSchedule | readonly DeclaredSchedule[] | undefined
 }
+
+/** A schedule within the definition of its job. */
+export interface DeclaredSchedule extends ScheduleDefinition {
+  /** Its place in the list, counted from 1, if it is not said. */
+  readonly name?: string | undefined
+}
+
+/** The schedules of a definition, each with the name it has and the place where it stands. */
+export function schedulesIn({ schedule = [] }: JobDefinition) {
+  const isList = Array.isArray(schedule)
+  const declared = [schedule].flat() as readonly DeclaredSchedule[]
+  const names = new Set<string>()
+  return declared.map(({ name = '', ...definition }, index) => {
+    const at = isList ? `schedule.${index}.` : 'schedule.'
+    const called = name || String(index + 1)
+    if (names.has(called)) {
+      const field = `${at}name`
+      const message = `${field}: another schedule of the job is called ${called}`
+      throw new PunctualError('invalid_schedule', message, { field, hint: NAME_THEM })
+    }
+    names.add(called)
+    return { name: called, at, definition }
+  })
+}
+
+const NAME_THEM = 'Give each a name of its own; without one, it is called by its place in the list.'
 
 /** What runs of a job get unless they say otherwise. Throws what is wrong with the definition. */
 export function defaultsOf(definition: JobDefinition, job: string): Submission {
-  const { title: _, description: __, owner: ___, ...wire } = definition
+  const { title: _, description: __, owner: ___, schedule: ____, ...wire } = definition
   return readSubmission({ ...wire, job })
 }
 

@@ -57,8 +57,11 @@ export const LIMITS = {
   rateLimit: 1_000_000,
   ratePerLeastMs: 1_000,
   ratePerMostMs: 31 * 86_400_000,
-  /** Of a job. */
+  /** Of a job; and how many missed times one of them may make up for. */
   schedules: 1_000,
+  madeUpTimes: 1_000,
+  /** How many times to come are shown at most. */
+  previewTimes: 500,
   /** Of a project; and of one, the patterns that say which jobs it is for. */
   webhooks: 100,
   webhookJobs: 100,

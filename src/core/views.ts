@@ -2,6 +2,7 @@ import type { Execution } from './execution.ts'
 import type { JobDefinition } from './job-definition.ts'
 import type { Role } from './permission.ts'
 import type { Labels } from './labels.ts'
+import type { WireSchedule } from './schedule-views.ts'
 import type { Mark } from './markers.ts'
 import type { WireProgress } from './wire.ts'
 import type { WebhookEvent } from './webhook.ts'
@@ -26,6 +27,8 @@ export interface WireJob {
   readonly updated_at: string
   /** The name of the token it was defined with. */
   readonly updated_by: string
+  /** When it runs by itself. Not in lists. */
+  readonly schedules?: readonly WireSchedule[]
 }
 
 export interface WireJobVersion {

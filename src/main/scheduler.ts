@@ -14,6 +14,7 @@ import { systemClock } from '../worker/system-clock.ts'
 import { type BlobPlace, openBlobs } from './open-blobs.ts'
 import { openStore } from './open-store.ts'
 import { createSecureRandom } from './secure-random.ts'
+import { zoneOfMachine } from './zone-of-machine.ts'
 
 export interface SchedulerOptions {
   readonly store: string
@@ -83,6 +84,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
     const vault = await openVault(store, options.secretKeys)
     return startNode({
       ...{ store, blobs, clock, random, config, rootToken, version, vault, telling, onError },
+      zone: zoneOfMachine(),
     })
   }
   const node = await start().catch(async (error: unknown) => {

@@ -3,6 +3,8 @@ import { type AuditLog, createAuditLog } from './admin/audit.ts'
 import { createJobs, type Jobs } from './admin/jobs.ts'
 import { createQueues, type Queues } from './admin/queues.ts'
 import { createStorage, type Storage } from './admin/storage.ts'
+import { createScheduleDefining, type ScheduleDefining } from './admin/schedule-defining.ts'
+import { createScheduleReading, type ScheduleReading } from './admin/schedule-reading.ts'
 import { createSchedules, type Schedules } from './admin/schedules.ts'
 import { createSecrets, type Secrets } from './admin/secrets.ts'
 import { createTokens, type Tokens } from './admin/tokens.ts'
@@ -10,7 +12,7 @@ import { createWebhooks, type Webhooks } from './admin/webhooks.ts'
 import { createWorkers, type Workers } from './admin/workers.ts'
 import type { By } from './admin/by.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Submission } from '../core/protocol.ts'
+import type { Submission, SubmitAnswer } from '../core/protocol.ts'
 import type { Store } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import type { Definitions } from './definitions.ts'
@@ -29,6 +31,8 @@ import type { Sealer } from './webhooks/sealer.ts'
 export interface Administration {
   readonly jobs: Jobs
   readonly schedules: Schedules
+  readonly scheduleDefining: ScheduleDefining
+  readonly scheduleReading: ScheduleReading
   readonly queues: Queues
   readonly tokens: Tokens
   readonly secrets: Secrets
@@ -56,6 +60,8 @@ export function createAdministration(deps: {
   readonly sealer: Sealer
   readonly messages: Messages
   readonly rules: RuleBook
+  /** Where local times are local to, unless a schedule says. */
+  readonly zone: string
   mintId(): number
   storeNow(): number
   mayPromise(): boolean
@@ -63,19 +69,29 @@ export function createAdministration(deps: {
   onTokenChange(): void
   onDelivery(): void
   onScheduleChange(ids: readonly number[]): void
-  submit(by: By, submission: Submission): Promise<string>
+  submit(by: By, submission: Submission): Promise<SubmitAnswer>
 }): Administration {
   const { store, catalog, definitions, board, queueBook, watch, clock, progress, storeNow } = deps
   const actors = createActors(store)
   const workers = createWorkers(store)
+  const { zone, rules } = deps
+  const schedules = createSchedules({
+    ...{ store, catalog, storeNow, rules, mintId: deps.mintId },
+    ...{ onChange: deps.onScheduleChange, submit: deps.submit },
+  })
+  const scheduleDefining = createScheduleDefining({ store, catalog, schedules, zone })
+  const scheduleReading = createScheduleReading({
+    ...{ store, catalog, schedules, rules, actors, zone, storeNow, mayFire: deps.mayPromise },
+  })
   return {
     jobs: createJobs({
-      ...{ store, catalog, definitions, actors, onScheduleChange: deps.onScheduleChange },
+      ...{ store, catalog, definitions, actors, reading: scheduleReading },
+      defining: scheduleDefining,
+      onScheduleChange: deps.onScheduleChange,
     }),
-    schedules: createSchedules({
-      ...{ store, catalog, storeNow, rules: deps.rules, mintId: deps.mintId },
-      ...{ onChange: deps.onScheduleChange, submit: deps.submit },
-    }),
+    schedules,
+    scheduleDefining,
+    scheduleReading,
     queues: createQueues({
       ...{ store, catalog, board, workers, book: queueBook },
       onChange: deps.onQueueChange,

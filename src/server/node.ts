@@ -56,6 +56,8 @@ export interface NodeOptions {
   readonly version?: string | undefined
   /** How the rules of schedules are understood, if not as the core does. */
   readonly readRule?: ReadRule | undefined
+  /** Where local times of schedules are local to, unless they say; UTC if absent. */
+  readonly zone?: string | undefined
   /** How webhooks are told; a node without this leaves it to others. */
   readonly telling?: TellingOptions | undefined
   /** What went wrong and was survived. */
@@ -309,9 +311,10 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
       ...{ keeping, progress, mintId, mayPromise: membership.mayPromise },
       ...{ sealer, messages: telling.messages, onDelivery: telling.wake, rules },
+      zone: options.zone ?? 'UTC',
       async submit({ project, actor }, submission) {
         const [answer] = await createLocalClient(project, actor, parts).submit([submission])
-        return (answer as SubmitAnswer).id
+        return answer as SubmitAnswer
       },
       onScheduleChange(ids) {
         firing.changed(ids)

@@ -8,6 +8,7 @@ import { type OpenApi, openApi } from './open-api.ts'
 async function furnish({ call }: OpenApi, project: string) {
   const headers = { 'punctual-project': project }
   await call('PUT', '/v1/jobs/thing', { body: { run: 'true' }, headers })
+  await call('PUT', '/v1/jobs/thing/schedules/thing', { body: SCHEDULE, headers })
   await call('PATCH', '/v1/queues/thing', { body: { paused: true }, headers })
   const run = await call<{ id: string }>('POST', '/v1/runs', {
     body: { run: 'true', queue: 'thing' },
@@ -28,6 +29,7 @@ type Things = Awaited<ReturnType<typeof furnish>>
 function requestFor({ method, path }: Route, things: Things) {
   const filled = path
     .replace('{name}', 'thing')
+    .replace('{schedule}', 'thing')
     .replace('/v1/runs/{id}', `/v1/runs/${things.run}`)
     .replace('/v1/tokens/{id}', `/v1/tokens/${things.token}`)
     .replace('/deliveries/{id}', `/deliveries/${things.delivery}`)
@@ -37,6 +39,7 @@ function requestFor({ method, path }: Route, things: Things) {
   return { method, path: filled, ...(body ? { body } : {}) }
 }
 
+const SCHEDULE = { at: '2999-01-01T00:00:00Z' }
 const WEBHOOK = { url: 'http://127.0.0.1:9/', events: ['run.failed'] }
 const HELLO = {
   ...{ name: 'w', queues: ['x'], labels: {}, executors: ['shell'], slots: 1 },
@@ -48,6 +51,9 @@ const BODIES: Readonly<Record<string, object>> = {
   'PUT /v1/jobs/{name}': { run: 'false' },
   'POST /v1/jobs/{name}/pause': {},
   'POST /v1/jobs/{name}/runs': {},
+  'PUT /v1/jobs/{name}/schedules/{schedule}': SCHEDULE,
+  'POST /v1/jobs/{name}/schedules/{schedule}/pause': {},
+  'POST /v1/schedules/preview': SCHEDULE,
   'PATCH /v1/queues/{name}': { paused: true },
   'PATCH /v1/queues': { paused: false },
   'POST /v1/tokens': { name: 'new', role: 'viewer' },

@@ -46,6 +46,48 @@ async function openReference(t: TestContext) {
   return { api, ask, unseen }
 }
 
+type Ask = Awaited<ReturnType<typeof openReference>>['ask']
+
+/** One with everything, one that is plain, and all that can be done to them. */
+async function askSchedules(ask: Ask) {
+  const nightly = { parts: { name: 'hello', schedule: 'nightly' } }
+  const AT = '/v1/jobs/{name}/schedules/{schedule}'
+  const body = {
+    ...{ cron: 'H 2 * * 1-5', zone: 'Europe/Athens', dst: { gap: 'skip', repeat: 'both' } },
+    ...{ start: '2026-01-01T00:00:00Z', end: '2999-01-01T00:00:00Z', jitter: '2m' },
+    ...{ overlap: 'queue(3)', missed: { policy: 'all', max_age: '6h', max_count: 9, every: '5s' } },
+    ...{ input: { a: [1] }, priority: 3, deadline: '3h', expect: { duration: '10m' } },
+  }
+  for (const status of [201, 200]) {
+    assert.equal((await ask(`PUT ${AT}`, { ...nightly, body })).status, status)
+  }
+  await ask(`GET ${AT}`, nightly)
+  await ask(`POST ${AT}/skip`, nightly)
+  await ask(`POST ${AT}/pause`, {
+    ...nightly,
+    body: { reason: 'lunch', until: '2998-01-01T00:00:00Z' },
+  })
+  await ask('GET /v1/schedules', { query: '?state=paused&job=hello' })
+  await ask(`GET ${AT}/why`, nightly)
+  await ask(`POST ${AT}/resume`, nightly)
+  await ask(`POST ${AT}/run`, nightly)
+  const often = { parts: { name: 'hello', schedule: 'often' } }
+  await ask(`PUT ${AT}`, { ...often, body: { every: '1s' } })
+  await ask(`POST ${AT}/skip`, often)
+  await waitFor(
+    async () => {
+      const { body: page } = await ask<{ data: object[] }>(`GET ${AT}/occurrences`, often)
+      const { body: away } = await ask<{ schedules: object[] }>('GET /v1/away')
+      return page.data.length > 2 && away.schedules.length > 0
+    },
+    { what: 'times that came, and one that did not simply fire' },
+  )
+  await ask('GET /v1/schedules/next', { query: '?limit=3' })
+  await ask('POST /v1/schedules/preview', { body: { ...body, count: 2 } })
+  await ask('GET /v1/jobs/{name}', { parts: { name: 'hello' } })
+  for (const one of [nightly, often]) await ask(`DELETE ${AT}`, one)
+}
+
 const HELLO = {
   ...{ name: 'w', queues: ['mail'], labels: { gpu: 'a100' }, executors: ['handler:greet'] },
   ...{ slots: 2, registration: 1, held: [], forsaken: [] },
@@ -74,6 +116,8 @@ test('what every operation answers is what the reference says', async (t) => {
   await ask('GET /v1/jobs')
   await ask('POST /v1/jobs/{name}/resume', job)
   await ask('GET /v1/jobs/{name}/versions', job)
+
+  await askSchedules(ask)
 
   const key = { 'idempotency-key': 'once' }
   const run = await ask<{ id: string }>('POST /v1/jobs/{name}/runs', { ...job, body: {} })

@@ -57,7 +57,7 @@ export function refuses(what: string, table: readonly Refusal[]): void {
 /** Whatever people can see of what is stored. */
 export async function everythingIn({ call }: OpenApi): Promise<unknown[]> {
   const paths = ['/v1/runs?limit=500', '/v1/jobs', '/v1/queues', '/v1/workers', '/v1/tokens']
-  const seen = [...paths, '/v1/webhooks', '/v1/audit'].map(
+  const seen = [...paths, '/v1/schedules', '/v1/webhooks', '/v1/audit'].map(
     async (path) => (await call('GET', path)).body,
   )
   return Promise.all(seen)

@@ -146,7 +146,7 @@ test('a run now leaves the schedule alone', async () => {
   const { node, clock } = world
   await put(node, { every: '1s' }, { input: 'x' })
   const before = await node.admin.schedules.find('default', JOB, 'rule')
-  const id = await node.admin.schedules.runNow(BY, JOB, 'rule')
+  const { id } = await node.admin.schedules.runNow(BY, JOB, 'rule')
   assert.deepEqual(await node.admin.schedules.find('default', JOB, 'rule'), before)
   const { input } = await node.clientFor('default').getRun(id)
   assert.equal(input, 'x')
@@ -233,8 +233,11 @@ test('a clock that steps back fires nothing again; one that leaps ahead is an ou
 test('a rule nobody understands is refused; one that nobody understands any more waits', async () => {
   const world = await startInMemory()
   const { node, clock } = world
-  await assert.rejects(put(node, { cron: '61 * * * *' }), { code: 'invalid_field', field: 'cron' })
-  await assert.rejects(put(node, { at: '2025-01-01T00:00:00Z' }), { code: 'invalid_field' })
+  await assert.rejects(put(node, { cron: '61 * * * *' }), {
+    code: 'invalid_schedule',
+    field: 'cron',
+  })
+  await assert.rejects(put(node, { at: '2025-01-01T00:00:00Z' }), { code: 'invalid_schedule' })
   await put(node, { every: '1m' }, { ...ALLOW, name: 'a' })
   // The zone it names is gone from the machine.
   const problem = { field: 'zone', message: 'nobody knows it' }

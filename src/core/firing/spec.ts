@@ -10,27 +10,30 @@ export interface ScheduleSpec<Source = unknown> {
   readonly input?: unknown
   /** Of its runs, when it is not that of the job. */
   readonly priority?: number | undefined
+  /** So long after its time a run should have ended, and so long it usually takes. */
+  readonly deadlineMs?: number | undefined
+  readonly expectMs?: number | undefined
+  /** It stands in the definition of its job, and goes when it no longer does. */
+  readonly declared?: true | undefined
 }
 
-type Given<Source> = Pick<ScheduleSpec<Source>, 'rule' | 'input' | 'priority'> & {
+/** What is not said is as usual. */
+export type SpecInput<Source> = Omit<ScheduleSpec<Source>, 'overlap' | 'missed'> & {
   readonly overlap?: Overlap | undefined
   readonly missed?: Partial<MissedPolicy> | undefined
 }
 
-/** Everything is written down, defaults too: a later version of the program must not change a schedule. */
-export function encodeSpec<Source>({
-  rule,
-  overlap,
-  missed,
-  input,
-  priority,
-}: Given<Source>): string {
+/**
+ * Everything is written down, defaults too: a later version of the program must not change a schedule.
+ * Always in this order, because one that did not change is recognised by its text.
+ */
+export function encodeSpec<Source>(said: SpecInput<Source>): string {
+  const { rule, overlap, missed, input, priority, deadlineMs, expectMs, declared } = said
   const spec: ScheduleSpec<Source> = {
     rule,
     overlap: overlap ?? DEFAULT_OVERLAP,
     missed: { ...DEFAULT_MISSED, ...missed },
-    ...(input === undefined ? {} : { input }),
-    ...(priority === undefined ? {} : { priority }),
+    ...{ input, priority, deadlineMs, expectMs, declared },
   }
   return JSON.stringify(spec)
 }

@@ -1,3 +1,5 @@
+export { clockChanges, type ClockChange } from './clock-changes.ts'
+export { localTime, showOffset } from './local-time.ts'
 export { readRule } from './read-rule.ts'
 export type { Problem } from './refusal.ts'
 export type { Rule, RuleReading, RuleSource } from './rule.ts'

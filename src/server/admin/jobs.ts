@@ -10,6 +10,8 @@ import type { Definitions } from '../definitions.ts'
 import type { Actors } from './actors.ts'
 import { auditOf, type By } from './by.ts'
 import { pageLimit, pageOf } from './paging.ts'
+import type { ScheduleDefining } from './schedule-defining.ts'
+import type { ScheduleReading } from './schedule-reading.ts'
 
 export interface Paging {
   readonly limit?: number | undefined
@@ -41,6 +43,8 @@ export function createJobs(deps: {
   readonly catalog: Catalog
   readonly definitions: Definitions
   readonly actors: Actors
+  readonly defining: Pick<ScheduleDefining, 'plan'>
+  readonly reading: Pick<ScheduleReading, 'show'>
   onScheduleChange(ids: readonly number[]): void
 }): Jobs {
   const { store, catalog, definitions, actors } = deps
@@ -53,8 +57,10 @@ export function createJobs(deps: {
   }
 
   const get = async (project: string, name: string) => {
-    const { record } = await find(project, name)
-    return showJob(record, await actors.names())
+    const { projectId, record } = await find(project, name)
+    const page = { projectId, jobId: record.id, after: 0, limit: LIMITS.schedules }
+    const schedules = await deps.reading.show(await store.listSchedules(page))
+    return { ...showJob(record, await actors.names()), schedules }
   }
 
   const setPause = async (by: By, name: string, pause: { reason: string | null } | null) => {
@@ -74,6 +80,7 @@ export function createJobs(deps: {
     async put(by, name, definition, expect) {
       // What a run of it would trip over is told now, to whoever can mend it.
       const { concurrency = [] } = defaultsOf(definition, name)
+      const declare = await deps.defining.plan(by, name, definition)
       const projectId = await catalog.project(by.project)
       const audit = auditOf(by, projectId, 'job.put', name, { definition })
       const text = encodeDefinition(definition)
@@ -82,6 +89,8 @@ export function createJobs(deps: {
       })
       if (kind === 'conflict') throw conflict(name, version, expect)
       definitions.forget(projectId, name)
+      // Also when nothing changed: somebody may have gone away between the two.
+      await declare()
       // Limits are for those that wait as well, not only for the next to come.
       if (kind === 'put' && concurrency.length > 0) await catalog.gates(projectId, concurrency)
       return { job: await get(by.project, name), isNew: kind === 'put' && version === 1 }

@@ -1,24 +1,17 @@
 import { PunctualError } from '../../core/errors.ts'
-import type { MissedPolicy } from '../../core/firing/missed.ts'
-import type { Overlap } from '../../core/firing/overlap.ts'
 import { nextFrom } from '../../core/firing/plan.ts'
-import { decodeSpec, encodeSpec } from '../../core/firing/spec.ts'
+import { decodeSpec, encodeSpec, type SpecInput } from '../../core/firing/spec.ts'
 import { LIMITS } from '../../core/limits.ts'
+import { refusal } from '../../core/schedule-definition.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
-import type { Submission } from '../../core/protocol.ts'
+import type { Submission, SubmitAnswer } from '../../core/protocol.ts'
 import type { OccurrenceRecord, ScheduleRecord, ScheduleStore } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
 import type { RuleBook } from '../schedules/rule-book.ts'
 import { auditOf, type By } from './by.ts'
 
-/** What people say of a schedule. Trusted, but for what only its rule can say. */
-export interface ScheduleInput {
-  readonly rule: RuleSource
-  readonly overlap?: Overlap | undefined
-  readonly missed?: Partial<MissedPolicy> | undefined
-  readonly input?: unknown
-  readonly priority?: number | undefined
-}
+/** What a schedule is to say; see `readSchedule` for how people say it. */
+export type ScheduleInput = SpecInput<RuleSource>
 
 /** The schedules of jobs, as people change and read them. Firing sees every change at once. */
 export interface Schedules {
@@ -30,6 +23,8 @@ export interface Schedules {
     input: ScheduleInput,
     expect?: number | null,
   ): Promise<{ readonly isNew: boolean; readonly schedule: ScheduleRecord }>
+  /** Throws what `put` would; `at` is where it stands in the request. */
+  check(project: string, job: string, name: string, input: ScheduleInput, at: string): Promise<void>
   find(project: string, job: string, name: string): Promise<ScheduleRecord>
   /** By id above `after`; of one job, or with null of the project. */
   list(
@@ -47,8 +42,8 @@ export interface Schedules {
   /** The time that shall become no run. Null when there is none to come. */
   skipNext(by: By, job: string, name: string): Promise<number | null>
   remove(by: By, job: string, name: string): Promise<void>
-  /** A run like those it makes, now; the schedule does not notice. Answers with its id. */
-  runNow(by: By, job: string, name: string): Promise<string>
+  /** A run like those it makes, now; the schedule does not notice. */
+  runNow(by: By, job: string, name: string, idempotencyKey?: string): Promise<SubmitAnswer>
   /** What became of its times. */
   occurrences(
     schedule: Pick<ScheduleRecord, 'id'>,
@@ -63,7 +58,7 @@ export function createSchedules(deps: {
   mintId(): number
   storeNow(): number
   onChange(ids: readonly number[]): void
-  submit(by: By, submission: Submission): Promise<string>
+  submit(by: By, submission: Submission): Promise<SubmitAnswer>
 }): Schedules {
   const { store, catalog, rules, storeNow } = deps
 
@@ -91,15 +86,18 @@ export function createSchedules(deps: {
     find,
 
     async put(by, job, name, input, expect = null) {
-      const spec = specOf(input, `${by.project}/${job}/${name}`)
+      const spec = specOf(input, `${by.project}/${job}/${name}`, '')
       const known = await lookFor(by.project, job, name)
+      const isSame = known?.spec === spec && (expect === null || expect === known.version)
+      // Also when it is over: nobody asks it to fire again.
+      if (isSame) return { isNew: false, schedule: known }
       const projectId = await catalog.project(by.project)
       const [jobId] = await catalog.jobs(projectId, [job])
       const said = { rule: input.rule, overlap: input.overlap, missed: input.missed }
       const putAfter = (lastNominalAt: number) =>
         store.putSchedule({
           ...{ id: deps.mintId(), projectId, jobId: jobId as number, name, spec, expect },
-          next: nextOf(rules, spec, Math.max(storeNow(), lastNominalAt)),
+          next: nextOf(rules, spec, '', Math.max(storeNow(), lastNominalAt)),
           most: LIMITS.schedules,
           audit: auditOf(by, projectId, 'schedule.put', `${job}/${name}`, said),
         })
@@ -115,6 +113,12 @@ export function createSchedules(deps: {
       }
       deps.onChange([fate.id])
       return { isNew: fate.kind === 'created', schedule: await find(by.project, job, name) }
+    },
+
+    async check(project, job, name, input, at) {
+      const spec = specOf(input, `${project}/${job}/${name}`, at)
+      const known = await lookFor(project, job, name)
+      if (known?.spec !== spec) nextOf(rules, spec, at, storeNow())
     },
 
     async list(project, job, page) {
@@ -152,10 +156,10 @@ export function createSchedules(deps: {
       await store.deleteSchedule(change(by, schedule, 'schedule.delete', `${job}/${name}`))
     },
 
-    async runNow(by, job, name) {
+    async runNow(by, job, name, idempotencyKey) {
       const { spec } = await find(by.project, job, name)
       const { input, priority } = decodeSpec(spec)
-      return deps.submit(by, { job, input, priority })
+      return deps.submit(by, { job, input, priority, idempotencyKey })
     },
 
     occurrences: ({ id }, range) => store.occurrences({ scheduleId: id, ...range }),
@@ -163,22 +167,22 @@ export function createSchedules(deps: {
 }
 
 /** `H` and jitter are a hash of what tells this schedule from others. */
-function specOf({ rule, ...rest }: ScheduleInput, seed: string): string {
+function specOf({ rule, ...rest }: ScheduleInput, seed: string, at: string): string {
   const spec = encodeSpec({ ...rest, rule: { seed, ...rule } })
   const { input } = decodeSpec(spec)
   const bytes = input === undefined ? 0 : Buffer.byteLength(JSON.stringify(input))
   if (bytes <= LIMITS.inlineBytes) return spec
-  const message = `input has ${bytes} bytes; a schedule may give its runs ${LIMITS.inlineBytes}`
-  throw new PunctualError('invalid_field', message, { field: 'input' })
+  const field = `${at}input`
+  const message = `${field} has ${bytes} bytes; a schedule may give its runs ${LIMITS.inlineBytes}`
+  throw new PunctualError('invalid_field', message, { field })
 }
 
-function nextOf(rules: RuleBook, spec: string, after: number) {
+function nextOf(rules: RuleBook, spec: string, at: string, after: number) {
   const understood = rules(spec)
-  if (!understood.ok) {
-    throw new PunctualError('invalid_field', understood.error, { field: understood.field })
-  }
+  if (!understood.ok) throw refusal(at + understood.field, understood.error)
   const { times } = understood
   const next = nextFrom(times, times.next(after))
   if (next.nominalAt !== null) return next
-  throw new PunctualError('invalid_field', 'its last time is over', { field: 'rule' })
+  const field = understood.spec.rule.at === undefined ? 'end' : 'at'
+  throw refusal(at + field, 'its last time is over', 'Choose a time to come.')
 }

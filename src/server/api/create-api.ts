@@ -22,8 +22,10 @@ import { referenceRoutes } from './reference-routes.ts'
 import { collectRoutes } from './route-table.ts'
 import { runRoutes } from './run-routes.ts'
 import { storageRoutes } from './storage-routes.ts'
+import { scheduleRoutes } from './schedule-routes.ts'
 import { secretRoutes } from './secret-routes.ts'
 import { submitRoutes } from './submit-routes.ts'
+import { timetableRoutes } from './timetable-routes.ts'
 import { uiRoutes } from './ui-routes.ts'
 import { refuseUnreadParameters } from './unread-parameters.ts'
 import { validationError } from './validation-error.ts'
@@ -94,6 +96,8 @@ export function createApi(options: ApiOptions): Api {
   submitRoutes(api, options)
   runRoutes(api, options)
   jobRoutes(api, options)
+  scheduleRoutes(api, options)
+  timetableRoutes(api, options)
   logRoutes(api, options)
   eventRoutes(api, options)
   workerRoutes(api, options)

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { schedulesIn } from '../../core/job-definition.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { SubmitAnswer } from '../../core/protocol.ts'
 import { readSubmission } from '../../core/wire.ts'
@@ -7,6 +8,7 @@ import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
 import { fields, text } from './fields.ts'
 import { answerRun, idempotencyKeyOf, SUBMITTING, withKey } from './idempotency.ts'
+import { checkInput } from './input-check.ts'
 import { byOf, expectedVersion, NamePath, Paging, readPaging } from './request.ts'
 import { JobDefinition, JobRun } from './submission-schema.ts'
 
@@ -47,12 +49,15 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
         answers: { 201: 'Job', 200: 'Job' },
         takes: ['If-Match', 'If-None-Match'],
         gives: { 201: ['ETag'], 200: ['ETag'] },
-        problems: ['job_exists', 'version_conflict'],
+        problems: ['job_exists', 'version_conflict', 'invalid_schedule', 'too_many_schedules'],
       },
     },
     schema: { summary: 'Define a job, or replace its definition', params, body: JobDefinition },
     handler: async (request, reply) => {
       const { name } = request.params
+      for (const { at, definition } of schedulesIn(request.body)) {
+        checkInput(definition.input, `${at}input`)
+      }
       const expect = expectedVersion(request)
       const { job, isNew } = await jobs.put(byOf(request), name, request.body, expect)
       return reply

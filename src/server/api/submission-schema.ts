@@ -19,6 +19,7 @@ import {
   time,
   wholeNumber,
 } from './fields.ts'
+import { Schedules } from './schedule-schema.ts'
 
 const retry = fields({
   max: Type.Optional(wholeNumber(0, LIMITS.retries)),
@@ -168,6 +169,7 @@ export const JobDefinition = fields({
   title: Type.Optional(text(LIMITS.nameLength)),
   description: Type.Optional(text(LIMITS.descriptionLength)),
   owner: Type.Optional(text(LIMITS.nameLength)),
+  schedule: Type.Optional(Schedules),
   ...shared,
   ...executed,
 })

@@ -15,8 +15,7 @@ export function validationError(
   errors: readonly FastifySchemaValidationError[],
   part: string,
 ): PunctualError {
-  // The last one is the outermost: a bad name of a tag comes after the reason why it is bad.
-  const error = errors.at(-1) as FastifySchemaValidationError & Verbose
+  const error = worthTelling(errors) as FastifySchemaValidationError & Verbose
   const path = fieldPath(error.instancePath)
   const { params, parentSchema = {} } = error
   switch (error.keyword) {
@@ -37,6 +36,20 @@ export function validationError(
       return new PunctualError('invalid_field', message, path ? { field: path } : {})
     }
   }
+}
+
+/**
+ * The last one is the outermost: a bad name of a tag comes after the reason why it is bad. Where a value
+ * may be one thing or another, the complaint about the thing that it is helps more than the choice.
+ */
+function worthTelling(
+  errors: readonly FastifySchemaValidationError[],
+): FastifySchemaValidationError | undefined {
+  const last = errors.at(-1)
+  if (last?.keyword !== 'anyOf') return last
+  const isOther = ({ keyword, instancePath }: FastifySchemaValidationError) =>
+    keyword === 'type' && instancePath === last.instancePath
+  return worthTelling(errors.slice(0, -1).filter((error) => !isOther(error))) ?? last
 }
 
 function unknownField(

@@ -1,7 +1,7 @@
 import type { OpenApi } from '../open-api.ts'
 import type { Pool } from './pool.ts'
 
-/** A job, a queue, a token, a secret, a webhook, a worker and a run that has ended and printed something. */
+/** A job, its schedule, a queue, a token, a secret, a webhook, a worker and a run that has ended and printed something. */
 export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
   const made = async <T extends object>(method: string, path: string, body: object): Promise<T> => {
     const answer = await call<T>(method, path, { body })
@@ -10,6 +10,7 @@ export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
     return answer.body
   }
   await made('PUT', '/v1/jobs/a', { task: 'a' })
+  await made('PUT', '/v1/jobs/a/schedules/a', { every: '2s' })
   await made('PATCH', '/v1/queues/a', { default_timeout: '1h' })
   await made('POST', '/v1/tokens', { name: 'ci', role: 'viewer' })
   await made('PUT', '/v1/secrets/PASSWORD', { value: 'hunter22' })

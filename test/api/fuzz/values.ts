@@ -21,6 +21,11 @@ const MOSTLY: Readonly<Record<string, readonly unknown[]>> = {
   wait: ['0s', '1ms', '5ms'],
   wait_ms: [0, 1, 5],
   paused: [false, false, false, true],
+  cron: ['0 3 * * *', 'H H(0-5) * * mon', '@every 90s', '* * * * * *', '0 0 30 2 *', '61 * * * *'],
+  every: ['5m', '2s', '90s', 'weekdays at 09:05', '1s after finish', 'soon', '0s'],
+  at: ['2999-01-01T09:00:00Z', '2999-01-01T09:00', '1999-01-01T09:00:00Z', 'tomorrow'],
+  zone: ['UTC', 'Europe/Athens', 'Australia/Lord_Howe', 'Mars/Phobos'],
+  overlap: ['skip', 'queue', 'queue(3)', 'replace', 'allow', 'queue(0)'],
   // Refused by the guard before anything is sent.
   url: ['http://127.0.0.1:9/hook', 'https://[::1]/', 'ftp://a.example', 'http://x y', '/'],
 }

@@ -56,18 +56,23 @@ export const ADMIN_SHAPES = {
       reason: orNull(text('Why not.')),
     }),
   }),
-  Job: record<WireJob>('A job as it is defined now.', {
-    name: text('Unique within its project.'),
-    ...version,
-    paused: orNull(
-      record<NonNullable<WireJob['paused']>>('Set while none of its runs is started.', {
-        since: time('Since when.'),
-        reason: orNull(text('What was given as the reason.')),
-      }),
-    ),
-    updated_at: time('When this version came into force.'),
-    updated_by: text('The name of the token it was defined with.'),
-  }),
+  Job: record<WireJob>(
+    'A job as it is defined now.',
+    {
+      name: text('Unique within its project.'),
+      ...version,
+      paused: orNull(
+        record<NonNullable<WireJob['paused']>>('Set while none of its runs is started.', {
+          since: time('Since when.'),
+          reason: orNull(text('What was given as the reason.')),
+        }),
+      ),
+      updated_at: time('When this version came into force.'),
+      updated_by: text('The name of the token it was defined with.'),
+      schedules: list(ref('Schedule'), 'When it runs by itself. Not in lists of jobs.'),
+    },
+    ['schedules'],
+  ),
   JobPage: page('Job'),
   JobVersion: record<WireJobVersion>('A job as it was defined at some time.', {
     ...version,

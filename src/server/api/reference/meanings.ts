@@ -54,6 +54,34 @@ const executed: Meanings = {
     'a file whose path is in the variable `<name>_FILE`. They are masked in what it prints.',
 }
 
+const schedule: Meanings = {
+  cron:
+    'When, as cron: five fields, or six with seconds first; names, `L`, `W`, `#`, `H`, `@daily`, ' +
+    '`@every 90s`.',
+  every:
+    'When, in words: `15m`, `weekdays at 09:05`, `every 15 minutes between 08:00 and 18:00`, ' +
+    '`5m after finish`.',
+  at: 'When, once: a date and a time; without an offset on the clocks of `zone`.',
+  zone: 'The IANA zone whose clocks count; the server’s own if absent.',
+  dst:
+    'What becomes of times that clocks jump over (`gap`: `run-after` the jump, or `skip`) and of those ' +
+    'that come twice (`repeat`: `first`, `both` or `last`).',
+  start: 'Nothing fires before; intervals are counted from here.',
+  end: 'Nothing fires after.',
+  jitter: 'Fires are up to so much later, always alike for the same time.',
+  overlap:
+    'What happens while a run of it has not ended: `skip` the time, `queue(n)` up to n that wait, ' +
+    '`replace` what runs, or `allow` both; `queue(1)` if absent.',
+  missed:
+    'What happens to times nobody was there for: `skip` them, make up for the `latest` or for `all`. As ' +
+    'an object also with `max_age`, and for `all` with `max_count` and `every`, the least time between ' +
+    'two; `latest` of the last 24 h if absent.',
+  input: 'Handed to its runs: any JSON of at most 64 KiB.',
+  priority: 'Of its runs, if it is not that of the job.',
+  deadline: 'So long after its time a run should have ended; later, its occurrence is `overdue`.',
+  expect: 'How long a run should take at most (`duration`); longer, its occurrence is `slow`.',
+}
+
 const webhook: Meanings = {
   url: 'Where to send messages to.',
   events:
@@ -88,11 +116,22 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     title: 'What people call it.',
     description: 'What it does, for people.',
     owner: 'Whom to ask about it.',
+    schedule: 'When it runs by itself.',
     ...shared,
     ...executed,
   },
   JobRun: { ...single, ...shared },
   Pause: { reason: 'Why, for whoever wonders later.' },
+  ScheduleDefinition: schedule,
+  DeclaredSchedule: {
+    name: 'Its name within the job; its place in the list, counted from 1, if absent.',
+    ...schedule,
+  },
+  ScheduleTrial: { ...schedule, count: 'How many times to show; 5 if absent.' },
+  SchedulePause: {
+    until: 'Until when; until it is resumed if absent.',
+    reason: 'Why, for whoever wonders later.',
+  },
   QueueChange: {
     paused: 'Nothing is taken from a paused queue.',
     default_timeout: 'For runs that ask for no timeout; null for none.',
@@ -172,10 +211,19 @@ export const PARAMETERS: Meanings = {
   attempt: 'Which attempt; the latest if absent.',
   from_line: 'The first line to show, counted from 0.',
   tail: 'So many lines of the end.',
+  schedule: 'Which schedule of the job.',
+  since: 'Since when; for a day if absent.',
+  from: 'From when on; for a day before now if absent.',
+  until: 'Until when; for a day from now if absent.',
 }
 
 /** Of parameters that mean something else in one place, by path. */
 export const PARAMETERS_OF: Readonly<Record<string, Meanings>> = {
+  '/v1/schedules': { job: 'Only schedules of this job.', state: 'Only those in this state.' },
+  '/v1/schedules/next': {
+    job: 'Only of this job.',
+    limit: 'How many times to show at most; 5 if absent.',
+  },
   '/v1/runs/{id}/logs': { limit: 'How many lines to show at most; 1,000 if absent.' },
   '/v1/runs/{id}/logs/search': {
     q: 'What to look for.',

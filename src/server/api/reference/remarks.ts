@@ -88,7 +88,8 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
   'PUT /v1/jobs/{name}': {
     description:
       'Every change is a new version. A run follows the version that was in force when it was ' +
-      'submitted. 201 if the job is new.',
+      'submitted. 201 if the job is new. With `schedule`, the job has these schedules and no others ' +
+      'from its definition; those that did not change keep their version.',
     examples: {
       command: { summary: 'A nightly backup', value: { ...BACKUP, owner: 'data team' } },
       function: {
@@ -96,6 +97,44 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
         value: { task: 'send-invoice', queue: 'mail', retry: { max: 5, delay: '10s' } },
       },
     },
+  },
+  'PUT /v1/jobs/{name}/schedules/{schedule}': {
+    description:
+      'The job must be defined. What is left out is as usual, and stands in the answer. A schedule that ' +
+      'says the same as before keeps its version.',
+    examples: {
+      words: { summary: 'In words', value: { every: 'weekdays at 09:05', zone: 'Europe/Athens' } },
+      cron: {
+        summary: 'As cron, with everything',
+        value: {
+          ...{ cron: '0 2 * * 1-6', zone: 'Europe/Athens', jitter: '2m', overlap: 'skip' },
+          ...{ missed: { policy: 'all', max_age: '6h', max_count: 10 }, input: { full: false } },
+        },
+      },
+    },
+  },
+  'POST /v1/jobs/{name}/schedules/{schedule}/pause': {
+    description: 'What comes due meanwhile is not forgotten: it is written down as skipped.',
+  },
+  'GET /v1/jobs/{name}/schedules/{schedule}/occurrences': {
+    description:
+      'In the order of time: what became of every time in the range, and the times to come. Many that ' +
+      'went the same way are told as one range.',
+  },
+  'GET /v1/schedules': {
+    description: 'A page may be short, or empty, and still have a next one.',
+  },
+  'POST /v1/schedules/preview': {
+    description: 'Nothing is stored.',
+    examples: {
+      night: {
+        summary: 'What happens to it when clocks change',
+        value: { cron: '30 2 * * *', zone: 'Europe/Berlin', count: 3 },
+      },
+    },
+  },
+  'GET /v1/away': {
+    description: 'For those who were away, or whose servers were: by schedule, in figures.',
   },
   'DELETE /v1/jobs/{name}': {
     description: 'A job that has runs which have not ended is not deleted.',

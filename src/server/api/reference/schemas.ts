@@ -1,5 +1,6 @@
 import { QueueChange, QueueRate, AllQueues, NewToken } from '../admin-routes.ts'
 import { Pause } from '../job-routes.ts'
+import { Declared, Preview, Schedule, SchedulePause } from '../schedule-schema.ts'
 import { NewSecret } from '../secret-routes.ts'
 import { Batch, JobDefinition, JobRun, Submission } from '../submission-schema.ts'
 import { NewWebhook, Rotation, Webhook } from '../webhook-routes.ts'
@@ -7,6 +8,7 @@ import { Exchange, Heartbeat, Hello, Leave, Log } from '../worker-schemas.ts'
 import { ADMIN_SHAPES } from './admin-shapes.ts'
 import { PROBLEM_SHAPES } from './problem-shapes.ts'
 import { RUN_SHAPES } from './run-shapes.ts'
+import { SCHEDULE_SHAPES } from './schedule-shapes.ts'
 import { SECRET_SHAPES } from './secret-shapes.ts'
 import type { Shape } from './shapes.ts'
 import { WEBHOOK_SHAPES } from './webhook-shapes.ts'
@@ -20,6 +22,10 @@ export const BODIES = {
   JobDefinition,
   JobRun,
   Pause,
+  ScheduleDefinition: Schedule,
+  DeclaredSchedule: Declared,
+  ScheduleTrial: Preview,
+  SchedulePause,
   QueueChange,
   QueueRate,
   QueuesChange: AllQueues,
@@ -39,6 +45,7 @@ export const BODIES = {
 export const ANSWERS = {
   ...RUN_SHAPES,
   ...ADMIN_SHAPES,
+  ...SCHEDULE_SHAPES,
   ...SECRET_SHAPES,
   ...WEBHOOK_SHAPES,
   ...WORKER_SHAPES,

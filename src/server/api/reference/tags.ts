@@ -21,7 +21,12 @@ const CHAPTERS: readonly Chapter[] = [
   {
     name: 'Jobs',
     description: 'Work with a name: define it once, run it often.',
-    routes: / \/v1\/jobs/,
+    routes: / \/v1\/jobs(?!\/\{name\}\/schedules)/,
+  },
+  {
+    name: 'Schedules',
+    description: 'When jobs run by themselves, and what became of every time.',
+    routes: / \/v1\/(jobs\/\{name\}\/schedules|schedules|away)/,
   },
   {
     name: 'Queues and workers',

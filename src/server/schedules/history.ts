@@ -1,0 +1,102 @@
+import type { ScheduleSpec } from '../../core/firing/spec.ts'
+import type { Reason } from '../../core/firing/occurrence.ts'
+import type { FireTimes } from '../../core/firing/plan.ts'
+import { publicId } from '../../core/ids.ts'
+import type { WireOccurrence } from '../../core/schedule-views.ts'
+import { formatTime } from '../../core/wire.ts'
+import type { OccurrenceRecord, RunRecord, ScheduleRecord } from '../../store/port.ts'
+import { holdingPause, timeOrNull } from './show-schedule.ts'
+
+/** A time nothing has become of yet, and what will keep it from becoming a run. */
+export interface OpenTime {
+  readonly nominalAt: number
+  readonly reason: Reason | null
+}
+
+/**
+ * The times in [from, until] that nothing has become of yet: those to come, and those that came and
+ * wait for somebody to fire them, or for the end of a pause.
+ */
+export function openTimes(
+  { next, pause, skipNominalAt }: ScheduleRecord,
+  times: FireTimes,
+  range: { readonly from: number; readonly until: number; readonly limit: number },
+  now: number,
+): OpenTime[] {
+  const { from, until, limit } = range
+  if (next.nominalAt === null) return []
+  // One that follows the end of a run has no other time before that run has ended.
+  const isAlone = times.afterFinish !== null
+  if (isAlone && next.nominalAt < from) return []
+  const held = holdingPause(pause, now)
+  const reasonOf = (at: number): Reason | null => {
+    if (held && (held.until === null || at <= held.until)) {
+      return held.byJob ? 'job_paused' : 'paused'
+    }
+    return at === skipNominalAt ? 'asked' : null
+  }
+  const found: OpenTime[] = []
+  let at = next.nominalAt >= from ? next.nominalAt : times.next(from - 1)
+  while (at !== null && at <= until && found.length < limit) {
+    found.push({ nominalAt: at, reason: reasonOf(at) })
+    at = isAlone ? null : times.next(at)
+  }
+  return found
+}
+
+export function showOpen({ nominalAt, reason }: OpenTime, now: number): WireOccurrence {
+  const time = formatTime(nominalAt, 'nominal_at')
+  const outcome = nominalAt > now ? 'planned' : 'due'
+  return { ...NOTHING_YET, nominal_at: time, until: time, count: 1, outcome, reason }
+}
+
+const NOTHING_YET = {
+  ...{ detail: null, run: null, run_state: null, other_run: null, late_ms: null },
+  ...{ started_at: null, finished_at: null, slow: null, overdue: null },
+} as const
+
+export function showRecord(
+  record: OccurrenceRecord,
+  {
+    spec,
+    times,
+    run,
+    now,
+  }: {
+    readonly spec: ScheduleSpec
+    readonly times: FireTimes | undefined
+    readonly run: RunRecord | undefined
+    readonly now: number
+  },
+): WireOccurrence {
+  const { nominalAt, untilAt, count, outcome, reason, detail, runId, otherRunId } = record
+  const fireAt = nominalAt + (times?.jitterOf(nominalAt) ?? 0)
+  return {
+    nominal_at: formatTime(nominalAt, 'nominal_at'),
+    until: formatTime(untilAt, 'until'),
+    ...{ count, outcome, reason, detail },
+    run: runId === null ? null : publicId('run', runId),
+    run_state: run?.state ?? null,
+    other_run: otherRunId === null ? null : publicId('run', otherRunId),
+    late_ms: runId === null ? null : Math.max(0, record.at - fireAt),
+    started_at: timeOrNull(run?.startedAt ?? null),
+    finished_at: timeOrNull(run?.finishedAt ?? null),
+    ...judged(spec, nominalAt, run, now),
+  }
+}
+
+/** Whether its run kept to what the schedule expects of it, so far. */
+function judged(
+  { expectMs, deadlineMs }: ScheduleSpec,
+  nominalAt: number,
+  run: RunRecord | undefined,
+  now: number,
+): Pick<WireOccurrence, 'slow' | 'overdue'> {
+  if (!run) return { slow: null, overdue: null }
+  const endedAt = run.finishedAt ?? now
+  const took = run.startedAt === null ? 0 : endedAt - run.startedAt
+  return {
+    slow: expectMs === undefined ? null : took > expectMs,
+    overdue: deadlineMs === undefined ? null : endedAt > nominalAt + deadlineMs,
+  }
+}

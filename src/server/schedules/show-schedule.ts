@@ -1,0 +1,77 @@
+import { decodeSpec } from '../../core/firing/spec.ts'
+import type { FireTimes } from '../../core/firing/plan.ts'
+import { publicId } from '../../core/ids.ts'
+import { writeSchedule } from '../../core/schedule-definition.ts'
+import type { RuleSource } from '../../core/schedule/index.ts'
+import type { ScheduleState, WireSchedule } from '../../core/schedule-views.ts'
+import { scheduleWords } from '../../core/schedule-words.ts'
+import { formatTime } from '../../core/wire.ts'
+import type { SchedulePause, ScheduleRecord } from '../../store/port.ts'
+import type { RuleBook } from './rule-book.ts'
+
+export interface Showing {
+  readonly rules: RuleBook
+  readonly now: number
+  jobName(id: number): string
+  nameOf(actor: number | null): string
+}
+
+/** A schedule as the API shows it. */
+export function showSchedule(record: ScheduleRecord, showing: Showing): WireSchedule {
+  const { name, version, error, pause } = record
+  const { rules, now } = showing
+  const spec = decodeSpec<RuleSource>(record.spec)
+  const understood = rules(record.spec)
+  return {
+    id: publicId('sch', record.id),
+    job: showing.jobName(record.jobId),
+    ...{ name, version },
+    definition: writeSchedule(spec),
+    words: scheduleWords(spec.rule),
+    state: stateOf(record, now),
+    next: timeOrNull(understood.ok ? nextRunAt(record, understood.times, now) : null),
+    last: timeOrNull(record.lastNominalAt),
+    skipping: timeOrNull(record.skipNominalAt),
+    paused: holdingPause(pause, now) && showPause(pause as SchedulePause),
+    error,
+    declared: spec.declared ?? false,
+    updated_at: formatTime(record.updatedAt, 'updated_at'),
+    updated_by: showing.nameOf(record.updatedBy),
+  }
+}
+
+/** The pause that keeps it now; one that is over only waits to be written down. */
+export function holdingPause(pause: SchedulePause | null, now: number): SchedulePause | null {
+  if (!pause || pause.resumedAt !== null) return null
+  return pause.until !== null && pause.until <= now ? null : pause
+}
+
+export function stateOf({ next, pause, error }: ScheduleRecord, now: number): ScheduleState {
+  if (error !== null) return 'error'
+  if (holdingPause(pause, now)) return 'paused'
+  return next.nominalAt === null && next.lookAt === null ? 'ended' : 'active'
+}
+
+/** The next time that shall become a run, as far as anybody knows. */
+export function nextRunAt(record: ScheduleRecord, times: FireTimes, now: number): number | null {
+  const { skipNominalAt, error } = record
+  let { nominalAt } = record.next
+  if (nominalAt === null || error !== null) return null
+  const pause = holdingPause(record.pause, now)
+  if (pause && pause.until === null) return null
+  if (pause?.until && nominalAt <= pause.until) nominalAt = times.next(pause.until)
+  return nominalAt !== null && nominalAt === skipNominalAt ? times.next(nominalAt) : nominalAt
+}
+
+export function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatTime(ms, 'time')
+}
+
+function showPause({ at, until, reason, byJob }: SchedulePause): WireSchedule['paused'] {
+  return {
+    since: formatTime(at, 'since'),
+    until: timeOrNull(until),
+    reason,
+    by_job: byJob,
+  }
+}
