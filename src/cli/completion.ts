@@ -31,7 +31,7 @@ compdef _punctual punctual
 }
 
 const RUNS = ['show', 'logs', 'why', 'wait', 'cancel', 'retry']
-const JOBS = ['run', 'pause', 'resume']
+const JOBS = ['run', 'pause', 'resume', 'schedules', 'next', 'history', 'skip']
 const ASK_RUNS = 'punctual runs -n 20 -o name 2>/dev/null'
 const ASK_JOBS = 'punctual ls -o name 2>/dev/null'
 

@@ -3,10 +3,14 @@ import { type Cli, createCli } from './cli.ts'
 import { administrationCommands } from './commands/administration.ts'
 import { helpingCommands } from './commands/helping.ts'
 import { lookingCommands } from './commands/looking.ts'
+import { historyCommands } from './commands/history.ts'
+import { pausingCommands } from './commands/pausing.ts'
 import { queueCommands } from './commands/queues.ts'
 import { runningCommands } from './commands/running.ts'
+import { schedulingCommands } from './commands/scheduling.ts'
 import { secretCommands } from './commands/secrets.ts'
 import { steeringCommands } from './commands/steering.ts'
+import { timetableCommands } from './commands/timetable.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 import { EXIT } from './exit-codes.ts'
 import { FORMATS, printOne } from './output.ts'
@@ -48,6 +52,7 @@ const EXAMPLES = `
 Try:
   punctual up                          a server and a worker, here
   punctual exec -- echo hello          a command on a worker
+  punctual every '15 minutes' -- date    again and again
   punctual runs state:failed since:24h
   punctual why @last`
 
@@ -74,10 +79,14 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
   addStarters(program, cli)
   program.commandsGroup('Run:')
   runningCommands(program, cli)
+  schedulingCommands(program, cli)
   program.commandsGroup('Look:')
   lookingCommands(program, cli)
+  timetableCommands(program, cli)
+  historyCommands(program, cli)
   program.commandsGroup('Steer:')
   steeringCommands(program, cli)
+  pausingCommands(program, cli)
   program.commandsGroup('Administer:')
   queueCommands(program, cli)
   administrationCommands(program, cli)

@@ -99,3 +99,8 @@ function checked(url: string): string {
     hint: 'Addresses look like http://127.0.0.1:7420.',
   })
 }
+
+/** Whether it is on this machine: then its workers know directories that people name here. */
+export function isHere(url: string): boolean {
+  return /^(?:127\.|localhost$|\[::1\]$)/.test(new URL(url).hostname)
+}

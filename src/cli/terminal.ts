@@ -13,6 +13,8 @@ export interface Terminal {
   readonly columns: number
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
+  /** On whose clocks this person lives. */
+  readonly zone: string
   /** Resolves with the next Ctrl-C. Until somebody asks, one ends the program. */
   nextInterrupt(): Promise<void>
   /** Asks for one key; only where there is a person. */

@@ -3,6 +3,7 @@ import type { Clock, Random } from '../core/clock.ts'
 import { PunctualError } from '../core/errors.ts'
 import type { SchedulerClient } from '../core/protocol.ts'
 import { createHttpClient } from './http-client.ts'
+import { createScheduleClient, type ScheduleClient } from './schedules.ts'
 import { systemClock, systemRandom } from './system-clock.ts'
 import { createTransport } from './transport.ts'
 
@@ -20,6 +21,7 @@ export interface ConnectOptions {
 }
 
 export interface Client extends SchedulerClient {
+  readonly schedules: ScheduleClient
   /** Lets calls under way end, then closes the connections. Idle ones keep no process alive. */
   close(): Promise<void>
 }
@@ -37,7 +39,11 @@ export function connect(options: ConnectOptions): Client {
     ...(project === undefined ? {} : { 'punctual-project': project }),
   }
   const transport = createTransport({ urls, headers, dispatcher, clock, random })
-  return { ...createHttpClient(transport), close: transport.close }
+  return {
+    ...createHttpClient(transport),
+    schedules: createScheduleClient(transport),
+    close: transport.close,
+  }
 }
 
 function parseUrl(text: string): URL {

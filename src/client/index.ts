@@ -1,6 +1,7 @@
 /** What users import as `punctual/client`. */
 export { CallError } from './call-error.ts'
 export { connect, type Client, type ConnectOptions } from './connect.ts'
+export type { OccurrenceQuery, ScheduleClient, ScheduleQuery } from './schedules.ts'
 export { PunctualError, type ErrorCode } from '../core/errors.ts'
 export type {
   CancelAnswer,
@@ -11,5 +12,14 @@ export type {
   Submission,
   SubmitAnswer,
 } from '../core/protocol.ts'
+export type { ScheduleDefinition } from '../core/schedule-definition.ts'
+export type {
+  WireAway,
+  WireNext,
+  WireOccurrence,
+  WirePreview,
+  WireSchedule,
+  WireScheduleWhy,
+} from '../core/schedule-views.ts'
 export type { Backoff, RetryPolicy } from '../core/retry.ts'
 export type { Cause, FinalState, RunState } from '../core/run-state.ts'

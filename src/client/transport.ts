@@ -3,7 +3,7 @@ import type { Clock, Random } from '../core/clock.ts'
 import { CallError, errorOfAnswer, errorOfConnection } from './call-error.ts'
 
 export interface Call {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body?: string
   readonly idempotencyKey?: string | undefined

@@ -249,6 +249,7 @@ export const WHY_CODES = [
   'not_due',
   'retry_back_off',
   'key_taken',
+  'overlap',
   'passing',
   'node_out_of_touch',
   'project_paused',

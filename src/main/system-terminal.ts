@@ -24,6 +24,9 @@ export function createSystemTerminal(): Terminal {
     columns: stdout.columns || Number(env['COLUMNS']) || Infinity,
     env,
     cwd: process.cwd(),
+    get zone() {
+      return new Intl.DateTimeFormat().resolvedOptions().timeZone
+    },
     nextInterrupt: () =>
       new Promise((resolve) => {
         process.once('SIGINT', () => resolve())

@@ -16,6 +16,7 @@ import type { ProgressBoard } from './progress.ts'
 import type { QueueBook } from './queue-book.ts'
 import type { LaneBoard } from './tick/lane-board.ts'
 import type { Watch } from './watch.ts'
+import { madeBy } from './schedules/made-by.ts'
 import { explain } from './why.ts'
 import { MOST_AHEAD } from './why-ready.ts'
 
@@ -118,6 +119,7 @@ export function createRunReading(deps: {
         mayPromise: deps.mayPromise(),
         isRoomKept: lane !== undefined && deps.board.isRoomKept(lane.id),
         wait: await store.waitOf({ runId: run.id, most: MOST_AHEAD }),
+        made: await madeBy(run, { store, catalog }),
         ...(lane ? await deps.queues.standingOf(lane) : { paused: null, rate: null }),
       })
       return { ...why, progress }

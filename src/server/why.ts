@@ -1,5 +1,6 @@
 import { formatDuration } from '../core/duration.ts'
 import { publicId } from '../core/ids.ts'
+import type { Reason } from '../core/firing/occurrence.ts'
 import type { Lane } from '../core/lane.ts'
 import type { Bucket, Rate } from '../core/rate.ts'
 import type { WhyCode, WireWhy, WireWorker } from '../core/views.ts'
@@ -13,6 +14,8 @@ export interface Surroundings {
   readonly mayPromise: boolean
   readonly lane: Lane | undefined
   readonly wait: WaitRecord | null
+  /** The schedule that made it, if one did. */
+  readonly made: MadeBy | null
   readonly workers: readonly WireWorker[]
   /** A worker of this node keeps its free slots for a run that needs more of them. */
   readonly isRoomKept: boolean
@@ -21,8 +24,16 @@ export interface Surroundings {
   readonly rate: { readonly rate: Rate; readonly bucket: Bucket } | null
 }
 
+export interface MadeBy {
+  readonly scheduleId: number
+  /** `etl/nightly`, or its id if it is deleted. */
+  readonly schedule: string
+  readonly nominalAt: number
+  readonly reason: Reason | null
+}
+
 /** Everything but what the run says itself. */
-type Reason = Omit<WireWhy, 'progress'>
+type Explanation = Omit<WireWhy, 'progress'>
 
 /** Why, what else is known, and what would change it. */
 export interface Because {
@@ -33,8 +44,9 @@ export interface Because {
 }
 
 /** One sentence that says why a run is where it is, and what would change that. Pure. */
-export function explain(run: RunRecord, around: Surroundings): Reason {
-  const { code, sentence, details = [], fixes = [] } = reasonOf(run, around)
+export function explain(run: RunRecord, around: Surroundings): Explanation {
+  const { code, sentence, details: known = [], fixes = [] } = reasonOf(run, around)
+  const details = [...known, ...whoseTime(around.made)]
   return { run: publicId('run', run.id), state: run.state, code, sentence, details, fixes }
 }
 
@@ -46,7 +58,9 @@ function reasonOf(run: RunRecord, around: Surroundings): Because {
     case 'scheduled':
       return whyScheduled(run, wait?.timerAt ?? run.dueAt ?? now, now)
     case 'blocked':
-      return whyBlocked(wait?.gate ?? null, waited)
+      return (
+        whyOverlapping(wait?.gate, around.made, waited) ?? whyBlocked(wait?.gate ?? null, waited)
+      )
     case 'ready':
       return whyReady(waited, around)
     case 'running':
@@ -77,6 +91,30 @@ function whyScheduled({ id, attempt }: RunRecord, timerAt: number, now: number):
   }
   const sentence = `Attempt ${attempt - 1} failed; the next one starts in ${left}.`
   return { code: 'retry_back_off', sentence, fixes }
+}
+
+/** Which time of which schedule it is the run of. */
+function whoseTime(made: MadeBy | null): string[] {
+  if (!made) return []
+  const { schedule, nominalAt, reason } = made
+  const late = reason === 'made_up' ? ', made up for after it was missed' : ''
+  return [`It is the run of ${schedule} for ${new Date(nominalAt).toISOString()}${late}.`]
+}
+
+/** Runs of a schedule that must not overlap pass a gate of their own, which nobody has to know of. */
+function whyOverlapping(
+  gate: GateRecord | null | undefined,
+  made: MadeBy | null,
+  waited: string,
+): Because | null {
+  if (!gate || !made || !gate.name.endsWith(publicId('sch', made.scheduleId))) return null
+  const [before] = gate.heldBy.map((runId) => publicId('run', runId))
+  if (before === undefined) return null
+  return {
+    code: 'overlap',
+    sentence: `It has waited ${waited} for ${before} to end: runs of ${made.schedule} do not overlap.`,
+    fixes: [`punctual why ${before}`, `punctual cancel ${before}`],
+  }
 }
 
 function whyBlocked(gate: GateRecord | null, waited: string): Because {

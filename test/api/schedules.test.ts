@@ -8,7 +8,7 @@ import type {
   WireSchedule,
   WireScheduleWhy,
 } from '../../src/core/schedule-views.ts'
-import type { WireJob, WirePage } from '../../src/core/views.ts'
+import type { WireJob, WirePage, WireWhy } from '../../src/core/views.ts'
 import type { WireRun } from '../../src/core/wire.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type OpenApi, openApi } from './open-api.ts'
@@ -253,4 +253,27 @@ test('whoever was away is told what did not simply fire', async (t) => {
   assert.deepEqual((await away('?since=2099-01-01T00:00:00Z')).schedules, [])
   await call('DELETE', `${AT}/1`)
   assert.equal((await away()).schedules[0]?.job, null)
+})
+
+test('a run says which time of which schedule it is, and what it waits for', async (t) => {
+  const { call } = await openWithJob(t, { every: '1s', name: 'often' })
+  const [first, second] = await waitFor(
+    async () => {
+      const { body } = await call<WirePage<WireOccurrence>>('GET', `${AT}/often/occurrences`)
+      const made = body.data.flatMap(({ run, nominal_at }) => (run ? [{ run, nominal_at }] : []))
+      return made.length >= 2 ? made : undefined
+    },
+    { what: 'two times to become runs' },
+  )
+  const why = async (id: string | undefined) =>
+    (await call<WireWhy>('GET', `/v1/runs/${id}/why`)).body
+  const ready = await why(first?.run)
+  assert.equal(ready.code, 'no_worker')
+  assert.deepEqual(ready.details, [`It is the run of etl/often for ${first?.nominal_at}.`])
+  const waiting = await why(second?.run)
+  assert.equal(waiting.code, 'overlap')
+  const sentence = `for ${first?.run} to end: runs of etl/often do not overlap.`
+  assert.ok(waiting.sentence.endsWith(sentence), waiting.sentence)
+  await call('DELETE', `${AT}/often`)
+  assert.match(String((await why(first?.run)).details[0]), /^It is the run of sch_\w{11} for /)
 })

@@ -14,6 +14,7 @@ export function createFakeTerminal(options: {
   isInteractive?: boolean
   columns?: number
   cwd?: string
+  zone?: string
   /** What is on standard input. */
   input?: string | undefined
 }): FakeTerminal {
@@ -33,6 +34,7 @@ export function createFakeTerminal(options: {
     columns: options.columns ?? 120,
     env: options.env,
     cwd: options.cwd ?? '/',
+    zone: options.zone ?? 'UTC',
     nextInterrupt: () =>
       new Promise((resolve) => {
         wake = resolve

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import { formatDuration } from '../../core/duration.ts'
 import { formatSize } from '../../core/size.ts'
+import type { WireScheduleWhy } from '../../core/schedule-views.ts'
 import type { WireAttempt, WireJob, WirePage, WireWhy } from '../../core/views.ts'
 import type { WireRun } from '../../core/wire.ts'
 import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
+import { findSchedule, schedulePath } from '../find-schedule.ts'
 import { findRun } from '../find-run.ts'
 import { printList, printOne, type Show } from '../output.ts'
 import type { Column } from '../table.ts'
@@ -60,17 +62,28 @@ export function lookingCommands(program: Command, cli: Cli): void {
 
   program
     .command('why')
-    .description('say why a run is where it is, and what would change that')
-    .argument('<run>', 'an id, the end of one, @last, @last-failed or <job>@last')
+    .description(
+      'say why a run is where it is, or a schedule does not fire, and what would change that',
+    )
+    .argument('<run>', 'an id, the end of one, @last, @last-failed, <job>@last, or JOB/SCHEDULE')
     .action(async (text: string, _options: object, command: Command) => {
       const calls = cli.calls(command)
+      if (text.includes('/')) return whySchedule(cli, command, text)
       const id = await findRun(calls, text)
       const why = await calls.call<WireWhy>('GET', `/v1/runs/${id}/why`)
       printOne(terminal, cli.format(command), why, {
         name: id,
-        people: () => describeWhy(terminal, why),
+        people: () => describeWhy(terminal, why, showState(terminal, why.state)),
       })
     })
+}
+
+async function whySchedule(cli: Cli, command: Command, text: string): Promise<void> {
+  const calls = cli.calls(command)
+  const path = schedulePath(await findSchedule(calls, text))
+  const why = await calls.call<WireScheduleWhy>('GET', `${path}/why`)
+  const people = () => describeWhy(cli.terminal, why, why.state)
+  printOne(cli.terminal, cli.format(command), why, { name: text, people })
 }
 
 async function listRuns(cli: Cli, command: Command, q: string, limit: string): Promise<void> {
@@ -172,9 +185,13 @@ function describeAttempt(terminal: Terminal, one: WireAttempt): string[] {
   )
 }
 
-function describeWhy(terminal: Terminal, why: WireWhy): string {
+function describeWhy(
+  terminal: Terminal,
+  why: Pick<WireWhy, 'sentence' | 'details' | 'fixes'>,
+  state: string,
+): string {
   const lines = [
-    ...beside(terminal, `${showState(terminal, why.state)}  `, why.sentence),
+    ...beside(terminal, `${state}  `, why.sentence),
     ...why.details.flatMap((detail) => beside(terminal, '  ', detail)),
     // Whole, so that they can be copied.
     ...why.fixes.map((fix) => `  fix:  ${harmless(fix)}`),

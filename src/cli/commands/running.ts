@@ -10,6 +10,7 @@ import { readJson } from '../read-json.ts'
 import { addRequestFlags, type RequestOptions } from '../request-flags.ts'
 import { type Format, printOne } from '../output.ts'
 import { type LogSearchOptions, searchLog } from '../search-log.ts'
+import { isHere } from '../server-address.ts'
 import type { ServerCalls } from '../server-calls.ts'
 import { harmless, showState } from '../terminal.ts'
 import { waitForRun } from '../wait-run.ts'
@@ -136,11 +137,6 @@ export function runningCommands(program: Command, cli: Cli): void {
       const id = await findRun(calls, text)
       finish(cli, cli.format(command), await waitForRun(id, { calls, terminal, timeout }))
     })
-}
-
-/** Directories of this machine mean something only to workers of this machine. */
-function isHere(url: string): boolean {
-  return /^(?:127\.|localhost$|\[::1\]$)/.test(new URL(url).hostname)
 }
 
 const NEVER = new AbortController().signal

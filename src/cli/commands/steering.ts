@@ -1,20 +1,11 @@
 import type { Command } from 'commander'
 import type { CancelAnswer, SubmitAnswer } from '../../core/protocol.ts'
 import type { Cli } from '../cli.ts'
-import { EXIT } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
 import { findRun } from '../find-run.ts'
-import { printList, printOne } from '../output.ts'
+import { printList } from '../output.ts'
 
-interface PauseOptions {
-  readonly queue?: string
-  readonly all?: true
-  readonly reason?: string
-}
-
-/** cancel, retry, pause, resume. */
+/** cancel, retry. */
 export function steeringCommands(program: Command, cli: Cli): void {
-  const { terminal } = cli
   const RUN = 'an id, the end of one, @last, @last-failed or <job>@last'
 
   program
@@ -43,26 +34,6 @@ export function steeringCommands(program: Command, cli: Cli): void {
         return { answer, name: answer.id, people: `${answer.id} is a retry of ${id}` }
       })
     })
-
-  for (const paused of [true, false]) {
-    const verb = paused ? 'pause' : 'resume'
-    const command = program
-      .command(verb)
-      .description(paused ? 'stop a job, a queue or everything' : 'let it go on')
-      .argument('[job]', 'a job that is defined')
-      .option('--queue <name>', 'a queue')
-      .option('--all', 'all queues of the project')
-    if (paused) command.option('--reason <text>', 'why, for those who wonder')
-    command.action(async (job: string | undefined, options: PauseOptions, command_: Command) => {
-      const calls = cli.calls(command_)
-      const what = await setPaused(job, options, paused, (method, path, body) =>
-        calls.call(method, path, body),
-      )
-      const people = () => `${what} ${paused ? 'is paused' : 'goes on'}\n`
-      const name = job ?? options.queue ?? 'all'
-      printOne(terminal, cli.format(command_), { name, paused }, { name, people })
-    })
-  }
 }
 
 interface Done {
@@ -90,28 +61,4 @@ async function each(
       printList(terminal, asked, [...names.keys()], { nameOf, columns: [], empty: '' })
     }
   }
-}
-
-async function setPaused(
-  job: string | undefined,
-  { queue, all, reason }: PauseOptions,
-  paused: boolean,
-  call: (method: string, path: string, body?: object) => Promise<unknown>,
-): Promise<string> {
-  const given = [job, queue, all].filter((one) => one !== undefined)
-  if (given.length !== 1) {
-    throw new Failure('name one job, or --queue, or --all', { exitCode: EXIT.usage })
-  }
-  if (all) {
-    await call('PATCH', '/v1/queues', { paused })
-    return 'everything'
-  }
-  if (queue !== undefined) {
-    await call('PATCH', `/v1/queues/${encodeURIComponent(queue)}`, { paused })
-    return `the queue ${queue}`
-  }
-  const path = `/v1/jobs/${encodeURIComponent(job as string)}`
-  if (paused) await call('POST', `${path}/pause`, reason === undefined ? {} : { reason })
-  else await call('POST', `${path}/resume`)
-  return `the job ${job}`
 }

@@ -1,0 +1,177 @@
+import type { Command } from 'commander'
+import { formatDuration, parseDuration } from '../../core/duration.ts'
+import type {
+  WireAway,
+  WireAwaySchedule,
+  WireOccurrence,
+  WireSchedule,
+} from '../../core/schedule-views.ts'
+import type { Cli } from '../cli.ts'
+import { findSchedules } from '../find-schedule.ts'
+import { latestTimes, timesIn } from '../latest-times.ts'
+import { printList, printOne, type Show } from '../output.ts'
+import { readCount } from '../read-count.ts'
+import { readWhen } from '../read-when.ts'
+import { instantIn } from '../show-time.ts'
+import { table } from '../table.ts'
+import { harmless, paint, showState, type Terminal } from '../terminal.ts'
+
+/** One of the times of a job, with the schedule it is of. */
+interface Told extends WireOccurrence {
+  readonly schedule: string
+}
+
+interface RangeOptions {
+  readonly since: string
+  readonly until?: string
+  readonly limit: string
+}
+
+/** history, away: what became of times. */
+export function historyCommands(program: Command, cli: Cli): void {
+  const { terminal } = cli
+
+  program
+    .command('history')
+    .description('show the times of a schedule, planned and actual, and what became of each')
+    .argument('<schedule>', 'JOB, or JOB/SCHEDULE for one of several')
+    .option('--since <time>', 'from when on: 24h for a day ago, or a time', '24h')
+    .option('--until <time>', 'until when; now and the few times to come if absent')
+    .option('-n, --limit <count>', 'the last so many', '20')
+    .action(async (text: string, options: RangeOptions, command: Command) => {
+      const calls = cli.calls(command)
+      const schedules = await findSchedules(calls, text)
+      const now = terminal.now()
+      const from = await timeBefore(options.since, terminal, '--since')
+      const until = options.until && (await readWhen(options.until, terminal, '--until'))
+      const most = readCount(options.limit, '--limit')
+      const told: Told[] = []
+      for (const schedule of schedules) {
+        const past = await latestTimes(calls, schedule, { from, until: until || now, most })
+        const soon = { from: now + 1, until: now + YEAR_MS, most: FEW }
+        const next = until ? [] : await timesIn(calls, schedule, soon)
+        told.push(...[...past, ...next].map((one) => ({ schedule: schedule.name, ...one })))
+      }
+      told.sort((a, b) => (a.nominal_at < b.nominal_at ? -1 : 1))
+      printList(terminal, cli.format(command), told, timesOf(terminal, schedules))
+    })
+
+  program
+    .command('away')
+    .description('sum up what did not simply fire while you were away')
+    .option('--since <time>', 'since when: 24h for a day ago, or a time', '24h')
+    .action(async ({ since }: { since: string }, command: Command) => {
+      const query = new URLSearchParams({
+        since: new Date(await timeBefore(since, terminal, '--since')).toISOString(),
+      })
+      const path = `/v1/away?${query.toString()}`
+      const away = await cli.calls(command).call<WireAway>('GET', path)
+      const people = () => describeAway(away, terminal)
+      printOne(terminal, cli.format(command), away, { name: String(away.schedules.length), people })
+    })
+}
+
+const YEAR_MS = 366 * 86_400_000
+/** Of those to come. */
+const FEW = 3
+
+/** `24h` is a day ago; anything else is a time. */
+async function timeBefore(text: string, terminal: Terminal, flag: string): Promise<number> {
+  const isLong = /^\d+(?:\.\d+)?[a-z]/.test(text)
+  return isLong ? terminal.now() - parseDuration(text, flag) : readWhen(text, terminal, flag)
+}
+
+const GLYPHS: Readonly<Record<WireOccurrence['outcome'], string>> = {
+  ...{ fired: '✔', delayed: '✔', blocked: '◷', due: '◷', planned: '◷' },
+  ...{ skipped: '⤼', merged: '⤼', missed: '◌' },
+}
+
+function timesOf(terminal: Terminal, schedules: readonly WireSchedule[]): Show<Told> {
+  const zones = new Map(schedules.map(({ name, definition }) => [name, definition.zone ?? 'UTC']))
+  const time = (text: string, schedule: string) =>
+    instantIn(text, zones.get(schedule) ?? 'UTC', terminal.now())
+  return {
+    nameOf: ({ nominal_at }) => nominal_at,
+    empty: 'It had no time to fire, and has none soon. When it does: punctual next',
+    columns: [
+      ...(schedules.length > 1
+        ? [{ title: 'SCHEDULE', show: ({ schedule }: Told) => schedule, gives: true }]
+        : []),
+      { title: 'TIME', show: ({ nominal_at, schedule }) => time(nominal_at, schedule) },
+      { title: 'OUTCOME', show: (told) => outcomeOf(told, terminal) },
+      { title: 'WHY', show: (told) => harmless(whyOf(told)), gives: true },
+      { title: 'LATE', show: ({ late_ms }) => (late_ms === null ? '-' : formatDuration(late_ms)) },
+      { title: 'RUN', show: ({ run, other_run }) => run ?? other_run ?? '-' },
+      {
+        title: 'STATE',
+        show: ({ run_state }) => (run_state === null ? '-' : showState(terminal, run_state)),
+      },
+    ],
+  }
+}
+
+function outcomeOf({ outcome, count }: WireOccurrence, terminal: Terminal): string {
+  const many = count === 1 ? '' : ` ×${count ?? 'many'}`
+  const text = `${GLYPHS[outcome]} ${outcome}${many}`
+  return outcome === 'missed' ? paint(terminal, 'red', text) : text
+}
+
+const REASONS: Readonly<Record<NonNullable<WireOccurrence['reason']>, string>> = {
+  late: 'no node was quick enough',
+  made_up: 'made up for',
+  overlap: 'another run had not ended',
+  asked: 'somebody asked for it',
+  paused: 'paused',
+  job_paused: 'its job is paused',
+  edited: 'the schedule was changed',
+  deleted: 'the schedule was deleted',
+  policy: 'missed ones are not made up for',
+  superseded: 'a later one was made up for',
+  too_old: 'too old to be made up for',
+  too_many: 'too many to be made up for',
+  cannot_start: 'no run could be made',
+}
+
+function whyOf({ reason, detail, slow, overdue }: WireOccurrence): string {
+  const said = [
+    ...(reason === null ? [] : [REASONS[reason]]),
+    ...(detail === null ? [] : [detail]),
+    ...(slow ? ['slow'] : []),
+    ...(overdue ? ['overdue'] : []),
+  ]
+  return said.join('; ') || '-'
+}
+
+function describeAway({ since, schedules, complete }: WireAway, terminal: Terminal): string {
+  const from = instantIn(since, terminal.zone, terminal.now())
+  if (schedules.length === 0) return `All that was to fire since ${from} did, in time.\n`
+  const sum = (field: 'missed' | 'made_up' | 'merged' | 'skipped' | 'late') =>
+    schedules.reduce((total, one) => total + one[field], 0)
+  const verdict =
+    `Since ${from}: ${sum('missed')} missed, ${sum('made_up')} made up for, ` +
+    `${sum('skipped')} skipped, ${sum('merged')} merged, ${sum('late')} late.`
+  const rest = complete ? [] : ['There was more than this; it is about the latest part.']
+  return [verdict, table(AWAY, schedules, terminal.columns), ...rest, ''].join('\n')
+}
+
+const count = (field: 'missed' | 'made_up' | 'skipped' | 'merged' | 'late') => ({
+  title: field.toUpperCase().replace('_', ' '),
+  show: (one: WireAwaySchedule) => String(one[field]),
+})
+
+const AWAY = [
+  {
+    title: 'SCHEDULE',
+    show: ({ job, name, id }: WireAwaySchedule) => (job === null ? id : `${job}/${name}`),
+    gives: true,
+  },
+  ...(['missed', 'made_up', 'skipped', 'merged', 'late'] as const).map(count),
+  {
+    title: 'WHY',
+    show: ({ reasons }: WireAwaySchedule) =>
+      Object.keys(reasons)
+        .map((reason) => REASONS[reason as keyof typeof REASONS])
+        .join(', '),
+    gives: true,
+  },
+]

@@ -1,0 +1,171 @@
+import type { Command } from 'commander'
+import { LIMITS, NAME } from '../../core/limits.ts'
+import type { WireNext, WirePreview, WireSchedule } from '../../core/schedule-views.ts'
+import { beside } from '../beside.ts'
+import type { Cli } from '../cli.ts'
+import { everyPage } from '../every-page.ts'
+import { findSchedule, jobPath, readTarget, schedulePath } from '../find-schedule.ts'
+import { printList, printOne, type Show } from '../output.ts'
+import { readCount } from '../read-count.ts'
+import { ruleOf } from '../rule-text.ts'
+import type { ServerCalls } from '../server-calls.ts'
+import { clockTime, distance, instantIn } from '../show-time.ts'
+import { table } from '../table.ts'
+import { paint, type Terminal } from '../terminal.ts'
+
+const TARGET = 'JOB, or JOB/SCHEDULE if it has several'
+const MOST = 10_000
+
+/** schedules, next, skip: what is to happen by itself, and when. */
+export function timetableCommands(program: Command, cli: Cli): void {
+  const { terminal } = cli
+
+  const schedules = program
+    .command('schedules')
+    .description('list schedules')
+    .argument('[job]', 'only of this job')
+    .action(async (job: string | undefined, _options: object, command: Command) => {
+      const query = job === undefined ? '' : `job=${encodeURIComponent(job)}`
+      const path = `/v1/schedules?${query}`
+      const data = await everyPage<WireSchedule>(cli.calls(command), path, MOST)
+      printList(terminal, cli.format(command), data, schedulesOf(terminal, job))
+    })
+
+  schedules
+    .command('rm')
+    .description('delete a schedule; what became of its times can still be read')
+    .argument('<schedule>', TARGET)
+    .action(async (text: string, _options: object, command: Command) => {
+      const calls = cli.calls(command)
+      const schedule = await findSchedule(calls, text)
+      await calls.call('DELETE', schedulePath(schedule))
+      const name = `${schedule.job}/${schedule.name}`
+      const people = () => `the schedule ${name} is deleted\n`
+      printOne(terminal, cli.format(command), { name, deleted: true }, { name, people })
+    })
+
+  program
+    .command('next')
+    .description('show what fires next: of all jobs, of one, or of a rule that is not kept')
+    .argument('[job]', "a job, or a rule such as 'weekdays at 09:05'")
+    .option('-n, --count <count>', 'how many times', '5')
+    .option('--zone <zone>', 'for a rule: on whose clocks; yours if absent')
+    .action(async (what: string | undefined, options: NextOptions, command: Command) => {
+      if (what !== undefined && !isName(what)) return preview(cli, command, what, options)
+      const data = await nextTimes(cli.calls(command), what, readCount(options.count, '--count'))
+      printList(terminal, cli.format(command), data, nextOf(terminal, what))
+    })
+
+  program
+    .command('skip')
+    .description('keep a schedule from firing once, the next time')
+    .argument('<schedule>', TARGET)
+    .action(async (text: string, _options: object, command: Command) => {
+      const calls = cli.calls(command)
+      const found = await findSchedule(calls, text)
+      const schedule = await calls.call<WireSchedule>('POST', `${schedulePath(found)}/skip`)
+      const name = `${schedule.job}/${schedule.name}`
+      const people = () =>
+        `${name} skips ${timeOf(schedule, 'skipping', terminal)}${then(schedule, terminal)}\n`
+      printOne(terminal, cli.format(command), schedule, { name, people })
+    })
+}
+
+interface NextOptions {
+  readonly count: string
+  readonly zone?: string
+}
+
+async function nextTimes(
+  calls: ServerCalls,
+  what: string | undefined,
+  count: number,
+): Promise<WireNext[]> {
+  const { job, schedule } = what === undefined ? {} : readTarget(what)
+  const limit = schedule === undefined ? Math.min(count, LIMITS.pageSize) : LIMITS.pageSize
+  const query = new URLSearchParams({ limit: String(limit), ...(job && { job }) })
+  const path = `/v1/schedules/next?${query.toString()}`
+  const { data } = await calls.call<{ data: WireNext[] }>('GET', path)
+  // Nothing to come, or nothing there: whoever mistyped a name is told.
+  if (data.length === 0 && job !== undefined) await calls.call('GET', jobPath(job))
+  return data.filter((one) => schedule === undefined || one.schedule === schedule).slice(0, count)
+}
+
+/** Rules have blanks or signs; what could be a name is one. */
+function isName(text: string): boolean {
+  return text.split('/').length <= 2 && text.split('/').every((part) => NAME.test(part))
+}
+
+async function preview(
+  cli: Cli,
+  command: Command,
+  rule: string,
+  { count, zone = cli.terminal.zone }: NextOptions,
+): Promise<void> {
+  const { terminal } = cli
+  const body = { ...ruleOf(rule), zone, count: readCount(count, '--count') }
+  const shown = await cli.calls(command).call<WirePreview>('POST', '/v1/schedules/preview', body)
+  const people = () => {
+    const times = table(
+      [
+        { title: 'WHEN', show: ({ local }) => clockTime(local, terminal.now()) },
+        { title: 'IN', show: ({ at }) => distance(at, terminal.now()) },
+      ],
+      shown.next,
+      terminal.columns,
+    )
+    const changes = shown.clock_changes.filter(({ effect }) => effect !== 'none')
+    const notes = changes.flatMap(({ sentence }) => beside(terminal, '  clocks:  ', sentence))
+    return [paint(terminal, 'bold', shown.words), times, ...notes, ''].join('\n')
+  }
+  printOne(terminal, cli.format(command), shown, { name: shown.words, people })
+}
+
+const STATES = { active: 'on', paused: 'paused', ended: 'over', error: 'broken' } as const
+
+function schedulesOf(terminal: Terminal, job: string | undefined): Show<WireSchedule> {
+  const whose = job === undefined ? 'No schedules yet.' : `The job ${job} has no schedules.`
+  return {
+    nameOf: ({ job: of, name }) => `${of}/${name}`,
+    empty: `${whose} Try: punctual every '15 minutes' ${job ?? '-- date'}`,
+    columns: [
+      { title: 'SCHEDULE', show: ({ job: of, name }) => `${of}/${name}`, gives: true },
+      {
+        title: 'STATE',
+        show: ({ state }) => (state === 'active' ? 'on' : paint(terminal, 'yellow', STATES[state])),
+      },
+      { title: 'NEXT', show: (schedule) => timeOf(schedule, 'next', terminal) },
+      {
+        title: 'IN',
+        show: ({ next }) => (next === null ? '-' : distance(next, terminal.now()).slice(3)),
+      },
+      { title: 'WHEN', show: ({ words }) => words, gives: true },
+    ],
+  }
+}
+
+function nextOf(terminal: Terminal, what: string | undefined): Show<WireNext> {
+  return {
+    nameOf: ({ job, schedule }) => `${job}/${schedule}`,
+    empty:
+      what === undefined
+        ? "Nothing is to fire. Try: punctual every '15 minutes' -- date"
+        : `Nothing of ${what} is to fire. Its schedules: punctual schedules ${readTarget(what).job}`,
+    columns: [
+      { title: 'TIME', show: ({ local }) => clockTime(local, terminal.now()) },
+      { title: 'IN', show: ({ at }) => distance(at, terminal.now()).replace(/^in /, '') },
+      { title: 'SCHEDULE', show: ({ job, schedule }) => `${job}/${schedule}`, gives: true },
+      { title: 'WHEN', show: ({ words }) => words, gives: true },
+    ],
+  }
+}
+
+function timeOf(schedule: WireSchedule, which: 'next' | 'skipping', terminal: Terminal): string {
+  const { zone = 'UTC' } = schedule.definition
+  const time = schedule[which]
+  return time === null ? '-' : instantIn(time, zone, terminal.now())
+}
+
+function then(schedule: WireSchedule, terminal: Terminal): string {
+  return schedule.next === null ? '' : ` and fires ${timeOf(schedule, 'next', terminal)}`
+}

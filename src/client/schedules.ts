@@ -1,0 +1,93 @@
+import type { SubmitAnswer } from '../core/protocol.ts'
+import type { ScheduleDefinition } from '../core/schedule-definition.ts'
+import type {
+  ScheduleState,
+  WireAway,
+  WireNext,
+  WireOccurrence,
+  WirePreview,
+  WireSchedule,
+  WireScheduleWhy,
+} from '../core/schedule-views.ts'
+import type { WirePage } from '../core/views.ts'
+import type { Call, Transport } from './transport.ts'
+
+/** Schedules of jobs: when they run by themselves, and what became of every time. */
+export interface ScheduleClient {
+  /** Makes it, or replaces what it says: safe to repeat, with every deployment. */
+  put(job: string, name: string, definition: ScheduleDefinition): Promise<WireSchedule>
+  get(job: string, name: string): Promise<WireSchedule>
+  list(query?: ScheduleQuery): Promise<WirePage<WireSchedule>>
+  delete(job: string, name: string): Promise<void>
+  pause(
+    job: string,
+    name: string,
+    pause?: { readonly until?: string; readonly reason?: string },
+  ): Promise<WireSchedule>
+  resume(job: string, name: string): Promise<WireSchedule>
+  /** The next time shall become no run. */
+  skip(job: string, name: string): Promise<WireSchedule>
+  /** A run like those it makes, now. With a key it is safe to repeat. */
+  run(job: string, name: string, idempotencyKey?: string): Promise<SubmitAnswer>
+  /** Planned against actual. */
+  occurrences(job: string, name: string, range?: OccurrenceQuery): Promise<WirePage<WireOccurrence>>
+  why(job: string, name: string): Promise<WireScheduleWhy>
+  next(query?: { readonly job?: string; readonly limit?: number }): Promise<readonly WireNext[]>
+  /** What a definition would do. Nothing is stored. */
+  preview(definition: ScheduleDefinition, count?: number): Promise<WirePreview>
+  /** What did not simply fire since a time, or for a day. */
+  away(since?: string): Promise<WireAway>
+}
+
+export interface ScheduleQuery {
+  readonly job?: string
+  readonly state?: ScheduleState
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export interface OccurrenceQuery {
+  readonly from?: string
+  readonly until?: string
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export function createScheduleClient(transport: Transport): ScheduleClient {
+  const call = async <T>(method: Call['method'], path: string, body?: object, key?: string) => {
+    const mayRepeat = method === 'GET' || method === 'PUT' || key !== undefined
+    const text = body === undefined ? {} : { body: JSON.stringify(body) }
+    return (await transport.call({ method, path, ...text, mayRepeat, idempotencyKey: key })) as T
+  }
+
+  return {
+    put: (job, name, definition) => call('PUT', pathOf(job, name), definition),
+    get: (job, name) => call('GET', pathOf(job, name)),
+    list: (query = {}) => call('GET', `/v1/schedules${search(query)}`),
+    delete: (job, name) => call('DELETE', pathOf(job, name)),
+    pause: (job, name, pause = {}) => call('POST', `${pathOf(job, name)}/pause`, pause),
+    resume: (job, name) => call('POST', `${pathOf(job, name)}/resume`, {}),
+    skip: (job, name) => call('POST', `${pathOf(job, name)}/skip`, {}),
+    run: (job, name, key) => call('POST', `${pathOf(job, name)}/run`, {}, key),
+    occurrences: (job, name, range = {}) =>
+      call('GET', `${pathOf(job, name)}/occurrences${search(range)}`),
+    why: (job, name) => call('GET', `${pathOf(job, name)}/why`),
+    next: async (query = {}) =>
+      (await call<{ data: WireNext[] }>('GET', `/v1/schedules/next${search(query)}`)).data,
+    preview: (definition, count) =>
+      call('POST', '/v1/schedules/preview', count ? { ...definition, count } : definition),
+    away: (since) => call('GET', `/v1/away${search({ since })}`),
+  }
+}
+
+function pathOf(job: string, name: string): string {
+  return `/v1/jobs/${encodeURIComponent(job)}/schedules/${encodeURIComponent(name)}`
+}
+
+function search(query: object): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value))
+  }
+  return parameters.size === 0 ? '' : `?${parameters.toString()}`
+}

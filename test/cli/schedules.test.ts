@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { runProgram } from '../../src/cli/program.ts'
+import type { WireOccurrence, WireSchedule } from '../../src/core/schedule-views.ts'
+import type { WireJob } from '../../src/core/views.ts'
+import type { WireRun } from '../../src/core/wire.ts'
+import { openApi, ROOT_TOKEN } from '../api/open-api.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { createFakeTerminal } from './fake-terminal.ts'
+
+async function open(t: TestContext) {
+  const api = await openApi(t)
+  const env = { PUNCTUAL_SERVER: api.url, PUNCTUAL_TOKEN: ROOT_TOKEN }
+  const options = { env, isInteractive: false, columns: 100, cwd: '/tmp', zone: 'Europe/Athens' }
+  const run = async (...argv: string[]) => {
+    const terminal = createFakeTerminal(options)
+    const code = await runProgram(argv, { terminal, version: '9.9.9', addStarters: () => {} })
+    return { code, ...terminal.written }
+  }
+  const json = async <T>(...argv: string[]) => {
+    const { code, out, err } = await run(...argv, '-o', 'json')
+    assert.equal(code, 0, err)
+    return JSON.parse(out) as T
+  }
+  return { api, run, json }
+}
+
+/** `Sat 15 Nov 02:00 +02:00`, with a year if it is not this one. */
+const TIME = String.raw`[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2}(?: \d{4})? \d\d:\d\d(?::\d\d)? \+0[23]:00`
+
+test('a command runs again and again, as a job of its own name', async (t) => {
+  const { api, run } = await open(t)
+  const made = await run('every', '15 minutes', '--', '/opt/bin/nightly etl.sh', '--full')
+  assert.match(
+    made.out,
+    new RegExp(String.raw`^nightly-etl\.sh/1  every 15 minutes, Europe/Athens
+  next  ${TIME} \(in \d+m?.*\)
+$`),
+  )
+  const { body } = await api.call<WireJob>('GET', '/v1/jobs/nightly-etl.sh')
+  assert.deepEqual(
+    [body.definition.argv, body.definition.cwd],
+    [['/opt/bin/nightly etl.sh', '--full'], '/tmp'],
+  )
+  const again = await run('every', '5m', '--', '/usr/bin/nightly-etl.sh')
+  assert.equal(again.code, 9)
+  assert.match(
+    again.err,
+    /is defined already\n {2}help: {2}Call the new one something else with --job/,
+  )
+  const other = await run('every', '5m', '--job', 'other', '-o', 'json', '--', 'true')
+  const { job, words } = JSON.parse(other.out) as WireSchedule
+  assert.deepEqual([job, words], ['other', 'every 5m'])
+})
+
+test('a job gets schedules in words or as cron; the same time twice is one of them', async (t) => {
+  const { api, run, json } = await open(t)
+  await api.call('PUT', '/v1/jobs/etl', { body: { run: 'true' } })
+  const flags = ['--overlap', 'skip', '--missed', 'all', '--jitter', '2m', '--deadline', '3h']
+  const first = await json<WireSchedule>(
+    'every',
+    'weekdays at 09:05',
+    'etl',
+    ...flags,
+    '-i',
+    '{"a":1}',
+  )
+  assert.deepEqual([first.name, first.version], ['1', 1])
+  assert.deepEqual(first.definition, {
+    ...{ every: 'weekdays at 09:05', zone: 'Europe/Athens', jitter: '2m', overlap: 'skip' },
+    ...{ dst: { gap: 'run-after', repeat: 'first' }, deadline: '3h', input: { a: 1 } },
+    missed: { policy: 'all', max_age: '1d', max_count: 100 },
+  })
+  const cron = ['every', '0 9 * * 1-5', 'etl', '--zone', 'UTC', '--end', '2099-01-01T00:00Z']
+  assert.equal((await json<WireSchedule>(...cron)).name, '2')
+  const same = await json<WireSchedule>(...cron, '--overlap', 'allow')
+  assert.deepEqual([same.name, same.version, same.definition.overlap], ['2', 2, 'allow'])
+  assert.equal((await json<WireSchedule>('every', '@hourly', 'etl/hourly')).name, 'hourly')
+
+  const list = await run('schedules')
+  assert.match(list.out, /^SCHEDULE +STATE +NEXT +IN +WHEN\n/)
+  assert.match(list.out, new RegExp(`\netl/1 +on +${TIME} +\\S.* weekdays at 09:05, Europe/At`))
+  assert.equal((await run('schedules', 'etl', '-o', 'name')).out, 'etl/1\netl/2\netl/hourly\n')
+  assert.match(
+    (await run('schedules', 'rm', 'etl')).err,
+    /Say which: etl\/1, etl\/2, etl\/hourly\./,
+  )
+  assert.equal((await run('schedules', 'rm', 'etl/2')).out, 'the schedule etl/2 is deleted\n')
+  assert.equal((await run('schedules', 'rm', 'etl/2')).code, 6)
+})
+
+test('what cannot be a schedule is told with what would be right', async (t) => {
+  const { api, run } = await open(t)
+  await api.call('PUT', '/v1/jobs/etl', { body: { run: 'true' } })
+  const zone = await run('every', '@daily', 'etl', '--zone', 'Europe/Athen')
+  assert.deepEqual([zone.code, zone.out], [2, ''])
+  assert.equal(
+    zone.err,
+    `✖ zone: "Europe/Athen" is not the name of a zone
+  help:  Did you mean Europe/Athens?
+  code:  invalid_schedule
+`,
+  )
+  const never = await run('every', '0 0 30 2 *', 'etl', '-o', 'json')
+  const problem = JSON.parse(never.err) as Record<string, unknown>
+  assert.deepEqual([problem['code'], problem['field']], ['invalid_schedule', 'cron'])
+  for (const [argv, code] of [
+    [['every'], 2],
+    [['every', '5m'], 2],
+    [['every', '5m', 'etl', 'now'], 2],
+    [['every', 'now and then', 'etl'], 2],
+    [['every', '5m', 'nobody'], 6],
+    [['every', '5m', 'etl/a/b'], 2],
+    [['at', 'yesterday', '--', 'true'], 2],
+    [['at', '2020-01-01T09:00', '--', 'true'], 2],
+    [['at', 'tomorrow 09:00'], 2],
+    [['next', '61 * * * *'], 2],
+    [['next', 'nobody'], 6],
+    [['next', 'etl', '-n', '0'], 2],
+    [['skip', 'etl'], 6],
+    [['history', 'nobody'], 6],
+    [['history', 'etl', '--since', 'soon'], 6],
+    [['away', '--since', 'once upon a time'], 2],
+    [['pause', 'etl/1'], 6],
+    [['pause', '--queue', 'q', '--until', 'tomorrow 09:00'], 2],
+    [['why', 'etl/1'], 6],
+  ] as const) {
+    const done = await run(...argv)
+    assert.equal(done.code, code, `${argv.join(' ')}: ${done.err}`)
+  }
+})
+
+test('a command runs once, at a time to come', async (t) => {
+  const { api, run } = await open(t)
+  const done = await run('at', 'tomorrow 09:00', '--', 'echo', 'hi')
+  const [, id] = new RegExp(String.raw`^(run_\w{11})  ${TIME} \(in .*\)\n$`).exec(done.out) ?? []
+  assert.match(done.out, / 09:00 \+0[23]:00 /)
+  const { body } = await api.call<WireRun>('GET', `/v1/runs/${id}`)
+  assert.equal(body.state, 'scheduled')
+  const later = await run('at', '2099-01-01T09:00', '-o', 'json', '--', 'true')
+  const { run_at } = JSON.parse(later.out) as { run_at: string }
+  assert.equal(run_at, '2099-01-01T07:00:00.000Z')
+  const soon = await run('at', 'in 2 hours', '--zone', 'UTC', '-o', 'name', '--', 'true')
+  assert.match(soon.out, /^run_\w{11}\n$/)
+})
+
+test('what fires next is told of all jobs, of one, and of a rule nobody keeps', async (t) => {
+  const { api, run, json } = await open(t)
+  assert.match((await run('next')).err, /^Nothing is to fire\. Try: punctual every/)
+  assert.match((await run('schedules')).err, /^No schedules yet\. Try: punctual every/)
+  for (const job of ['a', 'b']) {
+    await api.call('PUT', `/v1/jobs/${job}`, { body: { run: 'true', schedule: { every: '1h' } } })
+  }
+  assert.equal((await json<object[]>('next', '-n', '6')).length, 6)
+  const one = await run('next', 'b/1', '-n', '2')
+  assert.match(one.out, /^TIME +IN +SCHEDULE +WHEN\n(?:.* b\/1 +every 1h\n){2}$/)
+  const rule = await run('next', '30 3 * * *', '-n', '2', '--zone', 'Europe/Athens')
+  const [words, titles, ...lines] = rule.out.split('\n')
+  assert.equal(words, 'every day at 03:30, Europe/Athens')
+  assert.match(String(titles), /^WHEN +IN$/)
+  assert.match(String(lines[0]), new RegExp(`^${TIME}  in `))
+  const notes = lines.slice(2).join(' ').replaceAll(/\s+/g, ' ')
+  assert.match(
+    notes,
+    /clocks: on \S+ clocks go from 03:00 to 04:00: what is between fires once, at 04:00\./,
+  )
+  assert.match(
+    notes,
+    /clocks: on \S+ clocks go from 04:00 to 03:00: what comes twice fires once, the first/,
+  )
+})
+
+test('a schedule is held for a while, skipped once, and says why it does not fire', async (t) => {
+  const { api, run, json } = await open(t)
+  const zone = 'Europe/Athens'
+  const schedule = [
+    { every: '1h', zone },
+    { every: '1d', name: 'daily', zone },
+  ]
+  await api.call('PUT', '/v1/jobs/etl', { body: { run: 'true', schedule } })
+  const held = await run('pause', 'etl/daily', '--until', '2099-01-01T09:00', '--reason', 'audit')
+  assert.equal(held.out, 'the schedule etl/daily is paused until Thu 1 Jan 2099 09:00 +02:00\n')
+  const why = await run('why', 'etl/daily')
+  assert.match(
+    why.out,
+    /^paused  It does not fire: it has been paused for \S+ until 2099-01-01T07:00:00\.000Z\.\n {2}The reason given: audit\n/,
+  )
+  assert.match(why.out, /fix: {2}punctual resume etl\/daily\n/)
+  const both = await run('pause', 'etl', '--until', '2099-01-01T09:00')
+  assert.match(both.out, /^each of etl\/1, etl\/daily is paused until /)
+  assert.equal((await run('resume', 'etl')).out, 'each of etl/1, etl/daily goes on\n')
+  assert.equal((await run('pause', 'etl')).out, 'the job etl is paused\n')
+  assert.match((await run('why', 'etl/1')).out, /because the job etl has been paused/)
+  assert.match((await run('schedules')).out, /etl\/1 +paused +- +- +every 1h/)
+  assert.equal((await run('resume', 'etl')).out, 'the job etl goes on\n')
+  assert.match((await run('why', 'etl/1')).out, /^active  It fires next in \S.*: every 1h\.\n$/)
+
+  assert.equal((await run('skip', 'etl')).code, 2)
+  const skipped = await run('skip', 'etl/1')
+  assert.match(skipped.out, new RegExp(`^etl/1 skips ${TIME} and fires ${TIME}\n$`))
+  const { skipping } = (await json<WireSchedule[]>('schedules', 'etl'))[0] as WireSchedule
+  assert.ok(skipping)
+})
+
+test('history tells every time, and away what did not simply fire', async (t) => {
+  const { api, run, json } = await open(t)
+  await api.startWorker()
+  assert.match((await run('away')).out, /^All that was to fire since .* did, in time\.\n$/)
+  const body = {
+    run: 'true',
+    schedule: { every: '1s', overlap: 'allow', expect: { duration: '1h' } },
+  }
+  await api.call('PUT', '/v1/jobs/tick', { body })
+  await run('skip', 'tick')
+  const times = await waitFor(
+    async () => {
+      const told = await json<WireOccurrence[]>('history', 'tick')
+      const ended = told.filter(({ run_state }) => run_state === 'succeeded')
+      return ended.length >= 2 ? told : undefined
+    },
+    { what: 'two runs of a schedule to end' },
+  )
+  assert.deepEqual(
+    [times[0]?.outcome, times[0]?.reason, times.at(-1)?.outcome],
+    ['skipped', 'asked', 'planned'],
+  )
+  const table = (await run('history', 'tick', '-n', '500')).out
+  assert.match(table, /^TIME +OUTCOME +WHY +LATE +RUN +STATE\n/)
+  assert.match(table, /⤼ skipped +somebody asked for it +- +- +-\n/)
+  assert.match(table, /✔ fired +- +\S+ +run_\w{11} +✔ succeeded\n/)
+  assert.match(table, /◷ planned +- +- +- +-\n$/)
+  const away = await run('away')
+  assert.match(away.out, /^Since .*: 0 missed, 0 made up for, 1 skipped, 0 merged, \d+ late\.\n/)
+  assert.match(away.out, /\ntick\/1 +0 +0 +1 +0 +\d+ +somebody asked for it/)
+})
