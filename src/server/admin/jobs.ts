@@ -86,6 +86,7 @@ export function createJobs(deps: {
       const text = encodeDefinition(definition)
       const { kind, version } = await store.putJob({
         ...{ projectId, name, definition: text, expect, audit },
+        owner: definition.owner ?? null,
       })
       if (kind === 'conflict') throw conflict(name, version, expect)
       definitions.forget(projectId, name)

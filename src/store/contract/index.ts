@@ -14,6 +14,7 @@ import { gatesCrowdContract } from './gates-crowd.ts'
 import { gatesPropertyContract } from './gates-property.ts'
 import { logsContract } from './logs.ts'
 import { nodesContract } from './nodes.ts'
+import { numberedJobsContract } from './numbered-jobs.ts'
 import { orphansContract } from './orphans.ts'
 import { outboxContract } from './outbox.ts'
 import { queriesContract } from './queries.ts'
@@ -51,6 +52,7 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['reading', queriesContract],
   ['logs', logsContract],
   ['definitions', definitionsContract],
+  ['jobs by number', numberedJobsContract],
   ['administration', administrationContract],
   ['blobs', blobsContract],
   ['webhooks', webhooksContract],

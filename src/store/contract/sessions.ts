@@ -182,4 +182,21 @@ export function sessionsContract(open: OpenStore): void {
       assert.equal(only(result?.adopted ?? []).session, session)
     }),
   )
+
+  test(
+    'what is written down of a session can be recalled: its last registration and what it holds',
+    inWorld(async (world) => {
+      assert.equal(await world.store.recallSession({ session: 987_654_321 }), null)
+      await adopt(world, { registration: 4 })
+      const recall = () => world.store.recallSession({ session: world.session })
+      const nothing = { registration: 4, project: 'default', held: [] }
+      assert.deepEqual(await recall(), nothing)
+      const leases = await running(world, 2)
+      const held = leases.map(({ runId, fence }) => ({ runId, fence }))
+      assert.deepEqual(await recall(), { ...nothing, held })
+      await world.store.loseSession({ session: world.session, registration: 4 })
+      await world.end(leases[0] as Lease)
+      assert.deepEqual(await recall(), { ...nothing, held: held.slice(1) })
+    }),
+  )
 }

@@ -10,6 +10,8 @@ export interface JobStore {
     projectId: number
     name: string
     definition: string
+    /** Whom the definition names as such: their jobs can be listed. */
+    owner?: string | null
     expect: number | null
     audit: AuditEntry
   }): Promise<{ readonly kind: 'put' | 'same' | 'conflict'; readonly version: number }>
@@ -34,6 +36,21 @@ export interface JobStore {
     after: string
     limit: number
   }): Promise<readonly JobRecord[]>
+  /** A job by its number, in whichever project; null if no definition of it is in force. */
+  findNumberedJob(input: { id: number }): Promise<NumberedJob | null>
+  /** Those of a project, newest first, numbers below `before`. */
+  listNumberedJobs(input: {
+    projectId: number
+    before: number
+    limit: number
+  }): Promise<readonly NumberedJob[]>
+  /** The same of those with this owner; with null, in all projects. */
+  listOwnedJobs(input: {
+    owner: string
+    projectId: number | null
+    before: number
+    limit: number
+  }): Promise<readonly NumberedJob[]>
   /** Newest first, versions below `before`. */
   jobVersions(input: {
     jobId: number
@@ -50,6 +67,12 @@ export interface JobRecord extends JobVersion {
   readonly id: number
   readonly name: string
   readonly paused: { readonly at: number; readonly reason: string | null } | null
+}
+
+export interface NumberedJob extends JobRecord {
+  readonly projectId: number
+  /** When it was first defined. */
+  readonly since: number
 }
 
 export interface JobVersion {

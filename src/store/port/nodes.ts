@@ -33,6 +33,8 @@ export interface NodeStore {
     offer?: string
     held: readonly { runId: number; fence: number }[]
   }): Promise<{ adopted: readonly Lease[]; unlisted: readonly Lease[] } | null>
+  /** What is written down of a session and the leases it has; null if it was never there. */
+  recallSession(input: { session: number }): Promise<RecalledSession | null>
   forgetSession(input: { session: number; registration: number }): Promise<void>
   /** It has not been heard of for a lease. It may come back; until then nobody lists it. */
   loseSession(input: { session: number; registration: number }): Promise<void>
@@ -54,6 +56,12 @@ export interface JoinedNode {
   /** No id at or below this may be minted in the slot. */
   readonly idFloor: number
   readonly now: number
+}
+
+export interface RecalledSession {
+  readonly registration: number
+  readonly project: string | null
+  readonly held: readonly { readonly runId: number; readonly fence: number }[]
 }
 
 export interface SessionRecord {

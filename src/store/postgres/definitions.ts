@@ -26,7 +26,7 @@ const ADD_VERSION = {
   added AS (
     INSERT INTO job_version (job_id, version, created_at, created_by, definition)
     SELECT $2::int, $3::int, now, $4::int, $5 FROM clock)
-  UPDATE job SET version = $3::int WHERE id = $2::int`,
+  UPDATE job SET version = $3::int, owner = $6 WHERE id = $2::int`,
 }
 const DROP_VERSION = {
   name: 'drop-job-version',
@@ -40,10 +40,11 @@ const SET_PAUSE = {
     FROM clock WHERE project_id = $2::int AND name = $3 AND version > 0
   RETURNING id`,
 }
+export const COLUMNS = `
+  job.id, job.name, job.version, job.paused_at AS "pausedAt", job.paused_reason AS "pausedReason",
+  v.definition, v.created_at AS "createdAt", v.created_by AS "createdBy"`
 const RECORD = `
-  SELECT job.id, job.name, job.version, job.paused_at AS "pausedAt",
-         job.paused_reason AS "pausedReason", v.definition, v.created_at AS "createdAt",
-         v.created_by AS "createdBy"
+  SELECT ${COLUMNS}
     FROM job JOIN job_version v ON v.job_id = job.id AND v.version = job.version`
 const FIND_DEFINITION = {
   name: 'find-definition',
@@ -79,7 +80,7 @@ interface InForce {
 
 export async function putJob(
   db: Database,
-  { projectId, name, definition, expect, audit }: Input<'putJob'>,
+  { projectId, name, definition, owner = null, expect, audit }: Input<'putJob'>,
 ): ReturnType<JobStore['putJob']> {
   // Before the transaction: a name is interned for good, whoever uses it.
   await internJobs(db, [{ projectId, name }])
@@ -88,7 +89,7 @@ export async function putJob(
     if (expect !== null && expect !== version) return { kind: 'conflict', version }
     if (version > 0 && current === definition) return { kind: 'same', version }
     const next = (latest ?? 0) + 1
-    await work.query(ADD_VERSION, [db.now(), id, next, audit.actor, definition])
+    await work.query(ADD_VERSION, [db.now(), id, next, audit.actor, definition, owner])
     await addAudit(work, db.now(), audit)
     return { kind: 'put', version: next }
   })
@@ -130,7 +131,7 @@ async function inForce(work: Work, projectId: number, name: string): Promise<InF
   return row
 }
 
-type RecordRow = Omit<JobRecord, 'paused'> & {
+export type RecordRow = Omit<JobRecord, 'paused'> & {
   readonly pausedAt: number | null
   readonly pausedReason: string | null
 }
@@ -171,6 +172,6 @@ export async function definitionsOf(
   return keys.map((_, index) => definitions.get(index + 1) ?? null)
 }
 
-function toRecord({ pausedAt, pausedReason, ...row }: RecordRow): JobRecord {
+export function toRecord<Row extends RecordRow>({ pausedAt, pausedReason, ...row }: Row) {
   return { ...row, paused: pausedAt === null ? null : { at: pausedAt, reason: pausedReason } }
 }

@@ -1,4 +1,4 @@
-import type { Lease, NodeStore, SessionRecord } from '../port.ts'
+import type { Lease, NodeStore, RecalledSession, SessionRecord } from '../port.ts'
 import { bigints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
 import { LEASE, WITH_SPEC } from './leases.ts'
@@ -40,6 +40,13 @@ const SESSION_LEASES = {
   SELECT ${LEASE}
     FROM (SELECT * FROM lease WHERE session = $1::bigint) l ${WITH_SPEC}
    ORDER BY l.run_id`,
+}
+const RECALL = {
+  name: 'recall-session',
+  text: `
+  SELECT s.registration, s.project, l.run_id AS "runId", l.fence
+    FROM session s LEFT JOIN lease l ON l.session = s.id
+   WHERE s.id = $1::bigint ORDER BY l.run_id`,
 }
 const FORGET = {
   name: 'forget-session',
@@ -89,6 +96,20 @@ export async function quarantineSession(
 export async function countNodes(db: Database): Promise<number> {
   const [row] = await read<{ alive: number }>(db.reading, COUNT_NODES)
   return row?.alive ?? 0
+}
+
+type RecalledRow = Omit<RecalledSession, 'held'> &
+  (RecalledSession['held'][number] | { readonly runId: null; readonly fence: null })
+
+export async function recallSession(
+  db: Database,
+  { session }: Input<'recallSession'>,
+): Promise<RecalledSession | null> {
+  const rows = await read<RecalledRow>(db.duty, RECALL, [session])
+  const [known] = rows
+  if (!known) return null
+  const held = rows.flatMap(({ runId, fence }) => (runId === null ? [] : [{ runId, fence }]))
+  return { registration: known.registration, project: known.project, held }
 }
 
 export async function listSessions(db: Database): Promise<SessionRecord[]> {

@@ -15,6 +15,7 @@ import * as logs from './logs.ts'
 import { maintain } from './maintain.ts'
 import { migrate } from './migrate.ts'
 import * as nodes from './nodes.ts'
+import * as numberedJobs from './numbered-jobs.ts'
 import * as outbox from './outbox.ts'
 import { promote } from './promote.ts'
 import { prune } from './prune.ts'
@@ -103,6 +104,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     loseSession: (input) => sessions.loseSession(db, input),
     quarantineSession: (input) => sessions.quarantineSession(db, input),
     listSessions: () => sessions.listSessions(db),
+    recallSession: (input) => sessions.recallSession(db, input),
     countNodes: () => sessions.countNodes(db),
 
     internProjects: (names) => catalog.internProjects(db, names),
@@ -135,6 +137,9 @@ function createStore(db: Database, version: string, connections: readonly Connec
     listDefinitions: (input) => definitions.listDefinitions(db, input),
     jobVersions: (input) => definitions.jobVersions(db, input),
     definitionsOf: (keys) => definitions.definitionsOf(db, keys),
+    findNumberedJob: (input) => numberedJobs.findNumberedJob(db, input),
+    listNumberedJobs: (input) => numberedJobs.listNumberedJobs(db, input),
+    listOwnedJobs: (input) => numberedJobs.listOwnedJobs(db, input),
 
     putQueue: (input) => queues.putQueue(db, input),
     listQueues: () => queues.listQueues(db),

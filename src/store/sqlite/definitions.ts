@@ -13,18 +13,19 @@ export const IN_FORCE = `
 const ADD_VERSION = `
   INSERT INTO job_version (job_id, version, created_at, created_by, definition)
   VALUES (?, ?, ?, ?, ?)`
-const SET_VERSION = `UPDATE job SET version = ? WHERE id = ?`
+const SET_VERSION = `UPDATE job SET version = ?, owner = ? WHERE id = ?`
 const DROP_VERSION = `
   UPDATE job SET version = 0, paused_at = NULL, paused_reason = NULL WHERE id = ?`
 const SET_PAUSE = `
   UPDATE job SET paused_at = ?, paused_reason = ?
    WHERE project_id = ? AND name = ? AND version > 0`
-const RECORD = `
+/** A job and the definition in force, with `more` columns. */
+export const selectJob = (more = ''): string => `
   SELECT job.id, job.name, job.version, job.paused_at AS pausedAt, job.paused_reason AS pausedReason,
-         v.definition, v.created_at AS createdAt, v.created_by AS createdBy
+         v.definition, v.created_at AS createdAt, v.created_by AS createdBy${more}
     FROM job JOIN job_version v ON v.job_id = job.id AND v.version = job.version`
-export const FIND_DEFINITION = `${RECORD} WHERE job.project_id = ? AND job.name = ?`
-export const DEFINITIONS_AFTER = `${RECORD}
+export const FIND_DEFINITION = `${selectJob()} WHERE job.project_id = ? AND job.name = ?`
+export const DEFINITIONS_AFTER = `${selectJob()}
    WHERE job.project_id = ? AND job.name > ? AND job.version > 0 ORDER BY job.name LIMIT ?`
 export const VERSIONS_BELOW = `
   SELECT version, definition, created_at AS createdAt, created_by AS createdBy FROM job_version
@@ -62,7 +63,7 @@ export function prepareDefinitions(
   const setPause = db.prepare(SET_PAUSE)
 
   return {
-    putJob({ projectId, name, definition, expect, audit: entry }, now) {
+    putJob({ projectId, name, definition, owner = null, expect, audit: entry }, now) {
       const known = inForce.get(projectId, name)
       const version = known?.version ?? 0
       if (expect !== null && expect !== version) return { kind: 'conflict', version }
@@ -70,7 +71,7 @@ export function prepareDefinitions(
       const [id] = known ? [known.id] : catalog.internJobs([{ projectId, name }])
       const next = (known?.latest ?? 0) + 1
       addVersion.run(id, next, now, entry.actor, definition)
-      setVersion.run(next, id)
+      setVersion.run(next, owner, id)
       audit(entry, now)
       return { kind: 'put', version: next }
     },
@@ -98,12 +99,17 @@ export function prepareDefinitions(
   }
 }
 
-type RecordRow = Omit<JobRecord, 'paused'> & {
+export type RecordRow = Omit<JobRecord, 'paused'> & {
   readonly pausedAt: number | null
   readonly pausedReason: string | null
 }
 
-export function prepareDefinitionQueries(db: Database): Sync<Omit<JobStore, keyof Changes>> {
+type Queries = Pick<
+  JobStore,
+  'findDefinition' | 'listDefinitions' | 'jobVersions' | 'definitionsOf'
+>
+
+export function prepareDefinitionQueries(db: Database): Sync<Queries> {
   const find = db.prepare<[number, string], RecordRow>(FIND_DEFINITION)
   const after = db.prepare<[number, string, number], RecordRow>(DEFINITIONS_AFTER)
   const below = db.prepare<[number, number, number], JobVersion>(VERSIONS_BELOW)
@@ -122,6 +128,6 @@ export function prepareDefinitionQueries(db: Database): Sync<Omit<JobStore, keyo
   }
 }
 
-function toRecord({ pausedAt, pausedReason, ...row }: RecordRow): JobRecord {
+export function toRecord<Row extends RecordRow>({ pausedAt, pausedReason, ...row }: Row) {
   return { ...row, paused: pausedAt === null ? null : { at: pausedAt, reason: pausedReason } }
 }

@@ -10,6 +10,7 @@ import { packedLogs } from './migrations/0007-packed-logs.ts'
 import { secrets } from './migrations/0008-secrets.ts'
 import { placement } from './migrations/0009-placement.ts'
 import { schedules } from './migrations/0010-schedules.ts'
+import { plainViews } from './migrations/0011-plain-views.ts'
 
 export interface Migration {
   readonly version: number
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   secrets,
   placement,
   schedules,
+  plainViews,
 ]
 
 const SET_VERSION = `

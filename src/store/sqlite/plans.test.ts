@@ -18,6 +18,7 @@ import * as keys from './keys.ts'
 import * as laneHeads from './lane-heads.ts'
 import * as leases from './leases.ts'
 import * as logs from './logs.ts'
+import * as numberedJobs from './numbered-jobs.ts'
 import * as outbox from './outbox.ts'
 import { pageSql } from './list-runs.ts'
 import * as promote from './promote.ts'
@@ -51,6 +52,7 @@ const MODULES = {
   laneHeads,
   leases,
   logs,
+  numberedJobs,
   outbox,
   promote,
   prune,

@@ -10,6 +10,7 @@ import { prepareDeliveryQueries } from './deliveries.ts'
 import { prepareOutboxQueries } from './outbox.ts'
 import { prepareWebhookQueries } from './webhooks.ts'
 import { prepareLogQueries } from './logs.ts'
+import { prepareNumberedJobs } from './numbered-jobs.ts'
 import { prepareQueueQueries } from './queues.ts'
 import { prepareScheduleQueries } from './schedule-queries.ts'
 import { prepareSecretQueries } from './secrets.ts'
@@ -64,6 +65,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     ...prepareSessionQueries(db),
     ...prepareLogQueries(db),
     ...prepareDefinitionQueries(db),
+    ...prepareNumberedJobs(db),
     ...prepareQueueQueries(db),
     ...prepareTokenQueries(db),
     ...prepareSecretQueries(db),

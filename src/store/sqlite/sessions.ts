@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { Lease, NodeStore, SessionRecord } from '../port.ts'
+import type { Lease, NodeStore, RecalledSession, SessionRecord } from '../port.ts'
 import { prepareOwners } from './leases.ts'
 import { LEASE_COLUMNS, type LeaseRow, toLease } from './lease-row.ts'
 
@@ -16,6 +16,9 @@ export const MOVE_LEASE = `
   UPDATE run SET node = ? WHERE id = ? AND status = 1 AND session = ? AND fence = ?`
 export const HELD_BY_SESSION = `
   SELECT ${LEASE_COLUMNS} FROM run WHERE status = 1 AND node = ? AND session = ? ORDER BY id`
+export const RECALL_SESSION = `SELECT registration, project FROM session WHERE id = ?`
+export const FENCES_OF_SESSION = `
+  SELECT id AS runId, fence FROM run WHERE status = 1 AND node = ? AND session = ? ORDER BY id`
 export const FORGET_SESSION = `DELETE FROM session WHERE id = ? AND registration = ?`
 
 /** Leases are few and have an index; sessions are counted in one pass over them. */
@@ -87,7 +90,15 @@ export function prepareSessions(db: Database): Sessions {
 export function prepareSessionQueries(db: Database) {
   const list = db.prepare<[], SessionRecord>(LIST_SESSIONS)
   const nodes = db.prepare<[], number>(COUNT_NODES).pluck()
+  const recall = db.prepare<[number], Omit<RecalledSession, 'held'>>(RECALL_SESSION)
+  const fences = db.prepare<[number, number], RecalledSession['held'][number]>(FENCES_OF_SESSION)
+  const owners = prepareOwners(db)
   return {
+    recallSession({ session }: { session: number }): RecalledSession | null {
+      const known = recall.get(session)
+      if (!known) return null
+      return { ...known, held: [...owners()].flatMap((owner) => fences.all(owner, session)) }
+    },
     listSessions: (): SessionRecord[] => list.all(),
     countNodes: (): number => nodes.get() ?? 0,
   }
