@@ -6,6 +6,8 @@ export interface NodeConfig {
   /** A worker session that was silent this long has lost its leases. */
   readonly leaseTtlMs: number
   readonly heartbeatMs: number
+  /** The same for a worker that speaks the plain protocol: any request of it counts. */
+  readonly plainTtlMs: number
   /** A node row that was not renewed this long may be declared dead by any other node. */
   readonly nodeTtlMs: number
   readonly nodeBeatMs: number
@@ -37,6 +39,7 @@ export const DEFAULT_CONFIG: NodeConfig = {
   name: 'node',
   leaseTtlMs: 10_000,
   heartbeatMs: 3_000,
+  plainTtlMs: 20_000,
   nodeTtlMs: 30_000,
   nodeBeatMs: 3_000,
   steadyMs: 30_000,

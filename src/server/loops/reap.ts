@@ -21,9 +21,9 @@ export function reapSessions(deps: {
 }): Step {
   const { clock, config, roster, membership, end } = deps
   return async () => {
-    const oldest = clock.mono() - config.leaseTtlMs - config.reapMarginMs
+    const nowMono = clock.mono()
     for (const session of [...roster.sessions.values()]) {
-      if (session.lastSeenMono >= oldest) continue
+      if (nowMono - session.lastSeenMono <= session.ttlMs + config.reapMarginMs) continue
       session.pending?.settle()
       await end(roster.remove(session), { kind: 'lost' }, membership.node)
       const { id, registration } = session

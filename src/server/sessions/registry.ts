@@ -29,7 +29,8 @@ export interface RegistryOptions {
 
 /** Workers come, stay by heartbeat, come back under the same id, and go. */
 export interface Registry {
-  register(hello: Hello, project: string): Promise<Welcome>
+  /** `ttlMs` is how long it may be silent, if not as long as others. */
+  register(hello: Hello, project: string, ttlMs?: number): Promise<Welcome>
   /** The session named in a request, or the error that tells the worker to register again. */
   find(session: string, registration: number, project: string): Session
   heartbeat(session: Session, message: Heartbeat): HeartbeatAnswer
@@ -54,7 +55,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   }
 
   return {
-    async register(hello, project) {
+    async register(hello, project, ttlMs = config.leaseTtlMs) {
       requirePromises(membership)
       const id =
         hello.session === undefined
@@ -93,6 +94,7 @@ export function createRegistry(options: RegistryOptions): Registry {
         name: hello.name,
         registration: hello.registration,
         offer,
+        ttlMs,
         mono: sentMono,
       })
       roster.add(session)
@@ -109,7 +111,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       const lost = held.filter(({ runId }) => !kept.has(runId))
       return {
         session: publicId('ses', id),
-        leaseTtlMs: config.leaseTtlMs,
+        leaseTtlMs: ttlMs,
         heartbeatMs: config.heartbeatMs,
         lost: lost.map(({ runId }) => publicId('run', runId)),
       }

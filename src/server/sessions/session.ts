@@ -33,6 +33,8 @@ export interface Session {
   readonly name: string
   readonly registration: number
   readonly offer: Offer
+  /** Silent for longer than this, it has lost its leases. */
+  readonly ttlMs: number
   readonly leases: Map<number, HeldLease>
   /** Grants the worker has not confirmed: every answer carries them until it does. */
   readonly unconfirmed: Map<number, HeldLease>
@@ -57,6 +59,7 @@ export function createSession(input: {
   name: string
   registration: number
   offer: Offer
+  ttlMs: number
   mono: number
 }): Session {
   return {
@@ -65,6 +68,7 @@ export function createSession(input: {
     name: input.name,
     registration: input.registration,
     offer: input.offer,
+    ttlMs: input.ttlMs,
     leases: new Map(),
     unconfirmed: new Map(),
     credit: 0,
