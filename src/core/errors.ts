@@ -23,6 +23,7 @@ export const ERRORS = {
   ],
   job_not_found: [404, 'Check the name; `GET /v1/jobs` lists the jobs that are defined.'],
   schedule_not_found: [404, 'Check the names of the job and of its schedule.'],
+  worker_not_found: [404, 'Register it first: `POST /workers/register`.'],
   token_not_found: [404, 'Check the id; `GET /v1/tokens` lists the tokens there are.'],
   secret_not_found: [404, 'Check the name; `GET /v1/secrets` lists the secrets of the project.'],
   webhook_not_found: [404, 'Check the name; `GET /v1/webhooks` lists the webhooks there are.'],

@@ -102,6 +102,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
       const api = createApi({
         clientFor: node.clientFor,
         admin: node.admin,
+        plain: node.plain,
         metrics: node.metrics,
         health: { live: () => true, ready: node.ready },
         identify: node.authenticator.identify,

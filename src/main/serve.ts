@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { formatDuration } from '../core/duration.ts'
+import { USUAL_QUEUES } from '../core/usual-queues.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { createWorker, type Worker, type WorkerOptions } from '../worker/index.ts'
 import { adminToken } from './admin-token.ts'
@@ -91,6 +92,7 @@ async function startWorker(
     name: hostname().replace(/[^A-Za-z0-9._-]/g, '-') || 'local',
     // Of a server that runs on its own, every project is the worker's business.
     projects: [],
+    queues: USUAL_QUEUES,
     slots,
     processes: { ...processes, ...(terminal.hasColour ? { echo: createEcho(terminal) } : {}) },
     ...more,

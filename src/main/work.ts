@@ -4,6 +4,7 @@ import { EXIT } from '../cli/exit-codes.ts'
 import { Failure } from '../cli/failure.ts'
 import { findServer } from '../cli/server-address.ts'
 import type { Terminal } from '../cli/terminal.ts'
+import { USUAL_QUEUES } from '../core/usual-queues.ts'
 import { connect } from '../client/index.ts'
 import { createWorker } from '../worker/index.ts'
 import { createEcho } from './echo.ts'
@@ -44,7 +45,7 @@ export async function work(
   const worker = createWorker({
     client,
     name: flags.name ?? (hostname().replace(/[^A-Za-z0-9._-]/g, '-') || 'worker'),
-    ...(flags.queue && { queues: flags.queue }),
+    queues: flags.queue ?? USUAL_QUEUES,
     ...(flags.label && { labels: flags.label }),
     slots: count('slots', flags.slots),
     processes: {

@@ -1,15 +1,14 @@
 import type { Blobs } from '../blobs/port.ts'
 import type { Clock, Random } from '../core/clock.ts'
-import type { Report } from '../core/ending.ts'
 import { publicId } from '../core/ids.ts'
 import type { SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
 import { writeProgress } from '../core/wire.ts'
 import type { Lease, Store } from '../store/port.ts'
 import { type Administration, createAdministration } from './administration.ts'
 import { createCatalog } from './catalog.ts'
+import { createPlain, type Plain } from './compat/plain.ts'
 import type { NodeConfig } from './config.ts'
 import { createDefinitions } from './definitions.ts'
-import { endCommand } from './endings.ts'
 import { type Authenticator, createAuthenticator } from './identity/authenticator.ts'
 import { assignmentOf, createLocalClient, type ClientParts } from './local-client.ts'
 import { createLook } from './loops/look-at-lanes.ts'
@@ -19,6 +18,7 @@ import { createLogWriter } from './logs/log-writer.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { metricSources } from './metric-sources.ts'
 import { createMembership } from './membership.ts'
+import { createOwnEndings } from './own-endings.ts'
 import { createProgressBoard } from './progress.ts'
 import { createQueueBook } from './queue-book.ts'
 import { createGrantedInputs } from './payloads/granted-inputs.ts'
@@ -69,6 +69,8 @@ export interface SchedulerNode {
   /** The scheduler as one project sees it; `actor` is the token that acts, null for nobody's. */
   clientFor(project: string, actor?: number | null): SchedulerClient
   readonly admin: Administration
+  /** What the plain paths of older protocols need. */
+  readonly plain: Plain
   readonly authenticator: Authenticator
   readonly metrics: Metrics
   /** Whether the store answers and this node may promise work. */
@@ -136,35 +138,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     },
   })
 
-  /** Attempts this node is ending by itself, run → fence: no sweep may judge them a second time. */
-  const ending = new Map<number, number>()
-
-  const isEnding = ({ runId, fence }: Lease) => ending.get(runId) === fence
-
-  /** Ends attempts whose worker will not: waits out any outage, because nobody repeats it. */
-  const end = async (
-    leases: readonly Lease[],
-    report: Report,
-    owner: number | null,
-    message?: string,
-  ) => {
-    if (leases.length === 0) return
-    const told = { message, ...(owner === null ? {} : { owner }) }
-    const commands = leases.map((lease) => endCommand(lease, report, told, mintId))
-    for (const { runId, fence } of commands) ending.set(runId, fence)
-    await ticker.end(commands, true)
-    for (const { runId, fence } of commands) {
-      if (ending.get(runId) === fence) ending.delete(runId)
-    }
-  }
-
-  const giveBack = (leases: readonly Lease[]) => {
-    end(leases, { kind: 'given_back' }, null).catch(onError)
-  }
-
-  const lose = (leases: readonly Lease[]) => {
-    end(leases, { kind: 'lost' }, null).catch(onError)
-  }
+  const { end, giveBack, lose, isEnding } = createOwnEndings({ ticker, mintId, onError })
 
   const look = createLook({ store, board })
   const registry = createRegistry({
@@ -302,27 +276,37 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     isEnding,
   })
 
+  const admin = createAdministration({
+    ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
+    ...{ keeping, progress, mintId, mayPromise: membership.mayPromise },
+    ...{ sealer, messages: telling.messages, onDelivery: telling.wake, rules },
+    zone: options.zone ?? 'UTC',
+    async submit({ project, actor }, submission) {
+      const [answer] = await createLocalClient(project, actor, parts).submit([submission])
+      return (answer as SubmitAnswer).id
+    },
+    onScheduleChange(ids) {
+      firing.changed(ids)
+      loops.wakeSchedules()
+    },
+    onQueueChange: async () => void (await refresh()),
+    onTokenChange: authenticator.forget,
+  })
+  const clientFor: SchedulerNode['clientFor'] = (project, actor = null) =>
+    createLocalClient(project, actor, parts)
+  const plain = createPlain({
+    ...{ store, catalog, definitions, admin, roster, registry, exchanging: parts.exchanging },
+    ...{ logging: parts, installation: keeping.area, ttlMs: config.plainTtlMs, clientFor },
+    ...{ zone: options.zone ?? 'UTC', mintId, storeNow },
+  })
+
   return {
     get id() {
       return membership.node
     },
-    clientFor: (project, actor = null) => createLocalClient(project, actor, parts),
-    admin: createAdministration({
-      ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
-      ...{ keeping, progress, mintId, mayPromise: membership.mayPromise },
-      ...{ sealer, messages: telling.messages, onDelivery: telling.wake, rules },
-      zone: options.zone ?? 'UTC',
-      async submit({ project, actor }, submission) {
-        const [answer] = await createLocalClient(project, actor, parts).submit([submission])
-        return answer as SubmitAnswer
-      },
-      onScheduleChange(ids) {
-        firing.changed(ids)
-        loops.wakeSchedules()
-      },
-      onQueueChange: async () => void (await refresh()),
-      onTokenChange: authenticator.forget,
-    }),
+    clientFor,
+    admin,
+    plain,
     authenticator,
     metrics,
 

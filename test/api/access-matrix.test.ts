@@ -20,7 +20,14 @@ async function furnish({ call }: OpenApi, project: string) {
   })
   await call('PUT', '/v1/webhooks/thing', { body: WEBHOOK, headers })
   const delivery = await call<{ id: string }>('POST', '/v1/webhooks/thing/test', { headers })
-  return { run: run.body.id, token: token.body.id, delivery: delivery.body.id }
+  const job = await call<{ id: number }>('POST', '/jobs', {
+    body: { name: 'thing', command: 'true' },
+    headers,
+  })
+  return {
+    ...{ run: run.body.id, token: token.body.id, delivery: delivery.body.id },
+    ...{ job: job.body.id, project },
+  }
 }
 
 type Things = Awaited<ReturnType<typeof furnish>>
@@ -33,13 +40,18 @@ function requestFor({ method, path }: Route, things: Things) {
     .replace('/v1/runs/{id}', `/v1/runs/${things.run}`)
     .replace('/v1/tokens/{id}', `/v1/tokens/${things.token}`)
     .replace('/deliveries/{id}', `/deliveries/${things.delivery}`)
+    .replace('/jobs/{id}', `/jobs/${things.job}`)
+    .replace('/workers/{id}', `/workers/${things.project}`)
     .replace('{session}', 'ses_00000000001')
     .replace(/search$/, 'search?q=x')
-  const body = BODIES[`${method} ${path}`]
-  return { method, path: filled, ...(body ? { body } : {}) }
+    .replace(/^\/job$/, '/job?id=x')
+  const body = path === '/submit' ? submissionTo(things) : BODIES[`${method} ${path}`]
+  const headers = /^\/(submit|job)$/.test(path) ? { 'x-user-id': 'ada' } : {}
+  return { method, path: filled, headers, ...(body ? { body } : {}) }
 }
 
 const SCHEDULE = { at: '2999-01-01T00:00:00Z' }
+const submissionTo = ({ project }: Things) => ({ project_id: project, payload: 'x' })
 const WEBHOOK = { url: 'http://127.0.0.1:9/', events: ['run.failed'] }
 const HELLO = {
   ...{ name: 'w', queues: ['x'], labels: {}, executors: ['shell'], slots: 1 },
@@ -71,6 +83,10 @@ const BODIES: Readonly<Record<string, object>> = {
     chunks: [{ run: 'run_00000000001', fence: 1, chunk: 0, entries: [[0, 1, 'x']] }],
   },
   'POST /v1/workers/{session}/leave': { registration: 1 },
+  'POST /jobs': { name: 'x', command: 'true' },
+  'POST /jobs/{id}/log': { worker_id: 'w', status: 'running' },
+  'POST /workers/register': { worker_id: 'w' },
+  'POST /workers/heartbeat': { worker_id: 'w' },
 }
 
 test('every route lets in exactly the roles it should, and nobody into another project', async (t) => {
@@ -89,7 +105,8 @@ test('every route lets in exactly the roles it should, and nobody into another p
     for (const route of routes) {
       const name = `${route.method} ${route.path}`
       const { method, path, ...rest } = requestFor(route, own.things)
-      const ask = (options: object) => api.call(method, path, { ...rest, ...options })
+      const ask = ({ headers = {}, ...options }: { token: string | null; headers?: object }) =>
+        api.call(method, path, { ...rest, ...options, headers: { ...rest.headers, ...headers } })
 
       const asked = await ask({ token: own.token })
       const isLetIn = asked.status !== 401 && asked.status !== 403
@@ -121,7 +138,7 @@ test('what one project did cannot be done again by another', async (t) => {
   for (const route of api.scheduler.routes()) {
     if (route.permission === 'public') continue
     const { method, path, ...rest } = requestFor(route, things)
-    const headers = { 'punctual-project': 'a' }
+    const headers = { ...rest.headers, 'punctual-project': 'a' }
     const { status } = await api.call(method, path, { ...rest, token, headers })
     if (status < 300) good.push(`${method} ${path}`)
   }

@@ -93,6 +93,29 @@ const HELLO = {
   ...{ slots: 2, registration: 1, held: [], forsaken: [] },
 }
 
+/** The plain paths, by a worker of their own. */
+async function askPlainly(ask: Awaited<ReturnType<typeof openReference>>['ask']) {
+  const body = { worker_id: 'plain' }
+  await ask('POST /workers/register', { body })
+  await ask('POST /workers/heartbeat', { body })
+  await ask('GET /workers/{id}/next', { parts: { id: 'plain' } })
+  const job = await ask<{ id: number }>('POST /jobs', {
+    body: { name: 'Later', command: 'echo hi', schedule: '0 0 1 1 *' },
+  })
+  const parts = { id: String(job.body.id) }
+  await ask('GET /jobs/{id}', { parts })
+  const report = { parts, body: { ...body, status: 'running', logs: 'x' } }
+  assert.equal((await ask('POST /jobs/{id}/log', report)).status, 409)
+  const headers = { 'x-user-id': 'ada' }
+  const { body: submitted } = await ask<{ job_id: string }>('POST /submit', {
+    body: { project_id: 'default', payload: 'x', next_fire_at: '2999-01-01T00:00:00Z' },
+    headers,
+  })
+  await ask('GET /job', { query: `?id=${submitted.job_id}`, headers })
+  await ask('GET /jobs', { headers })
+  await ask('GET /jobs')
+}
+
 test('what every operation answers is what the reference says', async (t) => {
   const { api, ask, unseen } = await openReference(t)
   await api.startWorker()
@@ -235,6 +258,7 @@ test('what every operation answers is what the reference says', async (t) => {
   await ask('GET /v1/secret-keys')
   await ask('POST /v1/secret-keys/rotate')
   await ask('DELETE /v1/secrets/{name}', secret)
+  await askPlainly(ask)
   await ask('GET /v1/audit', { query: '?limit=3' })
   await ask('PUT /v1/jobs/{name}', { parts: { name: 'idle' }, body: { run: 'true' } })
   await ask('DELETE /v1/jobs/{name}', { parts: { name: 'idle' } })

@@ -1,6 +1,12 @@
 import type { TestContext } from 'node:test'
-import { openScheduler, type Scheduler, type SchedulerOptions } from '../../src/main/scheduler.ts'
-import { createWorker, type Worker } from '../../src/worker/index.ts'
+import {
+  type ListenOptions,
+  openScheduler,
+  type Scheduler,
+  type SchedulerOptions,
+} from '../../src/main/scheduler.ts'
+import { USUAL_QUEUES } from '../../src/core/usual-queues.ts'
+import { createWorker, type Worker, type WorkerOptions } from '../../src/worker/index.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
 
 export const ROOT_TOKEN = `punctual_root_${'x'.repeat(40)}`
@@ -22,7 +28,7 @@ export interface OpenApi {
   ): Promise<Answer<T>>
   /** A token with this role in this project. */
   token(role: string, project?: string): Promise<string>
-  startWorker(onError?: (error: unknown) => void): Promise<Worker>
+  startWorker(options?: Partial<WorkerOptions>): Promise<Worker>
 }
 
 export async function openApi(
@@ -30,6 +36,7 @@ export async function openApi(
   options: Partial<
     Pick<SchedulerOptions, 'store' | 'blobs' | 'config' | 'secretKeys' | 'allowAddresses'>
   > = {},
+  listening: Partial<ListenOptions> = {},
 ): Promise<OpenApi> {
   const scheduler = await openScheduler({
     store: 'sqlite::memory:',
@@ -44,7 +51,7 @@ export async function openApi(
     await Promise.all(workers.map((worker) => worker.drain(0)))
     await scheduler.stop()
   })
-  const url = await scheduler.listen({ host: '127.0.0.1', port: 0 })
+  const url = await scheduler.listen({ host: '127.0.0.1', port: 0, ...listening })
   let tokens = 0
 
   const api: OpenApi = {
@@ -70,13 +77,15 @@ export async function openApi(
       })
       return body.token
     },
-    async startWorker(onError = (error) => t.diagnostic(String(error))) {
+    async startWorker(more = {}) {
       const worker = createWorker({
         client: scheduler.clientFor('default'),
         name: 'w1',
+        queues: USUAL_QUEUES,
         slots: 4,
         processes: {},
-        onError,
+        onError: (error) => t.diagnostic(String(error)),
+        ...more,
       })
       workers.push(worker)
       await worker.start()

@@ -82,7 +82,7 @@ test('a result that finds the disk full is kept by its worker and stored once th
   const { api, fill, free } = disk
   const refusals: string[] = []
   fill()
-  await api.startWorker((error) => refusals.push(String(error)))
+  await api.startWorker({ onError: (error) => refusals.push(String(error)) })
   const script = `head -c ${MIB} /dev/zero | tr '\\0' 7 > "$PUNCTUAL_OUTPUT"`
   const submitted = await api.call<{ id: string }>('POST', '/v1/runs', { body: { run: script } })
   const show = async () => (await api.call<WireRun>('GET', `/v1/runs/${submitted.body.id}`)).body

@@ -12,6 +12,7 @@ import type { SchedulerClient } from '../../core/protocol.ts'
 import type { Administration } from '../administration.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Caller } from '../identity/caller.ts'
+import type { Plain } from '../compat/plain.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ConnectionLimits } from './connections.ts'
 import type { Told } from './reference/told.ts'
@@ -22,6 +23,8 @@ export interface ApiOptions {
   /** The scheduler as a project sees it; `actor` is the token that acts. */
   readonly clientFor: (project: string, actor: number | null) => SchedulerClient
   readonly admin: Administration
+  /** The plain paths of older protocols. */
+  readonly plain: Plain
   readonly metrics?: Pick<Metrics, 'onRequest' | 'page'>
   readonly health: Health
   readonly identify: Authenticator['identify']

@@ -29,6 +29,9 @@ import { timetableRoutes } from './timetable-routes.ts'
 import { uiRoutes } from './ui-routes.ts'
 import { refuseUnreadParameters } from './unread-parameters.ts'
 import { validationError } from './validation-error.ts'
+import { plainJobRoutes } from '../compat/job-routes.ts'
+import { submissionRoutes } from '../compat/submit-routes.ts'
+import { plainWorkerRoutes } from '../compat/worker-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 import { workerRoutes } from './worker-routes.ts'
 
@@ -105,6 +108,9 @@ export function createApi(options: ApiOptions): Api {
   storageRoutes(api, options)
   secretRoutes(api, options)
   webhookRoutes(api, options)
+  plainJobRoutes(api, options)
+  plainWorkerRoutes(api, options)
+  submissionRoutes(api, options)
   uiRoutes(api)
   referenceRoutes(api, routes, options.version ?? 'unknown')
   return api

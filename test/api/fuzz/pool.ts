@@ -19,6 +19,10 @@ export interface Pool {
   delivery(): string
   cursor(): string
   etag(): string
+  /** Of the plain paths: a job by number or by UUID, and a worker that may have registered. */
+  plainJob(): string
+  uuid(): string
+  plainWorker(): string
   session(): PlayedSession | undefined
   /** Takes in whatever an answer shows; sessions only from the operations that speak of them. */
   learn(body: unknown, headers: Readonly<Record<string, unknown>>): void
@@ -32,6 +36,8 @@ export function createPool(seeded: Seeded): Pool {
   const tokens: string[] = []
   const deliveries: string[] = []
   const cursors: string[] = []
+  const numbers: string[] = []
+  const uuids: string[] = []
   const etags: string[] = []
   const sessions: PlayedSession[] = []
 
@@ -47,7 +53,10 @@ export function createPool(seeded: Seeded): Pool {
   const learn = (value: unknown) => {
     if (typeof value !== 'object' || value === null) return
     for (const [key, inner] of Object.entries(value)) {
-      if (typeof inner !== 'string') learn(inner)
+      if (typeof inner === 'number' && (key === 'id' || key === 'job_id'))
+        keep(numbers, String(inner))
+      else if (typeof inner !== 'string') learn(inner)
+      else if (key === 'job_id') keep(uuids, inner)
       else if (/^run_[0-9a-z]{11}$/.test(inner)) keep(runs, inner)
       else if (/^tok_\d+$/.test(inner)) keep(tokens, inner)
       else if (/^dlv_[0-9a-z]{11}$/.test(inner)) keep(deliveries, inner)
@@ -62,6 +71,9 @@ export function createPool(seeded: Seeded): Pool {
     delivery: () => oneOf(deliveries, 'dlv_00000000001'),
     cursor: () => oneOf(cursors, 'MTox'),
     etag: () => oneOf(etags, '"1"'),
+    plainJob: () => oneOf(numbers, '999999'),
+    uuid: () => oneOf(uuids, '123e4567-e89b-12d3-a456-426614174000'),
+    plainWorker: () => seeded.pick(['w', 'host:1', 'a@b']),
     session: () => (sessions.length === 0 ? undefined : seeded.pick(sessions)),
     learn(body, { etag }) {
       learn(body)

@@ -33,6 +33,8 @@ export function createRequests(
     if (name === 'session') return pool.session()?.session ?? 'ses_00000000001'
     if (name === 'id' && path.startsWith('/v1/tokens')) return pool.token()
     if (name === 'id' && path.startsWith('/v1/webhooks')) return pool.delivery()
+    if (path.startsWith('/jobs')) return pool.plainJob()
+    if (path.startsWith('/workers')) return pool.plainWorker()
     if (name === 'id') return pool.run()
     return pool.name()
   }
@@ -58,7 +60,9 @@ export function createRequests(
   const headersOf = ({ parameters }: Operation, isBroken: boolean) => {
     const headers: Record<string, string> = { authorization: `Bearer ${token}` }
     for (const { in: place, name, schema } of parameters) {
-      if (place === 'header' && chance(0.1)) headers[name.toLowerCase()] = String(value(schema))
+      // Half of the plain paths have nothing to say to nobody.
+      const often = name === 'X-User-ID' ? 0.8 : 0.1
+      if (place === 'header' && chance(often)) headers[name.toLowerCase()] = String(value(schema))
     }
     return isBroken ? { ...headers, ...pick(BAD_HEADERS) } : headers
   }

@@ -18,7 +18,7 @@ interface Grant {
 
 const OFFER = {
   name: 'steady',
-  queues: ['default', 'a', 'b', 'mail', 'etl-1'],
+  queues: ['default', 'a', 'b', 'mail', 'etl-1', 'plain'],
   labels: {},
   executors: ['shell', 'argv', 'script', 'handler:a', 'handler:b', 'handler:mail'],
   ...{ slots: 8, registration: 1, held: [], forsaken: [] },

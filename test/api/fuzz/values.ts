@@ -1,4 +1,6 @@
 import { executor } from '../../../src/server/api/fields.ts'
+import { USER_ID } from '../../../src/server/compat/access.ts'
+import { WORKER_ID } from '../../../src/server/compat/schemas.ts'
 import { LABEL_VALUE, NAME, USER_NAME } from '../../../src/core/limits.ts'
 import { VARIABLE } from '../../../src/core/variable.ts'
 import type { Seeded } from '../../sim/seeded.ts'
@@ -9,6 +11,10 @@ import type { Pool } from './pool.ts'
 export type Values = (schema: Schema, field?: string) => unknown
 
 const { pattern: EXECUTOR } = executor() as unknown as { pattern: string }
+const RECURRENCES = [
+  ...['@every 1h', '@daily', '0 0 1 1 *', '0 30 2 * * 1-5', 'weekdays at 09:05', '* * *', ''],
+  ...['CRON_TZ=Asia/Tokyo 0 0 1 * *', 'TZ=Mars/Base @daily', '2999-01-01T00:00:00Z', '@every 0s'],
+]
 const TEXTS = [
   ...['', 'x', 'true', '/tmp', '027', '0', '[1]', '{"a":', 'état — 東京 🎉', 'a\tb\r\nc', "';--"],
   ...['../..', '%00', '${x}', '\u202e\u200b', '\u001b[31m', 'run_00000000001', '#!/bin/sh\nexit 3'],
@@ -35,6 +41,8 @@ export function createValues(document: Document, seeded: Seeded, pool: Pool): Va
 
   const samples: Readonly<Record<string, () => string>> = {
     [NAME.source]: pool.name,
+    [WORKER_ID]: pool.plainWorker,
+    [USER_ID.source]: () => pick(['ada', 'grace hopper', 'x'.repeat(128)]),
     [LABEL_VALUE.source]: () => pick(['a100', 'eu/west:1', 'x']),
     [EXECUTOR]: () => pick(['shell', 'argv', 'script', `handler:${pool.name()}`]),
     '^run_[0-9A-Za-z]{11}$': pool.run,
@@ -56,6 +64,9 @@ export function createValues(document: Document, seeded: Seeded, pool: Pool): Va
       if (!sample) throw new Error(`teach test/api/fuzz/values.ts the pattern ${pattern}`)
       return sample()
     }
+    if (/recurrence/.test(description)) return pick(RECURRENCES)
+    if (field === 'payload') return pick(['cmd:true', 'cmd:#!/bin/sh\nexit 1', ...TEXTS])
+    if (field === 'id' || field === 'before') return pick([pool.plainJob(), pool.uuid(), 'x'])
     if (field === 'cursor') return pool.cursor()
     if (field === 'q') return pick([...FILTERS, ...TEXTS])
     if (/duration/i.test(description)) return pick(DURATIONS)

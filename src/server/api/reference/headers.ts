@@ -1,4 +1,5 @@
 import { NAME } from '../../../core/limits.ts'
+import { USER_ID } from '../../compat/access.ts'
 
 /** Headers that requests carry besides the token, as parameters of the reference. */
 export const REQUEST_HEADERS = {
@@ -24,6 +25,13 @@ export const REQUEST_HEADERS = {
   'If-None-Match': {
     description: '`*`: only if there is no such job yet.',
     schema: { type: 'string', const: '*' },
+  },
+  'X-User-ID': {
+    description:
+      'The user a job is for. A label: it says whose jobs are meant, and lets nobody do more than ' +
+      'the token does.',
+    schema: { type: 'string', pattern: USER_ID.source },
+    example: 'ada',
   },
   'Last-Event-ID': {
     description: 'The last event that arrived on an earlier connection: go on after it.',

@@ -196,6 +196,25 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     progress: 'How far attempts say they are, where that is new.',
   },
   Leave: registration,
+  NewPlainJob: {
+    name: 'What people call it; others may be called the same.',
+    command: 'A command line for a shell.',
+    schedule: 'When it runs by itself; absent, null or empty: once, now.',
+  },
+  PlainWorkerName: { worker_id: 'What the worker calls itself, always the same.' },
+  PlainReport: {
+    worker_id: 'The worker that has the job in hand.',
+    logs: 'What the job printed since the last report.',
+    status:
+      '`running` if it goes on; `success` or `succeeded`, `failure` or `failed` when it has ended.',
+  },
+  NewSubmission: {
+    project_id: 'The project it belongs to.',
+    payload: 'A command or script after `cmd:`; anything else is handed on as it is.',
+    cron_schedule: 'When it runs by itself; absent, null or empty: once.',
+    next_fire_at: 'When it runs first; absent, null, empty or in the past: now.',
+    max_retries: 'How many attempts may follow one that failed; 0 if absent.',
+  },
 }
 
 /** Of parameters in a path or a query, by name. */
@@ -231,6 +250,14 @@ export const PARAMETERS_OF: Readonly<Record<string, Meanings>> = {
     case: 'Whether capitals are letters of their own; `sensitive` if absent.',
     from_line: 'The first line to look at, counted from 0.',
     limit: 'How many lines to show at most; 100 if absent.',
+  },
+  '/jobs': {
+    limit: 'How many to show at most; 100 if absent.',
+    before: 'Goes on after the job with this id, the last of an earlier page.',
+  },
+  '/job': { id: 'The job, by the UUID it was submitted under.' },
+  '/workers/{id}/next': {
+    wait: 'How long to wait for a job if there is none; not at all if absent.',
   },
   '/v1/runs/{id}/logs/follow': {
     attempt: 'Only this attempt; all of them, one after the other, if absent.',

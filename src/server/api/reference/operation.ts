@@ -6,7 +6,7 @@ import { problemsOf } from './problems.ts'
 import { ANY_PROBLEM, refusalsOf } from './refusals.ts'
 import { REMARKS } from './remarks.ts'
 import { ref, type Shape } from './shapes.ts'
-import { tagOf } from './tags.ts'
+import { PLAIN, tagOf } from './tags.ts'
 import type { Status, Told } from './told.ts'
 
 export function operationOf(route: Route): object {
@@ -38,10 +38,12 @@ export function operationOf(route: Route): object {
   }
 }
 
-/** `GET /v1/runs/{id}/logs` is `getRunsIdLogs`: stable, and nobody has to think of it. */
+/** `GET /v1/runs/{id}/logs` is `getRunsIdLogs`: stable, and nobody has to think of it. `GET /jobs` is `getPlainJobs`. */
 function operationId(method: string, path: string): string {
+  const isPlain = tagOf({ method, path }) === PLAIN
   const words = path.replace(/^\/v1/, '').match(/[A-Za-z]+/g) ?? []
-  return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
+  const all = isPlain ? ['plain', ...words] : words
+  return method.toLowerCase() + all.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
 }
 
 function parametersOf({ path, schema }: Route, { takes = [] }: Told): object[] {
@@ -85,6 +87,8 @@ const PATHS: Readonly<Record<string, (path: string) => string>> = {
   id(path) {
     if (path.startsWith('/v1/tokens')) return 'The token, such as `tok_1`.'
     if (path.startsWith('/v1/webhooks')) return 'The delivery.'
+    if (path.startsWith('/jobs')) return 'The job, by its number.'
+    if (path.startsWith('/workers')) return 'The worker, by the name it registered with.'
     return 'The run, such as `run_00f3k9m2q7x`.'
   },
   name: (path) => NAMED[path.split('/')[2] ?? ''] ?? 'Its name.',

@@ -35,7 +35,7 @@ export function problemsOf({ method, path, permission, schema, told }: Route): E
   if (permission !== 'public') add(...WITH_TOKEN)
   if (method !== 'GET') add(...WITH_BODY)
   if (schema.body !== undefined || mustAsk(schema.querystring)) add('missing_field')
-  if (/\{(id|session)\}/.test(path) && !path.startsWith('/v1/tokens')) add('invalid_id')
+  if (/^\/v1\/(?!tokens).*\{(id|session)\}/.test(path)) add('invalid_id')
   if (path.includes('{name}')) add('invalid_field')
   if (schema.querystring !== undefined) add('invalid_field')
   if (takesCursor(schema.querystring)) add('invalid_cursor')

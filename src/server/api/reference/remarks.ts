@@ -201,6 +201,46 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
   'POST /v1/workers/{session}/leave': {
     description: 'What the session still holds is given back, and the attempt is not counted.',
   },
+  'POST /jobs': {
+    description:
+      'Each is a job of its own, whatever others are called. It waits in the queue `plain`, which ' +
+      'plain workers serve.',
+    examples: {
+      once: { summary: 'Once, now', value: { name: 'Hello', command: 'echo hello' } },
+      nightly: {
+        summary: 'Every night',
+        value: { name: 'Backup', command: './backup.sh', schedule: '0 2 * * *' },
+      },
+    },
+  },
+  'GET /jobs': {
+    description:
+      'Those of the project by number; with `X-User-ID`, those of that user, as they were submitted.',
+  },
+  'GET /workers/{id}/next': {
+    description:
+      '204 if there is none. Any request of a worker is a heartbeat: one that says nothing for 20 s ' +
+      'loses its job to another.',
+  },
+  'POST /jobs/{id}/log': {
+    description: '409 if the job is not, or no longer, in the hands of this worker.',
+  },
+  'POST /submit': {
+    description:
+      'Under `--open` projects are made on sight; with a token, `project_id` must be one that the ' +
+      'token may use.',
+    examples: {
+      command: {
+        summary: 'A command every five minutes, with retries',
+        value: {
+          project_id: 'default',
+          payload: 'cmd:./report.sh',
+          cron_schedule: '@every 5m',
+          max_retries: 3,
+        },
+      },
+    },
+  },
   'GET /readyz': {
     description: '503 with the reason while this node cannot take requests.',
   },

@@ -5,7 +5,9 @@ import { NewSecret } from '../secret-routes.ts'
 import { Batch, JobDefinition, JobRun, Submission } from '../submission-schema.ts'
 import { NewWebhook, Rotation, Webhook } from '../webhook-routes.ts'
 import { Exchange, Heartbeat, Hello, Leave, Log } from '../worker-schemas.ts'
+import { NewPlainJob, NewSubmission, PlainReport, PlainWorkerName } from '../../compat/schemas.ts'
 import { ADMIN_SHAPES } from './admin-shapes.ts'
+import { PLAIN_SHAPES } from './plain-shapes.ts'
 import { PROBLEM_SHAPES } from './problem-shapes.ts'
 import { RUN_SHAPES } from './run-shapes.ts'
 import { SCHEDULE_SHAPES } from './schedule-shapes.ts'
@@ -39,6 +41,10 @@ export const BODIES = {
   Heartbeat,
   LogChunks: Log,
   Leave,
+  NewPlainJob,
+  PlainWorkerName,
+  PlainReport,
+  NewSubmission,
 } as const
 
 /** What answers bring. */
@@ -49,6 +55,7 @@ export const ANSWERS = {
   ...SECRET_SHAPES,
   ...WEBHOOK_SHAPES,
   ...WORKER_SHAPES,
+  ...PLAIN_SHAPES,
   ...PROBLEM_SHAPES,
 } as const satisfies Readonly<Record<string, Shape>>
 

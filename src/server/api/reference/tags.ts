@@ -6,6 +6,9 @@ interface Chapter {
   readonly routes: RegExp
 }
 
+/** The chapter of paths that are not ours. */
+export const PLAIN = 'Compatibility'
+
 /** The chapters of the reference, in the order in which a newcomer meets them. */
 const CHAPTERS: readonly Chapter[] = [
   {
@@ -52,6 +55,11 @@ const CHAPTERS: readonly Chapter[] = [
     name: 'Worker protocol',
     description: 'For those who write a worker; the library speaks it by itself.',
     routes: /^POST \/v1\/workers/,
+  },
+  {
+    name: PLAIN,
+    description: 'Plain paths of two older protocols, for programs that speak them already.',
+    routes: / \/(jobs|job|submit|workers)(\/|$)/,
   },
   {
     name: 'Server',

@@ -12,6 +12,7 @@ import type {
 import { requireAll } from '../../../core/submit-outcome.ts'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import type { Administration } from '../../administration.ts'
+import type { Plain } from '../../compat/plain.ts'
 import { ROOT } from '../../identity/caller.ts'
 import { createApi } from '../create-api.ts'
 import type { Api, ApiOptions } from '../api.ts'
@@ -98,6 +99,7 @@ export function createTestApi(
     clientFor: () => scheduler,
     health: { live: () => true, ready: async () => ({ ok: true }) },
     admin: {} as Administration,
+    plain: {} as Plain,
     identify: (token) => (token === TOKEN ? ROOT : null),
     clock: createVirtualClock(),
     ...options,

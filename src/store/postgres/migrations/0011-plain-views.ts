@@ -44,7 +44,7 @@ export const plainViews: Migration = {
             (SELECT string_agg(coalesce(rule ->> 'cron', rule ->> 'every', rule ->> 'at'), '; '
                       ORDER BY schedule.id)
                FROM schedule CROSS JOIN LATERAL (SELECT spec::jsonb -> 'rule') AS told (rule)
-              WHERE job_id = job.id AND deleted_at IS NULL AND schedule.name <> 'first-fire') AS schedule,
+              WHERE job_id = job.id AND deleted_at IS NULL) AS schedule,
             (SELECT ${timeOf('created_at')} FROM job_version
               WHERE job_id = job.id ORDER BY version LIMIT 1) AS created_at
        FROM job JOIN job_version v ON v.job_id = job.id AND v.version = job.version`,

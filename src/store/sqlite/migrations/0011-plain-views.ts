@@ -41,7 +41,7 @@ export const plainViews: Migration = {
             (SELECT group_concat(coalesce(json_extract(spec, '$.rule.cron'),
                       json_extract(spec, '$.rule.every'), json_extract(spec, '$.rule.at')), '; ')
                FROM schedule
-              WHERE job_id = job.id AND deleted_at IS NULL AND name <> 'first-fire') AS schedule,
+              WHERE job_id = job.id AND deleted_at IS NULL) AS schedule,
             (SELECT ${timeOf('first.created_at')} FROM job_version first
               WHERE first.job_id = job.id ORDER BY first.version LIMIT 1) AS created_at
        FROM job JOIN job_version v ON v.job_id = job.id AND v.version = job.version`,

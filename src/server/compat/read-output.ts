@@ -1,0 +1,37 @@
+import { bytesOf } from '../../core/output.ts'
+import type { LogStore, RunRecord } from '../../store/port.ts'
+import { ofEntries, printedBytes } from '../logs/chunk-pack.ts'
+import type { LogReader } from '../logs/log-reader.ts'
+
+const LEFT_OUT = '[…]\n'
+
+/** The end of what a run's latest attempt printed: all of it, if it is not longer than `most`. */
+export async function readOutput(
+  run: RunRecord,
+  most: number,
+  { reader, store }: { reader: LogReader; store: Pick<LogStore, 'logEnd'> },
+): Promise<string> {
+  const attempt = await reader.find(run, undefined)
+  if (!attempt) return ''
+  const { runId, fence, end } = attempt
+  const last = end?.output?.last
+  const parts = last ? [printedBytes(ofEntries(last))] : []
+  let length = parts[0]?.length ?? 0
+  // What was printed at once came with the end, and needs no look.
+  const isWhole = last !== undefined && end?.output?.chunks === 1
+  let chunk = isWhole ? 0 : (await store.logEnd({ runId, fence })).chunks
+  for (; chunk > 0 && length <= most; chunk -= 1) {
+    const entries = await reader.chunk(attempt, chunk - 1)
+    if (!entries) continue
+    const bytes = printedBytes(ofEntries(entries))
+    parts.unshift(bytes)
+    length += bytes.length
+  }
+  const text = Buffer.concat(parts).subarray(-most).toString('utf8')
+  return length <= most && chunk === 0 ? text : LEFT_OUT + text
+}
+
+/** As many bytes as it takes when it is written down. */
+export function byteLength(text: string): number {
+  return bytesOf(text).length
+}

@@ -1,0 +1,59 @@
+import { PunctualError } from '../../core/errors.ts'
+import { readRule, type RuleSource } from '../../core/schedule/index.ts'
+
+/** What a job does by itself: once now or then, by a rule, or both. */
+export interface When {
+  readonly rule?: RuleSource
+  /** Without a time, now. */
+  readonly once?: { readonly at: number | undefined }
+}
+
+const ZONE_PREFIX = /^\s*(?:CRON_)?TZ=(\S+)\s+/
+const INSTANT = /^\d{4}-\d\d-\d\d/
+const EVERY = /^@every\b/i
+const IN_WORDS = /^[A-Za-z]/
+
+/**
+ * Reads what stands in `schedule` or `cron_schedule`: cron with five or six fields, `@daily` and its
+ * like, `@every 90s`, an instant, or words; before it, `CRON_TZ=Europe/Berlin`. With `firstAt` it
+ * fires there first, and then as the text says; a first time that is over means now.
+ */
+export function readRecurrence(
+  text: string,
+  field: string,
+  { zone: usual, now, firstAt }: { zone: string; now: number; firstAt?: number | undefined },
+): When {
+  const [prefix = '', zone = usual] = ZONE_PREFIX.exec(text) ?? []
+  const stated = text.slice(prefix.length).trim()
+  const isInterval = EVERY.test(stated)
+  // Intervals count from their start, and fire at it.
+  const start = isInterval ? (firstAt ?? now) : firstAt && firstAt + 1
+  const rule = { ...ruleOf(stated), zone, ...(start === undefined ? {} : { start }) }
+  check(rule, field, now)
+  if (firstAt === undefined || (isInterval && firstAt > now)) return { rule }
+  return { rule, once: { at: firstAt } }
+}
+
+function ruleOf(stated: string): RuleSource {
+  if (INSTANT.test(stated)) return { at: stated }
+  return IN_WORDS.test(stated) ? { every: stated } : { cron: stated }
+}
+
+function check(rule: RuleSource, field: string, now: number): void {
+  const reading = readRule(rule)
+  const { message, hint } = reading.ok ? OVER : reading.problem
+  if (reading.ok && reading.rule.next(now) !== null) return
+  const said = `${field}: ${message}${hint === undefined ? '' : `. ${hint}`}`
+  throw new PunctualError('invalid_field', said, { field })
+}
+
+const OVER = { message: 'its last time is over', hint: 'Choose a time to come.' }
+
+/** As it was written, or as it could have been; null for a job that does not repeat. */
+export function writeRecurrence(rules: readonly RuleSource[], usual: string): string | null {
+  const texts = rules.map(({ cron, every, at, zone }) => {
+    const stated = String(cron ?? every ?? at)
+    return zone === undefined || zone === usual ? stated : `CRON_TZ=${zone} ${stated}`
+  })
+  return texts.length === 0 ? null : texts.join('; ')
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { RunState } from '../../core/run-state.ts'
+import { hasBegun, type JobStatus, jobStatus, type RunStatus, runStatus } from './statuses.ts'
+
+const TABLE: [
+  why: string,
+  run: { state: RunState; attempt: number; startedAt: number | null },
+  job: JobStatus,
+  run: RunStatus | 'not begun',
+][] = [
+  ['waits for a worker', { state: 'ready', attempt: 1, startedAt: null }, 'pending', 'not begun'],
+  [
+    'waits for its time',
+    { state: 'scheduled', attempt: 1, startedAt: null },
+    'pending',
+    'not begun',
+  ],
+  ['waits at a gate', { state: 'blocked', attempt: 1, startedAt: null }, 'pending', 'not begun'],
+  ['runs', { state: 'running', attempt: 1, startedAt: 5 }, 'running', 'running'],
+  [
+    'waits to be tried again',
+    { state: 'scheduled', attempt: 2, startedAt: null },
+    'pending',
+    'running',
+  ],
+  ['was lost and waits', { state: 'ready', attempt: 2, startedAt: null }, 'pending', 'running'],
+  ['succeeded', { state: 'succeeded', attempt: 1, startedAt: 5 }, 'succeeded', 'success'],
+  ['failed', { state: 'failed', attempt: 3, startedAt: 5 }, 'failed', 'failure'],
+  ['was cancelled at work', { state: 'cancelled', attempt: 1, startedAt: 5 }, 'failed', 'failure'],
+  [
+    'was cancelled before',
+    { state: 'cancelled', attempt: 1, startedAt: null },
+    'failed',
+    'not begun',
+  ],
+  ['was skipped', { state: 'skipped', attempt: 1, startedAt: null }, 'failed', 'not begun'],
+]
+
+for (const [why, run, job, ofRun] of TABLE) {
+  test(`a run that ${why} is ${job} to a job and ${ofRun} to itself`, () => {
+    assert.equal(jobStatus(run), job)
+    assert.equal(hasBegun(run) ? runStatus(run) : 'not begun', ofRun)
+  })
+}
+
+test('a job that has never run is pending', () => assert.equal(jobStatus(undefined), 'pending'))
