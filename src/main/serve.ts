@@ -38,7 +38,7 @@ export async function serve(
   const scheduler = await openScheduler({
     store: settings.store,
     blobs: { place: settings.blobs, dataDir: settings.dataDir },
-    config: { inlineBytes: settings.inlineBytes },
+    config: { inlineBytes: settings.inlineBytes, plainTtlMs: settings.plainTtlMs },
     rootToken: token,
     secretKeys: secretKeyFile(settings),
     version,

@@ -11,6 +11,7 @@ const TYPES: Readonly<Record<Exclude<keyof GivenSettings, 'data'>, Type>> = {
   store: 'a text',
   blobs: 'a text',
   inlineLimit: 'a text',
+  plainTtl: 'a text',
   slots: 'a number',
   open: 'true or false',
   allowHost: 'a list of texts',

@@ -20,6 +20,7 @@ test('without a word it serves on loopback and keeps its data beside it', () => 
     store: 'sqlite:.punctual/punctual.db',
     blobs: 'fs',
     inlineBytes: 65_536,
+    plainTtlMs: 20_000,
     slots: 8,
     isOpen: false,
     allowHosts: [],
@@ -79,6 +80,7 @@ test('blobs are files beside a file, and rows of a database that several nodes s
   assert.equal(placeOf({ store: 'postgres://a/b', blobs: 'fs' }), 'fs')
   assert.equal(readSettings({ inlineLimit: '1kB' }, {}).inlineBytes, 1_000)
   assert.equal(readSettings({}, { PUNCTUAL_INLINE_LIMIT: '2KiB' }).inlineBytes, 2_048)
+  assert.equal(readSettings({}, { PUNCTUAL_PLAIN_TTL: '1m' }).plainTtlMs, 60_000)
 })
 
 test('a server others can reach answers to the names it has, and to those it is told', () => {
@@ -99,6 +101,9 @@ const refused: [why: string, flags: GivenSettings, field: string][] = [
   ['blobs nobody knows', { blobs: 's4' }, 'blobs'],
   ['an inline limit beyond what rows hold', { inlineLimit: '65KiB' }, 'inline-limit'],
   ['an inline limit of next to nothing', { inlineLimit: '255B' }, 'inline-limit'],
+  ['a silence nobody can keep', { plainTtl: '100ms' }, 'plain-ttl'],
+  ['a silence without end', { plainTtl: '1h' }, 'plain-ttl'],
+  ['a silence of no duration', { plainTtl: 'long' }, 'plain-ttl'],
   ['an inline limit without a unit', { inlineLimit: '1000' }, 'inline-limit'],
   ['a limit that is none', { limit: ['memory=0B'] }, 'limit'],
   ['a certificate without its key', { tlsCert: 'a.pem' }, 'tls-cert'],

@@ -1,10 +1,12 @@
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { parseDuration } from '../core/duration.ts'
 import { LIMITS } from '../core/limits.ts'
 import { parseSize } from '../core/size.ts'
 import { BLOB_PLACES, type BlobPlace, usualPlace } from './open-blobs.ts'
 import { parseAllowList } from '../outbound/allow-list.ts'
+import { DEFAULT_CONFIG } from '../server/config.ts'
 import { isStoreUrl } from './open-store.ts'
 import {
   type GivenProcessSettings,
@@ -25,6 +27,8 @@ export interface Settings {
   /** Where inputs and results are kept that are larger than `inlineBytes`. */
   readonly blobs: BlobPlace
   readonly inlineBytes: number
+  /** How long a worker of the plain protocol may be silent. */
+  readonly plainTtlMs: number
   readonly slots: number
   /** Callers on this machine need no token. */
   readonly isOpen: boolean
@@ -46,6 +50,7 @@ export interface GivenSettings extends GivenProcessSettings {
   readonly store?: string | undefined
   readonly blobs?: string | undefined
   readonly inlineLimit?: string | undefined
+  readonly plainTtl?: string | undefined
   readonly slots?: string | undefined
   readonly open?: boolean | undefined
   readonly allowHost?: readonly string[] | undefined
@@ -79,6 +84,7 @@ export function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv): Sett
     store,
     blobs: readPlace(given.blobs, refusals) ?? usualPlace(store),
     inlineBytes: readInlineLimit(given.inlineLimit, refusals) ?? LIMITS.inlineBytes,
+    plainTtlMs: readPlainTtl(given.plainTtl, refusals) ?? DEFAULT_CONFIG.plainTtlMs,
     slots: count(given.slots, refusals) ?? DEFAULT_SLOTS,
     isOpen,
     allowHosts: [...(given.allowHost ?? []), ...(isLoopback(host) ? [] : ownNames(host))],
@@ -100,6 +106,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv, refusals: Refusals): GivenSetti
     store: text('PUNCTUAL_STORE'),
     blobs: text('PUNCTUAL_BLOBS'),
     inlineLimit: text('PUNCTUAL_INLINE_LIMIT'),
+    plainTtl: text('PUNCTUAL_PLAIN_TTL'),
     slots: text('PUNCTUAL_SLOTS'),
     open: readSwitch('PUNCTUAL_OPEN', text('PUNCTUAL_OPEN'), refusals),
     allowHost: text('PUNCTUAL_ALLOW_HOST')?.split(','),
@@ -178,6 +185,22 @@ function readInlineLimit(text: string | undefined, refusals: Refusals): number |
     refusals.add('inline-limit', `"${text}" is not between 256B and 64KiB`)
   } catch {
     refusals.add('inline-limit', `"${text}" is not a size; try 1KiB`)
+  }
+  return undefined
+}
+
+/** Shorter, and a busy machine would lose its workers; longer, and nobody would notice that one is gone. */
+const LEAST_PLAIN_TTL_MS = 500
+const MOST_PLAIN_TTL_MS = 600_000
+
+function readPlainTtl(text: string | undefined, refusals: Refusals): number | undefined {
+  if (text === undefined) return undefined
+  try {
+    const ms = parseDuration(text, 'plain-ttl')
+    if (ms >= LEAST_PLAIN_TTL_MS && ms <= MOST_PLAIN_TTL_MS) return ms
+    refusals.add('plain-ttl', `"${text}" is not between 500ms and 10m`)
+  } catch {
+    refusals.add('plain-ttl', `"${text}" is not a duration; try 20s`)
   }
   return undefined
 }

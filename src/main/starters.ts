@@ -28,6 +28,7 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
       .option('--store <url>', 'sqlite:<file> or postgres://…')
       .option('--blobs <place>', 'fs or store: where large inputs and results are kept')
       .option('--inline-limit <size>', 'what is larger than this is kept there; 64KiB if absent')
+      .option('--plain-ttl <time>', 'how long a plain worker may be silent; 20s if absent')
       .option('--open', 'let callers on this machine in without a token')
       .option('--allow-host <name>', 'another name it is called by; may be repeated', repeat)
       .option(
