@@ -15,6 +15,7 @@ import { lookAtLanes } from './look-at-lanes.ts'
 import { collectBlobs, type Collecting } from './collect-blobs.ts'
 import { announceKeys } from './announce-keys.ts'
 import { measureLag } from './measure-lag.ts'
+import { noteSightings } from './note-sightings.ts'
 import { noteUses } from './note-uses.ts'
 import { checkOwnLeases } from './own-leases.ts'
 import { promote } from './promote.ts'
@@ -65,6 +66,7 @@ export interface Loops {
 }
 
 const LAG_PERIOD_MS = 5_000
+const SIGHTINGS_PERIOD_MS = 5_000
 /** How soon a key that was added to a file is known here. */
 const KEYS_PERIOD_MS = 5_000
 /** Nobody naps: nothing to do. Whoever puts a lane to sleep rings. */
@@ -106,6 +108,7 @@ export function startLoops(deps: LoopDeps): Loops {
   start(deps.refreshQueues, config.laneRefreshMs)
   const naps = start(wakeLanes({ board, storeNow, kick: ticker.kick }), LONGEST_NAP_MS)
   start(noteUses(deps), 30_000)
+  start(noteSightings(deps), SIGHTINGS_PERIOD_MS)
   start(announceKeys(deps), KEYS_PERIOD_MS)
   start(measureLag({ clock, periodMs: LAG_PERIOD_MS, onLag: onLoopLag }), LAG_PERIOD_MS)
   start(retain({ store, storeNow, keepMs: config.keepMs }), 60_000)

@@ -43,6 +43,8 @@ export interface Session {
   /** Slots asked for in claims under way. */
   promised: number
   lastSeenMono: number
+  /** The last of these that was written down. */
+  notedMono: number
   /** Why the worker takes nothing, if it says so. */
   quarantined: string | null
   /** The highest exchange seen, and the last one the worker confirmed. */
@@ -74,6 +76,7 @@ export function createSession(input: {
     credit: 0,
     promised: 0,
     lastSeenMono: input.mono,
+    notedMono: input.mono,
     quarantined: null,
     exchange: 0,
     answered: 0,

@@ -184,6 +184,21 @@ export function sessionsContract(open: OpenStore): void {
   )
 
   test(
+    'that a session was heard of changes nothing else about it',
+    inWorld(async (world) => {
+      await adopt(world, { registration: 4 })
+      const before = await world.store.listSessions()
+      const at = world.clock.now() + 5_000
+      await world.store.touchSessions([
+        { session: world.session, at },
+        { session: 987_654, at },
+      ])
+      await world.store.touchSessions([])
+      assert.deepEqual(await world.store.listSessions(), before)
+    }),
+  )
+
+  test(
     'what is written down of a session can be recalled: its last registration and what it holds',
     inWorld(async (world) => {
       assert.equal(await world.store.recallSession({ session: 987_654_321 }), null)

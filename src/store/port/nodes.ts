@@ -44,6 +44,8 @@ export interface NodeStore {
     registration: number
     reason: string | null
   }): Promise<void>
+  /** When sessions were last heard of: for people, and never earlier than is known already. */
+  touchSessions(sightings: readonly { session: number; at: number }[]): Promise<void>
   /** Nodes that are alive. */
   countNodes(): Promise<number>
   /** Sessions bound to nodes that are alive, in order of name. */

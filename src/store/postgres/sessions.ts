@@ -62,6 +62,13 @@ const QUARANTINE = {
   text: `
   UPDATE session SET quarantined = $3 WHERE id = $1::bigint AND registration = $2::bigint`,
 }
+const TOUCH = {
+  name: 'touch-sessions',
+  text: `
+  UPDATE session SET heard_at = greatest(heard_at, item.at)
+    FROM unnest($1::bigint[], $2::bigint[]) AS item (session, at)
+   WHERE session.id = item.session`,
+}
 const COUNT_NODES = {
   name: 'count-nodes',
   text: `SELECT count(*) AS alive FROM node WHERE alive`,
@@ -91,6 +98,20 @@ export async function quarantineSession(
 ): Promise<void> {
   const values = [session, registration, reason]
   await transact(db.duty, (work) => work.query(QUARANTINE, values), 'single')
+}
+
+export async function touchSessions(
+  db: Database,
+  sightings: Input<'touchSessions'>,
+): Promise<void> {
+  if (sightings.length === 0) return
+  // In one order, whoever writes: two nodes must not wait for each other.
+  const sorted = sightings.toSorted((a, b) => a.session - b.session)
+  const values = [
+    bigints(sorted.map(({ session }) => session)),
+    bigints(sorted.map(({ at }) => at)),
+  ]
+  await transact(db.duty, (work) => work.query(TOUCH, values), 'single')
 }
 
 export async function countNodes(db: Database): Promise<number> {

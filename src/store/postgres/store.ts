@@ -103,6 +103,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     forgetSession: (input) => sessions.forgetSession(db, input),
     loseSession: (input) => sessions.loseSession(db, input),
     quarantineSession: (input) => sessions.quarantineSession(db, input),
+    touchSessions: (sightings) => sessions.touchSessions(db, sightings),
     listSessions: () => sessions.listSessions(db),
     recallSession: (input) => sessions.recallSession(db, input),
     countNodes: () => sessions.countNodes(db),

@@ -139,6 +139,7 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     forgetSession: (input) => write(() => sessions.forgetSession(input)),
     loseSession: (input) => write(() => sessions.loseSession(input)),
     quarantineSession: (input) => write(() => sessions.quarantineSession(input)),
+    touchSessions: (sightings) => write(() => sessions.touchSessions(sightings)),
 
     findProject: (name) => read(() => catalog.findProject(name)),
     findJob: (input) => read(() => catalog.findJob(input)),

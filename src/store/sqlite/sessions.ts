@@ -38,6 +38,9 @@ export const LOSE_SESSION = `UPDATE session SET offer = NULL WHERE id = ? AND re
 export const QUARANTINE_SESSION = `
   UPDATE session SET quarantined = ? WHERE id = ? AND registration = ?`
 
+export const TOUCH_SESSION = `
+  UPDATE session SET heard_at = max(coalesce(heard_at, 0), :at) WHERE id = :session`
+
 type Adoption = Parameters<NodeStore['adopt']>[0]
 
 export interface Sessions {
@@ -48,6 +51,7 @@ export interface Sessions {
   forgetSession(input: { session: number; registration: number }): void
   loseSession(input: { session: number; registration: number }): void
   quarantineSession(input: { session: number; registration: number; reason: string | null }): void
+  touchSessions(sightings: readonly { session: number; at: number }[]): void
 }
 
 export function prepareSessions(db: Database): Sessions {
@@ -58,6 +62,7 @@ export function prepareSessions(db: Database): Sessions {
   const forget = db.prepare(FORGET_SESSION)
   const lose = db.prepare(LOSE_SESSION)
   const quarantine = db.prepare(QUARANTINE_SESSION)
+  const touch = db.prepare(TOUCH_SESSION)
 
   return {
     adopt({ node, session, registration, name, project = null, offer = null, held }, now) {
@@ -83,6 +88,9 @@ export function prepareSessions(db: Database): Sessions {
     },
     quarantineSession({ session, registration, reason }) {
       quarantine.run(reason, session, registration)
+    },
+    touchSessions(sightings) {
+      for (const sighting of sightings) touch.run(sighting)
     },
   }
 }

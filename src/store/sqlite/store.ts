@@ -111,6 +111,7 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
     forgetSession: (input) => call('forgetSession', input),
     loseSession: (input) => call('loseSession', input),
     quarantineSession: (input) => call('quarantineSession', input),
+    touchSessions: (sightings) => call('touchSessions', sightings),
 
     internProjects: (names) => call('internProjects', names),
     findProject: (name) => call('findProject', name),

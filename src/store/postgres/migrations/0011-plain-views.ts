@@ -32,6 +32,8 @@ export const plainViews: Migration = {
     `UPDATE job SET owner = v.definition::json ->> 'owner' FROM job_version v
       WHERE v.job_id = job.id AND v.version = job.version`,
     `CREATE INDEX job_by_owner ON job (owner, id) WHERE version > 0 AND owner IS NOT NULL`,
+    // Since when it is there was known; when it was last heard of was not.
+    `ALTER TABLE session ADD COLUMN heard_at bigint`,
     PLAIN_TEXT,
 
     `CREATE VIEW jobs AS
@@ -68,7 +70,7 @@ export const plainViews: Migration = {
          OR EXISTS (SELECT FROM attempt WHERE run_id = run.id)`,
 
     `CREATE VIEW workers AS
-     SELECT DISTINCT ON (s.name) s.name AS worker_id, ${timeOf('s.seen_at')} AS last_seen,
+     SELECT DISTINCT ON (s.name) s.name AS worker_id, ${timeOf('greatest(s.seen_at, s.heard_at)')} AS last_seen,
             CASE WHEN s.offer IS NOT NULL AND n.alive THEN 'active' ELSE 'inactive' END AS status
        FROM session s LEFT JOIN node n ON n.id = s.node
       ORDER BY s.name, s.seen_at DESC, s.id DESC`,

@@ -34,6 +34,10 @@ export const plainViews: Migration = {
                               WHERE v.job_id = job.id AND v.version = job.version)`,
     `CREATE INDEX job_by_owner ON job (owner) WHERE version > 0 AND owner IS NOT NULL`,
 
+    // Since when it is there was known; when it was last heard of was not.
+    `ALTER TABLE session ADD COLUMN heard_at INTEGER`,
+    `CREATE INDEX session_by_name ON session (name)`,
+
     `CREATE VIEW jobs AS
      SELECT job.id, coalesce(${told('title')}, job.name) AS name,
             coalesce(${told('run')}, ${told('script')}, ${told('http.url')}, ${told('container.image')},
@@ -60,7 +64,7 @@ export const plainViews: Migration = {
       WHERE run.started_at IS NOT NULL OR run.attempt > 1`,
 
     `CREATE VIEW workers AS
-     SELECT s.name AS worker_id, ${timeOf('s.seen_at')} AS last_seen,
+     SELECT s.name AS worker_id, ${timeOf('max(s.seen_at, coalesce(s.heard_at, 0))')} AS last_seen,
             CASE WHEN s.offer IS NOT NULL AND n.alive = 1 THEN 'active' ELSE 'inactive' END AS status
        FROM session s LEFT JOIN node n ON n.incarnation = s.node
       WHERE NOT EXISTS (SELECT 1 FROM session later WHERE later.name = s.name
