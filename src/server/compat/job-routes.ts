@@ -24,8 +24,10 @@ export function plainJobRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>): 
     handler: async (request, reply) => {
       const { name, command, schedule } = request.body
       const by = byOf(request)
-      const job = { title: name, work: { run: command }, when: whenOf(schedule) }
-      const id = await plain.jobs.create(by, job)
+      const id = await plain.jobs.create(by, {
+        ...{ title: name, work: { run: command }, workField: 'command' },
+        when: whenOf(schedule),
+      })
       const created = await plain.jobs.find(id, by.project)
       return reply.code(201).send(await plain.showing.job(created))
     },

@@ -1,5 +1,6 @@
 import { publicId } from '../../core/ids.ts'
-import type { JobDefinition } from '../../core/job-definition.ts'
+import { PunctualError } from '../../core/errors.ts'
+import { defaultsOf, type JobDefinition } from '../../core/job-definition.ts'
 import type { SchedulerClient } from '../../core/protocol.ts'
 import { PLAIN_QUEUE } from '../../core/usual-queues.ts'
 import type { JobStore, NumberedJob } from '../../store/port.ts'
@@ -17,8 +18,9 @@ export interface NewPlainJob {
   /** For people; others may have the same. */
   readonly title: string
   readonly owner?: string | undefined
-  /** What is executed. */
+  /** What is executed, and where that stood in the request. */
   readonly work: Pick<JobDefinition, 'run' | 'script' | 'interpreter' | 'argv' | 'stdin'>
+  readonly workField: 'command' | 'payload'
   readonly retries?: number | undefined
   readonly when: When
 }
@@ -59,13 +61,14 @@ export function createPlainJobs(deps: {
   }
 
   return {
-    async create(by, { title, owner, work, retries, when }) {
+    async create(by, { title, owner, work, workField, retries, when }) {
       const name = nameOf(title, deps.mintId())
       const definition: JobDefinition = {
         ...{ title, queue: PLAIN_QUEUE, ...work },
         ...(owner === undefined ? {} : { owner }),
         ...(retries ? { retry: { max: retries } } : {}),
       }
+      requireSense(definition, name, workField)
       await jobs.put(by, name, definition, 0)
       if (when.rule) await schedules.put(by, name, PLAIN_SCHEDULE, { rule: when.rule })
       if (when.once) {
@@ -95,6 +98,17 @@ export function createPlainJobs(deps: {
     },
 
     hasProject: async (name) => name === 'default' || (await catalog.findProject(name)) !== null,
+  }
+}
+
+/** What is wrong with a definition is told of the field that it was made from. */
+function requireSense(definition: JobDefinition, name: string, field: string): void {
+  try {
+    defaultsOf(definition, name)
+  } catch (error) {
+    if (!(error instanceof PunctualError)) throw error
+    const message = error.message.replace(error.field ?? '', field)
+    throw new PunctualError(error.code, message, { field, cause: error })
   }
 }
 

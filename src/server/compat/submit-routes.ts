@@ -36,6 +36,7 @@ export function submissionRoutes(
         {
           ...{ title: titleOf(payload), owner, when },
           work: workOfPayload(payload),
+          workField: 'payload',
           retries: max_retries ?? 0,
         },
       )
