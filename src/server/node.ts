@@ -283,7 +283,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     zone: options.zone ?? 'UTC',
     async submit({ project, actor }, submission) {
       const [answer] = await createLocalClient(project, actor, parts).submit([submission])
-      return (answer as SubmitAnswer).id
+      return answer as SubmitAnswer
     },
     onScheduleChange(ids) {
       firing.changed(ids)
