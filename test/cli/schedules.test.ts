@@ -225,7 +225,7 @@ test('history tells every time, and away what did not simply fire', async (t) =>
     ['skipped', 'asked', 'planned'],
   )
   const table = (await run('history', 'tick', '-n', '500')).out
-  assert.match(table, /^TIME +OUTCOME +WHY +LATE +RUN +STATE\n/)
+  assert.match(table, /^TIME \+\d\d:\d\d +OUTCOME +WHY +LATE +RUN +STATE\n/)
   assert.match(table, /⤼ skipped +somebody asked for it +- +- +-\n/)
   assert.match(table, /✔ fired +- +\S+ +run_\w{11} +✔ succeeded\n/)
   assert.match(table, /◷ planned +- +- +- +-\n$/)

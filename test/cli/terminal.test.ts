@@ -99,9 +99,34 @@ test('a wait for a run is left and taken up again', { skip }, async (t) => {
   assert.equal((await shell.run('punctual cancel @last')).code, 0)
 })
 
+test('what happens by itself: said in words, seen coming, seen done', { skip }, async (t) => {
+  const { shell, server } = await openTerminal(t)
+  assert.match((await shell.run('punctual schedules')).shown, /^No schedules yet\. Try: punctual /)
+  const every = await shell.run(`punctual every '1 second' -- echo tick`)
+  assert.match(every.shown, /^echo\/1  every second, \S+\n  next  \w{3} \d.* \(in \d+ms\)\n/)
+  assert.match(every.shown, /^  undo:  punctual schedules rm echo\/1$/m)
+  await server.shows(/^echo \w{4} │ tick$/m)
+  assert.match(
+    (await shell.run('punctual next -n 1')).shown,
+    /^TIME +IN +SCHEDULE +WHEN\n.* echo\/1 /,
+  )
+  shell.clear()
+  assert.match((await shell.run('punctual history echo')).shown, /✔ fired .* run_\w{11} +\S+ \w+/)
+  shell.clear()
+  const at = await shell.run(`punctual at 'in 2 hours' -- true`)
+  assert.match(at.shown, /^run_\w{11}  \w{3} \d.* \(in 2h\)\n  undo:  punctual cancel run_\w{11}\n/)
+  const typo = await shell.run(`punctual every 'weekdays at 25:00' echo`)
+  assert.equal(typo.code, 2)
+  assert.match(typo.shown, /^✖ every: .*\n  help:  /)
+  assert.equal((await shell.run('punctual schedules rm echo')).code, 0)
+  shell.clear()
+  assert.match((await shell.run('punctual next')).shown, /^Nothing is to fire\./)
+})
+
 const LONG = 'a-name-that-somebody-made-up-when-names-could-still-be-as-long'
 const LOOKS = [
   ...['ls', 'ps', 'runs', 'runs state:failed', 'show @last', 'why @last', 'doctor', 'token ls'],
+  ...['schedules', 'next', 'next @daily', `history ${LONG}`, 'away', 'every --help'],
   ...['show zzzz', 'cancel zzzz', '--help', 'exec --help', 'up --help', 'token --help'],
 ]
 
@@ -111,6 +136,15 @@ test('nothing is wider than the terminal, and colours are only on it', { skip },
   const job = JSON.stringify({ run: `echo ${'夜間 '.repeat(60)}`, queue: LONG.slice(0, 40) })
   assert.equal((await call('api', 'PUT', `/v1/jobs/${LONG}`, '-d', job)).code, 0)
   await call('token', 'create', LONG, '--expires', '90d')
+  await call(
+    'every',
+    'weekdays at 09:05',
+    `${LONG}/${LONG}`,
+    '--zone',
+    'America/Indiana/Indianapolis',
+  )
+  await call('every', '1s', LONG)
+  await call('skip', `${LONG}/1`)
   await call('exec', '--job', `${LONG}-2`, '--', 'sh', '-c', `echo ${'x'.repeat(300)} >&2; exit 1`)
   await call('run', LONG, '-i', JSON.stringify({ text: 'word '.repeat(60) }))
 

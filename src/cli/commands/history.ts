@@ -1,25 +1,17 @@
 import type { Command } from 'commander'
-import { formatDuration, parseDuration } from '../../core/duration.ts'
-import type {
-  WireAway,
-  WireAwaySchedule,
-  WireOccurrence,
-  WireSchedule,
-} from '../../core/schedule-views.ts'
+import { parseDuration } from '../../core/duration.ts'
+import type { WireAway, WireAwaySchedule } from '../../core/schedule-views.ts'
+import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { findSchedules } from '../find-schedule.ts'
 import { latestTimes, timesIn } from '../latest-times.ts'
-import { printList, printOne, type Show } from '../output.ts'
+import { occurrenceTable, REASONS, type Told } from '../occurrence-table.ts'
+import { printList, printOne } from '../output.ts'
 import { readCount } from '../read-count.ts'
 import { readWhen } from '../read-when.ts'
 import { instantIn } from '../show-time.ts'
 import { table } from '../table.ts'
-import { harmless, paint, showState, type Terminal } from '../terminal.ts'
-
-/** One of the times of a job, with the schedule it is of. */
-interface Told extends WireOccurrence {
-  readonly schedule: string
-}
+import type { Terminal } from '../terminal.ts'
 
 interface RangeOptions {
   readonly since: string
@@ -53,7 +45,7 @@ export function historyCommands(program: Command, cli: Cli): void {
         told.push(...[...past, ...next].map((one) => ({ schedule: schedule.name, ...one })))
       }
       told.sort((a, b) => (a.nominal_at < b.nominal_at ? -1 : 1))
-      printList(terminal, cli.format(command), told, timesOf(terminal, schedules))
+      printList(terminal, cli.format(command), told, occurrenceTable(terminal, schedules, told))
     })
 
   program
@@ -81,67 +73,6 @@ async function timeBefore(text: string, terminal: Terminal, flag: string): Promi
   return isLong ? terminal.now() - parseDuration(text, flag) : readWhen(text, terminal, flag)
 }
 
-const GLYPHS: Readonly<Record<WireOccurrence['outcome'], string>> = {
-  ...{ fired: '✔', delayed: '✔', blocked: '◷', due: '◷', planned: '◷' },
-  ...{ skipped: '⤼', merged: '⤼', missed: '◌' },
-}
-
-function timesOf(terminal: Terminal, schedules: readonly WireSchedule[]): Show<Told> {
-  const zones = new Map(schedules.map(({ name, definition }) => [name, definition.zone ?? 'UTC']))
-  const time = (text: string, schedule: string) =>
-    instantIn(text, zones.get(schedule) ?? 'UTC', terminal.now())
-  return {
-    nameOf: ({ nominal_at }) => nominal_at,
-    empty: 'It had no time to fire, and has none soon. When it does: punctual next',
-    columns: [
-      ...(schedules.length > 1
-        ? [{ title: 'SCHEDULE', show: ({ schedule }: Told) => schedule, gives: true }]
-        : []),
-      { title: 'TIME', show: ({ nominal_at, schedule }) => time(nominal_at, schedule) },
-      { title: 'OUTCOME', show: (told) => outcomeOf(told, terminal) },
-      { title: 'WHY', show: (told) => harmless(whyOf(told)), gives: true },
-      { title: 'LATE', show: ({ late_ms }) => (late_ms === null ? '-' : formatDuration(late_ms)) },
-      { title: 'RUN', show: ({ run, other_run }) => run ?? other_run ?? '-' },
-      {
-        title: 'STATE',
-        show: ({ run_state }) => (run_state === null ? '-' : showState(terminal, run_state)),
-      },
-    ],
-  }
-}
-
-function outcomeOf({ outcome, count }: WireOccurrence, terminal: Terminal): string {
-  const many = count === 1 ? '' : ` ×${count ?? 'many'}`
-  const text = `${GLYPHS[outcome]} ${outcome}${many}`
-  return outcome === 'missed' ? paint(terminal, 'red', text) : text
-}
-
-const REASONS: Readonly<Record<NonNullable<WireOccurrence['reason']>, string>> = {
-  late: 'no node was quick enough',
-  made_up: 'made up for',
-  overlap: 'another run had not ended',
-  asked: 'somebody asked for it',
-  paused: 'paused',
-  job_paused: 'its job is paused',
-  edited: 'the schedule was changed',
-  deleted: 'the schedule was deleted',
-  policy: 'missed ones are not made up for',
-  superseded: 'a later one was made up for',
-  too_old: 'too old to be made up for',
-  too_many: 'too many to be made up for',
-  cannot_start: 'no run could be made',
-}
-
-function whyOf({ reason, detail, slow, overdue }: WireOccurrence): string {
-  const said = [
-    ...(reason === null ? [] : [REASONS[reason]]),
-    ...(detail === null ? [] : [detail]),
-    ...(slow ? ['slow'] : []),
-    ...(overdue ? ['overdue'] : []),
-  ]
-  return said.join('; ') || '-'
-}
-
 function describeAway({ since, schedules, complete }: WireAway, terminal: Terminal): string {
   const from = instantIn(since, terminal.zone, terminal.now())
   if (schedules.length === 0) return `All that was to fire since ${from} did, in time.\n`
@@ -151,7 +82,8 @@ function describeAway({ since, schedules, complete }: WireAway, terminal: Termin
     `Since ${from}: ${sum('missed')} missed, ${sum('made_up')} made up for, ` +
     `${sum('skipped')} skipped, ${sum('merged')} merged, ${sum('late')} late.`
   const rest = complete ? [] : ['There was more than this; it is about the latest part.']
-  return [verdict, table(AWAY, schedules, terminal.columns), ...rest, ''].join('\n')
+  const said = beside(terminal, '', verdict)
+  return [...said, table(AWAY, schedules, terminal.columns), ...rest, ''].join('\n')
 }
 
 const count = (field: 'missed' | 'made_up' | 'skipped' | 'merged' | 'late') => ({

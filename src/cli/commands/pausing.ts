@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { WireJob } from '../../core/views.ts'
+import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
@@ -40,7 +41,8 @@ export function pausingCommands(program: Command, cli: Cli): void {
       const until = await untilOf(options, cli)
       const what = await setPaused(calls, job, { ...options, until: until?.time }, paused)
       const rests = until ? `is paused until ${until.people}` : 'is paused'
-      const people = () => `${what} ${paused ? rests : 'goes on'}\n`
+      const said = `${what} ${paused ? rests : 'goes on'}`
+      const people = () => `${beside(terminal, '', said).join('\n')}\n`
       const name = job ?? options.queue ?? 'all'
       printOne(terminal, cli.format(command_), { name, paused }, { name, people })
     })

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { SubmitAnswer } from '../../core/protocol.ts'
 import type { WireSchedule } from '../../core/schedule-views.ts'
 import type { WireJob } from '../../core/views.ts'
+import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
@@ -12,6 +13,7 @@ import { readWhen } from '../read-when.ts'
 import { ruleOf } from '../rule-text.ts'
 import type { ServerCalls } from '../server-calls.ts'
 import { distance, instantIn } from '../show-time.ts'
+import type { Terminal } from '../terminal.ts'
 import { whatToRun } from '../what-to-run.ts'
 import { isHere } from '../server-address.ts'
 
@@ -37,8 +39,7 @@ export function schedulingCommands(program: Command, cli: Cli): void {
     .command('every')
     .description('run a job, or a command, again and again')
     .argument('<rule>', "such as '15 minutes', 'weekdays at 09:05' or '0 9 * * 1-5'")
-    .argument('[job]', 'a job that is defined; JOB/NAME to call the schedule something')
-    .argument('[command...]', 'or, after --, a program and its arguments')
+    .argument('[what...]', 'a job, or JOB/NAME to name the schedule; after --, a command')
     .option('--job <name>', 'what to call the job that is made for a command')
     .option('--zone <zone>', 'on whose clocks, such as Europe/Athens; yours if absent')
     .option('--overlap <policy>', 'skip, queue(n), replace or allow, while one is running')
@@ -50,32 +51,23 @@ export function schedulingCommands(program: Command, cli: Cli): void {
     .option('-i, --input <json>', 'what runs get as their input')
     .option('--priority <number>', 'from -10 to 10, higher first')
     .option('--cwd <directory>', 'where the command starts; here, if the server is on this machine')
-    .action(
-      async (
-        rule: string,
-        first: string | undefined,
-        rest: string[],
-        options: EveryOptions,
-        command: Command,
-      ) => {
-        const calls = cli.calls(command)
-        const definition = { ...ruleOf(rule), ...(await wishes(options, cli)) }
-        const schedule = cli.hasDashes
-          ? await forCommand(calls, cli, [first ?? '', ...rest], definition, options)
-          : await forJob(calls, whichJob(first, rest), definition)
-        const name = `${schedule.job}/${schedule.name}`
-        const people = () => `${name}  ${schedule.words}\n${whenNext(schedule, terminal.now())}`
-        printOne(terminal, cli.format(command), schedule, { name, people })
-        if (terminal.isInteractive) terminal.err(`  undo:  punctual schedules rm ${name}\n`)
-      },
-    )
+    .action(async (rule: string, what: string[], options: EveryOptions, command: Command) => {
+      const calls = cli.calls(command)
+      const definition = { ...ruleOf(rule), ...(await wishes(options, cli)) }
+      const schedule = cli.hasDashes
+        ? await forCommand(calls, cli, what, definition, options)
+        : await forJob(calls, whichJob(what), definition)
+      const name = `${schedule.job}/${schedule.name}`
+      const people = () => describe(schedule, terminal)
+      printOne(terminal, cli.format(command), schedule, { name, people })
+      if (terminal.isInteractive) terminal.err(`  undo:  punctual schedules rm ${name}\n`)
+    })
 
   program
     .command('at')
     .description('run a job, or a command, once, at a time to come')
     .argument('<when>', "such as 'tomorrow 09:00', 'in 2 hours' or 2027-01-01T09:00")
-    .argument('[job]', 'a job that is defined')
-    .argument('[command...]', 'or, after --, a program and its arguments')
+    .argument('[what...]', 'a job that is defined; after --, a command')
     .option('--zone <zone>', 'on whose clocks, such as Europe/Athens; yours if absent')
     .option('-i, --input <json>', 'what it gets as its input')
     .option('--priority <number>', 'from -10 to 10, higher first')
@@ -84,8 +76,7 @@ export function schedulingCommands(program: Command, cli: Cli): void {
     .action(
       async (
         when: string,
-        first: string | undefined,
-        rest: string[],
+        [first, ...rest]: string[],
         options: EveryOptions & { key?: string },
         command: Command,
       ) => {
@@ -110,7 +101,7 @@ export function schedulingCommands(program: Command, cli: Cli): void {
     )
 }
 
-function whichJob(first: string | undefined, rest: readonly string[]): string {
+function whichJob([first, ...rest]: readonly string[]): string {
   if (first !== undefined && rest.length === 0) return first
   const words = [first ?? 'COMMAND', ...rest].join(' ')
   throw new Failure(first === undefined ? 'name a job' : `"${rest[0]}" is one word too many`, {
@@ -193,9 +184,15 @@ async function wishes(options: EveryOptions, { terminal }: Cli): Promise<object>
   return { ...Object.fromEntries(given), ...common(options) }
 }
 
-function whenNext({ next, definition: { zone = 'UTC' } }: WireSchedule, now: number): string {
-  if (next === null) return '  next  not before somebody resumes it\n'
-  return `  next  ${instantIn(next, zone, now)} (${distance(next, now)})\n`
+function describe(schedule: WireSchedule, terminal: Terminal): string {
+  const { job, name, words, next, definition } = schedule
+  const now = terminal.now()
+  const when =
+    next === null
+      ? 'not before somebody resumes it'
+      : `${instantIn(next, definition.zone ?? 'UTC', now)} (${distance(next, now)})`
+  const lines = [...beside(terminal, '', `${job}/${name}  ${words}`), `  next  ${when}`]
+  return `${lines.join('\n')}\n`
 }
 
 function over(when: string): Failure {

@@ -65,8 +65,7 @@ export function timetableCommands(program: Command, cli: Cli): void {
       const found = await findSchedule(calls, text)
       const schedule = await calls.call<WireSchedule>('POST', `${schedulePath(found)}/skip`)
       const name = `${schedule.job}/${schedule.name}`
-      const people = () =>
-        `${name} skips ${timeOf(schedule, 'skipping', terminal)}${then(schedule, terminal)}\n`
+      const people = () => describeSkip(schedule, terminal)
       printOne(terminal, cli.format(command), schedule, { name, people })
     })
 }
@@ -166,6 +165,8 @@ function timeOf(schedule: WireSchedule, which: 'next' | 'skipping', terminal: Te
   return time === null ? '-' : instantIn(time, zone, terminal.now())
 }
 
-function then(schedule: WireSchedule, terminal: Terminal): string {
-  return schedule.next === null ? '' : ` and fires ${timeOf(schedule, 'next', terminal)}`
+function describeSkip(schedule: WireSchedule, terminal: Terminal): string {
+  const fires = schedule.next === null ? '' : ` and fires ${timeOf(schedule, 'next', terminal)}`
+  const skips = `skips ${timeOf(schedule, 'skipping', terminal)}${fires}`
+  return `${beside(terminal, '', `${schedule.job}/${schedule.name} ${skips}`).join('\n')}\n`
 }
