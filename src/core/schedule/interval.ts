@@ -1,5 +1,6 @@
 import { parseDuration } from '../duration.ts'
 import { PunctualError } from '../errors.ts'
+import { countAt, type MinuteCounts } from './minute-counts.ts'
 import { Refusal } from './refusal.ts'
 
 /** A rule that fires faster is a loop, not a schedule. */
@@ -44,4 +45,29 @@ export function writeInterval(ms: number): string {
 /** Fires are whole intervals from the anchor on, and the anchor is the first of them. */
 export function nextInterval(ms: number, anchor: number, after: number): number {
   return after < anchor ? anchor : anchor + (Math.floor((after - anchor) / ms) + 1) * ms
+}
+
+const MINUTE_MS = 60_000
+
+/** Adds those in [from, until). Of short ones, those before an instant are counted, minute by minute. */
+export function countIntervals(
+  ms: number,
+  anchor: number,
+  counts: MinuteCounts,
+  from: number,
+  until: number,
+): void {
+  const first = nextInterval(ms, anchor, from - 1)
+  if (ms >= MINUTE_MS) {
+    for (let at = first; at < until; at += ms) countAt(counts, at)
+    return
+  }
+  let counted = 0
+  for (let at = first; at < until;) {
+    const end = Math.min(until, (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS)
+    const before = Math.ceil((end - first) / ms)
+    countAt(counts, at, before - counted)
+    counted = before
+    at = end
+  }
 }

@@ -1,5 +1,6 @@
 import { DAY_SECONDS } from './calendar/dates.ts'
 import { readInstant, writeInstant } from './instant.ts'
+import { countAt } from './minute-counts.ts'
 import type { Circumstances, Recurrence } from './recurrence.ts'
 import { Refusal } from './refusal.ts'
 import type { RuleSource } from './rule.ts'
@@ -25,6 +26,9 @@ export function readOneShot(
     text,
     afterFinish: null,
     next: (after) => (after < instant ? instant : null),
+    countInto(counts, from, until) {
+      if (instant >= from && instant < until) countAt(counts, instant)
+    },
     describe: () => `once, at ${text}`,
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readRule, type Rule, type RuleSource } from './index.ts'
+import { countAt, createMinuteCounts } from './minute-counts.ts'
 import { GAPS, REPEATS } from './zones/next-fire.ts'
 
 const RUNS = 400
@@ -93,6 +94,34 @@ test('the same question has the same answer, and nothing lies between question a
         assert.equal(compiled.next(between), next)
       },
     ),
+    { numRuns: RUNS },
+  )
+})
+
+test('what is counted by the minute is what a walk along the rule comes by', () => {
+  const hour = 3_600_000
+  // Clocks of some of the zones change within a few hours of these, or a date is left out.
+  const changes = fc.constantFrom(
+    ...[Date.UTC(2026, 2, 8, 7), Date.UTC(2026, 10, 1, 6), Date.UTC(2026, 3, 4, 15)],
+    ...[Date.UTC(2026, 2, 29, 1), Date.UTC(2026, 8, 6, 4), Date.UTC(2011, 11, 30, 10)],
+  )
+  const start = fc.oneof(
+    fc.integer({ min: Date.UTC(1973, 0, 1), max: Date.UTC(2060, 0, 1) }),
+    fc.tuple(changes, fc.integer({ min: -9 * hour, max: 0 })).map(([at, back]) => at + back),
+  )
+  const ranges = fc.record({ from: start, lengthMs: fc.integer({ min: 0, max: 12 * hour }) })
+  fc.assert(
+    fc.property(source, ranges, (rule, { from, lengthMs }) => {
+      const compiled = read(rule)
+      const until = from + lengthMs
+      const walked = createMinuteCounts(from, until)
+      for (let at = compiled.next(from - 1); at !== null && at < until; at = compiled.next(at)) {
+        countAt(walked, at)
+      }
+      const counted = createMinuteCounts(from, until)
+      compiled.countInto(counted, from, until)
+      assert.deepEqual(counted, walked)
+    }),
     { numRuns: RUNS },
   )
 })

@@ -50,6 +50,8 @@ function understand(source: RuleSource, now: number | undefined): Rule {
     text: recurrence.text,
     afterFinish: recurrence.afterFinish,
     next,
+    countInto: (counts, from, until) =>
+      recurrence.countInto(counts, Math.max(from, start), Math.min(until, end + 1)),
     jitterOf: (nominal) =>
       jitterMs === 0 ? 0 : Math.floor(hashFraction(`${seed}\n${nominal}`) * (jitterMs + 1)),
     describe: recurrence.describe,

@@ -1,13 +1,15 @@
 import { planOf } from './calendar/calendar-rule.ts'
 import type { Plan } from './calendar/plan.ts'
 import { readCron, writeCron } from './cron/read-cron.ts'
-import { nextInterval, readInterval, writeInterval } from './interval.ts'
+import { countIntervals, nextInterval, readInterval, writeInterval } from './interval.ts'
+import type { MinuteCounts } from './minute-counts.ts'
 import { readOneShot } from './one-shot.ts'
 import { Refusal } from './refusal.ts'
 import type { RuleSource } from './rule.ts'
 import { describe } from './words/describe.ts'
 import { readWords } from './words/read-words.ts'
 import type { DstPolicy } from './zones/next-fire.ts'
+import { countOnCalendar } from './zones/count-on-calendar.ts'
 import { nextOnCalendar } from './zones/next-on-calendar.ts'
 import type { Zone } from './zones/zone.ts'
 
@@ -18,6 +20,7 @@ export interface Recurrence {
   readonly text: string
   readonly afterFinish: number | null
   next(after: number): number | null
+  countInto(counts: MinuteCounts, from: number, until: number): void
   describe(): string
 }
 
@@ -58,14 +61,20 @@ function readCronText(text: string, around: Circumstances): Recurrence {
     field: 'cron',
     text: writeCron(rule),
     afterFinish: null,
-    next: onCalendar(planOf(rule), around),
+    ...onCalendar(planOf(rule), around),
     // Read once more when somebody asks: tens of thousands of rules are kept, few are looked at.
     describe: () => describe(readCron(text, around.seed)),
   }
 }
 
-function onCalendar(plan: Plan, { zone, policy }: Circumstances): Recurrence['next'] {
-  return (after) => nextOnCalendar(plan, zone, policy, after)
+function onCalendar(
+  plan: Plan,
+  { zone, policy }: Circumstances,
+): Pick<Recurrence, 'next' | 'countInto'> {
+  return {
+    next: (after) => nextOnCalendar(plan, zone, policy, after),
+    countInto: (counts, from, until) => countOnCalendar(plan, zone, policy, counts, from, until),
+  }
 }
 
 function readEvery(text: string, around: Circumstances): Recurrence {
@@ -86,7 +95,7 @@ function readEvery(text: string, around: Circumstances): Recurrence {
     field: 'every',
     text: said,
     afterFinish: null,
-    next: onCalendar(planOf(spoken), around),
+    ...onCalendar(planOf(spoken), around),
     describe: () => said,
   }
 }
@@ -98,6 +107,7 @@ function interval(ms: number, { start }: Circumstances): Recurrence {
     text,
     afterFinish: null,
     next: (after) => nextInterval(ms, start, after),
+    countInto: (counts, from, until) => countIntervals(ms, start, counts, from, until),
     describe: () => `every ${text}`,
   }
 }
@@ -109,6 +119,7 @@ function afterFinish(ms: number): Recurrence {
     text,
     afterFinish: ms,
     next: (after) => after + ms,
+    countInto() {},
     describe: () => text,
   }
 }

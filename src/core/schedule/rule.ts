@@ -1,3 +1,4 @@
+import type { MinuteCounts } from './minute-counts.ts'
 import type { Problem } from './refusal.ts'
 import type { DstPolicy } from './zones/next-fire.ts'
 
@@ -36,6 +37,11 @@ export interface Rule {
    * that waits for the end of runs, `after` is the end of the last one.
    */
   next(after: number): number | null
+  /**
+   * Counts its nominal instants in [from, until) by the minute, without walking along them: a year of
+   * seconds takes milliseconds. Of a rule that waits for the end of runs there is nothing to count.
+   */
+  countInto(counts: MinuteCounts, from: number, until: number): void
   /** How many milliseconds after its nominal time an occurrence is to fire. */
   jitterOf(nominal: number): number
   /** When it fires, in plain English. Zone, bounds and jitter are for the caller to add. */

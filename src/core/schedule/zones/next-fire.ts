@@ -37,7 +37,7 @@ export function nextFire(
 }
 
 /** Whether times that do not exist are made up for at the instant `at`, the end of their gap. */
-function isAfterGap(
+export function isAfterGap(
   plan: Plan,
   policy: DstPolicy,
   { from, before, offset }: Stretch,
@@ -52,20 +52,29 @@ function isAfterGap(
 function nextInStretch(
   plan: Plan,
   policy: DstPolicy,
-  { from, offset, before, after, to: end }: Stretch,
+  stretch: Stretch,
   at: number,
   to: number,
   patience: Patience,
 ): number {
-  let first = at + offset
-  let last = to + offset
-  if (offset < before && policy.repeat === 'first' && meansLocalTimes(plan, before - offset)) {
-    first = Math.max(first, from + before)
-  }
-  if (after < offset && policy.repeat === 'last' && meansLocalTimes(plan, offset - after)) {
-    last = Math.min(last, end + after)
-  }
+  const { offset } = stretch
+  const first = Math.max(at + offset, firstCounted(plan, policy, stretch))
+  const last = Math.min(to + offset, lastCounted(plan, policy, stretch))
   return nextMatch(plan, first, last, patience) - offset
+}
+
+/** The first local second of a stretch that counts: what came before on clocks may have fired then. */
+export function firstCounted(plan: Plan, { repeat }: DstPolicy, stretch: Stretch): number {
+  const { from, before, offset } = stretch
+  const isSecondTime = offset < before && repeat === 'first'
+  return isSecondTime && meansLocalTimes(plan, before - offset) ? from + before : from + offset
+}
+
+/** The end of the local seconds of a stretch that count: what comes again may fire then instead. */
+export function lastCounted(plan: Plan, { repeat }: DstPolicy, stretch: Stretch): number {
+  const { to, offset, after } = stretch
+  const comesAgain = after < offset && repeat === 'last'
+  return comesAgain && meansLocalTimes(plan, offset - after) ? to + after : to + offset
 }
 
 /**

@@ -1,0 +1,42 @@
+import { countMatches, minutesOfDay } from '../calendar/count-matches.ts'
+import type { Patience } from '../calendar/next-match.ts'
+import type { Plan } from '../calendar/plan.ts'
+import { countAt, type MinuteCounts } from '../minute-counts.ts'
+import { type DstPolicy, firstCounted, isAfterGap, lastCounted } from './next-fire.ts'
+import type { Zone } from './zone.ts'
+
+/** Enough for the one look that a change of the clocks takes. */
+const STEPS = 100
+
+/**
+ * Counts the instants in [from, until) at which a plan fires in a zone: those that walking along
+ * `nextOnCalendar` would find, but a stretch of constant offset at a time.
+ */
+export function countOnCalendar(
+  plan: Plan,
+  zone: Zone,
+  policy: DstPolicy,
+  counts: MinuteCounts,
+  from: number,
+  until: number,
+): void {
+  const { firstMinute, fires } = counts
+  const ofDay = minutesOfDay(plan)
+  const end = Math.ceil(until / 1_000)
+  let at = Math.ceil(from / 1_000)
+  while (at < end) {
+    const stretch = zone.stretchAt(at)
+    const { offset, to } = stretch
+    const patience: Patience = { steps: STEPS }
+    if (isAfterGap(plan, policy, stretch, at, patience)) {
+      countAt(counts, at * 1_000)
+      at += 1
+    }
+    const first = Math.max(at + offset, firstCounted(plan, policy, stretch))
+    const last = Math.min(Math.min(to, end) + offset, lastCounted(plan, policy, stretch))
+    // Offsets have been whole minutes since 1972.
+    const shift = firstMinute + offset / 60
+    countMatches(plan, ofDay, first, last, { fires, shift })
+    at = Math.max(at, to)
+  }
+}
