@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { type Cli, createCli } from './cli.ts'
 import { administrationCommands } from './commands/administration.ts'
+import { forecastingCommands } from './commands/forecasting.ts'
 import { helpingCommands } from './commands/helping.ts'
 import { lookingCommands } from './commands/looking.ts'
 import { historyCommands } from './commands/history.ts'
@@ -84,6 +85,7 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
   lookingCommands(program, cli)
   timetableCommands(program, cli)
   historyCommands(program, cli)
+  forecastingCommands(program, cli)
   program.commandsGroup('Steer:')
   steeringCommands(program, cli)
   pausingCommands(program, cli)

@@ -62,6 +62,8 @@ export const LIMITS = {
   madeUpTimes: 1_000,
   /** How many times to come are shown at most. */
   previewTimes: 500,
+  /** How far a forecast looks ahead. */
+  forecastDays: 366,
   /** Of a project; and of one, the patterns that say which jobs it is for. */
   webhooks: 100,
   webhookJobs: 100,

@@ -1,5 +1,6 @@
 import { createActors } from './admin/actors.ts'
 import { type AuditLog, createAuditLog } from './admin/audit.ts'
+import { createForecasting, type Forecasting } from './admin/forecasting.ts'
 import { createJobs, type Jobs } from './admin/jobs.ts'
 import { createQueues, type Queues } from './admin/queues.ts'
 import { createStorage, type Storage } from './admin/storage.ts'
@@ -33,6 +34,7 @@ export interface Administration {
   readonly schedules: Schedules
   readonly scheduleDefining: ScheduleDefining
   readonly scheduleReading: ScheduleReading
+  readonly forecasting: Forecasting
   readonly queues: Queues
   readonly tokens: Tokens
   readonly secrets: Secrets
@@ -92,6 +94,7 @@ export function createAdministration(deps: {
     schedules,
     scheduleDefining,
     scheduleReading,
+    forecasting: createForecasting({ store, catalog, schedules, storeNow }),
     queues: createQueues({
       ...{ store, catalog, board, workers, book: queueBook },
       onChange: deps.onQueueChange,

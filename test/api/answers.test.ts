@@ -67,6 +67,7 @@ async function askSchedules(ask: Ask) {
     ...nightly,
     body: { reason: 'lunch', until: '2998-01-01T00:00:00Z' },
   })
+  await ask('GET /v1/forecast', { query: '?days=366' })
   await ask('GET /v1/schedules', { query: '?state=paused&job=hello' })
   await ask(`GET ${AT}/why`, nightly)
   await ask(`POST ${AT}/resume`, nightly)

@@ -49,6 +49,7 @@ export function* forecast(
       fires[index] = total
       hours.add(ofGroup, schedules[index]?.durationMs ?? null)
     }
+    yield
     if (!group.isSpread) collisions.add(group, counts)
     nights.add(group)
     yield

@@ -17,7 +17,7 @@ export interface Group {
 }
 
 /** Reading a rule takes a moment, and the first of a zone a few of them. */
-const READ_AT_ONCE = 50
+const READ_AT_ONCE = 10
 
 /** Those that are to fire before `until`; rules that cannot be read fire never. */
 export function* groupAlike(

@@ -11,6 +11,7 @@ import { answerClientError, MAX_URL_LENGTH } from './client-error.ts'
 import { DEFAULT_CONNECTIONS, limitConnections } from './connections.ts'
 import { eventRoutes } from './event-routes.ts'
 import { healthRoutes } from './health-routes.ts'
+import { forecastRoutes } from './forecast-routes.ts'
 import { guardHost } from './host.ts'
 import { jobRoutes } from './job-routes.ts'
 import { lazyCompilers } from './lazy-validation.ts'
@@ -101,6 +102,7 @@ export function createApi(options: ApiOptions): Api {
   jobRoutes(api, options)
   scheduleRoutes(api, options)
   timetableRoutes(api, options)
+  forecastRoutes(api, options)
   logRoutes(api, options)
   eventRoutes(api, options)
   workerRoutes(api, options)

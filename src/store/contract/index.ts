@@ -17,6 +17,7 @@ import { nodesContract } from './nodes.ts'
 import { numberedJobsContract } from './numbered-jobs.ts'
 import { orphansContract } from './orphans.ts'
 import { outboxContract } from './outbox.ts'
+import { pastDurationsContract } from './past-durations.ts'
 import { queriesContract } from './queries.ts'
 import { ratesContract } from './rates.ts'
 import { reopenContract } from './reopen.ts'
@@ -61,6 +62,7 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['secrets', secretsContract],
   ['schedules', schedulesContract],
   ['firing', firingContract],
+  ['how long schedules took', pastDurationsContract],
   ['upkeep', upkeepContract],
   ['opening again', reopenContract],
 ]

@@ -81,8 +81,19 @@ export interface ScheduleStore {
     before: OccurrenceKey | null
     limit: number
   }): Promise<readonly OccurrenceRecord[]>
+  /** How long the last runs of schedules took that succeeded, of the `each` times that came last. */
+  pastDurations(input: {
+    scheduleIds: readonly number[]
+    each: number
+  }): Promise<readonly PastDuration[]>
   /** Forgets what was written down before this id, and schedules deleted before, a bite at a time. */
   pruneOccurrences(input: { before: number; limit: number }): Promise<{ more: boolean }>
+}
+
+export interface PastDuration {
+  readonly scheduleId: number
+  /** From the start of the attempt that succeeded to its end. */
+  readonly ms: number
 }
 
 export interface ScheduleWish {

@@ -1,5 +1,6 @@
 import { hasRun, outcomeOfCode } from '../../core/firing/occurrence.ts'
-import type { OccurrenceRecord, ScheduleRecord, ScheduleStore } from '../port.ts'
+import { STATE_CODE } from '../../core/run-state.ts'
+import type { OccurrenceRecord, PastDuration, ScheduleRecord, ScheduleStore } from '../port.ts'
 import { bigints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
 import { SCHEDULE_COLUMNS, type ScheduleRow, toSchedule } from './schedule-row.ts'
@@ -84,6 +85,19 @@ const UNUSUAL = {
    ORDER BY id DESC, schedule_id DESC, nominal_at DESC LIMIT $5::int`,
 }
 
+/** Walks back over few records, whatever became of those times. */
+const PAST_DURATIONS = {
+  name: 'past-durations',
+  text: `
+  SELECT wanted.id AS "scheduleId", e.finished_at - e.started_at AS ms
+    FROM unnest($1::bigint[]) AS wanted (id)
+   CROSS JOIN LATERAL (
+     SELECT id, outcome FROM occurrence
+      WHERE schedule_id = wanted.id ORDER BY nominal_at DESC LIMIT $2::int) o
+   CROSS JOIN LATERAL (SELECT * FROM run_end WHERE run_id = o.id LIMIT 1) e
+   WHERE o.outcome <= 2 AND e.state = ${STATE_CODE.succeeded} AND e.started_at IS NOT NULL`,
+}
+
 type Input<Verb extends keyof ScheduleStore> = Parameters<ScheduleStore[Verb]>[0]
 type Row = Omit<OccurrenceRecord, 'outcome' | 'runId'> & { readonly outcome: number }
 
@@ -163,6 +177,13 @@ export async function unusualOccurrences(
   const { id, scheduleId, nominalAt } = before ?? { id: LAST, scheduleId: LAST, nominalAt: LAST }
   const rows = await read<Row>(db.reading, UNUSUAL, [projectId, id, scheduleId, nominalAt, limit])
   return rows.map(toOccurrence)
+}
+
+export async function pastDurations(
+  db: Database,
+  { scheduleIds, each }: Input<'pastDurations'>,
+): Promise<PastDuration[]> {
+  return read<PastDuration>(db.reading, PAST_DURATIONS, [bigints(scheduleIds), each])
 }
 
 function toOccurrence(row: Row): OccurrenceRecord {

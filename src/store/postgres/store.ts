@@ -178,6 +178,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     liveNodes: () => scheduleQueries.liveNodes(db),
     occurrences: (input) => scheduleQueries.occurrences(db, input),
     occurrenceOf: (input) => scheduleQueries.occurrenceOf(db, input),
+    pastDurations: (input) => scheduleQueries.pastDurations(db, input),
     unusualOccurrences: (input) => scheduleQueries.unusualOccurrences(db, input),
     pruneOccurrences: (input) => pruneOccurrences(db, input),
 

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { hasRun, outcomeOfCode } from '../../core/firing/occurrence.ts'
+import { STATE_CODE } from '../../core/run-state.ts'
 import type { OccurrenceRecord, ScheduleStore } from '../port.ts'
 import { SCHEDULE_COLUMNS, type ScheduleRow, toSchedule } from './schedule-row.ts'
 import type { Sync } from './verbs.ts'
@@ -44,6 +45,14 @@ export const UNUSUAL = `
      AND (id, schedule_id, nominal_at) < (:id, :scheduleId, :nominalAt)
    ORDER BY id DESC, schedule_id DESC, nominal_at DESC LIMIT :limit`
 
+/** Walks back over few records, whatever became of those times. */
+export const PAST_DURATIONS = `
+  SELECT r.finished_at - r.started_at
+    FROM (SELECT id, outcome FROM occurrence
+           WHERE schedule_id = :scheduleId ORDER BY nominal_at DESC LIMIT :each) o
+    JOIN run r ON r.id = o.id
+   WHERE o.outcome <= 2 AND r.status = ${STATE_CODE.succeeded} AND r.started_at IS NOT NULL`
+
 type Row = Omit<OccurrenceRecord, 'outcome' | 'runId'> & { readonly outcome: number }
 
 const LAST = Number.MAX_SAFE_INTEGER
@@ -59,6 +68,7 @@ type Queries = Pick<
   | 'occurrences'
   | 'occurrenceOf'
   | 'unusualOccurrences'
+  | 'pastDurations'
 >
 
 export function prepareScheduleQueries(db: Database): Sync<Queries> {
@@ -71,6 +81,7 @@ export function prepareScheduleQueries(db: Database): Sync<Queries> {
   const occurrences = db.prepare<[object], Row>(OCCURRENCES)
   const following = db.prepare<[number], number>(FOLLOWING).pluck()
   const ofRun = db.prepare<[number], Row>(OF_RUN)
+  const durations = db.prepare<[object], number>(PAST_DURATIONS).pluck()
   const unusual = db.prepare<[object], Row>(UNUSUAL)
 
   return {
@@ -98,6 +109,10 @@ export function prepareScheduleQueries(db: Database): Sync<Queries> {
       const row = ofRun.get(runId)
       return row ? toOccurrence(row) : null
     },
+    pastDurations: ({ scheduleIds, each }) =>
+      scheduleIds.flatMap((scheduleId) =>
+        durations.all({ scheduleId, each }).map((ms) => ({ scheduleId, ms })),
+      ),
     unusualOccurrences({ projectId, before, limit }) {
       const place = before ?? { id: LAST, scheduleId: LAST, nominalAt: LAST }
       return unusual.all({ ...place, projectId, limit }).map(toOccurrence)

@@ -72,6 +72,7 @@ export const QUERIES = [
   'occurrences',
   'occurrenceOf',
   'unusualOccurrences',
+  'pastDurations',
 ] as const satisfies readonly VerbName[]
 
 export type QueryName = (typeof QUERIES)[number]

@@ -136,6 +136,12 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
   'GET /v1/away': {
     description: 'For those who were away, or whose servers were: by schedule, in figures.',
   },
+  'GET /v1/forecast': {
+    description:
+      'What the schedules of a project, or of a `job`, are going to do in the next `days`: how often they ' +
+      'fire, what falls together, how much is under way if runs take as long as the last ones did, and ' +
+      'the nights in which clocks change. It is as if every run began in time.',
+  },
   'DELETE /v1/jobs/{name}': {
     description: 'A job that has runs which have not ended is not deleted.',
   },

@@ -8,6 +8,7 @@ import { Exchange, Heartbeat, Hello, Leave, Log } from '../worker-schemas.ts'
 import { NewPlainJob, NewSubmission, PlainReport, PlainWorkerName } from '../../compat/schemas.ts'
 import { ADMIN_SHAPES } from './admin-shapes.ts'
 import { PLAIN_SHAPES } from './plain-shapes.ts'
+import { FORECAST_SHAPES } from './forecast-shapes.ts'
 import { PROBLEM_SHAPES } from './problem-shapes.ts'
 import { RUN_SHAPES } from './run-shapes.ts'
 import { SCHEDULE_SHAPES } from './schedule-shapes.ts'
@@ -52,6 +53,7 @@ export const ANSWERS = {
   ...RUN_SHAPES,
   ...ADMIN_SHAPES,
   ...SCHEDULE_SHAPES,
+  ...FORECAST_SHAPES,
   ...SECRET_SHAPES,
   ...WEBHOOK_SHAPES,
   ...WORKER_SHAPES,

@@ -29,7 +29,7 @@ const CHAPTERS: readonly Chapter[] = [
   {
     name: 'Schedules',
     description: 'When jobs run by themselves, and what became of every time.',
-    routes: / \/v1\/(jobs\/\{name\}\/schedules|schedules|away)/,
+    routes: / \/v1\/(jobs\/\{name\}\/schedules|schedules|away|forecast)/,
   },
   {
     name: 'Queues and workers',
