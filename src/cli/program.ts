@@ -3,6 +3,7 @@ import { type Cli, createCli } from './cli.ts'
 import { administrationCommands } from './commands/administration.ts'
 import { forecastingCommands } from './commands/forecasting.ts'
 import { helpingCommands } from './commands/helping.ts'
+import { importingCommands } from './commands/importing.ts'
 import { lookingCommands } from './commands/looking.ts'
 import { historyCommands } from './commands/history.ts'
 import { pausingCommands } from './commands/pausing.ts'
@@ -90,6 +91,7 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
   steeringCommands(program, cli)
   pausingCommands(program, cli)
   program.commandsGroup('Administer:')
+  importingCommands(program, cli)
   queueCommands(program, cli)
   administrationCommands(program, cli)
   secretCommands(program, cli)

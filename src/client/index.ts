@@ -12,6 +12,7 @@ export type {
   Submission,
   SubmitAnswer,
 } from '../core/protocol.ts'
+export type { WireForecast } from '../core/forecast/views.ts'
 export type { ScheduleDefinition } from '../core/schedule-definition.ts'
 export type {
   WireAway,

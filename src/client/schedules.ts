@@ -1,3 +1,4 @@
+import type { WireForecast } from '../core/forecast/views.ts'
 import type { SubmitAnswer } from '../core/protocol.ts'
 import type { ScheduleDefinition } from '../core/schedule-definition.ts'
 import type {
@@ -35,6 +36,12 @@ export interface ScheduleClient {
   next(query?: { readonly job?: string; readonly limit?: number }): Promise<readonly WireNext[]>
   /** What a definition would do. Nothing is stored. */
   preview(definition: ScheduleDefinition, count?: number): Promise<WirePreview>
+  /** What all schedules, or those of a job, are going to do in the next days. */
+  forecast(query?: {
+    readonly days?: number
+    readonly job?: string
+    readonly limit?: number
+  }): Promise<WireForecast>
   /** What did not simply fire since a time, or for a day. */
   away(since?: string): Promise<WireAway>
 }
@@ -76,6 +83,7 @@ export function createScheduleClient(transport: Transport): ScheduleClient {
       (await call<{ data: WireNext[] }>('GET', `/v1/schedules/next${search(query)}`)).data,
     preview: (definition, count) =>
       call('POST', '/v1/schedules/preview', count ? { ...definition, count } : definition),
+    forecast: (query = {}) => call('GET', `/v1/forecast${search(query)}`),
     away: (since) => call('GET', `/v1/away${search({ since })}`),
   }
 }

@@ -33,6 +33,7 @@ test('a program schedules what it has: made, held, skipped, run, told and delete
     ['planned asked', 'planned null'],
   )
   assert.equal((await schedules.preview({ every: '5m' }, 3)).next.length, 3)
+  assert.equal((await schedules.forecast({ days: 3, job: 'etl' })).schedules[0]?.job, 'etl')
   assert.deepEqual((await schedules.away()).schedules, [])
   await schedules.delete('etl', 'daily')
   await assert.rejects(schedules.get('etl', 'daily'), { code: 'schedule_not_found' })
