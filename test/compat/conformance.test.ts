@@ -79,6 +79,11 @@ test('a worker of twenty lines of shell takes jobs and finishes them', { skip },
   const lines = readFileSync(SHELL_WORKER, 'utf8').split('\n')
   const code = lines.filter((line) => line.trim() && !line.startsWith('#'))
   assert.ok(code.length <= 20, `${code.length} lines`)
+  const page = readFileSync(
+    join(import.meta.dirname, '../../docs/reference/compatibility.md'),
+    'utf8',
+  )
+  assert.ok(page.includes(code.join('\n')), 'the page shows another worker')
   const url = await openHome(t).up('--open', ...WITHOUT_WORKERS)
   await startShellWorker(t, url, 'sh-1')
   const command = `printf '%s|' "it's" 'a\\nb' '"q"' "$((1 + 1))" '\\' ; echo; echo "über\tall" >&2`

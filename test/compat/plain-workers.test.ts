@@ -241,3 +241,20 @@ test('a worker may ask another node every time', async (t) => {
   assert.equal((await one.report(id, 'w', 'success')).status, 409)
   assert.equal((await one.show(id)).last_run?.logs, 'one\ntwo\n')
 })
+
+test('a worker of one project and one of all are two, even under one name', async (t) => {
+  const { api, register } = await open(t)
+  await register('w')
+  const submit = (project: string) =>
+    api.call('POST', '/jobs', {
+      body: { name: project, command: 'true' },
+      headers: { 'punctual-project': project },
+    })
+  await submit('elsewhere')
+  const token = await api.token('worker', 'default')
+  const next = () => api.call<WirePlainTask>('GET', '/workers/w/next', { token })
+  assert.equal((await next()).status, 404)
+  await api.call('POST', '/workers/register', { token, body: { worker_id: 'w' } })
+  assert.equal((await next()).status, 204)
+  assert.equal((await api.call<WirePlainTask>('GET', '/workers/w/next')).body.name, 'elsewhere')
+})

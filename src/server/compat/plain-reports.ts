@@ -53,14 +53,16 @@ export function createPlainReports(deps: {
 
   const append = async (session: Session, lease: HeldLease, texts: readonly string[]) => {
     const { runId, fence } = lease
-    const { chunks: next } = await store.logEnd({ runId, fence })
     const run = publicId('run', runId)
-    const chunks = texts.map((text, index) => ({
-      ...{ run, fence, chunk: next + index, entries: [entryOf(lease, text)] },
-    }))
-    if (chunks.length === 0) return
-    const { stored } = await log(session, { registration: session.registration, chunks }, logging)
-    if (stored.includes(null)) throw lost()
+    let next = texts.length === 0 ? 0 : (await store.logEnd({ runId, fence })).chunks
+    for (const text of texts) {
+      const chunk = { run, fence, chunk: next, entries: [entryOf(lease, text)] }
+      const message = { registration: session.registration, chunks: [chunk] }
+      const [stored] = (await log(session, message, logging)).stored
+      if (stored == null) throw lost()
+      if (stored !== next + 1) throw new Error(`chunk ${next} is not stored, but ${stored} are`)
+      next = stored
+    }
   }
 
   const entryOf = ({ startedAt }: HeldLease, text: string): Entry => [

@@ -34,14 +34,25 @@ export interface PlainSessions {
 }
 
 export function createPlainSessions(deps: {
+  /** What tells this installation from others, and nobody outside knows. */
+  readonly installation: string
   readonly ttlMs: number
   readonly store: Pick<NodeStore, 'recallSession'>
   readonly roster: Roster
   readonly registry: Registry
   readonly exchanging: Exchanging
 }): PlainSessions {
-  const { store, roster, registry, exchanging } = deps
+  const { installation, ttlMs, store, roster, registry, exchanging } = deps
   const arriving = new Map<number, Promise<void>>()
+
+  /**
+   * The same number for the same name, whichever node is asked. Who serves all projects is another
+   * than who serves one, and nobody can work out the number to speak in the name of either.
+   */
+  const sessionOf = ({ id, project, isEverywhere }: PlainWorker): number => {
+    const name = [installation, 'plain worker', isEverywhere ? '*' : project, id].join('\n')
+    return Number.parseInt(hash('sha256', name).slice(0, 13), 16)
+  }
 
   const enter = async (worker: PlainWorker, recalled: RecalledSession | null) => {
     const held = recalled?.held.map(({ runId, fence }) => ({ run: publicId('run', runId), fence }))
@@ -55,7 +66,7 @@ export function createPlainSessions(deps: {
         ...{ held: held ?? [], forsaken: [] },
       },
       worker.project,
-      deps.ttlMs,
+      ttlMs,
     )
   }
 
@@ -74,9 +85,14 @@ export function createPlainSessions(deps: {
   /** One at a time for each: two requests of one worker must not drive each other out. */
   const inTurn = async (worker: PlainWorker, isNew: boolean): Promise<Session> => {
     const id = sessionOf(worker)
-    const arrival = arriving.get(id) ?? arrive(worker, isNew).finally(() => arriving.delete(id))
+    const before = arriving.get(id) ?? Promise.resolve()
+    const arrival = before.catch(() => {}).then(() => arrive(worker, isNew))
     arriving.set(id, arrival)
-    await arrival
+    try {
+      await arrival
+    } finally {
+      if (arriving.get(id) === arrival) arriving.delete(id)
+    }
     const session = roster.sessions.get(id)
     if (!session) throw unknownWorker(worker)
     return session
@@ -118,17 +134,13 @@ export function createPlainSessions(deps: {
       if (held && !held.cancelling) return held
       // Whoever asks for work is not at work: nobody has to be told to stop.
       if (held) await end(session, held, { outcome: 'cancelled' })
-      await speak(session, { done: [], free: 1, waitMs })
+      // Well before its silence would be held against it.
+      await speak(session, { done: [], free: 1, waitMs: Math.min(waitMs, ttlMs / 2) })
       return heldBy(session)
     },
 
     end,
   }
-}
-
-/** The same number for the same name, whichever node is asked. */
-function sessionOf({ project, id }: PlainWorker): number {
-  return Number.parseInt(hash('sha256', `plain worker\n${project}\n${id}`).slice(0, 13), 16)
 }
 
 function unknownWorker({ id }: PlainWorker): PunctualError {
