@@ -2,12 +2,16 @@ import type { EndCommand, NewRun } from './port.ts'
 
 /** A run that asks for nothing special, as most do: both stores have a cheaper way for these. */
 export function isPlainRun(run: NewRun): boolean {
-  return run.gates.length === 0 && isPlainButForGates(run)
+  return run.gates.length === 0 && run.dueAt === null && isPlainOtherwise(run)
 }
 
-export function isPlainButForGates(run: NewRun): boolean {
+/** Plain but for gates, and a time that has come: those of schedules have both. */
+export function isPlainAtGates(run: NewRun, now: number): boolean {
+  return (run.dueAt === null || run.dueAt <= now) && isPlainOtherwise(run)
+}
+
+function isPlainOtherwise(run: NewRun): boolean {
   return (
-    run.dueAt === null &&
     run.work === null &&
     run.tags === null &&
     run.dedupeKey === null &&

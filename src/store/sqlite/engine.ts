@@ -180,7 +180,11 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     skipNext: (input) => write(() => schedules.skipNext(input, now())),
     deleteSchedule: (input) => write(() => schedules.deleteSchedule(input, now())),
     failSchedule: (input) => write(() => schedules.failSchedule(input)),
-    fire: (batch) => write(() => fire(batch, now())),
+    fire: (batch) =>
+      writeInBulk(
+        () => fire(batch, now(), true),
+        () => fire(batch, now(), false),
+      ),
     pruneOccurrences: (input) => write(() => pruneOccurrences(input)),
     ...queries,
 

@@ -4,11 +4,13 @@ import {
   type FireCommand,
   type FireResult,
   type FireVerdict,
+  type NewRun,
   StoreError,
 } from '../port.ts'
 import { settle, type Settlement } from '../settle.ts'
-import { prepareAddOccurrence } from './add-occurrence.ts'
+import { addOccurrencesOf, OCCURRENCE_WIDTH, occurrenceRow } from './add-occurrence.ts'
 import type { Gates } from './admit.ts'
+import { prepareBulk } from './bulk.ts'
 import { prepareCancel } from './cancel.ts'
 import type { Keys } from './keys.ts'
 import { prepareNoteEnds } from './outbox.ts'
@@ -21,13 +23,13 @@ export const FIND_TO_FIRE = `
          last_nominal_at AS lastNominalAt, open_runs AS openRuns
     FROM schedule WHERE id = ?`
 /** Whatever kept it from firing is over: it has fired. */
-export const MOVE_ON = `
-  UPDATE schedule SET next_nominal_at = :next, look_at = :lookAt,
-         last_nominal_at = ifnull(:last, last_nominal_at), open_runs = :openRuns,
-         skip_nominal_at = CASE WHEN skip_nominal_at >= :next THEN skip_nominal_at END,
+export const moveOn = (rows: string) => `
+  UPDATE schedule SET next_nominal_at = column2, look_at = column3,
+         last_nominal_at = ifnull(column4, last_nominal_at), open_runs = column5,
+         skip_nominal_at = CASE WHEN skip_nominal_at >= column2 THEN skip_nominal_at END,
          paused_at = NULL, paused_until = NULL, paused_reason = NULL, paused_by_job = 0,
          resumed_at = NULL, error = NULL
-   WHERE id = :id`
+    FROM (${rows}) WHERE id = column1`
 export const IS_OPEN = `SELECT 1 FROM run WHERE id = ? AND status < 4`
 
 interface Row {
@@ -40,18 +42,47 @@ interface Row {
   readonly openRuns: string | null
 }
 
-export type Fire = (batch: FireBatch, now: number) => FireResult
+export type Fire = (batch: FireBatch, now: number, inBulk: boolean) => FireResult
+
+/** What all commands of a batch come to: decided one by one, written together. */
+interface Fired {
+  readonly settlements: Settlement[]
+  readonly cancelled: number[]
+  /** One after the other, as the statements want them. */
+  readonly occurrences: unknown[]
+  readonly moves: unknown[]
+}
 
 export function prepareFire(db: Database, { gates, keys }: { gates: Gates; keys: Keys }): Fire {
   const find = db.prepare<[number], Row>(FIND_TO_FIRE)
-  const moveOn = db.prepare<[object]>(MOVE_ON)
+  const bulkMoveOn = prepareBulk(db, 5, moveOn)
   const isOpen = db.prepare<[number]>(IS_OPEN)
-  const addOccurrence = prepareAddOccurrence(db)
+  const addOccurrences = prepareBulk(db, OCCURRENCE_WIDTH, addOccurrencesOf)
   const submits = prepareSubmits(db, gates, keys)
   const cancel = prepareCancel(db, gates, keys)
   const noteEnds = prepareNoteEnds(db)
 
-  const insert = ({ runs }: Settlement, tick: TickState) => {
+  const decide = (command: FireCommand, row: Row, tick: TickState, fired: Fired): FireVerdict => {
+    const open = parseRuns(row.openRuns).filter((runId) => isOpen.get(runId) !== undefined)
+    const settlement = settle(command, open, tick.now)
+    const { projectId } = row
+    for (const runId of settlement.replaced) {
+      cancel({ runId, projectId }, tick)
+      fired.cancelled.push(runId)
+    }
+    const { openRuns, outcomes, occurrences } = settlement
+    fired.settlements.push(settlement)
+    for (const one of occurrences) fired.occurrences.push(...occurrenceRow(row, one, tick.now))
+    fired.moves.push(
+      ...[row.id, command.next.nominalAt, command.next.lookAt],
+      occurrences.at(-1)?.untilAt ?? null,
+      openRuns.length > 0 ? JSON.stringify(openRuns) : null,
+    )
+    return { kind: 'done', outcomes, openRuns }
+  }
+
+  const insert = (settlements: readonly Settlement[], tick: TickState) => {
+    const runs = settlements.flatMap((one) => one.runs).toSorted(byRankAndId)
     const verdicts = submits(runs, tick)
     for (const [index, { id, laneId }] of runs.entries()) {
       const kind = verdicts[index]?.kind
@@ -60,43 +91,36 @@ export function prepareFire(db: Database, { gates, keys }: { gates: Gates; keys:
     }
   }
 
-  const fireOne = (command: FireCommand, tick: TickState, cancelled: number[]): FireVerdict => {
-    const row = find.get(command.id)
-    if (!row || !isAsExpected(row, command)) return { kind: 'lost' }
-    if (row.lookAt === null) return { kind: 'lost' }
-    if (isEarly(row, tick.now)) return { kind: 'early' }
-    const open = parseRuns(row.openRuns).filter((runId) => isOpen.get(runId) !== undefined)
-    const settlement = settle(command, open, tick.now)
-    const { projectId } = row
-    for (const runId of settlement.replaced) {
-      cancel({ runId, projectId }, tick)
-      cancelled.push(runId)
-    }
-    insert(settlement, tick)
-    for (const occurrence of settlement.occurrences) addOccurrence(row, occurrence, tick.now)
-    const { openRuns, outcomes } = settlement
-    moveOn.run({
-      id: row.id,
-      next: command.next.nominalAt,
-      lookAt: command.next.lookAt,
-      last: settlement.occurrences.at(-1)?.untilAt ?? null,
-      openRuns: openRuns.length > 0 ? JSON.stringify(openRuns) : null,
-    })
-    return { kind: 'done', outcomes, openRuns }
-  }
-
-  return ({ node, validFrom, validUntil, commands }, now) => {
-    const tick = startTick(now, node)
-    const cancelled: number[] = []
+  return ({ node, validFrom, validUntil, commands }, now, inBulk) => {
+    const tick = startTick(now, node, { inBulk })
     if (now < validFrom || now > validUntil) {
       const verdicts = commands.map((): FireVerdict => ({ kind: 'outdated' }))
-      return { now, verdicts, lanes: [], cancelled }
+      return { now, verdicts, lanes: [], cancelled: [] }
     }
-    const verdicts = commands.map((command) => fireOne(command, tick, cancelled))
+    const fired: Fired = { settlements: [], cancelled: [], occurrences: [], moves: [] }
+    const taken = new Set<number>()
+    const verdicts = commands.map((command): FireVerdict => {
+      const row = find.get(command.id)
+      // What is decided is not written yet: of two commands for a schedule the first counts.
+      if (!row || taken.has(row.id) || !isAsExpected(row, command)) return { kind: 'lost' }
+      if (row.lookAt === null) return { kind: 'lost' }
+      if (isEarly(row, now)) return { kind: 'early' }
+      taken.add(row.id)
+      return decide(command, row, tick, fired)
+    })
+    const { cancelled } = fired
+    insert(fired.settlements, tick)
+    addOccurrences([], fired.occurrences)
+    bulkMoveOn([], fired.moves)
     if (cancelled.length > 0) noteEnds(() => cancelled, now)
     gates.admitTouched(tick)
     return { now, verdicts, lanes: ascending(tick.refilled), cancelled }
   }
+}
+
+/** Who is in front passes gates first. */
+function byRankAndId(a: NewRun, b: NewRun): number {
+  return a.rank - b.rank || a.id - b.id
 }
 
 /** One that only waits for its run to end may be moved on whenever that was seen. */

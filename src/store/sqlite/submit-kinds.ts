@@ -37,14 +37,15 @@ export function createKinds() {
 
 /** What runs of one kind have in common, in the order of `SHARED`. */
 export function sharedBy(run: NewRun): unknown[] {
-  const { projectId, jobId, rank, timeoutMs, policy, version, createdBy } = run
-  return [projectId, jobId, rank, timeoutMs, policy, version, createdBy]
+  const { projectId, jobId, rank, dueAt, timeoutMs, policy, version, createdBy } = run
+  return [projectId, jobId, rank, dueAt, timeoutMs, policy, version, createdBy]
 }
 
 function isAlike(a: NewRun, b: NewRun): boolean {
   return (
     a.jobId === b.jobId &&
     a.rank === b.rank &&
+    a.dueAt === b.dueAt &&
     a.timeoutMs === b.timeoutMs &&
     a.policy === b.policy &&
     a.version === b.version &&

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { STATE_CODE } from '../../core/run-state.ts'
-import { isPlainButForGates } from '../plain.ts'
+import { isPlainAtGates } from '../plain.ts'
 import type { NewRun, SubmitVerdict } from '../port.ts'
 import { FIRST_RECHECK_MS, type Gates } from './admit.ts'
 import { prepareBulk } from './bulk.ts'
@@ -17,36 +17,37 @@ export const INSERT_RUN = `
 
 /**
  * Most runs ask for nothing special, and come many to a job. What those of one job share (all but
- * their lanes, of which a job may have many) is bound once per statement: binding a value costs as much as writing it, even a null.
+ * their lanes, of which a job may have many) is bound once per statement: binding a value costs as
+ * much as writing it, even a null. Schedules that fire together share their time as well.
  */
-const SHARED = `project_id, job_id, rank, timeout_ms, policy, version, created_by, minted_by, created_at`
+const SHARED = `project_id, job_id, rank, due_at, timeout_ms, policy, version, created_by, minted_by, created_at`
 export const insertReady = (rows: string) => `
   INSERT INTO run (status, ${SHARED}, id, pos, lane_id, input)
-  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3 FROM (${rows}) WHERE true
+  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3 FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 export const insertLeased = (rows: string) => `
   INSERT INTO run (status, claim_no, ${SHARED}, node, started_at,
                    id, pos, lane_id, input, fence, session)
-  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
+  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 /** The same for runs that hold gates: the last column says which. */
 export const insertReadyHolding = (rows: string) => `
   INSERT INTO run (status, ${SHARED}, id, pos, lane_id, input, gates)
-  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4
+  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 export const insertLeasedHolding = (rows: string) => `
   INSERT INTO run (status, claim_no, ${SHARED}, node, started_at,
                    id, pos, lane_id, input, fence, session, gates)
-  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
          column1, column1, column2, column3, column4, column5, column6
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 /** And for runs that have to wait: the last column is the gate they stand at. */
 export const insertBlocked = (rows: string) => `
   INSERT INTO run (status, ${SHARED}, recheck_at, id, pos, lane_id, input, gates, gate_id)
-  SELECT 3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
+  SELECT 3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 
@@ -73,7 +74,7 @@ export function prepareSubmits(db: Database, gates: Gates, keys: Keys): Submits 
       const earlier = keys.find(run, tick.now)
       if (earlier) return earlier
     }
-    const enters = mayEnter && run.dueAt === null && gates.enter(run.gates, tick)
+    const enters = mayEnter && !isLater(run, tick) && gates.enter(run.gates, tick)
     if (!insertAny(insert, run, tick, enters)) {
       if (enters) gates.turnBack(run.gates, tick)
       return { kind: mintedBy.get(run.id) === tick.node ? 'exists' : 'collision' }
@@ -110,7 +111,7 @@ export function prepareSubmits(db: Database, gates: Gates, keys: Keys): Submits 
   const submitInBulk = (runs: readonly NewRun[], tick: TickState, mayEnter: boolean) => {
     const kinds = createKinds()
     const verdicts = runs.map((run) =>
-      isPlainButForGates(run)
+      isPlainAtGates(run, tick.now)
         ? sort(run, kinds.of(run), tick, mayEnter)
         : submit(run, tick, mayEnter),
     )
