@@ -23,13 +23,15 @@ declare module 'graphile-worker' {
   export function run(options: {
     preset: Preset
     noHandleSignals: boolean
-    taskList: Record<string, () => unknown>
+    taskList: Record<string, (payload: unknown) => unknown>
   }): Promise<{ stop(): Promise<void> }>
 
   export function makeWorkerUtils(options: { preset: Preset }): Promise<{
     migrate(): Promise<void>
     addJob(identifier: string, payload: object): Promise<unknown>
-    addJobs(specs: readonly { identifier: string; payload: object }[]): Promise<unknown>
+    addJobs(
+      specs: readonly { identifier: string; payload: object; runAt?: Date }[],
+    ): Promise<unknown>
     release(): Promise<void>
   }>
 }

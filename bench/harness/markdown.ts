@@ -6,6 +6,7 @@ const DIGITS: Record<Unit, number> = {
   'runs/s': 0,
   'rows/s': 0,
   'lines/s': 0,
+  µs: 0,
   ms: 2,
   s: 2,
   MB: 1,

@@ -35,7 +35,7 @@ export interface Variant {
   readonly deadlineMs?: number
 }
 
-export type Unit = 'runs/s' | 'rows/s' | 'lines/s' | 'ms' | 's' | 'MB' | '%' | '×'
+export type Unit = 'runs/s' | 'rows/s' | 'lines/s' | 'µs' | 'ms' | 's' | 'MB' | '%' | '×'
 
 /** One line of the table. */
 export interface Figure {

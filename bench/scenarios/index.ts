@@ -1,5 +1,6 @@
 import type { Scenario } from '../harness/scenario.ts'
 import { against } from './against.ts'
+import { fire } from './fire.ts'
 import { footprint } from './footprint.ts'
 import { history } from './history.ts'
 import { logs } from './logs.ts'
@@ -16,6 +17,7 @@ export const SCENARIOS: readonly Scenario[] = [
   throughput,
   single,
   latency,
+  fire,
   placement,
   limits,
   shell,

@@ -1,0 +1,51 @@
+import { Logger, makeWorkerUtils, run } from 'graphile-worker'
+import { queryOnce } from '../../test/support/postgres-query.ts'
+import { type Instants, type TimedSystem, timesOf } from './timed.ts'
+
+const TASK = 'due'
+const OTHER = 'other'
+const BATCH = 5_000
+/** It finds delayed jobs by polling, every two seconds if it is told nothing. */
+const PRESET = { concurrentJobs: 24, maxPoolSize: 12, pollInterval: 10 }
+
+/** Each time is a delayed job of its own, made beforehand. */
+export async function openTimedGraphile(store: string): Promise<TimedSystem> {
+  const logger = new Logger(() => () => {})
+  const preset = { worker: { connectionString: store, logger, ...PRESET } }
+  const utils = await makeWorkerUtils({ preset })
+  await utils.migrate()
+  let stopWorker = async () => {}
+  let handled = 0
+
+  return {
+    async plan(instants) {
+      for (const dueAt of timesOf(instants)) {
+        for (let left = instants.count; left > 0; left -= BATCH) {
+          const job = { identifier: TASK, payload: { dueAt }, runAt: new Date(dueAt) }
+          await utils.addJobs(Array.from({ length: Math.min(BATCH, left) }, () => job))
+        }
+      }
+      await queryOnce(store, 'VACUUM ANALYZE graphile_worker._private_jobs')
+    },
+    async start(handler) {
+      const due = (payload: unknown) => {
+        handled += 1
+        handler((payload as { dueAt: number }).dueAt)
+      }
+      const taskList = { [TASK]: due, [OTHER]: () => {} }
+      const runner = await run({ preset, taskList, noHandleSignals: true })
+      stopWorker = () => runner.stop()
+    },
+    submitOther: () => utils.addJob(OTHER, {}),
+    async close() {
+      await stopWorker()
+      await utils.release()
+    },
+    // A finished job is a deleted row: what it handled and what is left must be what was planned.
+    async countFired({ count, times }: Instants) {
+      const sql = `SELECT count(*) AS n FROM graphile_worker.jobs WHERE task_identifier = '${TASK}'`
+      const [row] = await queryOnce(store, sql)
+      return handled + Number(row!.n) === count * times ? handled : -1
+    },
+  }
+}
