@@ -29,6 +29,7 @@ export const NO_ENTRANCE: Entrance = {
  */
 export async function openEntrance(
   work: Work,
+  now: number | null,
   submits: readonly NewRun[],
   freed: readonly number[],
 ): Promise<Entrance> {
@@ -39,10 +40,14 @@ export async function openEntrance(
     work,
     [...gates].toSorted((a, b) => a - b),
   )
-  return decide(gated, views)
+  return decide(gated, views, now)
 }
 
-function decide(gated: readonly NewRun[], views: readonly GateView[]): Entrance {
+function decide(
+  gated: readonly NewRun[],
+  views: readonly GateView[],
+  now: number | null,
+): Entrance {
   const lines = new Set(views.filter(({ hasLine }) => hasLine).map(({ id }) => id))
   // Whether a run with a time is due yet, only the store's clock knows.
   const [first, others] = divide(
@@ -53,7 +58,7 @@ function decide(gated: readonly NewRun[], views: readonly GateView[]): Entrance 
     .map(({ id, rank, gates }) => ({ runId: id, rank, gates }))
     .toSorted((a, b) => a.rank - b.rank || a.runId - b.runId)
   const { admitted, waiting } = admit(candidates, views)
-  for (const { gates } of others) lines.add(gates[0]!)
+  for (const run of others) if (!isLater(run, now)) lines.add(run.gates[0]!)
   return {
     passes: new Set(admitted),
     waitsAt: new Map(waiting.map(({ runId, gate }) => [runId, gate])),
@@ -62,6 +67,11 @@ function decide(gated: readonly NewRun[], views: readonly GateView[]): Entrance 
       .map(({ id }) => id),
     locked: new Set(views.map(({ id }) => id)),
   }
+}
+
+/** Whether a time is known to be still to come; by a clock that is not known, none is. */
+export function isLater({ dueAt }: NewRun, now: number | null): boolean {
+  return dueAt !== null && now !== null && dueAt > now
 }
 
 function divide<T>(items: readonly T[], belongs: (item: T) => boolean): [T[], T[]] {

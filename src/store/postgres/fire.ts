@@ -194,6 +194,7 @@ async function write(
   // Their times have come: the row is locked, and was looked at by the same clock.
   const entrance = await openEntrance(
     work,
+    now,
     runs.map((run) => ({ ...run, dueAt: null })),
     cancels?.gates ?? [],
   )

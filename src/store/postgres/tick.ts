@@ -5,7 +5,7 @@ import { cancelRuns, type Cancels } from './cancel.ts'
 import { claimRuns, type Claims } from './claim.ts'
 import type { Connection } from './connection.ts'
 import { pickHot, type Database } from './database.ts'
-import { admitLines, type Entrance, NO_ENTRANCE, openEntrance } from './entrance.ts'
+import { admitLines, type Entrance, isLater, NO_ENTRANCE, openEntrance } from './entrance.ts'
 import { endAttempts, type Endings, succeedAttempts } from './end.ts'
 import { GATE_MET, HOOK_MET, KEY_MET, LEASE_MISSED, sqlStateOf, tryAgain } from './outcome.ts'
 import { noteEnds } from './outbox.ts'
@@ -166,9 +166,10 @@ async function apply(
   })
   const endings = reportedElsewhere(Promise.all(rounds))
   const submits = plan.submits.filter(({ id }) => !refusedKeys.has(id))
-  const isEntranceOpen = careful && plan.cancels.length === 0
+  // Who is there already takes no place, and nobody knows yet who is.
+  const isEntranceOpen = careful && plan.cancels.length === 0 && hopes.noRepeats
   const entrance = isEntranceOpen
-    ? await openEntrance(work, submits, freedGates(await endings, null))
+    ? await openEntrance(work, now, submits, freedGates(await endings, null))
     : NO_ENTRANCE
   const submission =
     submits.length > 0
@@ -183,9 +184,10 @@ async function apply(
   if (plan.keyed.length > 0) assertKeysKept(plan.keyed, refusedKeys, await submission)
   // What a cancel frees is known only after the submits, and gates are locked once, in one order:
   // with cancels, everybody waits before the gates until then.
-  const admitted = cancels
-    ? await admitAt(work, touchedGates(submits, await endings, cancels))
-    : await admitLines(work, entrance)
+  const admitted =
+    careful && !isEntranceOpen
+      ? await admitAt(work, touchedGates(submits, await submission, await endings, cancels))
+      : await admitLines(work, entrance)
   const claims = hasRates(batch)
     ? await claimWithinRates(work, now, node, batch.claims)
     : batch.claims.length > 0
@@ -223,10 +225,14 @@ function freedGates(endings: readonly Endings[], cancels: Cancels | null): numbe
 
 function touchedGates(
   submits: readonly NewRun[],
+  submission: Submission | null,
   endings: readonly Endings[],
-  cancels: Cancels,
+  cancels: Cancels | null,
 ): number[] {
-  const waited = submits.flatMap(({ gates }) => gates.slice(0, 1))
+  const now = submission?.now ?? null
+  const waited = submits
+    .filter((run) => !isLater(run, now))
+    .flatMap(({ gates }) => gates.slice(0, 1))
   return [...new Set([...waited, ...freedGates(endings, cancels)])].toSorted((a, b) => a - b)
 }
 

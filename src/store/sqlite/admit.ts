@@ -122,10 +122,7 @@ export function prepareGates(db: Database): Gates {
     enter(gates, tick) {
       const { rooms } = tick
       if (gates.length === 0) return false
-      if (!gates.every((gate) => !rooms.hasLine(gate, hasLine) && hasRoom(gate, tick))) {
-        rooms.lined(gates[0] as number)
-        return false
-      }
+      if (!gates.every((gate) => !rooms.hasLine(gate, hasLine) && hasRoom(gate, tick))) return false
       for (const gate of gates) rooms.took(gate)
       return true
     },

@@ -83,7 +83,7 @@ export function prepareFire(db: Database, { gates, keys }: { gates: Gates; keys:
 
   const insert = (settlements: readonly Settlement[], tick: TickState) => {
     const runs = settlements.flatMap((one) => one.runs).toSorted(byRankAndId)
-    const verdicts = submits(runs, tick)
+    const verdicts = submits(runs, tick, true)
     for (const [index, { id, laneId }] of runs.entries()) {
       const kind = verdicts[index]?.kind
       if (kind === 'inserted') tick.refilled.add(laneId)

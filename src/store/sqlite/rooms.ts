@@ -10,7 +10,6 @@ export interface Rooms {
   hasLine(gate: number, look: (gate: number) => boolean): boolean
   took(gate: number): void
   left(gate: number): void
-  lined(gate: number): void
 }
 
 interface Known extends GateRoom {
@@ -43,6 +42,5 @@ export function createRooms(): Rooms {
     },
     took: (gate) => change(gate, 1),
     left: (gate) => change(gate, -1),
-    lined: (gate) => void lines.set(gate, true),
   }
 }

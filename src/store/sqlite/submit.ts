@@ -56,7 +56,15 @@ export const MINTED_BY = `SELECT minted_by FROM run WHERE id = ?`
 const INSERTED: SubmitVerdict = { kind: 'inserted' }
 const GATED: SubmitVerdict = { kind: 'gated' }
 
-export type Submits = (runs: readonly NewRun[], tick: TickState) => SubmitVerdict[]
+/**
+ * With `mayEnter`, runs that find room and no line at their gates pass at once, in the order given:
+ * that of the line, so that nobody is overtaken.
+ */
+export type Submits = (
+  runs: readonly NewRun[],
+  tick: TickState,
+  mayEnter: boolean,
+) => SubmitVerdict[]
 
 export function prepareSubmits(db: Database, gates: Gates, keys: Keys): Submits {
   const insert = db.prepare<unknown[]>(INSERT_RUN)
@@ -128,20 +136,10 @@ export function prepareSubmits(db: Database, gates: Gates, keys: Keys): Submits 
     return verdicts
   }
 
-  return (runs, tick) => {
-    const mayEnter = isInOrder(runs.filter((run) => run.gates.length > 0))
-    return tick.inBulk
+  return (runs, tick, mayEnter) =>
+    tick.inBulk
       ? submitInBulk(runs, tick, mayEnter)
       : runs.map((run) => submit(run, tick, mayEnter))
-  }
-}
-
-/** Who is in front passes first, whatever the order they came in: else that is left to admission. */
-function isInOrder(gated: readonly NewRun[]): boolean {
-  return gated.every(({ rank, id }, index) => {
-    const before = gated[index - 1]
-    return !before || (rank === before.rank ? id > before.id : rank > before.rank)
-  })
 }
 
 /** Gate and run in turn. */

@@ -8,13 +8,14 @@ import type {
   TickResult,
 } from '../port.ts'
 import type { Gates } from './admit.ts'
+import { arrange } from './arrivals.ts'
 import { prepareCancel } from './cancel.ts'
 import { prepareClaim } from './claim.ts'
 import { prepareClaims } from './rates.ts'
 import { prepareNoteEnds } from './outbox.ts'
 import type { Endings } from './end.ts'
 import type { Keys } from './keys.ts'
-import { prepareSubmits } from './submit.ts'
+import { MINTED_BY, prepareSubmits } from './submit.ts'
 import { ascending, type Holding, startTick } from './tick-state.ts'
 
 export function prepareTick(
@@ -25,19 +26,30 @@ export function prepareTick(
   const cancel = prepareCancel(db, gates, keys)
   const claimAll = prepareClaims(db, prepareClaim(db))
   const noteEnds = prepareNoteEnds(db)
+  const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
 
   const holding: Holding = new Map()
 
   return (batch, now, inBulk) => {
     const tick = startTick(now, batch.node, { holding, inBulk })
-    // Runs at gates come when those who leave are gone: they find the room they need.
-    const atGates = batch.submits.filter(mayFindRoom)
-    const others =
-      atGates.length > 0 ? batch.submits.filter((run) => !mayFindRoom(run)) : batch.submits
-    const verdicts = submits(others, tick)
+    // In bulk, one that is there already is noticed when it is written.
+    const isRepeated = (runs: readonly NewRun[]) =>
+      !inBulk && runs.some(({ id }) => mintedBy.get(id) !== undefined)
+    const arrivals = arrange(batch, isRepeated)
+    const submitted = new Array<SubmitVerdict>(batch.submits.length)
+    const submitAt = (places: readonly number[], mayEnter: boolean) => {
+      const runs = places.map((place) => batch.submits[place] as NewRun)
+      const verdicts = submits(runs, tick, mayEnter)
+      for (const [index, place] of places.entries()) {
+        submitted[place] = verdicts[index] as SubmitVerdict
+      }
+    }
+    submitAt(arrivals ? arrivals.first : [...batch.submits.keys()], false)
     const ends = endings.end(batch.ends, tick)
-    const submitted =
-      atGates.length > 0 ? merge(batch.submits, verdicts, submits(atGates, tick)) : verdicts
+    if (arrivals) {
+      submitAt(arrivals.entering, true)
+      submitAt(arrivals.last, false)
+    }
     const cancels = batch.cancels.map((command) => cancel(command, tick))
     noteEnds(() => changedIn(batch, ends, cancels), now)
     gates.admitTouched(tick)
@@ -46,20 +58,6 @@ export function prepareTick(
     const refilled = ascending(tick.refilled)
     return { now, submits: submitted, ends, cancels, claims, limited, refilled, nextDueAt }
   }
-}
-
-/** Keys are taken before any are given back, as everywhere. */
-function mayFindRoom({ gates, dedupeKey, idempotency }: NewRun): boolean {
-  return gates.length > 0 && dedupeKey === null && idempotency === null
-}
-
-function merge(
-  runs: readonly NewRun[],
-  others: readonly SubmitVerdict[],
-  atGates: readonly SubmitVerdict[],
-): SubmitVerdict[] {
-  const [first, second] = [others.values(), atGates.values()]
-  return runs.map((run) => (mayFindRoom(run) ? second : first).next().value as SubmitVerdict)
 }
 
 /** Runs that this tick may have ended; which of them it did, their rows say. */
