@@ -53,7 +53,7 @@ refuses('jobs that cannot be are refused, each with the field that is wrong', [
   ...RECURRENCES.map(([why, schedule]): Refusal => [
     why,
     job({ schedule }),
-    'invalid_field',
+    'invalid_schedule',
     'schedule',
   ]),
   ['no name', post('/jobs', { command: 'true' }), 'missing_field', 'name'],
@@ -83,7 +83,7 @@ refuses('submissions that cannot be are refused, each with the field that is wro
   ...RECURRENCES.map(([why, text]): Refusal => [
     why,
     submission({ cron_schedule: text }),
-    'invalid_field',
+    'invalid_schedule',
     'cron_schedule',
   ]),
   ...TIMES.map(([why, text]): Refusal => [

@@ -29,7 +29,7 @@ async function conforms(script: string, env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /** A server without workers, whose plain workers may be silent for a moment only. */
-const WITHOUT_WORKERS = ['--slots', '0', '--plain-ttl', '2s']
+const WITHOUT_WORKERS = ['--slots', '0', '--plain-ttl', '6s']
 
 function tokenOf({ dataDir }: PunctualHome): string {
   return readFileSync(join(dataDir, 'admin-token'), 'utf8').trim()

@@ -35,7 +35,7 @@ async function open(t: TestContext, options: Parameters<typeof openApi>[1] = {})
   return { api, ...plainly(api) }
 }
 
-const SHORT = { plainTtlMs: 700, reapMarginMs: 100, leaseTtlMs: 1_000 }
+const SHORT = { plainTtlMs: 2_000, reapMarginMs: 100, leaseTtlMs: 1_000 }
 
 test('a worker registers, takes a job, says how it goes and ends it', async (t) => {
   const { register, beat, next, report, submit, show } = await open(t)

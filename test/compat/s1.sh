@@ -1,6 +1,6 @@
 #!/bin/sh
 # The REST scheduler with worker nodes, by nothing but curl. Needs a server without workers of its own, whose plain
-# workers may be silent for 2 s.    URL=http://127.0.0.1:7420 [TOKEN=…] s1.sh
+# workers may be silent for some seconds only.    URL=http://127.0.0.1:7420 [TOKEN=…] s1.sh
 . "$(dirname "$0")/lib.sh"
 
 # Jobs

@@ -18,7 +18,11 @@ export function plainJobRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>): 
     url: '/jobs',
     config: {
       permission: 'define',
-      reference: { answers: { 201: 'PlainJob' }, takes: ['Punctual-Project'] },
+      reference: {
+        answers: { 201: 'PlainJob' },
+        takes: ['Punctual-Project'],
+        problems: ['invalid_schedule'],
+      },
     },
     schema: { summary: 'Run a command, now or by a schedule', body: NewPlainJob },
     handler: async (request, reply) => {

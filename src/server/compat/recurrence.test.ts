@@ -70,7 +70,7 @@ for (const [text, what] of [
       () => read(text),
       (error) =>
         error instanceof PunctualError &&
-        error.code === 'invalid_field' &&
+        error.code === 'invalid_schedule' &&
         error.field === 'schedule' &&
         error.message.startsWith('schedule: ') &&
         what.test(error.message) &&

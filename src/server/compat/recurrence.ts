@@ -1,4 +1,4 @@
-import { PunctualError } from '../../core/errors.ts'
+import { refusal } from '../../core/schedule-definition.ts'
 import { readRule, type RuleSource } from '../../core/schedule/index.ts'
 
 /** What a job does by itself: once now or then, by a rule, or both. */
@@ -43,8 +43,7 @@ function check(rule: RuleSource, field: string, now: number): void {
   const reading = readRule(rule)
   const { message, hint } = reading.ok ? OVER : reading.problem
   if (reading.ok && reading.rule.next(now) !== null) return
-  const said = `${field}: ${message}${hint === undefined ? '' : `. ${hint}`}`
-  throw new PunctualError('invalid_field', said, { field })
+  throw refusal(field, message, hint)
 }
 
 const OVER = { message: 'its last time is over', hint: 'Choose a time to come.' }

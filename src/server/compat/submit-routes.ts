@@ -23,7 +23,11 @@ export function submissionRoutes(
     url: '/submit',
     config: {
       permission: 'define',
-      reference: { answers: { 201: 'PlainSubmitted' }, takes: ['X-User-ID', 'Punctual-Project'] },
+      reference: {
+        answers: { 201: 'PlainSubmitted' },
+        takes: ['X-User-ID', 'Punctual-Project'],
+        problems: ['invalid_schedule'],
+      },
     },
     schema: { summary: 'Submit a payload for a user', body: NewSubmission },
     handler: async (request, reply) => {
