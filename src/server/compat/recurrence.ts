@@ -1,5 +1,6 @@
 import { refusal } from '../../core/schedule-definition.ts'
 import { readRule, type RuleSource } from '../../core/schedule/index.ts'
+import { formatTime } from '../../core/wire.ts'
 
 /** What a job does by itself: once now or then, by a rule, or both. */
 export interface When {
@@ -28,7 +29,8 @@ export function readRecurrence(
   const isInterval = EVERY.test(stated)
   // Intervals count from their start, and fire at it.
   const start = isInterval ? (firstAt ?? now) : firstAt && firstAt + 1
-  const rule = { ...ruleOf(stated), zone, ...(start === undefined ? {} : { start }) }
+  const since = start === undefined ? {} : { start: formatTime(start, field) }
+  const rule = { ...ruleOf(stated), zone, ...since }
   check(rule, field, now)
   if (firstAt === undefined || (isInterval && firstAt > now)) return { rule }
   return { rule, once: { at: firstAt } }
