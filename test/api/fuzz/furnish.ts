@@ -10,7 +10,7 @@ export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
     return answer.body
   }
   await made('PUT', '/v1/jobs/a', { task: 'a' })
-  await made('PUT', '/v1/jobs/a/schedules/a', { every: '2s' })
+  await made('PUT', '/v1/jobs/kept', { task: 'a', schedule: { name: 'kept', every: '2s' } })
   await made('PATCH', '/v1/queues/a', { default_timeout: '1h' })
   await made('POST', '/v1/tokens', { name: 'ci', role: 'viewer' })
   await made('PUT', '/v1/secrets/PASSWORD', { value: 'hunter22' })

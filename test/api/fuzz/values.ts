@@ -36,6 +36,9 @@ const MOSTLY: Readonly<Record<string, readonly unknown[]>> = {
   url: ['http://127.0.0.1:9/hook', 'https://[::1]/', 'ftp://a.example', 'http://x y', '/'],
 }
 
+/** One of them says when; schemas have no short way to ask for exactly one. */
+const WHEN = ['cron', 'every', 'at'] as const
+
 export function createValues(document: Document, seeded: Seeded, pool: Pool): Values {
   const { chance, pick, between } = seeded
 
@@ -91,6 +94,11 @@ export function createValues(document: Document, seeded: Seeded, pool: Pool): Va
     const made: Record<string, unknown> = {}
     for (const [name, property] of Object.entries(properties)) {
       if (required.includes(name) || chance(0.2)) made[name] = value(property, name)
+    }
+    if (WHEN.every((name) => name in properties) && chance(0.9)) {
+      for (const name of WHEN) delete made[name]
+      const name = pick(WHEN)
+      made[name] = value(properties[name] as Schema, name)
     }
     const { additionalProperties: rest, propertyNames } = schema
     if (typeof rest !== 'object') return made
