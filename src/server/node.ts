@@ -173,7 +173,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const draft = createDraft({ catalog, definitions, queues: queueBook, store, mintId, storeNow })
   const rules = createRuleBook(options.readRule)
   const firing = createFiring({
-    ...{ store, storeNow, onError },
+    ...{ store, storeNow, mintId, onError },
     rules,
     draftTimes: createDraftTimes({ draft, catalog }),
     node: () => membership.node,

@@ -12,11 +12,16 @@ import type { Outcome as StepOutcome } from '../loops/run-loop.ts'
 import type { DraftTimes } from './draft-times.ts'
 import { createLookAhead } from './look-ahead.ts'
 import { planSchedule, remembers } from './plan-schedule.ts'
+import { createPrepared, PREPARE_MS } from './prepared.ts'
 import type { RuleBook } from './rule-book.ts'
 import { createWindow, type Entry } from './window.ts'
 
 /** Schedules fired in one transaction: others wait for it no longer than for a large tick. */
-const BATCH = 500
+const BATCH = 200
+/** Of many that are due together the first few go ahead, so that their handlers need not wait for the rest. */
+const FIRST_BATCH = 50
+/** Thought out in one go: not so many that one which is due meanwhile would notice. */
+const PREPARE = 100
 /** A plan is made by this node's idea of the store's clock; at another time by the clock itself it is void. */
 const VALID_AFTER_MS = 10_000
 const VALID_BEFORE_MS = 1_000
@@ -47,6 +52,7 @@ export interface FiringDeps {
   readonly draftTimes: DraftTimes
   node(): number
   storeNow(): number
+  mintId(): number
   /** Whether this node is in touch with the store: only then are ids and clock its own. */
   mayFire(): boolean
   /** Lanes have work. */
@@ -74,11 +80,13 @@ export function createFiring(deps: FiringDeps): Firing {
   const { store, rules, storeNow, onError } = deps
   const window = createWindow()
   const ahead = createLookAhead({ store, window, node: deps.node })
+  const prepared = createPrepared(deps.mintId)
   const toRead = new Set<number>()
   /** The same, but not yet. */
   const lost = new Set<number>()
   let lostAt = 0
   const endedRuns = new Set<number>()
+  let batch = FIRST_BATCH
 
   const keep = (schedule: ScheduleRecord, isOthers = false) => {
     const { lookAt } = schedule.next
@@ -103,34 +111,65 @@ export function createFiring(deps: FiringDeps): Firing {
 
   const fireDue = async (entries: readonly Entry[]): Promise<void> => {
     const now = storeNow()
-    const runs = await findOpen(entries)
-    const unreadable: { schedule: ScheduleRecord; error: string }[] = []
-    const readable = entries.flatMap(({ schedule }) => {
-      const understood = rules(schedule.spec)
-      if (!understood.ok) unreadable.push({ schedule, error: understood.error })
-      return understood.ok ? [{ schedule, understood }] : []
-    })
-    for (const { schedule, error } of unreadable) await fail(schedule, error, now + UNREADABLE_MS)
-    const plans = readable.map(({ schedule, understood }) => {
-      const plan = planSchedule(schedule, understood, now, (runId) => runs.get(runId))
-      return { schedule, understood, plan }
-    })
-    const settled = await deps.draftTimes(
-      plans.map(({ schedule, understood, plan }) => ({
-        ...{ schedule, spec: understood.spec, planned: plan.planned },
-      })),
+    const schedules = entries.map(({ schedule }) => schedule)
+    const known = new Map(
+      schedules.map((schedule) => [schedule, prepared.take(schedule, now)] as const),
     )
-    const commands = plans.map(({ schedule, understood, plan }, index): FireCommand => ({
-      id: schedule.id,
-      version: schedule.version,
-      nominalAt: schedule.next.nominalAt,
-      settled: settled[index] ?? [],
-      next: plan.next,
-      overlap: understood.spec.overlap,
-      remembers: remembers(understood),
-    }))
-    const schedules = plans.map(({ schedule }) => schedule)
-    await send(commands, schedules, now)
+    const unknown = schedules.filter((schedule) => !known.get(schedule))
+    const planned = unknown.length > 0 ? await plan(unknown, () => now) : new Map()
+    const commands = new Map<ScheduleRecord, FireCommand>()
+    for (const schedule of schedules) {
+      const command = known.get(schedule) ?? planned.get(schedule)
+      if (typeof command === 'string') await fail(schedule, command, now + UNREADABLE_MS)
+      else commands.set(schedule, command)
+    }
+    await send([...commands.values()], [...commands.keys()], now)
+  }
+
+  /** What shall become of schedules when they are looked at; or why that cannot be said. */
+  const plan = async (
+    schedules: readonly ScheduleRecord[],
+    timeOf: (schedule: ScheduleRecord) => number,
+  ): Promise<Map<ScheduleRecord, FireCommand | string>> => {
+    const runs = await findOpen(schedules)
+    const results = new Map<ScheduleRecord, FireCommand | string>()
+    const plans = schedules.flatMap((schedule) => {
+      const understood = rules(schedule.spec)
+      if (!understood.ok) {
+        results.set(schedule, understood.error)
+        return []
+      }
+      const now = timeOf(schedule)
+      const { planned, next } = planSchedule(schedule, understood, now, (runId) => runs.get(runId))
+      return [{ schedule, spec: understood.spec, planned, next, remembers: remembers(understood) }]
+    })
+    const settled = await deps.draftTimes(plans)
+    for (const [index, { schedule, spec, ...plan }] of plans.entries()) {
+      results.set(schedule, {
+        id: schedule.id,
+        version: schedule.version,
+        nominalAt: schedule.next.nominalAt,
+        settled: settled[index] ?? [],
+        next: plan.next,
+        overlap: spec.overlap,
+        remembers: plan.remembers,
+      })
+    }
+    return results
+  }
+
+  /** Thinks out some of those that are due soon; says whether there were any. */
+  const prepareSome = async (): Promise<boolean> => {
+    const soon = window.upcoming(storeNow() + PREPARE_MS, PREPARE, prepared.wants)
+    const schedules = soon.map(({ schedule }) => schedule)
+    if (schedules.length === 0) return false
+    // One that cannot be prepared is none the worse for it, and is heard of when its time has come.
+    const plans = await plan(schedules, ({ next }) => next.lookAt as number).catch(() => new Map())
+    for (const schedule of schedules) {
+      const command = plans.get(schedule)
+      prepared.keep(schedule, typeof command === 'object' ? command : null)
+    }
+    return true
   }
 
   /** One that the store refuses, nobody knows why, must not keep the others from firing. */
@@ -202,9 +241,11 @@ export function createFiring(deps: FiringDeps): Firing {
     await store.failSchedule({ id, version, error, lookAt })
   }
 
-  const findOpen = async (entries: readonly Entry[]): Promise<ReadonlyMap<number, RunRecord>> => {
-    const runIds = entries.flatMap(({ schedule }) =>
-      schedule.next.nominalAt === null ? schedule.openRuns : [],
+  const findOpen = async (
+    schedules: readonly ScheduleRecord[],
+  ): Promise<ReadonlyMap<number, RunRecord>> => {
+    const runIds = schedules.flatMap(({ next, openRuns }) =>
+      next.nominalAt === null ? openRuns : [],
     )
     if (runIds.length === 0) return new Map()
     const runs = await store.findRuns({ runIds })
@@ -216,7 +257,8 @@ export function createFiring(deps: FiringDeps): Firing {
       if (!deps.mayFire()) return { more: false, idleMs: LONGEST_NAP_MS }
       await ahead.look(storeNow())
       await catchUp()
-      const due = window.take(storeNow(), BATCH)
+      const due = window.take(storeNow(), batch)
+      batch = due.length < batch ? FIRST_BATCH : BATCH
       try {
         if (due.length > 0) await fireDue(due)
       } catch (error) {
@@ -224,10 +266,13 @@ export function createFiring(deps: FiringDeps): Firing {
         for (const { schedule } of due) window.put(schedule, storeNow() + RETRY_MS)
         throw error
       }
+      // Those that have just fired are claimed before the store is asked for more.
+      if (due.length > 0) await new Promise((resolve) => setImmediate(resolve))
+      const hasPrepared = due.length === 0 && (await prepareSome())
       const now = storeNow()
       const dueAt = window.nextAt ?? Number.POSITIVE_INFINITY
       const nextAt = Math.min(dueAt, ahead.nextAt, lost.size > 0 ? lostAt : dueAt)
-      const more = dueAt <= now || toRead.size > 0
+      const more = due.length > 0 || hasPrepared || toRead.size > 0 || dueAt <= now
       return { more, idleMs: Math.min(LONGEST_NAP_MS, Math.max(1, nextAt - now)) }
     },
 

@@ -42,3 +42,24 @@ test('what was taken can be put back; what was forgotten is gone', () => {
   window.clear()
   assert.deepEqual(window.take(9, 9), [])
 })
+
+test('those that come soon can be looked at without being taken', () => {
+  const window = createWindow()
+  for (const [id, at] of [
+    [1, 30],
+    [2, 10],
+    [3, 20],
+    [4, 10],
+  ] as const) {
+    window.put(schedule(id), at)
+  }
+  window.put(schedule(2), 40)
+  const soon = (until: number, most: number, wanted: readonly number[]) => {
+    const found = window.upcoming(until, most, ({ id }) => wanted.includes(id))
+    return new Set(found.map((entry) => entry.schedule.id))
+  }
+  assert.deepEqual(soon(20, 9, [1, 2, 3, 4]), new Set([3, 4]))
+  assert.deepEqual(soon(30, 9, [1, 2, 3]), new Set([1, 3]))
+  assert.equal(soon(40, 2, [1, 2, 3, 4]).size, 2)
+  assert.equal(window.size, 4)
+})

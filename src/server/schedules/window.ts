@@ -15,6 +15,8 @@ export interface Window {
   has(scheduleId: number): boolean
   /** Takes out what is due by `now`, the earliest first. */
   take(now: number, most: number): Entry[]
+  /** Some of those that are due by `until` and that are wanted; they stay. */
+  upcoming(until: number, most: number, wants: (schedule: ScheduleRecord) => boolean): Entry[]
   /** When the earliest is due. */
   readonly nextAt: number | null
   readonly size: number
@@ -46,6 +48,18 @@ export function createWindow(): Window {
         taken.push(entry)
       }
       return taken
+    },
+    upcoming(until, most, wants) {
+      const found: Entry[] = []
+      // No entry of the heap is due before the one above it: where one is too late, so is all below.
+      const below = [0]
+      for (let i = below.pop(); i !== undefined && found.length < most; i = below.pop()) {
+        const entry = heap[i]
+        if (!entry || entry.at > until) continue
+        if (!isStale(entry) && wants(entry.schedule)) found.push(entry)
+        below.push(2 * i + 2, 2 * i + 1)
+      }
+      return found
     },
     get nextAt() {
       dropStale()

@@ -103,6 +103,10 @@ for (const rows of [1, 8, 64]) {
       assert.ok(plan.includes('SEARCH run USING INTEGER PRIMARY KEY (rowid=?)'), plan.join('; '))
     })
   }
+  test(`${rows} schedules that move on in bulk are found by id`, () => {
+    const plan = planOf(raw, fire.moveOn(valuesList(rows, 5)))
+    assert.ok(plan.includes('SEARCH schedule USING INTEGER PRIMARY KEY (rowid=?)'), plan.join('; '))
+  })
   test(`${rows} places given back in bulk are found by their key`, () => {
     const plan = planOf(raw, admit.letAllGo(valuesList(rows, 2)))
     const seek = 'SEARCH gate_holder USING PRIMARY KEY (gate_id=? AND run_id=?)'
