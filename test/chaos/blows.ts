@@ -2,6 +2,7 @@ import { systemClock } from '../../src/worker/system-clock.ts'
 import type { Seeded } from '../sim/seeded.ts'
 import type { Role } from './cast.ts'
 import type { FaultKind } from './history.ts'
+import type { ClockShift } from './settable-clock.ts'
 import { SHORT_TIMES } from './short-times.ts'
 
 /** Who strikes: where chance comes from, and where it is written down. */
@@ -47,4 +48,11 @@ export async function freezeFor(
   await systemClock.sleep(ms)
   process.thaw()
   note('thawed', process.name)
+}
+
+/** Its clocks show something else from now on. */
+export function setClock(role: Role, shift: ClockShift, { note }: Pick<Striker, 'note'>): void {
+  const process = role.current()
+  note('clock-set', process.name)
+  process.tell(JSON.stringify(shift))
 }

@@ -54,7 +54,11 @@ export async function dumpPostgres(url: string): Promise<Dump> {
   })
 }
 
-async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+/** A look at the database without the product's help; whole numbers are numbers. */
+export async function withClient<T>(
+  url: string,
+  use: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   for (const type of NUMBERS) client.setTypeParser(type, Number)
   client.on('error', () => {})

@@ -73,6 +73,7 @@ export type FaultKind =
   | 'database-up'
   | 'cut'
   | 'stalled'
+  | 'clock-set'
 
 export interface Fault {
   readonly kind: FaultKind

@@ -2,10 +2,13 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions } from '../support/read-options.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts'
+import { postgresOn } from './databases.ts'
 import { flood } from './flood.ts'
 import { playCrowds, playFairShares, type Verdict } from './placement-plays.ts'
 import type { Plan, Result } from './scenario.ts'
 import * as scenarios from './scenarios.ts'
+import { playSchedules } from './schedules/play-schedules.ts'
+import { schedulesSummary } from './schedules/schedules-summary.ts'
 import { SHORT_TIMES } from './short-times.ts'
 import { summaryOf } from './summary.ts'
 import { killWorkers } from './worker-deaths.ts'
@@ -41,11 +44,24 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   gates: { faults: 40, play: playCrowds },
   // And here a lone run.
   'fair-share': { faults: 200, play: playFairShares },
+  // Here a second: how many blows fall in it is chance.
+  schedules: { faults: 180, play: playEverySecond },
   'worker-freezes': { faults: 25, play: (_, plan) => playDeaths('freeze', plan) },
 }
 
 function judge(result: Result): Verdict {
   return { summary: summaryOf(result), isClean: result.violations.length === 0 }
+}
+
+/** A thousand schedules of every second on three servers of one database. */
+async function playEverySecond(
+  server: () => Promise<PostgresServer>,
+  { faults: seconds, ...plan }: Plan,
+): Promise<Verdict> {
+  const database = async () => postgresOn(await server())
+  const size = { schedules: 1_000, servers: 3, seconds }
+  const result = await playSchedules({ ...plan, ...size, database })
+  return { summary: schedulesSummary(result), isClean: result.violations.length === 0 }
 }
 
 /** Every level of containment there is, the strongest first. */

@@ -18,6 +18,8 @@ export interface ManagedProcess {
   kill(): Promise<void>
   freeze(): void
   thaw(): void
+  /** A line on its standard input; one that is gone does not hear it. */
+  tell(line: string): void
   /** SIGTERM, and kill -9 when that is not heard. */
   stop(): Promise<void>
 }
@@ -43,6 +45,7 @@ export function launch(options: LaunchOptions): ManagedProcess {
   let said = ''
   let isMeantToEnd = false
   child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  child.stdin?.on('error', () => {})
   const gone = once(child, 'exit').then(() => {
     if (!isMeantToEnd) onDeath()
   })
@@ -64,6 +67,7 @@ export function launch(options: LaunchOptions): ManagedProcess {
     kill: () => end('SIGKILL'),
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
+    tell: (line) => void child.stdin?.write(`${line}\n`),
     async stop() {
       const hurry = waitFor(() => !isRunning(), { what: `${name} to stop`, deadlineMs: STOP_MS })
       await Promise.all([end('SIGTERM'), hurry.catch(() => child.kill('SIGKILL'))])

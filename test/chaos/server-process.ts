@@ -1,6 +1,7 @@
 // One server node in a process of its own, with times short enough to be waited for.
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { announce, endWithParent } from './child-side.ts'
+import { clockSetBy } from './settable-clock.ts'
 import { SHORT_TIMES } from './short-times.ts'
 
 export interface ServerSettings {
@@ -16,6 +17,7 @@ const scheduler = await openScheduler({
   store,
   rootToken: token,
   config: { ...SHORT_TIMES, name },
+  clock: clockSetBy(process.stdin),
   onError: (error) => console.error(new Date().toISOString(), error),
   onFatal(error) {
     console.error('fatal', error)

@@ -1,0 +1,95 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { createSeeded } from '../../sim/seeded.ts'
+import { createServerHome } from '../../support/server-home.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { createCast } from '../cast.ts'
+import { castServers, raiseServers } from '../cast-servers.ts'
+import type { Database } from '../databases.ts'
+import { withClient } from '../dump-postgres.ts'
+import type { FaultKind } from '../history.ts'
+import { everySecondLaws } from './every-second-laws.ts'
+import { plantSchedules } from './plant-schedules.ts'
+import { type Fates, readFates } from './fates.ts'
+import { torment } from './torment.ts'
+
+/** Schedules of every second on one PostgreSQL, and everything that can happen to those who fire them. */
+export interface SchedulesPlan {
+  readonly seed: number
+  readonly schedules: number
+  readonly seconds: number
+  readonly servers: number
+  /** Keep what the servers complained about here. */
+  readonly keep?: string | undefined
+  database(): Promise<Database>
+  say(line: string): void
+}
+
+export interface SchedulesResult {
+  readonly fates: Fates
+  readonly faults: Readonly<Partial<Record<FaultKind, number>>>
+  readonly violations: readonly string[]
+  readonly tookMs: number
+}
+
+const CATCH_UP_MS = 120_000
+const CLOCK = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`
+const BEHIND = `SELECT count(*)::int AS behind FROM schedule_next WHERE nominal_at <= $1::bigint`
+
+export async function playSchedules(plan: SchedulesPlan): Promise<SchedulesResult> {
+  const startedMs = performance.now()
+  const dir = plan.keep ?? createServerHome('punctual-schedules-')
+  mkdirSync(dir, { recursive: true })
+  const faults: { kind: FaultKind; target: string }[] = []
+  const note = (kind: FaultKind, target: string) => void faults.push({ kind, target })
+  const cast = createCast(dir, (processName) => note('died', processName))
+  try {
+    const database = await plan.database()
+    const { servers, urls } = await castServers(cast, plan.servers, database)
+    await raiseServers(servers, database)
+    await plantSchedules(urls, database.storeUrl, plan.schedules)
+    plan.say(`${plan.schedules} schedules of every second on ${plan.servers} servers`)
+    const endMs = performance.now() + plan.seconds * 1_000
+    const isOver = () => performance.now() >= endMs
+    await Promise.all(
+      servers.map((role, first) => {
+        const seeded = createSeeded(plan.seed + first)
+        return torment(role, { seeded, note }, { first, isOver })
+      }),
+    )
+    plan.say(`${faults.length} faults; everybody is well again`)
+    const untilMs = await catchUp(database.storeUrl)
+    for (const role of servers) await role.current().stop()
+    return await withClient(database.storeUrl, async (client) => ({
+      fates: await readFates(client),
+      faults: countKinds(faults),
+      violations: [
+        ...(await everySecondLaws(client, untilMs)),
+        ...faults.filter(({ kind }) => kind === 'died').map(({ target }) => `${target} died`),
+      ],
+      tookMs: performance.now() - startedMs,
+    }))
+  } finally {
+    await cast.dismiss()
+    if (!plan.keep) rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/** Until nothing that is due by now is untold. What never is, is the laws' to report. */
+function catchUp(url: string): Promise<number> {
+  return withClient(url, async (client) => {
+    const [clock] = (await client.query<{ now: number }>(CLOCK)).rows
+    const untilMs = clock!.now
+    const isTold = async () => {
+      const { rows } = await client.query<{ behind: number }>(BEHIND, [untilMs])
+      return rows[0]?.behind === 0
+    }
+    const what = 'every time that came due to be told'
+    await waitFor(isTold, { what, deadlineMs: CATCH_UP_MS, intervalMs: 100 }).catch(() => {})
+    return untilMs
+  })
+}
+
+function countKinds(faults: readonly { kind: FaultKind }[]): SchedulesResult['faults'] {
+  const kinds = Object.entries(Object.groupBy(faults, ({ kind }) => kind))
+  return Object.fromEntries(kinds.map(([kind, list]) => [kind, list.length]))
+}
