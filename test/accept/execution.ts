@@ -1,8 +1,6 @@
-import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { npm } from './commands.ts'
-import type { Check, Report } from './check.ts'
-import { measure, passTests } from './measuring.ts'
+import type { Check } from './check.ts'
+import { measure, passTests, requireAll, withoutViolations } from './measuring.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** The last commit before execution was built. */
@@ -16,7 +14,7 @@ export const checks: Check[] = [
     async run(report) {
       const parts = ['test/chaos/worker-deaths', 'src/worker/launcher', 'src/worker/processes']
       requireAll(await passTests(ROOT, parts, report), /needs the native launcher/)
-      await withoutViolations(['worker-kills', 'worker-freezes'], report)
+      await withoutViolations(ROOT, ['worker-kills', 'worker-freezes'], report)
     },
   },
   {
@@ -25,7 +23,7 @@ export const checks: Check[] = [
     async run(report) {
       const parts = ['test/chaos/flood', 'limits-worker', 'temporary-directory']
       requireAll(await passTests(ROOT, parts, report), /no limit of/)
-      await withoutViolations(['flood'], report)
+      await withoutViolations(ROOT, ['flood'], report)
     },
   },
   {
@@ -61,7 +59,7 @@ export const checks: Check[] = [
     async run(report) {
       const parts = ['test/integration/', 'src/server/tick/', 'test/sim/', 'gates']
       requireAll(await passTests(ROOT, parts, report), /flock/)
-      await withoutViolations(['gates', 'fair-share'], report)
+      await withoutViolations(ROOT, ['gates', 'fair-share'], report)
     },
   },
   {
@@ -76,18 +74,3 @@ export const checks: Check[] = [
     run: async (report) => void (await passTests(ROOT, ['test/webhooks/'], report)),
   },
 ]
-
-/** What is skipped for want of a tool has not been shown. */
-function requireAll(printed: string, missing: RegExp): void {
-  const skipped = printed.split('\n').filter((line) => line.includes(' — ') && missing.test(line))
-  assert.deepEqual(skipped, [])
-}
-
-async function withoutViolations(scenarios: readonly string[], report: Report): Promise<void> {
-  const printed = await npm(ROOT, ['run', 'chaos', '--', ...scenarios])
-  for (const line of printed.split('\n').filter((each) => /at most|MB/.test(each))) {
-    report.figure('chaos', line.trim())
-  }
-  assert.match(printed, /\b0 violations$/m)
-  assert.doesNotMatch(printed, /\b[1-9]\d* violations$/m)
-}

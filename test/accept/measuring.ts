@@ -31,3 +31,23 @@ export async function passTests(
   report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
   return printed
 }
+
+/** What is skipped for want of a tool has not been shown. */
+export function requireAll(printed: string, missing: RegExp): void {
+  const skipped = printed.split('\n').filter((line) => line.includes(' — ') && missing.test(line))
+  assert.deepEqual(skipped, [])
+}
+
+/** Plays scenarios of chaos, and demands that nothing went wrong in any. */
+export async function withoutViolations(
+  root: string,
+  scenarios: readonly string[],
+  report: Report,
+): Promise<void> {
+  const printed = await npm(root, ['run', 'chaos', '--', ...scenarios])
+  for (const line of printed.split('\n').filter((each) => /at most|MB/.test(each))) {
+    report.figure('chaos', line.trim())
+  }
+  assert.match(printed, /\b0 violations$/m)
+  assert.doesNotMatch(printed, /\b[1-9]\d* violations$/m)
+}
