@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { type Cli, createCli } from './cli.ts'
 import { administrationCommands } from './commands/administration.ts'
+import { backfillingCommands } from './commands/backfilling.ts'
 import { forecastingCommands } from './commands/forecasting.ts'
 import { helpingCommands } from './commands/helping.ts'
 import { importingCommands } from './commands/importing.ts'
@@ -90,6 +91,7 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
   program.commandsGroup('Steer:')
   steeringCommands(program, cli)
   pausingCommands(program, cli)
+  backfillingCommands(program, cli)
   program.commandsGroup('Administer:')
   importingCommands(program, cli)
   queueCommands(program, cli)

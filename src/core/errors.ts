@@ -22,6 +22,7 @@ export const ERRORS = {
     'A log begins with the first attempt; `GET /v1/runs/{id}` says if it began.',
   ],
   job_not_found: [404, 'Check the name; `GET /v1/jobs` lists the jobs that are defined.'],
+  backfill_not_found: [404, 'List them with `GET /v1/backfills`; old ones are forgotten.'],
   schedule_not_found: [404, 'Check the names of the job and of its schedule.'],
   worker_not_found: [404, 'Register it first: `POST /workers/register`.'],
   token_not_found: [404, 'Check the id; `GET /v1/tokens` lists the tokens there are.'],

@@ -71,7 +71,7 @@ export function createMinter(options: {
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const LENGTH = 11
-export type IdKind = 'run' | 'job' | 'ses' | 'lane' | 'dlv' | 'sch'
+export type IdKind = 'run' | 'job' | 'ses' | 'lane' | 'dlv' | 'sch' | 'bkf'
 
 /** All pairs of characters: half as many pieces to put together, and ids are put together a lot. */
 const PAIRS = Array.from(

@@ -62,6 +62,10 @@ export const LIMITS = {
   madeUpTimes: 1_000,
   /** How many times to come are shown at most. */
   previewTimes: 500,
+  /** Of one backfill: times in its range, runs at once and in a minute. */
+  backfillTimes: 10_000,
+  backfillRuns: 1_000,
+  backfillPerMinute: 10_000,
   /** How far a forecast looks ahead. */
   forecastDays: 366,
   /** Of a project; and of one, the patterns that say which jobs it is for. */

@@ -1,5 +1,6 @@
 import { createActors } from './admin/actors.ts'
 import { type AuditLog, createAuditLog } from './admin/audit.ts'
+import { type Backfills, createBackfills } from './admin/backfills.ts'
 import { createForecasting, type Forecasting } from './admin/forecasting.ts'
 import { createJobs, type Jobs } from './admin/jobs.ts'
 import { createQueues, type Queues } from './admin/queues.ts'
@@ -35,6 +36,7 @@ export interface Administration {
   readonly scheduleDefining: ScheduleDefining
   readonly scheduleReading: ScheduleReading
   readonly forecasting: Forecasting
+  readonly backfills: Backfills
   readonly queues: Queues
   readonly tokens: Tokens
   readonly secrets: Secrets
@@ -71,6 +73,7 @@ export function createAdministration(deps: {
   onTokenChange(): void
   onDelivery(): void
   onScheduleChange(ids: readonly number[]): void
+  onBackfill(): void
   submit(by: By, submission: Submission): Promise<SubmitAnswer>
 }): Administration {
   const { store, catalog, definitions, board, queueBook, watch, clock, progress, storeNow } = deps
@@ -94,6 +97,10 @@ export function createAdministration(deps: {
     schedules,
     scheduleDefining,
     scheduleReading,
+    backfills: createBackfills({
+      ...{ store, catalog, schedules, rules, storeNow, mintId: deps.mintId },
+      onStart: deps.onBackfill,
+    }),
     forecasting: createForecasting({ store, catalog, schedules, storeNow }),
     queues: createQueues({
       ...{ store, catalog, board, workers, book: queueBook },

@@ -24,8 +24,7 @@ import { createQueueBook } from './queue-book.ts'
 import { createGrantedInputs } from './payloads/granted-inputs.ts'
 import { measured } from './payloads/measured-blobs.ts'
 import { createPayloads } from './payloads/payloads.ts'
-import { createDraftTimes } from './schedules/draft-times.ts'
-import { createFiring } from './schedules/firing.ts'
+import { createScheduling } from './scheduling.ts'
 import { createRuleBook, type ReadRule } from './schedules/rule-book.ts'
 import { createRegistry } from './sessions/registry.ts'
 import { createRoster } from './sessions/roster.ts'
@@ -172,10 +171,8 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
 
   const draft = createDraft({ catalog, definitions, queues: queueBook, store, mintId, storeNow })
   const rules = createRuleBook(options.readRule)
-  const firing = createFiring({
-    ...{ store, storeNow, mintId, onError },
-    rules,
-    draftTimes: createDraftTimes({ draft, catalog }),
+  const { firing, backfill } = createScheduling({
+    ...{ store, storeNow, mintId, onError, rules, draft, catalog },
     node: () => membership.node,
     mayFire: membership.mayPromise,
     onReady(lanes) {
@@ -273,6 +270,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     },
     collecting: { ...keeping, store, onCollected: metrics.onCollected },
     firing,
+    backfill,
     isEnding,
   })
 
@@ -289,6 +287,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       firing.changed(ids)
       loops.wakeSchedules()
     },
+    onBackfill: () => loops.wakeBackfills(),
     onQueueChange: async () => void (await refresh()),
     onTokenChange: authenticator.forget,
   })

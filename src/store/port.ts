@@ -1,4 +1,5 @@
 import type { AuditStore } from './port/audit.ts'
+import type { BackfillStore } from './port/backfills.ts'
 import type { BlobRows } from './port/blobs.ts'
 import type { CatalogStore } from './port/catalog.ts'
 import type { JobStore } from './port/jobs.ts'
@@ -16,6 +17,7 @@ import type { WaitQueries } from './port/waiting.ts'
 import type { DeliveryStore, OutboxStore, WebhookStore } from './port/webhooks.ts'
 
 export type * from './port/audit.ts'
+export type * from './port/backfills.ts'
 export type * from './port/blobs.ts'
 export type * from './port/catalog.ts'
 export type * from './port/jobs.ts'
@@ -52,6 +54,7 @@ export interface Store
     SecretStore,
     AuditStore,
     ScheduleStore,
+    BackfillStore,
     BlobRows,
     WebhookStore,
     OutboxStore,

@@ -24,9 +24,13 @@ async function furnish({ call }: OpenApi, project: string) {
     body: { name: 'thing', command: 'true' },
     headers,
   })
+  const backfill = await call<{ id: string }>('POST', '/v1/jobs/thing/schedules/thing/backfill', {
+    body: BACKFILL,
+    headers,
+  })
   return {
     ...{ run: run.body.id, token: token.body.id, delivery: delivery.body.id },
-    ...{ job: job.body.id, project },
+    ...{ job: job.body.id, project, backfill: backfill.body.id },
   }
 }
 
@@ -38,6 +42,7 @@ function requestFor({ method, path }: Route, things: Things) {
     .replace('{name}', 'thing')
     .replace('{schedule}', 'thing')
     .replace('/v1/runs/{id}', `/v1/runs/${things.run}`)
+    .replace('/v1/backfills/{id}', `/v1/backfills/${things.backfill}`)
     .replace('/v1/tokens/{id}', `/v1/tokens/${things.token}`)
     .replace('/deliveries/{id}', `/deliveries/${things.delivery}`)
     .replace('/jobs/{id}', `/jobs/${things.job}`)
@@ -52,6 +57,7 @@ function requestFor({ method, path }: Route, things: Things) {
 
 const SCHEDULE = { at: '2999-01-01T00:00:00Z' }
 const submissionTo = ({ project }: Things) => ({ project_id: project, payload: 'x' })
+const BACKFILL = { from: '2026-01-01T00:00:00Z' }
 const WEBHOOK = { url: 'http://127.0.0.1:9/', events: ['run.failed'] }
 const HELLO = {
   ...{ name: 'w', queues: ['x'], labels: {}, executors: ['shell'], slots: 1 },
@@ -65,6 +71,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /v1/jobs/{name}/runs': {},
   'PUT /v1/jobs/{name}/schedules/{schedule}': SCHEDULE,
   'POST /v1/jobs/{name}/schedules/{schedule}/pause': {},
+  'POST /v1/jobs/{name}/schedules/{schedule}/backfill': BACKFILL,
   'POST /v1/schedules/preview': SCHEDULE,
   'PATCH /v1/queues/{name}': { paused: true },
   'PATCH /v1/queues': { paused: false },

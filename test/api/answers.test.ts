@@ -67,6 +67,15 @@ async function askSchedules(ask: Ask) {
     ...nightly,
     body: { reason: 'lunch', until: '2998-01-01T00:00:00Z' },
   })
+  const past = { from: '2026-01-01T00:00:00Z', until: '2026-01-03T00:00:00Z' }
+  await ask(`POST ${AT}/backfill`, { ...nightly, body: { ...past, dry_run: true } })
+  const { body: made } = await ask<{ id: string }>(`POST ${AT}/backfill`, {
+    ...nightly,
+    body: past,
+  })
+  await ask('GET /v1/backfills')
+  await ask('GET /v1/backfills/{id}', { parts: made })
+  await ask('POST /v1/backfills/{id}/cancel', { parts: made })
   await ask('GET /v1/forecast', { query: '?days=366' })
   await ask('GET /v1/schedules', { query: '?state=paused&job=hello' })
   await ask(`GET ${AT}/why`, nightly)

@@ -12,6 +12,7 @@ import { DEFAULT_CONNECTIONS, limitConnections } from './connections.ts'
 import { eventRoutes } from './event-routes.ts'
 import { healthRoutes } from './health-routes.ts'
 import { forecastRoutes } from './forecast-routes.ts'
+import { backfillRoutes } from './backfill-routes.ts'
 import { guardHost } from './host.ts'
 import { jobRoutes } from './job-routes.ts'
 import { lazyCompilers } from './lazy-validation.ts'
@@ -103,6 +104,7 @@ export function createApi(options: ApiOptions): Api {
   scheduleRoutes(api, options)
   timetableRoutes(api, options)
   forecastRoutes(api, options)
+  backfillRoutes(api, options)
   logRoutes(api, options)
   eventRoutes(api, options)
   workerRoutes(api, options)

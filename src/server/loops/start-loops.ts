@@ -48,6 +48,7 @@ export interface LoopDeps {
   readonly metrics: Pick<Metrics, 'onLoopLag' | 'onScheduleLag'>
   readonly collecting: Collecting
   readonly firing: Pick<Firing, 'step'>
+  readonly backfill: Step
   onError(error: unknown): void
 }
 
@@ -58,6 +59,8 @@ export interface Loops {
   wakeNaps(): void
   /** A schedule may be due, or was changed. */
   wakeSchedules(): void
+  /** Somebody asked for a backfill. */
+  wakeBackfills(): void
   /** It matters now which lanes have work. */
   lookAtLanes(): void
   /** Something may be leased to this node that nobody holds. */
@@ -97,6 +100,7 @@ export function startLoops(deps: LoopDeps): Loops {
   const { onLoopLag, onScheduleLag } = deps.metrics
   const timers = start(promote({ store, mintId, storeNow, onReady, onLag: onScheduleLag }), 1_000)
   const schedules = start(deps.firing.step, 1_000)
+  const backfills = start(deps.backfill, 1_000)
   start(reapSessions(deps), Math.min(1_000, config.leaseTtlMs / 4))
   start(reapNodes(deps), config.nodeTtlMs / 12)
   const leases = start(checkOwnLeases(deps), config.leaseTtlMs / 2)
@@ -122,6 +126,7 @@ export function startLoops(deps: LoopDeps): Loops {
     },
     wakeNaps: () => naps.wake(),
     wakeSchedules: () => schedules.wake(),
+    wakeBackfills: () => backfills.wake(),
     checkLeases: () => leases.wake(),
     lookAtLanes: () => lanes.wake(),
     async stop() {

@@ -1,5 +1,6 @@
 import { describe } from 'node:test'
 import { administrationContract, definitionsContract } from './administration.ts'
+import { backfillsContract } from './backfills.ts'
 import { blobsContract } from './blobs.ts'
 import { cancelContract } from './cancel.ts'
 import { catalogContract } from './catalog.ts'
@@ -62,6 +63,7 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['secrets', secretsContract],
   ['schedules', schedulesContract],
   ['firing', firingContract],
+  ['backfills', backfillsContract],
   ['how long schedules took', pastDurationsContract],
   ['upkeep', upkeepContract],
   ['opening again', reopenContract],

@@ -11,6 +11,7 @@ import { secrets } from './migrations/0008-secrets.ts'
 import { placement } from './migrations/0009-placement.ts'
 import { schedules } from './migrations/0010-schedules.ts'
 import { plainViews } from './migrations/0011-plain-views.ts'
+import { backfills } from './migrations/0012-backfills.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   placement,
   schedules,
   plainViews,
+  backfills,
 ]
 
 export interface MigrateOptions {

@@ -15,8 +15,15 @@ const PRUNE = {
   ended AS MATERIALIZED (
     SELECT id FROM schedule WHERE deleted_at < $3::bigint ORDER BY deleted_at LIMIT $2::int),
   schedules AS (DELETE FROM schedule WHERE id = ANY (ARRAY(SELECT id FROM ended))),
-  nexts AS (DELETE FROM schedule_next WHERE schedule_id = ANY (ARRAY(SELECT id FROM ended)))
-  SELECT greatest((SELECT count(*) FROM old), (SELECT count(*) FROM ended))::int AS most`,
+  nexts AS (DELETE FROM schedule_next WHERE schedule_id = ANY (ARRAY(SELECT id FROM ended))),
+  times AS MATERIALIZED (
+    SELECT run_id FROM backfill_time WHERE run_id < $1::bigint ORDER BY run_id LIMIT $2::int),
+  backfilled AS (DELETE FROM backfill_time WHERE run_id = ANY (ARRAY(SELECT run_id FROM times))),
+  done AS MATERIALIZED (
+    SELECT id FROM backfill WHERE finished_at < $3::bigint ORDER BY finished_at LIMIT $2::int),
+  backfills AS (DELETE FROM backfill WHERE id = ANY (ARRAY(SELECT id FROM done)))
+  SELECT greatest((SELECT count(*) FROM old), (SELECT count(*) FROM ended),
+                  (SELECT count(*) FROM times), (SELECT count(*) FROM done))::int AS most`,
 }
 
 export async function pruneOccurrences(

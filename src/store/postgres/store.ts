@@ -1,6 +1,7 @@
 import { StoreError, type Store } from '../port.ts'
 import { listAudit } from './audit.ts'
 import * as blobs from './blobs.ts'
+import * as backfills from './backfills.ts'
 import * as catalog from './catalog.ts'
 import { Connection } from './connection.ts'
 import type { Database } from './database.ts'
@@ -178,6 +179,13 @@ function createStore(db: Database, version: string, connections: readonly Connec
     liveNodes: () => scheduleQueries.liveNodes(db),
     occurrences: (input) => scheduleQueries.occurrences(db, input),
     occurrenceOf: (input) => scheduleQueries.occurrenceOf(db, input),
+    addBackfill: (input) => backfills.addBackfill(db, input),
+    findBackfill: (input) => backfills.findBackfill(db, input),
+    listBackfills: (input) => backfills.listBackfills(db, input),
+    openBackfills: (input) => backfills.openBackfills(db, input),
+    moveBackfill: (move) => backfills.moveBackfill(db, move),
+    cancelBackfill: (input) => backfills.cancelBackfill(db, input),
+    backfilledTimes: (input) => backfills.backfilledTimes(db, input),
     pastDurations: (input) => scheduleQueries.pastDurations(db, input),
     unusualOccurrences: (input) => scheduleQueries.unusualOccurrences(db, input),
     pruneOccurrences: (input) => pruneOccurrences(db, input),

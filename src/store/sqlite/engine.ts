@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { prepareGates } from './admit.ts'
 import { prepareAppendLog } from './logs.ts'
 import { prepareAudit } from './audit.ts'
+import { prepareBackfills } from './backfills.ts'
 import { prepareBlobs } from './blobs.ts'
 import { prepareCatalog } from './catalog.ts'
 import { prepareDefinitions } from './definitions.ts'
@@ -103,6 +104,7 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const schedules = prepareSchedules(db, audit)
   const definitions = prepareDefinitions(db, { catalog, audit, schedules })
   const fire = prepareFire(db, { gates, keys })
+  const backfills = prepareBackfills(db, { gates, keys, audit })
   const pruneOccurrences = preparePruneOccurrences(db)
   const putQueue = preparePutQueue(db, audit)
   const tokens = prepareTokens(db, audit)
@@ -186,6 +188,9 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
         () => fire(batch, now(), false),
       ),
     pruneOccurrences: (input) => write(() => pruneOccurrences(input)),
+    addBackfill: (input) => write(() => backfills.addBackfill(input, now())),
+    moveBackfill: (move) => write(() => backfills.moveBackfill(move, now())),
+    cancelBackfill: (input) => write(() => backfills.cancelBackfill(input, now())),
     ...queries,
 
     ping: () => read(() => void ping.get()),

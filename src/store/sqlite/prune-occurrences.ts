@@ -8,7 +8,22 @@ export const DELETE_OCCURRENCE = `DELETE FROM occurrence WHERE schedule_id = ? A
 export const OLD_SCHEDULES = `
   SELECT id FROM schedule WHERE deleted_at IS NOT NULL AND deleted_at < ?
    ORDER BY deleted_at LIMIT ?`
+export const OLD_BACKFILLED = `
+  SELECT schedule_id AS scheduleId, nominal_at AS nominalAt, run_id AS runId FROM backfill_time
+   WHERE run_id < ? ORDER BY run_id LIMIT ?`
+export const DELETE_BACKFILLED = `
+  DELETE FROM backfill_time WHERE schedule_id = ? AND nominal_at = ? AND run_id = ?`
+export const OLD_BACKFILLS = `
+  SELECT id FROM backfill WHERE finished_at IS NOT NULL AND finished_at < ?
+   ORDER BY finished_at LIMIT ?`
+export const DELETE_BACKFILL = `DELETE FROM backfill WHERE id = ?`
 export const DELETE_SCHEDULE = `DELETE FROM schedule WHERE id = ?`
+
+interface Backfilled {
+  readonly scheduleId: number
+  readonly nominalAt: number
+  readonly runId: number
+}
 
 export type PruneOccurrences = (input: { before: number; limit: number }) => { more: boolean }
 
@@ -19,12 +34,21 @@ export function preparePruneOccurrences(db: Database): PruneOccurrences {
   const deleteOccurrence = db.prepare(DELETE_OCCURRENCE)
   const oldSchedules = db.prepare<[number, number], number>(OLD_SCHEDULES).pluck()
   const deleteSchedule = db.prepare(DELETE_SCHEDULE)
+  const oldTimes = db.prepare<[number, number], Backfilled>(OLD_BACKFILLED)
+  const deleteTime = db.prepare(DELETE_BACKFILLED)
+  const oldBackfills = db.prepare<[number, number], number>(OLD_BACKFILLS).pluck()
+  const deleteBackfill = db.prepare(DELETE_BACKFILL)
 
   return ({ before, limit }) => {
     const rows = old.all(before, limit)
     for (const { scheduleId, nominalAt } of rows) deleteOccurrence.run(scheduleId, nominalAt)
     const schedules = oldSchedules.all(msOfId(before), limit)
     for (const id of schedules) deleteSchedule.run(id)
-    return { more: rows.length === limit || schedules.length === limit }
+    const times = oldTimes.all(before, limit)
+    for (const { scheduleId, nominalAt, runId } of times)
+      deleteTime.run(scheduleId, nominalAt, runId)
+    const backfills = oldBackfills.all(msOfId(before), limit)
+    for (const id of backfills) deleteBackfill.run(id)
+    return { more: [rows, schedules, times, backfills].some((bite) => bite.length === limit) }
   }
 }

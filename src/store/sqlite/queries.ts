@@ -4,6 +4,7 @@ import { prepareListRuns } from './list-runs.ts'
 import { RECORD_COLUMNS, type RecordRow, toRecord } from './record-row.ts'
 import type { AttemptRecord } from '../port.ts'
 import { prepareAuditQueries } from './audit.ts'
+import { prepareBackfillQueries } from './backfills.ts'
 import { prepareBlobQueries } from './blobs.ts'
 import { prepareDefinitionQueries } from './definitions.ts'
 import { prepareDeliveryQueries } from './deliveries.ts'
@@ -75,6 +76,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     ...prepareOutboxQueries(db),
     ...prepareDeliveryQueries(db),
     ...prepareScheduleQueries(db),
+    ...prepareBackfillQueries(db),
   }
 }
 

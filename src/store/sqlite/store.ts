@@ -151,6 +151,9 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
     failSchedule: (input) => call('failSchedule', input),
     fire: (batch) => call('fire', batch),
     pruneOccurrences: (input) => call('pruneOccurrences', input),
+    addBackfill: (input) => call('addBackfill', input),
+    moveBackfill: (move) => call('moveBackfill', move),
+    cancelBackfill: (input) => call('cancelBackfill', input),
 
     putBlob: (input) => call('putBlob', input),
     deleteBlobs: (keys) => call('deleteBlobs', keys),

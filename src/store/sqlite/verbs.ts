@@ -73,6 +73,10 @@ export const QUERIES = [
   'occurrenceOf',
   'unusualOccurrences',
   'pastDurations',
+  'findBackfill',
+  'listBackfills',
+  'openBackfills',
+  'backfilledTimes',
 ] as const satisfies readonly VerbName[]
 
 export type QueryName = (typeof QUERIES)[number]

@@ -128,6 +128,18 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     ...schedule,
   },
   ScheduleTrial: { ...schedule, count: 'How many times to show; 5 if absent.' },
+  BackfillRequest: {
+    from: 'The first time that may be made up for.',
+    until: 'The last one; now if absent.',
+    order: 'Oldest first, as if absent, or newest first.',
+    which:
+      'Times that never became a run (`missing`, as if absent), those whose last run `failed`, or `all`. ' +
+      'None while one of its runs is under way.',
+    max_parallel: 'So many of its runs may be open at once; 1 if absent.',
+    per_minute: 'So many may start in a minute; as many as there is room for if absent.',
+    priority: 'Of its runs; -5 if absent, so that what is due now comes first.',
+    dry_run: 'Only answer what would be done.',
+  },
   SchedulePause: {
     until: 'Until when; until it is resumed if absent.',
     reason: 'Why, for whoever wonders later.',

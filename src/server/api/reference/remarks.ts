@@ -136,6 +136,24 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
   'GET /v1/away': {
     description: 'For those who were away, or whose servers were: by schedule, in figures.',
   },
+  'POST /v1/jobs/{name}/schedules/{schedule}/backfill': {
+    description:
+      'Runs for times that are over, each with its time as `due_at`. What became of these times when they ' +
+      'came due stays in the record. It goes on by itself, also after a restart, until it is done or ' +
+      'cancelled. With `dry_run` it is answered what would be done, with 200.',
+    examples: {
+      week: {
+        summary: 'What was missed in a week, newest first',
+        value: {
+          ...{ from: '2026-11-01T00:00:00Z', until: '2026-11-08T00:00:00Z' },
+          ...{ order: 'reverse', max_parallel: 2 },
+        },
+      },
+    },
+  },
+  'POST /v1/backfills/{id}/cancel': {
+    description: 'Runs that it has made already go on. One that is over stays as it is.',
+  },
   'GET /v1/forecast': {
     description:
       'What the schedules of a project, or of a `job`, are going to do in the next `days`: how often they ' +

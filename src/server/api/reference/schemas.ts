@@ -1,4 +1,5 @@
 import { QueueChange, QueueRate, AllQueues, NewToken } from '../admin-routes.ts'
+import { Backfill } from '../backfill-routes.ts'
 import { Pause } from '../job-routes.ts'
 import { Declared, Preview, Schedule, SchedulePause } from '../schedule-schema.ts'
 import { NewSecret } from '../secret-routes.ts'
@@ -8,6 +9,7 @@ import { Exchange, Heartbeat, Hello, Leave, Log } from '../worker-schemas.ts'
 import { NewPlainJob, NewSubmission, PlainReport, PlainWorkerName } from '../../compat/schemas.ts'
 import { ADMIN_SHAPES } from './admin-shapes.ts'
 import { PLAIN_SHAPES } from './plain-shapes.ts'
+import { BACKFILL_SHAPES } from './backfill-shapes.ts'
 import { FORECAST_SHAPES } from './forecast-shapes.ts'
 import { PROBLEM_SHAPES } from './problem-shapes.ts'
 import { RUN_SHAPES } from './run-shapes.ts'
@@ -29,6 +31,7 @@ export const BODIES = {
   DeclaredSchedule: Declared,
   ScheduleTrial: Preview,
   SchedulePause,
+  BackfillRequest: Backfill,
   QueueChange,
   QueueRate,
   QueuesChange: AllQueues,
@@ -54,6 +57,7 @@ export const ANSWERS = {
   ...ADMIN_SHAPES,
   ...SCHEDULE_SHAPES,
   ...FORECAST_SHAPES,
+  ...BACKFILL_SHAPES,
   ...SECRET_SHAPES,
   ...WEBHOOK_SHAPES,
   ...WORKER_SHAPES,

@@ -29,7 +29,7 @@ const CHAPTERS: readonly Chapter[] = [
   {
     name: 'Schedules',
     description: 'When jobs run by themselves, and what became of every time.',
-    routes: / \/v1\/(jobs\/\{name\}\/schedules|schedules|away|forecast)/,
+    routes: / \/v1\/(jobs\/\{name\}\/schedules|schedules|away|forecast|backfills)/,
   },
   {
     name: 'Queues and workers',

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { runProgram } from '../../src/cli/program.ts'
+import type { WireBackfill, WireBackfillPlan } from '../../src/core/backfill/views.ts'
+import type { WirePage } from '../../src/core/views.ts'
+import type { WireRun } from '../../src/core/wire.ts'
+import { createFakeTerminal } from '../cli/fake-terminal.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { type OpenApi, openApi, ROOT_TOKEN } from './open-api.ts'
+
+const AT = '/v1/jobs/etl/schedules/h'
+const FROM = '2026-01-01T00:00:00Z'
+const UNTIL = '2026-01-01T05:00:00Z'
+
+async function openWithJob(t: TestContext, run = 'true') {
+  const api = await openApi(t)
+  const schedule = { name: 'h', cron: '0 * * * *', zone: 'UTC', input: { a: 1 } }
+  await api.call('PUT', '/v1/jobs/etl', { body: { run, schedule, retry: { max: 0 } } })
+  const start = (more: object = {}) =>
+    api.call<WireBackfill>('POST', `${AT}/backfill`, {
+      body: { from: FROM, until: UNTIL, ...more },
+    })
+  return { ...api, start }
+}
+
+async function untilOver({ call }: OpenApi, { id }: WireBackfill): Promise<WireBackfill> {
+  return waitFor(
+    async () => {
+      const { body } = await call<WireBackfill>('GET', `/v1/backfills/${id}`)
+      return body.state === 'running' ? undefined : body
+    },
+    { what: 'the backfill to be over' },
+  )
+}
+
+const runsOf = async ({ call }: OpenApi) =>
+  (await call<WirePage<WireRun>>('GET', '/v1/runs?limit=500')).body.data
+
+test('times that never became runs do, once, in order and behind what is due now', async (t) => {
+  const api = await openWithJob(t)
+  const { body: plan } = await api.start({ dry_run: true, order: 'reverse' })
+  const planned = plan as unknown as WireBackfillPlan
+  assert.deepEqual([planned.times, planned.runs, planned.dry_run], [6, 6, true])
+  assert.equal(planned.first[0], '2026-01-01T05:00:00.000Z')
+  assert.deepEqual(await runsOf(api), [])
+
+  await api.startWorker()
+  const started = await api.start({ max_parallel: 2 })
+  assert.equal(started.status, 201)
+  const done = await untilOver(api, started.body)
+  assert.deepEqual([done.state, done.made, done.passed, done.open], ['done', 6, 0, 0])
+  const runs = await runsOf(api)
+  assert.deepEqual(
+    runs.map(({ due_at }) => due_at).toReversed(),
+    [0, 1, 2, 3, 4, 5].map((hour) => `2026-01-01T0${hour}:00:00.000Z`),
+  )
+  assert.ok(runs.every(({ state, tags }) => state === 'succeeded' && tags['backfill'] === done.id))
+
+  const again = await untilOver(api, (await api.start()).body)
+  assert.deepEqual([again.made, again.passed], [0, 6], 'what has a run needs no other')
+  const all = await untilOver(api, (await api.start({ which: 'all', max_parallel: 9 })).body)
+  assert.equal(all.made, 6)
+  const { body: page } = await api.call<WirePage<WireBackfill>>('GET', '/v1/backfills?limit=2')
+  assert.deepEqual([page.data.map(({ id }) => id), !!page.next_cursor], [[all.id, again.id], true])
+})
+
+test('times whose run failed get another, and only those', async (t) => {
+  const api = await openWithJob(t, 'exit 1')
+  await api.startWorker()
+  const first = await untilOver(api, (await api.start({ max_parallel: 9 })).body)
+  assert.equal(first.made, 6)
+  assert.equal((await untilOver(api, (await api.start()).body)).made, 0)
+  const body = { run: 'true', schedule: { name: 'h', cron: '0 * * * *', zone: 'UTC' } }
+  await api.call('PUT', '/v1/jobs/etl', { body })
+  const asked = { which: 'failed', max_parallel: 9, until: '2026-01-01T02:00:00Z' }
+  assert.equal((await untilOver(api, (await api.start(asked)).body)).made, 3)
+  assert.equal((await untilOver(api, (await api.start({ ...asked, until: UNTIL })).body)).made, 3)
+})
+
+test('no more are open at once than asked for, and one that is cancelled makes no more', async (t) => {
+  const api = await openWithJob(t)
+  const { body: started } = await api.start({ max_parallel: 2 })
+  await waitFor(async () => (await runsOf(api)).length === 2, { what: 'its first runs' })
+  const { body } = await api.call<WireBackfill>('POST', `/v1/backfills/${started.id}/cancel`)
+  assert.deepEqual([body.state, body.made], ['cancelled', 2])
+  const again = await api.call<WireBackfill>('POST', `/v1/backfills/${started.id}/cancel`)
+  assert.equal(again.body.finished_at, body.finished_at)
+  const other = await api.start({ which: 'all', max_parallel: 9 })
+  await waitFor(
+    async () => {
+      const { body: seen } = await api.call<WireBackfill>('GET', `/v1/backfills/${other.body.id}`)
+      return seen.made + seen.passed === 6
+    },
+    { what: 'the other to have dealt with all' },
+  )
+  assert.equal((await runsOf(api)).length, 6, 'a time with a run under way gets no second one')
+})
+
+test('what cannot be made up for is refused with its field', async (t) => {
+  const api = await openWithJob(t)
+  const TABLE: [body: object, field: string][] = [
+    [{ until: '2025-01-01T00:00:00Z' }, 'until'],
+    [{ from: '1990-01-01T00:00:00Z' }, 'from'],
+    [{ from: 'yesterday' }, 'from'],
+    [{ which: 'some' }, 'which'],
+    [{ max_parallel: 0 }, 'max_parallel'],
+  ]
+  for (const [body, field] of TABLE) {
+    const { status, body: problem } = await api.start(body)
+    assert.deepEqual([status, (problem as unknown as { field: string }).field], [422, field])
+  }
+  const put = { body: { every: '5m after finish' } }
+  await api.call('PUT', '/v1/jobs/etl/schedules/f', put)
+  const body = { from: FROM }
+  const after = await api.call('POST', '/v1/jobs/etl/schedules/f/backfill', { body })
+  assert.equal(after.body['code'], 'invalid_schedule')
+  const future = await api.start({ from: '2999-01-01T00:00:00Z', until: undefined })
+  assert.equal(future.status, 422)
+  const unknown = await api.call('GET', '/v1/backfills/bkf_00000000000')
+  assert.equal(unknown.body['code'], 'backfill_not_found')
+})
+
+test('it is planned, started, watched and cancelled from the command line', async (t) => {
+  const api = await openWithJob(t)
+  await api.startWorker()
+  const run = async (...argv: string[]) => {
+    const env = { PUNCTUAL_SERVER: api.url, PUNCTUAL_TOKEN: ROOT_TOKEN }
+    const terminal = createFakeTerminal({ env, columns: 120 })
+    const words = ['backfill', ...argv]
+    const code = await runProgram(words, { terminal, version: '9.9.9', addStarters: () => {} })
+    return { code, ...terminal.written }
+  }
+  assert.match((await run('ls')).err, /No backfills/)
+  assert.equal((await run('etl')).code, 2)
+  const range = ['--from', FROM, '--until', UNTIL]
+  const plan = await run('etl', ...range, '--dry-run', '--reverse')
+  assert.match(plan.out, /^6 of 6 times of etl\/h would become runs \(missing\)\n/)
+  const done = await run('etl', ...range, '--max-parallel', '3', '--wait')
+  assert.match(done.out, /^bkf_\w+ {2}etl\/h {2}done\n.*\n {2}6 made, 0 needed none, of 6; 0 under/)
+  const [, id = ''] = /^(bkf_\w+)/.exec(done.out) ?? []
+  assert.match((await run('ls')).out, new RegExp(`${id} +etl/h +done +6/6`))
+  assert.match((await run('cancel', id)).out, / done\n/)
+})
