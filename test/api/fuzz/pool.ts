@@ -17,6 +17,7 @@ export interface Pool {
   run(): string
   token(): string
   delivery(): string
+  backfill(): string
   cursor(): string
   etag(): string
   /** Of the plain paths: a job by number or by UUID, and a worker that may have registered. */
@@ -35,6 +36,7 @@ export function createPool(seeded: Seeded): Pool {
   const runs: string[] = []
   const tokens: string[] = []
   const deliveries: string[] = []
+  const backfills: string[] = []
   const cursors: string[] = []
   const numbers: string[] = []
   const uuids: string[] = []
@@ -60,6 +62,7 @@ export function createPool(seeded: Seeded): Pool {
       else if (/^run_[0-9a-z]{11}$/.test(inner)) keep(runs, inner)
       else if (/^tok_\d+$/.test(inner)) keep(tokens, inner)
       else if (/^dlv_[0-9a-z]{11}$/.test(inner)) keep(deliveries, inner)
+      else if (/^bkf_[0-9a-z]{11}$/.test(inner)) keep(backfills, inner)
       else if (key === 'next_cursor') keep(cursors, inner)
     }
   }
@@ -69,6 +72,7 @@ export function createPool(seeded: Seeded): Pool {
     run: () => oneOf(runs, 'run_00000000001'),
     token: () => oneOf(tokens, 'tok_999999'),
     delivery: () => oneOf(deliveries, 'dlv_00000000001'),
+    backfill: () => oneOf(backfills, 'bkf_00000000001'),
     cursor: () => oneOf(cursors, 'MTox'),
     etag: () => oneOf(etags, '"1"'),
     plainJob: () => oneOf(numbers, '999999'),

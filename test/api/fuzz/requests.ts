@@ -33,6 +33,7 @@ export function createRequests(
     if (name === 'session') return pool.session()?.session ?? 'ses_00000000001'
     if (name === 'id' && path.startsWith('/v1/tokens')) return pool.token()
     if (name === 'id' && path.startsWith('/v1/webhooks')) return pool.delivery()
+    if (path.startsWith('/v1/backfills')) return pool.backfill()
     if (path.startsWith('/jobs')) return pool.plainJob()
     if (path.startsWith('/workers')) return pool.plainWorker()
     if (name === 'id') return pool.run()

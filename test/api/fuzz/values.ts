@@ -54,6 +54,7 @@ export function createValues(document: Document, seeded: Seeded, pool: Pool): Va
     [VARIABLE.source]: () => pick(['PASSWORD', 'PASSWORD', 'A_1', '_x']),
     [USER_NAME.source]: () => pick(['ada', 'nobody']),
     '^SIG[A-Z0-9+]{2,12}$': () => pick(['SIGKILL', 'SIGRTMIN+3']),
+    '^[0-9]{1,3}$': () => String(between(1, 30)),
     '^[0-9]{1,4}$': () => String(between(1, 500)),
     '^[0-9]{1,12}$': () => String(pick([0, 1, 1, 1, 2, 200, 10_000, 999_999_999_999])),
     '^[\\x21-\\x7e]{1,249}$': () => pick(['k1', 'k2', 'k'.repeat(249), '~!"#']),
