@@ -101,26 +101,26 @@ test('a wait for a run is left and taken up again', { skip }, async (t) => {
 
 test('what happens by itself: said in words, seen coming, seen done', { skip }, async (t) => {
   const { shell, server } = await openTerminal(t)
-  assert.match((await shell.run('punctual schedules')).shown, /^No schedules yet\. Try: punctual /)
+  assert.match((await shell.run('punctual schedules')).shown, /^No schedules yet\. Try: punctual /m)
   const every = await shell.run(`punctual every '1 second' -- echo tick`)
-  assert.match(every.shown, /^echo\/1  every second, \S+\n  next  \w{3} \d.* \(in \d+ms\)\n/)
+  assert.match(every.shown, /^echo\/1  every second, \S+\n  next  \w{3} \d.* \(in \d+ms\)\n/m)
   assert.match(every.shown, /^  undo:  punctual schedules rm echo\/1$/m)
   await server.shows(/^echo \w{4} │ tick$/m)
   assert.match(
     (await shell.run('punctual next -n 1')).shown,
-    /^TIME +IN +SCHEDULE +WHEN\n.* echo\/1 /,
+    /^TIME +IN +SCHEDULE +WHEN\n.* echo\/1 /m,
   )
   shell.clear()
   assert.match((await shell.run('punctual history echo')).shown, /✔ fired .* run_\w{11} +\S+ \w+/)
   shell.clear()
   const at = await shell.run(`punctual at 'in 2 hours' -- true`)
-  assert.match(at.shown, /^run_\w{11}  \w{3} \d.* \(in 2h\)\n  undo:  punctual cancel run_\w{11}\n/)
+  assert.match(at.shown, /^run_\w{11}  \w{3} \d.* \(in 2h\)\n  undo:  punctual cancel run_\w{11}\n/m)
   const typo = await shell.run(`punctual every 'weekdays at 25:00' echo`)
   assert.equal(typo.code, 2)
-  assert.match(typo.shown, /^✖ every: .*\n  help:  /)
+  assert.match(typo.shown, /^✖ every: .*\n  help:  /m)
   assert.equal((await shell.run('punctual schedules rm echo')).code, 0)
   shell.clear()
-  assert.match((await shell.run('punctual next')).shown, /^Nothing is to fire\./)
+  assert.match((await shell.run('punctual next')).shown, /^Nothing is to fire\./m)
 })
 
 const LONG = 'a-name-that-somebody-made-up-when-names-could-still-be-as-long'
