@@ -114,7 +114,10 @@ test('what happens by itself: said in words, seen coming, seen done', { skip }, 
   assert.match((await shell.run('punctual history echo')).shown, /✔ fired .* run_\w{11} +\S+ \w+/)
   shell.clear()
   const at = await shell.run(`punctual at 'in 2 hours' -- true`)
-  assert.match(at.shown, /^run_\w{11}  \w{3} \d.* \(in 2h\)\n  undo:  punctual cancel run_\w{11}\n/m)
+  assert.match(
+    at.shown,
+    /^run_\w{11}  \w{3} \d.* \(in 2h\)\n  undo:  punctual cancel run_\w{11}\n/m,
+  )
   const typo = await shell.run(`punctual every 'weekdays at 25:00' echo`)
   assert.equal(typo.code, 2)
   assert.match(typo.shown, /^✖ every: .*\n  help:  /m)
