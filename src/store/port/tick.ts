@@ -6,7 +6,10 @@ export interface TickStore {
   tick(batch: TickBatch): Promise<TickResult>
 }
 
-/** Applied in this order: submits, ends, cancels, admission at every gate touched, claims. */
+/**
+ * Applied in this order: submits, ends, cancels, admission at every gate touched, claims. New runs at
+ * gates may come in after the ends, where they find the room that was left.
+ */
 export interface TickBatch {
   /** The node incarnation that will own new leases. */
   readonly node: number
