@@ -24,7 +24,7 @@ export interface ScheduleDefinition extends Omit<RuleSource, 'at' | 'start' | 'e
   readonly expect?: { readonly duration: string } | undefined
 }
 
-interface MissedDefinition {
+export interface MissedDefinition {
   readonly policy: MissedPolicy['kind']
   readonly max_age?: string | undefined
   readonly max_count?: number | undefined

@@ -40,6 +40,17 @@ export function sessionsContract(open: OpenStore): void {
   )
 
   test(
+    'a run under way names the worker that has it',
+    inWorld(async (world) => {
+      await adopt(world, {})
+      const lease = only(await running(world, 1))
+      assert.equal((await world.find(lease.runId)).worker, 'worker-1')
+      await world.end(lease, { to: 'retry', cause: 'exit', worker: 'worker-1' })
+      assert.equal((await world.find(lease.runId)).worker, null)
+    }),
+  )
+
+  test(
     'a session that comes back to another node brings its leases along',
     inWorld(async (world) => {
       const leases = await running(world, 3)

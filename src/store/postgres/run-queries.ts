@@ -17,7 +17,9 @@ const RECORD = `
          coalesce(e.attempt, l.attempt, q.attempt, t.attempt, b.attempt) AS attempt,
          coalesce(e.fence, l.fence) AS fence,
          coalesce(e.lost, l.lost, q.lost, t.lost, b.lost) AS lost,
-         e.cause, e.message, e.worker,
+         e.cause, e.message,
+         CASE WHEN l.run_id IS NULL THEN e.worker
+              ELSE (SELECT name FROM session WHERE session.id = l.session) END AS worker,
          r.created_at AS "createdAt", r.due_at AS "dueAt",
          coalesce(e.started_at, l.started_at) AS "startedAt", e.finished_at AS "finishedAt",
          r.timeout_ms AS "timeoutMs", r.policy, r.version, r.created_by AS "createdBy", r.work, r.input,
