@@ -66,6 +66,15 @@ export const LIMITS = {
   backfillTimes: 10_000,
   backfillRuns: 1_000,
   backfillPerMinute: 10_000,
+  /** Of a workflow; and of an expression, how long it is and how deep its brackets go. */
+  steps: 100_000,
+  expressionLength: 64 * 1024,
+  expressionDepth: 8,
+  /** What expressions may make of one text. */
+  expandedBytes: 1024 * 1024,
+  /** Of an input; and of a job, how it is started by others. */
+  parameters: 100,
+  triggers: 100,
   /** How far a forecast looks ahead. */
   forecastDays: 366,
   /** Of a project; and of one, the patterns that say which jobs it is for. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { nearestName } from '../server/api/nearest.ts'
+import { nearestName } from '../core/nearest.ts'
 import type { Refusals } from './refusals.ts'
 import type { GivenSettings } from './settings.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { PunctualError } from '../../core/errors.ts'
-import { nearestName } from './nearest.ts'
+import { nearestName } from '../../core/nearest.ts'
 
 /** What the validator adds in verbose mode. */
 interface Verbose {

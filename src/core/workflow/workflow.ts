@@ -1,0 +1,72 @@
+import type { Expression, Template } from '../expression/expression.ts'
+import type { WireSubmission } from '../wire.ts'
+import type { ParameterInput, TriggerOutcome, When } from './definition.ts'
+
+/** A workflow that was read and found to be in order: what the engine works with. */
+export interface Workflow {
+  /** In the order they were written in. */
+  readonly steps: readonly Step[]
+  readonly parameters: readonly Parameter[]
+  readonly triggers: readonly Trigger[]
+  readonly gates: readonly Gate[]
+}
+
+export interface Step {
+  readonly name: string
+  /** Places of the steps it waits for; without those that every `finally` step waits for anyway. */
+  readonly needs: readonly number[]
+  readonly when: When
+  readonly condition: Expression | null
+  /** A list of the items to run for, one run each. */
+  readonly each: Template | null
+  /** Of the items, so many at once; null for any number. */
+  readonly maxParallel: number | null
+  readonly isFinally: boolean
+  /** Its failure is not the workflow's. */
+  readonly mayFail: boolean
+  readonly does: StepWork
+}
+
+export type StepWork =
+  | { readonly kind: 'submit'; readonly work: WorkTemplate }
+  | { readonly kind: 'job'; readonly job: string; readonly input: Template | null }
+  | { readonly kind: 'approve'; readonly approval: Approval }
+
+/** A submission that waits for its expressions. `resolveStep` makes a real one of it. */
+export interface WorkTemplate {
+  /** What needs no expression, as people write it. */
+  readonly constant: WireSubmission
+  /** The rest, by the path where it belongs, such as `['env', 'DATE']`. */
+  readonly holes: readonly Hole[]
+  /** What a shell finds in its variables, because its text names them. */
+  readonly variables: readonly (readonly [name: string, value: Expression])[]
+}
+
+export interface Hole {
+  readonly path: readonly (string | number)[]
+  readonly template: Template
+  /** How a value becomes text: as it is, or as a part of an address. */
+  readonly as: 'json' | 'text' | 'address'
+}
+
+export interface Approval {
+  readonly by: readonly string[]
+  readonly message: Template | null
+  readonly timeoutMs: number | null
+  readonly parameters: readonly Parameter[]
+}
+
+export interface Parameter extends Omit<ParameterInput, 'default' | 'required'> {
+  readonly name: string
+  readonly isRequired: boolean
+  readonly default: Template | null
+}
+
+export type Trigger =
+  | { readonly kind: 'after'; readonly job: string; readonly on: TriggerOutcome }
+  | { readonly kind: 'webhook'; readonly name: string }
+
+export interface Gate {
+  readonly key: Template
+  readonly limit: number
+}
