@@ -84,13 +84,13 @@ export function createProgress(graph: Graph, facts: Iterable<StepFact> = []): Pr
   }
 
   const decideFanOut = (step: number, fanOut: FanOut): Decision | undefined => {
-    const isGoingOn = fanOut.hasUntouched && !isStopped(step)
-    if (isGoingOn && fanOut.live < graph.mostParallel(step)) {
+    const hasMore = fanOut.hasUntouched && !isStopped(step)
+    if (hasMore && fanOut.live < graph.mostParallel(step)) {
       // Back in line, so that several fan-outs start by turns.
       queue.add(step)
       return { to: 'start', step, item: fanOut.startNext() }
     }
-    return fanOut.live > 0 || isGoingOn ? undefined : close(step, fanOut.ending())
+    return fanOut.live > 0 ? undefined : close(step, fanOut.ending())
   }
 
   const skip = (step: number, reason: StepReason): Decision => {
