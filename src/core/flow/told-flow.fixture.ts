@@ -49,9 +49,9 @@ export function tellFlow(lines: readonly string[], known: readonly StepFact[] = 
   const progress = createProgress(compileGraph(steps), sorted)
 
   const hear = (line: string) => {
-    const [subject = '', state = '', more] = line.split(' ')
-    if (subject === 'stop') return progress.stop(state as Stop)
-    const fact = readFact(names, subject, state, more)
+    const [subject, why] = line.split(' ')
+    if (subject === 'stop') return progress.stop(why as Stop)
+    const fact = readFact(names, line)
     facts.push(fact)
     progress.hear(fact)
   }
@@ -77,20 +77,17 @@ export function tellFlow(lines: readonly string[], known: readonly StepFact[] = 
   }
 }
 
-/** `a ok`, `a.3 failed`, `a of 5` for a fan-out, `a skipped condition`. */
-function readFact(
-  names: readonly string[],
-  subject: string,
-  state: string,
-  more: string | undefined,
-): StepFact {
+/** `a ok`, `a.3 failed`, `a skipped condition`; `a of 5`, or `a failed of 5`, for a fan-out. */
+export function readFact(names: readonly string[], line: string): StepFact {
+  const [subject = '', ...words] = line.split(' ')
   const [name = '', item] = subject.split('.')
-  const place = { step: names.indexOf(name), item: item === undefined ? WHOLE : Number(item) }
-  if (state === 'of') return { ...place, state: 'running', reason: null, count: Number(more) }
+  const of = words.indexOf('of')
+  const [state = 'running', reason] = of === -1 ? words : words.slice(0, of)
   return {
-    ...place,
+    step: names.indexOf(name),
+    item: item === undefined ? WHOLE : Number(item),
     state: state === 'ok' ? 'succeeded' : (state as StepFact['state']),
-    reason: (more as StepReason | undefined) ?? null,
-    count: null,
+    reason: (reason as StepReason | undefined) ?? null,
+    count: of === -1 ? null : Number(words[of + 1]),
   }
 }
