@@ -160,9 +160,9 @@ export function createFiring(deps: FiringDeps): Firing {
 
   /** Thinks out some of those that are due soon; says whether there were any. */
   const prepareSome = async (): Promise<boolean> => {
-    const soon = window.upcoming(storeNow() + PREPARE_MS, PREPARE, prepared.wants)
-    const schedules = soon.map(({ schedule }) => schedule)
-    if (schedules.length === 0) return false
+    const soon = window.upcoming(storeNow() + PREPARE_MS, PREPARE)
+    if (soon.length === 0) return false
+    const schedules = soon.map(({ schedule }) => schedule).filter(prepared.wants)
     // One that cannot be prepared is none the worse for it, and is heard of when its time has come.
     const plans = await plan(schedules, ({ next }) => next.lookAt as number).catch(() => new Map())
     for (const schedule of schedules) {

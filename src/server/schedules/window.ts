@@ -15,8 +15,8 @@ export interface Window {
   has(scheduleId: number): boolean
   /** Takes out what is due by `now`, the earliest first. */
   take(now: number, most: number): Entry[]
-  /** Some of those that are due by `until` and that are wanted; they stay. */
-  upcoming(until: number, most: number, wants: (schedule: ScheduleRecord) => boolean): Entry[]
+  /** Some of those that are due by `until` and were not named before as they are; they stay. */
+  upcoming(until: number, most: number): Entry[]
   /** When the earliest is due. */
   readonly nextAt: number | null
   readonly size: number
@@ -25,12 +25,21 @@ export interface Window {
 
 export function createWindow(): Window {
   const heap: Entry[] = []
+  /** The same once more, less what `upcoming` has named: looking for the rest would visit all of those. */
+  const unnamed: Entry[] = []
   /** The entry that counts; what else is in the heap for the same schedule is stale. */
   const latest = new Map<number, Entry>()
 
   const isStale = (entry: Entry) => latest.get(entry.schedule.id) !== entry
-  const dropStale = () => {
-    while (heap[0] && isStale(heap[0])) pop(heap)
+  const dropStale = (from: Entry[]) => {
+    while (from[0] && isStale(from[0])) pop(from)
+  }
+  const takeFrom = (from: Entry[], until: number, most: number): Entry[] => {
+    const taken: Entry[] = []
+    for (dropStale(from); taken.length < most && from[0] && from[0].at <= until; dropStale(from)) {
+      taken.push(pop(from) as Entry)
+    }
+    return taken
   }
 
   return {
@@ -38,31 +47,18 @@ export function createWindow(): Window {
       const entry = { schedule, at }
       latest.set(schedule.id, entry)
       push(heap, entry)
+      push(unnamed, entry)
     },
     has: (scheduleId) => latest.has(scheduleId),
     take(now, most) {
-      const taken: Entry[] = []
-      for (dropStale(); taken.length < most && heap[0] && heap[0].at <= now; dropStale()) {
-        const entry = pop(heap) as Entry
-        latest.delete(entry.schedule.id)
-        taken.push(entry)
-      }
+      const taken = takeFrom(heap, now, most)
+      for (const { schedule } of taken) latest.delete(schedule.id)
+      dropStale(unnamed)
       return taken
     },
-    upcoming(until, most, wants) {
-      const found: Entry[] = []
-      // No entry of the heap is due before the one above it: where one is too late, so is all below.
-      const below = [0]
-      for (let i = below.pop(); i !== undefined && found.length < most; i = below.pop()) {
-        const entry = heap[i]
-        if (!entry || entry.at > until) continue
-        if (!isStale(entry) && wants(entry.schedule)) found.push(entry)
-        below.push(2 * i + 2, 2 * i + 1)
-      }
-      return found
-    },
+    upcoming: (until, most) => takeFrom(unnamed, until, most),
     get nextAt() {
-      dropStale()
+      dropStale(heap)
       return heap[0]?.at ?? null
     },
     get size() {
@@ -70,6 +66,7 @@ export function createWindow(): Window {
     },
     clear() {
       heap.length = 0
+      unnamed.length = 0
       latest.clear()
     },
   }

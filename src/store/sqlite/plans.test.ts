@@ -131,6 +131,7 @@ const CHOSEN: [why: string, sql: string, index: string][] = [
   ['due timers come from the timer index', promote.DUE, 'run_timer (timer_at<?)'],
   ['the next timer is the first one', promote.NEXT_DUE, 'run_timer'],
   ['those who wait at a gate are in line', admit.WAITING_AT, 'run_blocked (gate_id=?)'],
+  ['whether anybody does', admit.HAS_LINE, 'run_blocked (gate_id=?)'],
   ['rechecks come from their index', recheck.PAST_RECHECK, 'run_recheck (recheck_at<?)'],
   ['a node finds its leases', leases.OWNED_BY, 'run_lease (node=? AND rowid>?)'],
   ['a node finds its cancel marks', leases.MARKED, 'run_lease_cancelling (node=?)'],
