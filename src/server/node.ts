@@ -3,7 +3,7 @@ import type { Clock, Random } from '../core/clock.ts'
 import { publicId } from '../core/ids.ts'
 import type { SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
 import { writeProgress } from '../core/wire.ts'
-import type { Lease, Store } from '../store/port.ts'
+import type { Lease, Store, TickBatch } from '../store/port.ts'
 import { type Administration, createAdministration } from './administration.ts'
 import { createCatalog } from './catalog.ts'
 import { createPlain, type Plain } from './compat/plain.ts'
@@ -31,6 +31,7 @@ import { createRoster } from './sessions/roster.ts'
 import { createUnlock } from './secrets/unlock.ts'
 import { NO_VAULT, type Vault } from './secrets/vault.ts'
 import { createDraft } from './submissions.ts'
+import { createHandOver } from './tick/hand-over.ts'
 import { createLaneBoard } from './tick/lane-board.ts'
 import { createTicker } from './tick/ticker.ts'
 import { createUndelivered } from './undelivered.ts'
@@ -101,6 +102,10 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const definitions = createDefinitions({ store, clock, believedMs: config.laneRefreshMs })
   const authenticator = createAuthenticator({ store, clock, rootToken: options.rootToken })
 
+  const onUnknown = (batch: Pick<TickBatch, 'submits' | 'claims'>) => {
+    undelivered.remember(batch)
+    loops.checkLeases()
+  }
   const ticker = createTicker({
     store,
     clock,
@@ -116,10 +121,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     onTimer: (dueAt) => loops.wakeTimers(dueAt),
     onLimited: () => loops.wakeNaps(),
     onUnsure: () => loops.lookAtLanes(),
-    onUnknown(batch) {
-      undelivered.remember(batch)
-      loops.checkLeases()
-    },
+    onUnknown,
     onError,
     onEnd(lease, command, now) {
       metrics.onEnd(lease, command, now)
@@ -171,7 +173,15 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
 
   const draft = createDraft({ catalog, definitions, queues: queueBook, store, mintId, storeNow })
   const rules = createRuleBook(options.readRule)
+  const handOver = createHandOver({
+    ...{ roster, board, clock, random, onGrant: metrics.onGrant },
+    node: () => membership.node,
+    mayGrant: membership.mayPromise,
+    giveBack: (lease) => giveBack([lease]),
+    onUnknown: (runs) => onUnknown({ submits: runs, claims: [] }),
+  })
   const { firing, backfill } = createScheduling({
+    handOver,
     ...{ store, storeNow, mintId, onError, rules, draft, catalog },
     node: () => membership.node,
     mayFire: membership.mayPromise,

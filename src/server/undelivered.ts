@@ -9,7 +9,7 @@ const LIMIT = 100_000
  * such a lease can be given back uncounted. A lease that is not remembered here may have been started.
  */
 export interface Undelivered {
-  remember(batch: TickBatch): void
+  remember(batch: Pick<TickBatch, 'submits' | 'claims'>): void
   has(lease: Lease): boolean
 }
 

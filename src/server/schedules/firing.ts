@@ -3,12 +3,14 @@ import {
   type FireCommand,
   type FireResult,
   type FireVerdict,
+  type NewRun,
   type RunRecord,
   type ScheduleRecord,
   type Store,
   StoreError,
 } from '../../store/port.ts'
 import type { Outcome as StepOutcome } from '../loops/run-loop.ts'
+import type { HandOver } from '../tick/hand-over.ts'
 import type { DraftTimes } from './draft-times.ts'
 import { createLookAhead } from './look-ahead.ts'
 import { planSchedule, remembers } from './plan-schedule.ts'
@@ -50,6 +52,7 @@ export interface FiringDeps {
   >
   readonly rules: RuleBook
   readonly draftTimes: DraftTimes
+  readonly handOver: HandOver
   node(): number
   storeNow(): number
   mintId(): number
@@ -179,17 +182,23 @@ export function createFiring(deps: FiringDeps): Firing {
     now: number,
   ): Promise<void> => {
     if (commands.length === 0) return
-    try {
-      const valid = { validFrom: now - VALID_BEFORE_MS, validUntil: now + VALID_AFTER_MS }
-      const result = await store.fire({ node: deps.node(), ...valid, commands })
+    const promised = deps.handOver(commands.flatMap(runsOf))
+    const valid = { validFrom: now - VALID_BEFORE_MS, validUntil: now + VALID_AFTER_MS }
+    const firing = store.fire({ node: deps.node(), ...valid, commands })
+    const result = await firing.catch((error: unknown) => {
+      const outcome = error instanceof StoreError ? error.outcome : 'unknown'
+      promised.broken(outcome === 'unknown')
+      if (outcome !== 'refused') throw error
+      return error as StoreError
+    })
+    if (!(result instanceof StoreError)) {
+      promised.kept(result.started, result.now)
       apply(result, commands, schedules, now)
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.outcome !== 'refused') throw error
-      if (commands.length === 1) {
-        onError(error)
-        const why = `the store refused it: ${error.message}`
-        return fail(schedules[0] as ScheduleRecord, why, now + REFUSED_MS)
-      }
+    } else if (commands.length === 1) {
+      onError(result)
+      const why = `the store refused it: ${result.message}`
+      await fail(schedules[0] as ScheduleRecord, why, now + REFUSED_MS)
+    } else {
       const half = Math.ceil(commands.length / 2)
       await send(commands.slice(0, half), schedules.slice(0, half), now)
       await send(commands.slice(half), schedules.slice(half), now)
@@ -227,7 +236,7 @@ export function createFiring(deps: FiringDeps): Firing {
     now: number,
     runIds: number[],
   ) => {
-    for (const time of settled) if (time.kind === 'run') runIds.push(time.run.id)
+    for (const { id } of runsOf({ settled })) runIds.push(id)
     const others = settled.flatMap((time) => (time.kind === 'none' ? [time.outcome] : []))
     if (settled.length > 0) deps.onOutcomes([...others, ...outcomes])
     if (outcomes[0] === 'fired' && next.lookAt !== null) deps.onLag(Math.max(0, now - next.lookAt))
@@ -287,6 +296,10 @@ export function createFiring(deps: FiringDeps): Firing {
       ahead.forget()
     },
   }
+}
+
+function runsOf({ settled }: Pick<FireCommand, 'settled'>): NewRun[] {
+  return settled.flatMap((time) => (time.kind === 'run' ? [time.run] : []))
 }
 
 /** The schedule as the store has it after firing, without asking. */

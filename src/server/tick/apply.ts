@@ -1,23 +1,17 @@
 import { PunctualError } from '../../core/errors.ts'
-import type { EndCommand, LanePlace, Lease, NewRun, TickResult } from '../../store/port.ts'
+import type { EndCommand, LanePlace, Lease, TickResult } from '../../store/port.ts'
 import type { Session } from '../sessions/session.ts'
-import type { Roster } from '../sessions/roster.ts'
 import { isBefore, type LaneBoard } from './lane-board.ts'
 import type { Work } from './compose.ts'
+import { grant, type Granting, handedOff, release, settle } from './grants.ts'
 import type { Jams } from './jams.ts'
 import { answer, type EndEntry, type SubmitEntry } from './pending.ts'
 import type { Turns } from './turns.ts'
 
-export interface Applying {
-  readonly roster: Roster
+export interface Applying extends Granting {
   readonly board: LaneBoard
   readonly turns: Turns
   readonly jams: Jams
-  readonly mono: number
-  /** Asked again before grants are handed over: time has passed since the tick began. */
-  readonly mayGrant: boolean
-  /** A grant that cannot be delivered any more. */
-  giveBack(lease: Lease): void
   /** An id that another node's run already has: give the run a new one and try again. */
   remint(entry: SubmitEntry): void
   onTimer(dueAt: number): void
@@ -27,7 +21,6 @@ export interface Applying {
   onLimited(until: number): void
   /** An attempt this node has granted is over. */
   onEnd(lease: Lease, command: EndCommand, now: number): void
-  onGrant(lease: Lease): void
 }
 
 const NO_LANE = 0
@@ -65,10 +58,7 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
     context.onLimited(until)
   }
   if (result.nextDueAt !== null) context.onTimer(result.nextDueAt)
-  for (const session of touched) {
-    context.roster.review(session)
-    if (session.pending?.reported && session.unconfirmed.size > 0) session.pending.settle()
-  }
+  settle(touched, context.roster)
 }
 
 /** Undoes the promises of a tick that did not happen. */
@@ -89,11 +79,6 @@ export function unpromise(
     board.entered(claim.hint.lane.id, null)
   }
   for (const session of touched) roster.review(session)
-}
-
-function release(session: Session, weight: number, touched: Set<Session>): void {
-  session.promised = Math.max(0, session.promised - weight)
-  touched.add(session)
 }
 
 function applySubmits(
@@ -193,46 +178,4 @@ function applyClaims(
 function sessionOf(lease: Lease, row: number, sessions: readonly Session[]): Session | undefined {
   const named = sessions[row]
   return named?.id === lease.session ? named : sessions.find(({ id }) => id === lease.session)
-}
-
-function grant(
-  session: Session | undefined,
-  lease: Lease,
-  weight: number,
-  context: Applying,
-): void {
-  if (!session || !context.roster.isCurrent(session) || !context.mayGrant) {
-    context.giveBack(lease)
-    return
-  }
-  session.credit = Math.max(0, session.credit - weight)
-  context.roster.hold(session, lease, Number.POSITIVE_INFINITY, context.mono)
-  context.onGrant(lease)
-}
-
-/** The lease of a run that never stood in line, as the store wrote it. */
-function handedOff(run: NewRun, node: number, now: number): Lease {
-  const { session, fence } = run.handOff as NonNullable<NewRun['handOff']>
-  return {
-    runId: run.id,
-    fence,
-    node,
-    session,
-    projectId: run.projectId,
-    jobId: run.jobId,
-    laneId: run.laneId,
-    rank: run.rank,
-    pos: run.id,
-    attempt: 1,
-    lost: 0,
-    cancelling: false,
-    startedAt: now,
-    createdAt: now,
-    dueAt: run.dueAt,
-    timeoutMs: run.timeoutMs,
-    policy: run.policy,
-    version: run.version,
-    work: run.work,
-    input: run.input,
-  }
 }

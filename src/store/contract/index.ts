@@ -10,6 +10,7 @@ import { deliveriesContract } from './deliveries.ts'
 import { endContract } from './end.ts'
 import type { OpenStore } from './world.ts'
 import { firingContract } from './firing.ts'
+import { firingHandOverContract } from './firing-hand-over.ts'
 import { gatesContract } from './gates.ts'
 import { gatesCrowdContract } from './gates-crowd.ts'
 import { gatesPropertyContract } from './gates-property.ts'
@@ -63,6 +64,7 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['secrets', secretsContract],
   ['schedules', schedulesContract],
   ['firing', firingContract],
+  ['firing straight to a worker', firingHandOverContract],
   ['backfills', backfillsContract],
   ['how long schedules took', pastDurationsContract],
   ['upkeep', upkeepContract],

@@ -207,6 +207,8 @@ export interface FireResult {
   /** The store's clock. */
   readonly now: number
   readonly verdicts: readonly FireVerdict[]
+  /** Runs that went to the sessions they were promised to; those that had to wait did not. */
+  readonly started: readonly number[]
   /** Lanes that got ready runs. */
   readonly lanes: readonly number[]
   /** Runs that were cancelled or marked so because others replace them. */

@@ -102,7 +102,7 @@ async function fireIn(
   const now = testNow ?? rows[0]?.clockNow ?? (await readClock(work))
   if (now < validFrom || now > validUntil) {
     const verdicts = commands.map((): FireVerdict => ({ kind: 'outdated' }))
-    return { now, verdicts, lanes: [], cancelled: [] }
+    return { now, verdicts, started: [], lanes: [], cancelled: [] }
   }
   const held = new Map(rows.map((row) => [row.id, row]))
   const taken = new Map<FireCommand, Held>()
@@ -117,10 +117,11 @@ async function fireIn(
     return null
   })
   if (taken.size === 0) {
-    return { now, verdicts: verdicts.map((one) => one ?? LOST), lanes: [], cancelled: [] }
+    const none = { started: [], lanes: [], cancelled: [] }
+    return { now, verdicts: verdicts.map((one) => one ?? LOST), ...none }
   }
   const fired = await decide(work, taken, now)
-  const { lanes, cancelled } = await write(work, { node, now, testNow }, [...fired.values()])
+  const written = await write(work, { node, now, testNow }, [...fired.values()])
   return {
     now,
     verdicts: verdicts.map((verdict, index) => {
@@ -128,8 +129,7 @@ async function fireIn(
       if (verdict || !done) return verdict ?? LOST
       return { kind: 'done', outcomes: done.outcomes, openRuns: done.openRuns }
     }),
-    lanes,
-    cancelled,
+    ...written,
   }
 }
 
@@ -179,7 +179,7 @@ async function write(
   work: Work,
   { node, now, testNow }: { node: number; now: number; testNow: number | null },
   fired: readonly Fired[],
-): Promise<{ lanes: number[]; cancelled: number[] }> {
+): Promise<Pick<FireResult, 'started' | 'lanes' | 'cancelled'>> {
   const runs = fired.flatMap((one) => one.runs).toSorted((a, b) => a.id - b.id)
   const replaced = fired
     .flatMap((one) => one.replaced.map((runId) => ({ runId, projectId: one.projectId })))
@@ -203,11 +203,11 @@ async function write(
     writing.push(inserted(insertRuns(work, testNow, node, runs, { hopeful, entrance })))
   await Promise.all(writing)
   const admitted = await admitLines(work, entrance)
-  const ready = runs
-    .filter(({ id, gates }) => gates.length === 0 || entrance.passes.has(id))
-    .map(({ laneId }) => laneId)
+  const passing = runs.filter(({ id, gates }) => gates.length === 0 || entrance.passes.has(id))
+  const started = passing.filter(({ handOff }) => handOff).map(({ id }) => id)
+  const ready = passing.filter(({ handOff }) => !handOff).map(({ laneId }) => laneId)
   const lanes = [...new Set([...ready, ...admitted])].toSorted((a, b) => a - b)
-  return { lanes, cancelled }
+  return { started, lanes, cancelled }
 }
 
 async function inserted(submission: Promise<Submission>): Promise<void> {

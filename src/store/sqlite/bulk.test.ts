@@ -68,7 +68,8 @@ test('a tick in bulk does what the same tick does one by one', () => {
       const { raw } = openEngine({ path: ':memory:', now: () => 1_000 })
       const gates = prepareGates(raw)
       const keys = prepareKeys(raw)
-      const oneByOne = prepareTick(raw, { gates, keys, endings: prepareEndings(raw, gates, keys) })
+      const endings = prepareEndings(raw, gates, keys)
+      const oneByOne = prepareTick(raw, { gates, keys, endings, holding: new Map() })
       for (const { submits, ends, claim } of plan) {
         const batch: TickBatch = {
           ...EMPTY_BATCH,

@@ -29,6 +29,7 @@ import { guarded, prepareQueries } from './queries.ts'
 import { prepareRecheck } from './recheck.ts'
 import { prepareSessions } from './sessions.ts'
 import { systemNow } from './system-clock.ts'
+import type { Holding } from './tick-state.ts'
 import { prepareTick } from './tick.ts'
 import { createTransactions, type Transactions } from './transaction.ts'
 import { prepareMaintain } from './upkeep.ts'
@@ -92,7 +93,8 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const gates = prepareGates(db)
   const keys = prepareKeys(db)
   const endings = prepareEndings(db, gates, keys)
-  const tick = prepareTick(db, { gates, keys, endings })
+  const holding: Holding = new Map()
+  const tick = prepareTick(db, { gates, keys, endings, holding })
   const promote = preparePromote(db, gates)
   const recheck = prepareRecheck(db, gates)
   const leases = prepareLeases(db, endings)
@@ -103,7 +105,7 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const audit = prepareAudit(db)
   const schedules = prepareSchedules(db, audit)
   const definitions = prepareDefinitions(db, { catalog, audit, schedules })
-  const fire = prepareFire(db, { gates, keys })
+  const fire = prepareFire(db, { gates, keys, holding })
   const backfills = prepareBackfills(db, { gates, keys, audit })
   const pruneOccurrences = preparePruneOccurrences(db)
   const putQueue = preparePutQueue(db, audit)

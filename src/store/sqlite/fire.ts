@@ -16,7 +16,7 @@ import type { Keys } from './keys.ts'
 import { prepareNoteEnds } from './outbox.ts'
 import { parseRuns } from './schedule-row.ts'
 import { prepareSubmits } from './submit.ts'
-import { ascending, startTick, type TickState } from './tick-state.ts'
+import { ascending, type Holding, startTick, type TickState } from './tick-state.ts'
 
 export const FIND_TO_FIRE = `
   SELECT id, project_id AS projectId, version, next_nominal_at AS nextNominalAt, look_at AS lookAt,
@@ -53,7 +53,10 @@ interface Fired {
   readonly moves: unknown[]
 }
 
-export function prepareFire(db: Database, { gates, keys }: { gates: Gates; keys: Keys }): Fire {
+export function prepareFire(
+  db: Database,
+  { gates, keys, holding }: { gates: Gates; keys: Keys; holding: Holding },
+): Fire {
   const find = db.prepare<[number], Row>(FIND_TO_FIRE)
   const bulkMoveOn = prepareBulk(db, 5, moveOn)
   const isOpen = db.prepare<[number]>(IS_OPEN)
@@ -81,21 +84,25 @@ export function prepareFire(db: Database, { gates, keys }: { gates: Gates; keys:
     return { kind: 'done', outcomes, openRuns }
   }
 
-  const insert = (settlements: readonly Settlement[], tick: TickState) => {
+  /** Returns those that went straight to a worker. */
+  const insert = (settlements: readonly Settlement[], tick: TickState): number[] => {
     const runs = settlements.flatMap((one) => one.runs).toSorted(byRankAndId)
     const verdicts = submits(runs, tick, true)
-    for (const [index, { id, laneId }] of runs.entries()) {
+    const started: number[] = []
+    for (const [index, { id, laneId, handOff }] of runs.entries()) {
       const kind = verdicts[index]?.kind
-      if (kind === 'inserted') tick.refilled.add(laneId)
+      if (kind === 'inserted' && handOff) started.push(id)
+      else if (kind === 'inserted') tick.refilled.add(laneId)
       else if (kind !== 'gated') throw new StoreError('refused', `run ${id} is there: ${kind}`)
     }
+    return started
   }
 
   return ({ node, validFrom, validUntil, commands }, now, inBulk) => {
-    const tick = startTick(now, node, { inBulk })
+    const tick = startTick(now, node, { holding, inBulk })
     if (now < validFrom || now > validUntil) {
       const verdicts = commands.map((): FireVerdict => ({ kind: 'outdated' }))
-      return { now, verdicts, lanes: [], cancelled: [] }
+      return { now, verdicts, started: [], lanes: [], cancelled: [] }
     }
     const fired: Fired = { settlements: [], cancelled: [], occurrences: [], moves: [] }
     const taken = new Set<number>()
@@ -109,12 +116,12 @@ export function prepareFire(db: Database, { gates, keys }: { gates: Gates; keys:
       return decide(command, row, tick, fired)
     })
     const { cancelled } = fired
-    insert(fired.settlements, tick)
+    const started = insert(fired.settlements, tick)
     addOccurrences([], fired.occurrences)
     bulkMoveOn([], fired.moves)
     if (cancelled.length > 0) noteEnds(() => cancelled, now)
     gates.admitTouched(tick)
-    return { now, verdicts, lanes: ascending(tick.refilled), cancelled }
+    return { now, verdicts, started, lanes: ascending(tick.refilled), cancelled }
   }
 }
 

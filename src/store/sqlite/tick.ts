@@ -20,15 +20,14 @@ import { ascending, type Holding, startTick } from './tick-state.ts'
 
 export function prepareTick(
   db: Database,
-  { gates, keys, endings }: { gates: Gates; keys: Keys; endings: Endings },
+  parts: { gates: Gates; keys: Keys; endings: Endings; holding: Holding },
 ): (batch: TickBatch, now: number, inBulk: boolean) => TickResult {
+  const { gates, keys, endings, holding } = parts
   const submits = prepareSubmits(db, gates, keys)
   const cancel = prepareCancel(db, gates, keys)
   const claimAll = prepareClaims(db, prepareClaim(db))
   const noteEnds = prepareNoteEnds(db)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
-
-  const holding: Holding = new Map()
 
   return (batch, now, inBulk) => {
     const tick = startTick(now, batch.node, { holding, inBulk })
