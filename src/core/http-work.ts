@@ -23,6 +23,8 @@ export interface HttpInput {
   readonly method?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
+  /** The body, as a value; a request with it says that it carries JSON. */
+  readonly json?: unknown
   readonly expect?: string | undefined
   readonly max_response?: string | undefined
   readonly redirects?: number | undefined
@@ -31,7 +33,8 @@ export interface HttpInput {
 export const EXPECTED_STATUS = '200-299'
 
 export function readHttp(input: HttpInput, at: string): HttpWork {
-  const { url, headers, body, expect, max_response: most, redirects } = input
+  const { url, expect, max_response: most, redirects } = input
+  const { body, headers } = bodyOf(input, at)
   const problem = url.length > LIMITS.urlLength ? 'is too long' : refuseUrl(url)
   if (problem !== undefined) throw wrong(`${at}url`, problem)
   const method = methodOf(input.method ?? (body === undefined ? 'GET' : 'POST'), `${at}method`)
@@ -49,6 +52,16 @@ export function readHttp(input: HttpInput, at: string): HttpWork {
     ...(most === undefined ? {} : { max_response_bytes: responseBytes(most, `${at}max_response`) }),
     ...(redirects === undefined ? {} : { redirects }),
   }
+}
+
+/** What travels is text; JSON is a way to write it. */
+function bodyOf({ body, json, headers }: HttpInput, at: string) {
+  if (json === undefined) return { body, headers }
+  if (body !== undefined) throw wrong(`${at}json`, `cannot stand beside ${at}body: choose one`)
+  const names = Object.keys(headers ?? {}).map((name) => name.toLowerCase())
+  const isTold = names.includes('content-type')
+  const told = isTold ? headers : { ...headers, 'Content-Type': 'application/json' }
+  return { body: JSON.stringify(json), headers: told }
 }
 
 export function writeHttp({ executor: _, max_response_bytes: most, ...same }: HttpWork): HttpInput {

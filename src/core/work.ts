@@ -121,7 +121,7 @@ const BELONGS_TO = [
   ['run_as', ...COMMANDS],
 ] as const
 
-type StartedWork = ProcessWork | ContainerWork
+export type StartedWork = ProcessWork | ContainerWork
 
 function whatOf(kind: (typeof KINDS)[number], input: WorkInput, at: string): StartedWork {
   switch (kind) {
@@ -193,7 +193,7 @@ function octal(digits: string, field: string): string {
 }
 
 /** Arguments and environment travel to the new process as one block, and that block has its limit. */
-function checkSize(work: StartedWork, at: string): void {
+export function checkSize(work: StartedWork, at: string): void {
   const words = wordsOf(work)
   let bytes = words.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0)
   for (const [name, value] of Object.entries(work.env ?? {})) {

@@ -4,36 +4,38 @@ import type { Expression, Json, Template } from './expression.ts'
 import { asText } from './functions.ts'
 import { wrongExpression } from './problem.ts'
 
-/** What a template is once its expressions are known; `write` says how one becomes part of a text. */
-export function fill(
-  template: Template,
-  scope: Scope,
-  write: (value: Json) => string = asText,
-): Json {
+/** What a template is once its expressions are known. */
+export function fill(template: Template, scope: Scope): Json {
+  return fillWith(template, { valueOf: (expression) => evaluate(expression, scope), write: asText })
+}
+
+export interface Filling {
+  valueOf(expression: Expression): Json
+  /** How a value becomes part of a text. */
+  write(value: Json): string
+}
+
+export function fillWith(template: Template, filling: Filling): Json {
   switch (template.kind) {
     case 'constant':
       return template.value
     case 'expression':
-      return evaluate(template.expression, scope)
+      return filling.valueOf(template.expression)
     case 'text':
-      return fillText(template.parts, scope, write)
+      return fillText(template.parts, filling)
     case 'list':
-      return template.items.map((item) => fill(item, scope, write))
+      return template.items.map((item) => fillWith(item, filling))
     case 'object':
       return Object.fromEntries(
-        template.entries.map(([key, item]) => [key, fill(item, scope, write)]),
+        template.entries.map(([key, item]) => [key, fillWith(item, filling)]),
       )
   }
 }
 
-function fillText(
-  parts: readonly (string | Expression)[],
-  scope: Scope,
-  write: (value: Json) => string,
-): string {
+function fillText(parts: readonly (string | Expression)[], { valueOf, write }: Filling): string {
   let text = ''
   for (const part of parts) {
-    text += typeof part === 'string' ? part : write(evaluate(part, scope))
+    text += typeof part === 'string' ? part : write(valueOf(part))
     if (text.length <= LIMITS.expandedBytes) continue
     const field = parts.find((one) => typeof one === 'object')?.field ?? ''
     throw wrongExpression(field, `the text would have more than ${LIMITS.expandedBytes} characters`)

@@ -29,14 +29,16 @@ export interface Step {
 
 export type StepWork =
   | { readonly kind: 'submit'; readonly work: WorkTemplate }
-  | { readonly kind: 'job'; readonly job: string; readonly input: Template | null }
+  | { readonly kind: 'job'; readonly job: string; readonly work: WorkTemplate }
   | { readonly kind: 'approve'; readonly approval: Approval }
 
 /** A submission that waits for its expressions. `resolveStep` makes a real one of it. */
 export interface WorkTemplate {
-  /** What needs no expression, as people write it. */
-  readonly constant: WireSubmission
-  /** The rest, by the path where it belongs, such as `['env', 'DATE']`. */
+  /** Where the step stands, such as `steps.load.`. */
+  readonly at: string
+  /** As people write it, with a sample where an expression stands. */
+  readonly sample: WireSubmission
+  /** The expressions, by the path where they belong, such as `['env', 'DATE']`. */
   readonly holes: readonly Hole[]
   /** What a shell finds in its variables, because its text names them. */
   readonly variables: readonly (readonly [name: string, value: Expression])[]
@@ -45,8 +47,8 @@ export interface WorkTemplate {
 export interface Hole {
   readonly path: readonly (string | number)[]
   readonly template: Template
-  /** How a value becomes text: as it is, or as a part of an address. */
-  readonly as: 'json' | 'text' | 'address'
+  /** What it becomes: any value, text, or text that is an address. */
+  readonly as: 'value' | 'text' | 'address'
 }
 
 export interface Approval {

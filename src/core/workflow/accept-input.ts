@@ -1,0 +1,72 @@
+import type { RunScope } from '../expression/evaluate.ts'
+import type { Json } from '../expression/expression.ts'
+import { fill } from '../expression/fill-template.ts'
+import { PunctualError } from '../errors.ts'
+import { nearestName } from '../nearest.ts'
+import { refuseValue } from './parameter-value.ts'
+import type { Parameter } from './workflow.ts'
+
+/**
+ * The input of a run, with what was left out. Throws what is missing, unknown or of the wrong type. A
+ * job that declares no parameters takes anything.
+ */
+export function acceptInput(
+  parameters: readonly Parameter[],
+  given: Json | undefined,
+  run: RunScope,
+  at = 'input',
+): Json {
+  if (parameters.length === 0) return given ?? null
+  if (typeof given !== 'object' && given !== undefined) throw wrong(at, 'must be an object')
+  if (Array.isArray(given)) throw wrong(at, 'must be an object')
+  const said = (given ?? {}) as Readonly<Record<string, Json>>
+  refuseUnknown(parameters, said, at)
+  const entries = parameters.flatMap((parameter): [string, Json][] => {
+    const value = valueFor(parameter, said, run, at)
+    return value === undefined ? [] : [[parameter.name, value]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function valueFor(
+  parameter: Parameter,
+  said: Readonly<Record<string, Json>>,
+  run: RunScope,
+  at: string,
+): Json | undefined {
+  const { name, isRequired, default: otherwise } = parameter
+  const field = `${at}.${name}`
+  if (!Object.hasOwn(said, name) && otherwise === null) {
+    if (!isRequired) return undefined
+    throw new PunctualError('missing_field', `${field} is missing`, { field })
+  }
+  const scope = { input: null, run, step: () => ({ state: '', output: null }) }
+  const value = Object.hasOwn(said, name)
+    ? (said[name] as Json)
+    : fill(otherwise as NonNullable<typeof otherwise>, scope)
+  const why = refuseValue(parameter, value)
+  if (why) throw wrong(field, why)
+  return value
+}
+
+function refuseUnknown(
+  parameters: readonly Parameter[],
+  said: Readonly<Record<string, Json>>,
+  at: string,
+): void {
+  const known = parameters.map(({ name }) => name)
+  const unknown = Object.keys(said).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  const meant = nearestName(unknown, known)
+  const advice = meant === undefined ? '' : `; did you mean ${at}.${meant}?`
+  const field = `${at}.${unknown.slice(0, 64)}`
+  const hint = `It takes ${known.join(', ')}.`
+  throw new PunctualError('unknown_field', `${field} is not an input of the job${advice}`, {
+    field,
+    hint,
+  })
+}
+
+function wrong(field: string, what: string): PunctualError {
+  return new PunctualError('invalid_field', `${field} ${what}`, { field })
+}
