@@ -1,5 +1,5 @@
 import type { GraphStep } from '../../src/core/flow/graph.ts'
-import { RULES } from '../../src/core/flow/rule.ts'
+import { WHENS } from '../../src/core/workflow/definition.ts'
 import type { Seeded } from '../sim/seeded.ts'
 
 /** Steps whose needs come before them, in an order that says nothing about that. */
@@ -19,7 +19,7 @@ export function randomGraph(chance: Seeded): readonly GraphStep[] {
       .filter((_, other) => chance.chance(density / Math.sqrt(rank - other)))
     steps[place] = {
       needs: shuffled(chance, needs),
-      when: chance.chance(0.5) ? 'all-succeeded' : chance.pick(RULES),
+      when: chance.chance(0.5) ? 'all-succeeded' : chance.pick(WHENS),
       isFinally,
       maxParallel: chance.chance(0.5) ? null : chance.between(1, 3),
       mayFail: chance.chance(0.2),

@@ -1,11 +1,11 @@
+import { type When, WHENS } from '../workflow/definition.ts'
 import { type Edges, orderAlong, packEdges, turnEdges } from './edges.ts'
-import { type Rule, RULES } from './rule.ts'
 
 /** What the engine has to know of a step; everything else is the affair of whoever starts it. */
 export interface GraphStep {
   /** Indices of the steps it waits for, each once. */
   readonly needs: readonly number[]
-  readonly when: Rule
+  readonly when: When
   /** It waits for everything that is not `finally`; its rule is about its needs, or else about all those. */
   readonly isFinally: boolean
   /** At most so many items of its fan-out at a time; null for as many as there are. */
@@ -26,7 +26,7 @@ export interface Graph {
   /** Who needs a step. */
   readonly neededBy: Edges
   readonly finallySteps: readonly number[]
-  ruleOf(step: number): Rule
+  whenOf(step: number): When
   isFinally(step: number): boolean
   mayFail(step: number): boolean
   /** A flow that is being stopped runs it all the same: it is there to clear up. */
@@ -45,7 +45,7 @@ export function compileGraph(steps: readonly GraphStep[]): Graph {
   const neededBy = turnEdges(needs, size)
   const order = orderAlong(needs, neededBy, size)
   if (order.length < size) throw new RangeError('steps need each other in a circle')
-  const rules = Uint8Array.from(steps, ({ when }) => RULES.indexOf(when))
+  const whens = Uint8Array.from(steps, ({ when }) => WHENS.indexOf(when))
   const flags = Uint8Array.from(steps, flagsOf)
   const has = (step: number, flag: number) => ((flags[step] as number) & flag) !== 0
   const limits = new Map<number, number>()
@@ -62,7 +62,7 @@ export function compileGraph(steps: readonly GraphStep[]): Graph {
     needs,
     neededBy,
     finallySteps: steps.flatMap((step, index) => (step.isFinally ? [index] : [])),
-    ruleOf: (step) => RULES[rules[step] as number] as Rule,
+    whenOf: (step) => WHENS[whens[step] as number] as When,
     isFinally,
     mayFail: (step) => has(step, MAY_FAIL),
     outlivesStop: (step) => has(step, OUTLIVES_STOP),

@@ -37,11 +37,11 @@ export function createTallies({ size, needs, neededBy, isFinally, ...graph }: Gr
       if (outcome !== 'skipped') all[outcome] += 1
     },
     verdict(step) {
-      if (!isFinally(step)) return judge(graph.ruleOf(step), tallyOf(step))
+      if (!isFinally(step)) return judge(graph.whenOf(step), tallyOf(step))
       // Early is not what `finally` means, even where its own needs have decided already.
       if (all.left > 0) return 'not yet'
       const isAboutAll = needs.of(step).length === 0
-      return judge(graph.ruleOf(step), isAboutAll ? all : tallyOf(step))
+      return judge(graph.whenOf(step), isAboutAll ? all : tallyOf(step))
     },
     get isOrdinaryOver() {
       return all.left === 0

@@ -2,7 +2,7 @@ import { type Decision, type Stop } from './decision.ts'
 import { type StepFact, type StepReason, WHOLE } from './facts.ts'
 import { compileGraph, type GraphStep } from './graph.ts'
 import { createProgress, type Progress } from './progress.ts'
-import { type Rule, RULES } from './rule.ts'
+import { type When, WHENS } from '../workflow/definition.ts'
 
 /**
  * Flows as tests tell them. A step is a line such as `c: a b, any-failed, may fail`; news and decisions
@@ -24,7 +24,7 @@ export function readSteps(lines: readonly string[]): {
     return {
       needs: needs.map((need) => names.indexOf(need)),
       when:
-        (traits.find((trait) => (RULES as readonly string[]).includes(trait)) as Rule) ??
+        (traits.find((trait) => (WHENS as readonly string[]).includes(trait)) as When) ??
         (isFinally ? 'always' : 'all-succeeded'),
       isFinally,
       maxParallel: most === undefined ? null : Number(most.slice(5)),

@@ -122,7 +122,7 @@ describe('why a step was skipped', () => {
       const found = whySkipped(compileGraph(steps), (at) => facts.get(at), names.indexOf(step))
       const list = (places: readonly number[]) =>
         places.map((place) => names[place]).join(' ') || 'nobody'
-      assert.equal(`${found.rule} because ${list(found.needs)}, from ${list(found.origins)}`, tells)
+      assert.equal(`${found.when} because ${list(found.needs)}, from ${list(found.origins)}`, tells)
     })
   }
 })

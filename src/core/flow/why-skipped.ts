@@ -1,10 +1,11 @@
 import { isSettled, outcomeOf, type StepFact } from './facts.ts'
 import type { Graph } from './graph.ts'
-import { judge, type Rule } from './rule.ts'
+import type { When } from '../workflow/definition.ts'
+import { judge } from './rule.ts'
 
 /** Why the rule of a step that was skipped could not come true. */
 export interface SkipStory {
-  readonly rule: Rule
+  readonly when: When
   /** The steps it needs that were not as the rule wants them; empty if there were none to choose from. */
   readonly needs: readonly number[]
   /** Where it began: those of its ancestors that were not themselves skipped because of others. */
@@ -29,7 +30,7 @@ export function whySkipped(
     if (factOf(found)?.reason !== 'needs') origins.add(found)
     else for (const further of spoilers(graph, factOf, found)) seen.add(further)
   }
-  return { rule: graph.ruleOf(step), needs: needs.slice(0, MOST_NAMED), origins: [...origins] }
+  return { when: graph.whenOf(step), needs: needs.slice(0, MOST_NAMED), origins: [...origins] }
 }
 
 /** Those without whom the rule could still have come true: each is asked as if it were the only one. */
@@ -38,7 +39,7 @@ function spoilers(
   factOf: (step: number) => StepFact | undefined,
   step: number,
 ): readonly number[] {
-  const rule = graph.ruleOf(step)
+  const when = graph.whenOf(step)
   const own = graph.needs.of(step)
   const isAboutAll = graph.isFinally(step) && own.length === 0
   const asked = isAboutAll ? graph.order.filter((other) => !graph.isFinally(other)) : own
@@ -51,6 +52,6 @@ function spoilers(
       ok: outcome === 'ok' ? 1 : 0,
       failed: outcome === 'failed' ? 1 : 0,
     }
-    return judge(rule, alone) === 'never'
+    return judge(when, alone) === 'never'
   })
 }
