@@ -80,12 +80,15 @@ export const REASONS: Readonly<Record<NonNullable<WireOccurrence['reason']>, str
   cannot_start: 'no run could be made',
 }
 
-function whyOf({ reason, detail, slow, overdue }: WireOccurrence): string {
+function whyOf({ reason, detail, slow, overdue, lapses }: WireOccurrence): string {
+  const kinds = new Set(lapses.map(({ kind }) => kind))
   const said = [
     ...(reason === null ? [] : [REASONS[reason]]),
     ...(detail === null ? [] : [detail]),
-    ...(slow ? ['slow'] : []),
-    ...(overdue ? ['overdue'] : []),
+    ...(kinds.has('late') ? ['started late'] : []),
+    ...(slow || kinds.has('slow') ? ['slow'] : []),
+    ...(overdue || kinds.has('unfinished') ? ['overdue'] : []),
+    ...(kinds.has('empty') ? ['said nothing'] : []),
   ]
   return said.join('; ') || '-'
 }

@@ -1,4 +1,5 @@
 import { PunctualError } from './errors.ts'
+import type { ExpectationsDefinition } from './lapses/expectations.ts'
 import type { Submission } from './protocol.ts'
 import type { ScheduleDefinition } from './schedule-definition.ts'
 import { readSubmission, type WireSubmission } from './wire.ts'
@@ -7,10 +8,10 @@ import { readSubmission, type WireSubmission } from './wire.ts'
  * What a job is, as people write it: everything a submission can say except what belongs to one run
  * alone, and a few words for people.
  */
-export interface JobDefinition extends Omit<
-  WireSubmission,
-  'job' | 'input' | 'run_at' | 'dedupe_key' | 'idempotency_key'
-> {
+export interface JobDefinition
+  extends
+    Omit<WireSubmission, 'job' | 'input' | 'run_at' | 'dedupe_key' | 'idempotency_key'>,
+    ExpectationsDefinition {
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly owner?: string | undefined
@@ -46,7 +47,9 @@ const NAME_THEM = 'Give each a name of its own; without one, it is called by its
 
 /** What runs of a job get unless they say otherwise. Throws what is wrong with the definition. */
 export function defaultsOf(definition: JobDefinition, job: string): Submission {
-  const { title: _, description: __, owner: ___, schedule: ____, ...wire } = definition
+  const { title: _, description: __, owner: ___, schedule: ____, ...rest } = definition
+  // What is expected is about the times of its schedules.
+  const { deadline: _____, expect: ______, ...wire } = rest
   return readSubmission({ ...wire, job })
 }
 

@@ -1,15 +1,21 @@
 import { parseDuration } from './duration.ts'
-import { PunctualError } from './errors.ts'
 import { DEFAULT_MISSED, type MissedPolicy } from './firing/missed.ts'
 import { MOST_QUEUED, type Overlap } from './firing/overlap.ts'
 import type { ScheduleSpec, SpecInput } from './firing/spec.ts'
+import {
+  type ExpectationsDefinition,
+  readExpectations,
+  writeExpectations,
+} from './lapses/expectations.ts'
 import { readRule, type RuleSource } from './schedule/index.ts'
 import { writeInterval } from './schedule/interval.ts'
+import { refusal } from './schedule-refusal.ts'
 
 export const MISSED_POLICIES = ['skip', 'latest', 'all'] as const
 
 /** A schedule as people write it: exactly one of `cron`, `every` and `at`, and how it is meant. */
-export interface ScheduleDefinition extends Omit<RuleSource, 'at' | 'start' | 'end' | 'jitter'> {
+export interface ScheduleDefinition
+  extends Omit<RuleSource, 'at' | 'start' | 'end' | 'jitter'>, ExpectationsDefinition {
   readonly at?: string | undefined
   readonly start?: string | undefined
   readonly end?: string | undefined
@@ -19,9 +25,6 @@ export interface ScheduleDefinition extends Omit<RuleSource, 'at' | 'start' | 'e
   readonly missed?: MissedPolicy['kind'] | MissedDefinition | undefined
   readonly input?: unknown
   readonly priority?: number | undefined
-  /** So long after its time a run should have ended. */
-  readonly deadline?: string | undefined
-  readonly expect?: { readonly duration: string } | undefined
 }
 
 export interface MissedDefinition {
@@ -45,9 +48,8 @@ export function readSchedule(
   definition: ScheduleDefinition,
   { zone, seed, at = '' }: ScheduleContext,
 ): SpecInput<RuleSource> {
-  const { input, priority, deadline, expect } = definition
-  const deadlineMs = readSpan(deadline, `${at}deadline`)
-  const expectMs = readSpan(expect?.duration, `${at}expect.duration`)
+  const { input, priority } = definition
+  const expectations = readExpectations(definition, at)
   const rule = ruleOf(definition, zone, seed)
   const reading = readRule(rule)
   if (!reading.ok) {
@@ -60,23 +62,21 @@ export function readSchedule(
     missed: readMissed(definition.missed, `${at}missed`),
     ...(input === undefined ? {} : { input }),
     ...(priority === undefined ? {} : { priority }),
-    ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    ...(expectMs === undefined ? {} : { expectMs }),
+    ...expectations,
   }
 }
 
 /** Everything a stored schedule says, in words that `readSchedule` reads again. */
 export function writeSchedule(spec: ScheduleSpec<RuleSource>): ScheduleDefinition {
   const { seed: _, ...rule } = spec.rule
-  const { overlap, missed, input, priority, deadlineMs, expectMs } = spec
+  const { overlap, missed, input, priority } = spec
   return {
     ...(rule as Omit<ScheduleDefinition, 'overlap' | 'missed'>),
     overlap: overlap.kind === 'queue' ? `queue(${overlap.most})` : overlap.kind,
     missed: writeMissed(missed),
     ...(input === undefined ? {} : { input }),
     ...(priority === undefined ? {} : { priority }),
-    ...(deadlineMs === undefined ? {} : { deadline: writeInterval(deadlineMs) }),
-    ...(expectMs === undefined ? {} : { expect: { duration: writeInterval(expectMs) } }),
+    ...writeExpectations(spec),
   }
 }
 
@@ -134,17 +134,4 @@ function writeMissed({ kind, maxAgeMs, maxCount, everyMs }: MissedPolicy) {
     ...{ ...age, max_count: maxCount },
     ...(everyMs === 0 ? {} : { every: writeInterval(everyMs) }),
   }
-}
-
-function readSpan(text: string | undefined, field: string): number | undefined {
-  if (text === undefined) return undefined
-  const ms = parseDuration(text, field)
-  if (ms > 0) return ms
-  throw refusal(field, 'it leaves no time at all', 'Write it as 90s, 15m or 1h30m.')
-}
-
-/** The code for everything that the rules of time do not take. */
-export function refusal(field: string, message: string, hint?: string): PunctualError {
-  const sentence = `${field}: ${message}`
-  return new PunctualError('invalid_schedule', sentence, { field, ...(hint && { hint }) })
 }

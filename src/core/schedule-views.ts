@@ -1,4 +1,5 @@
 import type { Outcome, Reason } from './firing/occurrence.ts'
+import type { LapseKind } from './lapses/lapse.ts'
 import type { ScheduleDefinition } from './schedule-definition.ts'
 
 /** Schedules as they travel. A field is only ever added. */
@@ -70,6 +71,15 @@ export interface WireOccurrence {
   /** Its run took longer than `expect`, or had not ended by the `deadline`; null if neither is known. */
   readonly slow: boolean | null
   readonly overdue: boolean | null
+  /** What did not come true of what is expected of its run. */
+  readonly lapses: readonly WireLapse[]
+}
+
+export interface WireLapse {
+  readonly kind: LapseKind
+  /** When it should have started, or ended; of an empty one, when it did. */
+  readonly due_at: string
+  readonly noticed_at: string
 }
 
 export interface WirePlannedTime {

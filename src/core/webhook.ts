@@ -1,3 +1,4 @@
+import type { LapseKind } from './lapses/lapse.ts'
 import type { FinalState } from './run-state.ts'
 
 /** What a webhook can be told of. A recovery is also a success; whoever asks for both hears both. */
@@ -6,6 +7,10 @@ export const WEBHOOK_EVENTS = [
   'run.recovered',
   'run.succeeded',
   'run.cancelled',
+  'run.late',
+  'run.slow',
+  'run.unfinished',
+  'run.empty',
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
@@ -18,6 +23,10 @@ export const EVENT_BIT = {
   'run.recovered': 2,
   'run.succeeded': 4,
   'run.cancelled': 8,
+  'run.late': 16,
+  'run.slow': 32,
+  'run.unfinished': 64,
+  'run.empty': 128,
 } as const satisfies Record<WebhookEvent, number>
 
 /** What the end of a run is, besides a recovery. Nobody is told of runs that were skipped. */
@@ -27,6 +36,14 @@ export const BIT_OF_END = {
   cancelled: EVENT_BIT['run.cancelled'],
   skipped: 0,
 } as const satisfies Record<FinalState, number>
+
+/** What is told of a run that did not keep to what was expected of it, mostly while it has not ended. */
+export const BIT_OF_LAPSE = {
+  late: EVENT_BIT['run.late'],
+  slow: EVENT_BIT['run.slow'],
+  unfinished: EVENT_BIT['run.unfinished'],
+  empty: EVENT_BIT['run.empty'],
+} as const satisfies Record<LapseKind, number>
 
 export function bitsOf(events: readonly WebhookEvent[]): number {
   return events.reduce((bits, event) => bits | EVENT_BIT[event], 0)

@@ -1,5 +1,6 @@
 import { defaultsOf, type JobDefinition } from '../core/job-definition.ts'
 import type { Clock } from '../core/clock.ts'
+import { type Expectations, readExpectations } from '../core/lapses/expectations.ts'
 import type { Submission } from '../core/protocol.ts'
 import type { Work } from '../core/work.ts'
 import type { JobRecord, JobStore, Lease } from '../store/port.ts'
@@ -8,6 +9,8 @@ import type { JobRecord, JobStore, Lease } from '../store/port.ts'
 export interface Definition {
   readonly version: number
   readonly defaults: Submission
+  /** Of its runs, unless its schedules say otherwise. */
+  readonly expectations: Expectations
   readonly paused: JobRecord['paused']
 }
 
@@ -47,11 +50,7 @@ export function createDefinitions(options: {
     const sinceMono = clock.mono()
     const before = changes
     const record = await store.findDefinition({ projectId, name: job })
-    const definition = record && {
-      version: record.version,
-      defaults: defaultsOf(JSON.parse(record.definition) as JobDefinition, job),
-      paused: record.paused,
-    }
+    const definition = record && toDefinition(record, job)
     // What changed while we asked may be newer than the answer.
     if (changes !== before) return definition
     if (inForce.size >= MEMO_LIMIT) inForce.clear()
@@ -93,4 +92,10 @@ export function createDefinitions(options: {
       return version === null ? null : (works.get(`${jobId}/${version}`) ?? null)
     },
   }
+}
+
+function toDefinition({ version, definition, paused }: JobRecord, job: string): Definition {
+  const said = JSON.parse(definition) as JobDefinition
+  const expectations = readExpectations(said, '')
+  return { version, defaults: defaultsOf(said, job), expectations, paused }
 }

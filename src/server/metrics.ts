@@ -1,5 +1,6 @@
 import type * as prom from 'prom-client'
 import { type Outcome, OUTCOMES } from '../core/firing/occurrence.ts'
+import { type Lapse, LAPSES } from '../core/lapses/lapse.ts'
 import type { EndCommand, Lease, TickBatch, TickResult } from '../store/port.ts'
 import { type BlobMetrics, blobMetrics } from './blob-metrics.ts'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from './webhooks/deliver.ts'
@@ -17,6 +18,8 @@ export interface Metrics extends BlobMetrics {
   onDelivery(outcome: DeliveryOutcome): void
   /** What became of times of schedules. */
   onOccurrences(outcomes: readonly Outcome[]): void
+  /** What did not come true of runs. */
+  onLapses(lapses: readonly Lapse[]): void
   /** The page that Prometheus reads. */
   page(): Promise<{ readonly type: string; readonly text: string }>
 }
@@ -54,6 +57,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     onCollected: (count) => active?.onCollected(count),
     onDelivery: (outcome) => active?.onDelivery(outcome),
     onOccurrences: (outcomes) => active?.onOccurrences(outcomes),
+    onLapses: (lapses) => active?.onLapses(lapses),
     page: async () => (await (counting ??= begin())).page(),
   }
 }
@@ -109,6 +113,13 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     ...{ name: 'punctual_occurrences_total', help: 'Times of schedules, by what they became.' },
     ...{ registers, labelNames: ['outcome'] },
   })
+  const lapses = new Counter({
+    ...{
+      name: 'punctual_lapses_total',
+      help: 'What did not come true of what is expected of runs.',
+    },
+    ...{ registers, labelNames: ['kind'] },
+  })
   const success = executed.labels('success')
   const failure = executed.labels('failed')
   // A rate needs a first value, also for what has not happened yet.
@@ -116,6 +127,7 @@ function countWith(library: Library, sources: MetricSources): Metrics {
   failure.inc(0)
   for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ outcome }, 0)
   for (const outcome of OUTCOMES) occurrences.inc({ outcome }, 0)
+  for (const kind of LAPSES) lapses.inc({ kind }, 0)
   addGauges(registry, library, sources)
 
   return {
@@ -140,6 +152,9 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     onDelivery: (outcome) => deliveries.inc({ outcome }),
     onOccurrences(outcomes) {
       for (const outcome of outcomes) occurrences.inc({ outcome })
+    },
+    onLapses(found) {
+      for (const { kind } of found) lapses.inc({ kind })
     },
     page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }

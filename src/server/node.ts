@@ -128,6 +128,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       // Only runs that had a time may be of a schedule, and only then may another follow them.
       if (lease.dueAt === null || command.to === 'given_back' || command.to === 'retry') return
       firing.ended(lease.runId)
+      lookout.ended(lease.runId)
       loops.wakeSchedules()
     },
     onGrant: metrics.onGrant,
@@ -180,9 +181,9 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     giveBack: (lease) => giveBack([lease]),
     onUnknown: (runs) => onUnknown({ submits: runs, claims: [] }),
   })
-  const { firing, backfill } = createScheduling({
+  const { firing, backfill, lookout } = createScheduling({
     handOver,
-    ...{ store, storeNow, mintId, onError, rules, draft, catalog },
+    ...{ store, storeNow, mintId, onError, rules, draft, catalog, definitions },
     node: () => membership.node,
     mayFire: membership.mayPromise,
     onReady(lanes) {
@@ -195,6 +196,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     },
     onOutcomes: metrics.onOccurrences,
     onLag: metrics.onScheduleLag,
+    onLapses: metrics.onLapses,
   })
 
   const laneOf = (lease: Lease) => board.get(lease.laneId)?.lane
@@ -281,6 +283,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     collecting: { ...keeping, store, onCollected: metrics.onCollected },
     firing,
     backfill,
+    lookout,
     isEnding,
   })
 

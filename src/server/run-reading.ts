@@ -120,6 +120,8 @@ export function createRunReading(deps: {
         isRoomKept: lane !== undefined && deps.board.isRoomKept(lane.id),
         wait: await store.waitOf({ runId: run.id, most: MOST_AHEAD }),
         made: await madeBy(run, { store, catalog }),
+        // Only runs that had a time may be of a schedule.
+        lapses: run.dueAt === null ? [] : await store.lapsesOf([run.id]),
         ...(lane ? await deps.queues.standingOf(lane) : { paused: null, rate: null }),
       })
       return { ...why, progress }

@@ -1,10 +1,11 @@
 import { formatDuration } from '../core/duration.ts'
 import { publicId } from '../core/ids.ts'
 import type { Reason } from '../core/firing/occurrence.ts'
+import { lapseSentence } from '../core/lapses/words.ts'
 import type { Lane } from '../core/lane.ts'
 import type { Bucket, Rate } from '../core/rate.ts'
 import type { WhyCode, WireWhy, WireWorker } from '../core/views.ts'
-import type { GateRecord, RunRecord, WaitRecord } from '../store/port.ts'
+import type { GateRecord, LapseRecord, RunRecord, WaitRecord } from '../store/port.ts'
 import { whyReady } from './why-ready.ts'
 
 /** What is known about a run's surroundings when somebody asks why. */
@@ -16,6 +17,8 @@ export interface Surroundings {
   readonly wait: WaitRecord | null
   /** The schedule that made it, if one did. */
   readonly made: MadeBy | null
+  /** What did not come true of what is expected of it. */
+  readonly lapses: readonly LapseRecord[]
   readonly workers: readonly WireWorker[]
   /** A worker of this node keeps its free slots for a run that needs more of them. */
   readonly isRoomKept: boolean
@@ -46,7 +49,8 @@ export interface Because {
 /** One sentence that says why a run is where it is, and what would change that. Pure. */
 export function explain(run: RunRecord, around: Surroundings): Explanation {
   const { code, sentence, details: known = [], fixes = [] } = reasonOf(run, around)
-  const details = [...known, ...whoseTime(around.made)]
+  const lapses = around.lapses.map((lapse) => lapseSentence('It', lapse))
+  const details = [...known, ...whoseTime(around.made), ...lapses]
   return { run: publicId('run', run.id), state: run.state, code, sentence, details, fixes }
 }
 

@@ -3,6 +3,7 @@ import type { BackfillStore } from './port/backfills.ts'
 import type { BlobRows } from './port/blobs.ts'
 import type { CatalogStore } from './port/catalog.ts'
 import type { JobStore } from './port/jobs.ts'
+import type { LapseStore } from './port/lapses.ts'
 import type { LogStore } from './port/logs.ts'
 import type { NodeStore } from './port/nodes.ts'
 import type { QueueStore } from './port/queues.ts'
@@ -22,6 +23,7 @@ export type * from './port/blobs.ts'
 export type * from './port/catalog.ts'
 export type * from './port/flows.ts'
 export type * from './port/jobs.ts'
+export type * from './port/lapses.ts'
 export type * from './port/logs.ts'
 export type * from './port/nodes.ts'
 export type * from './port/queues.ts'
@@ -56,6 +58,7 @@ export interface Store
     AuditStore,
     ScheduleStore,
     BackfillStore,
+    LapseStore,
     BlobRows,
     WebhookStore,
     OutboxStore,

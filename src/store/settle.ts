@@ -1,7 +1,7 @@
 import { idAtMs } from '../core/ids.ts'
 import type { Outcome, Reason } from '../core/firing/occurrence.ts'
 import { meet } from '../core/firing/overlap.ts'
-import type { FireCommand, NewRun, SettledTime } from './port.ts'
+import type { Expectation, FireCommand, NewRun, SettledTime } from './port.ts'
 
 /** A record of what became of a time, as both stores write it. */
 export interface NewOccurrence {
@@ -18,12 +18,18 @@ export interface NewOccurrence {
 /** What a command comes to, once it is known which runs of the schedule are open. */
 export interface Settlement {
   readonly runs: readonly NewRun[]
+  readonly expected: readonly NewExpectation[]
   readonly occurrences: readonly NewOccurrence[]
   /** Of the times that were to become runs. */
   readonly outcomes: readonly Outcome[]
   /** Runs to cancel. */
   readonly replaced: readonly number[]
   readonly openRuns: readonly number[]
+}
+
+/** What is expected of a run that is made. */
+export interface NewExpectation extends Expectation {
+  readonly run: NewRun
 }
 
 type ToRun = Extract<SettledTime, { kind: 'run' }>
@@ -37,6 +43,7 @@ export function settle(
   const { overlap, remembers } = command
   const open = [...openBefore]
   const runs: NewRun[] = []
+  const expected: NewExpectation[] = []
   const outcomes: Outcome[] = []
   const replaced: number[] = []
   const last = command.settled.findLast((time) => time.kind === 'run')
@@ -47,6 +54,7 @@ export function settle(
     const { nominalAt } = time
     const hasRun = fate.outcome !== 'skipped' && fate.outcome !== 'merged'
     if (hasRun) runs.push(time.run)
+    if (hasRun && time.expected) expected.push({ ...time.expected, run: time.run })
     if (hasRun && remembers) open.push(time.run.id)
     const id = hasRun ? time.run.id : idAtMs(now)
     return {
@@ -87,7 +95,7 @@ export function settle(
     const { kind: _, detail = null, ...rest } = time
     return { ...rest, id: idAtMs(now), detail, otherRunId: null }
   })
-  return { runs, occurrences, outcomes, replaced, openRuns: remembers ? open : [] }
+  return { runs, expected, occurrences, outcomes, replaced, openRuns: remembers ? open : [] }
 }
 
 interface Fate {

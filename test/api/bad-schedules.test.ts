@@ -80,7 +80,7 @@ refuses('words, intervals and delays', [
   ...words('0s after finish', 'every minute between 18:00 and', 'every fooday at 09:00'),
   ...not('jitter', 'invalid_schedule', '', '5', '-1s', '8d', 'soon'),
   ...not('deadline', 'invalid_field', '', '10', 'noon', -1, null),
-  ...not('deadline', 'invalid_schedule', '0s'),
+  ...not('deadline', 'invalid_schedule', '0s', '25:00', '5:30', '05:60', '05:30 pm', ':'),
 ])
 
 refuses('zones: IANA names, to the letter', [
@@ -135,7 +135,29 @@ refuses('policies', [
   ]),
   ['a gap nobody knows', put(AT, { every: '5m', dst: { gap: 'x' } }), 'invalid_field', 'dst.gap'],
   ['a word for dst', put(AT, { every: '5m', dst: 'skip' }), 'invalid_field', 'dst'],
-  ['no expectation', put(AT, { every: '5m', expect: {} }), 'missing_field', 'expect.duration'],
+  ...everywhere('no expectation', { every: '5m', expect: {} }, 'expect'),
+  ...(
+    [
+      [{ duration: '0s' }, 'expect.duration', 'invalid_schedule'],
+      [{ duration: '1x' }, 'expect.duration', 'invalid_schedule'],
+      [{ duration: '101x' }, 'expect.duration', 'invalid_schedule'],
+      [{ duration: '2 x' }, 'expect.duration', 'invalid_schedule'],
+      [{ duration: 2 }, 'expect.duration', 'invalid_field'],
+      [{ start: 'soon' }, 'expect.start', 'invalid_field'],
+      [{ start: '2x' }, 'expect.start', 'invalid_field'],
+      [{ output: 'yes' }, 'expect.output', 'invalid_field'],
+      [{ end: '1h' }, 'expect.end', 'unknown_field'],
+    ] as const
+  ).flatMap(([expect, field, code]): Refusal[] => [
+    [JSON.stringify(expect), put(AT, { every: '5m', expect }), code, field],
+    [`${JSON.stringify(expect)} of a job`, put('/v1/jobs/new', { run: 'a', expect }), code, field],
+  ]),
+  [
+    'a deadline of a job that no clock shows',
+    put('/v1/jobs/new', { run: 'a', deadline: '24:00' }),
+    'invalid_schedule',
+    'deadline',
+  ],
   ...not('priority', 'invalid_field', 11, -11, 0.5, '5'),
   ['1e309 in an input', put(AT, '{"every":"5m","input":[1e309]}'), 'invalid_field', 'input'],
   ...not('input', 'invalid_field', 'x'.repeat(65_536)),

@@ -7,6 +7,7 @@ import { EXIT, exitCodeOfState } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { findRun } from '../find-run.ts'
 import { readJson } from '../read-json.ts'
+import { readPair } from '../read-pairs.ts'
 import { addRequestFlags, type RequestOptions } from '../request-flags.ts'
 import { type Format, printOne } from '../output.ts'
 import { type LogSearchOptions, searchLog } from '../search-log.ts'
@@ -147,11 +148,6 @@ interface LogOptions extends Partial<LogSearchOptions> {
 }
 
 function shared(command: Command): Command {
-  const pairs = (text: string, before: Record<string, string> = {}) => {
-    const at = text.indexOf('=')
-    if (at <= 0) throw new Failure(`"${text}" is not NAME=VALUE`, { exitCode: EXIT.usage })
-    return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
-  }
   const repeat = (name: string, before: string[] = []) => [...before, name]
   return command
     .option('-i, --input <json>', 'what it gets as its input')
@@ -159,8 +155,8 @@ function shared(command: Command): Command {
     .option('--priority <number>', 'from -10 to 10, higher first')
     .option('--at <time>', 'not before this time, such as 2026-01-31T09:00:00Z')
     .option('--key <text>', 'the same key, the same run: for scripts that may repeat themselves')
-    .option('--tag <name=value>', 'describes it; may be repeated', pairs)
-    .option('--label <name=value>', 'only for workers that carry it; may be repeated', pairs)
+    .option('--tag <name=value>', 'describes it; may be repeated', readPair)
+    .option('--label <name=value>', 'only for workers that carry it; may be repeated', readPair)
     .option('--timeout <duration>', 'how long an attempt may take')
     .option('--memory <size>', 'how much memory the command may take, such as 512MiB')
     .option('--cpu <cores>', 'how many cores, such as 0.5')

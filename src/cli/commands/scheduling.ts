@@ -9,6 +9,7 @@ import { Failure } from '../failure.ts'
 import { jobPath, readTarget, schedulePath } from '../find-schedule.ts'
 import { printOne } from '../output.ts'
 import { readJson } from '../read-json.ts'
+import { readPair } from '../read-pairs.ts'
 import { readWhen } from '../read-when.ts'
 import { ruleOf } from '../rule-text.ts'
 import type { ServerCalls } from '../server-calls.ts'
@@ -28,6 +29,7 @@ interface EveryOptions {
   readonly input?: string
   readonly priority?: string
   readonly deadline?: string
+  readonly expect?: Readonly<Record<string, string>>
   readonly cwd?: string
 }
 
@@ -47,7 +49,8 @@ export function schedulingCommands(program: Command, cli: Cli): void {
     .option('--jitter <duration>', 'up to so much later')
     .option('--start <time>', 'not before')
     .option('--end <time>', 'not after')
-    .option('--deadline <duration>', 'so long after its time it should have ended')
+    .option('--deadline <when>', 'by when it should have ended: 30m after its time, or 05:30')
+    .option('--expect <name=value>', 'start=30s, duration=20m or 2x, output=true', readPair)
     .option('-i, --input <json>', 'what runs get as their input')
     .option('--priority <number>', 'from -10 to 10, higher first')
     .option('--cwd <directory>', 'where the command starts; here, if the server is on this machine')
@@ -174,14 +177,21 @@ function common({ input, priority }: EveryOptions): object {
 
 async function wishes(options: EveryOptions, { terminal }: Cli): Promise<object> {
   const { overlap, missed, jitter, deadline } = options
+  const expect = options.expect && expectOf(options.expect)
   const zone = options.zone ?? terminal.zone
   const timeOf = async (text: string | undefined, flag: string) =>
     text && new Date(await readWhen(text, { now: terminal.now, zone }, flag)).toISOString()
   const start = await timeOf(options.start, '--start')
   const end = await timeOf(options.end, '--end')
-  const said = { zone, overlap, missed, jitter, start, end, deadline }
+  const said = { zone, overlap, missed, jitter, start, end, deadline, expect }
   const given = Object.entries(said).filter(([, value]) => value !== undefined)
   return { ...Object.fromEntries(given), ...common(options) }
+}
+
+/** Whether the rest makes sense is for the server to say. */
+function expectOf({ output, ...rest }: Readonly<Record<string, string>>): object {
+  if (output === undefined) return rest
+  return { ...rest, output: output === 'true' || (output === 'false' ? false : output) }
 }
 
 function describe(schedule: WireSchedule, terminal: Terminal): string {

@@ -1,8 +1,9 @@
+import type { Expectations } from '../lapses/expectations.ts'
 import { DEFAULT_MISSED, type MissedPolicy } from './missed.ts'
 import { DEFAULT_OVERLAP, type Overlap } from './overlap.ts'
 
 /** A schedule as it is stored: everything but its name and what becomes of it. `Source` is how its rule is written. */
-export interface ScheduleSpec<Source = unknown> {
+export interface ScheduleSpec<Source = unknown> extends Expectations {
   readonly rule: Source
   readonly overlap: Overlap
   readonly missed: MissedPolicy
@@ -10,9 +11,6 @@ export interface ScheduleSpec<Source = unknown> {
   readonly input?: unknown
   /** Of its runs, when it is not that of the job. */
   readonly priority?: number | undefined
-  /** So long after its time a run should have ended, and so long it usually takes. */
-  readonly deadlineMs?: number | undefined
-  readonly expectMs?: number | undefined
   /** It stands in the definition of its job, and goes when it no longer does. */
   readonly declared?: true | undefined
 }
@@ -29,11 +27,13 @@ export type SpecInput<Source> = Omit<ScheduleSpec<Source>, 'overlap' | 'missed'>
  */
 export function encodeSpec<Source>(said: SpecInput<Source>): string {
   const { rule, overlap, missed, input, priority, deadlineMs, expectMs, declared } = said
+  const { deadlineClock, expectTimes, expectStartMs, expectOutput } = said
   const spec: ScheduleSpec<Source> = {
     rule,
     overlap: overlap ?? DEFAULT_OVERLAP,
     missed: { ...DEFAULT_MISSED, ...missed },
     ...{ input, priority, deadlineMs, expectMs, declared },
+    ...{ deadlineClock, expectTimes, expectStartMs, expectOutput },
   }
   return JSON.stringify(spec)
 }

@@ -3,7 +3,7 @@ import type { BackfillRequest, WireBackfill, WireBackfillPlan } from '../../core
 import { PunctualError } from '../../core/errors.ts'
 import { parsePublicId, publicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { refusal } from '../../core/schedule-definition.ts'
+import { refusal } from '../../core/schedule-refusal.ts'
 import type { WirePage } from '../../core/views.ts'
 import { formatTime, parseTime } from '../../core/wire.ts'
 import type {

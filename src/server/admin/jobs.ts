@@ -1,5 +1,6 @@
 import { PunctualError } from '../../core/errors.ts'
 import { defaultsOf, encodeDefinition, type JobDefinition } from '../../core/job-definition.ts'
+import { readExpectations } from '../../core/lapses/expectations.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { WireJob, WireJobVersion, WirePage } from '../../core/views.ts'
 import { formatTime } from '../../core/wire.ts'
@@ -80,6 +81,7 @@ export function createJobs(deps: {
     async put(by, name, definition, expect) {
       // What a run of it would trip over is told now, to whoever can mend it.
       const { concurrency = [] } = defaultsOf(definition, name)
+      readExpectations(definition, '')
       const declare = await deps.defining.plan(by, name, definition)
       const projectId = await catalog.project(by.project)
       const audit = auditOf(by, projectId, 'job.put', name, { definition })

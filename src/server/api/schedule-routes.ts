@@ -1,6 +1,6 @@
 import type { SubmitAnswer } from '../../core/protocol.ts'
 import { PunctualError } from '../../core/errors.ts'
-import { refusal } from '../../core/schedule-definition.ts'
+import { refusal } from '../../core/schedule-refusal.ts'
 import { parseTime } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'

@@ -2,7 +2,18 @@ import { type TSchema, Type } from 'typebox'
 import type { DeclaredSchedule } from '../../core/job-definition.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { MISSED_POLICIES, type ScheduleDefinition } from '../../core/schedule-definition.ts'
-import { duration, fields, list, longText, name, oneOf, text, time, wholeNumber } from './fields.ts'
+import {
+  duration,
+  fields,
+  flag,
+  list,
+  longText,
+  name,
+  oneOf,
+  text,
+  time,
+  wholeNumber,
+} from './fields.ts'
 
 /** What times they stand for is read by the rules of time, which have the better words for it. */
 const Missed = Type.Unsafe<NonNullable<ScheduleDefinition['missed']>>({
@@ -17,6 +28,22 @@ const Missed = Type.Unsafe<NonNullable<ScheduleDefinition['missed']>>({
   ],
   description: `one of ${MISSED_POLICIES.join(', ')}, or an object of policy and its bounds`,
 })
+
+/** Of all schedules of a job, or of one. */
+export const expectations = {
+  deadline: Type.Optional(
+    Type.String({ description: 'a duration, such as 30m, or a time of the day, such as 05:30' }),
+  ),
+  expect: Type.Optional(
+    fields({
+      start: Type.Optional(duration()),
+      duration: Type.Optional(
+        Type.String({ description: 'a duration, such as 20m, or how many times the usual, as 2x' }),
+      ),
+      output: Type.Optional(flag()),
+    }),
+  ),
+}
 
 const rule = {
   cron: Type.Optional(longText()),
@@ -38,8 +65,7 @@ const rule = {
   missed: Type.Optional(Missed),
   input: Type.Optional(Type.Unknown()),
   priority: Type.Optional(wholeNumber(-LIMITS.priority, LIMITS.priority)),
-  deadline: Type.Optional(duration()),
-  expect: Type.Optional(fields({ duration: duration() })),
+  ...expectations,
 }
 
 export const Schedule = fields(rule)

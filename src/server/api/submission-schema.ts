@@ -19,7 +19,7 @@ import {
   time,
   wholeNumber,
 } from './fields.ts'
-import { Schedules } from './schedule-schema.ts'
+import { expectations, Schedules } from './schedule-schema.ts'
 
 const retry = fields({
   max: Type.Optional(wholeNumber(0, LIMITS.retries)),
@@ -170,6 +170,7 @@ export const JobDefinition = fields({
   description: Type.Optional(text(LIMITS.descriptionLength)),
   owner: Type.Optional(text(LIMITS.nameLength)),
   schedule: Type.Optional(Schedules),
+  ...expectations,
   ...shared,
   ...executed,
 })

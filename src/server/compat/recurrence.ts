@@ -1,4 +1,4 @@
-import { refusal } from '../../core/schedule-definition.ts'
+import { refusal } from '../../core/schedule-refusal.ts'
 import { readRule, type RuleSource } from '../../core/schedule/index.ts'
 import { formatTime } from '../../core/wire.ts'
 

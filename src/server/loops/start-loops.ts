@@ -11,6 +11,7 @@ import type { Undelivered } from '../undelivered.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Firing } from '../schedules/firing.ts'
+import type { Lookout } from '../lapses/lookout.ts'
 import { lookAtLanes } from './look-at-lanes.ts'
 import { collectBlobs, type Collecting } from './collect-blobs.ts'
 import { announceKeys } from './announce-keys.ts'
@@ -49,6 +50,7 @@ export interface LoopDeps {
   readonly collecting: Collecting
   readonly firing: Pick<Firing, 'step'>
   readonly backfill: Step
+  readonly lookout: Pick<Lookout, 'step'>
   onError(error: unknown): void
 }
 
@@ -101,6 +103,7 @@ export function startLoops(deps: LoopDeps): Loops {
   const timers = start(promote({ store, mintId, storeNow, onReady, onLag: onScheduleLag }), 1_000)
   const schedules = start(deps.firing.step, 1_000)
   const backfills = start(deps.backfill, 1_000)
+  start(deps.lookout.step, 1_000)
   start(reapSessions(deps), Math.min(1_000, config.leaseTtlMs / 4))
   start(reapNodes(deps), config.nodeTtlMs / 12)
   const leases = start(checkOwnLeases(deps), config.leaseTtlMs / 2)

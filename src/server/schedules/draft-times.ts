@@ -1,16 +1,21 @@
 import { PunctualError } from '../../core/errors.ts'
 import { needsGate } from '../../core/firing/overlap.ts'
-import type { PlannedTime } from '../../core/firing/plan.ts'
+import type { FireTimes, PlannedTime } from '../../core/firing/plan.ts'
 import type { ScheduleSpec } from '../../core/firing/spec.ts'
 import { publicId } from '../../core/ids.ts'
+import type { Expectations } from '../../core/lapses/expectations.ts'
 import type { Submission } from '../../core/protocol.ts'
+import type { RuleSource } from '../../core/schedule/index.ts'
 import type { NewRun, ScheduleRecord, SettledTime } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
+import type { Definitions } from '../definitions.ts'
+import { expectedOf } from '../lapses/expected.ts'
 import type { Draft } from '../submissions.ts'
 
 export interface ToDraft {
   readonly schedule: ScheduleRecord
-  readonly spec: ScheduleSpec
+  readonly spec: ScheduleSpec<RuleSource>
+  readonly times: FireTimes
   readonly planned: readonly PlannedTime[]
 }
 
@@ -22,8 +27,9 @@ type RunTime = Extract<PlannedTime, { kind: 'run' }>
 export function createDraftTimes(deps: {
   readonly draft: Draft
   readonly catalog: Pick<Catalog, 'gates' | 'knownGates' | 'jobName' | 'projectName' | 'learnNames'>
+  readonly definitions: Pick<Definitions, 'known' | 'find'>
 }): DraftTimes {
-  const { draft, catalog } = deps
+  const { draft, catalog, definitions } = deps
 
   /** All at once; where one of them cannot be made, one by one, to see which. */
   const draftAll = async (
@@ -78,6 +84,30 @@ export function createDraftTimes(deps: {
     return runs
   }
 
+  /** What its job says for all of its schedules. */
+  const expectationsOf = async ({ projectId, jobId }: ScheduleRecord): Promise<Expectations> => {
+    const job = catalog.jobName(jobId)
+    const known = definitions.known(projectId, job)
+    const definition = known === undefined ? await definitions.find(projectId, job) : known
+    return definition?.expectations ?? NOTHING
+  }
+
+  const settledOf = async (
+    plan: ToDraft,
+    runs: ReadonlyMap<PlannedTime, NewRun | PunctualError>,
+    gate: number | undefined,
+  ): Promise<SettledTime[]> => {
+    const { schedule, spec, times, planned } = plan
+    const job = await expectationsOf(schedule)
+    return planned.map((time): SettledTime => {
+      if (time.kind === 'none') return time
+      const run = runs.get(time) as NewRun | PunctualError
+      if (run instanceof PunctualError) return cannotStart(time.nominalAt, run)
+      const of = { scheduleId: schedule.id, spec, times, job }
+      return { ...asRun(time, run, gate), expected: expectedOf(time.nominalAt, of) }
+    })
+  }
+
   return async (plans) => {
     await catalog.learnNames(
       plans.map(({ schedule }) => schedule.jobId),
@@ -85,18 +115,19 @@ export function createDraftTimes(deps: {
     )
     const gates = await gatesOf(plans)
     const runs = await runsOf(plans)
-    return plans.map((plan) =>
-      plan.planned.map((time): SettledTime => {
-        if (time.kind === 'none') return time
-        const run = runs.get(time) as NewRun | PunctualError
-        if (run instanceof PunctualError) return cannotStart(time.nominalAt, run)
-        return asRun(time, run, gates.get(plan))
-      }),
-    )
+    const settled: SettledTime[][] = []
+    for (const plan of plans) settled.push(await settledOf(plan, runs, gates.get(plan)))
+    return settled
   }
 }
 
-function asRun({ nominalAt, late }: RunTime, run: NewRun, gate: number | undefined): SettledTime {
+const NOTHING: Expectations = {}
+
+function asRun(
+  { nominalAt, late }: RunTime,
+  run: NewRun,
+  gate: number | undefined,
+): Extract<SettledTime, { kind: 'run' }> {
   const gates = gate === undefined ? run.gates : ascending([...run.gates, gate])
   return { kind: 'run', nominalAt, late, run: { ...run, dueAt: nominalAt, gates } }
 }

@@ -144,7 +144,8 @@ export function createFiring(deps: FiringDeps): Firing {
       }
       const now = timeOf(schedule)
       const { planned, next } = planSchedule(schedule, understood, now, (runId) => runs.get(runId))
-      return [{ schedule, spec: understood.spec, planned, next, remembers: remembers(understood) }]
+      const { spec, times } = understood
+      return [{ schedule, spec, times, planned, next, remembers: remembers(understood) }]
     })
     const settled = await deps.draftTimes(plans)
     for (const [index, { schedule, spec, ...plan }] of plans.entries()) {

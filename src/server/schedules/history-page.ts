@@ -1,12 +1,15 @@
 import { decodeSpec } from '../../core/firing/spec.ts'
 import type { WireOccurrence } from '../../core/schedule-views.ts'
 import type { WirePage } from '../../core/views.ts'
-import type { RunQueries, ScheduleRecord, ScheduleStore } from '../../store/port.ts'
+import type { RuleSource } from '../../core/schedule/index.ts'
+import type { LapseStore, RunQueries, ScheduleRecord, ScheduleStore } from '../../store/port.ts'
 import { encodeCursor } from '../cursor.ts'
 import { openTimes, showOpen, showRecord } from './history.ts'
 import type { RuleBook } from './rule-book.ts'
 
-type HistoryStore = Pick<ScheduleStore, 'occurrences'> & Pick<RunQueries, 'findRuns'>
+type HistoryStore = Pick<ScheduleStore, 'occurrences'> &
+  Pick<RunQueries, 'findRuns'> &
+  Pick<LapseStore, 'lapsesOf'>
 
 interface HistoryRange {
   readonly from: number
@@ -32,11 +35,16 @@ export async function historyPage(
   const open = times ? openTimes(record, times, rest, now) : []
   const runIds = past.flatMap(({ runId }) => runId ?? [])
   const runs = new Map((await store.findRuns({ runIds })).map((run) => [run.id, run]))
-  const spec = decodeSpec(record.spec)
+  const lapses = Map.groupBy(await store.lapsesOf(runIds), ({ runId }) => runId)
+  const spec = decodeSpec<RuleSource>(record.spec)
   const told = [
     ...past.map((one) => ({
       untilAt: one.untilAt,
-      shown: showRecord(one, { spec, times, run: runs.get(one.runId ?? -1), now }),
+      shown: showRecord(one, {
+        ...{ spec, times, now },
+        run: runs.get(one.runId ?? -1),
+        lapses: lapses.get(one.runId ?? -1) ?? [],
+      }),
     })),
     ...open.map((one) => ({ untilAt: one.nominalAt, shown: showOpen(one, now) })),
   ].slice(0, limit)

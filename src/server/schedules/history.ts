@@ -2,9 +2,11 @@ import type { ScheduleSpec } from '../../core/firing/spec.ts'
 import type { Reason } from '../../core/firing/occurrence.ts'
 import type { FireTimes } from '../../core/firing/plan.ts'
 import { publicId } from '../../core/ids.ts'
-import type { WireOccurrence } from '../../core/schedule-views.ts'
+import { deadlineOf } from '../../core/lapses/terms.ts'
+import type { RuleSource } from '../../core/schedule/index.ts'
+import type { WireLapse, WireOccurrence } from '../../core/schedule-views.ts'
 import { formatTime } from '../../core/wire.ts'
-import type { OccurrenceRecord, RunRecord, ScheduleRecord } from '../../store/port.ts'
+import type { LapseRecord, OccurrenceRecord, RunRecord, ScheduleRecord } from '../../store/port.ts'
 import { holdingPause, timeOrNull } from './show-schedule.ts'
 
 /** A time nothing has become of yet, and what will keep it from becoming a run. */
@@ -52,7 +54,7 @@ export function showOpen({ nominalAt, reason }: OpenTime, now: number): WireOccu
 
 const NOTHING_YET = {
   ...{ detail: null, run: null, run_state: null, other_run: null, late_ms: null },
-  ...{ started_at: null, finished_at: null, slow: null, overdue: null },
+  ...{ started_at: null, finished_at: null, slow: null, overdue: null, lapses: [] },
 } as const
 
 export function showRecord(
@@ -61,11 +63,13 @@ export function showRecord(
     spec,
     times,
     run,
+    lapses,
     now,
   }: {
-    readonly spec: ScheduleSpec
+    readonly spec: ScheduleSpec<RuleSource>
     readonly times: FireTimes | undefined
     readonly run: RunRecord | undefined
+    readonly lapses: readonly LapseRecord[]
     readonly now: number
   },
 ): WireOccurrence {
@@ -82,21 +86,32 @@ export function showRecord(
     started_at: timeOrNull(run?.startedAt ?? null),
     finished_at: timeOrNull(run?.finishedAt ?? null),
     ...judged(spec, nominalAt, run, now),
+    lapses: lapses.map(showLapse),
   }
 }
 
 /** Whether its run kept to what the schedule expects of it, so far. */
 function judged(
-  { expectMs, deadlineMs }: ScheduleSpec,
+  spec: ScheduleSpec<RuleSource>,
   nominalAt: number,
   run: RunRecord | undefined,
   now: number,
 ): Pick<WireOccurrence, 'slow' | 'overdue'> {
   if (!run) return { slow: null, overdue: null }
+  const { expectMs, rule } = spec
+  const deadlineAt = deadlineOf(spec, { nominalAt, zone: rule.zone ?? 'UTC' })
   const endedAt = run.finishedAt ?? now
   const took = run.startedAt === null ? 0 : endedAt - run.startedAt
   return {
     slow: expectMs === undefined ? null : took > expectMs,
-    overdue: deadlineMs === undefined ? null : endedAt > nominalAt + deadlineMs,
+    overdue: deadlineAt === null ? null : endedAt > deadlineAt,
+  }
+}
+
+function showLapse({ kind, dueAt, at }: LapseRecord): WireLapse {
+  return {
+    kind,
+    due_at: formatTime(dueAt, 'due_at'),
+    noticed_at: formatTime(at, 'noticed_at'),
   }
 }

@@ -1,6 +1,5 @@
 import {
   readSchedule,
-  refusal,
   type ScheduleDefinition,
   writeSchedule,
 } from '../../core/schedule-definition.ts'
@@ -14,6 +13,7 @@ import {
   showOffset,
 } from '../../core/schedule/index.ts'
 import type { WireClockChange, WirePlannedTime, WirePreview } from '../../core/schedule-views.ts'
+import { refusal } from '../../core/schedule-refusal.ts'
 import { scheduleWords } from '../../core/schedule-words.ts'
 import { formatTime } from '../../core/wire.ts'
 

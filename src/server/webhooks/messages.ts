@@ -1,7 +1,7 @@
-import type { WebhookEvent } from '../../core/webhook.ts'
-import { TEST_EVENT } from '../../core/webhook.ts'
+import { lapseSentence } from '../../core/lapses/words.ts'
+import { BIT_OF_LAPSE, EVENT_BIT, TEST_EVENT, type WebhookEvent } from '../../core/webhook.ts'
 import { formatTime, writeRun } from '../../core/wire.ts'
-import type { LogStore, OutboxEvent, RunQueries, RunRecord } from '../../store/port.ts'
+import type { LapseStore, LogStore, OutboxEvent, RunQueries, RunRecord } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
 import { createLogReader, type LogReader } from '../logs/log-reader.ts'
 import { viewsOf } from '../run-view.ts'
@@ -13,13 +13,13 @@ const NOTHING_SAID = () => null
 
 /** Makes the texts that are sent, once: every try of a delivery sends the same. */
 export interface Messages {
-  /** What ended, in the words of each event that it is. */
+  /** What ended, or did not come true, in the words of each event that it is. */
   ofEnd(event: OutboxEvent, run: RunRecord, as: WebhookEvent): Promise<string>
   ofTest(at: number, webhook: string, project: string): string
 }
 
 export function createMessages(deps: {
-  readonly store: LogStore & Pick<RunQueries, 'attemptsOf'>
+  readonly store: LogStore & Pick<RunQueries, 'attemptsOf'> & Pick<LapseStore, 'lapsesOf'>
   readonly catalog: Catalog
   /** How others reach this server, if it is known. */
   ownUrl(): string | undefined
@@ -32,18 +32,22 @@ export function createMessages(deps: {
       const [view] = await viewsOf([record], catalog, NOTHING_SAID)
       // What it was given, what it gave back and what it executes are for those who may read it here.
       const { input: _, result: __, work: ___, ...run } = writeRun(view!)
+      const lapse = (await deps.store.lapsesOf([record.id])).find(
+        ({ kind }) => BIT_OF_LAPSE[kind] === EVENT_BIT[as],
+      )
       const url = ownUrl()
       return JSON.stringify({
         type: as,
         timestamp: formatTime(event.at, 'timestamp'),
         data: {
-          message: sentence(as, run),
+          message: lapse ? lapseSentence(run.job, lapse) : sentence(as, run),
           project: run.project,
           job: run.job,
           run,
           ...(as === 'run.recovered' && event.failingSince !== null
             ? { failing_since: formatTime(event.failingSince, 'failing_since') }
             : {}),
+          ...(lapse ? { due_at: formatTime(lapse.dueAt, 'due_at') } : {}),
           log_tail: await tailOf(record, logs),
           ...(url === undefined ? {} : { url: `${url}/v1/runs/${run.id}` }),
         },
@@ -59,7 +63,7 @@ export function createMessages(deps: {
   }
 }
 
-const WORDS: Readonly<Record<WebhookEvent, string>> = {
+const WORDS: Readonly<Partial<Record<WebhookEvent, string>>> = {
   'run.failed': 'failed',
   'run.recovered': 'recovered',
   'run.succeeded': 'succeeded',

@@ -14,6 +14,7 @@ import { firingHandOverContract } from './firing-hand-over.ts'
 import { gatesContract } from './gates.ts'
 import { gatesCrowdContract } from './gates-crowd.ts'
 import { gatesPropertyContract } from './gates-property.ts'
+import { lapsesContract } from './lapses.ts'
 import { logsContract } from './logs.ts'
 import { nodesContract } from './nodes.ts'
 import { numberedJobsContract } from './numbered-jobs.ts'
@@ -66,6 +67,7 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['firing', firingContract],
   ['firing straight to a worker', firingHandOverContract],
   ['backfills', backfillsContract],
+  ['what is expected of runs', lapsesContract],
   ['how long schedules took', pastDurationsContract],
   ['upkeep', upkeepContract],
   ['opening again', reopenContract],

@@ -1,6 +1,7 @@
 import type { Outcome, Reason } from '../../core/firing/occurrence.ts'
 import type { Overlap } from '../../core/firing/overlap.ts'
 import type { AuditEntry } from './audit.ts'
+import type { Expectation } from './lapses.ts'
 import type { NewRun } from './tick.ts'
 
 /**
@@ -192,6 +193,8 @@ export type SettledTime =
       /** Its gates include the one that keeps runs of this schedule apart, where overlap asks for it. */
       readonly run: NewRun
       readonly late: Reason | null
+      /** What is expected of the run, should there be one. */
+      readonly expected?: Expectation | undefined
     }
   | {
       readonly kind: 'none'

@@ -5,6 +5,7 @@ import { bigints, texts } from './binary-arrays.ts'
 import { cancelRuns } from './cancel.ts'
 import type { Database } from './database.ts'
 import { admitLines, openEntrance } from './entrance.ts'
+import { addExpectations } from './lapses.ts'
 import { noteEnds } from './outbox.ts'
 import { CLOCK, type Work } from './statement.ts'
 import { insertRuns, type Submission } from './submit.ts'
@@ -187,7 +188,12 @@ async function write(
   const occurrences = fired.flatMap(({ command, projectId, occurrences: list }) =>
     list.map((one) => ({ ...one, scheduleId: command.id, version: command.version, projectId })),
   )
-  const writing = [addOccurrences(work, now, occurrences), moveOn(work, fired)]
+  const expected = fired.flatMap((one) => one.expected)
+  const writing = [
+    addOccurrences(work, now, occurrences),
+    moveOn(work, fired),
+    addExpectations(work, expected),
+  ]
   const cancels = replaced.length > 0 ? await cancelRuns(work, testNow, replaced) : null
   const cancelled = replaced.map(({ runId }) => runId)
   if (cancels) writing.push(noteEnds(work, testNow, cancelled).then(() => {}))

@@ -12,6 +12,7 @@ import { placement } from './migrations/0009-placement.ts'
 import { schedules } from './migrations/0010-schedules.ts'
 import { plainViews } from './migrations/0011-plain-views.ts'
 import { backfills } from './migrations/0012-backfills.ts'
+import { lapses } from './migrations/0013-lapses.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   schedules,
   plainViews,
   backfills,
+  lapses,
 ]
 
 export interface MigrateOptions {

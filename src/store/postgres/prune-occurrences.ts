@@ -21,9 +21,13 @@ const PRUNE = {
   backfilled AS (DELETE FROM backfill_time WHERE run_id = ANY (ARRAY(SELECT run_id FROM times))),
   done AS MATERIALIZED (
     SELECT id FROM backfill WHERE finished_at < $3::bigint ORDER BY finished_at LIMIT $2::int),
-  backfills AS (DELETE FROM backfill WHERE id = ANY (ARRAY(SELECT id FROM done)))
+  backfills AS (DELETE FROM backfill WHERE id = ANY (ARRAY(SELECT id FROM done))),
+  lapsed AS MATERIALIZED (
+    SELECT run_id FROM lapse WHERE run_id < $1::bigint ORDER BY run_id LIMIT $2::int),
+  lapses AS (DELETE FROM lapse WHERE run_id = ANY (ARRAY(SELECT run_id FROM lapsed)))
   SELECT greatest((SELECT count(*) FROM old), (SELECT count(*) FROM ended),
-                  (SELECT count(*) FROM times), (SELECT count(*) FROM done))::int AS most`,
+                  (SELECT count(*) FROM times), (SELECT count(*) FROM done),
+                  (SELECT count(*) FROM lapsed))::int AS most`,
 }
 
 export async function pruneOccurrences(

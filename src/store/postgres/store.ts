@@ -11,6 +11,7 @@ import { internGates } from './gates.ts'
 import { fire } from './fire.ts'
 import type { Role, ServerFacts } from './greeting.ts'
 import { laneHeads } from './lane-heads.ts'
+import * as lapses from './lapses.ts'
 import * as leases from './leases.ts'
 import * as logs from './logs.ts'
 import { maintain } from './maintain.ts'
@@ -188,6 +189,11 @@ function createStore(db: Database, version: string, connections: readonly Connec
     backfilledTimes: (input) => backfills.backfilledTimes(db, input),
     pastDurations: (input) => scheduleQueries.pastDurations(db, input),
     unusualOccurrences: (input) => scheduleQueries.unusualOccurrences(db, input),
+    nextExpectationAt: () => lapses.nextExpectationAt(db),
+    dueExpectations: (input) => lapses.dueExpectations(db, input),
+    expectationsOf: (runIds) => lapses.expectationsOf(db, runIds),
+    settleExpectations: (seen) => lapses.settleExpectations(db, seen),
+    lapsesOf: (runIds) => lapses.lapsesOf(db, runIds),
     pruneOccurrences: (input) => pruneOccurrences(db, input),
 
     identity: () => blobs.identity(db),

@@ -20,6 +20,7 @@ import { IN_MEMORY } from './connection.ts'
 import { prepareEndings } from './end.ts'
 import type { FatalStoreError } from './failure.ts'
 import { prepareKeys } from './keys.ts'
+import { prepareSettleExpectations } from './lapses.ts'
 import { prepareLeases } from './leases.ts'
 import { prepareNodes } from './nodes.ts'
 import { openDatabase, type OpenOptions } from './open-database.ts'
@@ -107,6 +108,7 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const definitions = prepareDefinitions(db, { catalog, audit, schedules })
   const fire = prepareFire(db, { gates, keys, holding })
   const backfills = prepareBackfills(db, { gates, keys, audit })
+  const settleExpectations = prepareSettleExpectations(db)
   const pruneOccurrences = preparePruneOccurrences(db)
   const putQueue = preparePutQueue(db, audit)
   const tokens = prepareTokens(db, audit)
@@ -189,6 +191,7 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
         () => fire(batch, now(), true),
         () => fire(batch, now(), false),
       ),
+    settleExpectations: (seen) => write(() => settleExpectations(seen, now())),
     pruneOccurrences: (input) => write(() => pruneOccurrences(input)),
     addBackfill: (input) => write(() => backfills.addBackfill(input, now())),
     moveBackfill: (move) => write(() => backfills.moveBackfill(move, now())),

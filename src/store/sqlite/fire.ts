@@ -13,6 +13,7 @@ import type { Gates } from './admit.ts'
 import { prepareBulk } from './bulk.ts'
 import { prepareCancel } from './cancel.ts'
 import type { Keys } from './keys.ts'
+import { prepareAddExpectations } from './lapses.ts'
 import { prepareNoteEnds } from './outbox.ts'
 import { parseRuns } from './schedule-row.ts'
 import { prepareSubmits } from './submit.ts'
@@ -61,6 +62,7 @@ export function prepareFire(
   const bulkMoveOn = prepareBulk(db, 5, moveOn)
   const isOpen = db.prepare<[number]>(IS_OPEN)
   const addOccurrences = prepareBulk(db, OCCURRENCE_WIDTH, addOccurrencesOf)
+  const addExpectations = prepareAddExpectations(db)
   const submits = prepareSubmits(db, gates, keys)
   const cancel = prepareCancel(db, gates, keys)
   const noteEnds = prepareNoteEnds(db)
@@ -118,6 +120,7 @@ export function prepareFire(
     const { cancelled } = fired
     const started = insert(fired.settlements, tick)
     addOccurrences([], fired.occurrences)
+    for (const { expected } of fired.settlements) addExpectations(expected)
     bulkMoveOn([], fired.moves)
     if (cancelled.length > 0) noteEnds(() => cancelled, now)
     gates.admitTouched(tick)

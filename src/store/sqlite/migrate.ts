@@ -12,6 +12,7 @@ import { placement } from './migrations/0009-placement.ts'
 import { schedules } from './migrations/0010-schedules.ts'
 import { plainViews } from './migrations/0011-plain-views.ts'
 import { backfills } from './migrations/0012-backfills.ts'
+import { lapses } from './migrations/0013-lapses.ts'
 
 export interface Migration {
   readonly version: number
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   schedules,
   plainViews,
   backfills,
+  lapses,
 ]
 
 const SET_VERSION = `

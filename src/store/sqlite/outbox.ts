@@ -15,7 +15,7 @@ export const WISHED_END = `
    WHERE run.id = ? AND status >= 4`
 export const NOW_FAILING = `INSERT INTO failing_job (job_id, project_id, since) VALUES (?, ?, ?)`
 export const NOW_FINE = `DELETE FROM failing_job WHERE job_id = ?`
-const ADD_EVENT = `
+export const ADD_EVENT = `
   INSERT INTO outbox (run_id, project_id, job_id, events, failing_since, at)
   VALUES (?, ?, ?, ?, ?, ?)`
 const EVENTS = `

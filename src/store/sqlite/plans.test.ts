@@ -16,6 +16,7 @@ import * as fire from './fire.ts'
 import { openEngine } from './engine.ts'
 import * as keys from './keys.ts'
 import * as laneHeads from './lane-heads.ts'
+import * as lapses from './lapses.ts'
 import * as leases from './leases.ts'
 import * as logs from './logs.ts'
 import * as numberedJobs from './numbered-jobs.ts'
@@ -50,6 +51,7 @@ const MODULES = {
   fire,
   keys,
   laneHeads,
+  lapses,
   leases,
   logs,
   numberedJobs,

@@ -17,6 +17,9 @@ export const OLD_BACKFILLS = `
   SELECT id FROM backfill WHERE finished_at IS NOT NULL AND finished_at < ?
    ORDER BY finished_at LIMIT ?`
 export const DELETE_BACKFILL = `DELETE FROM backfill WHERE id = ?`
+export const OLD_LAPSES = `
+  SELECT run_id AS runId, kind FROM lapse WHERE run_id < ? ORDER BY run_id LIMIT ?`
+export const DELETE_LAPSE = `DELETE FROM lapse WHERE run_id = ? AND kind = ?`
 export const DELETE_SCHEDULE = `DELETE FROM schedule WHERE id = ?`
 
 interface Backfilled {
@@ -38,6 +41,8 @@ export function preparePruneOccurrences(db: Database): PruneOccurrences {
   const deleteTime = db.prepare(DELETE_BACKFILLED)
   const oldBackfills = db.prepare<[number, number], number>(OLD_BACKFILLS).pluck()
   const deleteBackfill = db.prepare(DELETE_BACKFILL)
+  const oldLapses = db.prepare<[number, number], { runId: number; kind: number }>(OLD_LAPSES)
+  const deleteLapse = db.prepare(DELETE_LAPSE)
 
   return ({ before, limit }) => {
     const rows = old.all(before, limit)
@@ -49,6 +54,9 @@ export function preparePruneOccurrences(db: Database): PruneOccurrences {
       deleteTime.run(scheduleId, nominalAt, runId)
     const backfills = oldBackfills.all(msOfId(before), limit)
     for (const id of backfills) deleteBackfill.run(id)
-    return { more: [rows, schedules, times, backfills].some((bite) => bite.length === limit) }
+    const lapses = oldLapses.all(before, limit)
+    for (const { runId, kind } of lapses) deleteLapse.run(runId, kind)
+    const bites = [rows, schedules, times, backfills, lapses]
+    return { more: bites.some((bite) => bite.length === limit) }
   }
 }

@@ -10,6 +10,7 @@ import { prepareDefinitionQueries } from './definitions.ts'
 import { prepareDeliveryQueries } from './deliveries.ts'
 import { prepareOutboxQueries } from './outbox.ts'
 import { prepareWebhookQueries } from './webhooks.ts'
+import { prepareLapseQueries } from './lapses.ts'
 import { prepareLogQueries } from './logs.ts'
 import { prepareNumberedJobs } from './numbered-jobs.ts'
 import { prepareQueueQueries } from './queues.ts'
@@ -77,6 +78,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     ...prepareDeliveryQueries(db),
     ...prepareScheduleQueries(db),
     ...prepareBackfillQueries(db),
+    ...prepareLapseQueries(db),
   }
 }
 

@@ -150,6 +150,7 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
     deleteSchedule: (input) => call('deleteSchedule', input),
     failSchedule: (input) => call('failSchedule', input),
     fire: (batch) => call('fire', batch),
+    settleExpectations: (seen) => call('settleExpectations', seen),
     pruneOccurrences: (input) => call('pruneOccurrences', input),
     addBackfill: (input) => call('addBackfill', input),
     moveBackfill: (move) => call('moveBackfill', move),

@@ -77,6 +77,10 @@ export const QUERIES = [
   'listBackfills',
   'openBackfills',
   'backfilledTimes',
+  'nextExpectationAt',
+  'dueExpectations',
+  'expectationsOf',
+  'lapsesOf',
 ] as const satisfies readonly VerbName[]
 
 export type QueryName = (typeof QUERIES)[number]

@@ -54,6 +54,15 @@ const executed: Meanings = {
     'a file whose path is in the variable `<name>_FILE`. They are masked in what it prints.',
 }
 
+const expected: Meanings = {
+  deadline:
+    'So long after its time a run should have ended (`30m`), or by which time on the clocks of its zone ' +
+    '(`05:30`); later, its occurrence is `overdue`, with a lapse that is `unfinished`.',
+  expect:
+    'So long after its time a run should have started (`start`), so long it may take (`duration`; `2x` is ' +
+    'twice what it usually takes), and that a success prints something or gives a result (`output`).',
+}
+
 const schedule: Meanings = {
   cron:
     'When, as cron: five fields, or six with seconds first; names, `L`, `W`, `#`, `H`, `@daily`, ' +
@@ -78,15 +87,15 @@ const schedule: Meanings = {
     'two; `latest` of the last 24 h if absent.',
   input: 'Handed to its runs: any JSON of at most 64 KiB.',
   priority: 'Of its runs, if it is not that of the job.',
-  deadline: 'So long after its time a run should have ended; later, its occurrence is `overdue`.',
-  expect: 'How long a run should take at most (`duration`); longer, its occurrence is `slow`.',
+  ...expected,
 }
 
 const webhook: Meanings = {
   url: 'Where to send messages to.',
   events:
     'What to tell: that a run failed for good, that a job succeeded again after a failure, that a ' +
-    'run succeeded, that one was cancelled.',
+    'run succeeded, that one was cancelled; or that what a schedule expects of a run did not come ' +
+    'true: that it started late, is slow, has not ended by its deadline, or succeeded without a word.',
   jobs: 'Only of these jobs; of all if absent.',
   enabled: 'Nothing is sent while it is false.',
   secret: 'What to sign messages with; a new one is made if absent.',
@@ -117,6 +126,8 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     description: 'What it does, for people.',
     owner: 'Whom to ask about it.',
     schedule: 'When it runs by itself.',
+    deadline: 'For all of its schedules that do not say their own.',
+    expect: 'For all of its schedules, field by field where they do not say their own.',
     ...shared,
     ...executed,
   },

@@ -1,4 +1,5 @@
 import { REASONS } from '../../../core/firing/occurrence.ts'
+import { LAPSES } from '../../../core/lapses/lapse.ts'
 import {
   CLOCK_EFFECTS,
   SCHEDULE_STATES,
@@ -7,6 +8,7 @@ import {
   type WireAway,
   type WireAwaySchedule,
   type WireClockChange,
+  type WireLapse,
   type WireNext,
   type WireOccurrence,
   type WirePlannedTime,
@@ -88,6 +90,18 @@ export const SCHEDULE_SHAPES = {
     finished_at: orNull(time('When it ended.')),
     slow: orNull({ type: 'boolean', description: 'Its run took longer than `expect` says.' }),
     overdue: orNull({ type: 'boolean', description: 'Its run had not ended by the `deadline`.' }),
+    lapses: list(
+      record<WireLapse>('Something that did not come true.', {
+        kind: word(
+          LAPSES,
+          '`late`: it had not started in time. `slow`: it ran for longer than it should. ' +
+            '`unfinished`: it had not ended by the deadline. `empty`: it succeeded, but printed nothing and gave no result.',
+        ),
+        due_at: time('When it should have started, or ended; of an empty one, when it did.'),
+        noticed_at: time('When that was seen.'),
+      }),
+      'What did not come true of what is expected of its run.',
+    ),
   }),
   OccurrencePage: page('Occurrence'),
   NextTime: record<WireNext>('A time at which something fires.', {

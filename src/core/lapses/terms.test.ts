@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PunctualError } from '../errors.ts'
+import {
+  type ExpectationsDefinition,
+  readExpectations,
+  withExpectationsOf,
+  writeExpectations,
+} from './expectations.ts'
+import { nextOnClock, termsOf } from './terms.ts'
+
+const clocks: [why: string, clock: string, zone: string, after: string, at: string][] = [
+  ['later that day', '05:30', 'UTC', '2026-03-04T02:00:00Z', '2026-03-04T05:30:00Z'],
+  ['the next day', '05:30', 'UTC', '2026-03-04T06:00:00Z', '2026-03-05T05:30:00Z'],
+  ['at that very time it is the next', '05:30', 'UTC', '2026-03-04T05:30:00Z', '2026-03-05T05:30Z'],
+  ['on its own clocks', '05:30', 'Asia/Tokyo', '2026-03-04T00:00:00Z', '2026-03-04T20:30:00Z'],
+  ['to the second', '23:59:59', 'UTC', '2026-03-04T06:00:00Z', '2026-03-04T23:59:59Z'],
+  [
+    'on the night clocks jump ahead, fewer hours',
+    ...(['05:30', 'Europe/Athens', '2026-03-29T00:00:00Z', '2026-03-29T02:30:00Z'] as const),
+  ],
+  [
+    'a time clocks jump over is when they have jumped',
+    ...(['03:30', 'Europe/Athens', '2026-03-29T00:00:00Z', '2026-03-29T01:00:00Z'] as const),
+  ],
+  [
+    'a time that comes twice is the first of them',
+    ...(['03:30', 'Europe/Athens', '2026-10-24T23:30:00Z', '2026-10-25T00:30:00Z'] as const),
+  ],
+  [
+    'between the two it is the second',
+    ...(['03:30', 'Europe/Athens', '2026-10-25T00:45:00Z', '2026-10-25T01:30:00Z'] as const),
+  ],
+]
+for (const [why, clock, zone, after, at] of clocks) {
+  test(`${clock} in ${zone}: ${why}`, () => {
+    assert.equal(nextOnClock(clock, zone, Date.parse(after)), Date.parse(at))
+  })
+}
+
+const TIME = { scheduleId: 7, nominalAt: 1_000, fireAt: 1_200, zone: 'UTC' }
+
+test('a run is expected by its time, and to start by when it fires', () => {
+  const said = readExpectations(
+    { deadline: '30m', expect: { start: '30s', duration: '2x', output: true } },
+    '',
+  )
+  assert.deepEqual(termsOf(said, TIME), {
+    ...{ startBy: 31_200, endBy: 1_801_000, output: true },
+    usually: { scheduleId: 7, times: 2 },
+  })
+  assert.deepEqual(termsOf({ deadlineClock: '00:30' }, TIME), { endBy: 1_800_000 })
+  assert.equal(termsOf({}, TIME), null)
+})
+
+const definitions: ExpectationsDefinition[] = [
+  {},
+  { deadline: '1h30m' },
+  { deadline: '05:30' },
+  { deadline: '23:59:59', expect: { duration: '20m' } },
+  { expect: { start: '30s' } },
+  { expect: { start: '1m', duration: '1.5x', output: true } },
+]
+for (const definition of definitions) {
+  test(`what is shown of ${JSON.stringify(definition)} reads as the same`, () => {
+    assert.deepEqual(writeExpectations(readExpectations(definition, '')), definition)
+  })
+}
+
+const wrong: [ExpectationsDefinition, field: string][] = [
+  [{ deadline: '0s' }, 'deadline'],
+  [{ deadline: '25:00' }, 'deadline'],
+  [{ deadline: '5:30' }, 'deadline'],
+  [{ deadline: '05:60' }, 'deadline'],
+  [{ deadline: '05:30 pm' }, 'deadline'],
+  [{ deadline: 'soon' }, 'deadline'],
+  [{ expect: {} }, 'expect'],
+  [{ expect: { start: '0s' } }, 'expect.start'],
+  [{ expect: { start: '05:30' } }, 'expect.start'],
+  [{ expect: { duration: '1x' } }, 'expect.duration'],
+  [{ expect: { duration: '0.5x' } }, 'expect.duration'],
+  [{ expect: { duration: '101x' } }, 'expect.duration'],
+  [{ expect: { duration: '-2x' } }, 'expect.duration'],
+  [{ expect: { duration: 'x' } }, 'expect.duration'],
+  [{ expect: { duration: '2' } }, 'expect.duration'],
+]
+for (const [definition, field] of wrong) {
+  test(`${JSON.stringify(definition)} is refused`, () => {
+    assert.throws(
+      () => readExpectations(definition, 'schedule.'),
+      (error) => error instanceof PunctualError && error.field === `schedule.${field}`,
+    )
+  })
+}
+
+test('what a schedule says wins over its job, one by one', () => {
+  const job = readExpectations({ deadline: '05:30', expect: { duration: '2x', start: '1m' } }, '')
+  const own = readExpectations({ deadline: '1h', expect: { output: true } }, '')
+  assert.deepEqual(writeExpectations(withExpectationsOf(job, own)), {
+    ...{ deadline: '1h', expect: { start: '1m', duration: '2x', output: true } },
+  })
+  assert.deepEqual(writeExpectations(withExpectationsOf(own, job)), {
+    ...{ deadline: '05:30', expect: { start: '1m', duration: '2x', output: true } },
+  })
+})
