@@ -125,8 +125,6 @@ export function expressionsOf({ condition, each, does }: Step): readonly Express
 
 function readTriggers(inputs: readonly TriggerInput[]): Trigger[] {
   return inputs.map(({ after, on = 'succeeded', webhook }) =>
-    after === undefined
-      ? { kind: 'webhook', name: webhook }
-      : { kind: 'after', job: after, on },
+    after === undefined ? { kind: 'webhook', name: webhook } : { kind: 'after', job: after, on },
   )
 }
