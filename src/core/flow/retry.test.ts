@@ -107,6 +107,14 @@ const TABLE: readonly Case[] = [
     first: 'start a',
   },
   {
+    why: 'from a step on, what a stop had cut short goes on as well',
+    steps: ['a', 'b', 'c: b', 'd'],
+    was: 'a ok; b cancelled; c skipped cancelled; d failed',
+    wish: { from: 'a' },
+    kept: 'd',
+    first: 'start a, start b',
+  },
+  {
     why: 'from a fan-out on, all its items',
     steps: ['a', 'b: a'],
     was: 'a ok; b succeeded of 2; b.0 ok; b.1 ok',

@@ -3,7 +3,7 @@ import type { Graph } from './graph.ts'
 
 /** What somebody wants to have done again of a flow that is over. */
 export interface RetryWish {
-  /** What failed, was cancelled, or was kept from starting because the flow was stopped. */
+  /** What failed. What was cancelled, or kept from starting by the end of the flow, goes again anyway. */
   readonly failed?: boolean | undefined
   /** These steps, whatever became of them. */
   readonly from?: readonly number[] | undefined
@@ -69,7 +69,9 @@ function findFates(
       graph.needs.of(step).some((need) => fates[need] !== KEPT)
     if (skipped.has(step)) fates[step] = SKIPPED
     else if (isMoved || wanted.has(step)) fates[step] = AGAIN
-    else if (failed && isUnfinished(fact)) fates[step] = canTakeUp(fact) ? TAKEN_UP : AGAIN
+    else if (isCutShort(fact) || (failed && fact?.state === 'failed')) {
+      fates[step] = canTakeUp(fact) ? TAKEN_UP : AGAIN
+    }
     if (fates[step] !== KEPT && !graph.isFinally(step)) isAnyMoved = true
   }
   return fates
@@ -79,9 +81,11 @@ function isDone({ state, reason }: StepFact): boolean {
   return isSettled(state) && outcomeOf(state, reason) === 'ok'
 }
 
-/** Skipped because of its rule is not unfinished: it would be skipped again, unless something it needs moves. */
-function isUnfinished(fact: StepFact | undefined): boolean {
-  return fact === undefined || !(isDone(fact) || fact.reason === 'needs')
+/** Nobody wants to have it stay like that: it was never decided by what the flow itself says. */
+function isCutShort(fact: StepFact | undefined): boolean {
+  if (fact === undefined || !isSettled(fact.state)) return true
+  const { state, reason } = fact
+  return state === 'cancelled' || reason === 'cancelled' || reason === 'timeout'
 }
 
 function canTakeUp(fact: StepFact | undefined): boolean {
