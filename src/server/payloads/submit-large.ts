@@ -20,7 +20,7 @@ export async function submitLarge(
   }: { payloads: Payloads; ticker: Pick<Ticker, 'submit'>; node: () => number },
 ): Promise<(Submitted | PunctualError)[]> {
   const life = node()
-  const kept = await mapSome(drafts, (run) => keepInput(run, payloads))
+  const kept = await keepInputs(drafts, payloads)
   if (node() !== life) {
     // Ids of an earlier life mean nothing to this one, and the blobs are named after them.
     const lost = new PunctualError('store_unavailable', 'the node lost its place meanwhile')
@@ -34,9 +34,20 @@ export async function submitLarge(
   )
 }
 
-interface KeptRun {
+export interface KeptRun {
   readonly run: NewRun
+  /** To be called once the row of the run is committed. */
   readonly settle?: KeptPayload['settle']
+}
+
+/** Inputs that are too large for a row become blobs; what cannot be kept, or was no run before, is an error. */
+export async function keepInputs(
+  runs: readonly (NewRun | PunctualError)[],
+  payloads: Payloads,
+): Promise<(KeptRun | PunctualError)[]> {
+  return mapSome(runs, async (run) =>
+    run instanceof PunctualError ? run : keepInput(run, payloads),
+  )
 }
 
 async function keepInput(run: NewRun, payloads: Payloads): Promise<KeptRun | PunctualError> {

@@ -9,6 +9,7 @@ import type { RuleSource } from '../../core/schedule/index.ts'
 import type { NewRun, ScheduleRecord, SettledTime } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Definitions } from '../definitions.ts'
+import { createDraftEach } from '../draft-each.ts'
 import { expectedOf } from '../lapses/expected.ts'
 import type { Draft } from '../submissions.ts'
 
@@ -29,24 +30,8 @@ export function createDraftTimes(deps: {
   readonly catalog: Pick<Catalog, 'gates' | 'knownGates' | 'jobName' | 'projectName' | 'learnNames'>
   readonly definitions: Pick<Definitions, 'known' | 'find'>
 }): DraftTimes {
-  const { draft, catalog, definitions } = deps
-
-  /** All at once; where one of them cannot be made, one by one, to see which. */
-  const draftAll = async (
-    submissions: readonly Submission[],
-    project: string,
-    actor: number | null,
-  ): Promise<(NewRun | PunctualError)[]> => {
-    try {
-      return await draft(submissions, project, actor)
-    } catch (error) {
-      if (!(error instanceof PunctualError) || error.status >= 500) throw error
-      if (submissions.length === 1) return [error]
-      const each: (NewRun | PunctualError)[] = []
-      for (const one of submissions) each.push(...(await draftAll([one], project, actor)))
-      return each
-    }
-  }
+  const { catalog, definitions } = deps
+  const draftEach = createDraftEach(deps.draft)
 
   const gateNameOf = ({ id, jobId, name }: ScheduleRecord) =>
     `${catalog.jobName(jobId)}/${name} ${publicId('sch', id)}`
@@ -76,7 +61,7 @@ export function createDraftTimes(deps: {
     for (const group of Map.groupBy(asked, ({ of }) => groupOf(of.schedule)).values()) {
       const { projectId, updatedBy } = (group[0] as { of: ToDraft }).of.schedule
       const submissions = group.map(({ of }) => submissionOf(of, catalog))
-      const made = await draftAll(submissions, catalog.projectName(projectId), updatedBy)
+      const made = await draftEach(submissions, catalog.projectName(projectId), updatedBy)
       for (const [index, { time }] of group.entries()) {
         runs.set(time, made[index] as NewRun | PunctualError)
       }

@@ -1,0 +1,116 @@
+import { evaluate, isTrue, type Scope } from '../../core/expression/evaluate.ts'
+import type { Json } from '../../core/expression/expression.ts'
+import { fill } from '../../core/expression/fill-template.ts'
+import { asText } from '../../core/expression/functions.ts'
+import { PunctualError } from '../../core/errors.ts'
+import { type StepReason, WHOLE } from '../../core/flow/facts.ts'
+import { publicId } from '../../core/ids.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { Submission } from '../../core/protocol.ts'
+import { resolveWork } from '../../core/workflow/resolve-work.ts'
+import type { Approval, Step } from '../../core/workflow/workflow.ts'
+import type { StepKey, StepMark } from '../../store/port.ts'
+import { type HeldFlow, PLAIN } from './held-flow.ts'
+
+/** What a step that may start becomes: a run, or something to be written down about it. */
+export type Beginning = StepMark | { readonly submission: Submission }
+
+/** Evaluates what people wrote for it. What has no value makes the step fail, and nothing else. */
+export function beginStep(
+  held: HeldFlow,
+  key: StepKey,
+  outputs: ReadonlyMap<number, Json>,
+  now: number,
+): Beginning {
+  try {
+    return begin(held, key, outputs, now)
+  } catch (error) {
+    if (!(error instanceof PunctualError)) throw error
+    return cannotBegin(key, 'expression', error)
+  }
+}
+
+export function cannotBegin(
+  { step, item }: StepKey,
+  reason: StepReason,
+  { message }: PunctualError,
+): StepMark {
+  return { ...PLAIN, step, item, state: 'failed', reason, message }
+}
+
+function begin(
+  held: HeldFlow,
+  { step, item }: StepKey,
+  outputs: ReadonlyMap<number, Json>,
+  now: number,
+): Beginning {
+  const written = held.compiled.workflow.steps[step] as Step
+  const { condition, each, does } = written
+  const scope = scopeOf(held, outputs)
+  if (item !== WHOLE) {
+    // Whoever goes on with a flow finds the same list in the same outputs.
+    const list = held.lists.get(step) ?? listOf(written, scope)
+    held.lists.set(step, list)
+    return runOf(held, written, { ...scope, item: list[item] ?? null, index: item })
+  }
+  const mark = { ...PLAIN, step, item }
+  if (condition && !isTrue(evaluate(condition, scope), condition.field)) {
+    return { ...mark, state: 'skipped', reason: 'condition' }
+  }
+  if (each) {
+    const list = listOf(written, scope)
+    held.lists.set(step, list)
+    return { ...mark, state: 'running', count: list.length }
+  }
+  if (does.kind === 'approve') return { ...mark, ...waitFor(does.approval, scope, now) }
+  return runOf(held, written, scope)
+}
+
+function runOf({ job, record }: HeldFlow, { name, does }: Step, scope: Scope): Beginning {
+  if (does.kind === 'approve') throw new TypeError('an approval has no run')
+  const submission = resolveWork(
+    does.work,
+    scope,
+    does.kind === 'job' ? does.job : `${job}/${name}`,
+  )
+  const priority = submission.priority ?? -record.rank
+  return { submission: priority === 0 ? submission : { ...submission, priority } }
+}
+
+function scopeOf(
+  { compiled, record, job, project, input, scheduledAt, runs }: HeldFlow,
+  outputs: ReadonlyMap<number, Json>,
+): Scope {
+  return {
+    input,
+    run: { id: publicId('run', record.runId), job, project, wave: record.wave, scheduledAt },
+    step(name) {
+      const index = compiled.indexOf.get(name) as number
+      return { state: runs.stateOf(index) ?? 'waiting', output: outputs.get(index) ?? null }
+    },
+  }
+}
+
+function listOf({ name, each }: Step, scope: Scope): readonly Json[] {
+  const field = `steps.${name}.each`
+  const value = each && fill(each, scope)
+  if (!Array.isArray(value)) throw notAList(field, 'it should be a list, and is none')
+  if (value.length <= LIMITS.steps) return value as readonly Json[]
+  throw notAList(field, `it has ${value.length} items; at most ${LIMITS.steps} are allowed`)
+}
+
+function notAList(field: string, what: string): PunctualError {
+  return new PunctualError('invalid_field', `${field}: ${what}`, { field })
+}
+
+function waitFor(
+  { message, timeoutMs }: Approval,
+  scope: Scope,
+  now: number,
+): Pick<StepMark, 'state' | 'message' | 'dueAt'> {
+  return {
+    state: 'waiting',
+    message: message && asText(fill(message, scope)),
+    dueAt: timeoutMs === null ? null : now + timeoutMs,
+  }
+}

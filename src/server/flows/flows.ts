@@ -1,0 +1,270 @@
+import { FLOW_EXECUTOR } from '../../core/flow/work.ts'
+import type { FlowAdvance, FlowStore, News } from '../../store/port.ts'
+import { StoreError } from '../../store/port.ts'
+import type { Outcome } from '../loops/run-loop.ts'
+import type { LaneBoard } from '../tick/lane-board.ts'
+import type { HeldFlow } from './held-flow.ts'
+import { type LoadDeps, loadFlows, type Unreadable } from './load-flow.ts'
+import { type MadeMove, makeMove, type MoveDeps } from './make-move.ts'
+import { createRequests, type Request } from './requests.ts'
+import { createShelf } from './shelf.ts'
+import { createStopping, type Telling } from './tell-to-stop.ts'
+
+/** Flows that begin, are read, or go on at once. */
+const AT_ONCE = 50
+/** Steps that one transaction writes about: others wait for it no longer than for a large tick. */
+const STEPS_AT_ONCE = 1_000
+/** News this old that nobody has answered are everybody's affair. */
+const SWEEP_MS = 1_000
+const RESTLESS = 200
+/** Of a flow that somebody else may hold: long enough for them to be quicker, if they hear. */
+const OTHERS_MS = 40
+/** How long one that the store refuses, nobody knows why, is left alone. */
+const REFUSED_MS = 60_000
+
+export interface FlowDeps extends LoadDeps, MoveDeps, Telling {
+  readonly store: LoadDeps['store'] &
+    Pick<FlowStore, 'beginFlows' | 'advanceFlows' | 'restlessFlows' | 'findFlows' | 'resultsOf'>
+  readonly board: Pick<LaneBoard, 'lanes' | 'get'>
+  node(): number
+  /** Whether this node is in touch with the store: only then are ids and clock its own. */
+  mayMove(): boolean
+  /** Lanes have work. */
+  onReady(lanes: readonly number[]): void
+  onTimer(dueAt: number): void
+  /** Runs that are there now, or have changed. */
+  onRuns(runIds: readonly number[]): void
+  /** What the ends of flows mean to others. */
+  onNews(news: readonly News[]): void
+}
+
+export interface Flows {
+  /** Begins what is ready and goes on with what has news, as much as goes into one transaction. */
+  step(): Promise<Outcome>
+  /** What was brought to an end here. Says whether there is something to do now. */
+  hear(news: readonly News[]): boolean
+  /** Lanes got ready runs. Says whether there is something to begin. */
+  ready(lanes: Iterable<number>): boolean
+  /** What somebody decided about a step of a flow. Resolves when it is written down. */
+  ask(runId: number, request: Request): Promise<void>
+  /** This node was away: what it remembers is worth nothing. */
+  forget(): void
+}
+
+/**
+ * Goes on with flows, whoever began them. Where one stands is in the store, and going on is a compare
+ * and set: of nodes that try at the same time one succeeds, and the others read again. What is kept in
+ * memory only saves the reading.
+ */
+export function createFlows(deps: FlowDeps): Flows {
+  const { store, board, storeNow, onError } = deps
+  const shelf = createShelf()
+  const requests = createRequests()
+  const stopping = createStopping(deps)
+  const toRead = new Set<number>()
+  const toBegin = new Set<number>()
+  /** Until when those that the store refused are left alone. */
+  const refused = new Map<number, number>()
+  let sweepAt = 0
+  let sweepAgeMs = SWEEP_MS
+
+  const reread = (runId: number) => {
+    shelf.drop(runId)
+    toRead.add(runId)
+  }
+
+  const isFlowLane = (laneId: number) => board.get(laneId)?.lane.executor === FLOW_EXECUTOR
+
+  const take = async (found: readonly (HeldFlow | Unreadable)[]): Promise<void> => {
+    const unreadable = found.filter((flow) => 'problem' in flow)
+    for (const flow of found) if (!('problem' in flow)) shelf.put(flow)
+    if (unreadable.length > 0) await send(unreadable.map((flow) => ({ flow, made: failed(flow) })))
+  }
+
+  const begin = async (): Promise<void> => {
+    const lanes = [...toBegin].filter((laneId) => !board.get(laneId)?.isResting)
+    toBegin.clear()
+    if (lanes.length === 0) return
+    const begun = await store.beginFlows({ node: deps.node(), lanes, limit: AT_ONCE })
+    // Perhaps there are others; it is asked again before anything else that is new.
+    if (begun.length === AT_ONCE) for (const laneId of lanes) toBegin.add(laneId)
+    deps.onRuns(begun.map(({ runId }) => runId))
+    await take(await readable(begun, true))
+  }
+
+  const read = async (): Promise<void> => {
+    const runIds = [...toRead].slice(0, AT_ONCE)
+    if (runIds.length === 0) return
+    for (const runId of runIds) toRead.delete(runId)
+    const records = await store.findFlows({ runIds })
+    const open = records.filter(({ endedAt }) => endedAt === null)
+    const gone = new Set(runIds)
+    for (const { runId } of open) gone.delete(runId)
+    for (const runId of gone) requests.refuse(runId)
+    await take(await readable(open, false))
+  }
+
+  /** One that cannot be read now is found again by the next sweep. */
+  const readable = async (records: Parameters<typeof loadFlows>[0], isNew: boolean) => {
+    try {
+      return await loadFlows(records, isNew, deps)
+    } catch (error) {
+      onError(error)
+      return []
+    }
+  }
+
+  const sweep = async (): Promise<void> => {
+    const now = storeNow()
+    if (now < sweepAt) return
+    sweepAt = now + SWEEP_MS
+    for (const lane of board.lanes()) if (isFlowLane(lane.id)) toBegin.add(lane.id)
+    const places = await store.restlessFlows({ limit: RESTLESS, olderThanMs: sweepAgeMs })
+    sweepAgeMs = SWEEP_MS
+    for (const { runId, revision } of places) {
+      if ((refused.get(runId) ?? 0) > now) continue
+      refused.delete(runId)
+      const flow = shelf.get(runId)
+      const isAsWeKnow = flow?.revision === revision
+      // Its time has come, or it is about to be moved anyway; else there is something we have not heard.
+      if (isAsWeKnow && flow.lookAt !== null && flow.lookAt <= now) shelf.stir(runId)
+      else if (!isAsWeKnow || !shelf.isRestive(runId)) reread(runId)
+    }
+  }
+
+  const move = async (): Promise<void> => {
+    const flows = shelf.takeRestive(AT_ONCE)
+    if (flows.length === 0) return
+    const limit = Math.max(1, Math.floor(STEPS_AT_ONCE / flows.length))
+    const moves = await Promise.all(
+      flows.map(async (flow): Promise<Sent[]> => {
+        try {
+          const asked = requests.next(flow)
+          return [{ flow, made: await makeMove(flow, asked, limit, deps) }]
+        } catch (error) {
+          // What it knows is half of something. The sweep comes back to it.
+          shelf.drop(flow.record.runId)
+          onError(error)
+          return []
+        }
+      }),
+    )
+    await send(moves.flat())
+    for (const flow of flows) stopping.note(flow)
+  }
+
+  /** One that the store refuses must not keep the others from going on. */
+  const send = async (sent: readonly Sent[]): Promise<void> => {
+    if (sent.length === 0) return
+    try {
+      const moves = sent.map(({ made }) => made.move)
+      apply(sent, await store.advanceFlows({ node: deps.node(), moves }))
+      await Promise.all(sent.map(({ made }) => made.settle()))
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.outcome !== 'refused') {
+        // Whether it happened or not, the store knows.
+        for (const { made } of sent) reread(made.move.runId)
+        throw error
+      }
+      if (sent.length > 1) {
+        const half = Math.ceil(sent.length / 2)
+        await send(sent.slice(0, half))
+        return send(sent.slice(half))
+      }
+      const [{ made }] = sent as [Sent]
+      shelf.drop(made.move.runId)
+      refused.set(made.move.runId, storeNow() + REFUSED_MS)
+      onError(error)
+    }
+  }
+
+  const apply = (sent: readonly Sent[], { verdicts, lanes, nextDueAt, news }: FlowAdvance) => {
+    const changed: number[] = []
+    for (const [index, { flow, made }] of sent.entries()) {
+      const { runId, starts, end } = made.move
+      if (verdicts[index] === 'behind') {
+        reread(runId)
+        continue
+      }
+      for (const { run } of starts) changed.push(run.id)
+      if (end) changed.push(runId)
+      if (!('problem' in flow)) advanced(flow, made)
+    }
+    if (lanes.length > 0) deps.onReady(lanes)
+    if (nextDueAt !== null) deps.onTimer(nextDueAt)
+    if (changed.length > 0) deps.onRuns(changed)
+    if (news.length > 0) deps.onNews(news)
+  }
+
+  const advanced = (flow: HeldFlow, { move: { runId, end }, isMore }: MadeMove) => {
+    requests.answer(runId)
+    flow.revision += 1
+    if (shelf.get(runId) !== flow) return
+    if (end) shelf.drop(runId)
+    else if (isMore || flow.inbox.length > 0 || requests.has(runId)) shelf.stir(runId)
+  }
+
+  const hear = (news: readonly News[]): boolean => {
+    let isHeard = false
+    for (const one of news) {
+      if (one.kind === 'need') continue
+      isHeard = true
+      const flow = shelf.get(one.flowId)
+      if (one.kind === 'cancel') reread(one.flowId)
+      else if (flow) {
+        flow.inbox.push(one)
+        shelf.stir(one.flowId)
+      } else {
+        sweepAgeMs = OTHERS_MS
+        sweepAt = Math.min(sweepAt, storeNow() + OTHERS_MS)
+      }
+    }
+    return isHeard
+  }
+
+  return {
+    async step() {
+      if (!deps.mayMove()) return { more: false, idleMs: SWEEP_MS }
+      await sweep()
+      await begin()
+      await read()
+      await move()
+      await stopping.tellSome()
+      const isBusy = shelf.hasRestive || toRead.size > 0 || toBegin.size > 0
+      const more = isBusy || !stopping.isEmpty
+      return { more, idleMs: Math.max(1, sweepAt - storeNow()) }
+    },
+    hear,
+    ready(lanes) {
+      let isAny = false
+      for (const laneId of lanes) {
+        if (!isFlowLane(laneId)) continue
+        toBegin.add(laneId)
+        isAny = true
+      }
+      return isAny
+    },
+    ask(runId, request) {
+      if (shelf.get(runId)) shelf.stir(runId)
+      else toRead.add(runId)
+      return requests.add(runId, request)
+    },
+    forget() {
+      shelf.clear()
+      toRead.clear()
+      sweepAt = 0
+    },
+  }
+}
+
+interface Sent {
+  readonly flow: HeldFlow | Unreadable
+  readonly made: MadeMove
+}
+
+function failed({ record, problem: message }: Unreadable): MadeMove {
+  const { runId, revision } = record
+  const nothing = { heard: [], starts: [], marks: [], lookAt: null }
+  const end = { state: 'failed', cause: 'start_error', message, result: null } as const
+  return { move: { runId, revision, ...nothing, end }, isMore: false, settle: async () => {} }
+}

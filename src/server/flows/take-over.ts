@@ -1,0 +1,63 @@
+import { planRetry, type RetryWish } from '../../core/flow/retry.ts'
+import { type StepReason, WHOLE } from '../../core/flow/facts.ts'
+import type { FlowWork, RetryNames } from '../../core/flow/work.ts'
+import type { FlowRecord, FlowStore, StepKey, StepMark, StepRecord } from '../../store/port.ts'
+import { PLAIN } from './held-flow.ts'
+import { readSteps } from './read-steps.ts'
+import type { Compiled } from './workflow-book.ts'
+
+/**
+ * What a flow that repeats another takes over from it and has not written down as its own yet. The
+ * other one is over and does not change, so whoever asks, and however far somebody came before, gets
+ * the rest of the same.
+ */
+export async function findTakenOver(
+  { retryOf, work }: FlowRecord,
+  own: readonly StepKey[],
+  { graph, indexOf }: Compiled,
+  store: Pick<FlowStore, 'flowSteps'>,
+): Promise<StepMark[]> {
+  const { retry } = (work === null ? {} : JSON.parse(work)) as Partial<FlowWork>
+  if (retryOf === null || !retry) return []
+  const wish = wishOf(retry, indexOf)
+  const old = await readSteps(store, retryOf)
+  const facts = old.map((step) => ({ ...step, reason: step.reason as StepReason | null }))
+  const known = new Set(own.map(placeOf))
+  const kept = planRetry(graph, facts, wish).kept.map(asMark)
+  const skipped = (wish.skip ?? []).map((step): StepMark => ({
+    ...PLAIN,
+    step,
+    item: WHOLE,
+    state: 'skipped',
+    reason: 'operator',
+  }))
+  return [...kept, ...skipped]
+    .filter((mark) => !known.has(placeOf(mark)))
+    .toSorted((a, b) => a.step - b.step || a.item - b.item)
+}
+
+function wishOf(
+  { failed, from = [], skip = [] }: RetryNames,
+  indexOf: Compiled['indexOf'],
+): RetryWish {
+  const places = (names: readonly string[]) =>
+    names.map((name) => indexOf.get(name)).filter((step) => step !== undefined)
+  return { failed, from: places(from), skip: places(skip) }
+}
+
+function asMark({
+  step,
+  item,
+  state,
+  runId,
+  reason,
+  message,
+  count,
+  detail,
+}: StepRecord): StepMark {
+  return { step, item, state, runId, reason, message, count, detail, dueAt: null }
+}
+
+function placeOf({ step, item }: StepKey): string {
+  return `${step}.${item}`
+}
