@@ -16,8 +16,14 @@ function isPlainOtherwise(run: NewRun): boolean {
     run.tags === null &&
     run.dedupeKey === null &&
     run.idempotency === null &&
-    run.retryOf === null
+    run.retryOf === null &&
+    !startsAfter(run)
   )
+}
+
+/** Whether it waits for other runs before anything else. */
+export function startsAfter({ after }: NewRun): boolean {
+  return after !== undefined && after.length > 0
 }
 
 /** A worker's report of success. Whether its run holds a gate or a key, only the store knows. */

@@ -2,6 +2,7 @@ import type { AuditStore } from './port/audit.ts'
 import type { BackfillStore } from './port/backfills.ts'
 import type { BlobRows } from './port/blobs.ts'
 import type { CatalogStore } from './port/catalog.ts'
+import type { FlowStore } from './port/flows.ts'
 import type { JobStore } from './port/jobs.ts'
 import type { LapseStore } from './port/lapses.ts'
 import type { LogStore } from './port/logs.ts'
@@ -59,6 +60,7 @@ export interface Store
     ScheduleStore,
     BackfillStore,
     LapseStore,
+    FlowStore,
     BlobRows,
     WebhookStore,
     OutboxStore,

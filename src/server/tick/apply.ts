@@ -1,4 +1,5 @@
 import { PunctualError } from '../../core/errors.ts'
+import { publicId } from '../../core/ids.ts'
 import type { EndCommand, LanePlace, Lease, TickResult } from '../../store/port.ts'
 import type { Session } from '../sessions/session.ts'
 import { isBefore, type LaneBoard } from './lane-board.ts'
@@ -107,7 +108,8 @@ function applySubmits(
     }
     switch (verdict.kind) {
       case 'gated':
-        context.jams.met(run.gates, context.mono)
+        // Who waits for other runs has not come to its gates yet.
+        if (run.after === undefined) context.jams.met(run.gates, context.mono)
         answer(entry, { id: run.id, created: true })
         break
       case 'inserted':
@@ -126,6 +128,16 @@ function applySubmits(
             {
               field: 'idempotency_key',
             },
+          ),
+        )
+        break
+      case 'unknown':
+        answer(
+          entry,
+          new PunctualError(
+            'run_not_found',
+            `there is no ${publicId('run', verdict.id)} to start after`,
+            { field: 'after' },
           ),
         )
         break

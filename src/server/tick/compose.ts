@@ -104,8 +104,9 @@ function countArriving(submits: readonly SubmitEntry[], context: Composing): Set
   return arriving
 }
 
-function mayGoAtOnce({ dueAt, gates }: NewRun, { jams, mono }: Composing): boolean {
-  return dueAt === null && (gates.length === 0 || jams.isFree(gates, mono))
+function mayGoAtOnce({ dueAt, gates, after }: NewRun, { jams, mono }: Composing): boolean {
+  const isDue = dueAt === null && after === undefined
+  return isDue && (gates.length === 0 || jams.isFree(gates, mono))
 }
 
 /** Only crowds that could be given something are looked at: most workers wait while nothing does. */

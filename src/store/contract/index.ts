@@ -1,5 +1,6 @@
 import { describe } from 'node:test'
 import { administrationContract, definitionsContract } from './administration.ts'
+import { afterContract } from './after.ts'
 import { backfillsContract } from './backfills.ts'
 import { blobsContract } from './blobs.ts'
 import { cancelContract } from './cancel.ts'
@@ -11,6 +12,9 @@ import { endContract } from './end.ts'
 import type { OpenStore } from './world.ts'
 import { firingContract } from './firing.ts'
 import { firingHandOverContract } from './firing-hand-over.ts'
+import { flowNewsContract } from './flow-news.ts'
+import { flowsContract } from './flows.ts'
+import { flowsSideBySideContract } from './flows-side-by-side.ts'
 import { gatesContract } from './gates.ts'
 import { gatesCrowdContract } from './gates-crowd.ts'
 import { gatesPropertyContract } from './gates-property.ts'
@@ -69,6 +73,10 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['backfills', backfillsContract],
   ['what is expected of runs', lapsesContract],
   ['how long schedules took', pastDurationsContract],
+  ['flows', flowsContract],
+  ['news of flows', flowNewsContract],
+  ['flows side by side', flowsSideBySideContract],
+  ['runs after others', afterContract],
   ['upkeep', upkeepContract],
   ['opening again', reopenContract],
 ]

@@ -30,6 +30,7 @@ export function tickContract(open: OpenStore): void {
         limited: [],
         refilled: [],
         nextDueAt: null,
+        news: [],
       })
     }),
   )

@@ -205,8 +205,22 @@ async function clearWorld(world: World, nodes: readonly number[]): Promise<void>
     for (const some of chunks(live, store.tickCap)) {
       await world.tick({ cancels: some.map(({ id }) => ({ runId: id, projectId })) })
     }
+    await endFlows(
+      store,
+      at(nodes, 0),
+      live.map(({ id }) => id),
+    )
   }
   for (const node of nodes) await store.leave({ node, idMark: world.mint() })
+}
+
+/** A flow that is marked is ended by whoever goes on with it. */
+async function endFlows(store: Store, node: number, runIds: readonly number[]): Promise<void> {
+  const flows = (await store.findFlows({ runIds })).filter(({ endedAt }) => endedAt === null)
+  const end = { state: 'cancelled', cause: 'cancelled', message: null, result: null } as const
+  const nothing = { heard: [], starts: [], marks: [], lookAt: null }
+  const moves = flows.map(({ runId, revision }) => ({ runId, revision, ...nothing, end }))
+  if (moves.length > 0) await store.advanceFlows({ node, moves })
 }
 
 /** Turns what happens in a world into the body of a test. */

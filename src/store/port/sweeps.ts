@@ -1,4 +1,5 @@
 import type { Cause } from '../../core/run-state.ts'
+import type { News } from './flows.ts'
 import type { LanePlace, Lease } from './tick.ts'
 
 /** Sweeps find and promote; endings go through the tick. */
@@ -11,13 +12,15 @@ export interface SweepStore {
   /**
    * Re-derives admission for blocked rows whose recheck time has passed and gives those that stay a
    * new one `recheckMs` ahead. The guarantee behind the fast path in the tick. `gates` are looked at
-   * whatever the time: their capacity has changed.
+   * whatever the time: their capacity has changed. So are `runs` that start after others, of which
+   * one has ended. Those wait, or go on to their time, their gates and their lane, or are skipped.
    */
   recheck(input: {
     limit: number
     recheckMs: number
     gates?: readonly number[]
-  }): Promise<{ lanes: readonly number[]; more: boolean }>
+    runs?: readonly number[]
+  }): Promise<Recheck>
   /** The first ready run of every lane that has one, and how many there are, counted up to `most`. */
   laneHeads(input: { most: number }): Promise<readonly LaneHead[]>
   /** Leases whose node is dead and past its grace, by run id above `after`. */
@@ -28,6 +31,16 @@ export interface SweepStore {
   cancelMarks(input: { node: number }): Promise<readonly number[]>
   /** What became of attempts this node has no memory of. */
   findAttempts(pairs: readonly { runId: number; fence: number }[]): Promise<readonly FoundAttempt[]>
+}
+
+export interface Recheck {
+  readonly lanes: readonly number[]
+  /** Others may be past their time. */
+  readonly more: boolean
+  /** When the earliest timer row written falls due, if any was. */
+  readonly nextDueAt: number | null
+  /** For those who waited for what was skipped. */
+  readonly news: readonly News[]
 }
 
 export interface LaneHead extends LanePlace {

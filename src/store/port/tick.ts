@@ -1,5 +1,7 @@
+import type { Need } from '../../core/needs.ts'
 import type { Cause, FinalState } from '../../core/run-state.ts'
 import type { AuditEntry } from './audit.ts'
+import type { News } from './flows.ts'
 
 /** Submissions, endings, cancels, admissions and claims in one transaction. */
 export interface TickStore {
@@ -33,6 +35,8 @@ export interface TickResult {
   readonly limited: readonly LimitedLane[]
   /** When the earliest timer row written by this tick falls due, if any was. */
   readonly nextDueAt: number | null
+  /** For those who waited for what ended. */
+  readonly news: readonly News[]
 }
 
 export interface NewRun {
@@ -58,6 +62,8 @@ export interface NewRun {
   readonly tags: string | null
   /** Gates to pass before being ready; ids in ascending order, empty for most runs. */
   readonly gates: readonly number[]
+  /** It waits for the ends of these, and only then for its time and at its gates. */
+  readonly after?: readonly Need[] | undefined
   /** Unique among live runs of the project. */
   readonly dedupeKey: string | null
   /** Unique for a day; `digest` tells a repeat from a different submission. */
@@ -69,21 +75,22 @@ export interface NewRun {
   readonly retryOf: number | null
   /**
    * Straight to a lease for this session, past the line. Only for runs due now; one that has to wait
-   * at a gate is not handed over, which its verdict says.
+   * at a gate or for another run is not handed over, which its verdict says.
    */
   handOff: { readonly session: number; readonly fence: number } | null
 }
 
 /**
  * `inserted`; `gated`: inserted, and before its gates it waits its turn (it may have had it by the end
- * of the same tick: then its lane was refilled); `exists`: this id was already inserted by this node (a repeat: success);
+ * of the same tick: then its lane was refilled), or it waits for other runs; `exists`: this id was already inserted by this node (a repeat: success);
  * `collision`: the id belongs to another node's run, mint a new one;
  * `duplicate`: a dedupe or idempotency key names a run that is already there;
- * `mismatch`: the idempotency key was used with another digest.
+ * `mismatch`: the idempotency key was used with another digest;
+ * `unknown`: it is to start after a run that its project does not have.
  */
 export type SubmitVerdict =
   | { readonly kind: 'inserted' | 'gated' | 'exists' | 'collision' }
-  | { readonly kind: 'duplicate' | 'mismatch'; readonly id: number }
+  | { readonly kind: 'duplicate' | 'mismatch' | 'unknown'; readonly id: number }
 
 /** The ending of one attempt, decided by `endAttempt`; the store adds only what it alone knows. */
 export interface EndCommand {
@@ -125,7 +132,7 @@ export interface CancelCommand {
 
 /**
  * `cancelled`: it was waiting and is final now. `marked`: it is running and its lease carries the
- * mark; `node` owns that lease. `final`: it had ended already, in this state.
+ * mark; `node` owns that lease, or went on last with that flow. `final`: it had ended already, in this state.
  */
 export type CancelVerdict =
   | { readonly kind: 'cancelled' | 'unknown' }

@@ -1,5 +1,5 @@
 import { STATE_CODE, stateOfCode, type FinalState } from '../../core/run-state.ts'
-import { StoreError, type CancelCommand, type CancelVerdict } from '../port.ts'
+import { StoreError, type CancelCommand, type CancelVerdict, type News } from '../port.ts'
 import { bigints, ints } from './binary-arrays.ts'
 import { CLOCK, type Work } from './statement.ts'
 import { nameOfCancel } from './tick-plan.ts'
@@ -10,10 +10,12 @@ export interface Cancels {
   readonly verdicts: ReadonlyMap<string, CancelVerdict>
   /** Gates that have room again. */
   readonly gates: readonly number[]
+  /** For flows that were marked. */
+  readonly news: readonly News[]
 }
 
 /**
- * Looks for each run in all four places and locks it where it is. A run that moved while we waited
+ * Looks for each run in all five places and locks it where it is. A run that moved while we waited
  * for its row is in none of them as far as this statement can see; the next look finds it.
  */
 export const CANCEL = {
@@ -37,11 +39,16 @@ export const CANCEL = {
   running AS MATERIALIZED (
     SELECT item.run_id, item.project_id, h.node FROM item CROSS JOIN LATERAL (
       SELECT * FROM lease WHERE lease.run_id = item.run_id FOR UPDATE) h),
+  flowing AS MATERIALIZED (
+    SELECT item.run_id, item.project_id, h.node FROM item CROSS JOIN LATERAL (
+      SELECT * FROM flow WHERE flow.run_id = item.run_id AND flow.ended_at IS NULL
+         FOR UPDATE) h),
   waiting AS MATERIALIZED (
     SELECT * FROM in_ready UNION ALL SELECT * FROM in_timer UNION ALL SELECT * FROM in_blocked),
   from_ready AS (DELETE FROM ready WHERE run_id = ANY (ARRAY(SELECT run_id FROM in_ready))),
   from_timer AS (DELETE FROM timer WHERE run_id = ANY (ARRAY(SELECT run_id FROM in_timer))),
   from_blocked AS (DELETE FROM blocked WHERE run_id = ANY (ARRAY(SELECT run_id FROM in_blocked))),
+  forgotten AS (DELETE FROM need WHERE run_id = ANY (ARRAY(SELECT run_id FROM in_blocked))),
   to_end AS (
     INSERT INTO run_end (run_id, project_id, state, cause, attempt, lost, finished_at)
     SELECT run_id, project_id, ${STATE_CODE.cancelled}, 'cancelled', attempt, lost, now
@@ -49,17 +56,27 @@ export const CANCEL = {
   marked AS (
     UPDATE lease SET cancelling = true
      WHERE run_id = ANY (ARRAY(SELECT run_id FROM running)) AND NOT cancelling),
+  -- Whatever somebody is about to do with it was decided without knowing this.
+  stirred AS (
+    UPDATE flow SET cancelling = true, revision = revision + 1, look_at = now FROM clock
+     WHERE run_id = ANY (ARRAY(SELECT run_id FROM flowing)) AND NOT cancelling
+    RETURNING run_id),
   freed_key AS (
     DELETE FROM dedupe WHERE run_id = ANY (ARRAY(SELECT run_id FROM waiting WHERE keyed))),
   freed_place AS (
     DELETE FROM gate_holder WHERE run_id = ANY (ARRAY(SELECT run_id FROM in_ready WHERE gated))
     RETURNING gate_id)
-  SELECT now, run_id AS "runId", project_id AS "projectId", NULL::int AS node, NULL::int AS gate
+  SELECT now, run_id AS "runId", project_id AS "projectId", NULL::int AS node, NULL::int AS gate,
+         NULL::bigint AS stirred
     FROM waiting CROSS JOIN clock
    UNION ALL
-  SELECT now, run_id, project_id, node, NULL FROM running CROSS JOIN clock
+  SELECT now, run_id, project_id, node, NULL, NULL FROM running CROSS JOIN clock
    UNION ALL
-  SELECT now, NULL, NULL, NULL, gate_id FROM clock LEFT JOIN freed_place ON true`,
+  SELECT now, run_id, project_id, node, NULL, NULL FROM flowing CROSS JOIN clock
+   UNION ALL
+  SELECT now, NULL, NULL, NULL, NULL, run_id FROM stirred CROSS JOIN clock
+   UNION ALL
+  SELECT now, NULL, NULL, NULL, gate_id, NULL FROM clock LEFT JOIN freed_place ON true`,
 }
 
 const FIND_ENDS = {
@@ -83,6 +100,7 @@ export async function cancelRuns(
 ): Promise<Cancels> {
   const verdicts = new Map<string, CancelVerdict>()
   const gates = new Set<number>()
+  const news: News[] = []
   let at: number | null = null
   let open = commands
   for (let looks = 0; open.length > 0; looks += 1) {
@@ -90,6 +108,7 @@ export async function cancelRuns(
     for (const row of await look(work, now, open)) {
       at ??= row.now
       if (row.gate !== null) gates.add(row.gate)
+      if (row.stirred !== null) news.push({ kind: 'cancel', flowId: row.stirred })
       if (row.runId !== null) verdicts.set(nameOfCancel(row as CancelCommand), verdictOn(row))
     }
     open = await settle(
@@ -98,7 +117,7 @@ export async function cancelRuns(
       verdicts,
     )
   }
-  return { now: at, verdicts, gates: [...gates] }
+  return { now: at, verdicts, gates: [...gates], news }
 }
 
 interface Found {
@@ -107,6 +126,7 @@ interface Found {
   readonly projectId: number | null
   readonly node: number | null
   readonly gate: number | null
+  readonly stirred: number | null
 }
 
 async function look(

@@ -1,7 +1,8 @@
 import { type Cause, STATE_CODE } from '../../core/run-state.ts'
 import type { EndCommand } from '../port.ts'
 import { bigints, ints, smallints, texts } from './binary-arrays.ts'
-import { GATE_MET, HOOK_MET, KEY_MET, LEASE_MISSED } from './outcome.ts'
+import { someoneWaits } from './news.ts'
+import { GATE_MET, HOOK_MET, KEY_MET, LEASE_MISSED, WAITER_MET } from './outcome.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
 
 export interface Endings {
@@ -91,7 +92,8 @@ export const END = {
          (SELECT array_agg(DISTINCT gate_id) FROM freed_place) AS gates,
          min(clock.now + delay_ms) FILTER (WHERE fate = ${RETRY} AND releases) AS "nextDueAt",
          CASE WHEN $15::boolean AND bool_or(gated AND releases) THEN fail_hope('${GATE_MET}')
-              WHEN $16::boolean AND ${someoneWishes('found')} THEN fail_hope('${HOOK_MET}') END
+              WHEN $16::boolean AND ${someoneWishes('found')} THEN fail_hope('${HOOK_MET}')
+              WHEN $17::boolean AND ${someoneWaits('found')} THEN fail_hope('${WAITER_MET}') END
     FROM clock LEFT JOIN found ON true
    GROUP BY clock.now`,
 }
@@ -112,7 +114,8 @@ const succeedText = (alsoDoes: string, answers: string) => `
     RETURNING run_id)${alsoDoes}
   SELECT now, ${answers}
               WHEN (SELECT count(*) FROM to_end) < $6::int THEN fail_hope('${LEASE_MISSED}')
-              WHEN $7::boolean AND ${someoneWishes('gone')} THEN fail_hope('${HOOK_MET}') END
+              WHEN $7::boolean AND ${someoneWishes('gone')} THEN fail_hope('${HOOK_MET}')
+              WHEN $8::boolean AND ${someoneWaits('gone')} THEN fail_hope('${WAITER_MET}') END
     FROM clock`
 
 /**
@@ -139,7 +142,7 @@ export const SUCCEED_HOLDING = {
     DELETE FROM gate_holder WHERE run_id = ANY (ARRAY(SELECT run_id FROM gone WHERE gated))
     RETURNING gate_id)`,
     `(SELECT array_agg(DISTINCT gate_id) FROM freed_place) AS gates,
-         CASE WHEN $8::boolean AND (SELECT bool_or(gated) FROM gone) THEN fail_hope('${GATE_MET}')`,
+         CASE WHEN $9::boolean AND (SELECT bool_or(gated) FROM gone) THEN fail_hope('${GATE_MET}')`,
   ),
 }
 
@@ -158,6 +161,8 @@ export interface EndHopes {
   readonly noGates: boolean
   /** Nobody wants to be told. */
   readonly noHooks: boolean
+  /** No flow and no other run waits for what ends. */
+  readonly noWaiters: boolean
 }
 
 /**
@@ -167,9 +172,9 @@ export function endAttempts(
   work: Work,
   now: number | null,
   commands: readonly EndCommand[],
-  { noGates, noHooks }: EndHopes,
+  { noGates, noHooks, noWaiters }: EndHopes,
 ): Promise<Endings> {
-  const values = [now, ...columnsOf(commands), commands.length, noGates, noHooks]
+  const values = [now, ...columnsOf(commands), commands.length, noGates, noHooks, noWaiters]
   return reportedElsewhere(
     work.query<EndedRow>(END, values).then(([row]) => ({
       now: row!.now,
@@ -206,7 +211,7 @@ export function succeedAttempts(
   work: Work,
   now: number | null,
   commands: readonly EndCommand[],
-  { noGates, noHooks, mayHold }: EndHopes & { readonly mayHold: boolean },
+  { noGates, noHooks, noWaiters, mayHold }: EndHopes & { readonly mayHold: boolean },
 ): Promise<Endings> {
   const values = [
     now,
@@ -216,6 +221,7 @@ export function succeedAttempts(
     texts(commands.map((end) => end.result)),
     commands.length,
     noHooks,
+    noWaiters,
   ]
   const answer = mayHold
     ? work.query<SucceededRow>(SUCCEED_HOLDING, [...values, noGates])

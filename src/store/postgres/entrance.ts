@@ -1,4 +1,5 @@
 import { admit } from '../../core/gate.ts'
+import { startsAfter } from '../plain.ts'
 import type { NewRun } from '../port.ts'
 import { admitWithin, type GateView, lockAndLook } from './admit.ts'
 import type { Work } from './statement.ts'
@@ -33,7 +34,7 @@ export async function openEntrance(
   submits: readonly NewRun[],
   freed: readonly number[],
 ): Promise<Entrance> {
-  const gated = submits.filter(({ gates }) => gates.length > 0)
+  const gated = submits.filter((run) => run.gates.length > 0 && !startsAfter(run))
   const gates = new Set([...freed, ...gated.flatMap((run) => run.gates)])
   if (gates.size === 0) return NO_ENTRANCE
   const views = await lockAndLook(

@@ -6,6 +6,7 @@ import { cancelRuns } from './cancel.ts'
 import type { Database } from './database.ts'
 import { admitLines, openEntrance } from './entrance.ts'
 import { addExpectations } from './lapses.ts'
+import { tell } from './news.ts'
 import { noteEnds } from './outbox.ts'
 import { CLOCK, type Work } from './statement.ts'
 import { insertRuns, type Submission } from './submit.ts'
@@ -196,7 +197,10 @@ async function write(
   ]
   const cancels = replaced.length > 0 ? await cancelRuns(work, testNow, replaced) : null
   const cancelled = replaced.map(({ runId }) => runId)
-  if (cancels) writing.push(noteEnds(work, testNow, cancelled).then(() => {}))
+  if (cancels) {
+    writing.push(noteEnds(work, testNow, cancelled).then(() => {}))
+    writing.push(tell(work, testNow, cancelled).then(() => {}))
+  }
   // Their times have come: the row is locked, and was looked at by the same clock.
   const entrance = await openEntrance(
     work,

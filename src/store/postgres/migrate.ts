@@ -13,6 +13,7 @@ import { schedules } from './migrations/0010-schedules.ts'
 import { plainViews } from './migrations/0011-plain-views.ts'
 import { backfills } from './migrations/0012-backfills.ts'
 import { lapses } from './migrations/0013-lapses.ts'
+import { flows } from './migrations/0014-flows.ts'
 import { transact } from './transaction.ts'
 
 export interface Migration {
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   plainViews,
   backfills,
   lapses,
+  flows,
 ]
 
 export interface MigrateOptions {

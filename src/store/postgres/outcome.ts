@@ -30,6 +30,7 @@ export const GATE_MET = 'PU001'
 export const KEY_MET = 'PU002'
 export const LEASE_MISSED = 'PU003'
 export const HOOK_MET = 'PU004'
+export const WAITER_MET = 'PU005'
 /** Data exceptions, broken constraints, and values beyond what a row or an index can hold. */
 const REFUSING = new Set(['22', '23', '54'])
 /** The session no longer knows what we prepared, or prepared it for other tables. */

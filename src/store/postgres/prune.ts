@@ -2,6 +2,7 @@ import { idAtMs } from '../../core/ids.ts'
 import type { Upkeep } from '../port.ts'
 import type { Database } from './database.ts'
 import { sqlStateOf } from './outcome.ts'
+import { pruneFlows } from './prune-flows.ts'
 import type { Work } from './statement.ts'
 import { transact } from './transaction.ts'
 import { atticName, firstIdOfWeek, HISTORY, partitionName } from './weeks.ts'
@@ -15,13 +16,16 @@ const LOCK_TIMEOUT = `SET LOCAL lock_timeout = '200ms'`
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
- * What must outlive its week: runs without an end, which are in one of the hot tables, and those
+ * What must outlive its week: runs without an end, which are in a hot table or are flows, and those
  * whose end is too recent. A run in neither place may join neither afterwards.
  */
 const keepSet = (week: number) => {
   const [low, high] = [firstIdOfWeek(week), firstIdOfWeek(week + 1)]
   const live = ['ready', 'timer', 'lease', 'blocked'].map(
     (table) => `SELECT run_id FROM ${table} WHERE run_id >= ${low} AND run_id < ${high}`,
+  )
+  live.push(
+    `SELECT run_id FROM flow WHERE ended_at IS NULL AND run_id >= ${low} AND run_id < ${high}`,
   )
   const recent = `SELECT run_id FROM ${partitionName('run_end', week)} WHERE finished_at >= $1::bigint`
   return `SELECT DISTINCT run_id FROM (${[...live, recent].join(' UNION ALL ')}) kept LIMIT $2::int`
@@ -64,7 +68,8 @@ export async function prune(
     (work) => work.query<{ count: number }>(PRUNE_ROWS, [below, endedBefore, limit]),
     'single',
   )
-  return { more: row!.count === limit }
+  const flows = await pruneFlows(db, { below, limit })
+  return { more: row!.count === limit || flows.more }
 }
 
 type WeekFate = 'dropped' | 'too full' | 'busy'

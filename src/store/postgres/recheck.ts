@@ -1,7 +1,11 @@
-import type { SweepStore } from '../port.ts'
+import { inOrder } from '../news.ts'
+import type { Recheck, SweepStore } from '../port.ts'
 import { admitAt } from './admit.ts'
 import { bigints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
+import { lockWaiting, settleWaiting } from './needs.ts'
+import { NOTHING_TOLD, tell } from './news.ts'
+import { noteEnds } from './outbox.ts'
 import { CLOCK } from './statement.ts'
 import { transact } from './transaction.ts'
 
@@ -9,7 +13,7 @@ const TO_RECHECK = {
   name: 'to-recheck',
   text: `
   WITH ${CLOCK}
-  SELECT run_id AS "runId", gates FROM blocked
+  SELECT run_id AS "runId", gate_id AS "gateId", gates FROM blocked
    WHERE recheck_at <= (SELECT now FROM clock)
    ORDER BY recheck_at, run_id LIMIT $2::int FOR UPDATE SKIP LOCKED`,
 }
@@ -20,20 +24,48 @@ const STAY = {
   UPDATE blocked SET recheck_at = now + $3::bigint FROM clock WHERE run_id = ANY ($2::bigint[])`,
 }
 
+interface Row {
+  readonly runId: number
+  /** Null: it waits for other runs. */
+  readonly gateId: number | null
+  readonly gates: number[]
+}
+
+/**
+ * Runs that were asked for are locked first, in their order, and the rest as far as nobody else has
+ * them: two that do this at once never wait for each other.
+ */
 export async function recheck(
   db: Database,
-  { limit, recheckMs, gates: changed = [] }: Parameters<SweepStore['recheck']>[0],
-): Promise<{ lanes: readonly number[]; more: boolean }> {
+  { limit, recheckMs, gates: changed = [], runs = [] }: Parameters<SweepStore['recheck']>[0],
+): Promise<Recheck> {
   return transact(db.duty, async (work) => {
     const now = db.now()
-    const rows = await work.query<{ runId: number; gates: number[] }>(TO_RECHECK, [now, limit])
-    if (rows.length + changed.length === 0) return { lanes: [], more: false }
-    const gates = new Set([...changed, ...rows.flatMap((row) => row.gates)])
-    const lanes = await admitAt(
-      work,
-      [...gates].toSorted((a, b) => a - b),
-    )
+    const asked = await lockWaiting(work, ascending(runs))
+    const rows = await work.query<Row>(TO_RECHECK, [now, limit])
+    if (rows.length + changed.length + asked.length === 0) {
+      return { lanes: [], more: false, nextDueAt: null, news: [] }
+    }
+    const [waiting, gated] = [[...asked], new Set(changed)]
+    for (const { runId, gateId, gates } of rows) {
+      if (gateId === null) waiting.push(runId)
+      else for (const gate of gates) gated.add(gate)
+    }
+    const settled = await settleWaiting(work, now, ascending(waiting))
+    const { skipped, nextDueAt } = settled
+    if (skipped.length > 0) await noteEnds(work, now, skipped)
+    const told = skipped.length > 0 ? await tell(work, now, skipped) : NOTHING_TOLD
+    const lanes = await admitAt(work, ascending([...gated, ...settled.gates]))
     await work.query(STAY, [now, bigints(rows.map(({ runId }) => runId)), recheckMs])
-    return { lanes: [...lanes], more: limit > 0 && rows.length === limit }
+    return {
+      lanes: ascending([...lanes, ...settled.lanes]),
+      more: limit > 0 && rows.length === limit,
+      nextDueAt,
+      news: inOrder(told.news),
+    }
   })
+}
+
+function ascending(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)].toSorted((a, b) => a - b)
 }

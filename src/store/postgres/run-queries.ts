@@ -5,23 +5,23 @@ import type { Database } from './database.ts'
 import type { Statement } from './statement.ts'
 import { read } from './transaction.ts'
 
-/** A run and whichever of the five tables says where it is, all as of one moment. */
+/** A run and whichever of the six tables says where it is, all as of one moment. */
 const RECORD = `
   SELECT r.id, r.project_id AS "projectId", r.job_id AS "jobId", r.lane_id AS "laneId", r.rank,
          CASE WHEN e.run_id IS NOT NULL THEN e.state
-              WHEN l.run_id IS NOT NULL THEN ${STATE_CODE.running}
+              WHEN l.run_id IS NOT NULL OR f.run_id IS NOT NULL THEN ${STATE_CODE.running}
               WHEN t.run_id IS NOT NULL THEN ${STATE_CODE.scheduled}
               WHEN b.run_id IS NOT NULL THEN ${STATE_CODE.blocked}
               ELSE ${STATE_CODE.ready} END AS state,
-         coalesce(l.cancelling, false) AS cancelling,
-         coalesce(e.attempt, l.attempt, q.attempt, t.attempt, b.attempt) AS attempt,
+         coalesce(l.cancelling, f.cancelling, false) AS cancelling,
+         coalesce(e.attempt, l.attempt, q.attempt, t.attempt, b.attempt, f.attempt) AS attempt,
          coalesce(e.fence, l.fence) AS fence,
-         coalesce(e.lost, l.lost, q.lost, t.lost, b.lost) AS lost,
+         coalesce(e.lost, l.lost, q.lost, t.lost, b.lost, f.lost) AS lost,
          e.cause, e.message,
          CASE WHEN l.run_id IS NULL THEN e.worker
               ELSE (SELECT name FROM session WHERE session.id = l.session) END AS worker,
          r.created_at AS "createdAt", r.due_at AS "dueAt",
-         coalesce(e.started_at, l.started_at) AS "startedAt", e.finished_at AS "finishedAt",
+         coalesce(e.started_at, l.started_at, f.began_at) AS "startedAt", e.finished_at AS "finishedAt",
          r.timeout_ms AS "timeoutMs", r.policy, r.version, r.created_by AS "createdBy", r.work, r.input,
          e.result, e.process, r.tags,
          coalesce(r.gates, '{}') AS gates, r.retry_of AS "retryOf"`
@@ -30,7 +30,9 @@ const WHEREABOUTS = `
     LEFT JOIN LATERAL (SELECT * FROM lease WHERE run_id = r.id LIMIT 1) l ON true
     LEFT JOIN LATERAL (SELECT * FROM ready WHERE run_id = r.id LIMIT 1) q ON true
     LEFT JOIN LATERAL (SELECT * FROM timer WHERE run_id = r.id LIMIT 1) t ON true
-    LEFT JOIN LATERAL (SELECT * FROM blocked WHERE run_id = r.id LIMIT 1) b ON true`
+    LEFT JOIN LATERAL (SELECT * FROM blocked WHERE run_id = r.id LIMIT 1) b ON true
+    LEFT JOIN LATERAL (
+      SELECT * FROM flow WHERE run_id = r.id AND ended_at IS NULL LIMIT 1) f ON true`
 
 const FIND_RUN = {
   name: 'find-run',
@@ -55,7 +57,9 @@ const LIVE_COUNTS = {
   name: 'live-counts',
   text: `
   SELECT (SELECT count(*) FROM ready) AS ready, (SELECT count(*) FROM timer) AS scheduled,
-         (SELECT count(*) FROM blocked) AS blocked, (SELECT count(*) FROM lease) AS running`,
+         (SELECT count(*) FROM blocked) AS blocked,
+         (SELECT count(*) FROM lease)
+           + (SELECT count(*) FROM flow WHERE ended_at IS NULL) AS running`,
 }
 
 const IN_HISTORY = `FROM run WHERE run.project_id = $1::int AND run.id < $2::bigint`
@@ -64,6 +68,8 @@ const SPEC_OF = (id: string) =>
 const inHotTable = (table: string) =>
   `FROM ${table} hot ${SPEC_OF('hot.run_id')}
     WHERE run.project_id = $1::int AND hot.run_id < $2::bigint`
+const UNDER_WAY = `(
+      SELECT run_id FROM lease UNION ALL SELECT run_id FROM flow WHERE ended_at IS NULL)`
 /** These ends are few, and have an index of their own. */
 const amongEnds = (state: 'failed' | 'cancelled' | 'skipped') =>
   `FROM run_end ended ${SPEC_OF('ended.run_id')}
@@ -75,7 +81,7 @@ const PAGES: Readonly<Record<RunState | 'any', readonly [id: string, from: strin
   any: ['run.id', IN_HISTORY],
   ready: ['hot.run_id', inHotTable('ready')],
   scheduled: ['hot.run_id', inHotTable('timer')],
-  running: ['hot.run_id', inHotTable('lease')],
+  running: ['hot.run_id', inHotTable(UNDER_WAY)],
   blocked: ['hot.run_id', inHotTable('blocked')],
   // Most runs succeed: walking back through history finds a page of them soon.
   succeeded: [

@@ -2,6 +2,7 @@ import { StoreError, type Store } from '../port.ts'
 import { listAudit } from './audit.ts'
 import * as blobs from './blobs.ts'
 import * as backfills from './backfills.ts'
+import { beginFlows } from './begin-flows.ts'
 import * as catalog from './catalog.ts'
 import { Connection } from './connection.ts'
 import type { Database } from './database.ts'
@@ -9,6 +10,8 @@ import * as definitions from './definitions.ts'
 import * as deliveries from './deliveries.ts'
 import { internGates } from './gates.ts'
 import { fire } from './fire.ts'
+import * as flowQueries from './flow-queries.ts'
+import * as flows from './flows.ts'
 import type { Role, ServerFacts } from './greeting.ts'
 import { laneHeads } from './lane-heads.ts'
 import * as lapses from './lapses.ts'
@@ -187,6 +190,13 @@ function createStore(db: Database, version: string, connections: readonly Connec
     moveBackfill: (move) => backfills.moveBackfill(db, move),
     cancelBackfill: (input) => backfills.cancelBackfill(db, input),
     backfilledTimes: (input) => backfills.backfilledTimes(db, input),
+    beginFlows: (input) => beginFlows(db, input),
+    advanceFlows: (batch) => flows.advanceFlows(db, batch),
+    restlessFlows: (input) => flows.restlessFlows(db, input),
+    findFlows: (input) => flowQueries.findFlows(db, input),
+    flowSteps: (input) => flowQueries.flowSteps(db, input),
+    stepsOfRuns: (input) => flowQueries.stepsOfRuns(db, input),
+    resultsOf: (input) => flowQueries.resultsOf(db, input),
     pastDurations: (input) => scheduleQueries.pastDurations(db, input),
     unusualOccurrences: (input) => scheduleQueries.unusualOccurrences(db, input),
     nextExpectationAt: () => lapses.nextExpectationAt(db),

@@ -1,4 +1,4 @@
-import { isPlainRun } from '../plain.ts'
+import { isPlainRun, startsAfter } from '../plain.ts'
 import type { NewRun, SubmitVerdict } from '../port.ts'
 import { bigints, booleans, ints, smallints, texts } from './binary-arrays.ts'
 import { type Entrance, NO_ENTRANCE } from './entrance.ts'
@@ -13,6 +13,8 @@ export interface Submission {
 
 /** How long a blocked run may wait before a sweep looks whether it was forgotten. */
 export const RECHECK_MS = 30_000
+/** The same for one that starts after others: its submission may have missed their ends. */
+const NEEDS_RECHECK_MS = 1_000
 
 /**
  * Hot rows exist only for runs that were inserted, so a repeat changes nothing. The join of `fresh`
@@ -25,9 +27,11 @@ const submitText = (onConflict: string) => `
     SELECT * FROM unnest(
       $3::bigint[], $4::int[], $5::int[], $6::int[], $7::smallint[], $8::bigint[], $9::bigint[],
       $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-      $16::bigint[], $17::bigint[], $18::int[], $19::int[], $20::text[], $22::boolean[], $23::int[])
+      $16::bigint[], $17::bigint[], $18::int[], $19::int[], $20::text[], $22::boolean[], $23::int[],
+      $24::boolean[])
       AS t (id, project_id, job_id, lane_id, rank, due_at, timeout_ms, retry_of, gates, dedupe_key,
-            policy, tags, input, session, fence, version, created_by, work, passes, waits_at)),
+            policy, tags, input, session, fence, version, created_by, work, passes, waits_at,
+            follows)),
   fresh AS (
     INSERT INTO run (id, created_at, due_at, timeout_ms, retry_of, project_id, job_id, lane_id,
                      minted_by, rank, gates, dedupe_key, policy, tags, input,
@@ -37,8 +41,9 @@ const submitText = (onConflict: string) => `
       FROM item CROSS JOIN clock ${onConflict}
     RETURNING id, project_id, lane_id, rank, due_at, gates, dedupe_key IS NOT NULL AS keyed),
   placed AS MATERIALIZED (
-    SELECT fresh.*, session, fence, now, waits_at,
-           CASE WHEN fresh.due_at > now THEN 2
+    SELECT fresh.*, session, fence, now, waits_at, follows,
+           CASE WHEN follows THEN 3
+                WHEN fresh.due_at > now THEN 2
                 WHEN fresh.gates IS NOT NULL AND passes IS NOT TRUE THEN 3
                 WHEN session IS NOT NULL THEN 1
                 ELSE 0 END AS state
@@ -60,7 +65,9 @@ const submitText = (onConflict: string) => `
     SELECT due_at, id, lane_id, rank, 1, 0, 0, gates IS NOT NULL FROM placed WHERE state = 2),
   to_blocked AS (
     INSERT INTO blocked (run_id, gate_id, gates, lane_id, rank, pos, attempt, lost, claim_no, recheck_at)
-    SELECT id, coalesce(waits_at, gates[1]), gates, lane_id, rank, id, 1, 0, 0, now + ${RECHECK_MS}
+    SELECT id, CASE WHEN follows THEN NULL ELSE coalesce(waits_at, gates[1]) END,
+           coalesce(gates, '{}'), lane_id, rank, id, 1, 0, 0,
+           now + CASE WHEN follows THEN ${NEEDS_RECHECK_MS} ELSE ${RECHECK_MS} END
       FROM placed WHERE state = 3)
   SELECT clock.now,
          CASE WHEN count(id) < $21::int THEN array_agg(id) FILTER (WHERE id IS NOT NULL) END AS inserted,
@@ -187,6 +194,7 @@ function columnsAt({ passes, waitsAt }: Entrance, runs: readonly NewRun[]): unkn
   return [
     booleans(runs.map(({ id }) => passes.has(id) || null)),
     ints(runs.map(({ id }) => waitsAt.get(id) ?? null)),
+    booleans(runs.map((run) => startsAfter(run) || null)),
   ]
 }
 

@@ -1,4 +1,5 @@
 import type { CancelCommand, EndCommand, NewRun, TickBatch } from '../port.ts'
+import { startsAfter } from '../plain.ts'
 import { isKeyed } from './submit-keys.ts'
 
 /**
@@ -8,6 +9,8 @@ import { isKeyed } from './submit-keys.ts'
 export interface TickPlan {
   readonly submits: readonly NewRun[]
   readonly keyed: readonly NewRun[]
+  /** Those that start after others. */
+  readonly followers: readonly NewRun[]
   /**
    * Places in `batch.ends`. A second report of the same attempt goes into a second round: whether it
    * may end the attempt depends on what became of the first.
@@ -24,6 +27,7 @@ export function planTick({ submits, ends, cancels }: TickBatch): TickPlan {
     submits: firsts.toSorted((a, b) => a.id - b.id),
     // In the order they came: the first of two runs with one key is the one that gets it.
     keyed: firsts.filter(isKeyed),
+    followers: firsts.filter(startsAfter),
     endRounds: roundsOf(ends),
     cancels: uniqueBy(cancels, nameOfCancel).toSorted((a, b) => a.runId - b.runId),
     hasGated: submits.some(({ gates }) => gates.length > 0),

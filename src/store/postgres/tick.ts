@@ -1,5 +1,6 @@
-import { isPlainSuccess } from '../plain.ts'
-import type { NewRun, SubmitVerdict, TickBatch, TickResult } from '../port.ts'
+import { inOrder } from '../news.ts'
+import { isPlainSuccess, startsAfter } from '../plain.ts'
+import type { News, NewRun, SubmitVerdict, TickBatch, TickResult } from '../port.ts'
 import { admitAt } from './admit.ts'
 import { cancelRuns, type Cancels } from './cancel.ts'
 import { claimRuns, type Claims } from './claim.ts'
@@ -7,7 +8,17 @@ import type { Connection } from './connection.ts'
 import { pickHot, type Database } from './database.ts'
 import { admitLines, type Entrance, isLater, NO_ENTRANCE, openEntrance } from './entrance.ts'
 import { endAttempts, type Endings, succeedAttempts } from './end.ts'
-import { GATE_MET, HOOK_MET, KEY_MET, LEASE_MISSED, sqlStateOf, tryAgain } from './outcome.ts'
+import { addNeeds, refuseUnknown } from './needs.ts'
+import { tell, type Told } from './news.ts'
+import {
+  GATE_MET,
+  HOOK_MET,
+  KEY_MET,
+  LEASE_MISSED,
+  sqlStateOf,
+  tryAgain,
+  WAITER_MET,
+} from './outcome.ts'
 import { noteEnds } from './outbox.ts'
 import { claimWithinRates, type LimitedClaims } from './rates.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
@@ -20,13 +31,16 @@ import { judge } from './verdicts.ts'
 
 /** What a tick did, before it is put into the words of the port. */
 export interface Done {
-  readonly refusedKeys: ReadonlyMap<number, SubmitVerdict>
+  /** Because of a key, or of a run that nobody knows. */
+  readonly refused: ReadonlyMap<number, SubmitVerdict>
   readonly submission: Submission | null
   /** One for each round of the plan. */
   readonly endings: readonly Endings[]
   readonly cancels: Cancels | null
   /** Whether any webhook asks for anything; null if nobody looked. */
   readonly wished: boolean | null
+  /** Null if nobody looked whether anybody waits. */
+  readonly told: Told | null
   readonly entrance: Entrance
   readonly admitted: ReadonlySet<number>
   readonly claims: Claims | LimitedClaims | null
@@ -34,11 +48,12 @@ export interface Done {
 type Promised<T> = { readonly [K in keyof T]: T[K] | Promise<T[K]> }
 
 const NOTHING = {
-  refusedKeys: new Map<number, SubmitVerdict>(),
+  refused: new Map<number, SubmitVerdict>(),
   submission: null,
   endings: [],
   cancels: null,
   wished: null,
+  told: null,
   entrance: NO_ENTRANCE,
   admitted: new Set<number>(),
   claims: null,
@@ -60,6 +75,8 @@ interface Hopes {
   readonly plainSuccesses: boolean
   /** No webhook wants to be told of what ends. */
   readonly noHooks: boolean
+  /** No flow and no other run waits for what ends. */
+  readonly noWaiters: boolean
 }
 const UNIQUE_VIOLATION = '23505'
 
@@ -74,6 +91,8 @@ function lower(hopes: Hopes, code: string | undefined): Hopes | undefined {
       return hopes.plainSuccesses ? { ...hopes, plainSuccesses: false } : undefined
     case HOOK_MET:
       return hopes.noHooks ? { ...hopes, noHooks: false } : undefined
+    case WAITER_MET:
+      return hopes.noWaiters ? { ...hopes, noWaiters: false } : undefined
     case UNIQUE_VIOLATION:
       return hopes.noRepeats ? { ...hopes, noRepeats: false } : undefined
     default:
@@ -86,6 +105,7 @@ export function createTicker(db: Database): (batch: TickBatch) => Promise<TickRe
   let sawGates = false
   let sawKeys = false
   let sawHooks = false
+  let sawWaiters = false
 
   async function attempt(batch: TickBatch, plan: TickPlan, hopes: Hopes): Promise<TickResult> {
     const connection = pickHot(db)
@@ -96,6 +116,7 @@ export function createTicker(db: Database): (batch: TickBatch) => Promise<TickRe
         : await transact(connection, (work) => apply(work, db.now(), batch, plan, hopes), mode)
     const all = await settled(done)
     if (all.wished === false) sawHooks = false
+    if (all.told?.waits === false) sawWaiters = false
     return toResult(db, connection, batch, plan, all)
   }
 
@@ -108,6 +129,7 @@ export function createTicker(db: Database): (batch: TickBatch) => Promise<TickRe
       noKeys: !sawKeys,
       plainSuccesses: batch.ends.every(isPlainSuccess),
       noHooks: !sawHooks,
+      noWaiters: !sawWaiters,
     }
     for (;;) {
       try {
@@ -120,6 +142,7 @@ export function createTicker(db: Database): (batch: TickBatch) => Promise<TickRe
         sawGates ||= code === GATE_MET
         sawKeys ||= code === KEY_MET
         sawHooks ||= code === HOOK_MET
+        sawWaiters ||= code === WAITER_MET
       }
     }
   }
@@ -130,9 +153,9 @@ function modeOf(batch: TickBatch, plan: TickPlan, hopes: Hopes): Mode {
   const kinds = [plan.submits, plan.cancels, batch.claims]
   const statements = kinds.filter((items) => items.length > 0).length + plan.endRounds.length
   if (statements === 0) return 'reading'
-  const isNoted = !hopes.noHooks && plan.endRounds.length > 0
-  const mustDecide =
-    isNoted || plan.keyed.length > 0 || mayTouchGates(plan, hopes) || hasRates(batch)
+  const isNoted = !(hopes.noHooks && hopes.noWaiters) && plan.endRounds.length > 0
+  const isJudged = plan.keyed.length + plan.followers.length > 0
+  const mustDecide = isNoted || isJudged || mayTouchGates(plan, hopes) || hasRates(batch)
   return statements === 1 && !mustDecide ? 'single' : 'transaction'
 }
 
@@ -154,18 +177,18 @@ async function apply(
 ): Promise<Promised<Done>> {
   const { node } = batch
   const careful = mayTouchGates(plan, hopes)
-  const refusedKeys =
-    plan.keyed.length > 0 ? await takeKeys(work, now, node, plan.keyed) : NOTHING.refusedKeys
+  const refused = await refuse(work, now, node, plan)
   const rounds = plan.endRounds.map((round) => {
     const commands = round.map((index) => batch.ends[index]!)
-    const endHopes = { noGates: !careful, noHooks: hopes.noHooks }
+    const { noHooks, noWaiters } = hopes
+    const endHopes = { noGates: !careful, noHooks, noWaiters }
     const mayHold = careful || !hopes.noKeys
     return hopes.plainSuccesses
       ? succeedAttempts(work, now, commands, { ...endHopes, mayHold })
       : endAttempts(work, now, commands, endHopes)
   })
   const endings = reportedElsewhere(Promise.all(rounds))
-  const submits = plan.submits.filter(({ id }) => !refusedKeys.has(id))
+  const submits = plan.submits.filter(({ id }) => !refused.has(id))
   // Who is there already takes no place, and nobody knows yet who is.
   const isEntranceOpen = careful && plan.cancels.length === 0 && hopes.noRepeats
   const entrance = isEntranceOpen
@@ -175,13 +198,16 @@ async function apply(
     submits.length > 0
       ? insertRuns(work, now, node, submits, { hopeful: hopes.noRepeats, entrance })
       : null
+  const followers = submits.filter(startsAfter)
+  if (followers.length > 0) addNeeds(work, followers)
   const cancels = plan.cancels.length > 0 ? await cancelRuns(work, now, plan.cancels) : null
   for (const { audit, ...command } of plan.cancels) {
     const kind = cancels?.verdicts.get(nameOfCancel(command))?.kind
     if (audit && (kind === 'cancelled' || kind === 'marked')) await addAudit(work, now, audit)
   }
   const wished = noteEndsOf(work, now, batch, plan, hopes)
-  if (plan.keyed.length > 0) assertKeysKept(plan.keyed, refusedKeys, await submission)
+  const told = tellOf(work, now, batch, plan, hopes)
+  if (plan.keyed.length > 0) assertKeysKept(plan.keyed, refused, await submission)
   // What a cancel frees is known only after the submits, and gates are locked once, in one order:
   // with cancels, everybody waits before the gates until then.
   const admitted =
@@ -193,7 +219,20 @@ async function apply(
     : batch.claims.length > 0
       ? claimRuns(work, now, node, batch.claims)
       : null
-  return { refusedKeys, submission, endings, cancels, wished, entrance, admitted, claims }
+  return { refused, submission, endings, cancels, wished, told, entrance, admitted, claims }
+}
+
+async function refuse(
+  work: Work,
+  now: number | null,
+  node: number,
+  { keyed, followers }: TickPlan,
+): Promise<Done['refused']> {
+  if (keyed.length + followers.length === 0) return NOTHING.refused
+  const unknown = followers.length > 0 ? await refuseUnknown(work, followers) : NOTHING.refused
+  const rest = keyed.filter(({ id }) => !unknown.has(id))
+  const taken = rest.length > 0 ? await takeKeys(work, now, node, rest) : NOTHING.refused
+  return new Map([...unknown, ...taken])
 }
 
 /** Cancels are few, so they are noted whether or not anybody asks. */
@@ -204,14 +243,29 @@ function noteEndsOf(
   { cancels }: TickPlan,
   { noHooks }: Hopes,
 ): Promise<boolean> | null {
-  const ids = [...(noHooks ? [] : ends), ...cancels].map(({ runId }) => runId)
-  return ids.length > 0 ? noteEnds(work, now, [...new Set(ids)]) : null
+  const ids = idsOf(noHooks ? [] : ends, cancels)
+  return ids.length > 0 ? noteEnds(work, now, ids) : null
+}
+
+function tellOf(
+  work: Work,
+  now: number | null,
+  { ends }: TickBatch,
+  { cancels }: TickPlan,
+  { noWaiters }: Hopes,
+): Promise<Told> | null {
+  const ids = idsOf(noWaiters ? [] : ends, cancels)
+  return ids.length > 0 ? tell(work, now, ids) : null
+}
+
+function idsOf(...lists: readonly (readonly { readonly runId: number }[])[]): number[] {
+  return [...new Set(lists.flatMap((list) => list.map(({ runId }) => runId)))]
 }
 
 /** A key must not name a run that is not there: an id taken in this very moment starts the tick over. */
 function assertKeysKept(
   keyed: TickPlan['keyed'],
-  refused: Done['refusedKeys'],
+  refused: Done['refused'],
   submission: Submission | null,
 ): void {
   const inserted = submission?.inserted
@@ -231,18 +285,19 @@ function touchedGates(
 ): number[] {
   const now = submission?.now ?? null
   const waited = submits
-    .filter((run) => !isLater(run, now))
+    .filter((run) => !isLater(run, now) && !startsAfter(run))
     .flatMap(({ gates }) => gates.slice(0, 1))
   return [...new Set([...waited, ...freedGates(endings, cancels)])].toSorted((a, b) => a - b)
 }
 
 async function settled(done: Promised<Done>): Promise<Done> {
   return {
-    refusedKeys: await done.refusedKeys,
+    refused: await done.refused,
     submission: await done.submission,
     endings: await done.endings,
     cancels: await done.cancels,
     wished: await done.wished,
+    told: await done.told,
     entrance: await done.entrance,
     admitted: await done.admitted,
     claims: await done.claims,
@@ -267,7 +322,17 @@ async function toResult(
     limited: claims && 'limited' in claims ? claims.limited : [],
     refilled: [...lanes].toSorted((a, b) => a - b),
     nextDueAt: dues.length > 0 ? Math.min(...dues) : null,
+    news: inOrder(newsOf(plan, done)),
   }
+}
+
+/** One that follows others looks after them once it is there: they may have ended before. */
+function newsOf({ followers }: TickPlan, { refused, submission, cancels, told }: Done): News[] {
+  const inserted = submission?.inserted ?? null
+  const come = followers
+    .filter(({ id }) => !refused.has(id) && (inserted === null || inserted.has(id)))
+    .map(({ id }): News => ({ kind: 'need', runId: id }))
+  return [...come, ...(cancels?.news ?? []), ...(told?.news ?? [])]
 }
 
 async function readClock(db: Database, connection: Connection): Promise<number> {

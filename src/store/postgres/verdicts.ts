@@ -7,6 +7,7 @@ import {
   type TickBatch,
   type TickResult,
 } from '../port.ts'
+import { startsAfter } from '../plain.ts'
 import type { Connection } from './connection.ts'
 import { findEnded } from './end.ts'
 import { readMinters, verdictOnKnown } from './submit.ts'
@@ -41,11 +42,11 @@ export async function judge(
 async function judgeSubmits(
   connection: Connection,
   { submits, node }: TickBatch,
-  { submission, refusedKeys, entrance }: Done,
+  { submission, refused, entrance }: Done,
 ): Promise<SubmitVerdict[]> {
   const inserted = submission?.inserted ?? null
-  const isInserted = (id: number) => !refusedKeys.has(id) && (inserted === null || inserted.has(id))
-  const known = submits.filter(({ id }) => !refusedKeys.has(id) && !isInserted(id))
+  const isInserted = (id: number) => !refused.has(id) && (inserted === null || inserted.has(id))
+  const known = submits.filter(({ id }) => !refused.has(id) && !isInserted(id))
   const minters =
     known.length === 0
       ? new Map<number, number>()
@@ -60,8 +61,11 @@ async function judgeSubmits(
         )
   const seen = new Set<number>()
   const now = submission?.now ?? 0
-  const isNotHeld = ({ id, gates, dueAt }: NewRun) =>
-    gates.length === 0 || entrance.passes.has(id) || (dueAt !== null && dueAt > now)
+  const isNotHeld = (run: NewRun) => {
+    const { id, gates, dueAt } = run
+    if (startsAfter(run)) return false
+    return gates.length === 0 || entrance.passes.has(id) || (dueAt !== null && dueAt > now)
+  }
   return submits.map((run) => {
     const { id } = run
     const isRepeat = seen.has(id)
@@ -70,7 +74,7 @@ async function judgeSubmits(
       if (isRepeat) return { kind: 'exists' }
       return { kind: isNotHeld(run) ? 'inserted' : 'gated' }
     }
-    return refusedKeys.get(id) ?? verdictOnKnown(minters.get(id), node)
+    return refused.get(id) ?? verdictOnKnown(minters.get(id), node)
   })
 }
 

@@ -1,3 +1,4 @@
+import { startsAfter } from '../plain.ts'
 import type { NewRun, TickBatch } from '../port.ts'
 
 /** The new runs of a tick by their places in its batch, in the order in which they come in. */
@@ -6,7 +7,7 @@ export interface Arrivals {
   readonly first: readonly number[]
   /** Those that may pass their gates at once, in the order of the line. */
   readonly entering: readonly number[]
-  /** Those whose time may not have come. */
+  /** Those whose time may not have come, and those that wait for other runs. */
   readonly last: readonly number[]
 }
 
@@ -24,12 +25,13 @@ export function arrange(
   const places = [...submits.keys()]
   const run = (place: number) => submits[place] as NewRun
   const gated = places.filter((place) => isGated(run(place)))
+  const mayEnter = (place: number) => run(place).dueAt === null && !startsAfter(run(place))
   return {
     first: places.filter((place) => !isGated(run(place))),
     entering: gated
-      .filter((place) => run(place).dueAt === null)
+      .filter(mayEnter)
       .sort((a, b) => run(a).rank - run(b).rank || run(a).id - run(b).id),
-    last: gated.filter((place) => run(place).dueAt !== null),
+    last: gated.filter((place) => !mayEnter(place)),
   }
 }
 

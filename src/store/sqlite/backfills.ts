@@ -11,6 +11,7 @@ import {
 import type { Gates } from './admit.ts'
 import type { Audit } from './audit.ts'
 import type { Keys } from './keys.ts'
+import type { Needs } from './needs.ts'
 import { parseRuns } from './schedule-row.ts'
 import { prepareSubmits } from './submit.ts'
 import { ascending, startTick } from './tick-state.ts'
@@ -65,13 +66,14 @@ export interface BackfillChanges {
 
 export function prepareBackfills(
   db: Database,
-  { gates, keys, audit }: { gates: Gates; keys: Keys; audit: Audit },
+  { audit, ...parts }: { gates: Gates; keys: Keys; needs: Needs; audit: Audit },
 ): BackfillChanges {
+  const { gates } = parts
   const add = db.prepare<[object]>(ADD_BACKFILL)
   const addTime = db.prepare(ADD_TIME)
   const moveOn = db.prepare<[object], number>(MOVE_BACKFILL).pluck()
   const cancel = db.prepare<[object]>(CANCEL_BACKFILL)
-  const submits = prepareSubmits(db, gates, keys)
+  const submits = prepareSubmits(db, parts)
 
   const insert = (runs: readonly NewRun[], node: number, now: number): number[] => {
     const tick = startTick(now, node)

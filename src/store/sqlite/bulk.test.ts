@@ -7,6 +7,7 @@ import type { EndCommand, NewRun, TickBatch } from '../port.ts'
 import { prepareGates } from './admit.ts'
 import { prepareEndings } from './end.ts'
 import { prepareKeys } from './keys.ts'
+import { prepareNeeds } from './needs.ts'
 import { newRun } from './contract/rows.ts'
 import { openEngine } from './store.ts'
 import { prepareTick } from './tick.ts'
@@ -68,8 +69,9 @@ test('a tick in bulk does what the same tick does one by one', () => {
       const { raw } = openEngine({ path: ':memory:', now: () => 1_000 })
       const gates = prepareGates(raw)
       const keys = prepareKeys(raw)
+      const needs = prepareNeeds(raw, keys)
       const endings = prepareEndings(raw, gates, keys)
-      const oneByOne = prepareTick(raw, { gates, keys, endings, holding: new Map() })
+      const oneByOne = prepareTick(raw, { gates, keys, needs, endings, holding: new Map() })
       for (const { submits, ends, claim } of plan) {
         const batch: TickBatch = {
           ...EMPTY_BATCH,

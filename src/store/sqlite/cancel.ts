@@ -4,11 +4,17 @@ import type { CancelCommand, CancelVerdict } from '../port.ts'
 import type { Gates } from './admit.ts'
 import { prepareAudit } from './audit.ts'
 import type { Keys } from './keys.ts'
+import type { Needs } from './needs.ts'
 import type { TickState } from './tick-state.ts'
 
 export const FIND_TO_CANCEL = `
-  SELECT status, node, gates, dedupe_key AS dedupeKey FROM run WHERE id = ? AND project_id = ?`
+  SELECT status, node, cancelling, gates, dedupe_key AS dedupeKey
+    FROM run WHERE id = ? AND project_id = ?`
 export const MARK = `UPDATE run SET cancelling = 1 WHERE id = ? AND status = 1`
+/** Whatever somebody is about to do with it was decided without knowing this. */
+export const STIR_FLOW = `
+  UPDATE flow SET revision = revision + 1, look_at = ? WHERE run_id = ? AND ended_at IS NULL`
+export const NODE_OF_FLOW = `SELECT node FROM flow WHERE run_id = ?`
 export const CANCEL_WAITING = `
   UPDATE run SET status = 6, cause = 'cancelled', finished_at = ?,
          timer_at = NULL, gate_id = NULL, recheck_at = NULL
@@ -16,18 +22,33 @@ export const CANCEL_WAITING = `
 
 interface Found {
   readonly status: number
-  readonly node: number
+  /** Null for a flow. */
+  readonly node: number | null
+  readonly cancelling: number
   readonly gates: string | null
   readonly dedupeKey: string | null
 }
 
 export type Cancel = (command: CancelCommand, tick: TickState) => CancelVerdict
 
-export function prepareCancel(db: Database, gates: Gates, keys: Keys): Cancel {
+export function prepareCancel(
+  db: Database,
+  { gates, keys, needs }: { gates: Gates; keys: Keys; needs: Needs },
+): Cancel {
   const audit = prepareAudit(db)
   const find = db.prepare<[number, number], Found>(FIND_TO_CANCEL)
   const mark = db.prepare(MARK)
+  const stirFlow = db.prepare(STIR_FLOW)
+  const nodeOfFlow = db.prepare<[number], number>(NODE_OF_FLOW).pluck()
   const cancelWaiting = db.prepare(CANCEL_WAITING)
+
+  const markFlow = (flowId: number, run: Found, tick: TickState): CancelVerdict => {
+    if (run.cancelling === 0) {
+      stirFlow.run(tick.now, flowId)
+      tick.news.push({ kind: 'cancel', flowId })
+    }
+    return { kind: 'marked', node: nodeOfFlow.get(flowId) as number }
+  }
 
   return ({ runId, projectId, audit: entry }, tick) => {
     const run = find.get(runId, projectId)
@@ -37,9 +58,11 @@ export function prepareCancel(db: Database, gates: Gates, keys: Keys): Cancel {
     if (entry) audit(entry, tick.now)
     if (state === 'running') {
       mark.run(runId)
+      if (run.node === null) return markFlow(runId, run, tick)
       return { kind: 'marked', node: run.node }
     }
     cancelWaiting.run(tick.now, runId)
+    if (state === 'blocked') needs.forget(runId)
     gates.letGo(run.gates, runId, tick)
     if (run.dedupeKey !== null) keys.release(projectId, run.dedupeKey, runId)
     return { kind: 'cancelled' }

@@ -7,6 +7,7 @@ import { prepareBlobs } from './blobs.ts'
 import { prepareCatalog } from './catalog.ts'
 import { prepareDefinitions } from './definitions.ts'
 import { prepareFire } from './fire.ts'
+import { prepareFlows } from './flows.ts'
 import { preparePruneOccurrences } from './prune-occurrences.ts'
 import { prepareSchedules } from './schedules.ts'
 import { preparePutQueue } from './queues.ts'
@@ -22,6 +23,7 @@ import type { FatalStoreError } from './failure.ts'
 import { prepareKeys } from './keys.ts'
 import { prepareSettleExpectations } from './lapses.ts'
 import { prepareLeases } from './leases.ts'
+import { prepareNeeds } from './needs.ts'
 import { prepareNodes } from './nodes.ts'
 import { openDatabase, type OpenOptions } from './open-database.ts'
 import { preparePromote } from './promote.ts'
@@ -93,11 +95,12 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const { read, write, writeInBulk } = transactions
   const gates = prepareGates(db)
   const keys = prepareKeys(db)
+  const needs = prepareNeeds(db, keys)
   const endings = prepareEndings(db, gates, keys)
   const holding: Holding = new Map()
-  const tick = prepareTick(db, { gates, keys, endings, holding })
+  const tick = prepareTick(db, { gates, keys, needs, endings, holding })
   const promote = preparePromote(db, gates)
-  const recheck = prepareRecheck(db, gates)
+  const recheck = prepareRecheck(db, { gates, needs })
   const leases = prepareLeases(db, endings)
   const nodes = prepareNodes(db, exclusive)
   const sessions = prepareSessions(db)
@@ -106,9 +109,10 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
   const audit = prepareAudit(db)
   const schedules = prepareSchedules(db, audit)
   const definitions = prepareDefinitions(db, { catalog, audit, schedules })
-  const fire = prepareFire(db, { gates, keys, holding })
-  const backfills = prepareBackfills(db, { gates, keys, audit })
+  const fire = prepareFire(db, { gates, keys, needs, holding })
+  const backfills = prepareBackfills(db, { gates, keys, needs, audit })
   const settleExpectations = prepareSettleExpectations(db)
+  const flows = prepareFlows(db, { gates, keys, needs, audit })
   const pruneOccurrences = preparePruneOccurrences(db)
   const putQueue = preparePutQueue(db, audit)
   const tokens = prepareTokens(db, audit)
@@ -196,6 +200,9 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     addBackfill: (input) => write(() => backfills.addBackfill(input, now())),
     moveBackfill: (move) => write(() => backfills.moveBackfill(move, now())),
     cancelBackfill: (input) => write(() => backfills.cancelBackfill(input, now())),
+    beginFlows: (input) => write(() => flows.beginFlows(input, now())),
+    advanceFlows: (batch) => write(() => flows.advanceFlows(batch, now())),
+    restlessFlows: (input) => read(() => flows.restlessFlows(input, now())),
     ...queries,
 
     ping: () => read(() => void ping.get()),

@@ -4,7 +4,6 @@ import {
   type FireCommand,
   type FireResult,
   type FireVerdict,
-  type NewRun,
   StoreError,
 } from '../port.ts'
 import { settle, type Settlement } from '../settle.ts'
@@ -14,9 +13,11 @@ import { prepareBulk } from './bulk.ts'
 import { prepareCancel } from './cancel.ts'
 import type { Keys } from './keys.ts'
 import { prepareAddExpectations } from './lapses.ts'
+import type { Needs } from './needs.ts'
+import { prepareTell } from './news.ts'
 import { prepareNoteEnds } from './outbox.ts'
 import { parseRuns } from './schedule-row.ts'
-import { prepareSubmits } from './submit.ts'
+import { byRankAndId, prepareSubmits } from './submit.ts'
 import { ascending, type Holding, startTick, type TickState } from './tick-state.ts'
 
 export const FIND_TO_FIRE = `
@@ -56,16 +57,18 @@ interface Fired {
 
 export function prepareFire(
   db: Database,
-  { gates, keys, holding }: { gates: Gates; keys: Keys; holding: Holding },
+  { holding, ...parts }: { gates: Gates; keys: Keys; needs: Needs; holding: Holding },
 ): Fire {
+  const { gates } = parts
   const find = db.prepare<[number], Row>(FIND_TO_FIRE)
   const bulkMoveOn = prepareBulk(db, 5, moveOn)
   const isOpen = db.prepare<[number]>(IS_OPEN)
   const addOccurrences = prepareBulk(db, OCCURRENCE_WIDTH, addOccurrencesOf)
   const addExpectations = prepareAddExpectations(db)
-  const submits = prepareSubmits(db, gates, keys)
-  const cancel = prepareCancel(db, gates, keys)
+  const submits = prepareSubmits(db, parts)
+  const cancel = prepareCancel(db, parts)
   const noteEnds = prepareNoteEnds(db)
+  const tell = prepareTell(db)
 
   const decide = (command: FireCommand, row: Row, tick: TickState, fired: Fired): FireVerdict => {
     const open = parseRuns(row.openRuns).filter((runId) => isOpen.get(runId) !== undefined)
@@ -122,15 +125,13 @@ export function prepareFire(
     addOccurrences([], fired.occurrences)
     for (const { expected } of fired.settlements) addExpectations(expected)
     bulkMoveOn([], fired.moves)
-    if (cancelled.length > 0) noteEnds(() => cancelled, now)
+    if (cancelled.length > 0) {
+      noteEnds(() => cancelled, now)
+      tell(() => cancelled, tick)
+    }
     gates.admitTouched(tick)
     return { now, verdicts, started, lanes: ascending(tick.refilled), cancelled }
   }
-}
-
-/** Who is in front passes gates first. */
-function byRankAndId(a: NewRun, b: NewRun): number {
-  return a.rank - b.rank || a.id - b.id
 }
 
 /** One that only waits for its run to end may be moved on whenever that was seen. */

@@ -8,6 +8,11 @@ export const ROWS_FROM = `
    WHERE id > ? ORDER BY id LIMIT ?`
 export const DELETE_RUN = `DELETE FROM run WHERE id = ?`
 export const DELETE_LOG = `DELETE FROM log_chunk WHERE run_id = ?`
+export const DELETE_FLOW = `DELETE FROM flow WHERE run_id = ?`
+/** A flow may have very many. */
+export const DELETE_STEPS = `
+  DELETE FROM step WHERE flow_id = :flowId AND (step, item) IN (
+    SELECT step, item FROM step WHERE flow_id = :flowId LIMIT :limit)`
 export const DELETE_ATTEMPTS = `DELETE FROM attempt WHERE run_id = ?`
 
 interface AgedRow {
@@ -29,6 +34,8 @@ export function preparePrune(db: Database): Prune {
   const deleteRun = db.prepare(DELETE_RUN)
   const deleteAttempts = db.prepare(DELETE_ATTEMPTS)
   const deleteLog = db.prepare(DELETE_LOG)
+  const deleteFlow = db.prepare(DELETE_FLOW)
+  const deleteSteps = db.prepare<[object]>(DELETE_STEPS)
   let cursor = -1
 
   return ({ endedBefore, limit }) => {
@@ -36,9 +43,12 @@ export function preparePrune(db: Database): Prune {
     const rows = rowsFrom.all(cursor, lookAt)
     let deleted = 0
     for (const row of rows) {
+      const isOld = row.finishedAt !== null && row.finishedAt < endedBefore
+      if (isOld) deleted += deleteSteps.run({ flowId: row.id, limit: limit - deleted }).changes
       if (deleted === limit) return { more: true }
       cursor = row.id
-      if (row.finishedAt === null || row.finishedAt >= endedBefore) continue
+      if (!isOld) continue
+      deleteFlow.run(row.id)
       deleteRun.run(row.id)
       deleteLog.run(row.id)
       if (row.attempt > 1) deleteAttempts.run(row.id)

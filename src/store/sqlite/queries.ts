@@ -8,6 +8,7 @@ import { prepareBackfillQueries } from './backfills.ts'
 import { prepareBlobQueries } from './blobs.ts'
 import { prepareDefinitionQueries } from './definitions.ts'
 import { prepareDeliveryQueries } from './deliveries.ts'
+import { prepareFlowQueries } from './flow-queries.ts'
 import { prepareOutboxQueries } from './outbox.ts'
 import { prepareWebhookQueries } from './webhooks.ts'
 import { prepareLapseQueries } from './lapses.ts'
@@ -79,6 +80,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     ...prepareScheduleQueries(db),
     ...prepareBackfillQueries(db),
     ...prepareLapseQueries(db),
+    ...prepareFlowQueries(db),
   }
 }
 

@@ -1,30 +1,56 @@
 import type { Database } from 'better-sqlite3'
-import type { SweepStore } from '../port.ts'
+import { inOrder } from '../news.ts'
+import type { Recheck as Rechecked, SweepStore } from '../port.ts'
 import type { Gates } from './admit.ts'
+import type { Needs } from './needs.ts'
+import { prepareTell } from './news.ts'
+import { prepareNoteEnds } from './outbox.ts'
 import { ascending, parseGates, startTick } from './tick-state.ts'
 
 export const PAST_RECHECK = `
-  SELECT id, gates FROM run WHERE status = 3 AND recheck_at <= ? ORDER BY recheck_at LIMIT ?`
+  SELECT id, gates, gate_id AS gate FROM run
+   WHERE status = 3 AND recheck_at <= ? ORDER BY recheck_at LIMIT ?`
 export const POSTPONE = `UPDATE run SET recheck_at = ? WHERE id = ? AND status = 3`
 
-export type Recheck = (
-  input: Parameters<SweepStore['recheck']>[0],
-  now: number,
-) => { lanes: readonly number[]; more: boolean }
+export type Recheck = (input: Parameters<SweepStore['recheck']>[0], now: number) => Rechecked
 
-export function prepareRecheck(db: Database, gates: Gates): Recheck {
-  const pastRecheck = db.prepare<[number, number], { id: number; gates: string }>(PAST_RECHECK)
+interface Row {
+  readonly id: number
+  readonly gates: string | null
+  /** Null: it waits for other runs. */
+  readonly gate: number | null
+}
+
+export function prepareRecheck(
+  db: Database,
+  { gates, needs }: { gates: Gates; needs: Needs },
+): Recheck {
+  const pastRecheck = db.prepare<[number, number], Row>(PAST_RECHECK)
   const postpone = db.prepare(POSTPONE)
+  const noteEnds = prepareNoteEnds(db)
+  const tell = prepareTell(db)
 
-  return ({ limit, recheckMs, gates: changed = [] }, now) => {
+  return ({ limit, recheckMs, gates: changed = [], runs = [] }, now) => {
     const tick = startTick(now, 0)
     for (const gate of changed) tick.touched.add(gate)
     const rows = pastRecheck.all(now, limit)
+    const waiting = new Set(runs)
     for (const row of rows) {
-      for (const gate of parseGates(row.gates)) tick.touched.add(gate)
+      if (row.gate === null) waiting.add(row.id)
+      else for (const gate of parseGates(row.gates)) tick.touched.add(gate)
+    }
+    const skipped = ascending(waiting).filter((runId) => needs.settle(runId, tick))
+    if (skipped.length > 0) {
+      noteEnds(() => skipped, now)
+      tell(() => skipped, tick)
     }
     gates.admitTouched(tick)
     for (const row of rows) postpone.run(now + recheckMs, row.id)
-    return { lanes: ascending(tick.refilled), more: limit > 0 && rows.length === limit }
+    return {
+      lanes: ascending(tick.refilled),
+      more: limit > 0 && rows.length === limit,
+      nextDueAt: tick.nextDueAt,
+      news: inOrder(tick.news),
+    }
   }
 }

@@ -155,6 +155,9 @@ function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Part
     addBackfill: (input) => call('addBackfill', input),
     moveBackfill: (move) => call('moveBackfill', move),
     cancelBackfill: (input) => call('cancelBackfill', input),
+    beginFlows: (input) => call('beginFlows', input),
+    advanceFlows: (batch) => call('advanceFlows', batch),
+    restlessFlows: (input) => call('restlessFlows', input),
 
     putBlob: (input) => call('putBlob', input),
     deleteBlobs: (keys) => call('deleteBlobs', keys),

@@ -1,10 +1,11 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { STATE_CODE } from '../../core/run-state.ts'
-import { isPlainAtGates } from '../plain.ts'
+import { isPlainAtGates, startsAfter } from '../plain.ts'
 import type { NewRun, SubmitVerdict } from '../port.ts'
 import { FIRST_RECHECK_MS, type Gates } from './admit.ts'
 import { prepareBulk } from './bulk.ts'
 import type { Keys } from './keys.ts'
+import { NEEDS_RECHECK_MS, type Needs } from './needs.ts'
 import { createKinds, type Kind, sharedBy } from './submit-kinds.ts'
 import { noteTimer, type TickState } from './tick-state.ts'
 
@@ -66,7 +67,10 @@ export type Submits = (
   mayEnter: boolean,
 ) => SubmitVerdict[]
 
-export function prepareSubmits(db: Database, gates: Gates, keys: Keys): Submits {
+export function prepareSubmits(
+  db: Database,
+  { gates, keys, needs }: { gates: Gates; keys: Keys; needs: Needs },
+): Submits {
   const insert = db.prepare<unknown[]>(INSERT_RUN)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
   const bulkReady = prepareBulk(db, 3, insertReady)
@@ -76,18 +80,25 @@ export function prepareSubmits(db: Database, gates: Gates, keys: Keys): Submits 
   const bulkBlocked = prepareBulk(db, 5, insertBlocked)
 
   const submit = (run: NewRun, tick: TickState, mayEnter: boolean): SubmitVerdict => {
+    const unknown = tick.unknown.get(run.id)
+    if (unknown !== undefined) return { kind: 'unknown', id: unknown }
+    const isFollower = startsAfter(run)
     if (run.idempotency !== null || run.dedupeKey !== null) {
       // A repeat of this very run meets its own keys: that is not a duplicate.
       if (mintedBy.get(run.id) === tick.node) return { kind: 'exists' }
       const earlier = keys.find(run, tick.now)
       if (earlier) return earlier
     }
-    const enters = mayEnter && !isLater(run, tick) && gates.enter(run.gates, tick)
+    const enters = mayEnter && !isFollower && !isLater(run, tick) && gates.enter(run.gates, tick)
     if (!insertAny(insert, run, tick, enters)) {
       if (enters) gates.turnBack(run.gates, tick)
       return { kind: mintedBy.get(run.id) === tick.node ? 'exists' : 'collision' }
     }
     keys.take(run)
+    if (isFollower) {
+      needs.take(run, tick)
+      return GATED
+    }
     if (enters) gates.holdAll(placesOf(run))
     if (run.handOff && run.dedupeKey !== null) tick.holding.set(run.id, null)
     else if (run.handOff && enters) tick.holding.set(run.id, run.gates)
@@ -142,6 +153,11 @@ export function prepareSubmits(db: Database, gates: Gates, keys: Keys): Submits 
       : runs.map((run) => submit(run, tick, mayEnter))
 }
 
+/** Who is in front passes gates first. */
+export function byRankAndId(a: NewRun, b: NewRun): number {
+  return a.rank - b.rank || a.id - b.id
+}
+
 /** Gate and run in turn. */
 function placesOf({ id, gates }: NewRun): number[] {
   return gates.flatMap((gate) => [gate, id])
@@ -158,12 +174,15 @@ function insertAny(
   enters: boolean,
 ): boolean {
   const { now } = tick
-  const timerAt = run.dueAt !== null && run.dueAt > now ? run.dueAt : null
-  const gate = timerAt === null && !enters ? (run.gates[0] ?? null) : null
-  const handOff = timerAt === null && gate === null ? run.handOff : null
+  const isFollower = startsAfter(run)
+  const timerAt = !isFollower && run.dueAt !== null && run.dueAt > now ? run.dueAt : null
+  const gate = !isFollower && timerAt === null && !enters ? (run.gates[0] ?? null) : null
+  const isBlocked = isFollower || gate !== null
+  const handOff = timerAt === null && !isBlocked ? run.handOff : null
+  const recheckMs = isFollower ? NEEDS_RECHECK_MS : FIRST_RECHECK_MS
   const { changes } = insert.run(
     run.id,
-    statusOf(timerAt, gate, handOff),
+    statusOf(timerAt, isBlocked, handOff),
     run.projectId,
     run.jobId,
     run.laneId,
@@ -178,7 +197,7 @@ function insertAny(
     run.dueAt,
     timerAt,
     gate,
-    gate === null ? null : now + FIRST_RECHECK_MS,
+    isBlocked ? now + recheckMs : null,
     handOff ? now : null,
     run.timeoutMs,
     run.retryOf,
@@ -197,8 +216,8 @@ function insertAny(
   return true
 }
 
-function statusOf(timerAt: number | null, gate: number | null, handOff: NewRun['handOff']): number {
+function statusOf(timerAt: number | null, isBlocked: boolean, handOff: NewRun['handOff']): number {
   if (timerAt !== null) return STATE_CODE.scheduled
-  if (gate !== null) return STATE_CODE.blocked
+  if (isBlocked) return STATE_CODE.blocked
   return handOff ? STATE_CODE.running : STATE_CODE.ready
 }

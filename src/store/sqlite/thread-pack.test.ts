@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { WANTED } from '../../core/needs.ts'
 import { CAUSES } from '../../core/run-state.ts'
 import type { EndCommand, Lease, NewRun, TickBatch, TickResult } from '../port.ts'
 import { packBatch, packResult, unpackBatch, unpackResult } from './thread-pack.ts'
@@ -19,6 +20,9 @@ const submit: fc.Arbitrary<NewRun> = fc.record({
     nil: null,
   }),
   handOff: fc.option(fc.record({ session: count, fence: count }), { nil: null }),
+  after: fc.option(fc.array(fc.record({ runId: count, wants: fc.constantFrom(...WANTED) })), {
+    nil: undefined,
+  }),
 })
 
 const end: fc.Arbitrary<EndCommand> = fc.record({
@@ -65,6 +69,7 @@ test('a result comes back as it was given, ordinary or not', () => {
         limited: [{ laneId: 3, until: 9 }],
         refilled: [4],
         nextDueAt: null,
+        news: [{ kind: 'need' as const, runId: 5 }],
       }
       const result: TickResult = { ...given, ...rest }
       assert.deepEqual(cross(unpackResult(cross(packResult(result)))), cross(result))

@@ -21,7 +21,7 @@ export interface PackedBatch extends Pick<TickBatch, 'node' | 'cancels' | 'claim
 
 export interface PackedResult extends Pick<
   TickResult,
-  'now' | 'cancels' | 'refilled' | 'limited' | 'nextDueAt'
+  'now' | 'cancels' | 'refilled' | 'limited' | 'nextDueAt' | 'news'
 > {
   /** Null when every item had the ordinary verdict. */
   readonly submits: readonly SubmitVerdict[] | null
@@ -64,6 +64,7 @@ const SUBMIT = layout<NewRun>(
     (run) => run.dedupeKey,
     (run) => run.idempotency,
     (run) => run.work,
+    (run) => run.after ?? null,
   ],
   (number, text) => {
     const session = number(8)
@@ -86,9 +87,15 @@ const SUBMIT = layout<NewRun>(
       dedupeKey: text(4) as string | null,
       idempotency: text(5) as NewRun['idempotency'],
       work: text(6) as string | null,
+      ...followed(text(7)),
     }
   },
 )
+
+/** Hardly any run starts after others, and those have no such field. */
+function followed(after: unknown): Pick<NewRun, 'after'> {
+  return after === null ? {} : { after: after as NonNullable<NewRun['after']> }
+}
 
 const END = layout<EndCommand>(
   [

@@ -1,3 +1,4 @@
+import type { News } from '../port.ts'
 import { createRooms, type Rooms } from './rooms.ts'
 
 /** The gates a run under way holds; null if it holds a key, alone or besides. */
@@ -21,6 +22,10 @@ export interface TickState {
   readonly holding: Holding
   /** Whether items that ask for nothing special may be done many at a time. */
   readonly inBulk: boolean
+  /** Runs that are refused, by the run they were to start after that nobody knows. */
+  readonly unknown: Map<number, number>
+  /** What others have to be told of. */
+  readonly news: News[]
   /** The earliest timer written so far. */
   nextDueAt: number | null
 }
@@ -38,6 +43,8 @@ export function startTick(
     rooms: createRooms(),
     touched: new Set(),
     refilled: new Set(),
+    unknown: new Map(),
+    news: [],
     nextDueAt: null,
   }
 }

@@ -7,6 +7,8 @@ import type {
   TickBatch,
   TickResult,
 } from '../port.ts'
+import { inOrder } from '../news.ts'
+import { startsAfter } from '../plain.ts'
 import type { Gates } from './admit.ts'
 import { arrange } from './arrivals.ts'
 import { prepareCancel } from './cancel.ts'
@@ -15,18 +17,21 @@ import { prepareClaims } from './rates.ts'
 import { prepareNoteEnds } from './outbox.ts'
 import type { Endings } from './end.ts'
 import type { Keys } from './keys.ts'
+import type { Needs } from './needs.ts'
+import { prepareTell } from './news.ts'
 import { MINTED_BY, prepareSubmits } from './submit.ts'
 import { ascending, type Holding, startTick } from './tick-state.ts'
 
 export function prepareTick(
   db: Database,
-  parts: { gates: Gates; keys: Keys; endings: Endings; holding: Holding },
+  parts: { gates: Gates; keys: Keys; needs: Needs; endings: Endings; holding: Holding },
 ): (batch: TickBatch, now: number, inBulk: boolean) => TickResult {
-  const { gates, keys, endings, holding } = parts
-  const submits = prepareSubmits(db, gates, keys)
-  const cancel = prepareCancel(db, gates, keys)
+  const { gates, needs, endings, holding } = parts
+  const submits = prepareSubmits(db, parts)
+  const cancel = prepareCancel(db, parts)
   const claimAll = prepareClaims(db, prepareClaim(db))
   const noteEnds = prepareNoteEnds(db)
+  const tell = prepareTell(db)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
 
   return (batch, now, inBulk) => {
@@ -34,6 +39,10 @@ export function prepareTick(
     // In bulk, one that is there already is noticed when it is written.
     const isRepeated = (runs: readonly NewRun[]) =>
       !inBulk && runs.some(({ id }) => mintedBy.get(id) !== undefined)
+    for (const run of batch.submits.filter(startsAfter)) {
+      const unknown = mintedBy.get(run.id) === undefined ? needs.findUnknown(run) : undefined
+      if (unknown !== undefined) tick.unknown.set(run.id, unknown)
+    }
     const arrivals = arrange(batch, isRepeated)
     const submitted = new Array<SubmitVerdict>(batch.submits.length)
     const submitAt = (places: readonly number[], mayEnter: boolean) => {
@@ -50,12 +59,15 @@ export function prepareTick(
       submitAt(arrivals.last, false)
     }
     const cancels = batch.cancels.map((command) => cancel(command, tick))
-    noteEnds(() => changedIn(batch, ends, cancels), now)
+    const changed = () => changedIn(batch, ends, cancels)
+    noteEnds(changed, now)
+    if (ends.length + cancels.length > 0) tell(changed, tick)
     gates.admitTouched(tick)
     const { claims, limited } = claimAll(batch.claims, tick)
     const { nextDueAt } = tick
     const refilled = ascending(tick.refilled)
-    return { now, submits: submitted, ends, cancels, claims, limited, refilled, nextDueAt }
+    const news = inOrder(tick.news)
+    return { now, submits: submitted, ends, cancels, claims, limited, refilled, nextDueAt, news }
   }
 }
 

@@ -81,6 +81,10 @@ export const QUERIES = [
   'dueExpectations',
   'expectationsOf',
   'lapsesOf',
+  'findFlows',
+  'flowSteps',
+  'stepsOfRuns',
+  'resultsOf',
 ] as const satisfies readonly VerbName[]
 
 export type QueryName = (typeof QUERIES)[number]

@@ -1,0 +1,83 @@
+import { stepStateOf } from '../../core/flow/step-state.ts'
+import { type FinalState, stateOfCode } from '../../core/run-state.ts'
+import type { FlowRecord, FlowStore, RunResult, StepRecord } from '../port.ts'
+import { bigints } from './binary-arrays.ts'
+import type { Database } from './database.ts'
+import { read } from './transaction.ts'
+
+export const FIND_FLOWS = {
+  name: 'find-flows',
+  text: `
+  SELECT f.run_id AS "runId", f.revision, f.project_id AS "projectId", f.job_id AS "jobId",
+         r.version, f.wave, f.node, f.began_at AS "beganAt", f.look_at AS "lookAt", f.cancelling,
+         f.ended_at AS "endedAt", r.rank, r.timeout_ms AS "timeoutMs", r.retry_of AS "retryOf",
+         r.created_by AS "createdBy", r.policy, r.work, r.tags, r.input
+    FROM unnest($1::bigint[]) AS item (run_id)
+   CROSS JOIN LATERAL (SELECT * FROM flow WHERE flow.run_id = item.run_id LIMIT 1) f
+   CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = item.run_id LIMIT 1) r`,
+}
+export const STEPS_BEHIND = {
+  name: 'flow-steps',
+  text: `
+  SELECT s.step, s.item, coalesce(t.state, s.state) AS state, s.run_id AS "runId", s.reason,
+         s.message, s.count, s.due_at AS "dueAt", s.detail, t.flow_id IS NOT NULL AS "isNews",
+         s.started_at AS "startedAt", coalesce(t.at, s.finished_at) AS "finishedAt"
+    FROM (
+      SELECT * FROM step WHERE flow_id = $1::bigint AND (step, item) > ($2::int, $3::int)
+       ORDER BY step, item LIMIT $4::int) s
+    LEFT JOIN LATERAL (
+      SELECT * FROM told
+       WHERE told.flow_id = $1::bigint AND told.step = s.step AND told.item = s.item LIMIT 1) t
+      ON true
+   ORDER BY s.step, s.item`,
+}
+const STEPS_OF_RUNS = {
+  name: 'steps-of-runs',
+  text: `
+  SELECT flow_id AS "flowId", step, item, run_id AS "runId" FROM step
+   WHERE run_id = ANY ($1::bigint[])`,
+}
+export const RESULTS_OF = {
+  name: 'results-of',
+  text: `
+  SELECT e.run_id AS "runId", e.state, e.result FROM unnest($1::bigint[]) AS item (run_id)
+   CROSS JOIN LATERAL (
+     SELECT run_id, state, result FROM run_end WHERE run_end.run_id = item.run_id LIMIT 1) e`,
+}
+
+/** Below every step. */
+const START = { step: -1, item: -1 }
+
+type Input<Verb extends keyof FlowStore> = Parameters<FlowStore[Verb]>[0]
+type Coded<Row> = Omit<Row, 'state'> & { readonly state: number }
+
+export async function findFlows(
+  db: Database,
+  { runIds }: Input<'findFlows'>,
+): Promise<FlowRecord[]> {
+  return read<FlowRecord>(db.duty, FIND_FLOWS, [bigints(runIds)])
+}
+
+export async function flowSteps(
+  db: Database,
+  { flowId, after, limit }: Input<'flowSteps'>,
+): Promise<StepRecord[]> {
+  const { step, item } = after ?? START
+  const rows = await read<Coded<StepRecord>>(db.duty, STEPS_BEHIND, [flowId, step, item, limit])
+  return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
+}
+
+export async function stepsOfRuns(
+  db: Database,
+  { runIds }: Input<'stepsOfRuns'>,
+): ReturnType<FlowStore['stepsOfRuns']> {
+  return read(db.reading, STEPS_OF_RUNS, [bigints(runIds)])
+}
+
+export async function resultsOf(
+  db: Database,
+  { runIds }: Input<'resultsOf'>,
+): Promise<RunResult[]> {
+  const rows = await read<Coded<RunResult>>(db.duty, RESULTS_OF, [bigints(runIds)])
+  return rows.map((row) => ({ ...row, state: stateOfCode(row.state) as FinalState }))
+}
