@@ -2,15 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endOf } from '../contract/fixture.ts'
 import { onFreshStores, type World } from '../contract/world.ts'
+import { BEGIN_FLOWS, COUNT_WAVES, PICK_READY } from './begin-flows.ts'
 import { CANCEL } from './cancel.ts'
 import { CLAIM } from './claim.ts'
 import { Connection } from './connection.ts'
 import { END, SUCCEED, SUCCEED_HOLDING } from './end.ts'
 import { LOCK_SCHEDULES, MOVE_ON, OPEN_RUNS } from './fire.ts'
+import { FIND_FLOWS, RESULTS_OF, STEPS_BEHIND } from './flow-queries.ts'
+import { END_FLOWS, LOCK_FLOWS, MOVE_FLOWS } from './flows.ts'
+import { ADD_NEEDS, LOCK_WAITING, NEEDS_OF, RELEASE, SKIP } from './needs.ts'
+import { TELL } from './news.ts'
 import { NOTE_ENDS, TAKE_TURNS } from './outbox.ts'
 import { openIn } from './postgres.fixture.ts'
 import { DUE_SCHEDULES } from './schedule-queries.ts'
 import type { Statement } from './statement.ts'
+import { HEAR_STEPS, MARK_STEPS, START_STEPS } from './steps.ts'
 import { SUBMIT, SUBMIT_AGAIN, SUBMIT_PLAIN } from './submit.ts'
 import { read } from './transaction.ts'
 
@@ -30,6 +36,24 @@ const STATEMENTS: readonly Statement[] = [
   OPEN_RUNS,
   MOVE_ON,
   DUE_SCHEDULES,
+  TELL,
+  PICK_READY,
+  COUNT_WAVES,
+  BEGIN_FLOWS,
+  LOCK_FLOWS,
+  MOVE_FLOWS,
+  END_FLOWS,
+  HEAR_STEPS,
+  MARK_STEPS,
+  START_STEPS,
+  FIND_FLOWS,
+  STEPS_BEHIND,
+  RESULTS_OF,
+  ADD_NEEDS,
+  LOCK_WAITING,
+  NEEDS_OF,
+  RELEASE,
+  SKIP,
 ]
 
 /** The plan a hot connection keeps for a statement, made now. */

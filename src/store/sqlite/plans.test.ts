@@ -13,12 +13,16 @@ import * as definitions from './definitions.ts'
 import * as deliveries from './deliveries.ts'
 import * as end from './end.ts'
 import * as fire from './fire.ts'
+import * as flowQueries from './flow-queries.ts'
+import * as flows from './flows.ts'
 import { openEngine } from './engine.ts'
 import * as keys from './keys.ts'
 import * as laneHeads from './lane-heads.ts'
 import * as lapses from './lapses.ts'
 import * as leases from './leases.ts'
 import * as logs from './logs.ts'
+import * as needs from './needs.ts'
+import * as news from './news.ts'
 import * as numberedJobs from './numbered-jobs.ts'
 import * as outbox from './outbox.ts'
 import { pageSql } from './list-runs.ts'
@@ -33,6 +37,7 @@ import * as scheduleQueries from './schedule-queries.ts'
 import * as schedules from './schedules.ts'
 import * as secrets from './secrets.ts'
 import * as sessions from './sessions.ts'
+import * as steps from './steps.ts'
 import * as submit from './submit.ts'
 import * as tokens from './tokens.ts'
 import * as waiting from './waiting.ts'
@@ -49,11 +54,15 @@ const MODULES = {
   deliveries,
   end,
   fire,
+  flowQueries,
+  flows,
   keys,
   laneHeads,
   lapses,
   leases,
   logs,
+  needs,
+  news,
   numberedJobs,
   outbox,
   promote,
@@ -66,6 +75,7 @@ const MODULES = {
   schedules,
   secrets,
   sessions,
+  steps,
   submit,
   tokens,
   waiting,
@@ -139,6 +149,10 @@ const CHOSEN: [why: string, sql: string, index: string][] = [
   ['a node finds its cancel marks', leases.MARKED, 'run_lease_cancelling (node=?)'],
   ['a session finds its leases', sessions.HELD_BY_SESSION, 'run_lease (node=?)'],
   ['due schedules come from their index', scheduleQueries.DUE_SCHEDULES, 'schedule_look (look_at'],
+  ['flows that are due come from their index', flows.DUE_FLOWS, 'flow_look (look_at<?)'],
+  ['so do those with news', flows.TOLD_FLOWS, 'step_told (told_at<?)'],
+  ['a run finds the steps it is', news.TELL_STEPS, 'step_by_run (run_id=?)'],
+  ['and those who wait for it', news.WAITING_FOR, 'need_of (needed_id=?)'],
   ['failures have their own index', pageSql('project', 'failed'), 'run_unlucky_by_project'],
 ]
 for (const [why, sql, index] of CHOSEN) {
@@ -174,7 +188,7 @@ function assertSeeks(sql: string): void {
   assert.ok(
     plan.every(
       (step) =>
-        !/^SCAN (run|attempt|dedupe|lane|job|project|gate|webhook|delivery(?!.*delivery_next)|failing_job|schedule|occurrence)\b(?!.*run_timer)/.test(
+        !/^SCAN (run|attempt|dedupe|lane|job|project|gate|webhook|delivery(?!.*delivery_next)|failing_job|schedule|occurrence|flow(?!.*flow_live)|step|wave)\b(?!.*run_timer)/.test(
           step,
         ),
     ),

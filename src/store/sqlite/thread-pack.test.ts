@@ -10,7 +10,7 @@ const count = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
 const text = fc.option(fc.string(), { nil: null })
 const maybe = fc.option(count, { nil: null })
 
-const submit: fc.Arbitrary<NewRun> = fc.record({
+const plain: fc.Arbitrary<NewRun> = fc.record({
   ...{ id: count, projectId: count, jobId: count, laneId: count },
   rank: fc.integer({ min: -10, max: 10 }),
   ...{ dueAt: maybe, timeoutMs: maybe, retryOf: maybe, version: maybe, createdBy: maybe },
@@ -20,10 +20,11 @@ const submit: fc.Arbitrary<NewRun> = fc.record({
     nil: null,
   }),
   handOff: fc.option(fc.record({ session: count, fence: count }), { nil: null }),
-  after: fc.option(fc.array(fc.record({ runId: count, wants: fc.constantFrom(...WANTED) })), {
-    nil: undefined,
-  }),
 })
+const needs = fc.array(fc.record({ runId: count, wants: fc.constantFrom(...WANTED) }))
+const submit: fc.Arbitrary<NewRun> = fc
+  .tuple(plain, fc.option(needs))
+  .map(([run, after]) => (after ? { ...run, after } : run))
 
 const end: fc.Arbitrary<EndCommand> = fc.record({
   ...{ runId: count, fence: count, owner: maybe, delayMs: count, lost: count, pos: count },
