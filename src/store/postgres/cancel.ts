@@ -1,6 +1,7 @@
 import { STATE_CODE, stateOfCode, type FinalState } from '../../core/run-state.ts'
 import { StoreError, type CancelCommand, type CancelVerdict, type News } from '../port.ts'
 import { bigints, ints } from './binary-arrays.ts'
+import { IS_LIVE } from './flow-queries.ts'
 import { CLOCK, type Work } from './statement.ts'
 import { nameOfCancel } from './tick-plan.ts'
 
@@ -41,7 +42,7 @@ export const CANCEL = {
       SELECT * FROM lease WHERE lease.run_id = item.run_id FOR UPDATE) h),
   flowing AS MATERIALIZED (
     SELECT item.run_id, item.project_id, h.node FROM item CROSS JOIN LATERAL (
-      SELECT * FROM flow WHERE flow.run_id = item.run_id AND flow.ended_at IS NULL
+      SELECT * FROM flow WHERE flow.run_id = item.run_id AND ${IS_LIVE}
          FOR UPDATE) h),
   waiting AS MATERIALIZED (
     SELECT * FROM in_ready UNION ALL SELECT * FROM in_timer UNION ALL SELECT * FROM in_blocked),

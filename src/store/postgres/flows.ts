@@ -13,6 +13,7 @@ import { addAudit } from './audit.ts'
 import { bigints, smallints, texts } from './binary-arrays.ts'
 import type { Database } from './database.ts'
 import { admitLines, isLater, openEntrance } from './entrance.ts'
+import { IS_LIVE } from './flow-queries.ts'
 import { NOTHING_TOLD, tell } from './news.ts'
 import { noteEnds } from './outbox.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
@@ -27,7 +28,7 @@ export const LOCK_FLOWS = {
   SELECT held.run_id AS "runId", held.revision FROM unnest($1::bigint[]) AS item (run_id)
    CROSS JOIN LATERAL (
      SELECT run_id, revision FROM flow
-      WHERE flow.run_id = item.run_id AND flow.ended_at IS NULL
+      WHERE flow.run_id = item.run_id AND ${IS_LIVE}
         FOR UPDATE) held`,
 }
 export const MOVE_FLOWS = {
@@ -81,7 +82,7 @@ const RESTLESS = {
      WHERE at <= (SELECT now FROM clock) - $3::bigint LIMIT $2::int) late
    CROSS JOIN LATERAL (
      SELECT run_id, revision FROM flow
-      WHERE flow.run_id = late.flow_id AND flow.ended_at IS NULL LIMIT 1) flow
+      WHERE flow.run_id = late.flow_id AND ${IS_LIVE} LIMIT 1) flow
    LIMIT $2::int`,
 }
 const READ_CLOCK = { name: 'read-clock', text: `WITH ${CLOCK} SELECT now FROM clock` }

@@ -7,7 +7,10 @@ const BITE = 2_000
 const MANY_DEAD_ROWS = 20_000
 const HOUR_MS = 3_600_000
 const SESSION_KEPT_MS = 7 * 24 * HOUR_MS
-const HOT_TABLES = ['ready', 'timer', 'lease', 'blocked', 'gate_holder', 'dedupe', 'schedule_next']
+const HOT_TABLES = [
+  ...['ready', 'timer', 'lease', 'blocked', 'gate_holder', 'dedupe', 'schedule_next'],
+  ...['awaited', 'told', 'need'],
+]
 
 const READ_CLOCK = { name: 'read-clock', text: `WITH ${CLOCK} SELECT now FROM clock` }
 const EXPIRE_KEYS = {

@@ -2,6 +2,7 @@ import { STATE_CODE, stateOfCode, type RunState } from '../../core/run-state.ts'
 import type { AttemptRecord, RunFilter, RunQueries, RunRecord } from '../port.ts'
 import { bigints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
+import { IS_LIVE } from './flow-queries.ts'
 import type { Statement } from './statement.ts'
 import { read } from './transaction.ts'
 
@@ -32,7 +33,7 @@ const WHEREABOUTS = `
     LEFT JOIN LATERAL (SELECT * FROM timer WHERE run_id = r.id LIMIT 1) t ON true
     LEFT JOIN LATERAL (SELECT * FROM blocked WHERE run_id = r.id LIMIT 1) b ON true
     LEFT JOIN LATERAL (
-      SELECT * FROM flow WHERE run_id = r.id AND ended_at IS NULL LIMIT 1) f ON true`
+      SELECT * FROM flow WHERE run_id = r.id AND ${IS_LIVE} LIMIT 1) f ON true`
 
 const FIND_RUN = {
   name: 'find-run',
