@@ -10,7 +10,7 @@ export interface Told extends WireOccurrence {
 }
 
 const GLYPHS: Readonly<Record<WireOccurrence['outcome'], string>> = {
-  ...{ fired: '✔', delayed: '✔', blocked: '◷', due: '◷', planned: '◷' },
+  ...{ fired: '✔', delayed: '✔', blocked: '◷', due: '◷', planned: '◷', backfilled: '✔' },
   ...{ skipped: '⤼', merged: '⤼', missed: '◌' },
 }
 
@@ -44,10 +44,13 @@ export function occurrenceTable(
       { title: 'OUTCOME', show: (one) => outcomeOf(one, terminal), gives: true },
       { title: 'WHY', show: (one) => harmless(whyOf(one)), gives: true },
       { title: 'LATE', show: ({ late_ms }) => (late_ms === null ? '-' : formatDuration(late_ms)) },
-      { title: 'RUN', show: ({ run, other_run }) => run ?? other_run ?? '-' },
+      { title: 'RUN', show: (one) => one.run ?? madeUpBy(one)?.run ?? one.other_run ?? '-' },
       {
         title: 'STATE',
-        show: ({ run_state }) => (run_state === null ? '-' : showState(terminal, run_state)),
+        show: (one) => {
+          const state = one.run_state ?? (one.run === null ? madeUpBy(one)?.run_state : null)
+          return state ? showState(terminal, state) : '-'
+        },
         gives: true,
       },
     ],
@@ -80,7 +83,13 @@ export const REASONS: Readonly<Record<NonNullable<WireOccurrence['reason']>, str
   cannot_start: 'no run could be made',
 }
 
-function whyOf({ reason, detail, slow, overdue, lapses }: WireOccurrence): string {
+/** The last run that a backfill made for a single time. */
+function madeUpBy({ count, backfills }: WireOccurrence) {
+  return count === 1 ? backfills.at(-1) : undefined
+}
+
+function whyOf(one: WireOccurrence): string {
+  const { reason, detail, slow, overdue, lapses, backfills, outcome } = one
   const kinds = new Set(lapses.map(({ kind }) => kind))
   const said = [
     ...(reason === null ? [] : [REASONS[reason]]),
@@ -89,6 +98,7 @@ function whyOf({ reason, detail, slow, overdue, lapses }: WireOccurrence): strin
     ...(slow || kinds.has('slow') ? ['slow'] : []),
     ...(overdue || kinds.has('unfinished') ? ['overdue'] : []),
     ...(kinds.has('empty') ? ['said nothing'] : []),
+    ...(backfills.length > 0 && outcome !== 'backfilled' ? ['backfilled since'] : []),
   ]
   return said.join('; ') || '-'
 }

@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import type { Clock, Random } from '../core/clock.ts'
 import { PunctualError } from '../core/errors.ts'
 import type { SchedulerClient } from '../core/protocol.ts'
+import { type BackfillClient, createBackfillClient } from './backfills.ts'
 import { createHttpClient } from './http-client.ts'
 import { createScheduleClient, type ScheduleClient } from './schedules.ts'
 import { systemClock, systemRandom } from './system-clock.ts'
@@ -22,6 +23,7 @@ export interface ConnectOptions {
 
 export interface Client extends SchedulerClient {
   readonly schedules: ScheduleClient
+  readonly backfills: BackfillClient
   /** Lets calls under way end, then closes the connections. Idle ones keep no process alive. */
   close(): Promise<void>
 }
@@ -42,6 +44,7 @@ export function connect(options: ConnectOptions): Client {
   return {
     ...createHttpClient(transport),
     schedules: createScheduleClient(transport),
+    backfills: createBackfillClient(transport),
     close: transport.close,
   }
 }

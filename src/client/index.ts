@@ -1,6 +1,7 @@
 /** What users import as `punctual/client`. */
 export { CallError } from './call-error.ts'
 export { connect, type Client, type ConnectOptions } from './connect.ts'
+export type { BackfillClient } from './backfills.ts'
 export type { OccurrenceQuery, ScheduleClient, ScheduleQuery } from './schedules.ts'
 export { PunctualError, type ErrorCode } from '../core/errors.ts'
 export type {
@@ -12,6 +13,7 @@ export type {
   Submission,
   SubmitAnswer,
 } from '../core/protocol.ts'
+export type { BackfillRequest, WireBackfill, WireBackfillPlan } from '../core/backfill/views.ts'
 export type { WireForecast } from '../core/forecast/views.ts'
 export type { ScheduleDefinition } from '../core/schedule-definition.ts'
 export type {

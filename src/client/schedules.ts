@@ -11,7 +11,8 @@ import type {
   WireScheduleWhy,
 } from '../core/schedule-views.ts'
 import type { WirePage } from '../core/views.ts'
-import type { Call, Transport } from './transport.ts'
+import { jsonCalls, pathOfSchedule as pathOf, search } from './json-calls.ts'
+import type { Transport } from './transport.ts'
 
 /** Schedules of jobs: when they run by themselves, and what became of every time. */
 export interface ScheduleClient {
@@ -61,12 +62,7 @@ export interface OccurrenceQuery {
 }
 
 export function createScheduleClient(transport: Transport): ScheduleClient {
-  const call = async <T>(method: Call['method'], path: string, body?: object, key?: string) => {
-    const mayRepeat = method === 'GET' || method === 'PUT' || key !== undefined
-    const text = body === undefined ? {} : { body: JSON.stringify(body) }
-    return (await transport.call({ method, path, ...text, mayRepeat, idempotencyKey: key })) as T
-  }
-
+  const call = jsonCalls(transport)
   return {
     put: (job, name, definition) => call('PUT', pathOf(job, name), definition),
     get: (job, name) => call('GET', pathOf(job, name)),
@@ -86,16 +82,4 @@ export function createScheduleClient(transport: Transport): ScheduleClient {
     forecast: (query = {}) => call('GET', `/v1/forecast${search(query)}`),
     away: (since) => call('GET', `/v1/away${search({ since })}`),
   }
-}
-
-function pathOf(job: string, name: string): string {
-  return `/v1/jobs/${encodeURIComponent(job)}/schedules/${encodeURIComponent(name)}`
-}
-
-function search(query: object): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) parameters.set(name, String(value))
-  }
-  return parameters.size === 0 ? '' : `?${parameters.toString()}`
 }

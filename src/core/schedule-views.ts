@@ -42,11 +42,11 @@ export interface WireSchedule {
   readonly updated_by: string
 }
 
-/** What became of a time, or what will. */
+/** What became of a time, or what will. `backfilled`: nobody knew of it when it came, and it has a run since. */
 export const SHOWN_OUTCOMES = [
   ...(['fired', 'delayed', 'blocked', 'skipped', 'merged', 'missed'] as const),
-  ...(['due', 'planned'] as const),
-] as const satisfies readonly (Outcome | 'due' | 'planned')[]
+  ...(['due', 'planned', 'backfilled'] as const),
+] as const satisfies readonly (Outcome | 'due' | 'planned' | 'backfilled')[]
 
 /** One time of a schedule, or a range of them that all went the same way. */
 export interface WireOccurrence {
@@ -73,6 +73,15 @@ export interface WireOccurrence {
   readonly overdue: boolean | null
   /** What did not come true of what is expected of its run. */
   readonly lapses: readonly WireLapse[]
+  /** Runs that backfills made for it since, the earliest time first; of a range, some of them. */
+  readonly backfills: readonly WireBackfilledRun[]
+}
+
+export interface WireBackfilledRun {
+  readonly nominal_at: string
+  readonly run: string
+  readonly run_state: string | null
+  readonly backfill: string
 }
 
 export interface WireLapse {

@@ -33,6 +33,8 @@ export interface MadeBy {
   readonly schedule: string
   readonly nominalAt: number
   readonly reason: Reason | null
+  /** The backfill that made it, if it was not the schedule itself. */
+  readonly backfillId: number | null
 }
 
 /** Everything but what the run says itself. */
@@ -100,9 +102,10 @@ function whyScheduled({ id, attempt }: RunRecord, timerAt: number, now: number):
 /** Which time of which schedule it is the run of. */
 function whoseTime(made: MadeBy | null): string[] {
   if (!made) return []
-  const { schedule, nominalAt, reason } = made
+  const { schedule, nominalAt, reason, backfillId } = made
   const late = reason === 'made_up' ? ', made up for after it was missed' : ''
-  return [`It is the run of ${schedule} for ${new Date(nominalAt).toISOString()}${late}.`]
+  const by = backfillId === null ? late : `, made by the backfill ${publicId('bkf', backfillId)}`
+  return [`It is the run of ${schedule} for ${new Date(nominalAt).toISOString()}${by}.`]
 }
 
 /** Runs of a schedule that must not overlap pass a gate of their own, which nobody has to know of. */

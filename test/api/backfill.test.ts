@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { runProgram } from '../../src/cli/program.ts'
 import type { WireBackfill, WireBackfillPlan } from '../../src/core/backfill/views.ts'
-import type { WirePage } from '../../src/core/views.ts'
+import type { WireOccurrence } from '../../src/core/schedule-views.ts'
+import type { WirePage, WireWhy } from '../../src/core/views.ts'
 import type { WireRun } from '../../src/core/wire.ts'
 import { createFakeTerminal } from '../cli/fake-terminal.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -55,6 +56,26 @@ test('times that never became runs do, once, in order and behind what is due now
     [0, 1, 2, 3, 4, 5].map((hour) => `2026-01-01T0${hour}:00:00.000Z`),
   )
   assert.ok(runs.every(({ state, tags }) => state === 'succeeded' && tags['backfill'] === done.id))
+
+  const from = `from=${FROM}&until=${UNTIL}`
+  const { body: told } = await api.call<WirePage<WireOccurrence>>(
+    ...(['GET', `${AT}/occurrences?${from}`] as const),
+  )
+  const times = runs.toReversed().map(({ id, due_at }) => ({
+    ...{ nominal_at: due_at, outcome: 'backfilled', run: id, run_state: 'succeeded' },
+    backfills: [{ nominal_at: due_at, run: id, run_state: 'succeeded', backfill: done.id }],
+  }))
+  assert.deepEqual(
+    told.data.map(({ nominal_at, outcome, run, run_state, backfills }) => ({
+      ...{ nominal_at, outcome, run, run_state, backfills },
+    })),
+    times,
+  )
+  const { body: why } = await api.call<WireWhy>('GET', `/v1/runs/${runs[0]?.id}/why`)
+  const at = '2026-01-01T05:00:00.000Z'
+  assert.deepEqual(why.details, [
+    `It is the run of etl/h for ${at}, made by the backfill ${done.id}.`,
+  ])
 
   const again = await untilOver(api, (await api.start()).body)
   assert.deepEqual([again.made, again.passed], [0, 6], 'what has a run needs no other')

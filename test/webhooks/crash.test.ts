@@ -1,63 +1,23 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { openHome, type PunctualHome, type Started } from '../support/punctual-home.ts'
+import { type KillableServer, startKillable } from '../support/killable-server.ts'
+import { openHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openReceiver, type Received, type Receiver } from './receiver.ts'
+import { openReceiver, type Received } from './receiver.ts'
 
-interface Server {
-  call<T>(method: string, path: string, body?: object): Promise<T>
-  /** At once, as when the power fails. */
-  kill(): Promise<void>
-}
-
-async function startServer(home: PunctualHome, receiver: Receiver): Promise<Server> {
-  const flags = ['--port', '0', '--data', home.dataDir, '--allow-address', receiver.address]
-  const { child, said }: Started = home.start(['up', ...flags])
-  const url = await waitFor(
-    () => {
-      if (child.exitCode !== null) throw new Error(`it ended: ${said.err}`)
-      return /address +(\S+)[^]*Try:/.exec(said.out)?.[1]
-    },
-    { what: 'a server to be up', deadlineMs: 60_000 },
-  )
-  const token = readFileSync(join(home.dataDir, 'admin-token'), 'utf8').trim()
-  return {
-    async call(method, path, body) {
-      const answer = await fetch(url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body && { 'content-type': 'application/json' }),
-        },
-        ...(body && { body: JSON.stringify(body) }),
-      })
-      assert.ok(answer.ok, `${method} ${path} gave ${answer.status}`)
-      return (await answer.json()) as never
-    },
-    async kill() {
-      const gone = once(child, 'exit')
-      child.kill('SIGKILL')
-      await gone
-    },
-  }
-}
-
-async function openStage(t: TestContext) {
+async function openStage(t: TestContext, events = ['run.failed']) {
   const receiver = await openReceiver(t)
   const home = openHome(t)
-  const start = () => startServer(home, receiver)
+  const start = () => startKillable(home, '--allow-address', receiver.address)
   const server = await start()
   await server.call('POST', '/v1/webhooks', {
-    ...{ name: 'pager', url: receiver.url, events: ['run.failed'] },
+    ...{ name: 'pager', url: receiver.url, events },
   })
   return { receiver, server, start }
 }
 
 /** Runs that have failed, and that everybody knows have failed. */
-async function fail({ call }: Server, count: number): Promise<string[]> {
+async function fail({ call }: KillableServer, count: number): Promise<string[]> {
   const submitted = await Promise.all(
     Array.from({ length: count }, () => call<{ id: string }>('POST', '/v1/runs', { run: 'false' })),
   )
@@ -121,4 +81,40 @@ test('a message that was on its way when the server was killed comes again, the 
     { what: 'it to be settled' },
   )
   assert.equal(data[0]?.attempts, 2)
+})
+
+test('a deadline that passed while no server was up is told by the next, once', async (t) => {
+  const { receiver, server: first, start } = await openStage(t, ['run.unfinished'])
+  const at = new Date(Date.now() + 8_000).toISOString()
+  const schedule = { at, deadline: '1s', missed: 'all' }
+  await first.call('PUT', '/v1/jobs/etl', { run: 'sleep 600', schedule })
+  const path = '/v1/jobs/etl/schedules/1/occurrences?from=2020-01-01T00:00:00Z'
+  const occurrence = async ({ call }: KillableServer) => {
+    const page = await call<{ data: { run: string | null; lapses: { kind: string }[] }[] }>(
+      ...(['GET', path] as const),
+    )
+    return page.data[0]
+  }
+  const run = await waitFor(async () => (await occurrence(first))?.run ?? undefined, {
+    what: 'its time to become a run',
+  })
+  let server = first
+  for (let round = 0; round < 2; round += 1) {
+    await server.kill()
+    server = await start()
+  }
+  const [told] = await receiver.count(1)
+  assert.deepEqual([told?.body.type, told?.body.data.run?.id], ['run.unfinished', run])
+  assert.deepEqual(
+    (await occurrence(server))?.lapses.map(({ kind }) => kind),
+    ['unfinished'],
+  )
+  await server.kill()
+  const { call } = await start()
+  const { data } = await call<{ data: { id: string }[] }>('GET', '/v1/webhooks/pager/deliveries')
+  assert.deepEqual(
+    [...new Set(receiver.received.map(({ id }) => id))],
+    data.map(({ id }) => id),
+  )
+  assert.equal(data.length, 1)
 })

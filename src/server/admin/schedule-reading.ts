@@ -14,11 +14,11 @@ import type {
 import { scheduleWords } from '../../core/schedule-words.ts'
 import type { WirePage } from '../../core/views.ts'
 import { formatTime } from '../../core/wire.ts'
-import type { LapseStore, RunQueries, ScheduleRecord, ScheduleStore } from '../../store/port.ts'
+import type { ScheduleRecord, ScheduleStore } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
 import { encodeCursor, readNumberCursor } from '../cursor.ts'
 import { summarise, unusualSince } from '../schedules/away.ts'
-import { historyPage } from '../schedules/history-page.ts'
+import { historyPage, type HistoryStore } from '../schedules/history-page.ts'
 import { earliest, soonFiring } from '../schedules/next-times.ts'
 import { previewSchedule, showTime } from '../schedules/preview.ts'
 import type { RuleBook } from '../schedules/rule-book.ts'
@@ -55,7 +55,7 @@ export interface ScheduleReading {
 const DAY_MS = 86_400_000
 
 export function createScheduleReading(deps: {
-  readonly store: ScheduleStore & Pick<RunQueries, 'findRuns'> & Pick<LapseStore, 'lapsesOf'>
+  readonly store: ScheduleStore & HistoryStore
   readonly catalog: Catalog
   readonly schedules: Schedules
   readonly rules: RuleBook

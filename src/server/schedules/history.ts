@@ -4,9 +4,15 @@ import type { FireTimes } from '../../core/firing/plan.ts'
 import { publicId } from '../../core/ids.ts'
 import { deadlineOf } from '../../core/lapses/terms.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
-import type { WireLapse, WireOccurrence } from '../../core/schedule-views.ts'
+import type { WireBackfilledRun, WireLapse, WireOccurrence } from '../../core/schedule-views.ts'
 import { formatTime } from '../../core/wire.ts'
-import type { LapseRecord, OccurrenceRecord, RunRecord, ScheduleRecord } from '../../store/port.ts'
+import type {
+  BackfilledTime,
+  LapseRecord,
+  OccurrenceRecord,
+  RunRecord,
+  ScheduleRecord,
+} from '../../store/port.ts'
 import { holdingPause, timeOrNull } from './show-schedule.ts'
 
 /** A time nothing has become of yet, and what will keep it from becoming a run. */
@@ -54,7 +60,7 @@ export function showOpen({ nominalAt, reason }: OpenTime, now: number): WireOccu
 
 const NOTHING_YET = {
   ...{ detail: null, run: null, run_state: null, other_run: null, late_ms: null },
-  ...{ started_at: null, finished_at: null, slow: null, overdue: null, lapses: [] },
+  ...{ started_at: null, finished_at: null, slow: null, overdue: null, lapses: [], backfills: [] },
 } as const
 
 export function showRecord(
@@ -64,12 +70,14 @@ export function showRecord(
     times,
     run,
     lapses,
+    backfills,
     now,
   }: {
     readonly spec: ScheduleSpec<RuleSource>
     readonly times: FireTimes | undefined
     readonly run: RunRecord | undefined
     readonly lapses: readonly LapseRecord[]
+    readonly backfills: readonly WireBackfilledRun[]
     readonly now: number
   },
 ): WireOccurrence {
@@ -87,6 +95,35 @@ export function showRecord(
     finished_at: timeOrNull(run?.finishedAt ?? null),
     ...judged(spec, nominalAt, run, now),
     lapses: lapses.map(showLapse),
+    backfills,
+  }
+}
+
+/** A time of before the schedule was there, which has a run since. */
+export function showBackfilled(
+  nominalAt: number,
+  backfills: readonly WireBackfilledRun[],
+  run: RunRecord | undefined,
+): WireOccurrence {
+  const time = formatTime(nominalAt, 'nominal_at')
+  const { run: id = null, run_state = null } = backfills.at(-1) ?? {}
+  return {
+    ...{ ...NOTHING_YET, nominal_at: time, until: time, count: 1, reason: null },
+    ...{ outcome: 'backfilled', run: id, run_state, backfills },
+    started_at: timeOrNull(run?.startedAt ?? null),
+    finished_at: timeOrNull(run?.finishedAt ?? null),
+  }
+}
+
+export function showBackfilledRun(
+  { nominalAt, runId, backfillId }: BackfilledTime,
+  run: RunRecord | undefined,
+): WireBackfilledRun {
+  return {
+    nominal_at: formatTime(nominalAt, 'nominal_at'),
+    run: publicId('run', runId),
+    run_state: run?.state ?? null,
+    backfill: publicId('bkf', backfillId),
   }
 }
 

@@ -1,5 +1,5 @@
 import { publicId } from '../../core/ids.ts'
-import type { RunRecord, ScheduleStore } from '../../store/port.ts'
+import type { BackfillStore, RunRecord, ScheduleStore } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
 import type { MadeBy } from '../why.ts'
 
@@ -10,17 +10,22 @@ export async function madeBy(
     store,
     catalog,
   }: {
-    store: Pick<ScheduleStore, 'occurrenceOf' | 'findSchedules'>
+    store: Pick<ScheduleStore, 'occurrenceOf' | 'findSchedules'> &
+      Pick<BackfillStore, 'backfilledBy'>
     catalog: Pick<Catalog, 'jobName' | 'learnNames'>
   },
 ): Promise<MadeBy | null> {
-  const occurrence = dueAt === null ? null : await store.occurrenceOf({ runId: id })
-  if (!occurrence) return null
-  const { scheduleId, nominalAt, reason } = occurrence
+  if (dueAt === null) return null
+  const occurrence = await store.occurrenceOf({ runId: id })
+  const backfilled = occurrence ? null : await store.backfilledBy({ runId: id })
+  const time = occurrence ?? backfilled
+  if (!time) return null
+  const { scheduleId, nominalAt } = time
   const [found] = await store.findSchedules([scheduleId])
   if (found) await catalog.learnNames([found.jobId], [])
   const schedule = found
     ? `${catalog.jobName(found.jobId)}/${found.name}`
     : publicId('sch', scheduleId)
-  return { scheduleId, schedule, nominalAt, reason }
+  const reason = occurrence?.reason ?? null
+  return { scheduleId, schedule, nominalAt, reason, backfillId: backfilled?.backfillId ?? null }
 }

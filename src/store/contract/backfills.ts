@@ -67,6 +67,10 @@ export function backfillsContract(open: OpenStore): void {
       const range = { scheduleId: made.scheduleId, from: at, until: at + 1, limit: 9 }
       const first = { nominalAt: at, runId: leases[0]?.runId, backfillId: made.id }
       assert.deepEqual(await world.store.backfilledTimes(range), [first])
+      const { scheduleId } = made
+      const byRun = await world.store.backfilledBy({ runId: first.runId as number })
+      assert.deepEqual(byRun, { scheduleId, ...first })
+      assert.equal(await world.store.backfilledBy({ runId: made.id }), null)
     }),
   )
 

@@ -35,6 +35,10 @@ export interface BackfillStore {
     until: number
     limit: number
   }): Promise<readonly BackfilledTime[]>
+  /** The time a run was made for, if a backfill made it. */
+  backfilledBy(input: {
+    runId: number
+  }): Promise<(BackfilledTime & { readonly scheduleId: number }) | null>
 }
 
 export interface BackfillRecord {

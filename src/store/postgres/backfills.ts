@@ -40,6 +40,13 @@ const BACKFILLED = {
    WHERE schedule_id = $1::bigint AND nominal_at >= $2::bigint AND nominal_at <= $3::bigint
    ORDER BY nominal_at, run_id LIMIT $4::int`,
 }
+const BACKFILLED_BY = {
+  name: 'backfilled-by',
+  text: `
+  SELECT schedule_id AS "scheduleId", nominal_at AS "nominalAt", run_id AS "runId",
+         backfill_id AS "backfillId"
+    FROM backfill_time WHERE run_id = $1::bigint`,
+}
 const ADD = {
   name: 'add-backfill',
   text: `
@@ -115,6 +122,16 @@ export async function backfilledTimes(
   { scheduleId, from, until, limit }: Input<'backfilledTimes'>,
 ): Promise<BackfilledTime[]> {
   return read<BackfilledTime>(db.reading, BACKFILLED, [scheduleId, from, until, limit])
+}
+
+export async function backfilledBy(
+  db: Database,
+  { runId }: Input<'backfilledBy'>,
+): ReturnType<BackfillStore['backfilledBy']> {
+  const rows = await read<BackfilledTime & { scheduleId: number }>(db.reading, BACKFILLED_BY, [
+    runId,
+  ])
+  return rows[0] ?? null
 }
 
 export async function moveBackfill(

@@ -197,6 +197,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     flowSteps: (input) => flowQueries.flowSteps(db, input),
     stepsOfRuns: (input) => flowQueries.stepsOfRuns(db, input),
     resultsOf: (input) => flowQueries.resultsOf(db, input),
+    backfilledBy: (input) => backfills.backfilledBy(db, input),
     pastDurations: (input) => scheduleQueries.pastDurations(db, input),
     unusualOccurrences: (input) => scheduleQueries.unusualOccurrences(db, input),
     nextExpectationAt: () => lapses.nextExpectationAt(db),

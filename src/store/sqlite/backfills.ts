@@ -32,6 +32,10 @@ export const BACKFILLED = `
   SELECT nominal_at AS nominalAt, run_id AS runId, backfill_id AS backfillId FROM backfill_time
    WHERE schedule_id = :scheduleId AND nominal_at >= :from AND nominal_at <= :until
    ORDER BY nominal_at, run_id LIMIT :limit`
+export const BACKFILLED_BY = `
+  SELECT schedule_id AS scheduleId, nominal_at AS nominalAt, run_id AS runId,
+         backfill_id AS backfillId
+    FROM backfill_time WHERE run_id = ?`
 const ADD_BACKFILL = `
   INSERT INTO backfill (id, project_id, schedule_id, version, state, look_at, made, passed,
                         created_at, created_by, spec)
@@ -55,7 +59,7 @@ type Row = Omit<BackfillRecord, 'state' | 'openRuns'> & {
 type Input<Verb extends keyof BackfillStore> = Parameters<BackfillStore[Verb]>[0]
 type Queries = Pick<
   BackfillStore,
-  'findBackfill' | 'listBackfills' | 'openBackfills' | 'backfilledTimes'
+  'findBackfill' | 'listBackfills' | 'openBackfills' | 'backfilledTimes' | 'backfilledBy'
 >
 
 export interface BackfillChanges {
@@ -117,6 +121,7 @@ export function prepareBackfillQueries(db: Database): Sync<Queries> {
   const ofProject = db.prepare<[object], Row>(BACKFILLS_OF)
   const open = db.prepare<[object], Row>(OPEN_BACKFILLS)
   const times = db.prepare<[object], BackfilledTime>(BACKFILLED)
+  const byRun = db.prepare<[number], BackfilledTime & { scheduleId: number }>(BACKFILLED_BY)
   return {
     findBackfill({ projectId, id }) {
       const row = find.get(id, projectId)
@@ -125,6 +130,7 @@ export function prepareBackfillQueries(db: Database): Sync<Queries> {
     listBackfills: (page) => ofProject.all({ ...page }).map(toBackfill),
     openBackfills: (page) => open.all({ ...page }).map(toBackfill),
     backfilledTimes: (range) => times.all({ ...range }),
+    backfilledBy: ({ runId }) => byRun.get(runId) ?? null,
   }
 }
 

@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3'
 import { STATES } from '../../core/run-state.ts'
 import * as admit from './admit.ts'
 import * as audit from './audit.ts'
+import * as backfills from './backfills.ts'
 import * as blobs from './blobs.ts'
 import { valuesList } from './bulk.ts'
 import * as cancel from './cancel.ts'
@@ -46,6 +47,7 @@ import * as webhooks from './webhooks.ts'
 const MODULES = {
   admit,
   audit,
+  backfills,
   blobs,
   cancel,
   catalog,

@@ -77,6 +77,7 @@ export const QUERIES = [
   'listBackfills',
   'openBackfills',
   'backfilledTimes',
+  'backfilledBy',
   'nextExpectationAt',
   'dueExpectations',
   'expectationsOf',

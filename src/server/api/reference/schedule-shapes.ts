@@ -7,6 +7,7 @@ import {
   SHOWN_OUTCOMES,
   type WireAway,
   type WireAwaySchedule,
+  type WireBackfilledRun,
   type WireClockChange,
   type WireLapse,
   type WireNext,
@@ -78,7 +79,8 @@ export const SCHEDULE_SHAPES = {
     count: orNull(whole('How many times; null for more than anybody counted.')),
     outcome: word(
       SHOWN_OUTCOMES,
-      'What became of it. `due`: it came, and nothing has become of it yet. `planned`: it is to come.',
+      'What became of it. `due`: it came, and nothing has become of it yet. `planned`: it is to come. ' +
+        '`backfilled`: it was before the schedule was there, and has a run since.',
     ),
     reason: orNull(word(REASONS, 'Why it is not simply `fired`, or what will keep it from it.')),
     detail: orNull(text('More about the reason.')),
@@ -101,6 +103,15 @@ export const SCHEDULE_SHAPES = {
         noticed_at: time('When that was seen.'),
       }),
       'What did not come true of what is expected of its run.',
+    ),
+    backfills: list(
+      record<WireBackfilledRun>('A run that makes up for a time.', {
+        nominal_at: time('For which time.'),
+        run: runId('The run.'),
+        run_state: orNull(text('The state of that run now; null if it is forgotten.')),
+        backfill: text('The backfill that made it.', { pattern: '^bkf_[0-9a-z]{11}$' }),
+      }),
+      'Runs that backfills made for it since; of a range, the first 100 of them.',
     ),
   }),
   OccurrencePage: page('Occurrence'),

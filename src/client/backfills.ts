@@ -1,0 +1,34 @@
+import type { BackfillRequest, WireBackfill, WireBackfillPlan } from '../core/backfill/views.ts'
+import type { WirePage } from '../core/views.ts'
+import { jsonCalls, pathOfSchedule, search } from './json-calls.ts'
+import type { Transport } from './transport.ts'
+
+/** Past times of schedules that become runs after all. */
+export interface BackfillClient {
+  /** What it would do. Nothing is stored. */
+  plan(job: string, schedule: string, request: BackfillRequest): Promise<WireBackfillPlan>
+  /** Starts it; servers go on with it by themselves. */
+  start(job: string, schedule: string, request: BackfillRequest): Promise<WireBackfill>
+  get(id: string): Promise<WireBackfill>
+  /** The newest first. */
+  list(query?: {
+    readonly limit?: number
+    readonly cursor?: string
+  }): Promise<WirePage<WireBackfill>>
+  /** Makes no more runs; those that are there go on. */
+  cancel(id: string): Promise<WireBackfill>
+}
+
+export function createBackfillClient(transport: Transport): BackfillClient {
+  const call = jsonCalls(transport)
+  const pathOf = (id: string) => `/v1/backfills/${encodeURIComponent(id)}`
+  return {
+    plan: (job, schedule, request) =>
+      call('POST', `${pathOfSchedule(job, schedule)}/backfill`, { ...request, dry_run: true }),
+    start: (job, schedule, request) =>
+      call('POST', `${pathOfSchedule(job, schedule)}/backfill`, { ...request, dry_run: false }),
+    get: (id) => call('GET', pathOf(id)),
+    list: (query = {}) => call('GET', `/v1/backfills${search(query)}`),
+    cancel: (id) => call('POST', `${pathOf(id)}/cancel`, {}),
+  }
+}

@@ -1,0 +1,29 @@
+import type { Call, Transport } from './transport.ts'
+
+export type JsonCall = <T>(
+  method: Call['method'],
+  path: string,
+  body?: object,
+  idempotencyKey?: string,
+) => Promise<T>
+
+/** Calls with JSON either way. What is safe to repeat is repeated. */
+export function jsonCalls(transport: Transport): JsonCall {
+  return async <T>(method: Call['method'], path: string, body?: object, key?: string) => {
+    const mayRepeat = method === 'GET' || method === 'PUT' || key !== undefined
+    const text = body === undefined ? {} : { body: JSON.stringify(body) }
+    return (await transport.call({ method, path, ...text, mayRepeat, idempotencyKey: key })) as T
+  }
+}
+
+export function pathOfSchedule(job: string, name: string): string {
+  return `/v1/jobs/${encodeURIComponent(job)}/schedules/${encodeURIComponent(name)}`
+}
+
+export function search(query: object): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value))
+  }
+  return parameters.size === 0 ? '' : `?${parameters.toString()}`
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { WireBackfill } from '../../src/core/backfill/views.ts'
+import type { WireOccurrence } from '../../src/core/schedule-views.ts'
+import type { WirePage } from '../../src/core/views.ts'
+import type { WireRun } from '../../src/core/wire.ts'
+import { type KillableServer, startKillable } from '../support/killable-server.ts'
+import { openHome } from '../support/punctual-home.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const AT = '/v1/jobs/etl/schedules/minutes'
+const FROM = '2026-01-01T00:00:00.000Z'
+const UNTIL = '2026-01-01T04:09:00.000Z'
+const TIMES = 250
+
+async function everyPage<T>({ call }: KillableServer, path: string): Promise<T[]> {
+  const all: T[] = []
+  for (let cursor = ''; ;) {
+    const page = await call<WirePage<T>>('GET', `${path}&limit=100${cursor}`)
+    all.push(...page.data)
+    if (page.next_cursor === null) return all
+    cursor = `&cursor=${page.next_cursor}`
+  }
+}
+
+test('a backfill whose server is killed half-way, and again, makes one run for each time', async (t) => {
+  const home = openHome(t)
+  let server = await startKillable(home)
+  // In a queue that rests, so that what is made stays, and none has to be found again after a kill.
+  await server.call('PATCH', '/v1/queues/rest', { paused: true })
+  const schedule = { name: 'minutes', cron: '* * * * *', zone: 'UTC' }
+  await server.call('PUT', '/v1/jobs/etl', { run: 'true', queue: 'rest', schedule })
+  const asked = { from: FROM, until: UNTIL, max_parallel: 1_000 }
+  const { id, times } = await server.call<WireBackfill>('POST', `${AT}/backfill`, asked)
+  assert.equal(times, TIMES)
+
+  const madeMoreThan = (count: number) =>
+    waitFor(
+      async () => {
+        const { made } = await server.call<WireBackfill>('GET', `/v1/backfills/${id}`)
+        return made > count ? made : undefined
+      },
+      { what: `more than ${count} runs to be made` },
+    )
+  let made = 0
+  for (let kills = 0; kills < 3 && made < TIMES; kills += 1) {
+    made = await madeMoreThan(made)
+    await server.kill()
+    server = await startKillable(home)
+  }
+  assert.ok(made < TIMES, 'it was killed before it was over')
+  await madeMoreThan(TIMES - 1)
+
+  const all = await everyPage<WireRun>(server, '/v1/runs?job=etl')
+  // The schedule goes on meanwhile.
+  const runs = all.filter(({ due_at }) => String(due_at) <= UNTIL)
+  const expected = Array.from({ length: TIMES }, (_, minute) =>
+    new Date(Date.parse(FROM) + minute * 60_000).toISOString(),
+  )
+  assert.deepEqual(
+    runs.map(({ due_at }) => String(due_at)).toSorted(),
+    expected,
+    'every time of the range, each once',
+  )
+  const told = await everyPage<WireOccurrence>(
+    ...([server, `${AT}/occurrences?from=${FROM}&until=${UNTIL}`] as const),
+  )
+  const byTime = new Map(runs.map((run) => [run.due_at, run.id]))
+  assert.deepEqual(
+    told.map(({ nominal_at, outcome, run, backfills }) => [
+      ...[nominal_at, outcome, run, backfills.map(({ backfill }) => backfill)],
+    ]),
+    expected.map((at) => [at, 'backfilled', byTime.get(at), [id]]),
+  )
+})
