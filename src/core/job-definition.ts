@@ -2,7 +2,9 @@ import { PunctualError } from './errors.ts'
 import type { ExpectationsDefinition } from './lapses/expectations.ts'
 import type { Submission } from './protocol.ts'
 import type { ScheduleDefinition } from './schedule-definition.ts'
-import { readSubmission, type WireSubmission } from './wire.ts'
+import type { WireSubmission } from './wire.ts'
+import type { WorkflowInput } from './workflow/definition.ts'
+import { readJob } from './workflow/read-job.ts'
 
 /**
  * What a job is, as people write it: everything a submission can say except what belongs to one run
@@ -10,8 +12,12 @@ import { readSubmission, type WireSubmission } from './wire.ts'
  */
 export interface JobDefinition
   extends
-    Omit<WireSubmission, 'job' | 'input' | 'run_at' | 'dedupe_key' | 'idempotency_key'>,
-    ExpectationsDefinition {
+    Omit<
+      WireSubmission,
+      'job' | 'input' | 'run_at' | 'dedupe_key' | 'idempotency_key' | 'concurrency'
+    >,
+    ExpectationsDefinition,
+    WorkflowInput {
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly owner?: string | undefined
@@ -47,10 +53,7 @@ const NAME_THEM = 'Give each a name of its own; without one, it is called by its
 
 /** What runs of a job get unless they say otherwise. Throws what is wrong with the definition. */
 export function defaultsOf(definition: JobDefinition, job: string): Submission {
-  const { title: _, description: __, owner: ___, schedule: ____, ...rest } = definition
-  // What is expected is about the times of its schedules.
-  const { deadline: _____, expect: ______, ...wire } = rest
-  return readSubmission({ ...wire, job })
+  return readJob(definition, job).defaults
 }
 
 /** The stored form: the same text for the same definition, whatever order it was written in. */

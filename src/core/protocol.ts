@@ -47,6 +47,8 @@ export interface Submission extends PolicyInput {
   readonly priority?: number | undefined
   /** Not before this time; the past means now. */
   readonly runAt?: number | undefined
+  /** The time of a schedule it is for, and on whose clocks; never said by clients. */
+  readonly nominal?: { readonly at: number; readonly zone: string } | undefined
   /** Only for workers that carry all of these. */
   readonly runsOn?: { readonly labels?: Labels | undefined } | undefined
   readonly weight?: number | undefined

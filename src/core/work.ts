@@ -14,6 +14,7 @@ export type Work =
   | ProcessWork
   | (HttpWork & Absent<keyof Surroundings>)
   | (ContainerWork & Absent<Exclude<keyof Surroundings, keyof Started>>)
+  | (WorkflowWork & Absent<keyof Surroundings>)
 
 /** So that any work can be asked for what surrounds it. */
 type Absent<Name extends string> = { readonly [name in Name]?: undefined }
@@ -56,6 +57,11 @@ export interface ScriptWork extends Surroundings {
   readonly interpreter: readonly string[]
 }
 
+/** The steps of the run's job. No worker takes it: the nodes themselves see to it. */
+export interface WorkflowWork {
+  readonly executor: 'workflow'
+}
+
 export const DEFAULT_SHELL = '/bin/sh'
 export const PROCESS_EXECUTORS = ['shell', 'argv', 'script'] as const
 
@@ -64,6 +70,10 @@ export const EXECUTORS = [...PROCESS_EXECUTORS, 'http', 'container'] as const
 
 export function isProcess(executor: string): boolean {
   return PROCESS_EXECUTORS.some((known) => known === executor)
+}
+
+export function isProcessWork(work: Work): work is ProcessWork {
+  return isProcess(work.executor)
 }
 
 /** What people write: one of `KINDS`, and what belongs to it, beside other fields. */

@@ -1,4 +1,5 @@
 import { defaultsOf, type JobDefinition } from '../core/job-definition.ts'
+import { type Preparation, readJob } from '../core/workflow/read-job.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Expectations, readExpectations } from '../core/lapses/expectations.ts'
 import type { Submission } from '../core/protocol.ts'
@@ -11,6 +12,8 @@ export interface Definition {
   readonly defaults: Submission
   /** Of its runs, unless its schedules say otherwise. */
   readonly expectations: Expectations
+  /** What has to be worked out for each of its runs, if anything. */
+  readonly preparation: Preparation | null
   readonly paused: JobRecord['paused']
 }
 
@@ -97,5 +100,5 @@ export function createDefinitions(options: {
 function toDefinition({ version, definition, paused }: JobRecord, job: string): Definition {
   const said = JSON.parse(definition) as JobDefinition
   const expectations = readExpectations(said, '')
-  return { version, defaults: defaultsOf(said, job), expectations, paused }
+  return { version, ...readJob(said, job), expectations, paused }
 }

@@ -3,6 +3,7 @@ import { withDefaults } from '../core/job-definition.ts'
 import { LIMITS } from '../core/limits.ts'
 import { encodePolicy } from '../core/policy.ts'
 import type { Submission } from '../core/protocol.ts'
+import { localTime } from '../core/schedule/local-time.ts'
 import { encodeWork } from '../core/work.ts'
 import type { NewRun, SecretStore } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
@@ -38,7 +39,9 @@ export function createDraft(context: Drafting): Draft {
     const found =
       known === undefined ? await findDefinitions(submissions, projectId, definitions) : known
     const asked = found
-      ? submissions.map((submission, index) => follow(submission, found[index] ?? null))
+      ? submissions.map((submission, index) =>
+          follow(submission, found[index] ?? null, { project, now: storeNow() }),
+        )
       : submissions
     if (asked.some(({ secrets }) => secrets?.length)) await requireSecrets(asked, projectId, store)
     const at = place.find(asked) ?? (await place.learn(asked))
@@ -62,7 +65,7 @@ export function createDraft(context: Drafting): Draft {
         policy: encodePolicy(run),
         version: follows(own) ? (found?.[index]?.version ?? null) : null,
         createdBy: actor,
-        work: own.work ? encodeWork(own.work) : null,
+        work: ownWork(own, run, found?.[index]),
         input: input === undefined ? null : JSON.stringify(input),
         tags: tags && Object.keys(tags).length > 0 ? JSON.stringify(tags) : null,
         gates: gates?.[index] ?? NO_GATES,
@@ -116,8 +119,25 @@ async function findDefinitions(
   return submissions.map(({ job }) => byJob.get(job) ?? null)
 }
 
-function follow(submission: Submission, definition: Definition | null): Submission {
-  return definition ? withDefaults(submission, definition.defaults) : submission
+function follow(
+  submission: Submission,
+  definition: Definition | null,
+  { project, now }: { project: string; now: number },
+): Submission {
+  if (!definition) return submission
+  const run = withDefaults(submission, definition.defaults)
+  // A run that brings its own work has an input for that, not for the job's.
+  if (!definition.preparation || !follows(submission)) return run
+  const { at, zone } = submission.nominal ?? { at: submission.runAt ?? now, zone: 'UTC' }
+  const scheduledAt = localTime(Math.max(at, submission.nominal ? 0 : now), zone)
+  return definition.preparation.prepare(run, { job: submission.job, project, scheduledAt })
+}
+
+/** What the run executes, where that is not what its version says anyway. */
+function ownWork(own: Submission, run: Submission, definition?: Definition | null): string | null {
+  if (own.work) return encodeWork(own.work)
+  const isMade = follows(own) && definition?.preparation?.makesWork === true
+  return isMade && run.work ? encodeWork(run.work) : null
 }
 
 /** A run that says itself what to execute follows its job in everything else, but not in that. */

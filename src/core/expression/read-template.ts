@@ -3,7 +3,7 @@ import { checkNode, type Names } from './check.ts'
 import type { Expression, Json, Template } from './expression.ts'
 import type { Kind } from './kinds.ts'
 import { parse } from './parse.ts'
-import { wrongExpression } from './problem.ts'
+import { shown, wrongExpression } from './problem.ts'
 import { stepsIn } from './references.ts'
 import { readTokens } from './tokens.ts'
 
@@ -54,12 +54,8 @@ export function readExpression(
   if (typeof expression === 'object' && more === undefined) {
     return { expression, kind: checkNode(expression.root, names, field) }
   }
-  const message = `it has to be one expression, and is "${text.slice(0, 40)}"`
-  throw wrongExpression(
-    field,
-    message,
-    `Write \${{ ${text.includes(OPEN) ? '…' : text.trim().slice(0, 60)} }}.`,
-  )
+  const message = `it has to be one expression, and is "${shown(text)}"`
+  throw wrongExpression(field, message, 'Write it between ${{ and }}, and nothing beside it.')
 }
 
 /** JSON with expressions in its texts. Its depth is bounded where it is read, so this may recurse. */

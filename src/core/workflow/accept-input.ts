@@ -60,11 +60,8 @@ function refuseUnknown(
   const meant = nearestName(unknown, known)
   const advice = meant === undefined ? '' : `; did you mean ${at}.${meant}?`
   const field = `${at}.${unknown.slice(0, 64)}`
-  const hint = `It takes ${known.join(', ')}.`
-  throw new PunctualError('unknown_field', `${field} is not an input of the job${advice}`, {
-    field,
-    hint,
-  })
+  const message = `${field} is not an input of the job${advice}`
+  throw new PunctualError('unknown_field', message, { field })
 }
 
 function wrong(field: string, what: string): PunctualError {

@@ -25,7 +25,7 @@ test('a chain of a hundred thousand steps is walked without a stack, and so is a
   const circle = findCircle(chain.with(0, [99_999]))
   assert.equal(circle?.length, 100_001)
   const shown = showCircle(circle ?? [], (step) => `s${step}`)
-  assert.match(shown, /^s0 → s99999 → .* → … 99989 more … → .* → s0$/)
+  assert.match(shown, /^s0 → s99999 → .* → … 99993 more … → .* → s0$/)
 })
 
 test('a million edges are walked once', () => {

@@ -55,7 +55,7 @@ export function successorsOf(needs: readonly (readonly number[])[]) {
   return { offsets, successors }
 }
 
-const SHOWN = 6
+const SHOWN = 4
 
 /** `a → b → c → a`; of a long one, both ends. */
 export function showCircle(circle: readonly number[], nameOf: (step: number) => string): string {

@@ -3,6 +3,7 @@ import { defaultsOf, encodeDefinition, type JobDefinition } from '../../core/job
 import { readExpectations } from '../../core/lapses/expectations.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { WireJob, WireJobVersion, WirePage } from '../../core/views.ts'
+import { readWorkflow } from '../../core/workflow/read-workflow.ts'
 import { formatTime } from '../../core/wire.ts'
 import type { JobRecord, JobVersion, Store } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
@@ -82,6 +83,7 @@ export function createJobs(deps: {
       // What a run of it would trip over is told now, to whoever can mend it.
       const { concurrency = [] } = defaultsOf(definition, name)
       readExpectations(definition, '')
+      if (definition.steps !== undefined) readWorkflow(definition, { job: name })
       const declare = await deps.defining.plan(by, name, definition)
       const projectId = await catalog.project(by.project)
       const audit = auditOf(by, projectId, 'job.put', name, { definition })

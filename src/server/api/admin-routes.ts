@@ -6,7 +6,7 @@ import { parseTime, readTimeout } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
-import { duration, fields, flag, name, oneOf, time, wholeNumber } from './fields.ts'
+import { duration, fields, flag, name, oneOf, time, wholeNumber } from '../../core/schema/fields.ts'
 import {
   byOf,
   flagParameter,

@@ -4,7 +4,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
-import { fields, flag, oneOf, time, wholeNumber } from './fields.ts'
+import { fields, flag, oneOf, time, wholeNumber } from '../../core/schema/fields.ts'
 import { byOf, IdPath, Paging, readPaging } from './request.ts'
 import { SCHEDULE_URL, SchedulePath } from './schedule-routes.ts'
 

@@ -4,7 +4,7 @@ import type { NewsItem } from '../events/news.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { type EventStream, startEvents } from './event-stream.ts'
-import { fields, name } from './fields.ts'
+import { fields, name } from '../../core/schema/fields.ts'
 import { whenGone } from './request.ts'
 
 const Which = fields({

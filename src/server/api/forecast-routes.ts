@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { LIMITS } from '../../core/limits.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
-import { fields, name } from './fields.ts'
+import { fields, name } from '../../core/schema/fields.ts'
 import { limitParameter, readCount } from './request.ts'
 
 const days = Type.Optional(

@@ -6,11 +6,12 @@ import { readSubmission } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
-import { fields, text } from './fields.ts'
+import { fields, text } from '../../core/schema/fields.ts'
 import { answerRun, idempotencyKeyOf, SUBMITTING, withKey } from './idempotency.ts'
 import { checkInput } from './input-check.ts'
 import { byOf, expectedVersion, NamePath, Paging, readPaging } from './request.ts'
-import { JobDefinition, JobRun } from './submission-schema.ts'
+import { JobDefinition } from '../../core/schema/job-schema.ts'
+import { JobRun } from '../../core/schema/submission-schema.ts'
 
 export const Pause = fields({ reason: Type.Optional(text(LIMITS.reasonLength)) })
 
@@ -49,7 +50,15 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
         answers: { 201: 'Job', 200: 'Job' },
         takes: ['If-Match', 'If-None-Match'],
         gives: { 201: ['ETag'], 200: ['ETag'] },
-        problems: ['job_exists', 'version_conflict', 'invalid_schedule', 'too_many_schedules'],
+        problems: [
+          ...([
+            'job_exists',
+            'version_conflict',
+            'invalid_schedule',
+            'too_many_schedules',
+          ] as const),
+          ...(['invalid_workflow', 'invalid_expression', 'too_many_steps'] as const),
+        ],
       },
     },
     schema: { summary: 'Define a job, or replace its definition', params, body: JobDefinition },

@@ -5,7 +5,7 @@ import type { Followed, FollowedChunk } from '../logs/live-log.ts'
 import { STREAMS } from '../logs/log-lines.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
-import { fields, oneOf, text } from './fields.ts'
+import { fields, oneOf, text } from '../../core/schema/fields.ts'
 import { type EventStream, frameOf, startEvents } from './event-stream.ts'
 import { flagParameter, IdPath, readCount, runId, whenGone } from './request.ts'
 

@@ -6,7 +6,7 @@ import { requirePublicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { By } from '../admin/by.ts'
 import { projectOf } from './access.ts'
-import { fields, name } from './fields.ts'
+import { fields, name } from '../../core/schema/fields.ts'
 
 /** What routes have in common: who asks, about what, and which page. */
 

@@ -4,7 +4,7 @@ import { writeRun, writeRunPage } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
-import { fields, name, oneOf } from './fields.ts'
+import { fields, name, oneOf } from '../../core/schema/fields.ts'
 import { answerRun, idempotencyKeyOf, SUBMITTING } from './idempotency.ts'
 import {
   cursorParameter,

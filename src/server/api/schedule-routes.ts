@@ -5,11 +5,11 @@ import { parseTime } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
-import { fields, name } from './fields.ts'
+import { fields, name } from '../../core/schema/fields.ts'
 import { answerRun, idempotencyKeyOf, SUBMITTING } from './idempotency.ts'
 import { checkInput } from './input-check.ts'
 import { byOf, expectedVersion } from './request.ts'
-import { Schedule, SchedulePause } from './schedule-schema.ts'
+import { Schedule, SchedulePause } from '../../core/schema/schedule-schema.ts'
 
 export const SchedulePath = fields({ name: name(), schedule: name() })
 export const SCHEDULE_URL = '/v1/jobs/:name/schedules/:schedule'

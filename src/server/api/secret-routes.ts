@@ -3,7 +3,7 @@ import { VARIABLE } from '../../core/variable.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
-import { fields, longText } from './fields.ts'
+import { fields, longText } from '../../core/schema/fields.ts'
 import { byOf, Paging, readPaging } from './request.ts'
 
 export const NewSecret = fields({ value: longText() })

@@ -8,7 +8,7 @@ import type { Api, ApiOptions } from './api.ts'
 import { answerRun, idempotencyKeyOf, SUBMITTING, withKey } from './idempotency.ts'
 import { checkInput } from './input-check.ts'
 import { problemOf } from './problem.ts'
-import { Batch, Submission } from './submission-schema.ts'
+import { Batch, Submission } from '../../core/schema/submission-schema.ts'
 
 export function submitRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFor'>): void {
   const config = { permission: 'operate' } as const

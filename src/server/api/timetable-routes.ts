@@ -4,11 +4,11 @@ import { SCHEDULE_STATES } from '../../core/schedule-views.ts'
 import { parseTime } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
-import { fields, name, oneOf, time } from './fields.ts'
+import { fields, name, oneOf, time } from '../../core/schema/fields.ts'
 import { checkInput } from './input-check.ts'
 import { cursorParameter, limitParameter, readCount, readPaging } from './request.ts'
 import { SCHEDULE_URL, SchedulePath } from './schedule-routes.ts'
-import { Preview } from './schedule-schema.ts'
+import { Preview } from '../../core/schema/schedule-schema.ts'
 
 const Listing = fields({
   job: Type.Optional(name()),

@@ -6,7 +6,7 @@ import { WEBHOOK_EVENTS } from '../../core/webhook.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
-import { duration, fields, flag, list, name, oneOf, text } from './fields.ts'
+import { duration, fields, flag, list, name, oneOf, text } from '../../core/schema/fields.ts'
 import { byOf, NamePath, Paging, readPaging } from './request.ts'
 
 const jobPattern = () =>

@@ -7,7 +7,7 @@ import { readExchange, writeExchangeAnswer, writeWelcome } from '../../core/wire
 import type { Caller } from '../identity/caller.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
-import { fields } from './fields.ts'
+import { fields } from '../../core/schema/fields.ts'
 import { whenGone } from './request.ts'
 import { checkBytes } from './input-check.ts'
 import { checkEntries } from './entry-check.ts'

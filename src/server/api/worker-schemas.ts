@@ -18,7 +18,7 @@ import {
   text,
   userName,
   wholeNumber,
-} from './fields.ts'
+} from '../../core/schema/fields.ts'
 
 /** A poll must be over well before the request that carries it. */
 export const MAX_WAIT_MS = 20_000

@@ -117,7 +117,7 @@ async function draftRuns(
   if (!schedule) return new PunctualError('schedule_not_found', 'the schedule was deleted')
   await catalog.learnNames([schedule.jobId], [projectId])
   const understood = rules(text)
-  const input = understood.ok ? understood.spec.input : undefined
+  const { input, rule } = understood.ok ? understood.spec : {}
   const submission: Submission = {
     job: catalog.jobName(schedule.jobId),
     ...(input === undefined ? {} : { input }),
@@ -125,7 +125,8 @@ async function draftRuns(
     tags: { backfill: publicId('bkf', id), schedule: schedule.name },
   }
   try {
-    const asked = times.map(() => submission)
+    const zone = rule?.zone ?? 'UTC'
+    const asked = times.map((at) => ({ ...submission, nominal: { at, zone } }))
     return await draft(asked, catalog.projectName(projectId), createdBy)
   } catch (error) {
     if (error instanceof PunctualError && error.status < 500) return error

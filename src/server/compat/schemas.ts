@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { LIMITS } from '../../core/limits.ts'
-import { fields, longText, name, oneOf, text } from '../api/fields.ts'
+import { fields, longText, name, oneOf, text } from '../../core/schema/fields.ts'
 import { limitParameter } from '../api/request.ts'
 import { REPORTS } from './plain-reports.ts'
 

@@ -1,12 +1,12 @@
 import type { JobDefinition } from '../../core/job-definition.ts'
-import { DEFAULT_SHELL, type ProcessWork, type Work } from '../../core/work.ts'
+import { DEFAULT_SHELL, isProcessWork, type ProcessWork, type Work } from '../../core/work.ts'
 
 /**
  * Work as one text for a shell, for workers that know nothing else: whatever surrounds it is said in
  * that text too. `null` for what no shell can do for them.
  */
 export function shellText(work: Work | null): string | null {
-  if (work === null || work.executor === 'http' || work.executor === 'container') return null
+  if (work === null || !isProcessWork(work)) return null
   // A limit is kept or the command is not started, and only workers of our own can keep one.
   if (work.limits !== undefined || work.run_as !== undefined) return null
   const { cwd, env, stdin, umask } = work

@@ -60,7 +60,7 @@ export function createDraftTimes(deps: {
     const runs = new Map<PlannedTime, NewRun | PunctualError>()
     for (const group of Map.groupBy(asked, ({ of }) => groupOf(of.schedule)).values()) {
       const { projectId, updatedBy } = (group[0] as { of: ToDraft }).of.schedule
-      const submissions = group.map(({ of }) => submissionOf(of, catalog))
+      const submissions = group.map(({ of, time }) => submissionOf(of, time.nominalAt, catalog))
       const made = await draftEach(submissions, catalog.projectName(projectId), updatedBy)
       for (const [index, { time }] of group.entries()) {
         runs.set(time, made[index] as NewRun | PunctualError)
@@ -122,10 +122,15 @@ function cannotStart(nominalAt: number, { message }: PunctualError): SettledTime
   return { kind: 'none', nominalAt, untilAt: nominalAt, count: 1, ...fate }
 }
 
-function submissionOf({ schedule, spec }: ToDraft, catalog: Pick<Catalog, 'jobName'>): Submission {
-  const { input, priority } = spec
+function submissionOf(
+  { schedule, spec }: ToDraft,
+  nominalAt: number,
+  catalog: Pick<Catalog, 'jobName'>,
+): Submission {
+  const { input, priority, rule } = spec
   return {
     job: catalog.jobName(schedule.jobId),
+    nominal: { at: nominalAt, zone: rule.zone ?? 'UTC' },
     ...(input === undefined ? {} : { input }),
     ...(priority === undefined ? {} : { priority }),
   }

@@ -38,8 +38,8 @@ export function createJudge(document: Document) {
     if (status >= 500 && status !== 503) return 'it failed'
     if (status === 503 && headers['retry-after'] === undefined) return 'it says not when'
     if (known[0] !== status || problem.status !== status) return 'its statuses differ'
-    // The rules of time know better than their code what would be right.
-    const isOwn = problem.code === 'invalid_schedule' && /^[A-Z].*[.?]$/.test(problem.hint)
+    // The rules of time and of workflows know better than their code what would be right.
+    const isOwn = OWN_HINTS.has(problem.code) && /^[A-Z].*[.?]$/.test(problem.hint)
     const isHint = isOwn || problem.hint === known[1]
     if (!isHint || !problem.detail) return 'it does not say what to do'
     if (text.length > 2_000) return 'it is long'
@@ -53,6 +53,8 @@ export function createJudge(document: Document) {
   return (request: FuzzRequest, answer: FuzzAnswer): string | undefined =>
     answer.status < 300 ? judgeGood(request, answer) : judgeProblem(request, answer)
 }
+
+const OWN_HINTS = new Set(['invalid_schedule', 'invalid_workflow', 'invalid_expression'])
 
 function typeOf({ headers }: FuzzAnswer): string | undefined {
   const type = headers['content-type']

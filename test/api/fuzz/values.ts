@@ -1,4 +1,4 @@
-import { executor } from '../../../src/server/api/fields.ts'
+import { executor } from '../../../src/core/schema/fields.ts'
 import { USER_ID } from '../../../src/server/compat/access.ts'
 import { WORKER_ID } from '../../../src/server/compat/schemas.ts'
 import { LABEL_VALUE, NAME, USER_NAME } from '../../../src/core/limits.ts'

@@ -1,3 +1,12 @@
+import {
+  EXECUTED,
+  JOB,
+  OF_RUNS,
+  PARAMETER,
+  RETRY,
+  SCHEDULE,
+  STEP,
+} from '../../../core/schema/meanings.ts'
 import type { BodyName } from './schemas.ts'
 
 /**
@@ -6,88 +15,11 @@ import type { BodyName } from './schemas.ts'
  */
 type Meanings = Readonly<Record<string, string>>
 
-const shared: Meanings = {
-  queue: 'The queue it waits in; `default` if absent.',
-  priority: 'Of two runs that could start, the one with the higher priority does.',
-  runs_on: 'Only on workers that carry all of these labels.',
-  weight: 'How many slots of a worker it takes; 1 if absent.',
-  timeout: 'How long an attempt may take before it is stopped.',
-  retry: 'What happens when an attempt goes wrong.',
-  on_lost:
-    'What happens when the worker vanishes: another attempt, or with `fail` none, so that nothing ' +
-    'is ever started twice.',
-  concurrency: 'At most `limit` runs with the same `key` are ready or running at once.',
-  tags: 'Words of your own, to find it by.',
-}
-
 const single: Meanings = {
   input: 'Handed to the job as it is: any JSON of at most 8 MiB.',
   run_at: 'Not before this time; a time in the past means now.',
   dedupe_key: 'While a run with this key has not ended, submitting again answers with that run.',
   idempotency_key: 'Submitted again with this key within a day, it is the same run.',
-}
-
-const executed: Meanings = {
-  task: 'The function to call, if it is not named like the job.',
-  run: 'A command line for a shell.',
-  shell: 'The shell that reads `run`; `/bin/sh` if absent.',
-  argv: 'A program and its arguments, started without a shell.',
-  script: 'A script, stored with the run.',
-  interpreter: 'The program that reads `script`, or it and its arguments; `/bin/sh` if absent.',
-  http:
-    'A request to send: `url`, `method`, `headers`, `body`, `expect` (statuses that are a success, ' +
-    'such as `200-299,304`), `max_response` and `redirects`.',
-  container:
-    'A container to run: `image`, `command`, `entrypoint`, `mounts`, `workdir`, `user`, `network` ' +
-    'and `pull`.',
-  cwd: 'The directory it starts in, as an absolute path.',
-  env: 'Variables of its environment, besides those of the worker.',
-  stdin: 'What it reads from its standard input.',
-  umask: 'The permissions that files it makes do not get, in octal digits.',
-  kill_grace: 'How long it has between the polite signal and the other one.',
-  limits:
-    'How much of its machine an attempt may take: `memory`, `cpu` (cores), `pids`, open `files`, ' +
-    '`output` that is kept, and `tmp`, its temporary directory.',
-  run_as: 'The user it runs as. Only on workers that allow this user.',
-  secrets:
-    'Secrets it is given when it starts, by name: in a variable of that name, or with `as: file` in ' +
-    'a file whose path is in the variable `<name>_FILE`. They are masked in what it prints.',
-}
-
-const expected: Meanings = {
-  deadline:
-    'So long after its time a run should have ended (`30m`), or by which time on the clocks of its zone ' +
-    '(`05:30`); later, its occurrence is `overdue`, with a lapse that is `unfinished`.',
-  expect:
-    'So long after its time a run should have started (`start`), so long it may take (`duration`; `2x` is ' +
-    'twice what it usually takes), and that a success prints something or gives a result (`output`).',
-}
-
-const schedule: Meanings = {
-  cron:
-    'When, as cron: five fields, or six with seconds first; names, `L`, `W`, `#`, `H`, `@daily`, ' +
-    '`@every 90s`.',
-  every:
-    'When, in words: `15m`, `weekdays at 09:05`, `every 15 minutes between 08:00 and 18:00`, ' +
-    '`5m after finish`.',
-  at: 'When, once: a date and a time; without an offset on the clocks of `zone`.',
-  zone: 'The IANA zone whose clocks count; the server’s own if absent.',
-  dst:
-    'What becomes of times that clocks jump over (`gap`: `run-after` the jump, or `skip`) and of those ' +
-    'that come twice (`repeat`: `first`, `both` or `last`).',
-  start: 'Nothing fires before; intervals are counted from here.',
-  end: 'Nothing fires after.',
-  jitter: 'Fires are up to so much later, always alike for the same time.',
-  overlap:
-    'What happens while a run of it has not ended: `skip` the time, `queue(n)` up to n that wait, ' +
-    '`replace` what runs, or `allow` both; `queue(1)` if absent.',
-  missed:
-    'What happens to times nobody was there for: `skip` them, make up for the `latest` or for `all`. As ' +
-    'an object also with `max_age`, and for `all` with `max_count` and `every`, the least time between ' +
-    'two; `latest` of the last 24 h if absent.',
-  input: 'Handed to its runs: any JSON of at most 64 KiB.',
-  priority: 'Of its runs, if it is not that of the job.',
-  ...expected,
 }
 
 const webhook: Meanings = {
@@ -109,36 +41,22 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
   Submission: {
     job: 'The job it is a run of. Needed unless it brings `run`, `argv`, `script`, `http` or `container`.',
     ...single,
-    ...shared,
-    ...executed,
+    ...OF_RUNS,
+    ...EXECUTED,
   },
   SubmissionBatch: { runs: 'The submissions.' },
-  RetryPolicy: {
-    max: 'How many attempts may follow the first one.',
-    backoff: 'How the delay grows from one attempt to the next.',
-    delay: 'How long to wait before the second attempt.',
-    max_delay: 'The delay grows no further than this.',
-    jitter: 'The share of the delay that varies by chance, so that not all come back at once.',
-    on: 'Which ends of an attempt are worth another one.',
-  },
-  JobDefinition: {
-    title: 'What people call it.',
-    description: 'What it does, for people.',
-    owner: 'Whom to ask about it.',
-    schedule: 'When it runs by itself.',
-    deadline: 'For all of its schedules that do not say their own.',
-    expect: 'For all of its schedules, field by field where they do not say their own.',
-    ...shared,
-    ...executed,
-  },
-  JobRun: { ...single, ...shared },
+  RetryPolicy: RETRY,
+  JobDefinition: JOB,
+  WorkflowStep: STEP,
+  Parameter: PARAMETER,
+  JobRun: { ...single, ...OF_RUNS },
   Pause: { reason: 'Why, for whoever wonders later.' },
-  ScheduleDefinition: schedule,
+  ScheduleDefinition: SCHEDULE,
   DeclaredSchedule: {
     name: 'Its name within the job; its place in the list, counted from 1, if absent.',
-    ...schedule,
+    ...SCHEDULE,
   },
-  ScheduleTrial: { ...schedule, count: 'How many times to show; 5 if absent.' },
+  ScheduleTrial: { ...SCHEDULE, count: 'How many times to show; 5 if absent.' },
   BackfillRequest: {
     from: 'The first time that may be made up for.',
     until: 'The last one; now if absent.',

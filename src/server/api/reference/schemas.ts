@@ -1,9 +1,11 @@
 import { QueueChange, QueueRate, AllQueues, NewToken } from '../admin-routes.ts'
 import { Backfill } from '../backfill-routes.ts'
 import { Pause } from '../job-routes.ts'
-import { Declared, Preview, Schedule, SchedulePause } from '../schedule-schema.ts'
+import { Declared, Preview, Schedule, SchedulePause } from '../../../core/schema/schedule-schema.ts'
 import { NewSecret } from '../secret-routes.ts'
-import { Batch, JobDefinition, JobRun, Submission } from '../submission-schema.ts'
+import { Batch, JobRun, Submission } from '../../../core/schema/submission-schema.ts'
+import { JobDefinition } from '../../../core/schema/job-schema.ts'
+import { Parameter, Step } from '../../../core/schema/workflow-schema.ts'
 import { NewWebhook, Rotation, Webhook } from '../webhook-routes.ts'
 import { Exchange, Heartbeat, Hello, Leave, Log } from '../worker-schemas.ts'
 import { NewPlainJob, NewSubmission, PlainReport, PlainWorkerName } from '../../compat/schemas.ts'
@@ -25,6 +27,8 @@ export const BODIES = {
   SubmissionBatch: Batch,
   RetryPolicy: Submission.properties.retry,
   JobDefinition,
+  WorkflowStep: Step,
+  Parameter,
   JobRun,
   Pause,
   ScheduleDefinition: Schedule,

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { LABEL_VALUE, LIMITS, NAME, USER_NAME } from '../../core/limits.ts'
+import { LABEL_VALUE, LIMITS, NAME, USER_NAME } from '../limits.ts'
 
 /**
  * The kinds of field requests are made of. Each description completes the sentence "`field` must

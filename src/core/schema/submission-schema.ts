@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { NETWORKS, PULLS } from '../../core/container-work.ts'
-import { LIMITS, NAME } from '../../core/limits.ts'
-import { BACKOFFS, RETRIABLE_CAUSES } from '../../core/retry.ts'
-import { SECRET_FORMS, type SecretInput } from '../../core/secret.ts'
+import { NETWORKS, PULLS } from '../container-work.ts'
+import { LIMITS, NAME } from '../limits.ts'
+import { BACKOFFS, RETRIABLE_CAUSES } from '../retry.ts'
+import { SECRET_FORMS, type SecretInput } from '../secret.ts'
 import {
   duration,
   fields,
@@ -19,7 +19,6 @@ import {
   time,
   wholeNumber,
 } from './fields.ts'
-import { expectations, Schedules } from './schedule-schema.ts'
 
 const retry = fields({
   max: Type.Optional(wholeNumber(0, LIMITS.retries)),
@@ -44,6 +43,7 @@ const http = fields({
     }),
   ),
   body: Type.Optional(longText()),
+  json: Type.Optional(Type.Unknown()),
   expect: Type.Optional(text(LIMITS.tagLength)),
   max_response: Type.Optional(size()),
   redirects: Type.Optional(wholeNumber(0, LIMITS.redirects)),
@@ -122,7 +122,7 @@ const tags = Type.Unsafe<Record<string, string>>({
 })
 
 /** What may be said about every run of a job, and about one run. */
-const shared = {
+export const shared = {
   queue: Type.Optional(name()),
   priority: Type.Optional(wholeNumber(-LIMITS.priority, LIMITS.priority)),
   runs_on: Type.Optional(fields({ labels: Type.Optional(labels()) })),
@@ -147,7 +147,8 @@ const single = {
   idempotency_key: Type.Optional(text(LIMITS.keyLength)),
 }
 
-const executed = {
+/** What is executed, and with what. */
+export const executed = {
   task: Type.Optional(name()),
   ...work,
   secrets: Type.Optional(list(secret, LIMITS.secretsPerRun)),
@@ -164,13 +165,3 @@ export const Batch = fields({ runs: list(Submission, LIMITS.batchRuns, 1) })
 
 /** A run of a job that is defined: what is executed is not its to say. */
 export const JobRun = fields({ ...single, ...shared })
-
-export const JobDefinition = fields({
-  title: Type.Optional(text(LIMITS.nameLength)),
-  description: Type.Optional(text(LIMITS.descriptionLength)),
-  owner: Type.Optional(text(LIMITS.nameLength)),
-  schedule: Type.Optional(Schedules),
-  ...expectations,
-  ...shared,
-  ...executed,
-})

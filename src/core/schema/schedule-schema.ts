@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
-import type { DeclaredSchedule } from '../../core/job-definition.ts'
-import { LIMITS } from '../../core/limits.ts'
-import { MISSED_POLICIES, type ScheduleDefinition } from '../../core/schedule-definition.ts'
+import type { DeclaredSchedule } from '../job-definition.ts'
+import { LIMITS } from '../limits.ts'
+import { MISSED_POLICIES, type ScheduleDefinition } from '../schedule-definition.ts'
 import {
   duration,
   fields,
