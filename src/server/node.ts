@@ -9,6 +9,7 @@ import { createCatalog } from './catalog.ts'
 import { createPlain, type Plain } from './compat/plain.ts'
 import type { NodeConfig } from './config.ts'
 import { createDefinitions } from './definitions.ts'
+import { createFlowing } from './flowing.ts'
 import { type Authenticator, createAuthenticator } from './identity/authenticator.ts'
 import { assignmentOf, createLocalClient, type ClientParts } from './local-client.ts'
 import { createLook } from './loops/look-at-lanes.ts'
@@ -84,12 +85,13 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const { store, clock, random, config, vault = NO_VAULT } = options
   const onError = options.onError ?? (() => {})
   const roster = createRoster()
-  const board = createLaneBoard()
+  const board = createLaneBoard((laneId) => flows.ready(laneId))
+  const onReady = (lanes: readonly number[]) => {
+    for (const lane of lanes) board.entered(lane, null)
+    ticker.kick()
+  }
   const catalog = createCatalog(store, board, {
-    onReady(lanes) {
-      for (const lane of lanes) board.entered(lane, null)
-      ticker.kick()
-    },
+    onReady,
     onNewLanes: () => loops.lookAtLanes(),
   })
   const membership = createMembership({ store, clock, random, config })
@@ -136,6 +138,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       metrics.onTick(batch, result, tookMs)
       for (const { runId } of batch.ends) watch.touched(runId)
       for (const { runId } of batch.cancels) watch.touched(runId)
+      flows.hear(result.news)
       feed.touched(changedBy(batch, result))
     },
   })
@@ -181,19 +184,23 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     giveBack: (lease) => giveBack([lease]),
     onUnknown: (runs) => onUnknown({ submits: runs, claims: [] }),
   })
-  const { firing, backfill, lookout } = createScheduling({
-    handOver,
-    ...{ store, storeNow, mintId, onError, rules, draft, catalog, definitions },
+  const duties = {
+    ...{ store, storeNow, catalog, draft, onReady, onError },
     node: () => membership.node,
-    mayFire: membership.mayPromise,
-    onReady(lanes) {
-      for (const lane of lanes) board.entered(lane, null)
-      ticker.kick()
-    },
-    onRuns(runIds) {
+    onRuns(runIds: readonly number[]) {
       for (const runId of runIds) watch.touched(runId)
       feed.touched(runIds)
     },
+  }
+  const flows = createFlowing({
+    ...{ ...duties, board, payloads, zone: options.zone ?? 'UTC', cancel: ticker.cancel },
+    mayMove: membership.mayPromise,
+    onTimer: (dueAt) => loops.wakeTimers(dueAt),
+    wake: () => loops.wakeFlows(),
+  })
+  const { firing, backfill, lookout } = createScheduling({
+    ...{ ...duties, handOver, mintId, rules, definitions },
+    mayFire: membership.mayPromise,
     onOutcomes: metrics.onOccurrences,
     onLag: metrics.onScheduleLag,
     onLapses: metrics.onLapses,
@@ -201,13 +208,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
 
   const laneOf = (lease: Lease) => board.get(lease.laneId)?.lane
   const parts: ClientParts = {
-    store,
-    ticker,
-    catalog,
-    registry,
-    mintId,
-    storeNow,
-    payloads,
+    ...{ store, ticker, catalog, registry, mintId, storeNow, payloads },
     node: () => membership.node,
     logWriter: createLogWriter(store),
     progress,
@@ -246,6 +247,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     await vault.announce(membership.node)
     board.doubt()
     firing.forget()
+    flows.forget()
     feed.news.reset('this node was away')
   }
 
@@ -283,7 +285,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     collecting: { ...keeping, store, onCollected: metrics.onCollected },
     firing,
     backfill,
-    lookout,
+    ...{ lookout, flows },
     isEnding,
   })
 

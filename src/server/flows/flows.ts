@@ -1,6 +1,6 @@
-import { FLOW_EXECUTOR } from '../../core/flow/work.ts'
-import type { FlowAdvance, FlowStore, News } from '../../store/port.ts'
+import type { FlowAdvance, FlowStore, News, SweepStore } from '../../store/port.ts'
 import { StoreError } from '../../store/port.ts'
+import { RECHECK_MS } from '../loops/recheck.ts'
 import type { Outcome } from '../loops/run-loop.ts'
 import type { LaneBoard } from '../tick/lane-board.ts'
 import type { HeldFlow } from './held-flow.ts'
@@ -17,6 +17,7 @@ const STEPS_AT_ONCE = 1_000
 /** News this old that nobody has answered are everybody's affair. */
 const SWEEP_MS = 1_000
 const RESTLESS = 200
+const RELEASE = 500
 /** Of a flow that somebody else may hold: long enough for them to be quicker, if they hear. */
 const OTHERS_MS = 40
 /** How long one that the store refuses, nobody knows why, is left alone. */
@@ -24,7 +25,8 @@ const REFUSED_MS = 60_000
 
 export interface FlowDeps extends LoadDeps, MoveDeps, Telling {
   readonly store: LoadDeps['store'] &
-    Pick<FlowStore, 'beginFlows' | 'advanceFlows' | 'restlessFlows' | 'findFlows' | 'resultsOf'>
+    Pick<FlowStore, 'beginFlows' | 'advanceFlows' | 'restlessFlows' | 'findFlows' | 'resultsOf'> &
+    Pick<SweepStore, 'recheck'>
   readonly board: Pick<LaneBoard, 'lanes' | 'get'>
   node(): number
   /** Whether this node is in touch with the store: only then are ids and clock its own. */
@@ -34,17 +36,17 @@ export interface FlowDeps extends LoadDeps, MoveDeps, Telling {
   onTimer(dueAt: number): void
   /** Runs that are there now, or have changed. */
   onRuns(runIds: readonly number[]): void
-  /** What the ends of flows mean to others. */
-  onNews(news: readonly News[]): void
+  /** There is something to do. */
+  wake(): void
 }
 
 export interface Flows {
   /** Begins what is ready and goes on with what has news, as much as goes into one transaction. */
   step(): Promise<Outcome>
-  /** What was brought to an end here. Says whether there is something to do now. */
-  hear(news: readonly News[]): boolean
-  /** Lanes got ready runs. Says whether there is something to begin. */
-  ready(lanes: Iterable<number>): boolean
+  /** What was brought to an end here. */
+  hear(news: readonly News[]): void
+  /** Something may stand in a lane of flows. */
+  ready(laneId: number): void
   /** What somebody decided about a step of a flow. Resolves when it is written down. */
   ask(runId: number, request: Request): Promise<void>
   /** This node was away: what it remembers is worth nothing. */
@@ -63,6 +65,8 @@ export function createFlows(deps: FlowDeps): Flows {
   const stopping = createStopping(deps)
   const toRead = new Set<number>()
   const toBegin = new Set<number>()
+  /** Runs that start after others, of which one has ended. */
+  const toRelease = new Set<number>()
   /** Until when those that the store refused are left alone. */
   const refused = new Map<number, number>()
   let sweepAt = 0
@@ -72,8 +76,6 @@ export function createFlows(deps: FlowDeps): Flows {
     shelf.drop(runId)
     toRead.add(runId)
   }
-
-  const isFlowLane = (laneId: number) => board.get(laneId)?.lane.executor === FLOW_EXECUTOR
 
   const take = async (found: readonly (HeldFlow | Unreadable)[]): Promise<void> => {
     const unreadable = found.filter((flow) => 'problem' in flow)
@@ -118,7 +120,7 @@ export function createFlows(deps: FlowDeps): Flows {
     const now = storeNow()
     if (now < sweepAt) return
     sweepAt = now + SWEEP_MS
-    for (const lane of board.lanes()) if (isFlowLane(lane.id)) toBegin.add(lane.id)
+    for (const { id } of board.lanes()) if (board.get(id)?.isFlow) toBegin.add(id)
     const places = await store.restlessFlows({ limit: RESTLESS, olderThanMs: sweepAgeMs })
     sweepAgeMs = SWEEP_MS
     for (const { runId, revision } of places) {
@@ -178,11 +180,11 @@ export function createFlows(deps: FlowDeps): Flows {
     }
   }
 
-  const apply = (sent: readonly Sent[], { verdicts, lanes, nextDueAt, news }: FlowAdvance) => {
+  const apply = (sent: readonly Sent[], result: FlowAdvance) => {
     const changed: number[] = []
     for (const [index, { flow, made }] of sent.entries()) {
       const { runId, starts, end } = made.move
-      if (verdicts[index] === 'behind') {
+      if (result.verdicts[index] === 'behind') {
         reread(runId)
         continue
       }
@@ -190,10 +192,8 @@ export function createFlows(deps: FlowDeps): Flows {
       if (end) changed.push(runId)
       if (!('problem' in flow)) advanced(flow, made)
     }
-    if (lanes.length > 0) deps.onReady(lanes)
-    if (nextDueAt !== null) deps.onTimer(nextDueAt)
     if (changed.length > 0) deps.onRuns(changed)
-    if (news.length > 0) deps.onNews(news)
+    tell(result)
   }
 
   const advanced = (flow: HeldFlow, { move: { runId, end }, isMore }: MadeMove) => {
@@ -204,22 +204,36 @@ export function createFlows(deps: FlowDeps): Flows {
     else if (isMore || flow.inbox.length > 0 || requests.has(runId)) shelf.stir(runId)
   }
 
-  const hear = (news: readonly News[]): boolean => {
-    let isHeard = false
-    for (const one of news) {
-      if (one.kind === 'need') continue
-      isHeard = true
-      const flow = shelf.get(one.flowId)
-      if (one.kind === 'cancel') reread(one.flowId)
-      else if (flow) {
-        flow.inbox.push(one)
-        shelf.stir(one.flowId)
-      } else {
-        sweepAgeMs = OTHERS_MS
-        sweepAt = Math.min(sweepAt, storeNow() + OTHERS_MS)
-      }
+  const release = async (): Promise<void> => {
+    const runs = [...toRelease].slice(0, RELEASE)
+    if (runs.length === 0) return
+    for (const runId of runs) toRelease.delete(runId)
+    tell(await store.recheck({ limit: 0, recheckMs: RECHECK_MS, runs }))
+    deps.onRuns(runs)
+  }
+
+  const tell = ({ lanes, nextDueAt, news }: Pick<FlowAdvance, 'lanes' | 'nextDueAt' | 'news'>) => {
+    if (lanes.length > 0) deps.onReady(lanes)
+    if (nextDueAt !== null) deps.onTimer(nextDueAt)
+    hear(news)
+  }
+
+  const hearOne = (one: News): void => {
+    if (one.kind === 'need') return void toRelease.add(one.runId)
+    if (one.kind === 'cancel') return reread(one.flowId)
+    const flow = shelf.get(one.flowId)
+    if (flow) {
+      flow.inbox.push(one)
+      shelf.stir(one.flowId)
+    } else if (!toRead.has(one.flowId)) {
+      sweepAgeMs = OTHERS_MS
+      sweepAt = Math.min(sweepAt, storeNow() + OTHERS_MS)
     }
-    return isHeard
+  }
+
+  const hear = (news: readonly News[]): void => {
+    for (const one of news) hearOne(one)
+    if (news.length > 0) deps.wake()
   }
 
   return {
@@ -227,26 +241,23 @@ export function createFlows(deps: FlowDeps): Flows {
       if (!deps.mayMove()) return { more: false, idleMs: SWEEP_MS }
       await sweep()
       await begin()
+      await release()
       await read()
       await move()
       await stopping.tellSome()
-      const isBusy = shelf.hasRestive || toRead.size > 0 || toBegin.size > 0
+      const isBusy = shelf.hasRestive || toRead.size + toBegin.size + toRelease.size > 0
       const more = isBusy || !stopping.isEmpty
       return { more, idleMs: Math.max(1, sweepAt - storeNow()) }
     },
     hear,
-    ready(lanes) {
-      let isAny = false
-      for (const laneId of lanes) {
-        if (!isFlowLane(laneId)) continue
-        toBegin.add(laneId)
-        isAny = true
-      }
-      return isAny
+    ready(laneId) {
+      toBegin.add(laneId)
+      deps.wake()
     },
     ask(runId, request) {
       if (shelf.get(runId)) shelf.stir(runId)
       else toRead.add(runId)
+      deps.wake()
       return requests.add(runId, request)
     },
     forget() {

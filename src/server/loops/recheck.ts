@@ -1,4 +1,4 @@
-import type { SweepStore } from '../../store/port.ts'
+import type { News, SweepStore } from '../../store/port.ts'
 import type { Step } from './run-loop.ts'
 
 const BATCH = 500
@@ -8,10 +8,15 @@ export const RECHECK_MS = 30_000
 export function recheck(deps: {
   store: Pick<SweepStore, 'recheck'>
   onReady: (lanes: readonly number[]) => void
+  onTimer: (dueAt: number) => void
+  onNews: (news: readonly News[]) => void
 }): Step {
   return async () => {
-    const { lanes, more } = await deps.store.recheck({ limit: BATCH, recheckMs: RECHECK_MS })
+    const found = await deps.store.recheck({ limit: BATCH, recheckMs: RECHECK_MS })
+    const { lanes, more, nextDueAt } = found
     if (lanes.length > 0) deps.onReady(lanes)
+    if (nextDueAt !== null) deps.onTimer(nextDueAt)
+    deps.onNews(found.news)
     return { more }
   }
 }

@@ -10,6 +10,7 @@ import type { Ticker } from '../tick/ticker.ts'
 import type { Undelivered } from '../undelivered.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Flows } from '../flows/flows.ts'
 import type { Firing } from '../schedules/firing.ts'
 import type { Lookout } from '../lapses/lookout.ts'
 import { lookAtLanes } from './look-at-lanes.ts'
@@ -51,6 +52,7 @@ export interface LoopDeps {
   readonly firing: Pick<Firing, 'step'>
   readonly backfill: Step
   readonly lookout: Pick<Lookout, 'step'>
+  readonly flows: Pick<Flows, 'step' | 'hear'>
   onError(error: unknown): void
 }
 
@@ -61,6 +63,8 @@ export interface Loops {
   wakeNaps(): void
   /** A schedule may be due, or was changed. */
   wakeSchedules(): void
+  /** A flow may begin, or go on. */
+  wakeFlows(): void
   /** Somebody asked for a backfill. */
   wakeBackfills(): void
   /** It matters now which lanes have work. */
@@ -101,6 +105,9 @@ export function startLoops(deps: LoopDeps): Loops {
   start(beat, config.nodeBeatMs)
   const { onLoopLag, onScheduleLag } = deps.metrics
   const timers = start(promote({ store, mintId, storeNow, onReady, onLag: onScheduleLag }), 1_000)
+  const wakeTimers = (dueAt: number) => {
+    if (dueAt - storeNow() < 1_000) timers.wake()
+  }
   const schedules = start(deps.firing.step, 1_000)
   const backfills = start(deps.backfill, 1_000)
   start(deps.lookout.step, 1_000)
@@ -108,7 +115,8 @@ export function startLoops(deps: LoopDeps): Loops {
   start(reapNodes(deps), config.nodeTtlMs / 12)
   const leases = start(checkOwnLeases(deps), config.leaseTtlMs / 2)
   start(watchCancels(deps), 1_000)
-  start(recheck({ store, onReady }), 5_000)
+  const flows = start(deps.flows.step, 1_000)
+  start(recheck({ store, onReady, onTimer: wakeTimers, onNews: deps.flows.hear }), 5_000)
   const hasWorkers = () => deps.roster.sessions.size > 0
   const looking = lookAtLanes({ look: deps.look, hasWorkers, kick: ticker.kick })
   const lanes = start(looking, config.laneRefreshMs)
@@ -124,9 +132,8 @@ export function startLoops(deps: LoopDeps): Loops {
   start(collectBlobs(deps.collecting), 60_000)
 
   return {
-    wakeTimers(dueAt) {
-      if (dueAt - storeNow() < 1_000) timers.wake()
-    },
+    wakeTimers,
+    wakeFlows: () => flows.wake(),
     wakeNaps: () => naps.wake(),
     wakeSchedules: () => schedules.wake(),
     wakeBackfills: () => backfills.wake(),

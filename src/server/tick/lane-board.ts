@@ -1,3 +1,4 @@
+import { FLOW_EXECUTOR } from '../../core/flow/work.ts'
 import type { Lane, Offer } from '../../core/lane.ts'
 import type { LaneHead, LanePlace, Lease, RateKey } from '../../store/port.ts'
 import type { Hold } from './hold.ts'
@@ -6,6 +7,8 @@ import { createViews, type LaneView } from './lane-view.ts'
 /** What a node believes about one lane. A hint only: a wrong one costs a claim or a second, never a run. */
 export interface LaneHint {
   readonly lane: Lane
+  /** What stands here is begun by nodes, not taken by workers. */
+  readonly isFlow: boolean
   /** False once a claim came back short; true again when anything may have entered. */
   mayHaveWork: boolean
   /** Nothing is dealt from it: its queue is paused. */
@@ -67,7 +70,8 @@ export interface LaneBoard {
   viewOf(offer: Offer): LaneView
 }
 
-export function createLaneBoard(): LaneBoard {
+/** `onFlow`: a run that consists of others may stand in a lane; no worker takes it, so nobody else would notice. */
+export function createLaneBoard(onFlow: (laneId: number) => void = () => {}): LaneBoard {
   const hints = new Map<number, LaneHint>()
   const views = createViews()
   const napping = new Set<LaneHint>()
@@ -91,6 +95,7 @@ export function createLaneBoard(): LaneBoard {
     if (place && (!hint.standing || isBefore(hint.standing, place))) hint.standing = place
     if (!place || isBefore(place, hint.floor)) hint.floor = null
     setWork(hint, true)
+    if (hint.isFlow) onFlow(hint.lane.id)
   }
 
   return {
@@ -240,6 +245,7 @@ function isSameRate(a: RateKey | null, b: RateKey): boolean {
 function newHint(lane: Lane, rules: LaneRules): LaneHint {
   return {
     lane,
+    isFlow: lane.executor === FLOW_EXECUTOR,
     mayHaveWork: true,
     ...rules,
     napsUntil: null,
