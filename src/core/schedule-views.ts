@@ -126,6 +126,13 @@ export interface WireNext extends WirePlannedTime {
   readonly words: string
 }
 
+/** What fires next. */
+export interface WireNextTimes {
+  readonly data: readonly WireNext[]
+  /** False if there are more schedules than one answer looks through: then something may come earlier. */
+  readonly complete: boolean
+}
+
 export interface WireAwaySchedule {
   readonly id: string
   /** Null if it was deleted since. */

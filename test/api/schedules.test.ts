@@ -96,7 +96,11 @@ test('a schedule is made, shown, changed only as it was read, and deleted', asyn
   assert.equal((await call<WireSchedule>('PUT', `${AT}/x`, { body, headers })).body.version, 2)
   const late = await call('PUT', `${AT}/x`, { body: { every: '1m' }, headers })
   assert.deepEqual([late.status, late.body['code']], [412, 'version_conflict'])
-  assert.equal((await call('DELETE', `${AT}/x`)).status, 204)
+  const stale = await call('DELETE', `${AT}/x`, { headers })
+  assert.deepEqual([stale.status, stale.body['code']], [412, 'version_conflict'])
+  const seen = { headers: { 'if-match': '"2"' } }
+  assert.equal((await call('DELETE', `${AT}/x`, seen)).status, 204)
+  assert.equal((await call('DELETE', `${AT}/x`, seen)).body['code'], 'schedule_not_found')
   assert.equal((await call('GET', `${AT}/x`)).body['code'], 'schedule_not_found')
 })
 

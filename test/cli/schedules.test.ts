@@ -233,3 +233,33 @@ test('history tells every time, and away what did not simply fire', async (t) =>
   assert.match(away.out, /^Since .*: 0 missed, 0 made up for, 1 skipped, 0 merged, \d+ late\.\n/)
   assert.match(away.out, /\ntick\/1 +0 +0 +1 +0 +\d+ +somebody asked for it/)
 })
+
+test('a schedule is run now with what it gives its runs, and does not notice', async (t) => {
+  const { api, run, json } = await open(t)
+  const schedule = { name: 'nightly', cron: '0 2 * * *', input: { full: true } }
+  await api.call('PUT', '/v1/jobs/etl', { body: { run: 'true', schedule } })
+  const before = await json<WireSchedule>('api', 'GET', '/v1/jobs/etl/schedules/nightly')
+  const { id } = await json<{ id: string }>('run', 'etl/nightly', '--key', 'k')
+  assert.deepEqual(await json('run', 'etl/nightly', '--key', 'k'), { id }, 'safe to repeat')
+  const { body } = await api.call<WireRun>('GET', `/v1/runs/${id}`)
+  assert.deepEqual([body.job, body.input, body.due_at], ['etl', { full: true }, null])
+  assert.deepEqual(await json('api', 'GET', '/v1/jobs/etl/schedules/nightly'), before)
+
+  const nobody = await run('run', 'etl/weekly')
+  assert.deepEqual([nobody.code, /no schedule weekly/.test(nobody.err)], [6, true])
+  const own = await run('run', 'etl/nightly', '-i', '{}')
+  assert.equal(own.code, 2)
+  assert.match(own.err, /input does not go with it\n {2}help: {2}To say it yourself, run the job/)
+})
+
+test('what is expected of runs is said as it is in a definition', async (t) => {
+  const { api, json, run } = await open(t)
+  await api.call('PUT', '/v1/jobs/etl', { body: { run: 'true' } })
+  const expect = ['duration=2x', 'start=30s', 'output=true'].flatMap((one) => ['--expect', one])
+  const flags = ['--deadline', '05:30', ...expect]
+  const { definition } = await json<WireSchedule>('every', 'weekdays at 02:00', 'etl', ...flags)
+  assert.equal(definition.deadline, '05:30')
+  assert.deepEqual(definition.expect, { start: '30s', duration: '2x', output: true })
+  const wrong = await run('every', '5m', 'etl', '--expect', 'output=perhaps')
+  assert.deepEqual([wrong.code, /expect\.output/.test(wrong.err)], [2, true], wrong.err)
+})

@@ -8,6 +8,7 @@ import { Failure } from '../failure.ts'
 import { findRun } from '../find-run.ts'
 import { readJson } from '../read-json.ts'
 import { readPair } from '../read-pairs.ts'
+import { runSchedule } from '../run-schedule.ts'
 import { addRequestFlags, type RequestOptions } from '../request-flags.ts'
 import { type Format, printOne } from '../output.ts'
 import { type LogSearchOptions, searchLog } from '../search-log.ts'
@@ -67,7 +68,7 @@ export function runningCommands(program: Command, cli: Cli): void {
       program
         .command('run')
         .description('run a job')
-        .argument('[job]', 'a job that is defined')
+        .argument('[job]', 'a job that is defined, or JOB/SCHEDULE: as that would run it, now')
         .argument('[command...]', 'or, after --, a program and its arguments')
         .option('-w, --wait', 'wait until it has ended')
         .option('--image <name>', 'run the command in a container of this image'),
@@ -80,10 +81,13 @@ export function runningCommands(program: Command, cli: Cli): void {
       command: Command,
     ) => {
       const calls = cli.calls(command)
-      const id = await submit(calls, {
-        ...whatToRun(first, rest, cli.hasDashes, options),
-        ...wishes(options),
-      })
+      const isOfSchedule = !cli.hasDashes && rest.length === 0 && first?.includes('/')
+      const id = isOfSchedule
+        ? await runSchedule(calls, first as string, wishes(options))
+        : await submit(calls, {
+            ...whatToRun(first, rest, cli.hasDashes, options),
+            ...wishes(options),
+          })
       const format = cli.format(command)
       if (!options.wait) {
         printOne(terminal, format, { id }, { name: id, people: () => `${id}\n` })

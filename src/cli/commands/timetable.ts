@@ -1,6 +1,11 @@
 import type { Command } from 'commander'
 import { LIMITS, NAME } from '../../core/limits.ts'
-import type { WireNext, WirePreview, WireSchedule } from '../../core/schedule-views.ts'
+import type {
+  WireNext,
+  WireNextTimes,
+  WirePreview,
+  WireSchedule,
+} from '../../core/schedule-views.ts'
 import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { everyPage } from '../every-page.ts'
@@ -52,8 +57,10 @@ export function timetableCommands(program: Command, cli: Cli): void {
     .option('--zone <zone>', 'for a rule: on whose clocks; yours if absent')
     .action(async (what: string | undefined, options: NextOptions, command: Command) => {
       if (what !== undefined && !isName(what)) return preview(cli, command, what, options)
-      const data = await nextTimes(cli.calls(command), what, readCount(options.count, '--count'))
+      const count = readCount(options.count, '--count')
+      const { data, complete } = await nextTimes(cli.calls(command), what, count)
       printList(terminal, cli.format(command), data, nextOf(terminal, what))
+      if (!complete) terminal.err(NOT_ALL)
     })
 
   program
@@ -70,6 +77,8 @@ export function timetableCommands(program: Command, cli: Cli): void {
     })
 }
 
+const NOT_ALL = 'There are too many schedules to look through at once; others may fire earlier.\n'
+
 interface NextOptions {
   readonly count: string
   readonly zone?: string
@@ -79,15 +88,16 @@ async function nextTimes(
   calls: ServerCalls,
   what: string | undefined,
   count: number,
-): Promise<WireNext[]> {
+): Promise<WireNextTimes> {
   const { job, schedule } = what === undefined ? {} : readTarget(what)
   const limit = schedule === undefined ? Math.min(count, LIMITS.pageSize) : LIMITS.pageSize
   const query = new URLSearchParams({ limit: String(limit), ...(job && { job }) })
   const path = `/v1/schedules/next?${query.toString()}`
-  const { data } = await calls.call<{ data: WireNext[] }>('GET', path)
+  const { data, complete } = await calls.call<WireNextTimes>('GET', path)
   // Nothing to come, or nothing there: whoever mistyped a name is told.
   if (data.length === 0 && job !== undefined) await calls.call('GET', jobPath(job))
-  return data.filter((one) => schedule === undefined || one.schedule === schedule).slice(0, count)
+  const wanted = data.filter((one) => schedule === undefined || one.schedule === schedule)
+  return { data: wanted.slice(0, count), complete }
 }
 
 /** Rules have blanks or signs; what could be a name is one. */

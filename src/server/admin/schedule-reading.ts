@@ -5,7 +5,7 @@ import type { RuleSource } from '../../core/schedule/index.ts'
 import type {
   ScheduleState,
   WireAway,
-  WireNext,
+  WireNextTimes,
   WireOccurrence,
   WirePreview,
   WireSchedule,
@@ -47,7 +47,7 @@ export interface ScheduleReading {
   ): Promise<WirePage<WireOccurrence>>
   why(project: string, job: string, name: string): Promise<WireScheduleWhy>
   /** What fires next, of one job or of all. */
-  next(project: string, job: string | undefined, count: number): Promise<WireNext[]>
+  next(project: string, job: string | undefined, count: number): Promise<WireNextTimes>
   preview(project: string, definition: ScheduleDefinition, count: number): WirePreview
   away(project: string, since: number | undefined): Promise<WireAway>
 }
@@ -118,18 +118,21 @@ export function createScheduleReading(deps: {
     async next(project, job, count) {
       const now = storeNow()
       const projectId = await catalog.findProject(project)
-      if (projectId === null) return []
+      if (projectId === null) return { data: [], complete: true }
       const all = { after: 0, limit: LIMITS.schedules }
-      const records =
+      const { records, complete } =
         job === undefined
           ? await soonFiring(store, { projectId, rules, now, count })
-          : await schedules.list(project, job, all)
+          : { records: await schedules.list(project, job, all), complete: true }
       await learnJobs(records)
-      return earliest(records, rules, now, count).map(({ record: { jobId, name, spec }, at }) => {
-        const { rule } = decodeSpec<RuleSource>(spec)
-        const which = { job: catalog.jobName(jobId), schedule: name }
-        return { ...which, ...showTime(at, rule), words: scheduleWords(rule) }
-      })
+      const data = earliest(records, rules, now, count).map(
+        ({ record: { jobId, name, spec }, at }) => {
+          const { rule } = decodeSpec<RuleSource>(spec)
+          const which = { job: catalog.jobName(jobId), schedule: name }
+          return { ...which, ...showTime(at, rule), words: scheduleWords(rule) }
+        },
+      )
+      return { data, complete }
     },
 
     // What `H` and jitter come to depends on the schedule; this one stands for any of the project.

@@ -41,7 +41,8 @@ export interface Schedules {
   resume(by: By, job: string, name: string): Promise<ScheduleRecord>
   /** The time that shall become no run. Null when there is none to come. */
   skipNext(by: By, job: string, name: string): Promise<number | null>
-  remove(by: By, job: string, name: string): Promise<void>
+  /** `expect`: only if that version is there. */
+  remove(by: By, job: string, name: string, expect?: number | null): Promise<void>
   /** A run like those it makes, now; the schedule does not notice. */
   runNow(by: By, job: string, name: string, idempotencyKey?: string): Promise<SubmitAnswer>
   /** What became of its times. */
@@ -151,9 +152,12 @@ export function createSchedules(deps: {
       return at
     },
 
-    async remove(by, job, name) {
+    async remove(by, job, name, expect = null) {
       const schedule = await find(by.project, job, name)
-      await store.deleteSchedule(change(by, schedule, 'schedule.delete', `${job}/${name}`))
+      const asked = change(by, schedule, 'schedule.delete', `${job}/${name}`)
+      if ((await store.deleteSchedule({ ...asked, expect })) !== 'conflict') return
+      const { version } = await find(by.project, job, name)
+      throw new PunctualError('version_conflict', `it is at version ${version}, not ${expect}`)
     },
 
     async runNow(by, job, name, idempotencyKey) {

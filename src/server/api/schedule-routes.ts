@@ -65,12 +65,19 @@ export function scheduleRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'adm
   api.route({
     method: 'DELETE',
     url: SCHEDULE_URL,
-    config: { permission: 'define', reference: { answers: { 204: null }, problems } },
+    config: {
+      permission: 'define',
+      reference: {
+        answers: { 204: null },
+        takes: ['If-Match'],
+        problems: ['schedule_not_found', 'version_conflict'],
+      },
+    },
     schema: { summary: 'Delete a schedule', params },
     handler: async (request, reply) => {
       requireNoBody(request.body)
       const { name: job, schedule } = request.params
-      await schedules.remove(byOf(request), job, schedule)
+      await schedules.remove(byOf(request), job, schedule, expectedVersion(request))
       return reply.code(204).send()
     },
   })

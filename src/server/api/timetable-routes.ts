@@ -50,10 +50,10 @@ export function timetableRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>):
       summary: 'List what fires next',
       querystring: fields({ job: Type.Optional(name()), limit: limitParameter }),
     },
-    handler: async (request) => {
+    handler: (request) => {
       const { job, limit } = request.query
       const count = readCount(limit, 'limit', LIMITS.pageSize) ?? SOME_TIMES
-      return { data: await reading.next(projectOf(request), job, count) }
+      return reading.next(projectOf(request), job, count)
     },
   })
 

@@ -42,20 +42,21 @@ export function earliest(
 /** Those schedules of a project that have anything to do with its `count` next times. */
 export async function soonFiring(
   store: Pick<ScheduleStore, 'dueSchedules'>,
-  { projectId, rules, now, count }: SoonOptions,
-): Promise<ScheduleRecord[]> {
+  { projectId, rules, now, count, most = MOST }: SoonOptions,
+): Promise<{ records: ScheduleRecord[]; complete: boolean }> {
   const own: ScheduleRecord[] = []
   let after: { lookAt: number; id: number } | null = null
-  for (let seen = 0; seen < MOST; seen += PAGE) {
+  for (let seen = 0; seen < most; seen += PAGE) {
     const page = await store.dueSchedules({ after, until: Number.MAX_SAFE_INTEGER, limit: PAGE })
     own.push(...page.filter((record) => record.projectId === projectId))
     const last: ScheduleRecord | undefined = page.at(-1)
-    if (!last || last.next.lookAt === null || page.length < PAGE) break
+    const all = { records: own, complete: true }
+    if (!last || last.next.lookAt === null || page.length < PAGE) return all
     after = { lookAt: last.next.lookAt, id: last.id }
     const latest = earliest(own, rules, now, count).at(count - 1)
-    if (latest && latest.at < after.lookAt) break
+    if (latest && latest.at < after.lookAt) return all
   }
-  return own
+  return { records: own, complete: false }
 }
 
 export interface SoonOptions {
@@ -63,6 +64,8 @@ export interface SoonOptions {
   readonly rules: RuleBook
   readonly now: number
   readonly count: number
+  /** So many are looked through, of all projects. */
+  readonly most?: number
 }
 
 function indexOfFirst(fronts: readonly { readonly at: number }[]): number {

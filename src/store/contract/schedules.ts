@@ -24,8 +24,11 @@ const resume = (world: World, id: number) =>
   world.store.resumeSchedule({
     ...{ projectId: world.project, id, audit: auditOf(world, 'schedule.resume') },
   })
-const remove = (world: World, id: number, projectId = world.project) =>
-  world.store.deleteSchedule({ projectId, id, audit: auditOf(world, 'schedule.delete') })
+const remove = (
+  world: World,
+  id: number,
+  { projectId = world.project, expect = null as number | null } = {},
+) => world.store.deleteSchedule({ projectId, id, expect, audit: auditOf(world, 'schedule.delete') })
 const skipNext = (world: World, id: number) =>
   world.store.skipNext({ projectId: world.project, id, audit: auditOf(world, 'schedule.skip') })
 
@@ -323,9 +326,12 @@ export function schedulesContract(open: OpenStore): void {
       world.clock.advance(MINUTE_MS)
       assert.equal((await fireNext(world, id)).kind, 'done')
       world.clock.advance(MINUTE_MS)
-      assert.equal(await remove(world, id, world.otherProject), false)
-      assert.equal(await remove(world, id), true)
-      assert.equal(await remove(world, id), false)
+      assert.equal(await remove(world, id, { projectId: world.otherProject }), 'unknown')
+      const { version } = await load(world, id)
+      assert.equal(await remove(world, id, { expect: version + 1 }), 'conflict')
+      assert.equal((await load(world, id)).version, version)
+      assert.equal(await remove(world, id, { expect: version }), 'deleted')
+      assert.equal(await remove(world, id), 'unknown')
       assert.deepEqual(await world.store.findSchedules([id]), [])
       assert.deepEqual(await storyOf(world, id), ['fired', 'skipped deleted'])
       assert.deepEqual(await fireOne(world, commandFor(world, before)), { kind: 'lost' })

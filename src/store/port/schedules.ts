@@ -34,8 +34,13 @@ export interface ScheduleStore {
   }): Promise<'resumed' | 'held' | 'running' | 'unknown'>
   /** The time that comes next shall become no run. Null when there is none, or no such schedule. */
   skipNext(input: { projectId: number; id: number; audit: AuditEntry }): Promise<number | null>
-  /** What became of its times can still be read. */
-  deleteSchedule(input: { projectId: number; id: number; audit: AuditEntry }): Promise<boolean>
+  /** What became of its times can still be read. With `expect`, only that version is deleted. */
+  deleteSchedule(input: {
+    projectId: number
+    id: number
+    expect?: number | null
+    audit: AuditEntry
+  }): Promise<'deleted' | 'unknown' | 'conflict'>
   /** Its rule cannot be read here and now; somebody looks again at `lookAt`. */
   failSchedule(input: {
     id: number

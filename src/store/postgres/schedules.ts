@@ -208,14 +208,15 @@ export async function skipNext(
 
 export async function deleteSchedule(
   db: Database,
-  { projectId, id, audit }: Input<'deleteSchedule'>,
-): Promise<boolean> {
+  { projectId, id, expect = null, audit }: Input<'deleteSchedule'>,
+): ReturnType<ScheduleStore['deleteSchedule']> {
   return transact(db.duty, async (work) => {
     const row = await lock(work, db, id, projectId)
-    if (!row) return false
+    if (!row) return 'unknown'
+    if (expect !== null && expect !== row.version) return 'conflict'
     await remove(work, row, audit.actor)
     await addAudit(work, db.now(), audit)
-    return true
+    return 'deleted'
   })
 }
 

@@ -72,7 +72,10 @@ export interface ScheduleChanges {
     now: number,
   ): 'resumed' | 'held' | 'running' | 'unknown'
   skipNext(input: Input<'skipNext'>, now: number): number | null
-  deleteSchedule(input: Input<'deleteSchedule'>, now: number): boolean
+  deleteSchedule(
+    input: Input<'deleteSchedule'>,
+    now: number,
+  ): Awaited<ReturnType<ScheduleStore['deleteSchedule']>>
   failSchedule(input: Input<'failSchedule'>): boolean
   /** What happens to a job happens to its schedules, in the same transaction. */
   readonly ofJob: {
@@ -170,12 +173,13 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
       return nextNominalAt
     },
 
-    deleteSchedule({ projectId, id, audit: entry }, now) {
+    deleteSchedule({ projectId, id, expect = null, audit: entry }, now) {
       const row = findOwned.get(id, projectId)
-      if (!row) return false
+      if (!row) return 'unknown'
+      if (expect !== null && expect !== row.version) return 'conflict'
       removeOne(row, entry.actor, now)
       audit(entry, now)
-      return true
+      return 'deleted'
     },
 
     failSchedule: ({ id, version, error, lookAt }) =>

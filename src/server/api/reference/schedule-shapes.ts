@@ -11,6 +11,7 @@ import {
   type WireClockChange,
   type WireLapse,
   type WireNext,
+  type WireNextTimes,
   type WireOccurrence,
   type WirePlannedTime,
   type WirePreview,
@@ -20,7 +21,6 @@ import {
 import {
   flag,
   list,
-  listOf,
   orNull,
   page,
   record,
@@ -121,7 +121,13 @@ export const SCHEDULE_SHAPES = {
     schedule: text('Which of its schedules.'),
     words: text('When that fires, for people.'),
   }),
-  NextTimeList: listOf('NextTime'),
+  NextTimeList: record<WireNextTimes>('What fires next.', {
+    data: list(ref('NextTime'), 'The earliest first.'),
+    complete: flag(
+      'False if the server has more schedules than one answer looks through (20,000): then others ' +
+        'may fire earlier.',
+    ),
+  }),
   Preview: record<WirePreview>('What a schedule would do.', {
     words: text('When it would fire, for people.'),
     definition: ref('ScheduleDefinition'),
