@@ -19,7 +19,7 @@ export interface FireSettings {
 }
 
 /** Making the schedules, and starting, must be over when the first is due. */
-const LEAD_MS = 3_000
+const LEAD_MS = 8_000
 const LEAD_PER_ROW_MS = 0.1
 const OTHERS_EVERY_MS = 10
 const LONGEST_MS = 120_000

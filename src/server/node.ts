@@ -199,7 +199,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     wake: () => loops.wakeFlows(),
   })
   const { firing, backfill, lookout } = createScheduling({
-    ...{ ...duties, handOver, mintId, rules, definitions },
+    ...{ ...duties, handOver, mintId, rules, definitions, mono: clock.mono },
     mayFire: membership.mayPromise,
     onOutcomes: metrics.onOccurrences,
     onLag: metrics.onScheduleLag,

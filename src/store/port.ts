@@ -72,6 +72,8 @@ export interface Store
   /** How many ticks may be under way at once, and how many items of a kind one tick may carry. */
   readonly ticksInFlight: number
   readonly tickCap: number
+  /** How long before its time a firing may be asked for; 0 where nobody can wait for it. */
+  readonly aheadMs: number
   close(): Promise<void>
 }
 

@@ -14,7 +14,7 @@ export interface StoreLink {
 }
 
 /** Verbs that answer at once from data they were given; a cut link does not touch them. */
-const FACTS = new Set(['kind', 'version', 'ticksInFlight', 'tickCap', 'close'])
+const FACTS = new Set(['kind', 'version', 'ticksInFlight', 'tickCap', 'aheadMs', 'close'])
 
 export function createStoreLink(options: {
   shared: Store

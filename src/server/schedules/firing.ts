@@ -13,15 +13,12 @@ import type { Outcome as StepOutcome } from '../loops/run-loop.ts'
 import type { HandOver } from '../tick/hand-over.ts'
 import type { DraftTimes } from './draft-times.ts'
 import { createLookAhead } from './look-ahead.ts'
+import { createNextBatch } from './next-batch.ts'
 import { planSchedule, remembers } from './plan-schedule.ts'
 import { createPrepared, PREPARE_MS } from './prepared.ts'
 import type { RuleBook } from './rule-book.ts'
 import { createWindow, type Entry } from './window.ts'
 
-/** Schedules fired in one transaction: others wait for it no longer than for a large tick. */
-const BATCH = 200
-/** Of many that are due together the first few go ahead, so that their handlers need not wait for the rest. */
-const FIRST_BATCH = 50
 /** Thought out in one go: not so many that one which is due meanwhile would notice. */
 const PREPARE = 100
 /** A plan is made by this node's idea of the store's clock; at another time by the clock itself it is void. */
@@ -42,6 +39,7 @@ const LONGEST_NAP_MS = 1_000
 export interface FiringDeps {
   readonly store: Pick<
     Store,
+    | 'aheadMs'
     | 'fire'
     | 'dueSchedules'
     | 'findSchedules'
@@ -54,6 +52,8 @@ export interface FiringDeps {
   readonly draftTimes: DraftTimes
   readonly handOver: HandOver
   node(): number
+  /** A clock that only runs on, for durations. */
+  mono(): number
   storeNow(): number
   mintId(): number
   /** Whether this node is in touch with the store: only then are ids and clock its own. */
@@ -89,7 +89,7 @@ export function createFiring(deps: FiringDeps): Firing {
   const lost = new Set<number>()
   let lostAt = 0
   const endedRuns = new Set<number>()
-  let batch = FIRST_BATCH
+  const next = createNextBatch({ window, aheadMs: store.aheadMs, storeNow })
 
   const keep = (schedule: ScheduleRecord, isOthers = false) => {
     const { lookAt } = schedule.next
@@ -112,8 +112,8 @@ export function createFiring(deps: FiringDeps): Firing {
     }
   }
 
-  const fireDue = async (entries: readonly Entry[]): Promise<void> => {
-    const now = storeNow()
+  /** `now`: the time it will be when they fire. */
+  const fireDue = async (entries: readonly Entry[], now: number): Promise<void> => {
     const schedules = entries.map(({ schedule }) => schedule)
     const known = new Map(
       schedules.map((schedule) => [schedule, prepared.take(schedule, now)] as const),
@@ -185,7 +185,8 @@ export function createFiring(deps: FiringDeps): Firing {
     if (commands.length === 0) return
     const promised = deps.handOver(commands.flatMap(runsOf))
     const valid = { validFrom: now - VALID_BEFORE_MS, validUntil: now + VALID_AFTER_MS }
-    const firing = store.fire({ node: deps.node(), ...valid, commands })
+    const sentMono = deps.mono()
+    const firing = store.fire({ node: deps.node(), ...valid, notBefore: now, commands })
     const result = await firing.catch((error: unknown) => {
       const outcome = error instanceof StoreError ? error.outcome : 'unknown'
       promised.broken(outcome === 'unknown')
@@ -193,8 +194,9 @@ export function createFiring(deps: FiringDeps): Firing {
       return error as StoreError
     })
     if (!(result instanceof StoreError)) {
+      next.took(commands.length, deps.mono() - sentMono - result.heldMs)
       promised.kept(result.started, result.now)
-      apply(result, commands, schedules, now)
+      apply(result, commands, schedules)
     } else if (commands.length === 1) {
       onError(result)
       const why = `the store refused it: ${result.message}`
@@ -206,12 +208,16 @@ export function createFiring(deps: FiringDeps): Firing {
     }
   }
 
+  /** Its time has not come: by another clock, or because the store cannot do this one ahead. */
+  const putOff = (schedule: ScheduleRecord) =>
+    window.put(schedule, Math.max(storeNow() + EARLY_MS, schedule.next.lookAt ?? 0))
+
   const apply = (
     { verdicts, lanes, cancelled }: FireResult,
     commands: readonly FireCommand[],
     schedules: readonly ScheduleRecord[],
-    now: number,
   ) => {
+    const now = storeNow()
     if (lanes.length > 0) deps.onReady(lanes)
     const runIds: number[] = [...cancelled]
     for (const [index, verdict] of verdicts.entries()) {
@@ -220,7 +226,7 @@ export function createFiring(deps: FiringDeps): Firing {
       if (verdict.kind === 'done') {
         tell(command, verdict, schedule, now, runIds)
         keep(after(schedule, command, verdict), !ahead.isOurs(schedule.id))
-      } else if (verdict.kind === 'early') window.put(schedule, storeNow() + EARLY_MS)
+      } else if (verdict.kind === 'early') putOff(schedule)
       else if (verdict.kind === 'outdated') window.put(schedule, storeNow() + RETRY_MS)
       else if (ahead.isOurs(schedule.id)) {
         lost.add(schedule.id)
@@ -267,10 +273,9 @@ export function createFiring(deps: FiringDeps): Firing {
       if (!deps.mayFire()) return { more: false, idleMs: LONGEST_NAP_MS }
       await ahead.look(storeNow())
       await catchUp()
-      const due = window.take(storeNow(), batch)
-      batch = due.length < batch ? FIRST_BATCH : BATCH
+      const { due, at } = next.take()
       try {
-        if (due.length > 0) await fireDue(due)
+        if (due.length > 0) await fireDue(due, at)
       } catch (error) {
         // Whether it happened or not, the store knows: whoever tries again finds out.
         for (const { schedule } of due) window.put(schedule, storeNow() + RETRY_MS)
@@ -280,7 +285,7 @@ export function createFiring(deps: FiringDeps): Firing {
       if (due.length > 0) await new Promise((resolve) => setImmediate(resolve))
       const hasPrepared = due.length === 0 && (await prepareSome())
       const now = storeNow()
-      const dueAt = window.nextAt ?? Number.POSITIVE_INFINITY
+      const dueAt = next.beginAt()
       const nextAt = Math.min(dueAt, ahead.nextAt, lost.size > 0 ? lostAt : dueAt)
       const more = due.length > 0 || hasPrepared || toRead.size > 0 || dueAt <= now
       return { more, idleMs: Math.min(LONGEST_NAP_MS, Math.max(1, nextAt - now)) }

@@ -17,6 +17,8 @@ export interface Window {
   take(now: number, most: number): Entry[]
   /** Some of those that are due by `until` and were not named before as they are; they stay. */
   upcoming(until: number, most: number): Entry[]
+  /** How many are due by `until`; no more than `most`. */
+  count(until: number, most: number): number
   /** When the earliest is due. */
   readonly nextAt: number | null
   readonly size: number
@@ -57,6 +59,18 @@ export function createWindow(): Window {
       return taken
     },
     upcoming: (until, most) => takeFrom(unnamed, until, most),
+    count(until, most) {
+      let count = 0
+      // No entry of the heap is due before the one above it: where one is too late, so is all below.
+      const below = [0]
+      for (let i = below.pop(); i !== undefined && count < most; i = below.pop()) {
+        const entry = heap[i]
+        if (!entry || entry.at > until) continue
+        if (!isStale(entry)) count += 1
+        below.push(2 * i + 2, 2 * i + 1)
+      }
+      return count
+    },
     get nextAt() {
       dropStale(heap)
       return heap[0]?.at ?? null

@@ -93,7 +93,8 @@ export function commandFor(
 
 export async function fireAll(world: World, ...commands: FireCommand[]): Promise<FireResult> {
   const { node, store, clock } = world
-  return store.fire({ node, validFrom: 0, validUntil: clock.now() + FAR_MS, commands })
+  const valid = { validFrom: 0, validUntil: clock.now() + FAR_MS, notBefore: 0 }
+  return store.fire({ node, ...valid, commands })
 }
 
 export async function fireOne(world: World, command: FireCommand): Promise<FireVerdict> {

@@ -175,6 +175,11 @@ export interface FireBatch {
    */
   readonly validFrom: number
   readonly validUntil: number
+  /**
+   * Its work may begin before, by as much as the store's `aheadMs`, as if it were that time by its clock:
+   * it is durable, and for others to see, when that has come. Who changes a schedule meanwhile comes after.
+   */
+  readonly notBefore: number
   readonly commands: readonly FireCommand[]
 }
 
@@ -214,6 +219,8 @@ export type SettledTime =
 export interface FireResult {
   /** The store's clock. */
   readonly now: number
+  /** How long it was ready before its time had come. */
+  readonly heldMs: number
   readonly verdicts: readonly FireVerdict[]
   /** Runs that went to the sessions they were promised to; those that had to wait did not. */
   readonly started: readonly number[]

@@ -1,10 +1,12 @@
-import { type FireBatch, type FireCommand, type FireResult, type FireVerdict } from '../port.ts'
+import { needsGate } from '../../core/firing/overlap.ts'
+import type { FireBatch, FireCommand, FireResult, FireVerdict } from '../port.ts'
 import { settle, type Settlement } from '../settle.ts'
 import { addOccurrences } from './add-occurrences.ts'
 import { bigints, texts } from './binary-arrays.ts'
 import { cancelRuns } from './cancel.ts'
 import type { Database } from './database.ts'
 import { admitLines, openEntrance } from './entrance.ts'
+import { hold, isAheadOf } from './hold.ts'
 import { addExpectations } from './lapses.ts'
 import { tell } from './news.ts'
 import { noteEnds } from './outbox.ts'
@@ -85,6 +87,7 @@ interface Fired extends Settlement {
 }
 
 const LOST: FireVerdict = { kind: 'lost' }
+const EARLY: FireVerdict = { kind: 'early' }
 
 export async function fire(db: Database, batch: FireBatch): Promise<FireResult> {
   const runIds = batch.commands.flatMap(({ settled }) =>
@@ -97,14 +100,16 @@ export async function fire(db: Database, batch: FireBatch): Promise<FireResult> 
 async function fireIn(
   work: Work,
   testNow: number | null,
-  { node, validFrom, validUntil, commands }: FireBatch,
+  { node, validFrom, validUntil, notBefore, commands }: FireBatch,
 ): Promise<FireResult> {
   const ids = [...new Set(commands.map(({ id }) => id))].toSorted((a, b) => a - b)
   const rows = await work.query<Held & { clockNow: number }>(LOCK_SCHEDULES, [bigints(ids)])
-  const now = testNow ?? rows[0]?.clockNow ?? (await readClock(work))
+  const lockedAt = testNow ?? rows[0]?.clockNow ?? (await readClock(work))
+  const isAhead = testNow === null && isAheadOf(notBefore, lockedAt)
+  const now = isAhead ? notBefore : lockedAt
   if (now < validFrom || now > validUntil) {
     const verdicts = commands.map((): FireVerdict => ({ kind: 'outdated' }))
-    return { now, verdicts, started: [], lanes: [], cancelled: [] }
+    return { now, heldMs: 0, verdicts, started: [], lanes: [], cancelled: [] }
   }
   const held = new Map(rows.map((row) => [row.id, row]))
   const taken = new Map<FireCommand, Held>()
@@ -112,7 +117,7 @@ async function fireIn(
     const row = held.get(command.id)
     if (!row || !isAsExpected(row, command)) return LOST
     if (row.lookAt === null) return LOST
-    if (isEarly(row, now)) return { kind: 'early' }
+    if (isEarly(row, now) || (isAhead && meetsOthers(command))) return EARLY
     // One statement cannot do the same thing to a row twice: of two commands the first counts.
     held.delete(command.id)
     taken.set(command, row)
@@ -120,15 +125,18 @@ async function fireIn(
   })
   if (taken.size === 0) {
     const none = { started: [], lanes: [], cancelled: [] }
-    return { now, verdicts: verdicts.map((one) => one ?? LOST), ...none }
+    return { now, heldMs: 0, verdicts: verdicts.map((one) => one ?? LOST), ...none }
   }
-  const fired = await decide(work, taken, now)
-  const written = await write(work, { node, now, testNow }, [...fired.values()])
+  const fired = await decide(work, taken, { now, isAhead })
+  const at = { node, now, clock: isAhead ? now : testNow }
+  const written = await write(work, at, [...fired.values()])
+  const heldMs = isAhead ? await hold(work, now) : 0
   return {
     now,
+    heldMs,
     verdicts: verdicts.map((verdict, index) => {
       const done = fired.get(commands[index] as FireCommand)
-      if (verdict || !done) return verdict ?? LOST
+      if (verdict || !done) return verdict ?? EARLY
       return { kind: 'done', outcomes: done.outcomes, openRuns: done.openRuns }
     }),
     ...written,
@@ -147,16 +155,25 @@ function isAsExpected(row: Held, { version, nominalAt, settled }: FireCommand): 
   return row.version === version && row.nextNominalAt === nominalAt && isNew
 }
 
+/** Gates that are not its schedule's alone would be closed to others for as long as it waits. */
+function meetsOthers({ overlap, settled }: FireCommand): boolean {
+  const own = needsGate(overlap) ? 1 : 0
+  return settled.some((time) => time.kind === 'run' && time.run.gates.length > own)
+}
+
 async function readClock(work: Work): Promise<number> {
   const [row] = await work.query<{ now: number }>(READ_CLOCK, [null])
   return row!.now
 }
 
-/** The rows are locked: who overlaps whom cannot change by another firing any more. */
+/**
+ * The rows are locked: who overlaps whom cannot change by another firing any more. But a run may end
+ * until the time has come, and must not wait for it at its gate: ahead, what meets one is left out.
+ */
 async function decide(
   work: Work,
   taken: ReadonlyMap<FireCommand, Held>,
-  now: number,
+  { now, isAhead }: { now: number; isAhead: boolean },
 ): Promise<Map<FireCommand, Fired>> {
   const known = [...taken.values()].flatMap(({ openRuns }) => openRuns ?? [])
   const ids = [...taken.keys()].map(({ id }) => id)
@@ -168,18 +185,19 @@ async function decide(
   ])
   const facts = new Map(about.map((row) => [row.id, row]))
   const isOpen = new Set(open.map(({ id }) => id))
-  return new Map(
-    [...taken].map(([command, { openRuns }]) => {
-      const still = (openRuns ?? []).filter((runId) => isOpen.has(runId))
-      const { projectId, isMarked } = facts.get(command.id)!
-      return [command, { ...settle(command, still, now), command, projectId, isMarked }]
-    }),
-  )
+  const fired = new Map<FireCommand, Fired>()
+  for (const [command, { openRuns }] of taken) {
+    const still = (openRuns ?? []).filter((runId) => isOpen.has(runId))
+    if (isAhead && still.length > 0) continue
+    const { projectId, isMarked } = facts.get(command.id)!
+    fired.set(command, { ...settle(command, still, now), command, projectId, isMarked })
+  }
+  return fired
 }
 
 async function write(
   work: Work,
-  { node, now, testNow }: { node: number; now: number; testNow: number | null },
+  { node, now, clock }: { node: number; now: number; clock: number | null },
   fired: readonly Fired[],
 ): Promise<Pick<FireResult, 'started' | 'lanes' | 'cancelled'>> {
   const runs = fired.flatMap((one) => one.runs).toSorted((a, b) => a.id - b.id)
@@ -195,11 +213,11 @@ async function write(
     moveOn(work, fired),
     addExpectations(work, expected),
   ]
-  const cancels = replaced.length > 0 ? await cancelRuns(work, testNow, replaced) : null
+  const cancels = replaced.length > 0 ? await cancelRuns(work, clock, replaced) : null
   const cancelled = replaced.map(({ runId }) => runId)
   if (cancels) {
-    writing.push(noteEnds(work, testNow, cancelled).then(() => {}))
-    writing.push(tell(work, testNow, cancelled).then(() => {}))
+    writing.push(noteEnds(work, clock, cancelled).then(() => {}))
+    writing.push(tell(work, clock, cancelled).then(() => {}))
   }
   // Their times have come: the row is locked, and was looked at by the same clock.
   const entrance = await openEntrance(
@@ -210,7 +228,7 @@ async function write(
   )
   const hopeful = true
   if (runs.length > 0)
-    writing.push(inserted(insertRuns(work, testNow, node, runs, { hopeful, entrance })))
+    writing.push(inserted(insertRuns(work, clock, node, runs, { hopeful, entrance })))
   await Promise.all(writing)
   const admitted = await admitLines(work, entrance)
   const passing = runs.filter(({ id, gates }) => gates.length === 0 || entrance.passes.has(id))

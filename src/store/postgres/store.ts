@@ -12,6 +12,7 @@ import { internGates } from './gates.ts'
 import { fire } from './fire.ts'
 import * as flowQueries from './flow-queries.ts'
 import * as flows from './flows.ts'
+import { AHEAD_MS } from './hold.ts'
 import type { Role, ServerFacts } from './greeting.ts'
 import { laneHeads } from './lane-heads.ts'
 import * as lapses from './lapses.ts'
@@ -90,6 +91,8 @@ function createStore(db: Database, version: string, connections: readonly Connec
     version,
     ticksInFlight: db.hot.length,
     tickCap: 500,
+    // A test's own clock stands still while a firing waits.
+    aheadMs: db.now() === null ? AHEAD_MS : 0,
     tick: createTicker(db),
 
     promote: (input) => promote(db, input),

@@ -20,6 +20,7 @@ import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import { IN_MEMORY } from './connection.ts'
 import { prepareEndings } from './end.ts'
 import type { FatalStoreError } from './failure.ts'
+import { type Hold, timeFor } from './hold.ts'
 import { prepareKeys } from './keys.ts'
 import { prepareSettleExpectations } from './lapses.ts'
 import { prepareLeases } from './leases.ts'
@@ -41,6 +42,8 @@ import type { Verbs } from './verbs.ts'
 export interface EngineOptions extends OpenOptions {
   /** Wall time, for rows and timers. */
   readonly now?: () => number
+  /** How to wait for a time by that clock; without it, what comes before its time is early. */
+  readonly hold?: Hold
   /** The disk failed; nothing is answered any more and the process should go. Called once. */
   readonly onFatal?: (error: FatalStoreError) => void
 }
@@ -66,7 +69,7 @@ export function openEngine(options: EngineOptions): Engine {
   const checkpoints = path === IN_MEMORY ? undefined : createCheckpoints(db)
   let closed = false
   return {
-    verbs: prepareVerbs(db, { transactions, checkpoints, exclusive, now }),
+    verbs: prepareVerbs(db, { transactions, checkpoints, exclusive, now, hold: options.hold }),
     version: `SQLite ${version}`,
     raw: db,
     get failed() {
@@ -89,9 +92,11 @@ interface Parts {
   readonly checkpoints: Checkpoints | undefined
   readonly exclusive: boolean
   readonly now: () => number
+  readonly hold: Hold | undefined
 }
 
-function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now }: Parts): Verbs {
+function prepareVerbs(db: Database, parts: Parts): Verbs {
+  const { transactions, checkpoints, exclusive, now, hold } = parts
   const { read, write, writeInBulk } = transactions
   const gates = prepareGates(db)
   const keys = prepareKeys(db)
@@ -190,11 +195,16 @@ function prepareVerbs(db: Database, { transactions, checkpoints, exclusive, now 
     skipNext: (input) => write(() => schedules.skipNext(input, now())),
     deleteSchedule: (input) => write(() => schedules.deleteSchedule(input, now())),
     failSchedule: (input) => write(() => schedules.failSchedule(input)),
-    fire: (batch) =>
-      writeInBulk(
-        () => fire(batch, now(), true),
-        () => fire(batch, now(), false),
-      ),
+    fire(batch) {
+      const fireAt = (inBulk: boolean) => {
+        const at = hold ? timeFor(batch.notBefore, now()) : now()
+        return { ...fire(batch, at, inBulk), heldMs: hold?.(at) ?? 0 }
+      }
+      return writeInBulk(
+        () => fireAt(true),
+        () => fireAt(false),
+      )
+    },
     settleExpectations: (seen) => write(() => settleExpectations(seen, now())),
     pruneOccurrences: (input) => write(() => pruneOccurrences(input)),
     addBackfill: (input) => write(() => backfills.addBackfill(input, now())),

@@ -44,7 +44,7 @@ interface Row {
   readonly openRuns: string | null
 }
 
-export type Fire = (batch: FireBatch, now: number, inBulk: boolean) => FireResult
+export type Fire = (batch: FireBatch, now: number, inBulk: boolean) => Omit<FireResult, 'heldMs'>
 
 /** What all commands of a batch come to: decided one by one, written together. */
 interface Fired {

@@ -2,6 +2,7 @@ import type { Store } from '../port.ts'
 import { type Call, callInline } from './call.ts'
 import { IN_MEMORY, openReader } from './connection.ts'
 import { type Engine, type EngineOptions, openEngine } from './engine.ts'
+import { AHEAD_MS } from './hold.ts'
 import { guarded, prepareQueries } from './queries.ts'
 import type { FatalStoreError } from './failure.ts'
 import { startThread } from './thread.ts'
@@ -35,7 +36,7 @@ export function storeOn(engine: Engine, options: { tickCap?: number } = {}): Sto
   const { tickCap = TICK_CAP } = options
   const close = async () => engine.close()
   const call = callInline(engine)
-  return toStore({ call, version: engine.version, tickCap, ticksInFlight: 1, close })
+  return toStore({ call, version: engine.version, tickCap, ticksInFlight: 1, aheadMs: 0, close })
 }
 
 function openInline(options: SqliteOptions): Store {
@@ -48,6 +49,7 @@ function openInline(options: SqliteOptions): Store {
     version: engine.version,
     tickCap,
     ticksInFlight: 1,
+    aheadMs: 0,
     close: async () => {
       if (!engine.failed) reader?.close()
       engine.close()
@@ -57,7 +59,9 @@ function openInline(options: SqliteOptions): Store {
 
 async function openThreaded(options: SqliteOptions): Promise<Store> {
   const { now, onFatal = () => {}, inThread: _, tickCap = TICK_CAP, ...rest } = options
-  const thread = await startThread(rest, { now, onFatal })
+  // A clock that is not the system's stands still while the thread waits.
+  const isHolding = now === undefined
+  const thread = await startThread({ ...rest, isHolding }, { now, onFatal })
   const reader = rest.path === IN_MEMORY ? undefined : openQueries(rest.path, onFatal)
   return toStore({
     call: thread.call,
@@ -65,6 +69,7 @@ async function openThreaded(options: SqliteOptions): Promise<Store> {
     version: thread.version,
     tickCap,
     ticksInFlight: TICKS_IN_FLIGHT_THREADED,
+    aheadMs: isHolding ? AHEAD_MS : 0,
     close: async () => {
       if (!thread.failed) reader?.close()
       await thread.close()
@@ -82,18 +87,17 @@ function openQueries(
   return { queries: guarded(prepareQueries(db), read), close: () => db.close() }
 }
 
-interface Parts extends Pick<Store, 'version' | 'ticksInFlight' | 'tickCap' | 'close'> {
+type Fact = 'version' | 'ticksInFlight' | 'tickCap' | 'aheadMs'
+
+interface Parts extends Pick<Store, Fact | 'close'> {
   readonly call: Call
   readonly queries?: QueryVerbs | undefined
 }
 
-function toStore({ call, queries, version, ticksInFlight, tickCap, close }: Parts): Store {
+function toStore({ call, queries, ...facts }: Parts): Store {
   return {
     kind: 'sqlite',
-    version,
-    ticksInFlight,
-    tickCap,
-    close,
+    ...facts,
 
     tick: (batch) => call('tick', batch),
     promote: (input) => call('promote', input),

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Engine, openEngine } from './engine.ts'
 import { toWire } from './failure.ts'
+import { holdThread } from './hold.ts'
 import { systemNow } from './system-clock.ts'
 import { type PackedBatch, packResult, unpackBatch } from './thread-pack.ts'
 import type { Message, Request, ThreadOptions } from './thread-protocol.ts'
@@ -40,7 +41,11 @@ function answer(verbs: Verbs, verb: VerbName, args: readonly unknown[]): unknown
 function open(post: (message: Message) => void, now: () => number): Engine | undefined {
   try {
     const onFatal = (error: Error) => post({ kind: 'fatal', failure: toWire(error) })
-    const engine = openEngine({ ...(workerData as ThreadOptions), now, onFatal })
+    const { isHolding, ...options } = workerData as ThreadOptions
+    const engine = openEngine({
+      ...{ ...options, now, onFatal },
+      ...(isHolding ? { hold: holdThread } : {}),
+    })
     post({ kind: 'open', version: engine.version })
     return engine
   } catch (error) {

@@ -18,4 +18,7 @@ export type Message =
   | { readonly kind: 'failed'; readonly id: number; readonly failure: WireFailure }
   | { readonly kind: 'fatal'; readonly failure: WireFailure }
 
-export type ThreadOptions = OpenOptions
+export interface ThreadOptions extends OpenOptions {
+  /** Whether the clock is the system's, so that the thread can wait for a time. */
+  readonly isHolding: boolean
+}

@@ -13,7 +13,7 @@ interface Bites {
   maintain(): boolean
 }
 
-type Facts = 'kind' | 'version' | 'ticksInFlight' | 'tickCap'
+type Facts = 'kind' | 'version' | 'ticksInFlight' | 'tickCap' | 'aheadMs'
 export type Verbs = Sync<Omit<Store, Facts | 'close' | keyof Pick<Upkeep, 'maintain'>>> &
   Readonly<Bites>
 

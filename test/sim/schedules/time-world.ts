@@ -46,10 +46,12 @@ export function createTimeWorld(seed: number, bug?: TimeBug): TimeWorld {
   const seeded = createSeeded(seed)
   const time = createVirtualTime(seeded)
   const storeActor = time.actor('store')
-  const { now } = time.clockOf(storeActor)
+  const storeClock = time.clockOf(storeActor)
+  const { now } = storeClock
   const engine = openEngine({ path: ':memory:', exclusive: false, now })
   const honest = storeOn(engine)
-  const shared = bug?.store ? bug.store(honest, engine.raw) : honest
+  const store = bug?.store ? bug.store(honest, engine.raw) : honest
+  const shared = seed % 2 === 0 ? firingAhead(store, storeClock) : store
   const violations: string[] = []
   const laws = createTimeLaws(engine.raw, {
     now,
@@ -111,5 +113,20 @@ export function createTimeWorld(seed: number, bug?: TimeBug): TimeWorld {
 
     check: (isOver = false) => laws.check(isOver),
     close: () => engine.close(),
+  }
+}
+
+const AHEAD_MS = 50
+
+/** A store that can be asked to fire before the time: it happens when that has come, by its own clock. */
+function firingAhead(store: Store, clock: Clock): Store {
+  return {
+    ...store,
+    aheadMs: AHEAD_MS,
+    async fire(batch) {
+      const leftMs = batch.notBefore - clock.now()
+      if (leftMs > 0 && leftMs <= 2 * AHEAD_MS) await clock.sleep(leftMs)
+      return store.fire(batch)
+    },
   }
 }
