@@ -1,5 +1,6 @@
 import type { Scenario } from '../harness/scenario.ts'
 import { against } from './against.ts'
+import { dag } from './dag.ts'
 import { fire } from './fire.ts'
 import { footprint } from './footprint.ts'
 import { history } from './history.ts'
@@ -18,6 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
   single,
   latency,
   fire,
+  dag,
   placement,
   limits,
   shell,
