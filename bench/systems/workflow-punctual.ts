@@ -27,6 +27,7 @@ export async function openWorkflowPunctual(
     client,
     name: 'bench',
     slots: SLOTS,
+    processes: {},
     handlers: {
       [STEP_TASK]() {
         onStep.started()
