@@ -66,6 +66,7 @@ for (const seed of SEEDS) {
 const ARROWS = [
   ...['new → ready', 'new → scheduled', 'new → blocked', 'new → running'],
   ...['scheduled → ready', 'scheduled → blocked', 'blocked → ready', 'ready → running'],
+  ...['blocked → scheduled', 'blocked → skipped'],
   ...['running → succeeded', 'running → failed', 'running → cancelled'],
   ...['running → scheduled', 'running → ready'],
   ...['ready → cancelled', 'scheduled → cancelled', 'blocked → cancelled'],

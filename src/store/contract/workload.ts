@@ -1,5 +1,6 @@
 import { drawSalt, fenceOf } from '../../core/fence.ts'
 import { createMinter, type Minter } from '../../core/ids.ts'
+import { WANTED } from '../../core/needs.ts'
 import type { Cause } from '../../core/run-state.ts'
 import type { Seeded } from '../../../test/sim/seeded.ts'
 import type {
@@ -20,7 +21,7 @@ export type Plan = Omit<TickBatch, 'node'>
 export type Move =
   | { kind: 'tick'; plan: Plan }
   | { kind: 'promote'; positions: readonly number[] }
-  | { kind: 'recheck'; limit: number; recheckMs: number }
+  | { kind: 'recheck'; limit: number; recheckMs: number; runs: readonly number[] }
   | { kind: 'resize'; gate: number; capacity: number }
 
 const SESSIONS = [1, 2, 3]
@@ -32,6 +33,7 @@ export const CAPACITIES = [1, 2, 3]
 /** What a tick answered, as far as the next move depends on it. */
 export interface Told {
   readonly answers: Pick<TickResult, 'submits' | 'ends'>
+  readonly news: TickResult['news']
   readonly leases: readonly Lease[]
 }
 
@@ -54,6 +56,8 @@ export function createMind(chance: Seeded, now: () => number): Mind {
   const over: { runId: number; fence: number }[] = []
   const ordinals = new Map<number, number>()
   const floors = new Map<number, LanePlace>()
+  /** Runs that have been told of the end of others. */
+  const told = new Set<number>()
   let ended = 0
 
   const planTick = (): Plan => {
@@ -71,10 +75,15 @@ export function createMind(chance: Seeded, now: () => number): Mind {
       const kind = chance.weighted({ tick: 70, promote: 15, recheck: 10, resize: 5 })
       if (kind === 'tick') return { kind, plan: planTick() }
       if (kind === 'promote') return { kind, positions: some(chance, 5, () => minter.mint()) }
-      if (kind === 'recheck') return { kind, limit: chance.between(1, 5), recheckMs: 1_000 }
+      if (kind === 'recheck') {
+        const runs = [...told].filter(() => chance.chance(0.7))
+        for (const runId of runs) told.delete(runId)
+        return { kind, limit: chance.between(1, 5), recheckMs: 1_000, runs }
+      }
       return { kind, gate: chance.int(CAPACITIES.length), capacity: chance.int(4) }
     },
-    remember({ submits, ends }, { answers, leases }) {
+    remember({ submits, ends }, { answers, leases, news }) {
+      for (const one of news) if (one.kind === 'need') told.add(one.runId)
       for (const [index, run] of submits.entries()) {
         if (answers.submits[index]?.kind !== 'inserted') continue
         submitted.push(run)
@@ -127,6 +136,7 @@ function submission(
     rank: chance.between(-2, 2),
     dueAt,
     gates,
+    ...followed(chance, submitted),
     input: `"${chance.int(1_000)}"`,
     timeoutMs: chance.chance(0.2) ? chance.between(1, 60_000) : null,
     dedupeKey: chance.chance(0.2) ? `key-${chance.int(6)}` : null,
@@ -135,6 +145,16 @@ function submission(
       : null,
     handOff: isImmediate && chance.chance(0.3) ? { session: chance.pick(SESSIONS), fence } : null,
   }
+}
+
+/** Some start after one or two others, not always of their own project. */
+function followed(chance: Seeded, submitted: readonly NewRun[]): Pick<NewRun, 'after'> {
+  if (submitted.length === 0 || !chance.chance(0.15)) return {}
+  const needs = Array.from({ length: chance.between(1, 2) }, () => ({
+    runId: chance.pick(submitted.slice(-12)).id,
+    wants: chance.pick(WANTED),
+  }))
+  return { after: needs }
 }
 
 const FAILURES: readonly Cause[] = ['exit', 'signal', 'error', 'timeout', 'oom', 'start_error']

@@ -41,13 +41,13 @@ export async function openEntrance(
     work,
     [...gates].toSorted((a, b) => a - b),
   )
-  return decide(gated, views, now)
+  return decide(gated, views, { freed, now })
 }
 
 function decide(
   gated: readonly NewRun[],
   views: readonly GateView[],
-  now: number | null,
+  { freed, now }: { freed: readonly number[]; now: number | null },
 ): Entrance {
   const lines = new Set(views.filter(({ hasLine }) => hasLine).map(({ id }) => id))
   // Whether a run with a time is due yet, only the store's clock knows.
@@ -59,12 +59,14 @@ function decide(
     .map(({ id, rank, gates }) => ({ runId: id, rank, gates }))
     .toSorted((a, b) => a.rank - b.rank || a.runId - b.runId)
   const { admitted, waiting } = admit(candidates, views)
-  for (const run of others) if (!isLater(run, now)) lines.add(run.gates[0]!)
+  // Where somebody left or arrived, as in the other store: at other gates of theirs nothing has changed.
+  const touched = new Set(freed)
+  for (const run of others) if (!isLater(run, now)) touched.add(run.gates[0]!)
   return {
     passes: new Set(admitted),
     waitsAt: new Map(waiting.map(({ runId, gate }) => [runId, gate])),
     lines: views
-      .filter(({ id, capacity, holders }) => lines.has(id) && holders < capacity)
+      .filter(({ id, capacity, holders }) => touched.has(id) && holders < capacity)
       .map(({ id }) => id),
     locked: new Set(views.map(({ id }) => id)),
   }

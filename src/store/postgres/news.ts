@@ -11,7 +11,8 @@ export const someoneWaits = (ended: string) => `
        SELECT FROM need WHERE needed_id = ANY (ARRAY(SELECT run_id FROM ${ended})))))`
 
 /**
- * Of what was given, only runs that somebody waits for are looked up in history. Nobody else deletes
+ * Of what was given, only runs that somebody waits for are looked up in history, and only those count
+ * that ended in this very transaction: what ended before was told then. Nobody else deletes
  * what is deleted here, because nobody else has ended these runs.
  */
 export const TELL = {
@@ -24,7 +25,8 @@ export const TELL = {
     SELECT needed_id FROM need WHERE needed_id = ANY ($2::bigint[])),
   ended AS MATERIALIZED (
     SELECT met.run_id, e.state FROM met CROSS JOIN LATERAL (
-      SELECT state FROM run_end WHERE run_end.run_id = met.run_id LIMIT 1) e),
+      SELECT state FROM run_end
+       WHERE run_end.run_id = met.run_id AND run_end.xmin = pg_current_xact_id()::xid LIMIT 1) e),
   gone AS (
     DELETE FROM awaited WHERE run_id = ANY (ARRAY(SELECT run_id FROM ended))
     RETURNING run_id, flow_id, step, item),
