@@ -27,6 +27,8 @@ export function afterContract(open: OpenStore): void {
       const lease = await world.start()
       const run = await follow(world, [{ runId: lease.runId, wants: 'ok' }])
       assert.equal(await world.stateOf(run.id), 'blocked')
+      const waits = { timerAt: null, ahead: null, gate: null, after: [lease.runId] }
+      assert.deepEqual(await world.store.waitOf({ runId: run.id, most: 9 }), waits)
       assert.deepEqual((await recheck(world, run.id)).lanes, [])
       assert.deepEqual(await world.claim(5), [])
       const { news } = await world.tick({ ends: [endOf(lease)] })

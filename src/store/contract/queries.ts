@@ -64,7 +64,7 @@ export function queriesContract(open: OpenStore): void {
       const line = world.newRuns(4)
       const urgent = world.newRun({ rank: -5 })
       await world.submit(later, ...line, urgent)
-      const nothing = { timerAt: null, ahead: null, gate: null }
+      const nothing = { timerAt: null, ahead: null, gate: null, after: [] }
       assert.deepEqual(await waitOf(later), { ...nothing, timerAt: clock.now() + 5_000 })
       assert.deepEqual(await waitOf(urgent), { ...nothing, ahead: 0 })
       assert.deepEqual(await waitOf(at(line, 3)), { ...nothing, ahead: 4 })

@@ -11,6 +11,8 @@ export interface WaitRecord {
   readonly ahead: number | null
   /** The gate at which it was last seen to wait, if it is blocked. */
   readonly gate: GateRecord | null
+  /** Some of the runs that have to end before, oldest first. */
+  readonly after: readonly number[]
 }
 
 export interface GateRecord {

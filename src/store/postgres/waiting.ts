@@ -7,7 +7,12 @@ const WAIT_OF = {
   text: `
   SELECT t.due_at AS "timerAt", line.ahead::int AS ahead, g.name, g.capacity,
          held.holders::int AS holders, held.first AS "heldBy",
-         t.run_id IS NOT NULL OR q.run_id IS NOT NULL OR b.run_id IS NOT NULL AS waits
+         t.run_id IS NOT NULL OR q.run_id IS NOT NULL OR b.run_id IS NOT NULL AS waits,
+         ARRAY(
+           SELECT DISTINCT needed_id FROM need
+            WHERE need.run_id = r.id AND NOT EXISTS (
+                    SELECT FROM run_end WHERE run_end.run_id = need.needed_id)
+            ORDER BY needed_id LIMIT 3) AS after
     FROM (SELECT $1::bigint AS id) r
     LEFT JOIN timer t ON t.run_id = r.id
     LEFT JOIN ready q ON q.run_id = r.id
@@ -41,8 +46,8 @@ export async function waitOf(
 ): Promise<WaitRecord | null> {
   const [row] = await read<WaitRow>(db.reading, WAIT_OF, [runId, most])
   if (!row?.waits) return null
-  const { timerAt, ahead } = row
-  return { timerAt, ahead, gate: gateOf(row) }
+  const { timerAt, ahead, after } = row
+  return { timerAt, ahead, gate: gateOf(row), after }
 }
 
 function gateOf({ name, capacity, holders, heldBy }: WaitRow): GateRecord | null {

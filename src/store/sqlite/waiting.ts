@@ -14,6 +14,10 @@ export const GATE = `
     FROM gate WHERE id = ?`
 export const HELD_BY = `SELECT run_id FROM gate_holder WHERE gate_id = ? ORDER BY run_id LIMIT 3`
 
+export const OPEN_NEEDS = `
+  SELECT DISTINCT needed_id FROM need JOIN run ON run.id = needed_id
+   WHERE run_id = ? AND run.status < 4 ORDER BY needed_id LIMIT 3`
+
 interface WaitingRow {
   readonly status: number
   readonly laneId: number
@@ -28,6 +32,7 @@ export function prepareWaitQueries(db: Database): Sync<WaitQueries> {
   const ahead = db.prepare<[number, number, number, number], number>(AHEAD).pluck()
   const gate = db.prepare<[number], Omit<GateRecord, 'heldBy'>>(GATE)
   const heldBy = db.prepare<[number], number>(HELD_BY).pluck()
+  const openNeeds = db.prepare<[number], number>(OPEN_NEEDS).pluck()
 
   return {
     waitOf({ runId, most }) {
@@ -41,6 +46,7 @@ export function prepareWaitQueries(db: Database): Sync<WaitQueries> {
         timerAt: status === STATE_CODE.scheduled ? timerAt : null,
         ahead: isReady ? (ahead.get(laneId, rank, pos, most) ?? 0) : null,
         gate: waitsAt ? { ...waitsAt, heldBy: heldBy.all(gateId as number) } : null,
+        after: status === STATE_CODE.blocked ? openNeeds.all(runId) : [],
       }
     },
   }
