@@ -111,7 +111,8 @@ export function flowsContract(open: OpenStore): void {
       await world.advance(move(flow, { marks: [mark(0, 'waiting', { dueAt: 5 })] }))
       world.clock.advance(1_000)
       const yes = mark(0, 'succeeded', { detail: '{"by":"ann"}' })
-      await world.advance(move({ ...flow, revision: 1 }, { marks: [yes] }))
+      // What is said last of a step counts, also within a move.
+      await world.advance(move({ ...flow, revision: 1 }, { marks: [mark(0, 'waiting'), yes] }))
       const now = world.clock.now()
       assert.deepEqual(await world.steps(flow.runId), [
         { ...yes, isNews: false, startedAt: now - 1_000, finishedAt: now },
@@ -142,6 +143,9 @@ export function flowsContract(open: OpenStore): void {
       const isRefused = (error: unknown) =>
         error instanceof StoreError && error.outcome === 'refused'
       await assert.rejects(world.advance(move(flow, { starts })), isRefused)
+      // Nor is it said to be over while its run is under way.
+      const marks = [mark(0, 'skipped')]
+      await assert.rejects(world.advance(move(flow, { marks })), isRefused)
       assert.equal((await world.flow(flow.runId)).revision, flow.revision)
       assert.equal((await world.steps(flow.runId)).length, 1)
     }),

@@ -117,7 +117,7 @@ export interface FlowMove extends FlowPlace {
   readonly heard: readonly StepKey[]
   /** Steps that begin, each with its run. A run of a step has no keys of its own. */
   readonly starts: readonly (StepKey & { readonly run: NewRun })[]
-  /** Steps about which something is to be written down, or changed. */
+  /** Steps about which something is to be written down, or changed. One whose run is under way ends with that. */
   readonly marks: readonly StepMark[]
   /**
    * When somebody has to look again even if nothing is heard. Soon, while there is more to do at once:

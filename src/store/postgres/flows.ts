@@ -121,7 +121,7 @@ async function make(
     const [row] = await work.query<{ now: number }>(READ_CLOCK, [testNow])
     return { now: row!.now, lanes: [], nextDueAt: null, news: [] }
   }
-  const moving = moveOn(work, testNow, node, moves)
+  const moving = reportedElsewhere(moveOn(work, testNow, node, moves))
   const writing = reportedElsewhere(writeSteps(work, testNow, moves))
   for (const { audit } of moves) if (audit) await addAudit(work, testNow, audit)
   const ended = moves.flatMap(({ runId, end }) => (end ? [{ runId, end }] : []))

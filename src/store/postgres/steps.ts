@@ -1,5 +1,5 @@
-import { STEP_CODE, type StepState } from '../../core/flow/step-state.ts'
-import type { FlowMove } from '../port.ts'
+import { STEP_CODE } from '../../core/flow/step-state.ts'
+import { type FlowMove, type StepMark, StoreError } from '../port.ts'
 import { bigints, ints, smallints, texts } from './binary-arrays.ts'
 import { CLOCK, type Work } from './statement.ts'
 
@@ -29,7 +29,9 @@ export const MARK_STEPS = {
       ON CONFLICT (flow_id, step, item) DO UPDATE
      SET state = excluded.state, run_id = excluded.run_id, finished_at = excluded.finished_at,
          due_at = excluded.due_at, count = excluded.count, reason = excluded.reason,
-         message = excluded.message, detail = excluded.detail`,
+         message = excluded.message, detail = excluded.detail
+   WHERE s.run_id IS NULL OR s.state <> ${STEP_CODE.running}
+  RETURNING flow_id`,
 }
 /** A step that is there already has been started: then nothing of the batch happens. */
 export const START_STEPS = {
@@ -53,30 +55,43 @@ export async function writeSteps(
   moves: readonly FlowMove[],
 ): Promise<void> {
   const heard = allOf(moves, ({ heard: keys }) => keys)
-  const marks = allOf(moves, (move) => move.marks)
+  const marks = lastOfEach(allOf(moves, (move) => move.marks))
   const starts = allOf(moves, (move) => move.starts)
   const writing: Promise<unknown>[] = []
   if (heard.length > 0) writing.push(work.query(HEAR_STEPS, keysOf(heard)))
   if (marks.length > 0) {
-    writing.push(
-      work.query(MARK_STEPS, [
-        now,
-        ...keysOf(marks),
-        smallints(marks.map(({ state }) => STEP_CODE[state satisfies StepState])),
-        bigints(marks.map(({ runId }) => runId)),
-        bigints(marks.map(({ dueAt }) => dueAt)),
-        ints(marks.map(({ count }) => count)),
-        texts(marks.map(({ reason }) => reason)),
-        texts(marks.map(({ message }) => message)),
-        texts(marks.map(({ detail }) => detail)),
-      ]),
-    )
+    writing.push(markSteps(work, now, marks))
   }
   if (starts.length > 0) {
     const runs = bigints(starts.map(({ run }) => run.id))
     writing.push(work.query(START_STEPS, [now, ...keysOf(starts), runs]))
   }
   await Promise.all(writing)
+}
+
+async function markSteps(
+  work: Work,
+  now: number | null,
+  marks: readonly InFlow<StepMark>[],
+): Promise<void> {
+  const written = await work.query(MARK_STEPS, [
+    now,
+    ...keysOf(marks),
+    smallints(marks.map(({ state }) => STEP_CODE[state])),
+    bigints(marks.map(({ runId }) => runId)),
+    bigints(marks.map(({ dueAt }) => dueAt)),
+    ints(marks.map(({ count }) => count)),
+    texts(marks.map(({ reason }) => reason)),
+    texts(marks.map(({ message }) => message)),
+    texts(marks.map(({ detail }) => detail)),
+  ])
+  if (written.length < marks.length) throw new StoreError('refused', 'a step is under way')
+}
+
+/** One statement cannot do the same thing to a row twice: of what is said of a step the last counts. */
+function lastOfEach(marks: readonly InFlow<StepMark>[]): InFlow<StepMark>[] {
+  const byKey = new Map(marks.map((one) => [`${one.flowId} ${one.step} ${one.item}`, one]))
+  return [...byKey.values()]
 }
 
 type InFlow<T> = T & { readonly flowId: number }

@@ -12,7 +12,8 @@ export const NEEDS_RECHECK_MS = 1_000
 export const IS_KNOWN = `SELECT 1 FROM run WHERE id = ? AND project_id = ?`
 export const ADD_NEED = `
   INSERT INTO need (run_id, needed_id, wants) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
-export const NEEDS_OF = `SELECT needed_id AS runId, wants FROM need WHERE run_id = ?`
+export const NEEDS_OF = `
+  SELECT needed_id AS runId, wants FROM need WHERE run_id = ? ORDER BY needed_id, wants`
 export const FORGET_NEEDS = `DELETE FROM need WHERE run_id = ?`
 export const STATUS_OF = `SELECT status FROM run WHERE id = ?`
 export const FIND_WAITING = `

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { STEP_CODE } from '../../core/flow/step-state.ts'
 import { isFinal } from '../../core/run-state.ts'
-import type { FlowMove } from '../port.ts'
+import { type FlowMove, StoreError } from '../port.ts'
 
 /** A step that is there already has been started: then nothing of the batch happens. */
 export const START_STEP = `
@@ -14,7 +14,8 @@ export const MARK_STEP = `
       ON CONFLICT (flow_id, step, item) DO UPDATE
      SET state = excluded.state, run_id = excluded.run_id, told_at = NULL,
          finished_at = excluded.finished_at, due_at = excluded.due_at, count = excluded.count,
-         reason = excluded.reason, message = excluded.message, detail = excluded.detail`
+         reason = excluded.reason, message = excluded.message, detail = excluded.detail
+   WHERE step.run_id IS NULL OR step.state <> 1`
 export const HEAR_STEP = `
   UPDATE step SET told_at = NULL WHERE flow_id = ? AND step = ? AND item = ?`
 
@@ -38,7 +39,9 @@ export function prepareSteps(db: Database): Steps {
       for (const one of marks) {
         const { state } = one
         const isOver = state !== 'running' && state !== 'waiting' && isFinal(state)
-        mark.run({ ...one, flowId, now, state: STEP_CODE[state], finishedAt: isOver ? now : null })
+        const finishedAt = isOver ? now : null
+        const row = { ...one, flowId, now, state: STEP_CODE[state], finishedAt }
+        if (mark.run(row).changes === 0) throw new StoreError('refused', 'a step is under way')
       }
       for (const { step, item, run } of starts) start.run(flowId, step, item, run.id, now)
       if (end) hearAll.run(flowId)
