@@ -35,7 +35,16 @@ export async function dumpPostgres(url: string): Promise<Dump> {
   return withClient(url, async (client) => {
     const rows = async <Row extends object>(sql: string) => (await client.query<Row>(sql)).rows
     const leftovers: Record<string, number> = {}
-    for (const table of ['gate_holder', 'ready', 'lease', 'timer', 'blocked']) {
+    for (const table of [
+      'gate_holder',
+      'ready',
+      'lease',
+      'timer',
+      'blocked',
+      'awaited',
+      'told',
+      'need',
+    ]) {
       const [row] = await rows<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`)
       leftovers[table] = row?.count ?? 0
     }
@@ -45,7 +54,9 @@ export async function dumpPostgres(url: string): Promise<Dump> {
                coalesce(e.state, (SELECT 0 FROM ready WHERE run_id = run.id),
                         (SELECT 1 FROM lease WHERE run_id = run.id),
                         (SELECT 2 FROM timer WHERE run_id = run.id),
-                        (SELECT 3 FROM blocked WHERE run_id = run.id), -1) AS state
+                        (SELECT 3 FROM blocked WHERE run_id = run.id),
+                        (SELECT 1 FROM flow WHERE run_id = run.id AND ended_at IS NULL),
+                        -1) AS state
           FROM run LEFT JOIN run_end e ON e.run_id = run.id ORDER BY run.id`),
       ends: await rows(`SELECT run_id AS id, state FROM chaos_end ORDER BY seq`),
       attempts: await rows(`SELECT run_id AS id, fence, cause FROM attempt`),

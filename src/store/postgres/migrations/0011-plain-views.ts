@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-const timeOf = (ms: string) => `to_timestamp(${ms} / 1000.0)`
+export const timeOf = (ms: string) => `to_timestamp(${ms} / 1000.0)`
 const told = (...path: string[]) => `(v.definition::jsonb #>> '{${path.join()}}')`
 
 /** What is printed in a list of entries. What is no text must not keep a query from its other rows. */
@@ -17,7 +17,7 @@ const PLAIN_TEXT = `
   END $$`
 
 /** A chunk that is packed cannot be read by a database; what is short, and most is, is plain JSON. */
-const CHUNK_TEXT = `
+export const CHUNK_TEXT = `
   CASE WHEN packed IS NULL THEN plain_text(entries, '{}')
        WHEN get_byte(packed, 0) = 91 THEN plain_text(convert_from(packed, 'UTF8'), '{}')
        ELSE format(E'[%s lines that only the API can read]\\n', lines) END`

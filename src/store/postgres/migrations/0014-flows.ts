@@ -1,4 +1,5 @@
 import type { Migration } from '../migrate.ts'
+import { CHUNK_TEXT, timeOf } from './0011-plain-views.ts'
 
 /** As the first schema has it for tables whose rows come and go. */
 const HOT = `WITH (
@@ -70,5 +71,25 @@ export const flows: Migration = {
     `CREATE UNIQUE INDEX need_once ON need (run_id, (needed_id + 0), wants)`,
     `CREATE INDEX need_of ON need (needed_id)`,
     `ALTER TABLE blocked ALTER COLUMN gate_id DROP NOT NULL`,
+
+    // As before, and a flow that is under way is seen as well.
+    `CREATE OR REPLACE VIEW job_runs AS
+     SELECT run.id AS run_id, run.job_id,
+            coalesce(e.worker, (SELECT name FROM session WHERE id = l.session)) AS worker_id,
+            ${timeOf(`coalesce(e.started_at, l.started_at, f.began_at,
+              (SELECT max(started_at) FROM attempt WHERE run_id = run.id))`)} AS start_time,
+            ${timeOf('e.finished_at')} AS end_time,
+            CASE WHEN e.run_id IS NULL THEN 'running' WHEN e.state = 4 THEN 'success'
+                 ELSE 'failure' END AS status,
+            concat(
+              (SELECT string_agg(${CHUNK_TEXT}, '' ORDER BY chunk) FROM log_chunk
+                WHERE run_id = run.id AND fence = coalesce(e.fence, l.fence)),
+              plain_text(e.process, '{output,last}')) AS logs
+       FROM run
+       LEFT JOIN run_end e ON e.run_id = run.id
+       LEFT JOIN lease l ON l.run_id = run.id
+       LEFT JOIN flow f ON f.run_id = run.id
+      WHERE coalesce(e.started_at, l.started_at, f.began_at) IS NOT NULL
+         OR EXISTS (SELECT FROM attempt WHERE run_id = run.id)`,
   ],
 }
