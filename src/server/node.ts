@@ -185,7 +185,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     onUnknown: (runs) => onUnknown({ submits: runs, claims: [] }),
   })
   const duties = {
-    ...{ store, storeNow, catalog, draft, onReady, onError },
+    ...{ store, storeNow, catalog, draft, handOver, onReady, onError },
     node: () => membership.node,
     onRuns(runIds: readonly number[]) {
       for (const runId of runIds) watch.touched(runId)
@@ -199,7 +199,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     wake: () => loops.wakeFlows(),
   })
   const { firing, backfill, lookout } = createScheduling({
-    ...{ ...duties, handOver, mintId, rules, definitions, mono: clock.mono },
+    ...{ ...duties, mintId, rules, definitions, mono: clock.mono },
     mayFire: membership.mayPromise,
     onOutcomes: metrics.onOccurrences,
     onLag: metrics.onScheduleLag,

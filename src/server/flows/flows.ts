@@ -1,7 +1,8 @@
-import type { FlowAdvance, FlowStore, News, SweepStore } from '../../store/port.ts'
+import type { FlowAdvance, FlowMove, FlowStore, News, SweepStore } from '../../store/port.ts'
 import { StoreError } from '../../store/port.ts'
 import { RECHECK_MS } from '../loops/recheck.ts'
 import type { Outcome } from '../loops/run-loop.ts'
+import type { HandOver } from '../tick/hand-over.ts'
 import type { LaneBoard } from '../tick/lane-board.ts'
 import type { HeldFlow } from './held-flow.ts'
 import { type LoadDeps, loadFlows, type Unreadable } from './load-flow.ts'
@@ -31,6 +32,8 @@ export interface FlowDeps extends LoadDeps, MoveDeps, Telling {
   node(): number
   /** Whether this node is in touch with the store: only then are ids and clock its own. */
   mayMove(): boolean
+  /** Steps go straight to workers that wait. */
+  readonly handOver: HandOver
   /** Lanes have work. */
   onReady(lanes: readonly number[]): void
   onTimer(dueAt: number): void
@@ -158,26 +161,33 @@ export function createFlows(deps: FlowDeps): Flows {
   /** One that the store refuses must not keep the others from going on. */
   const send = async (sent: readonly Sent[]): Promise<void> => {
     if (sent.length === 0) return
-    try {
-      const moves = sent.map(({ made }) => made.move)
-      apply(sent, await store.advanceFlows({ node: deps.node(), moves }))
+    const moves = sent.map(({ made }) => made.move)
+    const promised = deps.handOver(moves.flatMap(({ starts }) => starts.map(({ run }) => run)))
+    const advancing = store.advanceFlows({ node: deps.node(), moves })
+    const result = await advancing.catch((error: unknown) => {
+      const outcome = error instanceof StoreError ? error.outcome : 'unknown'
+      promised.broken(outcome === 'unknown')
+      if (outcome === 'refused') return error as StoreError
+      // Whether it happened or not, the store knows.
+      for (const { runId } of moves) reread(runId)
+      throw error
+    })
+    if (!(result instanceof StoreError)) {
+      promised.kept(result.started, result.now)
+      apply(sent, result)
       await Promise.all(sent.map(({ made }) => made.settle()))
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.outcome !== 'refused') {
-        // Whether it happened or not, the store knows.
-        for (const { made } of sent) reread(made.move.runId)
-        throw error
-      }
-      if (sent.length > 1) {
-        const half = Math.ceil(sent.length / 2)
-        await send(sent.slice(0, half))
-        return send(sent.slice(half))
-      }
-      const [{ made }] = sent as [Sent]
-      shelf.drop(made.move.runId)
-      refused.set(made.move.runId, storeNow() + REFUSED_MS)
-      onError(error)
+    } else if (sent.length === 1) leaveAlone((moves[0] as FlowMove).runId, result)
+    else {
+      const half = Math.ceil(sent.length / 2)
+      await send(sent.slice(0, half))
+      await send(sent.slice(half))
     }
+  }
+
+  const leaveAlone = (runId: number, error: StoreError) => {
+    shelf.drop(runId)
+    refused.set(runId, storeNow() + REFUSED_MS)
+    onError(error)
   }
 
   const apply = (sent: readonly Sent[], result: FlowAdvance) => {

@@ -82,7 +82,7 @@ export function flowsContract(open: OpenStore): void {
       const first = move(flow, { starts, marks: [said, group, asked], lookAt: 9_000_000 })
       const answer = await world.advance(first)
       assert.deepEqual(answer, {
-        ...{ now: world.clock.now(), verdicts: ['advanced'], lanes: [world.lane] },
+        ...{ now: world.clock.now(), verdicts: ['advanced'], started: [], lanes: [world.lane] },
         ...{ nextDueAt: null, news: [] },
       })
       assert.deepEqual((await world.advance(first)).verdicts, ['behind'])
@@ -101,6 +101,19 @@ export function flowsContract(open: OpenStore): void {
         (await world.claim(5)).map(({ runId, work }) => [runId, work]),
         [[run.id, run.work]],
       )
+    }),
+  )
+
+  test(
+    'the run of a step goes straight to the session it is promised to, unless it has to wait',
+    inFlows(async (world) => {
+      const flow = await world.begin()
+      const promised = world.newRun({ handOff: world.handOff() })
+      const later = world.newRun({ handOff: world.handOff(), dueAt: world.clock.now() + 5_000 })
+      const starts = [promised, later].map((run, step) => ({ step, item: -1, run }))
+      const { started, lanes } = await world.advance(move(flow, { starts }))
+      assert.deepEqual([started, lanes], [[promised.id], []])
+      assert.deepEqual(await world.claim(5), [])
     }),
   )
 

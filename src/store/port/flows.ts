@@ -142,6 +142,8 @@ export interface FlowAdvance {
   readonly now: number
   /** `behind`: the flow is not where the move was to begin, or is over. Look again. */
   readonly verdicts: readonly ('advanced' | 'behind')[]
+  /** Runs of steps that went to the sessions they were promised to. */
+  readonly started: readonly number[]
   /** Lanes that got ready runs. */
   readonly lanes: readonly number[]
   /** When the earliest timer row written falls due, if any was. */

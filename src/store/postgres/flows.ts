@@ -119,7 +119,7 @@ async function make(
 ): Promise<Omit<FlowAdvance, 'verdicts'>> {
   if (moves.length === 0) {
     const [row] = await work.query<{ now: number }>(READ_CLOCK, [testNow])
-    return { now: row!.now, lanes: [], nextDueAt: null, news: [] }
+    return { now: row!.now, started: [], lanes: [], nextDueAt: null, news: [] }
   }
   const moving = reportedElsewhere(moveOn(work, testNow, node, moves))
   const writing = reportedElsewhere(writeSteps(work, testNow, moves))
@@ -129,12 +129,12 @@ async function make(
   const runs = moves
     .flatMap(({ starts }) => starts.map(({ run }) => run))
     .toSorted((a, b) => a.id - b.id)
-  const { lanes, nextDueAt } = await start(work, testNow, node, runs, freed)
+  const { started, lanes, nextDueAt } = await start(work, testNow, node, runs, freed)
   const endedIds = ended.map(({ runId }) => runId)
   if (ended.length > 0) await noteEnds(work, testNow, endedIds)
   const told = ended.length > 0 ? await tell(work, testNow, endedIds) : NOTHING_TOLD
   await writing
-  return { now: await moving, lanes, nextDueAt, news: inOrder(told.news) }
+  return { now: await moving, started, lanes, nextDueAt, news: inOrder(told.news) }
 }
 
 async function moveOn(
@@ -175,7 +175,7 @@ async function start(
   node: number,
   runs: readonly NewRun[],
   freed: readonly number[],
-): Promise<{ lanes: number[]; nextDueAt: number | null }> {
+): Promise<Pick<FlowAdvance, 'started' | 'lanes' | 'nextDueAt'>> {
   const entrance = await openEntrance(work, testNow, runs, freed)
   const submission =
     runs.length > 0
@@ -183,11 +183,12 @@ async function start(
       : null
   const admitted = await admitLines(work, entrance)
   const now = submission?.now ?? null
-  const ready = runs
+  const passing = runs
     .filter((run) => !isLater(run, now))
     .filter(({ id, gates }) => gates.length === 0 || entrance.passes.has(id))
-    .map(({ laneId }) => laneId)
+  const ready = passing.filter(({ handOff }) => !handOff).map(({ laneId }) => laneId)
   return {
+    started: passing.filter(({ handOff }) => handOff).map(({ id }) => id),
     lanes: [...new Set([...ready, ...admitted])].toSorted((a, b) => a - b),
     nextDueAt: submission?.nextDueAt ?? null,
   }

@@ -118,17 +118,21 @@ export function prepareFlows(
     return true
   }
 
-  const start = (moves: readonly FlowMove[], tick: TickState) => {
+  /** Gives those that went straight to a session. */
+  const start = (moves: readonly FlowMove[], tick: TickState): number[] => {
+    const started: number[] = []
     const runs = moves.flatMap(({ starts }) => starts.map(({ run }) => run)).sort(byRankAndId)
     const verdicts = submits(runs, tick, true)
-    for (const [index, { id, laneId, dueAt }] of runs.entries()) {
+    for (const [index, { id, laneId, dueAt, handOff }] of runs.entries()) {
       const kind = verdicts[index]?.kind
       const isReady = kind === 'inserted' && (dueAt === null || dueAt <= tick.now)
-      if (isReady) tick.refilled.add(laneId)
+      if (isReady && handOff) started.push(id)
+      else if (isReady) tick.refilled.add(laneId)
       else if (kind !== 'inserted' && kind !== 'gated') {
         throw new StoreError('refused', `run ${id} is there: ${kind}`)
       }
     }
+    return started
   }
 
   return {
@@ -147,13 +151,14 @@ export function prepareFlows(
       )
       const advanced = moves.filter((_, index) => made[index])
       const ended = advanced.flatMap(({ runId, end }) => (end ? [runId] : []))
-      start(advanced, tick)
+      const started = start(advanced, tick)
       noteEnds(() => ended, now)
       tell(() => ended, tick)
       gates.admitTouched(tick)
       return {
         now,
         verdicts: made.map((isMade) => (isMade ? 'advanced' : 'behind')),
+        started,
         lanes: ascending(tick.refilled),
         nextDueAt: tick.nextDueAt,
         news: inOrder(tick.news),
