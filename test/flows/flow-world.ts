@@ -1,0 +1,119 @@
+import { parsePublicId } from '../../src/core/ids.ts'
+import type { JobDefinition } from '../../src/core/job-definition.ts'
+import type { Assignment, Done, Held, RunView, SchedulerClient } from '../../src/core/protocol.ts'
+import { isFinal } from '../../src/core/run-state.ts'
+import type { StepRecord } from '../../src/store/port.ts'
+import { storeOn } from '../../src/store/sqlite/store.ts'
+import { type Given, type InMemory, startInMemory } from '../integration/scheduler-in-memory.ts'
+import { type HandWorker, registerByHand } from '../integration/worker-by-hand.ts'
+
+export const BY = { project: 'default', actor: null, request: null, address: null }
+
+/** What a task does: what it gives, or how it ends; `hold` keeps it until somebody asks again. */
+export type Behaviour = (run: Assignment) => { result: unknown } | 'failed' | 'hold'
+
+/** A node, a worker for all tasks, and one workflow called `flow`. */
+export interface FlowWorld extends InMemory {
+  readonly client: SchedulerClient
+  define(definition: JobDefinition, name?: string): Promise<void>
+  submit(input?: unknown): Promise<string>
+  /** Lets the worker take and do what there is, until nothing happens any more. */
+  work(): Promise<void>
+  /** What the worker holds ends as if it had been told to stop. */
+  stopHeld(): Promise<void>
+  view(id: string): Promise<RunView>
+  /** Works until the run is over, and gives what is shown of it then. */
+  finish(id: string): Promise<RunView>
+  /** What became of its steps: `load succeeded`, `load.2 failed`, `mail skipped needs`. */
+  steps(id: string): Promise<string[]>
+  records(id: string): Promise<readonly StepRecord[]>
+  /** Every start of a task, in order: its name and its input. */
+  readonly started: string[]
+  behave: Behaviour
+}
+
+const TASKS = ['a', 'b', 'c', 'd', 'e', 'list', 'load', 'report', 'mail', 'clean']
+
+export async function startFlows(given: Given = {}): Promise<FlowWorld> {
+  const world = await startInMemory(given)
+  const { node, clock, engine } = world
+  const client = node.clientFor('default')
+  const store = storeOn(engine)
+  const worker = await registerByHand(client, { jobs: TASKS, slots: 100 })
+  const names = new Map<string, readonly string[]>()
+  const held: Held[] = []
+  let definition: JobDefinition = {}
+
+  const flows: FlowWorld = {
+    ...world,
+    client,
+    started: [],
+    behave: () => ({ result: null }),
+    async define(wanted, name = 'flow') {
+      if (name === 'flow') definition = wanted
+      await node.admin.jobs.put(BY, name, wanted, null)
+    },
+    async submit(input) {
+      const [answer] = await client.submit([
+        { job: 'flow', ...(input === undefined ? {} : { input }) },
+      ])
+      const { id } = answer as { id: string }
+      names.set(id, stepNames(definition))
+      return id
+    },
+    async work() {
+      for (let idle = 0; idle < 3;) {
+        await clock.advance(20)
+        idle = (await workOnce(worker, flows, held)) ? 0 : idle + 1
+      }
+    },
+    async stopHeld() {
+      await worker.report(
+        held.splice(0).map(({ run, fence }) => ({ run, fence, outcome: 'cancelled' })),
+      )
+    },
+    view: (id) => client.getRun(id),
+    async finish(id) {
+      for (let turn = 0; turn < 500; turn += 1) {
+        await flows.work()
+        const view = await flows.view(id)
+        if (isFinal(view.state)) return view
+        await clock.advance(1_000)
+      }
+      throw new Error(`it never ends: ${(await flows.steps(id)).join(', ')}`)
+    },
+    records: (id) =>
+      store.flowSteps({ flowId: parsePublicId('run', id) as number, after: null, limit: 10_000 }),
+    async steps(id) {
+      const own = names.get(id) ?? stepNames(definition)
+      return (await flows.records(id)).map(({ step, item, state, reason }) =>
+        [`${own[step]}${item < 0 ? '' : `.${item}`}`, state, reason ?? ''].join(' ').trim(),
+      )
+    },
+  }
+  return flows
+}
+
+async function workOnce(worker: HandWorker, flows: FlowWorld, held: Held[]): Promise<boolean> {
+  const runs = await worker.take()
+  const done: Done[] = []
+  for (const one of runs) {
+    const { run, fence, job, task, input } = one
+    flows.started.push(`${task ?? job}${input === null ? '' : ` ${input}`}`)
+    const outcome = flows.behave(one)
+    if (outcome === 'hold') held.push({ run, fence })
+    else if (outcome === 'failed') done.push({ run, fence, outcome, cause: 'error' })
+    else {
+      const result = JSON.stringify(outcome.result)
+      done.push({ run, fence, outcome: 'succeeded', result })
+    }
+  }
+  if (done.length > 0) await worker.report(done)
+  return runs.length > 0
+}
+
+function stepNames({ steps = [] }: JobDefinition): readonly string[] {
+  // A definition is stored with its keys in order.
+  if (!Array.isArray(steps)) return Object.keys(steps).toSorted()
+  return steps.map(({ name }: { name?: string }, index: number) => name ?? `step-${index + 1}`)
+}
