@@ -68,8 +68,10 @@ export async function startFlows(given: Given = {}): Promise<FlowWorld> {
       }
     },
     async stopHeld() {
+      const stopped = held.splice(0)
       await worker.report(
-        held.splice(0).map(({ run, fence }) => ({ run, fence, outcome: 'cancelled' })),
+        stopped.map(({ run, fence }) => ({ run, fence, outcome: 'cancelled' })),
+        0,
       )
     },
     view: (id) => client.getRun(id),
@@ -108,7 +110,7 @@ async function workOnce(worker: HandWorker, flows: FlowWorld, held: Held[]): Pro
       done.push({ run, fence, outcome: 'succeeded', result })
     }
   }
-  if (done.length > 0) await worker.report(done)
+  if (done.length > 0) await worker.report(done, 0)
   return runs.length > 0
 }
 
