@@ -1,4 +1,4 @@
-import { parsePublicId } from '../../src/core/ids.ts'
+import { parsePublicId, publicId } from '../../src/core/ids.ts'
 import type { JobDefinition } from '../../src/core/job-definition.ts'
 import type { Assignment, Done, Held, RunView, SchedulerClient } from '../../src/core/protocol.ts'
 import { isFinal } from '../../src/core/run-state.ts'
@@ -17,7 +17,9 @@ export interface FlowWorld extends InMemory {
   readonly client: SchedulerClient
   define(definition: JobDefinition, name?: string): Promise<void>
   submit(input?: unknown): Promise<string>
-  /** Lets the worker take and do what there is, until nothing happens any more. */
+  /** Lets the worker take and do what there is, once; says whether there was anything. */
+  workOnce(): Promise<boolean>
+  /** The same until nothing happens any more. */
   work(): Promise<void>
   /** What the worker holds ends as if it had been told to stop. */
   stopHeld(): Promise<void>
@@ -39,7 +41,9 @@ export async function startFlows(given: Given = {}): Promise<FlowWorld> {
   const { node, clock, engine } = world
   const client = node.clientFor('default')
   const store = storeOn(engine)
-  const worker = await registerByHand(client, { jobs: TASKS, slots: 100 })
+  // Two nodes that draw the same numbers would call their first sessions the same.
+  const session = given.beside ? { session: publicId('ses', 2 ** 40) } : {}
+  const worker = await registerByHand(client, { jobs: TASKS, slots: 100, ...session })
   const names = new Map<string, readonly string[]>()
   const held: Held[] = []
   let definition: JobDefinition = {}
@@ -61,10 +65,11 @@ export async function startFlows(given: Given = {}): Promise<FlowWorld> {
       names.set(id, stepNames(definition))
       return id
     },
+    workOnce: () => workOnce(worker, flows, held),
     async work() {
       for (let idle = 0; idle < 3;) {
         await clock.advance(20)
-        idle = (await workOnce(worker, flows, held)) ? 0 : idle + 1
+        idle = (await flows.workOnce()) ? 0 : idle + 1
       }
     },
     async stopHeld() {
