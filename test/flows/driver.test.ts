@@ -90,7 +90,7 @@ test('a cancelled flow stops what runs, clears up, and is cancelled', async () =
     steps: {
       a: task('a'),
       b: task('b', { needs: 'a' }),
-      clean: task('clean', { finally: true, when: 'always' }),
+      clean: task('clean', { finally: true }),
     },
   })
   flows.behave = ({ task: name }) => (name === 'a' ? 'hold' : { result: null })

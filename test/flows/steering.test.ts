@@ -97,7 +97,7 @@ test('of 1,000 items with 7 failures 7 run again, and what depends on them, in t
       }),
       other: task('a'),
       report: task('report', { needs: 'load', with: '${{ length(steps.load.output) }}' }),
-      clean: task('clean', { finally: true, when: 'always' }),
+      clean: task('clean', { finally: true }),
     },
   })
   let isBroken = true

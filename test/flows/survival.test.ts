@@ -15,7 +15,7 @@ const FLOW: JobDefinition = {
     c: { task: 'c', needs: 'load', with: '${{ steps.load.output }}' },
     d: { task: 'd', needs: 'list', if: '${{ false }}' },
     e: { task: 'e', needs: ['c', 'd'] },
-    clean: { task: 'clean', finally: true, when: 'always' },
+    clean: { task: 'clean', finally: true },
   },
 }
 const ALL = [

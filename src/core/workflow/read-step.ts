@@ -31,7 +31,8 @@ export function readStep(
   refuseStrays(input, kind, at)
   return {
     name,
-    when: input.when ?? 'all-succeeded',
+    // What clears up is for the bad days as well, unless it says otherwise.
+    when: input.when ?? (input.finally ? 'always' : 'all-succeeded'),
     condition: readCondition(input.if, names, `${at}if`),
     each: readEach(input, names, at),
     maxParallel: input.max_parallel ?? null,
