@@ -10,6 +10,8 @@ export const EXIT = {
   forbidden: 7,
   unreachable: 8,
   conflict: 9,
+  /** `plan --exit-code` found something to change. */
+  changes: 10,
   /** As sysexits.h has it: a setting is wrong, and nothing was started. */
   config: 78,
   execFailed: 125,

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { type Cli, createCli } from './cli.ts'
 import { administrationCommands } from './commands/administration.ts'
 import { backfillingCommands } from './commands/backfilling.ts'
+import { filingCommands } from './commands/filing.ts'
 import { forecastingCommands } from './commands/forecasting.ts'
 import { helpingCommands } from './commands/helping.ts'
 import { importingCommands } from './commands/importing.ts'
@@ -83,6 +84,8 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
   program.commandsGroup('Run:')
   runningCommands(program, cli)
   schedulingCommands(program, cli)
+  program.commandsGroup('Define:')
+  filingCommands(program, cli)
   program.commandsGroup('Look:')
   lookingCommands(program, cli)
   timetableCommands(program, cli)

@@ -110,6 +110,11 @@ export class PunctualError extends Error {
     return ERRORS[this.code][0]
   }
 
+  /** Nothing more is said than what goes for the code. */
+  get isGeneral(): boolean {
+    return this.#hint === undefined
+  }
+
   get hint(): string {
     return this.#hint ?? ERRORS[this.code][1]
   }

@@ -21,6 +21,8 @@ export interface JobDefinition
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly owner?: string | undefined
+  /** The folder of files it comes from, by the name that `apply` gave it. */
+  readonly source?: string | undefined
   /** When it runs by itself: one rule, or several. */
   readonly schedule?: DeclaredSchedule | readonly DeclaredSchedule[] | undefined
 }
@@ -58,7 +60,15 @@ export function defaultsOf(definition: JobDefinition, job: string): Submission {
 
 /** The stored form: the same text for the same definition, whatever order it was written in. */
 export function encodeDefinition(definition: JobDefinition): string {
-  return JSON.stringify(sorted(definition))
+  const { steps, input, ...rest } = definition
+  const kept = { ...(input && { input: inPlace(input) }), ...(steps && { steps: inPlace(steps) }) }
+  return JSON.stringify({ ...(sorted(rest) as object), ...kept })
+}
+
+/** Steps and parameters are shown in the order they were written in. */
+function inPlace(value: object): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, sorted(inner)]))
 }
 
 function sorted(value: unknown): unknown {

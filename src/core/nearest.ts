@@ -8,7 +8,8 @@ export function nearestName(typed: string, known: readonly string[]): string | u
   for (const name of known) {
     const candidate = fold(name)
     const away = sought.startsWith(candidate) ? 1 : editDistance(sought, candidate)
-    if (away < least) {
+    // What shares no letter with it was not meant.
+    if (away < least && away < sought.length) {
       least = away
       nearest = name
     }

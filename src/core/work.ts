@@ -1,4 +1,5 @@
 import { parseDuration } from './duration.ts'
+import type { FlowWork } from './flow/work.ts'
 import { LIMITS, USER_NAME } from './limits.ts'
 import { isOwnVariable, VARIABLE } from './variable.ts'
 import { type ContainerInput, type ContainerWork, readContainer } from './container-work.ts'
@@ -14,7 +15,7 @@ export type Work =
   | ProcessWork
   | (HttpWork & Absent<keyof Surroundings>)
   | (ContainerWork & Absent<Exclude<keyof Surroundings, keyof Started>>)
-  | (WorkflowWork & Absent<keyof Surroundings>)
+  | (FlowWork & Absent<keyof Surroundings>)
 
 /** So that any work can be asked for what surrounds it. */
 type Absent<Name extends string> = { readonly [name in Name]?: undefined }
@@ -55,11 +56,6 @@ export interface ScriptWork extends Surroundings {
   readonly script: string
   /** The program that reads the script, and its arguments. */
   readonly interpreter: readonly string[]
-}
-
-/** The steps of the run's job. No worker takes it: the nodes themselves see to it. */
-export interface WorkflowWork {
-  readonly executor: 'workflow'
 }
 
 export const DEFAULT_SHELL = '/bin/sh'

@@ -130,7 +130,8 @@ test('what every operation answers is what the reference says', async (t) => {
   const { api, ask, unseen } = await openReference(t)
   await api.startWorker()
 
-  for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json']) await ask(`GET ${path}`)
+  for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/schema/v1/job.json'])
+    await ask(`GET ${path}`)
 
   const job = { parts: { name: 'hello' } }
   const definition = {

@@ -10,6 +10,7 @@ export const JobDefinition = fields({
   title: Type.Optional(text(LIMITS.nameLength)),
   description: Type.Optional(text(LIMITS.descriptionLength)),
   owner: Type.Optional(text(LIMITS.nameLength)),
+  source: Type.Optional(text(LIMITS.tagLength)),
   schedule: Type.Optional(Schedules),
   ...expectations,
   triggers: Type.Optional(list(Trigger, LIMITS.triggers)),

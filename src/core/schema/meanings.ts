@@ -94,6 +94,8 @@ export const JOB: Meanings = {
   title: 'What people call it.',
   description: 'What it does, for people; Markdown is welcome.',
   owner: 'Whom to ask about it.',
+  source:
+    'The folder of files it comes from; `punctual apply --prune` deletes only jobs of its own.',
   schedule: 'When it runs by itself.',
   deadline: 'For all of its schedules that do not say their own.',
   expect: 'For all of its schedules, field by field where they do not say their own.',

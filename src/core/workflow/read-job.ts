@@ -3,6 +3,7 @@ import type { RunScope } from '../expression/evaluate.ts'
 import type { Json } from '../expression/expression.ts'
 import { hasExpression } from '../expression/read-template.ts'
 import { PunctualError } from '../errors.ts'
+import { FLOW_EXECUTOR } from '../flow/work.ts'
 import type { JobDefinition } from '../job-definition.ts'
 import type { Submission } from '../protocol.ts'
 import { readSubmission, type WireSubmission } from '../wire.ts'
@@ -43,7 +44,8 @@ export function readJob(definition: JobDefinition, job: string): ReadJob {
   const wire =
     steps === undefined ? plainPart(definition, template) : { queue, priority, timeout, tags }
   const read = readSubmission({ ...wire, concurrency: keptGates(gates), job })
-  const defaults: Submission = steps === undefined ? read : { ...read, work: WORKFLOW }
+  const defaults: Submission =
+    steps === undefined ? read : { ...read, work: { executor: FLOW_EXECUTOR } }
   const makesWork =
     template !== null && (template.holes.length > 0 || template.variables.length > 0)
   const isSimple = parameters.length === 0 && !makesWork && gates.every(isKept)
@@ -66,8 +68,6 @@ export function readJob(definition: JobDefinition, job: string): ReadJob {
     },
   }
 }
-
-const WORKFLOW = { executor: 'workflow' } as const
 
 /** What a step does is for the step to say. */
 function refuseBesideSteps(definition: JobDefinition): void {
@@ -104,7 +104,17 @@ function templateOf(definition: JobDefinition, names: Names): WorkTemplate | nul
 
 /** What is for people, for the clock or for all runs together is no part of one run. */
 const NOT_OF_RUNS = [
-  ...['title', 'description', 'owner', 'schedule', 'deadline', 'expect', 'triggers', 'input'],
+  ...[
+    'title',
+    'description',
+    'owner',
+    'source',
+    'schedule',
+    'deadline',
+    'expect',
+    'triggers',
+    'input',
+  ],
   ...['steps', 'concurrency'],
 ]
 

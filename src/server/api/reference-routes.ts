@@ -20,6 +20,19 @@ export function referenceRoutes(api: Api, routes: readonly Route[], version: str
     },
   })
 
+  let jobSchema: Promise<string> | undefined
+
+  api.route({
+    method: 'GET',
+    url: '/schema/v1/job.json',
+    config: { permission: 'public', reference: { answers: { 200: 'JobFileSchema' } } },
+    schema: { summary: 'The JSON Schema of files with jobs, for editors' },
+    handler: async (_request, reply) => {
+      jobSchema ??= writeJobSchema()
+      return reply.type('application/json; charset=utf-8').send(await jobSchema)
+    },
+  })
+
   const serve = (url: string, file: string) => {
     api.route({
       method: 'GET',
@@ -36,4 +49,9 @@ export function referenceRoutes(api: Api, routes: readonly Route[], version: str
 async function write(routes: readonly Route[], version: string): Promise<string> {
   const { openApiOf } = await import('./reference/openapi.ts')
   return JSON.stringify(openApiOf(routes, version))
+}
+
+async function writeJobSchema(): Promise<string> {
+  const { jobFileSchema } = await import('../../core/schema/json-schema.ts')
+  return JSON.stringify(jobFileSchema())
 }

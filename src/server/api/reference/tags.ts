@@ -64,7 +64,7 @@ const CHAPTERS: readonly Chapter[] = [
   {
     name: 'Server',
     description: 'Health, figures, storage, and this reference.',
-    routes: / \/(livez|readyz|metrics|openapi\.json|v1\/storage)$/,
+    routes: / \/(livez|readyz|metrics|openapi\.json|schema\/v1\/job\.json|v1\/storage)$/,
   },
 ]
 

@@ -78,4 +78,5 @@ export const WORKER_SHAPES = {
     ['reason'],
   ),
   OpenApi: { type: 'object', description: 'This document.' },
+  JobFileSchema: { type: 'object', description: 'A JSON Schema, draft 2020-12.' },
 }

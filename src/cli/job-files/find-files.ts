@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { isJobFile } from '../../core/job-file/read-job-file.ts'
+import { EXIT } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+
+export interface FoundFile {
+  /** As it is told: from where the command was given. */
+  readonly path: string
+  readonly text: string
+}
+
+const SKIPPED = new Set(['node_modules', 'dist'])
+const LARGEST = 64 * 1024 * 1024
+
+/** The job files that are named, and all of those below the folders that are. */
+export function findFiles(paths: readonly string[], cwd: string): FoundFile[] {
+  const files = paths.flatMap((path) => filesOf(resolve(cwd, path), path))
+  const unique = [...new Set(files)].toSorted()
+  return unique.map((file) => ({ path: relative(cwd, file) || file, text: read(file) }))
+}
+
+function filesOf(path: string, said: string): string[] {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) throw new Failure(`there is no ${said}`, { exitCode: EXIT.usage })
+  if (stats.isDirectory()) return below(path)
+  if (isJobFile(path)) return [path]
+  const hint = 'Files with jobs are called <name>.job.yaml, .job.yml or .job.json.'
+  throw new Failure(`${said} is no file with a job`, { exitCode: EXIT.usage, hint })
+}
+
+function below(folder: string): string[] {
+  const folders = [folder]
+  const found: string[] = []
+  for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+    for (const entry of readdirSync(next, { withFileTypes: true })) {
+      const path = join(next, entry.name)
+      if (entry.isDirectory()) {
+        if (!entry.name.startsWith('.') && !SKIPPED.has(entry.name)) folders.push(path)
+      } else if (isJobFile(entry.name)) found.push(path)
+    }
+  }
+  return found
+}
+
+function read(path: string): string {
+  if (statSync(path).size > LARGEST) {
+    throw new Failure(`${path} is larger than ${LARGEST} bytes`, { exitCode: EXIT.usage })
+  }
+  return readFileSync(path, 'utf8')
+}

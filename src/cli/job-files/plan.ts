@@ -1,0 +1,144 @@
+import { encodeDefinition, type JobDefinition, schedulesIn } from '../../core/job-definition.ts'
+import type { WirePreview, WireSchedule } from '../../core/schedule-views.ts'
+import type { WireJob } from '../../core/views.ts'
+import type { WireRunPage } from '../../core/wire.ts'
+import { everyPage } from '../every-page.ts'
+import { Failure } from '../failure.ts'
+import { jobPath } from '../find-schedule.ts'
+import { type Format, printList } from '../output.ts'
+import type { ServerCalls } from '../server-calls.ts'
+import { harmless, paint, type Terminal } from '../terminal.ts'
+import { type Change, changesBetween, showChange } from './changes.ts'
+import { counted } from './counted.ts'
+import type { JobOfFile } from './read-files.ts'
+
+/** What would become of one job. */
+export interface PlannedJob {
+  readonly name: string
+  readonly change: 'create' | 'change' | 'same' | 'delete'
+  /** Null where there is no file. */
+  readonly definition: JobDefinition | null
+  /** The version in force, which the change is about; null if there is none. */
+  readonly version: number | null
+  readonly changes: readonly Change[]
+  /** Runs that are under way, and stay with the version they began with. */
+  readonly running: number
+  readonly moves: readonly Move[]
+}
+
+/** When a schedule fires next, and when it would. */
+interface Move {
+  readonly schedule: string
+  readonly from: string | null
+  readonly to: string | null
+}
+
+const MOST_JOBS = 100_000
+const MOST_RUNS = 100
+
+/** Compares files with the server, and changes nothing. */
+export async function planFiles(
+  calls: ServerCalls,
+  jobs: readonly JobOfFile[],
+  { prune, source }: { prune: boolean; source: string | undefined },
+): Promise<PlannedJob[]> {
+  const planned: PlannedJob[] = []
+  for (const job of jobs) planned.push(await planJob(calls, job, source))
+  if (!prune) return planned
+  const named = new Set(jobs.map(({ name }) => name))
+  const there = await everyPage<WireJob>(calls, '/v1/jobs?', MOST_JOBS)
+  const orphans = there.filter(({ name, definition }) => {
+    return definition.source === source && !named.has(name)
+  })
+  for (const { name, version } of orphans) {
+    const running = await runningOf(calls, name)
+    planned.push({ ...NOTHING, name, change: 'delete', version, running })
+  }
+  return planned
+}
+
+const NOTHING = { definition: null, changes: [], moves: [], running: 0 } as const
+
+async function planJob(
+  calls: ServerCalls,
+  { name, definition: said }: JobOfFile,
+  source: string | undefined,
+): Promise<PlannedJob> {
+  const there = await findJob(calls, name)
+  // A file by itself says nothing about whose it is.
+  const owner = source ?? there?.definition.source
+  const definition = owner === undefined ? said : { ...said, source: owner }
+  const base = { ...NOTHING, name, definition }
+  if (!there) return { ...base, change: 'create', version: null }
+  const { version } = there
+  if (encodeDefinition(there.definition) === encodeDefinition(definition)) {
+    return { ...base, change: 'same', version }
+  }
+  return {
+    ...{ ...base, change: 'change', version },
+    changes: changesBetween(there.definition, definition),
+    moves: await movesOf(calls, there, definition),
+    running: await runningOf(calls, name),
+  }
+}
+
+async function findJob(calls: ServerCalls, name: string): Promise<WireJob | null> {
+  try {
+    return await calls.call<WireJob>('GET', jobPath(name))
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'job_not_found') return null
+    throw error
+  }
+}
+
+async function runningOf(calls: ServerCalls, name: string): Promise<number> {
+  const query = `job=${encodeURIComponent(name)}&state=running&limit=${MOST_RUNS}`
+  return (await calls.call<WireRunPage>('GET', `/v1/runs?${query}`)).data.length
+}
+
+/** Only of schedules that would fire at another time. */
+async function movesOf(calls: ServerCalls, there: WireJob, next: JobDefinition): Promise<Move[]> {
+  const declared = (there.schedules ?? []).filter((schedule) => schedule.declared)
+  const now = new Map<string, WireSchedule>(declared.map((schedule) => [schedule.name, schedule]))
+  const moves: Move[] = []
+  for (const { name, definition } of schedulesIn(next)) {
+    const body = { ...definition, count: 1 }
+    const preview = await calls.call<WirePreview>('POST', '/v1/schedules/preview', body)
+    const from = now.get(name)?.next ?? null
+    const to = preview.next[0]?.at ?? null
+    now.delete(name)
+    if (from !== to) moves.push({ schedule: name, from, to })
+  }
+  return [...moves, ...[...now].map(([schedule, { next: from }]) => ({ schedule, from, to: null }))]
+}
+
+const MARKS = { create: '+', change: '~', same: '=', delete: '-' } as const
+const COLOURS = { create: 'green', change: 'yellow', same: 'grey', delete: 'red' } as const
+
+export function showPlan(terminal: Terminal, format: Format, plan: readonly PlannedJob[]): void {
+  if (format !== 'table') {
+    const rows = plan.map(({ definition: _, ...row }) => row)
+    return printList(terminal, format, rows, { columns: [], empty: '', nameOf: ({ name }) => name })
+  }
+  for (const job of plan) terminal.out(`${linesOf(terminal, job).join('\n')}\n`)
+  terminal.err(`${summaryOf(plan)}\n`)
+}
+
+function linesOf(terminal: Terminal, job: PlannedJob): string[] {
+  const { name, change, changes, moves, running, version } = job
+  const title = `${MARKS[change]} ${name}${change === 'same' ? '' : `  ${change}`}`
+  const kept = `  ${counted(running, 'running run')}${running === MOST_RUNS ? ' or more' : ''} `
+  return [
+    paint(terminal, COLOURS[change], title),
+    ...changes.map((one) => `    ${harmless(showChange(one))}`),
+    ...moves.map(({ schedule, from, to }) => {
+      return `  schedule ${schedule}: next run ${from ?? 'never'} → ${to ?? 'never'}`
+    }),
+    ...(running === 0 ? [] : [`${kept}${running === 1 ? 'keeps' : 'keep'} version ${version}`]),
+  ]
+}
+
+export function summaryOf(plan: readonly PlannedJob[]): string {
+  const of = (change: PlannedJob['change']) => plan.filter((job) => job.change === change).length
+  return `${of('create')} to create, ${of('change')} to change, ${of('delete')} to delete, ${of('same')} unchanged`
+}

@@ -1,0 +1,25 @@
+/** Words that files of other schedulers, or of our future, would have here, and what to write instead. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  command: 'Write run: for a line of a shell, or argv: for a program and its arguments.',
+  cmd: 'Write run: for a line of a shell, or argv: for a program and its arguments.',
+  depends: 'Write needs: with the names of the steps before.',
+  depends_on: 'Write needs: with the names of the steps before.',
+  environment: 'Write env:.',
+  keep: 'How long runs are kept is a setting of the server.',
+  notify: 'Make a webhook: punctual webhook create --help says how.',
+  on: 'Write schedule: or triggers:.',
+  output: 'Let the command write JSON to the file that $PUNCTUAL_OUTPUT names; that is its output.',
+  resources: 'Write limits:, with memory and cpu.',
+  retires: 'Write retry: with how many may follow the first attempt.',
+  retries: 'Write retry: with how many may follow the first attempt.',
+  from: 'Write delay:, how long to wait before the second attempt.',
+  to: 'Write max_delay:, beyond which the delay does not grow.',
+  only: 'Write on:, the causes that are worth another attempt.',
+  tz: 'Write timezone:.',
+  when_failed: 'Write when: any-failed.',
+}
+
+export function insteadOf(field: string): string | undefined {
+  const name = field.split('.').at(-1) ?? ''
+  return Object.hasOwn(INSTEAD, name) ? INSTEAD[name] : undefined
+}

@@ -1,0 +1,31 @@
+import { stringify } from 'yaml'
+import type { JobDefinition } from '../job-definition.ts'
+import { FileStep, JobFile } from '../schema/job-file-schema.ts'
+
+/** A job as a file that reads as the very same job: what people look for first comes first. */
+export function writeJobFile(definition: JobDefinition): string {
+  const { source: _, steps, ...job } = definition
+  const written = {
+    ...inOrder(job, Object.keys(JobFile.properties)),
+    ...(steps === undefined ? {} : { steps: stepsInOrder(steps) }),
+  }
+  return stringify(written, {
+    lineWidth: 100,
+    version: '1.2',
+    schema: 'core',
+    aliasDuplicateObjects: false,
+  })
+}
+
+function stepsInOrder(steps: NonNullable<JobDefinition['steps']>): unknown {
+  const order = Object.keys(FileStep.properties)
+  if (Array.isArray(steps)) return steps.map((step: object) => inOrder(step, order))
+  return Object.fromEntries(
+    Object.entries(steps as object).map(([name, step]) => [name, inOrder(step as object, order)]),
+  )
+}
+
+function inOrder(value: object, order: readonly string[]): object {
+  const entries = Object.entries(value)
+  return Object.fromEntries(entries.toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b)))
+}

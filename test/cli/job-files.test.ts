@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { runProgram } from '../../src/cli/program.ts'
+import type { WireJob } from '../../src/core/views.ts'
+import { openApi, ROOT_TOKEN } from '../api/open-api.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { createFakeTerminal } from './fake-terminal.ts'
+
+/** A folder of jobs called `shop`, a server, and a terminal beside both. */
+async function openShop(t: TestContext, files: Record<string, string>) {
+  const api = await openApi(t)
+  const root = mkdtempSync(join(tmpdir(), 'punctual-files-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  const folder = join(root, 'shop')
+  mkdirSync(folder)
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  for (const [name, text] of Object.entries(files)) write(name, text)
+  const run = async (...argv: string[]) => {
+    const env = { PUNCTUAL_SERVER: api.url, PUNCTUAL_TOKEN: ROOT_TOKEN }
+    const terminal = createFakeTerminal({ env, cwd: root, columns: 100 })
+    const options = { terminal, version: '9.9.9', addStarters: () => {} }
+    const code = await runProgram(argv, options)
+    return { code, ...terminal.written }
+  }
+  return { ...api, root, folder, write, run }
+}
+
+const HELLO = 'every: 5m\nrun: echo hello\n'
+
+test('files are planned, applied, and then there is nothing left to do', async (t) => {
+  const { run, call } = await openShop(t, {
+    'hello.job.yaml': HELLO,
+    'etl.job.yaml': 'steps:\n  - run: make\n  - run: make test\n',
+  })
+  const plan = await run('plan', 'shop', '--exit-code')
+  assert.equal(plan.code, 10, plan.err)
+  assert.match(plan.out, /\+ etl {2}create\n\+ hello {2}create\n/)
+  assert.match(plan.err, /2 to create, 0 to change, 0 to delete, 0 unchanged/)
+  assert.equal((await call('GET', '/v1/jobs/hello')).status, 404)
+
+  const applied = await run('apply', 'shop')
+  assert.deepEqual([applied.code, applied.out], [0, '✔ etl created\n✔ hello created\n'])
+  const { body } = await call<WireJob>('GET', '/v1/jobs/hello')
+  assert.deepEqual(body.definition, {
+    ...{ run: 'echo hello', schedule: { every: '5m' }, source: 'shop' },
+  })
+  assert.equal((await run('plan', 'shop', '--exit-code')).code, 0)
+  assert.match((await run('apply', 'shop')).out, /hello unchanged/)
+})
+
+test('a plan says what changes, when the next run moves, and who keeps which version', async (t) => {
+  const { run, write, call, startWorker } = await openShop(t, {
+    'slow.job.yaml': "cron: '0 2 * * *'\ntimezone: UTC\nrun: exec sleep 60\n",
+  })
+  await run('apply', 'shop')
+  await startWorker()
+  const { body } = await call<{ id: string }>('POST', '/v1/jobs/slow/runs', { body: {} })
+  const isRunning = async () => {
+    return (await call('GET', `/v1/runs/${body.id}`)).body['state'] === 'running'
+  }
+  await waitFor(isRunning, { what: 'the run to start', deadlineMs: 60_000 })
+  write('slow.job.yaml', "cron: '0 3 * * *'\ntimezone: UTC\nrun: exec sleep 60\ntimeout: 5m\n")
+  const { out } = await run('plan', 'shop')
+  assert.match(out, /~ slow {2}change\n/)
+  assert.match(out, /~ schedule\.cron: 0 2 \* \* \* → 0 3 \* \* \*\n/)
+  assert.match(out, /\+ timeout: 5m\n/)
+  assert.match(out, /schedule 1: next run \S+T02:00:00\S* → \S+T03:00:00\S*\n/)
+  assert.match(out, /1 running run keeps version 1\n/)
+  await call('POST', `/v1/runs/${body.id}/cancel`)
+})
+
+test('pruning deletes what this folder applied before, and nothing else', async (t) => {
+  const { run, folder, call } = await openShop(t, {
+    'hello.job.yaml': HELLO,
+    'old.job.yaml': 'run: echo old\n',
+  })
+  await call('PUT', '/v1/jobs/by-hand', { body: { run: 'true' } })
+  await call('PUT', '/v1/jobs/of-others', { body: { run: 'true', source: 'elsewhere' } })
+  await run('apply', 'shop')
+  rmSync(join(folder, 'old.job.yaml'))
+  assert.doesNotMatch((await run('plan', 'shop')).out, /old/)
+  assert.match((await run('plan', 'shop', '--prune')).out, /- old {2}delete\n/)
+  const { code, out } = await run('apply', 'shop', '--prune')
+  assert.deepEqual([code, out], [0, '✔ hello unchanged\n✔ old deleted\n'])
+  const { body } = await call<{ data: WireJob[] }>('GET', '/v1/jobs')
+  assert.deepEqual(
+    body.data.map(({ name }) => name),
+    ['by-hand', 'hello', 'of-others'],
+  )
+  const file = await run('apply', 'shop/hello.job.yaml', '--prune')
+  assert.equal(file.code, 2)
+  assert.match(file.err, /--prune is for one folder/)
+})
+
+test('one broken file keeps all of them from being applied', async (t) => {
+  const { run, call } = await openShop(t, {
+    'hello.job.yaml': HELLO,
+    'bad.job.yaml': 'rnu: echo\n',
+  })
+  const { code, err } = await run('apply', 'shop')
+  assert.equal(code, 2)
+  assert.match(err, /bad\.job\.yaml:1:1 {2}error\[unknown_field\].*did you mean run/)
+  assert.equal((await call('GET', '/v1/jobs/hello')).status, 404)
+})
+
+test('what is exported can be applied, and changes nothing', async (t) => {
+  const { run, root, call } = await openShop(t, {
+    'etl.job.yaml':
+      'input: { day: { type: string } }\nsteps: { b: { run: x }, a: { needs: b, run: y } }\n',
+    'hello.job.yaml': HELLO,
+  })
+  await run('apply', 'shop')
+  assert.equal((await run('export', '--to', 'out')).code, 0)
+  assert.deepEqual(readdirSync(join(root, 'out')), ['etl.job.yaml', 'hello.job.yaml'])
+  const plan = await run('plan', 'out/etl.job.yaml', 'out/hello.job.yaml', '--exit-code')
+  assert.equal(plan.code, 0, plan.out)
+  assert.equal((await run('export', '--to', 'out')).code, 9)
+  const one = await run('export', 'etl')
+  assert.match(one.out, /^input:\n {2}day:\n {4}type: string\nsteps:\n {2}b:\n/)
+  await call('GET', '/v1/jobs')
+})
+
+test('an old version is restored as a new one', async (t) => {
+  const { run, write, call } = await openShop(t, { 'hello.job.yaml': HELLO })
+  await run('apply', 'shop')
+  write('hello.job.yaml', 'run: echo changed\n')
+  await run('apply', 'shop')
+  const { code, out } = await run('restore', 'hello', '--to', '1')
+  assert.deepEqual([code, out], [0, '✔ hello is as it was in version 1, now version 3\n'])
+  const { body } = await call<WireJob>('GET', '/v1/jobs/hello')
+  assert.equal(body.definition.run, 'echo hello')
+  assert.equal((await run('restore', 'hello', '--to', '9')).code, 6)
+})
+
+test('the schema is the same from the command line and from the server', async (t) => {
+  const { run, call } = await openShop(t, {})
+  const { code, out } = await run('schema')
+  assert.equal(code, 0)
+  const { body, status } = await call('GET', '/schema/v1/job.json')
+  assert.equal(status, 200)
+  assert.deepEqual(JSON.parse(out), body)
+})
