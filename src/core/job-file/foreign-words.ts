@@ -6,7 +6,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   depends_on: 'Write needs: with the names of the steps before.',
   environment: 'Write env:.',
   keep: 'How long runs are kept is a setting of the server.',
-  notify: 'Make a webhook: punctual webhook create --help says how.',
+  notify: 'Make a webhook: punctual webhook add --help says how.',
   on: 'Write schedule: or triggers:.',
   output: 'Let the command write JSON to the file that $PUNCTUAL_OUTPUT names; that is its output.',
   resources: 'Write limits:, with memory and cpu.',
