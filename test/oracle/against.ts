@@ -1,4 +1,6 @@
-// node test/oracle/against.ts --peers DIR: where croner and cron-parser, installed in DIR, differ from the oracle.
+// Where croner and cron-parser, installed in `bench`, differ from the oracle. With --write, docs/cron-libraries.md says so.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { readOptions } from '../support/read-options.ts'
 import { caseOf, changesIn, type OracleCase } from './cases.ts'
 import { oracleFires } from './compare.ts'
@@ -9,7 +11,11 @@ import type { Clocks } from './tzif.ts'
 import type { Policy } from './walk.ts'
 import { describeZones, readSystemZones } from './zone-files.ts'
 
-const USAGE = 'usage: node test/oracle/against.ts --peers DIR [--cases N] [--seed N]'
+const USAGE = 'usage: node test/oracle/against.ts [--write] [--peers DIR] [--cases N] [--seed N]'
+const ROOT = join(import.meta.dirname, '../..')
+const DOCUMENT = join(ROOT, 'docs/cron-libraries.md')
+/** What stands after this line was written by this program. */
+const MARK = '<!-- From here on: node test/oracle/against.ts --write -->\n'
 const HOUR = 3_600
 const POLICIES = (['run-after', 'skip'] as const).flatMap((gap) =>
   (['first', 'both', 'last'] as const).map((repeat): Policy => ({ gap, repeat })),
@@ -31,37 +37,44 @@ const MEASURED = [
 ] as const
 
 const { values } = readOptions(USAGE, {
-  peers: { type: 'string' },
-  cases: { type: 'string', default: '4000' },
-  seed: { type: 'string', default: '1' },
+  write: { type: 'boolean', default: false },
+  peers: { type: 'string', default: join(ROOT, 'bench') },
+  cases: { type: 'string', default: '5000' },
+  seed: { type: 'string', default: '5' },
 })
-if (values.peers === undefined) {
-  console.error(USAGE)
-  process.exit(2)
-}
 const rivals = [punctual, ...(await loadRivals(values.peers))]
 const zones = readSystemZones()
-console.log(describeZones(zones))
+const told: string[] = []
+tell(`${values.cases} rules, seed ${values.seed}; ${describeZones(zones)}.`)
 const cases = Array.from({ length: Number(values.cases) }, (_, index) => narrowed(index))
 const tables = rivals.map((rival) => judge(rival))
 
-console.log(`\n| | cases | ${tables.map(({ name }) => name).join(' | ')} |`)
-console.log(`|---|---|${tables.map(() => '---').join('|')}|`)
+tell(`\n| | rules | ${tables.map(({ name }) => name).join(' | ')} |`)
+tell(`|---|---|${tables.map(() => '---').join('|')}|`)
 for (const kind of KINDS) {
   const count = cases.filter((one) => one.kind === kind).length
-  console.log(`| ${kind} | ${count} | ${tables.map(({ wrong }) => wrong[kind]).join(' | ')} |`)
+  tell(`| ${kind} | ${count} | ${tables.map(({ wrong }) => wrong[kind]).join(' | ')} |`)
 }
-console.log(`| refused or failed | | ${tables.map(({ refused }) => refused).join(' | ')} |`)
-console.log(`| policy it is nearest to | | ${tables.map(({ policy }) => policy).join(' | ')} |`)
+tell(`| refused or failed | | ${tables.map(({ refused }) => refused).join(' | ')} |`)
+tell(`| policy it is nearest to | | ${tables.map(({ policy }) => policy).join(' | ')} |`)
 for (const [cron, zone] of MEASURED) {
   const rates = rivals.map((rival) => rateOf(rival, cron, zone))
-  console.log(`| \`next\` per second, \`${cron}\` in ${zone} | | ${rates.join(' | ')} |`)
+  tell(`| \`next\` per second, \`${cron}\` in ${zone} | | ${rates.join(' | ')} |`)
 }
 const hostile = rivals.map((rival) => hostileOf(rival))
-console.log(`| ${HOSTILE.length} hostile expressions | | ${hostile.join(' | ')} |`)
-for (const { name, reasons } of tables) console.log(`\n${name} refused: ${reasons || 'nothing'}`)
-for (const { name, examples } of tables) {
-  for (const example of examples) console.log(`\n${name}: ${example}`)
+tell(`| ${HOSTILE.length} hostile expressions | | ${hostile.join(' | ')} |`)
+tell('\n## What was refused\n')
+for (const { name, reasons } of tables) tell(`- ${name}: ${reasons || 'nothing'}`)
+tell('\n## Where they first part, one of each kind\n')
+for (const { name, examples } of tables) for (const one of examples) tell(`- ${name}: ${one}`)
+if (values.write) {
+  const [before = ''] = readFileSync(DOCUMENT, 'utf8').split(MARK)
+  writeFileSync(DOCUMENT, `${before}${MARK}\n${told.join('\n')}\n`)
+}
+
+function tell(line: string): void {
+  console.log(line)
+  told.push(line)
 }
 
 interface Judged {

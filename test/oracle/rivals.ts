@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { readRule } from '../../src/core/schedule/index.ts'
 import type { OracleCase } from './cases.ts'
@@ -39,7 +39,7 @@ export const punctual: Rival = {
   },
 }
 
-/** The libraries are not dependencies: `folder` is where somebody installed them. */
+/** The libraries are no dependencies of the product: `folder` is where they are installed. */
 export async function loadRivals(folder: string): Promise<Rival[]> {
   const croner = await load<Croner>(folder, 'croner')
   const parser = await load<CronParser>(folder, 'cron-parser')
@@ -66,8 +66,8 @@ async function load<Library>(
   folder: string,
   name: string,
 ): Promise<{ name: string; library: Library }> {
-  const require = createRequire(pathToFileURL(join(folder, 'package.json')))
-  const { version } = require(join(folder, 'node_modules', name, 'package.json')) as {
+  const require = createRequire(pathToFileURL(resolve(folder, 'package.json')))
+  const { version } = require(resolve(folder, 'node_modules', name, 'package.json')) as {
     version: string
   }
   const library = (await import(pathToFileURL(require.resolve(name)).href)) as Library
