@@ -44,7 +44,7 @@ export function createHandOver(deps: HandingOver): HandOver {
       (_, view) => view.open().length > 0,
     )
     for (const run of runs) {
-      const hint = board.get(run.laneId)
+      const hint = run.after === undefined ? board.get(run.laneId) : undefined
       const session = hint && sessionFor(hint)
       run.handOff = session ? { session: session.id, fence: fenceOf(1, drawSalt(random)) } : null
       if (!session) continue
