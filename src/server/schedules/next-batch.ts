@@ -1,9 +1,13 @@
 import { createPace } from './pace.ts'
 import type { Entry, Window } from './window.ts'
 
-/** Schedules fired in one transaction, by what it takes: others wait for it no longer than for a large tick. */
+/**
+ * Schedules fired in one transaction, by what it takes: others wait for it no longer than for a large tick.
+ * But not too few, or a slow disk would make commits of them, and those be all that it does.
+ */
 const BATCH_MS = 25
-const BATCH = { least: 50, most: 500, mostAhead: 2_000 } as const
+const BATCH = { least: 250, most: 500 } as const
+const AHEAD = { least: 500, most: 2_000 } as const
 
 /** Which schedules of the window the store is given next, and when: as many as it can do at a time. */
 export interface NextBatch {
@@ -23,15 +27,15 @@ export function createNextBatch(deps: {
 }): NextBatch {
   const { window, aheadMs, storeNow } = deps
   const pace = createPace()
-  const batchOf = (ms: number, most: number) =>
-    Math.min(most, Math.max(BATCH.least, pace.within(ms)))
+  const batch = () => clamp(pace.within(BATCH_MS), BATCH)
+  const batchAhead = () => clamp(pace.within(aheadMs), AHEAD)
 
   const beginAt = () => {
     const instant = window.nextAt
     if (instant === null) return Number.POSITIVE_INFINITY
-    if (aheadMs === 0) return instant
-    const count = window.count(instant, batchOf(aheadMs, BATCH.mostAhead))
-    return instant - Math.min(aheadMs, pace.leadMs(count))
+    // How many they are matters only when they are near.
+    if (aheadMs === 0 || instant - storeNow() > aheadMs) return instant - aheadMs
+    return instant - Math.min(aheadMs, pace.leadMs(window.count(instant, batchAhead())))
   }
 
   return {
@@ -40,11 +44,14 @@ export function createNextBatch(deps: {
       const now = storeNow()
       const instant = window.nextAt
       if (instant === null || beginAt() > now) return { due: [], at: now }
-      if (instant > now) {
-        return { due: window.take(instant, batchOf(aheadMs, BATCH.mostAhead)), at: instant }
-      }
-      return { due: window.take(now, batchOf(BATCH_MS, BATCH.most)), at: now }
+      return instant > now
+        ? { due: window.take(instant, batchAhead()), at: instant }
+        : { due: window.take(now, batch()), at: now }
     },
     took: pace.learn,
   }
+}
+
+function clamp(count: number, { least, most }: { least: number; most: number }): number {
+  return Math.min(most, Math.max(least, count))
 }
