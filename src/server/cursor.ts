@@ -18,6 +18,11 @@ export function readNumberCursor(cursor: string | undefined): number {
   throw notOurs()
 }
 
+/** A page that ended before the one with this number, counted from 0. */
+export function readCountCursor(cursor: string | undefined): number {
+  return cursor === undefined ? 0 : readNumberCursor(cursor)
+}
+
 /** A page that ended with a name. Before the first one comes nothing. */
 export function readNameCursor(cursor: string | undefined, shape: RegExp = NAME): string {
   if (cursor === undefined) return ''

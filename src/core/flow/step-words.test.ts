@@ -4,7 +4,7 @@ import { sentenceOf, type StepStory } from './step-words.ts'
 
 const PLAIN: StepStory = {
   ...{ state: 'untouched', reason: null, message: null },
-  ...{ waitsFor: [], because: null, by: [], items: null },
+  ...{ flow: 'begun', waitsFor: [], because: null, by: [], items: null },
 }
 const COUNTS = {
   ...{ total: 10, untouched: 4, running: 1, waiting: 0 },
@@ -17,6 +17,8 @@ describe('a step in a sentence', () => {
   const TABLE: [story: Partial<StepStory>, sentence: string | null][] = [
     [{}, 'It is about to start.'],
     [{ waitsFor: ['a'] }, 'It waits for a.'],
+    [{ waitsFor: ['a'], flow: 'waiting' }, 'The workflow has not begun.'],
+    [{ flow: 'over' }, 'The workflow ended before it came to it.'],
     [{ waitsFor: ['a', 'b', 'c'] }, 'It waits for a, b and c.'],
     [{ waitsFor: ['a', 'b', 'c', 'd', 'e'] }, 'It waits for a, b, c and 2 more.'],
     [{ state: 'waiting' }, 'It waits for somebody to approve it.'],

@@ -8,6 +8,8 @@ export interface StepStory {
   readonly reason: StepReason | null
   /** What was written down with it. */
   readonly message: string | null
+  /** How far its workflow is. */
+  readonly flow: 'waiting' | 'begun' | 'over'
   /** Of a step nobody has come to: the steps it waits for. */
   readonly waitsFor: readonly string[]
   /** Of a step that was skipped because of others: who those are, and where it began. */
@@ -34,9 +36,7 @@ export function sentenceOf(story: StepStory): string | null {
   const { state, reason, message, items } = story
   switch (state) {
     case 'untouched':
-      return story.waitsFor.length === 0
-        ? 'It is about to start.'
-        : `It waits for ${inWords(story.waitsFor)}.`
+      return whyUntouched(story)
     case 'waiting': {
       const who = story.by.length === 0 ? 'somebody' : inWords(story.by, 'or')
       return `It waits for ${who} to approve it${said(message)}`
@@ -52,6 +52,12 @@ export function sentenceOf(story: StepStory): string | null {
     case 'cancelled':
       return message === null ? null : asSentence(message)
   }
+}
+
+function whyUntouched({ flow, waitsFor }: StepStory): string {
+  if (flow === 'waiting') return 'The workflow has not begun.'
+  if (flow === 'over') return 'The workflow ended before it came to it.'
+  return waitsFor.length === 0 ? 'It is about to start.' : `It waits for ${inWords(waitsFor)}.`
 }
 
 function whySkipped({ reason, because }: StepStory): string {

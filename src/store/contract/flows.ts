@@ -231,6 +231,22 @@ export function flowsContract(open: OpenStore): void {
   )
 
   test(
+    'steps are counted by their state, news included, and items not',
+    inFlows(async (world) => {
+      const { flow } = await world.beginWith(2)
+      const items = Array.from({ length: 3 }, (_, item) => mark(2, 'failed', { item }))
+      const marks = [mark(2, 'running', { count: 3 }), ...items, mark(3, 'waiting')]
+      await world.advance(move(flow, { marks }))
+      await world.end(only(await world.claim(1)), { result: '42' })
+      const counts = await world.store.countSteps({ flowId: flow.runId })
+      assert.deepEqual(Object.fromEntries(counts.map(({ state, count }) => [state, count])), {
+        ...{ running: 2, waiting: 1, succeeded: 1 },
+      })
+      assert.deepEqual(await world.store.countSteps({ flowId: flow.runId + 1 }), [])
+    }),
+  )
+
+  test(
     'a step that is taken over leads to the run it was, in both flows',
     inFlows(async (world) => {
       const { flow, runs } = await world.beginWith(1)

@@ -39,6 +39,8 @@ export interface FlowStore {
     after: StepKey | null
     limit: number
   }): Promise<readonly StepRecord[]>
+  /** How many steps of a flow are in which state: of those that were reached, and not of their items. */
+  countSteps(input: { flowId: number }): Promise<readonly StepCount[]>
   /** Of which flows these runs are steps. A step that was taken over belongs to several. */
   stepsOfRuns(input: {
     runIds: readonly number[]
@@ -105,6 +107,11 @@ export interface StepRecord extends StepMark {
   /** When it was first written down. */
   readonly startedAt: number
   readonly finishedAt: number | null
+}
+
+export interface StepCount {
+  readonly state: StepState
+  readonly count: number
 }
 
 export interface FlowBatch {

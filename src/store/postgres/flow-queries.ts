@@ -1,6 +1,6 @@
 import { stepStateOf } from '../../core/flow/step-state.ts'
 import { type FinalState, stateOfCode } from '../../core/run-state.ts'
-import type { FlowRecord, FlowStore, RunResult, StepRecord } from '../port.ts'
+import type { FlowRecord, FlowStore, RunResult, StepCount, StepRecord } from '../port.ts'
 import { bigints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
 import { read } from './transaction.ts'
@@ -37,6 +37,13 @@ export const STEPS_BEHIND = {
       ON true
    ORDER BY s.step, s.item`,
 }
+export const COUNT_STEPS = {
+  name: 'count-steps',
+  text: `
+  SELECT coalesce(t.state, s.state) AS state, count(*)::int AS count
+    FROM step s LEFT JOIN told t ON t.flow_id = $1::bigint AND t.step = s.step AND t.item = s.item
+   WHERE s.flow_id = $1::bigint AND s.item = -1 GROUP BY 1`,
+}
 const STEPS_OF_RUNS = {
   name: 'steps-of-runs',
   text: `
@@ -70,6 +77,14 @@ export async function flowSteps(
 ): Promise<StepRecord[]> {
   const { step, item } = after ?? START
   const rows = await read<Coded<StepRecord>>(db.duty, STEPS_BEHIND, [flowId, step, item, limit])
+  return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
+}
+
+export async function countSteps(
+  db: Database,
+  { flowId }: Input<'countSteps'>,
+): Promise<StepCount[]> {
+  const rows = await read<Coded<StepCount>>(db.reading, COUNT_STEPS, [flowId])
   return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
 }
 

@@ -198,6 +198,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     restlessFlows: (input) => flows.restlessFlows(db, input),
     findFlows: (input) => flowQueries.findFlows(db, input),
     flowSteps: (input) => flowQueries.flowSteps(db, input),
+    countSteps: (input) => flowQueries.countSteps(db, input),
     stepsOfRuns: (input) => flowQueries.stepsOfRuns(db, input),
     resultsOf: (input) => flowQueries.resultsOf(db, input),
     backfilledBy: (input) => backfills.backfilledBy(db, input),

@@ -14,6 +14,8 @@ export const STEPS_BEHIND = `
   SELECT step, item, state, run_id AS runId, reason, message, count, due_at AS dueAt, detail,
          told_at IS NOT NULL AS isNews, started_at AS startedAt, finished_at AS finishedAt
     FROM step WHERE flow_id = ? AND (step, item) > (?, ?) ORDER BY step, item LIMIT ?`
+export const COUNT_STEPS = `
+  SELECT state, COUNT(*) AS count FROM step WHERE flow_id = ? AND item = -1 GROUP BY state`
 export const STEPS_OF_RUN = `
   SELECT flow_id AS flowId, step, item, run_id AS runId FROM step WHERE run_id = ?`
 export const RESULT_OF = `SELECT id AS runId, status, result FROM run WHERE id = ? AND status >= 4`
@@ -21,7 +23,10 @@ export const RESULT_OF = `SELECT id AS runId, status, result FROM run WHERE id =
 /** Below every step. */
 const START = { step: -1, item: -1 }
 
-type Queries = Pick<FlowStore, 'findFlows' | 'flowSteps' | 'stepsOfRuns' | 'resultsOf'>
+type Queries = Pick<
+  FlowStore,
+  'findFlows' | 'flowSteps' | 'countSteps' | 'stepsOfRuns' | 'resultsOf'
+>
 type StepRow = Omit<StepRecord, 'state' | 'isNews'> & { state: number; isNews: number }
 type ResultRow = Omit<RunResult, 'state'> & { status: number }
 export type FlowRow = Omit<FlowRecord, 'cancelling'> & { cancelling: number }
@@ -29,6 +34,7 @@ export type FlowRow = Omit<FlowRecord, 'cancelling'> & { cancelling: number }
 export function prepareFlowQueries(db: Database): Sync<Queries> {
   const find = db.prepare<[number], FlowRow>(FIND_FLOW)
   const behind = db.prepare<[number, number, number, number], StepRow>(STEPS_BEHIND)
+  const count = db.prepare<[number], { state: number; count: number }>(COUNT_STEPS)
   const ofRun = db.prepare<[number], ReturnType<Sync<Queries>['stepsOfRuns']>[number]>(STEPS_OF_RUN)
   const resultOf = db.prepare<[number], ResultRow>(RESULT_OF)
   return {
@@ -37,6 +43,8 @@ export function prepareFlowQueries(db: Database): Sync<Queries> {
       const { step, item } = after ?? START
       return behind.all(flowId, step, item, limit).map(toStep)
     },
+    countSteps: ({ flowId }) =>
+      count.all(flowId).map((row) => ({ ...row, state: stepStateOf(row.state) })),
     stepsOfRuns: ({ runIds }) => runIds.flatMap((runId) => ofRun.all(runId)),
     resultsOf: ({ runIds }) => runIds.flatMap((runId) => resultOf.all(runId)).map(toResult),
   }

@@ -84,6 +84,7 @@ export const QUERIES = [
   'lapsesOf',
   'findFlows',
   'flowSteps',
+  'countSteps',
   'stepsOfRuns',
   'resultsOf',
 ] as const satisfies readonly VerbName[]

@@ -1,0 +1,15 @@
+import { MOST_NEEDS, type WirePlannedStep } from '../../../core/flow/step-views.ts'
+import type { Step } from '../../../core/workflow/workflow.ts'
+import type { Compiled } from '../workflow-book.ts'
+
+const KIND = { submit: 'work', job: 'job', approve: 'approval' } as const
+
+/** A step as its definition has it. */
+export function planStep({ workflow }: Compiled, step: number): WirePlannedStep {
+  const { name, does, needs, when, isFinally, each } = workflow.steps[step] as Step
+  const named = needs.slice(0, MOST_NEEDS).map((need) => (workflow.steps[need] as Step).name)
+  return {
+    ...{ name, kind: KIND[does.kind], needs: named, needs_count: needs.length, when },
+    ...{ finally: isFinally, each: each !== null },
+  }
+}

@@ -1,0 +1,123 @@
+import { isSettled } from '../../../core/flow/facts.ts'
+import type {
+  StepCounts,
+  WireApproval,
+  WireStep,
+  WireStepItem,
+} from '../../../core/flow/step-views.ts'
+import {
+  type NamedEnd,
+  sentenceOf,
+  type SkipWords,
+  type StepStory,
+} from '../../../core/flow/step-words.ts'
+import type { ItemCounts, TimelineRow } from '../../../core/flow/timeline.ts'
+import { whySkipped } from '../../../core/flow/why-skipped.ts'
+import { formatTime } from '../../../core/wire.ts'
+import type { Approval, Step } from '../../../core/workflow/workflow.ts'
+import type { Compiled } from '../workflow-book.ts'
+import type { SeenRuns } from './find-step-runs.ts'
+import type { FlowFacts, SeenStep } from './flow-facts.ts'
+import { planStep } from './plan-step.ts'
+import { outputOf } from './show-output.ts'
+
+/** A flow as it is looked at, once. */
+export interface SeenFlow {
+  readonly compiled: Compiled
+  readonly facts: FlowFacts
+  readonly progress: StepStory['flow']
+}
+
+export function showStep(seen: SeenFlow, step: number, runs: SeenRuns): WireStep {
+  const { compiled, facts } = seen
+  const row = facts.rows[step] as TimelineRow
+  const whole = facts.wholeOf(step)
+  const items = row.items && withTotal(row.items)
+  const { does } = compiled.workflow.steps[step] as Step
+  const approval = does.kind === 'approve' ? does.approval : null
+  const story = storyOf(seen, step, items, approval)
+  const runId = whole?.runId ?? null
+  return {
+    ...planStep(compiled, step),
+    state: row.state,
+    reason: whole?.reason ?? null,
+    sentence: sentenceOf(story),
+    run: runs.show(runId),
+    reused: runs.isReused(runId),
+    started_at: timeOf(row.startedAt),
+    finished_at: timeOf(row.finishedAt),
+    critical: row.isCritical,
+    items: items && {
+      counts: items,
+      failed: facts.failedOf(step).map((item) => showItem(item, seen.progress, runs)),
+    },
+    ...outputOf(whole, runs),
+    approval: approval && whole?.state === 'waiting' ? showApproval(approval, whole) : null,
+  }
+}
+
+export function showItem(fact: SeenStep, flow: StepStory['flow'], runs: SeenRuns): WireStepItem {
+  const { item, state, reason, message, runId, startedAt, finishedAt } = fact
+  const story = { waitsFor: [], because: null, by: [], items: null, flow }
+  return {
+    ...{ item, state, reason, run: runs.show(runId), reused: runs.isReused(runId) },
+    sentence: sentenceOf({ ...story, state, reason, message }),
+    started_at: timeOf(startedAt),
+    finished_at: timeOf(finishedAt),
+  }
+}
+
+function storyOf(
+  seen: SeenFlow,
+  step: number,
+  items: StepCounts | null,
+  approval: Approval | null,
+): StepStory {
+  const whole = seen.facts.wholeOf(step)
+  const state = whole?.state ?? 'untouched'
+  const reason = whole?.reason ?? null
+  return {
+    ...{ state, reason, items, message: whole?.message ?? null, flow: seen.progress },
+    by: approval?.by ?? [],
+    waitsFor: state === 'untouched' ? openNeeds(seen, step) : [],
+    because: state === 'skipped' && reason === 'needs' ? skipWords(seen, step) : null,
+  }
+}
+
+/** The names of those it waits for; of a `finally` step without needs, of all that are not over. */
+function openNeeds({ compiled, facts }: SeenFlow, step: number): string[] {
+  const { graph, workflow } = compiled
+  const own = graph.needs.of(step)
+  const isAboutAll = graph.isFinally(step) && own.length === 0
+  const asked = isAboutAll ? graph.order.filter((other) => !graph.isFinally(other)) : own
+  const open = Array.from(asked).filter((need) => {
+    const whole = facts.wholeOf(need)
+    return !whole || !isSettled(whole.state)
+  })
+  return open.map((need) => (workflow.steps[need] as Step).name)
+}
+
+function skipWords({ compiled, facts }: SeenFlow, step: number): SkipWords {
+  const { when, needs, origins } = whySkipped(compiled.graph, facts.wholeOf, step)
+  const named = (place: number): NamedEnd => ({
+    name: (compiled.workflow.steps[place] as Step).name,
+    state: facts.wholeOf(place)?.state ?? 'untouched',
+  })
+  return { when, needs: needs.map(named), origins: origins.map(named) }
+}
+
+function showApproval({ by, parameters }: Approval, { message, dueAt }: SeenStep): WireApproval {
+  const input = parameters.map(({ name, default: _, isRequired, ...said }) => [
+    name,
+    { ...said, required: isRequired },
+  ])
+  return { message, by, expires_at: timeOf(dueAt), input: Object.fromEntries(input) }
+}
+
+function withTotal(counts: ItemCounts): StepCounts {
+  return { total: Object.values(counts).reduce((sum, some) => sum + some, 0), ...counts }
+}
+
+function timeOf(ms: number | null): string | null {
+  return ms === null ? null : formatTime(ms, 'at')
+}
