@@ -65,7 +65,7 @@ describe('a step in a sentence', () => {
     ],
   ]
   for (const [story, sentence] of TABLE) {
-    test(String(sentence ?? `nothing to say: ${story.state}`), () => {
+    test(sentence ?? `nothing to say: ${story.state}`, () => {
       assert.equal(sentenceOf({ ...PLAIN, ...story }), sentence)
     })
   }
