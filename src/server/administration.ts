@@ -2,7 +2,6 @@ import { createActors } from './admin/actors.ts'
 import { type AuditLog, createAuditLog } from './admin/audit.ts'
 import { type Backfills, createBackfills } from './admin/backfills.ts'
 import { createForecasting, type Forecasting } from './admin/forecasting.ts'
-import type { FlowControl } from './admin/flows.ts'
 import { createJobs, type Jobs } from './admin/jobs.ts'
 import { createQueues, type Queues } from './admin/queues.ts'
 import { createStorage, type Storage } from './admin/storage.ts'
@@ -46,7 +45,6 @@ export interface Administration {
   readonly runs: RunReading
   readonly storage: Storage
   readonly webhooks: Webhooks
-  readonly flows: FlowControl
   /** What happens to runs, as it happens. */
   readonly feed: Feed
 }
@@ -66,7 +64,6 @@ export function createAdministration(deps: {
   readonly sealer: Sealer
   readonly messages: Messages
   readonly rules: RuleBook
-  readonly flows: FlowControl
   /** Where local times are local to, unless a schedule says. */
   readonly zone: string
   mintId(): number
@@ -115,7 +112,6 @@ export function createAdministration(deps: {
     workers,
     storage: createStorage(deps.keeping),
     feed: deps.feed,
-    flows: deps.flows,
     webhooks: createWebhooks({
       ...{ store, catalog, actors, storeNow, sealer: deps.sealer, messages: deps.messages },
       ...{ mintId: deps.mintId, onDue: deps.onDelivery },

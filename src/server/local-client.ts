@@ -2,17 +2,17 @@ import { PunctualError } from '../core/errors.ts'
 import { publicId } from '../core/ids.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Assignment, RunView, SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
+import { isFinal } from '../core/run-state.ts'
 import type { GivenSecret } from '../core/secret.ts'
 import { parseRunFilter, type RunFilter } from '../core/run-filter.ts'
 import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
-import type { NewRun, Store } from '../store/port.ts'
+import type { NewRun, RunRecord, Store } from '../store/port.ts'
 import type { Work } from '../core/work.ts'
 import type { LaneSpec } from '../core/lane.ts'
 import { auditOf } from './admin/by.ts'
 import type { Catalog } from './catalog.ts'
 import { encodeCursor, readNumberCursor } from './cursor.ts'
 import type { LogWriter } from './logs/log-writer.ts'
-import { draftAgain } from './draft-again.ts'
 import { findRun } from './find-run.ts'
 import { listRuns } from './list-runs.ts'
 import type { Payloads } from './payloads/payloads.ts'
@@ -51,13 +51,19 @@ export function createLocalClient(
 ): SchedulerClient {
   const { store, ticker, catalog, registry, payloads } = parts
 
+  const submitDrafts = async (drafts: readonly NewRun[]): Promise<SubmitOutcome[]> => {
+    const hasLarge = drafts.some(({ input }) => payloads.isLarge(input))
+    const outcomes = hasLarge ? await submitLarge(drafts, parts) : await ticker.submit(drafts)
+    return outcomes.map(outcomeOf)
+  }
+
   const find = (id: string) => findRun(project, id, { store, catalog })
 
   const client: SchedulerClient = {
     submit: async (submissions) => requireAll(await client.submitEach(submissions)),
 
     async submitEach(submissions) {
-      return submitDrafts(await parts.draft(submissions, project, actor), parts)
+      return submitDrafts(await parts.draft(submissions, project, actor))
     },
 
     async getRun(id) {
@@ -103,7 +109,20 @@ export function createLocalClient(
     },
 
     async retry(id, key) {
-      return submitOne(await draftAgain(await find(id), { actor, key }, parts), parts)
+      const run = await find(id)
+      if (!isFinal(run.state)) {
+        throw new PunctualError(
+          'run_not_final',
+          `the run is ${run.state}; only a finished run can be retried`,
+        )
+      }
+      // A copy, kept under the new run: what two runs shared, nobody could safely delete.
+      const input = run.input && (await payloads.read(run.id, 'input', run.input))
+      const again = againOf({ ...run, input }, parts.mintId(), actor)
+      const until = parts.storeNow() + LIMITS.idempotencyMs
+      const idempotency = key === undefined ? null : { key, digest: `retry of ${id}`, until }
+      const [answer] = requireAll(await submitDrafts([{ ...again, idempotency }]))
+      return answer as SubmitAnswer
     },
 
     register: (hello) => registry.register(hello, project),
@@ -117,23 +136,6 @@ export function createLocalClient(
       registry.leave(registry.find(session, registration, project)),
   }
   return client
-}
-
-async function submitDrafts(
-  drafts: readonly NewRun[],
-  { payloads, ticker, node }: ClientParts,
-): Promise<SubmitOutcome[]> {
-  const hasLarge = drafts.some(({ input }) => payloads.isLarge(input))
-  const outcomes = hasLarge
-    ? await submitLarge(drafts, { payloads, ticker, node })
-    : await ticker.submit(drafts)
-  return outcomes.map(outcomeOf)
-}
-
-/** Durable when it resolves. */
-export async function submitOne(draft: NewRun, parts: ClientParts): Promise<SubmitAnswer> {
-  const [answer] = requireAll(await submitDrafts([draft], parts))
-  return answer as SubmitAnswer
 }
 
 export function assignmentOf(
@@ -181,4 +183,19 @@ const HANDLER = 'handler:'
 function outcomeOf(outcome: Submitted | PunctualError): SubmitOutcome {
   if (outcome instanceof PunctualError) return outcome
   return { id: publicId('run', outcome.id), created: outcome.created }
+}
+
+/** A manual retry is the same work as a new run, now, whatever keys and delays the old one had. */
+function againOf(run: RunRecord, id: number, createdBy: number | null): NewRun {
+  const { projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates } = run
+  const { version, work } = run
+  return {
+    ...{ id, projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates },
+    ...{ version, work, createdBy },
+    dueAt: null,
+    dedupeKey: null,
+    idempotency: null,
+    retryOf: run.id,
+    handOff: null,
+  }
 }

@@ -11,7 +11,7 @@ import type { NodeConfig } from './config.ts'
 import { createDefinitions } from './definitions.ts'
 import { createFlowing } from './flowing.ts'
 import { type Authenticator, createAuthenticator } from './identity/authenticator.ts'
-import { assignmentOf, createLocalClient, submitOne, type ClientParts } from './local-client.ts'
+import { assignmentOf, createLocalClient, type ClientParts } from './local-client.ts'
 import { createLook } from './loops/look-at-lanes.ts'
 import { refreshQueues } from './loops/refresh-queues.ts'
 import { startLoops } from './loops/start-loops.ts'
@@ -192,12 +192,11 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       feed.touched(runIds)
     },
   }
-  const { flows, control } = createFlowing({
-    ...{ ...duties, mintId, board, payloads, zone: options.zone ?? 'UTC', cancel: ticker.cancel },
+  const flows = createFlowing({
+    ...{ ...duties, board, payloads, zone: options.zone ?? 'UTC', cancel: ticker.cancel },
     mayMove: membership.mayPromise,
     onTimer: (dueAt) => loops.wakeTimers(dueAt),
     wake: () => loops.wakeFlows(),
-    submit: async (run) => submitOne(run, parts),
   })
   const { firing, backfill, lookout } = createScheduling({
     ...{ ...duties, mintId, rules, definitions, mono: clock.mono },
@@ -293,7 +292,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const admin = createAdministration({
     ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
     ...{ keeping, progress, mintId, mayPromise: membership.mayPromise },
-    ...{ sealer, messages: telling.messages, onDelivery: telling.wake, rules, flows: control },
+    ...{ sealer, messages: telling.messages, onDelivery: telling.wake, rules },
     zone: options.zone ?? 'UTC',
     async submit({ project, actor }, submission) {
       const [answer] = await createLocalClient(project, actor, parts).submit([submission])

@@ -1,5 +1,5 @@
 import { planRetry, type RetryWish } from '../../core/flow/retry.ts'
-import { type StepFact, type StepReason, WHOLE } from '../../core/flow/facts.ts'
+import { type StepReason, WHOLE } from '../../core/flow/facts.ts'
 import type { FlowWork, RetryNames } from '../../core/flow/work.ts'
 import type { FlowRecord, FlowStore, StepKey, StepMark, StepRecord } from '../../store/port.ts'
 import { PLAIN } from './held-flow.ts'
@@ -21,8 +21,9 @@ export async function findTakenOver(
   if (retryOf === null || !retry) return []
   const wish = wishOf(retry, indexOf)
   const old = await readSteps(store, retryOf)
+  const facts = old.map((step) => ({ ...step, reason: step.reason as StepReason | null }))
   const known = new Set(own.map(placeOf))
-  const kept = planRetry(graph, asFacts(old), wish).kept.map(asMark)
+  const kept = planRetry(graph, facts, wish).kept.map(asMark)
   const skipped = (wish.skip ?? []).map((step): StepMark => ({
     ...PLAIN,
     step,
@@ -35,11 +36,7 @@ export async function findTakenOver(
     .toSorted((a, b) => a.step - b.step || a.item - b.item)
 }
 
-export function asFacts(steps: readonly StepRecord[]): (StepRecord & StepFact)[] {
-  return steps.map((step) => ({ ...step, reason: step.reason as StepReason | null }))
-}
-
-export function wishOf(
+function wishOf(
   { failed, from = [], skip = [] }: RetryNames,
   indexOf: Compiled['indexOf'],
 ): RetryWish {
