@@ -54,12 +54,11 @@ export function createHttpClient(transport: Transport): SchedulerClient {
     cancel: async (id) =>
       (await post(`${runPath(id)}/cancel`, {})) as Awaited<ReturnType<SchedulerClient['cancel']>>,
 
-    retry: async (id, idempotencyKey) =>
-      (await post(
-        `${runPath(id)}/retry`,
-        {},
-        { idempotencyKey, mayRepeat: idempotencyKey !== undefined },
-      )) as SubmitAnswer,
+    retry: async (id, idempotencyKey, how = {}) =>
+      (await post(`${runPath(id)}/retry`, how, {
+        idempotencyKey,
+        mayRepeat: idempotencyKey !== undefined,
+      })) as SubmitAnswer,
 
     register: async (hello) =>
       wire.readWelcome((await post('/v1/workers', hello)) as wire.WireWelcome),

@@ -75,6 +75,8 @@ export const LIMITS = {
   /** Of an input; and of a job, how it is started by others. */
   parameters: 100,
   triggers: 100,
+  /** How many a retry names of them. */
+  retriedSteps: 100,
   /** How far a forecast looks ahead. */
   forecastDays: 366,
   /** Of a project; and of one, the patterns that say which jobs it is for. */

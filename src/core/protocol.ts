@@ -1,8 +1,10 @@
 import type { Execution } from './execution.ts'
+import type { FlowView, StepPlace } from './flow/step-views.ts'
 import type { Labels } from './labels.ts'
 import type { Progress } from './markers.ts'
 import type { Entry, ProcessEnd } from './output.ts'
 import type { PolicyInput } from './policy.ts'
+import type { RetryHow } from './retry-how.ts'
 import type { Cause, RunState } from './run-state.ts'
 import type { GivenSecret, SecretUse } from './secret.ts'
 import type { SubmitOutcome } from './submit-outcome.ts'
@@ -23,9 +25,11 @@ export interface Submitting {
   listRuns(query?: ListQuery): Promise<RunPage>
   /** `cause` says who asks, for the record. */
   cancel(id: string, cause?: ChangeCause): Promise<CancelAnswer>
-  /** A manual retry is a new run that names the old one in `retryOf`. */
-  /** A finished run again, as a new one; with a key, once however often it is asked for. */
-  retry(id: string, idempotencyKey?: string): Promise<SubmitAnswer>
+  /**
+   * A finished run again, as a new one that names it in `retryOf`: all of it, or as much as is said.
+   * With a key, once however often it is asked for.
+   */
+  retry(id: string, idempotencyKey?: string, how?: RetryHow): Promise<SubmitAnswer>
 }
 
 export interface Working {
@@ -129,6 +133,10 @@ export interface RunView {
   /** How large they are, if they are kept outside the row; lists then leave them out. */
   readonly inputBytes: number | null
   readonly resultBytes: number | null
+  /** How far it has come, if it is a workflow. Not in lists. */
+  readonly workflow?: FlowView | null | undefined
+  /** The workflow it is a step of, if it is one. Not in lists. */
+  readonly step?: StepPlace | null | undefined
 }
 
 export interface RunProgress extends Progress {

@@ -250,6 +250,8 @@ export const WHY_CODES = [
   'retry_back_off',
   'key_taken',
   'overlap',
+  'wave',
+  'approval',
   'passing',
   'node_out_of_touch',
   'project_paused',

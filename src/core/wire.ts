@@ -156,6 +156,8 @@ export interface WireRun {
   readonly result: unknown
   readonly input_bytes: number | null
   readonly result_bytes: number | null
+  readonly workflow?: RunView['workflow']
+  readonly step?: RunView['step']
 }
 
 export interface WireProgress extends Progress {

@@ -9,6 +9,7 @@ import { createScheduleDefining, type ScheduleDefining } from './admin/schedule-
 import { createScheduleReading, type ScheduleReading } from './admin/schedule-reading.ts'
 import { createSchedules, type Schedules } from './admin/schedules.ts'
 import { createSecrets, type Secrets } from './admin/secrets.ts'
+import { createSteps, type Steps } from './admin/steps.ts'
 import { createTokens, type Tokens } from './admin/tokens.ts'
 import { createWebhooks, type Webhooks } from './admin/webhooks.ts'
 import { createWorkers, type Workers } from './admin/workers.ts'
@@ -19,6 +20,10 @@ import type { Store } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import type { Definitions } from './definitions.ts'
 import type { Feed } from './events/feed.ts'
+import type { Flows } from './flows/flows.ts'
+import type { FlowReading } from './flows/seen/flow-reading.ts'
+import { createJobSteps } from './flows/seen/job-steps.ts'
+import type { WorkflowBook } from './flows/workflow-book.ts'
 import type { ProgressBoard } from './progress.ts'
 import type { QueueBook } from './queue-book.ts'
 import { createRunReading, type RunReading } from './run-reading.ts'
@@ -43,6 +48,7 @@ export interface Administration {
   readonly audit: AuditLog
   readonly workers: Workers
   readonly runs: RunReading
+  readonly steps: Steps
   readonly storage: Storage
   readonly webhooks: Webhooks
   /** What happens to runs, as it happens. */
@@ -64,6 +70,9 @@ export function createAdministration(deps: {
   readonly sealer: Sealer
   readonly messages: Messages
   readonly rules: RuleBook
+  readonly book: WorkflowBook
+  readonly flowReading: FlowReading
+  readonly askFlow: Flows['ask']
   /** Where local times are local to, unless a schedule says. */
   readonly zone: string
   mintId(): number
@@ -116,10 +125,16 @@ export function createAdministration(deps: {
       ...{ store, catalog, actors, storeNow, sealer: deps.sealer, messages: deps.messages },
       ...{ mintId: deps.mintId, onDue: deps.onDelivery },
     }),
+    steps: createSteps({
+      reading: deps.flowReading,
+      ofJob: createJobSteps({ store, catalog, book: deps.book }),
+      ask: deps.askFlow,
+    }),
     runs: createRunReading({
       ...{ store, catalog, workers, watch, clock, progress, storeNow },
       ...{ board, mayPromise: deps.mayPromise },
       queues: queueBook,
+      flowReading: deps.flowReading,
     }),
   }
 }

@@ -53,7 +53,7 @@ export function createDefinitions(options: {
     const sinceMono = clock.mono()
     const before = changes
     const record = await store.findDefinition({ projectId, name: job })
-    const definition = record && toDefinition(record, job)
+    const definition = record && readDefinition(record, job)
     // What changed while we asked may be newer than the answer.
     if (changes !== before) return definition
     if (inForce.size >= MEMO_LIMIT) inForce.clear()
@@ -97,7 +97,11 @@ export function createDefinitions(options: {
   }
 }
 
-function toDefinition({ version, definition, paused }: JobRecord, job: string): Definition {
+/** What a version of a job means. */
+export function readDefinition(
+  { version, definition, paused }: Pick<JobRecord, 'version' | 'definition' | 'paused'>,
+  job: string,
+): Definition {
   const said = JSON.parse(definition) as JobDefinition
   const expectations = readExpectations(said, '')
   return { version, ...readJob(said, job), expectations, paused }

@@ -2,11 +2,10 @@ import { PunctualError } from '../core/errors.ts'
 import { publicId } from '../core/ids.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Assignment, RunView, SchedulerClient, SubmitAnswer } from '../core/protocol.ts'
-import { isFinal } from '../core/run-state.ts'
 import type { GivenSecret } from '../core/secret.ts'
 import { parseRunFilter, type RunFilter } from '../core/run-filter.ts'
 import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
-import type { NewRun, RunRecord, Store } from '../store/port.ts'
+import type { NewRun, Store } from '../store/port.ts'
 import type { Work } from '../core/work.ts'
 import type { LaneSpec } from '../core/lane.ts'
 import { auditOf } from './admin/by.ts'
@@ -15,10 +14,12 @@ import { encodeCursor, readNumberCursor } from './cursor.ts'
 import type { LogWriter } from './logs/log-writer.ts'
 import { findRun } from './find-run.ts'
 import { listRuns } from './list-runs.ts'
+import type { FlowReading } from './flows/seen/flow-reading.ts'
 import type { Payloads } from './payloads/payloads.ts'
 import { submitLarge } from './payloads/submit-large.ts'
 import { fillView, viewsOf } from './run-view.ts'
 import type { ProgressBoard } from './progress.ts'
+import { digestOfRetry, draftRetry, type Retrying } from './retry-run.ts'
 import type { Draft } from './submissions.ts'
 import type { Ticker } from './tick/ticker.ts'
 import type { Submitted } from './tick/pending.ts'
@@ -27,10 +28,10 @@ import { log } from './sessions/log.ts'
 import type { Registry } from './sessions/registry.ts'
 import type { HeldLease } from './sessions/session.ts'
 
-export interface ClientParts {
+export interface ClientParts extends Omit<Retrying, 'payloads'> {
   readonly store: Store
   readonly ticker: Ticker
-  readonly catalog: Catalog
+  readonly flowReading: Pick<FlowReading, 'flowOf' | 'stepOf'>
   readonly registry: Registry
   readonly exchanging: Exchanging
   readonly draft: Draft
@@ -39,7 +40,6 @@ export interface ClientParts {
   node(): number
   readonly progress: ProgressBoard
   onLog(runId: number): void
-  mintId(): number
   storeNow(): number
 }
 
@@ -69,7 +69,10 @@ export function createLocalClient(
     async getRun(id) {
       const record = await find(id)
       const [view] = await viewsOf([record], catalog, parts.progress.of)
-      return fillView(view as RunView, record, payloads)
+      const whole = await fillView(view as RunView, record, payloads)
+      const { flowOf, stepOf } = parts.flowReading
+      const [workflow, step] = await Promise.all([flowOf(record), stepOf(record)])
+      return { ...whole, workflow, step }
     },
 
     async listRuns(query = {}) {
@@ -108,19 +111,11 @@ export function createLocalClient(
       }
     },
 
-    async retry(id, key) {
-      const run = await find(id)
-      if (!isFinal(run.state)) {
-        throw new PunctualError(
-          'run_not_final',
-          `the run is ${run.state}; only a finished run can be retried`,
-        )
-      }
-      // A copy, kept under the new run: what two runs shared, nobody could safely delete.
-      const input = run.input && (await payloads.read(run.id, 'input', run.input))
-      const again = againOf({ ...run, input }, parts.mintId(), actor)
+    async retry(id, key, how = {}) {
+      const again = await draftRetry(await find(id), how, actor, parts)
       const until = parts.storeNow() + LIMITS.idempotencyMs
-      const idempotency = key === undefined ? null : { key, digest: `retry of ${id}`, until }
+      const digest = digestOfRetry(id, how)
+      const idempotency = key === undefined ? null : { key, digest, until }
       const [answer] = requireAll(await submitDrafts([{ ...again, idempotency }]))
       return answer as SubmitAnswer
     },
@@ -183,19 +178,4 @@ const HANDLER = 'handler:'
 function outcomeOf(outcome: Submitted | PunctualError): SubmitOutcome {
   if (outcome instanceof PunctualError) return outcome
   return { id: publicId('run', outcome.id), created: outcome.created }
-}
-
-/** A manual retry is the same work as a new run, now, whatever keys and delays the old one had. */
-function againOf(run: RunRecord, id: number, createdBy: number | null): NewRun {
-  const { projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates } = run
-  const { version, work } = run
-  return {
-    ...{ id, projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates },
-    ...{ version, work, createdBy },
-    dueAt: null,
-    dedupeKey: null,
-    idempotency: null,
-    retryOf: run.id,
-    handOff: null,
-  }
 }

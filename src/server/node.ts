@@ -32,6 +32,7 @@ import { createRoster } from './sessions/roster.ts'
 import { createUnlock } from './secrets/unlock.ts'
 import { NO_VAULT, type Vault } from './secrets/vault.ts'
 import { createDraft } from './submissions.ts'
+import { createReplay } from './replay-run.ts'
 import { createHandOver } from './tick/hand-over.ts'
 import { createLaneBoard } from './tick/lane-board.ts'
 import { createTicker } from './tick/ticker.ts'
@@ -175,7 +176,8 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       })),
   })
 
-  const draft = createDraft({ catalog, definitions, queues: queueBook, store, mintId, storeNow })
+  const drafting = { catalog, queues: queueBook, store, mintId, storeNow }
+  const draft = createDraft({ ...drafting, definitions })
   const rules = createRuleBook(options.readRule)
   const handOver = createHandOver({
     ...{ roster, board, clock, random, onGrant: metrics.onGrant },
@@ -192,7 +194,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       feed.touched(runIds)
     },
   }
-  const flows = createFlowing({
+  const { flows, ...flowing } = createFlowing({
     ...{ ...duties, board, payloads, zone: options.zone ?? 'UTC', cancel: ticker.cancel },
     mayMove: membership.mayPromise,
     onTimer: (dueAt) => loops.wakeTimers(dueAt),
@@ -214,6 +216,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     progress,
     onLog: watch.touched,
     draft,
+    ...{ ...flowing, replay: createReplay(drafting) },
     exchanging: {
       clock,
       roster,
@@ -293,6 +296,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
     ...{ keeping, progress, mintId, mayPromise: membership.mayPromise },
     ...{ sealer, messages: telling.messages, onDelivery: telling.wake, rules },
+    ...{ ...flowing, askFlow: flows.ask },
     zone: options.zone ?? 'UTC',
     async submit({ project, actor }, submission) {
       const [answer] = await createLocalClient(project, actor, parts).submit([submission])

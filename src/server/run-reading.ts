@@ -9,6 +9,7 @@ import type { AttemptRecord, RunRecord, Store } from '../store/port.ts'
 import type { Workers } from './admin/workers.ts'
 import type { Catalog } from './catalog.ts'
 import { findRun } from './find-run.ts'
+import type { FlowReading } from './flows/seen/flow-reading.ts'
 import { createLiveLogs, type Followed, type FollowOptions } from './logs/live-log.ts'
 import { createLogReader, type LoggedAttempt, noLog } from './logs/log-reader.ts'
 import { createLogSearch, type SearchOptions } from './logs/search/search.ts'
@@ -61,6 +62,7 @@ export function createRunReading(deps: {
   readonly catalog: Catalog
   readonly workers: Workers
   readonly queues: QueueBook
+  readonly flowReading: Pick<FlowReading, 'standingOf' | 'stepOf'>
   readonly watch: Watch
   readonly clock: Clock
   readonly progress: Pick<ProgressBoard, 'of'>
@@ -120,6 +122,8 @@ export function createRunReading(deps: {
         isRoomKept: lane !== undefined && deps.board.isRoomKept(lane.id),
         wait: await store.waitOf({ runId: run.id, most: MOST_AHEAD }),
         made: await madeBy(run, { store, catalog }),
+        flow: await deps.flowReading.standingOf(run),
+        step: await deps.flowReading.stepOf(run),
         // Only runs that had a time may be of a schedule.
         lapses: run.dueAt === null ? [] : await store.lapsesOf([run.id]),
         ...(lane ? await deps.queues.standingOf(lane) : { paused: null, rate: null }),

@@ -21,7 +21,7 @@ export type Draft = (
 
 export interface Drafting {
   readonly catalog: Catalog
-  readonly definitions: Definitions
+  readonly definitions: Pick<Definitions, 'known' | 'find'>
   readonly queues: QueueBook
   readonly store: Pick<SecretStore, 'findSecrets'>
   mintId(): number
@@ -89,7 +89,7 @@ const NONE: null = null
 function knownDefinitions(
   submissions: readonly Submission[],
   projectId: number,
-  definitions: Definitions,
+  definitions: Drafting['definitions'],
 ): Found | null | undefined {
   let found: (Definition | null)[] | undefined
   let job: string | undefined
@@ -110,7 +110,7 @@ function knownDefinitions(
 async function findDefinitions(
   submissions: readonly Submission[],
   projectId: number,
-  definitions: Definitions,
+  definitions: Drafting['definitions'],
 ): Promise<Found | null> {
   const jobs = [...new Set(submissions.map(({ job }) => job))]
   const found = await Promise.all(jobs.map((job) => definitions.find(projectId, job)))

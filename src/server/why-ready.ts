@@ -1,4 +1,5 @@
 import { formatDuration } from '../core/duration.ts'
+import { FLOW_EXECUTOR } from '../core/flow/work.ts'
 import { labelTexts, placementTexts, readPlacement } from '../core/labels.ts'
 import { type Lane, tierOf } from '../core/lane.ts'
 import { formatRate, nextStartAt } from '../core/rate.ts'
@@ -28,6 +29,9 @@ export function whyReady(waited: string, around: Surroundings): Because {
   if (paused === 'queue') {
     const sentence = `${since} because the queue ${lane.queue} is paused.`
     return { code: 'queue_paused', sentence, fixes: [`punctual resume --queue ${lane.queue}`] }
+  }
+  if (lane.executor === FLOW_EXECUTOR) {
+    return { code: 'starting', sentence: `${since} and is about to begin.` }
   }
   const able = workers.filter((worker) => tierOf(offerOf(worker), lane) >= 0)
   if (able.length === 0) return whyNobody(since, lane, workers)

@@ -1,4 +1,5 @@
 import { formatDuration } from '../core/duration.ts'
+import type { StepPlace } from '../core/flow/step-views.ts'
 import { publicId } from '../core/ids.ts'
 import type { Reason } from '../core/firing/occurrence.ts'
 import { lapseSentence } from '../core/lapses/words.ts'
@@ -6,6 +7,7 @@ import type { Lane } from '../core/lane.ts'
 import type { Bucket, Rate } from '../core/rate.ts'
 import type { WhyCode, WireWhy, WireWorker } from '../core/views.ts'
 import type { GateRecord, LapseRecord, RunRecord, WaitRecord } from '../store/port.ts'
+import { type FlowStanding, whoseStep, whyFlow, whyNextWave } from './why-flow.ts'
 import { whyReady } from './why-ready.ts'
 
 /** What is known about a run's surroundings when somebody asks why. */
@@ -17,6 +19,10 @@ export interface Surroundings {
   readonly wait: WaitRecord | null
   /** The schedule that made it, if one did. */
   readonly made: MadeBy | null
+  /** If it is a workflow, how that stands. */
+  readonly flow: FlowStanding | null
+  /** The workflow it is a step of, if it is one. */
+  readonly step: StepPlace | null
   /** What did not come true of what is expected of it. */
   readonly lapses: readonly LapseRecord[]
   readonly workers: readonly WireWorker[]
@@ -52,7 +58,8 @@ export interface Because {
 export function explain(run: RunRecord, around: Surroundings): Explanation {
   const { code, sentence, details: known = [], fixes = [] } = reasonOf(run, around)
   const lapses = around.lapses.map((lapse) => lapseSentence('It', lapse))
-  const details = [...known, ...whoseTime(around.made), ...lapses]
+  const whose = [...whoseStep(around.step), ...whoseTime(around.made)]
+  const details = [...known, ...whose, ...lapses]
   return { run: publicId('run', run.id), state: run.state, code, sentence, details, fixes }
 }
 
@@ -60,12 +67,16 @@ function reasonOf(run: RunRecord, around: Surroundings): Because {
   const id = publicId('run', run.id)
   const { now, wait } = around
   const waited = formatDuration(Math.max(0, now - run.createdAt))
+  const ofFlow = around.flow && whyFlow(run, around.flow, now)
+  if (ofFlow) return ofFlow
   switch (run.state) {
     case 'scheduled':
       return whyScheduled(run, wait?.timerAt ?? run.dueAt ?? now, now)
     case 'blocked':
       return (
-        whyOverlapping(wait?.gate, around.made, waited) ?? whyBlocked(wait?.gate ?? null, waited)
+        whyOverlapping(wait?.gate, around.made, waited) ??
+        whyNextWave(wait?.gate, around.flow, waited) ??
+        whyBlocked(wait?.gate ?? null, waited)
       )
     case 'ready':
       return whyReady(waited, around)

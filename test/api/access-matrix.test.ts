@@ -41,6 +41,7 @@ function requestFor({ method, path }: Route, things: Things) {
   const filled = path
     .replace('{name}', 'thing')
     .replace('{schedule}', 'thing')
+    .replace('{step}', 'thing')
     .replace('/v1/runs/{id}', `/v1/runs/${things.run}`)
     .replace('/v1/backfills/{id}', `/v1/backfills/${things.backfill}`)
     .replace('/v1/tokens/{id}', `/v1/tokens/${things.token}`)

@@ -98,6 +98,44 @@ async function askSchedules(ask: Ask) {
   for (const one of [nightly, often]) await ask(`DELETE ${AT}`, one)
 }
 
+/** A workflow that asks, one way and the other, and is begun again where it was left. */
+async function askWorkflows(ask: Ask) {
+  const job = { parts: { name: 'flow' } }
+  const steps = {
+    list: { argv: ['true'], each: [1, 2] },
+    ask: { needs: 'list', approve: { message: 'Go?', timeout: '1h', by: ['ada'] } },
+    more: { approve: { input: { why: { type: 'string', enum: ['a', 'b'] } } }, needs: 'list' },
+    last: { argv: ['true'], needs: ['ask', 'more'] },
+  }
+  await ask('PUT /v1/jobs/{name}', { ...job, body: { steps } })
+  const { body: run } = await ask<{ id: string }>('POST /v1/jobs/{name}/runs', { ...job, body: {} })
+  const at = (step: string) => ({ parts: { id: run.id, step } })
+  const show = async (step: string) => {
+    const { body } = await ask<{ state: string }>('GET /v1/runs/{id}/steps/{step}', at(step))
+    return body.state
+  }
+  await waitFor(async () => (await show('ask')) === 'waiting', { what: 'the step to ask' })
+  await ask('GET /v1/runs/{id}', { parts: { id: run.id } })
+  await ask('GET /v1/runs/{id}/why', { parts: { id: run.id } })
+  await ask('GET /v1/runs/{id}/steps/{step}/items', at('list'))
+  await ask('POST /v1/runs/{id}/steps/{step}/skip', at('last'))
+  const body = { input: { why: 'b' }, message: 'fine' }
+  await ask('POST /v1/runs/{id}/steps/{step}/approve', { ...at('more'), body })
+  await ask('POST /v1/runs/{id}/steps/{step}/refuse', at('ask'))
+  await waitFor(
+    async () => {
+      const path = { parts: { id: run.id }, query: '?wait=5s' }
+      return (await ask<{ state: string }>('GET /v1/runs/{id}', path)).body.state === 'failed'
+    },
+    { what: 'what was refused to fail' },
+  )
+  await ask('GET /v1/runs/{id}/steps', { parts: { id: run.id } })
+  const again = { parts: { id: run.id }, body: { only: 'failed', skip: ['ask'] } }
+  const { body: retry } = await ask<{ id: string }>('POST /v1/runs/{id}/retry', again)
+  await ask('GET /v1/runs/{id}', { parts: { id: retry.id } })
+  await ask('GET /v1/jobs/{name}/steps', job)
+}
+
 const HELLO = {
   ...{ name: 'w', queues: ['mail'], labels: { gpu: 'a100' }, executors: ['handler:greet'] },
   ...{ slots: 2, registration: 1, held: [], forsaken: [] },
@@ -152,6 +190,7 @@ test('what every operation answers is what the reference says', async (t) => {
   await ask('GET /v1/jobs/{name}/versions', job)
 
   await askSchedules(ask)
+  await askWorkflows(ask)
 
   const key = { 'idempotency-key': 'once' }
   const run = await ask<{ id: string }>('POST /v1/jobs/{name}/runs', { ...job, body: {} })

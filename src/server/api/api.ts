@@ -63,6 +63,8 @@ declare module 'fastify' {
     permission: Permission | 'public'
     /** It speaks of every project: only for tokens of the installation. */
     everywhere?: true
+    /** What stands in its body may all be left out, and the body with it. */
+    bodyIsOptional?: true
     /** Fields under which any text goes, also what databases dislike. */
     freeText?: readonly string[]
     /** What the reference says of its answers; pages for people stand in no reference. */

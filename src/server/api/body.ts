@@ -25,11 +25,15 @@ export function acceptJsonOnly(api: Api): void {
   })
 
   api.addHook('preValidation', (request, _reply, next) => {
-    if (request.body === undefined && takesBody(request)) {
+    if (request.body !== undefined || !takesBody(request)) return next()
+    if (request.routeOptions.config.bodyIsOptional) {
+      request.body = {}
+      next()
+    } else {
       next(
         new PunctualError('unsupported_media_type', 'the request has no body and no Content-Type'),
       )
-    } else next()
+    }
   })
 }
 

@@ -23,6 +23,7 @@ import { sendProblem } from './problem.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { collectRoutes } from './route-table.ts'
 import { runRoutes } from './run-routes.ts'
+import { stepRoutes } from './step-routes.ts'
 import { storageRoutes } from './storage-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 import { secretRoutes } from './secret-routes.ts'
@@ -100,6 +101,7 @@ export function createApi(options: ApiOptions): Api {
   healthRoutes(api, options)
   submitRoutes(api, options)
   runRoutes(api, options)
+  stepRoutes(api, options)
   jobRoutes(api, options)
   scheduleRoutes(api, options)
   timetableRoutes(api, options)

@@ -12,6 +12,7 @@ export interface Route {
   /** Only for tokens of the installation. */
   readonly everywhere: boolean
   readonly schema: FastifySchema
+  readonly bodyIsOptional: boolean
   /** Absent for pages. */
   readonly told?: Told
 }
@@ -25,11 +26,13 @@ export function collectRoutes(api: Api): readonly Route[] {
       if (one === 'HEAD') continue
       const permission = config?.permission ?? 'administer'
       const everywhere = config?.everywhere ?? false
+      const bodyIsOptional = config?.bodyIsOptional ?? false
       routes.push({
         method: one,
         path: readable(url),
         permission,
         everywhere,
+        bodyIsOptional,
         schema: schema ?? {},
         ...(config?.reference ? { told: config.reference } : {}),
       })

@@ -1,11 +1,14 @@
 import { Type } from 'typebox'
+import { LIMITS } from '../../core/limits.ts'
+import { RETRY_ONLY } from '../../core/retry-how.ts'
 import { STATES } from '../../core/run-state.ts'
 import { writeRun, writeRunPage } from '../../core/wire.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
-import { fields, name, oneOf } from '../../core/schema/fields.ts'
+import { fields, list, name, oneOf, wholeNumber } from '../../core/schema/fields.ts'
 import { answerRun, idempotencyKeyOf, SUBMITTING } from './idempotency.ts'
+import { checkInput } from './input-check.ts'
 import {
   cursorParameter,
   IdPath,
@@ -18,6 +21,20 @@ import {
 
 /** A wait must be over well before the request that carries it. */
 const LONGEST_WAIT_MS = 25_000
+const LARGEST_VERSION = 2 ** 31 - 1
+
+const stepNames = Type.Unsafe<string | readonly string[]>({
+  anyOf: [name(), list(name(), LIMITS.retriedSteps, 1)],
+  description: 'the name of a step, or a list of names',
+})
+
+export const Retry = fields({
+  only: Type.Optional(oneOf(RETRY_ONLY)),
+  from: Type.Optional(stepNames),
+  skip: Type.Optional(stepNames),
+  input: Type.Optional(Type.Unknown()),
+  version: Type.Optional(wholeNumber(1, LARGEST_VERSION)),
+})
 
 const ListParameters = fields({
   q: Type.Optional(Type.String({ description: 'a filter such as state:failed since:24h' })),
@@ -119,15 +136,21 @@ export function runRoutes(
       permission: 'operate',
       reference: {
         ...SUBMITTING,
-        problems: [...SUBMITTING.problems, 'run_not_found', 'run_not_final', 'blob_unreadable'],
+        problems: [
+          ...SUBMITTING.problems,
+          ...(['run_not_found', 'run_not_final', 'step_not_found', 'blob_unreadable'] as const),
+        ],
       },
+      bodyIsOptional: true,
     },
-    schema: { summary: 'Start a finished run anew', params },
+    schema: { summary: 'Start a finished run anew, all of it or some', params, body: Retry },
+    bodyLimit: LIMITS.largeBodyBytes,
     handler: async (request, reply) => {
-      requireNoBody(request.body)
+      checkInput(request.body.input, 'input')
       const client = clientFor(projectOf(request), request.caller.tokenId)
       const key = idempotencyKeyOf(request)
-      return answerRun(request, reply, await client.retry(runId(request.params.id), key))
+      const again = await client.retry(runId(request.params.id), key, request.body)
+      return answerRun(request, reply, again)
     },
   })
 }

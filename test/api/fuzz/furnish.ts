@@ -1,7 +1,7 @@
 import type { OpenApi } from '../open-api.ts'
 import type { Pool } from './pool.ts'
 
-/** A job, its schedule and a backfill, a queue, a token, a secret, a webhook, a worker and a run that has ended and printed something. */
+/** A job, its schedule and a backfill, a workflow that asks something, a queue, a token, a secret, a webhook, a worker and a run that has ended and printed something. */
 export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
   const made = async <T extends object>(method: string, path: string, body: object): Promise<T> => {
     const answer = await call<T>(method, path, { body })
@@ -13,6 +13,13 @@ export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
   await made('PUT', '/v1/jobs/kept', { task: 'a', schedule: { name: 'kept', every: '2s' } })
   const past = { from: '2026-01-01T00:00:00Z', until: '2026-01-01T00:00:10Z' }
   await made('POST', '/v1/jobs/kept/schedules/kept/backfill', { ...past, max_parallel: 1 })
+  const steps = { ask: { approve: {} }, each: { task: 'a', needs: 'ask', each: [1, 2] } }
+  await made('PUT', '/v1/jobs/flow', { steps, concurrency: 'none' })
+  for (let count = 0; count < 10; count += 1) {
+    const { id } = await made<{ id: string }>('POST', '/v1/jobs/flow/runs', {})
+    const shown = await call('GET', `/v1/runs/${id}`)
+    pool.learn(shown.body, {})
+  }
   await made('PATCH', '/v1/queues/a', { default_timeout: '1h' })
   await made('POST', '/v1/tokens', { name: 'ci', role: 'viewer' })
   await made('PUT', '/v1/secrets/PASSWORD', { value: 'hunter22' })

@@ -15,6 +15,8 @@ const WORDS = ['a', 'b', 'mail', 'default', 'etl-1', 'x'.repeat(128)]
 export interface Pool {
   name(): string
   run(): string
+  /** A run that is a workflow. */
+  flow(): string
   token(): string
   delivery(): string
   backfill(): string
@@ -34,6 +36,7 @@ export interface Pool {
 
 export function createPool(seeded: Seeded): Pool {
   const runs: string[] = []
+  const flows: string[] = []
   const tokens: string[] = []
   const deliveries: string[] = []
   const backfills: string[] = []
@@ -54,6 +57,8 @@ export function createPool(seeded: Seeded): Pool {
 
   const learn = (value: unknown) => {
     if (typeof value !== 'object' || value === null) return
+    const { id, workflow } = value as { id?: unknown; workflow?: unknown }
+    if (workflow && /^run_[0-9a-z]{11}$/.test(String(id))) keep(flows, id)
     for (const [key, inner] of Object.entries(value)) {
       if (typeof inner === 'number' && (key === 'id' || key === 'job_id'))
         keep(numbers, String(inner))
@@ -70,6 +75,7 @@ export function createPool(seeded: Seeded): Pool {
   return {
     name: () => (seeded.chance(0.1) ? `n${seeded.int(200)}` : seeded.pick(WORDS)),
     run: () => oneOf(runs, 'run_00000000001'),
+    flow: () => oneOf(flows, 'run_00000000001'),
     token: () => oneOf(tokens, 'tok_999999'),
     delivery: () => oneOf(deliveries, 'dlv_00000000001'),
     backfill: () => oneOf(backfills, 'bkf_00000000001'),

@@ -36,9 +36,10 @@ export function createRequests(
     if (path.startsWith('/v1/backfills')) return pool.backfill()
     if (path.startsWith('/jobs')) return pool.plainJob()
     if (path.startsWith('/workers')) return pool.plainWorker()
-    if (name === 'id') return pool.run()
+    if (name === 'id') return path.includes('/steps') && chance(0.8) ? pool.flow() : pool.run()
     // Two names that belong together hardly ever meet by chance.
     if (path.includes('{schedule}') && chance(0.95)) return 'kept'
+    if (name === 'step' && chance(0.95)) return pick(['ask', 'each'])
     return pool.name()
   }
 

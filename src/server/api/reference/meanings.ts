@@ -50,6 +50,19 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
   WorkflowStep: STEP,
   Parameter: PARAMETER,
   JobRun: { ...single, ...OF_RUNS },
+  RunRetry: {
+    only: 'Of a workflow, only what failed and what depends on that; everything if absent.',
+    from: 'Of a workflow, these steps and what depends on them, whatever became of them.',
+    skip: 'Of a workflow, steps that count as done from now on.',
+    input: 'Run everything again with this input instead.',
+    version: 'Run everything again as this version of the job has it.',
+  },
+  StepApproval: {
+    input: 'What the step asks of whoever agrees; it becomes the output of the step.',
+    message: 'Why, for those who read it later.',
+  },
+  StepRefusal: { message: 'Why, for those who read it later.' },
+  StepSkip: { item: 'Only this item of a fan-out, counted from 0; the whole step if absent.' },
   Pause: { reason: 'Why, for whoever wonders later.' },
   ScheduleDefinition: SCHEDULE,
   DeclaredSchedule: {
@@ -180,6 +193,7 @@ export const PARAMETERS: Meanings = {
 /** Of parameters that mean something else in one place, by path. */
 export const PARAMETERS_OF: Readonly<Record<string, Meanings>> = {
   '/v1/schedules': { job: 'Only schedules of this job.', state: 'Only those in this state.' },
+  '/v1/runs/{id}/steps': { state: 'Only those in this state.' },
   '/v1/schedules/next': {
     job: 'Only of this job.',
     limit: 'How many times to show at most; 5 if absent.',

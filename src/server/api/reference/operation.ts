@@ -26,7 +26,7 @@ export function operationOf(route: Route): object {
     ...(body
       ? {
           requestBody: {
-            required: true,
+            required: !route.bodyIsOptional,
             content: {
               'application/json': { schema: bodyRef(body), ...(examples ? { examples } : {}) },
             },
@@ -91,6 +91,7 @@ const PATHS: Readonly<Record<string, (path: string) => string>> = {
     if (path.startsWith('/workers')) return 'The worker, by the name it registered with.'
     return 'The run, such as `run_00f3k9m2q7x`.'
   },
+  step: () => 'The step, by its name.',
   name: (path) => NAMED[path.split('/')[2] ?? ''] ?? 'Its name.',
 }
 

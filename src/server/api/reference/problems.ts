@@ -36,7 +36,7 @@ export function problemsOf({ method, path, permission, schema, told }: Route): E
   if (method !== 'GET') add(...WITH_BODY)
   if (schema.body !== undefined || mustAsk(schema.querystring)) add('missing_field')
   if (/^\/v1\/(?!tokens).*\{(id|session)\}/.test(path)) add('invalid_id')
-  if (path.includes('{name}')) add('invalid_field')
+  if (/\{(name|step)\}/.test(path)) add('invalid_field')
   if (schema.querystring !== undefined) add('invalid_field')
   if (takesCursor(schema.querystring)) add('invalid_cursor')
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code))

@@ -32,6 +32,28 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
       command: { summary: 'A command line, now', value: BACKUP },
     },
   },
+  'POST /v1/runs/{id}/retry': {
+    description:
+      'Makes a new run, whose `retry_of` names the old one: without a body, of the same work. Of a ' +
+      'workflow `only`, `from` and `skip` choose what ' +
+      'goes again: the rest is taken over with what came of it, and the wave stays the same. `input` ' +
+      'and `version` are a replay: everything again with another input, or as another version has it.',
+    examples: {
+      failed: { summary: 'What failed, and what depends on it', value: { only: 'failed' } },
+      from: { summary: 'A step and what depends on it', value: { from: 'load' } },
+      replay: { summary: 'With another input', value: { input: { date: '2026-01-31' } } },
+    },
+  },
+  'POST /v1/runs/{id}/steps/{step}/approve': {
+    description:
+      'Only while the step waits, and only by tokens whose names stand in its `by`, if any do. ' +
+      'Who agreed stands in the record of changes.',
+  },
+  'POST /v1/runs/{id}/steps/{step}/skip': {
+    description:
+      'It counts as done for those that need it. Only what has not begun can be skipped: what runs ' +
+      'can be cancelled, and what failed is skipped in a retry.',
+  },
   'POST /v1/runs:batch': {
     description:
       'A run that breaks the rules refuses the whole batch before anything is stored. What only ' +
@@ -58,9 +80,6 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
     description:
       'A waiting run is cancelled at once. The worker of a running one is told to stop it and ' +
       'reports the end.',
-  },
-  'POST /v1/runs/{id}/retry': {
-    description: 'Makes a new run of the same work, whose `retry_of` names the old one.',
   },
   'GET /v1/runs/{id}/logs/search': {
     description:

@@ -1,4 +1,5 @@
 import { type ContainerWork, type Mount, NETWORKS, PULLS } from '../../../core/container-work.ts'
+import type { FlowWork, RetryNames } from '../../../core/flow/work.ts'
 import type { HttpWork } from '../../../core/http-work.ts'
 import type { OutputEnd, ProcessEnd } from '../../../core/output.ts'
 import type { CancelAnswer, SubmitAnswer } from '../../../core/protocol.ts'
@@ -69,38 +70,46 @@ const attempts = {
 
 /** Runs, their attempts and what they printed. */
 export const RUN_SHAPES = {
-  Run: record<WireRun>('One execution of a job, from its submission to its end.', {
-    id: runId('For ever the same, and ordered by the time of submission.'),
-    job: text('The job it is a run of; `adhoc` if it brought its own command and no name.'),
-    project: text('The project it belongs to.'),
-    queue: text('The queue it waits in.'),
-    state: word(
-      STATES,
-      'Waiting: `blocked` by a concurrency key, `scheduled` for later, `ready`. Then `running`. ' +
-        'Ended: `succeeded`, `failed`, `cancelled`, `skipped`.',
-    ),
-    cancelling: flag('Its worker was told to stop it; the end is still to come.'),
-    priority: { type: 'integer', description: 'Of two that could start, the higher one does.' },
-    attempt: whole('The number of the latest attempt, from 1; 0 before the first.'),
-    lost: whole('How many attempts ended because their worker vanished.'),
-    ...attempts,
-    process: orNull(ref('ProcessEnd')),
-    created_at: time('When it was submitted.'),
-    due_at: orNull(time('Not before this time; null if it was for at once.')),
-    started_at: orNull(time('When the latest attempt began.')),
-    finished_at: orNull(time('When the run ended.')),
-    retry_of: orNull(runId('The finished run that this one repeats.')),
-    tags: texts('What the submitter wrote on it.'),
-    work: orNull(ref('Work')),
-    secrets: list(ref('SecretUse'), 'What it is given when it starts, by name.'),
-    input: anything('What was handed to it: any JSON.'),
-    result: anything('What it answered: any JSON; null before it succeeded.'),
-    input_bytes: orNull(
-      whole('How large the input is, if it is too large for a list, which then shows null for it.'),
-    ),
-    result_bytes: orNull(whole('The same of the result.')),
-    progress: orNull(ref('Progress')),
-  }),
+  Run: record<WireRun>(
+    'One execution of a job, from its submission to its end.',
+    {
+      id: runId('For ever the same, and ordered by the time of submission.'),
+      job: text('The job it is a run of; `adhoc` if it brought its own command and no name.'),
+      project: text('The project it belongs to.'),
+      queue: text('The queue it waits in.'),
+      state: word(
+        STATES,
+        'Waiting: `blocked` by a concurrency key, `scheduled` for later, `ready`. Then `running`. ' +
+          'Ended: `succeeded`, `failed`, `cancelled`, `skipped`.',
+      ),
+      cancelling: flag('Its worker was told to stop it; the end is still to come.'),
+      priority: { type: 'integer', description: 'Of two that could start, the higher one does.' },
+      attempt: whole('The number of the latest attempt, from 1; 0 before the first.'),
+      lost: whole('How many attempts ended because their worker vanished.'),
+      ...attempts,
+      process: orNull(ref('ProcessEnd')),
+      created_at: time('When it was submitted.'),
+      due_at: orNull(time('Not before this time; null if it was for at once.')),
+      started_at: orNull(time('When the latest attempt began.')),
+      finished_at: orNull(time('When the run ended.')),
+      retry_of: orNull(runId('The finished run that this one repeats.')),
+      tags: texts('What the submitter wrote on it.'),
+      work: orNull(ref('Work')),
+      secrets: list(ref('SecretUse'), 'What it is given when it starts, by name.'),
+      input: anything('What was handed to it: any JSON.'),
+      result: anything('What it answered: any JSON; null before it succeeded.'),
+      input_bytes: orNull(
+        whole(
+          'How large the input is, if it is too large for a list, which then shows null for it.',
+        ),
+      ),
+      result_bytes: orNull(whole('The same of the result.')),
+      progress: orNull(ref('Progress')),
+      workflow: orNull(ref('Workflow')),
+      step: orNull(ref('StepPlace')),
+    },
+    ['workflow', 'step'],
+  ),
   RunPage: page('Run'),
   SecretUse: record<SecretUse>('A secret that a run is given.', {
     name: text('Its name.'),
@@ -159,6 +168,22 @@ export const RUN_SHAPES = {
           redirects: whole('How many redirects are followed.'),
         },
         ['headers', 'body', 'expect', 'max_response_bytes', 'redirects'],
+      ),
+      record<FlowWork>(
+        'The steps of its job.',
+        {
+          executor: text('Which kind of work this is.', { const: 'workflow' }),
+          retry: record<RetryNames>(
+            'What is done again of the run it repeats; everything if absent.',
+            {
+              failed: flag('What failed.'),
+              from: list({ type: 'string' }, 'These steps.'),
+              skip: list({ type: 'string' }, 'These steps count as done.'),
+            },
+            ['failed', 'from', 'skip'],
+          ),
+        },
+        ['retry'],
       ),
       record<ContainerWork>(
         'A container to run.',

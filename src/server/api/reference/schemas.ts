@@ -1,11 +1,13 @@
 import { QueueChange, QueueRate, AllQueues, NewToken } from '../admin-routes.ts'
 import { Backfill } from '../backfill-routes.ts'
 import { Pause } from '../job-routes.ts'
+import { Retry } from '../run-routes.ts'
 import { Declared, Preview, Schedule, SchedulePause } from '../../../core/schema/schedule-schema.ts'
 import { NewSecret } from '../secret-routes.ts'
 import { Batch, JobRun, Submission } from '../../../core/schema/submission-schema.ts'
 import { JobDefinition } from '../../../core/schema/job-schema.ts'
 import { Parameter, Step } from '../../../core/schema/workflow-schema.ts'
+import { StepApproval, StepRefusal, StepSkip } from '../step-routes.ts'
 import { NewWebhook, Rotation, Webhook } from '../webhook-routes.ts'
 import { Exchange, Heartbeat, Hello, Leave, Log } from '../worker-schemas.ts'
 import { NewPlainJob, NewSubmission, PlainReport, PlainWorkerName } from '../../compat/schemas.ts'
@@ -18,6 +20,7 @@ import { RUN_SHAPES } from './run-shapes.ts'
 import { SCHEDULE_SHAPES } from './schedule-shapes.ts'
 import { SECRET_SHAPES } from './secret-shapes.ts'
 import type { Shape } from './shapes.ts'
+import { STEP_SHAPES } from './step-shapes.ts'
 import { WEBHOOK_SHAPES } from './webhook-shapes.ts'
 import { WORKER_SHAPES } from './worker-shapes.ts'
 
@@ -31,6 +34,10 @@ export const BODIES = {
   Parameter,
   JobRun,
   Pause,
+  RunRetry: Retry,
+  StepApproval,
+  StepRefusal,
+  StepSkip,
   ScheduleDefinition: Schedule,
   DeclaredSchedule: Declared,
   ScheduleTrial: Preview,
@@ -58,6 +65,7 @@ export const BODIES = {
 /** What answers bring. */
 export const ANSWERS = {
   ...RUN_SHAPES,
+  ...STEP_SHAPES,
   ...ADMIN_SHAPES,
   ...SCHEDULE_SHAPES,
   ...FORECAST_SHAPES,

@@ -37,4 +37,5 @@ export async function findStepRuns(
   }
 }
 
-const NO_RUNS: SeenRuns = { show: () => null, find: () => undefined, isReused: () => false }
+/** For looks at steps that are not about their runs. */
+export const NO_RUNS: SeenRuns = { show: () => null, find: () => undefined, isReused: () => false }

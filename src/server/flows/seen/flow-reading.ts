@@ -4,11 +4,13 @@ import {
   type FlowView,
   type ShownStepState,
   STEP_STATES,
+  type StepCounts,
   type StepPlace,
   type WireStep,
   type WireStepItem,
 } from '../../../core/flow/step-views.ts'
 import type { StepStory } from '../../../core/flow/step-words.ts'
+import type { TimelineRow } from '../../../core/flow/timeline.ts'
 import { FLOW_EXECUTOR } from '../../../core/flow/work.ts'
 import { publicId } from '../../../core/ids.ts'
 import { isFinal } from '../../../core/run-state.ts'
@@ -20,16 +22,21 @@ import { pageLimit, pageOf } from '../../admin/paging.ts'
 import type { Catalog } from '../../catalog.ts'
 import { readCountCursor } from '../../cursor.ts'
 import { findRun } from '../../find-run.ts'
+import type { FlowStanding } from '../../why-flow.ts'
 import { readSteps } from '../read-steps.ts'
 import type { Compiled, WorkflowBook } from '../workflow-book.ts'
-import { findStepRuns } from './find-step-runs.ts'
+import { findStepRuns, NO_RUNS } from './find-step-runs.ts'
 import { type SeenStep, sortFacts } from './flow-facts.ts'
 import { type SeenFlow, showItem, showStep } from './show-step.ts'
 
 /** Workflows and their steps, as people look at them. */
 export interface FlowReading {
-  /** What a run says of its steps, and of the workflow it is a step of. */
-  placeOf(run: RunRecord): Promise<{ workflow: FlowView | null; step: StepPlace | null }>
+  /** How far a run that is a workflow has come; null for any other. */
+  flowOf(run: RunRecord): Promise<FlowView | null>
+  /** The workflow that a run is a step of. */
+  stepOf(run: RunRecord): Promise<StepPlace | null>
+  /** What a workflow is doing. */
+  standingOf(run: RunRecord): Promise<FlowStanding | null>
   /** In the order of the definition. Runs that are no workflows have none. */
   steps(project: string, id: string, query: StepQuery): Promise<WirePage<WireStep>>
   step(project: string, id: string, name: string): Promise<WireStep>
@@ -108,9 +115,24 @@ export function createFlowReading({ store, catalog, book }: Deps): FlowReading {
   }
 
   return {
-    async placeOf(run) {
-      const [workflow, step] = await Promise.all([flowOf(run), stepOf(run)])
-      return { workflow, step }
+    flowOf,
+    stepOf,
+
+    async standingOf(run) {
+      const compiled = await compiledOf(run)
+      if (!compiled) return null
+      const seen = await look(run, compiled)
+      const first = (state: ShownStepState) =>
+        seen.facts.rows
+          .filter((row) => row.state === state)
+          .slice(0, MOST_NAMED)
+          .map(({ step }) => showStep(seen, step, NO_RUNS))
+      return {
+        job: catalog.jobName(run.jobId),
+        steps: countRows(seen.facts.rows),
+        waiting: first('waiting').map(({ name, sentence }) => ({ name, sentence: sentence ?? '' })),
+        running: first('running').map(({ name }) => name),
+      }
     },
 
     async steps(project, id, { state, limit, cursor }) {
@@ -158,6 +180,13 @@ export function createFlowReading({ store, catalog, book }: Deps): FlowReading {
 }
 
 const NOWHERE = { runId: null }
+const MOST_NAMED = 3
+
+function countRows(rows: readonly TimelineRow[]): StepCounts {
+  const counts = Object.fromEntries(STEP_STATES.map((state) => [state, 0]))
+  for (const { state } of rows) counts[state] = (counts[state] ?? 0) + 1
+  return { total: rows.length, ...counts } as StepCounts
+}
 
 function progressOf({ state }: RunRecord): StepStory['flow'] {
   if (isFinal(state)) return 'over'

@@ -1,0 +1,55 @@
+import { parsePublicId } from '../../core/ids.ts'
+import type { WireJobStep, WireStep } from '../../core/flow/step-views.ts'
+import type { WirePage } from '../../core/views.ts'
+import { type Answer, answerApproval, skipStep } from '../flows/decide-step.ts'
+import type { Flows } from '../flows/flows.ts'
+import type { FlowReading } from '../flows/seen/flow-reading.ts'
+import type { JobSteps } from '../flows/seen/job-steps.ts'
+import type { By } from './by.ts'
+import type { Paging } from './jobs.ts'
+
+/** Steps of workflows, as people look at them and decide about them. */
+export interface Steps extends Pick<FlowReading, 'steps' | 'step' | 'items'> {
+  /** Says yes or no to what a step asks. `name` is what whoever answers is called; null for everybody. */
+  answer(
+    by: By & { readonly name: string | null },
+    id: string,
+    step: string,
+    answer: Answer,
+  ): Promise<WireStep>
+  skip(by: By, id: string, step: string, item: number | undefined): Promise<WireStep>
+  ofJob(project: string, job: string, paging: Paging): Promise<WirePage<WireJobStep>>
+}
+
+export function createSteps({
+  reading,
+  ofJob,
+  ask,
+}: {
+  readonly reading: FlowReading
+  readonly ofJob: JobSteps
+  readonly ask: Flows['ask']
+}): Steps {
+  const { steps, step: show, items } = reading
+
+  const decide = async (
+    { project }: By,
+    id: string,
+    step: string,
+    request: Parameters<Flows['ask']>[1],
+  ): Promise<WireStep> => {
+    // Nobody learns of runs of others by deciding about them.
+    await show(project, id, step)
+    await ask(parsePublicId('run', id) as number, request)
+    return show(project, id, step)
+  }
+
+  return {
+    steps,
+    step: show,
+    items,
+    ofJob,
+    answer: (by, id, step, answer) => decide(by, id, step, answerApproval(step, answer, by)),
+    skip: (by, id, step, item) => decide(by, id, step, skipStep(step, item, by)),
+  }
+}

@@ -1,0 +1,90 @@
+import { formatDuration } from '../core/duration.ts'
+import type { StepCounts, StepPlace } from '../core/flow/step-views.ts'
+import { publicId } from '../core/ids.ts'
+import { ownGate } from '../core/workflow/gates.ts'
+import type { GateRecord, RunRecord } from '../store/port.ts'
+import type { Because } from './why.ts'
+
+/** How a workflow stands, as far as it matters to somebody who asks why. */
+export interface FlowStanding {
+  readonly job: string
+  readonly steps: StepCounts
+  /** The first steps that wait for somebody, with the sentence of each. */
+  readonly waiting: readonly { readonly name: string; readonly sentence: string }[]
+  /** The first that are under way. */
+  readonly running: readonly string[]
+}
+
+/** What a workflow is doing; null for what any run could say. */
+export function whyFlow(run: RunRecord, flow: FlowStanding, now: number): Because | null {
+  const id = publicId('run', run.id)
+  const details = countsOf(flow.steps)
+  switch (run.state) {
+    case 'running': {
+      const ran = formatDuration(Math.max(0, now - (run.startedAt ?? now)))
+      const since = `It has been running for ${ran}`
+      return { ...whatIsDone(id, since, run, flow), details }
+    }
+    case 'failed':
+    case 'cancelled': {
+      const said = run.message === null ? '' : `: ${run.message}`
+      const sentence = run.state === 'failed' ? `It failed${said}.` : 'It was cancelled.'
+      const fixes = [`punctual steps ${id}`, `punctual retry ${id} --failed`]
+      return { code: run.state, sentence, details, fixes }
+    }
+    default:
+      return null
+  }
+}
+
+function whatIsDone(
+  id: string,
+  since: string,
+  { cancelling }: RunRecord,
+  { steps, waiting, running }: FlowStanding,
+): Because {
+  const look = `punctual steps ${id}`
+  if (cancelling) {
+    return { code: 'stopping', sentence: `${since}. It was told to stop.`, fixes: [look] }
+  }
+  const [first] = waiting
+  if (first) {
+    const sentence = `${since}: ${first.sentence.replace(/^It/, first.name)}`
+    return { code: 'approval', sentence, fixes: [`punctual approve ${id} ${first.name}`, look] }
+  }
+  const over = steps.total - steps.untouched - steps.running - steps.waiting
+  const names = running.join(', ')
+  const what = running.length === 0 ? 'its next step is about to start' : `at ${names}`
+  const sentence = `${since}: ${what}; ${over} of ${steps.total} steps are over.`
+  return { code: 'running', sentence, fixes: [look] }
+}
+
+function countsOf({ failed, skipped, cancelled }: StepCounts): string[] {
+  const words = Object.entries({ failed, cancelled, skipped }).flatMap(([state, count]) =>
+    count === 0 ? [] : [`${count} ${state}`],
+  )
+  return words.length === 0 ? [] : [`Steps: ${words.join(', ')}.`]
+}
+
+/** One wave at a time, which nobody has to know as the gate it is. */
+export function whyNextWave(
+  gate: GateRecord | null | undefined,
+  flow: FlowStanding | null,
+  waited: string,
+): Because | null {
+  if (!gate || !flow || gate.capacity !== 1 || gate.name !== ownGate(flow.job)) return null
+  const [before] = gate.heldBy.map((runId) => publicId('run', runId))
+  if (before === undefined) return null
+  return {
+    code: 'wave',
+    sentence: `It has waited ${waited} for ${before} to end: ${flow.job} runs one wave at a time.`,
+    fixes: [`punctual why ${before}`, `punctual cancel ${before}`],
+  }
+}
+
+/** Whose step a run is. */
+export function whoseStep(step: StepPlace | null): string[] {
+  if (!step) return []
+  const item = step.item === null ? '' : `, item ${step.item}`
+  return [`It is the step ${step.name}${item} of ${step.run}.`]
+}
