@@ -9,6 +9,19 @@ const readable: [why: string, input: HttpInput, work: Omit<HttpWork, 'executor'>
   ['a body is posted', { url, body: '' }, { url, method: 'POST', body: '' }],
   ['methods are written as one likes', { url, method: 'delete' }, { url, method: 'DELETE' }],
   [
+    'a value is posted as JSON, and says so',
+    { url, json: { a: [1] } },
+    {
+      ...{ url, method: 'POST', body: '{"a":[1]}' },
+      headers: { 'Content-Type': 'application/json' },
+    },
+  ],
+  [
+    'unless it says otherwise',
+    { url, method: 'PUT', json: null, headers: { 'content-type': 'application/x' } },
+    { url, method: 'PUT', body: 'null', headers: { 'content-type': 'application/x' } },
+  ],
+  [
     'everything else',
     { url, headers: { 'X-A': 'b' }, expect: '200-299,304', max_response: '1KiB', redirects: 0 },
     {
@@ -38,6 +51,7 @@ const refused: [why: string, input: Partial<HttpInput>, field: string][] = [
   ['a tunnel', { method: 'CONNECT' }, 'method'],
   ['a body where none can be', { method: 'GET', body: 'x' }, 'body'],
   ['NUL in a body', { body: '\0' }, 'body'],
+  ['two bodies', { body: 'x', json: 1 }, 'json'],
   ['a header that begins another', { headers: { A: 'b\r\nC: d' } }, 'headers.A'],
   ['a header without a name', { headers: { '': 'b' } }, 'headers.'],
   ['a header of the connection', { headers: { Host: 'b' } }, 'headers.Host'],

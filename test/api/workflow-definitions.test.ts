@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WireJob } from '../../src/core/views.ts'
 import type { WireRun } from '../../src/core/wire.ts'
+import { waitFor } from '../support/wait-for.ts'
 import { openApi, type OpenApi } from './open-api.ts'
 
 test('a workflow is stored as it was written', async (t) => {
@@ -98,3 +99,25 @@ test('an input that is not what the job declared is refused before there is a ru
   const wrong = (await resultOf(api, { count: '3' })) as Record<string, unknown>
   assert.deepEqual([wrong['code'], wrong['field']], ['invalid_field', 'input.count'])
 })
+
+test('a run for a time knows it on the clocks of its schedule', async (t) => {
+  const { call } = await openApi(t)
+  const at = '${{ run.scheduled_at }}'
+  const body = {
+    input: { at: { type: 'string', default: at }, day: { type: 'string', default: DAY } },
+    concurrency: { limit: 1, key: 'day-${{ input.day }}' },
+    schedule: { name: 'nightly', cron: '30 0 * * *', zone: 'Pacific/Auckland' },
+    run: 'true',
+  }
+  assert.equal((await call('PUT', '/v1/jobs/show', { body })).status, 201)
+  const range = { from: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' }
+  await call('POST', '/v1/jobs/show/schedules/nightly/backfill', { body: range })
+  const run = await waitFor(
+    async () => (await call<{ data: WireRun[] }>('GET', '/v1/runs')).body.data[0],
+    { what: 'the run of a past time', deadlineMs: 60_000 },
+  )
+  const { body: shown } = await call<{ input: unknown }>('GET', `/v1/runs/${run.id}`)
+  assert.deepEqual(shown.input, { at: '2026-01-02T00:30:00+13:00', day: '2026-01-02' })
+})
+
+const DAY = '${{ run.scheduled_at.date }}'

@@ -28,6 +28,7 @@ async function openShop(t: TestContext, files: Record<string, string>) {
   return { ...api, root, folder, write, run }
 }
 
+const EXAMPLES = join(import.meta.dirname, '../../examples/shop')
 const HELLO = 'every: 5m\nrun: echo hello\n'
 
 test('files are planned, applied, and then there is nothing left to do', async (t) => {
@@ -93,6 +94,21 @@ test('pruning deletes what this folder applied before, and nothing else', async 
   const file = await run('apply', 'shop/hello.job.yaml', '--prune')
   assert.equal(file.code, 2)
   assert.match(file.err, /--prune is for one folder/)
+})
+
+test('the sample project is applied, and its jobs have their schedules', async (t) => {
+  const { run, call } = await openShop(t, {})
+  const { code, out, err } = await run('apply', EXAMPLES)
+  assert.equal(code, 0, out + err)
+  assert.equal(out.match(/created/g)?.length, 10)
+  const { body } = await call<WireJob>('GET', '/v1/jobs/nightly-etl')
+  assert.equal(body.schedules?.length, 2)
+  assert.deepEqual(Object.keys(body.definition.steps ?? {}).slice(0, 3), [
+    'extract',
+    'transform',
+    'load',
+  ])
+  assert.equal((await run('plan', EXAMPLES, '--exit-code')).code, 0)
 })
 
 test('one broken file keeps all of them from being applied', async (t) => {

@@ -6,7 +6,6 @@ import { applyFiles } from '../job-files/apply.ts'
 import { counted } from '../job-files/counted.ts'
 import { exportJobs } from '../job-files/export.ts'
 import { sourceName } from '../job-files/source-name.ts'
-import { planFiles, showPlan } from '../job-files/plan.ts'
 import { restoreVersion } from '../job-files/restore-version.ts'
 import { printOne } from '../output.ts'
 import { readCount } from '../read-count.ts'
@@ -49,6 +48,7 @@ export function filingCommands(program: Command, cli: Cli): void {
     .action(
       async (paths: string[], options: ApplyOptions & { exitCode?: true }, command: Command) => {
         const jobs = jobsOrFailure(terminal, await readFiles(paths, terminal))
+        const { planFiles, showPlan } = await import('../job-files/plan.ts')
         const plan = await planFiles(cli.calls(command), jobs, owning(paths, options))
         showPlan(terminal, cli.format(command), plan)
         const isSame = plan.every(({ change }) => change === 'same')
@@ -64,6 +64,7 @@ export function filingCommands(program: Command, cli: Cli): void {
     .action(async (paths: string[], options: ApplyOptions, command: Command) => {
       const jobs = jobsOrFailure(terminal, await readFiles(paths, terminal))
       const calls = cli.calls(command)
+      const { planFiles } = await import('../job-files/plan.ts')
       const plan = await planFiles(calls, jobs, owning(paths, options))
       const hasFailed = await applyFiles(terminal, cli.format(command), calls, plan)
       if (hasFailed) cli.exitWith(EXIT.conflict)

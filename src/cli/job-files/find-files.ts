@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { isJobFile } from '../../core/job-file/read-job-file.ts'
+import { jobOfFile } from '../../core/job-file/file-name.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 
@@ -24,7 +24,7 @@ function filesOf(path: string, said: string): string[] {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) throw new Failure(`there is no ${said}`, { exitCode: EXIT.usage })
   if (stats.isDirectory()) return below(path)
-  if (isJobFile(path)) return [path]
+  if (jobOfFile(path) !== undefined) return [path]
   const hint = 'Files with jobs are called <name>.job.yaml, .job.yml or .job.json.'
   throw new Failure(`${said} is no file with a job`, { exitCode: EXIT.usage, hint })
 }
@@ -37,7 +37,7 @@ function below(folder: string): string[] {
       const path = join(next, entry.name)
       if (entry.isDirectory()) {
         if (!entry.name.startsWith('.') && !SKIPPED.has(entry.name)) folders.push(path)
-      } else if (isJobFile(entry.name)) found.push(path)
+      } else if (jobOfFile(entry.name) !== undefined) found.push(path)
     }
   }
   return found

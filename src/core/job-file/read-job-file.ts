@@ -8,6 +8,7 @@ import { attempt, type OnProblem } from '../workflow/problems.ts'
 import { readJob } from '../workflow/read-job.ts'
 import { readWorkflow } from '../workflow/read-workflow.ts'
 import { expand } from './expand.ts'
+import { jobOfFile } from './file-name.ts'
 import { insteadOf } from './foreign-words.ts'
 import { type Place, readYaml, type YamlSource } from './yaml-source.ts'
 
@@ -22,12 +23,9 @@ export type ReadJobFile =
   | { readonly name: string; readonly definition: JobDefinition; readonly problems: readonly [] }
   | { readonly name: string; readonly definition: null; readonly problems: readonly FileProblem[] }
 
-/** `jobs/etl.job.yaml` is the job `etl`. */
-export const FILE_NAME = /([^/\\]*)\.job\.(?:ya?ml|json)$/
-
 /** The job in a file, or everything that is wrong with it. Needs no server. */
 export function readJobFile(path: string, text: string, zone: string): ReadJobFile {
-  const name = FILE_NAME.exec(path)?.[1] ?? ''
+  const name = jobOfFile(path) ?? ''
   const source = readYaml(text)
   const problems = [
     ...(NAME.test(name) ? [] : [badName(name)]),
@@ -106,8 +104,4 @@ function badName(name: string): FileProblem {
   const message = `the file would be the job "${name.slice(0, 64)}", and that is not a name`
   const hint = `Call it <name>.job.yaml: 1 to ${LIMITS.nameLength} of A-Z a-z 0-9 . _ - before that.`
   return { line: 1, column: 1, length: 1, code: 'invalid_field', message, hint }
-}
-
-export function isJobFile(path: string): boolean {
-  return FILE_NAME.test(path)
 }
