@@ -83,8 +83,10 @@ const MODULES = {
   waiting,
   webhooks,
 }
-/** Counting is the one thing that has to walk a whole index: that of the state counted. */
-const WALKS = new Set([queries.LIVE_COUNTS, queues.LANE_DEPTHS, sessions.LIST_SESSIONS])
+/** Counting is the one thing that has to walk a whole index, that of the state counted, or a flow. */
+const WALKS = new Set([
+  ...[queries.LIVE_COUNTS, queues.LANE_DEPTHS, sessions.LIST_SESSIONS, flowQueries.COUNT_STEPS],
+])
 
 function planOf(db: Database, sql: string): string[] {
   const explain = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
@@ -172,6 +174,11 @@ test('live counts walk the index of each state and never the table', () => {
   assert.equal(walked.length, 4)
   for (const step of walked)
     assert.match(step, /COVERING INDEX run_(ready|lease|timer|blocked|recheck)/)
+})
+
+test('the steps of a flow are counted among its own', () => {
+  const [walk] = planOf(raw, flowQueries.COUNT_STEPS)
+  assert.equal(walk, 'SEARCH step USING PRIMARY KEY (flow_id=?)')
 })
 
 for (const [what, sql, index] of [
