@@ -15,10 +15,12 @@ export async function openTimedGraphile(store: string): Promise<TimedSystem> {
   const utils = await makeWorkerUtils({ preset })
   await utils.migrate()
   let stopWorker = async () => {}
-  let handled = 0
+  let planned = 0
+  const handled = new Map<number, number>()
 
   return {
     async plan(instants) {
+      planned = instants.count * instants.times
       for (const dueAt of timesOf(instants)) {
         for (let left = instants.count; left > 0; left -= BATCH) {
           const job = { identifier: TASK, payload: { dueAt }, runAt: new Date(dueAt) }
@@ -29,8 +31,9 @@ export async function openTimedGraphile(store: string): Promise<TimedSystem> {
     },
     async start(handler) {
       const due = (payload: unknown) => {
-        handled += 1
-        handler((payload as { dueAt: number }).dueAt)
+        const { dueAt } = payload as { dueAt: number }
+        handled.set(dueAt, (handled.get(dueAt) ?? 0) + 1)
+        handler(dueAt)
       }
       const taskList = { [TASK]: due, [OTHER]: () => {} }
       const runner = await run({ preset, taskList, noHandleSignals: true })
@@ -42,10 +45,12 @@ export async function openTimedGraphile(store: string): Promise<TimedSystem> {
       await utils.release()
     },
     // A finished job is a deleted row: what it handled and what is left must be what was planned.
-    async countFired({ count, times }: Instants) {
+    async countFired(instants: Instants) {
       const sql = `SELECT count(*) AS n FROM graphile_worker.jobs WHERE task_identifier = '${TASK}'`
       const [row] = await queryOnce(store, sql)
-      return handled + Number(row!.n) === count * times ? handled : -1
+      const sum = (counts: Iterable<number>) => [...counts].reduce((a, b) => a + b, 0)
+      if (sum(handled.values()) + Number(row!.n) !== planned) return -1
+      return sum(timesOf(instants).map((dueAt) => handled.get(dueAt) ?? 0))
     },
   }
 }

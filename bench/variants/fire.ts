@@ -39,7 +39,7 @@ measure(async () => {
 
   const starts = recordStarts(measured)
   await system.start(starts.handler)
-  await pause(measured.firstAt - everyMs / 2 - Date.now())
+  await pause(Math.max(0, measured.firstAt - everyMs / 2 - Date.now()))
   const cpuBefore = cpuMs(settings)
   const others = submitOthers(system)
   await Promise.race([starts.done, pause(times * everyMs + LONGEST_MS)])
