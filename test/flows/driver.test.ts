@@ -77,8 +77,8 @@ test('a failure skips what needs it, starts what waits for it, and is named at t
     'a skipped condition',
     'b failed',
     'c skipped needs',
-    'e failed expression',
     'mail succeeded',
+    'e failed expression',
   ])
   assert.deepEqual(flows.started, ['b', 'mail "failed"'])
   await flows.node.stop()

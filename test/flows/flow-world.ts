@@ -1,8 +1,8 @@
 import { parsePublicId, publicId } from '../../src/core/ids.ts'
 import type { JobDefinition } from '../../src/core/job-definition.ts'
-import type { Assignment, Done, Held, RunView, SchedulerClient } from '../../src/core/protocol.ts'
+import type { Assignment, Done, Held, SchedulerClient } from '../../src/core/protocol.ts'
 import { isFinal } from '../../src/core/run-state.ts'
-import type { StepRecord } from '../../src/store/port.ts'
+import type { RunRecord, StepRecord } from '../../src/store/port.ts'
 import { storeOn } from '../../src/store/sqlite/store.ts'
 import { type Given, type InMemory, startInMemory } from '../integration/scheduler-in-memory.ts'
 import { type HandWorker, registerByHand } from '../integration/worker-by-hand.ts'
@@ -23,9 +23,10 @@ export interface FlowWorld extends InMemory {
   work(): Promise<void>
   /** What the worker holds ends as if it had been told to stop. */
   stopHeld(): Promise<void>
-  view(id: string): Promise<RunView>
-  /** Works until the run is over, and gives what is shown of it then. */
-  finish(id: string): Promise<RunView>
+  /** The run as the store has it, whatever befalls those who ask nodes. */
+  view(id: string): Promise<RunRecord>
+  /** Works until the run is over. */
+  finish(id: string): Promise<RunRecord>
   /** What became of its steps: `load succeeded`, `load.2 failed`, `mail skipped needs`. */
   steps(id: string): Promise<string[]>
   records(id: string): Promise<readonly StepRecord[]>
@@ -79,7 +80,10 @@ export async function startFlows(given: Given = {}): Promise<FlowWorld> {
         0,
       )
     },
-    view: (id) => client.getRun(id),
+    async view(id) {
+      const [run] = await store.findRuns({ runIds: [runIdOf(id)] })
+      return run as RunRecord
+    },
     async finish(id) {
       for (let turn = 0; turn < 500; turn += 1) {
         await flows.work()
@@ -89,8 +93,7 @@ export async function startFlows(given: Given = {}): Promise<FlowWorld> {
       }
       throw new Error(`it never ends: ${(await flows.steps(id)).join(', ')}`)
     },
-    records: (id) =>
-      store.flowSteps({ flowId: parsePublicId('run', id) as number, after: null, limit: 10_000 }),
+    records: (id) => store.flowSteps({ flowId: runIdOf(id), after: null, limit: 10_000 }),
     async steps(id) {
       const own = names.get(id) ?? stepNames(definition)
       return (await flows.records(id)).map(({ step, item, state, reason }) =>
@@ -119,8 +122,11 @@ async function workOnce(worker: HandWorker, flows: FlowWorld, held: Held[]): Pro
   return runs.length > 0
 }
 
+function runIdOf(id: string): number {
+  return parsePublicId('run', id) as number
+}
+
 function stepNames({ steps = [] }: JobDefinition): readonly string[] {
-  // A definition is stored with its keys in order.
-  if (!Array.isArray(steps)) return Object.keys(steps).toSorted()
+  if (!Array.isArray(steps)) return Object.keys(steps)
   return steps.map(({ name }: { name?: string }, index: number) => name ?? `step-${index + 1}`)
 }
