@@ -99,6 +99,8 @@ test('a flow whose version cannot be read any more has failed, and says so', asy
   const { state, cause, message } = await flows.finish(id)
   assert.deepEqual([state, cause], ['failed', 'start_error'])
   assert.match(message ?? '', /^version 1 of flow cannot be read: .*nobody/)
+  const shown = await flows.client.getRun(id)
+  assert.deepEqual([shown.state, shown.workflow], ['failed', null])
   await flows.node.stop()
 })
 

@@ -60,7 +60,13 @@ export function createFlowReading({ store, catalog, book }: Deps): FlowReading {
     const lane = await catalog.lane(laneId)
     if (lane?.executor !== FLOW_EXECUTOR || version === null) return null
     await catalog.learnNames([jobId], [])
-    return book.find({ jobId, version, job: catalog.jobName(jobId) })
+    try {
+      return await book.find({ jobId, version, job: catalog.jobName(jobId) })
+    } catch (error) {
+      // A version that cannot be read any more has no steps to show, and its run is still a run.
+      if (error instanceof PunctualError && error.status < 500) return null
+      throw error
+    }
   }
 
   const look = async (run: RunRecord, compiled: Compiled): Promise<SeenFlow> => {
