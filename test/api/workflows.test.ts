@@ -244,7 +244,9 @@ test('what asks somebody waits for those who may answer, and goes on with what t
   assert.equal((await answer(operator, {})).body['field'], 'input.parts')
   const given = await answer(operator, { input, message: 'go' })
   assert.deepEqual([given.status, given.body['state']], [200, 'succeeded'])
-  assert.equal((await answer(operator, { input })).body['code'], 'step_not_waiting')
+  // By now the rest may be done as well.
+  const again = await answer(operator, { input })
+  assert.match(String(again.body['code']), /^(step_not_waiting|run_is_final)$/)
   assert.equal((await end(id)).state, 'succeeded')
   assert.equal((await steps(id)).get('total')?.output, 5)
   assert.equal((await answer(operator, { input })).body['code'], 'run_is_final')
