@@ -22,20 +22,25 @@ export const INHERITED: Readonly<Partial<Record<keyof StepInput, readonly StepKi
   on_lost: SUBMITTED,
 }
 
-/** A step with what its job says for all of them. What the step says itself is nearer, and wins. */
-export function inherit(step: StepInput, kind: StepKind, job: StepInput): StepInput {
-  const said = Object.entries(INHERITED).flatMap(([name, kinds]) => {
-    const value = job[name as keyof StepInput]
-    const applies = value !== undefined && kinds.includes(kind)
-    return applies && step[name as keyof StepInput] === undefined ? [[name, value]] : []
-  })
-  const env = has(STARTED, kind) && job.env ? { ...job.env, ...step.env } : step.env
-  const secrets = has(GIVEN_SECRETS, kind) ? secretsOf(step, job) : step.secrets
-  return {
-    ...step,
-    ...Object.fromEntries(said),
-    ...(env && { env }),
-    ...(secrets && secrets.length > 0 && { secrets }),
+/** Gives a step what its job says for all of them. What the step says itself is nearer, and wins. */
+export type Inherit = (step: StepInput, kind: StepKind) => StepInput
+
+/** Looks at the job once for each kind of step: there may be a hundred thousand of them. */
+export function createInherit(job: StepInput): Inherit {
+  const known = new Map<StepKind, StepInput>()
+  const saidFor = (kind: StepKind): StepInput => {
+    const said = Object.entries(INHERITED).flatMap(([name, kinds]) => {
+      const value = job[name as keyof StepInput]
+      return value !== undefined && kinds.includes(kind) ? [[name, value]] : []
+    })
+    return Object.fromEntries(said) as StepInput
+  }
+  return (step, kind) => {
+    const said = known.get(kind) ?? saidFor(kind)
+    known.set(kind, said)
+    const env = job.env && has(STARTED, kind) ? { ...job.env, ...step.env } : step.env
+    const secrets = job.secrets && has(GIVEN_SECRETS, kind) ? secretsOf(step, job) : step.secrets
+    return { ...said, ...step, ...(env && { env }), ...(secrets && { secrets }) }
   }
 }
 

@@ -23,15 +23,16 @@ function placesOf(
   onProblem: OnProblem,
 ): readonly number[] {
   const isText = typeof input.needs === 'string'
-  const names = [input.needs ?? []].flat()
+  const names = isText ? [input.needs] : (input.needs ?? [])
   const places = new Set<number>()
-  for (const [nth, name] of names.entries()) {
-    const field = isText ? `${at}needs` : `${at}needs.${nth}`
+  for (let nth = 0; nth < names.length; nth += 1) {
+    const name = names[nth] as string
     const place = indexOf.get(name)
+    const fieldOf = () => (isText ? `${at}needs` : `${at}needs.${nth}`)
     const problem =
       place === undefined
-        ? unknown(field, name, indexOf)
-        : refusePlace(field, place, self, { steps, places })
+        ? unknown(fieldOf(), name, indexOf)
+        : refusePlace(fieldOf, place, self, { steps, places })
     if (problem) onProblem(problem)
     else places.add(place as number)
   }
@@ -39,18 +40,19 @@ function placesOf(
 }
 
 function refusePlace(
-  field: string,
+  fieldOf: () => string,
   place: number,
   self: number,
   { steps, places }: Pick<NamedSteps, 'steps'> & { places: ReadonlySet<number> },
 ) {
   const { name, input } = steps[place] as NamedStep
-  if (place === self) return wrongStep(field, `${name} needs itself: ${name} → ${name}`, NO_WAY_IN)
-  if (places.has(place)) return wrongStep(field, `${name} stands there twice`)
+  if (place === self)
+    return wrongStep(fieldOf(), `${name} needs itself: ${name} → ${name}`, NO_WAY_IN)
+  if (places.has(place)) return wrongStep(fieldOf(), `${name} stands there twice`)
   const isLast = input.finally === true && steps[self]?.input.finally !== true
   if (!isLast) return undefined
   const message = `${name} is a finally step: it runs after everything that is none`
-  return wrongStep(field, message, `Make this one a finally step too, or do not need ${name}.`)
+  return wrongStep(fieldOf(), message, `Make this one a finally step too, or do not need ${name}.`)
 }
 
 const MOST_COMPARED = 1_000

@@ -6,7 +6,7 @@ import { readExpression, readTemplate } from '../expression/read-template.ts'
 import { parseDuration } from '../duration.ts'
 import { PunctualError } from '../errors.ts'
 import { type ApprovalInput, STEP_KINDS, type StepInput, type StepKind } from './definition.ts'
-import { inherit } from './inherited.ts'
+import type { Inherit } from './inherited.ts'
 import type { NamedStep } from './named-steps.ts'
 import { readParameters } from './parameters.ts'
 import { throwFirst, wrongStep } from './problems.ts'
@@ -17,8 +17,8 @@ export interface StepContext {
   readonly names: Names
   /** What can be named in what the job says for all steps. */
   readonly jobNames: Names
-  /** What the job says for all steps. */
-  readonly job: StepInput
+  /** Gives a step what the job says for all of them. */
+  readonly inherit: Inherit
 }
 
 /** Everything of a step but what it needs. */
@@ -89,12 +89,12 @@ function readEach({ each }: StepInput, names: Names, at: string): Template | nul
 }
 
 function readWork(input: StepInput, kind: StepKind, at: string, context: StepContext): StepWork {
-  const { names, jobNames, job } = context
+  const { names, jobNames, inherit } = context
   if (input.approve) {
     return { kind: 'approve', approval: readApproval(input.approve, names, `${at}approve.`) }
   }
   const ownVariables = new Set(Object.keys(input.env ?? {}))
-  const work = readWorkTemplate(inherit(input, kind, job), { at, names, jobNames, ownVariables })
+  const work = readWorkTemplate(inherit(input, kind), { at, names, jobNames, ownVariables })
   if (input.job !== undefined) return { kind: 'job', job: input.job, work }
   return { kind: 'submit', work: input.each === undefined ? work : withItem(work, at) }
 }

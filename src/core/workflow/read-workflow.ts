@@ -7,6 +7,7 @@ import { nearestName } from '../nearest.ts'
 import { findCircle, showCircle } from './circle.ts'
 import type { StepInput, TriggerInput, WorkflowInput } from './definition.ts'
 import { readGates } from './gates.ts'
+import { createInherit } from './inherited.ts'
 import { nameSteps, type NamedSteps } from './named-steps.ts'
 import { NO_WAY_IN, readNeeds } from './needs.ts'
 import { EARLY_FACTS, kindsOf, readParameters } from './parameters.ts'
@@ -36,12 +37,13 @@ export function readWorkflow(
   if (circle) onProblem(circleProblem(circle, named))
   const input = definition.input === undefined ? null : kindsOf(parameters)
   const jobNames: Names = { ...OF_JOB, input }
+  const inherit = createInherit(definition)
   const steps = named.steps.flatMap((step, index): Step[] => {
     const names: Names = {
       ...{ input, facts: RUN_FACTS, maySecrets: false, hasItem: step.input.each !== undefined },
       refuseStep: (name) => refuseStep(name, step.name, named.indexOf),
     }
-    const context = { names, jobNames, job: definition as StepInput }
+    const context = { names, jobNames, inherit }
     const read = attempt(onProblem, () => readStep(step, context))
     return read ? [{ ...read, needs: needs[index] ?? [] }] : []
   })
