@@ -15,6 +15,7 @@ import { schedulingCommands } from './commands/scheduling.ts'
 import { secretCommands } from './commands/secrets.ts'
 import { steeringCommands } from './commands/steering.ts'
 import { timetableCommands } from './commands/timetable.ts'
+import { workflowCommands } from './commands/workflows.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 import { EXIT } from './exit-codes.ts'
 import { FORMATS, printOne } from './output.ts'
@@ -93,6 +94,7 @@ function createProgram(cli: Cli, options: ProgramOptions): Command {
   forecastingCommands(program, cli)
   program.commandsGroup('Steer:')
   steeringCommands(program, cli)
+  workflowCommands(program, cli)
   pausingCommands(program, cli)
   backfillingCommands(program, cli)
   program.commandsGroup('Administer:')

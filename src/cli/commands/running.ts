@@ -6,21 +6,23 @@ import type { Cli } from '../cli.ts'
 import { EXIT, exitCodeOfState } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { findRun } from '../find-run.ts'
-import { readJson } from '../read-json.ts'
+import { inputOfJob, splitFlags } from '../job-input.ts'
 import { readPair } from '../read-pairs.ts'
+import { repeated } from '../repeated.ts'
 import { runSchedule } from '../run-schedule.ts'
 import { addRequestFlags, type RequestOptions } from '../request-flags.ts'
 import { type Format, printOne } from '../output.ts'
 import { type LogSearchOptions, searchLog } from '../search-log.ts'
 import { isHere } from '../server-address.ts'
 import type { ServerCalls } from '../server-calls.ts'
-import { harmless, showState } from '../terminal.ts'
+import { harmless, showState, type Terminal } from '../terminal.ts'
 import { waitForRun } from '../wait-run.ts'
 import { type RunEnd, watchRun } from '../watch-run.ts'
+import { watchSteps } from '../watch-steps.ts'
 import { inContainer, whatToRun } from '../what-to-run.ts'
 
 interface RunOptions {
-  readonly input?: string
+  readonly input?: readonly string[]
   readonly queue?: string
   readonly priority?: string
   readonly at?: string
@@ -57,6 +59,7 @@ export function runningCommands(program: Command, cli: Cli): void {
       ...(image === undefined ? { argv, ...(cwd && { cwd }) } : inContainer(image, argv, cwd)),
       ...(job && { job }),
       ...wishes(options),
+      ...(await inputOfJob(calls, undefined, { texts: options.input ?? [], flags: [] })),
     })
     const code = childCode(await watchRun(id, { calls, terminal }))
     if (code === undefined) throw neverWas(await calls.call<WireRun>('GET', `/v1/runs/${id}`))
@@ -71,7 +74,10 @@ export function runningCommands(program: Command, cli: Cli): void {
         .argument('[job]', 'a job that is defined, or JOB/SCHEDULE: as that would run it, now')
         .argument('[command...]', 'or, after --, a program and its arguments')
         .option('-w, --wait', 'wait until it has ended')
-        .option('--image <name>', 'run the command in a container of this image'),
+        .option('--image <name>', 'run the command in a container of this image')
+        .addHelpText('after', FLAGS_OF_JOBS)
+        // What a job declares as its input can be said as flags, which nobody knows here.
+        .allowUnknownOption(),
     ),
   ).action(
     async (
@@ -81,13 +87,16 @@ export function runningCommands(program: Command, cli: Cli): void {
       command: Command,
     ) => {
       const calls = cli.calls(command)
-      const isOfSchedule = !cli.hasDashes && rest.length === 0 && first?.includes('/')
+      const all = first === undefined ? [] : [first, ...rest]
+      const { words, flags } = cli.hasDashes ? { words: all, flags: [] } : splitFlags(all)
+      const [job, ...others] = words
+      const texts = options.input ?? []
+      const input = await inputOfJob(calls, cli.hasDashes ? undefined : job, { texts, flags })
+      const asked: object = { ...wishes(options), ...input }
+      const isOfSchedule = !cli.hasDashes && others.length === 0 && job?.includes('/')
       const id = isOfSchedule
-        ? await runSchedule(calls, first as string, wishes(options))
-        : await submit(calls, {
-            ...whatToRun(first, rest, cli.hasDashes, options),
-            ...wishes(options),
-          })
+        ? await runSchedule(calls, job as string, asked)
+        : await submit(calls, { ...whatToRun(job, others, cli.hasDashes, options), ...asked })
       const format = cli.format(command)
       if (!options.wait) {
         printOne(terminal, format, { id }, { name: id, people: () => `${id}\n` })
@@ -97,7 +106,7 @@ export function runningCommands(program: Command, cli: Cli): void {
       }
       terminal.err(`${id}  ${calls.url}/ui/runs/${id}\n`)
       // A program that asked for the run gets that, and not what it printed as well.
-      if (format === 'table') await watchRun(id, { calls, terminal })
+      if (format === 'table') await watch(id, calls, terminal)
       finish(cli, format, await waitForRun(id, { calls, terminal, timeout: undefined }))
     },
   )
@@ -144,6 +153,10 @@ export function runningCommands(program: Command, cli: Cli): void {
     })
 }
 
+const FLAGS_OF_JOBS = `
+What a job declares as its input can be said as flags after its name:
+  punctual run etl --date 2026-01-31 --full`
+
 const NEVER = new AbortController().signal
 
 interface LogOptions extends Partial<LogSearchOptions> {
@@ -152,9 +165,8 @@ interface LogOptions extends Partial<LogSearchOptions> {
 }
 
 function shared(command: Command): Command {
-  const repeat = (name: string, before: string[] = []) => [...before, name]
   return command
-    .option('-i, --input <json>', 'what it gets as its input')
+    .option('-i, --input <json or name=value>', 'what it gets as its input', repeated)
     .option('--queue <name>', 'the queue it stands in')
     .option('--priority <number>', 'from -10 to 10, higher first')
     .option('--at <time>', 'not before this time, such as 2026-01-31T09:00:00Z')
@@ -166,13 +178,12 @@ function shared(command: Command): Command {
     .option('--cpu <cores>', 'how many cores, such as 0.5')
     .option('--pids <count>', 'how many processes and threads')
     .option('--run-as <user>', 'the user the command runs as, on workers that allow it')
-    .option('--secret <name>', 'a secret it is given as a variable; may be repeated', repeat)
+    .option('--secret <name>', 'a secret it is given as a variable; may be repeated', repeated)
 }
 
 function wishes(options: RunOptions): object {
-  const { input, queue, priority, at, key, tag, label, timeout } = options
+  const { queue, priority, at, key, tag, label, timeout } = options
   return {
-    ...(input === undefined ? {} : { input: readJson(input, 'the input', '-i') }),
     ...(queue === undefined ? {} : { queue }),
     ...(priority === undefined ? {} : { priority: Number(priority) }),
     ...(at === undefined ? {} : { run_at: at }),
@@ -198,6 +209,13 @@ function limitsOf({ memory, cpu, pids }: RunOptions): object {
 function number(flag: string, text: string): number {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text)
   throw new Failure(`--${flag} is "${text}" and not a number`, { exitCode: EXIT.usage })
+}
+
+/** What it prints while it prints it; of a workflow, how its steps are. */
+async function watch(id: string, calls: ServerCalls, terminal: Terminal): Promise<void> {
+  const { workflow } = await calls.call<WireRun>('GET', `/v1/runs/${id}`)
+  if (workflow) await watchSteps(id, { calls, terminal })
+  else await watchRun(id, { calls, terminal })
 }
 
 async function submit(calls: ServerCalls, body: object): Promise<string> {
@@ -226,10 +244,14 @@ function finish(cli: Cli, format: Format, run: WireRun): void {
   if (format !== 'table') printOne(terminal, format, run, { name: id, people: () => '' })
   const said = message === null ? '' : `: ${harmless(message)}`
   terminal.err(`${showState(terminal, state)}  ${id}${said}\n`)
-  if (state === 'failed') {
-    terminal.err(`  next:  punctual logs ${id}\n         punctual retry ${id}\n`)
-  }
+  if (state === 'failed') terminal.err(nextOf(run))
   cli.exitWith(exitCodeOfState(state))
+}
+
+function nextOf({ id, workflow }: WireRun): string {
+  return workflow
+    ? `  next:  punctual steps ${id}\n         punctual retry ${id} --failed\n`
+    : `  next:  punctual logs ${id}\n         punctual retry ${id}\n`
 }
 
 async function printTail(cli: Cli, calls: ServerCalls, id: string, options: LogOptions) {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { WireStep } from '../../core/flow/step-views.ts'
 import { LIMITS, NAME } from '../../core/limits.ts'
 import type {
   WireNext,
@@ -9,9 +10,11 @@ import type {
 import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { everyPage } from '../every-page.ts'
+import { findRun } from '../find-run.ts'
 import { findSchedule, jobPath, readTarget, schedulePath } from '../find-schedule.ts'
 import { printList, printOne, type Show } from '../output.ts'
 import { readCount } from '../read-count.ts'
+import { stepPath } from '../find-step.ts'
 import { ruleOf } from '../rule-text.ts'
 import type { ServerCalls } from '../server-calls.ts'
 import { clockTime, distance, instantIn } from '../show-time.ts'
@@ -65,16 +68,40 @@ export function timetableCommands(program: Command, cli: Cli): void {
 
   program
     .command('skip')
-    .description('keep a schedule from firing once, the next time')
-    .argument('<schedule>', TARGET)
-    .action(async (text: string, _options: object, command: Command) => {
-      const calls = cli.calls(command)
-      const found = await findSchedule(calls, text)
-      const schedule = await calls.call<WireSchedule>('POST', `${schedulePath(found)}/skip`)
-      const name = `${schedule.job}/${schedule.name}`
-      const people = () => describeSkip(schedule, terminal)
-      printOne(terminal, cli.format(command), schedule, { name, people })
-    })
+    .description('keep a schedule from firing once, the next time; or a run from doing a step')
+    .argument('<schedule or run>', `${TARGET}; or a run, such as @last`)
+    .argument('[step]', 'the step of that run: it counts as done')
+    .option('--item <number>', 'only this item of the step, counted from 0')
+    .action(
+      async (text: string, step: string | undefined, options: SkipOptions, command: Command) => {
+        const calls = cli.calls(command)
+        if (step !== undefined) return skipStep(cli, command, [text, step], options)
+        const found = await findSchedule(calls, text)
+        const schedule = await calls.call<WireSchedule>('POST', `${schedulePath(found)}/skip`)
+        const name = `${schedule.job}/${schedule.name}`
+        const people = () => describeSkip(schedule, terminal)
+        printOne(terminal, cli.format(command), schedule, { name, people })
+      },
+    )
+}
+
+interface SkipOptions {
+  readonly item?: string
+}
+
+async function skipStep(
+  cli: Cli,
+  command: Command,
+  [text, step]: readonly [run: string, step: string],
+  { item }: SkipOptions,
+): Promise<void> {
+  const calls = cli.calls(command)
+  const id = await findRun(calls, text)
+  const body = item === undefined ? {} : { item: readCount(item, '--item', 0) }
+  const skipped = await calls.call<WireStep>('POST', `${stepPath(id, step)}/skip`, body)
+  const what = item === undefined ? step : `item ${item} of ${step}`
+  const people = () => `${what} of ${id} is skipped\n`
+  printOne(cli.terminal, cli.format(command), skipped, { name: step, people })
 }
 
 const NOT_ALL = 'There are too many schedules to look through at once; others may fire earlier.\n'
