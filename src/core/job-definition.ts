@@ -14,7 +14,7 @@ export interface JobDefinition
   extends
     Omit<
       WireSubmission,
-      'job' | 'input' | 'run_at' | 'dedupe_key' | 'idempotency_key' | 'concurrency'
+      'job' | 'input' | 'run_at' | 'dedupe_key' | 'idempotency_key' | 'after' | 'concurrency'
     >,
     ExpectationsDefinition,
     WorkflowInput {
@@ -101,6 +101,7 @@ export function withDefaults(submission: Submission, defaults: Submission): Subm
     concurrency: submission.concurrency ?? defaults.concurrency,
     dedupeKey: submission.dedupeKey,
     idempotencyKey: submission.idempotencyKey,
+    after: submission.after,
     tags: defaults.tags ? { ...defaults.tags, ...submission.tags } : submission.tags,
   }
 }

@@ -77,6 +77,8 @@ export const LIMITS = {
   triggers: 100,
   /** How many a retry names of them. */
   retriedSteps: 100,
+  /** How many runs one can be told to start after. */
+  awaitedRuns: 100,
   /** How far a forecast looks ahead. */
   forecastDays: 366,
   /** Of a project; and of one, the patterns that say which jobs it is for. */

@@ -2,6 +2,7 @@ import type { Execution } from './execution.ts'
 import type { FlowView, StepPlace } from './flow/step-views.ts'
 import type { Labels } from './labels.ts'
 import type { Progress } from './markers.ts'
+import type { Wanted } from './needs.ts'
 import type { Entry, ProcessEnd } from './output.ts'
 import type { PolicyInput } from './policy.ts'
 import type { RetryHow } from './retry-how.ts'
@@ -68,6 +69,8 @@ export interface Submission extends PolicyInput {
   /** The same submission sent again with this key is the same run, for a day. */
   readonly idempotencyKey?: string | undefined
   readonly tags?: Readonly<Record<string, string>> | undefined
+  /** It waits for these to end, `ok` unless it says otherwise, and is skipped if that cannot be any more. */
+  readonly after?: readonly { readonly run: string; readonly on?: Wanted | undefined }[] | undefined
 }
 
 export interface SubmitAnswer {

@@ -251,6 +251,7 @@ export const WHY_CODES = [
   'key_taken',
   'overlap',
   'wave',
+  'after',
   'approval',
   'passing',
   'node_out_of_touch',

@@ -17,7 +17,10 @@ import { readRetry, type WireRetry, writeRetry } from './wire-retry.ts'
 import { type GivenSecret, readSecrets, type SecretInput, writeSecrets } from './secret.ts'
 import type { WirePage } from './views.ts'
 import { writeLimits } from './work-limits.ts'
+import { formatTime, parseTime } from './time-text.ts'
 import { readWork, type Work, type WorkInput } from './work.ts'
+
+export { formatTime, parseTime }
 
 /**
  * The protocol as JSON: snake_case names, times as RFC 3339 text, durations as `15m`, and plain
@@ -41,6 +44,7 @@ export interface WireSubmission extends WorkInput {
   readonly concurrency?: Submission['concurrency']
   readonly dedupe_key?: string | undefined
   readonly idempotency_key?: string | undefined
+  readonly after?: Submission['after']
   readonly tags?: Readonly<Record<string, string>> | undefined
 }
 
@@ -77,6 +81,7 @@ export function readSubmission(wire: WireSubmission, at = ''): Submission {
     concurrency: wire.concurrency && readGates(wire.concurrency, `${at}concurrency`),
     dedupeKey: wire.dedupe_key,
     idempotencyKey: wire.idempotency_key,
+    after: wire.after,
     tags: wire.tags,
   }
 }
@@ -98,6 +103,7 @@ export function writeSubmission(run: Submission): WireSubmission {
     concurrency: run.concurrency,
     dedupe_key: run.dedupeKey,
     idempotency_key: run.idempotencyKey,
+    after: run.after,
     tags: run.tags,
     ...(run.work && writeWork(run.work)),
   }
@@ -320,30 +326,4 @@ export interface Problem {
   readonly hint: string
   readonly field?: string
   readonly request_id: string
-}
-
-const TIME = /^\d{4}-(\d\d)-(\d\d)T(\d\d):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](\d\d):\d\d)$/
-
-/**
- * Reads RFC 3339 with a zone, to the millisecond. Without a zone the time would be a guess; a date
- * that no calendar has (30 February) or a leap second would be moved silently, so both are refused.
- */
-export function parseTime(text: string, field: string): number {
-  const [, month, day, hour, zone] = TIME.exec(text) ?? []
-  const ms = Date.parse(text)
-  const isReal = Number(day) <= daysIn(Number(text.slice(0, 4)), Number(month))
-  if (Number.isFinite(ms) && isReal && Number(hour) < 24 && Number(zone ?? 0) < 24) return ms
-  const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text
-  const message = `${field} must be a time with its zone, like 2026-01-31T09:00:00Z, not "${shown}"`
-  throw new PunctualError('invalid_field', message, { field })
-}
-
-function daysIn(year: number, month: number): number {
-  return new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
-}
-
-export function formatTime(ms: number, field: string): string {
-  const date = new Date(ms)
-  if (!Number.isNaN(date.getTime())) return date.toISOString()
-  throw new PunctualError('invalid_field', `${field} must be milliseconds since 1970`, { field })
 }

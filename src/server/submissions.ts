@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { withDefaults } from '../core/job-definition.ts'
+import { requirePublicId } from '../core/ids.ts'
 import { LIMITS } from '../core/limits.ts'
+import type { Need } from '../core/needs.ts'
 import { encodePolicy } from '../core/policy.ts'
 import type { Submission } from '../core/protocol.ts'
 import { localTime } from '../core/schedule/local-time.ts'
@@ -76,6 +78,7 @@ export function createDraft(context: Drafting): Draft {
             : { key: idempotencyKey, digest: digestOf(own), until: now + LIMITS.idempotencyMs },
         retryOf: null,
         handOff: null,
+        after: run.after && needsOf(run.after),
       }
     })
   }
@@ -143,6 +146,13 @@ function ownWork(own: Submission, run: Submission, definition?: Definition | nul
 /** A run that says itself what to execute follows its job in everything else, but not in that. */
 function follows({ work, task }: Submission): boolean {
   return work === undefined && task === undefined
+}
+
+function needsOf(after: NonNullable<Submission['after']>): Need[] {
+  return after.map(({ run, on = 'ok' }, index) => ({
+    runId: requirePublicId('run', run, `after.${index}.run`),
+    wants: on,
+  }))
 }
 
 const NO_GATES: readonly number[] = []

@@ -74,6 +74,7 @@ function reasonOf(run: RunRecord, around: Surroundings): Because {
       return whyScheduled(run, wait?.timerAt ?? run.dueAt ?? now, now)
     case 'blocked':
       return (
+        whyAfter(wait?.after ?? [], waited) ??
         whyOverlapping(wait?.gate, around.made, waited) ??
         whyNextWave(wait?.gate, around.flow, waited) ??
         whyBlocked(wait?.gate ?? null, waited)
@@ -117,6 +118,15 @@ function whoseTime(made: MadeBy | null): string[] {
   const late = reason === 'made_up' ? ', made up for after it was missed' : ''
   const by = backfillId === null ? late : `, made by the backfill ${publicId('bkf', backfillId)}`
   return [`It is the run of ${schedule} for ${new Date(nominalAt).toISOString()}${by}.`]
+}
+
+/** It comes to its gates only when these have ended. */
+function whyAfter(after: readonly number[], waited: string): Because | null {
+  const [first, ...others] = after.map((runId) => publicId('run', runId))
+  if (first === undefined) return null
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  const sentence = `It has waited ${waited} for ${first}${more} to end.`
+  return { code: 'after', sentence, fixes: [`punctual why ${first}`] }
 }
 
 /** Runs of a schedule that must not overlap pass a gate of their own, which nobody has to know of. */

@@ -153,6 +153,16 @@ test('a replay changes what is said of the input, and the version', async (t) =>
   assert.equal((await run('replay', id, '--job-version', '9')).code, 2)
 })
 
+test('a run waits for others, as they are named', async (t) => {
+  const { run, json } = await open(t)
+  const { id } = await json<SubmitAnswer>('run', 'etl', '--date', '2026-01-31')
+  const after = await run('run', '--after', id, '--after', 'etl@last:any', '--wait', '--', 'true')
+  assert.equal(after.code, 0, after.err)
+  const never = await run('run', '--after', `${id}:notok`, '--wait', '-o', 'json', '--', 'true')
+  assert.deepEqual([never.code, (JSON.parse(never.out) as WireRun).state], [3, 'skipped'])
+  assert.equal((await run('run', '--after', `${id}:well`, '--', 'true')).code, 2)
+})
+
 test('what waits for somebody is approved, refused or skipped', async (t) => {
   const { run, json } = await open(t)
   const ask = async () => {

@@ -7,6 +7,7 @@ import { EXIT, exitCodeOfState } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { findRun } from '../find-run.ts'
 import { inputOfJob, splitFlags } from '../job-input.ts'
+import { readAfter } from '../read-after.ts'
 import { readPair } from '../read-pairs.ts'
 import { repeated } from '../repeated.ts'
 import { runSchedule } from '../run-schedule.ts'
@@ -37,6 +38,7 @@ interface RunOptions {
   readonly secret?: readonly string[]
   readonly image?: string
   readonly cwd?: string
+  readonly after?: readonly string[]
 }
 
 /** exec, run, wait, logs: starting things and watching them. */
@@ -74,6 +76,11 @@ export function runningCommands(program: Command, cli: Cli): void {
         .argument('[job]', 'a job that is defined, or JOB/SCHEDULE: as that would run it, now')
         .argument('[command...]', 'or, after --, a program and its arguments')
         .option('-w, --wait', 'wait until it has ended')
+        .option(
+          '--after <run>',
+          'not before this run has succeeded; <run>:notok, <run>:any',
+          repeated,
+        )
         .option('--image <name>', 'run the command in a container of this image')
         .addHelpText('after', FLAGS_OF_JOBS)
         // What a job declares as its input can be said as flags, which nobody knows here.
@@ -92,7 +99,8 @@ export function runningCommands(program: Command, cli: Cli): void {
       const [job, ...others] = words
       const texts = options.input ?? []
       const input = await inputOfJob(calls, cli.hasDashes ? undefined : job, { texts, flags })
-      const asked: object = { ...wishes(options), ...input }
+      const after = await readAfter(calls, options.after)
+      const asked: object = { ...wishes(options), ...input, ...after }
       const isOfSchedule = !cli.hasDashes && others.length === 0 && job?.includes('/')
       const id = isOfSchedule
         ? await runSchedule(calls, job as string, asked)

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { NETWORKS, PULLS } from '../container-work.ts'
 import { LIMITS, NAME } from '../limits.ts'
+import { WANTED } from '../needs.ts'
 import { BACKOFFS, RETRIABLE_CAUSES } from '../retry.ts'
 import { SECRET_FORMS, type SecretInput } from '../secret.ts'
 import {
@@ -8,6 +9,7 @@ import {
   fields,
   flag,
   fraction,
+  id,
   labels,
   list,
   longText,
@@ -145,6 +147,9 @@ const single = {
   run_at: Type.Optional(time()),
   dedupe_key: Type.Optional(text(LIMITS.keyLength)),
   idempotency_key: Type.Optional(text(LIMITS.keyLength)),
+  after: Type.Optional(
+    list(fields({ run: id('run'), on: Type.Optional(oneOf(WANTED)) }), LIMITS.awaitedRuns, 1),
+  ),
 }
 
 /** What is executed, and with what. */

@@ -20,6 +20,9 @@ const single: Meanings = {
   run_at: 'Not before this time; a time in the past means now.',
   dedupe_key: 'While a run with this key has not ended, submitting again answers with that run.',
   idempotency_key: 'Submitted again with this key within a day, it is the same run.',
+  after:
+    'Runs that have to end before: `ok` if they have to succeed, as if absent, `notok` if they must not, ' +
+    '`any` if it does not matter. If that cannot be any more, the run is skipped.',
 }
 
 const webhook: Meanings = {
