@@ -1,6 +1,7 @@
 import { parseDuration, writeDuration } from './duration.ts'
 import { PunctualError } from './errors.ts'
 import { writeHttp } from './http-work.ts'
+import { requirePublicId } from './ids.ts'
 import type { Progress } from './markers.ts'
 import type {
   Assignment,
@@ -81,7 +82,7 @@ export function readSubmission(wire: WireSubmission, at = ''): Submission {
     concurrency: wire.concurrency && readGates(wire.concurrency, `${at}concurrency`),
     dedupeKey: wire.dedupe_key,
     idempotencyKey: wire.idempotency_key,
-    after: wire.after,
+    after: wire.after && readAfter(wire.after, `${at}after`),
     tags: wire.tags,
   }
 }
@@ -126,6 +127,13 @@ function readGates(gates: Gates, field: string): Gates {
     throw new PunctualError('invalid_field', `${at} stands there twice`, { field: at })
   }
   return gates
+}
+
+function readAfter(after: NonNullable<Submission['after']>, field: string) {
+  for (const [index, { run }] of after.entries()) {
+    requirePublicId('run', run, `${field}.${index}.run`)
+  }
+  return after
 }
 
 /** A timeout of nothing would end every attempt at its start: surely not what was meant. */

@@ -2,6 +2,7 @@ import { createActors } from './admin/actors.ts'
 import { type AuditLog, createAuditLog } from './admin/audit.ts'
 import { type Backfills, createBackfills } from './admin/backfills.ts'
 import { createForecasting, type Forecasting } from './admin/forecasting.ts'
+import { createHooks, type Hooks } from './admin/hooks.ts'
 import { createJobs, type Jobs } from './admin/jobs.ts'
 import { createQueues, type Queues } from './admin/queues.ts'
 import { createStorage, type Storage } from './admin/storage.ts'
@@ -51,6 +52,7 @@ export interface Administration {
   readonly steps: Steps
   readonly storage: Storage
   readonly webhooks: Webhooks
+  readonly hooks: Hooks
   /** What happens to runs, as it happens. */
   readonly feed: Feed
 }
@@ -121,6 +123,7 @@ export function createAdministration(deps: {
     workers,
     storage: createStorage(deps.keeping),
     feed: deps.feed,
+    hooks: createHooks({ store, catalog, vault: deps.vault, storeNow, submit: deps.submit }),
     webhooks: createWebhooks({
       ...{ store, catalog, actors, storeNow, sealer: deps.sealer, messages: deps.messages },
       ...{ mintId: deps.mintId, onDue: deps.onDelivery },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mayDo, ROLES } from '../../src/core/permission.ts'
 import type { Route } from '../../src/server/api/route-table.ts'
+import { mintSecret, signedHeaders } from '../../src/server/webhooks/signing.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 
 /** Something that exists in each project, so that a refusal is about the caller and not the thing. */
@@ -19,6 +20,7 @@ async function furnish({ call }: OpenApi, project: string) {
     headers,
   })
   await call('PUT', '/v1/webhooks/thing', { body: WEBHOOK, headers })
+  await call('PUT', '/v1/secrets/HOOK_THING', { body: { value: HOOK_SECRET }, headers })
   const delivery = await call<{ id: string }>('POST', '/v1/webhooks/thing/test', { headers })
   const job = await call<{ id: number }>('POST', '/jobs', {
     body: { name: 'thing', command: 'true' },
@@ -50,12 +52,21 @@ function requestFor({ method, path }: Route, things: Things) {
     .replace('/workers/{id}', `/workers/${things.project}`)
     .replace('{session}', 'ses_00000000001')
     .replace(/search$/, 'search?q=x')
+    .replace('/v1/hooks/thing', `/v1/hooks/thing?project=${things.project}`)
     .replace(/^\/job$/, '/job?id=x')
   const body = path === '/submit' ? submissionTo(things) : BODIES[`${method} ${path}`]
-  const headers = /^\/(submit|job)$/.test(path) ? { 'x-user-id': 'ada' } : {}
+  const headers = headersFor(path)
   return { method, path: filled, headers, ...(body ? { body } : {}) }
 }
 
+function headersFor(path: string): Record<string, string> {
+  if (/^\/(submit|job)$/.test(path)) return { 'x-user-id': 'ada' }
+  if (path !== '/v1/hooks/{name}') return {}
+  const call = { id: 'msg_1', body: '{}', at: Math.floor(Date.now() / 1_000) }
+  return signedHeaders(call, [HOOK_SECRET])
+}
+
+const HOOK_SECRET = mintSecret()
 const SCHEDULE = { at: '2999-01-01T00:00:00Z' }
 const submissionTo = ({ project }: Things) => ({ project_id: project, payload: 'x' })
 const BACKFILL = { from: '2026-01-01T00:00:00Z' }
@@ -82,6 +93,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'PUT /v1/webhooks/{name}': WEBHOOK,
   'POST /v1/webhooks/{name}/rotate': {},
   'POST /v1/workers': HELLO,
+  'POST /v1/hooks/{name}': {},
   'POST /v1/workers/{session}/exchange': {
     ...{ registration: 1, number: 1, answered: 0, done: [], free: 0, wait_ms: 0 },
   },

@@ -90,6 +90,9 @@ test('what cannot be waited for is refused, alone or in a batch', async (t) => {
   })
   const theirs = { job: 'a', after: [{ run: foreign.body.id }] }
   assert.equal((await api.call('POST', '/v1/runs', { body: theirs })).status, 404)
+  const huge = { job: 'a', after: [{ run: 'run_zzzzzzzzzzz' }] }
+  const big = await api.call('POST', '/v1/runs:batch', { body: { runs: [{ job: 'a' }, huge] } })
+  assert.deepEqual([big.status, big.body['field']], [400, 'runs.1.after.0.run'])
   for (const after of [[], [{ run: 'x' }], [{ run: foreign.body.id, on: 'maybe' }], {}]) {
     assert.equal((await api.call('POST', '/v1/runs', { body: { job: 'a', after } })).status, 422)
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { mintSecret, signedHeaders } from '../../src/server/webhooks/signing.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type Answer, openApi } from './open-api.ts'
 import { type Document, operationsOf } from './openapi-document.ts'
@@ -134,6 +135,21 @@ async function askWorkflows(ask: Ask) {
   const { body: retry } = await ask<{ id: string }>('POST /v1/runs/{id}/retry', again)
   await ask('GET /v1/runs/{id}', { parts: { id: retry.id } })
   await ask('GET /v1/jobs/{name}/steps', job)
+  await askHook(ask)
+}
+
+async function askHook(ask: Ask) {
+  const secret = mintSecret()
+  const triggers = [{ webhook: 'orders' }]
+  await ask('PUT /v1/secrets/{name}', { parts: { name: 'HOOK_ORDERS' }, body: { value: secret } })
+  await ask('PUT /v1/jobs/{name}', { parts: { name: 'hooked' }, body: { task: 'x', triggers } })
+  const parts = { name: 'orders' }
+  const call = { id: 'msg_1', body: '{"a":1}', at: Math.floor(Date.now() / 1_000) }
+  const headers = signedHeaders(call, [secret])
+  const { status } = await ask('POST /v1/hooks/{name}', { parts, body: { a: 1 }, headers })
+  assert.equal(status, 200)
+  const bad = await ask('POST /v1/hooks/{name}', { parts, body: { a: 2 }, headers })
+  assert.equal(bad.status, 401)
 }
 
 const HELLO = {

@@ -63,6 +63,8 @@ declare module 'fastify' {
     permission: Permission | 'public'
     /** It speaks of every project: only for tokens of the installation. */
     everywhere?: true
+    /** What was signed is the bytes that came, so they are kept beside what they mean. */
+    keepsBytes?: true
     /** What stands in its body may all be left out, and the body with it. */
     bodyIsOptional?: true
     /** Fields under which any text goes, also what databases dislike. */
@@ -78,6 +80,8 @@ declare module 'fastify' {
 
   interface FastifyRequest {
     caller: Caller
+    /** Of the body, where its route keeps them. */
+    bytes?: Buffer
   }
 
   interface FastifyInstance {

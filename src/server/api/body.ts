@@ -11,7 +11,9 @@ export function acceptJsonOnly(api: Api): void {
     { parseAs: 'buffer' },
     (request, bytes, done) => {
       try {
-        done(null, parseJsonBody(bytes, request.routeOptions.config.freeText))
+        const { freeText, keepsBytes } = request.routeOptions.config
+        if (keepsBytes) request.bytes = bytes
+        done(null, parseJsonBody(bytes, freeText))
       } catch (error) {
         done(error as Error)
       }

@@ -14,6 +14,7 @@ import { healthRoutes } from './health-routes.ts'
 import { forecastRoutes } from './forecast-routes.ts'
 import { backfillRoutes } from './backfill-routes.ts'
 import { guardHost } from './host.ts'
+import { hookRoutes } from './hook-routes.ts'
 import { jobRoutes } from './job-routes.ts'
 import { lazyCompilers } from './lazy-validation.ts'
 import { logRoutes } from './log-routes.ts'
@@ -114,6 +115,7 @@ export function createApi(options: ApiOptions): Api {
   storageRoutes(api, options)
   secretRoutes(api, options)
   webhookRoutes(api, options)
+  hookRoutes(api, options)
   plainJobRoutes(api, options)
   plainWorkerRoutes(api, options)
   submissionRoutes(api, options)

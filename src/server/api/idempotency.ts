@@ -32,6 +32,7 @@ export const SUBMITTING = {
   takes: ['Idempotency-Key'],
   gives: { 200: ['Idempotency-Replayed'] },
   problems: [
+    'invalid_id',
     'run_not_found',
     'secret_not_found',
     'idempotency_mismatch',

@@ -1,5 +1,8 @@
+import { mintSecret } from '../../../src/server/webhooks/signing.ts'
 import type { OpenApi } from '../open-api.ts'
 import type { Pool } from './pool.ts'
+
+export const HOOK_SECRET = mintSecret()
 
 /** A job, its schedule and a backfill, a workflow that asks something, a queue, a token, a secret, a webhook, a worker and a run that has ended and printed something. */
 export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
@@ -20,6 +23,8 @@ export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
     const shown = await call('GET', `/v1/runs/${id}`)
     pool.learn(shown.body, {})
   }
+  await made('PUT', '/v1/jobs/hooked', { task: 'a', triggers: [{ webhook: 'orders' }] })
+  await made('PUT', '/v1/secrets/HOOK_ORDERS', { value: HOOK_SECRET })
   await made('PATCH', '/v1/queues/a', { default_timeout: '1h' })
   await made('POST', '/v1/tokens', { name: 'ci', role: 'viewer' })
   await made('PUT', '/v1/secrets/PASSWORD', { value: 'hunter22' })

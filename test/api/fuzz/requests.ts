@@ -1,7 +1,9 @@
+import { signedHeaders } from '../../../src/server/webhooks/signing.ts'
 import type { Seeded } from '../../sim/seeded.ts'
 import type { Document, Operation, Schema } from '../openapi-document.ts'
 import { createSchemaCheck } from '../schema-check.ts'
 import { BAD_HEADERS, BAD_QUERIES, BAD_SEGMENTS, garbled, spoiled } from './breakage.ts'
+import { HOOK_SECRET } from './furnish.ts'
 import { playWorker } from './play-worker.ts'
 import type { Pool } from './pool.ts'
 import { createValues } from './values.ts'
@@ -19,6 +21,12 @@ export interface FuzzRequest {
 
 type Part = 'body' | 'bytes' | 'path' | 'query' | 'headers'
 const BROKEN = { nothing: 55, body: 24, bytes: 6, path: 5, query: 5, headers: 5 }
+
+/** As somebody would who knows the secret of the hook. */
+function sign(body: string | Buffer | undefined): Record<string, string> {
+  const message = { id: 'msg_1', body: String(body ?? ''), at: Math.floor(Date.now() / 1_000) }
+  return signedHeaders(message, [HOOK_SECRET])
+}
 
 /** One request after the other, for any operation of the reference, from one seed. */
 export function createRequests(
@@ -39,6 +47,7 @@ export function createRequests(
     if (name === 'id') return path.includes('/steps') && chance(0.8) ? pool.flow() : pool.run()
     // Two names that belong together hardly ever meet by chance.
     if (path.includes('{schedule}') && chance(0.95)) return 'kept'
+    if (path.startsWith('/v1/hooks') && chance(0.95)) return 'orders'
     if (name === 'step' && chance(0.95)) return pick(['ask', 'each'])
     return pool.name()
   }
@@ -104,6 +113,7 @@ export function createRequests(
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headersOf(operation, broken === 'headers'),
+        ...(operation.path.startsWith('/v1/hooks') && chance(0.8) ? sign(body) : {}),
       },
       body,
       broken,

@@ -58,6 +58,8 @@ export function createValues(document: Document, seeded: Seeded, pool: Pool): Va
     '^[0-9]{1,4}$': () => String(between(1, 500)),
     '^[0-9]{1,12}$': () => String(pick([0, 1, 1, 1, 2, 200, 10_000, 999_999_999_999])),
     '^[\\x21-\\x7e]{1,249}$': () => pick(['k1', 'k2', 'k'.repeat(249), '~!"#']),
+    '^[\\x21-\\x7e]{1,255}$': () => pick(['msg_1', '~'.repeat(255)]),
+    '^[\\x20-\\x7e]+$': () => pick(['v1,AAAA', 'v1,', 'v2,x v1,y', ' ']),
     '^[\\x21-\\x7e]+$': () => pick(['1.0', '1.999999999', '0.0', 'x']),
     '^("[0-9]{1,9}"|\\*)$': () => pick(['*', pool.etag()]),
   }

@@ -21,10 +21,12 @@ export function bodySchemas(): Record<string, Shape> {
 }
 
 function withMeanings(
-  { properties = {}, ...rest }: Shape & { readonly properties?: Shape },
+  body: Shape & { readonly properties?: Shape },
   meanings: Readonly<Record<string, string>>,
 ): Shape {
-  const { description: _, ...schema } = rest as Shape
+  // What may be anything has no fields to speak of.
+  if (body.properties === undefined) return body
+  const { properties, description: _, ...schema } = body
   const told = Object.entries(properties).map(([field, property]) => {
     const inner = withRefs(property) as Shape
     return [field, describe(inner, meanings[field])]

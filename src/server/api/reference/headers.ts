@@ -33,6 +33,22 @@ export const REQUEST_HEADERS = {
     schema: { type: 'string', pattern: USER_ID.source },
     example: 'ada',
   },
+  'webhook-id': {
+    description: 'The name of the call, the same with every try of it.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+    example: 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W',
+  },
+  'webhook-timestamp': {
+    description: 'When it was sent, in seconds since 1970.',
+    schema: { type: 'string', pattern: '^[0-9]{1,12}$' },
+    example: '1769850000',
+  },
+  'webhook-signature': {
+    description:
+      '`v1,` and the Base64 of the HMAC-SHA256 of `id.timestamp.body`; several with spaces between them.',
+    schema: { type: 'string', pattern: '^[\\x20-\\x7e]+$' },
+    example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  },
   'Last-Event-ID': {
     description: 'The last event that arrived on an earlier connection: go on after it.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]+$' },

@@ -66,6 +66,7 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
   },
   StepRefusal: { message: 'Why, for those who read it later.' },
   StepSkip: { item: 'Only this item of a fan-out, counted from 0; the whole step if absent.' },
+  HookCall: {},
   Pause: { reason: 'Why, for whoever wonders later.' },
   ScheduleDefinition: SCHEDULE,
   DeclaredSchedule: {
@@ -176,6 +177,7 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
 
 /** Of parameters in a path or a query, by name. */
 export const PARAMETERS: Meanings = {
+  project: 'The project the hook is of; `default` if absent.',
   session: 'The session that the registration gave.',
   limit: 'How many to show at most; 50 if absent.',
   cursor: 'Goes on where an earlier page ended.',

@@ -80,6 +80,7 @@ const NAMED: Readonly<Record<string, string>> = {
   queues: 'The queue.',
   secrets: 'The secret.',
   webhooks: 'The webhook.',
+  hooks: 'The hook.',
 }
 
 /** In a path the same word means another thing with every resource. */

@@ -54,6 +54,12 @@ export const REMARKS: Readonly<Record<string, Remark>> = {
       'It counts as done for those that need it. Only what has not begun can be skipped: what runs ' +
       'can be cancelled, and what failed is skipped in a retry.',
   },
+  'POST /v1/hooks/{name}': {
+    description:
+      'Runs every job that names the hook among its `triggers`, with the body as its input. The call is ' +
+      'signed as Standard Webhooks has it, with the secret `HOOK_NAME` of the project; sent again with ' +
+      'the same `webhook-id` it leads to the same runs. Jobs that are paused are left out.',
+  },
   'POST /v1/runs:batch': {
     description:
       'A run that breaks the rules refuses the whole batch before anything is stored. What only ' +

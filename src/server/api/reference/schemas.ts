@@ -1,5 +1,6 @@
 import { QueueChange, QueueRate, AllQueues, NewToken } from '../admin-routes.ts'
 import { Backfill } from '../backfill-routes.ts'
+import { HookCall } from '../hook-routes.ts'
 import { Pause } from '../job-routes.ts'
 import { Retry } from '../run-routes.ts'
 import { Declared, Preview, Schedule, SchedulePause } from '../../../core/schema/schedule-schema.ts'
@@ -38,6 +39,7 @@ export const BODIES = {
   StepApproval,
   StepRefusal,
   StepSkip,
+  HookCall,
   ScheduleDefinition: Schedule,
   DeclaredSchedule: Declared,
   ScheduleTrial: Preview,

@@ -14,6 +14,7 @@ import {
   type WireStepRun,
   type WireStepStatistics,
 } from '../../../core/flow/step-views.ts'
+import type { WireHookRun } from '../../../core/hook.ts'
 import { STATES } from '../../../core/run-state.ts'
 import { WHENS } from '../../../core/workflow/definition.ts'
 import {
@@ -124,4 +125,14 @@ export const STEP_SHAPES = {
     }),
   }),
   JobStepPage: page('JobStep'),
+  HookRuns: record<{ runs: readonly WireHookRun[] }>('What a call led to.', {
+    runs: list(
+      record<WireHookRun>('A run of a job that waits for this call.', {
+        job: text('The job.'),
+        id: runId('The run.'),
+        created: flag('False if the same call came before.'),
+      }),
+      'One for each job that is not paused.',
+    ),
+  }),
 }

@@ -24,7 +24,7 @@ const CHAPTERS: readonly Chapter[] = [
   {
     name: 'Jobs',
     description: 'Work with a name: define it once, run it often.',
-    routes: / \/v1\/jobs(?!\/\{name\}\/schedules)/,
+    routes: / \/v1\/(jobs(?!\/\{name\}\/schedules)|hooks)/,
   },
   {
     name: 'Schedules',
