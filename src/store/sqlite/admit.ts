@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { admit, type GateRoom } from '../../core/gate.ts'
-import { prepareBulk } from './bulk.ts'
+import { prepareBulk, SHORT } from './bulk.ts'
 import { ascending, parseGates, type TickState } from './tick-state.ts'
 
 /** How long a blocked run trusts the fast path before a sweep looks at it. */
@@ -19,9 +19,11 @@ export const HAS_LINE = `SELECT 1 FROM run WHERE status = 3 AND gate_id = ? LIMI
 export const ROOM = `
   SELECT id, capacity, (SELECT count(*) FROM gate_holder WHERE gate_id = gate.id) AS holders
     FROM gate WHERE id = ?`
-const hold = (rows: string) => `INSERT INTO gate_holder (gate_id, run_id) ${rows}`
-export const letAllGo = (rows: string) => `
-  DELETE FROM gate_holder WHERE (gate_id, run_id) IN (${rows})`
+/** Those of one gate are neighbours: together they cost two thirds of what they do in any order. */
+const hold = (rows: string) => `
+  INSERT INTO gate_holder (gate_id, run_id) SELECT ?, column1 FROM (${rows})`
+export const letAllGo = (_: string, count: number) => `
+  DELETE FROM gate_holder WHERE gate_id = ? AND run_id IN (${new Array(count).fill('?').join()})`
 export const LET_GO = `DELETE FROM gate_holder WHERE gate_id = ? AND run_id = ?`
 export const makeReady = (rows: string) => `
   UPDATE run SET status = 0, gate_id = NULL, recheck_at = NULL WHERE id IN (${rows}) AND status = 3`
@@ -60,8 +62,11 @@ export function prepareGates(db: Database): Gates {
   const letGo = db.prepare(LET_GO)
   const bulkReady = prepareBulk(db, 1, makeReady)
   const waitAt = db.prepare(WAIT_AT)
-  const bulkHold = prepareBulk(db, 2, hold)
-  const bulkLetGo = prepareBulk(db, 2, letAllGo)
+  const bulkHold = prepareBulk(db, 1, hold, SHORT)
+  const bulkLetGo = prepareBulk(db, 1, letAllGo, SHORT)
+  const holdAll = (places: readonly number[]) => {
+    for (const [gate, runIds] of byGate(places)) bulkHold([gate], runIds)
+  }
 
   const roomAt = (gate: number, { rooms }: TickState) => rooms.of(gate, (id) => room.get(id))
   const hasRoom = (gate: number, tick: TickState) => freeIn(roomAt(gate, tick)) > 0
@@ -76,7 +81,7 @@ export function prepareGates(db: Database): Gates {
       }
       tick.refilled.add(laneId)
     }
-    bulkHold([], places)
+    holdAll(places)
     bulkReady(
       [],
       runs.map(({ runId }) => runId),
@@ -137,12 +142,27 @@ export function prepareGates(db: Database): Gates {
         if (letGo.run(gate, runId).changes > 0) leave(gate, tick)
       }
     },
-    holdAll: (places) => bulkHold([], places),
-    letAllGo(places, tick) {
-      bulkLetGo([], places)
-      for (let at = 0; at < places.length; at += 2) leave(places[at] as number, tick)
+    holdAll,
+    letAllGo(places, { touched, rooms }) {
+      for (const [gate, runIds] of byGate(places)) {
+        bulkLetGo([gate], runIds)
+        touched.add(gate)
+        rooms.left(gate, runIds.length)
+      }
     },
   }
+}
+
+/** The runs of each gate. Places are gate and run in turn. */
+function byGate(places: readonly number[]): Map<number, number[]> {
+  const runs = new Map<number, number[]>()
+  for (let at = 0; at < places.length; at += 2) {
+    const [gate, runId] = [places[at] as number, places[at + 1] as number]
+    const others = runs.get(gate)
+    if (others) others.push(runId)
+    else runs.set(gate, [runId])
+  }
+  return runs
 }
 
 function leave(gate: number, { touched, rooms }: TickState): void {

@@ -9,7 +9,7 @@ export interface Rooms {
   of(gate: number, count: (gate: number) => GateRoom | undefined): GateRoom
   hasLine(gate: number, look: (gate: number) => boolean): boolean
   took(gate: number): void
-  left(gate: number): void
+  left(gate: number, runs?: number): void
 }
 
 interface Known extends GateRoom {
@@ -41,6 +41,6 @@ export function createRooms(): Rooms {
       return hasLine
     },
     took: (gate) => change(gate, 1),
-    left: (gate) => change(gate, -1),
+    left: (gate, runs = 1) => change(gate, -runs),
   }
 }

@@ -113,13 +113,13 @@ export function prepareSubmits(
       else kind.ready.push(id, laneId, input)
       return INSERTED
     }
-    const stored = JSON.stringify(run.gates)
+    const stored = storedGates(run.gates)
     if (!mayEnter || !gates.enter(run.gates, tick)) {
       kind.blocked.push(id, laneId, input, stored, first)
       tick.touched.add(first)
       return GATED
     }
-    kind.places.push(...placesOf(run))
+    for (const gate of run.gates) kind.places.push(gate, id)
     if (handOff) {
       kind.leasedHolding.push(id, laneId, input, handOff.fence, handOff.session, stored)
       tick.holding.set(id, run.gates)
@@ -156,6 +156,11 @@ export function prepareSubmits(
 /** Who is in front passes gates first. */
 export function byRankAndId(a: NewRun, b: NewRun): number {
   return a.rank - b.rank || a.id - b.id
+}
+
+/** As JSON; most have one, and that is quicker written by hand. */
+function storedGates(gates: readonly number[]): string {
+  return gates.length === 1 ? `[${gates[0]}]` : JSON.stringify(gates)
 }
 
 /** Gate and run in turn. */
