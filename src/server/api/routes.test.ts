@@ -54,6 +54,7 @@ test('a submission arrives with every field in the words of the protocol', async
       concurrency: [{ key: 'c_42', limit: 1 }],
       dedupe_key: 'c_42/2026-01',
       idempotency_key: 'k1',
+      after: [{ run: RUN, on: 'any' }],
       tags: { region: 'eu' },
     }),
   )
@@ -86,6 +87,7 @@ test('a submission arrives with every field in the words of the protocol', async
       concurrency: [{ key: 'c_42', limit: 1 }],
       dedupeKey: 'c_42/2026-01',
       idempotencyKey: 'k1',
+      after: [{ run: RUN, on: 'any' }],
       tags: { region: 'eu' },
       work: undefined,
     },
