@@ -60,6 +60,7 @@ test('every field of a submission survives the journey', async (t) => {
     tags: { region: 'eu' },
     secrets: [{ name: 'MAIL_KEY', as: 'file' }],
     work: undefined,
+    after: [{ run: RUN, on: 'any' }],
   }
   assert.deepEqual(await client.submit([submission]), [{ id: RUN, created: true }])
   assert.deepEqual(scheduler.submitted, [[submission]])

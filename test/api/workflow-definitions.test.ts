@@ -11,7 +11,7 @@ test('a workflow is stored as it was written', async (t) => {
     input: { day: { type: 'string', format: 'date', default: '${{ run.scheduled_at.date }}' } },
     concurrency: { limit: 2, key: 'etl-${{ input.day }}' },
     env: { PGHOST: 'db' },
-    triggers: [{ after: 'ingest' }, { webhook: 'orders-ready' }],
+    triggers: [{ webhook: 'deploy' }, { webhook: 'orders-ready' }],
     steps: {
       extract: { run: 'extract ${{ input.day }}' },
       load: {

@@ -26,7 +26,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   jitter: ['2m', '30s'],
   deadline: ['30m', '05:30'],
   schedule: [{ cron: '0 2 * * *', timezone: 'Europe/Athens' }, [{ every: '5m' }]],
-  triggers: [[{ after: 'ingest' }], [{ webhook: 'orders-ready' }]],
+  triggers: [[{ webhook: 'orders-ready' }], [{ webhook: 'deploy' }]],
   input: [
     { date: { type: 'string', format: 'date' } },
     { full: { type: 'boolean', default: false } },

@@ -99,7 +99,7 @@ export const JOB: Meanings = {
   schedule: 'When it runs by itself.',
   deadline: 'For all of its schedules that do not say their own.',
   expect: 'For all of its schedules, field by field where they do not say their own.',
-  triggers: 'What else starts it: another job that ended, or a signed call of `/v1/hooks/{name}`.',
+  triggers: 'What else starts it: a signed call of `/v1/hooks/{name}`.',
   input: 'What its runs are given: the fields, their types and what is taken if they are absent.',
   ...OF_RUNS,
   concurrency:

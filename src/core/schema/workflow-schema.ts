@@ -6,8 +6,6 @@ import {
   PARAMETER_TYPES,
   type ParameterInput,
   type StepInput,
-  TRIGGER_OUTCOMES,
-  type TriggerInput,
   type WorkflowInput,
   WHENS,
 } from '../workflow/definition.ts'
@@ -30,13 +28,7 @@ export const Parameters = Type.Unsafe<Record<string, ParameterInput>>({
   description: 'an object of parameters, each a name and what it must be',
 })
 
-const after = fields({ after: name(), on: Type.Optional(oneOf(TRIGGER_OUTCOMES)) })
-const webhook = fields({ webhook: name() })
-
-export const Trigger = Type.Unsafe<TriggerInput>({
-  anyOf: [after, webhook],
-  description: 'an object of `after`, another job, or of `webhook`, a name',
-})
+export const Trigger = fields({ webhook: name() })
 
 const gate = fields({
   key: Type.Optional(text(LIMITS.keyLength)),

@@ -70,14 +70,10 @@ export interface ParameterInput {
   readonly description?: string | undefined
 }
 
-/** The job also runs when another has ended, or when somebody calls `/v1/hooks/{name}`. */
-export type TriggerInput =
-  | {
-      readonly after: string
-      readonly on?: TriggerOutcome | undefined
-      readonly webhook?: undefined
-    }
-  | { readonly webhook: string; readonly after?: undefined; readonly on?: undefined }
+/** The job also runs when somebody calls `/v1/hooks/{name}`. */
+export interface TriggerInput {
+  readonly webhook: string
+}
 
 export interface GateInput {
   /** May be `${{ input.… }}`; without it, the gate is the job's own. */
@@ -99,9 +95,6 @@ export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 export const PARAMETER_FORMATS = ['date', 'date-time'] as const
 export type ParameterFormat = (typeof PARAMETER_FORMATS)[number]
-
-export const TRIGGER_OUTCOMES = ['succeeded', 'failed', 'ended'] as const
-export type TriggerOutcome = (typeof TRIGGER_OUTCOMES)[number]
 
 /** What has to have become of the steps it needs before a step begins. */
 export const WHENS = [

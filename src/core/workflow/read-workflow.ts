@@ -5,7 +5,7 @@ import type { PunctualError } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 import { nearestName } from '../nearest.ts'
 import { findCircle, showCircle } from './circle.ts'
-import type { StepInput, TriggerInput, WorkflowInput } from './definition.ts'
+import type { StepInput, WorkflowInput } from './definition.ts'
 import { readGates } from './gates.ts'
 import { createInherit } from './inherited.ts'
 import { nameSteps, type NamedSteps } from './named-steps.ts'
@@ -14,7 +14,7 @@ import { EARLY_FACTS, kindsOf, readParameters } from './parameters.ts'
 import { attempt, type OnProblem, throwFirst, wrongStep } from './problems.ts'
 import { readStep } from './read-step.ts'
 import { type Reference, unmet, unmetReferences } from './references.ts'
-import type { Step, Trigger, Workflow } from './workflow.ts'
+import type { Step, Workflow } from './workflow.ts'
 
 export interface ReadWorkflow {
   /** What the job is called. */
@@ -53,7 +53,6 @@ export function readWorkflow(
   return {
     steps,
     parameters,
-    triggers: readTriggers(definition.triggers ?? []),
     gates:
       attempt(onProblem, () => readGates(definition.concurrency, job, early, `${at}concurrency`)) ??
       [],
@@ -123,10 +122,4 @@ export function expressionsOf({ condition, each, does }: Step): readonly Express
           ...does.work.variables.map(([, value]) => value),
         ]),
   ]
-}
-
-function readTriggers(inputs: readonly TriggerInput[]): Trigger[] {
-  return inputs.map(({ after, on = 'succeeded', webhook }) =>
-    after === undefined ? { kind: 'webhook', name: webhook } : { kind: 'after', job: after, on },
-  )
 }

@@ -1,13 +1,12 @@
 import type { Expression, Template } from '../expression/expression.ts'
 import type { WireSubmission } from '../wire.ts'
-import type { ParameterInput, TriggerOutcome, When } from './definition.ts'
+import type { ParameterInput, When } from './definition.ts'
 
 /** A workflow that was read and found to be in order: what the engine works with. */
 export interface Workflow {
   /** In the order they were written in. */
   readonly steps: readonly Step[]
   readonly parameters: readonly Parameter[]
-  readonly triggers: readonly Trigger[]
   readonly gates: readonly Gate[]
 }
 
@@ -63,10 +62,6 @@ export interface Parameter extends Omit<ParameterInput, 'default' | 'required'> 
   readonly isRequired: boolean
   readonly default: Template | null
 }
-
-export type Trigger =
-  | { readonly kind: 'after'; readonly job: string; readonly on: TriggerOutcome }
-  | { readonly kind: 'webhook'; readonly name: string }
 
 export interface Gate {
   readonly key: Template
