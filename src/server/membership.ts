@@ -50,7 +50,9 @@ export function createMembership(options: {
     if (sentMono - beatMono > gapMs) steadySinceMono = sentMono
     beatMono = sentMono
     promisesEndMono = sentMono + promiseMs
-    storeOffset = now - clock.mono()
+    // The store looked at its clock between the two. What was thought of it before is kept where that
+    // fits: a slow answer says less about the time than a quick one did.
+    storeOffset = Math.min(Math.max(storeOffset, now - clock.mono()), now + 1 - sentMono)
   }
 
   return {
