@@ -9,7 +9,8 @@ import { startPostgres, type PostgresServer } from './support/postgres-server.ts
 import { addEvent, newResult, type FileResult, type TestEvent } from './support/test-events.ts'
 import { closingReport, fileLine, isSuccess } from './support/test-report.ts'
 
-const CONCURRENCY = 2
+/** Many files wait for processes and disks more than they compute: one more than the cores there usually are. */
+const CONCURRENCY = 3
 const FILE_TIMEOUT_MS = 15 * 60_000
 const PATTERNS = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const EXCLUDED = ['test/fixtures/**']

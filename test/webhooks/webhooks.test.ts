@@ -78,7 +78,7 @@ test('a failure is told, so is the recovery, and nothing else', async (t) => {
   assert.deepEqual((data['log_tail'] as string[]).toSorted(), ['one', 'two'])
   assert.match(String(data['message']), /^etl failed/)
   assert.match(String(data['url']), new RegExp(`^http://127.*/v1/runs/${failed.id}$`))
-  const { input: _, result: __, work: ___, ...shown } = failed
+  const { input: _, result: __, work: ___, workflow: ____, step: _____, ...shown } = failed
   assert.deepEqual(data.run, shown, 'a run as the API shows it, less what it was given and gave')
   assert.equal(second?.body.data.run?.id, recovered.id)
   assert.ok(Date.parse(String(second?.body.data['failing_since'])) > 0)

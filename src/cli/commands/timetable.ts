@@ -69,7 +69,7 @@ export function timetableCommands(program: Command, cli: Cli): void {
   program
     .command('skip')
     .description('keep a schedule from firing once, the next time; or a run from doing a step')
-    .argument('<schedule or run>', `${TARGET}; or a run, such as @last`)
+    .argument('<what>', `${TARGET}; or a run, such as @last`)
     .argument('[step]', 'the step of that run: it counts as done')
     .option('--item <number>', 'only this item of the step, counted from 0')
     .action(
