@@ -1,5 +1,5 @@
 import type { Names } from '../expression/check.ts'
-import type { RunFact } from '../expression/expression.ts'
+import { type RunFact, RUN_FACTS } from '../expression/expression.ts'
 import type { Kind } from '../expression/kinds.ts'
 import { readTemplate } from '../expression/read-template.ts'
 import { PunctualError } from '../errors.ts'
@@ -11,19 +11,9 @@ import { attempt, type OnProblem } from './problems.ts'
 import type { Parameter } from './workflow.ts'
 
 /** What is known of a run before it has an id. */
-export const EARLY_FACTS: readonly RunFact[] = [
-  'job',
-  'project',
-  'scheduled_at',
-  'scheduled_at.date',
-  'scheduled_at.time',
-  'scheduled_at.year',
-  'scheduled_at.month',
-  'scheduled_at.day',
-  'scheduled_at.hour',
-  'scheduled_at.minute',
-  'scheduled_at.weekday',
-]
+export const EARLY_FACTS: readonly RunFact[] = RUN_FACTS.filter(
+  (fact) => fact !== 'id' && fact !== 'wave',
+)
 
 /** Where nothing but the run itself can be named. */
 const ONLY_RUN: Names = {
