@@ -36,6 +36,42 @@ declare module 'graphile-worker' {
   }>
 }
 
+declare module 'bullmq' {
+  interface Connected {
+    connection: { host: string; port: number }
+  }
+
+  export class Queue {
+    constructor(name: string, options: Connected)
+    /** The ids of jobs in these states; -1 is the last. */
+    getRanges(states: readonly string[], from: number, to: number): Promise<string[]>
+    add(name: string, data: object): Promise<unknown>
+    addBulk(
+      jobs: readonly {
+        name: string
+        data: object
+        opts: { jobId: string; timestamp: number; delay: number }
+      }[],
+    ): Promise<unknown>
+    upsertJobScheduler(
+      id: string,
+      rule: { every: number; startDate: number },
+      template: { name: string; data: object },
+    ): Promise<unknown>
+    close(): Promise<void>
+  }
+
+  export class Worker {
+    constructor(
+      name: string,
+      handler: (job: { name: string; id?: string }) => Promise<unknown>,
+      options: Connected & { concurrency: number },
+    )
+    waitUntilReady(): Promise<unknown>
+    close(): Promise<void>
+  }
+}
+
 declare module 'pg-boss' {
   export class PgBoss {
     constructor(options: {

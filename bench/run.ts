@@ -5,6 +5,7 @@ import { describeMachine } from './harness/machine.ts'
 import { readOptions, type BenchOptions } from './harness/options.ts'
 import { markdown, writeJson } from './harness/report.ts'
 import { runRounds } from './harness/rounds.ts'
+import { leaveOutAbsent } from './harness/tools.ts'
 import type { Scenario } from './harness/scenario.ts'
 import { judge, type JudgedTarget } from './harness/verdict.ts'
 import { collectVersions, postgresSettings } from './harness/versions.ts'
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
   if (options.profile) process.env[PROFILE_VARIABLE] = fileURLToPath(PROFILES)
   let missed = 0
   for (const scenario of scenarios) {
-    missed += await runScenario(narrow(scenario, options.only ?? ''), options)
+    missed += await runScenario(leaveOutAbsent(narrow(scenario, options.only ?? '')), options)
   }
   console.error(missed === 0 ? 'every target met' : `${missed} targets missed or not measured`)
 }

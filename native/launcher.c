@@ -154,7 +154,7 @@ struct order {
 };
 
 /* Where a child failed before it became the program; it tells through shared memory. */
-enum stage { STAGE_NONE, STAGE_CGROUP, STAGE_NAMESPACE, STAGE_USER, STAGE_FILES, STAGE_CWD, STAGE_EXEC,
+enum stage { STAGE_NONE, STAGE_CGROUP, STAGE_NOTES, STAGE_NAMESPACE, STAGE_USER, STAGE_FILES, STAGE_CWD, STAGE_EXEC,
              STAGE_OTHER };
 struct failure {
   int32_t stage, error, pid;
@@ -510,15 +510,16 @@ static void note_cgroups(void) {
 
 static off_t note_place(const struct attempt *attempt) { return NOTE_HEAD + (off_t)attempt->slot * NOTE_SIZE; }
 
-/* Written by the child itself, so that nothing is started which is not noted. */
-static void note_self(const struct attempt *attempt) {
-  if (notes.fd < 0 || our.level == LEVEL_PIDNS) return;
+/* Written by the child itself, so that nothing is started which is not noted; false with errno. */
+static bool note_self(const struct attempt *attempt) {
+  if (notes.fd < 0 || our.level == LEVEL_PIDNS) return true;
   char line[NOTE_SIZE + 1];
   const char *run = attempt->run ? strchr(attempt->run, '=') + 1 : "-", *fence = attempt->fence ? strchr(attempt->fence, '=') + 1 : "-";
   int size = snprintf(line, sizeof line, "%d %llu %.64s %.24s", getpid(), (unsigned long long)boot_ticks(), run, fence);
   memset(line + size, ' ', (size_t)(NOTE_SIZE - size));
   line[NOTE_SIZE - 1] = '\n';
-  if (pwrite(notes.fd, line, NOTE_SIZE, note_place(attempt)) != NOTE_SIZE) _exit(EXIT_OS);
+  errno = ENOSPC;
+  return pwrite(notes.fd, line, NOTE_SIZE, note_place(attempt)) == NOTE_SIZE;
 }
 
 static void forget_note(const struct attempt *attempt) {
@@ -900,6 +901,22 @@ static void give_up(struct failure *failure, enum stage stage) {
   _exit(127);
 }
 
+/*
+ * The kernel does this only for a launcher that is root. One that a service manager gave capabilities
+ * would hand them to whomever it becomes. What may still be bounded stays: without new privileges nobody
+ * gets it, and programs that have some of it in their file could not even be executed.
+ */
+static bool drop_capabilities(void) {
+  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct data[2] = {{0}};
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 || syscall(SYS_capset, &head, data) < 0) return false;
+  if (syscall(SYS_capget, &head, data) < 0) return false;
+  errno = EPERM;
+  for (int i = 0; i < 2; i++)
+    if (data[i].effective || data[i].permitted || data[i].inheritable) return false;
+  return true;
+}
+
 /* Either it is that user afterwards, and nobody else in any way, or it is nothing. */
 static void become_user(const struct order *order, struct failure *failure) {
   uid_t uid[3];
@@ -912,6 +929,8 @@ static void become_user(const struct order *order, struct failure *failure) {
   for (int i = 0; i < 3; i++)
     if (uid[i] != order->uid || gid[i] != order->gid) give_up(failure, STAGE_USER);
   if (getgroups(0, NULL) != (int)order->group_count) give_up(failure, STAGE_USER);
+  /* Root without them would not be root. */
+  if (order->uid != 0 && !drop_capabilities()) give_up(failure, STAGE_USER);
 }
 
 static void enter_box(const struct attempt *attempt, bool is_born_there, struct failure *failure) {
@@ -930,7 +949,7 @@ static _Noreturn void become(const struct order *order, const struct attempt *at
   sigemptyset(&all_clear);
   setsid();
   enter_box(attempt, is_born_in_box, failure);
-  note_self(attempt);
+  if (!note_self(attempt)) give_up(failure, STAGE_NOTES);
   if (attempt->cell && setns(attempt->cell->mountns, CLONE_NEWNS) < 0) give_up(failure, STAGE_NAMESPACE);
   for (int i = 0; i < 3; i++)
     if (dup2(ends[i], i) < 0) give_up(failure, STAGE_OTHER);
@@ -967,6 +986,9 @@ static void explain(const struct failure *failure, const char *file, const char 
     return;
   case STAGE_CGROUP:
     snprintf(text, room, "its control group cannot be entered: %s", reason);
+    return;
+  case STAGE_NOTES:
+    snprintf(text, room, "its start cannot be noted: %s", reason);
     return;
   case STAGE_FILES:
     snprintf(text, room, "its limit of files cannot be set: %s", reason);

@@ -8,8 +8,9 @@ const BENCH = new URL('../', import.meta.url)
 export async function installPeers(): Promise<void> {
   if (arePeersInstalled()) return
   const folder = fileURLToPath(BENCH)
-  console.error(`The peers are not installed yet: npm ci --prefix ${folder}`)
-  await npm(folder, ['ci', '--ignore-scripts'])
+  console.error(`The peers are not installed yet: npm install --no-save --prefix ${folder}`)
+  // By the lockfile, like `npm ci`; which refuses a lockfile without what peers have for other systems only.
+  await npm(folder, ['install', '--no-save', '--ignore-scripts'])
 }
 
 /** Present and the very versions of the lockfile: a figure names the version it was measured with. */

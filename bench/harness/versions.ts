@@ -23,7 +23,7 @@ export async function collectVersions(bench: Workbench, withPeers: boolean): Pro
   }
   if (bench.postgres) versions['PostgreSQL'] = bench.postgres.version
   if (withPeers) {
-    for (const peer of ['graphile-worker', 'pg-boss']) {
+    for (const peer of ['graphile-worker', 'pg-boss', 'bullmq']) {
       versions[peer] = packageVersion(`../node_modules/${peer}/package.json`)
     }
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { queryOnce } from '../../test/support/postgres-query.ts'
 import { startPostgres, type PostgresServer } from '../../test/support/postgres-server.ts'
+import { startRedis, type RedisServer } from './redis-server.ts'
 
 /** Where variants find their stores: fresh ones for every variant of every round. */
 export interface Workbench {
@@ -16,6 +17,8 @@ export interface Workbench {
   /** A new database, empty or a copy of a template, checkpointed so that nobody pays for its making. */
   database(template?: string): Promise<string>
   directory(): Promise<string>
+  /** A new, empty server, which ends with the variant. */
+  redis(): Promise<RedisServer>
   /** Removes what the last variant used, and waits until the disk has forgotten it too. */
   clear(): Promise<void>
   close(): Promise<void>
@@ -30,6 +33,13 @@ export async function openWorkbench({
   const postgres = withPostgres ? await startPostgres() : undefined
   const databases: string[] = []
   const directories: string[] = []
+  const redisServers: RedisServer[] = []
+
+  const makeDirectory = async () => {
+    const directory = await mkdtemp(join(home, 'data-'))
+    directories.push(directory)
+    return directory
+  }
 
   return {
     home,
@@ -46,13 +56,16 @@ export async function openWorkbench({
       return url
     },
 
-    async directory() {
-      const directory = await mkdtemp(join(home, 'data-'))
-      directories.push(directory)
-      return directory
+    directory: makeDirectory,
+
+    async redis() {
+      const server = await startRedis(await makeDirectory())
+      redisServers.push(server)
+      return server
     },
 
     async clear() {
+      for (const server of redisServers.splice(0)) await server.stop()
       for (const name of databases.splice(0)) {
         await queryOnce(postgres!.url, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`)
       }
@@ -64,6 +77,7 @@ export async function openWorkbench({
     },
 
     async close() {
+      for (const server of redisServers) await server.stop()
       await postgres?.stop('immediate')
       await rm(home, { recursive: true, force: true })
     },

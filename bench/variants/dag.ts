@@ -32,19 +32,19 @@ measure(async () => {
   const concurrency = 'none'
   await system.define('warm-up', { steps: stepsOf('chain', WARM_UP_STEPS), concurrency })
   await system.play('warm-up', WARM_UP_RUNS)
-  await system.define('measured', { steps: stepsOf(shape, steps), concurrency })
+  const measured = stepsOf(shape, steps)
+  const defining = watchMemory()
+  await system.define('measured', { steps: measured, concurrency })
   handled = 0
   handovers.length = 0
   lastEnd = NaN
 
-  globalThis.gc?.()
-  const before = process.memoryUsage().rss
-  let most = before
-  const sampling = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), SAMPLE_MS)
+  const running = watchMemory()
   const startedAt = performance.now()
   const states = await system.play('measured', runs)
   const seconds = (performance.now() - startedAt) / 1_000
-  clearInterval(sampling)
+  const grownMb = running.stop()
+  const grownWithDefinitionMb = defining.stop()
   await system.close()
 
   verify('workflows succeeded', runs, states.filter((state) => state === 'succeeded').length)
@@ -52,7 +52,22 @@ measure(async () => {
   return {
     stepsPerSecond: (steps * runs) / seconds,
     seconds,
-    grownMb: (most - before) / MB,
+    grownMb,
+    grownWithDefinitionMb,
     ...(shape === 'chain' && { p50: quantile(handovers, 0.5), p99: quantile(handovers, 0.99) }),
   }
 })
+
+/** By how much the process grows from now on, at most. */
+function watchMemory() {
+  globalThis.gc?.()
+  const before = process.memoryUsage().rss
+  let most = before
+  const sampling = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), SAMPLE_MS)
+  return {
+    stop() {
+      clearInterval(sampling)
+      return (most - before) / MB
+    },
+  }
+}

@@ -1,3 +1,4 @@
+import { PROCESS_EXECUTORS } from '../core/work.ts'
 import type { WireWorker } from '../core/views.ts'
 
 const HOLDS: Readonly<Record<string, string>> = {
@@ -14,6 +15,20 @@ export function describeExecution(workers: readonly WireWorker[]): string[] {
     if (words !== undefined) byWords.set(words, [...(byWords.get(words) ?? []), worker.name])
   }
   return Array.from(byWords, ([words, names]) => `${whose(names)} ${words}`)
+}
+
+const isOfProcesses = (name: string) => PROCESS_EXECUTORS.some((one) => one === name)
+
+/** Who runs commands as root, though nobody said that this is meant. */
+export function describeRoot(workers: readonly WireWorker[]): string | undefined {
+  const names = workers
+    .filter(({ execution, executors }) => execution?.root && executors.some(isOfProcesses))
+    .map(({ name }) => name)
+  if (names.length === 0) return undefined
+  const [first] = names
+  const who =
+    names.length === 1 ? `${first} runs` : `${names.length} workers, such as ${first}, run`
+  return `${who} commands as root that name no user`
 }
 
 function whose(names: readonly string[]): string {

@@ -8,6 +8,9 @@ export interface GraphLine<Step> {
   readonly also: readonly string[]
 }
 
+/** A long chain would lead out of any terminal: from here on it goes straight down. */
+const DEEPEST = 60
+
 /**
  * Steps as a tree in text: each hangs on the last of those it needs, and names the others. What is
  * `finally` comes last and hangs on nothing, unless it says so.
@@ -20,7 +23,9 @@ export function drawGraph<Step extends WirePlannedStep>(steps: readonly Step[]):
     const known = step.needs.filter((name) => places.has(name))
     const parent = known.toSorted((a, b) => Number(places.get(b)) - Number(places.get(a)))[0]
     parents.set(step, parent ?? null)
-    children.set(parent ?? null, [...(children.get(parent ?? null) ?? []), step])
+    const siblings = children.get(parent ?? null)
+    if (siblings) siblings.push(step)
+    else children.set(parent ?? null, [step])
   }
   const lines: GraphLine<Step>[] = []
   // A chain may have 100,000 steps: no call for each of them.
@@ -36,7 +41,9 @@ export function drawGraph<Step extends WirePlannedStep>(steps: readonly Step[]):
     const isLast = level.next === level.steps.length
     const branch = level.isTop ? '' : `${level.margin}${isLast ? '└─ ' : '├─ '}`
     lines.push({ branch, step, also: step.needs.filter((name) => name !== parents.get(step)) })
-    const margin = level.isTop ? '' : `${level.margin}${isLast ? '   ' : '│  '}`
+    const isDeepest = level.margin.length >= DEEPEST
+    const further = isDeepest ? '' : isLast ? '   ' : '│  '
+    const margin = level.isTop ? '' : `${level.margin}${further}`
     open.push(childrenOf(step.name, margin, false))
   }
   return lines

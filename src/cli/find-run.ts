@@ -7,7 +7,10 @@ import type { ServerCalls } from './server-calls.ts'
 const FULL = /^run_[0-9a-z]{11}$/i
 const PAGES = 4
 
-/** A run as people name it: an id, the end of one, `@last`, `@last-failed` or `<job>@last`. */
+/**
+ * A run as people name it: an id, the end of one, `@last`, `@last-failed` or `<job>@last`. The last one is
+ * never a step: who has just started a workflow means that.
+ */
 export async function findRun(calls: ServerCalls, text: string): Promise<string> {
   if (FULL.test(text)) return text
   const [, job, which] = /^([A-Za-z0-9][\w.-]*)?@(last|last-failed)$/.exec(text) ?? []
@@ -17,7 +20,7 @@ export async function findRun(calls: ServerCalls, text: string): Promise<string>
 }
 
 async function latest(calls: ServerCalls, job: string | undefined, failed: boolean) {
-  const query = new URLSearchParams({ limit: '1' })
+  const query = new URLSearchParams({ limit: '1', q: 'steps:no' })
   if (job !== undefined) query.set('job', job)
   if (failed) query.set('state', 'failed')
   const { data } = await calls.call<WirePage<WireRun>>('GET', `/v1/runs?${query.toString()}`)

@@ -36,8 +36,9 @@ export function instantIn(time: string, zone: string, now: number): string {
   return clockTime(`${year}-${month}-${day}T${hour}:${minute}:${second}${offset}`, now)
 }
 
-/** How far away it is: `in 13h`, `3m ago`. */
+/** How far away it is: `in 13h`, `3m ago`; `now` if it has just come. */
 export function distance(time: string, now: number): string {
   const ms = Date.parse(time) - now
+  if (ms < 0 && ms > -1_000) return 'now'
   return ms >= 0 ? `in ${formatDuration(ms)}` : `${formatDuration(-ms)} ago`
 }

@@ -4,7 +4,9 @@ import { PunctualError } from '../core/errors.ts'
 import type { SchedulerClient } from '../core/protocol.ts'
 import { type BackfillClient, createBackfillClient } from './backfills.ts'
 import { createHttpClient } from './http-client.ts'
+import { createJobClient, type JobClient } from './jobs.ts'
 import { createScheduleClient, type ScheduleClient } from './schedules.ts'
+import { createStepClient, type StepClient } from './steps.ts'
 import { systemClock, systemRandom } from './system-clock.ts'
 import { createTransport } from './transport.ts'
 
@@ -22,6 +24,8 @@ export interface ConnectOptions {
 }
 
 export interface Client extends SchedulerClient {
+  readonly jobs: JobClient
+  readonly steps: StepClient
   readonly schedules: ScheduleClient
   readonly backfills: BackfillClient
   /** Lets calls under way end, then closes the connections. Idle ones keep no process alive. */
@@ -43,6 +47,8 @@ export function connect(options: ConnectOptions): Client {
   const transport = createTransport({ urls, headers, dispatcher, clock, random })
   return {
     ...createHttpClient(transport),
+    jobs: createJobClient(transport),
+    steps: createStepClient(transport),
     schedules: createScheduleClient(transport),
     backfills: createBackfillClient(transport),
     close: transport.close,

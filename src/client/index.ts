@@ -2,7 +2,9 @@
 export { CallError } from './call-error.ts'
 export { connect, type Client, type ConnectOptions } from './connect.ts'
 export type { BackfillClient } from './backfills.ts'
+export type { JobClient, JobPaging } from './jobs.ts'
 export type { OccurrenceQuery, ScheduleClient, ScheduleQuery } from './schedules.ts'
+export type { StepApproval, StepClient, StepPaging, StepQuery } from './steps.ts'
 export { PunctualError, type ErrorCode } from '../core/errors.ts'
 export type {
   CancelAnswer,
@@ -14,7 +16,23 @@ export type {
   SubmitAnswer,
 } from '../core/protocol.ts'
 export type { BackfillRequest, WireBackfill, WireBackfillPlan } from '../core/backfill/views.ts'
+export type {
+  FlowView,
+  ShownStepState,
+  StepCounts,
+  StepPlace,
+  WireApproval,
+  WireItems,
+  WireJobStep,
+  WirePlannedStep,
+  WireStep,
+  WireStepItem,
+  WireStepRun,
+  WireStepStatistics,
+} from '../core/flow/step-views.ts'
 export type { WireForecast } from '../core/forecast/views.ts'
+export type { JobDefinition } from '../core/job-definition.ts'
+export type { RetryHow } from '../core/retry-how.ts'
 export type { ScheduleDefinition } from '../core/schedule-definition.ts'
 export type {
   WireAway,
@@ -25,4 +43,6 @@ export type {
   WireScheduleWhy,
 } from '../core/schedule-views.ts'
 export type { Backoff, RetryPolicy } from '../core/retry.ts'
+export type { WireJob, WireJobVersion, WirePage, WireWhy } from '../core/views.ts'
+export type { StepInput, WorkflowInput } from '../core/workflow/definition.ts'
 export type { Cause, FinalState, RunState } from '../core/run-state.ts'

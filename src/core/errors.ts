@@ -57,6 +57,10 @@ export const ERRORS = {
   invalid_field: [422, 'Change the named field to a value in the range the message gives.'],
   invalid_schedule: [422, 'Try it with `POST /v1/schedules/preview` until it says what you mean.'],
   invalid_workflow: [422, 'Change the step that is named; `punctual validate` checks files here.'],
+  invalid_trigger: [
+    422,
+    'Change the trigger that is named; `punctual validate` checks files here.',
+  ],
   invalid_expression: [422, 'See which names and functions there are in the page on job files.'],
   unknown_field: [422, 'Remove the field or correct its name.'],
   missing_field: [422, 'Add the named field.'],
@@ -110,6 +114,11 @@ export class PunctualError extends Error {
     return ERRORS[this.code][0]
   }
 
+  /** The trouble is the server's and may be over the next time. What is lost stays lost. */
+  get isPassing(): boolean {
+    return this.status >= 500 && this.code !== 'blob_unreadable'
+  }
+
   /** Nothing more is said than what goes for the code. */
   get isGeneral(): boolean {
     return this.#hint === undefined
@@ -118,4 +127,9 @@ export class PunctualError extends Error {
   get hint(): string {
     return this.#hint ?? ERRORS[this.code][1]
   }
+}
+
+/** Trying the same again would meet the same. */
+export function isLasting(error: unknown): error is PunctualError {
+  return error instanceof PunctualError && !error.isPassing
 }

@@ -5,6 +5,8 @@ export interface Execution {
   readonly containment: string
   /** What it can hold a command to: `memory`, `cpu`, … */
   readonly limits: readonly string[]
+  /** Commands that name no user run as root, and nobody has said that this is meant. */
+  readonly root?: boolean | undefined
   /** Why it is not better than that. */
   readonly why?: string | undefined
 }

@@ -1,5 +1,6 @@
 import { PunctualError } from './errors.ts'
 import type { ExpectationsDefinition } from './lapses/expectations.ts'
+import { type Pausing, withoutPause } from './pausing.ts'
 import type { Submission } from './protocol.ts'
 import type { ScheduleDefinition } from './schedule-definition.ts'
 import type { WireSubmission } from './wire.ts'
@@ -60,15 +61,30 @@ export function defaultsOf(definition: JobDefinition, job: string): Submission {
 
 /** The stored form: the same text for the same definition, whatever order it was written in. */
 export function encodeDefinition(definition: JobDefinition): string {
-  const { steps, input, ...rest } = definition
-  const kept = { ...(input && { input: inPlace(input) }), ...(steps && { steps: inPlace(steps) }) }
-  return JSON.stringify({ ...(sorted(rest) as object), ...kept })
+  return withoutPause(encodingDefinition(definition))
 }
 
-/** Steps and parameters are shown in the order they were written in. */
-function inPlace(value: object): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, sorted(inner)]))
+/** The same with pauses, for a definition of very many steps. */
+export function* encodingDefinition(definition: JobDefinition): Pausing<string> {
+  const { steps, input, ...rest } = definition
+  const others = { ...(sorted(rest) as object), ...(input && { input: inPlace(input) }) }
+  if (steps === undefined) return JSON.stringify(others)
+  const texts: string[] = []
+  for (const [name, step] of Object.entries(steps)) {
+    const text = JSON.stringify(sorted(step))
+    texts.push(Array.isArray(steps) ? text : `${JSON.stringify(name)}:${text}`)
+    yield
+  }
+  const [open, close] = Array.isArray(steps) ? '[]' : '{}'
+  const before = JSON.stringify(others).slice(0, -1)
+  return `${before}${before === '{' ? '' : ','}"steps":${open}${texts.join(',')}${close}}`
+}
+
+/** Parameters, like steps, are shown in the order they were written in. */
+function inPlace(parameters: object): unknown {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, inner]) => [name, sorted(inner)]),
+  )
 }
 
 function sorted(value: unknown): unknown {

@@ -24,6 +24,8 @@ export const LIMITS = {
   logBodyBytes: 4 * 1024 * 1024,
   arguments: 10_000,
   variables: 1_000,
+  /** Between the polite signal and the other one: so long an attempt that timed out is still waited for. */
+  killGraceMs: 10 * 60_000,
   urlLength: 8_192,
   headers: 100,
   /** What is read of the answer to a request that a run is. */
@@ -40,6 +42,9 @@ export const LIMITS = {
   largeBodyBytes: 20 * 1024 * 1024,
   batchBodyBytes: 64 * 1024 * 1024,
   jsonDepth: 32,
+  /** No object needs more keys: what has so many is data, and belongs into a list. Except steps by name. */
+  objectKeys: 16_384,
+  definitionKeys: 2 ** 20,
   tags: 32,
   tagLength: 255,
   labels: 32,
@@ -72,9 +77,13 @@ export const LIMITS = {
   expressionDepth: 8,
   /** What expressions may make of one text. */
   expandedBytes: 1024 * 1024,
+  /** What is read at once of what came of steps that expressions name. */
+  outputBytes: 64 * 1024 * 1024,
   /** Of an input; and of a job, how it is started by others. */
   parameters: 100,
   triggers: 100,
+  /** How many jobs run after one: the end of its runs writes a line for each. */
+  followers: 100,
   /** How many a retry names of them. */
   retriedSteps: 100,
   /** How many runs one can be told to start after. */

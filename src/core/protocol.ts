@@ -6,7 +6,7 @@ import type { Wanted } from './needs.ts'
 import type { Entry, ProcessEnd } from './output.ts'
 import type { PolicyInput } from './policy.ts'
 import type { RetryHow } from './retry-how.ts'
-import type { Cause, RunState } from './run-state.ts'
+import type { Cause, FinalState, RunState } from './run-state.ts'
 import type { GivenSecret, SecretUse } from './secret.ts'
 import type { SubmitOutcome } from './submit-outcome.ts'
 import type { Work } from './work.ts'
@@ -52,8 +52,8 @@ export interface Submission extends PolicyInput {
   readonly priority?: number | undefined
   /** Not before this time; the past means now. */
   readonly runAt?: number | undefined
-  /** The time of a schedule it is for, and on whose clocks; never said by clients. */
-  readonly nominal?: { readonly at: number; readonly zone: string } | undefined
+  /** The time it is for, as the clocks of its schedule show it; never said by clients. */
+  readonly scheduledAt?: string | undefined
   /** Only for workers that carry all of these. */
   readonly runsOn?: { readonly labels?: Labels | undefined } | undefined
   readonly weight?: number | undefined
@@ -110,6 +110,8 @@ export interface RunView {
   readonly job: string
   readonly project: string
   readonly queue: string
+  /** Of its job's definition, which it keeps; null if there was none. */
+  readonly version: number | null
   readonly state: RunState
   readonly cancelling: boolean
   readonly priority: number
@@ -140,6 +142,16 @@ export interface RunView {
   readonly workflow?: FlowView | null | undefined
   /** The workflow it is a step of, if it is one. Not in lists. */
   readonly step?: StepPlace | null | undefined
+  /** What made it run, if that was the end of another. Not in lists. */
+  readonly trigger?: RunTrigger | null | undefined
+}
+
+/** The run that ended before it, of which job, and how. */
+export interface RunTrigger {
+  readonly kind: 'after'
+  readonly run: string
+  readonly job: string
+  readonly state: FinalState
 }
 
 export interface RunProgress extends Progress {
@@ -163,7 +175,7 @@ export interface Hello {
   /** Counts this session's registrations from 1; a delayed older one is refused. */
   readonly registration: number
   readonly held: readonly Held[]
-  /** Attempts it started and had to stop because its lease ran out: lost, and to be counted so. */
+  /** Attempts it started and had to stop, unreported, since its last welcome: lost, and to be counted so. */
   readonly forsaken: readonly Held[]
 }
 

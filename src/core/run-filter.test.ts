@@ -16,6 +16,8 @@ const readable: [text: string, filter: Partial<RunFilter>][] = [
   ['job:etl-*', { jobs: ['etl-*'] }],
   ['job:a,b  queue:mail\tworker:w-1', { jobs: ['a', 'b'], queues: ['mail'], workers: ['w-1'] }],
   ['cause:exit,timeout', { causes: new Set(['exit', 'timeout']) }],
+  ['steps:no', { steps: false }],
+  ['steps:no steps:yes', { steps: true }],
   ['since:24h', { since: NOW - 24 * HOUR }],
   [
     'since:2026-01-01T00:00:00Z until:1h30m',
@@ -44,6 +46,7 @@ const refused: [text: string, says: RegExp][] = [
   ['state:failing', /states are blocked/],
   ['state:failed,', /empty value/],
   ['cause:bad', /causes are exit/],
+  ['steps:maybe', /steps:yes or steps:no/],
   ['colour:red', /keys are state, job/],
   ['tag:x', /keys are state, job/],
   ['job.x:y', /keys are state, job/],

@@ -14,6 +14,8 @@ export interface RunFilter {
   readonly queues: readonly string[] | null
   readonly workers: readonly string[] | null
   readonly causes: ReadonlySet<Cause> | null
+  /** Whether steps of workflows are meant, too. */
+  readonly steps: boolean
   /** Created at or after, and before. */
   readonly since: number | null
   readonly until: number | null
@@ -26,6 +28,7 @@ export const ANY_RUN: RunFilter = {
   queues: null,
   workers: null,
   causes: null,
+  steps: true,
   since: null,
   until: null,
   tags: [],
@@ -37,7 +40,9 @@ const STATE_WORDS: Readonly<Record<string, readonly RunState[]>> = {
   live: ['blocked', 'scheduled', 'ready', 'running'],
   ended: ['succeeded', 'failed', 'cancelled', 'skipped'],
 }
-const KEYS = ['state', 'job', 'queue', 'worker', 'cause', 'since', 'until', 'tag.<name>'] as const
+const KEYS = [
+  ...['state', 'job', 'queue', 'worker', 'cause', 'steps', 'since', 'until', 'tag.<name>'],
+] as const
 const LONGEST = 2_000
 const WORD = /(?:[^\s"]|"[^"]*")+/g
 const PAIR = /^([a-z]+)(?:\.([A-Za-z0-9][A-Za-z0-9._-]*))?:(.+)$/s
@@ -74,6 +79,8 @@ function readWord(word: string, before: RunFilter, now: number, field: string): 
       return { workers: values }
     case 'cause':
       return { causes: new Set(values.map((cause) => readCause(cause, field))) }
+    case 'steps':
+      return { steps: readYesNo(value, field) }
     case 'since':
       return { since: readInstant(value, now, field) }
     case 'until':
@@ -95,6 +102,11 @@ function readCause(text: string, field: string): Cause {
   const cause = CAUSES.find((known) => known === text)
   if (cause) return cause
   throw wrong(field, `has the cause "${shown(text)}"; causes are ${CAUSES.join(', ')}`)
+}
+
+function readYesNo(text: string, field: string): boolean {
+  if (text === 'yes' || text === 'no') return text === 'yes'
+  throw wrong(field, `has "steps:${shown(text)}"; it is steps:yes or steps:no`)
 }
 
 /** `24h` is that long ago; anything that starts like a year is a time with its zone. */

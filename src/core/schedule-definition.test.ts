@@ -13,6 +13,7 @@ const definitions: ScheduleDefinition[] = [
   { cron: '0 9 * * *' },
   { every: '15m', overlap: 'queue' },
   { every: '5m after finish', overlap: 'allow', missed: 'skip' },
+  { every: '0s after finish' },
   { at: '2027-01-01T09:00', zone: 'America/New_York', missed: { policy: 'latest', max_age: '3d' } },
   { every: 'weekdays at 09:05', missed: 'all', jitter: '90s', priority: -3, input: null },
   {
@@ -72,6 +73,7 @@ const words: [definition: ScheduleDefinition, words: string][] = [
   [{ every: '90s' }, 'every 1m30s'],
   [{ every: '15 minutes', zone: 'UTC' }, 'every 15 minutes, UTC'],
   [{ every: '5m after finish' }, '5m after finish'],
+  [{ every: '0s after finish' }, 'as soon as the last run has ended'],
   [{ at: '2027-01-01T09:00' }, 'once, at 2027-01-01T07:00:00Z'],
   [
     { every: '1h', start: '2026-01-01T00:00:00Z', jitter: '2m' },

@@ -2,7 +2,8 @@ import { writeInterval } from './schedule/interval.ts'
 import { readRule, type RuleSource } from './schedule/index.ts'
 
 /** What counts elapsed time is the same everywhere. */
-const NEEDS_NO_ZONE = /^(?:every (?:\d+(?:w|d|h|m|s|ms))+|once, at .*|.* after finish)$/
+const NEEDS_NO_ZONE =
+  /^(?:every (?:\d+(?:w|d|h|m|s|ms))+|once, at .*|.* after finish|as soon as .*)$/
 
 /** When a rule fires, in words that leave no question open: `weekdays at 09:05, Europe/Athens`. */
 export function scheduleWords(source: RuleSource): string {

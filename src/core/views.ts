@@ -4,6 +4,7 @@ import type { Role } from './permission.ts'
 import type { Labels } from './labels.ts'
 import type { WireSchedule } from './schedule-views.ts'
 import type { Mark } from './markers.ts'
+import type { FinalState } from './run-state.ts'
 import type { WireProgress } from './wire.ts'
 import type { WebhookEvent } from './webhook.ts'
 import type { DeliveryState } from './webhook-delivery.ts'
@@ -29,6 +30,23 @@ export interface WireJob {
   readonly updated_by: string
   /** When it runs by itself. Not in lists. */
   readonly schedules?: readonly WireSchedule[]
+  /** The jobs that run after it. Not in lists. */
+  readonly followers?: readonly string[]
+  /** The latest ends it was to run after, newest first. Not in lists. */
+  readonly follow_ups?: readonly WireFollowUp[]
+}
+
+/** A run ended, and a job was to run after it. */
+export interface WireFollowUp {
+  /** The run that ended, and of which job, and how. */
+  readonly after: string
+  readonly job: string
+  readonly state: FinalState
+  readonly at: string
+  /** The run it became. */
+  readonly run: string | null
+  /** Why it became none. */
+  readonly reason: string | null
 }
 
 export interface WireJobVersion {

@@ -148,6 +148,7 @@ export interface WireRun {
   readonly job: string
   readonly project: string
   readonly queue: string
+  readonly version: number | null
   readonly state: RunView['state']
   readonly cancelling: boolean
   readonly priority: number
@@ -172,6 +173,7 @@ export interface WireRun {
   readonly result_bytes: number | null
   readonly workflow?: RunView['workflow']
   readonly step?: RunView['step']
+  readonly trigger?: RunView['trigger']
 }
 
 export interface WireProgress extends Progress {

@@ -33,7 +33,7 @@ const readable: [why: string, input: WorkInput, work: Work | undefined][] = [
   ],
   [
     'everything around it',
-    { run: 'x', cwd: '/', env: { A: '' }, stdin: '', umask: '0027', kill_grace: '1m' },
+    { run: 'x', cwd: '/', env: { A: '' }, stdin: '', umask: '0027', kill_grace: '10m' },
     {
       executor: 'shell',
       run: 'x',
@@ -41,7 +41,7 @@ const readable: [why: string, input: WorkInput, work: Work | undefined][] = [
       env: { A: '' },
       stdin: '',
       umask: '0027',
-      kill_grace_ms: 60_000,
+      kill_grace_ms: 600_000,
     },
   ],
   [
@@ -100,6 +100,7 @@ const refused: [why: string, input: WorkInput, field: string][] = [
   ['a umask that is not octal', { run: 'a', umask: '028' }, 'umask'],
   ['a umask of five digits', { run: 'a', umask: '00027' }, 'umask'],
   ['a grace that is no duration', { run: 'a', kill_grace: 'soon' }, 'kill_grace'],
+  ['a grace beyond ten minutes', { run: 'a', kill_grace: '600001ms' }, 'kill_grace'],
   ['limits for nothing', { limits: { cpu: 1 } }, 'limits'],
   ['a user for nothing', { run_as: 'deploy' }, 'run_as'],
   ['a limit that is none', { run: 'a', limits: { memory: '0B' } }, 'limits.memory'],

@@ -1,4 +1,4 @@
-import { parseDuration } from './duration.ts'
+import { formatDuration, parseDuration } from './duration.ts'
 import type { FlowWork } from './flow/work.ts'
 import { LIMITS, USER_NAME } from './limits.ts'
 import { isOwnVariable, VARIABLE } from './variable.ts'
@@ -170,7 +170,7 @@ function surroundingsOf(input: WorkInput, at: string): Surroundings {
       : { env: environment(env, `${at}env`) }),
     ...(stdin === undefined ? {} : { stdin: text(stdin, `${at}stdin`) }),
     ...(umask === undefined ? {} : { umask: octal(umask, `${at}umask`) }),
-    ...(grace === undefined ? {} : { kill_grace_ms: parseDuration(grace, `${at}kill_grace`) }),
+    ...(grace === undefined ? {} : { kill_grace_ms: killGrace(grace, `${at}kill_grace`) }),
     ...(limits === undefined ? {} : { limits }),
     ...(user === undefined ? {} : { run_as: userName(user, `${at}run_as`) }),
   }
@@ -184,6 +184,13 @@ function environment(env: Readonly<Record<string, string>>, field: string) {
     argument(value, at)
   }
   return env
+}
+
+function killGrace(text: string, field: string): number {
+  const ms = parseDuration(text, field)
+  if (ms <= LIMITS.killGraceMs) return ms
+  const most = formatDuration(LIMITS.killGraceMs)
+  throw wrong(field, `is longer than ${most}: what needs longer to end has its timeout for that`)
 }
 
 function userName(name: string, field: string): string {

@@ -19,6 +19,7 @@ test('without a word there are no limits, no users, and the best launcher there 
     limits: {},
     allowUsers: [],
     runAs: undefined,
+    allowRoot: undefined,
     launcher: undefined,
     containment: undefined,
   })
@@ -29,6 +30,7 @@ test('limits have a usual and a highest value; users may come in lists', () => {
     PUNCTUAL_LIMIT: 'memory=512MiB..2GiB,pids=500,cpu=0.5',
     PUNCTUAL_ALLOW_USER: 'deploy,www-data',
     PUNCTUAL_RUN_AS: 'nobody',
+    PUNCTUAL_ALLOW_ROOT: '1',
     PUNCTUAL_LAUNCHER: 'native',
     PUNCTUAL_CONTAINMENT: 'pidns',
   }
@@ -40,6 +42,7 @@ test('limits have a usual and a highest value; users may come in lists', () => {
     },
     allowUsers: ['deploy', 'www-data'],
     runAs: 'nobody',
+    allowRoot: true,
     launcher: 'native',
     containment: 'pidns',
   })

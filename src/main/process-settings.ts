@@ -10,13 +10,14 @@ export interface GivenProcessSettings {
   readonly limit?: readonly string[] | undefined
   readonly allowUser?: readonly string[] | undefined
   readonly runAs?: string | undefined
+  readonly allowRoot?: boolean | undefined
   readonly launcher?: string | undefined
   readonly containment?: string | undefined
 }
 
 export type ProcessSettings = Pick<
   ProcessOptions,
-  'limits' | 'allowUsers' | 'runAs' | 'launcher' | 'containment'
+  'limits' | 'allowUsers' | 'runAs' | 'allowRoot' | 'launcher' | 'containment'
 >
 
 export const LAUNCHERS = ['auto', 'native', 'node'] as const
@@ -34,6 +35,7 @@ export function readProcessSettings(
     limits: readBounds(given.limit ?? [], refusals),
     allowUsers: readUsers(given.allowUser ?? [], refusals),
     runAs,
+    allowRoot: given.allowRoot,
     launcher: choose('launcher', given.launcher, LAUNCHERS, refusals),
     containment: choose('containment', given.containment, CONTAINMENTS, refusals),
   }
@@ -46,6 +48,7 @@ export function processSettingsIn(env: NodeJS.ProcessEnv): GivenProcessSettings 
     limit: text('PUNCTUAL_LIMIT')?.split(','),
     allowUser: text('PUNCTUAL_ALLOW_USER')?.split(','),
     runAs: text('PUNCTUAL_RUN_AS'),
+    allowRoot: ['1', 'true'].includes(env['PUNCTUAL_ALLOW_ROOT'] ?? '') || undefined,
     launcher: text('PUNCTUAL_LAUNCHER'),
     containment: text('PUNCTUAL_CONTAINMENT'),
   }

@@ -10,6 +10,7 @@ import { lightBeacon } from './beacon.ts'
 import { createEcho } from './echo.ts'
 import type { ExecutorFlags } from './executor-flags.ts'
 import { readExecutors } from './read-executors.ts'
+import { warnOfRoot } from './root-warning.ts'
 import { openScheduler, type Scheduler } from './scheduler.ts'
 import { secretKeyFile } from './secret-key-file.ts'
 import { isLoopback, type Settings } from './settings.ts'
@@ -59,6 +60,7 @@ export async function serve(
       throw cannotListen(error, `${host}:${port}`)
     })
   const darken = lightBeacon({ url, dataDir: settings.dataDir, tokenFile: path, env: terminal.env })
+  if (offer && settings.slots > 0) terminal.err(warnOfRoot(settings.processes, offer.executors))
   const worker =
     offer && (await startWorker(scheduler, settings, terminal, { ...offer, onError: say }))
   terminal.out(

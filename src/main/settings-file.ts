@@ -21,6 +21,7 @@ const TYPES: Readonly<Record<Exclude<keyof GivenSettings, 'data'>, Type>> = {
   limit: 'a list of texts',
   allowUser: 'a list of texts',
   runAs: 'a text',
+  allowRoot: 'true or false',
   launcher: 'a text',
   containment: 'a text',
   secretKey: 'a text',

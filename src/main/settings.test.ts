@@ -27,7 +27,7 @@ test('without a word it serves on loopback and keeps its data beside it', () => 
     allowAddresses: [],
     tls: undefined,
     processes: {
-      ...{ limits: {}, allowUsers: [], runAs: undefined },
+      ...{ limits: {}, allowUsers: [], runAs: undefined, allowRoot: undefined },
       ...{ launcher: undefined, containment: undefined },
     },
     secretKey: undefined,

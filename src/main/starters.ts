@@ -45,6 +45,7 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
       .option('--limit <name=value>', 'what each command may take: memory=1GiB; repeat', repeat)
       .option('--allow-user <names>', 'users that commands may ask to run as', repeat)
       .option('--run-as <user>', 'whom commands run as that do not ask')
+      .option('--allow-root', 'commands may run as root: no warning')
       .option('--launcher <kind>', 'auto, native or node: what starts processes')
       .option('--containment <level>', 'auto, pidns, cgroup or group: what holds them')
 

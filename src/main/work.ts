@@ -17,6 +17,7 @@ import {
 import { collectRefusals } from './refusals.ts'
 import type { ExecutorFlags } from './executor-flags.ts'
 import { readExecutors } from './read-executors.ts'
+import { warnOfRoot } from './root-warning.ts'
 import { stopOnSignals } from './signals.ts'
 
 const DRAIN_MS = 30_000
@@ -57,6 +58,7 @@ export async function work(
     ...executors,
     onError: (error) => terminal.err(`punctual: ${(error as Error).message}\n`),
   })
+  terminal.err(warnOfRoot(processes, executors.executors))
   await worker.start()
   terminal.out(`worker ${worker.stats().session} is connected to ${url}\n`)
   return stopOnSignals(terminal, {
@@ -77,6 +79,7 @@ function processSettings(flags: WorkerFlags, env: NodeJS.ProcessEnv): ProcessSet
       limit: flags.limit ?? given.limit,
       allowUser: flags.allowUser ?? given.allowUser,
       runAs: flags.runAs ?? given.runAs,
+      allowRoot: flags.allowRoot ?? given.allowRoot,
       launcher: flags.launcher ?? given.launcher,
       containment: flags.containment ?? given.containment,
     },

@@ -122,12 +122,8 @@ test('what is meant for one origin is not told another', async (t) => {
     'X-Api-Key': 'secret',
     'Content-Type': 'text/plain',
   }
-  await create([first.allow, other.allow]).send({
-    url: first.url,
-    method: 'PUT',
-    headers,
-    body: 'hi',
-  })
+  const outbound = create([first.allow, other.allow])
+  await outbound.send({ url: first.url, method: 'PUT', headers })
   assert.equal(first.requests[1]?.headers.authorization, 'Bearer x')
   assert.equal(first.requests[1]?.headers['x-api-key'], 'secret')
   const { method, headers: seen } = other.requests[0] ?? assert.fail('not followed')
@@ -135,6 +131,28 @@ test('what is meant for one origin is not told another', async (t) => {
   assert.equal(seen['content-type'], 'text/plain')
   for (const name of ['authorization', 'cookie', 'x-api-key']) assert.equal(seen[name], undefined)
 })
+
+for (const status of [301, 302, 307, 308]) {
+  test(`a body follows a redirect (${status}) within its origin, and to no other`, async (t) => {
+    const bodies: string[] = []
+    const other = await openSink(t, (request, response) => {
+      request.on('data', (some) => bodies.push(`other: ${some}`)).on('end', () => response.end())
+    })
+    const first = await openSink(t, (request, response) => {
+      const location = request.url === '/away' ? other.url : '/away'
+      request.on('data', (some) => bodies.push(`${request.url}: ${some}`))
+      request.on('end', () => response.writeHead(status, { location }).end())
+    })
+    const outbound = create([first.allow, other.allow])
+    const request = { url: first.url, method: 'PUT', body: 'hi' }
+    await assert.rejects(outbound.send(request), {
+      code: 'redirect_refused',
+      message: /redirects to .*, where the body of the request is not sent/,
+    })
+    assert.deepEqual(bodies, ['/: hi', '/away: hi'])
+    assert.equal(other.connections(), 0)
+  })
+}
 
 test('a post that is sent elsewhere to look becomes a get without a body', async (t) => {
   const sink = await openSink(t, ({ url }, response) => {

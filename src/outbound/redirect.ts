@@ -36,6 +36,12 @@ export function redirectOf(hop: Hop, status: number, location: unknown): Hop | u
   }
   const becomesGet = status === 303 ? hop.method !== 'HEAD' : status < 303 && hop.method === 'POST'
   const isStranger = url.origin !== hop.url.origin
+  const body = becomesGet ? null : hop.body
+  // It may carry a secret as well as any header, and there is no harmless part of it.
+  if (isStranger && body !== null && body.length > 0) {
+    const message = `${hop.url.host} redirects to ${url.host}, where the body of the request is not sent`
+    throw new OutboundError('redirect_refused', message)
+  }
   const headers = Object.entries(hop.headers).filter(([name]) => {
     if (becomesGet && name.startsWith('content-')) return false
     return !isStranger || HARMLESS.has(name)
@@ -44,6 +50,6 @@ export function redirectOf(hop: Hop, status: number, location: unknown): Hop | u
     url,
     method: becomesGet ? 'GET' : hop.method,
     headers: Object.fromEntries(headers),
-    body: becomesGet ? null : hop.body,
+    body,
   }
 }

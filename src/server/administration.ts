@@ -28,6 +28,7 @@ import type { WorkflowBook } from './flows/workflow-book.ts'
 import type { ProgressBoard } from './progress.ts'
 import type { QueueBook } from './queue-book.ts'
 import { createRunReading, type RunReading } from './run-reading.ts'
+import { createAfterFiring } from './schedules/after-firing.ts'
 import type { RuleBook } from './schedules/rule-book.ts'
 import type { Vault } from './secrets/vault.ts'
 import type { LaneBoard } from './tick/lane-board.ts'
@@ -86,22 +87,27 @@ export function createAdministration(deps: {
   onScheduleChange(ids: readonly number[]): void
   onBackfill(): void
   submit(by: By, submission: Submission): Promise<SubmitAnswer>
+  /** Throws why it would be refused. */
+  check(by: By, submission: Submission): Promise<void>
 }): Administration {
   const { store, catalog, definitions, board, queueBook, watch, clock, progress, storeNow } = deps
   const actors = createActors(store)
   const workers = createWorkers(store)
   const { zone, rules } = deps
+  const afterFiring = createAfterFiring({ store, clock, storeNow })
   const schedules = createSchedules({
-    ...{ store, catalog, storeNow, rules, mintId: deps.mintId },
+    ...{ store, catalog, storeNow, rules, afterFiring, mintId: deps.mintId },
     ...{ onChange: deps.onScheduleChange, submit: deps.submit },
   })
-  const scheduleDefining = createScheduleDefining({ store, catalog, schedules, zone })
+  const scheduleDefining = createScheduleDefining({
+    ...{ store, catalog, schedules, zone, rules, storeNow, mintId: deps.mintId },
+  })
   const scheduleReading = createScheduleReading({
     ...{ store, catalog, schedules, rules, actors, zone, storeNow, mayFire: deps.mayPromise },
   })
   return {
     jobs: createJobs({
-      ...{ store, catalog, definitions, actors, reading: scheduleReading },
+      ...{ store, catalog, definitions, actors, clock, afterFiring, reading: scheduleReading },
       defining: scheduleDefining,
       onScheduleChange: deps.onScheduleChange,
     }),
@@ -123,7 +129,10 @@ export function createAdministration(deps: {
     workers,
     storage: createStorage(deps.keeping),
     feed: deps.feed,
-    hooks: createHooks({ store, catalog, vault: deps.vault, storeNow, submit: deps.submit }),
+    hooks: createHooks({
+      ...{ store, catalog, vault: deps.vault, storeNow },
+      ...{ submit: deps.submit, check: deps.check },
+    }),
     webhooks: createWebhooks({
       ...{ store, catalog, actors, storeNow, sealer: deps.sealer, messages: deps.messages },
       ...{ mintId: deps.mintId, onDue: deps.onDelivery },

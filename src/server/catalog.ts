@@ -20,6 +20,8 @@ export interface Catalog {
     projectId: number,
     gates: readonly { key: string; limit: number }[],
   ): readonly number[] | undefined
+  /** What is known of a gate, which is something for those that were just asked for. */
+  gateOf(id: number): { readonly key: string; readonly limit: number } | undefined
   jobName(id: number): string
   projectName(id: number): string
   /** Makes sure these names are at hand for `jobName` and `projectName`. */
@@ -43,6 +45,7 @@ export function createCatalog(
   const jobs = memo<string>()
   const lanes = memo<string>()
   const gates = new Map<string, { id: number; limit: number; alone: readonly number[] }>()
+  const gatesById = new Map<number, { key: string; limit: number }>()
   const jobNames = new Map<number, string>()
   const projectNames = new Map<number, string>()
 
@@ -54,13 +57,17 @@ export function createCatalog(
     const ids = await store.internGates(
       wanted.map(({ key, limit }) => ({ projectId, name: key, capacity: limit })),
     )
-    if (gates.size > MEMO_LIMIT) gates.clear()
+    if (gates.size > MEMO_LIMIT) {
+      gates.clear()
+      gatesById.clear()
+    }
     const raised: number[] = []
     for (const [index, { key, limit }] of wanted.entries()) {
       const id = ids[index] as number
       const before = gates.get(`${projectId}/${key}`)?.limit
       if (before !== undefined && before < limit) raised.push(id)
       gates.set(`${projectId}/${key}`, { id, limit, alone: [id] })
+      gatesById.set(id, { key, limit })
     }
     if (raised.length === 0) return ids
     const { lanes: refilled } = await store.recheck({ limit: 0, recheckMs: 0, gates: raised })
@@ -132,6 +139,7 @@ export function createCatalog(
       return [...ids].sort((a, b) => a - b)
     },
 
+    gateOf: (id) => gatesById.get(id),
     jobName: (id) => jobNames.get(id) ?? `job ${id}`,
     projectName: (id) => projectNames.get(id) ?? `project ${id}`,
 

@@ -1,5 +1,6 @@
 import { defaultsOf, type JobDefinition } from '../core/job-definition.ts'
 import { type Preparation, readJob } from '../core/workflow/read-job.ts'
+import type { Followed } from '../core/workflow/triggers.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Expectations, readExpectations } from '../core/lapses/expectations.ts'
 import type { Submission } from '../core/protocol.ts'
@@ -14,6 +15,8 @@ export interface Definition {
   readonly expectations: Expectations
   /** What has to be worked out for each of its runs, if anything. */
   readonly preparation: Preparation | null
+  /** The jobs whose ends start runs of it. */
+  readonly follows: readonly Followed[]
   readonly paused: JobRecord['paused']
 }
 
@@ -31,6 +34,8 @@ export interface Definitions {
 }
 
 const MEMO_LIMIT = 10_000
+/** Runs of steps are of jobs called `etl/load`. Nobody can define one: it is in no name that people give. */
+const STEP_MARK = '/'
 
 export function createDefinitions(options: {
   readonly store: Pick<JobStore, 'findDefinition' | 'definitionsOf'>
@@ -44,6 +49,7 @@ export function createDefinitions(options: {
   let changes = 0
 
   const known = (projectId: number, job: string) => {
+    if (job.includes(STEP_MARK)) return null
     const memory = inForce.get(`${projectId}/${job}`)
     if (!memory || clock.mono() - memory.sinceMono > believedMs) return undefined
     return memory.definition
@@ -51,11 +57,16 @@ export function createDefinitions(options: {
 
   const load = async (projectId: number, job: string): Promise<Definition | null> => {
     const sinceMono = clock.mono()
-    const before = changes
+    const changesBefore = changes
     const record = await store.findDefinition({ projectId, name: job })
-    const definition = record && readDefinition(record, job)
+    const before = inForce.get(`${projectId}/${job}`)?.definition
+    // A version means what it meant; a long one is not to be read again and again.
+    const isSame = before && before.version === record?.version
+    const definition = isSame
+      ? { ...before, paused: record.paused }
+      : record && readDefinition(record, job)
     // What changed while we asked may be newer than the answer.
-    if (changes !== before) return definition
+    if (changes !== changesBefore) return definition
     if (inForce.size >= MEMO_LIMIT) inForce.clear()
     inForce.set(`${projectId}/${job}`, { definition, sinceMono })
     return definition

@@ -1,30 +1,42 @@
+import type { Clock } from '../core/clock.ts'
 import type { Store } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import { createDraftEach } from './draft-each.ts'
 import { createFlows, type FlowDeps, type Flows } from './flows/flows.ts'
 import { createFlowReading, type FlowReading } from './flows/seen/flow-reading.ts'
 import { createWorkflowBook, type WorkflowBook } from './flows/workflow-book.ts'
+import { createFollowing, type Following, type FollowingDeps } from './following/following.ts'
+import type { RuleBook } from './schedules/rule-book.ts'
 import type { Draft } from './submissions.ts'
+import { createTimeFor, type TimeFor } from './time-for.ts'
 
 export interface Flowing {
   /** What workflows do by themselves: their runs begin, go on from step to step, and end. */
   readonly flows: Flows
+  /** And what runs after others, whatever those were. */
+  readonly following: Following
   readonly flowReading: FlowReading
   readonly book: WorkflowBook
+  readonly timeFor: TimeFor
 }
 
 export function createFlowing(
-  deps: Omit<FlowDeps, 'book' | 'draftEach'> & {
-    readonly store: Store
-    readonly catalog: Catalog
-    readonly draft: Draft
-  },
+  deps: Omit<FlowDeps, 'book' | 'draftEach'> &
+    Omit<FollowingDeps, 'mayFollow'> & {
+      readonly store: Store
+      readonly catalog: Catalog
+      readonly draft: Draft
+      readonly clock: Clock
+      readonly rules: RuleBook
+    },
 ): Flowing {
-  const { store, catalog } = deps
-  const book = createWorkflowBook(store)
+  const { store, catalog, clock, rules, zone } = deps
+  const book = createWorkflowBook({ store, clock })
   return {
     book,
-    flowReading: createFlowReading({ store, catalog, book }),
+    timeFor: createTimeFor({ store, rules, zone }),
+    flowReading: createFlowReading({ store, catalog, book, clock }),
+    following: createFollowing({ ...deps, mayFollow: deps.mayMove }),
     flows: createFlows({ ...deps, book, draftEach: createDraftEach(deps.draft) }),
   }
 }

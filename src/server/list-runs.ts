@@ -36,9 +36,8 @@ export async function listRuns(
   const fill = async (source: Source) => {
     const { state, jobId } = source
     const size = Math.min(BATCH, Math.max(limit + 1, 20))
-    source.rows = [
-      ...(await store.listRuns({ projectId, state, jobId, before: source.before, limit: size })),
-    ]
+    const page = { before: source.before, limit: size, withoutSteps: !filter.steps }
+    source.rows = [...(await store.listRuns({ projectId, state, jobId, ...page }))]
     source.before = source.rows.at(-1)?.id ?? 0
     source.isEmpty = source.rows.length < size
     await catalog.learnNames(

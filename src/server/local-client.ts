@@ -15,6 +15,7 @@ import type { LogWriter } from './logs/log-writer.ts'
 import { findRun } from './find-run.ts'
 import { listRuns } from './list-runs.ts'
 import type { FlowReading } from './flows/seen/flow-reading.ts'
+import { triggerOf } from './following/trigger-of.ts'
 import type { Payloads } from './payloads/payloads.ts'
 import { submitLarge } from './payloads/submit-large.ts'
 import { fillView, viewsOf } from './run-view.ts'
@@ -71,8 +72,12 @@ export function createLocalClient(
       const [view] = await viewsOf([record], catalog, parts.progress.of)
       const whole = await fillView(view as RunView, record, payloads)
       const { flowOf, stepOf } = parts.flowReading
-      const [workflow, step] = await Promise.all([flowOf(record), stepOf(record)])
-      return { ...whole, workflow, step }
+      const [workflow, step, trigger] = await Promise.all([
+        flowOf(record),
+        stepOf(record),
+        triggerOf(record, parts),
+      ])
+      return { ...whole, workflow, step, trigger }
     },
 
     async listRuns(query = {}) {

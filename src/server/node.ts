@@ -25,15 +25,17 @@ import { createQueueBook } from './queue-book.ts'
 import { createGrantedInputs } from './payloads/granted-inputs.ts'
 import { measured } from './payloads/measured-blobs.ts'
 import { createPayloads } from './payloads/payloads.ts'
+import { createReady, type Readiness } from './readiness.ts'
 import { createScheduling } from './scheduling.ts'
 import { createRuleBook, type ReadRule } from './schedules/rule-book.ts'
 import { createRegistry } from './sessions/registry.ts'
 import { createRoster } from './sessions/roster.ts'
+import { createAbsence } from './secrets/absence.ts'
 import { createUnlock } from './secrets/unlock.ts'
 import { NO_VAULT, type Vault } from './secrets/vault.ts'
 import { createDraft } from './submissions.ts'
 import { createReplay } from './replay-run.ts'
-import { createHandOver } from './tick/hand-over.ts'
+import { createHandingOver } from './tick/handing-over.ts'
 import { createLaneBoard } from './tick/lane-board.ts'
 import { createTicker } from './tick/ticker.ts'
 import { createUndelivered } from './undelivered.ts'
@@ -76,7 +78,7 @@ export interface SchedulerNode {
   readonly authenticator: Authenticator
   readonly metrics: Metrics
   /** Whether the store answers and this node may promise work. */
-  ready(): Promise<{ ok: boolean; reason?: string }>
+  ready(): Promise<Readiness>
   /** Gives its place back; workers move on with their leases, which any other node adopts. */
   stop(): Promise<void>
   readonly id: number
@@ -132,13 +134,13 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       if (lease.dueAt === null || command.to === 'given_back' || command.to === 'retry') return
       firing.ended(lease.runId)
       lookout.ended(lease.runId)
-      loops.wakeSchedules()
     },
     onGrant: metrics.onGrant,
     onTick(batch, result, tookMs) {
       metrics.onTick(batch, result, tookMs)
       for (const { runId } of batch.ends) watch.touched(runId)
       for (const { runId } of batch.cancels) watch.touched(runId)
+      for (const { runId } of batch.cancels) firing.ended(runId)
       flows.hear(result.news)
       feed.touched(changedBy(batch, result))
     },
@@ -162,6 +164,8 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     const report = { kind: 'failed', cause: 'start_error', retriable: false } as const
     end([lease], report, null, message).catch(onError)
   }
+  const giveBackSurely = (leases: readonly Lease[]) => end(leases, { kind: 'given_back' }, null)
+  const absence = createAbsence({ vault, membership, onError, giveBack: giveBackSurely })
   const inputsOf = createGrantedInputs({ payloads, onError, isEnding, fail })
 
   const progress = createProgressBoard({
@@ -176,39 +180,43 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       })),
   })
 
-  const drafting = { catalog, queues: queueBook, store, mintId, storeNow }
-  const draft = createDraft({ ...drafting, definitions })
+  const zone = options.zone ?? 'UTC'
   const rules = createRuleBook(options.readRule)
-  const handOver = createHandOver({
-    ...{ roster, board, clock, random, onGrant: metrics.onGrant },
+  const drafting = { catalog, queues: queueBook, store, zone, mintId, storeNow }
+  const draft = createDraft({ ...drafting, definitions })
+  const { handOver, giveBackHeld } = createHandingOver({
+    ...{ roster, board, clock, random, onGrant: metrics.onGrant, onError },
     node: () => membership.node,
     mayGrant: membership.mayPromise,
-    giveBack: (lease) => giveBack([lease]),
+    giveBack: giveBackSurely,
     onUnknown: (runs) => onUnknown({ submits: runs, claims: [] }),
   })
   const duties = {
-    ...{ store, storeNow, catalog, draft, handOver, onReady, onError },
+    ...{ store, storeNow, catalog, definitions, draft, handOver, onReady, onError },
     node: () => membership.node,
     onRuns(runIds: readonly number[]) {
       for (const runId of runIds) watch.touched(runId)
       feed.touched(runIds)
     },
   }
-  const { flows, ...flowing } = createFlowing({
-    ...{ ...duties, board, payloads, zone: options.zone ?? 'UTC', cancel: ticker.cancel },
+  const { flows, following, ...flowing } = createFlowing({
+    ...{ ...duties, clock, board, payloads, rules, zone, cancel: ticker.cancel },
     mayMove: membership.mayPromise,
     onTimer: (dueAt) => loops.wakeTimers(dueAt),
+    onEnded: (runId) => firing.ended(runId),
     wake: () => loops.wakeFlows(),
+    onFollowed: () => loops.wakeFollowing(),
   })
   const { firing, backfill, lookout } = createScheduling({
-    ...{ ...duties, mintId, rules, definitions, mono: clock.mono },
+    ...{ ...duties, mintId, rules, mono: clock.mono },
     mayFire: membership.mayPromise,
+    wake: () => loops.wakeSchedules(),
     onOutcomes: metrics.onOccurrences,
     onLag: metrics.onScheduleLag,
     onLapses: metrics.onLapses,
   })
 
-  const laneOf = (lease: Lease) => board.get(lease.laneId)?.lane
+  const laneOf = ({ laneId }: Lease) => board.get(laneId)?.lane
   const parts: ClientParts = {
     ...{ store, ticker, catalog, registry, mintId, storeNow, payloads },
     node: () => membership.node,
@@ -216,7 +224,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     progress,
     onLog: watch.touched,
     draft,
-    ...{ ...flowing, replay: createReplay(drafting) },
+    ...{ ...flowing, replay: createReplay({ ...drafting, ...flowing }) },
     exchanging: {
       clock,
       roster,
@@ -234,7 +242,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       },
       payloads,
       inputsOf,
-      unlock: createUnlock({ vault, isEnding, fail }),
+      unlock: createUnlock({ vault, isEnding, fail, stepAside: absence.begin }),
       assignment(lease, { input, secrets }) {
         const work = definitions.workOf(lease)
         return assignmentOf(lease, { catalog, lane: laneOf(lease), work, input, secrets })
@@ -246,12 +254,12 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const rejoin = async () => {
     for (const session of roster.sessions.values()) session.pending?.settle()
     roster.clear()
-    await membership.join()
-    await vault.announce(membership.node)
-    board.doubt()
-    firing.forget()
-    flows.forget()
-    feed.news.reset('this node was away')
+    await absence.end().finally(() => {
+      board.doubt()
+      firing.forget()
+      flows.forget()
+      feed.news.reset('this node was away')
+    })
   }
 
   await membership.join()
@@ -273,7 +281,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   })
   const refresh = refreshQueues({ book: queueBook, board, kick: ticker.kick })
   const loops = startLoops({
-    ...{ store, clock, config, roster, board, ticker, membership, vault },
+    ...{ store, clock, config, roster, board, ticker, membership, vault, definitions },
     ...{
       end,
       giveBack,
@@ -286,26 +294,22 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
       onError,
     },
     collecting: { ...keeping, store, onCollected: metrics.onCollected },
-    firing,
-    backfill,
-    ...{ lookout, flows },
-    isEnding,
+    ...{ firing, backfill, lookout, flows, following, isEnding },
   })
 
   const admin = createAdministration({
     ...{ store, catalog, definitions, board, queueBook, watch, clock, feed, vault, storeNow },
     ...{ keeping, progress, mintId, mayPromise: membership.mayPromise },
     ...{ sealer, messages: telling.messages, onDelivery: telling.wake, rules },
-    ...{ ...flowing, askFlow: flows.ask },
-    zone: options.zone ?? 'UTC',
+    ...{ ...flowing, askFlow: flows.ask, zone },
     async submit({ project, actor }, submission) {
       const [answer] = await createLocalClient(project, actor, parts).submit([submission])
       return answer as SubmitAnswer
     },
-    onScheduleChange(ids) {
-      firing.changed(ids)
-      loops.wakeSchedules()
+    async check({ project, actor }, submission) {
+      await parts.draft([submission], project, actor)
     },
+    onScheduleChange: firing.changed,
     onBackfill: () => loops.wakeBackfills(),
     onQueueChange: async () => void (await refresh()),
     onTokenChange: authenticator.forget,
@@ -315,7 +319,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const plain = createPlain({
     ...{ store, catalog, definitions, admin, roster, registry, exchanging: parts.exchanging },
     ...{ logging: parts, installation: keeping.area, ttlMs: config.plainTtlMs, clientFor },
-    ...{ zone: options.zone ?? 'UTC', mintId, storeNow },
+    ...{ zone, mintId, storeNow },
   })
 
   return {
@@ -328,20 +332,12 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     authenticator,
     metrics,
 
-    async ready() {
-      if (!membership.mayPromise())
-        return { ok: false, reason: 'the node row could not be renewed' }
-      try {
-        await store.ping()
-        return { ok: true }
-      } catch (error) {
-        return { ok: false, reason: error instanceof Error ? error.message : 'the store failed' }
-      }
-    },
+    ready: createReady({ store, mayPromise: membership.mayPromise, whyAway: absence.reason }),
 
     async stop() {
       await Promise.all([loops.stop(), telling.stop()])
       for (const session of roster.sessions.values()) session.pending?.settle()
+      await Promise.race([giveBackHeld(), clock.sleep(config.patienceMs)])
       await ticker.settled()
       roster.clear()
       await membership.leave().catch(onError)

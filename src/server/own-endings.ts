@@ -14,8 +14,8 @@ export interface OwnEndings {
   ): Promise<void>
   /** Uncounted: it was never started, or its worker says it will not finish it. */
   giveBack(leases: readonly Lease[]): void
-  /** Counted: it was started, and its worker is gone. */
-  lose(leases: readonly Lease[]): void
+  /** Counted: it was started, and its worker is gone. Resolves when that is durable. */
+  lose(leases: readonly Lease[]): Promise<void>
   /** No sweep may judge such an attempt a second time. */
   isEnding(lease: Lease): boolean
 }
@@ -43,7 +43,7 @@ export function createOwnEndings(deps: {
   return {
     end,
     giveBack: (leases) => void end(leases, { kind: 'given_back' }, null).catch(onError),
-    lose: (leases) => void end(leases, { kind: 'lost' }, null).catch(onError),
+    lose: (leases) => end(leases, { kind: 'lost' }, null),
     isEnding: ({ runId, fence }) => ending.get(runId) === fence,
   }
 }

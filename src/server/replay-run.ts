@@ -4,6 +4,7 @@ import type { JobStore, NewRun, RunRecord } from '../store/port.ts'
 import { readDefinition } from './definitions.ts'
 import { againOf } from './retry-run.ts'
 import { createDraft, type Drafting } from './submissions.ts'
+import type { TimeFor } from './time-for.ts'
 
 /** A finished run with another input, or of another version of its job. */
 export type Replay = (
@@ -19,9 +20,10 @@ export type Replay = (
 export function createReplay(
   drafting: Omit<Drafting, 'definitions'> & {
     readonly store: Drafting['store'] & Pick<JobStore, 'definitionsOf'>
+    readonly timeFor: TimeFor
   },
 ): Replay {
-  const { store, catalog, mintId } = drafting
+  const { store, catalog, mintId, timeFor } = drafting
   return async (run, { input, version = run.version ?? undefined }, actor) => {
     const text = input === undefined ? run.input : JSON.stringify(input)
     if (version === undefined) return { ...againOf(run, mintId(), actor), input: text }
@@ -40,6 +42,7 @@ export function createReplay(
     const submission = {
       ...{ job, tags: run.tags === null ? undefined : (JSON.parse(run.tags) as Tags) },
       ...(text === null ? {} : { input: JSON.parse(text) as unknown }),
+      scheduledAt: await timeFor(run),
       ...(run.rank === 0 ? {} : { priority: -run.rank }),
     }
     const [again] = await draft([submission], catalog.projectName(run.projectId), actor)

@@ -1,21 +1,24 @@
 import { createHash } from 'node:crypto'
 import { PunctualError } from '../core/errors.ts'
-import { FLOW_EXECUTOR, type FlowWork, type RetryNames } from '../core/flow/work.ts'
+import { FLOW_EXECUTOR, type RetryNames } from '../core/flow/work.ts'
 import { LIMITS } from '../core/limits.ts'
 import { nearestName } from '../core/nearest.ts'
 import { readRetryNames, type RetryHow } from '../core/retry-how.ts'
 import { isFinal } from '../core/run-state.ts'
+import { encodeWork } from '../core/work.ts'
 import type { NewRun, RunRecord } from '../store/port.ts'
 import type { Catalog } from './catalog.ts'
 import type { WorkflowBook } from './flows/workflow-book.ts'
 import type { Payloads } from './payloads/payloads.ts'
 import type { Replay } from './replay-run.ts'
+import type { TimeFor } from './time-for.ts'
 
 export interface Retrying {
   readonly catalog: Catalog
   readonly payloads: Pick<Payloads, 'read'>
   readonly book: WorkflowBook
   readonly replay: Replay
+  readonly timeFor: TimeFor
   mintId(): number
 }
 
@@ -45,14 +48,15 @@ export async function draftRetry(
 async function workAgain(
   run: RunRecord,
   names: RetryNames | undefined,
-  { catalog, book }: Retrying,
+  { catalog, book, timeFor }: Retrying,
 ): Promise<string | null> {
   const lane = await catalog.lane(run.laneId)
   if (lane?.executor !== FLOW_EXECUTOR) {
     if (names) throw notAWorkflow()
     return run.work
   }
-  if (!names) return null
+  const scheduled = { scheduled_at: await timeFor(run) }
+  if (!names) return encodeWork({ executor: FLOW_EXECUTOR, ...scheduled })
   await catalog.learnNames([run.jobId], [])
   const job = catalog.jobName(run.jobId)
   const { jobId, version } = run
@@ -60,8 +64,7 @@ async function workAgain(
   const known = compiled?.indexOf ?? new Map<string, number>()
   requireSteps(names.from ?? [], known, 'from')
   requireSteps(names.skip ?? [], known, 'skip')
-  const work: FlowWork = { executor: FLOW_EXECUTOR, retry: names }
-  return JSON.stringify(work)
+  return encodeWork({ executor: FLOW_EXECUTOR, retry: names, ...scheduled })
 }
 
 function requireSteps(

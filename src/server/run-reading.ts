@@ -10,6 +10,7 @@ import type { Workers } from './admin/workers.ts'
 import type { Catalog } from './catalog.ts'
 import { findRun } from './find-run.ts'
 import type { FlowReading } from './flows/seen/flow-reading.ts'
+import { followersAfter, triggerOf } from './following/trigger-of.ts'
 import { createLiveLogs, type Followed, type FollowOptions } from './logs/live-log.ts'
 import { createLogReader, type LoggedAttempt, noLog } from './logs/log-reader.ts'
 import { createLogSearch, type SearchOptions } from './logs/search/search.ts'
@@ -18,7 +19,8 @@ import type { QueueBook } from './queue-book.ts'
 import type { LaneBoard } from './tick/lane-board.ts'
 import type { Watch } from './watch.ts'
 import { madeBy } from './schedules/made-by.ts'
-import { explain } from './why.ts'
+import { findWaitingCircle } from './flows/seen/find-waiting-circle.ts'
+import { explain, reasonOf, type Surroundings } from './why.ts'
 import { MOST_AHEAD } from './why-ready.ts'
 
 /** Everything that can be read about one run. */
@@ -94,6 +96,29 @@ export function createRunReading(deps: {
   const readPart = (attempt: LoggedAttempt, { from = 0, limit = LINES, tail }: LogPart) =>
     tail === undefined ? reader.read(attempt, from, limit) : reader.tail(attempt, tail)
 
+  const lookAround = async (project: string, run: RunRecord): Promise<Surroundings> => {
+    await catalog.learnNames([run.jobId], [])
+    const lane = await catalog.lane(run.laneId)
+    return {
+      now: deps.storeNow(),
+      lane,
+      workers: await deps.workers.list(project),
+      mayPromise: deps.mayPromise(),
+      isRoomKept: lane !== undefined && deps.board.isRoomKept(lane.id),
+      wait: await store.waitOf({ runId: run.id, most: MOST_AHEAD }),
+      made: await madeBy(run, { store, catalog }),
+      flow: await deps.flowReading.standingOf(run),
+      heldUp: null,
+      circle: await findWaitingCircle(run, deps),
+      step: await deps.flowReading.stepOf(run),
+      trigger: await triggerOf(run, { store, catalog }),
+      followers: await followersAfter(run, { store, catalog }),
+      // Only runs that had a time may be of a schedule.
+      lapses: run.dueAt === null ? [] : await store.lapsesOf([run.id]),
+      ...(lane ? await deps.queues.standingOf(lane) : { paused: null, rate: null }),
+    }
+  }
+
   return {
     find,
 
@@ -110,25 +135,14 @@ export function createRunReading(deps: {
 
     async why(project, id) {
       const run = await find(project, id)
-      await catalog.learnNames([run.jobId], [])
-      const lane = await catalog.lane(run.laneId)
       const said = deps.progress.of(run)
       const progress = said && writeProgress(said)
-      const why = explain(run, {
-        now: deps.storeNow(),
-        lane,
-        workers: await deps.workers.list(project),
-        mayPromise: deps.mayPromise(),
-        isRoomKept: lane !== undefined && deps.board.isRoomKept(lane.id),
-        wait: await store.waitOf({ runId: run.id, most: MOST_AHEAD }),
-        made: await madeBy(run, { store, catalog }),
-        flow: await deps.flowReading.standingOf(run),
-        step: await deps.flowReading.stepOf(run),
-        // Only runs that had a time may be of a schedule.
-        lapses: run.dueAt === null ? [] : await store.lapsesOf([run.id]),
-        ...(lane ? await deps.queues.standingOf(lane) : { paused: null, rate: null }),
-      })
-      return { ...why, progress }
+      const around = await lookAround(project, run)
+      const held = around.flow?.heldUp
+      const heldUp = held && {
+        ...{ step: held.step, ...reasonOf(held.run, await lookAround(project, held.run)) },
+      }
+      return { ...explain(run, { ...around, heldUp: heldUp ?? null }), progress }
     },
 
     async log(project, id, part) {

@@ -40,6 +40,7 @@ export function viewOf(
   return {
     id: publicId('run', run.id),
     ...names,
+    version: run.version,
     state: run.state,
     cancelling: run.cancelling,
     priority: run.rank === 0 ? 0 : -run.rank,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { withDefaults } from '../core/job-definition.ts'
 import { requirePublicId } from '../core/ids.ts'
+import { FLOW_EXECUTOR } from '../core/flow/work.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Need } from '../core/needs.ts'
 import { encodePolicy } from '../core/policy.ts'
@@ -26,12 +27,14 @@ export interface Drafting {
   readonly definitions: Pick<Definitions, 'known' | 'find'>
   readonly queues: QueueBook
   readonly store: Pick<SecretStore, 'findSecrets'>
+  /** On whose clocks a run is that no schedule made. */
+  readonly zone: string
   mintId(): number
   storeNow(): number
 }
 
 export function createDraft(context: Drafting): Draft {
-  const { catalog, definitions, queues, store, mintId, storeNow } = context
+  const { catalog, definitions, queues, store, zone, mintId, storeNow } = context
   const places = createPlaces(catalog)
 
   return async (submissions, project, actor) => {
@@ -42,7 +45,7 @@ export function createDraft(context: Drafting): Draft {
       known === undefined ? await findDefinitions(submissions, projectId, definitions) : known
     const asked = found
       ? submissions.map((submission, index) =>
-          follow(submission, found[index] ?? null, { project, now: storeNow() }),
+          follow(submission, found[index] ?? null, { project, now: storeNow(), zone }),
         )
       : submissions
     if (asked.some(({ secrets }) => secrets?.length)) await requireSecrets(asked, projectId, store)
@@ -125,20 +128,24 @@ async function findDefinitions(
 function follow(
   submission: Submission,
   definition: Definition | null,
-  { project, now }: { project: string; now: number },
+  { project, now, zone }: { project: string; now: number; zone: string },
 ): Submission {
   if (!definition) return submission
   const run = withDefaults(submission, definition.defaults)
   // A run that brings its own work has an input for that, not for the job's.
   if (!definition.preparation || !follows(submission)) return run
-  const { at, zone } = submission.nominal ?? { at: submission.runAt ?? now, zone: 'UTC' }
-  const scheduledAt = localTime(Math.max(at, submission.nominal ? 0 : now), zone)
+  const scheduledAt =
+    submission.scheduledAt ?? localTime(Math.max(submission.runAt ?? now, now), zone)
   return definition.preparation.prepare(run, { job: submission.job, project, scheduledAt })
 }
 
 /** What the run executes, where that is not what its version says anyway. */
 function ownWork(own: Submission, run: Submission, definition?: Definition | null): string | null {
   if (own.work) return encodeWork(own.work)
+  const { scheduledAt } = own
+  if (scheduledAt !== undefined && follows(own) && run.work?.executor === FLOW_EXECUTOR) {
+    return encodeWork({ ...run.work, scheduled_at: scheduledAt })
+  }
   const isMade = follows(own) && definition?.preparation?.makesWork === true
   return isMade && run.work ? encodeWork(run.work) : null
 }

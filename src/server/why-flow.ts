@@ -13,16 +13,27 @@ export interface FlowStanding {
   readonly waiting: readonly { readonly name: string; readonly sentence: string }[]
   /** The first that are under way. */
   readonly running: readonly string[]
+  /** The run of such a step that waits, if nothing that was looked at does anything. */
+  readonly heldUp: { readonly step: string; readonly run: RunRecord } | null
+}
+
+/** Why that is. */
+export interface HeldUp extends Because {
+  readonly step: string
 }
 
 /** What a workflow is doing; null for what any run could say. */
-export function whyFlow(run: RunRecord, flow: FlowStanding, now: number): Because | null {
+export function whyFlow(
+  run: RunRecord,
+  { flow, heldUp, now }: { flow: FlowStanding; heldUp: HeldUp | null; now: number },
+): Because | null {
   const id = publicId('run', run.id)
   const details = countsOf(flow.steps)
   switch (run.state) {
     case 'running': {
       const ran = formatDuration(Math.max(0, now - (run.startedAt ?? now)))
       const since = `It has been running for ${ran}`
+      if (heldUp && !run.cancelling) return whatIsHeldUp(id, since, heldUp, details)
       return { ...whatIsDone(id, since, run, flow), details }
     }
     case 'failed':
@@ -57,6 +68,21 @@ function whatIsDone(
   const what = running.length === 0 ? 'its next step is about to start' : `at ${names}`
   const sentence = `${since}: ${what}; ${over} of ${steps.total} steps are over.`
   return { code: 'running', sentence, fixes: [look] }
+}
+
+/** What holds up its step holds up the workflow. */
+function whatIsHeldUp(
+  id: string,
+  since: string,
+  { step, code, sentence, details = [], fixes = [] }: HeldUp,
+  counts: readonly string[],
+): Because {
+  const what = sentence.startsWith('It ') ? step + sentence.slice(2) : `${step}: ${sentence}`
+  return {
+    ...{ code, sentence: `${since}: ${what}` },
+    details: [...details, ...counts],
+    fixes: [...fixes, `punctual steps ${id}`],
+  }
 }
 
 function countsOf({ failed, skipped, cancelled }: StepCounts): string[] {

@@ -5,9 +5,10 @@ import type { Reason } from '../core/firing/occurrence.ts'
 import { lapseSentence } from '../core/lapses/words.ts'
 import type { Lane } from '../core/lane.ts'
 import type { Bucket, Rate } from '../core/rate.ts'
+import type { RunTrigger } from '../core/protocol.ts'
 import type { WhyCode, WireWhy, WireWorker } from '../core/views.ts'
 import type { GateRecord, LapseRecord, RunRecord, WaitRecord } from '../store/port.ts'
-import { type FlowStanding, whoseStep, whyFlow, whyNextWave } from './why-flow.ts'
+import { type FlowStanding, type HeldUp, whoseStep, whyFlow, whyNextWave } from './why-flow.ts'
 import { whyReady } from './why-ready.ts'
 
 /** What is known about a run's surroundings when somebody asks why. */
@@ -21,8 +22,16 @@ export interface Surroundings {
   readonly made: MadeBy | null
   /** If it is a workflow, how that stands. */
   readonly flow: FlowStanding | null
+  /** What holds up its steps, if something does. */
+  readonly heldUp: HeldUp | null
   /** The workflow it is a step of, if it is one. */
   readonly step: StepPlace | null
+  /** Runs that wait for each other, from what it waits for to a workflow it is part of; most often none. */
+  readonly circle: readonly number[]
+  /** The end of another run that made it run, if one did. */
+  readonly trigger: RunTrigger | null
+  /** The jobs that were to run after it, and what came of that. */
+  readonly followers: readonly FollowerOfRun[]
   /** What did not come true of what is expected of it. */
   readonly lapses: readonly LapseRecord[]
   readonly workers: readonly WireWorker[]
@@ -31,6 +40,12 @@ export interface Surroundings {
   /** What keeps its queue from being served. */
   readonly paused: 'queue' | 'project' | null
   readonly rate: { readonly rate: Rate; readonly bucket: Bucket } | null
+}
+
+export interface FollowerOfRun {
+  readonly job: string
+  readonly run: string | null
+  readonly reason: string | null
 }
 
 export interface MadeBy {
@@ -58,26 +73,30 @@ export interface Because {
 export function explain(run: RunRecord, around: Surroundings): Explanation {
   const { code, sentence, details: known = [], fixes = [] } = reasonOf(run, around)
   const lapses = around.lapses.map((lapse) => lapseSentence('It', lapse))
-  const whose = [...whoseStep(around.step), ...whoseTime(around.made)]
-  const details = [...known, ...whose, ...lapses]
+  const { trigger, followers } = around
+  const whose = [...whoseStep(around.step), ...whoseTime(around.made), ...whoseEnd(trigger)]
+  const details = [...known, ...whose, ...lapses, ...followers.map(whatFollows)]
   return { run: publicId('run', run.id), state: run.state, code, sentence, details, fixes }
 }
 
-function reasonOf(run: RunRecord, around: Surroundings): Because {
+/** The same without what belongs to the run alone: whose it is, what made it, what follows it. */
+export function reasonOf(run: RunRecord, around: Surroundings): Because {
   const id = publicId('run', run.id)
   const { now, wait } = around
   const waited = formatDuration(Math.max(0, now - run.createdAt))
-  const ofFlow = around.flow && whyFlow(run, around.flow, now)
+  const { flow, heldUp } = around
+  const ofFlow = flow && whyFlow(run, { flow, heldUp, now })
   if (ofFlow) return ofFlow
   switch (run.state) {
     case 'scheduled':
       return whyScheduled(run, wait?.timerAt ?? run.dueAt ?? now, now)
     case 'blocked':
-      return (
+      return forEver(
+        around.circle,
         whyAfter(wait?.after ?? [], waited) ??
-        whyOverlapping(wait?.gate, around.made, waited) ??
-        whyNextWave(wait?.gate, around.flow, waited) ??
-        whyBlocked(wait?.gate ?? null, waited)
+          whyOverlapping(wait?.gate, around.made, waited) ??
+          whyNextWave(wait?.gate, flow, waited) ??
+          whyBlocked(wait?.gate ?? null, waited),
       )
     case 'ready':
       return whyReady(waited, around)
@@ -101,6 +120,16 @@ function reasonOf(run: RunRecord, around: Surroundings): Because {
   }
 }
 
+/** What it waits for waits for it, and somebody has to know. */
+function forEver(circle: readonly number[], because: Because): Because {
+  if (circle.length === 0) return because
+  const ids = circle.map((runId) => publicId('run', runId))
+  const way = ids.slice(1).map((id, nth) => `${ids[nth]} waits for ${id}`)
+  const told = [...way, `${ids.at(-1)} for this step of it`].join(', ')
+  const details = [`They wait for each other, and will for ever: ${told}.`]
+  return { ...because, details: [...(because.details ?? []), ...details] }
+}
+
 function whyScheduled({ id, attempt }: RunRecord, timerAt: number, now: number): Because {
   const left = formatDuration(Math.max(0, timerAt - now))
   const fixes = [`punctual cancel ${publicId('run', id)}`]
@@ -118,6 +147,25 @@ function whoseTime(made: MadeBy | null): string[] {
   const late = reason === 'made_up' ? ', made up for after it was missed' : ''
   const by = backfillId === null ? late : `, made by the backfill ${publicId('bkf', backfillId)}`
   return [`It is the run of ${schedule} for ${new Date(nominalAt).toISOString()}${by}.`]
+}
+
+function whoseEnd(trigger: RunTrigger | null): string[] {
+  return trigger
+    ? [`It runs after ${trigger.run} of ${trigger.job}, which ${WAS[trigger.state]}.`]
+    : []
+}
+
+const WAS = {
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'was cancelled',
+  skipped: 'was skipped',
+} as const
+
+function whatFollows({ job, run, reason }: FollowerOfRun): string {
+  if (run !== null) return `${job} runs after it: ${run}.`
+  if (reason === null) return `${job} is about to run after it.`
+  return `${job} was to run after it, and did not: ${reason}.`
 }
 
 /** It comes to its gates only when these have ended. */
@@ -163,6 +211,11 @@ function whyBlocked(gate: GateRecord | null, waited: string): Because {
 }
 
 function whyRunning({ id, startedAt, attempt, cancelling }: RunRecord, now: number): Because {
+  if (startedAt !== null && startedAt > now) {
+    // A schedule fired it ahead, and its worker will be told in time.
+    const left = formatDuration(startedAt - now)
+    return { code: 'not_due', sentence: `It is not due yet: it starts in ${left}.` }
+  }
   const ran = formatDuration(Math.max(0, now - (startedAt ?? now)))
   const sentence = `It has been running for ${ran} (attempt ${attempt}).`
   const fixes = [`punctual logs -f ${publicId('run', id)}`]

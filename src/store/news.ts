@@ -1,6 +1,6 @@
 import type { News } from './port.ts'
 
-const KINDS = ['step', 'cancel', 'need'] as const satisfies readonly News['kind'][]
+const KINDS = ['step', 'cancel', 'need', 'followed'] as const satisfies readonly News['kind'][]
 
 /** The order in which both stores tell the same news, each once. */
 export function inOrder(news: readonly News[]): News[] {
@@ -17,6 +17,7 @@ function placeOf(one: News): number[] {
     case 'cancel':
       return [kind, one.flowId]
     case 'need':
+    case 'followed':
       return [kind, one.runId]
   }
 }

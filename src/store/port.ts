@@ -3,6 +3,7 @@ import type { BackfillStore } from './port/backfills.ts'
 import type { BlobRows } from './port/blobs.ts'
 import type { CatalogStore } from './port/catalog.ts'
 import type { FlowStore } from './port/flows.ts'
+import type { FollowStore } from './port/followers.ts'
 import type { JobStore } from './port/jobs.ts'
 import type { LapseStore } from './port/lapses.ts'
 import type { LogStore } from './port/logs.ts'
@@ -23,6 +24,7 @@ export type * from './port/backfills.ts'
 export type * from './port/blobs.ts'
 export type * from './port/catalog.ts'
 export type * from './port/flows.ts'
+export type * from './port/followers.ts'
 export type * from './port/jobs.ts'
 export type * from './port/lapses.ts'
 export type * from './port/logs.ts'
@@ -61,6 +63,7 @@ export interface Store
     BackfillStore,
     LapseStore,
     FlowStore,
+    FollowStore,
     BlobRows,
     WebhookStore,
     OutboxStore,
@@ -72,8 +75,6 @@ export interface Store
   /** How many ticks may be under way at once, and how many items of a kind one tick may carry. */
   readonly ticksInFlight: number
   readonly tickCap: number
-  /** How long before its time a firing may be asked for; 0 where nobody can wait for it. */
-  readonly aheadMs: number
   close(): Promise<void>
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import type { Assignment } from '../core/protocol.ts'
 import { createVirtualClock, settle } from '../../test/support/virtual-clock.ts'
@@ -10,6 +11,7 @@ function setUp(slots = 4) {
   const started: string[] = []
   const handlers = new Map<string, Handler>([
     ['instant', () => 1],
+    ['polite', (_input, { signal }) => once(signal, 'abort')],
     [
       'endless',
       (_input, { runId, fence }) => {
@@ -70,6 +72,21 @@ test('a lapse takes what runs and keeps what has finished', async () => {
   assert.deepEqual(book.held(), [{ run: 'run_b', fence: 2 }])
   assert.deepEqual(book.forsaken(), [{ run: 'run_a', fence: 1 }])
   assert.equal(book.counts().lost, 1)
+})
+
+test('what the server calls lost is remembered as begun, as much of it as there are slots', async () => {
+  const { book } = setUp()
+  for (const fence of [1, 2, 3, 4, 5]) {
+    book.take(grant(`run_${fence}`, fence, { job: 'polite' }))
+    book.lose({ run: `run_${fence}`, fence })
+    await settle()
+  }
+  assert.deepEqual(
+    book.disowned().map(({ fence }) => fence),
+    [2, 3, 4, 5],
+  )
+  book.confess()
+  assert.deepEqual(book.disowned(), [])
 })
 
 test('a job without a handler fails to start', async () => {

@@ -34,7 +34,12 @@ export interface Book {
   forsake(): void
   /** What was forsaken and the server has not been told of yet. */
   forsaken(): readonly Held[]
-  /** The server knows of all that was forsaken so far. */
+  /**
+   * What was begun here and dropped because the server said it was lost. Should it still be ours in
+   * the store, whoever we register with next must not believe that it never began.
+   */
+  disowned(): readonly Held[]
+  /** The server knows of all that was forsaken and disowned so far. */
   confess(): void
   cancel(run: string): void
   /** Takes nothing more from here on. */
@@ -75,6 +80,7 @@ export function createBook(options: BookOptions): Book {
   const entries = new Map<string, Entry>()
   const finished = new Map<string, Done>()
   let forsaken: Held[] = []
+  let disowned: Held[] = []
   let occupied = 0
   let isClosing = false
   let taken = 0
@@ -90,8 +96,16 @@ export function createBook(options: BookOptions): Book {
     remove(entry)
     entry.attempt?.stop('lease_lost')
   }
+  const disown = ({ run, fence }: Entry) => {
+    disowned.push({ run, fence })
+    // The oldest were taken for lost by the server long ago.
+    if (disowned.length > slots) disowned.shift()
+  }
   const end = (entry: Entry, done: Done | undefined) => {
-    if (!done) return remove(entry)
+    if (!done) {
+      disown(entry)
+      return remove(entry)
+    }
     entry.done = done
     finished.set(entry.run, done)
     onChange()
@@ -175,7 +189,9 @@ export function createBook(options: BookOptions): Book {
       const entry = find(held)
       // A report under way may have been taken in just now, with its answer still to come: for what
       // has finished, only the verdict counts.
-      if (entry && !entry.done) drop(entry)
+      if (!entry || entry.done) return
+      disown(entry)
+      drop(entry)
     },
 
     forsake() {
@@ -186,8 +202,10 @@ export function createBook(options: BookOptions): Book {
     },
 
     forsaken: () => forsaken,
+    disowned: () => disowned,
     confess() {
       forsaken = []
+      disowned = []
     },
 
     cancel(run) {

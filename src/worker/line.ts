@@ -105,7 +105,10 @@ export function createLine(options: WorkerOptions): Worker {
   const registrar = createRegistrar({
     client,
     clock,
-    offer: () => ({ ...settings.offer, ...executors?.introduction }),
+    offer: () => ({
+      ...{ ...settings.offer, ...executors?.introduction },
+      executors: offered(),
+    }),
     book,
     lease,
     onSessionEnd(why) {
@@ -125,6 +128,11 @@ export function createLine(options: WorkerOptions): Worker {
     pollMs,
     onExchange: () => void (exchanges += 1),
     onHeartbeat: () => void (heartbeats += 1),
+  }
+
+  function offered(): readonly string[] {
+    const { executors: names } = settings.offer
+    return executors?.offered(names) ?? names
   }
 
   async function serve(): Promise<void> {
@@ -191,12 +199,15 @@ export function createLine(options: WorkerOptions): Worker {
     if (closed.signal.aborted) return
     closed.abort()
     current?.end('the worker stops')
+    // Who says goodbye gives back what it has, uncounted. That is not for what it lost by itself.
+    lease.isKept()
+    const hasNothingToConfess = book.forsaken().length === 0
     book.forsake()
     started.resolve()
     pacemaker?.close()
     // With the goodbye others get what was here, so none of it may be left.
     await executors?.close()
-    await leave()
+    if (hasNothingToConfess) await leave()
     telling.log('stopped', { reason })
     stopped.resolve(reason)
   }
@@ -227,7 +238,13 @@ export function createLine(options: WorkerOptions): Worker {
           clock,
           onError: telling.error,
           onLeftovers: (processes) => telling.log('leftovers ended', { processes }),
+          onRemoved: (container) => telling.log('container removed late', { container }),
+          onOffer: () => current?.end('there is more to offer'),
         })
+        // Told to stop before there was anything to close.
+        if (closed.signal.aborted) await executors.close()
+        // Who can do nothing yet has nothing to say to a server.
+        if (offered().length === 0) await executors.complete
       }
       if (client.heartbeatPost) {
         pacemaker = startPacemaker({ lifeline: executors?.lifeline, onError: telling.error })

@@ -102,6 +102,22 @@ test('what the server says is lost is stopped and not reported', async () => {
   assert.deepEqual(reported, ['run_b'])
 })
 
+test('what was begun and then called lost is told at the next registration, and not again', async () => {
+  const { clock, server, calls, why, hellos } = await setUp()
+  server.submit('run_a')
+  await settle()
+  const fence = calls.get('run_a')?.context.fence
+  server.lose('run_a')
+  await clock.advance(3_000)
+  assert.equal(why('run_a'), 'lease_lost')
+  server.fail('heartbeat', 'session_unknown', 'session_unknown')
+  await clock.advance(9_000)
+  assert.deepEqual(
+    hellos().map(({ forsaken }) => forsaken),
+    [[], [{ run: 'run_a', fence }], []],
+  )
+})
+
 test('every try to come back has its own number: an earlier one may have arrived', async () => {
   const { clock, server, hellos } = await setUp()
   server.fail('register', 'lose answer', 'hang', 'session_superseded')

@@ -1,5 +1,6 @@
 import type { Hello, Working } from '../core/protocol.ts'
 import type { Clock } from '../core/clock.ts'
+import { LIMITS } from '../core/limits.ts'
 import type { Book } from './book.ts'
 import { loseListed } from './heartbeat-loop.ts'
 import { leaseSpanMs, type Lease } from './lease.ts'
@@ -49,7 +50,8 @@ export function createRegistrar(deps: {
       const forsaken = [...book.forsaken()]
       const sentMono = clock.mono()
       const known = session === undefined ? {} : { session }
-      const hello = { ...deps.offer(), ...known, registration, held, forsaken }
+      const stopped = [...book.disowned(), ...forsaken].slice(-LIMITS.slots)
+      const hello = { ...deps.offer(), ...known, registration, held, forsaken: stopped }
       const sent = await send(() => client.register(hello), { clock, limitMs: ANSWER_MS, signal })
       if (sent.kind === 'abandoned') return undefined
       if (sent.kind === 'failed') throw sent.error
@@ -63,9 +65,9 @@ export function createRegistrar(deps: {
       if (book.forsaken().length > forsaken.length) {
         throw new Error('the lease ran out while registering: what was listed is not held any more')
       }
-      book.confess()
       lease.renew(sentMono, leaseTtlMs)
       loseListed(lost, held, book)
+      book.confess()
       return createSession(
         { id: session, registration, leaseTtlMs, heartbeatMs },
         deps.onSessionEnd,

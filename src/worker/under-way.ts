@@ -6,8 +6,13 @@ import type { StopCause } from './handler.ts'
 export interface UnderWay {
   readonly assignment: Assignment
   start(): void
-  /** Tells it to stop. The first cause stands. */
+  /** Tells it to stop. The first cause stands, but for a lease that is lost: whoever has none gets no grace. */
   stop(why: StopCause): void
+}
+
+/** Whether there is more to do for a cause than was done for an earlier one. */
+export function outranks(why: StopCause, earlier: StopCause | undefined): boolean {
+  return earlier === undefined || (why === 'lease_lost' && earlier !== 'lease_lost')
 }
 
 export interface AttemptHooks {

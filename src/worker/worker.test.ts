@@ -119,6 +119,17 @@ test('a goodbye without an answer is not waited for forever', async () => {
   await draining
 })
 
+test('who lost its lease does not say goodbye: what it had begun must not count as given back', async () => {
+  const { clock, server, worker } = await setUp()
+  server.submit('run_a')
+  await clock.advance(2_250)
+  server.isCutOff = true
+  await clock.advance(8_500)
+  server.isCutOff = false
+  await worker.drain(0)
+  assert.deepEqual(server.messages('leave'), [])
+})
+
 test('aborting the signal stops the worker and gives back what is under way', async () => {
   const stop = new AbortController()
   const { clock, server, worker, outcome } = await setUp({ signal: stop.signal })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import { installPeers } from '../../bench/harness/peers.ts'
 import type { Check } from './check.ts'
-import { npm } from './commands.ts'
+import { npm, run } from './commands.ts'
 import { findLine } from './findings.ts'
 import { measure, passTests, requireAll, withoutViolations } from './measuring.ts'
 import { timeYearAhead } from './year-ahead.ts'
@@ -21,6 +22,11 @@ export const checks: Check[] = [
       requireAll(await passTests(ROOT, parts, report), NO_ZONE_FILES)
       const printed = await npm(ROOT, ['run', 'oracle', '--', '--cases', '100000'])
       report.figure('oracle', findLine(printed, /^100000 cases of seed .* 0 mismatches$/))
+      await installPeers()
+      const compared = await run(process.execPath, ['test/oracle/against.ts'], ROOT)
+      for (const row of compared.split('\n').filter((line) => line.startsWith('| '))) {
+        report.figure('libraries', row)
+      }
     },
   },
   {

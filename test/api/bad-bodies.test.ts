@@ -42,10 +42,11 @@ refuses(
     ],
     [`${name}: a key said twice`, send('{"name":"a","name":"b"}'), 'invalid_json'],
     [`${name}: 1,000,000 levels`, send('['.repeat(1_000_000)), 'invalid_json'],
+    // The steps of a job have names, and may be 100,000: what else it says is looked at one by one.
     [
       `${name}: 60,000 keys`,
       send(`{${times(60_000, (key) => `"k${key}":1`).join(',')}}`),
-      'invalid_json',
+      ...(name === 'a job' ? (['unknown_field', 'k0'] as const) : (['invalid_json'] as const)),
     ],
     [`${name}: NUL in a key nobody knows`, send('{"\\u0000":1}'), 'invalid_field'],
   ]),
@@ -56,7 +57,7 @@ const far = { 'content-length': String(LIMITS.batchBodyBytes + 1) }
 
 refuses('bodies that are too large', [
   ['a run', submit({ input: 'x'.repeat(LIMITS.largeBodyBytes) }), 'body_too_large'],
-  ['a job', put('/v1/jobs/new', { script: tooMuch }), 'body_too_large'],
+  ['a job', put('/v1/jobs/new', { script: 'x'.repeat(LIMITS.largeBodyBytes) }), 'body_too_large'],
   ['a worker', post('/v1/workers', { name: tooMuch }), 'body_too_large'],
   [
     'a heartbeat',

@@ -182,12 +182,7 @@ refuses('durations without a unit, of nothing, or of more than a century', [
     'invalid_field',
     'retry.delay',
   ]),
-  [
-    'a grace of two centuries',
-    submit({ run: 'a', kill_grace: '73200d' }),
-    'invalid_field',
-    'kill_grace',
-  ],
+  ['a grace of an hour', submit({ run: 'a', kill_grace: '1h' }), 'invalid_field', 'kill_grace'],
 ])
 
 const kept: [why: string, run: object, state: string, due: string | null][] = [
@@ -227,7 +222,7 @@ test('times and timeouts beyond what timers hold are kept, never run at once', a
 test('a timeout beyond what timers hold does not end a process at once', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
-  const run = { run: 'sleep 0.3; echo $?', timeout: '2147483648ms', kill_grace: '2147483648ms' }
+  const run = { run: 'sleep 0.3; echo $?', timeout: '2147483648ms' }
   const { body } = await api.call('POST', '/v1/runs', { body: run })
   const ended = await api.call<WireRun>('GET', `/v1/runs/${String(body['id'])}?wait=20s`)
   assert.deepEqual([ended.body.state, ended.body.cause], ['succeeded', null])

@@ -77,7 +77,7 @@ refuses('cron, fields and reasons', [
 refuses('words, intervals and delays', [
   ...words('', 'sometimes', '5', '0s', '-5m', '500ms', '5 parsecs', 'weekdays at 25:00'),
   ...words('weekdays at 9:75', '0 9 * * *', '@daily', 'five minutes', '1000000w'),
-  ...words('0s after finish', 'every minute between 18:00 and', 'every fooday at 09:00'),
+  ...words('500ms after finish', 'every minute between 18:00 and', 'every fooday at 09:00'),
   ...not('jitter', 'invalid_schedule', '', '5', '-1s', '8d', 'soon'),
   ...not('deadline', 'invalid_field', '', '10', 'noon', -1, null),
   ...not('deadline', 'invalid_schedule', '0s', '25:00', '5:30', '05:60', '05:30 pm', ':'),

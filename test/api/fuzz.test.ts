@@ -16,6 +16,7 @@ const SEED = Number(process.env.PUNCTUAL_FUZZ_SEED ?? 1)
 const CALLS = Number(process.env.PUNCTUAL_FUZZ_CALLS ?? 20_000)
 /** So many are made before the first is sent: then the seed decides, and not who answers first. */
 const AT_ONCE = 32
+const MOST_MORE = 2_000
 
 test(`${CALLS} requests are answered as the reference says`, async (t) => {
   const api = await openApi(t)
@@ -45,13 +46,9 @@ test(`${CALLS} requests are answered as the reference says`, async (t) => {
     if (isBodyValid) bodies.valid += 1
   }
 
-  for (let made = 0; made < CALLS; made += AT_ONCE) {
-    const requests = Array.from({ length: AT_ONCE }, (_, index) => {
-      const operation = operations[
-        (made + index) % operations.length
-      ] as (typeof operations)[number]
-      return nextRequest(operation)
-    })
+  const play = async (requests: readonly FuzzRequest[]) => {
+    // Others delete it: verbs about jobs shall find one all the same.
+    await api.call('PUT', '/v1/jobs/mail', { body: { task: 'mail' } })
     const sent = requests.map((request) =>
       sender.send(request).catch((error: unknown) => report(request, String(error))),
     )
@@ -62,6 +59,19 @@ test(`${CALLS} requests are answered as the reference says`, async (t) => {
       if (fault !== undefined) report(request, `${fault}: ${answer.status} ${answer.text}`)
       count(request, answer)
       learn(pool, request, answer)
+    }
+  }
+
+  for (let made = 0; made < CALLS; made += AT_ONCE) {
+    const ofThis = (_: unknown, index: number) =>
+      operations[(made + index) % operations.length] as (typeof operations)[number]
+    await play(Array.from({ length: AT_ONCE }, ofThis).map(nextRequest))
+  }
+  // Some are so particular that chance may have missed them.
+  for (const operation of operations) {
+    const tally = calls.get(operation.operationId) as { good: number }
+    for (let more = 0; more < MOST_MORE && tally.good === 0; more += AT_ONCE) {
+      await play(Array.from({ length: AT_ONCE }, () => nextRequest(operation)))
     }
   }
 

@@ -97,6 +97,28 @@ test('what a job does not take is refused, and who is paused is left out', async
   assert.deepEqual([idle.status, idle.body.code], [404, 'hook_not_found'])
 })
 
+test('if one job does not take it nothing runs, and the same call runs all once it does', async (t) => {
+  const { api, send } = await open(t)
+  const body = { task: 'x', triggers: [{ webhook: 'orders-ready' }], input: ORDER }
+  // Whatever order they are asked in, some of them come before and some after it.
+  for (const name of ['a-first', 'z-last']) {
+    await api.call('PUT', `/v1/jobs/${name}`, { body: { ...body, input: {} } })
+  }
+  const wrong = await send({ order: 'x' })
+  assert.deepEqual([wrong.status, wrong.body.field], [422, 'input.order'])
+  assert.match((wrong.body as { detail?: string }).detail ?? '', /\bbill\b/)
+  const { body: none } = await api.call<{ data: WireRun[] }>('GET', '/v1/runs')
+  assert.deepEqual(none.data, [])
+  await api.call('PUT', '/v1/jobs/bill', {
+    body: { ...body, input: { order: { type: 'string' } } },
+  })
+  const again = await send({ order: 'x' })
+  assert.deepEqual(
+    again.body.runs.map(({ created }) => created),
+    [true, true, true, true],
+  )
+})
+
 test('whoever guesses is slowed down', async (t) => {
   const { send } = await open(t)
   const statuses = new Set<number>()

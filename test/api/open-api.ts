@@ -7,6 +7,7 @@ import {
 } from '../../src/main/scheduler.ts'
 import { USUAL_QUEUES } from '../../src/core/usual-queues.ts'
 import { createWorker, type Worker, type WorkerOptions } from '../../src/worker/index.ts'
+import { PATIENT } from '../support/patient-times.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
 
 export const ROOT_TOKEN = `punctual_root_${'x'.repeat(40)}`
@@ -42,6 +43,7 @@ export async function openApi(
     store: 'sqlite::memory:',
     secretKeys: keysInMemory('k1'),
     ...options,
+    config: { ...(options.config?.leaseTtlMs === undefined && PATIENT), ...options.config },
     rootToken: ROOT_TOKEN,
     onError: (error) => t.diagnostic(String(error)),
   })

@@ -56,3 +56,27 @@ test('on PostgreSQL schedules are kept, listed, foretold and told of in the same
   await call('PUT', '/v1/jobs/etl', { body: { run: 'true' } })
   assert.deepEqual((await call<WireJob>('GET', '/v1/jobs/etl')).body.schedules, [])
 })
+
+test('of several that define a job at once, one has its way with all of it', async (t) => {
+  const { call } = await openApi(t, { store: await postgresUrl() })
+  const first = { run: 'true', schedule: { name: 'first', every: '1h' } }
+  await call('PUT', '/v1/jobs/etl', { body: first })
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const answers = await Promise.all(
+    names.map((name) =>
+      call('PUT', '/v1/jobs/etl', {
+        body: { run: name, schedule: [1, 2, 3].map((n) => ({ name: name + n, every: '1h' })) },
+      }),
+    ),
+  )
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    names.map(() => 200),
+  )
+  const { body } = await call<WireJob>('GET', '/v1/jobs/etl')
+  const { run } = body.definition
+  assert.deepEqual(
+    body.schedules?.map(({ name }) => name),
+    [`${run}1`, `${run}2`, `${run}3`],
+  )
+})

@@ -29,6 +29,8 @@ export async function killAndReplace(role: Role, { seeded, note }: Striker): Pro
   await pause(ABSENCE_MS)
   if (seeded.chance(STILLBORN)) {
     const heir = role.begin()
+    // Half of them not before they are up: then workers are coming back, and have things to confess.
+    if (seeded.chance(0.5)) await heir.ready()
     await pause(STARTING_MS)
     note('killed', heir.name)
     await heir.kill()

@@ -11,6 +11,8 @@ import {
   row,
   type Change,
   withDump,
+  withFrozen,
+  withLost,
   withRun,
   withTruth,
 } from './lawful-history.fixture.ts'
@@ -36,28 +38,32 @@ const table: [why: string, change: Change][] = [
   ],
   [
     'a late success that is told it is stale',
-    withTruth(
-      'w3',
-      'run_a 13 START 60',
-      'run_a 13 END 70 succeeded',
-      'run_a 13 STALE 71 succeeded',
+    both(
+      withTruth('w3', 'run_a 10 START 5', 'run_a 10 END 8 succeeded', 'run_a 10 STALE 9 succeeded'),
+      withLost('run_a', 10),
     ),
   ],
   [
     'an overlap with a worker that was frozen',
-    both(withTruth('w3', 'run_a 10 START 5', 'run_a 10 END 90 stopped'), ({ faults }) => ({
-      faults: [...faults, fault('frozen', 'w3', 6), fault('thawed', 'w3', 80)],
-    })),
+    both(
+      withTruth('w3', 'run_a 10 START 5', 'run_a 10 END 90 stopped'),
+      both(withLost('run_a', 10), withFrozen('w3', 6, 80)),
+    ),
   ],
   [
     'a gate entered while a frozen worker had not left it',
-    both(withTruth('w3', 'run_c 30 START 5', 'run_c 30 END 60 stopped'), ({ faults }) => ({
-      faults: [...faults, fault('frozen', 'w3', 6), fault('thawed', 'w3', 55)],
-    })),
+    both(
+      withTruth('w3', 'run_c 30 START 5', 'run_c 30 END 60 stopped'),
+      both(withLost('run_c', 30), withFrozen('w3', 6, 55)),
+    ),
   ],
   [
     'an attempt given back twice',
     withTruth('w1', 'run_a 10 ACCEPTED 4 given_back', 'run_a 10 STALE 5 given_back'),
+  ],
+  [
+    'an attempt that its worker began and handed back, and the first answer was lost',
+    withTruth('w1', 'run_a 10 START 5', 'run_a 10 END 6 stopped', 'run_a 10 STALE 8 given_back'),
   ],
   [
     'a failure that a cancel turned into a cancellation',

@@ -98,6 +98,11 @@ const table: [why: string, law: Law, change: Change][] = [
     ),
   ],
   [
+    'a run was started, and the attempt forgotten',
+    'a start is counted',
+    withTruth('w1', 'run_a 10 START 5', 'run_a 10 END 6 stopped'),
+  ],
+  [
     'a success was accepted after the run had another',
     'an accepted outcome is kept',
     withTruth(

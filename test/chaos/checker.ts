@@ -2,6 +2,7 @@ import { attemptsOf } from './attempts.ts'
 import type { History, Traits } from './history.ts'
 import { attemptLaws, countZombies } from './laws/attempt-laws.ts'
 import { cancelLaws } from './laws/cancel-laws.ts'
+import { countingLaws } from './laws/counting-laws.ts'
 import { endingLaws } from './laws/ending-laws.ts'
 import { gateLaws } from './laws/gate-laws.ts'
 import { outcomeLaws } from './laws/outcome-laws.ts'
@@ -26,6 +27,7 @@ export function check(history: History): Findings {
     ...endingLaws(history),
     ...outcomeLaws(history, attempts),
     ...attemptLaws(history, attempts, traitsOf),
+    ...countingLaws(history, attempts),
     ...gateLaws(attempts, traitsOf),
     ...cancelLaws(history, attempts),
   ]

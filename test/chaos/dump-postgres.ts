@@ -36,7 +36,7 @@ export async function dumpPostgres(url: string): Promise<Dump> {
     const rows = async <Row extends object>(sql: string) => (await client.query<Row>(sql)).rows
     const leftovers: Record<string, number> = {}
     for (const table of [
-      'gate_holder',
+      'gate WHERE held <> 0',
       'ready',
       'lease',
       'timer',

@@ -44,7 +44,7 @@ export function dumpSqlite(path: string): Dump {
         )
         .all(),
       leftovers: {
-        'the gates': count('gate_holder'),
+        'the gates': count('gate WHERE held <> 0'),
         'the ready line': count('run WHERE status = 0'),
         'the leases': count('run WHERE status = 1'),
         'the timers': count('run WHERE status = 2'),

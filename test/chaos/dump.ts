@@ -50,11 +50,11 @@ function toRun({ id, state, fence, cause, input, result }: RunRow): DumpedRun {
   return { run: publicId(id), key, state: stateName(state), fence, cause, resultFence }
 }
 
-function stateName(code: number): string {
+export function stateName(code: number): string {
   return STATES[code] ?? `in state ${code}`
 }
 
-function publicId(id: number): string {
+export function publicId(id: number): string {
   const digits = Array.from({ length: ID_LENGTH }, (_, place) => {
     const value = Math.floor(id / 32 ** (ID_LENGTH - 1 - place)) % 32
     return DIGITS.charAt(value)

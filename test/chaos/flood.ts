@@ -18,8 +18,8 @@ export interface Flood {
   readonly isOneLine: boolean
   readonly deadlineMs: number
   /** Leases and heartbeats; the usual ones if absent. */
-  readonly times?: typeof SHORT_TIMES
-  /** The longest time without a heartbeat; on a machine that is busy with other tests, any. */
+  readonly times?: Readonly<Record<keyof typeof SHORT_TIMES, number>>
+  /** The longest time without a heartbeat. */
   readonly mostGapMs: number
   /** What its worker may have at most. More than half of that is the program, run from its sources. */
   readonly mostWorkerMb: number

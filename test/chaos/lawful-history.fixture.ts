@@ -98,10 +98,20 @@ export const withDump = (change: (dump: History['dump']) => Partial<History['dum
   return ({ dump }) => ({ dump: { ...dump, ...change(dump) } })
 }
 
+/** The database has counted an attempt that ended without a word of its worker. */
+export const withLost = (run: string, fence: number): Change =>
+  withDump(({ attempts }) => ({ attempts: [...attempts, { run, fence, cause: 'lost' }] }))
+
 export const withRun = (run: string, more: object): Change =>
   withDump(({ runs }) => ({
     runs: runs.map((row) => (row.run === run ? { ...row, ...more } : row)),
   }))
+
+export const withFrozen = (worker: string, fromMs: number, untilMs: number): Change => {
+  return ({ faults }) => ({
+    faults: [...faults, fault('frozen', worker, fromMs), fault('thawed', worker, untilMs)],
+  })
+}
 
 export const both = (one: Change, other: Change): Change => {
   return (history) => ({ ...one(history), ...other({ ...history, ...one(history) }) })

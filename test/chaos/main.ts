@@ -5,6 +5,7 @@ import { startPostgres, type PostgresServer } from '../support/postgres-server.t
 import { postgresOn } from './databases.ts'
 import { flood } from './flood.ts'
 import { playCrowds, playFairShares, type Verdict } from './placement-plays.ts'
+import { playFlows } from './workflows/play-on-both.ts'
 import type { Plan, Result } from './scenario.ts'
 import * as scenarios from './scenarios.ts'
 import { playSchedules } from './schedules/play-schedules.ts'
@@ -46,6 +47,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   'fair-share': { faults: 200, play: playFairShares },
   // Here a second: how many blows fall in it is chance.
   schedules: { faults: 180, play: playEverySecond },
+  workflows: { faults: 40, play: playFlows },
   'worker-freezes': { faults: 25, play: (_, plan) => playDeaths('freeze', plan) },
 }
 
@@ -59,7 +61,7 @@ async function playEverySecond(
   { faults: seconds, ...plan }: Plan,
 ): Promise<Verdict> {
   const database = async () => postgresOn(await server())
-  const size = { schedules: 1_000, servers: 3, seconds }
+  const size = { schedules: 1_000, servers: 3, workers: 3, seconds }
   const result = await playSchedules({ ...plan, ...size, database })
   return { summary: schedulesSummary(result), isClean: result.violations.length === 0 }
 }

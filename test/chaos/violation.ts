@@ -22,6 +22,7 @@ export const LAWS = [
   'attempts do not overlap',
   'at most once is at most once',
   'starts are bounded',
+  'a start is counted',
   'a run does not start early',
   'a gate is not exceeded',
   'a cancel is not undone',

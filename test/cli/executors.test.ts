@@ -7,9 +7,12 @@ import { ENGINE_ARGS, IMAGE, openPodman, RUN_ARGS, withoutPodman } from '../supp
 import { openHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
 
+const LEASE_TTL_MS = 10_000
+
 async function setUp(t: TestContext, ...flags: string[]) {
   const home = openHome(t)
-  const api = await openApi(t)
+  // A lease as usual: what a frozen worker leaves behind ends with it.
+  const api = await openApi(t, { config: { leaseTtlMs: LEASE_TTL_MS } })
   const access = ['--server', api.url, '--token', ROOT_TOKEN]
   const worker = home.start(['worker', ...access, '--name', 'w', ...flags])
   await waitFor(() => worker.said.out.includes('is connected'), {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { sourceOf } from '../../src/cli/job-files/source-name.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import type { WireJob } from '../../src/core/views.ts'
 import { openApi, ROOT_TOKEN } from '../api/open-api.ts'
@@ -45,9 +46,9 @@ test('files are planned, applied, and then there is nothing left to do', async (
   const applied = await run('apply', 'shop')
   assert.deepEqual([applied.code, applied.out], [0, '✔ etl created\n✔ hello created\n'])
   const { body } = await call<WireJob>('GET', '/v1/jobs/hello')
-  assert.deepEqual(body.definition, {
-    ...{ run: 'echo hello', schedule: { every: '5m' }, source: 'shop' },
-  })
+  const { source, ...definition } = body.definition
+  assert.deepEqual(definition, { run: 'echo hello', schedule: { every: '5m' } })
+  assert.match(String(source), /^shop#[0-9a-f]{8}$/)
   assert.equal((await run('plan', 'shop', '--exit-code')).code, 0)
   assert.match((await run('apply', 'shop')).out, /hello unchanged/)
 })
@@ -69,7 +70,15 @@ test('a plan says what changes, when the next run moves, and who keeps which ver
   assert.match(out, /~ schedule\.cron: 0 2 \* \* \* → 0 3 \* \* \*\n/)
   assert.match(out, /\+ timeout: 5m\n/)
   assert.match(out, /schedule 1: next run \S+T02:00:00\S* → \S+T03:00:00\S*\n/)
-  assert.match(out, /1 running run keeps version 1\n/)
+  assert.match(out, /1 run keeps version 1\n/)
+
+  await run('apply', 'shop')
+  const later = { body: { run_at: '2099-01-01T00:00:00Z' } }
+  await call('POST', '/v1/jobs/slow/runs', later)
+  await call('POST', '/v1/jobs/slow/runs', later)
+  write('slow.job.yaml', 'run: exec sleep 1\n')
+  const again = await run('plan', 'shop')
+  assert.match(again.out, /2 runs keep version 2\n {2}1 run keeps version 1\n/)
   await call('POST', `/v1/runs/${body.id}/cancel`)
 })
 
@@ -94,6 +103,59 @@ test('pruning deletes what this folder applied before, and nothing else', async 
   const file = await run('apply', 'shop/hello.job.yaml', '--prune')
   assert.equal(file.code, 2)
   assert.match(file.err, /--prune is for one folder/)
+})
+
+test('pruning spares the jobs of another folder of the same name', async (t) => {
+  const { run, root, call } = await openShop(t, { 'hello.job.yaml': HELLO })
+  const other = join(root, 'other', 'shop')
+  mkdirSync(other, { recursive: true })
+  writeFileSync(join(other, 'theirs.job.yaml'), HELLO)
+  await run('apply', 'other/shop')
+  // From before there were digests: nobody knows whose it is.
+  await call('PUT', '/v1/jobs/older', { body: { run: 'true', source: 'shop' } })
+  const { code, out, err } = await run('apply', 'shop', '--prune')
+  assert.deepEqual([code, out], [0, '✔ hello created\n'])
+  assert.match(err, /came from a folder called shop, this one or another: older\n/)
+  const jobs = async () => {
+    const { body } = await call<{ data: WireJob[] }>('GET', '/v1/jobs')
+    return body.data.map(({ name }) => name)
+  }
+  assert.deepEqual(await jobs(), ['hello', 'older', 'theirs'])
+  const said = await run('apply', 'shop', '--prune', '--source', 'shop')
+  assert.deepEqual(
+    [said.out, await jobs()],
+    ['✔ hello changed\n✔ older deleted\n', ['hello', 'theirs']],
+  )
+  assert.equal((await run('apply', 'shop/hello.job.yaml', '--source', 'shop')).code, 2)
+})
+
+test('a repository has the same name wherever it was checked out, and another one has another', (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'punctual-source-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  const checkOut = (place: string, url?: string) => {
+    const folder = join(root, place, 'shop', 'jobs')
+    mkdirSync(folder, { recursive: true })
+    mkdirSync(join(root, place, 'shop', '.git'))
+    const remote = url === undefined ? '' : `[remote "origin"]\n\turl = ${url}\n\tfetch = x\n`
+    writeFileSync(join(root, place, 'shop', '.git', 'config'), `[core]\n\tbare = false\n${remote}`)
+    return sourceOf([folder], root)
+  }
+  const one = checkOut('a', 'https://git.example/acme/shop.git')
+  assert.match(one?.name ?? '', /^shop\/jobs#[0-9a-f]{8}$/)
+  assert.equal(one?.older, 'shop/jobs')
+  assert.deepEqual(checkOut('b', 'git@git.example:acme/shop.git'), one)
+  assert.deepEqual(checkOut('c', 'ssh://git@git.example:22/acme/shop'), one)
+  const others = [checkOut('d', 'https://git.example/else/shop'), checkOut('e'), checkOut('f')]
+  assert.equal(new Set([one, ...others].map((source) => source?.name)).size, 4)
+  const tree = join(root, 'tree', 'shop')
+  mkdirSync(join(root, 'a', 'shop', '.git', 'worktrees', 't'), { recursive: true })
+  writeFileSync(join(root, 'a', 'shop', '.git', 'worktrees', 't', 'commondir'), '../..\n')
+  mkdirSync(join(tree, 'jobs'), { recursive: true })
+  writeFileSync(
+    join(tree, '.git'),
+    `gitdir: ${join(root, 'a', 'shop', '.git', 'worktrees', 't')}\n`,
+  )
+  assert.deepEqual(sourceOf([join(tree, 'jobs')], root), one)
 })
 
 test('the sample project is applied, and its jobs have their schedules', async (t) => {
@@ -125,7 +187,8 @@ test('one broken file keeps all of them from being applied', async (t) => {
 test('what is exported can be applied, and changes nothing', async (t) => {
   const { run, root, call } = await openShop(t, {
     'etl.job.yaml':
-      'input: { day: { type: string } }\nsteps: { b: { run: x }, a: { needs: b, run: y } }\n',
+      'input: { day: { type: string } }\nsteps: { b: { run: x }, a: { needs: b, run: y } }\n' +
+      'output: { rows: "${{ steps.b.output.rows }}" }\n',
     'hello.job.yaml': HELLO,
   })
   await run('apply', 'shop')
@@ -135,6 +198,7 @@ test('what is exported can be applied, and changes nothing', async (t) => {
   assert.equal(plan.code, 0, plan.out)
   assert.equal((await run('export', '--to', 'out')).code, 9)
   const one = await run('export', 'etl')
+  assert.match(one.out, /output:\n {2}rows: \$\{\{ steps\.b\.output\.rows \}\}\n/)
   assert.match(one.out, /^input:\n {2}day:\n {4}type: string\nsteps:\n {2}b:\n/)
   await call('GET', '/v1/jobs')
 })

@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { runProgram } from '../../src/cli/program.ts'
 import type { WireStep } from '../../src/core/flow/step-views.ts'
 import type { SubmitAnswer } from '../../src/core/protocol.ts'
+import type { WireWhy } from '../../src/core/views.ts'
 import type { WireRun } from '../../src/core/wire.ts'
 import type { Handler } from '../../src/worker/index.ts'
 import { openApi, ROOT_TOKEN } from '../api/open-api.ts'
@@ -82,6 +83,38 @@ test('parameters of a job are flags of run, and waiting tells of every step', as
   assert.deepEqual((await json<WireRun>('wait', byField.out.trim())).input, {
     ...{ date: '2026-02-01', full: false, parts: [] },
   })
+})
+
+test('a workflow says what its steps wait for, and is not hidden by them', async (t) => {
+  const { api, run, json, start } = await open(t)
+  const prices = { each: ['eu', 'us'], task: 'echo', runs_on: { labels: { zone: 'dmz' } } }
+  const steps = { prices, publish: { task: 'echo', needs: 'prices' } }
+  assert.equal((await api.call('PUT', '/v1/jobs/regions', { body: { steps } })).status, 201)
+  const watching = start(true, 'run', 'regions', '--wait')
+  await waitFor(async () => (await json<WireRun[]>('ps')).length === 3, { what: 'both items' })
+
+  const { id, job } = await json<WireRun>('show', '@last')
+  assert.equal(job, 'regions')
+  assert.deepEqual(states(await json<WireStep[]>('steps', '@last')), [
+    ...['prices running', 'publish untouched'],
+  ])
+  assert.deepEqual(
+    (await json<WireRun[]>('runs')).map((one) => one.id),
+    [id],
+  )
+  assert.equal((await json<WireRun[]>('runs', '--steps')).length, 3)
+  assert.equal((await json<WireRun[]>('runs', 'job:regions/*')).length, 2)
+
+  const held =
+    /It has been running for \S+: prices has waited \S+ for a worker that carries zone=dmz/
+  const why = await json<WireWhy>('why', '@last')
+  assert.match(why.sentence, held)
+  assert.deepEqual(why.fixes, [
+    ...['punctual worker --server URL --label zone=dmz', `punctual steps ${id}`],
+  ])
+  await waitFor(() => held.test(watching.terminal.written.err), { what: 'the picture to say so' })
+  assert.equal((await run('cancel', id)).code, 0)
+  assert.equal(await watching.code, 4)
 })
 
 test('flags that a job does not know are told, with those it knows', async (t) => {
@@ -216,4 +249,37 @@ test('a job is drawn as a graph, with how its steps went', async (t) => {
   assert.match(out, /\n {3}└─ report \(also after load\) +1 /)
   assert.equal((await run('graph', 'etl', '-o', 'name')).out.split('\n').length, 6)
   assert.equal((await run('graph', 'nobody')).code, 6)
+})
+
+test('one step is stopped, by its run or by those of its items, and the others go on', async (t) => {
+  const { api, run, json } = await open(t)
+  await api.startWorker({
+    handlers: {
+      long: (_input, { signal }) =>
+        new Promise((_, fail) => {
+          signal.addEventListener('abort', () => fail(new Error('told to stop')))
+        }),
+    },
+  })
+  const steps = {
+    one: { task: 'long', allow_failure: true },
+    some: { task: 'long', each: [1, 2], allow_failure: true },
+    last: { needs: ['one', 'some'], when: 'all-done', task: 'echo' },
+  }
+  await api.call('PUT', '/v1/jobs/long', { body: { steps } })
+  const { id } = await json<SubmitAnswer>('run', 'long')
+  const begun = async () => {
+    const shown = await json<WireStep[]>('steps', id, '--state', 'running')
+    return shown.length === 2 && shown.every(({ items }) => (items?.counts.running ?? 2) === 2)
+  }
+  await waitFor(begun, { what: 'both steps to run' })
+  const early = await run('cancel', id, '--step', 'last')
+  assert.equal(early.code, 9, early.err)
+  assert.match(early.err, /nothing of last is under way: it is untouched/)
+  assert.match((await run('cancel', id, '--step', 'some')).out, /was told to stop: 2 items$/m)
+  const one = await run('cancel', id, '--step', 'one')
+  assert.match(one.out, /^one of run_\w+ was told to stop: run_\w+$/m)
+  assert.equal((await run('wait', id)).code, 0)
+  const ends = await json<WireStep[]>('steps', id)
+  assert.deepEqual(states(ends), ['one cancelled', 'some cancelled', 'last succeeded'])
 })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { publicId } from '../../src/core/ids.ts'
 import type { StepInput } from '../../src/core/workflow/definition.ts'
+import { storeOn } from '../../src/store/sqlite/store.ts'
 import { startFlows } from './flow-world.ts'
 
 const task = (name: string, more: StepInput = {}): StepInput => ({ task: name, ...more })
@@ -144,5 +146,86 @@ test('a step can be another workflow', async () => {
   const id = await flows.submit()
   assert.equal((await flows.finish(id)).state, 'succeeded')
   assert.deepEqual(flows.started, ['a "monday"', 'b'])
+  await flows.node.stop()
+})
+
+test('a workflow gives what its definition says, to steps that run it and to whoever looks', async () => {
+  const flows = await startFlows()
+  const rows = '${{ steps.a.output.rows }}'
+  await flows.define({ steps: { a: task('a') }, output: { rows, of: 'a ${{ run.job }}' } }, 'inner')
+  const steps = {
+    in: { job: 'inner' },
+    b: task('b', { needs: 'in', with: '${{ steps.in.output }}' }),
+  }
+  await flows.define({ steps, output: '${{ steps.in.output.rows }}' })
+  flows.behave = () => ({ result: { rows: [1, 2] } })
+  const { state, result } = await flows.finish(await flows.submit())
+  assert.deepEqual([state, result], ['succeeded', '[1,2]'])
+  assert.deepEqual(flows.started, ['a', 'b {"of":"a inner","rows":[1,2]}'])
+
+  await flows.define({ steps: { a: task('a') }, output: '${{ number(steps.a.output) }}' })
+  flows.behave = () => ({ result: 'no JSON' })
+  const failed = await flows.finish(await flows.submit())
+  assert.deepEqual([failed.state, failed.result], ['failed', null])
+  assert.match(failed.message ?? '', /^output: /)
+
+  await flows.define({ steps: { a: task('a') } })
+  assert.equal((await flows.finish(await flows.submit())).result, null)
+  for (const output of ['${{ steps.b.output }}', { x: ['${{ secrets.KEY }}'] }]) {
+    await assert.rejects(flows.define({ steps: { a: task('a') }, output }), { field: /^output/ })
+  }
+  await assert.rejects(flows.define({ task: 'a', output: 1 }), { field: 'output' })
+  await flows.node.stop()
+})
+
+test('a workflow cannot run inside itself, not even through another', async () => {
+  const flows = await startFlows()
+  const more = { concurrency: 'none' } as const
+  await flows.define({ ...more, steps: { in: { job: 'inner' }, b: task('b') } })
+  const inside = { ...more, steps: { out: { job: 'flow' }, a: task('a') } }
+  await assert.rejects(flows.define(inside, 'inner'), {
+    code: 'invalid_workflow',
+    message: 'steps.out.job: these jobs would run inside themselves: inner → flow → inner',
+  })
+  await assert.rejects(flows.define({ steps: [{ job: 'itself' }] }, 'itself'), {
+    message: 'steps.0.job: these jobs would run inside themselves: itself → itself',
+  })
+  // As two that are defined at the same moment might be.
+  const store = storeOn(flows.engine)
+  const [projectId = 0] = await store.internProjects(['default'])
+  const by = { projectId, actor: null, detail: null, request: null, address: null }
+  await store.putJob({
+    ...{ projectId, name: 'inner', definition: JSON.stringify(inside), expect: null },
+    audit: { ...by, action: 'job.put', target: 'inner' },
+  })
+  const id = await flows.submit()
+  const { state, message } = await flows.finish(id)
+  assert.deepEqual([state, message], ['failed', 'in failed'])
+  const [outer] = await flows.records(id)
+  const [inner] = await flows.records(publicId('run', outer?.runId as number))
+  assert.deepEqual([inner?.state, inner?.reason], ['failed', 'submission'])
+  assert.match(inner?.message ?? '', /^flow is under way around this step/)
+  assert.deepEqual(flows.started.toSorted(), ['a', 'b'])
+  await flows.node.stop()
+})
+
+test('a step that would wait for its own workflow fails at once, and one that finds room beside it runs', async () => {
+  const flows = await startFlows()
+  const shared = (limit: number) => ({ concurrency: { key: 'warehouse', limit } })
+  await flows.define({ ...shared(1), steps: { a: task('a') } }, 'inner')
+  await flows.define({ ...shared(1), steps: { in: { job: 'inner' }, b: task('b') } })
+  const id = await flows.submit()
+  assert.deepEqual((await flows.finish(id)).message, 'in failed')
+  const [step] = await flows.records(id)
+  assert.deepEqual([step?.state, step?.reason], ['failed', 'submission'])
+  assert.equal(
+    step?.message,
+    `it would wait for ever: ${id} holds warehouse until this step is over`,
+  )
+  assert.deepEqual(flows.started, ['b'])
+
+  await flows.define({ ...shared(2), steps: { a: task('a') } }, 'inner')
+  await flows.define({ ...shared(2), steps: { in: { job: 'inner' } } })
+  assert.equal((await flows.finish(await flows.submit())).state, 'succeeded')
   await flows.node.stop()
 })

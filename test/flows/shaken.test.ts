@@ -8,6 +8,7 @@ import { type Store, StoreError } from '../../src/store/port.ts'
 import { startInMemory } from '../integration/scheduler-in-memory.ts'
 import { createSeeded, type Seeded } from '../sim/seeded.ts'
 import { type FlowWorld, startFlows } from './flow-world.ts'
+import { isInTime } from './judge-flow.ts'
 import { type Known, whatFollows } from './naive-evaluator.ts'
 import { randomGraph } from './random-graph.ts'
 
@@ -104,17 +105,11 @@ function hasReason(
   return records.some(({ reason }) => reason === wanted)
 }
 
-/** What made its rule come true stays true; without its own fact it would have to start now. */
-function assertInTime({ facts, ...known }: Known, place: string): void {
-  if (known.stop !== null) return
-  const others = new Map(
-    [...facts].filter(([other]) => other !== place && !other.startsWith(`${place}.`)),
-  )
-  const alone = known.steps.map((step) => ({ ...step, maxParallel: null }))
-  const follows = whatFollows({ ...known, steps: alone, facts: others })
+function assertInTime({ steps, facts, stop }: Known, place: string): void {
+  if (stop !== null) return
   const [step] = place.split('.')
   const isOverAlready = facts.get(step as string)?.state !== 'running' && place.includes('.')
-  assert.ok(isOverAlready || follows.has(`start ${place}`), `${place} started early`)
+  assert.ok(isOverAlready || isInTime(steps, facts, place), `${place} started early`)
 }
 
 function faulty(store: Store, chance: Seeded, shaking: { isOn: boolean }): Store {

@@ -1,64 +1,273 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Store } from '../../src/store/port.ts'
+import { publicId } from '../../src/core/ids.ts'
+import type { ScheduleInput } from '../../src/server/admin/schedule-input.ts'
+import type { FireBatch, Store } from '../../src/store/port.ts'
 import type { VirtualClock } from '../support/virtual-clock.ts'
-import { startInMemory } from './scheduler-in-memory.ts'
+import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
+import { type HandWorker, registerByHand, succeeded } from './worker-by-hand.ts'
 
 const BY = { project: 'default', actor: null, request: null, address: null }
-const AHEAD_MS = 50
+const JOB = 'tidy'
+const MINUTE = 60_000
+const START = Date.UTC(2026, 0, 1)
 
 interface Asked {
   readonly askedAt: number
-  readonly notBefore: number
-  readonly count: number
+  readonly aheadTo: number | null
 }
 
-/** A store that can begin before the time, and takes as long for each firing as a slow one does. */
-function aheadOf(store: Store, clock: VirtualClock, asked: Asked[], eachMs: number): Store {
-  return {
+/** Notes what is asked for, and takes as long for each firing as a slow store does. */
+function slow(asked: Asked[], eachMs: number) {
+  return (store: Store, clock: VirtualClock): Store => ({
     ...store,
-    aheadMs: AHEAD_MS,
-    async fire(batch) {
-      const { notBefore, commands } = batch
-      asked.push({ askedAt: clock.now(), notBefore, count: commands.length })
+    async fire(batch: FireBatch) {
+      const { aheadTo, commands } = batch
+      asked.push({ askedAt: clock.now(), aheadTo })
       await clock.sleep(commands.length * eachMs)
-      const heldMs = Math.max(0, notBefore - clock.now())
-      if (heldMs > 0) await clock.sleep(heldMs)
-      return { ...(await store.fire(batch)), heldMs }
+      return store.fire(batch)
     },
-  }
+  })
 }
+
+function put({ node }: InMemory, name: string, input: Partial<ScheduleInput> = {}) {
+  return node.admin.schedules.put(BY, JOB, name, { rule: { every: '1m' }, ...input })
+}
+
+function firstRun({ engine }: InMemory): string {
+  const id = engine.raw.prepare<[], number>('SELECT min(id) FROM run').pluck().get()
+  return publicId('run', id as number)
+}
+
+/** A worker that is silent for long is gone, so it comes shortly before it is needed. */
+async function workerAt({ node, clock }: InMemory, ms: number, slots = 10): Promise<HandWorker> {
+  await clock.advance(ms - (clock.now() - START))
+  return registerByHand(node.clientFor('default'), { jobs: [JOB], slots })
+}
+
+/** Asks for work, and notes when it came and for which time. */
+async function waitForWork(
+  { clock }: InMemory,
+  worker: HandWorker,
+  message: Parameters<HandWorker['exchange']>[0] = {},
+) {
+  const { runs } = await worker.exchange({ waitMs: 30_000, ...message })
+  return { at: clock.now() - START, runs }
+}
+
+/** The store's clock has whole milliseconds: by its own, a node may be off by less than one. */
+function assertAt(at: number, expected: number) {
+  assert.ok(at >= expected && at <= expected + 1, `${at}`)
+}
+
+test('what is due is durable before its instant, and reaches its worker at it', async () => {
+  const world = await startInMemory()
+  const { node, clock, engine } = world
+  await put(world, 'rule')
+  const count = engine.raw.prepare<[], number>('SELECT count(*) FROM run').pluck()
+  const worker = await workerAt(world, MINUTE - 200)
+  const work = waitForWork(world, worker)
+  await clock.advance(100)
+  assert.equal(count.get(), 0)
+  await clock.advance(95)
+  assert.equal(count.get(), 1)
+  const why = await node.admin.runs.why('default', firstRun(world))
+  assert.match(why.sentence, /not due yet: it starts in/)
+  await clock.advance(10)
+  const { at, runs } = await work
+  assertAt(at, MINUTE)
+  assert.deepEqual([runs.length, (runs[0]?.dueAt ?? 0) - START], [1, MINUTE])
+})
 
 test('the store is given what is due so early that it is ready at the instant', async () => {
   const asked: Asked[] = []
-  const { node, clock } = await startInMemory({
-    wrap: (store, virtual) => aheadOf(store, virtual, asked, 0.2),
-  })
-  for (let i = 0; i < 100; i += 1) {
-    await node.admin.schedules.put(BY, 'tidy', `r${i}`, { rule: { every: '1s' } })
+  const world = await startInMemory({ wrap: slow(asked, 3) })
+  const { clock } = world
+  for (let i = 0; i < 100; i += 1) await put(world, `r${i}`, { rule: { every: '10s' } })
+  for (let round = 1; round <= 5; round += 1) {
+    const worker = await workerAt(world, round * 10_000 - 1_500, 200)
+    asked.length = 0
+    const work = waitForWork(world, worker)
+    await clock.advance(2_000)
+    const { at, runs: first } = await work
+    let runs = first
+    if (round === 5) {
+      assertAt(at, round * 10_000)
+      assert.equal(runs.length, 100)
+      assert.ok(asked.every(({ askedAt, aheadTo }) => askedAt < (aheadTo ?? 0)))
+    }
+    // A store that nobody knows is asked too late: what comes after the first answer is taken as well.
+    while (runs.length > 0) ({ runs } = await worker.exchange({ done: runs.map(succeeded) }))
   }
-  await clock.advance(20_500)
-  const last = asked.filter(({ notBefore }) => notBefore % 1_000 === 0).at(-1)
-  assert.ok(last && last.count === 100, JSON.stringify(asked.slice(-3)))
-  const leadMs = last.notBefore - last.askedAt
-  assert.ok(leadMs >= 20 && leadMs <= AHEAD_MS, `${leadMs} ms ahead`)
 })
 
-test('what takes longer than that is begun as early as may be, many at a time', async () => {
-  const asked: Asked[] = []
-  const { node, clock } = await startInMemory({
-    wrap: (store, virtual) => aheadOf(store, virtual, asked, 0.5),
+test('who changes a schedule whose time has fired is answered after that time', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  const { schedules, jobs } = node.admin
+  await jobs.put(BY, JOB, {}, null)
+  for (const name of ['pause', 'skip', 'delete', 'edit', 'job']) await put(world, name)
+  const worker = await workerAt(world, MINUTE - 500)
+  const work = waitForWork(world, worker)
+  await clock.advance(480)
+  const answered = new Map<string, number>()
+  const note = (name: string, change: Promise<unknown>) =>
+    change.then(() => answered.set(name, clock.now() - START))
+  const changes = Promise.all([
+    note('pause', schedules.pause(BY, JOB, 'pause', { until: null, reason: null })),
+    note('skip', schedules.skipNext(BY, JOB, 'skip')),
+    note('delete', schedules.remove(BY, JOB, 'delete')),
+    note('edit', put(world, 'edit', { rule: { every: '2m' } })),
+    note('job', jobs.pause(BY, JOB, null)),
+  ])
+  await clock.advance(19)
+  assert.deepEqual([...answered], [])
+  await clock.advance(5)
+  await changes
+  assert.equal((await work).runs.length, 5)
+  for (const at of answered.values()) assertAt(at, MINUTE)
+  const calm = schedules.resume(BY, JOB, 'pause')
+  await clock.advance(0)
+  await calm
+})
+
+for (const how of ['pauses', 'deletes', 'edits'] as const) {
+  test(`who ${how} a schedule with jitter whose time has fired is answered when that has come`, async () => {
+    const world = await startInMemory()
+    const { node, clock } = world
+    const { schedules } = node.admin
+    const at = new Date(START + MINUTE).toISOString()
+    const { schedule } = await put(world, 'late', { rule: { at, jitter: '30s' } })
+    const fireAt = (schedule.next.lookAt as number) - START
+    assert.ok(fireAt > MINUTE + 1_000, `${fireAt}`)
+    const work = waitForWork(world, await workerAt(world, fireAt - 500))
+    await clock.advance(480)
+    const change = {
+      pauses: () => schedules.pause(BY, JOB, 'late', { until: null, reason: null }),
+      deletes: () => schedules.remove(BY, JOB, 'late'),
+      edits: () => put(world, 'late', { rule: { every: '1m' } }),
+    }[how]
+    const answered = change().then(() => clock.now() - START)
+    await clock.advance(100)
+    assertAt(await answered, fireAt)
+    assert.equal((await work).runs.length, 1)
   })
-  for (let i = 0; i < 1_000; i += 1) {
-    await node.admin.schedules.put(BY, 'tidy', `r${i}`, { rule: { every: '1m' } })
-  }
-  await clock.advance(630_000)
-  const minutes = Map.groupBy(asked, ({ askedAt }) => Math.round(askedAt / 60_000))
-  const last = [...minutes.values()].at(-1) ?? []
-  assert.equal(
-    last.reduce((sum, { count }) => sum + count, 0),
-    1_000,
+}
+
+test('a run that is cancelled before its time does not start', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await put(world, 'a')
+  await put(world, 'b')
+  const worker = await workerAt(world, MINUTE - 500)
+  const work = waitForWork(world, worker)
+  await clock.advance(480)
+  const run = firstRun(world)
+  const cancelled = node.clientFor('default').cancel(run)
+  await clock.advance(40)
+  const { runs } = await work
+  assert.equal(runs.length, 1)
+  assert.notEqual(runs[0]?.run, run)
+  await cancelled
+  assert.equal((await node.admin.runs.find('default', run)).state, 'cancelled')
+})
+
+for (const how of ['leaves', 'registers again'] as const) {
+  test(`a worker that ${how} before the time: the run waits for it, uncounted`, async () => {
+    const world = await startInMemory()
+    const { node, clock } = world
+    const client = node.clientFor('default')
+    await put(world, 'rule')
+    const worker = await workerAt(world, MINUTE - 500)
+    const work = waitForWork(world, worker)
+    await clock.advance(480)
+    if (how === 'leaves') await client.leave(worker.session, 1)
+    const { session } = worker
+    const again = { jobs: [JOB], session, registration: 2 }
+    const next = await registerByHand(client, how === 'leaves' ? { jobs: [JOB] } : again)
+    const later = waitForWork(world, next)
+    await clock.advance(19)
+    assert.deepEqual((await work).runs, [])
+    await clock.advance(500)
+    const { at, runs } = await later
+    assert.ok(at >= MINUTE && at < MINUTE + 100, `${at}`)
+    assert.deepEqual(
+      runs.map(({ attempt }) => attempt),
+      [1],
+    )
+  })
+}
+
+test('a node that stops before the time gives back what it has told nobody of', async () => {
+  const world = await startInMemory()
+  const { node, clock, engine } = world
+  await put(world, 'rule')
+  const worker = await workerAt(world, MINUTE - 500)
+  void waitForWork(world, worker).catch(() => {})
+  await clock.advance(480)
+  const stopped = node.stop()
+  await clock.advance(0)
+  await stopped
+  const row = engine.raw.prepare('SELECT status, timer_at - due_at AS off, attempt FROM run').get()
+  assert.deepEqual(row, { status: 2, off: 0, attempt: 1 })
+})
+
+test('a worker without sessions that asks another node before the time is not given it there', async () => {
+  const first = await startInMemory()
+  const second = await startInMemory({ beside: first })
+  const { clock } = first
+  await first.node.admin.jobs.put(BY, JOB, { run: 'true', queue: 'plain' }, null)
+  await put(first, 'rule')
+  await clock.advance(MINUTE - 500)
+  const worker = { id: 'w', project: 'default', isEverywhere: false }
+  // The schedule is that one's.
+  const here = second.node.plain.sessions
+  void here.take(await here.register(worker), 5_000).catch(() => {})
+  await clock.advance(480)
+  assert.ok(firstRun(first))
+  const there = first.node.plain.sessions
+  const session = await there.meet(worker)
+  assert.equal([...session.leases].length, 0)
+  const work = there.take(session, 5_000).then((lease) => ({ lease, at: clock.now() - START }))
+  await clock.advance(1_500)
+  const { lease, at } = await work
+  assert.ok(at >= MINUTE, `${at}`)
+  assert.equal(lease?.attempt, 1)
+})
+
+test('a job that is changed shortly before a time runs at it as it was changed', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await node.admin.jobs.put(BY, JOB, { timeout: '1m' }, null)
+  await put(world, 'rule')
+  const worker = await workerAt(world, MINUTE - 1_500)
+  const work = waitForWork(world, worker)
+  await clock.advance(100)
+  await node.admin.jobs.put(BY, JOB, { timeout: '2m' }, null)
+  await clock.advance(1_500)
+  const { at, runs } = await work
+  assertAt(at, MINUTE)
+  assert.deepEqual(
+    runs.map(({ timeoutMs }) => timeoutMs),
+    [2 * MINUTE],
   )
-  const [first] = last
-  assert.ok(first && first.askedAt < first.notBefore && first.count === 500, JSON.stringify(last))
+})
+
+test('a node that stood still over the instant says when the run really started', async () => {
+  const world = await startInMemory()
+  const { node, clock } = world
+  await put(world, 'rule')
+  const worker = await workerAt(world, MINUTE - 500)
+  const work = waitForWork(world, worker)
+  await clock.advance(480)
+  const run = firstRun(world)
+  clock.freeze(5_000)
+  await clock.advance(100)
+  const { runs } = await work
+  assert.deepEqual(
+    runs.map(({ run: id, attempt }) => [id, attempt]),
+    [[run, 1]],
+  )
+  const { startedAt } = await node.admin.runs.find('default', run)
+  assert.ok((startedAt ?? 0) - START >= MINUTE + 4_900, `${startedAt}`)
 })

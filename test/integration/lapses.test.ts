@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Held } from '../../src/core/protocol.ts'
-import type { ScheduleInput } from '../../src/server/admin/schedules.ts'
+import type { ScheduleInput } from '../../src/server/admin/schedule-input.ts'
 import type { RuleSource } from '../../src/core/schedule/index.ts'
 import { storeOn } from '../../src/store/sqlite/store.ts'
 import { type InMemory, startInMemory } from './scheduler-in-memory.ts'

@@ -1,12 +1,10 @@
 import { type Client, connect } from '../../src/client/index.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { askWhy } from '../support/ask-why.ts'
+import { PATIENT } from '../support/patient-times.ts'
 import type { Reach } from './fair-share.ts'
 
 const TOKEN = `punctual_root_${'x'.repeat(40)}`
-
-/** Workers that are played by hand send no heartbeats, and a busy machine takes its time. */
-const PATIENT = { leaseTtlMs: 600_000, nodeTtlMs: 1_800_000 }
 
 /** A scheduler of its own on this store, and everything said to it over HTTP. */
 export async function reachOver(store: string): Promise<Reach & { close(): Promise<void> }> {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { By } from '../../src/server/admin/by.ts'
+import { auditOf, type By } from '../../src/server/admin/by.ts'
 import { openVault } from '../../src/server/secrets/vault.ts'
+import type { Store } from '../../src/store/port.ts'
 import { storeOn } from '../../src/store/sqlite/store.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
 import { type Given, startInMemory } from './scheduler-in-memory.ts'
@@ -128,6 +129,66 @@ test('a new key seals nothing until every node has it, then everything is sealed
   })
   await second.node.stop()
   await openVault(storeOn(first.engine), keysInMemory('k2'))
+})
+
+test('a node that was away while the key was changed stays away until it has the new one', async () => {
+  const keys = { first: keysInMemory('k1'), second: keysInMemory('k1') }
+  const first = await setUp({ keys: keys.first })
+  let isAway = false
+  const wrap = (store: Store): Store => ({
+    ...store,
+    beat: (input) => (isAway ? Promise.reject(new Error('away')) : store.beat(input)),
+  })
+  const second = await startInMemory({ beside: first, keys: keys.second, wrap })
+  const { clock, client } = first
+  await first.set('hunter22')
+  isAway = true
+  keys.first.ids = ['k2', 'k1']
+  await clock.advance(120_000)
+  await first.node.admin.secrets.rotate(BY)
+  const [submitted] = await client.submit([{ job: 'job', secrets: [PASSWORD] }])
+  second.errors.length = 0
+
+  isAway = false
+  await clock.advance(10_000)
+  const lacks = /lacks the key k2/
+  const { ok, reason } = await second.node.ready()
+  assert.equal(ok, false)
+  assert.match(reason ?? '', lacks)
+  assert.deepEqual(second.errors.length, 1, 'it says so once')
+  assert.match(String(second.errors[0]), lacks)
+  const there = second.node.clientFor('default')
+  await assert.rejects(registerByHand(there, FEATURES))
+
+  keys.second.ids = ['k2']
+  await clock.advance(10_000)
+  assert.deepEqual(await second.node.ready(), { ok: true })
+  const worker = await registerByHand(there, FEATURES)
+  const [run] = await worker.take()
+  assert.deepEqual([run?.run, run?.secrets?.[0]?.value], [submitted?.id, 'hunter22'])
+})
+
+test('what a node lacks the key for goes to another node, uncounted', async () => {
+  const keys = { first: keysInMemory('k1'), second: keysInMemory('k1') }
+  const first = await setUp({ keys: keys.first })
+  const second = await startInMemory({ beside: first, keys: keys.second })
+  await first.set('hunter22')
+  // Sealed by somebody who asked who is there a moment before the second node was.
+  const store = { ...storeOn(first.engine), nodesWithoutKey: async () => [] }
+  const audit = auditOf(BY, null, 'secret.rotate', 'keys')
+  await (await openVault(store, keysInMemory('k2', 'k1'))).rotate(audit)
+  keys.first.ids = ['k2', 'k1']
+
+  const [submitted] = await first.client.submit([{ job: 'job', secrets: [PASSWORD] }])
+  const there = await registerByHand(second.node.clientFor('default'), FEATURES)
+  assert.deepEqual(await there.take(), [])
+  await first.clock.advance(4_000)
+  const { state, lost } = await first.client.getRun(submitted?.id ?? '')
+  assert.deepEqual([state, lost], ['ready', 0])
+  assert.match((await second.node.ready()).reason ?? '', /lacks the key k2/)
+  const here = await registerByHand(first.client, FEATURES)
+  const [run] = await here.take()
+  assert.equal(run?.secrets?.[0]?.value, 'hunter22')
 })
 
 test('a node without a key takes no secrets, and says so', async () => {

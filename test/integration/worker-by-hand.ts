@@ -21,12 +21,17 @@ export async function registerByHand(
   given: {
     name?: string
     jobs?: readonly string[]
+    /** What else it can do. */
+    executors?: readonly string[]
+    labels?: Readonly<Record<string, string>>
     queues?: readonly string[]
     projects?: readonly string[]
     slots?: number
     session?: string
     registration?: number
     features?: readonly string[]
+    held?: readonly Held[]
+    forsaken?: readonly Held[]
   } = {},
 ): Promise<HandWorker> {
   const { name = 'by-hand', jobs = ['job'], queues = ['default'], slots = 10 } = given
@@ -34,13 +39,13 @@ export async function registerByHand(
   const { session } = await client.register({
     name,
     queues,
-    labels: {},
-    executors: jobs.map((job) => `handler:${job}`),
+    labels: given.labels ?? {},
+    executors: [...jobs.map((job) => `handler:${job}`), ...(given.executors ?? [])],
     features: given.features,
     slots,
     registration,
-    held: [],
-    forsaken: [],
+    held: attemptsIn(given.held),
+    forsaken: attemptsIn(given.forsaken),
     ...(given.session === undefined ? {} : { session: given.session }),
     ...(given.projects === undefined ? {} : { projects: given.projects }),
   })
@@ -57,6 +62,10 @@ export async function registerByHand(
     report: (done, free = slots) => worker.exchange({ done, free }),
   }
   return worker
+}
+
+function attemptsIn(held: readonly Held[] = []): Held[] {
+  return held.map(({ run, fence }) => ({ run, fence }))
 }
 
 export function succeeded({ run, fence }: Held): Done {

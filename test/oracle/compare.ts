@@ -37,13 +37,22 @@ export function compareCases(
     const at = caseOf(seed, number, zones.clocks, changesOf)
     const oracle = oracleFires(at, zones.clocks.get(at.zone)!)
     const product = productFires(at)
-    if (product === undefined && oracle.length === 0) refused++
+    if (product === undefined && oracle.length === 0 && isWithoutDays(at)) refused++
     else if (product?.join() !== oracle.join()) {
       mismatches.push({ number, at, product: show(product), oracle: show(oracle) })
     }
     fires += oracle.length
   }
   return { cases: count, fires, refused, mismatches }
+}
+
+/** After so many days the calendar comes round, weekdays and all. */
+const DAYS_OF_400_YEARS = 146_097
+
+function isWithoutDays({ cron }: OracleCase): boolean {
+  const { dayMatches } = readPlainCron(cron)
+  for (let day = 0; day < DAYS_OF_400_YEARS; day++) if (dayMatches(day)) return false
+  return true
 }
 
 export function oracleFires({ cron, dst, from, to }: OracleCase, clocks: Clocks): number[] {

@@ -10,6 +10,8 @@ export interface PlainCron {
   readonly starMinutes: boolean
   /** Whether a second on a local clock matches, counted as if that clock were in Greenwich. */
   matches(localSecond: number): boolean
+  /** Whether a day does, counted from 1970-01-01. */
+  dayMatches(day: number): boolean
 }
 
 const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ')
@@ -40,6 +42,7 @@ export function readPlainCron(text: string): PlainCron {
     hasSeconds: fields.length === 6,
     starHours: ONLY_STARS.test(hour),
     starMinutes: ONLY_STARS.test(minute),
+    dayMatches,
     matches(localSecond) {
       const day = Math.floor(localSecond / 86_400)
       const time = localSecond - day * 86_400

@@ -49,7 +49,7 @@ while True:
             beat = hello or post(f"/{session}/heartbeat", {"registration": registration, "answered": answered, "held": pairs(running, finished)})
             ttl, period = (hello["lease_ttl_ms"] / 1000, hello["heartbeat_ms"] / 1000) if hello else (ttl, period)
             deadline, beat_at, hello = max(deadline, sent + 0.95 * ttl - 1), sent + period, None
-            drop(beat["lost"])
+            forsaken += [one for one in pairs(running) if one["run"] in beat["lost"]]; drop(beat["lost"])
             for run in beat.get("cancels", []): stop(run, signal.SIGTERM, "cancelled")
         if not message and (finished or len(running) < SLOTS):
             number, free = number + 1, SLOTS - len(running)

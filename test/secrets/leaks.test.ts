@@ -3,8 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
+import Database from 'better-sqlite3'
 import { secretKeyFile } from '../../src/main/secret-key-file.ts'
-import type { KeySource } from '../../src/server/secrets/keys.ts'
+import type { SchedulerOptions } from '../../src/main/scheduler.ts'
+import { unpackChunk } from '../../src/server/logs/chunk-pack.ts'
 import { createWorker } from '../../src/worker/index.ts'
 import { type OpenApi, openApi, ROOT_TOKEN } from '../api/open-api.ts'
 import { queryOnce } from '../support/postgres-query.ts'
@@ -41,7 +43,10 @@ const dir = mkdtempSync(join(tmpdir(), 'punctual-leaks-'))
 process.env['TMPDIR'] = dir
 after(() => rmSync(dir, { recursive: true, force: true }))
 
-async function runEverything(t: TestContext, options: { store: string; secretKeys: KeySource }) {
+type Stage = Required<Pick<SchedulerOptions, 'store' | 'secretKeys'>> &
+  Pick<SchedulerOptions, 'blobs'>
+
+async function runEverything(t: TestContext, options: Stage) {
   const api = await openApi(t, options)
   const shown: Buffer[] = []
   const worker = createWorker({
@@ -142,6 +147,10 @@ function requireTraces(places: readonly Place[], ids: readonly string[]): void {
   assert.match(textOf(`/v1/runs/${ids[14]}`), /no luck with \*\*\*/)
   const { result } = JSON.parse(textOf(`/v1/runs/${ids[15]}`)) as { result: object }
   assert.deepEqual(result, { all: { PASSWORD: '***', URL: '***', KEY: '***' }, '***': 1 })
+  const much = JSON.parse(textOf(`/v1/runs/${ids[16]}`)) as { result: { texts: string[] } }
+  assert.equal(much.result.texts.length, 36)
+  for (const text of much.result.texts) assert.match(text, /\*\*\*/)
+  assert.ok((textOf(`/v1/runs/${ids[16]}/logs/raw`).match(/\*\*\*/g)?.length ?? 0) >= 1500)
 }
 
 test('the test would notice a secret', () => {
@@ -154,21 +163,54 @@ test('of secrets that were printed, thrown and returned nothing is found, with S
   const dataDir = mkdtempSync(join(dir, 'data-'))
   const store = `sqlite:${dataDir}/punctual.db`
   const secretKeys = secretKeyFile({ dataDir, store, secretKey: undefined })
-  const { api, ids, heard } = await runEverything(t, { store, secretKeys })
+  const blobPlace = { place: 'fs', dataDir } as const
+  const { api, ids, heard } = await runEverything(t, { store, secretKeys, blobs: blobPlace })
   const said = await answers(api, ids)
   requireTraces(said, ids)
   assert.equal(statSync(join(dataDir, 'secret-key')).mode & 0o777, 0o600)
-  const places = [...said, ...heard, ...filesBelow(dir)]
+  const disk = new Database(join(dataDir, 'punctual.db'), { readonly: true })
+  const chunks = disk.prepare<[], { packed: Buffer | null }>('SELECT packed FROM log_chunk').all()
+  disk.close()
+  const unpacked = chunks.flatMap(({ packed }) => packed ?? []).map(unpackedPlace)
+  requireLarge(unpacked)
+  const blobs = filesBelow(join(dataDir, 'blobs'))
+  requireBlob(blobs)
+  const places = [...said, ...heard, ...unpacked, ...filesBelow(dir)]
   assert.ok(places.some(([where]) => where.endsWith('punctual.db-wal')))
   assert.deepEqual(leaksIn(places), [])
 })
+
+function unpackedPlace(packed: Buffer, nth: number): Place {
+  return [`chunk ${nth}, unpacked`, unpackChunk(packed).body]
+}
+
+/** Some of it was packed, so that a look at the database alone would not have seen it. */
+function requireLarge(unpacked: readonly Place[]): void {
+  assert.ok(unpacked.some(([, bytes]) => bytes.length > 10_000 && bytes.includes('lorem ipsum')))
+}
+
+function requireBlob(blobs: readonly Place[]): void {
+  assert.ok(blobs.some(([, bytes]) => bytes.includes('lorem ipsum') && bytes.includes('***')))
+}
 
 test('nor with PostgreSQL', async (t) => {
   const store = await postgresUrl()
   const { api, ids, heard } = await runEverything(t, { store, secretKeys: keysInMemory('k1') })
   const said = await answers(api, ids)
   requireTraces(said, ids)
-  assert.deepEqual(leaksIn([...said, ...heard, ...(await tablesOf(store))]), [])
+  const rows = await queryOnce(
+    store,
+    `SELECT encode(packed, 'base64') AS packed FROM punctual.log_chunk WHERE packed IS NOT NULL`,
+  )
+  const unpacked = rows
+    .map(({ packed }) => Buffer.from(String(packed), 'base64'))
+    .map(unpackedPlace)
+  requireLarge(unpacked)
+  const blobs = await queryOnce(store, `SELECT encode(bytes, 'base64') AS bytes FROM punctual.blob`)
+  const kept = blobs.map(({ bytes }): Place => ['blob', Buffer.from(String(bytes), 'base64')])
+  requireBlob(kept)
+  const places = [...said, ...heard, ...unpacked, ...kept, ...(await tablesOf(store))]
+  assert.deepEqual(leaksIn(places), [])
 })
 
 async function tablesOf(url: string): Promise<Place[]> {

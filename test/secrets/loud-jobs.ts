@@ -19,6 +19,28 @@ for name in ['PASSWORD', 'URL', 'KEY']:
 raise ValueError('cannot log in with ' + os.environ['PASSWORD'])
 `
 
+/** So much that the result is a blob and the log is packed, with the secrets in all forms in both. */
+const MUCH = `
+import json, os, sys
+exec(os.environ['SPELL'])
+noise = [f'{n} ' + 'lorem ipsum ' * 9 for n in range(1500)]
+texts = [text for name in ['PASSWORD', 'URL', 'KEY'] for text in spell(name)]
+for n, line in enumerate(noise):
+    print(line, texts[n % len(texts)], file=sys.stdout if n % 2 else sys.stderr)
+with open(os.environ['PUNCTUAL_OUTPUT'], 'w') as result:
+    json.dump({'noise': noise, 'texts': texts, 'all': dict.fromkeys(texts, 1)}, result)
+`
+const SPELL = `
+import base64, urllib.parse
+def spell(name):
+    value = os.environ.get(name) or open(os.environ['KEY_FILE']).read()
+    raw = value.encode()
+    return [value, json.dumps(value), json.dumps(value, ensure_ascii=False), urllib.parse.quote(value),
+            urllib.parse.quote(value, safe=''), urllib.parse.quote_plus(value), raw.hex(),
+            raw.hex().upper(), base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode(),
+            base64.b64encode(b'user:' + raw).decode(), base64.b64encode(b'u' + raw + b'!').decode()]
+`
+
 export const LOUD: readonly WireSubmission[] = [
   { run: both('echo "$PASSWORD"; echo "$URL"; cat "$KEY_FILE"'), secrets },
   { run: `${both('env')}; set; exit 3`, secrets },
@@ -45,6 +67,7 @@ export const LOUD: readonly WireSubmission[] = [
   { job: 'throws', secrets },
   { job: 'gives-up', secrets },
   { job: 'returns', secrets },
+  { script: MUCH, interpreter: 'python3', env: { SPELL }, secrets },
 ]
 
 export const HANDLERS: Readonly<Record<string, Handler>> = {

@@ -4,9 +4,10 @@ import { PLANTED_BUGS } from './planted-bugs.ts'
 import { runSeed } from './run-seed.ts'
 import { runSeeds } from './run-seeds.ts'
 import { runTimeSeeds } from './schedules/run-time-seeds.ts'
+import { runWorkflowSeeds } from './workflows/run-workflow-seeds.ts'
 
 const USAGE =
-  'usage: npm run sim -- [--world schedules] [--seeds N] [--first N] [--moves N] [--bug NAME], or --seed N for a single one'
+  'usage: npm run sim -- [--world schedules|workflows] [--seeds N] [--first N] [--moves N] [--bug NAME], or --seed N for a single one'
 
 const { values } = readOptions(USAGE, {
   seed: { type: 'string' },
@@ -16,10 +17,11 @@ const { values } = readOptions(USAGE, {
   bug: { type: 'string' },
   world: { type: 'string', default: 'runs' },
 })
-if (values.world === 'schedules') {
+const WORLDS = { schedules: runTimeSeeds, workflows: runWorkflowSeeds }
+if (values.world === 'schedules' || values.world === 'workflows') {
   const first = Number(values.seed ?? values.first)
   const count = values.seed === undefined ? Number(values.seeds) : 1
-  process.exit(await runTimeSeeds(first, count, Number(values.moves), values.bug))
+  process.exit(await WORLDS[values.world](first, count, Number(values.moves), values.bug))
 }
 const moves = Number(values.moves)
 const bug = PLANTED_BUGS.find((planted) => planted.name === values.bug)

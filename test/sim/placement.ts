@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { DEFAULT_CONFIG } from '../../src/server/config.ts'
 import type { Truth } from './truth.ts'
 
 /** What the simulator knows of a node and of a session, apart from what the product believes. */
@@ -10,10 +11,14 @@ export interface Surroundings {
   ): { readonly queues: readonly string[]; readonly slots: number } | undefined
   /** Since when the node has been in touch with everything. */
   inTouchSinceMs(node: number): number
+  /** Since when there is one node and no other. */
+  aloneSinceMs(): number
 }
 
-/** Between nodes news of a lane takes a second, and a look at the lanes can fail a few times. */
-const NEWS_MS = 5_000
+/** How long a tick can have been under way that knew nothing of a run yet. */
+const TICK_MS = 20
+/** What came in at another node is seen by the next look. */
+const NEWS_MS = DEFAULT_CONFIG.laneRefreshMs + TICK_MS
 
 const WATCH = `
   CREATE TEMP TABLE placed (n INTEGER PRIMARY KEY, run_id, is_now, lane_id, node, session, at);
@@ -60,11 +65,14 @@ export function createPlacementLaw(
     const offer = name === undefined ? undefined : around.offerOf(name)
     const taken = lane.get(lane_id)?.queue
     if (!offer || taken === undefined || node === null) return
-    const knownBefore = at - NEWS_MS
-    if (around.inTouchSinceMs(node) > knownBefore) return
+    // Whoever was out of touch, or missed an answer, has to look once more.
+    if (around.inTouchSinceMs(node) > at - 2 * NEWS_MS) return
+    // A node on its own hears of everything itself: nothing excuses it but a tick under way.
+    const aloneMs = around.aloneSinceMs() + 2 * NEWS_MS
     const earlier = offer.queues.slice(0, offer.queues.indexOf(taken))
     for (const [runId, { queue, weight, sinceMs }] of ready) {
-      if (sinceMs > knownBefore || weight > offer.slots || !earlier.includes(queue)) continue
+      const newsMs = sinceMs >= aloneMs ? TICK_MS : NEWS_MS
+      if (sinceMs > at - newsMs || weight > offer.slots || !earlier.includes(queue)) continue
       const detail = `${name} got run ${run_id} of ${taken} while run ${runId} waited in ${queue} for ${at - sinceMs} ms`
       truth.violate('S2.6 a later queue was served before an earlier one', detail)
     }

@@ -6,16 +6,20 @@ import { runSeeds } from './run-seeds.ts'
 const MOVES = 400
 
 describe('each planted bug is caught', () => {
-  for (const { name } of PLANTED_BUGS) {
+  for (const { name, law = /^/, from: first = 1 } of PLANTED_BUGS) {
     test(name, async () => {
       const { failed } = await runSeeds({
-        first: 1,
+        first,
         count: 400,
         moves: MOVES,
         bug: name,
         untilCaught: true,
       })
       assert.ok(failed.length > 0, 'no seed noticed')
+      assert.ok(
+        failed.some(({ violations }) => violations.some((violation) => law.test(violation))),
+        `only ${failed[0]?.violations[0]}`,
+      )
     })
   }
 })

@@ -9,6 +9,8 @@ interface Share {
   readonly moves: number
   readonly bug: string | undefined
   readonly untilCaught: boolean
+  /** Not nought once somebody has caught it: the others need not go on. */
+  readonly caught: Int32Array<SharedArrayBuffer>
 }
 
 export interface Summary {
@@ -28,7 +30,7 @@ export async function runSeeds(options: {
   count: number
   moves: number
   bug?: string | undefined
-  /** Stop at the first violation: enough to know that a planted bug is noticed. */
+  /** Stop at the first violation, of the bug's own law if it has one: enough to know that a planted bug is noticed. */
   untilCaught?: boolean
   onProgress?: (line: string) => void
 }): Promise<Summary> {
@@ -36,12 +38,13 @@ export async function runSeeds(options: {
   const shares = Math.min(count, availableParallelism())
   const coverage = createCoverage()
   const results: SeedResult[] = []
+  const caught = new Int32Array(new SharedArrayBuffer(4))
   await Promise.all(
     Array.from({ length: shares }, (_, share) => {
       const seeds = Array.from({ length: count }, (_unused, i) => first + i).filter(
         (seed) => seed % shares === share,
       )
-      return runShare({ seeds, moves, bug, untilCaught }, (message) => {
+      return runShare({ seeds, moves, bug, untilCaught, caught }, (message) => {
         if ('coverage' in message) return coverage.add(message.coverage)
         results.push(message.result)
         if (results.length % 500 === 0) options.onProgress?.(`${results.length} of ${count} seeds`)
@@ -72,13 +75,17 @@ function runShare(share: Share, onMessage: (message: Message) => void): Promise<
 }
 
 if (!isMainThread && parentPort && (workerData as Share | undefined)?.seeds) {
-  const { seeds, moves, bug, untilCaught } = workerData as Share
+  const { seeds, moves, bug, untilCaught, caught } = workerData as Share
   const planted = PLANTED_BUGS.find(({ name }) => name === bug)
   const coverage = createCoverage()
+  const { law = /^/ } = planted ?? {}
   for (const seed of seeds) {
+    if (Atomics.load(caught, 0) !== 0) break
     const result = await runSeed(seed, moves, coverage, planted)
     parentPort.postMessage({ result })
-    if (untilCaught && result.violations.length > 0) break
+    if (untilCaught && result.violations.some((violation) => law.test(violation))) {
+      Atomics.store(caught, 0, 1)
+    }
   }
   parentPort.postMessage({ coverage: coverage.plain() })
 }

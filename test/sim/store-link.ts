@@ -9,12 +9,14 @@ export interface StoreLink {
   cutUntilMs: number
   /** How many of the next calls commit and then report a broken connection. */
   loseAnswers: number
+  /** When an answer got lost last: what it would have told is not known. */
+  lostAtMs: number
   /** When the node's last long absence (cut or frozen) ends or ended. */
   awayUntilMs: number
 }
 
 /** Verbs that answer at once from data they were given; a cut link does not touch them. */
-const FACTS = new Set(['kind', 'version', 'ticksInFlight', 'tickCap', 'aheadMs', 'close'])
+const FACTS = new Set(['kind', 'version', 'ticksInFlight', 'tickCap', 'close'])
 
 export function createStoreLink(options: {
   shared: Store
@@ -43,6 +45,7 @@ export function createStoreLink(options: {
           (result) => {
             const isLost = isCut() || link.loseAnswers > 0
             if (link.loseAnswers > 0) link.loseAnswers -= 1
+            if (isLost) link.lostAtMs = time.nowMs
             if (isLost) return reply(() => reject(new StoreError('unknown', 'the answer was lost')))
             options.onAnswer(verb, result, backForMs)
             reply(() => resolve(result))
@@ -57,6 +60,7 @@ export function createStoreLink(options: {
   const link: StoreLink = {
     cutUntilMs: 0,
     loseAnswers: 0,
+    lostAtMs: 0,
     awayUntilMs: time.nowMs,
     store: new Proxy(shared, {
       get(target, verb: string) {

@@ -1,26 +1,21 @@
-import { createRowBlobs } from '../../src/blobs/store/blobs.ts'
 import type { Submission, SchedulerClient, Working } from '../../src/core/protocol.ts'
 import { parsePublicId } from '../../src/core/ids.ts'
 import { STATE_CODE } from '../../src/core/run-state.ts'
 import { DEFAULT_CONFIG, type NodeConfig } from '../../src/server/config.ts'
-import { startNode, type SchedulerNode } from '../../src/server/node.ts'
 import { openEngine, storeOn, type Engine } from '../../src/store/sqlite/store.ts'
+import { createCountingLaw } from './counting.ts'
 import type { Coverage, Fault } from './coverage.ts'
 import { createNetwork, type Weather } from './network.ts'
 import { createPlacementLaw } from './placement.ts'
 import type { PlantedBug } from './planted-bugs.ts'
 import { createSafety } from './safety.ts'
 import { createSeeded, type Seeded } from './seeded.ts'
+import { type SimNode, startSimNode } from './sim-node.ts'
 import { startSimWorker, type SimWorker } from './sim-worker.ts'
-import { createStoreLink, type StoreLink } from './store-link.ts'
+import { createStoreLink } from './store-link.ts'
 import { createTruth, outcomeOf, type Truth } from './truth.ts'
 import { createVirtualTime, type Actor, type VirtualTime } from './virtual-time.ts'
-
-export interface SimNode {
-  readonly actor: Actor
-  readonly link: StoreLink
-  node: SchedulerNode | undefined
-}
+import { createWayIn } from './way-in.ts'
 
 /** Nodes, workers, clients, a network and one store, all from one seed. */
 export interface World {
@@ -61,13 +56,16 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
   })
   const shared = bug?.store ? bug.store(storeOn(engine), engine.raw, seeded) : storeOn(engine)
   const safety = createSafety(engine.raw, truth)
+  const counting = createCountingLaw(engine.raw, truth)
   const placement = createPlacementLaw(engine.raw, truth, {
     nowMs: () => time.nowMs,
     offerOf: (name) => world.workers.find(({ actor }) => actor.name === name)?.offer,
     inTouchSinceMs(id) {
       const sim = world.nodes.find(({ node }) => node?.id === id)
-      return sim ? Math.max(sim.actor.frozenUntilMs, sim.link.cutUntilMs) : time.nowMs
+      if (!sim) return time.nowMs
+      return Math.max(sim.actor.frozenUntilMs, sim.link.cutUntilMs, sim.link.lostAtMs)
     },
+    aloneSinceMs: () => (world.nodes.length > 1 ? time.nowMs : nodesChangedMs),
   })
   const cuts = new Set<string>()
   const weather: Weather = { drop: 0, repeat: 0, delay: 0 }
@@ -80,32 +78,19 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
   })
   const config: NodeConfig = { ...DEFAULT_CONFIG, ...bug?.config }
   let named = 0
+  /** What a node sent before it died still arrives. */
+  let nodesChangedMs = 0
+  let nodesBefore = 0
 
-  /** A worker's way in: some node, and another one when that fails. */
   const workingFrom = (caller: Actor): Working => {
-    let at = seeded.int(8)
-    const ask = async <T>(request: (served: Working) => Promise<T>, signal?: AbortSignal) => {
-      const nodes = world.nodes
-      const sim = nodes[at % Math.max(1, nodes.length)]
-      if (!sim) throw new Error('there is no node')
-      const host = { actor: sim.actor, serve: () => sim.node?.clientFor('default') }
-      try {
-        return await call(caller, host, request, { signal })
-      } catch (error) {
-        if (!signal?.aborted) at += 1
-        throw error
-      }
-    }
+    const wayIn = createWayIn({ caller, call, nodes: world.nodes, seeded })
     const honest: Working = {
-      register: (hello) => ask((served) => served.register(hello)),
+      ...wayIn,
       async exchange(session, message, signal) {
-        const answer = await ask((served) => served.exchange(session, message), signal)
+        const answer = await wayIn.exchange(session, message, signal)
         safety.checkVerdicts(message, answer)
         return answer
       },
-      heartbeat: (session, message) => ask((served) => served.heartbeat(session, message)),
-      log: (session, message) => ask((served) => served.log(session, message)),
-      leave: (session, registration) => ask((served) => served.leave(session, registration)),
     }
     return bug?.working ? bug.working(honest) : honest
   }
@@ -147,19 +132,9 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
           truth.violate('reaping after an outage', `${actor.name} was back for ${backForMs} ms`)
         },
       })
-      const clock = time.clockOf(actor)
-      const sim: SimNode = { actor, link, node: undefined }
-      world.nodes.push(sim)
-      const start = async () => {
-        while (actor.isAlive && !sim.node) {
-          const blobs = createRowBlobs(link.store)
-          const options = { store: link.store, blobs, random: seeded.random, config }
-          const started = startNode({ ...options, clock: bug?.clock ? bug.clock(clock) : clock })
-          sim.node = await started.catch(() => undefined)
-          if (!sim.node) await clock.sleep(1_000)
-        }
-      }
-      void start()
+      const own = time.clockOf(actor)
+      const clock = bug?.clock ? bug.clock(own) : own
+      world.nodes.push(startSimNode({ actor, link, clock, seeded, config }))
     },
 
     startWorker(isAble = false) {
@@ -211,7 +186,10 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
     },
 
     assertSafe() {
+      if (world.nodes.length !== nodesBefore) nodesChangedMs = time.nowMs
+      nodesBefore = world.nodes.length
       safety.check()
+      counting.check()
       placement.check()
     },
     close: () => engine.close(),

@@ -63,6 +63,8 @@ export function openHome(t: { after(end: () => Promise<void>): void }): Punctual
     const ended = once(child, 'close').then(([code]) => code as number | null)
     endings.push(async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+      // It may have been frozen by a test that then failed.
+      child.kill('SIGCONT')
       await ended
     })
     return { child, said, ended }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface WaitOptions {
-  /** Completes the failure message: "waited 20 s for <what>". */
+  /** Completes the failure message: "waited 60 s for <what>". */
   what: string
   /** Generous by default: a slow machine should pass, a stuck program should not hang the run. */
   deadlineMs?: number
@@ -15,7 +15,7 @@ export interface WaitOptions {
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
-  { what, deadlineMs = 20_000, intervalMs = 10 }: WaitOptions,
+  { what, deadlineMs = 60_000, intervalMs = 10 }: WaitOptions,
 ): Promise<NonNullable<T>> {
   const startedAt = performance.now()
   let last: { value: unknown } | { error: unknown } = { value: undefined }

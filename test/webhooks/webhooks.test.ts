@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import Database from 'better-sqlite3'
 import type {
   WireAudit,
   WireDelivery,
@@ -27,9 +31,9 @@ interface Stage extends OpenApi {
 }
 
 /** A server with a worker, an endpoint, and a webhook called `pager` from one to the other. */
-async function openStage(t: TestContext, wish: object = {}): Promise<Stage> {
+async function openStage(t: TestContext, wish: object = {}, store?: string): Promise<Stage> {
   const receiver = await openReceiver(t)
-  const api = await openApi(t, { allowAddresses: [receiver.address] })
+  const api = await openApi(t, { allowAddresses: [receiver.address], ...(store && { store }) })
   await api.startWorker()
   const body = { name: 'pager', url: receiver.url, events: EVENTS, ...wish }
   const made = await api.call<WireNewWebhook>('POST', '/v1/webhooks', { body })
@@ -78,7 +82,15 @@ test('a failure is told, so is the recovery, and nothing else', async (t) => {
   assert.deepEqual((data['log_tail'] as string[]).toSorted(), ['one', 'two'])
   assert.match(String(data['message']), /^etl failed/)
   assert.match(String(data['url']), new RegExp(`^http://127.*/v1/runs/${failed.id}$`))
-  const { input: _, result: __, work: ___, workflow: ____, step: _____, ...shown } = failed
+  const {
+    input: _,
+    result: __,
+    work: ___,
+    workflow: ____,
+    step: _____,
+    trigger: ______,
+    ...shown
+  } = failed
   assert.deepEqual(data.run, shown, 'a run as the API shows it, less what it was given and gave')
   assert.equal(second?.body.data.run?.id, recovered.id)
   assert.ok(Date.parse(String(second?.body.data['failing_since'])) > 0)
@@ -95,6 +107,27 @@ test('a failure is told, so is the recovery, and nothing else', async (t) => {
     [
       [second?.id, 'run.recovered', recovered.id, 1, 204],
       [first?.id, 'run.failed', failed.id, 1, 204],
+    ],
+  )
+})
+
+test('a failure whose log is damaged is told without it, and so is the next', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'punctual-damaged-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'punctual.db')
+  const { run, receiver } = await openStage(t, {}, `sqlite:${file}`)
+  const disk = new Database(file)
+  disk.exec(`CREATE TRIGGER damage AFTER INSERT ON log_chunk BEGIN
+    UPDATE log_chunk SET packed = x'28b52ffd00ff' WHERE id = new.id; END`)
+  disk.close()
+  const damaged = await run('head -c 600000 /dev/zero | tr "\\0" "x"; exit 3')
+  const next = await run('exit 4')
+  const told = await receiver.count(2)
+  assert.deepEqual(
+    told.map(({ body }) => [body.data.run?.id, body.data['log_tail']]),
+    [
+      [damaged.id, []],
+      [next.id, []],
     ],
   )
 })

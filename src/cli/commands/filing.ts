@@ -5,24 +5,40 @@ import { Failure } from '../failure.ts'
 import { applyFiles } from '../job-files/apply.ts'
 import { counted } from '../job-files/counted.ts'
 import { exportJobs } from '../job-files/export.ts'
-import { sourceName } from '../job-files/source-name.ts'
+import { sourceOf } from '../job-files/source-name.ts'
 import { restoreVersion } from '../job-files/restore-version.ts'
 import { printOne } from '../output.ts'
+import { harmless } from '../terminal.ts'
 import { readCount } from '../read-count.ts'
 import { jobsOrFailure, readFiles, tellProblems } from '../job-files/read-files.ts'
 
 interface ApplyOptions {
   readonly prune?: boolean
+  readonly source?: string
 }
+
+const SOURCE = 'what the folder is called, wherever it is; if absent, its name and a digest'
 
 /** validate, plan, apply, export, schema: jobs as files. */
 export function filingCommands(program: Command, cli: Cli): void {
   const { terminal } = cli
-  const owning = (paths: readonly string[], { prune = false }: ApplyOptions) => {
-    const source = sourceName(paths, terminal.cwd)
-    if (!prune || source !== undefined) return { prune, source }
+  const owning = (paths: readonly string[], { prune = false, source: said }: ApplyOptions) => {
+    const found = sourceOf(paths, terminal.cwd)
+    const source = found && said !== undefined ? { name: said } : found
+    if (found || (!prune && said === undefined)) return { prune, source, onOlder: tellOlder }
     const hint = 'Only a folder as a whole can tell which of its files are gone.'
-    throw new Failure('--prune is for one folder', { exitCode: EXIT.usage, hint })
+    const option = prune ? '--prune' : '--source'
+    throw new Failure(`${option} is for one folder`, { exitCode: EXIT.usage, hint })
+  }
+  /** They may be this folder's, or those of another one with its name. */
+  const tellOlder = (older: string, names: readonly string[]) => {
+    const what = names.length === 1 ? 'a job that has' : `${names.length} jobs that have`
+    terminal.err(
+      harmless(
+        `note: ${what} no file here came from a folder called ${older}, this one or another: ${names.join(', ')}\n` +
+          `      Not deleted. If this one: punctual apply --prune --source ${older}, and then once more without --source.\n`,
+      ),
+    )
   }
   const FILES = 'files and folders; this folder if there is none'
 
@@ -44,6 +60,7 @@ export function filingCommands(program: Command, cli: Cli): void {
     .description('show what apply would change')
     .argument('[files...]', FILES)
     .option('--prune', 'with the jobs it would delete')
+    .option('--source <name>', SOURCE)
     .option('--exit-code', 'end with 10 if anything would change')
     .action(
       async (paths: string[], options: ApplyOptions & { exitCode?: true }, command: Command) => {
@@ -61,6 +78,7 @@ export function filingCommands(program: Command, cli: Cli): void {
     .description('make the jobs of the server those of the files')
     .argument('[files...]', FILES)
     .option('--prune', 'also delete jobs that were applied from here and have no file any more')
+    .option('--source <name>', SOURCE)
     .action(async (paths: string[], options: ApplyOptions, command: Command) => {
       const jobs = jobsOrFailure(terminal, await readFiles(paths, terminal))
       const calls = cli.calls(command)

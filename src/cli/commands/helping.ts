@@ -3,7 +3,7 @@ import type { WireQueue, WireStorage, WireWorker } from '../../core/views.ts'
 import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { completionFor, type Shell, SHELLS } from '../completion.ts'
-import { describeExecution } from '../describe-execution.ts'
+import { describeExecution, describeRoot } from '../describe-execution.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { printList, type Show } from '../output.ts'
@@ -41,6 +41,8 @@ Always, fish:    punctual completion fish > ~/.config/fish/completions/punctual.
 
 interface Finding {
   readonly isGood: boolean
+  /** Well enough, but somebody should know. */
+  readonly isWarning?: boolean
   readonly what: string
   readonly advice?: string
 }
@@ -53,15 +55,16 @@ interface WireFinding {
 
 const FINDINGS: Show<WireFinding> = { columns: [], nameOf: ({ what }) => what, empty: '' }
 
-function forPrograms({ isGood, what, advice }: Finding): WireFinding {
-  return { good: isGood, what, advice: isGood ? null : (advice ?? null) }
+function forPrograms({ isGood, isWarning, what, advice }: Finding): WireFinding {
+  return { good: isGood, what, advice: isGood && !isWarning ? null : (advice ?? null) }
 }
 
-function describe(terminal: Terminal, { isGood, what, advice }: Finding): string {
-  const mark = isGood ? paint(terminal, 'green', '✔') : paint(terminal, 'red', '✖')
+function describe(terminal: Terminal, { isGood, isWarning, what, advice }: Finding): string {
+  const good = isWarning ? paint(terminal, 'yellow', '!') : paint(terminal, 'green', '✔')
+  const mark = isGood ? good : paint(terminal, 'red', '✖')
   const lines = beside(terminal, `${mark} `, what)
   // Whole, so that it can be copied.
-  const help = isGood || !advice ? [] : [`  help:  ${harmless(advice)}`]
+  const help = (isGood && !isWarning) || !advice ? [] : [`  help:  ${harmless(advice)}`]
   return [...lines, ...help, ''].join('\n')
 }
 
@@ -112,6 +115,7 @@ async function examineWork(calls: ServerCalls): Promise<Finding[]> {
   const { data: queues } = await calls.call<{ data: WireQueue[] }>('GET', '/v1/queues')
   const unserved = queues.filter(({ ready, workers: serving }) => ready > 0 && serving === 0)
   const paused = queues.filter((queue) => queue.paused)
+  const root = describeRoot(workers)
   return [
     {
       isGood: workers.length > 0,
@@ -119,6 +123,7 @@ async function examineWork(calls: ServerCalls): Promise<Finding[]> {
       advice: 'Start one with `punctual worker`.',
     },
     ...describeExecution(workers).map((what) => ({ isGood: true, what })),
+    ...(root === undefined ? [] : [{ isGood: true, isWarning: true, what: root, advice: NO_ROOT }]),
     ...unserved.map(({ name, ready }) => ({
       isGood: false,
       what: `${ready === 1 ? '1 run waits' : `${ready} runs wait`} in the queue ${name}, which no worker serves`,
@@ -131,6 +136,8 @@ async function examineWork(calls: ServerCalls): Promise<Finding[]> {
     })),
   ]
 }
+
+const NO_ROOT = 'Start it as another user, use --run-as USER, or say --allow-root.'
 
 function describeWorkers(workers: readonly WireWorker[]): string {
   if (workers.length === 0) return 'no worker is connected'

@@ -1,17 +1,21 @@
 import type { Command } from 'commander'
 import { parseDuration } from '../../core/duration.ts'
 import type { WireAway, WireAwaySchedule } from '../../core/schedule-views.ts'
+import type { WireJob } from '../../core/views.ts'
 import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
-import { findSchedules } from '../find-schedule.ts'
+import { findSchedules, jobPath } from '../find-schedule.ts'
+import { followUpTable } from '../follow-up-table.ts'
 import { latestTimes, timesIn } from '../latest-times.ts'
 import { occurrenceTable, REASONS, type Told } from '../occurrence-table.ts'
 import { printList, printOne } from '../output.ts'
 import { readCount } from '../read-count.ts'
 import { readWhen } from '../read-when.ts'
+import type { ServerCalls } from '../server-calls.ts'
 import { instantIn } from '../show-time.ts'
 import { table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
+import { followsOthers } from '../what-starts.ts'
 
 interface RangeOptions {
   readonly since: string
@@ -25,13 +29,20 @@ export function historyCommands(program: Command, cli: Cli): void {
 
   program
     .command('history')
-    .description('show the times of a schedule, planned and actual, and what became of each')
+    .description(
+      'show the times of a schedule, planned and actual, or the ends a job runs after, and what became of each',
+    )
     .argument('<schedule>', 'JOB, or JOB/SCHEDULE for one of several')
     .option('--since <time>', 'from when on: 24h for a day ago, or a time', '24h')
     .option('--until <time>', 'until when; now and the few times to come if absent')
     .option('-n, --limit <count>', 'the last so many', '20')
     .action(async (text: string, options: RangeOptions, command: Command) => {
       const calls = cli.calls(command)
+      const follower = await findFollower(calls, text)
+      if (follower) {
+        const { follow_ups: ends = [] } = follower
+        return printList(terminal, cli.format(command), ends, followUpTable(terminal, follower))
+      }
       const schedules = await findSchedules(calls, text)
       const now = terminal.now()
       const from = await timeBefore(options.since, terminal, '--since')
@@ -61,6 +72,14 @@ export function historyCommands(program: Command, cli: Cli): void {
       const people = () => describeAway(away, terminal)
       printOne(terminal, cli.format(command), away, { name: String(away.schedules.length), people })
     })
+}
+
+/** The job, if nothing but the ends of others makes it run. */
+async function findFollower(calls: ServerCalls, text: string): Promise<WireJob | undefined> {
+  if (text.includes('/')) return undefined
+  const job = await calls.call<WireJob>('GET', jobPath(text))
+  const isTimed = (job.schedules ?? []).length > 0
+  return !isTimed && followsOthers(job.definition) ? job : undefined
 }
 
 const YEAR_MS = 366 * 86_400_000

@@ -11,9 +11,15 @@ import { findRun } from '../find-run.ts'
 import { printList, printOne, type Show } from '../output.ts'
 import type { Column } from '../table.ts'
 import { harmless, paint, showState, type Terminal } from '../terminal.ts'
+import { whatItDoes } from '../what-it-does.ts'
 
 /** What waits or runs, in the words of the filter. */
 const LIVE = 'state:live'
+
+interface RunsOptions {
+  readonly limit: string
+  readonly steps?: boolean
+}
 
 /** ls, ps, runs, show, why: what there is and how it is. */
 export function lookingCommands(program: Command, cli: Cli): void {
@@ -33,8 +39,10 @@ export function lookingCommands(program: Command, cli: Cli): void {
     .description('list runs, newest first')
     .argument('[filter...]', 'such as state:failed job:etl-* since:24h')
     .option('-n, --limit <count>', 'how many', '25')
-    .action(async (filter: string[], { limit }: { limit: string }, command: Command) => {
-      await listRuns(cli, command, filter.join(' '), limit)
+    .option('--steps', 'with the steps of workflows')
+    .action(async (words: string[], { limit, steps }: RunsOptions, command: Command) => {
+      const filter = words.join(' ')
+      await listRuns(cli, command, { filter, limit, steps: steps ?? asksForSteps(filter) })
     })
 
   program
@@ -42,7 +50,7 @@ export function lookingCommands(program: Command, cli: Cli): void {
     .description('list what waits and runs')
     .option('-n, --limit <count>', 'how many', '50')
     .action(async ({ limit }: { limit: string }, command: Command) => {
-      await listRuns(cli, command, LIVE, limit)
+      await listRuns(cli, command, { filter: LIVE, limit, steps: true })
     })
 
   program
@@ -86,16 +94,24 @@ async function whySchedule(cli: Cli, command: Command, text: string): Promise<vo
   printOne(cli.terminal, cli.format(command), why, { name: text, people })
 }
 
-async function listRuns(cli: Cli, command: Command, q: string, limit: string): Promise<void> {
+/** Whoever names a step, or speaks of steps, means them. */
+function asksForSteps(filter: string): boolean {
+  return /(?:^|\s)(?:steps:|job:\S*\/)/.test(filter)
+}
+
+async function listRuns(
+  cli: Cli,
+  command: Command,
+  { filter, limit, steps }: { filter: string; limit: string; steps: boolean },
+): Promise<void> {
   const calls = cli.calls(command)
+  const q = steps ? filter : `${filter} steps:no`.trim()
   const query = new URLSearchParams({ limit, ...(q === '' ? {} : { q }) })
   const { data } = await calls.call<WirePage<WireRun>>('GET', `/v1/runs?${query.toString()}`)
-  printList(cli.terminal, cli.format(command), data, runsOf(cli.terminal, q))
+  printList(cli.terminal, cli.format(command), data, runsOf(cli.terminal, filter))
 }
 
 function jobsOf(terminal: Terminal): Show<WireJob> {
-  const what = ({ definition: { run, argv, script, task } }: WireJob) =>
-    run ?? argv?.join(' ') ?? script?.split('\n', 1)[0] ?? `task ${task ?? ''}`
   return {
     nameOf: ({ name }) => name,
     empty: `No jobs are defined yet. Define one:
@@ -108,7 +124,11 @@ function jobsOf(terminal: Terminal): Show<WireJob> {
         title: 'STATE',
         show: ({ paused }) => (paused ? paint(terminal, 'yellow', 'paused') : 'on'),
       },
-      { title: 'COMMAND', show: (job) => harmless(what(job).replaceAll('\n', ' ')), gives: true },
+      {
+        title: 'DOES',
+        show: ({ definition, name }) => harmless(whatItDoes(definition, name)),
+        gives: true,
+      },
     ],
   }
 }
@@ -163,6 +183,7 @@ function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAt
         .join(' ') || null,
     ],
     ['retry of', run.retry_of],
+    ['runs after', run.trigger ? describeTrigger(run.trigger) : null],
   ]
   const lines = facts.flatMap(([name, value]) =>
     value === null ? [] : beside(terminal, `  ${name.padEnd(10)} `, value),
@@ -172,6 +193,10 @@ function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAt
       ? []
       : ['  attempts', ...attempts.flatMap((one) => describeAttempt(terminal, one))]
   return [paint(terminal, 'bold', run.id), ...lines, ...tries, ''].join('\n')
+}
+
+function describeTrigger({ run, job, state }: NonNullable<WireRun['trigger']>): string {
+  return `${run} of ${job} (${state})`
 }
 
 function describeAttempt(terminal: Terminal, one: WireAttempt): string[] {

@@ -4,6 +4,7 @@ import type { WireRun } from '../../core/wire.ts'
 import type { Cli } from '../cli.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
+import { cancelStep } from '../cancel-step.ts'
 import { findRun } from '../find-run.ts'
 import { inputOfJob } from '../job-input.ts'
 import { printList, printOne } from '../output.ts'
@@ -20,10 +21,12 @@ export function steeringCommands(program: Command, cli: Cli): void {
     .command('cancel')
     .description('stop a run, or keep it from starting')
     .argument('<run...>', RUN)
-    .action(async (texts: string[], _options: object, command: Command) => {
+    .option('--step <step>', 'of a workflow, only what this step runs; the others go on')
+    .action(async (texts: string[], { step }: { step?: string }, command: Command) => {
       const calls = cli.calls(command)
       await each(cli, command, texts, async (text) => {
         const id = await findRun(calls, text)
+        if (step !== undefined) return cancelStep(calls, id, step)
         const answer = await calls.call<CancelAnswer>('POST', `/v1/runs/${id}/cancel`)
         const words = answer.state === 'cancelled' ? 'is cancelled' : 'was told to stop'
         return { answer, name: id, people: `${id} ${words}` }

@@ -7,6 +7,7 @@ import type {
   WirePreview,
   WireSchedule,
 } from '../../core/schedule-views.ts'
+import type { WireJob } from '../../core/views.ts'
 import { beside } from '../beside.ts'
 import type { Cli } from '../cli.ts'
 import { everyPage } from '../every-page.ts'
@@ -20,6 +21,7 @@ import type { ServerCalls } from '../server-calls.ts'
 import { clockTime, distance, instantIn } from '../show-time.ts'
 import { table } from '../table.ts'
 import { paint, type Terminal } from '../terminal.ts'
+import { whatStarts } from '../what-starts.ts'
 
 const TARGET = 'JOB, or JOB/SCHEDULE if it has several'
 const MOST = 10_000
@@ -61,8 +63,8 @@ export function timetableCommands(program: Command, cli: Cli): void {
     .action(async (what: string | undefined, options: NextOptions, command: Command) => {
       if (what !== undefined && !isName(what)) return preview(cli, command, what, options)
       const count = readCount(options.count, '--count')
-      const { data, complete } = await nextTimes(cli.calls(command), what, count)
-      printList(terminal, cli.format(command), data, nextOf(terminal, what))
+      const { data, complete, starts } = await nextTimes(cli.calls(command), what, count)
+      printList(terminal, cli.format(command), data, nextOf(terminal, what, starts))
       if (!complete) terminal.err(NOT_ALL)
     })
 
@@ -115,16 +117,18 @@ async function nextTimes(
   calls: ServerCalls,
   what: string | undefined,
   count: number,
-): Promise<WireNextTimes> {
+): Promise<WireNextTimes & { readonly starts: readonly string[] }> {
   const { job, schedule } = what === undefined ? {} : readTarget(what)
   const limit = schedule === undefined ? Math.min(count, LIMITS.pageSize) : LIMITS.pageSize
   const query = new URLSearchParams({ limit: String(limit), ...(job && { job }) })
   const path = `/v1/schedules/next?${query.toString()}`
   const { data, complete } = await calls.call<WireNextTimes>('GET', path)
   // Nothing to come, or nothing there: whoever mistyped a name is told.
-  if (data.length === 0 && job !== undefined) await calls.call('GET', jobPath(job))
+  const isBare = data.length === 0 && job !== undefined
+  const found = isBare ? await calls.call<WireJob>('GET', jobPath(job)) : undefined
+  const starts = found ? whatStarts(found.definition) : []
   const wanted = data.filter((one) => schedule === undefined || one.schedule === schedule)
-  return { data: wanted.slice(0, count), complete }
+  return { data: wanted.slice(0, count), complete, starts }
 }
 
 /** Rules have blanks or signs; what could be a name is one. */
@@ -173,20 +177,26 @@ function schedulesOf(terminal: Terminal, job: string | undefined): Show<WireSche
       { title: 'NEXT', show: (schedule) => timeOf(schedule, 'next', terminal) },
       {
         title: 'IN',
-        show: ({ next }) => (next === null ? '-' : distance(next, terminal.now()).slice(3)),
+        show: ({ next }) =>
+          next === null ? '-' : distance(next, terminal.now()).replace(/^in /, ''),
       },
       { title: 'WHEN', show: ({ words }) => words, gives: true },
     ],
   }
 }
 
-function nextOf(terminal: Terminal, what: string | undefined): Show<WireNext> {
+function nextOf(
+  terminal: Terminal,
+  what: string | undefined,
+  starts: readonly string[],
+): Show<WireNext> {
+  const none = starts.length > 0 ? ` It runs ${starts.join(', and ')}.` : ''
   return {
     nameOf: ({ job, schedule }) => `${job}/${schedule}`,
     empty:
       what === undefined
         ? "Nothing is to fire. Try: punctual every '15 minutes' -- date"
-        : `Nothing of ${what} is to fire. Its schedules: punctual schedules ${readTarget(what).job}`,
+        : `Nothing of ${what} is to fire.${none || ` Its schedules: punctual schedules ${readTarget(what).job}`}`,
     columns: [
       { title: 'TIME', show: ({ local }) => clockTime(local, terminal.now()) },
       { title: 'IN', show: ({ at }) => distance(at, terminal.now()).replace(/^in /, '') },

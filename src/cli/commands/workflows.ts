@@ -45,6 +45,7 @@ export function workflowCommands(program: Command, cli: Cli): void {
       }
       const query = options.state === undefined ? '' : `state=${encodeURIComponent(options.state)}`
       const steps = await everyPage<WireStep>(calls, `/v1/runs/${id}/steps?${query}`, MOST_STEPS)
+      if (steps.length === MOST_STEPS) tellCut(terminal, `GET /v1/runs/${id}/steps`)
       if (format !== 'table') return printList(terminal, format, steps, plain)
       const columns = stepColumns(terminal, spanOf(steps, terminal.now()))
       const empty = `${id} has no such steps.`
@@ -59,6 +60,7 @@ export function workflowCommands(program: Command, cli: Cli): void {
       const calls = cli.calls(command)
       const path = `${jobPath(job)}/steps?`
       const steps = await everyPage<WireJobStep>(calls, path, MOST_STEPS)
+      if (steps.length === MOST_STEPS) tellCut(terminal, `GET ${jobPath(job)}/steps`)
       const format = cli.format(command)
       if (format !== 'table') return printList(terminal, format, steps, plain)
       const show = { columns: LATELY, nameOf: nameOfPlaced, empty: `${job} has no steps.` }
@@ -116,6 +118,12 @@ export function workflowCommands(program: Command, cli: Cli): void {
       await decide([run, step], 'refuse', () => options, command)
     },
   )
+}
+
+/** Nobody should take a part for the whole. */
+function tellCut(terminal: Terminal, route: string): void {
+  const count = MOST_STEPS.toLocaleString('en')
+  terminal.err(`These are the first ${count}; the others are for programs: ${route}\n`)
 }
 
 interface StepsOptions {

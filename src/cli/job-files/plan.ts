@@ -8,9 +8,11 @@ import { jobPath } from '../find-schedule.ts'
 import { type Format, printList } from '../output.ts'
 import type { ServerCalls } from '../server-calls.ts'
 import { harmless, paint, type Terminal } from '../terminal.ts'
+import { whatStarts } from '../what-starts.ts'
 import { type Change, changesBetween, showChange } from './changes.ts'
 import { counted } from './counted.ts'
 import type { JobOfFile } from './read-files.ts'
+import type { Source } from './source-name.ts'
 
 /** What would become of one job. */
 export interface PlannedJob {
@@ -21,9 +23,14 @@ export interface PlannedJob {
   /** The version in force, which the change is about; null if there is none. */
   readonly version: number | null
   readonly changes: readonly Change[]
-  /** Runs that are under way, and stay with the version they began with. */
-  readonly running: number
+  /** Runs that wait or are under way: each stays with the version it was made of. */
+  readonly keeping: readonly Keeping[]
   readonly moves: readonly Move[]
+}
+
+interface Keeping {
+  readonly version: number | null
+  readonly runs: number
 }
 
 /** When a schedule fires next, and when it would. */
@@ -34,30 +41,42 @@ interface Move {
 }
 
 const MOST_JOBS = 100_000
-const MOST_RUNS = 100
+const MOST_RUNS = 500
 
 /** Compares files with the server, and changes nothing. */
 export async function planFiles(
   calls: ServerCalls,
   jobs: readonly JobOfFile[],
-  { prune, source }: { prune: boolean; source: string | undefined },
+  options: {
+    readonly prune: boolean
+    readonly source: Source | undefined
+    /** Jobs without a file that may be this folder's, or another's of the same name: those stay. */
+    onOlder(older: string, names: readonly string[]): void
+  },
 ): Promise<PlannedJob[]> {
+  const { prune, source: { name: source, older } = {} } = options
   const planned: PlannedJob[] = []
   for (const job of jobs) planned.push(await planJob(calls, job, source))
   if (!prune) return planned
   const named = new Set(jobs.map(({ name }) => name))
   const there = await everyPage<WireJob>(calls, '/v1/jobs?', MOST_JOBS)
-  const orphans = there.filter(({ name, definition }) => {
-    return definition.source === source && !named.has(name)
-  })
+  const left = there.filter(({ name }) => !named.has(name))
+  const orphans = left.filter(({ definition }) => definition.source === source)
+  const doubtful = left.filter(({ definition }) => definition.source === older)
+  if (older !== undefined && doubtful.length > 0) {
+    options.onOlder(
+      older,
+      doubtful.map(({ name }) => name),
+    )
+  }
   for (const { name, version } of orphans) {
-    const running = await runningOf(calls, name)
-    planned.push({ ...NOTHING, name, change: 'delete', version, running })
+    const keeping = await keepingOf(calls, name)
+    planned.push({ ...NOTHING, name, change: 'delete', version, keeping })
   }
   return planned
 }
 
-const NOTHING = { definition: null, changes: [], moves: [], running: 0 } as const
+const NOTHING = { definition: null, changes: [], moves: [], keeping: [] } as const
 
 async function planJob(
   calls: ServerCalls,
@@ -78,7 +97,7 @@ async function planJob(
     ...{ ...base, change: 'change', version },
     changes: changesBetween(there.definition, definition),
     moves: await movesOf(calls, there, definition),
-    running: await runningOf(calls, name),
+    keeping: await keepingOf(calls, name),
   }
 }
 
@@ -91,9 +110,13 @@ async function findJob(calls: ServerCalls, name: string): Promise<WireJob | null
   }
 }
 
-async function runningOf(calls: ServerCalls, name: string): Promise<number> {
-  const query = `job=${encodeURIComponent(name)}&state=running&limit=${MOST_RUNS}`
-  return (await calls.call<WireRunPage>('GET', `/v1/runs?${query}`)).data.length
+async function keepingOf(calls: ServerCalls, name: string): Promise<Keeping[]> {
+  const query = new URLSearchParams({ job: name, q: 'state:live', limit: String(MOST_RUNS) })
+  const { data } = await calls.call<WireRunPage>('GET', `/v1/runs?${query.toString()}`)
+  const byVersion = Map.groupBy(data, ({ version }) => version)
+  return Array.from(byVersion, ([version, { length }]) => ({ version, runs: length })).toSorted(
+    (a, b) => (b.version ?? 0) - (a.version ?? 0),
+  )
 }
 
 /** Only of schedules that would fire at another time. */
@@ -125,17 +148,28 @@ export function showPlan(terminal: Terminal, format: Format, plan: readonly Plan
 }
 
 function linesOf(terminal: Terminal, job: PlannedJob): string[] {
-  const { name, change, changes, moves, running, version } = job
+  const { name, change, changes, moves, keeping } = job
   const title = `${MARKS[change]} ${name}${change === 'same' ? '' : `  ${change}`}`
-  const kept = `  ${counted(running, 'running run')}${running === MOST_RUNS ? ' or more' : ''} `
+  const isMore = keeping.reduce((sum, { runs }) => sum + runs, 0) === MOST_RUNS
   return [
     paint(terminal, COLOURS[change], title),
     ...changes.map((one) => `    ${harmless(showChange(one))}`),
     ...moves.map(({ schedule, from, to }) => {
       return `  schedule ${schedule}: next run ${from ?? 'never'} → ${to ?? 'never'}`
     }),
-    ...(running === 0 ? [] : [`${kept}${running === 1 ? 'keeps' : 'keep'} version ${version}`]),
+    ...startsOf(job).map((start) => `  runs ${harmless(start)}`),
+    ...keeping.map(({ version, runs }) => {
+      const many = `${counted(runs, 'run')}${isMore ? ' or more' : ''}`
+      const what = version === null ? 'what it was submitted with' : `version ${version}`
+      return `  ${many} ${runs === 1 && !isMore ? 'keeps' : 'keep'} ${what}`
+    }),
   ]
+}
+
+/** Only where that is new. */
+function startsOf({ change, changes, definition }: PlannedJob): string[] {
+  const isNew = change === 'create' || changes.some(({ field }) => field.startsWith('triggers'))
+  return isNew && definition ? whatStarts(definition) : []
 }
 
 export function summaryOf(plan: readonly PlannedJob[]): string {

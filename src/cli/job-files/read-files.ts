@@ -26,8 +26,9 @@ export async function readFiles(
 ): Promise<FilesRead> {
   // Loaded here, for the same reason as all rules of time.
   const { readJobFile } = await import('../../core/job-file/read-job-file.ts')
+  const { findCircles } = await import('../../core/job-file/circles.ts')
   const files = findFiles(paths.length > 0 ? paths : ['.'], cwd)
-  const jobs: JobOfFile[] = []
+  const jobs: (JobOfFile & FoundFile)[] = []
   const problems: (FileProblem & { file: string })[] = []
   const pathOf = new Map<string, string>()
   for (const { path, text } of files) {
@@ -36,8 +37,9 @@ export async function readFiles(
     const earlier = pathOf.get(read.name)
     if (earlier !== undefined) problems.push(sameName(path, read.name, earlier))
     pathOf.set(read.name, path)
-    if (read.definition) jobs.push({ path, name: read.name, definition: read.definition })
+    if (read.definition) jobs.push({ path, text, name: read.name, definition: read.definition })
   }
+  problems.push(...findCircles(jobs))
   return { files, jobs, problems }
 }
 

@@ -12,6 +12,8 @@ export interface Names {
   /** In a step that runs for every item of a list. */
   readonly hasItem: boolean
   readonly maySecrets: boolean
+  /** Where a trigger says what a run gets that follows another. */
+  readonly hasAfter?: boolean
   /** Why a step cannot be named here, if it cannot. */
   refuseStep(name: string): { readonly message: string; readonly hint?: string } | undefined
 }
@@ -37,6 +39,11 @@ export function checkNode(node: Node, names: Names, field: string): Kind {
       const refused = names.refuseStep(node.step)
       if (refused) throw wrongExpression(field, refused.message, refused.hint)
       return node.fact === 'state' ? 'string' : 'any'
+    }
+    case 'after': {
+      if (names.hasAfter) return node.fact === 'input' || node.fact === 'output' ? 'any' : 'string'
+      const hint = 'Name it in the `input` of the trigger, and here the field of the input.'
+      throw wrongExpression(field, `after.${node.fact} is only there in a trigger`, hint)
     }
     case 'secret': {
       if (names.maySecrets) return 'string'

@@ -1,4 +1,4 @@
-import type { Expression, Json, Node, RunFact } from './expression.ts'
+import type { AfterFact, Expression, Json, Node, RunFact } from './expression.ts'
 import { FUNCTIONS, isSame } from './functions.ts'
 import { inWords, kindOf, mayBe } from './kinds.ts'
 import { wrongExpression } from './problem.ts'
@@ -11,7 +11,11 @@ export interface Scope {
   step(name: string): { readonly state: string; readonly output: Json }
   readonly item?: Json
   readonly index?: number
+  /** The run that this one follows, in the trigger that says so. */
+  readonly after?: AfterScope
 }
+
+export type AfterScope = Readonly<Record<AfterFact, Json>>
 
 export interface RunScope {
   readonly job: string
@@ -40,6 +44,8 @@ function valueOf(node: Node, scope: Scope, field: string): Json {
       return factOf(node.fact, scope.run)
     case 'step':
       return scope.step(node.step)[node.fact]
+    case 'after':
+      return scope.after?.[node.fact] ?? null
     case 'item':
       return scope.item ?? null
     case 'index':

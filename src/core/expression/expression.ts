@@ -16,6 +16,7 @@ export type Node =
   | { readonly kind: 'input' }
   | { readonly kind: 'run'; readonly fact: RunFact }
   | { readonly kind: 'step'; readonly step: string; readonly fact: 'output' | 'state' }
+  | { readonly kind: 'after'; readonly fact: AfterFact }
   | { readonly kind: 'item' }
   | { readonly kind: 'index' }
   | { readonly kind: 'secret'; readonly name: string }
@@ -50,6 +51,10 @@ export const RUN_FACTS = [
   'scheduled_at.weekday',
 ] as const
 export type RunFact = (typeof RUN_FACTS)[number]
+
+/** What can be asked of the run that another one follows. */
+export const AFTER_FACTS = ['run', 'job', 'state', 'input', 'output'] as const
+export type AfterFact = (typeof AFTER_FACTS)[number]
 
 /** An expression that was read and checked. */
 export interface Expression {

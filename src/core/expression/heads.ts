@@ -1,10 +1,10 @@
 import { nearestName } from '../nearest.ts'
-import { type Node, RUN_FACTS, type RunFact } from './expression.ts'
+import { AFTER_FACTS, type Node, RUN_FACTS, type RunFact } from './expression.ts'
 import type { Reader } from './parse.ts'
 import { wrongExpression } from './problem.ts'
 
 /** What an expression can begin with, besides literals and functions. */
-export const HEADS = ['input', 'steps', 'run', 'secrets', 'item', 'each'] as const
+export const HEADS = ['input', 'steps', 'run', 'secrets', 'item', 'each', 'after'] as const
 
 /** What the word stands for, with as many members as belong to it; `undefined` if nothing is called so. */
 export function parseHead(word: string, reader: Reader): Node | undefined {
@@ -22,6 +22,8 @@ export function parseHead(word: string, reader: Reader): Node | undefined {
       return one(reader, 'each', ['index'] as const) && { kind: 'index' }
     case 'run':
       return { kind: 'run', fact: runFact(reader) }
+    case 'after':
+      return { kind: 'after', fact: one(reader, 'after', AFTER_FACTS) }
     case 'steps':
       return {
         kind: 'step',

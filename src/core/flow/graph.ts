@@ -1,4 +1,5 @@
 import { type When, WHENS } from '../workflow/definition.ts'
+import { type Pausing, withoutPause } from '../pausing.ts'
 import { type Edges, orderAlong, packEdges, turnEdges } from './edges.ts'
 
 /** What the engine has to know of a step; everything else is the affair of whoever starts it. */
@@ -40,11 +41,19 @@ const OUTLIVES_STOP = 4
 
 /** What people write has been checked before, with names and places; here a bad graph is a broken promise. */
 export function compileGraph(steps: readonly GraphStep[]): Graph {
+  return withoutPause(compilingGraph(steps))
+}
+
+/** The same with pauses. */
+export function* compilingGraph(steps: readonly GraphStep[]): Pausing<Graph> {
   const size = steps.length
   const needs = packEdges(steps.map((step) => step.needs))
+  yield
   const neededBy = turnEdges(needs, size)
+  yield
   const order = orderAlong(needs, neededBy, size)
   if (order.length < size) throw new RangeError('steps need each other in a circle')
+  yield
   const whens = Uint8Array.from(steps, ({ when }) => WHENS.indexOf(when))
   const flags = Uint8Array.from(steps, flagsOf)
   const has = (step: number, flag: number) => ((flags[step] as number) & flag) !== 0
@@ -54,6 +63,7 @@ export function compileGraph(steps: readonly GraphStep[]): Graph {
     if (!isFinally && needed.some((need) => has(need, IS_FINALLY))) {
       throw new RangeError(`step ${step} waits for a finally step, which waits for it`)
     }
+    yield
   }
   const isFinally = (step: number) => has(step, IS_FINALLY)
   return {

@@ -120,8 +120,8 @@ export interface WireStep extends WirePlannedStep {
   readonly reused: boolean
   readonly started_at: string | null
   readonly finished_at: string | null
-  /** The workflow could not have ended sooner unless this step had. */
-  readonly critical: boolean
+  /** The workflow could not have ended sooner unless this step had; null if it has too many steps to tell. */
+  readonly critical: boolean | null
   readonly items: WireItems | null
   /** What it gave to those that need it; null if it is nothing, or too long to stand in a list. */
   readonly output: unknown

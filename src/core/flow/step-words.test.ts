@@ -4,7 +4,7 @@ import { sentenceOf, type StepStory } from './step-words.ts'
 
 const PLAIN: StepStory = {
   ...{ state: 'untouched', reason: null, message: null },
-  ...{ flow: 'begun', waitsFor: [], because: null, by: [], items: null },
+  ...{ flow: 'begun', waitsFor: [], mayWaitForMore: false, because: null, by: [], items: null },
 }
 const COUNTS = {
   ...{ total: 10, untouched: 4, running: 1, waiting: 0 },
@@ -21,6 +21,8 @@ describe('a step in a sentence', () => {
     [{ flow: 'over' }, 'The workflow ended before it came to it.'],
     [{ waitsFor: ['a', 'b', 'c'] }, 'It waits for a, b and c.'],
     [{ waitsFor: ['a', 'b', 'c', 'd', 'e'] }, 'It waits for a, b, c and 2 more.'],
+    [{ waitsFor: ['a', 'b', 'c', 'd'], mayWaitForMore: true }, 'It waits for a, b, c and others.'],
+    [{ mayWaitForMore: true }, 'It waits for others.'],
     [{ state: 'waiting' }, 'It waits for somebody to approve it.'],
     [
       { state: 'waiting', by: ['ada', 'bob'], message: 'Publish it?' },

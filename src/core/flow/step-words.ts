@@ -12,6 +12,8 @@ export interface StepStory {
   readonly flow: 'waiting' | 'begun' | 'over'
   /** Of a step nobody has come to: the steps it waits for. */
   readonly waitsFor: readonly string[]
+  /** There may be others that it waits for: not all it needs was looked at. */
+  readonly mayWaitForMore: boolean
   /** Of a step that was skipped because of others: who those are, and where it began. */
   readonly because: SkipWords | null
   /** Who may approve it; empty for everybody. */
@@ -54,9 +56,13 @@ export function sentenceOf(story: StepStory): string | null {
   }
 }
 
-function whyUntouched({ flow, waitsFor }: StepStory): string {
+function whyUntouched({ flow, waitsFor, mayWaitForMore }: StepStory): string {
   if (flow === 'waiting') return 'The workflow has not begun.'
   if (flow === 'over') return 'The workflow ended before it came to it.'
+  if (mayWaitForMore) {
+    const named = waitsFor.slice(0, MOST_NAMED).join(', ')
+    return named === '' ? 'It waits for others.' : `It waits for ${named} and others.`
+  }
   return waitsFor.length === 0 ? 'It is about to start.' : `It waits for ${inWords(waitsFor)}.`
 }
 

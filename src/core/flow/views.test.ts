@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { compileGraph } from './graph.ts'
-import { timelineOf, type TimedFact } from './timeline.ts'
+import { criticalPath, type TimedFact } from './critical-path.ts'
+import { itemCounts } from './item-counts.ts'
 import { readFact, readSteps } from './told-flow.fixture.ts'
 import { whySkipped } from './why-skipped.ts'
 
@@ -46,30 +47,23 @@ describe('the critical path', () => {
   for (const [why, lines, story, path] of TABLE) {
     test(why, () => {
       const { names, steps } = readSteps(lines)
-      const rows = timelineOf(compileGraph(steps), timed(names, story))
-      const critical = rows.filter((row) => row.isCritical).map(({ step }) => names[step])
-      assert.equal(critical.join(' '), path)
+      const facts = new Map(timed(names, story).map((fact) => [fact.step, fact]))
+      const critical = criticalPath(compileGraph(steps), (step) => facts.get(step))
+      assert.equal(critical.map((step) => names[step]).join(' '), path)
     })
   }
 })
 
-test('there is a row for every step, reached or not, with its items counted', () => {
-  const { names, steps } = readSteps(['a', 'b: a', 'c: b'])
-  const story = 'a ok 0-5; b of 5 5; b.0 ok 5-6; b.1 failed 5-7; b.2 running 6'
-  const rows = timelineOf(compileGraph(steps), timed(names, story))
-  assert.deepEqual(
-    rows.map(({ state, startedAt, finishedAt }) => [state, startedAt, finishedAt]),
-    [
-      ['succeeded', 0, 5],
-      ['running', 5, null],
-      ['untouched', null, null],
-    ],
-  )
-  assert.deepEqual(rows[1]?.items, {
+test('items that nobody counted have not been reached', () => {
+  const counted = [
+    { state: 'succeeded', count: 1 },
+    { state: 'failed', count: 1 },
+    { state: 'running', count: 1 },
+  ] as const
+  assert.deepEqual(itemCounts(5, counted), {
     ...{ running: 1, waiting: 0, succeeded: 1, failed: 1, cancelled: 0, skipped: 0 },
     untouched: 2,
   })
-  assert.equal(rows[0]?.items, null)
 })
 
 describe('why a step was skipped', () => {

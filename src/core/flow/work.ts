@@ -6,6 +6,8 @@ export interface FlowWork {
   readonly executor: typeof FLOW_EXECUTOR
   /** The run names the flow it repeats; this says what of that is done again. Without it, everything. */
   readonly retry?: RetryNames | undefined
+  /** The time it is for, where a schedule or the run it repeats says so: the row has only its own. */
+  readonly scheduled_at?: string | undefined
 }
 
 /** Steps by their names, as people know them. */

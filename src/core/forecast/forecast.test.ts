@@ -43,6 +43,7 @@ describe('fires', () => {
       foreseen({ every: '1h after finish' }, { durationMs: HOUR }),
       ...([1, 12] as const),
     ],
+    ['one after the other, runs of no time', foreseen({ every: '0s after finish' }), 1, 86_400],
     ['a rule that cannot be read', foreseen({ cron: 'whenever' }), 1, 0],
     [
       'the night that has 23 hours, by clocks that have them',

@@ -16,6 +16,8 @@ export interface Group {
   readonly members: readonly number[]
 }
 
+/** Runs that follow each other at once: what they and their workers take is not known to the millisecond. */
+const LEAST_PERIOD_MS = 1_000
 /** Reading a rule takes a moment, and the first of a zone a few of them. */
 const READ_AT_ONCE = 10
 
@@ -30,7 +32,9 @@ export function* groupAlike(
     const reading = readRule(source)
     if (!reading.ok || from === null || from >= until) continue
     const { rule } = reading
-    const periodMs = rule.afterFinish === null ? null : rule.afterFinish + (durationMs ?? 0)
+    const { afterFinish } = rule
+    const periodMs =
+      afterFinish === null ? null : Math.max(LEAST_PERIOD_MS, afterFinish + (durationMs ?? 0))
     const isSpread = hasJitter(source)
     const key = JSON.stringify([sameRule(rule, source), from, periodMs, isSpread])
     const known = groups.get(key)

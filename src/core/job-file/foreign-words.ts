@@ -2,7 +2,7 @@
 const INSTEAD: Readonly<Record<string, string>> = {
   command: 'Write run: for a line of a shell, or argv: for a program and its arguments.',
   cmd: 'Write run: for a line of a shell, or argv: for a program and its arguments.',
-  after: 'Make both steps of a workflow, or submit the run with after:.',
+  after: 'Write triggers: with a list of - after: and the name of a job.',
   depends: 'Write needs: with the names of the steps before.',
   depends_on: 'Write needs: with the names of the steps before.',
   environment: 'Write env:.',

@@ -4,10 +4,11 @@ import { FileStep, JobFile } from '../schema/job-file-schema.ts'
 
 /** A job as a file that reads as the very same job: what people look for first comes first. */
 export function writeJobFile(definition: JobDefinition): string {
-  const { source: _, steps, ...job } = definition
+  const { source: _, steps, output, ...job } = definition
   const written = {
     ...inOrder(job, Object.keys(JobFile.properties)),
     ...(steps === undefined ? {} : { steps: stepsInOrder(steps) }),
+    ...(output === undefined ? {} : { output }),
   }
   return stringify(written, {
     lineWidth: 100,

@@ -21,6 +21,11 @@ export function readInterval(text: string, field: string): number {
   throw new Refusal(field, `${text} is less than a second`, 'The least is 1s.')
 }
 
+/** A duration to wait between the end of a run and the next: none at all, if that is what is wanted. */
+export function readDelay(text: string, field: string): number {
+  return readDuration(text, field) === 0 ? 0 : readInterval(text, field)
+}
+
 export function readDuration(text: string, field: string): number {
   try {
     return parseDuration(text, field)
@@ -39,7 +44,7 @@ export function writeInterval(ms: number): string {
     rest -= count * size
     if (count > 0) text += `${count}${unit}`
   }
-  return text || '0ms'
+  return text || '0s'
 }
 
 /** Fires are whole intervals from the anchor on, and the anchor is the first of them. */

@@ -180,6 +180,15 @@ test('a rule that waits for the end of runs counts from there', () => {
   assert.equal(reading.rule.next(1_234), 301_234)
 })
 
+test('a rule that does not wait after the end of runs names a later time all the same', () => {
+  const reading = readRule({ every: '0s after finish' })
+  assert.ok(reading.ok)
+  assert.deepEqual([reading.rule.afterFinish, reading.rule.text], [0, '0s after finish'])
+  assert.equal(reading.rule.next(1_234), 1_235)
+  const again = readRule({ every: reading.rule.describe() })
+  assert.deepEqual(again.ok && again.rule.text, '0s after finish')
+})
+
 test('whatever is asked, the answer is a later instant or none', () => {
   for (const source of [{ cron: '* * * * * *' }, { every: '1s' }, { at: '2026-05-01T12:00:00Z' }]) {
     const reading = readRule({ ...source, zone: 'Europe/Athens' })
@@ -238,7 +247,8 @@ const REFUSED: readonly [why: string, source: RuleSource, field: string, message
   ['a jitter without a unit', { cron: '@daily', jitter: '5' }, 'jitter', /not a duration/],
   ['a jitter of weeks', { cron: '@daily', jitter: '8d' }, 'jitter', /0 and 7d/],
   ['half a second', { every: '500ms' }, 'every', /less than a second/],
-  ['no time at all after the end', { every: '0s after finish' }, 'every', /less than a second/],
+  ['half a second after the end', { every: '500ms after finish' }, 'every', /less than a second/],
+  ['no time at all', { every: '0s' }, 'every', /less than a second/],
   [
     'an instant with an end',
     { at: '2026-01-01T00:00:00Z', end: '2027-01-01T00:00:00Z' },

@@ -1,7 +1,7 @@
 import { planOf } from './calendar/calendar-rule.ts'
 import type { Plan } from './calendar/plan.ts'
 import { readCron, writeCron } from './cron/read-cron.ts'
-import { countIntervals, nextInterval, readInterval, writeInterval } from './interval.ts'
+import { countIntervals, nextInterval, readDelay, readInterval, writeInterval } from './interval.ts'
 import type { MinuteCounts } from './minute-counts.ts'
 import { readOneShot } from './one-shot.ts'
 import { Refusal } from './refusal.ts'
@@ -34,6 +34,8 @@ export interface Circumstances {
 
 const EVERY = /^\s*@every\s+(\S+)\s*$/i
 const AFTER_FINISH = /^(\S+) after finish$/
+/** What a delay of nothing means. */
+const AT_ONCE = 'as soon as the last run has ended'
 /** A number with its unit at once; words have a blank between them. */
 const DURATION = /^[\d.]+[a-zµ]*[\d.a-z]*$/
 const CRON = /^[\d*]\S* [\d*]\S* \S+ \S+ \S+/
@@ -83,7 +85,8 @@ function readEvery(text: string, around: Circumstances): Recurrence {
     .toLowerCase()
     .replace(/^every (?=\d+(\.\d+)?[a-z])/, '')
   const [, delay] = AFTER_FINISH.exec(stated) ?? []
-  if (delay !== undefined) return afterFinish(readInterval(delay, 'every'))
+  if (delay !== undefined) return afterFinish(readDelay(delay, 'every'))
+  if (stated === AT_ONCE) return afterFinish(0)
   if (DURATION.test(stated)) return interval(readInterval(stated, 'every'), around)
   if (stated.startsWith('@') || CRON.test(stated)) {
     throw new Refusal('every', 'it is written as cron', 'Give it as `cron`.')
@@ -118,8 +121,9 @@ function afterFinish(ms: number): Recurrence {
     field: 'every',
     text,
     afterFinish: ms,
-    next: (after) => after + ms,
+    // A run that ended at the very instant it was due is followed by a later one all the same.
+    next: (after) => after + Math.max(ms, 1),
     countInto() {},
-    describe: () => text,
+    describe: () => (ms === 0 ? AT_ONCE : text),
   }
 }

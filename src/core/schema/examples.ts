@@ -26,7 +26,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   jitter: ['2m', '30s'],
   deadline: ['30m', '05:30'],
   schedule: [{ cron: '0 2 * * *', timezone: 'Europe/Athens' }, [{ every: '5m' }]],
-  triggers: [[{ webhook: 'orders-ready' }], [{ webhook: 'deploy' }]],
+  triggers: [[{ after: 'ingest' }], [{ webhook: 'orders-ready' }]],
   input: [
     { date: { type: 'string', format: 'date' } },
     { full: { type: 'boolean', default: false } },
@@ -56,6 +56,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   secrets: [['PGPASSWORD'], [{ name: 'TLS_KEY', as: 'file' }]],
   limits: [{ memory: '512MiB' }, { cpu: 2, memory: '1GiB' }],
   kill_grace: ['10s', '1m'],
+  output: ['${{ steps.load.output }}', { rows: '${{ steps.load.output.rows }}' }],
   steps: [
     [{ run: 'make' }, { run: 'make test' }],
     { a: { run: 'x' }, b: { needs: 'a', run: 'y' } },

@@ -21,7 +21,7 @@ const table: [why: string, value: unknown, faults: [field: string, message: RegE
   ['no branch at all', { steps: 'x' }, [['steps', /a list of steps, or an object/]]],
   ['within a choice of objects', { retry: { mx: 1 } }, [['retry.mx', /did you mean max/]]],
   ['what is missing', { input: { a: {} } }, [['input.a.type', /is missing/]]],
-  ['a trigger that is none', { triggers: [{}] }, [['triggers.0.webhook', /missing/]]],
+  ['a trigger that is none', { triggers: [{ afer: 'x' }] }, [['triggers.0.afer', /mean after/]]],
   ['a name that is none', { tags: { 'a b': 'x' } }, [['tags.a b', /not a name/]]],
 ]
 

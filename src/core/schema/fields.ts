@@ -84,6 +84,11 @@ export function labels() {
 
 const PART = NAME.source.slice(1, -1)
 
+export function jobOrStep() {
+  const pattern = `^${PART}(/${PART})?$`
+  return Type.String({ pattern, description: 'a job, or a step of one such as etl/load' })
+}
+
 export function executor() {
   const pattern = `^${PART}(:${PART})?$`
   return Type.String({ pattern, description: 'an executor, such as handler:send-invoice' })

@@ -19,4 +19,5 @@ export const JobDefinition = fields({
   concurrency: Type.Optional(Concurrency),
   ...executed,
   steps: Type.Optional(Steps),
+  output: Type.Optional(Type.Unknown()),
 })

@@ -1,7 +1,7 @@
-import { EXECUTED, JOB, OF_RUNS, PARAMETER, RETRY, SCHEDULE, STEP } from './meanings.ts'
+import { EXECUTED, JOB, OF_RUNS, PARAMETER, RETRY, SCHEDULE, STEP, TRIGGER } from './meanings.ts'
 import { DEFAULTS, EXAMPLES } from './examples.ts'
 import { FileSchedule, FileStep, JobFile, Request, Retry } from './job-file-schema.ts'
-import { Parameter } from './workflow-schema.ts'
+import { Parameter, Trigger } from './workflow-schema.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 type Meanings = Readonly<Record<string, string | undefined>>
@@ -23,6 +23,7 @@ export function jobFileSchema(): Schema {
       step: told(FileStep, { ...STEP, ...SHORT }),
       schedule: told(FileSchedule, { ...SCHEDULE, ...SHORT, name: NAMED }),
       parameter: told(Parameter, PARAMETER),
+      trigger: told(Trigger, TRIGGER),
       request: told(Request, REQUEST),
     },
   }
@@ -56,6 +57,7 @@ const DEFINITIONS = new Map<unknown, string>([
   [FileStep, '#/$defs/step'],
   [FileSchedule, '#/$defs/schedule'],
   [Parameter, '#/$defs/parameter'],
+  [Trigger, '#/$defs/trigger'],
   [Request, '#/$defs/request'],
 ])
 

@@ -99,7 +99,8 @@ export const JOB: Meanings = {
   schedule: 'When it runs by itself.',
   deadline: 'For all of its schedules that do not say their own.',
   expect: 'For all of its schedules, field by field where they do not say their own.',
-  triggers: 'What else starts it: a signed call of `/v1/hooks/{name}`.',
+  triggers:
+    'What else starts it: another job that ended (`after`), or a signed call of `/v1/hooks/{name}` (`webhook`).',
   input: 'What its runs are given: the fields, their types and what is taken if they are absent.',
   ...OF_RUNS,
   concurrency:
@@ -109,6 +110,8 @@ export const JOB: Meanings = {
   steps:
     'A workflow. A list runs top to bottom; an object is a graph, wired by `needs`. What stands beside ' +
     'it (`env`, `queue`, `retry` …) goes for every step that does not say otherwise.',
+  output:
+    'What a workflow gives when it has ended well: a value with expressions over its steps. Nothing, `null`, if absent.',
 }
 
 const { concurrency: _, tags: __, ...ofStepRuns } = OF_RUNS
@@ -134,6 +137,15 @@ export const STEP: Meanings = {
   allow_failure: 'The workflow succeeds even if this step fails.',
   with: 'The input of its run: any JSON, with expressions in it.',
   timeout: 'How long an attempt of it may take before it is stopped.',
+}
+
+export const TRIGGER: Meanings = {
+  after: 'Runs it when a run of that job has ended, or a run of that step of a workflow.',
+  on: 'How that has to have ended: `ok`, which is taken if absent, `notok`, or `any`.',
+  input:
+    'What the run is given: any JSON, with expressions about the run that ended, such as ' +
+    '`${{ after.output.rows }}`.',
+  webhook: 'Runs it when somebody calls `/v1/hooks/{name}`, signed.',
 }
 
 export const PARAMETER: Meanings = {

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { LIMITS } from '../limits.ts'
+import { WANTED } from '../needs.ts'
 import {
   type ConcurrencyInput,
   PARAMETER_FORMATS,
@@ -9,7 +10,18 @@ import {
   type WorkflowInput,
   WHENS,
 } from '../workflow/definition.ts'
-import { duration, fields, flag, list, longText, name, oneOf, text, wholeNumber } from './fields.ts'
+import {
+  duration,
+  fields,
+  flag,
+  jobOrStep,
+  list,
+  longText,
+  name,
+  oneOf,
+  text,
+  wholeNumber,
+} from './fields.ts'
 import { executed, shared } from './submission-schema.ts'
 
 export const Parameter = fields({
@@ -28,7 +40,13 @@ export const Parameters = Type.Unsafe<Record<string, ParameterInput>>({
   description: 'an object of parameters, each a name and what it must be',
 })
 
-export const Trigger = fields({ webhook: name() })
+/** What belongs together is told by the reader, in words. */
+export const Trigger = fields({
+  after: Type.Optional(jobOrStep()),
+  on: Type.Optional(oneOf(WANTED)),
+  input: Type.Optional(Type.Unknown()),
+  webhook: Type.Optional(name()),
+})
 
 const gate = fields({
   key: Type.Optional(text(LIMITS.keyLength)),

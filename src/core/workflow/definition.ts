@@ -1,3 +1,4 @@
+import type { Wanted } from '../needs.ts'
 import type { SecretInput } from '../secret.ts'
 import type { WireRetry } from '../wire-retry.ts'
 import type { WorkInput } from '../work.ts'
@@ -14,6 +15,8 @@ export interface WorkflowInput {
   readonly triggers?: readonly TriggerInput[] | undefined
   /** Without it, one wave at a time; `none` lets any number overlap. */
   readonly concurrency?: ConcurrencyInput | undefined
+  /** What a run of it gives that ends well, with `${{ steps.… }}` in it. */
+  readonly output?: unknown
 }
 
 /** One step: exactly one of `STEP_KINDS`, when it may begin, and how its run is meant. */
@@ -70,9 +73,15 @@ export interface ParameterInput {
   readonly description?: string | undefined
 }
 
-/** The job also runs when somebody calls `/v1/hooks/{name}`. */
+/** The job also runs when another has ended, or when somebody calls `/v1/hooks/{name}`: one of the two. */
 export interface TriggerInput {
-  readonly webhook: string
+  /** A job, or a step of one: `etl/load`. */
+  readonly after?: string | undefined
+  /** How it has to have ended; `ok` if absent. */
+  readonly on?: Wanted | undefined
+  /** What the run is given, with `${{ after.… }}` in it. */
+  readonly input?: unknown
+  readonly webhook?: string | undefined
 }
 
 export interface GateInput {

@@ -1,5 +1,6 @@
 import { PunctualError } from '../errors.ts'
 import { LIMITS, NAME } from '../limits.ts'
+import type { Pausing } from '../pausing.ts'
 import type { StepInput, WorkflowInput } from './definition.ts'
 import { type OnProblem, wrongStep } from './problems.ts'
 
@@ -19,58 +20,63 @@ export interface NamedSteps {
 }
 
 /** The steps of a definition in the order they were written in, whichever way that was. */
-export function nameSteps(
-  { steps = [] }: WorkflowInput,
+export function* nameSteps(
+  { steps: input = [] }: WorkflowInput,
   at: string,
   onProblem: OnProblem,
-): NamedSteps {
-  const isList = Array.isArray(steps)
-  const count = isList ? steps.length : Object.keys(steps).length
-  if (count > LIMITS.steps) throw tooMany(count, `${at}steps`)
+): Pausing<NamedSteps> {
+  const isList = Array.isArray(input)
+  const count = countSteps(input, at)
   if (count === 0) {
     onProblem(wrongStep(`${at}steps`, 'there is no step, so there would be nothing to do'))
   }
-  const named = isList
-    ? inList(steps as readonly StepInput[], at)
-    : inMap(steps as StepMap, at, onProblem)
+  const steps: NamedStep[] = []
   const indexOf = new Map<string, number>()
-  for (const [index, { name, at: place }] of named.entries()) {
+  const said = isList ? inList(input as StepList, at) : inMap(input as StepMap, at, onProblem)
+  for (const step of said) {
+    const { name, at: place } = step
     const earlier = indexOf.get(name)
-    if (earlier === undefined) indexOf.set(name, index)
+    if (earlier === undefined) indexOf.set(name, steps.length)
     else {
-      const message = `another step is called ${name} already, at ${named[earlier]?.at.slice(0, -1)}`
+      const message = `another step is called ${name} already, at ${steps[earlier]?.at.slice(0, -1)}`
       onProblem(wrongStep(`${place}name`, message, 'Give every step a name of its own.'))
     }
-    if (NAME.test(name)) continue
-    onProblem(wrongStep(`${place}name`, `"${name.slice(0, 40)}" is not a name`, NAMES))
+    if (!NAME.test(name)) {
+      onProblem(wrongStep(`${place}name`, `"${name.slice(0, 40)}" is not a name`, NAMES))
+    }
+    steps.push(step)
+    yield
   }
-  return { steps: named, isList, indexOf }
+  return { steps, isList, indexOf }
 }
 
 const NAMES = `A name has 1 to ${LIMITS.nameLength} of A-Z a-z 0-9 . _ - and starts with a letter or digit.`
 
-function inList(steps: readonly StepInput[], at: string): NamedStep[] {
-  return steps.map((input, index) => ({
-    name: input.name ?? `step-${index + 1}`,
-    input,
-    at: `${at}steps.${index}.`,
-  }))
-}
-
+type StepList = readonly StepInput[]
 type StepMap = Readonly<Record<string, StepInput>>
 
-function inMap(steps: StepMap, at: string, onProblem: OnProblem): NamedStep[] {
-  return Object.entries(steps).map(([name, input]) => {
+function* inList(steps: StepList, at: string): Generator<NamedStep> {
+  for (const [index, input] of steps.entries()) {
+    yield { name: input.name ?? `step-${index + 1}`, input, at: `${at}steps.${index}.` }
+  }
+}
+
+function* inMap(steps: StepMap, at: string, onProblem: OnProblem): Generator<NamedStep> {
+  for (const [name, input] of Object.entries(steps)) {
     const place = `${at}steps.${name}.`
     if (input.name !== undefined) {
       const message = 'in a map, a step is called by its key'
       onProblem(wrongStep(`${place}name`, message, 'Leave it out, or write the steps as a list.'))
     }
-    return { name, input, at: place }
-  })
+    yield { name, input, at: place }
+  }
 }
 
-function tooMany(count: number, field: string): PunctualError {
+/** Throws if there are more than any workflow may have. */
+export function countSteps(steps: object, at = ''): number {
+  const count = Array.isArray(steps) ? steps.length : Object.keys(steps).length
+  if (count <= LIMITS.steps) return count
+  const field = `${at}steps`
   const message = `${field}: there are ${count} steps; a workflow has at most ${LIMITS.steps}`
-  return new PunctualError('too_many_steps', message, { field })
+  throw new PunctualError('too_many_steps', message, { field })
 }

@@ -1,19 +1,25 @@
 import { nearestName } from '../nearest.ts'
+import type { Pausing } from '../pausing.ts'
 import type { NamedStep, NamedSteps } from './named-steps.ts'
 import { type OnProblem, wrongStep } from './problems.ts'
 
 /** What each step waits for, as places. What is wrong is told and left out. */
-export function readNeeds(named: NamedSteps, onProblem: OnProblem): (readonly number[])[] {
+export function* readNeeds(
+  named: NamedSteps,
+  onProblem: OnProblem,
+): Pausing<(readonly number[])[]> {
   const { steps, isList } = named
+  const all: (readonly number[])[] = []
   let before: number | undefined
-  return steps.map((step, index) => {
+  for (const [index, step] of steps.entries()) {
     const { needs, finally: isFinally = false } = step.input
     const implied = isList && !isFinally && before !== undefined ? [before] : []
     // What comes at the end of everything is nobody's predecessor, wherever it stands in the list.
     if (!isFinally) before = index
-    if (needs === undefined) return implied
-    return placesOf(step, index, named, onProblem)
-  })
+    all.push(needs === undefined ? implied : placesOf(step, index, named, onProblem))
+    yield
+  }
+  return all
 }
 
 function placesOf(

@@ -16,7 +16,7 @@ export const EARLY_FACTS: readonly RunFact[] = RUN_FACTS.filter(
 )
 
 /** Where nothing but the run itself can be named. */
-const ONLY_RUN: Names = {
+export const ONLY_RUN: Names = {
   input: new Map(),
   facts: EARLY_FACTS,
   hasItem: false,

@@ -12,6 +12,7 @@ import { gatesOf, readGates } from './gates.ts'
 import { EARLY_FACTS, kindsOf, readParameters } from './parameters.ts'
 import { throwFirst } from './problems.ts'
 import { resolveWork } from './resolve-work.ts'
+import { type Followed, readTriggers } from './triggers.ts'
 import { readWorkTemplate } from './work-template.ts'
 import type { Gate, WorkTemplate } from './workflow.ts'
 
@@ -21,6 +22,8 @@ export interface ReadJob {
   readonly defaults: Submission
   /** What has to be worked out for each of them; null if that is nothing. */
   readonly preparation: Preparation | null
+  /** The jobs whose ends start runs of it. */
+  readonly follows: readonly Followed[]
 }
 
 export interface Preparation {
@@ -32,9 +35,11 @@ export interface Preparation {
 
 /** Throws what is wrong with everything but the steps, which `readWorkflow` reads. */
 export function readJob(definition: JobDefinition, job: string): ReadJob {
-  const { input, concurrency, steps } = definition
+  const { input, concurrency, steps, triggers = [] } = definition
   if (steps !== undefined) refuseBesideSteps(definition)
+  else if (definition.output !== undefined) throw ownOutput()
   const parameters = readParameters(input, 'input', throwFirst)
+  const follows = readTriggers(triggers, { job, parameters })
   const names: Names = { ...OF_JOB, input: input === undefined ? null : kindsOf(parameters) }
   // One wave at a time is what people expect of a workflow, and nobody of a command.
   const isOpen = steps === undefined && concurrency === undefined
@@ -49,9 +54,10 @@ export function readJob(definition: JobDefinition, job: string): ReadJob {
   const makesWork =
     template !== null && (template.holes.length > 0 || template.variables.length > 0)
   const isSimple = parameters.length === 0 && !makesWork && gates.every(isKept)
-  if (isSimple) return { defaults, preparation: null }
+  if (isSimple) return { defaults, preparation: null, follows }
   return {
     defaults,
+    follows,
     preparation: {
       makesWork,
       prepare(submission, run) {
@@ -87,6 +93,11 @@ function refuseBesideSteps(definition: JobDefinition): void {
   throw new PunctualError('invalid_field', message, { field })
 }
 
+function ownOutput(): PunctualError {
+  const message = 'output belongs to steps: what is not a workflow gives what it reports itself'
+  return new PunctualError('invalid_field', message, { field: 'output' })
+}
+
 const OF_JOB: Omit<Names, 'input'> = {
   facts: EARLY_FACTS,
   hasItem: false,
@@ -96,7 +107,14 @@ const OF_JOB: Omit<Names, 'input'> = {
 
 /** What is executed, taken apart; null where no expression is, as nearly always. */
 function templateOf(definition: JobDefinition, names: Names): WorkTemplate | null {
-  const { tags: _, input: __, concurrency: ___, schedule: ____, ...step } = definition
+  const {
+    tags: _,
+    input: __,
+    concurrency: ___,
+    schedule: ____,
+    triggers: _____,
+    ...step
+  } = definition
   if (!hasExpression(JSON.stringify(step))) return null
   const ownVariables = new Set(Object.keys(step.env ?? {}))
   return readWorkTemplate(step, { at: '', names, jobNames: names, ownVariables })
@@ -114,6 +132,7 @@ const NOT_OF_RUNS = [
     'expect',
     'triggers',
     'input',
+    'output',
   ],
   ...['steps', 'concurrency'],
 ]

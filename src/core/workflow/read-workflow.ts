@@ -1,9 +1,11 @@
 import type { Names } from '../expression/check.ts'
-import { type Expression, RUN_FACTS } from '../expression/expression.ts'
+import { type Expression, type Json, RUN_FACTS } from '../expression/expression.ts'
+import { readTemplate } from '../expression/read-template.ts'
 import { expressionsIn } from '../expression/references.ts'
 import type { PunctualError } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 import { nearestName } from '../nearest.ts'
+import { type Pausing, withoutPause } from '../pausing.ts'
 import { findCircle, showCircle } from './circle.ts'
 import type { StepInput, WorkflowInput } from './definition.ts'
 import { readGates } from './gates.ts'
@@ -13,7 +15,7 @@ import { NO_WAY_IN, readNeeds } from './needs.ts'
 import { EARLY_FACTS, kindsOf, readParameters } from './parameters.ts'
 import { attempt, type OnProblem, throwFirst, wrongStep } from './problems.ts'
 import { readStep } from './read-step.ts'
-import { type Reference, unmet, unmetReferences } from './references.ts'
+import { findUnmet, type Reference, unmet } from './references.ts'
 import type { Step, Workflow } from './workflow.ts'
 
 export interface ReadWorkflow {
@@ -28,31 +30,50 @@ export interface ReadWorkflow {
 /** What a workflow means. Throws what is wrong with it, with the field that is. */
 export function readWorkflow(
   definition: WorkflowInput & StepDefaults,
-  { job, at = '', onProblem = throwFirst }: ReadWorkflow,
+  options: ReadWorkflow,
 ): Workflow {
+  return withoutPause(readingWorkflow(definition, options))
+}
+
+/** The same with pauses: a hundred thousand steps are not read in a moment. */
+export function* readingWorkflow(
+  definition: WorkflowInput & StepDefaults,
+  { job, at = '', onProblem = throwFirst }: ReadWorkflow,
+): Pausing<Workflow> {
   const parameters = readParameters(definition.input, `${at}input`, onProblem)
-  const named = nameSteps(definition, at, onProblem)
-  const needs = readNeeds(named, onProblem)
+  const named = yield* nameSteps(definition, at, onProblem)
+  const needs = yield* readNeeds(named, onProblem)
   const circle = findCircle(needs)
   if (circle) onProblem(circleProblem(circle, named))
   const input = definition.input === undefined ? null : kindsOf(parameters)
   const jobNames: Names = { ...OF_JOB, input }
   const inherit = createInherit(definition)
-  const steps = named.steps.flatMap((step, index): Step[] => {
+  const steps: Step[] = []
+  for (const [index, step] of named.steps.entries()) {
     const names: Names = {
       ...{ input, facts: RUN_FACTS, maySecrets: false, hasItem: step.input.each !== undefined },
       refuseStep: (name) => refuseStep(name, step.name, named.indexOf),
     }
     const context = { names, jobNames, inherit }
     const read = attempt(onProblem, () => readStep(step, context))
-    return read ? [{ ...read, needs: needs[index] ?? [] }] : []
-  })
+    if (read) steps.push({ ...read, needs: needs[index] ?? [] })
+    yield
+  }
   // Without all of them, places would not be places any more.
-  if (steps.length === named.steps.length && !circle) checkReferences(steps, named, onProblem)
+  if (steps.length === named.steps.length && !circle) {
+    yield* checkReferences(steps, named, onProblem)
+  }
   const early: Names = { ...jobNames, facts: EARLY_FACTS }
+  // All of them have ended by then.
+  const late: Names = { ...jobNames, refuseStep: (name) => refuseStep(name, '', named.indexOf) }
+  const { output } = definition
   return {
     steps,
     parameters,
+    output:
+      output === undefined
+        ? null
+        : (attempt(onProblem, () => readTemplate(output as Json, late, `${at}output`)) ?? null),
     gates:
       attempt(onProblem, () => readGates(definition.concurrency, job, early, `${at}concurrency`)) ??
       [],
@@ -89,37 +110,46 @@ function circleProblem(circle: readonly number[], { steps }: NamedSteps): Punctu
   return wrongStep(field, `these steps need each other: ${path}`, NO_WAY_IN)
 }
 
-function checkReferences(
+function* checkReferences(
   steps: readonly Step[],
   { indexOf }: NamedSteps,
   onProblem: OnProblem,
-): void {
-  const references = steps.flatMap((step, from) =>
-    expressionsOf(step).flatMap((expression): Reference[] =>
-      expression.steps.map((name) => ({ from, to: indexOf.get(name) as number, expression })),
-    ),
-  )
+): Pausing<void> {
+  const references: Reference[] = []
+  for (const [from, step] of steps.entries()) {
+    for (const expression of expressionsOf(step)) {
+      for (const name of expression.steps) {
+        references.push({ from, to: indexOf.get(name) as number, expression })
+      }
+    }
+    yield
+  }
   const graph = {
     needs: steps.map(({ needs }) => needs),
     isFinally: (step: number) => steps[step]?.isFinally ?? false,
   }
-  for (const { from, to, expression } of unmetReferences(references, graph)) {
+  for (const { from, to, expression } of yield* findUnmet(references, graph)) {
     onProblem(unmet(expression, steps[from]?.name ?? '', steps[to]?.name ?? ''))
   }
 }
 
 /** Everything that is evaluated when a step is about to begin. */
-export function expressionsOf({ condition, each, does }: Step): readonly Expression[] {
+export function expressionsOf(step: Step): readonly Expression[] {
+  const { condition, each } = step
   return [
     ...(condition ? [condition] : []),
     ...(each ? expressionsIn(each) : []),
-    ...(does.kind === 'approve'
-      ? does.approval.message
-        ? expressionsIn(does.approval.message)
-        : []
-      : [
-          ...does.work.holes.flatMap(({ template }) => expressionsIn(template)),
-          ...does.work.variables.map(([, value]) => value),
-        ]),
+    ...expressionsOfWork(step),
+  ]
+}
+
+/** Those of what it does, once it is known that it begins, and for which items. */
+export function expressionsOfWork({ does }: Step): readonly Expression[] {
+  if (does.kind === 'approve') {
+    return does.approval.message ? expressionsIn(does.approval.message) : []
+  }
+  return [
+    ...does.work.holes.flatMap(({ template }) => expressionsIn(template)),
+    ...does.work.variables.map(([, value]) => value),
   ]
 }

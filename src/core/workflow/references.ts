@@ -1,6 +1,7 @@
 import type { Expression } from '../expression/expression.ts'
 import { wrongExpression } from '../expression/problem.ts'
 import type { PunctualError } from '../errors.ts'
+import type { Pausing } from '../pausing.ts'
 import { successorsOf } from './circle.ts'
 
 /** An expression of a step that names another step. */
@@ -24,21 +25,31 @@ const MOST_VISITS = 20_000_000
  * Which references name a step that may not have ended when they are evaluated: only steps that are
  * needed, directly or through others, surely have.
  */
-export function unmetReferences(references: readonly Reference[], graph: Graph): Reference[] {
-  const far = references.filter((reference) => !isNear(reference, graph))
+export function* findUnmet(references: readonly Reference[], graph: Graph): Pausing<Reference[]> {
+  const far: Reference[] = []
+  for (const reference of references) {
+    if (!isNear(reference, graph)) far.push(reference)
+    yield
+  }
+  if (far.length === 0) return far
   const unmet: Reference[] = []
   let visits = 0
   const { offsets, successors } = successorsOf(graph.needs)
   for (const [to, sought] of Map.groupBy(far, (reference) => reference.to)) {
+    const missing = new Set(sought.map(({ from }) => from))
     const after = new Set([to])
     for (const step of after) {
+      missing.delete(step)
+      if (missing.size === 0) break
       for (let at = offsets[step] as number; at < (offsets[step + 1] as number); at += 1) {
         after.add(successors[at] as number)
         visits += 1
       }
-      if (visits > MOST_VISITS) break
+      // Nobody is told off for what was not looked at.
+      if (visits > MOST_VISITS) return unmet
+      yield
     }
-    unmet.push(...sought.filter(({ from }) => !after.has(from)))
+    for (const reference of sought) if (missing.has(reference.from)) unmet.push(reference)
   }
   return unmet
 }

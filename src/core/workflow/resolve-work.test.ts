@@ -87,6 +87,28 @@ test('a value cannot ask a worker for the secrets of its request', () => {
   assert.throws(() => resolve({ http }), /says \$\{TOKEN\}, which would be replaced/)
 })
 
+test('nor can values together, or with the text around them', () => {
+  const at = (a: string, b: string) => ({ ...scope, input: { a, b, list: { [a + b]: 1 } } })
+  const headers = { authorization: '${{ secrets.TOKEN }}' }
+  const url = 'https://api.example/'
+  const asked: [what: object, a: string, b: string][] = [
+    [{ body: '${{ input.a }}${{ input.b }}' }, '${', 'TOKEN}'],
+    [{ body: '${${{ input.a }}}' }, 'TOKEN', ''],
+    [{ body: '${TOK${{ input.a }}' }, 'EN}', ''],
+    [{ json: { note: ['${{ input.a }}${{ input.b }}'] } }, '$', '{TOKEN}'],
+    [{ json: { note: '${{ input.list }}' } }, '${', 'TOKEN}'],
+    [{ headers: { ...headers, 'x-a': '${{ input.a }}{TOKEN}' } }, '$', ''],
+    [{ headers: { ...headers, 'x-a': '${TOKEN}${{ input.a }}OKEN}' } }, '${T', ''],
+  ]
+  for (const [what, a, b] of asked) {
+    const step = { http: { url, headers, method: 'POST', ...what } }
+    assert.throws(() => resolve(step, {}, at(a, b)), /says \$\{TOKEN\}, which would be replaced/)
+  }
+  const body = '${{ input.a }}${TOKEN}${{ secrets.TOKEN }}${{ input.b }}'
+  const { work } = resolve({ http: { url, headers, body } }, {}, at('${', '}'))
+  assert.equal(work?.executor === 'http' && work.body, '${${TOKEN}${TOKEN}}')
+})
+
 test('what the job says goes for every step, unless the step says otherwise', () => {
   const job = {
     env: { A: '1', DAY: '${{ input.day }}' },
@@ -141,4 +163,17 @@ test('what comes of expressions is held to what a submission may say', () => {
     () => resolve({ run: 'a', stdin: '-${{ input.x }}' }, {}, at('x'.repeat(2 ** 21))),
     /more than 1048576/,
   )
+})
+
+test('an input longer than any text can be is refused like one that is only too long', () => {
+  const output = {
+    toJSON: () => {
+      throw new RangeError('Invalid string length')
+    },
+  }
+  const huge = { ...scope, step: () => ({ state: 'succeeded', output: output as never }) }
+  assert.throws(() => resolve({ task: 'a', with: ['${{ steps.before.output }}'] }, {}, huge), {
+    code: 'invalid_expression',
+    message: /it is too large; at most 8388608 bytes are allowed/,
+  })
 })

@@ -1,5 +1,5 @@
 import { evaluate, type Scope } from '../expression/evaluate.ts'
-import type { Json } from '../expression/expression.ts'
+import type { Json, Template } from '../expression/expression.ts'
 import { fillWith } from '../expression/fill-template.ts'
 import { asText } from '../expression/functions.ts'
 import { wrongExpression } from '../expression/problem.ts'
@@ -36,33 +36,86 @@ function valueOf({ template, as, path }: Hole, scope: Scope, isFree: Check): Jso
   const value = fillWith(template, {
     valueOf(expression) {
       const found = evaluate(expression, scope)
-      if (isRequest) isFree(found, expression.field)
       // An address may begin with one: what leads there is not to be encoded.
       const isPart = as === 'address' && template.kind === 'text' && expression !== first
       return isPart ? encodeURIComponent(asText(found).toWellFormed()) : found
     },
     write: asText,
   })
+  if (isRequest) isFree(value, template)
   return as === 'value' ? fitting(value, template) : asText(value)
 }
 
 function fitting(value: Json, template: Hole['template']): Json {
-  const bytes = Buffer.byteLength(JSON.stringify(value))
+  const bytes = bytesOf(value)
   if (bytes <= LIMITS.inputBytes) return value
   const field = template.kind === 'expression' ? template.expression.field : 'with'
-  throw wrongExpression(field, `it is ${bytes} bytes; at most ${LIMITS.inputBytes} are allowed`)
+  const size = bytes === Infinity ? 'too large' : `${bytes} bytes`
+  throw wrongExpression(field, `it is ${size}; at most ${LIMITS.inputBytes} bytes are allowed`)
 }
 
-type Check = (value: Json, field: string) => void
+/** What repeats something large may be longer than a text can be. */
+function bytesOf(value: Json): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value))
+  } catch (error) {
+    if (error instanceof RangeError) return Infinity
+    throw error
+  }
+}
 
-/** A worker puts a secret where `${NAME}` stands; no value of an expression may ask it to. */
+type Check = (value: Json, template: Template) => void
+
+/**
+ * A worker puts a secret where `${NAME}` stands. No value of an expression may ask it to, alone or
+ * together with what stands beside it: it may stand there as often as it was written.
+ */
 function freeOfSecrets({ secrets = [] }: WireSubmission): Check {
   const marks = secrets.map((secret) => `\${${typeof secret === 'string' ? secret : secret.name}}`)
-  return (value, field) => {
+  return (value, template) => {
     if (marks.length === 0) return
     const text = JSON.stringify(value)
-    const mark = marks.find((one) => text.includes(one))
-    if (mark) throw wrongExpression(field, `the value says ${mark}, which would be replaced`)
+    const mark = marks.find((one) => timesIn(text, one) > timesWritten(template, one))
+    if (mark === undefined) return
+    throw wrongExpression(fieldOf(template), `the value says ${mark}, which would be replaced`)
+  }
+}
+
+function timesIn(text: string, mark: string): number {
+  return text.split(mark).length - 1
+}
+
+function timesWritten(template: Template, mark: string): number {
+  const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0)
+  switch (template.kind) {
+    case 'constant':
+      return timesIn(JSON.stringify(template.value), mark)
+    case 'expression':
+      return 0
+    case 'text':
+      return sum(template.parts.map((one) => (typeof one === 'string' ? timesIn(one, mark) : 0)))
+    case 'list':
+      return sum(template.items.map((item) => timesWritten(item, mark)))
+    case 'object':
+      return sum(
+        template.entries.map(([key, item]) => timesIn(key, mark) + timesWritten(item, mark)),
+      )
+  }
+}
+
+/** Where its first expression stands. */
+function fieldOf(template: Template): string {
+  switch (template.kind) {
+    case 'constant':
+      return ''
+    case 'expression':
+      return template.expression.field
+    case 'text':
+      return template.parts.find((part) => typeof part === 'object')?.field ?? ''
+    case 'list':
+      return template.items.map(fieldOf).find((field) => field !== '') ?? ''
+    case 'object':
+      return template.entries.map(([, item]) => fieldOf(item)).find((field) => field !== '') ?? ''
   }
 }
 

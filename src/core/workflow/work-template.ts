@@ -1,7 +1,8 @@
 import type { Names } from '../expression/check.ts'
 import type { Expression } from '../expression/expression.ts'
 import { hasExpression } from '../expression/read-template.ts'
-import { isShell, readShellText, refuseForeignText } from '../expression/shell-text.ts'
+import { isShell } from '../expression/shell-names.ts'
+import { readShellText, refuseForeignText } from '../expression/shell-text.ts'
 import type { HttpInput } from '../http-work.ts'
 import type { SecretInput } from '../secret.ts'
 import { readSubmission, type WireSubmission } from '../wire.ts'
@@ -108,7 +109,7 @@ function readCommand(
   const [first = DEFAULT_SHELL, second] = words
   const program = /(?:^|\/)env$/.test(first) ? (second ?? first) : first
   if (!isShell(program)) throw refuseForeignText(program, field)
-  const read = readShellText(text, names, field)
+  const read = readShellText(text, names, field, program)
   variables.push(...read.variables)
   return read.text
 }

@@ -8,6 +8,8 @@ export interface Workflow {
   readonly steps: readonly Step[]
   readonly parameters: readonly Parameter[]
   readonly gates: readonly Gate[]
+  /** What a run of it gives that ends well. */
+  readonly output: Template | null
 }
 
 export interface Step {

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import { PunctualError } from '../../core/errors.ts'
+import { isLasting, PunctualError } from '../../core/errors.ts'
 import { hookSecret, type WireHookRun } from '../../core/hook.ts'
-import type { JobDefinition } from '../../core/job-definition.ts'
-import { LIMITS } from '../../core/limits.ts'
 import type { Submission, SubmitAnswer } from '../../core/protocol.ts'
-import type { JobRecord, JobStore } from '../../store/port.ts'
+import type { JobStore } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { isSigned, type SignedMessage } from '../webhooks/check-signature.ts'
@@ -12,7 +10,10 @@ import type { By } from './by.ts'
 
 /** Calls from elsewhere that jobs want to be run by. */
 export interface Hooks {
-  /** Runs the jobs that name this hook, each once however often the call is repeated. */
+  /**
+   * Runs the jobs that name this hook, each once however often the call is repeated. If one of them does
+   * not take what is sent, none runs: whoever hears that it was refused need not find out what was not.
+   */
   receive(by: By, name: string, call: HookCall): Promise<readonly WireHookRun[]>
 }
 
@@ -21,25 +22,14 @@ export interface HookCall extends SignedMessage {
 }
 
 export function createHooks(deps: {
-  readonly store: Pick<JobStore, 'listDefinitions'>
+  readonly store: Pick<JobStore, 'jobsOfHook'>
   readonly catalog: Pick<Catalog, 'findProject'>
   readonly vault: Pick<Vault, 'reveal'>
   storeNow(): number
   submit(by: By, submission: Submission): Promise<SubmitAnswer>
+  check(by: By, submission: Submission): Promise<void>
 }): Hooks {
-  const { store, catalog, vault, storeNow, submit } = deps
-
-  /** Only whoever knows the secret gets here, so that it may take a look at every job. */
-  const jobsOf = async (projectId: number, name: string): Promise<JobRecord[]> => {
-    const found: JobRecord[] = []
-    for (let after = ''; ;) {
-      const page = await store.listDefinitions({ projectId, after, limit: LIMITS.pageSize })
-      found.push(...page.filter(({ definition }) => namesHook(definition, name)))
-      const last = page.at(-1)
-      if (!last || page.length < LIMITS.pageSize) return found
-      after = last.name
-    }
-  }
+  const { store, catalog, vault, storeNow, submit, check } = deps
 
   return {
     async receive(by, name, { input, ...call }) {
@@ -57,26 +47,31 @@ export function createHooks(deps: {
           `the call of ${name} is not signed as it has to be`,
         )
       }
-      const jobs = await jobsOf(projectId, name)
+      const jobs = await store.jobsOfHook({ projectId, name })
       if (jobs.length === 0) {
         throw new PunctualError('hook_not_found', `no job is to be run by the hook ${name}`)
       }
+      const submissions = jobs
+        .filter(({ isPaused }) => !isPaused)
+        .map(({ name: job }) => ({ job, input, idempotencyKey: keyOf(name, call.id, job) }))
+      for (const one of submissions) await check(by, one).catch(naming(one.job))
       const runs: WireHookRun[] = []
-      for (const { name: job, paused } of jobs) {
-        if (paused) continue
-        const idempotencyKey = keyOf(name, call.id, job)
-        runs.push({ job, ...(await submit(by, { job, input, idempotencyKey })) })
-      }
+      for (const one of submissions) runs.push({ job: one.job, ...(await submit(by, one)) })
       return runs
     },
   }
 }
 
-function namesHook(text: string, name: string): boolean {
-  // Most jobs have no triggers, and need not be taken apart to see it.
-  if (!text.includes('"triggers"')) return false
-  const { triggers = [] } = JSON.parse(text) as JobDefinition
-  return triggers.some(({ webhook }) => webhook === name)
+/** Which of the jobs it was, for they are all given the same. */
+function naming(job: string): (error: unknown) => never {
+  return (error) => {
+    if (!isLasting(error)) throw error
+    const { code, message, field, hint, isGeneral } = error
+    throw new PunctualError(code, `the job ${job}: ${message}`, {
+      ...{ cause: error, ...(field !== undefined && { field }) },
+      ...(!isGeneral && { hint }),
+    })
+  }
 }
 
 /** Senders choose their ids, and the three together may be longer than a key. */

@@ -1,19 +1,26 @@
 import { PunctualError } from '../../core/errors.ts'
-import { defaultsOf, encodeDefinition, type JobDefinition } from '../../core/job-definition.ts'
+import type { Clock } from '../../core/clock.ts'
+import { encodingDefinition, type JobDefinition } from '../../core/job-definition.ts'
 import { readExpectations } from '../../core/lapses/expectations.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { WireJob, WireJobVersion, WirePage } from '../../core/views.ts'
-import { readWorkflow } from '../../core/workflow/read-workflow.ts'
+import { readJob } from '../../core/workflow/read-job.ts'
+import { readingWorkflow } from '../../core/workflow/read-workflow.ts'
+import { causeOf, type Followed } from '../../core/workflow/triggers.ts'
 import { formatTime } from '../../core/wire.ts'
-import type { JobRecord, JobVersion, Store } from '../../store/port.ts'
+import type { JobRecord, JobVersion, ScheduleRecord, Store } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
 import { readNameCursor, readNumberCursor } from '../cursor.ts'
 import type { Definitions } from '../definitions.ts'
+import { inTurns } from '../in-turns.ts'
+import type { AfterFiring } from '../schedules/after-firing.ts'
 import type { Actors } from './actors.ts'
 import { auditOf, type By } from './by.ts'
 import { pageLimit, pageOf } from './paging.ts'
-import type { ScheduleDefining } from './schedule-defining.ts'
+import { refuseInsideItself } from './refuse-inside-itself.ts'
+import type { NamedSchedule, ScheduleDefining } from './schedule-defining.ts'
 import type { ScheduleReading } from './schedule-reading.ts'
+import { cannotFollow, createFollowViews } from './follow-views.ts'
 
 export interface Paging {
   readonly limit?: number | undefined
@@ -22,14 +29,20 @@ export interface Paging {
 
 /** Definitions of jobs, as people change and read them. */
 export interface Jobs {
-  /** `expect` is the version that must be in force, 0 for none; null for any. */
+  /**
+   * `expect` is the version that must be in force, 0 for none; null for any. The job and its
+   * schedules, those of the definition and those `beside` it, become so together or not at all.
+   */
   put(
     by: By,
     name: string,
     definition: JobDefinition,
     expect: number | null,
+    beside?: readonly NamedSchedule[],
   ): Promise<{ job: WireJob; isNew: boolean }>
   get(project: string, name: string): Promise<WireJob>
+  /** Throws if there is no such job, as far as this node knows. */
+  require(project: string, name: string): Promise<void>
   list(project: string, paging: Paging): Promise<WirePage<WireJob>>
   versions(project: string, name: string, paging: Paging): Promise<WirePage<WireJobVersion>>
   remove(by: By, name: string, expect: number | null): Promise<void>
@@ -37,7 +50,16 @@ export interface Jobs {
   resume(by: By, name: string): Promise<WireJob>
 }
 
+/** What is written with a definition. */
+interface Beside {
+  readonly expect: number | null
+  readonly beside: readonly NamedSchedule[] | undefined
+  readonly follows: readonly Followed[]
+}
+
 const LARGEST_VERSION = 2 ** 31 - 1
+/** How often somebody else may change schedules of a job while it is decided about them. */
+const MOST_TRIES = 20
 const LIVE = ['ready', 'running', 'scheduled', 'blocked'] as const
 
 export function createJobs(deps: {
@@ -47,9 +69,12 @@ export function createJobs(deps: {
   readonly actors: Actors
   readonly defining: Pick<ScheduleDefining, 'plan'>
   readonly reading: Pick<ScheduleReading, 'show'>
+  readonly clock: Pick<Clock, 'mono'>
+  readonly afterFiring: AfterFiring
   onScheduleChange(ids: readonly number[]): void
 }): Jobs {
-  const { store, catalog, definitions, actors } = deps
+  const { store, catalog, definitions, actors, clock } = deps
+  const followViews = createFollowViews(deps)
 
   const find = async (project: string, name: string) => {
     const projectId = await catalog.findProject(project)
@@ -62,7 +87,8 @@ export function createJobs(deps: {
     const { projectId, record } = await find(project, name)
     const page = { projectId, jobId: record.id, after: 0, limit: LIMITS.schedules }
     const schedules = await deps.reading.show(await store.listSchedules(page))
-    return { ...showJob(record, await actors.names()), schedules }
+    const following = await followViews.of(projectId, record)
+    return { ...showJob(record, await actors.names()), schedules, ...following }
   }
 
   const setPause = async (by: By, name: string, pause: { reason: string | null } | null) => {
@@ -72,30 +98,73 @@ export function createJobs(deps: {
     if (!(await store.pauseJob({ projectId, name, pause, audit }))) throw unknown(name)
     definitions.forget(projectId, name)
     const page = { projectId, jobId: record.id, after: 0, limit: LIMITS.schedules }
-    deps.onScheduleChange((await store.listSchedules(page)).map(({ id }) => id))
+    const schedules = await store.listSchedules(page)
+    deps.onScheduleChange(schedules.map(({ id }) => id))
+    await deps.afterFiring.of(schedules)
     return get(by.project, name)
+  }
+
+  /** Also of schedules that are as they were: what was thought out for them was for the job as it was. */
+  const changed = async (projectId: number, name: string, gone: readonly ScheduleRecord[]) => {
+    const jobId = await catalog.findJob(projectId, name)
+    const page = { projectId, jobId, after: 0, limit: LIMITS.schedules }
+    const schedules = jobId === null ? [] : await store.listSchedules(page)
+    deps.onScheduleChange(schedules.map(({ id }) => id))
+    await deps.afterFiring.of([...schedules, ...gone])
+  }
+
+  const write = async (
+    by: By,
+    name: string,
+    definition: JobDefinition,
+    { expect, beside, follows }: Beside,
+  ) => {
+    const text = await inTurns(encodingDefinition(definition), clock)
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const revisionIn = await deps.defining.plan(by, name, definition, beside)
+      const projectId = await catalog.project(by.project)
+      const audit = auditOf(by, projectId, 'job.put', name, recorded(definition, text))
+      const schedules = revisionIn(projectId)
+      const removed = schedules.removes.map(({ id }) => id)
+      const gone = removed.length > 0 ? await store.findSchedules(removed) : []
+      const put = await store.putJob({
+        ...{ projectId, name, definition: text, expect, schedules, audit },
+        owner: definition.owner ?? null,
+        hooks: definition.triggers?.flatMap(({ webhook }) => webhook ?? []) ?? [],
+        follows: follows.map(({ job, wants }) => ({ source: job, cause: causeOf(job), wants })),
+      })
+      if (put.kind === 'circle' || put.kind === 'crowded') throw cannotFollow(put, follows)
+      const { kind, version } = put
+      if (kind === 'overtaken') continue
+      definitions.forget(projectId, name)
+      if (kind !== 'conflict') await changed(projectId, name, gone)
+      return { projectId, kind, version }
+    }
+    throw new PunctualError('version_conflict', `schedules of ${name} are being changed`)
   }
 
   return {
     get,
 
-    async put(by, name, definition, expect) {
+    async require(project, name) {
+      const projectId = await catalog.findProject(project)
+      const found = projectId === null ? null : await definitions.find(projectId, name)
+      if (!found) throw unknown(name)
+    },
+
+    async put(by, name, definition, expect, beside) {
       // What a run of it would trip over is told now, to whoever can mend it.
-      const { concurrency = [] } = defaultsOf(definition, name)
+      const { defaults, follows } = readJob(definition, name)
+      const { concurrency = [] } = defaults
       readExpectations(definition, '')
-      if (definition.steps !== undefined) readWorkflow(definition, { job: name })
-      const declare = await deps.defining.plan(by, name, definition)
-      const projectId = await catalog.project(by.project)
-      const audit = auditOf(by, projectId, 'job.put', name, { definition })
-      const text = encodeDefinition(definition)
-      const { kind, version } = await store.putJob({
-        ...{ projectId, name, definition: text, expect, audit },
-        owner: definition.owner ?? null,
-      })
+      if (definition.steps !== undefined) {
+        await inTurns(readingWorkflow(definition, { job: name }), clock)
+        const projectId = await catalog.findProject(by.project)
+        await refuseInsideItself(projectId, name, definition, store)
+      }
+      const written = await write(by, name, definition, { expect, beside, follows })
+      const { projectId, kind, version } = written
       if (kind === 'conflict') throw conflict(name, version, expect)
-      definitions.forget(projectId, name)
-      // Also when nothing changed: somebody may have gone away between the two.
-      await declare()
       // Limits are for those that wait as well, not only for the next to come.
       if (kind === 'put' && concurrency.length > 0) await catalog.gates(projectId, concurrency)
       return { job: await get(by.project, name), isNew: kind === 'put' && version === 1 }
@@ -137,11 +206,14 @@ export function createJobs(deps: {
         if ((await store.listRuns({ ...page, limit: 1 })).length === 0) continue
         throw new PunctualError('job_is_live', `runs of ${name} are ${state}`)
       }
+      const page = { projectId, jobId: record.id, after: 0, limit: LIMITS.schedules }
+      const schedules = await store.listSchedules(page)
       const audit = auditOf(by, projectId, 'job.delete', name)
       const verdict = await store.deleteJob({ projectId, name, expect, audit })
       definitions.forget(projectId, name)
       if (verdict === 'unknown') throw unknown(name)
       if (verdict === 'conflict') throw conflict(name, record.version, expect)
+      await deps.afterFiring.of(schedules)
     },
 
     pause: (by, name, reason) => setPause(by, name, { reason }),
@@ -171,6 +243,12 @@ function showVersion(
     created_at: formatTime(createdAt, 'created_at'),
     created_by: nameOf(createdBy),
   }
+}
+
+/** A definition that would be long for a record is one to be looked up among the versions. */
+function recorded(definition: JobDefinition, text: string): object {
+  const bytes = Buffer.byteLength(text)
+  return bytes > LIMITS.inlineBytes ? { definition_bytes: bytes } : { definition }
 }
 
 function unknown(name: string): PunctualError {

@@ -3,9 +3,11 @@ import { decodeSpec } from '../../core/firing/spec.ts'
 import { type JobDefinition, schedulesIn } from '../../core/job-definition.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { readSchedule, type ScheduleDefinition } from '../../core/schedule-definition.ts'
-import type { JobStore, ScheduleRecord } from '../../store/port.ts'
+import type { JobStore, ScheduleRecord, ScheduleRevision } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
-import type { By } from './by.ts'
+import type { RuleBook } from '../schedules/rule-book.ts'
+import { auditOf, type By } from './by.ts'
+import { nextOf, saidOf, type ScheduleInput, seedOf, specOf } from './schedule-input.ts'
 import type { Schedules } from './schedules.ts'
 
 /** Schedules as people write them: by themselves, or within the definition of their job. */
@@ -19,21 +21,35 @@ export interface ScheduleDefining {
     expect: number | null,
   ): Promise<{ readonly isNew: boolean }>
   /**
-   * Reads the schedules of a definition, and throws what is wrong with any of them. What it answers
-   * with makes them so: those that are named are made or changed, and those that stood there before
-   * and no longer do are deleted. Others, made by themselves, are left alone. It may be repeated.
+   * Reads the schedules of a definition, and throws what is wrong with any of them. Those that are
+   * named shall be made or changed, and those that stood there before and no longer do, deleted.
+   * Others, made by themselves, are left alone, but for those that come `beside` the definition. The
+   * project may not be there before all this is known to be right.
    */
-  plan(by: By, job: string, definition: JobDefinition): Promise<() => Promise<void>>
+  plan(
+    by: By,
+    job: string,
+    definition: JobDefinition,
+    beside?: readonly NamedSchedule[],
+  ): Promise<(projectId: number) => ScheduleRevision>
+}
+
+export interface NamedSchedule {
+  readonly name: string
+  readonly input: ScheduleInput
 }
 
 export function createScheduleDefining(deps: {
   readonly store: Pick<JobStore, 'findDefinition'>
   readonly catalog: Pick<Catalog, 'findProject'>
-  readonly schedules: Schedules
+  readonly schedules: Pick<Schedules, 'list' | 'put'>
+  readonly rules: RuleBook
+  mintId(): number
+  storeNow(): number
   /** Where local times are local to, unless a schedule says. */
   readonly zone: string
 }): ScheduleDefining {
-  const { store, catalog, schedules, zone } = deps
+  const { store, catalog, schedules, rules, zone } = deps
 
   const requireJob = async (project: string, name: string) => {
     const projectId = await catalog.findProject(project)
@@ -42,7 +58,7 @@ export function createScheduleDefining(deps: {
   }
 
   const read = (by: By, job: string, name: string, definition: ScheduleDefinition, at: string) =>
-    readSchedule(definition, { zone, seed: `${by.project}/${job}/${name}`, at })
+    readSchedule(definition, { zone, seed: seedOf(by.project, job, name), at })
 
   const allOf = (project: string, job: string) =>
     schedules.list(project, job, { after: 0, limit: LIMITS.schedules })
@@ -57,22 +73,35 @@ export function createScheduleDefining(deps: {
       return schedules.put(by, job, name, { ...input, ...declared }, expect)
     },
 
-    async plan(by, job, definition) {
+    async plan(by, job, definition, beside = []) {
       const declared = schedulesIn(definition).map(({ name, at, definition: said }) => {
         return { name, at, input: { ...read(by, job, name, said, at), declared: true as const } }
       })
-      for (const { name, at, input } of declared) {
-        await schedules.check(by.project, job, name, input, at)
-      }
+      const wanted = [...declared, ...beside.map((one) => ({ ...one, at: '' }))]
       const there = await allOf(by.project, job)
-      const names = new Set(declared.map(({ name }) => name))
+      const known = new Map(there.map((one) => [one.name, one]))
+      const names = new Set(wanted.map(({ name }) => name))
       const unnamed = there.filter(({ name }) => !names.has(name))
       const gone = unnamed.filter(isDeclared)
       if (unnamed.length - gone.length + names.size > LIMITS.schedules) throw tooMany()
-      return async () => {
-        // First, so that there is room for those that come.
-        for (const { name } of gone) await schedules.remove(by, job, name)
-        for (const { name, input } of declared) await schedules.put(by, job, name, input)
+
+      const puts = wanted.flatMap(({ name, at, input }) => {
+        const spec = specOf(input, seedOf(by.project, job, name), at)
+        const before = known.get(name)
+        // Also when it is over: nobody asks it to fire again.
+        if (before?.spec === spec) return []
+        const after = Math.max(deps.storeNow(), before?.lastNominalAt ?? 0)
+        const id = before?.id ?? deps.mintId()
+        return [{ id, name, spec, next: nextOf(rules, spec, after, at), said: saidOf(input) }]
+      })
+      return (projectId) => {
+        const note = (action: string, name: string, said?: object) =>
+          auditOf(by, projectId, `schedule.${action}`, `${job}/${name}`, said)
+        return {
+          seen: there.map(({ id, version }) => ({ id, version })),
+          puts: puts.map(({ said, ...put }) => ({ ...put, audit: note('put', put.name, said) })),
+          removes: gone.map(({ id, name }) => ({ id, audit: note('delete', name) })),
+        }
       }
     },
   }

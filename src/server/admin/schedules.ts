@@ -1,17 +1,13 @@
 import { PunctualError } from '../../core/errors.ts'
-import { nextFrom } from '../../core/firing/plan.ts'
-import { decodeSpec, encodeSpec, type SpecInput } from '../../core/firing/spec.ts'
+import { decodeSpec } from '../../core/firing/spec.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { refusal } from '../../core/schedule-refusal.ts'
-import type { RuleSource } from '../../core/schedule/index.ts'
 import type { Submission, SubmitAnswer } from '../../core/protocol.ts'
 import type { OccurrenceRecord, ScheduleRecord, ScheduleStore } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
+import type { AfterFiring } from '../schedules/after-firing.ts'
 import type { RuleBook } from '../schedules/rule-book.ts'
 import { auditOf, type By } from './by.ts'
-
-/** What a schedule is to say; see `readSchedule` for how people say it. */
-export type ScheduleInput = SpecInput<RuleSource>
+import { nextOf, saidOf, type ScheduleInput, seedOf, specOf } from './schedule-input.ts'
 
 /** The schedules of jobs, as people change and read them. Firing sees every change at once. */
 export interface Schedules {
@@ -23,8 +19,6 @@ export interface Schedules {
     input: ScheduleInput,
     expect?: number | null,
   ): Promise<{ readonly isNew: boolean; readonly schedule: ScheduleRecord }>
-  /** Throws what `put` would; `at` is where it stands in the request. */
-  check(project: string, job: string, name: string, input: ScheduleInput, at: string): Promise<void>
   find(project: string, job: string, name: string): Promise<ScheduleRecord>
   /** By id above `after`; of one job, or with null of the project. */
   list(
@@ -56,12 +50,13 @@ export function createSchedules(deps: {
   readonly store: ScheduleStore
   readonly catalog: Catalog
   readonly rules: RuleBook
+  readonly afterFiring: AfterFiring
   mintId(): number
   storeNow(): number
   onChange(ids: readonly number[]): void
   submit(by: By, submission: Submission): Promise<SubmitAnswer>
 }): Schedules {
-  const { store, catalog, rules, storeNow } = deps
+  const { store, catalog, rules, storeNow, afterFiring } = deps
 
   const lookFor = async (
     project: string,
@@ -79,6 +74,19 @@ export function createSchedules(deps: {
     throw new PunctualError('schedule_not_found', `the job ${job} has no schedule ${name}`)
   }
 
+  /** It is as somebody wanted it; they are told when nothing can come of it any more that they did not want. */
+  const changed = async (
+    project: string,
+    job: string,
+    name: string,
+    id: number,
+  ): Promise<ScheduleRecord> => {
+    deps.onChange([id])
+    const schedule = await find(project, job, name)
+    await afterFiring.of([schedule])
+    return schedule
+  }
+
   const change = (by: By, { projectId, id }: ScheduleRecord, action: string, target: string) => ({
     ...{ projectId, id, audit: auditOf(by, projectId, action, target) },
   })
@@ -87,20 +95,19 @@ export function createSchedules(deps: {
     find,
 
     async put(by, job, name, input, expect = null) {
-      const spec = specOf(input, `${by.project}/${job}/${name}`, '')
+      const spec = specOf(input, seedOf(by.project, job, name))
       const known = await lookFor(by.project, job, name)
       const isSame = known?.spec === spec && (expect === null || expect === known.version)
       // Also when it is over: nobody asks it to fire again.
       if (isSame) return { isNew: false, schedule: known }
       const projectId = await catalog.project(by.project)
       const [jobId] = await catalog.jobs(projectId, [job])
-      const said = { rule: input.rule, overlap: input.overlap, missed: input.missed }
       const putAfter = (lastNominalAt: number) =>
         store.putSchedule({
           ...{ id: deps.mintId(), projectId, jobId: jobId as number, name, spec, expect },
-          next: nextOf(rules, spec, '', Math.max(storeNow(), lastNominalAt)),
+          next: nextOf(rules, spec, Math.max(storeNow(), lastNominalAt)),
           most: LIMITS.schedules,
-          audit: auditOf(by, projectId, 'schedule.put', `${job}/${name}`, said),
+          audit: auditOf(by, projectId, 'schedule.put', `${job}/${name}`, saidOf(input)),
         })
       let fate = await putAfter(known?.lastNominalAt ?? 0)
       // It has fired since, and the clock was set back: so seldom that it need not be quick.
@@ -112,14 +119,8 @@ export function createSchedules(deps: {
         const message = `the job has ${LIMITS.schedules} schedules already`
         throw new PunctualError('too_many_schedules', message)
       }
-      deps.onChange([fate.id])
-      return { isNew: fate.kind === 'created', schedule: await find(by.project, job, name) }
-    },
-
-    async check(project, job, name, input, at) {
-      const spec = specOf(input, `${project}/${job}/${name}`, at)
-      const known = await lookFor(project, job, name)
-      if (known?.spec !== spec) nextOf(rules, spec, at, storeNow())
+      const schedule = await changed(by.project, job, name, fate.id)
+      return { isNew: fate.kind === 'created', schedule }
     },
 
     async list(project, job, page) {
@@ -134,28 +135,27 @@ export function createSchedules(deps: {
       const schedule = await find(by.project, job, name)
       const asked = change(by, schedule, 'schedule.pause', `${job}/${name}`)
       await store.pauseSchedule({ ...asked, until, reason })
-      deps.onChange([schedule.id])
-      return find(by.project, job, name)
+      return changed(by.project, job, name, schedule.id)
     },
 
     async resume(by, job, name) {
       const schedule = await find(by.project, job, name)
       await store.resumeSchedule(change(by, schedule, 'schedule.resume', `${job}/${name}`))
-      deps.onChange([schedule.id])
-      return find(by.project, job, name)
+      return changed(by.project, job, name, schedule.id)
     },
 
     async skipNext(by, job, name) {
       const schedule = await find(by.project, job, name)
       const at = await store.skipNext(change(by, schedule, 'schedule.skip', `${job}/${name}`))
-      deps.onChange([schedule.id])
+      await changed(by.project, job, name, schedule.id)
       return at
     },
 
     async remove(by, job, name, expect = null) {
       const schedule = await find(by.project, job, name)
       const asked = change(by, schedule, 'schedule.delete', `${job}/${name}`)
-      if ((await store.deleteSchedule({ ...asked, expect })) !== 'conflict') return
+      const verdict = await store.deleteSchedule({ ...asked, expect })
+      if (verdict !== 'conflict') return afterFiring.of([schedule])
       const { version } = await find(by.project, job, name)
       throw new PunctualError('version_conflict', `it is at version ${version}, not ${expect}`)
     },
@@ -168,25 +168,4 @@ export function createSchedules(deps: {
 
     occurrences: ({ id }, range) => store.occurrences({ scheduleId: id, ...range }),
   }
-}
-
-/** `H` and jitter are a hash of what tells this schedule from others. */
-function specOf({ rule, ...rest }: ScheduleInput, seed: string, at: string): string {
-  const spec = encodeSpec({ ...rest, rule: { seed, ...rule } })
-  const { input } = decodeSpec(spec)
-  const bytes = input === undefined ? 0 : Buffer.byteLength(JSON.stringify(input))
-  if (bytes <= LIMITS.inlineBytes) return spec
-  const field = `${at}input`
-  const message = `${field} has ${bytes} bytes; a schedule may give its runs ${LIMITS.inlineBytes}`
-  throw new PunctualError('invalid_field', message, { field })
-}
-
-function nextOf(rules: RuleBook, spec: string, at: string, after: number) {
-  const understood = rules(spec)
-  if (!understood.ok) throw refusal(at + understood.field, understood.error)
-  const { times } = understood
-  const next = nextFrom(times, times.next(after))
-  if (next.nominalAt !== null) return next
-  const field = understood.spec.rule.at === undefined ? 'end' : 'at'
-  throw refusal(at + field, 'its last time is over', 'Choose a time to come.')
 }

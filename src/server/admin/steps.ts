@@ -16,8 +16,15 @@ export interface Steps extends Pick<FlowReading, 'steps' | 'step' | 'items'> {
     id: string,
     step: string,
     answer: Answer,
+    gone?: AbortSignal,
   ): Promise<WireStep>
-  skip(by: By, id: string, step: string, item: number | undefined): Promise<WireStep>
+  skip(
+    by: By,
+    id: string,
+    step: string,
+    item: number | undefined,
+    gone?: AbortSignal,
+  ): Promise<WireStep>
   ofJob(project: string, job: string, paging: Paging): Promise<WirePage<WireJobStep>>
 }
 
@@ -37,10 +44,11 @@ export function createSteps({
     id: string,
     step: string,
     request: Parameters<Flows['ask']>[1],
+    gone: AbortSignal | undefined,
   ): Promise<WireStep> => {
     // Nobody learns of runs of others by deciding about them.
     await show(project, id, step)
-    await ask(parsePublicId('run', id) as number, request)
+    await ask(parsePublicId('run', id) as number, request, gone)
     return show(project, id, step)
   }
 
@@ -49,7 +57,8 @@ export function createSteps({
     step: show,
     items,
     ofJob,
-    answer: (by, id, step, answer) => decide(by, id, step, answerApproval(step, answer, by)),
-    skip: (by, id, step, item) => decide(by, id, step, skipStep(step, item, by)),
+    answer: (by, id, step, answer, gone) =>
+      decide(by, id, step, answerApproval(step, answer, by), gone),
+    skip: (by, id, step, item, gone) => decide(by, id, step, skipStep(step, item, by), gone),
   }
 }

@@ -69,6 +69,8 @@ declare module 'fastify' {
     bodyIsOptional?: true
     /** Fields under which any text goes, also what databases dislike. */
     freeText?: readonly string[]
+    /** Of one object in its body, so many keys and not as many as usual. */
+    mostKeys?: number
     /** What the reference says of its answers; pages for people stand in no reference. */
     reference?: Told
   }

@@ -11,9 +11,9 @@ export function acceptJsonOnly(api: Api): void {
     { parseAs: 'buffer' },
     (request, bytes, done) => {
       try {
-        const { freeText, keepsBytes } = request.routeOptions.config
-        if (keepsBytes) request.bytes = bytes
-        done(null, parseJsonBody(bytes, freeText))
+        const { config } = request.routeOptions
+        if (config.keepsBytes) request.bytes = bytes
+        done(null, parseJsonBody(bytes, config))
       } catch (error) {
         done(error as Error)
       }

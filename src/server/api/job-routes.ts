@@ -3,19 +3,24 @@ import { schedulesIn } from '../../core/job-definition.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { SubmitAnswer } from '../../core/protocol.ts'
 import { readSubmission } from '../../core/wire.ts'
+import { countSteps } from '../../core/workflow/named-steps.ts'
 import { projectOf } from './access.ts'
 import type { Api, ApiOptions } from './api.ts'
 import { requireNoBody } from './body.ts'
 import { fields, text } from '../../core/schema/fields.ts'
 import { answerRun, idempotencyKeyOf, SUBMITTING, withKey } from './idempotency.ts'
 import { checkInput } from './input-check.ts'
+import { judgeStepwise } from './stepwise-validation.ts'
 import { byOf, expectedVersion, NamePath, Paging, readPaging } from './request.ts'
 import { JobDefinition } from '../../core/schema/job-schema.ts'
 import { JobRun } from '../../core/schema/submission-schema.ts'
 
 export const Pause = fields({ reason: Type.Optional(text(LIMITS.reasonLength)) })
 
-export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admin' | 'clientFor'>) {
+export function jobRoutes(
+  api: Api,
+  { admin, clientFor, clock }: Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>,
+) {
   const { jobs } = admin
   const params = NamePath
 
@@ -46,6 +51,7 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
     url: '/v1/jobs/:name',
     config: {
       permission: 'define',
+      mostKeys: LIMITS.definitionKeys,
       reference: {
         answers: { 201: 'Job', 200: 'Job' },
         takes: ['If-Match', 'If-None-Match'],
@@ -58,10 +64,15 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
             'too_many_schedules',
           ] as const),
           ...(['invalid_workflow', 'invalid_expression', 'too_many_steps'] as const),
+          'invalid_trigger' as const,
         ],
       },
     },
     schema: { summary: 'Define a job, or replace its definition', params, body: JobDefinition },
+    bodyLimit: LIMITS.largeBodyBytes,
+    validatorCompiler: judgeStepwise(api, clock),
+    // Before each of them is looked at: too many are too many, whatever they say.
+    preValidation: async ({ body }) => refuseManySteps(body),
     handler: async (request, reply) => {
       const { name } = request.params
       for (const { at, definition } of schedulesIn(request.body)) {
@@ -144,11 +155,16 @@ export function jobRoutes(api: Api, { admin, clientFor }: Pick<ApiOptions, 'admi
     handler: async (request, reply) => {
       const project = projectOf(request)
       const { name } = request.params
-      await jobs.get(project, name)
+      await jobs.require(project, name)
       const wire = { ...request.body, job: name }
       const submission = withKey(readSubmission(wire), idempotencyKeyOf(request))
       const [answer] = await clientFor(project, request.caller.tokenId).submit([submission])
       return answerRun(request, reply, answer as SubmitAnswer)
     },
   })
+}
+
+function refuseManySteps(body: unknown): void {
+  const { steps } = Object(body) as { steps?: unknown }
+  if (typeof steps === 'object' && steps !== null) countSteps(steps)
 }

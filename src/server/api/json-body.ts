@@ -4,20 +4,30 @@ import { scanJson } from './json-scan.ts'
 
 /**
  * Bytes become a value that every later step may trust: one JSON value, bounded, without traps.
- * Under the names in `freeText` any text goes: what processes print is not ours to choose.
  */
-export function parseJsonBody(bytes: Buffer, freeText: readonly string[] = []): unknown {
+export function parseJsonBody(
+  bytes: Buffer,
+  { freeText = [], mostKeys }: JsonAllowance = {},
+): unknown {
   if (bytes.length === 0) throw invalid('the body is empty')
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalid('the body starts with a byte order mark')
   }
   if (!isUtf8(bytes)) throw invalid('the body is not UTF-8')
-  const { refused, hasBadText } = scanJson(bytes)
+  const { refused, hasBadText } = scanJson(bytes, mostKeys)
   if (refused !== undefined) throw invalid(`the body is refused: ${refused}`)
   const value = parse(bytes.toString())
   const bad = hasBadText ? findBadText(value, [], freeText) : undefined
   if (bad) throw badText(bad)
   return value
+}
+
+/** What a route takes that others do not. */
+export interface JsonAllowance {
+  /** Names under which any text goes: what processes print is not ours to choose. */
+  readonly freeText?: readonly string[] | undefined
+  /** Of one object. */
+  readonly mostKeys?: number | undefined
 }
 
 function parse(text: string): unknown {

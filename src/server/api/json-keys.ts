@@ -4,8 +4,6 @@ import { LIMITS } from '../../core/limits.ts'
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype'])
 /** Keys compared by hash, one by one; larger objects move on to a set. */
 const FEW = 16
-/** No object needs more: what has so many keys is data, and belongs into a list. */
-const MANY = 16_384
 const BACKSLASH = 0x5c
 /** Odd, and unknown outside this process: nobody can prepare keys whose hashes collide. */
 const FACTOR = randomInt(2 ** 30) * 2 + 1
@@ -16,6 +14,12 @@ const hashes = new Int32Array((LIMITS.jsonDepth + 1) * FEW)
 const starts = new Int32Array((LIMITS.jsonDepth + 1) * FEW)
 const ends = new Int32Array((LIMITS.jsonDepth + 1) * FEW)
 const sets: (Set<string> | undefined)[] = []
+let mostKeys = 0
+
+/** A scan begins, in which no object may have more keys than this. */
+export function allowKeys(most: number): void {
+  mostKeys = most
+}
 
 /** An object begins at this depth; it has no keys yet. */
 export function startKeys(depth: number): void {
@@ -50,7 +54,7 @@ export function refuseKey(
   }
   const count = counts[depth] as number
   counts[depth] = count + 1
-  if (count >= MANY) return `one object has more than ${MANY} keys`
+  if (count >= mostKeys) return `one object has more than ${mostKeys} keys`
   if (count >= FEW) return refuseAmongMany(bytes, depth, start, end)
   return refuseAmongFew(bytes, depth * FEW, count, start, end, hash)
 }

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../core/limits.ts'
-import { forgetKeys, refuseKey, startKeys } from './json-keys.ts'
+import { allowKeys, forgetKeys, refuseKey, startKeys } from './json-keys.ts'
 
 /**
  * What `JSON.parse` does not say: nesting, repeated keys, keys that reach for prototypes and
@@ -26,8 +26,9 @@ const CLOSE_OBJECT = 0x7d
 const isObject = new Uint8Array(LIMITS.jsonDepth + 1)
 let hasBadText = false
 
-export function scanJson(bytes: Buffer): Scan {
+export function scanJson(bytes: Buffer, mostKeys: number = LIMITS.objectKeys): Scan {
   hasBadText = false
+  allowKeys(mostKeys)
   const refused = scan(bytes)
   forgetKeys()
   return { refused, hasBadText }

@@ -15,6 +15,7 @@ import {
   Paging,
   readPaging,
   runId,
+  whenGone,
 } from './request.ts'
 
 const reason = Type.Optional(text(LIMITS.reasonLength))
@@ -82,12 +83,12 @@ export function stepRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void
     url: `${STEP_URL}/approve`,
     config: { ...deciding, reference: decided },
     schema: { summary: 'Agree to what a step asks', params, body: StepApproval },
-    handler: (request) => {
+    handler: (request, reply) => {
       const { id, step } = request.params
       const { input, message } = request.body
       checkInput(input, 'input')
       const answer = { isGiven: true, input: input as Json | undefined, message }
-      return steps.answer(whoOf(request), runId(id), step, answer)
+      return steps.answer(whoOf(request), runId(id), step, answer, whenGone(reply))
     },
   })
 
@@ -96,9 +97,10 @@ export function stepRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void
     url: `${STEP_URL}/refuse`,
     config: { ...deciding, reference: decided },
     schema: { summary: 'Refuse what a step asks', params, body: StepRefusal },
-    handler: (request) => {
+    handler: (request, reply) => {
       const { id, step } = request.params
-      return steps.answer(whoOf(request), runId(id), step, { isGiven: false, ...request.body })
+      const answer = { isGiven: false, ...request.body }
+      return steps.answer(whoOf(request), runId(id), step, answer, whenGone(reply))
     },
   })
 
@@ -107,9 +109,9 @@ export function stepRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void
     url: `${STEP_URL}/skip`,
     config: { ...deciding, reference: decided },
     schema: { summary: 'Go on without a step', params, body: StepSkip },
-    handler: (request) => {
+    handler: (request, reply) => {
       const { id, step } = request.params
-      return steps.skip(byOf(request), runId(id), step, request.body.item)
+      return steps.skip(byOf(request), runId(id), step, request.body.item, whenGone(reply))
     },
   })
 

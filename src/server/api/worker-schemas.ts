@@ -41,6 +41,7 @@ export const Hello = fields({
       launcher: name(),
       containment: name(),
       limits: list(name(), LIMIT_NAMES.length),
+      root: Type.Optional(Type.Boolean()),
       why: Type.Optional(text(LIMITS.reasonLength)),
     }),
   ),

@@ -2,6 +2,7 @@ import { type BackfillSpec, timesAfter, timesWithin } from '../../core/backfill/
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
+import { localTime } from '../../core/schedule/local-time.ts'
 import type { Submission } from '../../core/protocol.ts'
 import { isFinal } from '../../core/run-state.ts'
 import type {
@@ -126,7 +127,7 @@ async function draftRuns(
   }
   try {
     const zone = rule?.zone ?? 'UTC'
-    const asked = times.map((at) => ({ ...submission, nominal: { at, zone } }))
+    const asked = times.map((at) => ({ ...submission, scheduledAt: localTime(at, zone) }))
     return await draft(asked, catalog.projectName(projectId), createdBy)
   } catch (error) {
     if (error instanceof PunctualError && error.status < 500) return error

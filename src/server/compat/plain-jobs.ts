@@ -6,7 +6,6 @@ import { PLAIN_QUEUE } from '../../core/usual-queues.ts'
 import type { JobStore, NumberedJob } from '../../store/port.ts'
 import type { By } from '../admin/by.ts'
 import type { Jobs } from '../admin/jobs.ts'
-import type { Schedules } from '../admin/schedules.ts'
 import type { Catalog } from '../catalog.ts'
 import { unknownJob } from './job-number.ts'
 import type { When } from './recurrence.ts'
@@ -45,11 +44,10 @@ export function createPlainJobs(deps: {
   readonly store: JobStore
   readonly catalog: Catalog
   readonly jobs: Pick<Jobs, 'put'>
-  readonly schedules: Pick<Schedules, 'put'>
   clientFor(project: string, actor: number | null): Pick<SchedulerClient, 'submit'>
   mintId(): number
 }): PlainJobs {
-  const { store, catalog, jobs, schedules } = deps
+  const { store, catalog, jobs } = deps
 
   /** The number of a project that is there; null for all of them. */
   const projectOf = async (name: string | null): Promise<number | null | 'none'> =>
@@ -69,8 +67,8 @@ export function createPlainJobs(deps: {
         ...(retries ? { retry: { max: retries } } : {}),
       }
       requireSense(definition, name, workField)
-      await jobs.put(by, name, definition, 0)
-      if (when.rule) await schedules.put(by, name, PLAIN_SCHEDULE, { rule: when.rule })
+      const rules = when.rule ? [{ name: PLAIN_SCHEDULE, input: { rule: when.rule } }] : []
+      await jobs.put(by, name, definition, 0, rules)
       if (when.once) {
         const client = deps.clientFor(by.project, by.actor)
         await client.submit([{ job: name, runAt: when.once.at }])

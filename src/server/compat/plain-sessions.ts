@@ -41,6 +41,7 @@ export function createPlainSessions(deps: {
   readonly roster: Roster
   readonly registry: Registry
   readonly exchanging: Exchanging
+  storeNow(): number
 }): PlainSessions {
   const { installation, ttlMs, store, roster, registry, exchanging } = deps
   const arriving = new Map<number, Promise<void>>()
@@ -55,7 +56,10 @@ export function createPlainSessions(deps: {
   }
 
   const enter = async (worker: PlainWorker, recalled: RecalledSession | null) => {
-    const held = recalled?.held.map(({ runId, fence }) => ({ run: publicId('run', runId), fence }))
+    // What fired ahead of its time nobody has been told of: it goes back, and is given when that has come.
+    const now = deps.storeNow()
+    const known = recalled?.held.filter(({ startedAt }) => startedAt <= now) ?? []
+    const held = known.map(({ runId, fence }) => ({ run: publicId('run', runId), fence }))
     await registry.register(
       {
         ...{ name: worker.id, session: publicId('ses', sessionOf(worker)) },
@@ -63,7 +67,7 @@ export function createPlainSessions(deps: {
         ...{ queues: [PLAIN_QUEUE], labels: {}, slots: 1 },
         executors: ['shell', 'argv', 'script'],
         registration: (recalled?.registration ?? 0) + 1,
-        ...{ held: held ?? [], forsaken: [] },
+        ...{ held, forsaken: [] },
       },
       worker.project,
       ttlMs,

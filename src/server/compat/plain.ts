@@ -55,7 +55,7 @@ export function createPlain(deps: {
   const reader = createLogReader(store)
 
   return {
-    jobs: createPlainJobs({ ...deps, jobs: admin.jobs, schedules: admin.schedules }),
+    jobs: createPlainJobs({ ...deps, jobs: admin.jobs }),
     showing: createShowing({ store, catalog, reader, uuids, zone }),
     ...createPlainReports({ sessions, store, logging: deps.logging, storeNow }),
     ...{ uuids, sessions, zone, storeNow },

@@ -7,46 +7,42 @@ import { type StepReason, WHOLE } from '../../core/flow/facts.ts'
 import { publicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Submission } from '../../core/protocol.ts'
+import { storable } from '../../core/storable.ts'
 import { resolveWork } from '../../core/workflow/resolve-work.ts'
 import type { Approval, Step } from '../../core/workflow/workflow.ts'
 import type { StepKey, StepMark } from '../../store/port.ts'
+import { readFlowWork } from '../time-for.ts'
 import { type HeldFlow, PLAIN } from './held-flow.ts'
+import type { Outputs } from './outputs.ts'
 
 /** What a step that may start becomes: a run, or something to be written down about it. */
 export type Beginning = StepMark | { readonly submission: Submission }
 
 /** Evaluates what people wrote for it. What has no value makes the step fail, and nothing else. */
-export function beginStep(
-  held: HeldFlow,
-  key: StepKey,
-  outputs: ReadonlyMap<number, Json>,
-  now: number,
-): Beginning {
+export function beginStep(held: HeldFlow, key: StepKey, outputs: Outputs, now: number): Beginning {
   try {
     return begin(held, key, outputs, now)
   } catch (error) {
-    if (!(error instanceof PunctualError)) throw error
-    return cannotBegin(key, 'expression', error)
+    // Nothing is asked of anybody here: what went wrong goes wrong again.
+    return cannotBegin(key, 'expression', error as Error)
   }
 }
 
 export function cannotBegin(
   { step, item }: StepKey,
   reason: StepReason,
-  { message }: PunctualError,
+  { message }: Error,
 ): StepMark {
-  return { ...PLAIN, step, item, state: 'failed', reason, message }
+  return { ...PLAIN, step, item, state: 'failed', reason, message: storable(message) }
 }
 
-function begin(
-  held: HeldFlow,
-  { step, item }: StepKey,
-  outputs: ReadonlyMap<number, Json>,
-  now: number,
-): Beginning {
+function begin(held: HeldFlow, { step, item }: StepKey, outputs: Outputs, now: number): Beginning {
   const written = held.compiled.workflow.steps[step] as Step
   const { condition, each, does } = written
   const scope = scopeOf(held, outputs)
+  if (does.kind === 'job' && held.around.jobs.has(does.job)) {
+    return cannotBegin({ step, item }, 'submission', isAround(does.job))
+  }
   if (item !== WHOLE) {
     // Whoever goes on with a flow finds the same list in the same outputs.
     const list = held.lists.get(step) ?? listOf(written, scope)
@@ -74,19 +70,35 @@ function runOf({ job, record }: HeldFlow, { name, does }: Step, scope: Scope): B
     does.kind === 'job' ? does.job : `${job}/${name}`,
   )
   const priority = submission.priority ?? -record.rank
-  return { submission: priority === 0 ? submission : { ...submission, priority } }
+  // Another job is run for the same time, if somebody said for which.
+  const scheduledAt = does.kind === 'job' ? readFlowWork(record.work).scheduled_at : undefined
+  return {
+    submission: {
+      ...submission,
+      ...(priority === 0 ? {} : { priority }),
+      ...(scheduledAt === undefined ? {} : { scheduledAt }),
+    },
+  }
 }
 
-function scopeOf(
+export function scopeOf(
   { compiled, record, job, project, input, scheduledAt, runs }: HeldFlow,
-  outputs: ReadonlyMap<number, Json>,
+  outputs: Outputs,
 ): Scope {
   return {
     input,
     run: { id: publicId('run', record.runId), job, project, wave: record.wave, scheduledAt },
     step(name) {
       const index = compiled.indexOf.get(name) as number
-      return { state: runs.stateOf(index) ?? 'waiting', output: outputs.get(index) ?? null }
+      return {
+        state: runs.stateOf(index) ?? 'waiting',
+        // Only who asks for what is lost cannot go on.
+        get output() {
+          const output = outputs.get(index) ?? null
+          if (output instanceof PunctualError) throw output
+          return output
+        },
+      }
     },
   }
 }
@@ -97,6 +109,11 @@ function listOf({ name, each }: Step, scope: Scope): readonly Json[] {
   if (!Array.isArray(value)) throw notAList(field, 'it should be a list, and is none')
   if (value.length <= LIMITS.steps) return value as readonly Json[]
   throw notAList(field, `it has ${value.length} items; at most ${LIMITS.steps} are allowed`)
+}
+
+function isAround(job: string): PunctualError {
+  const message = `${job} is under way around this step, and cannot run inside itself`
+  return new PunctualError('invalid_workflow', message)
 }
 
 function notAList(field: string, what: string): PunctualError {
@@ -110,7 +127,7 @@ function waitFor(
 ): Pick<StepMark, 'state' | 'message' | 'dueAt'> {
   return {
     state: 'waiting',
-    message: message && asText(fill(message, scope)),
+    message: message && storable(asText(fill(message, scope))),
     dueAt: timeoutMs === null ? null : now + timeoutMs,
   }
 }

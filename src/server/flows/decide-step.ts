@@ -2,6 +2,7 @@ import { PunctualError } from '../../core/errors.ts'
 import type { Json } from '../../core/expression/expression.ts'
 import { WHOLE } from '../../core/flow/facts.ts'
 import { publicId } from '../../core/ids.ts'
+import { storable } from '../../core/storable.ts'
 import { acceptInput } from '../../core/workflow/accept-input.ts'
 import type { Step } from '../../core/workflow/workflow.ts'
 import { auditOf, type By } from '../admin/by.ts'
@@ -20,9 +21,10 @@ export interface Answer {
 /** `name` is what the token of whoever answers is called; null for the token of the installation, which may. */
 export function answerApproval(
   stepName: string,
-  { isGiven, input, message }: Answer,
+  { isGiven, input, message: said }: Answer,
   by: By & { readonly name: string | null },
 ): Request {
+  const message = said === undefined ? undefined : storable(said)
   return (held) => {
     const { step, does } = find(held, stepName)
     if (does.kind !== 'approve' || !held.approvals.has(step)) {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/clock.ts'
 import type { FlowAdvance, FlowMove, FlowStore, News, SweepStore } from '../../store/port.ts'
 import { StoreError } from '../../store/port.ts'
 import { RECHECK_MS } from '../loops/recheck.ts'
@@ -6,7 +7,9 @@ import type { HandOver } from '../tick/hand-over.ts'
 import type { LaneBoard } from '../tick/lane-board.ts'
 import type { HeldFlow } from './held-flow.ts'
 import { type LoadDeps, loadFlows, type Unreadable } from './load-flow.ts'
+import { giveUp, stopSteps } from './give-up.ts'
 import { type MadeMove, makeMove, type MoveDeps } from './make-move.ts'
+import { createRefusals } from './refusals.ts'
 import { createRequests, type Request } from './requests.ts'
 import { createShelf } from './shelf.ts'
 import { createStopping, type Telling } from './tell-to-stop.ts'
@@ -21,14 +24,13 @@ const RESTLESS = 200
 const RELEASE = 500
 /** Of a flow that somebody else may hold: long enough for them to be quicker, if they hear. */
 const OTHERS_MS = 40
-/** How long one that the store refuses, nobody knows why, is left alone. */
-const REFUSED_MS = 60_000
 
 export interface FlowDeps extends LoadDeps, MoveDeps, Telling {
   readonly store: LoadDeps['store'] &
     Pick<FlowStore, 'beginFlows' | 'advanceFlows' | 'restlessFlows' | 'findFlows' | 'resultsOf'> &
     Pick<SweepStore, 'recheck'>
   readonly board: Pick<LaneBoard, 'lanes' | 'get'>
+  readonly clock: Pick<Clock, 'sleep'>
   node(): number
   /** Whether this node is in touch with the store: only then are ids and clock its own. */
   mayMove(): boolean
@@ -39,8 +41,12 @@ export interface FlowDeps extends LoadDeps, MoveDeps, Telling {
   onTimer(dueAt: number): void
   /** Runs that are there now, or have changed. */
   onRuns(runIds: readonly number[]): void
+  /** A flow has ended here. */
+  onEnded(runId: number): void
   /** There is something to do. */
   wake(): void
+  /** Jobs are to run after something that ended. */
+  onFollowed(): void
 }
 
 export interface Flows {
@@ -50,8 +56,11 @@ export interface Flows {
   hear(news: readonly News[]): void
   /** Something may stand in a lane of flows. */
   ready(laneId: number): void
-  /** What somebody decided about a step of a flow. Resolves when it is written down. */
-  ask(runId: number, request: Request): Promise<void>
+  /**
+   * What somebody decided about a step of a flow. Resolves when it is written down, and rejects after a
+   * while: then, or when `gone` says that nobody waits any more, it is not tried again.
+   */
+  ask(runId: number, request: Request, gone?: AbortSignal): Promise<void>
   /** This node was away: what it remembers is worth nothing. */
   forget(): void
 }
@@ -64,14 +73,13 @@ export interface Flows {
 export function createFlows(deps: FlowDeps): Flows {
   const { store, board, storeNow, onError } = deps
   const shelf = createShelf()
-  const requests = createRequests()
+  const requests = createRequests(deps.clock)
   const stopping = createStopping(deps)
   const toRead = new Set<number>()
   const toBegin = new Set<number>()
   /** Runs that start after others, of which one has ended. */
   const toRelease = new Set<number>()
-  /** Until when those that the store refused are left alone. */
-  const refused = new Map<number, number>()
+  const refusals = createRefusals(storeNow)
   let sweepAt = 0
   let sweepAgeMs = SWEEP_MS
 
@@ -80,10 +88,30 @@ export function createFlows(deps: FlowDeps): Flows {
     toRead.add(runId)
   }
 
+  const stir = (runId: number) => {
+    if (shelf.get(runId)) shelf.stir(runId)
+    else toRead.add(runId)
+  }
+
   const take = async (found: readonly (HeldFlow | Unreadable)[]): Promise<void> => {
-    const unreadable = found.filter((flow) => 'problem' in flow)
-    for (const flow of found) if (!('problem' in flow)) shelf.put(flow)
-    if (unreadable.length > 0) await send(unreadable.map((flow) => ({ flow, made: failed(flow) })))
+    const hopeless: Unreadable[] = []
+    for (const flow of found) {
+      const { record } = flow
+      const problem = 'problem' in flow ? flow.problem : refusals.problemOf(record.runId)
+      if (problem !== undefined) hopeless.push({ record, problem })
+      else if (!('problem' in flow)) shelf.put(flow)
+    }
+    for (const flow of hopeless) await end(flow)
+  }
+
+  /** One that cannot go on. */
+  const end = async (flow: Unreadable): Promise<void> => {
+    try {
+      await stopSteps(flow, deps)
+    } catch (error) {
+      return onError(error)
+    }
+    await send([{ flow, made: giveUp(flow) }])
   }
 
   const begin = async (): Promise<void> => {
@@ -124,11 +152,12 @@ export function createFlows(deps: FlowDeps): Flows {
     if (now < sweepAt) return
     sweepAt = now + SWEEP_MS
     for (const { id } of board.lanes()) if (board.get(id)?.isFlow) toBegin.add(id)
+    // Nobody else knows of these: they may have no news and no time to be looked at.
+    for (const runId of requests.flows()) stir(runId)
     const places = await store.restlessFlows({ limit: RESTLESS, olderThanMs: sweepAgeMs })
     sweepAgeMs = SWEEP_MS
     for (const { runId, revision } of places) {
-      if ((refused.get(runId) ?? 0) > now) continue
-      refused.delete(runId)
+      if (refusals.isLeftAlone(runId)) continue
       const flow = shelf.get(runId)
       const isAsWeKnow = flow?.revision === revision
       // Its time has come, or it is about to be moved anyway; else there is something we have not heard.
@@ -173,7 +202,7 @@ export function createFlows(deps: FlowDeps): Flows {
       throw error
     })
     if (!(result instanceof StoreError)) {
-      promised.kept(result.started, result.now)
+      void promised.kept(result.started, result.now)
       apply(sent, result)
       await Promise.all(sent.map(({ made }) => made.settle()))
     } else if (sent.length === 1) leaveAlone((moves[0] as FlowMove).runId, result)
@@ -186,8 +215,10 @@ export function createFlows(deps: FlowDeps): Flows {
 
   const leaveAlone = (runId: number, error: StoreError) => {
     shelf.drop(runId)
-    refused.set(runId, storeNow() + REFUSED_MS)
     onError(error)
+    // What somebody decided was part of it: perhaps it goes on without that.
+    if (requests.fail(runId)) return void toRead.add(runId)
+    refusals.note(runId, error)
   }
 
   const apply = (sent: readonly Sent[], result: FlowAdvance) => {
@@ -198,9 +229,14 @@ export function createFlows(deps: FlowDeps): Flows {
         reread(runId)
         continue
       }
+      refusals.forget(runId)
       for (const { run } of starts) changed.push(run.id)
-      if (end) changed.push(runId)
+      if (end) {
+        changed.push(runId)
+        deps.onEnded(runId)
+      }
       if (!('problem' in flow)) advanced(flow, made)
+      if (end) requests.refuse(runId)
     }
     if (changed.length > 0) deps.onRuns(changed)
     tell(result)
@@ -231,6 +267,7 @@ export function createFlows(deps: FlowDeps): Flows {
   const hearOne = (one: News): void => {
     if (one.kind === 'need') return void toRelease.add(one.runId)
     if (one.kind === 'cancel') return reread(one.flowId)
+    if (one.kind === 'followed') return deps.onFollowed()
     const flow = shelf.get(one.flowId)
     if (flow) {
       flow.inbox.push(one)
@@ -264,11 +301,10 @@ export function createFlows(deps: FlowDeps): Flows {
       toBegin.add(laneId)
       deps.wake()
     },
-    ask(runId, request) {
-      if (shelf.get(runId)) shelf.stir(runId)
-      else toRead.add(runId)
+    ask(runId, request, gone) {
+      stir(runId)
       deps.wake()
-      return requests.add(runId, request)
+      return requests.add(runId, request, gone)
     },
     forget() {
       shelf.clear()
@@ -281,11 +317,4 @@ export function createFlows(deps: FlowDeps): Flows {
 interface Sent {
   readonly flow: HeldFlow | Unreadable
   readonly made: MadeMove
-}
-
-function failed({ record, problem: message }: Unreadable): MadeMove {
-  const { runId, revision } = record
-  const nothing = { heard: [], starts: [], marks: [], lookAt: null }
-  const end = { state: 'failed', cause: 'start_error', message, result: null } as const
-  return { move: { runId, revision, ...nothing, end }, isMore: false, settle: async () => {} }
 }

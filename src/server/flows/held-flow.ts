@@ -4,6 +4,7 @@ import type { Stop } from '../../core/flow/decision.ts'
 import type { Progress } from '../../core/flow/progress.ts'
 import type { FinalState } from '../../core/run-state.ts'
 import type { FlowRecord, StepKey, StepMark } from '../../store/port.ts'
+import type { Around } from './find-around.ts'
 import type { StepRuns } from './step-runs.ts'
 import type { Compiled } from './workflow-book.ts'
 
@@ -13,10 +14,12 @@ export interface HeldFlow {
   readonly job: string
   readonly project: string
   readonly compiled: Compiled
+  /** What its steps must not wait for: the flows it is part of. */
+  readonly around: Around
   readonly progress: Progress
   readonly runs: StepRuns
   readonly input: Json
-  /** What its run was to be at, on the clocks of this installation. */
+  /** The time its run is for, on the clocks of its schedule, or of this installation. */
   readonly scheduledAt: string
   /** By the store's clock; it is stopped then. */
   readonly deadline: number | null

@@ -1,4 +1,4 @@
-import { PunctualError } from '../../core/errors.ts'
+import { isLasting } from '../../core/errors.ts'
 import type { Json } from '../../core/expression/expression.ts'
 import { createProgress } from '../../core/flow/progress.ts'
 import type { FinalState } from '../../core/run-state.ts'
@@ -6,6 +6,8 @@ import { localTime } from '../../core/schedule/local-time.ts'
 import type { FlowRecord, FlowStore, RunQueries, StepRecord } from '../../store/port.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Payloads } from '../payloads/payloads.ts'
+import { readFlowWork } from '../time-for.ts'
+import { findAround, NOTHING_AROUND } from './find-around.ts'
 import { type HeldFlow, learn } from './held-flow.ts'
 import { readSteps } from './read-steps.ts'
 import { createStepRuns } from './step-runs.ts'
@@ -13,12 +15,14 @@ import { findTakenOver } from './take-over.ts'
 import type { Compiled, WorkflowBook } from './workflow-book.ts'
 
 export interface LoadDeps {
-  readonly store: Pick<FlowStore, 'flowSteps'> & Pick<RunQueries, 'findRuns'>
-  readonly catalog: Pick<Catalog, 'jobName' | 'projectName' | 'learnNames'>
+  readonly store: Pick<FlowStore, 'flowSteps' | 'findFlows' | 'stepsOfRuns'> &
+    Pick<RunQueries, 'findRuns'>
+  readonly catalog: Pick<Catalog, 'jobName' | 'projectName' | 'learnNames' | 'gateOf'>
   readonly book: WorkflowBook
   readonly payloads: Payloads
-  /** Whose clocks show when a run was to be. */
+  /** Whose clocks show when a run was to be that no schedule made. */
   readonly zone: string
+  onError(error: unknown): void
 }
 
 /** A flow that cannot go on, and the sentence that says why. */
@@ -27,7 +31,10 @@ export interface Unreadable {
   readonly problem: string
 }
 
-/** Flows from what is written down about them. Of those that have only just begun, nothing is yet. */
+/**
+ * Flows from what is written down about them. Of those that have only just begun, nothing is yet. One
+ * that cannot be read now is left out; the sweep comes back to it.
+ */
 export async function loadFlows(
   records: readonly FlowRecord[],
   isNew: boolean,
@@ -41,15 +48,32 @@ export async function loadFlows(
   )
   const runs = await store.findRuns({ runIds: records.map(({ runId }) => runId) })
   const times = new Map(runs.map(({ id, dueAt, createdAt }) => [id, dueAt ?? createdAt]))
-  return Promise.all(
-    records.map(async (record) => {
+  const found = await Promise.all(
+    records.map(async (record): Promise<HeldFlow | Unreadable | null> => {
       const plannedAt = times.get(record.runId) ?? record.beganAt
-      const compiled = await findWorkflow(record, deps)
-      if (typeof compiled === 'string') return { record, problem: compiled }
-      const steps = isNew ? [] : await readSteps(store, record.runId)
-      return hold(record, compiled, steps, plannedAt, deps)
+      try {
+        return await loadFlow(record, isNew, plannedAt, deps)
+      } catch (error) {
+        if (isLasting(error)) return { record, problem: error.message }
+        deps.onError(error)
+        return null
+      }
     }),
   )
+  return found.filter((flow) => flow !== null)
+}
+
+async function loadFlow(
+  record: FlowRecord,
+  isNew: boolean,
+  plannedAt: number,
+  deps: LoadDeps,
+): Promise<HeldFlow | Unreadable> {
+  const compiled = await findWorkflow(record, deps)
+  if (typeof compiled === 'string') return { record, problem: compiled }
+  const steps = isNew ? [] : await readSteps(deps.store, record.runId)
+  const scheduledAt = readFlowWork(record.work).scheduled_at ?? localTime(plannedAt, deps.zone)
+  return hold(record, compiled, steps, scheduledAt, deps)
 }
 
 async function findWorkflow(
@@ -61,7 +85,7 @@ async function findWorkflow(
     const found = version === null ? null : await book.find({ jobId, version, job })
     return found ?? `version ${version} of ${job} is not there any more, or is no workflow`
   } catch (error) {
-    if (!(error instanceof PunctualError) || error.status >= 500) throw error
+    if (!isLasting(error)) throw error
     return `version ${version} of ${job} cannot be read: ${error.message}`
   }
 }
@@ -70,20 +94,21 @@ async function hold(
   record: FlowRecord,
   compiled: Compiled,
   steps: readonly StepRecord[],
-  plannedAt: number,
-  { catalog, store, payloads, zone }: LoadDeps,
+  scheduledAt: string,
+  { catalog, store, payloads }: LoadDeps,
 ): Promise<HeldFlow> {
   const { runId, revision, lookAt, beganAt, timeoutMs } = record
   const toTakeOver = await findTakenOver(record, steps, compiled, store)
   const input = record.input && (await payloads.read(runId, 'input', record.input))
   const held: HeldFlow = {
     ...{ record, compiled, toTakeOver, revision, lookAt },
+    around: compiled.runsJobs ? await findAround(record, { store, catalog }) : NOTHING_AROUND,
     job: catalog.jobName(record.jobId),
     project: catalog.projectName(record.projectId),
     progress: createProgress(compiled.graph),
     runs: createStepRuns(compiled.graph.size),
     input: input === null ? null : (JSON.parse(input) as Json),
-    scheduledAt: localTime(plannedAt, zone),
+    scheduledAt,
     deadline: timeoutMs === null ? null : beganAt + timeoutMs,
     stop: steps.some(({ reason }) => reason === 'timeout') ? 'timeout' : null,
     ...{ inbox: [], toldToStopAt: null },

@@ -1,6 +1,5 @@
 import type { Decision } from '../../core/flow/decision.ts'
 import { WHOLE } from '../../core/flow/facts.ts'
-import type { Json } from '../../core/expression/expression.ts'
 import { PunctualError } from '../../core/errors.ts'
 import type {
   AuditEntry,
@@ -14,9 +13,12 @@ import type {
 import type { Payloads } from '../payloads/payloads.ts'
 import { keepInputs } from '../payloads/submit-large.ts'
 import type { DraftEach } from '../draft-each.ts'
-import { beginStep, cannotBegin } from './begin-step.ts'
+import { type Beginning, beginStep, cannotBegin } from './begin-step.ts'
+import { endFlow } from './end-flow.ts'
+import { waitsForItself } from './find-around.ts'
 import { type HeldFlow, learn, PLAIN } from './held-flow.ts'
-import { readOutputs } from './outputs.ts'
+import type { LoadDeps } from './load-flow.ts'
+import { type Outputs, readOutputs, tooMuch } from './outputs.ts'
 
 /** By then whoever makes a long move in several pieces has gone on with it, or is gone. */
 const GO_ON_MS = 1_000
@@ -27,6 +29,7 @@ export interface MoveDeps {
   readonly store: Pick<FlowStore, 'resultsOf'>
   readonly payloads: Payloads
   readonly draftEach: DraftEach
+  readonly catalog: LoadDeps['catalog']
   storeNow(): number
 }
 
@@ -84,7 +87,7 @@ export async function makeMove(
   }
 }
 
-const NOTHING: ReadonlyMap<number, Json> = new Map()
+const NOTHING: Outputs = new Map()
 
 interface Written {
   readonly starts: (StepKey & { readonly run: NewRun })[]
@@ -125,8 +128,11 @@ async function carryOut(
 ): Promise<void> {
   const toStart: StepKey[] = []
   for (const decision of decisions) {
-    if (decision.to === 'end') written.end = endOf(held, decision)
-    else if (decision.to === 'start') toStart.push(decision)
+    if (decision.to === 'end') {
+      const { end, settle } = await endFlow(held, decision, deps)
+      written.end = end
+      if (settle) written.settles.push(settle)
+    } else if (decision.to === 'start') toStart.push(decision)
     else written.marks.push(noted(held, decision))
   }
   if (toStart.length > 0) await startSteps(held, toStart, written, deps)
@@ -150,10 +156,7 @@ async function startSteps(
   { starts, marks, settles }: Written,
   deps: MoveDeps,
 ): Promise<void> {
-  const wanted = new Set(keys.flatMap(({ step }) => held.compiled.outputsFor(step)))
-  const outputs = wanted.size > 0 ? await readOutputs(held, wanted, deps) : NOTHING
-  const now = deps.storeNow()
-  const asked = keys.map((key) => ({ key, beginning: beginStep(held, key, outputs, now) }))
+  const asked = await beginSteps(held, keys, deps)
   const runs = asked.flatMap(({ key, beginning }) =>
     'submission' in beginning ? [{ key, submission: beginning.submission }] : [],
   )
@@ -171,8 +174,12 @@ async function startSteps(
   for (const [index, { key }] of runs.entries()) {
     const { step, item } = key
     const one = kept[index] as (typeof kept)[number]
-    if (one instanceof PunctualError) {
-      const mark = cannotBegin(key, 'submission', one)
+    const isMade = !(one instanceof PunctualError)
+    // There is no place for its input now. Nothing of this move happens, and it is made again.
+    if (!isMade && one.isPassing) throw one
+    const problem = isMade ? waitsForItself(one.run.gates, held.around, deps.catalog) : one
+    if (!isMade || problem) {
+      const mark = cannotBegin(key, 'submission', problem as PunctualError)
       learn(held, mark)
       marks.push(mark)
       continue
@@ -183,26 +190,36 @@ async function startSteps(
   }
 }
 
-function endOf(held: HeldFlow, { state, cause }: Extract<Decision, { to: 'end' }>): FlowEnd {
-  return {
-    state,
-    cause,
-    message: state === 'failed' ? whatFailed(held, cause) : null,
-    result: null,
-  }
+interface Begun {
+  readonly key: StepKey
+  readonly beginning: Beginning
 }
 
-const MOST_NAMED = 5
-
-function whatFailed({ compiled, runs }: HeldFlow, cause: FlowEnd['cause']): string {
-  const failed = compiled.workflow.steps.flatMap(({ name, mayFail }, step) => {
-    const state = runs.stateOf(step)
-    return !mayFail && (state === 'failed' || state === 'cancelled') ? [name] : []
-  })
-  if (cause === 'timeout') return 'it ran out of time'
-  const named = failed.slice(0, MOST_NAMED).join(', ')
-  const others = failed.length - MOST_NAMED
-  return `${named}${others > 0 ? ` and ${others} others` : ''} failed`
+/** All together, as long as the outputs they need may be in memory together. */
+async function beginSteps(
+  held: HeldFlow,
+  keys: readonly StepKey[],
+  deps: MoveDeps,
+): Promise<Begun[]> {
+  const wanted = new Set(
+    keys.flatMap(({ step, item }) =>
+      held.compiled.outputsFor(step, item !== WHOLE && held.lists.has(step)),
+    ),
+  )
+  const outputs = wanted.size > 0 ? await readOutputs(held, wanted, deps) : NOTHING
+  if (outputs) {
+    const now = deps.storeNow()
+    return keys.map((key) => ({ key, beginning: beginStep(held, key, outputs, now) }))
+  }
+  const steps = [...new Set(keys.map(({ step }) => step))]
+  if (steps.length === 1) {
+    return keys.map((key) => ({ key, beginning: cannotBegin(key, 'expression', tooMuch()) }))
+  }
+  const half = new Set(steps.slice(0, Math.ceil(steps.length / 2)))
+  const [some, others] = [true, false].map((isIn) =>
+    keys.filter(({ step }) => half.has(step) === isIn),
+  ) as [StepKey[], StepKey[]]
+  return [...(await beginSteps(held, some, deps)), ...(await beginSteps(held, others, deps))]
 }
 
 function nextLook(held: HeldFlow, now: number, isMore: boolean): number | null {

@@ -10,6 +10,8 @@ export interface StepRuns {
   stateOf(step: number): StepState | undefined
   /** How many items it has; null if it is no fan-out. */
   countOf(step: number): number | null
+  /** How many items all of them have. */
+  readonly items: number
   /** The runs of its items; null for those without one. */
   itemRuns(step: number): readonly (number | null)[]
 }
@@ -20,6 +22,7 @@ export function createStepRuns(size: number): StepRuns {
   const states = new Uint8Array(size)
   const runs = new Float64Array(size)
   const items = new Map<number, Float64Array>()
+  let itemCount = 0
   return {
     note({ step, item }, { state, runId, count }) {
       if (item !== WHOLE) {
@@ -30,7 +33,10 @@ export function createStepRuns(size: number): StepRuns {
       // No state of a step is coded as 0: that is how a ready run is.
       states[step] = STEP_CODE[state]
       if (runId != null) runs[step] = runId
-      if (count != null && !items.has(step)) items.set(step, new Float64Array(count))
+      if (count != null && !items.has(step)) {
+        items.set(step, new Float64Array(count))
+        itemCount += count
+      }
     },
     runOf({ step, item }) {
       const runId = item === WHOLE ? runs[step] : items.get(step)?.[item]
@@ -39,6 +45,9 @@ export function createStepRuns(size: number): StepRuns {
     stateOf(step) {
       const code = states[step] as number
       return code === UNKNOWN ? undefined : stepStateOf(code)
+    },
+    get items() {
+      return itemCount
     },
     countOf: (step) => items.get(step)?.length ?? null,
     itemRuns: (step) => Array.from(items.get(step) ?? [], (runId) => runId || null),

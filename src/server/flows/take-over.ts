@@ -1,7 +1,8 @@
 import { planRetry, type RetryWish } from '../../core/flow/retry.ts'
 import { type StepReason, WHOLE } from '../../core/flow/facts.ts'
-import type { FlowWork, RetryNames } from '../../core/flow/work.ts'
+import type { RetryNames } from '../../core/flow/work.ts'
 import type { FlowRecord, FlowStore, StepKey, StepMark, StepRecord } from '../../store/port.ts'
+import { readFlowWork } from '../time-for.ts'
 import { PLAIN } from './held-flow.ts'
 import { readSteps } from './read-steps.ts'
 import type { Compiled } from './workflow-book.ts'
@@ -17,7 +18,7 @@ export async function findTakenOver(
   { graph, indexOf }: Compiled,
   store: Pick<FlowStore, 'flowSteps'>,
 ): Promise<StepMark[]> {
-  const { retry } = (work === null ? {} : JSON.parse(work)) as Partial<FlowWork>
+  const { retry } = readFlowWork(work)
   if (retryOf === null || !retry) return []
   const wish = wishOf(retry, indexOf)
   const old = await readSteps(store, retryOf)

@@ -1,7 +1,9 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Report } from '../../core/ending.ts'
+import type { Work } from '../../core/work.ts'
 import type { Lease, NodeStore, SweepStore } from '../../store/port.ts'
 import type { NodeConfig } from '../config.ts'
+import type { Definitions } from '../definitions.ts'
 import type { Membership } from '../membership.ts'
 import type { HeldLease } from '../sessions/session.ts'
 import type { Roster } from '../sessions/roster.ts'
@@ -17,9 +19,10 @@ export function reapSessions(deps: {
   config: NodeConfig
   roster: Roster
   membership: Membership
+  definitions: Pick<Definitions, 'learn' | 'workOf'>
   end: End
 }): Step {
-  const { clock, config, roster, membership, end } = deps
+  const { clock, config, roster, membership, definitions, end } = deps
   return async () => {
     const nowMono = clock.mono()
     for (const session of [...roster.sessions.values()]) {
@@ -29,17 +32,24 @@ export function reapSessions(deps: {
       const { id, registration } = session
       await deps.store.loseSession({ session: id, registration })
     }
-    const overdue = [...roster.allLeases()].filter((lease) =>
-      isOverdue(lease, clock.mono(), config),
-    )
+    const late = [...roster.allLeases()].filter((lease) => isLate(lease, clock.mono(), config))
+    await definitions.learn(late)
+    const overdue = late.filter((lease) => {
+      return isLate(lease, clock.mono() - graceOf(definitions.workOf(lease)), config)
+    })
     await end(overdue, { kind: 'failed', cause: 'timeout' }, membership.node)
     return { more: false }
   }
 }
 
-function isOverdue(lease: HeldLease, mono: number, config: NodeConfig): boolean {
+function isLate(lease: HeldLease, mono: number, config: NodeConfig): boolean {
   if (lease.timeoutMs === null) return false
   return mono > lease.grantedMono + lease.timeoutMs + config.timeoutGraceMs
+}
+
+/** Who is being stopped politely still runs: given to another, it would run twice. */
+function graceOf(work: Work | null): number {
+  return work?.kill_grace_ms ?? 0
 }
 
 const BATCH = 500

@@ -10,10 +10,14 @@ export function recheck(deps: {
   onReady: (lanes: readonly number[]) => void
   onTimer: (dueAt: number) => void
   onNews: (news: readonly News[]) => void
+  onError: (error: unknown) => void
 }): Step {
   return async () => {
     const found = await deps.store.recheck({ limit: BATCH, recheckMs: RECHECK_MS })
-    const { lanes, more, nextDueAt } = found
+    const { lanes, more, nextDueAt, miscounted } = found
+    if (miscounted.length > 0) {
+      deps.onError(new Error(`gates ${miscounted.join(', ')} were miscounted, and are put right`))
+    }
     if (lanes.length > 0) deps.onReady(lanes)
     if (nextDueAt !== null) deps.onTimer(nextDueAt)
     deps.onNews(found.news)

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Report } from '../../core/ending.ts'
 import type { Lease, Store } from '../../store/port.ts'
 import type { NodeConfig } from '../config.ts'
+import type { Definitions } from '../definitions.ts'
 import type { Membership } from '../membership.ts'
 import type { Roster } from '../sessions/roster.ts'
 import type { LaneBoard } from '../tick/lane-board.ts'
@@ -11,6 +12,7 @@ import type { Undelivered } from '../undelivered.ts'
 import type { Authenticator } from '../identity/authenticator.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Flows } from '../flows/flows.ts'
+import { type Following, LOOK_MS } from '../following/following.ts'
 import type { Firing } from '../schedules/firing.ts'
 import type { Lookout } from '../lapses/lookout.ts'
 import { lookAtLanes } from './look-at-lanes.ts'
@@ -38,6 +40,7 @@ export interface LoopDeps {
   readonly membership: Membership
   readonly vault: Vault
   readonly undelivered: Undelivered
+  readonly definitions: Pick<Definitions, 'learn' | 'workOf'>
   end(leases: readonly Lease[], report: Report, owner: number | null): Promise<void>
   giveBack(leases: readonly Lease[]): void
   /** An ending of this lease is on its way to the store already. */
@@ -53,6 +56,7 @@ export interface LoopDeps {
   readonly backfill: Step
   readonly lookout: Pick<Lookout, 'step'>
   readonly flows: Pick<Flows, 'step' | 'hear'>
+  readonly following: Following
   onError(error: unknown): void
 }
 
@@ -65,6 +69,8 @@ export interface Loops {
   wakeSchedules(): void
   /** A flow may begin, or go on. */
   wakeFlows(): void
+  /** Jobs are to run after something that ended. */
+  wakeFollowing(): void
   /** Somebody asked for a backfill. */
   wakeBackfills(): void
   /** It matters now which lanes have work. */
@@ -116,7 +122,9 @@ export function startLoops(deps: LoopDeps): Loops {
   const leases = start(checkOwnLeases(deps), config.leaseTtlMs / 2)
   start(watchCancels(deps), 1_000)
   const flows = start(deps.flows.step, 1_000)
-  start(recheck({ store, onReady, onTimer: wakeTimers, onNews: deps.flows.hear }), 5_000)
+  const following = start(deps.following.step, LOOK_MS)
+  const { onError } = deps
+  start(recheck({ store, onReady, onTimer: wakeTimers, onNews: deps.flows.hear, onError }), 1_000)
   const hasWorkers = () => deps.roster.sessions.size > 0
   const looking = lookAtLanes({ look: deps.look, hasWorkers, kick: ticker.kick })
   const lanes = start(looking, config.laneRefreshMs)
@@ -134,6 +142,7 @@ export function startLoops(deps: LoopDeps): Loops {
   return {
     wakeTimers,
     wakeFlows: () => flows.wake(),
+    wakeFollowing: () => following.wake(),
     wakeNaps: () => naps.wake(),
     wakeSchedules: () => schedules.wake(),
     wakeBackfills: () => backfills.wake(),

@@ -1,5 +1,6 @@
 import { PunctualError } from '../../core/errors.ts'
 import { needsGate } from '../../core/firing/overlap.ts'
+import { localTime } from '../../core/schedule/local-time.ts'
 import type { FireTimes, PlannedTime } from '../../core/firing/plan.ts'
 import type { ScheduleSpec } from '../../core/firing/spec.ts'
 import { publicId } from '../../core/ids.ts'
@@ -130,7 +131,7 @@ function submissionOf(
   const { input, priority, rule } = spec
   return {
     job: catalog.jobName(schedule.jobId),
-    nominal: { at: nominalAt, zone: rule.zone ?? 'UTC' },
+    scheduledAt: localTime(nominalAt, rule.zone ?? 'UTC'),
     ...(input === undefined ? {} : { input }),
     ...(priority === undefined ? {} : { priority }),
   }

@@ -1,9 +1,8 @@
+import { mayGoAhead } from '../../core/firing/ahead.ts'
 import type { Outcome } from '../../core/firing/occurrence.ts'
 import {
   type FireCommand,
   type FireResult,
-  type FireVerdict,
-  type NewRun,
   type RunRecord,
   type ScheduleRecord,
   type Store,
@@ -12,6 +11,7 @@ import {
 import type { Outcome as StepOutcome } from '../loops/run-loop.ts'
 import type { HandOver } from '../tick/hand-over.ts'
 import type { DraftTimes } from './draft-times.ts'
+import { afterFire, type Fired, runsOf } from './fired.ts'
 import { createLookAhead } from './look-ahead.ts'
 import { createNextBatch } from './next-batch.ts'
 import { planSchedule, remembers } from './plan-schedule.ts'
@@ -39,7 +39,6 @@ const LONGEST_NAP_MS = 1_000
 export interface FiringDeps {
   readonly store: Pick<
     Store,
-    | 'aheadMs'
     | 'fire'
     | 'dueSchedules'
     | 'findSchedules'
@@ -58,6 +57,8 @@ export interface FiringDeps {
   mintId(): number
   /** Whether this node is in touch with the store: only then are ids and clock its own. */
   mayFire(): boolean
+  /** There is something to do. */
+  wake(): void
   /** Lanes have work. */
   onReady(lanes: readonly number[]): void
   /** Runs that are there now, or have changed. */
@@ -79,6 +80,14 @@ export interface Firing {
   forget(): void
 }
 
+/** `isAhead`: that time has not come. */
+interface When {
+  readonly at: number
+  readonly isAhead: boolean
+}
+type Planned = readonly [ScheduleRecord, FireCommand]
+type Done = readonly [...Planned, Fired]
+
 export function createFiring(deps: FiringDeps): Firing {
   const { store, rules, storeNow, onError } = deps
   const window = createWindow()
@@ -89,31 +98,33 @@ export function createFiring(deps: FiringDeps): Firing {
   const lost = new Set<number>()
   let lostAt = 0
   const endedRuns = new Set<number>()
-  const next = createNextBatch({ window, aheadMs: store.aheadMs, storeNow })
+  const next = createNextBatch({ window, storeNow })
 
   const keep = (schedule: ScheduleRecord, isOthers = false) => {
     const { lookAt } = schedule.next
     if (lookAt === null || !ahead.isNear(lookAt)) return
-    window.put(schedule, isOthers ? lookAt + BEHIND_MS : lookAt)
+    window.put(schedule, isOthers ? lookAt + BEHIND_MS : lookAt, isOthers)
   }
 
   /** What people did here, what followed runs that ended, and what others may have done. */
   const catchUp = async () => {
     if (endedRuns.size > 0) {
-      const runIds = takeAll(endedRuns)
-      for (const id of await store.schedulesFollowing(runIds)) toRead.add(id)
+      const ids = await withAll(endedRuns, (runIds) => store.schedulesFollowing(runIds))
+      for (const id of ids) toRead.add(id)
     }
     if (lost.size > 0 && storeNow() >= lostAt) for (const id of takeAll(lost)) toRead.add(id)
     if (toRead.size === 0) return
-    for (const schedule of await store.findSchedules(takeAll(toRead))) {
-      const isFollowing = schedule.next.nominalAt === null && schedule.next.lookAt !== null
-      if (isFollowing) window.put(schedule, storeNow())
+    for (const schedule of await withAll(toRead, (ids) => store.findSchedules(ids))) {
+      const { nominalAt, lookAt } = schedule.next
+      const isFollowing = nominalAt === null && lookAt !== null && schedule.pause === null
+      if (isFollowing) window.put(schedule, storeNow(), true)
       else keep(schedule)
     }
   }
 
-  /** `now`: the time it will be when they fire. */
-  const fireDue = async (entries: readonly Entry[], now: number): Promise<void> => {
+  /** `now`: the time as of which they fire. */
+  const fireDue = async (entries: readonly Entry[], when: When): Promise<void> => {
+    const { at: now } = when
     const schedules = entries.map(({ schedule }) => schedule)
     const known = new Map(
       schedules.map((schedule) => [schedule, prepared.take(schedule, now)] as const),
@@ -126,7 +137,7 @@ export function createFiring(deps: FiringDeps): Firing {
       if (typeof command === 'string') await fail(schedule, command, now + UNREADABLE_MS)
       else commands.set(schedule, command)
     }
-    await send([...commands.values()], [...commands.keys()], now)
+    await send([...commands], when)
   }
 
   /** What shall become of schedules when they are looked at; or why that cannot be said. */
@@ -176,17 +187,25 @@ export function createFiring(deps: FiringDeps): Firing {
     return true
   }
 
+  /** What may come out otherwise at its time, or has nobody who waits for it, is left until then. */
+  const putOffUnsure = (firings: readonly Planned[]): Planned[] => {
+    const { sure = [], unsure = [] } = Object.groupBy(firings, ([, command]) =>
+      mayGoAhead(command) ? 'sure' : 'unsure',
+    )
+    for (const [schedule] of unsure) putOff(schedule)
+    return sure
+  }
+
   /** One that the store refuses, nobody knows why, must not keep the others from firing. */
-  const send = async (
-    commands: readonly FireCommand[],
-    schedules: readonly ScheduleRecord[],
-    now: number,
-  ): Promise<void> => {
-    if (commands.length === 0) return
-    const promised = deps.handOver(commands.flatMap(runsOf))
-    const valid = { validFrom: now - VALID_BEFORE_MS, validUntil: now + VALID_AFTER_MS }
-    const sentMono = deps.mono()
-    const firing = store.fire({ node: deps.node(), ...valid, notBefore: now, commands })
+  const send = async (planned: readonly Planned[], when: When): Promise<void> => {
+    const promised = deps.handOver(planned.flatMap(([, command]) => runsOf(command)))
+    const firings = when.isAhead ? putOffUnsure(planned) : planned
+    if (firings.length === 0) return promised.broken(false)
+    const { at } = when
+    const valid = { validFrom: at - VALID_BEFORE_MS, validUntil: at + VALID_AFTER_MS }
+    const commands = firings.map(([, command]) => command)
+    const aheadTo = when.isAhead ? at : null
+    const firing = store.fire({ node: deps.node(), ...valid, aheadTo, commands })
     const result = await firing.catch((error: unknown) => {
       const outcome = error instanceof StoreError ? error.outcome : 'unknown'
       promised.broken(outcome === 'unknown')
@@ -194,38 +213,37 @@ export function createFiring(deps: FiringDeps): Firing {
       return error as StoreError
     })
     if (!(result instanceof StoreError)) {
-      next.took(commands.length, deps.mono() - sentMono - result.heldMs)
-      promised.kept(result.started, result.now)
-      apply(result, commands, schedules)
-    } else if (commands.length === 1) {
+      const handedOver = promised.kept(result.started, result.now, result.aheadMs)
+      const tell = apply(result, firings)
+      // Workers first.
+      void handedOver.then(nextTurn).then(tell)
+    } else if (firings.length === 1) {
       onError(result)
       const why = `the store refused it: ${result.message}`
-      await fail(schedules[0] as ScheduleRecord, why, now + REFUSED_MS)
+      await fail((firings[0] as Planned)[0], why, at + REFUSED_MS)
     } else {
-      const half = Math.ceil(commands.length / 2)
-      await send(commands.slice(0, half), schedules.slice(0, half), now)
-      await send(commands.slice(half), schedules.slice(half), now)
+      const half = Math.ceil(firings.length / 2)
+      await send(firings.slice(0, half), when)
+      await send(firings.slice(half), when)
     }
   }
 
-  /** Its time has not come: by another clock, or because the store cannot do this one ahead. */
-  const putOff = (schedule: ScheduleRecord) =>
-    window.put(schedule, Math.max(storeNow() + EARLY_MS, schedule.next.lookAt ?? 0))
+  /** Its time has not come: by another clock, or because it cannot be done ahead. */
+  const putOff = (schedule: ScheduleRecord, { nominalAt, lookAt } = schedule.next) =>
+    window.put(schedule, Math.max(storeNow() + EARLY_MS, (nominalAt && lookAt) ?? 0), true)
 
+  /** Answers with what is left to do when workers have been told. */
   const apply = (
     { verdicts, lanes, cancelled }: FireResult,
-    commands: readonly FireCommand[],
-    schedules: readonly ScheduleRecord[],
-  ) => {
-    const now = storeNow()
+    firings: readonly Planned[],
+  ): (() => void) => {
     if (lanes.length > 0) deps.onReady(lanes)
-    const runIds: number[] = [...cancelled]
+    const done: Done[] = []
     for (const [index, verdict] of verdicts.entries()) {
-      const command = commands[index] as FireCommand
-      const schedule = schedules[index] as ScheduleRecord
+      const [schedule, command] = firings[index] as Planned
       if (verdict.kind === 'done') {
-        tell(command, verdict, schedule, now, runIds)
-        keep(after(schedule, command, verdict), !ahead.isOurs(schedule.id))
+        done.push([schedule, command, verdict])
+        keep(afterFire(schedule, command, verdict), !ahead.isOurs(schedule.id))
       } else if (verdict.kind === 'early') putOff(schedule)
       else if (verdict.kind === 'outdated') window.put(schedule, storeNow() + RETRY_MS)
       else if (ahead.isOurs(schedule.id)) {
@@ -233,20 +251,19 @@ export function createFiring(deps: FiringDeps): Firing {
         lostAt = storeNow() + LOST_MS
       }
     }
-    if (runIds.length > 0) deps.onRuns(runIds)
+    return () => tell(done, cancelled)
   }
 
-  const tell = (
-    { settled }: FireCommand,
-    { outcomes }: Extract<FireVerdict, { kind: 'done' }>,
-    { next }: ScheduleRecord,
-    now: number,
-    runIds: number[],
-  ) => {
-    for (const { id } of runsOf({ settled })) runIds.push(id)
-    const others = settled.flatMap((time) => (time.kind === 'none' ? [time.outcome] : []))
-    if (settled.length > 0) deps.onOutcomes([...others, ...outcomes])
-    if (outcomes[0] === 'fired' && next.lookAt !== null) deps.onLag(Math.max(0, now - next.lookAt))
+  const tell = (done: readonly Done[], cancelled: readonly number[]) => {
+    const now = storeNow()
+    const runIds: number[] = [...cancelled]
+    for (const [{ next: was }, { settled }, { outcomes }] of done) {
+      for (const { id } of runsOf({ settled })) runIds.push(id)
+      const others = settled.flatMap((time) => (time.kind === 'none' ? [time.outcome] : []))
+      if (settled.length > 0) deps.onOutcomes([...others, ...outcomes])
+      if (outcomes[0] === 'fired' && was.lookAt !== null) deps.onLag(Math.max(0, now - was.lookAt))
+    }
+    if (runIds.length > 0) deps.onRuns(runIds)
   }
 
   const fail = async (
@@ -273,16 +290,18 @@ export function createFiring(deps: FiringDeps): Firing {
       if (!deps.mayFire()) return { more: false, idleMs: LONGEST_NAP_MS }
       await ahead.look(storeNow())
       await catchUp()
-      const { due, at } = next.take()
+      const begunMono = deps.mono()
+      const { due, ...when } = next.take()
       try {
-        if (due.length > 0) await fireDue(due, at)
+        if (due.length > 0) await fireDue(due, when)
       } catch (error) {
         // Whether it happened or not, the store knows: whoever tries again finds out.
         for (const { schedule } of due) window.put(schedule, storeNow() + RETRY_MS)
         throw error
       }
       // Those that have just fired are claimed before the store is asked for more.
-      if (due.length > 0) await new Promise((resolve) => setImmediate(resolve))
+      if (due.length > 0) await nextTurn()
+      next.took(due.length, deps.mono() - begunMono)
       const hasPrepared = due.length === 0 && (await prepareSome())
       const now = storeNow()
       const dueAt = next.beginAt()
@@ -293,9 +312,11 @@ export function createFiring(deps: FiringDeps): Firing {
 
     changed(ids) {
       for (const id of ids) toRead.add(id)
+      deps.wake()
     },
     ended(runId) {
       endedRuns.add(runId)
+      deps.wake()
     },
     forget() {
       window.clear()
@@ -304,28 +325,21 @@ export function createFiring(deps: FiringDeps): Firing {
   }
 }
 
-function runsOf({ settled }: Pick<FireCommand, 'settled'>): NewRun[] {
-  return settled.flatMap((time) => (time.kind === 'run' ? [time.run] : []))
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** The schedule as the store has it after firing, without asking. */
-function after(
-  schedule: ScheduleRecord,
-  { settled, next }: FireCommand,
-  { openRuns }: Extract<FireVerdict, { kind: 'done' }>,
-): ScheduleRecord {
-  const last = settled.at(-1)
-  const lastNominalAt = last
-    ? last.kind === 'run'
-      ? last.nominalAt
-      : last.untilAt
-    : schedule.lastNominalAt
-  const { skipNominalAt: skip } = schedule
-  const isAhead = skip !== null && next.nominalAt !== null && skip >= next.nominalAt
-  return {
-    ...schedule,
-    ...{ next, openRuns, lastNominalAt, pause: null, error: null },
-    skipNominalAt: isAhead ? skip : null,
+/** What somebody was asked for in vain is to be asked for again. */
+async function withAll<T, Answer>(
+  set: Set<T>,
+  ask: (all: readonly T[]) => Promise<Answer>,
+): Promise<Answer> {
+  const all = takeAll(set)
+  try {
+    return await ask(all)
+  } catch (error) {
+    for (const one of all) set.add(one)
+    throw error
   }
 }
 

@@ -1,3 +1,4 @@
+import { AHEAD_MS } from '../../core/firing/ahead.ts'
 import { createPace } from './pace.ts'
 import type { Entry, Window } from './window.ts'
 
@@ -7,51 +8,47 @@ import type { Entry, Window } from './window.ts'
  */
 const BATCH_MS = 25
 const BATCH = { least: 250, most: 500 } as const
-const AHEAD = { least: 500, most: 2_000 } as const
+/** By so much this node's idea of the store's clock may be ahead of it: what comes too early comes twice. */
+const UNSURE_MS = 1
+/** To be ready too early costs a worker's place for so long; to be late is to be late. */
+const SPARE_MS = 50
 
 /** Which schedules of the window the store is given next, and when: as many as it can do at a time. */
 export interface NextBatch {
-  /** What is due, or so soon that the store had better begin; and the time it will be when it fires. */
-  take(): { due: Entry[]; at: number }
+  /** What is due, or so soon that the store had better begin; and the time as of which it fires. */
+  take(): { due: Entry[]; at: number; isAhead: boolean }
   /** When there is something to take, by the store's clock. */
   beginAt(): number
-  /** So long it took the store to fire so many. */
+  /** So long it took to fire so many. */
   took(count: number, ms: number): void
 }
 
-export function createNextBatch(deps: {
-  readonly window: Window
-  /** So long before an instant the store may be given what is due then. */
-  readonly aheadMs: number
-  storeNow(): number
-}): NextBatch {
-  const { window, aheadMs, storeNow } = deps
+export function createNextBatch(deps: { readonly window: Window; storeNow(): number }): NextBatch {
+  const { window, storeNow } = deps
   const pace = createPace()
-  const batch = () => clamp(pace.within(BATCH_MS), BATCH)
-  const batchAhead = () => clamp(pace.within(aheadMs), AHEAD)
+  const size = () => Math.min(BATCH.most, Math.max(BATCH.least, pace.within(BATCH_MS)))
 
-  const beginAt = () => {
-    const instant = window.nextAt
-    if (instant === null) return Number.POSITIVE_INFINITY
+  const beginAheadAt = () => {
+    const instant = window.nextAheadAt
+    const leftMs = instant - storeNow()
+    if (leftMs <= 0) return instant + UNSURE_MS
     // How many they are matters only when they are near.
-    if (aheadMs === 0 || instant - storeNow() > aheadMs) return instant - aheadMs
-    return instant - Math.min(aheadMs, pace.leadMs(window.count(instant, batchAhead())))
+    if (leftMs > AHEAD_MS) return instant - AHEAD_MS
+    const count = window.countAhead(instant, pace.within(AHEAD_MS))
+    return instant - Math.min(AHEAD_MS, SPARE_MS + pace.leadMs(count))
   }
 
   return {
-    beginAt,
+    beginAt: () => Math.min(window.nextAt + UNSURE_MS, beginAheadAt()),
     take() {
       const now = storeNow()
-      const instant = window.nextAt
-      if (instant === null || beginAt() > now) return { due: [], at: now }
-      return instant > now
-        ? { due: window.take(instant, batchAhead()), at: instant }
-        : { due: window.take(now, batch()), at: now }
+      if (window.nextAt + UNSURE_MS <= now) {
+        return { due: window.take(now - UNSURE_MS, size()), at: now, isAhead: false }
+      }
+      if (beginAheadAt() > now) return { due: [], at: now, isAhead: false }
+      const at = window.nextAheadAt
+      return { due: window.takeAhead(at, size()), at, isAhead: true }
     },
     took: pace.learn,
   }
-}
-
-function clamp(count: number, { least, most }: { least: number; most: number }): number {
-  return Math.min(most, Math.max(least, count))
 }

@@ -4,11 +4,12 @@ const BESIDES_MS = 3
 const FEW = 20
 /** What is thought of a store that nobody has seen at work. */
 const FIRST_MS = 0.1
-const LEARN = 0.3
+/** What was slow is believed sooner than what was fast. */
+const LEARN = { slower: 0.3, faster: 0.05 } as const
 /** More than expected: to be ready too early costs less than to be late. */
-const SPARE = 1.25
+const SPARE = 2
 
-/** How fast the store fires, learnt from what it did: so long before their instant it is given them. */
+/** How fast schedules fire, learnt from those that did: so long before their instant it is begun. */
 export interface Pace {
   learn(count: number, tookMs: number): void
   leadMs(count: number): number
@@ -21,7 +22,8 @@ export function createPace(): Pace {
   return {
     learn(count, tookMs) {
       if (count < FEW) return
-      eachMs += LEARN * (Math.max(0, tookMs - BESIDES_MS) / count - eachMs)
+      const differsMs = Math.max(0, tookMs - BESIDES_MS) / count - eachMs
+      eachMs += (differsMs > 0 ? LEARN.slower : LEARN.faster) * differsMs
     },
     leadMs: (count) => BESIDES_MS + SPARE * eachMs * count,
     within: (ms) => Math.floor(ms / (SPARE * eachMs)),

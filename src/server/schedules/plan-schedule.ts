@@ -18,15 +18,21 @@ export function planSchedule(
   now: number,
   runOf: (runId: number) => RunRecord | undefined,
 ): Plan {
-  const { nominalAt } = schedule.next
-  if (nominalAt === null) return follow(schedule, times, now, runOf)
+  const pause = pauseOf(schedule, now)
+  let { nominalAt } = schedule.next
+  if (nominalAt === null) {
+    const following = follow(schedule, times, now, runOf)
+    nominalAt = following.next.nominalAt
+    // A time that came while it was paused is not one that follows: it is skipped like any other.
+    if (nominalAt === null || !pause || nominalAt > pause.untilAt) return following
+  }
   const plan = planTimes({
     times,
     nominalAt,
     now,
     missed: spec.missed,
     skipNominalAt: schedule.skipNominalAt,
-    pause: pauseOf(schedule, now),
+    pause,
     mostRuns: MOST_RUNS,
   })
   const isFollowed = times.afterFinish !== null && plan.next.nominalAt === null

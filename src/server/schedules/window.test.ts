@@ -15,7 +15,7 @@ test('what is due comes out, the earliest first, each schedule as it was last he
       const latest = new Map(given.map((one) => [one.id, one]))
       assert.equal(window.size, latest.size)
       const ats = [...latest.values()].map(({ at }) => at)
-      assert.equal(window.nextAt, ats.length > 0 ? Math.min(...ats) : null)
+      assert.equal(window.nextAt, Math.min(...ats))
       const due = window.take(now, most)
       const expected = ats.filter((at) => at <= now).toSorted((a, b) => a - b)
       assert.deepEqual(
@@ -36,11 +36,26 @@ test('what was taken can be put back; what was forgotten is gone', () => {
   const window = createWindow()
   window.put(schedule(1), 5)
   assert.equal(window.take(5, 9).length, 1)
-  assert.deepEqual([window.nextAt, window.size], [null, 0])
+  assert.deepEqual([window.nextAt, window.size], [Number.POSITIVE_INFINITY, 0])
   window.put(schedule(1), 7)
   assert.equal(window.nextAt, 7)
   window.clear()
   assert.deepEqual(window.take(9, 9), [])
+})
+
+test('what waits for its time is not taken before, and comes first when it is due', () => {
+  const window = createWindow()
+  window.put(schedule(1), 10)
+  window.put(schedule(2), 10, true)
+  window.put(schedule(3), 20)
+  assert.deepEqual([window.nextAt, window.nextAheadAt, window.countAhead(10, 9)], [10, 10, 1])
+  const ids = (entries: readonly { schedule: ScheduleRecord }[]) =>
+    entries.map((entry) => entry.schedule.id)
+  assert.deepEqual(ids(window.takeAhead(10, 9)), [1])
+  assert.deepEqual([window.nextAt, window.nextAheadAt], [10, 20])
+  window.put(schedule(1), 10)
+  assert.deepEqual(ids(window.take(10, 9)), [2, 1])
+  assert.deepEqual([window.nextAt, window.size], [20, 1])
 })
 
 test('those that come soon can be looked at without being taken', () => {

@@ -8,17 +8,20 @@ export type Unlocked = ReadonlyMap<HeldLease, readonly GivenSecret[] | 'refused'
 
 /**
  * Opens the secrets that granted runs ask for, as they are now. A run whose secrets cannot be had is
- * over: nobody could start it.
+ * over: nobody could start it. One that only this node cannot open is for another node.
  */
 export function createUnlock({
   vault,
   isEnding,
   fail,
+  stepAside,
 }: {
   readonly vault: Pick<Vault, 'reveal'>
   /** Its end is on the way to the store already. */
   isEnding(lease: HeldLease): boolean
   fail(lease: HeldLease, message: string): void
+  /** Gives these back and takes no more. */
+  stepAside(leases: readonly HeldLease[]): void
 }) {
   return async (granted: readonly HeldLease[]): Promise<Unlocked> => {
     const wanted = granted.flatMap((lease) =>
@@ -29,13 +32,17 @@ export function createUnlock({
     const revealed = await vault.reveal(names)
     const given = new Map<HeldLease, GivenSecret[]>()
     const problems = new Map<HeldLease, string>()
+    const keyless = new Set<HeldLease>()
     for (const [index, { lease, use }] of wanted.entries()) {
       const found = revealed[index] as Revealed
-      if (found.kind !== 'value') problems.set(lease, PROBLEMS[found.kind](use.name))
+      if (found.kind === 'keyless') keyless.add(lease)
+      else if (found.kind !== 'value') problems.set(lease, PROBLEMS[found.kind](use.name))
       else given.set(lease, [...(given.get(lease) ?? []), { ...use, value: found.value }])
     }
     for (const [lease, problem] of problems) if (!isEnding(lease)) fail(lease, problem)
-    const refused = [...problems.keys()].map((lease) => [lease, 'refused'] as const)
+    const elsewhere = [...keyless].filter((lease) => !problems.has(lease) && !isEnding(lease))
+    if (elsewhere.length > 0) stepAside(elsewhere)
+    const refused = [...problems.keys(), ...keyless].map((lease) => [lease, 'refused'] as const)
     return new Map<HeldLease, readonly GivenSecret[] | 'refused'>([...given, ...refused])
   }
 }

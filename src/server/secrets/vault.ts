@@ -16,6 +16,8 @@ export interface Vault {
   reveal(names: readonly SecretName[]): Promise<readonly Revealed[]>
   /** Seals everything anew with the best key. How many were; which could not be opened. */
   rotate(audit: AuditEntry): Promise<Rotation>
+  /** Throws what a start would be refused with: keys are in use that this node lacks. */
+  check(): Promise<void>
   /** Looks for new keys, and tells the other nodes what this one can open. */
   announce(node: number): Promise<void>
 }
@@ -28,7 +30,8 @@ export interface Rotation {
 
 export type Revealed =
   | { readonly kind: 'value'; readonly value: string }
-  | { readonly kind: 'absent' | 'unreadable' }
+  /** `keyless`: others can open it, this node lacks the key. */
+  | { readonly kind: 'absent' | 'unreadable' | 'keyless' }
 
 /** Seals exchanged in one transaction. */
 const PAGE = 50
@@ -71,10 +74,22 @@ function createVault(store: SecretStore, keyring: Keyring): Vault {
 
     async reveal(names) {
       const found = await store.findSecrets(names)
-      const isNew = found.some((secret) => secret && !keyring.ids().includes(secret.keyId))
+      const isNew = (secret: SealedSecret | null) =>
+        secret !== null && !keyring.ids().includes(secret.keyId)
+      if (!found.some(isNew)) return found.map(open)
       // Whoever sealed it has a newer file than we have seen; without it, we say so below.
-      if (isNew) await keyring.refresh().catch(() => {})
-      return found.map(open)
+      await keyring.refresh().catch(() => {})
+      const inUse = found.some(isNew) ? (await store.secretKeys()).map(({ id }) => id) : []
+      return found.map((secret) =>
+        secret && isNew(secret) && inUse.includes(secret.keyId)
+          ? { kind: 'keyless' as const }
+          : open(secret),
+      )
+    },
+
+    async check() {
+      await keyring.refresh()
+      keyring.requireAll(await store.secretKeys())
     },
 
     async rotate(audit) {
@@ -128,6 +143,7 @@ export const NO_VAULT: Vault = {
     throw noKey()
   },
   reveal: async (names) => names.map(() => ({ kind: 'unreadable' })),
+  check: async () => {},
   announce: async () => {},
 }
 

@@ -22,8 +22,8 @@ export interface RegistryOptions {
   look(): Promise<void>
   /** Uncounted: the attempt was never started, or its worker says it will not finish it. */
   giveBack(leases: readonly Lease[]): void
-  /** Counted: the attempt was started and its worker stopped it when its lease ran out. */
-  lose(leases: readonly Lease[]): void
+  /** Counted: the attempt was started and its worker stopped it. Resolves when that is durable. */
+  lose(leases: readonly Lease[]): Promise<void>
   onError(error: unknown): void
 }
 
@@ -100,14 +100,16 @@ export function createRegistry(options: RegistryOptions): Registry {
       roster.add(session)
       const kept = new Set<number>()
       for (const lease of adopted.adopted) {
-        roster.hold(session, lease, 0, sentMono)
+        roster.hold(session, lease, 0, clock.mono())
         kept.add(lease.runId)
       }
       const forsaken = new Set(hello.forsaken.map(({ run, fence }) => `${run}/${fence}`))
       const isForsaken = ({ runId, fence }: Lease) =>
         forsaken.has(`${publicId('run', runId)}/${fence}`)
-      options.lose(adopted.unlisted.filter(isForsaken))
       options.giveBack(adopted.unlisted.filter((lease) => !isForsaken(lease)))
+      // Once it is welcome, the worker says no more of these. Whoever it meets after us would take
+      // them for attempts that were never started.
+      await options.lose(adopted.unlisted.filter(isForsaken))
       const lost = held.filter(({ runId }) => !kept.has(runId))
       return {
         session: publicId('ses', id),

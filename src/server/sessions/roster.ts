@@ -24,6 +24,8 @@ export interface Roster {
   /** Moves a session to the end of the line after it was dealt to, and its crowd behind the others. */
   requeue(session: Session): void
   hold(session: Session, lease: Lease, exchange: number, mono: number): HeldLease
+  /** A lease that a session will hold from that time on, and does not know of before. */
+  expect(lease: Lease, mono: number): void
   /** Forgets a lease if it is still the one with this fence. */
   drop(runId: number, fence: number): HeldLease | undefined
   clear(): void
@@ -97,6 +99,13 @@ export function createRoster(): Roster {
       session.leases.set(lease.runId, held)
       if (exchange > session.answered) session.unconfirmed.set(lease.runId, held)
       return held
+    },
+
+    expect(lease, mono) {
+      leases.set(
+        lease.runId,
+        Object.assign(lease, { exchange: Number.POSITIVE_INFINITY, grantedMono: mono }),
+      )
     },
 
     drop(runId, fence) {

@@ -1,7 +1,8 @@
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
 import type { EndCommand, LanePlace, Lease, TickResult } from '../../store/port.ts'
-import type { Session } from '../sessions/session.ts'
+import type { Roster } from '../sessions/roster.ts'
+import type { HeldLease, Session } from '../sessions/session.ts'
 import { isBefore, type LaneBoard } from './lane-board.ts'
 import type { Work } from './compose.ts'
 import { grant, type Granting, handedOff, release, settle } from './grants.ts'
@@ -37,8 +38,7 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
   applySubmits(work, result, context, touched)
   for (let index = 0; index < work.ends.length; index += 1) {
     const entry = work.ends[index] as EndEntry
-    const { runId, fence } = entry.item
-    const lease = context.roster.drop(runId, fence)
+    const lease = dropEnded(entry.item, context.roster)
     const verdict = result.ends[index] ?? 'stale'
     if (lease && verdict === 'ended') context.onEnd(lease, entry.item, result.now)
     answer(entry, verdict)
@@ -60,6 +60,12 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
   }
   if (result.nextDueAt !== null) context.onTimer(result.nextDueAt)
   settle(touched, context.roster)
+}
+
+/** Whoever ends what another node had does not end what has come over from there meanwhile. */
+function dropEnded({ runId, fence, owner }: EndCommand, roster: Roster): HeldLease | undefined {
+  if (owner !== null && roster.leaseOf(runId)?.node !== owner) return undefined
+  return roster.drop(runId, fence)
 }
 
 /** Undoes the promises of a tick that did not happen. */

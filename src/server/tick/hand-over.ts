@@ -1,16 +1,20 @@
 import type { Clock, Random } from '../../core/clock.ts'
 import { drawSalt, fenceOf } from '../../core/fence.ts'
-import type { Lease, NewRun } from '../../store/port.ts'
+import type { NewRun } from '../../store/port.ts'
 import type { Roster } from '../sessions/roster.ts'
 import type { Session } from '../sessions/session.ts'
-import { grant, handedOff, release, settle } from './grants.ts'
+import { handedOff, release } from './grants.ts'
 import { createHandOff } from './hand-off.ts'
+import type { HeldGrant, HeldGrants } from './held-grants.ts'
 import type { LaneBoard } from './lane-board.ts'
 
 /** Runs that are on their way to the store by another road than a tick, promised to sessions that wait. */
 export interface Promised {
-  /** It is durable. These went to whom they were promised, at that time of the store; the others did not. */
-  kept(started: readonly number[], now: number): void
+  /**
+   * It is durable. These went to whom they were promised, at that time of the store; the others did not.
+   * If it is still so long until then, nobody hears of them before. Resolves when they have.
+   */
+  kept(started: readonly number[], now: number, aheadMs?: number): Promise<void>
   /** It did not happen, or nobody knows. */
   broken(isUnknown: boolean): void
 }
@@ -25,13 +29,12 @@ export interface HandingOver {
   readonly random: Random
   node(): number
   mayGrant(): boolean
-  giveBack(lease: Lease): void
-  onGrant(lease: Lease): void
+  readonly held: Pick<HeldGrants, 'keep'>
   /** These may be leased, and no session was told of them. */
   onUnknown(runs: readonly NewRun[]): void
 }
 
-const NOBODY: Promised = { kept: () => {}, broken: () => {} }
+const NOBODY: Promised = { kept: async () => {}, broken: () => {} }
 
 export function createHandOver(deps: HandingOver): HandOver {
   const { roster, board, clock, random } = deps
@@ -66,19 +69,17 @@ export function createHandOver(deps: HandingOver): HandOver {
     const chosen = choose(runs)
     if (chosen.size === 0) return NOBODY
     return {
-      kept(started, now) {
+      kept(started, now, aheadMs = 0) {
         const touched = new Set<Session>()
         const went = new Set(started)
-        const granting = {
-          ...{ roster, giveBack: deps.giveBack, onGrant: deps.onGrant, mono: clock.mono() },
-          mayGrant: deps.mayGrant() && deps.node() === node,
-        }
+        const grants: HeldGrant[] = []
         for (const [run, session] of chosen) {
           const weight = weightOf(run)
-          release(session, weight, touched)
-          if (went.has(run.id)) grant(session, handedOff(run, node, now), weight, granting)
+          if (went.has(run.id)) grants.push({ session, lease: handedOff(run, node, now), weight })
+          else release(session, weight, touched)
         }
-        settle(touched, roster)
+        for (const session of touched) roster.review(session)
+        return deps.held.keep(grants, aheadMs)
       },
       broken(isUnknown) {
         const touched = new Set<Session>()

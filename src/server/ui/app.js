@@ -71,7 +71,9 @@ async function showRuns(query, signal) {
 }
 
 async function paintRuns(query, signal) {
-  const url = `/v1/runs?limit=100${query && `&q=${encodeURIComponent(query)}`}`
+  // Whoever names a step, or speaks of steps, means them.
+  const filter = /steps:|job:\S*\//.test(query) ? query : `${query} steps:no`
+  const url = `/v1/runs?limit=100&q=${encodeURIComponent(filter)}`
   const { data } = await (await api(url, signal)).json()
   if (data.length === 0) {
     const words = query

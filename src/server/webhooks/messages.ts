@@ -1,3 +1,4 @@
+import { publicId } from '../../core/ids.ts'
 import { lapseSentence } from '../../core/lapses/words.ts'
 import { BIT_OF_LAPSE, EVENT_BIT, TEST_EVENT, type WebhookEvent } from '../../core/webhook.ts'
 import { formatTime, writeRun } from '../../core/wire.ts'
@@ -15,6 +16,8 @@ const NOTHING_SAID = () => null
 export interface Messages {
   /** What ended, or did not come true, in the words of each event that it is. */
   ofEnd(event: OutboxEvent, run: RunRecord, as: WebhookEvent): Promise<string>
+  /** The same for a run that cannot be read: what its event says by itself, and why that is all. */
+  ofUnreadable(event: OutboxEvent, as: WebhookEvent, why: string): string
   ofTest(at: number, webhook: string, project: string): string
 }
 
@@ -23,6 +26,7 @@ export function createMessages(deps: {
   readonly catalog: Catalog
   /** How others reach this server, if it is known. */
   ownUrl(): string | undefined
+  onError(error: unknown): void
 }): Messages {
   const { catalog, ownUrl } = deps
   const logs = createLogReader(deps.store)
@@ -48,8 +52,30 @@ export function createMessages(deps: {
             ? { failing_since: formatTime(event.failingSince, 'failing_since') }
             : {}),
           ...(lapse ? { due_at: formatTime(lapse.dueAt, 'due_at') } : {}),
-          log_tail: await tailOf(record, logs),
+          // A log that cannot be read is no reason to keep quiet.
+          log_tail: await tailOf(record, logs).catch((error: unknown) => {
+            deps.onError(error)
+            return []
+          }),
           ...(url === undefined ? {} : { url: `${url}/v1/runs/${run.id}` }),
+        },
+      })
+    },
+
+    ofUnreadable(event, as, why) {
+      const job = catalog.jobName(event.jobId)
+      const id = publicId('run', event.runId)
+      const url = ownUrl()
+      return JSON.stringify({
+        type: as,
+        timestamp: formatTime(event.at, 'timestamp'),
+        data: {
+          message: `${job}: ${as}, and more cannot be read: ${why}`,
+          project: catalog.projectName(event.projectId),
+          job,
+          run: { id },
+          log_tail: [],
+          ...(url === undefined ? {} : { url: `${url}/v1/runs/${id}` }),
         },
       })
     },

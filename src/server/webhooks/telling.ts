@@ -43,7 +43,7 @@ export function startTelling(
 ): Telling {
   const { store, clock, catalog, mintId, storeNow, onError } = deps
   const ownUrl = options?.ownUrl ?? (() => undefined)
-  const messages = createMessages({ store, catalog, ownUrl })
+  const messages = createMessages({ store, catalog, ownUrl, onError })
   if (!options) return { messages, wake() {}, async stop() {} }
 
   const { outbound } = options
@@ -51,7 +51,7 @@ export function startTelling(
   const { signal } = stopping
   const onRoom = () => telling.wake()
   const deliverer = createDeliverer({ ...deps, outbound, onRoom })
-  const expand = createExpandOutbox({ store, catalog, messages, mintId })
+  const expand = createExpandOutbox({ store, catalog, messages, mintId, onError })
   const telling = startLoop(tellWebhooks({ store, expand, deliverer, storeNow }), {
     ...{ clock, signal, onError, idleMs: LOOK_MS },
   })

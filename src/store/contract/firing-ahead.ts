@@ -1,82 +1,239 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { idAtMs } from '../../core/ids.ts'
-import type { FireBatch, FireCommand, NewRun, Store } from '../port.ts'
-import { only, PLAIN_RUN } from './fixture.ts'
+import { AHEAD_MS } from '../../core/firing/ahead.ts'
+import type { FireCommand, FireResult, Lease, NewRun, ScheduleRecord } from '../port.ts'
+import { only } from './fixture.ts'
+import { auditOf, commandFor, load, MINUTE_MS, putNew, storyOf, toRun } from './schedule-fixture.ts'
+import { onSharedStore, type OpenStore, type World } from './world.ts'
 
-const AUDIT = { actor: null, target: 'a', detail: null, request: null, address: null }
+const SESSION = 7
+const QUEUE = { overlap: { kind: 'queue', most: 1 }, remembers: true } as const
 
-/** A schedule that is due so soon, and what fires it. By the real clock: nobody waits by another. */
-export async function dueIn(store: Store, ms: number) {
-  const projectId = only(await store.internProjects(['default']))
-  const jobId = only(await store.internJobs([{ projectId, name: 'tidy' }]))
-  const spec = { project: 'default', queue: 'default', labels: [], executor: 'handler:tidy' }
-  const laneId = only(await store.internLanes([{ ...spec, weight: 1 }]))
-  const dueAt = Date.now() + ms
-  const id = idAtMs(dueAt)
-  const next = { nominalAt: dueAt, lookAt: dueAt }
-  const audit = { ...AUDIT, projectId, action: 'schedule.put' }
-  const wish = { id, projectId, jobId, name: `at-${dueAt}`, spec: '{}', next, expect: null }
-  await store.putSchedule({ ...wish, most: 99, audit })
-  /** Fires the time that is due then, and says when the next one is. */
-  const batchAt = (at: number, nextAt: number): FireBatch => {
-    const run: NewRun = { ...PLAIN_RUN, id: idAtMs(at) + 1, projectId, jobId, laneId, dueAt: at }
-    const command: FireCommand = {
-      ...{ id, version: 1, nominalAt: at, overlap: { kind: 'skip' }, remembers: true },
-      settled: [{ kind: 'run', nominalAt: at, run, late: null }],
-      next: { nominalAt: nextAt, lookAt: nextAt },
-    }
-    const valid = { validFrom: 0, validUntil: Number.MAX_SAFE_INTEGER }
-    return { node: 1, ...valid, notBefore: at, commands: [command] }
-  }
-  return { id, projectId, dueAt, batchAt, batch: batchAt(dueAt, dueAt + 60_000) }
+interface Promised {
+  readonly run: NewRun
+  readonly command: FireCommand
 }
 
-/** What a store promises that may be asked to fire before the time. */
-export function firingAheadContract(
-  inStore: (use: (store: Store) => Promise<void>) => () => Promise<void>,
-) {
-  const story = async (store: Store, scheduleId: number) => {
-    const range = { from: 0, until: Number.MAX_SAFE_INTEGER, limit: 9 }
-    return await store.occurrences({ scheduleId, ...range })
+/** Its next time, for a worker that waits; one run at a time. */
+function promise(world: World, schedule: ScheduleRecord, run: Partial<NewRun> = {}): Promised {
+  const nominalAt = schedule.next.nominalAt as number
+  const time = toRun(world, nominalAt, { handOff: world.handOff(SESSION), ...run })
+  return { run: time.run, command: commandFor(world, schedule, { settled: [time], ...QUEUE }) }
+}
+
+/** Asks for it as of its time, whatever the clock says. */
+function fireAt(world: World, at: number, ...commands: FireCommand[]): Promise<FireResult> {
+  const valid = { validFrom: 0, validUntil: Number.MAX_SAFE_INTEGER }
+  return world.store.fire({ node: world.node, ...valid, aheadTo: at, commands })
+}
+
+/** A schedule that will be due so soon, what fires it, and what came of asking. */
+async function fireAhead(world: World, ms: number, run: Partial<NewRun> = {}) {
+  const schedule = await putNew(world)
+  world.clock.advance(MINUTE_MS - ms)
+  const promised = promise(world, schedule, run)
+  const at = schedule.next.nominalAt as number
+  return { ...promised, id: schedule.id, at, result: await fireAt(world, at, promised.command) }
+}
+
+async function leases(world: World): Promise<readonly Lease[]> {
+  return world.store.ownLeases({ node: world.node, after: 0, limit: 100 })
+}
+
+async function claimed(world: World): Promise<readonly number[]> {
+  return (await world.claim(9)).map(({ runId }) => runId)
+}
+
+/** What fires before its time, and what becomes of it if it does not reach its worker. */
+export function firingAheadContract(open: OpenStore): void {
+  const inWorld = onSharedStore(open)
+
+  for (const isGated of [false, true]) {
+    test(
+      `a run for a worker that waits is durable before its time, and counts as of then${isGated ? ', at its gate as well' : ''}`,
+      inWorld(async (world) => {
+        const gates = isGated ? [await world.gate('own', 1)] : []
+        const { run, id, at, result } = await fireAhead(world, 300, { gates })
+        assert.deepEqual([result.now, result.aheadMs, result.started], [at, 300, [run.id]])
+        assert.equal(only(result.verdicts).kind, 'done')
+        const lease = only(await leases(world))
+        assert.deepEqual([lease.startedAt, lease.dueAt, lease.createdAt], [at, at, at])
+        assert.deepEqual(await claimed(world), [])
+        const { next, lastNominalAt } = await load(world, id)
+        assert.deepEqual([next.nominalAt, lastNominalAt], [at + MINUTE_MS, at])
+        assert.deepEqual(await storyOf(world, id), ['fired'])
+        world.clock.advance(400)
+        assert.equal(await world.end(lease), 'ended')
+      }),
+    )
   }
 
   test(
-    'what is asked for ahead is done when its time has come, and counts as of then',
-    inStore(async (store) => {
-      assert.ok(store.aheadMs > 0)
-      const { id, dueAt, batch } = await dueIn(store, 95)
-      const { verdicts, now, lanes } = await store.fire(batch)
-      assert.ok(Date.now() >= dueAt)
-      assert.ok(now >= dueAt)
-      assert.equal(only(verdicts).kind, 'done')
-      assert.equal(lanes.length, 1)
-      const record = only(await story(store, id))
-      assert.deepEqual([record.outcome, record.at], ['fired', now])
+    'what is far away is early; what is due is done as of now',
+    inWorld(async (world) => {
+      const far = await fireAhead(world, 2 * AHEAD_MS)
+      assert.deepEqual(far.result.verdicts, [{ kind: 'early' }])
+      world.clock.advance(2 * AHEAD_MS + 5)
+      const { now, aheadMs, verdicts } = await fireAt(world, far.at, far.command)
+      assert.deepEqual([now, aheadMs, only(verdicts).kind], [far.at + 5, 0, 'done'])
     }),
   )
 
   test(
-    'nobody waits for what is far away',
-    inStore(async (store) => {
-      const { batch } = await dueIn(store, 600_000)
-      const { verdicts, heldMs } = await store.fire(batch)
-      assert.deepEqual([verdicts, heldMs], [[{ kind: 'early' }], 0])
+    'nothing is done ahead that may come out otherwise at its time',
+    inWorld(async (world) => {
+      const schedule = await putNew(world)
+      const { id } = schedule
+      world.clock.advance(MINUTE_MS - 300)
+      const at = schedule.next.nominalAt as number
+      const kindOf = async (command: FireCommand) =>
+        only((await fireAt(world, at, command)).verdicts).kind
+      const settled = [toRun(world, at)]
+      assert.equal(await kindOf(commandFor(world, schedule, { settled })), 'early')
+      const none = { kind: 'none', nominalAt: at, untilAt: at, count: 1 } as const
+      const missed = [{ ...none, outcome: 'missed', reason: 'policy' } as const]
+      assert.equal(await kindOf(commandFor(world, schedule, { settled: missed })), 'early')
+      const shared = [await world.gate('own', 1), await world.gate('shared', 9)]
+      const gates = shared.toSorted((a, b) => a - b)
+      assert.equal(await kindOf(promise(world, schedule, { gates }).command), 'early')
+      assert.deepEqual(await load(world, id), schedule)
+      assert.deepEqual([await storyOf(world, id), await world.list()], [[], []])
     }),
   )
 
   test(
-    'who pauses a schedule meanwhile is before it or after it, never in between',
-    inStore(async (store) => {
-      const { id, projectId, batch } = await dueIn(store, 60)
-      const audit = { ...AUDIT, projectId, action: 'schedule.pause' }
-      const pause = { id, projectId, until: null, reason: null, audit }
-      const [fired] = await Promise.all([store.fire(batch), store.pauseSchedule(pause)])
-      const isFired = only(fired.verdicts).kind === 'done'
-      const [schedule] = await store.findSchedules([id])
-      assert.equal(schedule?.next.nominalAt === batch.notBefore, !isFired)
-      assert.equal((await story(store, id)).length, isFired ? 1 : 0)
-      assert.ok(schedule?.pause)
+    'a run of the same schedule that has not ended, or somebody at its gate, may be gone by then',
+    inWorld(async (world) => {
+      const gates = [await world.gate('own', 1)]
+      const first = await fireAhead(world, 300, { gates })
+      world.clock.advance(MINUTE_MS)
+      const second = promise(world, await load(world, first.id), { gates })
+      const secondAt = first.at + MINUTE_MS
+      assert.deepEqual((await fireAt(world, secondAt, second.command)).verdicts, [
+        { kind: 'early' },
+      ])
+      await world.end(only(await leases(world)))
+      const holder = await world.start({ gates })
+      const beside = await fireAt(world, secondAt, second.command)
+      assert.deepEqual([beside.verdicts, beside.started], [[{ kind: 'early' }], []])
+      assert.deepEqual(await storyOf(world, first.id), ['fired'])
+      await world.end(holder)
+      const third = await fireAt(world, secondAt, second.command)
+      assert.deepEqual(third.started, [second.run.id])
+    }),
+  )
+
+  test(
+    'those of a batch that cannot be done ahead do not keep the others from it',
+    inWorld(async (world) => {
+      const gate = await world.gate('own', 1)
+      const schedules = [await putNew(world), await putNew(world), await putNew(world)]
+      world.clock.advance(MINUTE_MS - 300)
+      await world.start({ gates: [gate] })
+      const [a, b, c] = schedules.map((schedule, index) =>
+        promise(world, schedule, index === 1 ? { gates: [gate] } : {}),
+      ) as [Promised, Promised, Promised]
+      const at = schedules[0]?.next.nominalAt as number
+      const { verdicts, started } = await fireAt(world, at, a.command, b.command, c.command)
+      assert.deepEqual(
+        verdicts.map(({ kind }) => kind),
+        ['done', 'early', 'done'],
+      )
+      assert.deepEqual(
+        [...started].toSorted((x, y) => x - y),
+        [a.run.id, c.run.id],
+      )
+    }),
+  )
+
+  for (const isGated of [false, true]) {
+    test(
+      `what is given back before its time waits for it, uncounted${isGated ? ', and leaves its gate' : ''}`,
+      inWorld(async (world) => {
+        const gates = isGated ? [await world.gate('own', 1)] : []
+        const { run, at } = await fireAhead(world, 300, { gates })
+        const lease = only(await leases(world))
+        const back = { to: 'given_back', cause: 'cancelled' } as const
+        assert.equal(await world.end(lease, back), 'ended')
+        assert.equal(await world.stateOf(run.id), 'scheduled')
+        assert.deepEqual(await claimed(world), [])
+        const early = await world.store.promote({ positions: [world.mint()] })
+        assert.deepEqual([early.promoted, early.nextDueAt], [0, at])
+        if (isGated) await world.end(await world.start({ gates }))
+        world.clock.advance(300)
+        await world.store.promote({ positions: [world.mint()] })
+        const again = only(await world.claim(9))
+        assert.deepEqual([again.runId, again.attempt, again.lost], [run.id, 1, 0])
+      }),
+    )
+  }
+
+  test(
+    'what fires some time after its nominal time waits for that, if it is given back before',
+    inWorld(async (world) => {
+      const nominalAt = world.clock.now() + MINUTE_MS
+      const at = nominalAt + 20_000
+      const schedule = await putNew(world, { next: { nominalAt, lookAt: at } })
+      world.clock.advance(at - 300 - world.clock.now())
+      const { run, command } = promise(world, schedule)
+      assert.deepEqual((await fireAt(world, at, command)).started, [run.id])
+      const back = { to: 'given_back', cause: 'cancelled' } as const
+      await world.end(only(await leases(world)), back)
+      assert.equal(await world.stateOf(run.id), 'scheduled')
+      const early = await world.store.promote({ positions: [world.mint()] })
+      assert.deepEqual([early.promoted, early.nextDueAt], [0, at])
+      world.clock.advance(300)
+      await world.store.promote({ positions: [world.mint()] })
+      assert.deepEqual(await claimed(world), [run.id])
+    }),
+  )
+
+  test(
+    'what had started when the clock was set back need not wait for it to come again',
+    inWorld(async (world) => {
+      const { run } = await fireAhead(world, 300)
+      world.clock.advance(300)
+      const back = { to: 'given_back', cause: 'cancelled' } as const
+      await world.end(only(await leases(world)), back)
+      const lease = only(await world.claim(1))
+      world.clock.advance(10 * MINUTE_MS)
+      await world.end(lease, { to: 'given_back', cause: 'cancelled' })
+      const again = only(await world.claim(1))
+      world.clock.advance(-5 * MINUTE_MS)
+      await world.end(again, { to: 'given_back', cause: 'cancelled' })
+      assert.deepEqual(await claimed(world), [run.id])
+    }),
+  )
+
+  test(
+    'given back at its time it is ready at once; cancelled before, it is over',
+    inWorld(async (world) => {
+      const first = await fireAhead(world, 300)
+      world.clock.advance(300)
+      const back = { to: 'given_back', cause: 'cancelled' } as const
+      await world.end(only(await leases(world)), back)
+      assert.deepEqual(await claimed(world), [first.run.id])
+      const second = await fireAhead(world, 300)
+      assert.equal((await world.cancel(second.run.id)).kind, 'marked')
+      const marked = (await leases(world)).find(({ runId }) => runId === second.run.id) as Lease
+      await world.end(marked, back)
+      assert.equal(await world.stateOf(second.run.id), 'cancelled')
+    }),
+  )
+
+  test(
+    'who pauses, skips or deletes it after that comes after it',
+    inWorld(async (world) => {
+      const { id, at } = await fireAhead(world, 300)
+      const { project: projectId, store } = world
+      const skip = { projectId, id, audit: auditOf(world, 'schedule.skip') }
+      assert.equal(await store.skipNext(skip), at + MINUTE_MS)
+      const pause = { ...skip, until: null, reason: null }
+      assert.ok(await store.pauseSchedule(pause))
+      const { next, lastNominalAt } = await load(world, id)
+      assert.deepEqual([next.nominalAt, lastNominalAt], [at + MINUTE_MS, at])
+      assert.equal(await store.deleteSchedule(skip), 'deleted')
+      assert.deepEqual(await storyOf(world, id), ['fired'])
     }),
   )
 }

@@ -112,7 +112,7 @@ export function firingContract(open: OpenStore): void {
       const commands = [commandFor(world, schedule)]
       const now = clock.now()
       const fireWithin = async (validFrom: number, validUntil: number) =>
-        kinds((await store.fire({ node, validFrom, validUntil, notBefore: 0, commands })).verdicts)
+        kinds((await store.fire({ node, validFrom, validUntil, aheadTo: null, commands })).verdicts)
       assert.deepEqual(await fireWithin(0, now - 1), ['outdated'])
       assert.deepEqual(await fireWithin(now + 1, now + 2), ['outdated'])
       assert.deepEqual(await load(world, schedule.id), schedule)

@@ -102,6 +102,48 @@ export function flowNewsContract(open: OpenStore): void {
   )
 
   test(
+    'a flow with many news takes no more room among the restless than one with a single one',
+    inFlows(async (world) => {
+      const many = await world.beginWith(5)
+      for (const lease of await world.claim(5)) await world.end(lease)
+      world.clock.advance(1)
+      const single = await world.beginWith(1)
+      await world.end(only(await world.claim(1)))
+      world.clock.advance(UNHEARD_MS)
+      const found = await world.store.restlessFlows({ limit: 2, olderThanMs: UNHEARD_MS })
+      assert.deepEqual(
+        found.map(({ runId }) => runId).toSorted((a, b) => a - b),
+        [many.flow.runId, single.flow.runId],
+      )
+      await world.advance(...found.map((place) => move(place, { end: ENDED_WELL })))
+      assert.deepEqual(await world.restless(), [])
+    }),
+  )
+
+  test(
+    'runs that outlive their flow are news to nobody, and keep nobody from being found',
+    inFlows(async (world) => {
+      const leases = []
+      for (let nth = 0; nth < 3; nth += 1) {
+        const { flow } = await world.beginWith(1)
+        leases.push(only(await world.claim(1)))
+        await world.advance(move(flow, { end: ENDED_WELL }))
+      }
+      for (const lease of leases) await world.end(lease)
+      const { flow } = await world.beginWith(1)
+      await world.end(only(await world.claim(1)))
+      world.clock.advance(UNHEARD_MS)
+      const found = await world.store.restlessFlows({ limit: 1, olderThanMs: UNHEARD_MS })
+      assert.deepEqual(
+        found.map(({ runId }) => runId),
+        [flow.runId],
+      )
+      await world.advance(move(flow, { end: ENDED_WELL }))
+      assert.deepEqual(await world.restless(), [])
+    }),
+  )
+
+  test(
     'what is not heard stays news, whatever else is done',
     inFlows(async (world) => {
       const { flow } = await world.beginWith(2)

@@ -77,6 +77,7 @@ interface Doors {
   readonly runs: number[]
 }
 
+const RECHECK = { recheckMs: 30_000 }
 let sequences = 0
 
 export function gatesPropertyContract(open: OpenStore): void {
@@ -145,7 +146,10 @@ async function take(world: World, doors: Doors, step: Step): Promise<void> {
       await world.store.promote({ positions: Array.from({ length: step.count }, world.mint) })
       return
     case 'recheck':
-      await world.store.recheck({ limit: step.limit, recheckMs: 30_000 })
+      assert.deepEqual(
+        (await world.store.recheck({ ...RECHECK, limit: step.limit })).miscounted,
+        [],
+      )
       return
     case 'resize':
       doors.capacity[step.gate] = step.capacity

@@ -11,13 +11,18 @@ import { deliveriesContract } from './deliveries.ts'
 import { endContract } from './end.ts'
 import type { OpenStore } from './world.ts'
 import { firingContract } from './firing.ts'
+import { firingAheadContract } from './firing-ahead.ts'
 import { firingHandOverContract } from './firing-hand-over.ts'
+import { flowLooksContract } from './flow-looks.ts'
 import { flowNewsContract } from './flow-news.ts'
 import { flowsContract } from './flows.ts'
 import { flowsSideBySideContract } from './flows-side-by-side.ts'
+import { followersContract } from './followers.ts'
+import { followingSchedulesContract } from './following-schedules.ts'
 import { gatesContract } from './gates.ts'
 import { gatesCrowdContract } from './gates-crowd.ts'
 import { gatesPropertyContract } from './gates-property.ts'
+import { hooksContract } from './hooks.ts'
 import { lapsesContract } from './lapses.ts'
 import { logsContract } from './logs.ts'
 import { nodesContract } from './nodes.ts'
@@ -28,6 +33,7 @@ import { pastDurationsContract } from './past-durations.ts'
 import { queriesContract } from './queries.ts'
 import { ratesContract } from './rates.ts'
 import { reopenContract } from './reopen.ts'
+import { scheduleRevisionsContract } from './schedule-revisions.ts'
 import { schedulesContract } from './schedules.ts'
 import { secretsContract } from './secrets.ts'
 import { sessionsContract } from './sessions.ts'
@@ -61,6 +67,7 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['logs', logsContract],
   ['definitions', definitionsContract],
   ['jobs by number', numberedJobsContract],
+  ['jobs by hook', hooksContract],
   ['administration', administrationContract],
   ['blobs', blobsContract],
   ['webhooks', webhooksContract],
@@ -68,15 +75,20 @@ const THEMES: readonly [theme: string, register: (open: OpenStore) => void][] = 
   ['deliveries', deliveriesContract],
   ['secrets', secretsContract],
   ['schedules', schedulesContract],
+  ['jobs with their schedules', scheduleRevisionsContract],
   ['firing', firingContract],
+  ['firing after the end of a run', followingSchedulesContract],
   ['firing straight to a worker', firingHandOverContract],
+  ['firing ahead', firingAheadContract],
   ['backfills', backfillsContract],
   ['what is expected of runs', lapsesContract],
   ['how long schedules took', pastDurationsContract],
   ['flows', flowsContract],
+  ['looking at flows', flowLooksContract],
   ['news of flows', flowNewsContract],
   ['flows side by side', flowsSideBySideContract],
   ['runs after others', afterContract],
+  ['jobs after others', followersContract],
   ['upkeep', upkeepContract],
   ['opening again', reopenContract],
 ]

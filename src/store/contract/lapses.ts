@@ -70,7 +70,7 @@ export function lapsesContract(open: OpenStore): void {
     inWorld(async (world) => {
       const schedule = await putNew(world)
       const open = await world.start()
-      world.clock.advance(MINUTE_MS)
+      world.clock.advance(MINUTE_MS + 1)
       const expected = { lookAt: 1, terms: TERMS }
       const command = (times: number[]) =>
         commandFor(world, schedule, {

@@ -93,7 +93,7 @@ export function commandFor(
 
 export async function fireAll(world: World, ...commands: FireCommand[]): Promise<FireResult> {
   const { node, store, clock } = world
-  const valid = { validFrom: 0, validUntil: clock.now() + FAR_MS, notBefore: 0 }
+  const valid = { validFrom: 0, validUntil: clock.now() + FAR_MS, aheadTo: null }
   return store.fire({ node, ...valid, commands })
 }
 

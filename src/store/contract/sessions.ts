@@ -218,7 +218,7 @@ export function sessionsContract(open: OpenStore): void {
       const nothing = { registration: 4, project: 'default', held: [] }
       assert.deepEqual(await recall(), nothing)
       const leases = await running(world, 2)
-      const held = leases.map(({ runId, fence }) => ({ runId, fence }))
+      const held = leases.map(({ runId, fence, startedAt }) => ({ runId, fence, startedAt }))
       assert.deepEqual(await recall(), { ...nothing, held })
       await world.store.loseSession({ session: world.session, registration: 4 })
       await world.end(leases[0] as Lease)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { at, DAY_MS, HOUR_MS, ids, only, runIds } from './fixture.ts'
+import { ENDED_WELL, move, withFlows } from './flow-fixture.ts'
 import { onFreshStores, type OpenStore, type World } from './world.ts'
 
 async function pruneAll(world: World, endedBefore: number, limit = 1_000): Promise<void> {
@@ -105,6 +106,33 @@ export function upkeepContract(open: OpenStore): void {
       await world.end(lease)
       await pruneAll(world, world.clock.now() - HOUR_MS)
       assert.equal(await world.stateOf(lease.runId), 'succeeded')
+    }),
+  )
+
+  test(
+    'what a step gave is kept until its flow has ended, however long that takes',
+    inWorld(async (base) => {
+      const world = await withFlows(base)
+      const { flow, runs } = await world.beginWith(2)
+      for (const lease of await world.claim(2)) await world.end(lease, { result: '"kept"' })
+      const stranger = await runsThatEnded(world, 1)
+      world.clock.advance(60 * DAY_MS)
+      await world.store.maintain()
+      await pruneAll(world, world.clock.now())
+      const found = await world.store.resultsOf({ runIds: [...ids(runs), ...stranger] })
+      assert.deepEqual(
+        found
+          .map(({ runId, result }) => [runId, result])
+          .toSorted(([a], [b]) => Number(a) - Number(b)),
+        ids(runs).map((runId) => [runId, '"kept"']),
+      )
+      const heard = runs.map((_, step) => ({ step, item: -1 }))
+      await world.advance(move(flow, { heard, end: ENDED_WELL }))
+      world.clock.advance(60 * DAY_MS)
+      await world.store.maintain()
+      await pruneAll(world, world.clock.now())
+      assert.deepEqual(await world.store.resultsOf({ runIds: ids(runs) }), [])
+      assert.deepEqual(await world.list(), [])
     }),
   )
 

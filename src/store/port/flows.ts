@@ -41,6 +41,26 @@ export interface FlowStore {
   }): Promise<readonly StepRecord[]>
   /** How many steps of a flow are in which state: of those that were reached, and not of their items. */
   countSteps(input: { flowId: number }): Promise<readonly StepCount[]>
+  /** What is known of these steps themselves, not of their items, in no particular order. */
+  stepsAt(input: { flowId: number; steps: readonly number[] }): Promise<readonly StepRecord[]>
+  /** Steps that were reached, from this one on, in order and without their items: all, or those in one state. */
+  stepsFrom(input: {
+    flowId: number
+    from: number
+    state: StepState | null
+    limit: number
+  }): Promise<readonly StepRecord[]>
+  /** How many items of these steps are in which state. */
+  countItems(input: {
+    flowId: number
+    steps: readonly number[]
+  }): Promise<readonly (StepCount & { readonly step: number })[]>
+  /** Of each of these steps the first items that failed, at most `each`; by step, in order. */
+  failedItems(input: {
+    flowId: number
+    steps: readonly number[]
+    each: number
+  }): Promise<readonly StepRecord[]>
   /** Of which flows these runs are steps. A step that was taken over belongs to several. */
   stepsOfRuns(input: {
     runIds: readonly number[]
@@ -161,15 +181,17 @@ export interface FlowAdvance {
 
 /**
  * What others have to be told of once it is durable. Told once, to whoever wrote it: who must not miss
- * it looks for restless flows, and rechecks what is blocked.
+ * it looks for restless flows and open follow-ups, and rechecks what is blocked.
  *
  * `step`: the run of a step has ended. `cancel`: the flow is to be cancelled. `need`: a run that this one
- * is to start after has ended, or had when it came; `recheck` says what that means.
+ * is to start after has ended, or had when it came; `recheck` says what that means. `followed`: jobs
+ * are to run after this run, which has ended.
  */
 export type News =
   | (StepKey & { readonly kind: 'step'; readonly flowId: number; readonly state: FinalState })
   | { readonly kind: 'cancel'; readonly flowId: number }
   | { readonly kind: 'need'; readonly runId: number }
+  | { readonly kind: 'followed'; readonly runId: number }
 
 export interface RunResult {
   readonly runId: number

@@ -1,10 +1,14 @@
 import type { AuditEntry } from './audit.ts'
+import type { FollowRefusal, FollowWish } from './followers.ts'
+import type { ScheduleRevision } from './schedules.ts'
 
 /** Definitions of jobs. A version never changes; runs remember the one they follow. */
 export interface JobStore {
   /**
    * Makes a definition the one in force, as a new version unless it already is. With `expect`, only
-   * if that version is in force (0: none); otherwise it is a conflict and nothing changes.
+   * if that version is in force (0: none); otherwise it is a conflict and nothing changes. Nor does
+   * anything when its schedules are not what `schedules` was decided by: it was `overtaken`; nor where jobs
+   * would follow each other, also when two such changes are made at once.
    */
   putJob(input: {
     projectId: number
@@ -12,10 +16,16 @@ export interface JobStore {
     definition: string
     /** Whom the definition names as such: their jobs can be listed. */
     owner?: string | null
+    /** The calls from elsewhere that run it: who calls finds its jobs by them. */
+    hooks?: readonly string[]
+    /** The jobs it runs after. */
+    follows?: readonly FollowWish[]
     expect: number | null
+    /** What becomes of its schedules at the same time, also if the definition is the same. */
+    schedules?: ScheduleRevision
     audit: AuditEntry
-  }): Promise<{ readonly kind: 'put' | 'same' | 'conflict'; readonly version: number }>
-  /** No definition is in force any more. Runs that follow an old version still find it. */
+  }): Promise<PutJob>
+  /** No definition is in force any more, and it follows nobody. Runs of an old version still find it. */
   deleteJob(input: {
     projectId: number
     name: string
@@ -61,7 +71,22 @@ export interface JobStore {
   definitionsOf(
     keys: readonly { readonly jobId: number; readonly version: number }[],
   ): Promise<readonly (string | null)[]>
+  /** Jobs that a call of this hook runs, in the order in which they were first heard of. */
+  jobsOfHook(input: { projectId: number; name: string }): Promise<readonly HookedJob[]>
 }
+
+export interface HookedJob {
+  readonly name: string
+  readonly isPaused: boolean
+}
+
+export interface JobFate {
+  readonly kind: 'put' | 'same' | 'conflict' | 'overtaken'
+  /** The one in force now. */
+  readonly version: number
+}
+
+export type PutJob = JobFate | FollowRefusal
 
 export interface JobRecord extends JobVersion {
   readonly id: number

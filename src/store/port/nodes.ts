@@ -63,7 +63,12 @@ export interface JoinedNode {
 export interface RecalledSession {
   readonly registration: number
   readonly project: string | null
-  readonly held: readonly { readonly runId: number; readonly fence: number }[]
+  /** It may know of these, except where they start at a time that has not come. */
+  readonly held: readonly {
+    readonly runId: number
+    readonly fence: number
+    readonly startedAt: number
+  }[]
 }
 
 export interface SessionRecord {

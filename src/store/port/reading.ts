@@ -16,6 +16,8 @@ export interface RunFilter {
   readonly projectId: number
   readonly state: RunState | null
   readonly jobId: number | null
+  /** Leaves out the steps of workflows. */
+  readonly withoutSteps?: boolean
   readonly before: number
   readonly limit: number
 }

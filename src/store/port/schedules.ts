@@ -122,6 +122,19 @@ export type ScheduleFate =
   | { readonly kind: 'overtaken'; readonly lastNominalAt: number }
   | { readonly kind: 'full' }
 
+/** What becomes of the schedules of a job, all or nothing, decided by what they were. */
+export interface ScheduleRevision {
+  /** All that the job has. It no longer holds once people have changed any of them. */
+  readonly seen: readonly Pick<ScheduleRecord, 'id' | 'version'>[]
+  /** With the id of one that was seen, that is changed; with another, one is created. */
+  readonly puts: readonly SchedulePut[]
+  readonly removes: readonly { readonly id: number; readonly audit: AuditEntry }[]
+}
+
+export interface SchedulePut extends Pick<ScheduleWish, 'id' | 'name' | 'spec' | 'next'> {
+  readonly audit: AuditEntry
+}
+
 /**
  * The next time nothing has become of, and when somebody has to look at the schedule: when that time
  * is to fire, or earlier, to see whether the run it follows has ended. Null: never again.
@@ -176,10 +189,10 @@ export interface FireBatch {
   readonly validFrom: number
   readonly validUntil: number
   /**
-   * Its work may begin before, by as much as the store's `aheadMs`, as if it were that time by its clock:
-   * it is durable, and for others to see, when that has come. Who changes a schedule meanwhile comes after.
+   * A time that is yet to come, by `AHEAD_MS` at most: everything counts as of then. What comes out the
+   * same is done now, and what may not is `early`. Nobody may be told of the runs before. Null: now.
    */
-  readonly notBefore: number
+  readonly aheadTo: number | null
   readonly commands: readonly FireCommand[]
 }
 
@@ -217,10 +230,10 @@ export type SettledTime =
     }
 
 export interface FireResult {
-  /** The store's clock. */
+  /** The time as of which it was done: the store's clock, or that of the batch. */
   readonly now: number
-  /** How long it was ready before its time had come. */
-  readonly heldMs: number
+  /** How long it was still to that time when it was durable; less than nothing if that came before. Never too little. */
+  readonly aheadMs: number
   readonly verdicts: readonly FireVerdict[]
   /** Runs that went to the sessions they were promised to; those that had to wait did not. */
   readonly started: readonly number[]
@@ -231,8 +244,8 @@ export interface FireResult {
 }
 
 /**
- * `lost`: the schedule is no longer as it was, or somebody else is at it. `early`: it is not due yet;
- * one that waits for its run to end never is.
+ * `lost`: the schedule is no longer as it was, or somebody else is at it. `early`: it is not due yet, or
+ * will be, but what becomes of it is not sure before; one that waits for its run to end never is.
  * `outdated`: the batch came at another time than it was meant for.
  */
 export type FireVerdict =

@@ -41,6 +41,8 @@ export interface Recheck {
   readonly nextDueAt: number | null
   /** For those who waited for what was skipped. */
   readonly news: readonly News[]
+  /** Gates that counted other runs than hold them, which is put right. Never seen, and worth a cry. */
+  readonly miscounted: readonly number[]
 }
 
 export interface LaneHead extends LanePlace {

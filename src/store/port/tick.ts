@@ -108,7 +108,10 @@ export interface EndCommand {
   readonly delayMs: number
   /** Lost attempts so far, as `endAttempt` counted them. */
   readonly lost: number
-  /** The place in line of a run that becomes ready again by retry; a give-back keeps its own age. */
+  /**
+   * The place in line of a run that becomes ready again by retry; a give-back keeps its own age, and
+   * before it is due it waits for its time.
+   */
   readonly pos: number
   readonly worker: string | null
   readonly message: string | null

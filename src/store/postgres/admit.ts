@@ -19,19 +19,21 @@ const TRY_GATES = {
 const READ_ROOMS = {
   name: 'read-rooms',
   text: `
-  SELECT gate.id, capacity, holders::int
-    FROM gate CROSS JOIN LATERAL (
-      SELECT count(*) AS holders FROM gate_holder h WHERE h.gate_id = gate.id) h
-   WHERE gate.id = ANY ($1::int[])`,
+  SELECT id, capacity, held AS holders FROM gate WHERE id = ANY ($1::int[])`,
+}
+/** Only for gates this transaction has locked, so that nobody waits for another in a circle. */
+const CHANGE_HELD = {
+  name: 'change-held',
+  text: `
+  UPDATE gate SET held = held + item.change
+    FROM unnest($1::int[], $2::int[]) AS item (id, change) WHERE gate.id = item.id`,
 }
 const LOOK_AT_GATES = {
   name: 'look-at-gates',
   text: `
-  SELECT gate.id, capacity, holders::int,
+  SELECT id, capacity, held AS holders,
          EXISTS (SELECT FROM blocked b WHERE b.gate_id = gate.id) AS "hasLine"
-    FROM gate CROSS JOIN LATERAL (
-      SELECT count(*) AS holders FROM gate_holder h WHERE h.gate_id = gate.id) h
-   WHERE gate.id = ANY ($1::int[])`,
+    FROM gate WHERE id = ANY ($1::int[])`,
 }
 const READ_CANDIDATES = {
   name: 'read-candidates',
@@ -48,9 +50,7 @@ const PASS = {
   text: `
   WITH passed AS (
     DELETE FROM blocked WHERE run_id = ANY ($1::bigint[])
-    RETURNING run_id, gates, lane_id, rank, pos, attempt, lost, claim_no, avoid),
-  holding AS (
-    INSERT INTO gate_holder (gate_id, run_id) SELECT unnest(gates), run_id FROM passed),
+    RETURNING run_id, lane_id, rank, pos, attempt, lost, claim_no, avoid),
   to_ready AS (
     INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid)
     SELECT lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid FROM passed)
@@ -73,12 +73,40 @@ interface Waiting {
  * Lets runs pass the gates that were touched, as far as there is room. Everything is counted after
  * the gates are locked, by statements that see what was committed until then: an arrival and a
  * release that miss each other both come through here, and the later one sees both.
- * Gates in ascending order. Returns the lanes that got runs.
+ * Gates in ascending order; `freed` names one for each place that somebody left there. Returns the
+ * lanes that got runs.
  */
-export async function admitAt(work: Work, touched: readonly number[]): Promise<Set<number>> {
+export async function admitAt(
+  work: Work,
+  touched: readonly number[],
+  freed: readonly number[] = [],
+): Promise<Set<number>> {
   if (touched.length === 0) return new Set()
-  const locked = await lockGates(work, LOCK_GATES, touched)
+  const locked = await lockAll(work, touched)
+  changeHeld(work, { left: freed })
   return admitWithin(work, new Set(locked), locked)
+}
+
+/**
+ * A run holds its gates while it is ready or under way, and at no other time. Whoever moves runs in or
+ * out of there says so here, in the same transaction: one place at a gate each time it is named.
+ */
+export function changeHeld(
+  work: Work,
+  { taken = [], left = [] }: { taken?: readonly number[]; left?: readonly number[] },
+): void {
+  const changes = new Map<number, number>()
+  for (const gate of taken) changes.set(gate, (changes.get(gate) ?? 0) + 1)
+  for (const gate of left) changes.set(gate, (changes.get(gate) ?? 0) - 1)
+  const rows = [...changes].filter(([, by]) => by !== 0)
+  if (rows.length === 0) return
+  const values = [ints(rows.map(([gate]) => gate)), ints(rows.map(([, by]) => by))]
+  void reportedElsewhere(work.query(CHANGE_HELD, values))
+}
+
+/** In ascending order, as everybody does. */
+export function lockAll(work: Work, gates: readonly number[]): Promise<number[]> {
+  return lockGates(work, LOCK_GATES, gates)
 }
 
 /** As `admitAt`, for gates of which all in `locked` are ours already. */
@@ -105,7 +133,7 @@ export interface GateView extends GateRoom {
  * statement begins when the first has its locks, and sees what was committed until then.
  */
 export function lockAndLook(work: Work, gates: readonly number[]): Promise<GateView[]> {
-  void reportedElsewhere(lockGates(work, LOCK_GATES, gates))
+  void reportedElsewhere(lockAll(work, gates))
   return work.query<GateView>(LOOK_AT_GATES, [ints(gates)])
 }
 
@@ -134,6 +162,9 @@ async function lookOnce(
   const admission = admit(waiting, rooms)
   const gateOf = new Map(waiting.map(({ runId, gateId }) => [runId, gateId]))
   const moved = admission.waiting.filter(({ runId, gate }) => gateOf.get(runId) !== gate)
+  const gatesOf = new Map(waiting.map(({ runId, gates }) => [runId, gates]))
+  const taken = admission.admitted.flatMap((runId) => gatesOf.get(runId) ?? [])
+  changeHeld(work, { taken })
   const [passed] = await Promise.all([pass(work, admission.admitted), waitAt(work, moved)])
   for (const lane of passed) lanes.add(lane)
 

@@ -9,7 +9,7 @@ export interface Cancels {
   readonly now: number | null
   /** By `nameOfCancel`. */
   readonly verdicts: ReadonlyMap<string, CancelVerdict>
-  /** Gates that have room again. */
+  /** A gate for each place that was left. */
   readonly gates: readonly number[]
   /** For flows that were marked. */
   readonly news: readonly News[]
@@ -26,7 +26,7 @@ export const CANCEL = {
   item AS MATERIALIZED (
     SELECT t.run_id, run.* FROM unnest($2::bigint[], $3::int[]) AS t (run_id, project_id)
      CROSS JOIN LATERAL (
-       SELECT run.project_id, run.gates IS NOT NULL AS gated, run.dedupe_key IS NOT NULL AS keyed
+       SELECT run.project_id, run.gates, run.dedupe_key IS NOT NULL AS keyed
          FROM run WHERE run.id = t.run_id AND run.project_id = t.project_id LIMIT 1) run),
   in_ready AS MATERIALIZED (
     SELECT item.*, h.attempt, h.lost FROM item CROSS JOIN LATERAL (
@@ -63,10 +63,7 @@ export const CANCEL = {
      WHERE run_id = ANY (ARRAY(SELECT run_id FROM flowing)) AND NOT cancelling
     RETURNING run_id),
   freed_key AS (
-    DELETE FROM dedupe WHERE run_id = ANY (ARRAY(SELECT run_id FROM waiting WHERE keyed))),
-  freed_place AS (
-    DELETE FROM gate_holder WHERE run_id = ANY (ARRAY(SELECT run_id FROM in_ready WHERE gated))
-    RETURNING gate_id)
+    DELETE FROM dedupe WHERE run_id = ANY (ARRAY(SELECT run_id FROM waiting WHERE keyed)))
   SELECT now, run_id AS "runId", project_id AS "projectId", NULL::int AS node, NULL::int AS gate,
          NULL::bigint AS stirred
     FROM waiting CROSS JOIN clock
@@ -77,7 +74,8 @@ export const CANCEL = {
    UNION ALL
   SELECT now, NULL, NULL, NULL, NULL, run_id FROM stirred CROSS JOIN clock
    UNION ALL
-  SELECT now, NULL, NULL, NULL, gate_id, NULL FROM clock LEFT JOIN freed_place ON true`,
+  SELECT now, NULL, NULL, NULL, place.gate, NULL
+    FROM clock LEFT JOIN (SELECT unnest(gates) AS gate FROM in_ready) place ON true`,
 }
 
 const FIND_ENDS = {
@@ -100,7 +98,7 @@ export async function cancelRuns(
   commands: readonly CancelCommand[],
 ): Promise<Cancels> {
   const verdicts = new Map<string, CancelVerdict>()
-  const gates = new Set<number>()
+  const gates: number[] = []
   const news: News[] = []
   let at: number | null = null
   let open = commands
@@ -108,7 +106,7 @@ export async function cancelRuns(
     if (looks === LOOKS) throw new StoreError('unavailable', 'a run to cancel never came to rest')
     for (const row of await look(work, now, open)) {
       at ??= row.now
-      if (row.gate !== null) gates.add(row.gate)
+      if (row.gate !== null) gates.push(row.gate)
       if (row.stirred !== null) news.push({ kind: 'cancel', flowId: row.stirred })
       if (row.runId !== null) verdicts.set(nameOfCancel(row as CancelCommand), verdictOn(row))
     }
@@ -118,7 +116,7 @@ export async function cancelRuns(
       verdicts,
     )
   }
-  return { now: at, verdicts, gates: [...gates], news }
+  return { now: at, verdicts, gates, news }
 }
 
 interface Found {

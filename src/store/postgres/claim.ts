@@ -45,13 +45,13 @@ export const CLAIM = {
     SELECT picked.*, spec.*
       FROM picked CROSS JOIN LATERAL (
         SELECT project_id, job_id, created_at, due_at, timeout_ms, policy, version, work, input,
-               gates IS NOT NULL AS gated, dedupe_key IS NOT NULL AS keyed
+               gates, dedupe_key IS NOT NULL AS keyed
           FROM run WHERE run.id = picked.run_id LIMIT 1) spec),
   leased AS (
     INSERT INTO lease (run_id, fence, node, session, project_id, lane_id, rank, pos,
-                       attempt, lost, claim_no, started_at, gated, keyed)
+                       attempt, lost, claim_no, started_at, gates, keyed)
     SELECT run_id, claim_no * ${SALT_RANGE} + ($9::int[])[seat], $2::int, ($8::bigint[])[seat],
-           project_id, lane_id, rank, pos, attempt, lost, claim_no, now, gated, keyed
+           project_id, lane_id, rank, pos, attempt, lost, claim_no, now, gates, keyed
       FROM taken CROSS JOIN clock)
   SELECT now, seat, run_id, rank, pos, attempt, lost, claim_no, project_id, job_id,
          created_at, due_at, timeout_ms, policy, input, version, work

@@ -3,21 +3,28 @@ import { addAudit } from './audit.ts'
 import { ints } from './binary-arrays.ts'
 import { internJobs } from './catalog.ts'
 import type { Database } from './database.ts'
+import { DROP_FOLLOWED, internFollowed, refuseFollowed, setFollowed } from './followers.ts'
+import { setHooks } from './hooks.ts'
+import { reviseSchedules } from './revise-schedules.ts'
 import { changeSchedulesOfJob } from './schedules.ts'
 import { CLOCK, type Work } from './statement.ts'
 import { read, transact } from './transaction.ts'
 
 type Input<Verb extends keyof JobStore> = Parameters<JobStore[Verb]>[0]
 
-/** The row is locked: of two that change one job at once, the second sees what the first did. */
+/** Of two that change one job at once, the second waits, and sees what the first did: it reads after that. */
+const LOCK = {
+  name: 'lock-job',
+  text: `SELECT FROM job WHERE project_id = $1::int AND name = $2 FOR UPDATE`,
+}
 const IN_FORCE = {
   name: 'job-in-force',
   text: `
-  SELECT job.id, job.version,
+  SELECT job.id, job.version, job.paused_at IS NOT NULL AS "isPaused",
          (SELECT max(version) FROM job_version WHERE job_id = job.id) AS latest,
          (SELECT definition FROM job_version
            WHERE job_id = job.id AND version = job.version) AS definition
-    FROM job WHERE project_id = $1::int AND name = $2 FOR UPDATE OF job`,
+    FROM job WHERE project_id = $1::int AND name = $2`,
 }
 const ADD_VERSION = {
   name: 'add-job-version',
@@ -74,22 +81,44 @@ const DEFINITIONS_OF = {
 interface InForce {
   readonly id: number
   readonly version: number
+  readonly isPaused: boolean
   readonly latest: number | null
   readonly definition: string | null
 }
 
 export async function putJob(
   db: Database,
-  { projectId, name, definition, owner = null, expect, audit }: Input<'putJob'>,
+  {
+    projectId,
+    name,
+    definition,
+    owner = null,
+    hooks = [],
+    follows = [],
+    expect,
+    schedules,
+    audit,
+  }: Input<'putJob'>,
 ): ReturnType<JobStore['putJob']> {
   // Before the transaction: a name is interned for good, whoever uses it.
   await internJobs(db, [{ projectId, name }])
+  const followed = await internFollowed(db, projectId, follows)
   return transact(db.duty, async (work) => {
-    const { id, version, latest, definition: current } = (await inForce(work, projectId, name))!
+    const job = (await inForce(work, projectId, name))!
+    const { id, version, latest, definition: current } = job
     if (expect !== null && expect !== version) return { kind: 'conflict', version }
-    if (version > 0 && current === definition) return { kind: 'same', version }
+    const isSame = version > 0 && current === definition
+    // Nothing is written before everything was found to be in order.
+    const refusal = isSame ? null : await refuseFollowed(work, { projectId, id, name }, followed)
+    if (refusal) return refusal
+    const of = { projectId, jobId: id, isHeld: job.isPaused }
+    const isOvertaken = schedules && !(await reviseSchedules(work, db.now(), of, schedules))
+    if (isOvertaken) return { kind: 'overtaken', version }
+    if (isSame) return { kind: 'same', version }
+    await setFollowed(work, { projectId, id }, followed)
     const next = (latest ?? 0) + 1
     await work.query(ADD_VERSION, [db.now(), id, next, audit.actor, definition, owner])
+    await setHooks(work, { projectId, jobId: id, hooks })
     await addAudit(work, db.now(), audit)
     return { kind: 'put', version: next }
   })
@@ -104,6 +133,7 @@ export async function deleteJob(
     if (!known || known.version === 0) return 'unknown'
     if (expect !== null && expect !== known.version) return 'conflict'
     await work.query(DROP_VERSION, [known.id])
+    await work.query(DROP_FOLLOWED, [known.id])
     const { actor } = audit
     await changeSchedulesOfJob(work, db.now(), { jobId: known.id, actor, change: 'delete' })
     await addAudit(work, db.now(), audit)
@@ -127,7 +157,10 @@ export async function pauseJob(
 }
 
 async function inForce(work: Work, projectId: number, name: string): Promise<InForce | undefined> {
-  const [row] = await work.query<InForce>(IN_FORCE, [projectId, name])
+  const [, [row]] = await Promise.all([
+    work.query(LOCK, [projectId, name]),
+    work.query<InForce>(IN_FORCE, [projectId, name]),
+  ])
   return row
 }
 

@@ -1,4 +1,5 @@
 import { type Cause, STATE_CODE } from '../../core/run-state.ts'
+import { MOST_AHEAD_MS } from '../ahead.ts'
 import type { EndCommand } from '../port.ts'
 import { bigints, ints, smallints, texts } from './binary-arrays.ts'
 import { someoneWaits } from './news.ts'
@@ -11,7 +12,7 @@ export interface Endings {
   readonly ended: ReadonlySet<number> | null
   /** Lanes that got a run back. */
   readonly lanes: readonly number[]
-  /** Gates that have room again. */
+  /** A gate for each place that was left. */
   readonly gates: readonly number[]
   readonly nextDueAt: number | null
 }
@@ -43,9 +44,9 @@ export const END = {
   found AS MATERIALIZED (
     SELECT nth, item.run_id, item.fence, item.cause, item.delay_ms, item.pos,
            item.worker, item.message, item.result, item.process, held.project_id, held.lane_id, held.rank,
-           held.attempt, held.session, held.claim_no, held.started_at, held.gated, held.keyed, now, fate,
+           held.attempt, held.session, held.claim_no, held.started_at, held.gates, held.keyed, now, fate,
            CASE fate WHEN ${RETRY} THEN item.lost ELSE held.lost END AS lost,
-           fate < ${RETRY} OR (fate = ${RETRY} AND delay_ms > 0) AS releases
+           waits_until, fate < ${RETRY} OR waits_until IS NOT NULL AS releases
       FROM item CROSS JOIN clock
      CROSS JOIN LATERAL (
        SELECT * FROM lease
@@ -54,7 +55,15 @@ export const END = {
           FOR UPDATE) held
      CROSS JOIN LATERAL (
        SELECT CASE WHEN held.cancelling AND item.goal <> ${GOAL.succeeded}
-                   THEN ${GOAL.cancelled} ELSE item.goal END) AS f (fate)),
+                   THEN ${GOAL.cancelled} ELSE item.goal END) AS f (fate)
+     CROSS JOIN LATERAL (
+       SELECT CASE WHEN fate = ${RETRY} AND delay_ms > 0 THEN now + delay_ms
+                   -- As waitsUntil says: leased before its time and not started.
+                   WHEN fate = ${GIVEN_BACK} THEN (
+                     SELECT nullif(greatest(now, due_at, CASE
+                              WHEN held.started_at <= now + ${MOST_AHEAD_MS} THEN held.started_at END), now)
+                       FROM run WHERE run.id = item.run_id AND due_at IS NOT NULL LIMIT 1)
+                   END) AS w (waits_until)),
   gone AS (
     DELETE FROM lease WHERE run_id = ANY (ARRAY(SELECT run_id FROM found))),
   to_end AS (
@@ -76,22 +85,20 @@ export const END = {
       FROM found WHERE NOT releases),
   to_timer AS (
     INSERT INTO timer (due_at, run_id, lane_id, rank, attempt, lost, claim_no, gated, avoid)
-    SELECT now + delay_ms, run_id, lane_id, rank, attempt + 1, lost, claim_no, gated, session
-      FROM found WHERE fate = ${RETRY} AND releases),
+    SELECT waits_until, run_id, lane_id, rank,
+           CASE fate WHEN ${RETRY} THEN attempt + 1 ELSE attempt END, lost, claim_no,
+           gates IS NOT NULL, CASE fate WHEN ${RETRY} THEN session END
+      FROM found WHERE waits_until IS NOT NULL),
   freed_key AS (
     DELETE FROM dedupe
-     WHERE run_id = ANY (ARRAY(SELECT run_id FROM found WHERE keyed AND fate < ${RETRY}))),
-  freed_place AS (
-    DELETE FROM gate_holder
-     WHERE run_id = ANY (ARRAY(SELECT run_id FROM found WHERE gated AND releases))
-    RETURNING gate_id)
+     WHERE run_id = ANY (ARRAY(SELECT run_id FROM found WHERE keyed AND fate < ${RETRY})))
   SELECT clock.now, count(nth)::int AS count,
          CASE WHEN count(nth) < $14::int
               THEN array_agg(nth) FILTER (WHERE nth IS NOT NULL) END AS ended,
          array_agg(DISTINCT lane_id) FILTER (WHERE NOT releases) AS lanes,
-         (SELECT array_agg(DISTINCT gate_id) FROM freed_place) AS gates,
-         min(clock.now + delay_ms) FILTER (WHERE fate = ${RETRY} AND releases) AS "nextDueAt",
-         CASE WHEN $15::boolean AND bool_or(gated AND releases) THEN fail_hope('${GATE_MET}')
+         (SELECT array_agg(gate) FROM found CROSS JOIN unnest(found.gates) AS gate WHERE releases) AS gates,
+         min(waits_until) AS "nextDueAt",
+         CASE WHEN $15::boolean AND bool_or(gates IS NOT NULL AND releases) THEN fail_hope('${GATE_MET}')
               WHEN $16::boolean AND ${someoneWishes('found')} THEN fail_hope('${HOOK_MET}')
               WHEN $17::boolean AND ${someoneWaits('found')} THEN fail_hope('${WAITER_MET}') END
     FROM clock LEFT JOIN found ON true
@@ -102,7 +109,7 @@ const succeedText = (alsoDoes: string, answers: string) => `
   WITH ${CLOCK},
   gone AS (
     DELETE FROM lease WHERE run_id = ANY ($2::bigint[])
-    RETURNING run_id, fence, project_id, attempt, lost, started_at, gated, keyed),
+    RETURNING run_id, fence, project_id, attempt, lost, started_at, gates, keyed),
   to_end AS (
     INSERT INTO run_end (run_id, project_id, state, attempt, lost, fence,
                          worker, result, started_at, finished_at)
@@ -126,7 +133,7 @@ export const SUCCEED = {
   name: 'succeed',
   text: succeedText(
     '',
-    `CASE WHEN (SELECT bool_or(gated) FROM gone) THEN fail_hope('${GATE_MET}')
+    `CASE WHEN (SELECT bool_or(gates IS NOT NULL) FROM gone) THEN fail_hope('${GATE_MET}')
               WHEN (SELECT bool_or(keyed) FROM gone) THEN fail_hope('${KEY_MET}')`,
   ),
 }
@@ -137,12 +144,9 @@ export const SUCCEED_HOLDING = {
   text: succeedText(
     `,
   freed_key AS (
-    DELETE FROM dedupe WHERE run_id = ANY (ARRAY(SELECT run_id FROM gone WHERE keyed))),
-  freed_place AS (
-    DELETE FROM gate_holder WHERE run_id = ANY (ARRAY(SELECT run_id FROM gone WHERE gated))
-    RETURNING gate_id)`,
-    `(SELECT array_agg(DISTINCT gate_id) FROM freed_place) AS gates,
-         CASE WHEN $9::boolean AND (SELECT bool_or(gated) FROM gone) THEN fail_hope('${GATE_MET}')`,
+    DELETE FROM dedupe WHERE run_id = ANY (ARRAY(SELECT run_id FROM gone WHERE keyed)))`,
+    `(SELECT array_agg(gate) FROM gone CROSS JOIN unnest(gone.gates) AS gate) AS gates,
+         CASE WHEN $9::boolean AND (SELECT bool_or(gates IS NOT NULL) FROM gone) THEN fail_hope('${GATE_MET}')`,
   ),
 }
 

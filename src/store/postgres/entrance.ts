@@ -1,7 +1,7 @@
 import { admit } from '../../core/gate.ts'
 import { startsAfter } from '../plain.ts'
 import type { NewRun } from '../port.ts'
-import { admitWithin, type GateView, lockAndLook } from './admit.ts'
+import { admitWithin, changeHeld, type GateView, lockAndLook } from './admit.ts'
 import type { Work } from './statement.ts'
 
 /** What new runs find at their gates, known before they are written. */
@@ -26,7 +26,7 @@ export const NO_ENTRANCE: Entrance = {
  * Locks every gate this tick has to do with and decides which of its new runs pass. Writing a run
  * where it will be is a fraction of the work of leading it there through `blocked` and `ready`. Who
  * finds a line joins it, so that nobody is overtaken: the line is then admitted as ever.
- * `freed`: gates that somebody left.
+ * `freed`: a gate for each place that somebody left.
  */
 export async function openEntrance(
   work: Work,
@@ -41,7 +41,15 @@ export async function openEntrance(
     work,
     [...gates].toSorted((a, b) => a - b),
   )
-  return decide(gated, views, { freed, now })
+  const places = Map.groupBy(freed, (gate) => gate)
+  const rooms = views.map((view) => ({
+    ...view,
+    holders: view.holders - (places.get(view.id)?.length ?? 0),
+  }))
+  const entrance = decide(gated, rooms, { freed, now })
+  const taken = gated.flatMap(({ id, gates: held }) => (entrance.passes.has(id) ? held : []))
+  changeHeld(work, { taken, left: freed })
+  return entrance
 }
 
 function decide(

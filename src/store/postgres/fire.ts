@@ -1,17 +1,18 @@
-import { needsGate } from '../../core/firing/overlap.ts'
-import type { FireBatch, FireCommand, FireResult, FireVerdict } from '../port.ts'
+import { mayGoAhead } from '../../core/firing/ahead.ts'
+import { isBeforeItsTime, leftMs, timeOfFiring } from '../ahead.ts'
+import type { FireBatch, FireCommand, FireResult, FireVerdict, NewRun } from '../port.ts'
 import { settle, type Settlement } from '../settle.ts'
 import { addOccurrences } from './add-occurrences.ts'
 import { bigints, texts } from './binary-arrays.ts'
 import { cancelRuns } from './cancel.ts'
 import type { Database } from './database.ts'
-import { admitLines, openEntrance } from './entrance.ts'
-import { hold, isAheadOf } from './hold.ts'
+import { admitLines, type Entrance, openEntrance } from './entrance.ts'
 import { addExpectations } from './lapses.ts'
 import { tell } from './news.ts'
 import { noteEnds } from './outbox.ts'
 import { CLOCK, type Work } from './statement.ts'
 import { insertRuns, type Submission } from './submit.ts'
+import { mono } from './system-clock.ts'
 import { transact } from './transaction.ts'
 
 /**
@@ -33,7 +34,8 @@ const ABOUT_SCHEDULES = {
   name: 'about-schedules',
   text: `
   SELECT s.id, s.project_id AS "projectId",
-         coalesce(s.skip_nominal_at, s.paused_at) IS NOT NULL OR s.error IS NOT NULL AS "isMarked"
+         coalesce(s.skip_nominal_at, s.paused_at) IS NOT NULL OR s.error IS NOT NULL AS "isMarked",
+         s.paused_at IS NOT NULL AND s.resumed_at IS NULL AS "isPaused"
     FROM unnest($1::bigint[]) AS item (id)
    CROSS JOIN LATERAL (SELECT * FROM schedule WHERE schedule.id = item.id LIMIT 1) s`,
 }
@@ -80,10 +82,25 @@ interface Held {
   readonly openRuns: number[] | null
 }
 
+interface About {
+  readonly id: number
+  readonly projectId: number
+  readonly isMarked: boolean
+  readonly isPaused: boolean
+}
+
 interface Fired extends Settlement {
   readonly command: FireCommand
   readonly projectId: number
   readonly isMarked: boolean
+}
+
+interface AsOf {
+  readonly node: number
+  readonly now: number
+  /** For statements that would look at the clock themselves: null lets them. */
+  readonly clock: number | null
+  readonly isAhead: boolean
 }
 
 const LOST: FireVerdict = { kind: 'lost' }
@@ -94,22 +111,33 @@ export async function fire(db: Database, batch: FireBatch): Promise<FireResult> 
     settled.flatMap((time) => (time.kind === 'run' ? time.run.id : [])),
   )
   await db.weeks.ensure(runIds)
-  return transact(db.duty, (work) => fireIn(work, db.now(), batch))
+  let heardMono = 0
+  const onClock = () => (heardMono = mono())
+  const fired = await transact(db.duty, (work) => fireIn(work, db.now(), batch, onClock))
+  if (fired.aheadMs === 0) return fired
+  // Counted from when the answer came that said what time it is: that is late by its way, and never early.
+  const clock = db.now() ?? fired.now - fired.aheadMs + (mono() - heardMono)
+  return { ...fired, aheadMs: leftMs(fired, clock) }
 }
 
 async function fireIn(
   work: Work,
   testNow: number | null,
-  { node, validFrom, validUntil, notBefore, commands }: FireBatch,
+  batch: FireBatch,
+  onClock: () => void,
 ): Promise<FireResult> {
+  const { node, validFrom, validUntil, commands } = batch
   const ids = [...new Set(commands.map(({ id }) => id))].toSorted((a, b) => a - b)
   const rows = await work.query<Held & { clockNow: number }>(LOCK_SCHEDULES, [bigints(ids)])
-  const lockedAt = testNow ?? rows[0]?.clockNow ?? (await readClock(work))
-  const isAhead = testNow === null && isAheadOf(notBefore, lockedAt)
-  const now = isAhead ? notBefore : lockedAt
+  // Of the last row: it was read when all the others were locked.
+  const lockedAt = testNow ?? rows.at(-1)?.clockNow ?? (await readClockIn(work))
+  onClock()
+  const now = timeOfFiring(batch, lockedAt)
+  const isAhead = now > lockedAt
+  const aheadMs = now - lockedAt
   if (now < validFrom || now > validUntil) {
     const verdicts = commands.map((): FireVerdict => ({ kind: 'outdated' }))
-    return { now, heldMs: 0, verdicts, started: [], lanes: [], cancelled: [] }
+    return { now, aheadMs, verdicts, started: [], lanes: [], cancelled: [] }
   }
   const held = new Map(rows.map((row) => [row.id, row]))
   const taken = new Map<FireCommand, Held>()
@@ -117,7 +145,8 @@ async function fireIn(
     const row = held.get(command.id)
     if (!row || !isAsExpected(row, command)) return LOST
     if (row.lookAt === null) return LOST
-    if (isEarly(row, now) || (isAhead && meetsOthers(command))) return EARLY
+    if (isEarly(row, now) || isBeforeItsTime(command, now)) return EARLY
+    if (isAhead && !mayGoAhead(command)) return EARLY
     // One statement cannot do the same thing to a row twice: of two commands the first counts.
     held.delete(command.id)
     taken.set(command, row)
@@ -125,15 +154,14 @@ async function fireIn(
   })
   if (taken.size === 0) {
     const none = { started: [], lanes: [], cancelled: [] }
-    return { now, heldMs: 0, verdicts: verdicts.map((one) => one ?? LOST), ...none }
+    return { now, aheadMs, verdicts: verdicts.map((one) => one ?? LOST), ...none }
   }
   const fired = await decide(work, taken, { now, isAhead })
-  const at = { node, now, clock: isAhead ? now : testNow }
-  const written = await write(work, at, [...fired.values()])
-  const heldMs = isAhead ? await hold(work, now) : 0
+  const asOf = { node, now, clock: isAhead ? now : testNow, isAhead }
+  const written = await write(work, asOf, fired)
   return {
     now,
-    heldMs,
+    aheadMs,
     verdicts: verdicts.map((verdict, index) => {
       const done = fired.get(commands[index] as FireCommand)
       if (verdict || !done) return verdict ?? EARLY
@@ -148,20 +176,17 @@ function isEarly({ nextNominalAt, lookAt }: Held, now: number): boolean {
   return nextNominalAt !== null && lookAt !== null && lookAt > now
 }
 
-/** A time at or before the last one would be a second run for it, whatever the row says is next. */
-function isAsExpected(row: Held, { version, nominalAt, settled }: FireCommand): boolean {
-  const first = settled[0]?.nominalAt
-  const isNew = first === undefined || row.lastNominalAt === null || first > row.lastNominalAt
+/**
+ * A time at or before the last one would be a second run for it, whatever the row says is next. So would
+ * one that comes next: of runs that are followed, somebody may have seen an earlier one end.
+ */
+function isAsExpected(row: Held, { version, nominalAt, settled, next }: FireCommand): boolean {
+  const first = settled[0]?.nominalAt ?? next.nominalAt
+  const isNew = first === null || row.lastNominalAt === null || first > row.lastNominalAt
   return row.version === version && row.nextNominalAt === nominalAt && isNew
 }
 
-/** Gates that are not its schedule's alone would be closed to others for as long as it waits. */
-function meetsOthers({ overlap, settled }: FireCommand): boolean {
-  const own = needsGate(overlap) ? 1 : 0
-  return settled.some((time) => time.kind === 'run' && time.run.gates.length > own)
-}
-
-async function readClock(work: Work): Promise<number> {
+async function readClockIn(work: Work): Promise<number> {
   const [row] = await work.query<{ now: number }>(READ_CLOCK, [null])
   return row!.now
 }
@@ -178,29 +203,32 @@ async function decide(
   const known = [...taken.values()].flatMap(({ openRuns }) => openRuns ?? [])
   const ids = [...taken.keys()].map(({ id }) => id)
   const [about, open] = await Promise.all([
-    work.query<{ id: number; projectId: number; isMarked: boolean }>(ABOUT_SCHEDULES, [
-      bigints(ids),
-    ]),
+    work.query<About>(ABOUT_SCHEDULES, [bigints(ids)]),
     known.length > 0 ? work.query<{ id: number }>(OPEN_RUNS, [bigints(known)]) : [],
   ])
   const facts = new Map(about.map((row) => [row.id, row]))
   const isOpen = new Set(open.map(({ id }) => id))
   const fired = new Map<FireCommand, Fired>()
-  for (const [command, { openRuns }] of taken) {
+  for (const [command, { openRuns, lookAt }] of taken) {
     const still = (openRuns ?? []).filter((runId) => isOpen.has(runId))
     if (isAhead && still.length > 0) continue
-    const { projectId, isMarked } = facts.get(command.id)!
+    const { projectId, isMarked, isPaused } = facts.get(command.id)!
+    // Nobody moves it out of a pause, not even if it only waits for its run to end.
+    if (isPaused && lookAt !== null && lookAt > now) continue
     fired.set(command, { ...settle(command, still, now), command, projectId, isMarked })
   }
   return fired
 }
 
+/** Ahead, what does not pass its gate at once is taken out of `all`: nothing of it is written. */
 async function write(
   work: Work,
-  { node, now, clock }: { node: number; now: number; clock: number | null },
-  fired: readonly Fired[],
+  { node, now, clock, isAhead }: AsOf,
+  all: Map<FireCommand, Fired>,
 ): Promise<Pick<FireResult, 'started' | 'lanes' | 'cancelled'>> {
-  const runs = fired.flatMap((one) => one.runs).toSorted((a, b) => a.id - b.id)
+  const ahead = isAhead ? await enterAhead(work, now, all) : null
+  const fired = [...all.values()]
+  const runs = runsOf(fired)
   const replaced = fired
     .flatMap((one) => one.replaced.map((runId) => ({ runId, projectId: one.projectId })))
     .toSorted((a, b) => a.runId - b.runId)
@@ -220,12 +248,7 @@ async function write(
     writing.push(tell(work, clock, cancelled).then(() => {}))
   }
   // Their times have come: the row is locked, and was looked at by the same clock.
-  const entrance = await openEntrance(
-    work,
-    now,
-    runs.map((run) => ({ ...run, dueAt: null })),
-    cancels?.gates ?? [],
-  )
+  const entrance = ahead ?? (await openEntrance(work, now, due(runs), cancels?.gates ?? []))
   const hopeful = true
   if (runs.length > 0)
     writing.push(inserted(insertRuns(work, clock, node, runs, { hopeful, entrance })))
@@ -236,6 +259,27 @@ async function write(
   const ready = passing.filter(({ handOff }) => !handOff).map(({ laneId }) => laneId)
   const lanes = [...new Set([...ready, ...admitted])].toSorted((a, b) => a - b)
   return { started, lanes, cancelled }
+}
+
+async function enterAhead(
+  work: Work,
+  now: number,
+  all: Map<FireCommand, Fired>,
+): Promise<Entrance> {
+  const entrance = await openEntrance(work, now, due(runsOf([...all.values()])), [])
+  for (const [command, { runs }] of all) {
+    const isHeldUp = runs.some(({ id, gates }) => gates.length > 0 && !entrance.passes.has(id))
+    if (isHeldUp) all.delete(command)
+  }
+  return entrance
+}
+
+function runsOf(fired: readonly Fired[]): NewRun[] {
+  return fired.flatMap((one) => one.runs).toSorted((a, b) => a.id - b.id)
+}
+
+function due(runs: readonly NewRun[]): NewRun[] {
+  return runs.map((run) => ({ ...run, dueAt: null }))
 }
 
 async function inserted(submission: Promise<Submission>): Promise<void> {

@@ -1,7 +1,7 @@
-import { stepStateOf } from '../../core/flow/step-state.ts'
+import { STEP_CODE, stepStateOf } from '../../core/flow/step-state.ts'
 import { type FinalState, stateOfCode } from '../../core/run-state.ts'
 import type { FlowRecord, FlowStore, RunResult, StepCount, StepRecord } from '../port.ts'
-import { bigints } from './binary-arrays.ts'
+import { bigints, ints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
 import { read } from './transaction.ts'
 
@@ -22,26 +22,70 @@ export const FIND_FLOWS = {
    CROSS JOIN LATERAL (SELECT * FROM flow WHERE flow.run_id = item.run_id LIMIT 1) f
    CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = item.run_id LIMIT 1) r`,
 }
-export const STEPS_BEHIND = {
-  name: 'flow-steps',
-  text: `
-  SELECT s.step, s.item, coalesce(t.state, s.state) AS state, s.run_id AS "runId", s.reason,
-         s.message, s.count, s.due_at AS "dueAt", s.detail, t.flow_id IS NOT NULL AS "isNews",
-         s.started_at AS "startedAt", coalesce(t.at, s.finished_at) AS "finishedAt"
-    FROM (
-      SELECT * FROM step WHERE flow_id = $1::bigint AND (step, item) > ($2::int, $3::int)
-       ORDER BY step, item LIMIT $4::int) s
+/**
+ * What is told of a step `s` of the flow `$1`, found by its whole key: a join would be planned for the few
+ * rows there were once, and compare each step with all news.
+ */
+const NEWS_OF = `
     LEFT JOIN LATERAL (
       SELECT * FROM told
        WHERE told.flow_id = $1::bigint AND told.step = s.step AND told.item = s.item LIMIT 1) t
-      ON true
-   ORDER BY s.step, s.item`,
+      ON true`
+/** Steps of the flow `$1` that stand in `from`, with the news about them. */
+const stepsIn = (from: string, where = ''): string => `
+  SELECT s.step, s.item, coalesce(t.state, s.state) AS state, s.run_id AS "runId", s.reason,
+         s.message, s.count, s.due_at AS "dueAt", s.detail, t.flow_id IS NOT NULL AS "isNews",
+         s.started_at AS "startedAt", coalesce(t.at, s.finished_at) AS "finishedAt"
+    FROM (${from}) s ${NEWS_OF}
+   ${where} ORDER BY s.step, s.item`
+export const STEPS_BEHIND = {
+  name: 'flow-steps',
+  text: stepsIn(`
+      SELECT * FROM step WHERE flow_id = $1::bigint AND (step, item) > ($2::int, $3::int)
+       ORDER BY step, item LIMIT $4::int`),
+}
+export const STEPS_AT = {
+  name: 'steps-at',
+  text: stepsIn(`
+      SELECT step.* FROM unnest($2::int[]) AS place (step)
+       CROSS JOIN LATERAL (
+         SELECT * FROM step
+          WHERE flow_id = $1::bigint AND step.step = place.step AND item = -1 LIMIT 1) step`),
+}
+export const STEPS_FROM = {
+  name: 'steps-from',
+  text: stepsIn(`
+      SELECT * FROM step WHERE flow_id = $1::bigint AND step >= $2::int AND item = -1
+       ORDER BY step LIMIT $3::int`),
+}
+/** News may have changed the state of any, so that all are asked until there are enough. */
+export const STEPS_IN_STATE = {
+  name: 'steps-in-state',
+  text: `${stepsIn(
+    `SELECT * FROM step WHERE flow_id = $1::bigint AND step >= $2::int AND item = -1`,
+    `WHERE coalesce(t.state, s.state) = $4::smallint`,
+  )} LIMIT $3::int`,
+}
+const FAILED_ITEMS = {
+  name: 'failed-items',
+  text: `
+  SELECT failed.* FROM unnest($2::int[]) AS place (step) CROSS JOIN LATERAL (${stepsIn(
+    `SELECT * FROM step WHERE flow_id = $1::bigint AND step.step = place.step AND item >= 0`,
+    `WHERE coalesce(t.state, s.state) = $4::smallint`,
+  )} LIMIT $3::int) failed`,
+}
+export const COUNT_ITEMS = {
+  name: 'count-items',
+  text: `
+  SELECT s.step, coalesce(t.state, s.state) AS state, count(*)::int AS count
+    FROM step s ${NEWS_OF}
+   WHERE s.flow_id = $1::bigint AND s.step = ANY ($2::int[]) AND s.item >= 0 GROUP BY 1, 2`,
 }
 export const COUNT_STEPS = {
   name: 'count-steps',
   text: `
   SELECT coalesce(t.state, s.state) AS state, count(*)::int AS count
-    FROM step s LEFT JOIN told t ON t.flow_id = $1::bigint AND t.step = s.step AND t.item = s.item
+    FROM step s ${NEWS_OF}
    WHERE s.flow_id = $1::bigint AND s.item = -1 GROUP BY 1`,
 }
 const STEPS_OF_RUNS = {
@@ -76,8 +120,7 @@ export async function flowSteps(
   { flowId, after, limit }: Input<'flowSteps'>,
 ): Promise<StepRecord[]> {
   const { step, item } = after ?? START
-  const rows = await read<Coded<StepRecord>>(db.duty, STEPS_BEHIND, [flowId, step, item, limit])
-  return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
+  return toSteps(await read(db.duty, STEPS_BEHIND, [flowId, step, item, limit]))
 }
 
 export async function countSteps(
@@ -85,6 +128,47 @@ export async function countSteps(
   { flowId }: Input<'countSteps'>,
 ): Promise<StepCount[]> {
   const rows = await read<Coded<StepCount>>(db.reading, COUNT_STEPS, [flowId])
+  return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
+}
+
+export async function stepsAt(
+  db: Database,
+  { flowId, steps }: Input<'stepsAt'>,
+): Promise<StepRecord[]> {
+  return toSteps(await read(db.reading, STEPS_AT, [flowId, ints(steps)]))
+}
+
+export async function stepsFrom(
+  db: Database,
+  { flowId, from, state, limit }: Input<'stepsFrom'>,
+): Promise<StepRecord[]> {
+  const page = [flowId, from, limit]
+  return toSteps(
+    state === null
+      ? await read(db.reading, STEPS_FROM, page)
+      : await read(db.reading, STEPS_IN_STATE, [...page, STEP_CODE[state]]),
+  )
+}
+
+export async function countItems(
+  db: Database,
+  { flowId, steps }: Input<'countItems'>,
+): ReturnType<FlowStore['countItems']> {
+  const rows = await read<Coded<StepCount> & { step: number }>(db.reading, COUNT_ITEMS, [
+    ...[flowId, ints(steps)],
+  ])
+  return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
+}
+
+export async function failedItems(
+  db: Database,
+  { flowId, steps, each }: Input<'failedItems'>,
+): Promise<StepRecord[]> {
+  const values = [flowId, ints(steps), each, STEP_CODE.failed]
+  return toSteps(await read(db.reading, FAILED_ITEMS, values))
+}
+
+function toSteps(rows: readonly Coded<StepRecord>[]): StepRecord[] {
   return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
 }
 

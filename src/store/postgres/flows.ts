@@ -58,8 +58,6 @@ export const END_FLOWS = {
      WHERE step.flow_id = unheard.flow_id AND step.step = unheard.step
        AND step.item = unheard.item),
   freed_key AS (DELETE FROM dedupe WHERE run_id = ANY ($2::bigint[])),
-  freed_place AS (
-    DELETE FROM gate_holder WHERE run_id = ANY ($2::bigint[]) RETURNING gate_id),
   to_end AS (
     INSERT INTO run_end (run_id, project_id, state, cause, attempt, lost, message, result,
                          started_at, finished_at)
@@ -67,8 +65,10 @@ export const END_FLOWS = {
            item.result, f.began_at, now
       FROM item CROSS JOIN clock
      CROSS JOIN LATERAL (SELECT * FROM flow WHERE flow.run_id = item.run_id LIMIT 1) f)
-  SELECT DISTINCT gate_id AS gate FROM freed_place`,
+  SELECT unnest(spec.gates) AS gate FROM item
+   CROSS JOIN LATERAL (SELECT gates FROM run WHERE run.id = item.run_id LIMIT 1) spec`,
 }
+/** Runs may outlive a flow that was given up. What they tell it is counted only once it is known to live. */
 const RESTLESS = {
   name: 'restless-flows',
   text: `
@@ -79,7 +79,7 @@ const RESTLESS = {
    UNION
   SELECT flow.run_id, flow.revision FROM (
     SELECT DISTINCT flow_id FROM told
-     WHERE at <= (SELECT now FROM clock) - $3::bigint LIMIT $2::int) late
+     WHERE at <= (SELECT now FROM clock) - $3::bigint) late
    CROSS JOIN LATERAL (
      SELECT run_id, revision FROM flow
       WHERE flow.run_id = late.flow_id AND ${IS_LIVE} LIMIT 1) flow
@@ -129,7 +129,7 @@ async function make(
   const runs = moves
     .flatMap(({ starts }) => starts.map(({ run }) => run))
     .toSorted((a, b) => a.id - b.id)
-  const { started, lanes, nextDueAt } = await start(work, testNow, node, runs, freed)
+  const { started, lanes, nextDueAt } = await startRuns(work, testNow, node, runs, freed)
   const endedIds = ended.map(({ runId }) => runId)
   if (ended.length > 0) await noteEnds(work, testNow, endedIds)
   const told = ended.length > 0 ? await tell(work, testNow, endedIds) : NOTHING_TOLD
@@ -169,7 +169,8 @@ async function endFlows(
   return rows.map(({ gate }) => gate)
 }
 
-async function start(
+/** Writes runs where they will be: with whom they were promised to, in their lanes, before their gates. */
+export async function startRuns(
   work: Work,
   testNow: number | null,
   node: number,

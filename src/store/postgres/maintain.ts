@@ -8,7 +8,7 @@ const MANY_DEAD_ROWS = 20_000
 const HOUR_MS = 3_600_000
 const SESSION_KEPT_MS = 7 * 24 * HOUR_MS
 const HOT_TABLES = [
-  ...['ready', 'timer', 'lease', 'blocked', 'gate_holder', 'dedupe', 'schedule_next'],
+  ...['ready', 'timer', 'lease', 'blocked', 'gate', 'dedupe', 'schedule_next'],
   ...['awaited', 'told', 'need'],
 ]
 

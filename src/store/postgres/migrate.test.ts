@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { PunctualError } from '../../core/errors.ts'
 import { Connection } from './connection.ts'
 import { migrate, MIGRATIONS, type Migration } from './migrate.ts'
+import { hooks } from './migrations/0016-hooks.ts'
 import { connectAdmin, fileDatabase, newSchema } from './postgres.fixture.ts'
 import { openPostgresStore } from './store.ts'
 
@@ -89,6 +90,33 @@ test('a migration killed before any of its statements is whole after the next st
     assert.deepEqual(await dump(schema), expected, `killed before statement ${kill}`)
     assert.equal(await versionOf(schema), 2)
   }
+})
+
+test('what definitions in force say of hooks is known when hooks have their table', async () => {
+  const schema = newSchema()
+  const before = MIGRATIONS.filter(({ version }) => version < hooks.version)
+  await withConnection(schema, (connection) =>
+    migrate(connection, { schema, nowMs: null, migrations: before }),
+  )
+  await admin.query(`SET search_path TO ${schema}`)
+  const { rows: jobs } = await admin.query<{ id: number }>(
+    `INSERT INTO job (project_id, name, version) VALUES (1, 'report', 2), (1, 'x', 1) RETURNING id`,
+  )
+  const [report, other] = jobs.map(({ id }) => id)
+  for (const row of [
+    [report, 1, '{"triggers":[{"webhook":"old"}]}'],
+    [report, 2, '{"triggers":[{"webhook":"orders"},{"webhook":"orders"}]}'],
+    [other, 1, '{"run":"echo \\"triggers\\""}'],
+  ]) {
+    await admin.query(
+      `INSERT INTO job_version (job_id, version, created_at, definition) VALUES ($1, $2, 0, $3)`,
+      row,
+    )
+  }
+  await withConnection(schema, (connection) => migrate(connection, { schema, nowMs: null }))
+  const { rows } = await admin.query(`SELECT project_id, name, job_id FROM hook`)
+  await admin.query(`RESET search_path`)
+  assert.deepEqual(rows, [{ project_id: 1, name: 'orders', job_id: report }])
 })
 
 /** The process dies: its session ends in the middle of the transaction. */

@@ -1,6 +1,7 @@
 import { type FinalState, stateOfCode } from '../../core/run-state.ts'
 import type { News } from '../port.ts'
 import { bigints } from './binary-arrays.ts'
+import { noteFollowed, someoneFollows } from './note-followed.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
 
 /** Whether anybody waits for one of these runs; where nobody waits for any, that costs nothing. */
@@ -8,7 +9,8 @@ export const someoneWaits = (ended: string) => `
     ((EXISTS (SELECT FROM awaited) AND EXISTS (
        SELECT FROM awaited WHERE run_id = ANY (ARRAY(SELECT run_id FROM ${ended}))))
      OR (EXISTS (SELECT FROM need) AND EXISTS (
-       SELECT FROM need WHERE needed_id = ANY (ARRAY(SELECT run_id FROM ${ended})))))`
+       SELECT FROM need WHERE needed_id = ANY (ARRAY(SELECT run_id FROM ${ended}))))
+     OR ${someoneFollows(ended)})`
 
 /**
  * Of what was given, only runs that somebody waits for are looked up in history, and only those count
@@ -39,7 +41,7 @@ export const TELL = {
   SELECT true, NULL, NULL, NULL, NULL, run_id FROM need
    WHERE needed_id = ANY (ARRAY(SELECT run_id FROM ended))
    UNION ALL
-  SELECT EXISTS (SELECT FROM awaited) OR EXISTS (SELECT FROM need), NULL, NULL, NULL, NULL, NULL`,
+  SELECT EXISTS (SELECT FROM awaited) OR EXISTS (SELECT FROM need) OR EXISTS (SELECT FROM follower), NULL, NULL, NULL, NULL, NULL`,
 }
 
 interface ToldRow {
@@ -62,9 +64,10 @@ export const NOTHING_TOLD: Told = { news: [], waits: false }
 /** Tells those who wait for these runs which of them have ended, after whatever ended them here. */
 export function tell(work: Work, now: number | null, runIds: readonly number[]): Promise<Told> {
   const answer = work.query<ToldRow>(TELL, [now, bigints(runIds)])
+  const followed = noteFollowed(work, now, runIds)
   return reportedElsewhere(
-    answer.then((rows) => ({
-      news: rows.flatMap(toNews),
+    answer.then(async (rows) => ({
+      news: [...rows.flatMap(toNews), ...(await followed)],
       waits: rows.some(({ waits }) => waits),
     })),
   )

@@ -9,10 +9,11 @@ import { CLAIM } from './claim.ts'
 import { Connection } from './connection.ts'
 import { END, SUCCEED, SUCCEED_HOLDING } from './end.ts'
 import { LOCK_SCHEDULES, MOVE_ON, OPEN_RUNS } from './fire.ts'
-import { FIND_FLOWS, RESULTS_OF, STEPS_BEHIND } from './flow-queries.ts'
+import { COUNT_ITEMS, COUNT_STEPS, FIND_FLOWS, RESULTS_OF, STEPS_BEHIND } from './flow-queries.ts'
 import { END_FLOWS, LOCK_FLOWS, MOVE_FLOWS } from './flows.ts'
 import { ADD_NEEDS, LOCK_WAITING, NEEDS_OF, RELEASE, SKIP } from './needs.ts'
 import { TELL } from './news.ts'
+import { NOTE_FOLLOWED } from './note-followed.ts'
 import { NOTE_ENDS, TAKE_TURNS } from './outbox.ts'
 import { openIn } from './postgres.fixture.ts'
 import { DUE_SCHEDULES } from './schedule-queries.ts'
@@ -22,7 +23,7 @@ import { SUBMIT, SUBMIT_AGAIN, SUBMIT_PLAIN } from './submit.ts'
 import { read } from './transaction.ts'
 
 const HOT_TABLES = [
-  ...['ready', 'timer', 'lease', 'blocked', 'gate_holder', 'dedupe', 'schedule_next'],
+  ...['ready', 'timer', 'lease', 'blocked', 'gate', 'dedupe', 'schedule_next'],
   ...['awaited', 'told', 'need'],
 ]
 const OTHER_TABLES = ['run', 'run_end', 'flow', 'step', 'wave']
@@ -42,6 +43,7 @@ const STATEMENTS: readonly Statement[] = [
   MOVE_ON,
   DUE_SCHEDULES,
   TELL,
+  NOTE_FOLLOWED,
   PICK_READY,
   BEGIN_FLOWS,
   LOCK_FLOWS,
@@ -154,6 +156,24 @@ test('hot statements reach every row through an index, whatever the tables looke
       assert.deepEqual(await plans(), fresh, 'filled since')
       await vacuum()
       assert.deepEqual(await plans(), fresh, 'vacuumed while full')
+    } finally {
+      await connection.close()
+    }
+  })(t)
+})
+
+test('news of steps are found by their whole key, so that counting very many stays a walk', async (t) => {
+  let where = { url: '', schema: '' }
+  await onFreshStores(openIn({ place: (place) => (where = place) }))(async () => {
+    const ignore = () => {}
+    const role = 'hot'
+    const connection = await Connection.open({ ...where, role, onWarn: ignore, onGreeted: ignore })
+    try {
+      for (const statement of [COUNT_STEPS, COUNT_ITEMS]) {
+        const plan = (await planOf(connection, statement)).join('\n')
+        const found = /on told.*\n\s+Index Cond: (.*)/.exec(plan)?.[1] ?? plan
+        assert.match(found, /flow_id = .* AND \(step = s\.step\) AND \(item = s\.item\)/)
+      }
     } finally {
       await connection.close()
     }

@@ -11,6 +11,7 @@ const PRUNE_STEPS = {
   name: 'prune-steps',
   text: `
   WITH gone AS MATERIALIZED (${GONE}),
+  unheard AS (DELETE FROM told WHERE flow_id = ANY (ARRAY(SELECT run_id FROM gone))),
   steps AS (
     DELETE FROM step WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM step WHERE flow_id = ANY (ARRAY(SELECT run_id FROM gone)) LIMIT $2::int))

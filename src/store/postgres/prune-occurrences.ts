@@ -24,10 +24,16 @@ const PRUNE = {
   backfills AS (DELETE FROM backfill WHERE id = ANY (ARRAY(SELECT id FROM done))),
   lapsed AS MATERIALIZED (
     SELECT run_id FROM lapse WHERE run_id < $1::bigint ORDER BY run_id LIMIT $2::int),
-  lapses AS (DELETE FROM lapse WHERE run_id = ANY (ARRAY(SELECT run_id FROM lapsed)))
+  lapses AS (DELETE FROM lapse WHERE run_id = ANY (ARRAY(SELECT run_id FROM lapsed))),
+  followed AS MATERIALIZED (
+    SELECT source_run_id, job_id FROM follow_up WHERE settled_at < $3::bigint
+     ORDER BY settled_at LIMIT $2::int),
+  follow_ups AS (
+    DELETE FROM follow_up f USING followed
+     WHERE f.source_run_id = followed.source_run_id AND f.job_id = followed.job_id)
   SELECT greatest((SELECT count(*) FROM old), (SELECT count(*) FROM ended),
                   (SELECT count(*) FROM times), (SELECT count(*) FROM done),
-                  (SELECT count(*) FROM lapsed))::int AS most`,
+                  (SELECT count(*) FROM lapsed), (SELECT count(*) FROM followed))::int AS most`,
 }
 
 export async function pruneOccurrences(

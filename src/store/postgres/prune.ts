@@ -16,8 +16,9 @@ const LOCK_TIMEOUT = `SET LOCAL lock_timeout = '200ms'`
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
- * What must outlive its week: runs without an end, which are in a hot table or are flows, and those
- * whose end is too recent. A run in neither place may join neither afterwards.
+ * What must outlive its week: runs without an end, which are in a hot table or are flows, the steps of
+ * such flows, and those whose end is too recent. A run in none of these places may join none afterwards:
+ * a retry could take it over, but may as well find it gone already.
  */
 const keepSet = (week: number) => {
   const [low, high] = [firstIdOfWeek(week), firstIdOfWeek(week + 1)]
@@ -27,6 +28,10 @@ const keepSet = (week: number) => {
   live.push(
     `SELECT run_id FROM flow WHERE ended_at IS NULL AND run_id >= ${low} AND run_id < ${high}`,
   )
+  live.push(
+    `SELECT s.run_id FROM flow f JOIN step s ON s.flow_id = f.run_id
+      WHERE f.ended_at IS NULL AND s.run_id >= ${low} AND s.run_id < ${high}`,
+  )
   const recent = `SELECT run_id FROM ${partitionName('run_end', week)} WHERE finished_at >= $1::bigint`
   return `SELECT DISTINCT run_id FROM (${[...live, recent].join(' UNION ALL ')}) kept LIMIT $2::int`
 }
@@ -35,7 +40,10 @@ const PRUNE_ROWS = {
   name: 'prune-rows',
   text: `
   WITH old AS MATERIALIZED (
-    SELECT run_id FROM run_end WHERE run_id < $1::bigint AND finished_at < $2::bigint
+    SELECT run_id FROM run_end e WHERE run_id < $1::bigint AND finished_at < $2::bigint
+       AND NOT EXISTS (
+         SELECT FROM step s JOIN flow f ON f.run_id = s.flow_id
+          WHERE s.run_id = e.run_id AND f.ended_at IS NULL)
      ORDER BY run_id LIMIT $3::int),
   gone AS (DELETE FROM run WHERE id = ANY (ARRAY(SELECT run_id FROM old))),
   ends AS (DELETE FROM run_end WHERE run_id = ANY (ARRAY(SELECT run_id FROM old))),

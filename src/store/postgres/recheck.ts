@@ -1,11 +1,12 @@
 import { inOrder } from '../news.ts'
 import type { Recheck, SweepStore } from '../port.ts'
-import { admitAt } from './admit.ts'
+import { admitWithin, lockAll } from './admit.ts'
 import { bigints } from './binary-arrays.ts'
 import type { Database } from './database.ts'
 import { lockWaiting, settleWaiting } from './needs.ts'
 import { NOTHING_TOLD, tell } from './news.ts'
 import { noteEnds } from './outbox.ts'
+import { recount } from './recount.ts'
 import { CLOCK } from './statement.ts'
 import { transact } from './transaction.ts'
 
@@ -44,24 +45,27 @@ export async function recheck(
     const asked = await lockWaiting(work, ascending(runs))
     const rows = await work.query<Row>(TO_RECHECK, [now, limit])
     if (rows.length + changed.length + asked.length === 0) {
-      return { lanes: [], more: false, nextDueAt: null, news: [] }
+      return { lanes: [], more: false, nextDueAt: null, news: [], miscounted: [] }
     }
-    const [waiting, gated] = [[...asked], new Set(changed)]
+    const [waiting, longHeld] = [[...asked], new Set<number>()]
     for (const { runId, gateId, gates } of rows) {
       if (gateId === null) waiting.push(runId)
-      else for (const gate of gates) gated.add(gate)
+      else for (const gate of gates) longHeld.add(gate)
     }
     const settled = await settleWaiting(work, now, ascending(waiting))
     const { skipped, nextDueAt } = settled
     if (skipped.length > 0) await noteEnds(work, now, skipped)
     const told = skipped.length > 0 ? await tell(work, now, skipped) : NOTHING_TOLD
-    const lanes = await admitAt(work, ascending([...gated, ...settled.gates]))
+    const locked = await lockAll(work, ascending([...changed, ...longHeld, ...settled.gates]))
+    const miscounted = await recount(work, [...longHeld])
+    const lanes = await admitWithin(work, new Set(locked), locked)
     await work.query(STAY, [now, bigints(rows.map(({ runId }) => runId)), recheckMs])
     return {
       lanes: ascending([...lanes, ...settled.lanes]),
       more: limit > 0 && rows.length === limit,
       nextDueAt,
       news: inOrder(told.news),
+      miscounted,
     }
   })
 }

@@ -95,12 +95,20 @@ const PAGES: Readonly<Record<RunState | 'any', readonly [id: string, from: strin
   skipped: ['ended.run_id', amongEnds('skipped')],
 }
 
-function listStatement(state: RunState | 'any', ofJob: boolean): Statement {
+/** A question for each row, so that no plan reads all steps there are. */
+const isNoStep = (id: string) =>
+  `AND (SELECT 1 FROM step WHERE step.run_id = ${id} LIMIT 1) IS NULL`
+
+function listStatement(
+  state: RunState | 'any',
+  { ofJob, withoutSteps }: { ofJob: boolean; withoutSteps: boolean },
+): Statement {
   const [id, from] = PAGES[state]
   return {
-    name: `list-${state}${ofJob ? '-of-job' : ''}`,
+    name: `list-${state}${ofJob ? '-of-job' : ''}${withoutSteps ? '-no-steps' : ''}`,
     text: `${RECORD}
       FROM (SELECT ${id} AS id ${from} ${ofJob ? 'AND run.job_id = $4::int' : ''}
+               ${withoutSteps ? isNoStep(id) : ''}
              ORDER BY ${id} DESC LIMIT $3::int) page
      CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = page.id LIMIT 1) r
       ${WHEREABOUTS}
@@ -134,9 +142,9 @@ export async function attemptsOf(
 
 export async function listRuns(
   db: Database,
-  { projectId, state, jobId, before, limit }: RunFilter,
+  { projectId, state, jobId, withoutSteps = false, before, limit }: RunFilter,
 ): Promise<RunRecord[]> {
-  const statement = listStatement(state ?? 'any', jobId !== null)
+  const statement = listStatement(state ?? 'any', { ofJob: jobId !== null, withoutSteps })
   const values = [projectId, before, limit, ...(jobId === null ? [] : [jobId])]
   return (await read<RecordRow>(db.reading, statement, values)).map(toRecord)
 }

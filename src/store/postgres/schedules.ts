@@ -1,4 +1,5 @@
-import type { ScheduleFate, ScheduleStore } from '../port.ts'
+import type { ScheduleFate, SchedulePut, ScheduleStore } from '../port.ts'
+import { isAhead } from '../revision.ts'
 import { overtaken } from '../settle.ts'
 import { addOccurrences } from './add-occurrences.ts'
 import { addAudit } from './audit.ts'
@@ -116,7 +117,7 @@ const FAIL = {
   UPDATE schedule SET error = $3 FROM held WHERE id = schedule_id RETURNING id`,
 }
 
-interface Row {
+export interface LockedSchedule {
   readonly id: number
   readonly projectId: number
   readonly version: number
@@ -132,36 +133,55 @@ interface Row {
 
 type Input<Verb extends keyof ScheduleStore> = Parameters<ScheduleStore[Verb]>[0]
 
-export async function putSchedule(
-  db: Database,
-  { id, projectId, jobId, name, spec, next, expect, most, audit }: Input<'putSchedule'>,
-): Promise<ScheduleFate> {
+export async function putSchedule(db: Database, wish: Input<'putSchedule'>): Promise<ScheduleFate> {
+  const { id, jobId, name, spec, next, expect, most } = wish
   return transact(db.duty, async (work) => {
     const [job] = await work.query<{ isPaused: boolean }>(LOCK_JOB, [jobId])
-    const [known] = await work.query<Row>(FIND_NAMED, [db.now(), jobId, name])
+    const [known] = await work.query<LockedSchedule>(FIND_NAMED, [db.now(), jobId, name])
     const version = known?.version ?? 0
     if (expect !== null && expect !== version) return { kind: 'conflict', version }
     if (known?.spec === spec) return { kind: 'same', id: known.id, version }
-    const { nominalAt, lookAt } = next
     if (known) {
       const lastNominalAt = known.lastNominalAt ?? Number.NEGATIVE_INFINITY
-      if (nominalAt !== null && nominalAt <= lastNominalAt)
-        return { kind: 'overtaken', lastNominalAt }
-      const last = await overtake(work, known, 'edited', nominalAt)
-      const values = [known.id, last, spec, known.now, audit.actor, nominalAt, lookAt]
-      await work.query(CHANGE, values)
-      await addAudit(work, db.now(), audit)
+      if (!isAhead(next, lastNominalAt)) return { kind: 'overtaken', lastNominalAt }
+      await changeSchedule(work, db.now(), known, wish)
       return { kind: 'changed', id: known.id, version: version + 1 }
     }
     const [row] = await work.query<{ count: number }>(COUNT, [jobId, most])
     if (row!.count >= most) return { kind: 'full' }
-    const isHeld = job?.isPaused ?? false
-    await work.query(CREATE, [
-      ...[db.now(), id, projectId, jobId, name, spec, audit.actor, nominalAt, lookAt, isHeld],
-    ])
-    await addAudit(work, db.now(), audit)
+    await createSchedule(work, db.now(), { ...wish, isHeld: job?.isPaused ?? false })
     return { kind: 'created', id, version: 1 }
   })
+}
+
+/** Whose schedule it becomes, and whether that is paused. */
+export interface OfJob {
+  readonly projectId: number
+  readonly jobId: number
+  readonly isHeld: boolean
+}
+
+export async function createSchedule(
+  work: Work,
+  now: number | null,
+  wish: SchedulePut & OfJob,
+): Promise<void> {
+  const { id, projectId, jobId, name, spec, next, audit, isHeld } = wish
+  const { nominalAt, lookAt } = next
+  const said = [id, projectId, jobId, name, spec, audit.actor, nominalAt, lookAt, isHeld]
+  await Promise.all([work.query(CREATE, [now, ...said]), addAudit(work, now, audit)])
+}
+
+export async function changeSchedule(
+  work: Work,
+  now: number | null,
+  row: LockedSchedule,
+  { spec, next, audit }: Pick<SchedulePut, 'spec' | 'next' | 'audit'>,
+): Promise<void> {
+  const { nominalAt, lookAt } = next
+  const last = await overtake(work, row, 'edited', nominalAt)
+  const values = [row.id, last, spec, row.now, audit.actor, nominalAt, lookAt]
+  await Promise.all([work.query(CHANGE, values), addAudit(work, now, audit)])
 }
 
 export async function pauseSchedule(
@@ -214,7 +234,7 @@ export async function deleteSchedule(
     const row = await lock(work, db, id, projectId)
     if (!row) return 'unknown'
     if (expect !== null && expect !== row.version) return 'conflict'
-    await remove(work, row, audit.actor)
+    await removeSchedule(work, row, audit.actor)
     await addAudit(work, db.now(), audit)
     return 'deleted'
   })
@@ -227,6 +247,14 @@ export async function failSchedule(
   const values = [id, version, error, lookAt]
   const rows = await transact(db.duty, (work) => work.query(FAIL, values), 'single')
   return rows.length > 0
+}
+
+export function lockSchedulesOf(
+  work: Work,
+  now: number | null,
+  jobId: number,
+): Promise<LockedSchedule[]> {
+  return work.query<LockedSchedule>(OF_JOB, [now, jobId])
 }
 
 /** What happens to a job happens to its schedules, in the same transaction. */
@@ -243,9 +271,9 @@ export async function changeSchedulesOfJob(
     change: 'pause' | 'resume' | 'delete'
   },
 ): Promise<void> {
-  for (const row of await work.query<Row>(OF_JOB, [now, jobId])) {
+  for (const row of await lockSchedulesOf(work, now, jobId)) {
     const by = pausedBy(row)
-    if (change === 'delete') await remove(work, row, actor)
+    if (change === 'delete') await removeSchedule(work, row, actor)
     else if (change === 'pause' && by === null) {
       await work.query(PAUSE, [row.id, row.now, actor, null, null, true])
     } else if (change === 'resume' && by === 'job') {
@@ -259,19 +287,27 @@ async function lock(
   db: Database,
   id: number,
   projectId: number,
-): Promise<Row | undefined> {
-  const [row] = await work.query<Row>(FIND_OWNED satisfies Statement, [db.now(), id, projectId])
+): Promise<LockedSchedule | undefined> {
+  const [row] = await work.query<LockedSchedule>(FIND_OWNED satisfies Statement, [
+    db.now(),
+    id,
+    projectId,
+  ])
   return row
 }
 
-async function remove(work: Work, row: Row, actor: number | null): Promise<void> {
+export async function removeSchedule(
+  work: Work,
+  row: LockedSchedule,
+  actor: number | null,
+): Promise<void> {
   await overtake(work, row, 'deleted')
   await work.query(DELETE, [row.id, row.now, actor])
 }
 
 async function overtake(
   work: Work,
-  row: Row,
+  row: LockedSchedule,
   reason: 'edited' | 'deleted',
   next: number | null = null,
 ): Promise<number | null> {
@@ -282,7 +318,7 @@ async function overtake(
 }
 
 /** Who keeps it from firing, if anybody does. */
-function pausedBy({ pausedAt, pausedByJob, resumedAt }: Row): 'people' | 'job' | null {
+function pausedBy({ pausedAt, pausedByJob, resumedAt }: LockedSchedule): 'people' | 'job' | null {
   if (pausedAt === null || resumedAt !== null) return null
   return pausedByJob ? 'job' : 'people'
 }

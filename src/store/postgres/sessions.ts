@@ -44,7 +44,8 @@ const SESSION_LEASES = {
 const RECALL = {
   name: 'recall-session',
   text: `
-  SELECT s.registration, s.project, l.run_id AS "runId", l.fence
+  SELECT s.registration, s.project, l.run_id AS "runId", l.fence,
+         l.started_at AS "startedAt"
     FROM session s LEFT JOIN lease l ON l.session = s.id
    WHERE s.id = $1::bigint ORDER BY l.run_id`,
 }
@@ -120,7 +121,10 @@ export async function countNodes(db: Database): Promise<number> {
 }
 
 type RecalledRow = Omit<RecalledSession, 'held'> &
-  (RecalledSession['held'][number] | { readonly runId: null; readonly fence: null })
+  (
+    | RecalledSession['held'][number]
+    | { readonly [Part in keyof RecalledSession['held'][number]]: null }
+  )
 
 export async function recallSession(
   db: Database,
@@ -129,7 +133,9 @@ export async function recallSession(
   const rows = await read<RecalledRow>(db.duty, RECALL, [session])
   const [known] = rows
   if (!known) return null
-  const held = rows.flatMap(({ runId, fence }) => (runId === null ? [] : [{ runId, fence }]))
+  const held = rows.flatMap(({ runId, fence, startedAt }) =>
+    runId === null ? [] : [{ runId, fence, startedAt }],
+  )
   return { registration: known.registration, project: known.project, held }
 }
 

@@ -12,7 +12,9 @@ import { internGates } from './gates.ts'
 import { fire } from './fire.ts'
 import * as flowQueries from './flow-queries.ts'
 import * as flows from './flows.ts'
-import { AHEAD_MS } from './hold.ts'
+import * as followQueries from './follow-queries.ts'
+import { settleFollowUps } from './follow-ups.ts'
+import { jobsOfHook } from './hooks.ts'
 import type { Role, ServerFacts } from './greeting.ts'
 import { laneHeads } from './lane-heads.ts'
 import * as lapses from './lapses.ts'
@@ -91,8 +93,6 @@ function createStore(db: Database, version: string, connections: readonly Connec
     version,
     ticksInFlight: db.hot.length,
     tickCap: 500,
-    // A test's own clock stands still while a firing waits.
-    aheadMs: db.now() === null ? AHEAD_MS : 0,
     tick: createTicker(db),
 
     promote: (input) => promote(db, input),
@@ -142,6 +142,7 @@ function createStore(db: Database, version: string, connections: readonly Connec
     putJob: (input) => definitions.putJob(db, input),
     deleteJob: (input) => definitions.deleteJob(db, input),
     pauseJob: (input) => definitions.pauseJob(db, input),
+    jobsOfHook: (input) => jobsOfHook(db, input),
     findDefinition: (input) => definitions.findDefinition(db, input),
     listDefinitions: (input) => definitions.listDefinitions(db, input),
     jobVersions: (input) => definitions.jobVersions(db, input),
@@ -199,8 +200,18 @@ function createStore(db: Database, version: string, connections: readonly Connec
     findFlows: (input) => flowQueries.findFlows(db, input),
     flowSteps: (input) => flowQueries.flowSteps(db, input),
     countSteps: (input) => flowQueries.countSteps(db, input),
+    stepsAt: (input) => flowQueries.stepsAt(db, input),
+    stepsFrom: (input) => flowQueries.stepsFrom(db, input),
+    countItems: (input) => flowQueries.countItems(db, input),
+    failedItems: (input) => flowQueries.failedItems(db, input),
     stepsOfRuns: (input) => flowQueries.stepsOfRuns(db, input),
     resultsOf: (input) => flowQueries.resultsOf(db, input),
+    openFollowUps: (input) => followQueries.openFollowUps(db, input),
+    settleFollowUps: (input) => settleFollowUps(db, input),
+    followedBy: (input) => followQueries.followedBy(db, input),
+    followUpsAfter: (input) => followQueries.followUpsAfter(db, input),
+    followUpsOf: (input) => followQueries.followUpsOf(db, input),
+    followersOf: (input) => followQueries.followersOf(db, input),
     backfilledBy: (input) => backfills.backfilledBy(db, input),
     pastDurations: (input) => scheduleQueries.pastDurations(db, input),
     unusualOccurrences: (input) => scheduleQueries.unusualOccurrences(db, input),

@@ -43,7 +43,7 @@ const submitText = (onConflict: string) => `
   placed AS MATERIALIZED (
     SELECT fresh.*, session, fence, now, waits_at, follows,
            CASE WHEN follows THEN 3
-                WHEN fresh.due_at > now THEN 2
+                WHEN fresh.due_at > now AND passes IS NOT TRUE THEN 2
                 WHEN fresh.gates IS NOT NULL AND passes IS NOT TRUE THEN 3
                 WHEN session IS NOT NULL THEN 1
                 ELSE 0 END AS state
@@ -53,13 +53,9 @@ const submitText = (onConflict: string) => `
     SELECT lane_id, rank, id, id, 1, 0, 0 FROM placed WHERE state = 0),
   to_lease AS (
     INSERT INTO lease (run_id, fence, node, session, project_id, lane_id, rank, pos,
-                       attempt, lost, claim_no, started_at, gated, keyed)
-    SELECT id, fence, $2::int, session, project_id, lane_id, rank, id, 1, 0, 1, now,
-           gates IS NOT NULL, keyed
+                       attempt, lost, claim_no, started_at, gates, keyed)
+    SELECT id, fence, $2::int, session, project_id, lane_id, rank, id, 1, 0, 1, now, gates, keyed
       FROM placed WHERE state = 1),
-  holding AS (
-    INSERT INTO gate_holder (gate_id, run_id)
-    SELECT unnest(gates), id FROM placed WHERE gates IS NOT NULL AND state < 2),
   to_timer AS (
     INSERT INTO timer (due_at, run_id, lane_id, rank, attempt, lost, claim_no, gated)
     SELECT due_at, id, lane_id, rank, 1, 0, 0, gates IS NOT NULL FROM placed WHERE state = 2),
@@ -102,8 +98,8 @@ export const SUBMIT_PLAIN = {
     SELECT lane_id, rank, id, id, 1, 0, 0 FROM item WHERE session IS NULL),
   to_lease AS (
     INSERT INTO lease (run_id, fence, node, session, project_id, lane_id, rank, pos,
-                       attempt, lost, claim_no, started_at, gated, keyed)
-    SELECT id, fence, $2::int, session, project_id, lane_id, rank, id, 1, 0, 1, now, false, false
+                       attempt, lost, claim_no, started_at, keyed)
+    SELECT id, fence, $2::int, session, project_id, lane_id, rank, id, 1, 0, 1, now, false
       FROM item CROSS JOIN clock WHERE session IS NOT NULL)
   SELECT now FROM clock`,
 }

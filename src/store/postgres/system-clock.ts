@@ -8,3 +8,8 @@ export async function waitAbout(ms: number, signal?: AbortSignal): Promise<void>
   const delayMs = ms * (0.5 + Math.random() / 2)
   await pause(delayMs, undefined, signal ? { signal } : {}).catch(() => {})
 }
+
+/** Milliseconds of a clock that nobody sets. */
+export function mono(): number {
+  return performance.now()
+}

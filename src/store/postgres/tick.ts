@@ -23,6 +23,7 @@ import { noteEnds } from './outbox.ts'
 import { claimWithinRates, type LimitedClaims } from './rates.ts'
 import { CLOCK, reportedElsewhere, type Work } from './statement.ts'
 import { insertRuns, type Submission } from './submit.ts'
+import { canBeWrittenApart, writePlaces, writeSpecs } from './submit-apart.ts'
 import { takeKeys } from './submit-keys.ts'
 import { planTick, type TickPlan, nameOfCancel } from './tick-plan.ts'
 import { addAudit } from './audit.ts'
@@ -191,13 +192,17 @@ async function apply(
   const submits = plan.submits.filter(({ id }) => !refused.has(id))
   // Who is there already takes no place, and nobody knows yet who is.
   const isEntranceOpen = careful && plan.cancels.length === 0 && hopes.noRepeats
+  const isApart = isEntranceOpen && submits.length > 0 && canBeWrittenApart(submits)
+  const specs = isApart ? writeSpecs(work, now, node, submits) : null
   const entrance = isEntranceOpen
     ? await openEntrance(work, now, submits, freedGates(await endings, null))
     : NO_ENTRANCE
+  if (isApart) writePlaces(work, now, node, submits, entrance)
   const submission =
-    submits.length > 0
+    specs ??
+    (submits.length > 0
       ? insertRuns(work, now, node, submits, { hopeful: hopes.noRepeats, entrance })
-      : null
+      : null)
   const followers = submits.filter(startsAfter)
   if (followers.length > 0) addNeeds(work, followers)
   const cancels = plan.cancels.length > 0 ? await cancelRuns(work, now, plan.cancels) : null
@@ -212,7 +217,11 @@ async function apply(
   // with cancels, everybody waits before the gates until then.
   const admitted =
     careful && !isEntranceOpen
-      ? await admitAt(work, touchedGates(submits, await submission, await endings, cancels))
+      ? await admitAt(
+          work,
+          touchedGates(submits, await submission, await endings, cancels),
+          freedGates(await endings, cancels),
+        )
       : await admitLines(work, entrance)
   const claims = hasRates(batch)
     ? await claimWithinRates(work, now, node, batch.claims)

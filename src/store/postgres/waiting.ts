@@ -1,12 +1,19 @@
 import type { GateRecord, WaitQueries, WaitRecord } from '../port.ts'
 import type { Database } from './database.ts'
+import { IS_LIVE } from './flow-queries.ts'
 import { read } from './transaction.ts'
+
+/** Runs looked at to name some that hold a gate: nobody waits long for an answer to `why`. */
+const LOOKED_AT = 10_000
+const namedOf = (holders: string) => `
+      SELECT array_agg(run_id) AS runs FROM (
+        SELECT run_id FROM (${holders}) h WHERE gates @> ARRAY[g.id] ORDER BY run_id LIMIT 3) first`
 
 const WAIT_OF = {
   name: 'wait-of',
   text: `
   SELECT t.due_at AS "timerAt", line.ahead::int AS ahead, g.name, g.capacity,
-         held.holders::int AS holders, held.first AS "heldBy",
+         g.held AS holders, coalesce(under_way.runs, passed.runs) AS "heldBy",
          t.run_id IS NOT NULL OR q.run_id IS NOT NULL OR b.run_id IS NOT NULL AS waits,
          ARRAY(
            SELECT DISTINCT needed_id FROM need
@@ -24,12 +31,18 @@ const WAIT_OF = {
          WHERE before.lane_id = q.lane_id AND (before.rank, before.pos) < (q.rank, q.pos)
          LIMIT $2::int) few
        WHERE q.run_id IS NOT NULL) line ON q.run_id IS NOT NULL
-    LEFT JOIN LATERAL (
-      SELECT count(*) AS holders, (
-               SELECT array_agg(run_id) FROM (
-                 SELECT run_id FROM gate_holder WHERE gate_id = g.id
-                  ORDER BY run_id + 0 LIMIT 3) oldest) AS first
-        FROM gate_holder WHERE gate_id = g.id) held ON g.id IS NOT NULL`,
+    -- Those under way are the ones to wait for; then come those that have passed and have no worker yet.
+    LEFT JOIN LATERAL (${namedOf(`
+      SELECT run_id, gates FROM lease WHERE gates IS NOT NULL
+       UNION ALL
+      (SELECT flow.run_id, spec.gates FROM flow CROSS JOIN LATERAL (
+         SELECT gates FROM run WHERE run.id = flow.run_id LIMIT 1) spec
+        WHERE ${IS_LIVE} LIMIT ${LOOKED_AT})`)}) under_way ON g.id IS NOT NULL
+    LEFT JOIN LATERAL (${namedOf(`
+      SELECT ready.run_id, spec.gates
+        FROM (SELECT run_id FROM ready LIMIT ${LOOKED_AT}) ready CROSS JOIN LATERAL (
+          SELECT gates FROM run WHERE run.id = ready.run_id LIMIT 1) spec`)}
+    ) passed ON g.id IS NOT NULL AND under_way.runs IS NULL`,
 }
 
 interface WaitRow extends Omit<WaitRecord, 'gate'> {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { admit, type GateRoom } from '../../core/gate.ts'
-import { prepareBulk, SHORT } from './bulk.ts'
+import { prepareBulk } from './bulk.ts'
 import { ascending, parseGates, type TickState } from './tick-state.ts'
 
 /** How long a blocked run trusts the fast path before a sweep looks at it. */
@@ -16,15 +16,8 @@ export const WAITING_AT = `
    WHERE status = 3 AND gate_id = ? ORDER BY rank, pos LIMIT ?`
 /** Asked for nearly every run that passes a gate: a look at the index alone costs a tenth of the one above. */
 export const HAS_LINE = `SELECT 1 FROM run WHERE status = 3 AND gate_id = ? LIMIT 1`
-export const ROOM = `
-  SELECT id, capacity, (SELECT count(*) FROM gate_holder WHERE gate_id = gate.id) AS holders
-    FROM gate WHERE id = ?`
-/** Those of one gate are neighbours: together they cost two thirds of what they do in any order. */
-const hold = (rows: string) => `
-  INSERT INTO gate_holder (gate_id, run_id) SELECT ?, column1 FROM (${rows})`
-export const letAllGo = (_: string, count: number) => `
-  DELETE FROM gate_holder WHERE gate_id = ? AND run_id IN (${new Array(count).fill('?').join()})`
-export const LET_GO = `DELETE FROM gate_holder WHERE gate_id = ? AND run_id = ?`
+export const ROOM = `SELECT id, capacity, held AS holders FROM gate WHERE id = ?`
+export const CHANGE_HELD = `UPDATE gate SET held = held + ? WHERE id = ?`
 export const makeReady = (rows: string) => `
   UPDATE run SET status = 0, gate_id = NULL, recheck_at = NULL WHERE id IN (${rows}) AND status = 3`
 export const WAIT_AT = `UPDATE run SET gate_id = ? WHERE id = ? AND status = 3`
@@ -40,48 +33,42 @@ interface Waiter {
 
 type GatesOf = ReadonlyMap<number, readonly number[]>
 
+/**
+ * A run holds its gates while it is ready or running, and at no other time. So whoever moves a run in
+ * or out of these states says so here, in the same transaction, and the count of a gate is the
+ * count of such runs.
+ */
 export interface Gates {
-  /** Lets runs that wait at a touched gate pass, in the order of their lines, while there is room. */
+  /**
+   * Lets runs that wait at a touched gate pass, in the order of their lines, while there is room; and
+   * writes down how many hold each gate now. The last that a transaction does with gates.
+   */
   admitTouched(tick: TickState): void
   /** Whether a new run passes all its gates: there is room, and nobody waits. If so, it has its places. */
   enter(gates: readonly number[], tick: TickState): boolean
   /** It did not come after all. */
   turnBack(gates: readonly number[], tick: TickState): void
-  /** The run leaves its gates; others may pass now. */
-  letGo(gates: string | null, runId: number, tick: TickState): void
-  /** Writes down places, as gate and run in turn, of runs that entered. */
-  holdAll(places: readonly number[]): void
-  /** The same for runs that leave: throws `NotInBulk` when one was not there. */
-  letAllGo(places: readonly number[], tick: TickState): void
+  /** A run leaves its gates; others may pass now. */
+  letGo(gates: readonly number[], tick: TickState): void
 }
 
 export function prepareGates(db: Database): Gates {
   const waitingAt = db.prepare<[number, number], Waiter>(WAITING_AT)
   const isWaitedAt = db.prepare<[number]>(HAS_LINE)
   const room = db.prepare<[number], GateRoom>(ROOM)
-  const letGo = db.prepare(LET_GO)
+  const changeHeld = db.prepare(CHANGE_HELD)
   const bulkReady = prepareBulk(db, 1, makeReady)
   const waitAt = db.prepare(WAIT_AT)
-  const bulkHold = prepareBulk(db, 1, hold, SHORT)
-  const bulkLetGo = prepareBulk(db, 1, letAllGo, SHORT)
-  const holdAll = (places: readonly number[]) => {
-    for (const [gate, runIds] of byGate(places)) bulkHold([gate], runIds)
-  }
 
   const roomAt = (gate: number, { rooms }: TickState) => rooms.of(gate, (id) => room.get(id))
   const hasRoom = (gate: number, tick: TickState) => freeIn(roomAt(gate, tick)) > 0
   const hasLine = (gate: number) => isWaitedAt.get(gate) !== undefined
 
   const pass = (runs: readonly Waiter[], gatesOf: GatesOf, tick: TickState) => {
-    const places: number[] = []
     for (const { runId, laneId } of runs) {
-      for (const gate of gatesOf.get(runId) ?? []) {
-        places.push(gate, runId)
-        tick.rooms.took(gate)
-      }
+      for (const gate of gatesOf.get(runId) ?? []) tick.rooms.took(gate)
       tick.refilled.add(laneId)
     }
-    holdAll(places)
     bulkReady(
       [],
       runs.map(({ runId }) => runId),
@@ -118,14 +105,14 @@ export function prepareGates(db: Database): Gates {
 
   return {
     admitTouched(tick) {
-      if (tick.touched.size === 0) return
-      // Counting holders is the dear part; at most gates nobody waits.
+      // At most gates nobody waits.
       let open = ascending(tick.touched).filter(hasLine)
       for (let round = 0; round < ROUNDS; round += 1) {
         open = open.filter((gate) => hasRoom(gate, tick))
         if (open.length === 0) break
         open = lookOnce(open, tick)
       }
+      for (const [gate, by] of tick.rooms.takeChanges()) changeHeld.run(by, gate)
     },
     enter(gates, tick) {
       const { rooms } = tick
@@ -137,37 +124,13 @@ export function prepareGates(db: Database): Gates {
     turnBack(gates, { rooms }) {
       for (const gate of gates) rooms.left(gate)
     },
-    letGo(gates, runId, tick) {
-      for (const gate of parseGates(gates)) {
-        if (letGo.run(gate, runId).changes > 0) leave(gate, tick)
-      }
-    },
-    holdAll,
-    letAllGo(places, { touched, rooms }) {
-      for (const [gate, runIds] of byGate(places)) {
-        bulkLetGo([gate], runIds)
+    letGo(gates, { touched, rooms }) {
+      for (const gate of gates) {
         touched.add(gate)
-        rooms.left(gate, runIds.length)
+        rooms.left(gate)
       }
     },
   }
-}
-
-/** The runs of each gate. Places are gate and run in turn. */
-function byGate(places: readonly number[]): Map<number, number[]> {
-  const runs = new Map<number, number[]>()
-  for (let at = 0; at < places.length; at += 2) {
-    const [gate, runId] = [places[at] as number, places[at + 1] as number]
-    const others = runs.get(gate)
-    if (others) others.push(runId)
-    else runs.set(gate, [runId])
-  }
-  return runs
-}
-
-function leave(gate: number, { touched, rooms }: TickState): void {
-  touched.add(gate)
-  rooms.left(gate)
 }
 
 function freeIn({ capacity, holders }: GateRoom): number {

@@ -5,8 +5,6 @@ import type { Database, Statement } from 'better-sqlite3'
  * table, which costs more than writing a row: measured, 64 rows at once take half the time.
  */
 const SIZES = [64, 8, 1] as const
-/** For tables whose index is cheap to open, and lists that are short and of any length. */
-export const SHORT = [32, 16, 8, 4, 2, 1] as const
 
 /** A statement met a row that was not as expected, so the whole tick is done again one by one. */
 export class NotInBulk extends Error {}
@@ -15,22 +13,14 @@ export class NotInBulk extends Error {}
 export type Bulk = (shared: readonly unknown[], values: readonly unknown[]) => void
 
 /**
- * `sqlFor` is given the rows as a `VALUES` list of `width` columns, and how many there are; each row
- * must change one row.
+ * `sqlFor` is given the rows as a `VALUES` list of `width` columns; each row must change one row.
  */
-export function prepareBulk(
-  db: Database,
-  width: number,
-  sqlFor: (rows: string, count: number) => string,
-  sizes: readonly number[] = SIZES,
-): Bulk {
-  const statements = sizes.map((size) =>
-    db.prepare<unknown[]>(sqlFor(valuesList(size, width), size)),
-  )
+export function prepareBulk(db: Database, width: number, sqlFor: (rows: string) => string): Bulk {
+  const statements = SIZES.map((size) => db.prepare<unknown[]>(sqlFor(valuesList(size, width))))
 
   return (shared, values) => {
     let at = 0
-    for (const [index, size] of sizes.entries()) {
+    for (const [index, size] of SIZES.entries()) {
       const statement = statements[index] as Statement<unknown[]>
       for (; at + size * width <= values.length; at += size * width) {
         const { changes } = statement.run([...shared, ...values.slice(at, at + size * width)])

@@ -5,7 +5,7 @@ import type { Gates } from './admit.ts'
 import { prepareAudit } from './audit.ts'
 import type { Keys } from './keys.ts'
 import type { Needs } from './needs.ts'
-import type { TickState } from './tick-state.ts'
+import { parseGates, type TickState } from './tick-state.ts'
 
 export const FIND_TO_CANCEL = `
   SELECT status, node, cancelling, gates, dedupe_key AS dedupeKey
@@ -63,7 +63,7 @@ export function prepareCancel(
     }
     cancelWaiting.run(tick.now, runId)
     if (state === 'blocked') needs.forget(runId)
-    gates.letGo(run.gates, runId, tick)
+    if (state === 'ready') gates.letGo(parseGates(run.gates), tick)
     if (run.dedupeKey !== null) keys.release(projectId, run.dedupeKey, runId)
     return { kind: 'cancelled' }
   }

@@ -2,6 +2,8 @@ import type { Database } from 'better-sqlite3'
 import type { JobRecord, JobStore, JobVersion } from '../port.ts'
 import type { Audit } from './audit.ts'
 import type { Catalog } from './catalog.ts'
+import type { Followers } from './followers.ts'
+import { prepareSetHooks } from './hooks.ts'
 import type { ScheduleChanges } from './schedules.ts'
 import type { Sync } from './verbs.ts'
 
@@ -43,6 +45,7 @@ interface Parts {
   readonly catalog: Catalog
   readonly audit: Audit
   readonly schedules: Pick<ScheduleChanges, 'ofJob'>
+  readonly followers: Followers
 }
 
 type Changes = Pick<JobStore, 'putJob' | 'deleteJob' | 'pauseJob'>
@@ -54,24 +57,37 @@ type WithNow<Port> = {
 
 export function prepareDefinitions(
   db: Database,
-  { catalog, audit, schedules: { ofJob } }: Parts,
+  { catalog, audit, schedules: { ofJob }, followers }: Parts,
 ): WithNow<Changes> {
   const inForce = db.prepare<[number, string], InForce>(IN_FORCE)
   const addVersion = db.prepare(ADD_VERSION)
   const setVersion = db.prepare(SET_VERSION)
   const dropVersion = db.prepare(DROP_VERSION)
   const setPause = db.prepare(SET_PAUSE)
+  const setHooks = prepareSetHooks(db)
 
   return {
-    putJob({ projectId, name, definition, owner = null, expect, audit: entry }, now) {
+    putJob(input, now) {
+      const { projectId, name, definition, owner = null, hooks = [], expect, schedules } = input
+      const { audit: entry } = input
       const known = inForce.get(projectId, name)
       const version = known?.version ?? 0
       if (expect !== null && expect !== version) return { kind: 'conflict', version }
-      if (known && version > 0 && known.definition === definition) return { kind: 'same', version }
-      const [id] = known ? [known.id] : catalog.internJobs([{ projectId, name }])
+      const isSame = known !== undefined && version > 0 && known.definition === definition
+      const [id = 0] = known ? [known.id] : catalog.internJobs([{ projectId, name }])
+      const following = followers.among({ projectId, id, name }, input.follows ?? [])
+      // Nothing is written before everything was found to be in order.
+      const refusal = isSame ? null : following.refuse()
+      if (refusal) return refusal
+      if (schedules && !ofJob.revise({ projectId, jobId: id }, schedules, now)) {
+        return { kind: 'overtaken', version }
+      }
+      if (isSame) return { kind: 'same', version }
+      following.set()
       const next = (known?.latest ?? 0) + 1
       addVersion.run(id, next, now, entry.actor, definition)
       setVersion.run(next, owner, id)
+      setHooks({ projectId, jobId: id, hooks })
       audit(entry, now)
       return { kind: 'put', version: next }
     },
@@ -82,6 +98,7 @@ export function prepareDefinitions(
       if (expect !== null && expect !== known.version) return 'conflict'
       dropVersion.run(known.id)
       ofJob.delete(known.id, entry.actor, now)
+      followers.drop(known.id)
       audit(entry, now)
       return 'deleted'
     },

@@ -1,15 +1,16 @@
 import type { Database } from 'better-sqlite3'
 import { type Cause, STATE_CODE, type FinalState } from '../../core/run-state.ts'
+import { waitsUntil } from '../ahead.ts'
 import { isPlainSuccess } from '../plain.ts'
 import type { EndCommand, EndVerdict } from '../port.ts'
 import type { Gates } from './admit.ts'
 import { prepareBulk } from './bulk.ts'
 import type { Keys } from './keys.ts'
-import { noteTimer, type TickState } from './tick-state.ts'
+import { noteTimer, parseGates, type TickState } from './tick-state.ts'
 
 export const FIND_UNDER_WAY = `
   SELECT project_id AS projectId, lane_id AS laneId, node, attempt, cancelling,
-         started_at AS startedAt, gates, dedupe_key AS dedupeKey
+         started_at AS startedAt, due_at AS dueAt, gates, dedupe_key AS dedupeKey
     FROM run WHERE id = ? AND status = 1 AND fence = ?`
 export const FINISH = `
   UPDATE run SET status = ?, finished_at = ?, cause = ?, worker = ?, message = ?, result = ?,
@@ -38,6 +39,11 @@ export const BACK_TO_READY = `
   UPDATE run SET status = 0, pos = id,
          fence = NULL, node = NULL, session = NULL, started_at = NULL
    WHERE id = ?`
+/** It was leased before its time and not started: it waits for it like any other. */
+export const BACK_TO_TIMER = `
+  UPDATE run SET status = 2, timer_at = ?,
+         fence = NULL, node = NULL, session = NULL, started_at = NULL
+   WHERE id = ?`
 /** Finished with this very fence, or an earlier attempt that ended with it. */
 export const ENDED_BEFORE = `
   SELECT cause FROM run WHERE id = ? AND fence = ? AND status >= 4
@@ -50,6 +56,7 @@ interface UnderWay {
   readonly attempt: number
   readonly cancelling: number
   readonly startedAt: number
+  readonly dueAt: number | null
   readonly gates: string | null
   readonly dedupeKey: string | null
 }
@@ -69,6 +76,7 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
   const toTimer = db.prepare(TO_TIMER)
   const toReady = db.prepare(TO_READY)
   const backToReady = db.prepare(BACK_TO_READY)
+  const backToTimer = db.prepare(BACK_TO_TIMER)
   const endedBefore = db
     .prepare<[number, number, number, number], Cause | null>(ENDED_BEFORE)
     .pluck()
@@ -76,7 +84,7 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
   const close = (run: UnderWay, to: FinalState, command: EndCommand, tick: TickState) => {
     const { runId, cause, worker, message, result, process } = command
     finish.run(STATE_CODE[to], tick.now, cause, worker, message, result, process, runId)
-    if (run.gates !== null) gates.letGo(run.gates, runId, tick)
+    if (run.gates !== null) gates.letGo(parseGates(run.gates), tick)
     if (run.dedupeKey !== null) keys.release(run.projectId, run.dedupeKey, runId)
   }
 
@@ -90,10 +98,22 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
       const timerAt = tick.now + delayMs
       toTimer.run(timerAt, lost, runId)
       noteTimer(tick, timerAt)
-      gates.letGo(run.gates, runId, tick)
+      gates.letGo(parseGates(run.gates), tick)
       return
     }
     toReady.run(command.pos, lost, runId)
+    tick.refilled.add(run.laneId)
+  }
+
+  const giveBack = (run: UnderWay, runId: number, tick: TickState) => {
+    const timerAt = waitsUntil(run, tick.now)
+    if (timerAt !== null) {
+      backToTimer.run(timerAt, runId)
+      noteTimer(tick, timerAt)
+      gates.letGo(parseGates(run.gates), tick)
+      return
+    }
+    backToReady.run(runId)
     tick.refilled.add(run.laneId)
   }
 
@@ -108,10 +128,8 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
     // A mark may have come from another node a moment ago; only success is too late to stop.
     const to = run.cancelling === 1 && command.to !== 'succeeded' ? 'cancelled' : command.to
     if (to === 'retry') retry(run, command, tick)
-    else if (to === 'given_back') {
-      backToReady.run(runId)
-      tick.refilled.add(run.laneId)
-    } else close(run, to, command, tick)
+    else if (to === 'given_back') giveBack(run, runId, tick)
+    else close(run, to, command, tick)
     return 'ended'
   }
 
@@ -119,7 +137,6 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
     end(commands, tick) {
       const successes: unknown[] = []
       const holders: unknown[] = []
-      const places: number[] = []
       const rest: number[] = []
       const verdicts = new Array<EndVerdict>(commands.length).fill('ended')
       for (const [index, command] of commands.entries()) {
@@ -129,13 +146,12 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
         else if (held === undefined) successes.push(runId, fence, worker, result)
         else {
           holders.push(runId, fence, worker, result)
-          for (const gate of held) places.push(gate, runId)
+          gates.letGo(held, tick)
         }
       }
       // First, although they may have come later: ends of one attempt in one tick have no order.
       bulkSucceed([tick.now], successes)
       bulkSucceedHolding([tick.now], holders)
-      gates.letAllGo(places, tick)
       for (let at = 0; at < holders.length; at += 4) tick.holding.delete(holders[at] as number)
       for (const index of rest) verdicts[index] = end(commands[index] as EndCommand, tick)
       return verdicts

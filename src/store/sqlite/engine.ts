@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { leftMs } from '../ahead.ts'
 import { prepareGates } from './admit.ts'
 import { prepareAppendLog } from './logs.ts'
 import { prepareAudit } from './audit.ts'
@@ -8,6 +9,8 @@ import { prepareCatalog } from './catalog.ts'
 import { prepareDefinitions } from './definitions.ts'
 import { prepareFire } from './fire.ts'
 import { prepareFlows } from './flows.ts'
+import { prepareSettleFollowUps } from './follow-ups.ts'
+import { prepareFollowers } from './followers.ts'
 import { preparePruneOccurrences } from './prune-occurrences.ts'
 import { prepareSchedules } from './schedules.ts'
 import { preparePutQueue } from './queues.ts'
@@ -20,7 +23,6 @@ import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import { IN_MEMORY } from './connection.ts'
 import { prepareEndings } from './end.ts'
 import type { FatalStoreError } from './failure.ts'
-import { type Hold, timeFor } from './hold.ts'
 import { prepareKeys } from './keys.ts'
 import { prepareSettleExpectations } from './lapses.ts'
 import { prepareLeases } from './leases.ts'
@@ -42,8 +44,6 @@ import type { Verbs } from './verbs.ts'
 export interface EngineOptions extends OpenOptions {
   /** Wall time, for rows and timers. */
   readonly now?: () => number
-  /** How to wait for a time by that clock; without it, what comes before its time is early. */
-  readonly hold?: Hold
   /** The disk failed; nothing is answered any more and the process should go. Called once. */
   readonly onFatal?: (error: FatalStoreError) => void
 }
@@ -69,7 +69,7 @@ export function openEngine(options: EngineOptions): Engine {
   const checkpoints = path === IN_MEMORY ? undefined : createCheckpoints(db)
   let closed = false
   return {
-    verbs: prepareVerbs(db, { transactions, checkpoints, exclusive, now, hold: options.hold }),
+    verbs: prepareVerbs(db, { transactions, checkpoints, exclusive, now }),
     version: `SQLite ${version}`,
     raw: db,
     get failed() {
@@ -92,11 +92,10 @@ interface Parts {
   readonly checkpoints: Checkpoints | undefined
   readonly exclusive: boolean
   readonly now: () => number
-  readonly hold: Hold | undefined
 }
 
 function prepareVerbs(db: Database, parts: Parts): Verbs {
-  const { transactions, checkpoints, exclusive, now, hold } = parts
+  const { transactions, checkpoints, exclusive, now } = parts
   const { read, write, writeInBulk } = transactions
   const gates = prepareGates(db)
   const keys = prepareKeys(db)
@@ -113,11 +112,13 @@ function prepareVerbs(db: Database, parts: Parts): Verbs {
   const queries = guarded(prepareQueries(db), read)
   const audit = prepareAudit(db)
   const schedules = prepareSchedules(db, audit)
-  const definitions = prepareDefinitions(db, { catalog, audit, schedules })
+  const followers = prepareFollowers(db, catalog)
+  const definitions = prepareDefinitions(db, { catalog, audit, schedules, followers })
   const fire = prepareFire(db, { gates, keys, needs, holding })
   const backfills = prepareBackfills(db, { gates, keys, needs, audit })
   const settleExpectations = prepareSettleExpectations(db)
   const flows = prepareFlows(db, { gates, keys, needs, audit })
+  const settleFollowUps = prepareSettleFollowUps(db, { gates, keys, needs })
   const pruneOccurrences = preparePruneOccurrences(db)
   const putQueue = preparePutQueue(db, audit)
   const tokens = prepareTokens(db, audit)
@@ -196,14 +197,12 @@ function prepareVerbs(db: Database, parts: Parts): Verbs {
     deleteSchedule: (input) => write(() => schedules.deleteSchedule(input, now())),
     failSchedule: (input) => write(() => schedules.failSchedule(input)),
     fire(batch) {
-      const fireAt = (inBulk: boolean) => {
-        const at = hold ? timeFor(batch.notBefore, now()) : now()
-        return { ...fire(batch, at, inBulk), heldMs: hold?.(at) ?? 0 }
-      }
-      return writeInBulk(
-        () => fireAt(true),
-        () => fireAt(false),
+      const fired = writeInBulk(
+        () => fire(batch, now(), true),
+        () => fire(batch, now(), false),
       )
+      // How long it is still to go is asked when it is durable: whoever counts from there is never early.
+      return { ...fired, aheadMs: leftMs(fired, now()) }
     },
     settleExpectations: (seen) => write(() => settleExpectations(seen, now())),
     pruneOccurrences: (input) => write(() => pruneOccurrences(input)),
@@ -212,6 +211,7 @@ function prepareVerbs(db: Database, parts: Parts): Verbs {
     cancelBackfill: (input) => write(() => backfills.cancelBackfill(input, now())),
     beginFlows: (input) => write(() => flows.beginFlows(input, now())),
     advanceFlows: (batch) => write(() => flows.advanceFlows(batch, now())),
+    settleFollowUps: (input) => write(() => settleFollowUps(input, now())),
     restlessFlows: (input) => read(() => flows.restlessFlows(input, now())),
     ...queries,
 

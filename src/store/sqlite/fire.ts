@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { mayGoAhead } from '../../core/firing/ahead.ts'
 import {
   type FireBatch,
   type FireCommand,
@@ -6,6 +7,7 @@ import {
   type FireVerdict,
   StoreError,
 } from '../port.ts'
+import { isBeforeItsTime, timeOfFiring } from '../ahead.ts'
 import { settle, type Settlement } from '../settle.ts'
 import { addOccurrencesOf, OCCURRENCE_WIDTH, occurrenceRow } from './add-occurrence.ts'
 import type { Gates } from './admit.ts'
@@ -22,7 +24,8 @@ import { ascending, type Holding, startTick, type TickState } from './tick-state
 
 export const FIND_TO_FIRE = `
   SELECT id, project_id AS projectId, version, next_nominal_at AS nextNominalAt, look_at AS lookAt,
-         last_nominal_at AS lastNominalAt, open_runs AS openRuns
+         last_nominal_at AS lastNominalAt, open_runs AS openRuns,
+         paused_at IS NOT NULL AND resumed_at IS NULL AS isPaused
     FROM schedule WHERE id = ?`
 /** Whatever kept it from firing is over: it has fired. */
 export const moveOn = (rows: string) => `
@@ -42,9 +45,11 @@ interface Row {
   readonly lookAt: number | null
   readonly lastNominalAt: number | null
   readonly openRuns: string | null
+  readonly isPaused: number
 }
 
-export type Fire = (batch: FireBatch, now: number, inBulk: boolean) => Omit<FireResult, 'heldMs'>
+/** `aheadMs` is that before the commit. */
+export type Fire = (batch: FireBatch, now: number, inBulk: boolean) => FireResult
 
 /** What all commands of a batch come to: decided one by one, written together. */
 interface Fired {
@@ -70,8 +75,24 @@ export function prepareFire(
   const noteEnds = prepareNoteEnds(db)
   const tell = prepareTell(db)
 
-  const decide = (command: FireCommand, row: Row, tick: TickState, fired: Fired): FireVerdict => {
+  /** Whether its run passes its gate, if it has one: it is asked for again when the run is written. */
+  const findsRoom = ({ settled }: FireCommand, tick: TickState): boolean => {
+    const runGates = settled.flatMap((time) => (time.kind === 'run' ? time.run.gates : []))
+    if (runGates.length === 0) return true
+    const isFree = gates.enter(runGates, tick)
+    if (isFree) gates.turnBack(runGates, tick)
+    return isFree
+  }
+
+  const decide = (
+    command: FireCommand,
+    row: Row,
+    tick: TickState,
+    { fired, isAhead }: { fired: Fired; isAhead: boolean },
+  ): FireVerdict => {
     const open = parseRuns(row.openRuns).filter((runId) => isOpen.get(runId) !== undefined)
+    // A run that has not ended may yet, until the time has come.
+    if (isAhead && (open.length > 0 || !findsRoom(command, tick))) return { kind: 'early' }
     const settlement = settle(command, open, tick.now)
     const { projectId } = row
     for (const runId of settlement.replaced) {
@@ -103,11 +124,15 @@ export function prepareFire(
     return started
   }
 
-  return ({ node, validFrom, validUntil, commands }, now, inBulk) => {
+  return (batch, clock, inBulk) => {
+    const { node, validFrom, validUntil, commands } = batch
+    const now = timeOfFiring(batch, clock)
+    const isAhead = now > clock
+    const aheadMs = now - clock
     const tick = startTick(now, node, { holding, inBulk })
     if (now < validFrom || now > validUntil) {
       const verdicts = commands.map((): FireVerdict => ({ kind: 'outdated' }))
-      return { now, verdicts, started: [], lanes: [], cancelled: [] }
+      return { now, aheadMs, verdicts, started: [], lanes: [], cancelled: [] }
     }
     const fired: Fired = { settlements: [], cancelled: [], occurrences: [], moves: [] }
     const taken = new Set<number>()
@@ -116,9 +141,10 @@ export function prepareFire(
       // What is decided is not written yet: of two commands for a schedule the first counts.
       if (!row || taken.has(row.id) || !isAsExpected(row, command)) return { kind: 'lost' }
       if (row.lookAt === null) return { kind: 'lost' }
-      if (isEarly(row, now)) return { kind: 'early' }
+      if (isEarly(row, now) || isBeforeItsTime(command, now)) return { kind: 'early' }
+      if (isAhead && !mayGoAhead(command)) return { kind: 'early' }
       taken.add(row.id)
-      return decide(command, row, tick, fired)
+      return decide(command, row, tick, { fired, isAhead })
     })
     const { cancelled } = fired
     const started = insert(fired.settlements, tick)
@@ -130,18 +156,21 @@ export function prepareFire(
       tell(() => cancelled, tick)
     }
     gates.admitTouched(tick)
-    return { now, verdicts, started, lanes: ascending(tick.refilled), cancelled }
+    return { now, aheadMs, verdicts, started, lanes: ascending(tick.refilled), cancelled }
   }
 }
 
-/** One that only waits for its run to end may be moved on whenever that was seen. */
-function isEarly({ nextNominalAt, lookAt }: Row, now: number): boolean {
-  return nextNominalAt !== null && lookAt !== null && lookAt > now
+/** One that only waits for its run to end may be moved on whenever that was seen, but not out of a pause. */
+function isEarly({ nextNominalAt, lookAt, isPaused }: Row, now: number): boolean {
+  return (nextNominalAt !== null || isPaused === 1) && lookAt !== null && lookAt > now
 }
 
-/** A time at or before the last one would be a second run for it, whatever the row says is next. */
-function isAsExpected(row: Row, { version, nominalAt, settled }: FireCommand): boolean {
-  const first = settled[0]?.nominalAt
-  const isNew = first === undefined || row.lastNominalAt === null || first > row.lastNominalAt
+/**
+ * A time at or before the last one would be a second run for it, whatever the row says is next. So would
+ * one that comes next: of runs that are followed, somebody may have seen an earlier one end.
+ */
+function isAsExpected(row: Row, { version, nominalAt, settled, next }: FireCommand): boolean {
+  const first = settled[0]?.nominalAt ?? next.nominalAt
+  const isNew = first === null || row.lastNominalAt === null || first > row.lastNominalAt
   return row.version === version && row.nextNominalAt === nominalAt && isNew
 }

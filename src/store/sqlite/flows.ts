@@ -20,7 +20,7 @@ import { prepareTell } from './news.ts'
 import { prepareNoteEnds } from './outbox.ts'
 import { prepareSteps } from './steps.ts'
 import { byRankAndId, prepareSubmits } from './submit.ts'
-import { ascending, startTick, type TickState } from './tick-state.ts'
+import { ascending, parseGates, startTick, type TickState } from './tick-state.ts'
 
 /** By then whoever began a flow has gone on with it, or is gone. */
 export const FIRST_LOOK_MS = 1_000
@@ -45,9 +45,8 @@ export const FIND_HELD = `
   SELECT project_id AS projectId, gates, dedupe_key AS dedupeKey FROM run WHERE id = ?`
 export const DUE_FLOWS = `
   SELECT run_id AS runId, revision FROM flow WHERE look_at <= ? ORDER BY look_at LIMIT ?`
-export const TOLD_FLOWS = `
-  SELECT flow.run_id AS runId, revision FROM step JOIN flow ON flow.run_id = flow_id
-   WHERE told_at <= ? ORDER BY told_at LIMIT ?`
+export const TOLD_FLOWS = `SELECT flow_id FROM step WHERE told_at <= ? ORDER BY told_at`
+export const PLACE_OF = `SELECT run_id AS runId, revision FROM flow WHERE run_id = ?`
 
 type Input<Verb extends keyof FlowStore> = Parameters<FlowStore[Verb]>[0]
 
@@ -84,7 +83,8 @@ export function prepareFlows(
   const findHeld = db.prepare<[number], Held>(FIND_HELD)
   const finish = db.prepare(FINISH)
   const due = db.prepare<[number, number], FlowPlace>(DUE_FLOWS)
-  const told = db.prepare<[number, number], FlowPlace>(TOLD_FLOWS)
+  const told = db.prepare<[number], number>(TOLD_FLOWS).pluck()
+  const placeOf = db.prepare<[number], FlowPlace>(PLACE_OF)
   const steps = prepareSteps(db)
   const submits = prepareSubmits(db, parts)
   const noteEnds = prepareNoteEnds(db)
@@ -103,7 +103,7 @@ export function prepareFlows(
     const { projectId, gates: held, dedupeKey } = findHeld.get(runId) as Held
     const { state, cause, message, result } = end
     finish.run(STATE_CODE[state], tick.now, cause, null, message, result, null, runId)
-    gates.letGo(held, runId, tick)
+    gates.letGo(parseGates(held), tick)
     if (dedupeKey !== null) keys.release(projectId, dedupeKey, runId)
   }
 
@@ -165,8 +165,14 @@ export function prepareFlows(
       }
     },
     restlessFlows({ limit, olderThanMs }, now) {
-      const places = [...due.all(now, limit), ...told.all(now - olderThanMs, limit)]
-      return [...new Map(places.map((place) => [place.runId, place])).values()].slice(0, limit)
+      const places = new Map(due.all(now, limit).map((place) => [place.runId, place]))
+      // Each flow once, however many of its steps have news.
+      for (const flowId of places.size < limit ? told.iterate(now - olderThanMs) : []) {
+        if (places.size === limit) break
+        const place = places.has(flowId) ? undefined : placeOf.get(flowId)
+        if (place) places.set(flowId, place)
+      }
+      return [...places.values()]
     },
   }
 }

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import Database from 'better-sqlite3'
 import { PunctualError } from '../../core/errors.ts'
 import { temporaryDirectory } from './contract/open-file.ts'
+import { hooks } from './migrations/0016-hooks.ts'
 import { migrate, type Migration, MIGRATIONS, schemaVersion } from './migrate.ts'
 
 /** A second migration, so that dying between two is tested before there are two. */
@@ -51,6 +52,22 @@ test('a process that dies before any statement leaves a database that opens agai
     assert.equal(schemaVersion(db), NEXT.version)
     db.close()
   }
+})
+
+test('what definitions in force say of hooks is known when hooks have their table', () => {
+  const db = new Database(':memory:')
+  migrate(db, { migrations: MIGRATIONS.filter(({ version }) => version < hooks.version) })
+  db.exec(`INSERT INTO project (id, name) VALUES (1, 'default');
+           INSERT INTO job (id, project_id, name, version) VALUES (5, 1, 'report', 2), (6, 1, 'x', 1)`)
+  const add = db.prepare(
+    `INSERT INTO job_version (job_id, version, created_at, definition) VALUES (?, ?, 0, ?)`,
+  )
+  add.run(5, 1, '{"triggers":[{"webhook":"old"}]}')
+  add.run(5, 2, '{"triggers":[{"webhook":"orders"},{"webhook":"orders"}]}')
+  add.run(6, 1, '{"run":"echo \\"triggers\\""}')
+  migrate(db)
+  const rows = db.prepare(`SELECT project_id, name, job_id FROM hook`).raw().all()
+  assert.deepEqual(rows, [[1, 'orders', 5]])
 })
 
 test('migrating again changes nothing', () => {

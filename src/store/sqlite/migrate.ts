@@ -14,6 +14,9 @@ import { plainViews } from './migrations/0011-plain-views.ts'
 import { backfills } from './migrations/0012-backfills.ts'
 import { lapses } from './migrations/0013-lapses.ts'
 import { flows } from './migrations/0014-flows.ts'
+import { countedGates } from './migrations/0015-counted-gates.ts'
+import { hooks } from './migrations/0016-hooks.ts'
+import { followers } from './migrations/0017-followers.ts'
 
 export interface Migration {
   readonly version: number
@@ -36,6 +39,9 @@ export const MIGRATIONS: readonly Migration[] = [
   backfills,
   lapses,
   flows,
+  countedGates,
+  hooks,
+  followers,
 ]
 
 const SET_VERSION = `

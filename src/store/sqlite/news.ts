@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { type FinalState, stateOfCode } from '../../core/run-state.ts'
+import { prepareNoteFollowed } from './note-followed.ts'
 import { ascending, type TickState } from './tick-state.ts'
 
 /** Where no flow is under way and nobody waits for another run, an end costs no more than this. */
@@ -28,9 +29,12 @@ export type Tell = (runIds: () => Iterable<number>, tick: TickState) => void
 export function prepareTell(db: Database): Tell {
   const anyoneWaits = db.prepare(ANYONE_WAITS)
   const tellSteps = db.prepare<[object], ToldStep>(TELL_STEPS)
+  const noteFollowed = prepareNoteFollowed(db)
   const waitingFor = db.prepare<[number], number>(WAITING_FOR).pluck()
 
-  return (runIds, { now, news }) => {
+  return (runIds, tick) => {
+    const { now, news } = tick
+    noteFollowed(runIds, tick)
     if (anyoneWaits.get() === undefined) return
     for (const runId of ascending(runIds())) {
       for (const { state, ...step } of tellSteps.all({ runId, now })) {

@@ -20,6 +20,10 @@ export const DELETE_BACKFILL = `DELETE FROM backfill WHERE id = ?`
 export const OLD_LAPSES = `
   SELECT run_id AS runId, kind FROM lapse WHERE run_id < ? ORDER BY run_id LIMIT ?`
 export const DELETE_LAPSE = `DELETE FROM lapse WHERE run_id = ? AND kind = ?`
+export const OLD_FOLLOW_UPS = `
+  SELECT source_run_id AS runId, job_id AS jobId FROM follow_up
+   WHERE settled_at IS NOT NULL AND settled_at < ? ORDER BY settled_at LIMIT ?`
+export const DELETE_FOLLOW_UP = `DELETE FROM follow_up WHERE source_run_id = ? AND job_id = ?`
 export const DELETE_SCHEDULE = `DELETE FROM schedule WHERE id = ?`
 
 interface Backfilled {
@@ -43,6 +47,10 @@ export function preparePruneOccurrences(db: Database): PruneOccurrences {
   const deleteBackfill = db.prepare(DELETE_BACKFILL)
   const oldLapses = db.prepare<[number, number], { runId: number; kind: number }>(OLD_LAPSES)
   const deleteLapse = db.prepare(DELETE_LAPSE)
+  const oldFollowUps = db.prepare<[number, number], { runId: number; jobId: number }>(
+    OLD_FOLLOW_UPS,
+  )
+  const deleteFollowUp = db.prepare(DELETE_FOLLOW_UP)
 
   return ({ before, limit }) => {
     const rows = old.all(before, limit)
@@ -56,7 +64,9 @@ export function preparePruneOccurrences(db: Database): PruneOccurrences {
     for (const id of backfills) deleteBackfill.run(id)
     const lapses = oldLapses.all(before, limit)
     for (const { runId, kind } of lapses) deleteLapse.run(runId, kind)
-    const bites = [rows, schedules, times, backfills, lapses]
+    const followUps = oldFollowUps.all(msOfId(before), limit)
+    for (const { runId, jobId } of followUps) deleteFollowUp.run(runId, jobId)
+    const bites = [rows, schedules, times, backfills, lapses, followUps]
     return { more: bites.some((bite) => bite.length === limit) }
   }
 }

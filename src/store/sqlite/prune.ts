@@ -6,6 +6,10 @@ const LOOKED_AT_PER_LIMIT = 4
 export const ROWS_FROM = `
   SELECT id, status, attempt, created_at AS createdAt, finished_at AS finishedAt FROM run
    WHERE id > ? ORDER BY id LIMIT ?`
+/** What it gave may still be asked for, by a step that has not begun. */
+export const IS_OF_LIVE_FLOW = `
+  SELECT 1 FROM step JOIN flow ON flow.run_id = flow_id
+   WHERE step.run_id = ? AND flow.ended_at IS NULL LIMIT 1`
 export const DELETE_RUN = `DELETE FROM run WHERE id = ?`
 export const DELETE_LOG = `DELETE FROM log_chunk WHERE run_id = ?`
 export const DELETE_FLOW = `DELETE FROM flow WHERE run_id = ?`
@@ -31,6 +35,7 @@ export type Prune = (input: { endedBefore: number; limit: number }) => { more: b
  */
 export function preparePrune(db: Database): Prune {
   const rowsFrom = db.prepare<[number, number], AgedRow>(ROWS_FROM)
+  const isOfLiveFlow = db.prepare<[number], number>(IS_OF_LIVE_FLOW).pluck()
   const deleteRun = db.prepare(DELETE_RUN)
   const deleteAttempts = db.prepare(DELETE_ATTEMPTS)
   const deleteLog = db.prepare(DELETE_LOG)
@@ -43,7 +48,8 @@ export function preparePrune(db: Database): Prune {
     const rows = rowsFrom.all(cursor, lookAt)
     let deleted = 0
     for (const row of rows) {
-      const isOld = row.finishedAt !== null && row.finishedAt < endedBefore
+      const isOver = row.finishedAt !== null && row.finishedAt < endedBefore
+      const isOld = isOver && isOfLiveFlow.get(row.id) === undefined
       if (isOld) deleted += deleteSteps.run({ flowId: row.id, limit: limit - deleted }).changes
       if (deleted === limit) return { more: true }
       cursor = row.id

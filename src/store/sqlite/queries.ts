@@ -9,6 +9,8 @@ import { prepareBlobQueries } from './blobs.ts'
 import { prepareDefinitionQueries } from './definitions.ts'
 import { prepareDeliveryQueries } from './deliveries.ts'
 import { prepareFlowQueries } from './flow-queries.ts'
+import { prepareFollowQueries } from './follow-queries.ts'
+import { prepareHookQueries } from './hooks.ts'
 import { prepareOutboxQueries } from './outbox.ts'
 import { prepareWebhookQueries } from './webhooks.ts'
 import { prepareLapseQueries } from './lapses.ts'
@@ -68,6 +70,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     ...prepareSessionQueries(db),
     ...prepareLogQueries(db),
     ...prepareDefinitionQueries(db),
+    ...prepareHookQueries(db),
     ...prepareNumberedJobs(db),
     ...prepareQueueQueries(db),
     ...prepareTokenQueries(db),
@@ -81,6 +84,7 @@ export function prepareQueries(db: Database): QueryVerbs {
     ...prepareBackfillQueries(db),
     ...prepareLapseQueries(db),
     ...prepareFlowQueries(db),
+    ...prepareFollowQueries(db),
   }
 }
 

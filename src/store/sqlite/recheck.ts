@@ -5,6 +5,7 @@ import type { Gates } from './admit.ts'
 import type { Needs } from './needs.ts'
 import { prepareTell } from './news.ts'
 import { prepareNoteEnds } from './outbox.ts'
+import { prepareRecount } from './recount.ts'
 import { ascending, parseGates, startTick } from './tick-state.ts'
 
 export const PAST_RECHECK = `
@@ -29,16 +30,20 @@ export function prepareRecheck(
   const postpone = db.prepare(POSTPONE)
   const noteEnds = prepareNoteEnds(db)
   const tell = prepareTell(db)
+  const recount = prepareRecount(db)
 
   return ({ limit, recheckMs, gates: changed = [], runs = [] }, now) => {
     const tick = startTick(now, 0)
     for (const gate of changed) tick.touched.add(gate)
     const rows = pastRecheck.all(now, limit)
     const waiting = new Set(runs)
+    const longHeld = new Set<number>()
     for (const row of rows) {
       if (row.gate === null) waiting.add(row.id)
-      else for (const gate of parseGates(row.gates)) tick.touched.add(gate)
+      else for (const gate of parseGates(row.gates)) longHeld.add(gate)
     }
+    const miscounted = recount(longHeld)
+    for (const gate of longHeld) tick.touched.add(gate)
     const skipped = ascending(waiting).filter((runId) => needs.settle(runId, tick))
     if (skipped.length > 0) {
       noteEnds(() => skipped, now)
@@ -51,6 +56,7 @@ export function prepareRecheck(
       more: limit > 0 && rows.length === limit,
       nextDueAt: tick.nextDueAt,
       news: inOrder(tick.news),
+      miscounted,
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import type { ScheduleFate, ScheduleStore } from '../port.ts'
+import type { ScheduleFate, SchedulePut, ScheduleRevision, ScheduleStore } from '../port.ts'
+import { isAhead, stillHolds } from '../revision.ts'
 import { overtaken } from '../settle.ts'
 import { prepareAddOccurrence } from './add-occurrence.ts'
 import type { Audit } from './audit.ts'
@@ -64,6 +65,11 @@ interface Row {
 
 type Input<Verb extends keyof ScheduleStore> = Parameters<ScheduleStore[Verb]>[0]
 
+interface Job {
+  readonly projectId: number
+  readonly jobId: number
+}
+
 export interface ScheduleChanges {
   putSchedule(input: Input<'putSchedule'>, now: number): ScheduleFate
   pauseSchedule(input: Input<'pauseSchedule'>, now: number): boolean
@@ -82,6 +88,8 @@ export interface ScheduleChanges {
     pause(jobId: number, actor: number | null, now: number): void
     resume(jobId: number, actor: number | null, now: number): void
     delete(jobId: number, actor: number | null, now: number): void
+    /** False: it no longer holds, and nothing has changed. */
+    revise(job: Job, revision: ScheduleRevision, now: number): boolean
   }
 }
 
@@ -112,35 +120,45 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
     return record?.untilAt ?? null
   }
 
+  const createOne = ({ projectId, jobId }: Job, put: SchedulePut, now: number) => {
+    const { id, name, spec, next, audit: entry } = put
+    const isHeld = (jobPause.get(jobId) ?? null) !== null
+    create.run({
+      ...{ id, projectId, jobId, name, spec, next: next.nominalAt, now, actor: entry.actor },
+      ...{ lookAt: isHeld ? null : next.lookAt, pausedAt: isHeld ? now : null },
+      byJob: Number(isHeld),
+    })
+    audit(entry, now)
+  }
+
+  const changeOne = (row: Row, put: Omit<SchedulePut, 'id' | 'name'>, now: number) => {
+    const { spec, next, audit: entry } = put
+    const last = overtake(row, now, 'edited', next.nominalAt)
+    const said = { id: row.id, spec, next: next.nominalAt, lookAt: next.lookAt }
+    change.run({ ...said, last, now, actor: entry.actor })
+    audit(entry, now)
+  }
+
   const removeOne = (row: Row, actor: number | null, now: number) => {
     overtake(row, now, 'deleted')
     remove.run({ id: row.id, actor, now })
   }
 
   return {
-    putSchedule({ id, projectId, jobId, name, spec, next, expect, most, audit: entry }, now) {
+    putSchedule(wish, now) {
+      const { id, jobId, name, spec, next, expect, most } = wish
       const known = findNamed.get(jobId, name)
       const version = known?.version ?? 0
       if (expect !== null && expect !== version) return { kind: 'conflict', version }
       if (known?.spec === spec) return { kind: 'same', id: known.id, version }
-      const said = { spec, next: next.nominalAt, now, actor: entry.actor }
       if (known) {
         const lastNominalAt = known.lastNominalAt ?? Number.NEGATIVE_INFINITY
-        const isAfter = next.nominalAt === null || next.nominalAt > lastNominalAt
-        if (!isAfter) return { kind: 'overtaken', lastNominalAt }
-        const last = overtake(known, now, 'edited', next.nominalAt)
-        change.run({ ...said, id: known.id, lookAt: next.lookAt, last })
-        audit(entry, now)
+        if (!isAhead(next, lastNominalAt)) return { kind: 'overtaken', lastNominalAt }
+        changeOne(known, wish, now)
         return { kind: 'changed', id: known.id, version: version + 1 }
       }
       if ((count.get(jobId, most) ?? 0) >= most) return { kind: 'full' }
-      const isHeld = (jobPause.get(jobId) ?? null) !== null
-      create.run({
-        ...{ ...said, id, projectId, jobId, name },
-        ...{ lookAt: isHeld ? null : next.lookAt, pausedAt: isHeld ? now : null },
-        byJob: Number(isHeld),
-      })
-      audit(entry, now)
+      createOne(wish, wish, now)
       return { kind: 'created', id, version: 1 }
     },
 
@@ -199,6 +217,21 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
       },
       delete(jobId, actor, now) {
         for (const row of ofJob.all(jobId)) removeOne(row, actor, now)
+      },
+      revise(job, revision, now) {
+        const rows = ofJob.all(job.jobId)
+        if (!stillHolds(revision, rows)) return false
+        const byId = new Map(rows.map((row) => [row.id, row]))
+        for (const { id, audit: entry } of revision.removes) {
+          removeOne(byId.get(id) as Row, entry.actor, now)
+          audit(entry, now)
+        }
+        for (const put of revision.puts) {
+          const row = byId.get(put.id)
+          if (row) changeOne(row, put, now)
+          else createOne(job, put, now)
+        }
+        return true
       },
     },
   }

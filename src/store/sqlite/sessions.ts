@@ -18,7 +18,8 @@ export const HELD_BY_SESSION = `
   SELECT ${LEASE_COLUMNS} FROM run WHERE status = 1 AND node = ? AND session = ? ORDER BY id`
 export const RECALL_SESSION = `SELECT registration, project FROM session WHERE id = ?`
 export const FENCES_OF_SESSION = `
-  SELECT id AS runId, fence FROM run WHERE status = 1 AND node = ? AND session = ? ORDER BY id`
+  SELECT id AS runId, fence, started_at AS startedAt
+    FROM run WHERE status = 1 AND node = ? AND session = ? ORDER BY id`
 export const FORGET_SESSION = `DELETE FROM session WHERE id = ? AND registration = ?`
 
 /** Leases are few and have an index; sessions are counted in one pass over them. */

@@ -2,7 +2,6 @@ import type { Store } from '../port.ts'
 import { type Call, callInline } from './call.ts'
 import { IN_MEMORY, openReader } from './connection.ts'
 import { type Engine, type EngineOptions, openEngine } from './engine.ts'
-import { AHEAD_MS } from './hold.ts'
 import { guarded, prepareQueries } from './queries.ts'
 import type { FatalStoreError } from './failure.ts'
 import { startThread } from './thread.ts'
@@ -36,7 +35,7 @@ export function storeOn(engine: Engine, options: { tickCap?: number } = {}): Sto
   const { tickCap = TICK_CAP } = options
   const close = async () => engine.close()
   const call = callInline(engine)
-  return toStore({ call, version: engine.version, tickCap, ticksInFlight: 1, aheadMs: 0, close })
+  return toStore({ call, version: engine.version, tickCap, ticksInFlight: 1, close })
 }
 
 function openInline(options: SqliteOptions): Store {
@@ -49,7 +48,6 @@ function openInline(options: SqliteOptions): Store {
     version: engine.version,
     tickCap,
     ticksInFlight: 1,
-    aheadMs: 0,
     close: async () => {
       if (!engine.failed) reader?.close()
       engine.close()
@@ -59,9 +57,7 @@ function openInline(options: SqliteOptions): Store {
 
 async function openThreaded(options: SqliteOptions): Promise<Store> {
   const { now, onFatal = () => {}, inThread: _, tickCap = TICK_CAP, ...rest } = options
-  // A clock that is not the system's stands still while the thread waits.
-  const isHolding = now === undefined
-  const thread = await startThread({ ...rest, isHolding }, { now, onFatal })
+  const thread = await startThread(rest, { now, onFatal })
   const reader = rest.path === IN_MEMORY ? undefined : openQueries(rest.path, onFatal)
   return toStore({
     call: thread.call,
@@ -69,7 +65,6 @@ async function openThreaded(options: SqliteOptions): Promise<Store> {
     version: thread.version,
     tickCap,
     ticksInFlight: TICKS_IN_FLIGHT_THREADED,
-    aheadMs: isHolding ? AHEAD_MS : 0,
     close: async () => {
       if (!thread.failed) reader?.close()
       await thread.close()
@@ -87,7 +82,7 @@ function openQueries(
   return { queries: guarded(prepareQueries(db), read), close: () => db.close() }
 }
 
-type Fact = 'version' | 'ticksInFlight' | 'tickCap' | 'aheadMs'
+type Fact = 'version' | 'ticksInFlight' | 'tickCap'
 
 interface Parts extends Pick<Store, Fact | 'close'> {
   readonly call: Call
@@ -161,6 +156,7 @@ function toStore({ call, queries, ...facts }: Parts): Store {
     cancelBackfill: (input) => call('cancelBackfill', input),
     beginFlows: (input) => call('beginFlows', input),
     advanceFlows: (batch) => call('advanceFlows', batch),
+    settleFollowUps: (input) => call('settleFollowUps', input),
     restlessFlows: (input) => call('restlessFlows', input),
 
     putBlob: (input) => call('putBlob', input),

@@ -8,13 +8,11 @@ export interface Kind {
   readonly readyHolding: unknown[]
   readonly leasedHolding: unknown[]
   readonly blocked: unknown[]
-  /** Gate and run in turn. */
-  readonly places: number[]
 }
 
 function newKind(model: NewRun): Kind {
   const rows = { ready: [], leased: [], readyHolding: [], leasedHolding: [], blocked: [] }
-  return { model, ...rows, places: [] }
+  return { model, ...rows }
 }
 
 export function createKinds() {

@@ -99,7 +99,6 @@ export function prepareSubmits(
       needs.take(run, tick)
       return GATED
     }
-    if (enters) gates.holdAll(placesOf(run))
     if (run.handOff && run.dedupeKey !== null) tick.holding.set(run.id, null)
     else if (run.handOff && enters) tick.holding.set(run.id, run.gates)
     return enters || run.gates.length === 0 || isLater(run, tick) ? INSERTED : GATED
@@ -119,7 +118,6 @@ export function prepareSubmits(
       tick.touched.add(first)
       return GATED
     }
-    for (const gate of run.gates) kind.places.push(gate, id)
     if (handOff) {
       kind.leasedHolding.push(id, laneId, input, handOff.fence, handOff.session, stored)
       tick.holding.set(id, run.gates)
@@ -142,7 +140,6 @@ export function prepareSubmits(
       bulkReadyHolding(shared, kind.readyHolding)
       bulkLeasedHolding([...shared, node, now], kind.leasedHolding)
       bulkBlocked([...shared, now + FIRST_RECHECK_MS], kind.blocked)
-      gates.holdAll(kind.places)
     }
     return verdicts
   }
@@ -161,11 +158,6 @@ export function byRankAndId(a: NewRun, b: NewRun): number {
 /** As JSON; most have one, and that is quicker written by hand. */
 function storedGates(gates: readonly number[]): string {
   return gates.length === 1 ? `[${gates[0]}]` : JSON.stringify(gates)
-}
-
-/** Gate and run in turn. */
-function placesOf({ id, gates }: NewRun): number[] {
-  return gates.flatMap((gate) => [gate, id])
 }
 
 function isLater({ dueAt }: NewRun, { now }: TickState): boolean {

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Engine, openEngine } from './engine.ts'
 import { toWire } from './failure.ts'
-import { holdThread } from './hold.ts'
 import { systemNow } from './system-clock.ts'
 import { type PackedBatch, packResult, unpackBatch } from './thread-pack.ts'
-import type { Message, Request, ThreadOptions } from './thread-protocol.ts'
+import type { OpenOptions } from './open-database.ts'
+import type { Message, Request } from './thread-protocol.ts'
 import type { VerbName, Verbs } from './verbs.ts'
 
 /** The database thread: an fsync that stalls stops this, not the answers to heartbeats. */
@@ -41,11 +41,7 @@ function answer(verbs: Verbs, verb: VerbName, args: readonly unknown[]): unknown
 function open(post: (message: Message) => void, now: () => number): Engine | undefined {
   try {
     const onFatal = (error: Error) => post({ kind: 'fatal', failure: toWire(error) })
-    const { isHolding, ...options } = workerData as ThreadOptions
-    const engine = openEngine({
-      ...{ ...options, now, onFatal },
-      ...(isHolding ? { hold: holdThread } : {}),
-    })
+    const engine = openEngine({ ...(workerData as OpenOptions), now, onFatal })
     post({ kind: 'open', version: engine.version })
     return engine
   } catch (error) {

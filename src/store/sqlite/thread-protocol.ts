@@ -1,5 +1,4 @@
 import type { WireFailure } from './failure.ts'
-import type { OpenOptions } from './open-database.ts'
 import type { VerbName } from './verbs.ts'
 
 /** What the store and its database thread say to each other. One request per call, in order. */
@@ -17,8 +16,3 @@ export type Message =
   | { readonly kind: 'done'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failed'; readonly id: number; readonly failure: WireFailure }
   | { readonly kind: 'fatal'; readonly failure: WireFailure }
-
-export interface ThreadOptions extends OpenOptions {
-  /** Whether the clock is the system's, so that the thread can wait for a time. */
-  readonly isHolding: boolean
-}

@@ -16,10 +16,7 @@ const RUN = newRun(1)
 
 async function openThread(context: TestContext, onFatal: (error: Error) => void = assert.fail) {
   const path = join(temporaryDirectory(context), 'punctual.db')
-  const thread = await startThread(
-    { path, durability: 'normal', isHolding: false },
-    { now: () => 1_000, onFatal },
-  )
+  const thread = await startThread({ path, durability: 'normal' }, { now: () => 1_000, onFatal })
   context.after(() => thread.close())
   return thread
 }

@@ -2,8 +2,9 @@ import { Worker } from 'node:worker_threads'
 import { StoreError, type TickBatch } from '../port.ts'
 import type { Call } from './call.ts'
 import { FatalStoreError, fromWire } from './failure.ts'
+import type { OpenOptions } from './open-database.ts'
 import { packBatch, type PackedResult, unpackResult } from './thread-pack.ts'
-import type { Message, Request, ThreadOptions } from './thread-protocol.ts'
+import type { Message, Request } from './thread-protocol.ts'
 
 export interface DatabaseThread {
   readonly version: string
@@ -24,7 +25,7 @@ export interface ThreadHooks {
 }
 
 /** Starts the thread that owns the writing connection; resolves once the database is open. */
-export function startThread(options: ThreadOptions, hooks: ThreadHooks): Promise<DatabaseThread> {
+export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<DatabaseThread> {
   const worker = new Worker(entry(), { workerData: options, execArgv: [] })
   const waiting = new Map<number, Waiting>()
   let lastId = 0

@@ -13,7 +13,7 @@ interface Bites {
   maintain(): boolean
 }
 
-type Facts = 'kind' | 'version' | 'ticksInFlight' | 'tickCap' | 'aheadMs'
+type Facts = 'kind' | 'version' | 'ticksInFlight' | 'tickCap'
 export type Verbs = Sync<Omit<Store, Facts | 'close' | keyof Pick<Upkeep, 'maintain'>>> &
   Readonly<Bites>
 
@@ -39,6 +39,7 @@ export const QUERIES = [
   'listDefinitions',
   'jobVersions',
   'definitionsOf',
+  'jobsOfHook',
   'findNumberedJob',
   'listNumberedJobs',
   'listOwnedJobs',
@@ -85,8 +86,17 @@ export const QUERIES = [
   'findFlows',
   'flowSteps',
   'countSteps',
+  'stepsAt',
+  'stepsFrom',
+  'countItems',
+  'failedItems',
   'stepsOfRuns',
   'resultsOf',
+  'openFollowUps',
+  'followedBy',
+  'followUpsAfter',
+  'followUpsOf',
+  'followersOf',
 ] as const satisfies readonly VerbName[]
 
 export type QueryName = (typeof QUERIES)[number]

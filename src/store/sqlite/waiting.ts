@@ -9,10 +9,17 @@ export const WAITING = `
 export const AHEAD = `
   SELECT count(*) FROM (
     SELECT 1 FROM run WHERE status = 0 AND lane_id = ? AND (rank, pos) < (?, ?) LIMIT ?)`
+/** Runs looked at to name some that hold a gate: nobody waits long for an answer to `why`. */
+const LOOKED_AT = 10_000
+
 export const GATE = `
-  SELECT name, capacity, (SELECT count(*) FROM gate_holder WHERE gate_id = gate.id) AS holders
-    FROM gate WHERE id = ?`
-export const HELD_BY = `SELECT run_id FROM gate_holder WHERE gate_id = ? ORDER BY run_id LIMIT 3`
+  SELECT name, capacity, held AS holders FROM gate WHERE id = ?`
+/** Those under way, which are the ones to wait for; then those that passed and have no worker yet. */
+const heldBy = (those: string) => `
+  SELECT id FROM (SELECT id, gates FROM run WHERE ${those} LIMIT ${LOOKED_AT})
+   WHERE EXISTS (SELECT 1 FROM json_each(gates) WHERE value = ?) ORDER BY id LIMIT 3`
+export const HELD_BY_RUNNING = heldBy('status = 1 AND gates IS NOT NULL')
+export const HELD_BY_READY = heldBy('status = 0 AND gates IS NOT NULL')
 
 export const OPEN_NEEDS = `
   SELECT DISTINCT needed_id FROM need JOIN run ON run.id = needed_id
@@ -31,7 +38,12 @@ export function prepareWaitQueries(db: Database): Sync<WaitQueries> {
   const find = db.prepare<[number], WaitingRow>(WAITING)
   const ahead = db.prepare<[number, number, number, number], number>(AHEAD).pluck()
   const gate = db.prepare<[number], Omit<GateRecord, 'heldBy'>>(GATE)
-  const heldBy = db.prepare<[number], number>(HELD_BY).pluck()
+  const heldByRunning = db.prepare<[number], number>(HELD_BY_RUNNING).pluck()
+  const heldByReady = db.prepare<[number], number>(HELD_BY_READY).pluck()
+  const heldByOf = (gateId: number) => {
+    const running = heldByRunning.all(gateId)
+    return running.length > 0 ? running : heldByReady.all(gateId)
+  }
   const openNeeds = db.prepare<[number], number>(OPEN_NEEDS).pluck()
 
   return {
@@ -45,7 +57,7 @@ export function prepareWaitQueries(db: Database): Sync<WaitQueries> {
       return {
         timerAt: status === STATE_CODE.scheduled ? timerAt : null,
         ahead: isReady ? (ahead.get(laneId, rank, pos, most) ?? 0) : null,
-        gate: waitsAt ? { ...waitsAt, heldBy: heldBy.all(gateId as number) } : null,
+        gate: waitsAt ? { ...waitsAt, heldBy: heldByOf(gateId as number) } : null,
         after: status === STATE_CODE.blocked ? openNeeds.all(runId) : [],
       }
     },

@@ -39,6 +39,10 @@ export interface HttpOptions {
 export interface Executors {
   /** What the worker says of them when it registers. */
   readonly introduction: Processes['introduction'] | undefined
+  /** Of these, what it can do now; whoever asks is told through `onOffer` when there is more. */
+  offered(names: readonly string[]): readonly string[]
+  /** Resolves when it can do all it ever will. */
+  readonly complete: Promise<void>
   /** What its attempts have printed. */
   readonly shelf: Shelf
   begin(assignment: Assignment, work: Work, hooks: AttemptHooks): UnderWay | undefined
@@ -52,7 +56,11 @@ export interface Executors {
 
 export async function openExecutors(
   options: ExecutorOptions,
-  opening: Opening,
+  opening: Opening & {
+    /** There is more to offer than before. */
+    onOffer(): void
+    onRemoved(container: string): void
+  },
 ): Promise<Executors> {
   const { clock, onError } = opening
   const byName = new Map<string, BeginWork>()
@@ -72,15 +80,20 @@ export async function openExecutors(
   const containers =
     options.containers &&
     processes &&
-    openContainers(
+    (await openContainers(
       { limits: options.processes?.limits, ...options.containers },
       {
         ...{ printing: { shelf, echo }, lifeline: processes.lifeline, clock, onError },
+        onLate: opening.onOffer,
+        onRemoved: opening.onRemoved,
       },
-    )
+    ))
   if (containers) byName.set('container', containers.begin as BeginWork)
   return {
     introduction: processes?.introduction,
+    offered: (names) =>
+      containers?.sweep.isDone() === false ? names.filter((name) => name !== 'container') : names,
+    complete: containers?.sweep.over ?? Promise.resolve(),
     shelf,
     begin: (assignment, work, hooks) => byName.get(work.executor)?.(assignment, work, hooks),
     renew: (leftMs) => processes?.renew(leftMs),

@@ -8,7 +8,7 @@ import type { ProcessDeps } from '../processes/process-attempt.ts'
 import { Said } from '../processes/said.ts'
 import type { Printing, Shelf } from '../processes/shelf.ts'
 import { STOP_REMARKS } from '../stop-remarks.ts'
-import type { AttemptHooks, UnderWay } from '../under-way.ts'
+import { type AttemptHooks, outranks, type UnderWay } from '../under-way.ts'
 
 export interface PrintingDeps {
   readonly shelf: Pick<Shelf, 'add' | 'remove'>
@@ -82,7 +82,7 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
   }
 
   stop(why: StopCause): void {
-    if (this.#stopped !== undefined || this.#ending) return
+    if (this.#ending || !outranks(why, this.#stopped)) return
     this.#stopped = why
     this.remark(STOP_REMARKS[why])
     this.interrupt(why)

@@ -10,6 +10,8 @@ export interface LauncherOptions {
   readonly containment?: Containment | 'auto' | undefined
   /** Another program than the one that comes with us, for tests. */
   readonly native?: string | undefined
+  /** Another directory for notes than the one of all workers of this user, for tests. */
+  readonly notes?: string | undefined
 }
 
 export interface LauncherProgram {
@@ -31,8 +33,8 @@ export async function programsFor({
   kind = 'auto',
   containment = 'auto',
   native,
-}: LauncherOptions): Promise<{ programs: LauncherProgram[]; why: string[] }> {
-  const notes = notesDirectory()
+  notes = notesDirectory(),
+}: LauncherOptions): Promise<{ programs: LauncherProgram[]; why: string[]; notes: string }> {
   const programs: LauncherProgram[] = []
   const why: string[] = []
   if (kind !== 'node') {
@@ -46,5 +48,5 @@ export async function programsFor({
       programs.push({ kind: 'node', command: [process.execPath, ...SMALL, MAIN, notes] })
     } else why.push(`the containment ${containment} needs the native launcher`)
   }
-  return { programs, why }
+  return { programs, why, notes }
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { createFrameReader } from './frames.ts'
 import { type LauncherOptions, programsFor } from './launcher-programs.ts'
+import { killLeftoversOf } from './leftovers.ts'
 import type { Abilities, EndDetails, Order, Output, Report, StartOrder } from './messages.ts'
 import { orderFrame } from './order-frames.ts'
 import { createWasteCollector } from './reading-waste.ts'
@@ -49,11 +50,11 @@ export async function startLauncher(
   lifeline: number,
   options: LauncherOptions = {},
 ): Promise<Launcher> {
-  const { programs, why } = await programsFor(options)
+  const { programs, why, notes } = await programsFor(options)
   const reasons = [...why]
   for (const { kind, command } of programs) {
     try {
-      return await hold(spawnLauncher(command, lifeline), kind, reasons)
+      return await hold(spawnLauncher(command, lifeline), { kind, reasons, notes })
     } catch (error) {
       reasons.push(error instanceof Error ? error.message : String(error))
     }
@@ -71,12 +72,16 @@ function spawnLauncher([file = '', ...args]: readonly string[], lifeline: number
   })
 }
 
-/** Resolves when it is ready. `reasons` say why it is this one and none that could do more. */
-async function hold(
-  launcher: ChildProcess,
-  kind: Abilities['kind'],
-  reasons: readonly string[],
-): Promise<Launcher> {
+interface Held {
+  readonly kind: Abilities['kind']
+  /** Why it is this one and none that could do more. */
+  readonly reasons: readonly string[]
+  /** Where it notes what it has under way. */
+  readonly notes: string
+}
+
+/** Resolves when it is ready. */
+async function hold(launcher: ChildProcess, { kind, reasons, notes }: Held): Promise<Launcher> {
   const [orders, , , , reports] = launcher.stdio as unknown as [Writable, null, null, null, Socket]
   const children = new Map<number, ChildEvents>()
   const ready = Promise.withResolvers<Abilities>()
@@ -116,6 +121,8 @@ async function hold(
   const end = (error?: unknown) => {
     isGone = true
     ready.reject(error ?? new Error('a launcher ended before it was ready'))
+    // First: whoever is told that its process is lost lets it be started elsewhere.
+    if (children.size > 0 && launcher.pid !== undefined) killLeftoversOf(launcher.pid, notes)
     for (const child of [...children.keys()]) finish(child, (events) => events.onAbandoned())
     gone.resolve()
   }

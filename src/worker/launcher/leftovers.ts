@@ -8,7 +8,7 @@ import {
   ownIdentity,
   readNotes,
 } from './notes.ts'
-import { findOf, kill, killTrees, startedTicks } from './process-tree.ts'
+import { findMarked, kill, killTrees, startedTicks } from './process-tree.ts'
 
 const ROUNDS = 50
 /** A process notes its start itself, when the machine gets round to it. */
@@ -19,12 +19,24 @@ const LATENESS_TICKS = 500
  * it takes work: what it is given may be what is still running here. Says how many processes there were.
  */
 export function killLeftovers(directory = notesDirectory()): number {
+  return killLeftBy(() => true, directory)
+}
+
+/** Ends what one launcher of this process has left behind. */
+export function killLeftoversOf(pid: number, directory: string): void {
+  killLeftBy((launcher, self) => launcher.pid === pid && isNeighbour(launcher, self), directory)
+}
+
+function killLeftBy(
+  isMeant: (launcher: Identity, self: Identity) => boolean,
+  directory: string,
+): number {
   if (process.platform !== 'linux' || directory === '') return 0
   const self = ownIdentity()
   let killed = 0
-  for (const name of readdirSync(directory)) {
+  for (const name of tryTo(() => readdirSync(directory)) ?? []) {
     const launcher = identityOf(name)
-    if (!launcher || !isGone(launcher, self)) continue
+    if (!launcher || !isMeant(launcher, self) || !isGone(launcher, self)) continue
     const path = join(directory, name)
     // Another worker that starts just now may have been faster.
     const notes = tryTo(() => readNotes(path))
@@ -37,23 +49,37 @@ export function killLeftovers(directory = notesDirectory()): number {
   return killed
 }
 
-function isGone({ boot, namespace, pid, started }: Identity, self: Identity): boolean {
-  if (boot !== self.boot) return true
-  return namespace === self.namespace && startedTicks(pid) !== started
+function isGone(launcher: Identity, self: Identity): boolean {
+  if (launcher.boot !== self.boot) return true
+  return isNeighbour(launcher, self) && startedTicks(launcher.pid) !== launcher.started
+}
+
+/** Whether its number means to us what it means to itself. */
+function isNeighbour({ boot, namespace }: Identity, self: Identity): boolean {
+  return boot === self.boot && namespace === self.namespace
 }
 
 function killNoted({ cgroups, processes }: Notes): number {
-  let killed = 0
-  for (const { pid, ticks, run, fence } of processes) {
+  let killed = killTreesOf(processes)
+  for (const base of cgroups) killed += removeCgroup(base)
+  return killed
+}
+
+/** All of them in one look: a look reads every process of the machine. */
+function killTreesOf(processes: Notes['processes']): number {
+  if (processes.length === 0) return 0
+  const trees = processes.map(({ pid, ticks, run, fence }) => {
     const mark = { run, fence }
     const started = startedTicks(pid)
     const isLeader = started !== undefined && started <= ticks && started > ticks - LATENESS_TICKS
-    killed += new Set([...findOf(mark), ...(isLeader ? [pid] : [])]).size
     // A number may have become somebody else's; whoever carries the mark is meant in any case.
-    killTrees([isLeader ? { leader: pid, mark } : { mark }])
-  }
-  for (const base of cgroups) killed += removeCgroup(base)
-  return killed
+    return isLeader ? { leader: pid, mark } : { mark }
+  })
+  const marks = new Set(trees.map(({ mark }) => `${mark.run} ${mark.fence}`))
+  const found = new Set(findMarked(({ run, fence }) => marks.has(`${run} ${fence}`)))
+  for (const { leader } of trees) if (leader !== undefined) found.add(leader)
+  killTrees(trees)
+  return found.size
 }
 
 function removeCgroup(path: string): number {

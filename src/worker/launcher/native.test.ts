@@ -9,7 +9,6 @@ import { waitFor } from '../../../test/support/wait-for.ts'
 import type { Containment } from './messages.ts'
 import { killLeftovers } from './leftovers.ts'
 import { nativeLauncher } from './native-binary.ts'
-import { notesDirectory } from './notes.ts'
 import { missing, open, run } from './testing/running.ts'
 
 /** Those that this machine offers. */
@@ -53,22 +52,23 @@ describe('whatever a process has started', { skip }, () => {
       assert.deepEqual(sleepers(nap), [])
     })
 
-    test(`is dead after its launcher was killed, once somebody has looked, at level ${containment}`, async (t) => {
-      const launcher = await openAt(t, containment)
+    test(`dies with its launcher when that is killed, at level ${containment}`, async (t) => {
+      // Its own place for notes: any worker that starts ends what it finds in the usual one.
+      const notes = mkdtempSync(join(tmpdir(), 'punctual-notes-'))
+      t.after(() => rmSync(notes, { recursive: true }))
+      const launcher = await open(t, { kind: 'native', containment, notes })
       const nap = uniqueNap()
-      const one = run(launcher, `setsid sleep ${nap} >/dev/null 2>&1 & sleep ${nap}`)
+      // Without a launcher, at this level, nobody knows what has dropped everything.
+      const away = containment === 'group' ? 'setsid' : 'env -i setsid'
+      const one = run(launcher, `${away} sleep ${nap} >/dev/null 2>&1 & sleep ${nap}`)
       await waitFor(() => sleepers(nap).length === 2, { what: 'both to sleep' })
       process.kill(launcher.pid, 'SIGKILL')
       assert.equal(await one.ended, 'abandoned')
-      if (containment !== 'pidns') killLeftovers()
       await waitFor(() => sleepers(nap).length === 0, { what: 'both to be dead' })
-      await waitFor(() => killLeftovers() === 0 && cgroupsOf(launcher.pid).length === 0, {
+      await waitFor(() => killLeftovers(notes) === 0 && cgroupsOf(launcher.pid).length === 0, {
         what: 'its control groups to go',
       })
-      const noted = readdirSync(notesDirectory()).filter((name) =>
-        name.includes(`.${launcher.pid}.`),
-      )
-      assert.deepEqual(noted, [])
+      assert.deepEqual(readdirSync(notes), [])
     })
   }
 
@@ -164,17 +164,28 @@ describe('limits', asRoot, () => {
   })
 })
 
-/** The launcher on a machine where a system call always fails. */
-async function withoutCall(t: TestContext, call: string): Promise<string> {
+/** The launcher, started by another program. */
+async function startedBy(t: TestContext, command: string): Promise<string> {
   const found = await nativeLauncher()
   assert.ok('path' in found)
-  const directory = mkdtempSync(join(tmpdir(), 'punctual-strace-'))
+  const directory = mkdtempSync(join(tmpdir(), 'punctual-started-by-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const path = join(directory, 'launcher')
-  const inject = `-e trace=${call} -e inject=${call}:error=EAGAIN`
-  const script = `#!/bin/sh\nexec strace -f -qq -o /dev/null ${inject} ${found.path} "$@"\n`
-  writeFileSync(path, script, { mode: 0o700 })
+  writeFileSync(path, `#!/bin/sh\nexec ${command} ${found.path} "$@"\n`, { mode: 0o700 })
   return path
+}
+
+/** The launcher on a machine where a system call always fails. */
+function withoutCall(t: TestContext, call: string, error = 'EAGAIN'): Promise<string> {
+  const inject = `-e trace=${call} -e inject=${call}:error=${error}`
+  return startedBy(t, `strace -f -qq -o /dev/null ${inject}`)
+}
+
+/** As a service manager starts it: not root, but with what root would need of its privileges. */
+function withAmbient(t: TestContext): Promise<string> {
+  const some = '+setuid,+setgid,+sys_admin,+sys_chroot,+sys_ptrace,+dac_override,+kill'
+  const given = `--inh-caps ${some} --ambient-caps ${some}`
+  return startedBy(t, `setpriv --reuid 12345 --regid 12345 --clear-groups ${given}`)
 }
 
 describe('another user', asRoot, () => {
@@ -192,7 +203,23 @@ describe('another user', asRoot, () => {
     })
   }
 
-  for (const call of ['setgroups', 'setgid', 'setuid', 'prctl']) {
+  for (const containment of LEVELS) {
+    test(
+      `has no capability, though the launcher is not root and has some, at level ${containment}`,
+      { skip: without('setpriv', 'util-linux') },
+      async (t) => {
+        const native = await withAmbient(t)
+        const launcher = await open(t, { kind: 'native', containment, native })
+        const look = 'grep -E "^(Uid|Cap(Inh|Prm|Eff|Amb))" /proc/self/status'
+        const one = run(launcher, look, { user })
+        assert.equal(await one.ended, 'code 0')
+        const none = ['Inh', 'Prm', 'Eff', 'Amb'].map((set) => `Cap${set}:\t${'0'.repeat(16)}\n`)
+        assert.equal(one.seen.out, `Uid:\t65534\t65534\t65534\t65534\n${none.join('')}`)
+      },
+    )
+  }
+
+  for (const call of ['setgroups', 'setgid', 'setuid', 'prctl', 'capset']) {
     test(
       `is nobody if ${call} fails: nothing is started`,
       { skip: without('strace') },
@@ -206,3 +233,15 @@ describe('another user', asRoot, () => {
     )
   }
 })
+
+test(
+  'what cannot be noted is not started, and the reason is said',
+  { skip: skip || without('strace') },
+  async (t) => {
+    const native = await withoutCall(t, 'pwrite64', 'ENOSPC')
+    const launcher = await open(t, { kind: 'native', containment: 'group', native })
+    const one = run(launcher, 'echo started')
+    assert.equal(await one.ended, 'unstartable: its start cannot be noted: No space left on device')
+    assert.equal(one.seen.out, '')
+  },
+)

@@ -63,6 +63,9 @@ async function tell(bytes: readonly Buffer[], { isHeld }: { isHeld: boolean }): 
   return { code, errors, reports }
 }
 
+/** Somebody who owns nothing, and every other number there is. */
+const uint = fc.oneof(fc.constant(65_534), fc.nat(0xff_ff_ff_ff))
+
 const order: fc.Arbitrary<Order> = fc.oneof(
   fc.record({
     order: fc.constant('start' as const),
@@ -75,6 +78,22 @@ const order: fc.Arbitrary<Order> = fc.oneof(
     umask: fc.constantFrom(0o22, undefined),
     timeoutMs: fc.constantFrom(0, 10_000, undefined),
     graceMs: fc.constantFrom(0, 10, undefined),
+    user: fc.option(
+      fc.record({ uid: uint, gid: uint, groups: fc.array(uint, { maxLength: 40 }) }),
+      { nil: undefined },
+    ),
+    limits: fc.option(
+      fc.record(
+        {
+          memoryBytes: fc.constantFrom(1, 64 * 2 ** 20, 2 ** 50),
+          cpu: fc.constantFrom(0.001, 1, 1_000),
+          pids: fc.constantFrom(1, 20, 2 ** 31),
+          files: fc.constantFrom(1, 64, 2 ** 31),
+        },
+        { requiredKeys: [] },
+      ),
+      { nil: undefined },
+    ),
   }),
   fc.record({ order: fc.constant('stop' as const), child: fc.nat(5), graceMs: fc.nat(100) }),
   fc.record({ order: fc.constantFrom('pause', 'resume'), child: fc.nat(5) }),

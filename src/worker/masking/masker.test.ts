@@ -163,3 +163,14 @@ test('without secrets everything passes, and is not even copied', () => {
   assert.equal(mask.stream().push(bytes), bytes)
   assert.equal(mask.text('hunter22'), 'hunter22')
 })
+
+test('JSON in a text of a result is read, too', () => {
+  const value = 'a "b"\\c-é'
+  const masker = maskerOf({ secrets: [{ name: 'A', value }] as never })
+  const inner = JSON.stringify({ password: value })
+  const masked = masker.result(JSON.stringify({ inner, [inner]: 1, plain: 'a\nb' }))
+  const mark = '{"password":"***"}'
+  assert.deepEqual(JSON.parse(masked), { inner: mark, [mark]: 1, plain: 'a\nb' })
+  const untouched = '{ "a": "x\\ny" }'
+  assert.equal(masker.result(untouched), untouched)
+})

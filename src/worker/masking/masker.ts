@@ -60,14 +60,29 @@ function maskText(text: string, patterns: Patterns): string {
 }
 
 /**
- * As it is written, and as whoever reads and writes it again would write it: JSON has many spellings
- * for one text. A mark that leaves no JSON makes a text of it.
+ * As it is written, as whoever reads and writes it again would write it, because JSON has many spellings
+ * for one text, and as the texts in it are read: they may be JSON again. A mark that leaves no JSON
+ * makes a text of it.
  */
 function maskResult(json: string, mask: (text: string) => string): string {
   const masked = asJson(mask(json))
   const plain = JSON.stringify(JSON.parse(masked))
-  const again = mask(plain)
+  const inner = JSON.stringify(
+    JSON.parse(masked, (_key, value: unknown) => maskInside(value, mask)),
+  )
+  const again = mask(inner)
   return again === plain ? masked : asJson(again)
+}
+
+/** Only what JSON writes in another way than it is can have been overlooked so far. */
+const WRITTEN_OTHERWISE = /[\\\n\r]/
+
+function maskInside(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return WRITTEN_OTHERWISE.test(value) ? mask(value) : value
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value)
+  if (!entries.some(([key]) => WRITTEN_OTHERWISE.test(key))) return value
+  return Object.fromEntries(entries.map(([key, one]) => [mask(key), one]))
 }
 
 function asJson(masked: string): string {

@@ -14,6 +14,8 @@ export interface Host {
   readonly abilities: Abilities
   /** The worker's own user, where users have numbers. */
   readonly uid: number | undefined
+  /** Its operator has said that commands may run as root. */
+  readonly isRootMeant: boolean
 }
 
 /** A worker that cannot keep to what its operator says does not start. */
@@ -33,12 +35,16 @@ export function refuseHost({ bounds, users, abilities, uid }: Host): PunctualErr
 const OWN_LIMITS = ['output', 'tmp'] as const
 const WHY_LENGTH = 500
 
-export function introduce({ abilities }: Host, users: readonly string[]) {
+export function introduce(
+  { abilities, uid, usualUser, isRootMeant }: Host,
+  users: readonly string[],
+) {
   const { kind, containment, limits, why } = abilities
   const execution: Execution = {
     launcher: kind,
     containment,
     limits: [...limits, ...OWN_LIMITS],
+    ...(uid === 0 && usualUser === undefined && !isRootMeant && { root: true }),
     ...(why === '' ? {} : { why: why.slice(0, WHY_LENGTH) }),
   }
   return { users: [...new Set(users)], execution }

@@ -1,11 +1,13 @@
+import type { Clock } from '../../core/clock.ts'
 import { type Launcher, type LauncherOptions, startLauncher } from '../launcher/launcher.ts'
 import type { Abilities } from '../launcher/messages.ts'
+import { messageOf } from '../outcome.ts'
 
 /** A worker's launchers. One that dies is replaced; whoever needs one meanwhile waits. */
 export interface LauncherPool {
   /** What all of them can do. */
   readonly abilities: Abilities
-  /** The least busy one; a promise only when there is none at the moment. */
+  /** The least busy one; a promise only when there is none at the moment, and not for long. */
   pick(): Launcher | Promise<Launcher>
   /** Resolves when they are gone, and everything they had started. */
   close(): Promise<void>
@@ -13,26 +15,24 @@ export interface LauncherPool {
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
+/** Who waits longer for a launcher could as well be started elsewhere. */
+const PATIENCE_MS = 10_000
 
 export async function openLaunchers(
   count: number,
   lifeline: number,
-  {
-    sleep,
-    onError,
-    ...options
-  }: LauncherOptions & { sleep(ms: number): Promise<void>; onError(error: unknown): void },
+  { clock, onError, ...options }: LauncherOptions & { clock: Clock; onError(error: unknown): void },
 ): Promise<LauncherPool> {
   const alive = new Set<Launcher>()
-  let waiting: ((launcher: Launcher) => void)[] = []
+  const waiting = new Set<PromiseWithResolvers<Launcher>>()
+  let problem = 'none is ready'
   let isClosed = false
 
   const add = (launcher: Launcher) => {
     if (isClosed) return launcher.close()
     alive.add(launcher)
     void launcher.gone.then(() => replace(launcher))
-    for (const resolve of waiting) resolve(launcher)
-    waiting = []
+    for (const { resolve } of waiting) resolve(launcher)
   }
 
   const replace = async (gone: Launcher) => {
@@ -45,9 +45,25 @@ export async function openLaunchers(
       try {
         return add(await startLauncher(lifeline, options))
       } catch (error) {
+        problem = messageOf(error)
         onError(error)
-        await sleep(pauseMs)
+        await clock.sleep(pauseMs)
       }
+    }
+  }
+
+  const wait = async (): Promise<Launcher> => {
+    const one = Promise.withResolvers<Launcher>()
+    const over = new AbortController()
+    waiting.add(one)
+    void clock.sleep(PATIENCE_MS, over.signal).then(() => {
+      one.reject(new Error(`there is no launcher to start it: ${problem}`))
+    })
+    try {
+      return await one.promise
+    } finally {
+      waiting.delete(one)
+      over.abort('over')
     }
   }
 
@@ -63,10 +79,11 @@ export async function openLaunchers(
       for (const launcher of alive) {
         if (!best || launcher.load < best.load) best = launcher
       }
-      return best ?? new Promise((resolve) => waiting.push(resolve))
+      return best ?? wait()
     },
     async close() {
       isClosed = true
+      for (const { reject } of waiting) reject(new Error('the worker is shutting down'))
       const last = [...alive]
       for (const launcher of last) launcher.close()
       await Promise.all(last.map(({ gone }) => gone))

@@ -9,7 +9,7 @@ import { killMarked } from '../launcher/process-tree.ts'
 import { type MaskedStream, type Masker, maskerOf } from '../masking/masker.ts'
 import { messageOf, outcomeOf, type Settled } from '../outcome.ts'
 import { STOP_REMARKS } from '../stop-remarks.ts'
-import type { AttemptHooks, UnderWay } from '../under-way.ts'
+import { type AttemptHooks, outranks, type UnderWay } from '../under-way.ts'
 import type { AttemptFiles, FileRoom } from './attempt-files.ts'
 import { commandOf, environmentOf } from './command.ts'
 import type { FullnessWatch } from './fullness-watch.ts'
@@ -51,6 +51,7 @@ export class ProcessAttempt implements UnderWay {
   #files: AttemptFiles | undefined
   readonly #over = new AbortController()
   #child: StartedChild | undefined
+  #isWaiting = false
   #startedMono = 0
   #stopped: StopCause | undefined
   #settled: Settled | undefined
@@ -98,10 +99,11 @@ export class ProcessAttempt implements UnderWay {
   }
 
   stop(why: StopCause): void {
-    if (this.#stopped !== undefined || this.#settled) return
+    if (this.#settled || !outranks(why, this.#stopped)) return
     this.#stopped = why
     this.#remark(STOP_REMARKS[why])
     this.#child?.stop(why === 'lease_lost' ? 0 : this.#graceMs())
+    if (this.#isWaiting) this.#settle({ kind: 'unstarted' })
   }
 
   /** The server says the attempt is not ours any more. */
@@ -123,13 +125,25 @@ export class ProcessAttempt implements UnderWay {
   }
 
   #launch(terms: Terms, files: AttemptFiles): void {
+    if (this.#stopped) return this.#settle({ kind: 'unstarted' })
     const launcher = this.#deps.launcher()
-    if (launcher instanceof Promise) void launcher.then((one) => this.#launchBy(one, terms, files))
-    else this.#launchBy(launcher, terms, files)
+    if (!(launcher instanceof Promise)) return this.#launchBy(launcher, terms, files)
+    this.#isWaiting = true
+    void launcher.then(
+      (one) => this.#served(() => this.#launchBy(one, terms, files)),
+      (error: unknown) => {
+        this.#served(() => this.#settle({ kind: 'unstartable', message: messageOf(error) }))
+      },
+    )
+  }
+
+  /** Whoever was stopped while it waited needs nothing any more. */
+  #served(goOn: () => void): void {
+    this.#isWaiting = false
+    if (!this.#settled) goOn()
   }
 
   #launchBy(launcher: Launcher, { user, ...terms }: Terms, files: AttemptFiles): void {
-    if (this.#stopped) return this.#settle({ kind: 'unstarted' })
     const { environment: base, directory } = this.#deps
     const [file, ...args] = commandOf(this.#work, files)
     const { cwd = user?.home ?? directory, stdin, umask } = this.#work

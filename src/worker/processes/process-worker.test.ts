@@ -143,6 +143,28 @@ test('what is lost is killed and not reported', async (t) => {
   assert.equal(scheduler.ended.has('run_a'), false)
 })
 
+test('what is lost has no grace left, though it was being stopped for another reason', async (t) => {
+  const { scheduler } = await openProcessWorker(t)
+  const deaf = "trap 'echo heard' TERM; sleep 1000 & echo up; while :; do wait; done"
+  const work = sh(deaf, { kill_grace_ms: 600_000 })
+  scheduler.submit('run_a', { work, timeoutMs: 300 })
+  const said = () =>
+    scheduler
+      .chunksOf('run_a')
+      .flat()
+      .map(([, , text]) => text)
+  await waitFor(() => said().join('').includes('heard'), { what: 'its grace to begin' })
+  const held = await waitFor(
+    () => scheduler.messages('heartbeat').flatMap((beat) => beat.held)[0],
+    { what: 'it to be held' },
+  )
+  const mark = { run: held.run, fence: String(held.fence) }
+  assert.notEqual(findOf(mark).length, 0)
+  scheduler.lose('run_a')
+  await waitFor(() => findOf(mark).length === 0, { what: 'it to be killed' })
+  assert.equal(scheduler.ended.has('run_a'), false)
+})
+
 test('a draining worker gives back what it stops, and lets nothing live on', async (t) => {
   const { scheduler, worker } = await openProcessWorker(t)
   scheduler.submit('run_a', { work: sh('sleep 1000') })

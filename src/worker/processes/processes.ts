@@ -40,6 +40,8 @@ export interface ProcessOptions {
   readonly allowUsers?: readonly string[] | undefined
   /** Whom commands run as that do not ask; the worker's own user if absent. */
   readonly runAs?: string | undefined
+  /** Commands may run as root: whoever watches is not warned of it. */
+  readonly allowRoot?: boolean | undefined
   /** Which launcher starts them, and how surely it must hold them; the best there is if absent. */
   readonly launcher?: LauncherOptions['kind']
   readonly containment?: LauncherOptions['containment']
@@ -79,7 +81,7 @@ export async function openProcesses(
   const launchers = await openLaunchers(options.launchers ?? 1, lifeline.fd, {
     kind: options.launcher,
     containment: options.containment,
-    sleep: (ms) => clock.sleep(ms),
+    clock,
     onError,
   })
   const host: Host = {
@@ -88,6 +90,7 @@ export async function openProcesses(
     usualUser: options.runAs,
     abilities: launchers.abilities,
     uid: process.getuid?.(),
+    isRootMeant: options.allowRoot ?? false,
   }
   const problem = refuseHost(host)
   if (problem) {

@@ -23,6 +23,7 @@ const HOST: Host = {
   usualUser: undefined,
   abilities: ABLE,
   uid: 0,
+  isRootMeant: false,
 }
 const work = (more: Partial<Work>): Work => ({ executor: 'shell', run: 'x', ...more }) as Work
 
@@ -85,7 +86,19 @@ test('it introduces itself with what it can do', () => {
       launcher: 'native',
       containment: 'pidns',
       limits: ['files', 'output', 'tmp'],
+      root: true,
       why: 'be root',
     },
   })
 })
+
+const notAsRoot: [why: string, host: Partial<Host>][] = [
+  ['who is somebody else', { uid: 1_000 }],
+  ['who has them run as somebody', { usualUser: 'deploy' }],
+  ['whose operator means it', { isRootMeant: true }],
+]
+for (const [why, host] of notAsRoot) {
+  test(`${why} does not say that commands run as root`, () => {
+    assert.equal(introduce({ ...HOST, ...host }, []).execution.root, undefined)
+  })
+}

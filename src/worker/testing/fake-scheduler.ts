@@ -44,6 +44,9 @@ interface Grant extends Assignment {
   exchange: number
 }
 
+/** For workers on real time: a lease that runs out because the machine is busy is for other tests. */
+export const UNHURRIED = { leaseTtlMs: 120_000, heartbeatMs: 3_000 }
+
 /** A server in memory that keeps the worker protocol to the letter, and breaks where it is told to. */
 export function createFakeScheduler(
   clock: Clock,

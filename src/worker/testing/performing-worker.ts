@@ -6,15 +6,11 @@ import type { Work } from '../../core/work.ts'
 import type { WorkerOptions } from '../options.ts'
 import { systemClock } from '../system-clock.ts'
 import { createWorker } from '../worker.ts'
-import { createFakeScheduler } from './fake-scheduler.ts'
+import { createFakeScheduler, UNHURRIED } from './fake-scheduler.ts'
 
 /** A worker on real time that does what it is given, and what became of that. */
-export async function openPerformer(
-  t: TestContext,
-  options: Partial<WorkerOptions>,
-  times?: { leaseTtlMs: number; heartbeatMs: number },
-) {
-  const scheduler = createFakeScheduler(systemClock, times)
+export async function openPerformer(t: TestContext, options: Partial<WorkerOptions>) {
+  const scheduler = createFakeScheduler(systemClock, UNHURRIED)
   const errors: unknown[] = []
   const worker = createWorker({
     ...{ client: scheduler, name: 'w', slots: 8 },

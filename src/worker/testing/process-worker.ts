@@ -6,7 +6,7 @@ import { waitFor } from '../../../test/support/wait-for.ts'
 import type { ProcessOptions } from '../processes/processes.ts'
 import { systemClock } from '../system-clock.ts'
 import { createWorker } from '../worker.ts'
-import { createFakeScheduler } from './fake-scheduler.ts'
+import { createFakeScheduler, UNHURRIED } from './fake-scheduler.ts'
 
 export const sh = (run: string, more: Partial<Work> = {}): Work =>
   ({ executor: 'shell', run, ...more }) as Work
@@ -15,7 +15,7 @@ export const sh = (run: string, more: Partial<Work> = {}): Work =>
 export async function openProcessWorker(
   t: TestContext,
   options: ProcessOptions = {},
-  times?: { leaseTtlMs: number; heartbeatMs: number },
+  times = UNHURRIED,
 ) {
   const scheduler = createFakeScheduler(systemClock, times)
   const errors: unknown[] = []

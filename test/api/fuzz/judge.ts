@@ -54,7 +54,12 @@ export function createJudge(document: Document) {
     answer.status < 300 ? judgeGood(request, answer) : judgeProblem(request, answer)
 }
 
-const OWN_HINTS = new Set(['invalid_schedule', 'invalid_workflow', 'invalid_expression'])
+const OWN_HINTS = new Set([
+  'invalid_trigger',
+  'invalid_schedule',
+  'invalid_workflow',
+  'invalid_expression',
+])
 
 function typeOf({ headers }: FuzzAnswer): string | undefined {
   const type = headers['content-type']

@@ -1,4 +1,4 @@
-import { executor } from '../../../src/core/schema/fields.ts'
+import { executor, jobOrStep } from '../../../src/core/schema/fields.ts'
 import { USER_ID } from '../../../src/server/compat/access.ts'
 import { WORKER_ID } from '../../../src/server/compat/schemas.ts'
 import { LABEL_VALUE, NAME, USER_NAME } from '../../../src/core/limits.ts'
@@ -11,6 +11,7 @@ import type { Pool } from './pool.ts'
 export type Values = (schema: Schema, field?: string) => unknown
 
 const { pattern: EXECUTOR } = executor() as unknown as { pattern: string }
+const { pattern: FOLLOWED } = jobOrStep() as unknown as { pattern: string }
 const RECURRENCES = [
   ...['@every 1h', '@daily', '0 0 1 1 *', '0 30 2 * * 1-5', 'weekdays at 09:05', '* * *', ''],
   ...['CRON_TZ=Asia/Tokyo 0 0 1 * *', 'TZ=Mars/Base @daily', '2999-01-01T00:00:00Z', '@every 0s'],
@@ -27,8 +28,18 @@ const MOSTLY: Readonly<Record<string, readonly unknown[]>> = {
   wait: ['0s', '1ms', '5ms'],
   wait_ms: [0, 1, 5],
   paused: [false, false, false, true],
+  kill_grace: ['0s', '1ms', '90s', '10m', '15m'],
   cron: ['0 3 * * *', 'H H(0-5) * * mon', '@every 90s', '* * * * * *', '0 0 30 2 *', '61 * * * *'],
-  every: ['5m', '2s', '90s', 'weekdays at 09:05', '1s after finish', 'soon', '0s'],
+  every: [
+    '5m',
+    '2s',
+    '90s',
+    'weekdays at 09:05',
+    '1s after finish',
+    '0s after finish',
+    'soon',
+    '0s',
+  ],
   at: ['2999-01-01T09:00:00Z', '2999-01-01T09:00', '1999-01-01T09:00:00Z', 'tomorrow'],
   zone: ['UTC', 'Europe/Athens', 'Australia/Lord_Howe', 'Mars/Phobos'],
   overlap: ['skip', 'queue', 'queue(3)', 'replace', 'allow', 'queue(0)'],
@@ -36,14 +47,20 @@ const MOSTLY: Readonly<Record<string, readonly unknown[]>> = {
   url: ['http://127.0.0.1:9/hook', 'https://[::1]/', 'ftp://a.example', 'http://x y', '/'],
 }
 
-/** One of them says when; schemas have no short way to ask for exactly one. */
-const WHEN = ['cron', 'every', 'at'] as const
+/** One of them says when, or after what; schemas have no short way to ask for exactly one. */
+const EITHER = [
+  ['cron', 'every', 'at'],
+  ['webhook', 'after'],
+] as const
+/** A call has nothing more to say; and what follows others by the same few names soon goes in circles. */
+const CALLED = 0.8
 
 export function createValues(document: Document, seeded: Seeded, pool: Pool): Values {
   const { chance, pick, between } = seeded
 
   const samples: Readonly<Record<string, () => string>> = {
     [NAME.source]: pool.name,
+    [FOLLOWED]: () => pick([pool.name(), `${pool.name()}/load`]),
     [WORKER_ID]: pool.plainWorker,
     [USER_ID.source]: () => pick(['ada', 'grace hopper', 'x'.repeat(128)]),
     [LABEL_VALUE.source]: () => pick(['a100', 'eu/west:1', 'x']),
@@ -98,9 +115,12 @@ export function createValues(document: Document, seeded: Seeded, pool: Pool): Va
     for (const [name, property] of Object.entries(properties)) {
       if (required.includes(name) || chance(0.2)) made[name] = value(property, name)
     }
-    if (WHEN.every((name) => name in properties) && chance(0.9)) {
-      for (const name of WHEN) delete made[name]
-      const name = pick(WHEN)
+    const names = EITHER.find((list) => list.every((name) => name in properties))
+    if (names && chance(0.9)) {
+      for (const name of names) delete made[name]
+      const isCall = names[0] === 'webhook' && chance(CALLED)
+      const name = isCall ? names[0] : pick(names)
+      if (isCall) return { [name]: value(properties[name] as Schema, name) }
       made[name] = value(properties[name] as Schema, name)
     }
     const { additionalProperties: rest, propertyNames } = schema

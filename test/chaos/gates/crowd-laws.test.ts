@@ -107,8 +107,8 @@ const MISTAKES: readonly [what: string, history: CrowdHistory, complaint: RegExp
   ],
   [
     'a place is leaked',
-    story(GOOD_LINES, GOOD_ENDS, { leftovers: { gate_holder: 1 } }),
-    /nothing is left over: gate_holder still has 1 rows/,
+    story(GOOD_LINES, GOOD_ENDS, { leftovers: { 'the gates': 1 } }),
+    /nothing is left over: the gates still has 1 rows/,
   ],
 ]
 for (const [what, history, complaint] of MISTAKES) {

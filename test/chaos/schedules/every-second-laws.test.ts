@@ -5,6 +5,7 @@ import { openPostgresStore } from '../../../src/store/postgres/store.ts'
 import { postgresUrl } from '../../support/servers.ts'
 import { withClient } from '../dump-postgres.ts'
 import { everySecondLaws } from './every-second-laws.ts'
+import { countForsaken, type Start, startLaws } from './start-laws.ts'
 
 /**
  * Two schedules, made half a second after 1970 began. The first fired six times. The second fired,
@@ -106,4 +107,34 @@ test('a time that is going to be told again, or left out, is noticed', async () 
     const planted = `UPDATE schedule_next SET nominal_at = ${next} WHERE schedule_id = 2`
     assert.deepEqual(await judged(planted), [NEXT])
   }
+})
+
+test('a run that starts before its time is noticed, or one that is of no time', async () => {
+  const judgedStart = (start: Start, leapsAtMs: readonly number[] = []) =>
+    withClient(url, async (client) => {
+      await client.query(`BEGIN; ${GOOD}`)
+      const violations = await startLaws(client, [start], leapsAtMs)
+      await client.query('ROLLBACK')
+      return violations
+    })
+  assert.deepEqual(await judgedStart({ runId: 103, atMs: 3_000 }), [])
+  const early = ['no run starts before its time: run 103, by 1 ms']
+  assert.deepEqual(await judgedStart({ runId: 103, atMs: 2_999 }), early)
+  assert.deepEqual(await judgedStart({ runId: 103, atMs: 2_999 }, [2_000]), [])
+  assert.deepEqual(await judgedStart({ runId: 103, atMs: 2_999 }, [1_000, 3_000]), early)
+  const ofNoTime = ['a run that started is one of a time: run 901']
+  assert.deepEqual(await judgedStart({ runId: 901, atMs: 6_500 }), ofNoTime)
+})
+
+test('a lease of a node that is gone is noticed', async () => {
+  await withClient(url, async (client) => {
+    await client.query(`BEGIN; ${GOOD};
+      INSERT INTO node (slot, name, alive, released, expires_at, id_mark)
+      VALUES (901, 'here', true, false, 9000, 0), (902, 'gone', false, false, 9000, 0);
+      INSERT INTO lease (run_id, fence, session, pos, claim_no, started_at, node, project_id, lane_id,
+                         attempt, lost, rank, keyed)
+      SELECT slot, 1, 1, 1, 1, 1, id, 1, 1, 1, 0, 1, false FROM node WHERE slot > 900`)
+    assert.equal(await countForsaken(client), 1)
+    await client.query('ROLLBACK')
+  })
 })

@@ -5,6 +5,8 @@ import { OUTCOMES, type Outcome } from '../../../src/core/firing/occurrence.ts'
 export interface Fates {
   readonly times: Readonly<Record<Outcome, number>>
   readonly runs: number
+  /** As of their very instant: most of them were durable before it. */
+  readonly onTheDot: number
   /** From a time to the record of its run. */
   readonly lateP50Ms: number
   readonly lateP99Ms: number
@@ -13,7 +15,7 @@ export interface Fates {
 
 const TIMES = `SELECT outcome, sum(count)::int AS times FROM occurrence GROUP BY outcome`
 const LATE = `
-  SELECT count(*)::int AS runs, coalesce(max(late), 0)::int AS "lateMostMs",
+  SELECT count(*)::int AS runs, (count(*) FILTER (WHERE late = 0))::int AS "onTheDot", coalesce(max(late), 0)::int AS "lateMostMs",
          coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY late), 0)::int AS "lateP50Ms",
          coalesce(percentile_disc(0.99) WITHIN GROUP (ORDER BY late), 0)::int AS "lateP99Ms"
     FROM (SELECT at - nominal_at AS late FROM occurrence WHERE outcome <= 2) fired`

@@ -3,8 +3,16 @@ import { TOKEN } from '../cast-servers.ts'
 import { withClient } from '../dump-postgres.ts'
 
 const JOB = 'tick'
-/** What becomes of a time while an earlier run has not ended; here none ever ends. */
-const OVERLAPS = ['allow', 'skip', 'queue(2)', 'replace']
+/** Workers are there for this one: its times fire ahead, and reach them at their instant. */
+export const HANDLED_JOB = 'tock'
+/** What becomes of a time while an earlier run has not ended; of the first job none ever ends. */
+const MODELS: readonly (readonly [job: string, overlap: string])[] = [
+  [JOB, 'allow'],
+  [JOB, 'skip'],
+  [JOB, 'queue(2)'],
+  [JOB, 'replace'],
+  [HANDLED_JOB, 'queue(3)'],
+]
 
 /** All at one instant, each in turn like one of those that are there. */
 const COPY = `
@@ -28,25 +36,27 @@ const COPY = `
 export async function plantSchedules(
   urls: readonly string[],
   storeUrl: string,
-  count: number,
+  { schedules, onlyHandled = false }: { schedules: number; onlyHandled?: boolean | undefined },
 ): Promise<void> {
+  const models = MODELS.filter(([job]) => job === HANDLED_JOB || !onlyHandled)
   const client = connect({ url: urls, token: TOKEN })
   try {
-    await makeJob(urls[0] as string)
-    for (const overlap of OVERLAPS) {
-      await client.schedules.put(JOB, nameOf(overlap), { every: '1s', overlap })
+    await makeJob(urls[0] as string, JOB, { run: 'true' })
+    await makeJob(urls[0] as string, HANDLED_JOB, {})
+    for (const [job, overlap] of models) {
+      await client.schedules.put(job, nameOf(overlap), { every: '1s', overlap })
     }
-    await withClient(storeUrl, (database) => database.query(COPY, [count]))
-    for (const overlap of OVERLAPS) await client.schedules.delete(JOB, nameOf(overlap))
+    await withClient(storeUrl, (database) => database.query(COPY, [schedules]))
+    for (const [job, overlap] of models) await client.schedules.delete(job, nameOf(overlap))
   } finally {
     await client.close()
   }
 }
 
-async function makeJob(url: string): Promise<void> {
+async function makeJob(url: string, name: string, definition: object): Promise<void> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ run: 'true' })
-  const answer = await fetch(`${url}/v1/jobs/${JOB}`, { method: 'PUT', headers, body })
+  const body = JSON.stringify(definition)
+  const answer = await fetch(`${url}/v1/jobs/${name}`, { method: 'PUT', headers, body })
   if (!answer.ok) throw new Error(`no job: ${answer.status} ${await answer.text()}`)
 }
 

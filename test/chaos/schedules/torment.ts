@@ -16,7 +16,7 @@ const BLOWS = ['kill', 'freeze', 'clock'] as const
 export async function torment(
   role: Role,
   striker: Striker,
-  { first, isOver }: { first: number; isOver(): boolean },
+  { first, isOver, onLeap }: { first: number; isOver(): boolean; onLeap(): void },
 ): Promise<void> {
   const { seeded } = striker
   // The first blow is another one for each server, so that none is left to chance.
@@ -29,6 +29,7 @@ export async function torment(
     } else {
       const shift = { wallMs: seeded.pick(WALL_SHIFTS_MS), leapMs: seeded.pick(LEAPS_MS) }
       setClock(role, shift, striker)
+      if (shift.leapMs > 0) onLeap()
     }
     blow = seeded.pick(BLOWS)
   }

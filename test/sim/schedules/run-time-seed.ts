@@ -15,6 +15,9 @@ export async function runTimeSeed(seed: number, moves: number, bug?: TimeBug): P
     world.startNode()
     if (world.seeded.chance(0.7)) world.startNode()
     await world.time.advance(50)
+    // Without workers what fires waits, and runs that overlap are the rule.
+    const workers = world.seeded.pick([0, 1, 2])
+    for (let i = 0; i < workers; i += 1) world.startWorker()
     const mix = drawTimeMix(world)
     for (let made = 0; made < moves && world.violations.length === 0; made += 1) {
       moveInTime(world, world.seeded.weighted(mix))
@@ -26,6 +29,7 @@ export async function runTimeSeed(seed: number, moves: number, bug?: TimeBug): P
     return { seed, times: count.get() ?? 0, violations: world.violations }
   } finally {
     for (const { actor } of world.nodes) actor.isAlive = false
+    for (const actor of world.workers) actor.isAlive = false
     world.close()
   }
 }

@@ -1,4 +1,4 @@
-import type { FireBatch, Store } from '../../../src/store/port.ts'
+import type { FireBatch, ScheduleRecord, Store } from '../../../src/store/port.ts'
 import type { TimeBug } from './time-world.ts'
 
 /** The same store with another way to fire. */
@@ -10,6 +10,17 @@ function firing(fire: (batch: FireBatch, honest: Store) => ReturnType<Store['fir
           ? (batch: FireBatch) => fire(batch, honest)
           : (Reflect.get(target, verb) as unknown),
     })
+}
+
+/** The same store, as those see it who know of no pauses. */
+function blindToPauses(honest: Store): Store {
+  const unpaused = (schedules: readonly ScheduleRecord[]) =>
+    schedules.map((schedule) => ({ ...schedule, pause: null }))
+  return {
+    ...honest,
+    findSchedules: async (ids) => unpaused(await honest.findSchedules(ids)),
+    dueSchedules: async (input) => unpaused(await honest.dueSchedules(input)),
+  }
 }
 
 const withCommands = (
@@ -32,6 +43,10 @@ export const TIME_BUGS: readonly TimeBug[] = [
         ),
       )(honest)
     },
+  },
+  {
+    name: 'what is durable before its time is handed over at once',
+    store: firing(async (batch, honest) => ({ ...(await honest.fire(batch)), aheadMs: 0 })),
   },
   {
     name: 'what was missed is forgotten',
@@ -67,5 +82,21 @@ export const TIME_BUGS: readonly TimeBug[] = [
         }),
       ),
     ),
+  },
+  {
+    name: 'what comes while it is paused is made up for',
+    store: blindToPauses,
+  },
+  {
+    name: 'who sees a run end moves on what waits for it, paused or not',
+    store: (honest, db) => {
+      const unpause = db.prepare<[number]>(
+        `UPDATE schedule SET paused_at = NULL, paused_until = NULL WHERE id = ? AND look_at IS NOT NULL`,
+      )
+      return firing((batch, store) => {
+        for (const { id, nominalAt } of batch.commands) if (nominalAt === null) unpause.run(id)
+        return store.fire(batch)
+      })(blindToPauses(honest))
+    },
   },
 ]

@@ -1,24 +1,28 @@
 import type { Database } from 'better-sqlite3'
+import { createPauseLaw } from './pause-law.ts'
 
 /**
  * What the simulator writes down for itself about schedules and what became of their times. A change
  * by people is one that grows the version; `next` is what the schedule says comes next because of it.
  */
 const WATCH = `
-  CREATE TEMP TABLE changed (n INTEGER PRIMARY KEY, id, version, spec, next, last, deleted_at, at);
+  CREATE TEMP TABLE changed (
+    n INTEGER PRIMARY KEY, id, version, spec, next, last, deleted_at, at, is_paused, paused_until);
   CREATE TEMP TRIGGER watch_put AFTER INSERT ON schedule BEGIN
     INSERT INTO changed (id, version, spec, next, at)
     VALUES (NEW.id, NEW.version, NEW.spec, NEW.next_nominal_at, NEW.updated_at);
   END;
   CREATE TEMP TRIGGER watch_change AFTER UPDATE OF version ON schedule BEGIN
-    INSERT INTO changed (id, version, spec, next, last, deleted_at, at)
+    INSERT INTO changed (id, version, spec, next, last, deleted_at, at, is_paused, paused_until)
     VALUES (NEW.id, NEW.version, NEW.spec, NEW.next_nominal_at, OLD.last_nominal_at, NEW.deleted_at,
-            NEW.updated_at);
+            NEW.updated_at, NEW.paused_at IS NOT NULL AND NEW.resumed_at IS NULL, NEW.paused_until);
   END;
-  CREATE TEMP TABLE told (n INTEGER PRIMARY KEY, schedule_id, nominal_at, until_at, outcome, reason, at);
+  CREATE TEMP TABLE told (
+    n INTEGER PRIMARY KEY, schedule_id, nominal_at, until_at, outcome, reason, at, after);
   CREATE TEMP TRIGGER watch_told AFTER INSERT ON occurrence BEGIN
-    INSERT INTO told (schedule_id, nominal_at, until_at, outcome, reason, at)
-    VALUES (NEW.schedule_id, NEW.nominal_at, NEW.until_at, NEW.outcome, NEW.reason, NEW.at);
+    INSERT INTO told (schedule_id, nominal_at, until_at, outcome, reason, at, after)
+    VALUES (NEW.schedule_id, NEW.nominal_at, NEW.until_at, NEW.outcome, NEW.reason, NEW.at,
+            (SELECT ifnull(max(n), 0) FROM changed));
   END;`
 
 interface Change {
@@ -39,6 +43,14 @@ interface Told {
   readonly outcome: number
   readonly reason: string | null
   readonly at: number
+  /** The last change by people before it was written. */
+  readonly after: number
+}
+
+interface Current {
+  readonly next: number | null
+  readonly lookAt: number | null
+  readonly pausedAt: number | null
 }
 
 const [FIRED, BLOCKED, MISSED] = [0, 2, 5]
@@ -80,15 +92,22 @@ export interface TimeLaws {
 
 export function createTimeLaws(
   db: Database,
-  { now, violate }: { now(): number; violate(law: string, detail: string): void },
+  deps: {
+    now(): number
+    /** By how much that clock was set, all in all. */
+    skewMs(): number
+    violate(law: string, detail: string): void
+  },
 ): TimeLaws {
+  const { now, violate } = deps
   db.exec(WATCH)
+  const pauses = createPauseLaw(db, deps)
   const news = db.prepare<[number], Told>('SELECT * FROM told WHERE n > ? ORDER BY n')
   const all = db.prepare<[number], Told>('SELECT * FROM told WHERE schedule_id = ? ORDER BY n')
   const changes = db.prepare<[number], Change>('SELECT * FROM changed WHERE id = ? ORDER BY n')
   const ids = db.prepare<[], number>('SELECT DISTINCT id FROM changed').pluck()
-  const current = db.prepare<[number], { next: number | null; pausedAt: number | null }>(
-    'SELECT next_nominal_at AS next, paused_at AS pausedAt FROM schedule WHERE id = ?',
+  const current = db.prepare<[number], Current>(
+    'SELECT next_nominal_at AS next, look_at AS lookAt, paused_at AS pausedAt FROM schedule WHERE id = ?',
   )
   const laws = LAWS.map(([law, sql]) => [law, db.prepare<[], { detail: string }>(sql)] as const)
   const untils = new Map<number, number>()
@@ -101,6 +120,7 @@ export function createTimeLaws(
       violate('I15 times do not increase', detail)
     }
     untils.set(id, untilAt)
+    if (outcome <= BLOCKED) pauses.check(told)
     if (outcome <= BLOCKED && at < nominalAt) violate('I14 a run before its time', detail)
     if (outcome === FIRED && at - nominalAt > LATE_MS + AFTER_MS) {
       violate('I14 a run that is late is not called so', detail)
@@ -113,6 +133,7 @@ export function createTimeLaws(
   /** Every time of every version, by counting: it must have one fate, and nothing else may. */
   const checkAll = (id: number) => {
     const story = changes.all(id)
+    if (isFollowing(story[0]?.spec ?? '')) return checkFollowed(id)
     const fates = all.all(id)
     const expected: number[] = []
     for (const [index, { spec, next, deleted_at: deletedAt }] of story.entries()) {
@@ -124,6 +145,14 @@ export function createTimeLaws(
       for (let at = next; at <= until; at += everyMs) expected.push(at)
     }
     compare(id, expected, fates)
+  }
+
+  /** When its times are is a matter of its runs; but somebody has to look whether those have ended. */
+  const checkFollowed = (id: number) => {
+    const { lookAt, pausedAt } = current.get(id) ?? { lookAt: null, pausedAt: null }
+    if (pausedAt === null && lookAt !== null && lookAt < now() - SOON_MS) {
+      violate('liveness: nobody looks after the run it follows', `schedule ${id}: ${lookAt}`)
+    }
   }
 
   /** The last instant up to which a version has to answer for its times. */
@@ -156,6 +185,7 @@ export function createTimeLaws(
 
   return {
     check(isOver) {
+      pauses.look()
       for (const told of news.all(last)) {
         last = told.n
         checkTold(told)
@@ -166,6 +196,10 @@ export function createTimeLaws(
       if (isOver) for (const id of ids.all()) checkAll(id)
     },
   }
+}
+
+function isFollowing(spec: string): boolean {
+  return spec.includes(' after finish')
 }
 
 /** Rules here are whole seconds, counted from 1970: a child can check them. */

@@ -21,6 +21,8 @@ const FAULTS = [
   'freeze-node',
   'cut-node',
   'lose-answers',
+  'crash-worker',
+  'freeze-worker',
   'set-clock-of-node',
   'set-clock-of-store',
   'outage',
@@ -48,6 +50,11 @@ function overlapOf(name: string): Overlap {
   return kinds[Number(name.slice(1)) % kinds.length] as Overlap
 }
 
+/** So does that it follows its runs: nobody can count its times. */
+function isFollowing(name: string): boolean {
+  return Number(name.slice(1)) % 3 === 1
+}
+
 function drawInput(seeded: Seeded, name: string) {
   const missed: Partial<MissedPolicy> = {
     kind: seeded.pick(['skip', 'latest', 'all'] as const),
@@ -55,7 +62,9 @@ function drawInput(seeded: Seeded, name: string) {
     maxCount: seeded.between(1, 20),
     everyMs: seeded.pick([0, 0, 500]),
   }
-  const every = `${seeded.pick([1, 2, 3, 5, 10, 60])}s`
+  const every = isFollowing(name)
+    ? `${seeded.pick([0, 1, 2, 10])}s after finish`
+    : `${seeded.pick([1, 2, 3, 5, 10, 60])}s`
   const jitter = seeded.pick([0, 0, 300])
   return { rule: { every, jitter }, overlap: overlapOf(name), missed }
 }
@@ -75,10 +84,7 @@ export function moveInTime(world: TimeWorld, name: TimeMove): void {
     case 'pause':
       return world.ask((on) => on.pause(BY, JOB, any(), { until: null, reason: null }))
     case 'pause-until': {
-      const now = world.engine.raw
-        .prepare<[], number>('SELECT max(updated_at) FROM schedule')
-        .pluck()
-      const until = (now.get() ?? 0) + seeded.between(1_000, 60_000)
+      const until = time.clockOf(world.storeActor).now() + seeded.between(1_000, 60_000)
       return world.ask((on) => on.pause(BY, JOB, any(), { until, reason: null }))
     }
     case 'resume':
@@ -95,11 +101,21 @@ export function moveInTime(world: TimeWorld, name: TimeMove): void {
     case 'nothing':
       return
     case 'set-clock-of-store':
-      world.storeActor.wallSkewMs += seeded.pick([-HOUR_MS, -5_000, 5_000, HOUR_MS, 26 * HOUR_MS])
+      world.storeActor.wallSkewMs += seeded.pick([
+        -HOUR_MS,
+        -5_000,
+        -300,
+        -20,
+        300,
+        5_000,
+        HOUR_MS,
+        26 * HOUR_MS,
+      ])
       return
     default:
       break
   }
+  if (name === 'crash-worker' || name === 'freeze-worker') return strikeWorker(world, name)
   if (nodes.length === 0) return
   const node = seeded.pick(nodes)
   switch (name) {
@@ -123,6 +139,18 @@ export function moveInTime(world: TimeWorld, name: TimeMove): void {
     case 'outage':
       for (const each of nodes) each.link.cutUntilMs = time.nowMs + seeded.between(20_000, 90_000)
   }
+}
+
+function strikeWorker({ seeded, time, workers, ...world }: TimeWorld, name: TimeMove): void {
+  if (workers.length === 0) return
+  const actor = seeded.pick(workers)
+  if (name === 'freeze-worker') {
+    actor.frozenUntilMs = time.nowMs + seeded.between(100, 30_000)
+    return
+  }
+  actor.isAlive = false
+  workers.splice(workers.indexOf(actor), 1)
+  world.startWorker()
 }
 
 function put(world: TimeWorld, name: string): void {

@@ -1,17 +1,17 @@
 import type { Database } from 'better-sqlite3'
-import { createRowBlobs } from '../../../src/blobs/store/blobs.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { publicId } from '../../../src/core/ids.ts'
 import type { Schedules } from '../../../src/server/admin/schedules.ts'
 import { DEFAULT_CONFIG } from '../../../src/server/config.ts'
-import { startNode } from '../../../src/server/node.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { openEngine, storeOn, type Engine } from '../../../src/store/sqlite/store.ts'
 import { createSeeded, type Seeded } from '../seeded.ts'
+import { type SimNode, startSimNode } from '../sim-node.ts'
 import { createStoreLink } from '../store-link.ts'
 import { createVirtualTime, type Actor, type VirtualTime } from '../virtual-time.ts'
-import type { SimNode } from '../world.ts'
+import { createStartLaw } from './start-law.ts'
 import { createTimeLaws } from './time-laws.ts'
+import { startTimeWorker } from './time-workers.ts'
 
 /** A bug of schedulers, planted from outside. */
 export interface TimeBug {
@@ -20,17 +20,19 @@ export interface TimeBug {
   clock?(honest: Clock): Clock
 }
 
-/** Nodes that fire schedules of one store whose clock is set now and then. Nobody works: runs end by being cancelled. */
+/** Nodes that fire schedules of one store whose clock is set now and then. Where nobody works, runs end by being cancelled. */
 export interface TimeWorld {
   readonly seeded: Seeded
   readonly time: VirtualTime
   readonly engine: Engine
   readonly storeActor: Actor
   readonly nodes: SimNode[]
+  readonly workers: Actor[]
   readonly violations: string[]
   /** Names of schedules that were ever asked for. */
   readonly names: string[]
   startNode(): void
+  startWorker(): void
   /** Somebody asks a node for something, and may never hear what became of it. */
   ask(request: (schedules: Schedules) => Promise<unknown>): void
   /** Some run that has not ended does. */
@@ -50,14 +52,18 @@ export function createTimeWorld(seed: number, bug?: TimeBug): TimeWorld {
   const { now } = storeClock
   const engine = openEngine({ path: ':memory:', exclusive: false, now })
   const honest = storeOn(engine)
-  const store = bug?.store ? bug.store(honest, engine.raw) : honest
-  const shared = seed % 2 === 0 ? firingAhead(store, storeClock) : store
   const violations: string[] = []
+  const violate = (law: string, detail: string) => violations.push(`${law}: ${detail}`)
+  const starts = createStartLaw({ now, realMs: () => time.nowMs, violate })
+  const watched = starts.watch(honest)
+  const shared = bug?.store ? bug.store(watched, engine.raw) : watched
   const laws = createTimeLaws(engine.raw, {
     now,
-    violate: (law, detail) => violations.push(`${law}: ${detail}`),
+    violate,
+    skewMs: () => storeActor.wallSkewMs,
   })
   const nodes: SimNode[] = []
+  const workers: Actor[] = []
   const open = engine.raw
     .prepare<[], number>('SELECT id FROM run WHERE status < 4 ORDER BY id LIMIT 20')
     .pluck()
@@ -69,7 +75,7 @@ export function createTimeWorld(seed: number, bug?: TimeBug): TimeWorld {
   }
 
   return {
-    ...{ seeded, time, engine, storeActor, nodes, violations, names: [] },
+    ...{ seeded, time, engine, storeActor, nodes, workers, violations, names: [] },
 
     startNode() {
       named += 1
@@ -77,22 +83,17 @@ export function createTimeWorld(seed: number, bug?: TimeBug): TimeWorld {
       const link = createStoreLink({
         ...{ shared, time, seeded, actor, tickCap: 20, onAnswer: () => {} },
       })
-      const sim: SimNode = { actor, link, node: undefined }
-      nodes.push(sim)
-      const clock = time.clockOf(actor)
-      const start = async () => {
-        while (actor.isAlive && !sim.node) {
-          const { store } = link
-          const options = { store, blobs: createRowBlobs(store), random: seeded.random }
-          const started = startNode({
-            ...{ ...options, config: DEFAULT_CONFIG },
-            clock: bug?.clock ? bug.clock(clock) : clock,
-          })
-          sim.node = await started.catch(() => undefined)
-          if (!sim.node) await clock.sleep(1_000)
-        }
-      }
-      void start()
+      const own = time.clockOf(actor)
+      const clock = bug?.clock ? bug.clock(own) : own
+      nodes.push(startSimNode({ actor, link, clock, seeded, config: DEFAULT_CONFIG }))
+    },
+
+    startWorker() {
+      named += 1
+      const actor = time.actor(`worker-${named}`)
+      const onStart = ({ runId }: { runId: string }) => starts.started(runId)
+      startTimeWorker({ job: JOB, actor, time, seeded, nodes, onStart })
+      workers.push(actor)
     },
 
     ask(request) {
@@ -113,20 +114,5 @@ export function createTimeWorld(seed: number, bug?: TimeBug): TimeWorld {
 
     check: (isOver = false) => laws.check(isOver),
     close: () => engine.close(),
-  }
-}
-
-const AHEAD_MS = 50
-
-/** A store that can be asked to fire before the time: it happens when that has come, by its own clock. */
-function firingAhead(store: Store, clock: Clock): Store {
-  return {
-    ...store,
-    aheadMs: AHEAD_MS,
-    async fire(batch) {
-      const leftMs = batch.notBefore - clock.now()
-      if (leftMs > 0 && leftMs <= 2 * AHEAD_MS) await clock.sleep(leftMs)
-      return store.fire(batch)
-    },
   }
 }

@@ -1,7 +1,9 @@
 import type { Execution } from '../../../core/execution.ts'
 import { ROLES } from '../../../core/permission.ts'
+import { isFinal, STATES } from '../../../core/run-state.ts'
 import type {
   WireAudit,
+  WireFollowUp,
   WireJob,
   WireJobVersion,
   WireNewToken,
@@ -19,6 +21,7 @@ import {
   page,
   record,
   ref,
+  runId,
   sessionId,
   text,
   texts,
@@ -70,9 +73,22 @@ export const ADMIN_SHAPES = {
       updated_at: time('When this version came into force.'),
       updated_by: text('The name of the token it was defined with.'),
       schedules: list(ref('Schedule'), 'When it runs by itself. Not in lists of jobs.'),
+      followers: list({ type: 'string' }, 'The jobs that run after it. Not in lists of jobs.'),
+      follow_ups: list(
+        ref('FollowUp'),
+        'The latest ends it was to run after, newest first. Not in lists of jobs.',
+      ),
     },
-    ['schedules'],
+    ['schedules', 'followers', 'follow_ups'],
   ),
+  FollowUp: record<WireFollowUp>('The end of a run after which a job was to run.', {
+    after: runId('The run that ended.'),
+    job: text('The job that is a run of.'),
+    state: word(STATES.filter(isFinal), 'How it ended.'),
+    at: time('When it ended.'),
+    run: orNull(runId('The run there was after it; null if there is none, or not yet.')),
+    reason: orNull(text('Why there was none.')),
+  }),
   JobPage: page('Job'),
   JobVersion: record<WireJobVersion>('A job as it was defined at some time.', {
     ...version,
@@ -122,9 +138,10 @@ export const ADMIN_SHAPES = {
           launcher: text('Which kind of guardian starts them.'),
           containment: text('`pidns`, `cgroup` or `group`: what a process cannot leave.'),
           limits: list({ type: 'string' }, 'What it can hold a command to.'),
+          root: flag('Commands that name no user run as root, and nobody said that this is meant.'),
           why: text('Why it is not better than that.'),
         },
-        ['why'],
+        ['root', 'why'],
       ),
     ),
   }),

@@ -4,6 +4,7 @@ import {
   OF_RUNS,
   PARAMETER,
   RETRY,
+  TRIGGER,
   SCHEDULE,
   STEP,
 } from '../../../core/schema/meanings.ts'
@@ -52,6 +53,7 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
   JobDefinition: JOB,
   WorkflowStep: STEP,
   Parameter: PARAMETER,
+  Trigger: TRIGGER,
   JobRun: { ...single, ...OF_RUNS },
   RunRetry: {
     only: 'Of a workflow, only what failed and what depends on that; everything if absent.',
@@ -131,7 +133,7 @@ export const MEANINGS: Readonly<Record<BodyName, Meanings>> = {
     session: 'Its session, if it was registered before.',
     ...registration,
     held: 'Attempts it is running still.',
-    forsaken: 'Attempts it began and had to stop because their lease ran out.',
+    forsaken: 'Attempts it began and had to stop without a report, since its last welcome.',
   },
   Exchange: {
     ...registration,

@@ -2,9 +2,9 @@ import { type ContainerWork, type Mount, NETWORKS, PULLS } from '../../../core/c
 import type { FlowWork, RetryNames } from '../../../core/flow/work.ts'
 import type { HttpWork } from '../../../core/http-work.ts'
 import type { OutputEnd, ProcessEnd } from '../../../core/output.ts'
-import type { CancelAnswer, SubmitAnswer } from '../../../core/protocol.ts'
+import type { CancelAnswer, RunTrigger, SubmitAnswer } from '../../../core/protocol.ts'
 import { METHODS } from '../../../core/web-request.ts'
-import { CAUSES, STATES } from '../../../core/run-state.ts'
+import { CAUSES, isFinal, STATES } from '../../../core/run-state.ts'
 import type {
   WireAttempt,
   WireLog,
@@ -34,6 +34,8 @@ import {
   whole,
   word,
 } from './shapes.ts'
+
+const FINAL_STATES = STATES.filter(isFinal)
 
 const started = {
   env: texts('Variables of its environment, besides those of the worker.'),
@@ -77,6 +79,9 @@ export const RUN_SHAPES = {
       job: text('The job it is a run of; `adhoc` if it brought its own command and no name.'),
       project: text('The project it belongs to.'),
       queue: text('The queue it waits in.'),
+      version: orNull(
+        whole('The version of its job that it keeps, whatever is changed later; null without one.'),
+      ),
       state: word(
         STATES,
         'Waiting: `blocked` by a concurrency key, `scheduled` for later, `ready`. Then `running`. ' +
@@ -107,10 +112,17 @@ export const RUN_SHAPES = {
       progress: orNull(ref('Progress')),
       workflow: orNull(ref('Workflow')),
       step: orNull(ref('StepPlace')),
+      trigger: orNull(ref('RunTrigger')),
     },
-    ['workflow', 'step'],
+    ['workflow', 'step', 'trigger'],
   ),
   RunPage: page('Run'),
+  RunTrigger: record<RunTrigger>('The end of another run, which made this one run.', {
+    kind: word(['after'], 'Its job says in `triggers` that it runs after another.'),
+    run: runId('The run that ended.'),
+    job: text('The job that is a run of.'),
+    state: word(FINAL_STATES, 'How it ended.'),
+  }),
   SecretUse: record<SecretUse>('A secret that a run is given.', {
     name: text('Its name.'),
     as: word(SECRET_FORMS, '`env`: in the variable of this name. `file`: in a file.'),
@@ -182,8 +194,11 @@ export const RUN_SHAPES = {
             },
             ['failed', 'from', 'skip'],
           ),
+          scheduled_at: text(
+            'The time it is for, on the clocks of its schedule; its own if absent.',
+          ),
         },
-        ['retry'],
+        ['retry', 'scheduled_at'],
       ),
       record<ContainerWork>(
         'A container to run.',

@@ -7,7 +7,7 @@ import { Declared, Preview, Schedule, SchedulePause } from '../../../core/schema
 import { NewSecret } from '../secret-routes.ts'
 import { Batch, JobRun, Submission } from '../../../core/schema/submission-schema.ts'
 import { JobDefinition } from '../../../core/schema/job-schema.ts'
-import { Parameter, Step } from '../../../core/schema/workflow-schema.ts'
+import { Parameter, Step, Trigger } from '../../../core/schema/workflow-schema.ts'
 import { StepApproval, StepRefusal, StepSkip } from '../step-routes.ts'
 import { NewWebhook, Rotation, Webhook } from '../webhook-routes.ts'
 import { Exchange, Heartbeat, Hello, Leave, Log } from '../worker-schemas.ts'
@@ -33,6 +33,7 @@ export const BODIES = {
   JobDefinition,
   WorkflowStep: Step,
   Parameter,
+  Trigger,
   JobRun,
   Pause,
   RunRetry: Retry,

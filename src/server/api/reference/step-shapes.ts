@@ -90,7 +90,11 @@ export const STEP_SHAPES = {
   Step: record<WireStep>('One step of one run.', {
     ...planned,
     ...place,
-    critical: flag('The workflow could not have ended sooner unless this step had.'),
+    critical: orNull(
+      flag(
+        'The workflow could not have ended sooner unless this step had; null beyond 1,000 steps.',
+      ),
+    ),
     items: orNull(
       record<WireItems>('Of a fan-out, its items in short.', {
         counts: ref('StepCounts'),

@@ -126,6 +126,7 @@ export function exampleRun(id: string): RunView {
     job: 'send-invoice',
     project: 'default',
     queue: 'default',
+    version: 1,
     state: 'running',
     cancelling: false,
     priority: 0,

@@ -1,16 +1,15 @@
+import type { Clock } from '../../../core/clock.ts'
 import { PunctualError } from '../../../core/errors.ts'
 import { WHOLE } from '../../../core/flow/facts.ts'
 import {
   type FlowView,
   type ShownStepState,
-  STEP_STATES,
-  type StepCounts,
   type StepPlace,
   type WireStep,
   type WireStepItem,
 } from '../../../core/flow/step-views.ts'
+import type { StepState } from '../../../core/flow/step-state.ts'
 import type { StepStory } from '../../../core/flow/step-words.ts'
-import type { TimelineRow } from '../../../core/flow/timeline.ts'
 import { FLOW_EXECUTOR } from '../../../core/flow/work.ts'
 import { publicId } from '../../../core/ids.ts'
 import { isFinal } from '../../../core/run-state.ts'
@@ -23,10 +22,12 @@ import type { Catalog } from '../../catalog.ts'
 import { readCountCursor } from '../../cursor.ts'
 import { findRun } from '../../find-run.ts'
 import type { FlowStanding } from '../../why-flow.ts'
-import { readSteps } from '../read-steps.ts'
 import type { Compiled, WorkflowBook } from '../workflow-book.ts'
+import { chooseSteps } from './choose-steps.ts'
+import { createCountSteps } from './count-steps.ts'
+import { findHeldUp } from './find-held-up.ts'
 import { findStepRuns, NO_RUNS } from './find-step-runs.ts'
-import { type SeenStep, sortFacts } from './flow-facts.ts'
+import { lookAtSteps, type SeenStep } from './look-at-steps.ts'
 import { type SeenFlow, showItem, showStep } from './show-step.ts'
 
 /** Workflows and their steps, as people look at them. */
@@ -52,9 +53,12 @@ interface Deps {
   readonly store: Store
   readonly catalog: Catalog
   readonly book: WorkflowBook
+  readonly clock: Pick<Clock, 'mono'>
 }
 
-export function createFlowReading({ store, catalog, book }: Deps): FlowReading {
+export function createFlowReading({ store, catalog, book, clock }: Deps): FlowReading {
+  const countSteps = createCountSteps({ store, clock })
+
   /** Null for a run that is no workflow. */
   const compiledOf = async ({ laneId, jobId, version }: RunRecord): Promise<Compiled | null> => {
     const lane = await catalog.lane(laneId)
@@ -69,12 +73,17 @@ export function createFlowReading({ store, catalog, book }: Deps): FlowReading {
     }
   }
 
-  const look = async (run: RunRecord, compiled: Compiled): Promise<SeenFlow> => {
-    const facts = sortFacts(compiled.graph, await readSteps(store, run.id))
+  const look = async (
+    run: RunRecord,
+    compiled: Compiled,
+    steps: readonly number[],
+  ): Promise<SeenFlow> => {
+    const facts = await lookAtSteps(store, { flowId: run.id, graph: compiled.graph }, steps)
     return { compiled, facts, progress: progressOf(run) }
   }
 
-  const showSteps = async (run: RunRecord, seen: SeenFlow, steps: readonly number[]) => {
+  const showSteps = async (run: RunRecord, compiled: Compiled, steps: readonly number[]) => {
+    const seen = await look(run, compiled, steps)
     const { wholeOf, failedOf } = seen.facts
     const places = steps.flatMap((step) => [wholeOf(step) ?? NOWHERE, ...failedOf(step)])
     const runs = await findStepRuns(store, run.id, places)
@@ -97,15 +106,7 @@ export function createFlowReading({ store, catalog, book }: Deps): FlowReading {
     const compiled = await compiledOf(run)
     if (!compiled) return null
     const [flow] = await store.findFlows({ runIds: [run.id] })
-    const counts = Object.fromEntries(STEP_STATES.map((state) => [state, 0]))
-    let reached = 0
-    for (const { state, count } of await store.countSteps({ flowId: run.id })) {
-      counts[state] = count
-      reached += count
-    }
-    const { size: total } = compiled.graph
-    const steps = { total, ...counts, untouched: total - reached } as FlowView['steps']
-    return { wave: flow?.wave ?? null, steps }
+    return { wave: flow?.wave ?? null, steps: await countSteps(run, compiled.graph.size) }
   }
 
   /** Of several it is the one for which it was made: the others took it over. */
@@ -115,9 +116,8 @@ export function createFlowReading({ store, catalog, book }: Deps): FlowReading {
     const [flow] = place ? await store.findRuns({ runIds: [place.flowId] }) : []
     const compiled = flow && (await compiledOf(flow))
     if (!place || !flow || !compiled) return null
-    const { name } = compiled.workflow.steps[place.step] as Step
     const item = place.item === WHOLE ? null : place.item
-    return { run: publicId('run', flow.id), name, item }
+    return { run: publicId('run', flow.id), name: nameOf(compiled, place.step), item }
   }
 
   return {
@@ -127,17 +127,23 @@ export function createFlowReading({ store, catalog, book }: Deps): FlowReading {
     async standingOf(run) {
       const compiled = await compiledOf(run)
       if (!compiled) return null
-      const seen = await look(run, compiled)
-      const first = (state: ShownStepState) =>
-        seen.facts.rows
-          .filter((row) => row.state === state)
-          .slice(0, MOST_NAMED)
-          .map(({ step }) => showStep(seen, step, NO_RUNS))
+      const first = async (state: StepState) => {
+        const some = { flowId: run.id, from: 0, state, limit: MOST_NAMED }
+        return (await store.stepsFrom(some)).map(({ step }) => step)
+      }
+      const waiting = await first('waiting')
+      const running = await first('running')
+      const seen = await look(run, compiled, waiting)
+      const heldUp = await findHeldUp(store, run.id, running)
       return {
         job: catalog.jobName(run.jobId),
-        steps: countRows(seen.facts.rows),
-        waiting: first('waiting').map(({ name, sentence }) => ({ name, sentence: sentence ?? '' })),
-        running: first('running').map(({ name }) => name),
+        steps: await countSteps(run, compiled.graph.size),
+        waiting: waiting.map((step) => {
+          const { name, sentence } = showStep(seen, step, NO_RUNS)
+          return { name, sentence: sentence ?? '' }
+        }),
+        running: running.map((step) => nameOf(compiled, step)),
+        heldUp: heldUp && { step: nameOf(compiled, heldUp.step), run: heldUp.run },
       }
     },
 
@@ -146,24 +152,21 @@ export function createFlowReading({ store, catalog, book }: Deps): FlowReading {
       const run = await find(project, id)
       const compiled = await compiledOf(run)
       if (!compiled) return { data: [], next_cursor: null }
-      const seen = await look(run, compiled)
       const size = pageLimit(limit)
-      const wanted = seen.facts.rows
-        .filter((row) => row.step >= from && (state === undefined || row.state === state))
-        .slice(0, size + 1)
-        .map(({ step }) => step)
-      const shown = await showSteps(run, seen, wanted)
+      const wanted = { from, limit: size + 1, state }
+      const steps = await chooseSteps(store, { flowId: run.id, graph: compiled.graph }, wanted)
+      const shown = await showSteps(run, compiled, steps.slice(0, size))
       return pageOf(
-        shown,
+        steps.map((step, nth) => ({ step, nth })),
         size,
-        (step) => step,
-        ({ name }) => (compiled.indexOf.get(name) as number) + 1,
+        ({ nth }) => shown[nth] as WireStep,
+        ({ step }) => step + 1,
       )
     },
 
     async step(project, id, name) {
       const { run, compiled, step } = await findStep(project, id, name)
-      const [shown] = await showSteps(run, await look(run, compiled), [step])
+      const [shown] = await showSteps(run, compiled, [step])
       return shown as WireStep
     },
 
@@ -188,10 +191,8 @@ export function createFlowReading({ store, catalog, book }: Deps): FlowReading {
 const NOWHERE = { runId: null }
 const MOST_NAMED = 3
 
-function countRows(rows: readonly TimelineRow[]): StepCounts {
-  const counts = Object.fromEntries(STEP_STATES.map((state) => [state, 0]))
-  for (const { state } of rows) counts[state] = (counts[state] ?? 0) + 1
-  return { total: rows.length, ...counts } as StepCounts
+function nameOf({ workflow }: Compiled, step: number): string {
+  return (workflow.steps[step] as Step).name
 }
 
 function progressOf({ state }: RunRecord): StepStory['flow'] {

@@ -2,7 +2,7 @@ import type { WireStep } from '../../../core/flow/step-views.ts'
 import { readReference } from '../../payloads/reference.ts'
 import { readResult } from '../../run-view.ts'
 import type { SeenRuns } from './find-step-runs.ts'
-import type { SeenStep } from './flow-facts.ts'
+import type { SeenStep } from './look-at-steps.ts'
 
 /** An output that is longer is left out: a page of steps stays a page. */
 const MOST_BYTES = 1_024

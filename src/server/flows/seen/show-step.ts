@@ -11,13 +11,13 @@ import {
   type SkipWords,
   type StepStory,
 } from '../../../core/flow/step-words.ts'
-import type { ItemCounts, TimelineRow } from '../../../core/flow/timeline.ts'
+import type { ItemCounts } from '../../../core/flow/item-counts.ts'
 import { whySkipped } from '../../../core/flow/why-skipped.ts'
 import { formatTime } from '../../../core/wire.ts'
 import type { Approval, Step } from '../../../core/workflow/workflow.ts'
 import type { Compiled } from '../workflow-book.ts'
 import type { SeenRuns } from './find-step-runs.ts'
-import type { FlowFacts, SeenStep } from './flow-facts.ts'
+import type { FlowFacts, SeenStep } from './look-at-steps.ts'
 import { planStep } from './plan-step.ts'
 import { outputOf } from './show-output.ts'
 
@@ -30,23 +30,23 @@ export interface SeenFlow {
 
 export function showStep(seen: SeenFlow, step: number, runs: SeenRuns): WireStep {
   const { compiled, facts } = seen
-  const row = facts.rows[step] as TimelineRow
   const whole = facts.wholeOf(step)
-  const items = row.items && withTotal(row.items)
+  const counts = facts.itemsOf(step)
+  const items = counts && withTotal(counts)
   const { does } = compiled.workflow.steps[step] as Step
   const approval = does.kind === 'approve' ? does.approval : null
   const story = storyOf(seen, step, items, approval)
   const runId = whole?.runId ?? null
   return {
     ...planStep(compiled, step),
-    state: row.state,
+    state: whole?.state ?? 'untouched',
     reason: whole?.reason ?? null,
     sentence: sentenceOf(story),
     run: runs.show(runId),
     reused: runs.isReused(runId),
-    started_at: timeOf(row.startedAt),
-    finished_at: timeOf(row.finishedAt),
-    critical: row.isCritical,
+    started_at: timeOf(whole?.startedAt ?? null),
+    finished_at: timeOf(whole?.finishedAt ?? null),
+    critical: facts.isCritical(step),
     items: items && {
       counts: items,
       failed: facts.failedOf(step).map((item) => showItem(item, seen.progress, runs)),
@@ -58,7 +58,7 @@ export function showStep(seen: SeenFlow, step: number, runs: SeenRuns): WireStep
 
 export function showItem(fact: SeenStep, flow: StepStory['flow'], runs: SeenRuns): WireStepItem {
   const { item, state, reason, message, runId, startedAt, finishedAt } = fact
-  const story = { waitsFor: [], because: null, by: [], items: null, flow }
+  const story = { waitsFor: [], mayWaitForMore: false, because: null, by: [], items: null, flow }
   return {
     ...{ item, state, reason, run: runs.show(runId), reused: runs.isReused(runId) },
     sentence: sentenceOf({ ...story, state, reason, message }),
@@ -79,22 +79,29 @@ function storyOf(
   return {
     ...{ state, reason, items, message: whole?.message ?? null, flow: seen.progress },
     by: approval?.by ?? [],
-    waitsFor: state === 'untouched' ? openNeeds(seen, step) : [],
+    ...(state === 'untouched' ? openNeeds(seen, step) : { waitsFor: [], mayWaitForMore: false }),
     because: state === 'skipped' && reason === 'needs' ? skipWords(seen, step) : null,
   }
 }
 
 /** The names of those it waits for; of a `finally` step without needs, of all that are not over. */
-function openNeeds({ compiled, facts }: SeenFlow, step: number): string[] {
+function openNeeds(
+  { compiled, facts }: SeenFlow,
+  step: number,
+): Pick<StepStory, 'waitsFor' | 'mayWaitForMore'> {
   const { graph, workflow } = compiled
   const own = graph.needs.of(step)
   const isAboutAll = graph.isFinally(step) && own.length === 0
   const asked = isAboutAll ? graph.order.filter((other) => !graph.isFinally(other)) : own
-  const open = Array.from(asked).filter((need) => {
+  const seen = asked.filter(facts.wasLookedAt)
+  const open = seen.filter((need) => {
     const whole = facts.wholeOf(need)
     return !whole || !isSettled(whole.state)
   })
-  return open.map((need) => (workflow.steps[need] as Step).name)
+  return {
+    waitsFor: Array.from(open, (need) => (workflow.steps[need] as Step).name),
+    mayWaitForMore: seen.length < asked.length,
+  }
 }
 
 function skipWords({ compiled, facts }: SeenFlow, step: number): SkipWords {

@@ -7,6 +7,7 @@ import { STREAMS } from '../log-lines.ts'
 import type { LoggedAttempt, LogReader } from '../log-reader.ts'
 import type { Query } from './pattern.ts'
 import type { Hit, OpenLine } from './scan.ts'
+import { createLeftOpen } from './left-open.ts'
 import { createSearchThread } from './thread.ts'
 
 /** After this long a page ends with what was found until then; the next one goes on from there. */
@@ -41,6 +42,7 @@ export function createLogSearch({
   readonly clock: Clock
 }): LogSearch {
   const thread = createSearchThread(clock)
+  const left = createLeftOpen()
 
   /** Chunks from a number on that may have it. */
   const nextChunks = async (
@@ -70,8 +72,9 @@ export function createLogSearch({
       const stored = await store.logEnd({ runId, fence })
       const untilMono = clock.mono() + PAGE_MS
       const hits: Hit[] = []
-      let chunk = Math.min(await reader.chunkOf(attempt, from), stored.chunks)
-      let open: readonly OpenLine[] = []
+      const before = left.find([runId, fence, query, from])
+      let chunk = before?.chunk ?? Math.min(await reader.chunkOf(attempt, from), stored.chunks)
+      let open: readonly OpenLine[] = before?.open ?? []
       let nextLine = from
       let count = 1
 
@@ -93,8 +96,13 @@ export function createLogSearch({
       })
 
       while (chunk < stored.chunks) {
-        const isLate = clock.mono() > untilMono || signal.aborted
-        if (isLate && open.length === 0) return show(nextLine, false)
+        if (signal.aborted) return show(nextLine, false)
+        // Where no line has ended yet, the next page would begin as this one did.
+        const isPage = open.length === 0 || nextLine > from
+        if (isPage && clock.mono() > untilMono) {
+          if (open.length > 0) left.keep([runId, fence, query, nextLine], { open, chunk })
+          return show(nextLine, false)
+        }
         // The line that is open goes on in the next chunk, whatever that has besides.
         const wanted = open.length > 0 ? [] : bits
         const range = { from: chunk, to: stored.chunks, bits: wanted, limit: count }

@@ -7,7 +7,7 @@ import { allowMounts, parseAllowedMount } from './allowed-mounts.ts'
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'punctual-mounts-')))
 after(() => rmSync(dir, { recursive: true }))
-for (const name of ['data/inner', 'data-too', 'logs', 'a,b']) {
+for (const name of ['data/inner', 'data-too', 'logs/inner', 'a,b']) {
   mkdirSync(join(dir, name), { recursive: true })
 }
 symlinkSync(join(dir, 'logs'), join(dir, 'data/link'))
@@ -19,7 +19,7 @@ const ask = (source: string, readonly?: boolean) =>
 
 const granted: [why: string, source: string, readonly: boolean, real: string][] = [
   ['what is listed', 'data', false, 'data'],
-  ['what is below it', 'data/inner', true, 'data/inner'],
+  ['what is below what is only read', 'logs/inner', true, 'logs/inner'],
   ['what leads there', 'alias', false, 'data'],
   ['what is listed for reading, to read', 'logs', true, 'logs'],
   ['what leads to that, to read', 'data/link', true, 'logs'],
@@ -35,6 +35,7 @@ const refused: [why: string, source: string, readonly: boolean, says: RegExp][] 
   ['what only begins alike', 'data-too', true, /does not let containers see/],
   ['what is listed for reading', 'logs', false, /only read/],
   ['a link that leads to that', 'data/link', false, /only read/],
+  ['what a container could exchange for a link', 'data/inner', true, /may write to .*\/data, so/],
   ['what is not there', 'data/none', true, /does not exist on this worker/],
   ['a name that says more than one thing', 'a,b', true, /cannot be mounted/],
 ]
@@ -44,6 +45,17 @@ for (const [why, source, readonly, says] of refused) {
     assert.match('refused' in answer ? answer.refused : 'granted', says)
   })
 }
+
+test('where everything is allowed, there is nothing to be led to', () => {
+  const mount = { source: join(dir, 'data/inner'), target: '/t' }
+  assert.deepEqual(allowMounts([mount], [parseAllowedMount('/')]), [mount])
+})
+
+test('what is read in one place and written from above it may not be mounted', () => {
+  const both = [parseAllowedMount(dir), parseAllowedMount(join(dir, 'logs:ro'))]
+  const answer = allowMounts([{ source: join(dir, 'logs'), target: '/t', readonly: true }], both)
+  assert.ok('refused' in answer)
+})
 
 test('an operator names absolute paths', () => {
   assert.deepEqual(parseAllowedMount('/'), { path: '/', isReadonly: false })

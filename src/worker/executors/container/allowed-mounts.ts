@@ -35,10 +35,28 @@ export function allowMounts(
     if (!mount.readonly && roots.every(({ isReadonly }) => isReadonly)) {
       return { refused: `this worker lets containers only read ${mount.source}: mount it readonly` }
     }
+    const above = openAbove(source, allowed)
+    if (above !== undefined) {
+      const help = `mount ${above} itself, or allow ${source} and not ${above}`
+      return {
+        refused: `containers may write to ${above}, so what is below it can become something else while it is mounted: ${help}`,
+      }
+    }
     if (/[,:"]/.test(source)) return { refused: `${source} has a name that cannot be mounted` }
     real.push({ ...mount, source })
   }
   return real
+}
+
+/**
+ * A directory above it that containers may write to. The engine goes the way once more, later than
+ * we did: whoever may write there could put a link to anything in its place meanwhile.
+ */
+function openAbove(source: string, allowed: readonly AllowedMount[]): string | undefined {
+  const open = allowed.flatMap(({ path, isReadonly }) => (isReadonly ? [] : (realPath(path) ?? [])))
+  // Where all of the machine may be written to, a link leads nowhere else.
+  if (open.includes('/')) return undefined
+  return open.find((root) => source !== root && isBelow(source, root))
 }
 
 function realPath(path: string): string | undefined {

@@ -45,6 +45,7 @@ export class ContainerAttempt extends PrintingAttempt {
   readonly #limits: WorkLimits
   readonly #remarks: readonly string[]
   #child: StartedChild | undefined
+  readonly #interrupted = Promise.withResolvers<undefined>()
   #words = ''
 
   constructor(
@@ -79,6 +80,7 @@ export class ContainerAttempt extends PrintingAttempt {
   protected interrupt(why: StopCause): void {
     const { kill_grace_ms: graceMs = DEFAULT_GRACE_MS } = this.#work
     this.#child?.stop(why === 'lease_lost' ? 0 : graceMs)
+    this.#interrupted.resolve(undefined)
   }
 
   protected throttle(hasRoom: boolean): void {
@@ -90,7 +92,8 @@ export class ContainerAttempt extends PrintingAttempt {
     const order = await this.#prepare(files)
     if ('refused' in order) return { settled: { kind: 'unstartable', message: order.refused } }
     const { janitor, remove } = this.#deps
-    const launcher = await this.#deps.launcher()
+    const launcher = await Promise.race([this.#deps.launcher(), this.#interrupted.promise])
+    if (!launcher) return { settled: { kind: 'unstarted' } }
     await janitor.watch(this.#name)
     let end: Ended | undefined
     try {

@@ -1,7 +1,16 @@
 // Containers on a real engine: podman, with a storage of its own.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import {
@@ -13,12 +22,14 @@ import {
 } from '../../../../test/support/podman.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { ContainerWork } from '../../../core/container-work.ts'
+import { openLifelineFile } from '../../launcher/lifeline.ts'
 import { openPerformer } from '../../testing/performing-worker.ts'
 import type { ContainerOptions } from './containers.ts'
 import { parseAllowedMount } from './allowed-mounts.ts'
 import { createEngine } from './engine.ts'
 import { findEngine } from './find-engine.ts'
 import { endHalfMade } from './half-made.ts'
+import { createJanitor } from './janitor.ts'
 import { OWNER_LABEL, ownOwner } from './owner.ts'
 
 let podman: ReturnType<typeof openPodman>
@@ -36,9 +47,24 @@ const sh = (line: string, more: Partial<ContainerWork> = {}) =>
 
 function open(t: TestContext, options: Partial<ContainerOptions> = {}) {
   const containers = { engine: createEngine('podman', ENGINE_ARGS), args: RUN_ARGS, ...options }
-  // Engines are slow on a busy machine; a lease that runs out meanwhile is for other tests.
-  const times = { leaseTtlMs: 120_000, heartbeatMs: 3_000 }
-  return openPerformer(t, { processes: {}, containers }, times)
+  return openPerformer(t, { processes: {}, containers })
+}
+
+/** Podman, but these of its commands fail while a file `away` is beside it. */
+function unreliable(commands: string) {
+  const dir = mkdtempSync(join(podman.dir, 'engine-'))
+  const away = join(dir, 'away')
+  const command = join(dir, 'podman')
+  const say = 'echo away >&2; echo >> "$0.refused"; exit 125'
+  const fails = `for word; do case $word in ${commands}) ${say}; esac; done`
+  writeFileSync(command, `#!/bin/sh\n[ -e ${away} ] && { ${fails}; }\nexec podman "$@"\n`)
+  chmodSync(command, 0o755)
+  return {
+    engine: createEngine(command, ENGINE_ARGS),
+    leave: () => writeFileSync(away, ''),
+    comeBack: () => rmSync(away),
+    hasRefused: () => existsSync(`${command}.refused`),
+  }
 }
 
 test('what a container prints, how it ends and what it leaves is reported', { skip }, async (t) => {
@@ -186,6 +212,38 @@ test('a worker that stops takes its containers along', { skip }, async (t) => {
   assert.deepEqual(podman.names(), [])
 })
 
+test('a container that cannot be removed is tried until it is gone', { skip }, async (t) => {
+  const { engine, leave, comeBack } = unreliable('rm')
+  const { scheduler, textOf, ended, errors } = await open(t, { engine })
+  scheduler.submit('run_a', { work: sh('echo up; sleep 1000', { kill_grace_ms: 0 }) })
+  await waitFor(() => textOf('run_a').includes('up'), { what: 'the container', deadlineMs: 60_000 })
+  leave()
+  scheduler.cancel('run_a')
+  assert.equal((await ended('run_a')).outcome, 'cancelled')
+  assert.match(String(errors), /punctual-run_a-\d+ could not be removed and may still run.*: away/)
+  assert.equal(podman.names().length, 1)
+  comeBack()
+  await waitFor(() => podman.names().length === 0, { what: 'it to go', deadlineMs: 60_000 })
+  assert.equal(errors.length, 1)
+})
+
+test('nor does it stay when its worker goes before the engine is back', { skip }, async (t) => {
+  const lifeline = openLifelineFile()
+  t.after(() => lifeline.close())
+  lifeline.renew(process.hrtime.bigint() + 3_600_000_000_000n)
+  const { engine, leave, comeBack, hasRefused } = unreliable('rm')
+  podman.ask('create', '--name', 'kept', '--network', 'none', IMAGE, '/bin/true')
+  const janitor = createJanitor(engine, lifeline.fd)
+  await janitor.watch('kept')
+  leave()
+  const gone = janitor.close()
+  await waitFor(hasRefused, { what: 'its first try', deadlineMs: 60_000 })
+  assert.deepEqual(podman.names(), ['kept'])
+  comeBack()
+  await gone
+  assert.deepEqual(podman.names(), [])
+})
+
 test('containers see of the machine what the operator allows', { skip }, async (t) => {
   const dir = join(podman.dir, 'mounts')
   for (const name of ['data', 'rest']) mkdirSync(join(dir, name), { recursive: true })
@@ -212,7 +270,8 @@ test('containers see of the machine what the operator allows', { skip }, async (
   }
 })
 
-test('what dead workers left is removed, what living ones have is not', { skip }, async (t) => {
+/** Containers of a dead worker, of this one and of one in another world. */
+function leaveBehind(): void {
   const living = ownOwner()
   const [world, , start] = living.split('-')
   const dead = spawnSync(process.execPath, ['-p', 'process.pid'], {
@@ -223,8 +282,29 @@ test('what dead workers left is removed, what living ones have is not', { skip }
     const label = `${OWNER_LABEL}=${owner}`
     podman.ask('create', '--name', name, '--network', 'none', '--label', label, IMAGE, '/bin/true')
   }
-  await open(t)
-  await waitFor(() => !podman.names().includes('dead'), { what: 'it to go', deadlineMs: 60_000 })
+}
+
+test('what dead workers left is gone before the next one registers', { skip }, async (t) => {
+  leaveBehind()
+  const { scheduler } = await open(t)
+  assert.deepEqual(podman.names().toSorted(), ['elsewhere', 'living'], 'living ones keep theirs')
+  assert.ok(scheduler.messages('register')[0]?.executors.includes('container'))
+  podman.ask('rm', '--force', 'elsewhere', 'living')
+})
+
+test('containers are not offered until what dead workers left is gone', { skip }, async (t) => {
+  leaveBehind()
+  const { engine, leave, comeBack } = unreliable('rm')
+  leave()
+  const { scheduler, errors } = await open(t, { engine })
+  const [first] = scheduler.messages('register')
+  assert.ok(first?.executors.includes('shell') && !first.executors.includes('container'))
+  assert.match(String(errors[0]), /containers are not offered until .*: away/)
+  comeBack()
+  const again = await waitFor(() => scheduler.messages('register')[1], {
+    ...{ what: 'the offer of containers', deadlineMs: 60_000 },
+  })
+  assert.ok(again.executors.includes('container'))
   assert.deepEqual(podman.names().toSorted(), ['elsewhere', 'living'])
   podman.ask('rm', '--force', 'elsewhere', 'living')
 })

@@ -8,10 +8,11 @@ import type { AttemptHooks, UnderWay } from '../../under-way.ts'
 import type { PrintingDeps } from '../printing-attempt.ts'
 import type { AllowedMount } from './allowed-mounts.ts'
 import { ContainerAttempt } from './container-attempt.ts'
-import { ask, type Engine, removalOf } from './engine.ts'
-import { removeLeftovers } from './find-engine.ts'
+import type { Engine } from './engine.ts'
 import { createJanitor } from './janitor.ts'
 import { ownOwner } from './owner.ts'
+import { createRemovals } from './removals.ts'
+import { openSweep, type Sweep } from './sweep.ts'
 
 export interface ContainerOptions {
   readonly engine: Engine
@@ -26,45 +27,48 @@ export interface ContainerOptions {
 /** Everything a worker needs to run containers. */
 export interface Containers {
   begin(assignment: Assignment, work: ContainerWork, hooks: AttemptHooks): UnderWay
+  /** Until it is done, they are not offered. */
+  readonly sweep: Pick<Sweep, 'isDone' | 'over'>
   /** Ends what is still there; resolves when it is gone. */
   close(): Promise<void>
 }
 
-const REMOVALS = 3
+/** What a goodbye may take when the engine does not let go; the janitor goes on without us. */
+const GOODBYE_MS = 10_000
 
-export function openContainers(
+export async function openContainers(
   options: ContainerOptions,
   deps: {
     readonly printing: PrintingDeps
     readonly lifeline: number
     readonly clock: Clock
     onError(error: unknown): void
+    /** They can be offered now. */
+    onLate(): void
+    /** One that could not be removed at the end of its attempt is gone now. */
+    onRemoved(name: string): void
   },
-): Containers {
+): Promise<Containers> {
   const { engine, allowMounts = [], args = [], limits = {} } = options
   const { clock, lifeline, onError } = deps
   const room = createFileRoom({ clock, onError })
-  const swept = removeLeftovers(engine, onError)
+  const sweep = await openSweep(engine, deps)
   const janitor = createJanitor(engine, lifeline)
+  const removals = createRemovals(engine, {
+    ...{ clock, onError },
+    onLate(name) {
+      janitor.release(name)
+      deps.onRemoved(name)
+    },
+  })
   let launchers: Promise<LauncherPool> | undefined
 
   /** The plain launcher: the engine's command is no place to be contained, it must see the machine. */
   const launcher = async () => {
     launchers ??= openLaunchers(1, lifeline, {
-      ...{ kind: 'node', containment: 'group', onError },
-      sleep: (ms) => clock.sleep(ms),
+      ...{ kind: 'node', containment: 'group', clock, onError },
     })
     return (await launchers).pick()
-  }
-
-  const remove = async (name: string): Promise<boolean> => {
-    for (let tries = 1; ; tries += 1) {
-      const { ok, complaint } = await ask(engine, removalOf(engine, [name]))
-      if (ok) return true
-      if (tries < REMOVALS) continue
-      onError(new Error(`the container ${name} could not be removed: ${complaint}`))
-      return false
-    }
   }
 
   const attemptDeps = {
@@ -77,16 +81,21 @@ export function openContainers(
       room,
       launcher,
       janitor,
-      remove,
+      remove: removals.remove,
       owner: ownOwner(),
     },
   }
   return {
     begin: (assignment, work, hooks) => new ContainerAttempt(assignment, work, hooks, attemptDeps),
+    sweep,
     async close() {
-      await swept
+      await sweep.close()
       await (await launchers)?.close()
-      await janitor.close()
+      await removals.close()
+      const parted = new AbortController()
+      const goodbye = janitor.close().finally(() => parted.abort())
+      await Promise.race([goodbye, clock.sleep(GOODBYE_MS, parted.signal)])
+      janitor.part()
       await room.close()
     },
   }

@@ -20,7 +20,7 @@ export interface EngineAnswer {
 export const ENGINES = ['podman', 'docker'] as const
 
 /** A command that takes longer hangs: what it asks is answered in milliseconds, or not at all. */
-const ANSWER_MS = 30_000
+export const ANSWER_MS = 30_000
 
 /** With the settings that its operator gave this worker, and nothing of any job. */
 export function createEngine(command: string, args: readonly string[] = []): Engine {
@@ -32,6 +32,7 @@ export function createEngine(command: string, args: readonly string[] = []): Eng
 export function ask(
   { command, args, env }: Engine,
   words: readonly string[],
+  signal?: AbortSignal,
 ): Promise<EngineAnswer> {
   return new Promise((resolve) => {
     const options = {
@@ -39,6 +40,7 @@ export function ask(
       cwd: '/',
       timeout: ANSWER_MS,
       killSignal: 'SIGKILL',
+      ...(signal && { signal }),
     } as const
     execFile(command, [...args, ...words], options, (error, out, err) => {
       const complaint = lastLine(err) || (error?.message ?? '')
@@ -52,6 +54,11 @@ export function removalOf({ command }: Engine, names: readonly string[]): string
   // Docker never waits; podman would be polite first, and complain of what is gone already.
   const now = command.includes('docker') ? [] : ['--time', '0', '--ignore']
   return ['rm', '--force', '--volumes', ...now, ...names]
+}
+
+/** Older dockers complain of what is gone already. */
+export function isRemoved(ok: boolean, complaint: string): boolean {
+  return ok || /no such container/i.test(complaint)
 }
 
 /** What an engine says last is what went wrong. */

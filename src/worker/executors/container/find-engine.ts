@@ -22,19 +22,29 @@ export async function findEngine(
   return { missing }
 }
 
-/** Removes containers whose worker was killed together with everybody who could have removed them. */
+/**
+ * Removes containers whose worker was killed together with everybody who could have removed them.
+ * Says what kept it from doing so.
+ */
 export async function removeLeftovers(
   engine: Engine,
-  onError: (error: unknown) => void,
-): Promise<void> {
-  const ids = (await ask(engine, LEFTOVERS)).out.split('\n').filter((id) => id !== '')
-  if (ids.length === 0) return
-  const { out } = await ask(engine, ['inspect', '--format', NAME_AND_OWNER, ...ids])
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const listed = await ask(engine, LEFTOVERS, signal)
+  if (!listed.ok) return listed.complaint
+  const ids = listed.out.split('\n').filter((id) => id !== '')
+  if (ids.length === 0) return undefined
+  const { ok, out, complaint } = await ask(
+    engine,
+    ['inspect', '--format', NAME_AND_OWNER, ...ids],
+    signal,
+  )
   const dead = out.split('\n').flatMap((line) => {
     const [name = '', owner] = line.split(' ')
     return owner !== undefined && isGone(owner) ? [name.replace(/^\//, '')] : []
   })
-  if (dead.length === 0) return
-  const { ok, complaint } = await ask(engine, removalOf(engine, dead))
-  if (!ok) onError(new Error(`containers of a dead worker could not be removed: ${complaint}`))
+  const removal = dead.length === 0 ? undefined : await ask(engine, removalOf(engine, dead), signal)
+  if (removal && !removal.ok) return removal.complaint
+  // One that went meanwhile is complained of; the next look does not find it.
+  return ok ? undefined : complaint
 }

@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { DESCRIPTORS } from '../../launcher/messages.ts'
 import { watchLifeline } from '../../launcher/lifeline.ts'
-import { type Engine, removalOf } from './engine.ts'
+import { backOffMs } from '../../back-off.ts'
+import { systemClock, systemRandom } from '../../system-clock.ts'
+import { ANSWER_MS, type Engine, isRemoved, removalOf } from './engine.ts'
 import { endHalfMade } from './half-made.ts'
 
 /**
@@ -12,6 +14,11 @@ import { endHalfMade } from './half-made.ts'
  */
 const engine = JSON.parse(process.argv[2] ?? '') as Engine
 const names = new Set<string>()
+/** How long it goes on without a worker. */
+const GIVE_UP_MS = 600_000
+let goneMono: number | undefined
+let failures = 0
+let isWaiting = false
 const isLifelineHeld = watchLifeline(DESCRIPTORS.lifeline, removeAll)
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -25,15 +32,45 @@ lines.on('line', (line) => {
 })
 // The worker is gone, so nobody is left who could want anything.
 lines.on('close', () => {
+  goneMono = systemClock.mono()
   removeAll()
-  process.exit(0)
 })
 process.stdout.write('ready\n')
 
+/** An engine that fails, or is away, is asked again until they are gone. */
 function removeAll(): void {
-  if (names.size === 0) return
+  if (removeNamed()) {
+    failures = 0
+    if (goneMono !== undefined) process.exit(0)
+    return
+  }
+  // What the next worker on the machine finds is its to remove.
+  if (goneMono !== undefined && systemClock.mono() - goneMono > GIVE_UP_MS) process.exit(1)
+  if (isWaiting) return
+  failures += 1
+  isWaiting = true
+  void systemClock.sleep(backOffMs(failures, systemRandom)).then(() => {
+    isWaiting = false
+    // A worker that is back removes its own, and has new ones by now.
+    if (goneMono !== undefined || !isLifelineHeld()) removeAll()
+  })
+}
+
+function removeNamed(): boolean {
+  if (names.size === 0) return true
   const { command, args, env } = engine
-  const words = [...args, ...removalOf(engine, [...names])]
-  spawnSync(command, words, { env: { ...env }, cwd: '/', stdio: 'ignore' })
+  const { status, stderr, error } = spawnSync(
+    command,
+    [...args, ...removalOf(engine, [...names])],
+    {
+      ...{ env: { ...env }, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' },
+      ...{ timeout: ANSWER_MS, killSignal: 'SIGKILL' },
+    },
+  )
   endHalfMade(names)
+  // Where the engine itself is gone there is nobody to ask; the next worker that finds one removes them.
+  if (error && 'code' in error && error.code === 'ENOENT') return true
+  const complaints = (stderr ?? '').split('\n').filter((line) => line !== '')
+  const isOnlyLate = complaints.length > 0 && complaints.every((line) => isRemoved(false, line))
+  return status === 0 || isOnlyLate
 }

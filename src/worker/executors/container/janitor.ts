@@ -13,13 +13,16 @@ export interface Janitor {
   watch(name: string): Promise<void>
   /** It is gone. */
   release(name: string): void
-  /** Lets it go; what it still watches is removed. */
+  /** Lets it go; what it still watches is removed. Resolves when it is, or when it gave up. */
   close(): Promise<void>
+  /** Waits no more: it goes on by itself. */
+  part(): void
 }
 
 interface JanitorProcess {
   tell(line: string): void
   end(): Promise<void>
+  part(): void
 }
 
 /** Its process is started when there is something to watch, and again should it die. */
@@ -46,6 +49,9 @@ export function createJanitor(engine: Engine, lifeline: number): Janitor {
     },
     async close() {
       await (await current)?.end()
+    },
+    part() {
+      void current?.then(({ part }) => part())
     },
   }
 }
@@ -82,5 +88,6 @@ async function startProcess(
       input.end()
       await gone
     },
+    part: () => child.unref(),
   }
 }

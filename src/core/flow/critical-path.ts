@@ -1,0 +1,52 @@
+import type { StepFact } from './facts.ts'
+import type { Graph } from './graph.ts'
+
+/** A fact with its times, as the store has it. */
+export interface TimedFact extends StepFact {
+  /** When it was written down first: for a step with a run, when that was made. */
+  readonly startedAt: number
+  readonly finishedAt: number | null
+}
+
+/**
+ * The steps that decided when the flow ended, first to last: from the one that ended last, each time
+ * back to the need that was over last before it could start. What was skipped took no time and is left out.
+ */
+export function criticalPath(
+  graph: Graph,
+  factOf: (step: number) => TimedFact | undefined,
+): number[] {
+  const path: number[] = []
+  let candidates: Iterable<number> = graph.order
+  let until = Number.POSITIVE_INFINITY
+  for (;;) {
+    const last = lastOver(candidates, factOf, until)
+    if (last === undefined) break
+    const { state, startedAt } = factOf(last) as TimedFact
+    if (state !== 'skipped') path.push(last)
+    const needs = graph.needs.of(last)
+    candidates =
+      graph.isFinally(last) && needs.length === 0
+        ? graph.order.filter((step) => !graph.isFinally(step))
+        : needs
+    until = startedAt
+  }
+  return path.toReversed()
+}
+
+/** Of some that are over by then, the one that was over last; of several, the first in line. */
+function lastOver(
+  steps: Iterable<number>,
+  factOf: (step: number) => TimedFact | undefined,
+  until: number,
+): number | undefined {
+  let last: number | undefined
+  let lastAt = Number.NEGATIVE_INFINITY
+  for (const step of steps) {
+    const finishedAt = factOf(step)?.finishedAt ?? null
+    if (finishedAt === null || finishedAt > until || finishedAt <= lastAt) continue
+    last = step
+    lastAt = finishedAt
+  }
+  return last
+}

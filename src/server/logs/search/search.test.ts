@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Clock } from '../../../core/clock.ts'
+import type { Entry } from '../../../core/output.ts'
+import { createLogReader, type LoggedAttempt } from '../log-reader.ts'
+import { createLogSearch } from './search.ts'
+
+/** A log of these chunks, a count of those that are read, and a clock on which a page is late after two looks. */
+function setUp(chunks: readonly (readonly Entry[])[], onRead = () => {}) {
+  const firstLines: number[] = []
+  let lines = 0
+  for (const entries of chunks) {
+    firstLines.push(lines)
+    lines += entries.reduce((sum, [, , text]) => sum + text.split('\n').length - 1, 0)
+  }
+  const reads: number[] = []
+  const store = {
+    async logChunks({ from, limit }: { from: number; limit: number }) {
+      return chunks.slice(from, from + limit).map((entries, nth) => {
+        reads.push(from + nth)
+        onRead()
+        const packed = Buffer.from(JSON.stringify(entries))
+        return { chunk: from + nth, firstLine: firstLines[from + nth], packed }
+      })
+    },
+    logEnd: async () => ({ chunks: chunks.length, lines }),
+    async findLine({ line }: { line: number }) {
+      const found = firstLines.findIndex((_, nth) => (firstLines[nth + 1] ?? lines) > line)
+      return found < 0 ? null : found
+    },
+    chunksLike: async ({ from, to }: { from: number; to: number }) =>
+      Array.from({ length: to - from }, (_, nth) => from + nth),
+  }
+  let now = 0
+  const clock = {
+    mono: () => (now += 900),
+    sleep: (_ms: number, signal?: AbortSignal) =>
+      new Promise<void>((done) => signal?.addEventListener('abort', () => done())),
+  } as unknown as Clock
+  const reader = createLogReader(store as never)
+  const logs = createLogSearch({ store: store as never, reader, clock })
+  const attempt: LoggedAttempt = { runId: 1, attempt: 1, fence: 7, startedAt: 0, end: null }
+  const page = (from: number, signal = new AbortController().signal) =>
+    logs.search(attempt, { query: QUERY, from, limit: 10 }, signal)
+  return { reads, page }
+}
+
+const QUERY = { text: 'needle here', mode: 'literal', ignoresCase: false } as const
+const OPEN: Entry = [1, 1, 'a nee']
+const NOISE: Entry = [2, 2, 'noise\n'.repeat(10)]
+const CLOSED: Entry = [3, 1, 'dle here\n']
+
+test('a page is over in time although a line is open, and the next ones find it', async () => {
+  const { reads, page } = setUp([[OPEN], ...Array.from({ length: 20 }, () => [NOISE]), [CLOSED]])
+  const hits = []
+  let from = 0
+  let pages = 0
+  for (let isComplete = false; !isComplete; pages += 1) {
+    const before = reads.length
+    const found = await page(from)
+    assert.ok(reads.length - before <= 8, `${reads.length - before} chunks for one page`)
+    hits.push(...found.hits)
+    assert.ok(found.complete || found.next_line > from, 'each page gets on')
+    from = found.next_line
+    isComplete = found.complete
+    assert.ok(pages < 100)
+  }
+  assert.ok(pages > 3)
+  assert.deepEqual(
+    hits.map(({ line, stream, text }) => [line, stream, text]),
+    [[200, 'stdout', 'a needle here']],
+  )
+})
+
+test('for somebody who has left nothing more is read', async () => {
+  const left = new AbortController()
+  const chunks = [[OPEN], ...Array.from({ length: 20 }, () => [NOISE]), [CLOSED]]
+  const { reads, page } = setUp(chunks, () => left.abort())
+  await page(0, left.signal)
+  assert.deepEqual(reads, [0])
+})
+
+test('a line longer than a page of its own is searched to its end', async () => {
+  const part: Entry = [1, 1, 'x'.repeat(1_000)]
+  const { page } = setUp([...Array.from({ length: 40 }, () => [part]), [OPEN], [CLOSED]])
+  const { hits } = await page(0)
+  assert.deepEqual(
+    hits.map(({ line }) => line),
+    [0],
+  )
+})

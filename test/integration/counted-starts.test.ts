@@ -1,0 +1,108 @@
+// What was started is counted, whatever happens around the moment in which its worker comes back.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { STATE_CODE } from '../../src/core/run-state.ts'
+import { DEFAULT_CONFIG } from '../../src/server/config.ts'
+import type { Store } from '../../src/store/port.ts'
+import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
+import { registerByHand } from './worker-by-hand.ts'
+
+/** Something that waits, from when it is closed until it is opened. */
+function createGate() {
+  let wait: PromiseWithResolvers<void> | undefined
+  return {
+    close: () => void (wait = Promise.withResolvers()),
+    open: () => wait?.resolve(),
+    passed: async () => wait?.promise,
+  }
+}
+
+/** Nothing is ended while the gate is closed. */
+const endingsBehind =
+  (gate: ReturnType<typeof createGate>) =>
+  (store: Store): Store => ({
+    ...store,
+    async tick(batch) {
+      if (batch.ends.length > 0) await gate.passed()
+      return store.tick(batch)
+    },
+  })
+
+/** A worker with one attempt under way. */
+async function atWork({ node }: InMemory) {
+  const client = node.clientFor('default')
+  await client.submit([{ job: 'job' }])
+  const worker = await registerByHand(client)
+  const [run] = await worker.take()
+  assert.ok(run)
+  return { worker, run, back: { session: worker.session, registration: 2 } }
+}
+
+const countOf = ({ engine }: InMemory) =>
+  engine.raw.prepare('SELECT status, attempt, lost FROM run').get()
+const LOST_ONCE = { status: STATE_CODE.ready, attempt: 2, lost: 1 }
+
+test('a worker that had to forsake an attempt is welcome once that is counted', async () => {
+  const gate = createGate()
+  const world = await startInMemory({ wrap: endingsBehind(gate) })
+  const { run, back } = await atWork(world)
+  gate.close()
+  let isWelcome = false
+  // From the welcome on, the worker says no more of it: the server had better not die before it is counted.
+  const welcome = registerByHand(world.node.clientFor('default'), { ...back, forsaken: [run] })
+  void welcome.then(() => (isWelcome = true))
+  await world.clock.advance(1_000)
+  assert.equal(isWelcome, false)
+  gate.open()
+  await world.clock.advance(10)
+  await welcome
+  assert.deepEqual(countOf(world), LOST_ONCE)
+})
+
+test('a worker keeps what it brings along while its node looks at what it has', async () => {
+  const first = await startInMemory()
+  const adopting = createGate()
+  const looking = createGate()
+  const second = await startInMemory({
+    beside: first,
+    wrap: (store) => ({
+      ...store,
+      async adopt(input) {
+        await adopting.passed()
+        return store.adopt(input)
+      },
+      async ownLeases(input) {
+        const leases = await store.ownLeases(input)
+        await looking.passed()
+        return leases
+      },
+    }),
+  })
+  const { run, back } = await atWork(first)
+  adopting.close()
+  looking.close()
+  const returning = registerByHand(second.node.clientFor('default'), { ...back, held: [run] })
+  // The node looks, and the store does not have the lease under its name yet.
+  await first.clock.advance(DEFAULT_CONFIG.leaseTtlMs / 2)
+  adopting.open()
+  const worker = await returning
+  looking.open()
+  await first.clock.advance(10)
+  assert.deepEqual((await worker.heartbeat(0, [run])).lost, [])
+})
+
+test('a worker keeps what it brings along while its new node buries the old one', async () => {
+  const first = await startInMemory()
+  const gate = createGate()
+  const config = { steadyMs: 0 }
+  const second = await startInMemory({ beside: first, config, wrap: endingsBehind(gate) })
+  const { run, back } = await atWork(first)
+  gate.close()
+  await first.node.stop()
+  // The attempt is an orphan; that it is lost is on its way to the store.
+  await first.clock.advance(DEFAULT_CONFIG.nodeTtlMs / 6)
+  const worker = await registerByHand(second.node.clientFor('default'), { ...back, held: [run] })
+  gate.open()
+  await first.clock.advance(10)
+  assert.deepEqual((await worker.heartbeat(0, [run])).lost, [])
+})

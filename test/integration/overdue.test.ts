@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Assignment } from '../../src/core/protocol.ts'
+import { startInMemory } from './scheduler-in-memory.ts'
+import { type HandWorker, registerByHand } from './worker-by-hand.ts'
+
+const BY = { project: 'default', actor: null, request: null, address: null }
+const TIMEOUT_MS = 1_000
+/** What the server adds for itself. */
+const MARGIN_MS = 15_000
+
+/** After how long the server ends an attempt whose worker lives and does not report its end. */
+async function endedAfter(
+  { clock }: Awaited<ReturnType<typeof startInMemory>>,
+  worker: HandWorker,
+  run: Assignment,
+): Promise<number> {
+  for (let ms = 0; ms < 120_000; ms += 1_000) {
+    const { lost } = await worker.heartbeat(1, [{ run: run.run, fence: run.fence }])
+    if (lost.length > 0) return ms
+    await clock.advance(1_000)
+  }
+  return Infinity
+}
+
+for (const [grace, mostMs] of [
+  [undefined, 0],
+  ['30s', 30_000],
+] as const) {
+  for (const whose of ['run', 'job'] as const) {
+    test(`an attempt is overdue only after the grace of its ${whose}: ${grace ?? 'none'}`, async () => {
+      const opened = await startInMemory()
+      const client = opened.node.clientFor('default')
+      const command = { run: 'sleep 1000', ...(grace && { kill_grace: grace }) }
+      if (whose === 'job') {
+        await opened.node.admin.jobs.put(BY, 'job', { ...command, timeout: '1s' }, null)
+      }
+      const worker = await registerByHand(client, { executors: ['shell'] })
+      const work = { executor: 'shell', run: 'sleep 1000', kill_grace_ms: mostMs } as const
+      await client.submit([
+        whose === 'job' ? { job: 'job' } : { job: 'job', timeoutMs: TIMEOUT_MS, work },
+      ])
+      const [run] = await worker.take()
+      assert.ok(run?.work)
+      const ms = await endedAfter(opened, worker, run)
+      const dueMs = TIMEOUT_MS + mostMs + MARGIN_MS
+      assert.ok(ms >= dueMs && ms <= dueMs + 3_000, `ended after ${ms} ms, not ${dueMs}`)
+      const ended = await client.getRun(run.run)
+      assert.deepEqual([ended.state, ended.cause], ['failed', 'timeout'])
+    })
+  }
+}
