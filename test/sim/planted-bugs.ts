@@ -35,7 +35,10 @@ const afterTick =
     withVerbs(honest, { tick: async (batch) => spoil(batch, await honest.tick(batch)) })
 
 /** A store that finds nothing in some lanes, now and then, though there is something. */
-function passingOver(isMeant: (lane: { id: number; queue: string }) => boolean, chance: number) {
+export function passingOver(
+  isMeant: (lane: { id: number; queue: string }) => boolean,
+  chance: number,
+) {
   return (honest: Store, db: Database, seeded: Seeded): Store => {
     const lane = db.prepare<[number], { id: number; queue: string }>(
       'SELECT id, queue FROM lane WHERE id = ?',
@@ -49,6 +52,17 @@ function passingOver(isMeant: (lane: { id: number; queue: string }) => boolean, 
       tick: (batch) => honest.tick({ ...batch, claims: batch.claims.map(spoil) }),
     })
   }
+}
+
+/** A store in which whatever stands in line goes to its end when somebody else comes in. */
+export function goesToTheEnd(honest: Store, db: Database): Store {
+  const goBack = db.prepare('UPDATE run SET pos = pos + 1000000000000 WHERE status = 0')
+  return withVerbs(honest, {
+    tick: (batch) => {
+      if (batch.submits.length > 0) goBack.run()
+      return honest.tick(batch)
+    },
+  })
 }
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [

@@ -49,13 +49,14 @@ export async function runSeed(
 const HEAL_LIMIT_MS = 15 * 60_000
 
 /** No new faults, the old ones run out, everything finishes what it is given: nothing may be left. */
-async function heal(world: World): Promise<void> {
+export async function heal(world: World): Promise<void> {
   const { time, truth } = world
   world.isHealing = true
   Object.assign(world.weather, { drop: 0, repeat: 0, delay: 0 })
   world.cuts.clear()
   if (!world.nodes.some((node) => node.actor.isAlive)) world.startNode()
-  world.startWorker(true)
+  // One that can run everything there is.
+  world.startWorker({ slots: 4, queues: ['heavy', 'default'] })
   const open = world.engine.raw.prepare<[], { id: number; status: number }>(
     'SELECT id, status FROM run WHERE status < 4 LIMIT 3',
   )

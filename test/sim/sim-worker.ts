@@ -14,10 +14,16 @@ export interface Running {
   fail(): void
 }
 
+/** How many slots, and for which queues, in the order of preference. */
+export interface WorkerOffer {
+  readonly slots: number
+  readonly queues: readonly string[]
+}
+
 export interface SimWorker {
   readonly actor: Actor
   readonly worker: Worker
-  readonly offer: { readonly queues: readonly string[]; readonly slots: number }
+  readonly offer: WorkerOffer
   readonly running: Map<string, Running>
   /** When the worker itself last woke from being frozen: what it ran then is no overlap's fault. */
   frozenSinceStart: Set<string>

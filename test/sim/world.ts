@@ -11,7 +11,7 @@ import type { PlantedBug } from './planted-bugs.ts'
 import { createSafety } from './safety.ts'
 import { createSeeded, type Seeded } from './seeded.ts'
 import { type SimNode, startSimNode } from './sim-node.ts'
-import { startSimWorker, type SimWorker } from './sim-worker.ts'
+import { startSimWorker, type SimWorker, type WorkerOffer } from './sim-worker.ts'
 import { createStoreLink } from './store-link.ts'
 import { createTruth, outcomeOf, type Truth } from './truth.ts'
 import { createVirtualTime, type Actor, type VirtualTime } from './virtual-time.ts'
@@ -29,8 +29,8 @@ export interface World {
   readonly cuts: Set<string>
   isHealing: boolean
   startNode(): void
-  /** `isAble`: one that can run everything there is. */
-  startWorker(isAble?: boolean): void
+  /** Without an offer, one of any kind. */
+  startWorker(offer?: WorkerOffer): void
   submit(submission: Submission): void
   cancel(runId: number, publicRun: string): void
   meet(fault: Fault): void
@@ -137,14 +137,14 @@ export function createWorld(seed: number, coverage: Coverage, bug?: PlantedBug):
       world.nodes.push(startSimNode({ actor, link, clock, seeded, config }))
     },
 
-    startWorker(isAble = false) {
+    startWorker({ slots, queues }: Partial<WorkerOffer> = {}) {
       named += 1
       const name = `worker-${named}`
       const actor = time.actor(name)
       world.workers.push(
         startSimWorker({
-          ...{ name, actor, time, seeded, truth, slots: isAble ? 4 : seeded.between(1, 4) },
-          queues: isAble ? ['heavy', 'default'] : seeded.pick(QUEUES),
+          ...{ name, actor, time, seeded, truth, slots: slots ?? seeded.between(1, 4) },
+          queues: queues ?? seeded.pick(QUEUES),
           client: workingFrom(actor),
           isAutomatic: () => world.isHealing,
           others: () => world.workers.filter((other) => other.actor !== actor),

@@ -30,9 +30,9 @@ const NO_LANE = 0
 /** Takes the results of a tick that is durable now: answers callers, hands over grants, updates hints. */
 export function apply(work: Work, result: TickResult, context: Applying): void {
   const touched = new Set<Session>()
-  // Whatever enters lanes by this very tick was there when its claims looked.
+  // Whatever enters lanes by this very tick was there when its claims looked …
   const limited = new Set(result.limited.map(({ laneId }) => laneId))
-  const isProof = work.claims.map(
+  const isAlone = work.claims.map(
     ({ hint, arrivals }) => hint.arrivals === arrivals && !limited.has(hint.lane.id),
   )
   applySubmits(work, result, context, touched)
@@ -53,6 +53,11 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
   const wasCancelled = result.cancels.some(({ kind }) => kind === 'cancelled')
   if (wasCancelled && context.board.isRoomKept(NO_LANE)) context.onUnsure()
   for (const laneId of result.refilled) context.board.entered(laneId, null)
+  // … unless it entered before the floor, where a claim that has one does not look.
+  const isProof = work.claims.map(
+    ({ hint }, index) =>
+      isAlone[index] === true && (hint.floor !== null || work.batch.claims[index]?.floor === null),
+  )
   applyClaims(work, result, isProof, context, touched)
   for (const { laneId, until } of result.limited) {
     context.board.nap(laneId, until)

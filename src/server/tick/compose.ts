@@ -6,7 +6,7 @@ import type { Roster } from '../sessions/roster.ts'
 import { deal, type Dealt, type Waiter } from './deal.ts'
 import { createHandOff } from './hand-off.ts'
 import type { Jams } from './jams.ts'
-import type { LaneBoard, LaneHint } from './lane-board.ts'
+import { isBefore, type LaneBoard, type LaneHint } from './lane-board.ts'
 import type { CancelEntry, EndEntry, SubmitEntry } from './pending.ts'
 import type { Turns } from './turns.ts'
 
@@ -98,6 +98,8 @@ function countArriving(submits: readonly SubmitEntry[], context: Composing): Set
   for (const { item } of submits) {
     const hint = context.board.get(item.laneId)
     if (!hint?.mayHaveWork || !mayGoAtOnce(item, context)) continue
+    // One that is more urgent than what was claimed last must not be stepped over.
+    if (isBefore({ rank: item.rank, pos: item.id }, hint.floor)) hint.floor = null
     hint.incoming += 1
     arriving.add(hint)
   }
