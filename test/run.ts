@@ -38,6 +38,8 @@ async function main(filters: string[]): Promise<boolean> {
   let postgres: PostgresServer | undefined
   try {
     process.env.PUNCTUAL_TEST_SERVERS_FILE = join(notes, 'servers')
+    // Hundreds of processes load the same sources: what one has compiled, the next need not.
+    process.env.NODE_COMPILE_CACHE ??= join(notes, 'compiled')
     const flavour = process.env.PUNCTUAL_TEST_POSTGRES ?? 'embedded'
     postgres = await startPostgres({ version: flavour as PostgresFlavour })
     process.env.PUNCTUAL_TEST_POSTGRES_URL = postgres.url
