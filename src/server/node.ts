@@ -337,7 +337,10 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     async stop() {
       await Promise.all([loops.stop(), telling.stop()])
       for (const session of roster.sessions.values()) session.pending?.settle()
-      await Promise.race([giveBackHeld(), clock.sleep(config.patienceMs)])
+      // A timer that nobody waits for any more would keep the process alive for as long.
+      const isOver = new AbortController()
+      await Promise.race([giveBackHeld(), clock.sleep(config.patienceMs, isOver.signal)])
+      isOver.abort()
       await ticker.settled()
       roster.clear()
       await membership.leave().catch(onError)

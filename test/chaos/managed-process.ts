@@ -1,11 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { waitFor } from '../support/wait-for.ts'
 
 const SETPRIV = '/usr/bin/setpriv'
 const START_MS = 60_000
 const STOP_MS = 30_000
+/** How much of what it said last is told. */
+const WORDS = 2_000
 
 /** A child that the nemesis may do things to. */
 export interface ManagedProcess {
@@ -62,7 +64,9 @@ export function launch(options: LaunchOptions): ManagedProcess {
       const isSettled = () => !isRunning() || said.includes('\n')
       const what = `${name} to be ready`
       await waitFor(isSettled, { what, deadlineMs: START_MS, intervalMs: 5 })
-      if (!isRunning()) throw new Error(`${name} ended while it started; see ${errorPath}`)
+      if (isRunning()) return
+      const why = readFileSync(errorPath, 'utf8').slice(-WORDS)
+      throw new Error(`${name} ended while it started, and said: ${why || 'nothing'}`)
     },
     kill: () => end('SIGKILL'),
     freeze: () => void child.kill('SIGSTOP'),

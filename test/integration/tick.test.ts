@@ -138,3 +138,13 @@ test('reading a project or a job that nobody used creates nothing', async () => 
   await assert.rejects(client.getRun('run_00000000001'), { code: 'run_not_found' })
   assert.equal(engine.raw.prepare('SELECT count(*) AS n FROM project').pluck().get(), 0)
 })
+
+test('a node that has stopped waits for nothing: its process can end at once', async () => {
+  const { node, clock, errors } = await startInMemory()
+  const client = node.clientFor('default')
+  const worker = await registerByHand(client)
+  await client.submit([{ job: 'job' }])
+  assert.equal((await worker.take()).length, 1)
+  await node.stop()
+  assert.deepEqual([clock.sleeping(), errors], [0, []])
+})
