@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock, settle } from '../../test/support/virtual-clock.ts'
+import { SLOTS } from '../core/ids.ts'
 import type { NodeStore } from '../store/port.ts'
+import { openEngine, storeOn } from '../store/sqlite/store.ts'
 import { DEFAULT_CONFIG } from './config.ts'
 import { createMembership } from './membership.ts'
 
@@ -44,4 +46,61 @@ test('a clock of the store that was set is followed at once, either way', async 
     await membership.beat()
     assert.ok(Math.abs(errorMs()) <= 2, `${errorMs()}`)
   }
+})
+
+/** A store that nodes share, all of whose slots were taken a moment ago. */
+async function fillSlots() {
+  const clock = createVirtualClock()
+  const engine = openEngine({ path: ':memory:', now: clock.now, exclusive: false })
+  const store = storeOn(engine)
+  const { nodeTtlMs: ttlMs, restartGraceMs: graceMs } = DEFAULT_CONFIG
+  const nodes: number[] = []
+  for (let slot = 0; slot < SLOTS; slot += 1) {
+    const joined = await store.join({ name: `gone-${slot}`, ttlMs, graceMs })
+    nodes.push(joined?.node ?? 0)
+  }
+  const config = { ...DEFAULT_CONFIG, name: 'late' }
+  const membership = createMembership({ store, clock, random: () => 0.5, config })
+  const beatAll = () =>
+    Promise.all(nodes.map((node) => store.beat({ node, ttlMs, idMark: 0 }).catch(() => {})))
+  return { clock, engine, membership, nodes, beatAll, ttlMs }
+}
+
+test('servers that ended as soon as they had started do not keep the next one out for ever', async (t) => {
+  const { clock, engine, membership, nodes, ttlMs } = await fillSlots()
+  t.after(() => engine.close())
+  let isIn = false
+  const joining = membership.join().then(() => (isIn = true))
+  await clock.advance(ttlMs - 1)
+  assert.equal(isIn, false, 'nobody is declared dead before the time')
+  await clock.advance(DEFAULT_CONFIG.nodeBeatMs)
+  await joining
+  assert.ok(!nodes.includes(membership.node))
+  assert.ok(membership.mayPromise())
+})
+
+test('where all slots are taken by nodes that live, one more is told so', async (t) => {
+  const { clock, engine, membership, beatAll, ttlMs } = await fillSlots()
+  t.after(() => engine.close())
+  let said = ''
+  const joining = membership.join().catch((error: Error) => (said = error.message))
+  for (let ms = 0; ms <= ttlMs + DEFAULT_CONFIG.nodeBeatMs; ms += 1_000) {
+    await beatAll()
+    await clock.advance(1_000)
+  }
+  await joining
+  assert.equal(said, 'all 32 node slots are taken by live nodes')
+})
+
+test('who lost touch while it waited for a slot begins to wait anew', async (t) => {
+  const { clock, engine, membership, ttlMs } = await fillSlots()
+  t.after(() => engine.close())
+  let isIn = false
+  const joining = membership.join().then(() => (isIn = true))
+  await settle()
+  clock.freeze(ttlMs)
+  await clock.advance(ttlMs - DEFAULT_CONFIG.nodeBeatMs)
+  assert.equal(isIn, false, 'everybody may have been out of touch')
+  await clock.advance(2 * DEFAULT_CONFIG.nodeBeatMs)
+  await joining
 })

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../core/clock.ts'
 import { PunctualError } from '../core/errors.ts'
-import { createMinter, type Minter } from '../core/ids.ts'
-import type { NodeStore } from '../store/port.ts'
+import { createMinter, type Minter, SLOTS } from '../core/ids.ts'
+import type { JoinedNode, NodeStore } from '../store/port.ts'
 import type { NodeConfig } from './config.ts'
 
 /**
@@ -22,6 +22,8 @@ export interface Membership {
   beat(): Promise<boolean>
   leave(): Promise<void>
 }
+
+const NO_SLOT = `all ${SLOTS} node slots are taken by live nodes`
 
 export function createMembership(options: {
   store: NodeStore
@@ -55,6 +57,29 @@ export function createMembership(options: {
     storeOffset = Math.min(Math.max(storeOffset, now - clock.mono()), now + 1 - sentMono)
   }
 
+  /**
+   * Servers that end as soon as they have started leave a slot behind each time, and are never there for long
+   * enough to declare each other dead. So whoever finds no slot stays in touch for as long as a judge has to,
+   * and then judges.
+   */
+  const findSlot = async (): Promise<{ sentMono: number; joined: JoinedNode }> => {
+    const { name, nodeTtlMs: ttlMs, restartGraceMs: graceMs } = config
+    let heardMono = Number.NEGATIVE_INFINITY
+    let sinceMono = 0
+    for (let hasJudged = false; ;) {
+      const sentMono = clock.mono()
+      const joined = await store.join({ name, ttlMs, graceMs })
+      if (joined) return { sentMono, joined }
+      if (hasJudged) throw new PunctualError('overloaded', NO_SLOT)
+      if (sentMono - heardMono > gapMs) sinceMono = sentMono
+      heardMono = sentMono
+      if (sentMono - sinceMono >= config.steadyMs) {
+        await store.buryDead()
+        hasJudged = true
+      } else await clock.sleep(config.nodeBeatMs)
+    }
+  }
+
   return {
     get node() {
       return node
@@ -69,14 +94,7 @@ export function createMembership(options: {
       clock.mono() - beatMono <= gapMs && clock.mono() - steadySinceMono >= config.steadyMs,
 
     async join() {
-      const sentMono = clock.mono()
-      const joined = await store.join({
-        name: config.name,
-        ttlMs: config.nodeTtlMs,
-        graceMs: config.restartGraceMs,
-      })
-      if (!joined)
-        throw new PunctualError('overloaded', 'all 32 node slots are taken by live nodes')
+      const { sentMono, joined } = await findSlot()
       node = joined.node
       beatMono = Number.NEGATIVE_INFINITY
       renewed(sentMono, joined.now)
