@@ -145,6 +145,36 @@ test('a run that the store refuses is given up with a reason, and holds nobody u
   await world.node.stop()
 })
 
+test('what the store refuses even with a reason is put off and told about, and holds nobody up', async () => {
+  let refused = 0
+  const wrap = (store: Store): Store => ({
+    ...store,
+    async settleFollowUps(input) {
+      refused ||= input.settled[0]?.sourceRunId ?? 0
+      if (isRefusing && input.settled.some(({ sourceRunId }) => sourceRunId === refused)) {
+        throw new StoreError('refused', 'not this one')
+      }
+      return store.settleFollowUps(input)
+    },
+  })
+  let isRefusing = true
+  const world = await startFlows({ wrap })
+  await world.define({ task: 'b', triggers: [{ after: 'a' }] }, 'b')
+  await submit(world, 5)
+  await play([world], 30)
+  const count = () => world.started.filter((one) => one === 'b').length
+  assert.equal(count(), 4)
+  await submit(world, 5)
+  await play([world], 15)
+  assert.equal(count(), 9, 'those that come later go on as well')
+  assert.ok(world.errors.length > 0 && world.errors.length < 5, 'it is not tried all the time')
+  assert.ok(world.errors.every((error) => String(error).includes('not this one')))
+  isRefusing = false
+  await play([world], 25)
+  assert.equal(count(), 10)
+  await world.node.stop()
+})
+
 test('an end whose follower was deleted, or no longer follows, says so', async () => {
   const wrap = (store: Store): Store => ({
     ...store,

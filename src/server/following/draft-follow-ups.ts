@@ -91,7 +91,7 @@ export function createDraftFollowUps(deps: DraftDeps): DraftFollowUps {
 
 const NO_FACTS: ReturnType<typeof afterFactsIn> = new Set()
 
-/** Whatever is wrong with one is not the others' affair, unless it is the store itself. */
+/** Whatever is wrong with one is not the others' affair, unless the store is out of reach for all. */
 async function attempt(
   draft: () => Promise<NewRun | PunctualError>,
 ): Promise<NewRun | PunctualError> {
@@ -99,6 +99,8 @@ async function attempt(
     return await draft()
   } catch (error) {
     if (error instanceof PunctualError) return error
+    // A name it does not take: the key of a gate with a NUL in it.
+    if (error instanceof StoreError && error.outcome === 'refused') return unmade(error.message)
     if (error instanceof StoreError) throw error
     return new PunctualError('internal', String(error), { cause: error })
   }

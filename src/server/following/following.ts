@@ -1,5 +1,6 @@
 import { PunctualError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
+import { storable } from '../../core/storable.ts'
 import {
   type FollowStore,
   type FollowUp,
@@ -41,7 +42,7 @@ export interface Following {
 /** An end, and what it comes to: nothing is decided before the store has taken it. */
 interface Answer {
   readonly due: FollowUp
-  readonly made: KeptRun | PunctualError
+  readonly made: KeptRun | Error
 }
 
 export function createFollowing(deps: FollowingDeps): Following {
@@ -61,11 +62,15 @@ export function createFollowing(deps: FollowingDeps): Following {
     return open.filter((one) => !later.has(keyOf(one))).slice(0, AT_ONCE)
   }
 
+  const putOff = (due: FollowUp, error: Error): void => {
+    later.set(keyOf(due), storeNow() + LATER_MS)
+    deps.onError(error)
+  }
+
   /** What the server is at fault for is tried again, for nothing is wrong with what is to follow. */
   const isDecided = ({ due, made }: Answer): boolean => {
     if (!(made instanceof PunctualError) || !made.isPassing) return true
-    later.set(keyOf(due), storeNow() + LATER_MS)
-    deps.onError(made)
+    putOff(due, made)
     return false
   }
 
@@ -90,16 +95,15 @@ export function createFollowing(deps: FollowingDeps): Following {
 
   /** One that the store refuses must not keep the others from going on, nor be tried for ever. */
   const settleApart = async (answers: readonly Answer[], error: StoreError): Promise<void> => {
-    const [first] = answers
     if (answers.length > 1) {
       const half = Math.ceil(answers.length / 2)
       await settle(answers.slice(0, half))
       return settle(answers.slice(half))
     }
-    if (!first || !('run' in first.made)) throw error
-    const outcome = { reason: reasonOf(error) }
-    const { sourceRunId, jobId } = first.due
-    await store.settleFollowUps({ node: deps.node(), settled: [{ sourceRunId, jobId, outcome }] })
+    const { due, made } = answers[0] as Answer
+    if ('run' in made) return settle([{ due, made: error }])
+    // Not even the reason is taken: only somebody who reads the log can help.
+    putOff(due, error)
   }
 
   return {
@@ -129,6 +133,7 @@ function settled({ due: { sourceRunId, jobId }, made }: Answer): SettledFollowUp
   return { sourceRunId, jobId, outcome }
 }
 
+/** It may quote what runs gave, whatever that is. */
 function reasonOf({ message }: Error): string {
-  return message.slice(0, LIMITS.reasonLength)
+  return storable(message.slice(0, LIMITS.reasonLength))
 }
