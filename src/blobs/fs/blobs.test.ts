@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { readFile, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { blobsContract } from '../contract.ts'
+import { BlobError, type BlobTrouble } from '../port.ts'
 import { openFileBlobs } from './blobs.ts'
 import { fileOf } from './layout.ts'
 
@@ -57,3 +67,76 @@ test('what an earlier life did not finish is removed once it is surely forgotten
   await openFileBlobs({ directory, now: () => Date.now() + 3_700_000 })
   assert.deepEqual(readdirSync(unfinished), [])
 })
+
+const trouble = (kind: BlobTrouble) => (error: unknown) =>
+  error instanceof BlobError && error.trouble === kind
+
+test('while the directory is away nothing counts as lost, and all is well when it is back', async (t) => {
+  const home = temporary()
+  t.after(() => rmSync(home, { recursive: true }))
+  const [directory, aside] = [join(home, 'blobs'), join(home, 'aside')]
+  const blobs = await openFileBlobs({ directory, now: Date.now })
+  const put = (label: string) => blobs.put({ area: 'a', label }, Buffer.from(label))
+  const assertAway = async (key: string) => {
+    await assert.rejects(put('two'), trouble('unavailable'))
+    await assert.rejects(blobs.check(), trouble('unavailable'))
+    await assert.rejects(blobs.get(key), trouble('unavailable'))
+    await assert.rejects(blobs.get(key, { from: 0, length: 1 }), trouble('unavailable'))
+  }
+  const key = await put('one')
+  renameSync(directory, aside)
+  await assertAway(key)
+  // Where a file system was mounted, an empty directory stays behind.
+  mkdirSync(directory)
+  await assert.rejects(blobs.get(key), trouble('unavailable'))
+  rmSync(directory, { recursive: true })
+  renameSync(aside, directory)
+  assert.equal(Buffer.from(await blobs.get(key)).toString(), 'one')
+  assert.equal(Buffer.from(await blobs.get(await put('three'))).toString(), 'three')
+})
+
+test('a directory that was deleted and made again is written to without a restart', async (t) => {
+  const home = temporary()
+  t.after(() => rmSync(home, { recursive: true }))
+  const directory = join(home, 'blobs')
+  const blobs = await openFileBlobs({ directory, now: Date.now })
+  const put = (label: string) => blobs.put({ area: 'a', label }, Buffer.from(label))
+  const lost = await put('one')
+  rmSync(directory, { recursive: true })
+  await assert.rejects(put('two'), trouble('unavailable'))
+  mkdirSync(directory)
+  assert.equal(Buffer.from(await blobs.get(await put('two'))).toString(), 'two')
+  await assert.rejects(blobs.get(lost), trouble('missing'))
+})
+
+const ELSEWHERE = '/dev/shm'
+const isElsewhere = existsSync(ELSEWHERE) && statSync(ELSEWHERE).dev !== statSync(tmpdir()).dev
+
+test(
+  'what stays behind when a file system is unmounted is not written to, and loses nothing',
+  { skip: !isElsewhere && `mount -t tmpfs tmpfs ${ELSEWHERE}` },
+  async (t) => {
+    const home = temporary()
+    const bare = mkdtempSync(join(ELSEWHERE, 'punctual-blobs-'))
+    t.after(() => [home, bare].forEach((path) => rmSync(path, { recursive: true })))
+    // A link stands for the mount: it leads to one file system, and then to another.
+    const [directory, mounted] = [join(home, 'blobs'), join(home, 'mounted')]
+    const lead = (to: string) => {
+      rmSync(directory, { force: true })
+      symlinkSync(to, directory)
+    }
+    mkdirSync(mounted)
+    lead(mounted)
+    const blobs = await openFileBlobs({ directory, now: Date.now })
+    const put = (label: string) => blobs.put({ area: 'a', label }, Buffer.from(label))
+    const key = await put('one')
+    lead(bare)
+    for (let turn = 0; turn < 3; turn += 1) {
+      await assert.rejects(put('two'), trouble('unavailable'))
+      await assert.rejects(blobs.get(key), trouble('unavailable'))
+    }
+    lead(mounted)
+    assert.equal(Buffer.from(await blobs.get(key)).toString(), 'one')
+    await put('two')
+  },
+)

@@ -2,10 +2,10 @@ import { constants } from 'node:fs'
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { keyFor, requireIntact, requireKey } from '../key.ts'
-import type { BlobPart, Blobs } from '../port.ts'
+import { BlobError, type BlobPart, type Blobs } from '../port.ts'
 import { createFileWriter, sweepUnfinished, syncFolder } from './file-writer.ts'
-import { FANS, fileOf } from './layout.ts'
-import { translate } from './trouble.ts'
+import { FANS, fileOf, UNFINISHED } from './layout.ts'
+import { isAbsence, translate } from './trouble.ts'
 
 export interface FileBlobsOptions {
   readonly directory: string
@@ -20,12 +20,25 @@ export async function openFileBlobs({ directory, now }: FileBlobsOptions): Promi
     work().catch((error: unknown) => {
       throw translate(error, `${what} in ${place}`)
     })
-  await guard('blobs cannot be kept', async () => {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+  const write = await guard('blobs cannot be kept', async () => {
+    await mkdir(join(directory, UNFINISHED), { recursive: true, mode: 0o700 })
     await syncFolder(dirname(directory))
+    await syncFolder(directory)
     await sweepUnfinished(directory, now())
+    return createFileWriter(directory, (await stat(directory)).dev)
   })
-  const write = createFileWriter(directory)
+
+  /** What is not there is lost only if the place is there: otherwise it may be moved aside, or unmounted. */
+  const find = async (key: string, part: BlobPart | undefined): Promise<Uint8Array> => {
+    const path = join(directory, fileOf(requireKey(key)))
+    const found = await readIfThere(path, part)
+    if (found) return found
+    await stat(join(directory, UNFINISHED))
+    // It may have come back since.
+    const back = await readIfThere(path, part)
+    if (back) return back
+    throw new BlobError('missing', `the blob ${key} is not in ${place}`)
+  }
 
   return {
     kind: 'fs',
@@ -38,8 +51,7 @@ export async function openFileBlobs({ directory, now }: FileBlobsOptions): Promi
     },
 
     async get(key, part) {
-      const path = join(directory, fileOf(requireKey(key)))
-      const bytes = await guard(`the blob ${key} cannot be read`, () => read(path, part))
+      const bytes = await guard(`the blob ${key} cannot be read`, () => find(key, part))
       if (!part) requireIntact(key, bytes, place)
       return bytes
     },
@@ -75,6 +87,18 @@ export async function openFileBlobs({ directory, now }: FileBlobsOptions): Promi
   }
 }
 
+async function readIfThere(
+  path: string,
+  part: BlobPart | undefined,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await read(path, part)
+  } catch (error) {
+    if (isAbsence(error)) return undefined
+    throw error
+  }
+}
+
 const ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW
 
 async function read(path: string, part: BlobPart | undefined): Promise<Uint8Array> {
@@ -100,7 +124,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).toSorted()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if (isAbsence(error)) return []
     throw error
   }
 }
@@ -110,7 +134,7 @@ async function dateOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).mtimeMs
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (isAbsence(error)) return undefined
     throw error
   }
 }

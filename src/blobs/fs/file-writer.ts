@@ -14,12 +14,21 @@ export interface FileWriter {
   probe(): Promise<void>
 }
 
-export function createFileWriter(directory: string): FileWriter {
+/** `device`: the file system that the directory was on when it was opened. */
+export function createFileWriter(directory: string, device: number): FileWriter {
   /** Folders known to be on the disk. */
   const folders = new Map<string, Promise<void>>()
 
+  /**
+   * One that was emptied is filled again. But what stays behind where a file system was mounted looks the
+   * same: what is written there disappears when it comes back, and all others would seem to be lost.
+   */
+  const requireOurs = async (): Promise<void> => {
+    if ((await stat(directory)).dev !== device) await stat(join(directory, UNFINISHED))
+  }
+
   const makeFolder = async (path: string): Promise<void> => {
-    if (path === directory) return
+    if (path === directory) return requireOurs()
     await folder(dirname(path))
     await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
@@ -36,6 +45,16 @@ export function createFileWriter(directory: string): FileWriter {
     return made
   }
 
+  /** A folder that somebody removed can be made again, but by the next one. */
+  const orForget = async (work: Promise<void>): Promise<void> => {
+    try {
+      await work
+    } catch (error) {
+      folders.clear()
+      throw error
+    }
+  }
+
   const write = async (key: string, bytes: Uint8Array): Promise<void> => {
     const path = join(directory, fileOf(key))
     await folder(dirname(path))
@@ -43,8 +62,6 @@ export function createFileWriter(directory: string): FileWriter {
     try {
       await rename(unfinished, path)
     } catch (error) {
-      // A folder that somebody removed can be made again, but by the next one.
-      folders.clear()
       await rm(unfinished, { force: true })
       throw error
     }
@@ -67,10 +84,10 @@ export function createFileWriter(directory: string): FileWriter {
     return path
   }
 
-  return Object.assign(write, {
-    async probe() {
-      await rm(await writeUnfinished('probe', PROBE))
-    },
+  const probe = async () => rm(await writeUnfinished('probe', PROBE))
+
+  return Object.assign((key: string, bytes: Uint8Array) => orForget(write(key, bytes)), {
+    probe: () => orForget(probe()),
   })
 }
 
