@@ -32,7 +32,10 @@ export interface DraftDeps {
   storeNow(): number
 }
 
-/** The run each of them becomes, in order, or why there is none, perhaps only for now. */
+/**
+ * The run each of them becomes, in order, or why there is none, perhaps only for now. Of the first of
+ * them, and one at least: as many as may be held at once with what they are given.
+ */
 export type DraftFollowUps = (due: readonly FollowUp[]) => Promise<(NewRun | PunctualError)[]>
 
 export function createDraftFollowUps(deps: DraftDeps): DraftFollowUps {
@@ -79,13 +82,18 @@ export function createDraftFollowUps(deps: DraftDeps): DraftFollowUps {
       jobIds,
       due.map(({ projectId }) => projectId),
     )
-    const made: (NewRun | PunctualError)[] = []
+    const drafts: (NewRun | PunctualError)[] = []
+    let room: number = LIMITS.outputBytes
     for (const one of due) {
       const { projectId } = one
       const record = await store.findDefinition({ projectId, name: catalog.jobName(one.jobId) })
-      made.push(record ? await attempt(() => draftOne(one, record)) : unmade('it was deleted'))
+      const made = record ? await attempt(() => draftOne(one, record)) : unmade('it was deleted')
+      drafts.push(made)
+      room -= bytesOf(made)
+      // How large the next is turns out when it is there.
+      if (room < LIMITS.inputBytes) break
     }
-    return made
+    return drafts
   }
 }
 
@@ -104,6 +112,11 @@ async function attempt(
     if (error instanceof StoreError) throw error
     return new PunctualError('internal', String(error), { cause: error })
   }
+}
+
+function bytesOf(made: NewRun | PunctualError): number {
+  if (made instanceof PunctualError) return 0
+  return Buffer.byteLength(made.input ?? '') + Buffer.byteLength(made.work ?? '')
 }
 
 function unmade(message: string): PunctualError {

@@ -111,13 +111,16 @@ export function createFollowing(deps: FollowingDeps): Following {
       if (!deps.mayFollow()) return { more: false, idleMs: LOOK_MS }
       const due = await findDue()
       if (due.length === 0) return { more: false, idleMs: LOOK_MS }
-      const node = deps.node()
-      const kept = await keepInputs(await draft(due), payloads)
-      // Ids of an earlier life mean nothing to this one.
-      if (deps.node() !== node) return { more: true }
-      const answers = due.map((one, nth) => ({ due: one, made: kept[nth] as Answer['made'] }))
-      const decided = answers.filter(isDecided)
-      if (decided.length > 0) await settle(decided)
+      for (let left = due; left.length > 0;) {
+        const node = deps.node()
+        const kept = await keepInputs(await draft(left), payloads)
+        // Ids of an earlier life mean nothing to this one.
+        if (deps.node() !== node) return { more: true }
+        const answers = kept.map((made, nth) => ({ due: left[nth] as FollowUp, made }))
+        const decided = answers.filter(isDecided)
+        if (decided.length > 0) await settle(decided)
+        left = left.slice(kept.length)
+      }
       return { more: due.length === AT_ONCE, idleMs: LOOK_MS }
     },
   }
