@@ -3,7 +3,7 @@ import type { OpenLine } from './scan.ts'
 /** Pages whose open lines are remembered: some 100 KiB each, at most. */
 const MOST_PAGES = 64
 
-interface Left {
+export interface Left {
   readonly open: readonly OpenLine[]
   /** Where to go on. */
   readonly chunk: number

@@ -15,4 +15,6 @@ export interface ScanReport {
   readonly hits: readonly Hit[]
   readonly open: readonly OpenLine[]
   readonly nextLine: number
+  /** The chunk that was searched last, the one that reached the limit if one did, and what was open before it. */
+  readonly last: { readonly nth: number; readonly open: readonly OpenLine[] }
 }

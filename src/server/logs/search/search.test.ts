@@ -6,13 +6,16 @@ import { createLogReader, type LoggedAttempt } from '../log-reader.ts'
 import { createLogSearch } from './search.ts'
 
 /** A log of these chunks, a count of those that are read, and a clock on which a page is late after two looks. */
-function setUp(chunks: readonly (readonly Entry[])[], onRead = () => {}) {
+function setUp(given: readonly (readonly Entry[])[], onRead = () => {}) {
+  const chunks: (readonly Entry[])[] = []
   const firstLines: number[] = []
   let lines = 0
-  for (const entries of chunks) {
+  const print = (...entries: readonly Entry[]) => {
+    chunks.push(entries)
     firstLines.push(lines)
     lines += entries.reduce((sum, [, , text]) => sum + text.split('\n').length - 1, 0)
   }
+  for (const entries of given) print(...entries)
   const reads: number[] = []
   const store = {
     async logChunks({ from, limit }: { from: number; limit: number }) {
@@ -40,11 +43,13 @@ function setUp(chunks: readonly (readonly Entry[])[], onRead = () => {}) {
   const reader = createLogReader(store as never)
   const logs = createLogSearch({ store: store as never, reader, clock })
   const attempt: LoggedAttempt = { runId: 1, attempt: 1, fence: 7, startedAt: 0, end: null }
-  const page = (from: number, signal = new AbortController().signal) =>
-    logs.search(attempt, { query: QUERY, from, limit: 10 }, signal)
-  return { reads, page }
+  const page = (from: number, { signal = NEVER, limit = 10, ...state }: PageOptions = {}) =>
+    logs.search({ ...attempt, ...state }, { query: QUERY, from, limit }, signal)
+  return { reads, page, print }
 }
+type PageOptions = Partial<Pick<LoggedAttempt, 'end'>> & { signal?: AbortSignal; limit?: number }
 
+const NEVER = new AbortController().signal
 const QUERY = { text: 'needle here', mode: 'literal', ignoresCase: false } as const
 const OPEN: Entry = [1, 1, 'a nee']
 const NOISE: Entry = [2, 2, 'noise\n'.repeat(10)]
@@ -76,7 +81,7 @@ test('for somebody who has left nothing more is read', async () => {
   const left = new AbortController()
   const chunks = [[OPEN], ...Array.from({ length: 20 }, () => [NOISE]), [CLOSED]]
   const { reads, page } = setUp(chunks, () => left.abort())
-  await page(0, left.signal)
+  await page(0, { signal: left.signal })
   assert.deepEqual(reads, [0])
 })
 
@@ -88,4 +93,54 @@ test('a line longer than a page of its own is searched to its end', async () => 
     hits.map(({ line }) => line),
     [0],
   )
+})
+
+/** What all pages together find, of so many hits each. */
+async function walk(
+  { page }: Pick<ReturnType<typeof setUp>, 'page'>,
+  options: PageOptions,
+): Promise<[line: number, stream: string][]> {
+  const found: [number, string][] = []
+  for (let from = 0; ;) {
+    const { hits, next_line, complete } = await page(from, options)
+    found.push(...hits.map(({ line, stream }): [number, string] => [line, stream]))
+    if (complete) return found
+    assert.ok(next_line > from, 'each page gets on')
+    from = next_line
+  }
+}
+
+const FOUND: Entry = [2, 2, 'needle here\n'.repeat(4)]
+const FULL_PAGES: [where: string, chunks: (readonly Entry[])[], last: readonly Entry[]][] = [
+  ['in the next chunk', [[OPEN], [FOUND], [CLOSED]], []],
+  ['a few chunks later', [[OPEN], [NOISE], [NOISE], [FOUND], [NOISE], [CLOSED]], []],
+  ['in the chunk it begins in', [[OPEN, FOUND], [CLOSED]], []],
+  ['in the chunk it ends in', [[OPEN], [FOUND, CLOSED, FOUND]], []],
+  ['in the last chunk', [[NOISE], [OPEN]], [FOUND, CLOSED]],
+  ['before the end that closes nothing', [[[1, 1, 'a needle here']], [FOUND]], []],
+]
+for (const [where, chunks, last] of FULL_PAGES) {
+  test(`a line that is open when a page is full is found on a later one: full ${where}`, async () => {
+    const end = { output: { chunks: chunks.length + 1, bytes: 1, last } }
+    const all = await walk(setUp(chunks), { end, limit: 100 })
+    assert.ok(all.some(([, stream]) => stream === 'stdout'))
+    for (const limit of [1, 4]) {
+      assert.deepEqual(await walk(setUp(chunks), { end, limit }), all, `${limit} at a time`)
+    }
+  })
+}
+
+test('a line that is still being printed is found once it is whole', async () => {
+  const { page, print } = setUp([[OPEN], [NOISE]])
+  const early = await page(0, { end: undefined })
+  assert.deepEqual([early.hits, early.next_line, early.complete], [[], 10, false])
+  const still = await page(10, { end: undefined })
+  assert.deepEqual([still.hits, still.next_line, still.complete], [[], 10, false])
+  print(NOISE, CLOSED)
+  const { hits, complete } = await page(10)
+  assert.deepEqual(
+    hits.map(({ line, text }) => [line, text]),
+    [[20, 'a needle here']],
+  )
+  assert.equal(complete, true)
 })

@@ -7,7 +7,7 @@ import { STREAMS } from '../log-lines.ts'
 import type { LoggedAttempt, LogReader } from '../log-reader.ts'
 import type { Query } from './pattern.ts'
 import type { Hit, OpenLine } from './scan.ts'
-import { createLeftOpen } from './left-open.ts'
+import { createLeftOpen, type Left } from './left-open.ts'
 import { createSearchThread } from './thread.ts'
 
 /** After this long a page ends with what was found until then; the next one goes on from there. */
@@ -86,6 +86,7 @@ export function createLogSearch({
         const report = await thread.scan({ query, span, open, chunks, isEnd })
         hits.push(...report.hits)
         ;({ open, nextLine } = report)
+        return report.last
       }
       const show = (next: number, isComplete: boolean): WireLogSearch => ({
         run: publicId('run', runId),
@@ -94,22 +95,29 @@ export function createLogSearch({
         next_line: next,
         complete: isComplete,
       })
+      /** Ends a page before the end of the log. */
+      const leave = (next: number, state: Left): WireLogSearch => {
+        if (state.open.length > 0) left.keep([runId, fence, query, next], state)
+        return show(next, false)
+      }
+      const isFull = () => hits.length >= limit
+      // What follows the last hit in its chunk is for the next page, with the lines that were open before it.
+      const leaveFull = (state: Left) => leave((hits.at(-1) as Hit).line + 1, state)
 
       while (chunk < stored.chunks) {
         if (signal.aborted) return show(nextLine, false)
         // Where no line has ended yet, the next page would begin as this one did.
         const isPage = open.length === 0 || nextLine > from
-        if (isPage && clock.mono() > untilMono) {
-          if (open.length > 0) left.keep([runId, fence, query, nextLine], { open, chunk })
-          return show(nextLine, false)
-        }
+        if (isPage && clock.mono() > untilMono) return leave(nextLine, { open, chunk })
         // The line that is open goes on in the next chunk, whatever that has besides.
         const wanted = open.length > 0 ? [] : bits
         const range = { from: chunk, to: stored.chunks, bits: wanted, limit: count }
         const { rows, next } = await nextChunks(attempt, range)
-        if (rows.length > 0) await scan(rows)
-        else nextLine = await lineAt(attempt, next, stored)
-        if (hits.length >= limit) return show((hits.at(-1) as Hit).line + 1, false)
+        if (rows.length > 0) {
+          const searched = await scan(rows)
+          const reached = rows[searched.nth] as StoredChunk
+          if (isFull()) return leaveFull({ open: searched.open, chunk: reached.chunk })
+        } else nextLine = await lineAt(attempt, next, stored)
         chunk = next
         // What is left of a line that is too long may be thousands of chunks.
         if (open.length > 0 && open.every(({ isDone }) => isDone)) {
@@ -121,9 +129,10 @@ export function createLogSearch({
 
       const last = end?.output?.last
       const packed = Buffer.from(JSON.stringify(last ?? []))
-      await scan([{ firstLine: stored.lines, packed }], end !== undefined)
-      if (hits.length >= limit) return show((hits.at(-1) as Hit).line + 1, false)
-      return show(nextLine, end !== undefined)
+      const searched = await scan([{ firstLine: stored.lines, packed }], end !== undefined)
+      if (isFull()) return leaveFull({ open: searched.open, chunk: stored.chunks })
+      if (end === undefined) return leave(nextLine, { open, chunk: stored.chunks })
+      return show(nextLine, true)
     },
   }
 

@@ -21,8 +21,10 @@ function scan({ span, chunks, isEnd, ...given }: ScanOrder, matcher: Matcher): S
   const hits: Hit[] = []
   let { open } = given
   let nextLine = 0
+  let last = { nth: 0, open }
   const room = () => ({ from: span.from, limit: span.limit - hits.length })
-  for (const { firstLine, packed } of chunks) {
+  for (const [nth, { firstLine, packed }] of chunks.entries()) {
+    last = { nth, open }
     const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
     const scanned = scanChunk(unpackChunk(bytes), firstLine, { open, span: room(), matcher })
     hits.push(...scanned.hits)
@@ -30,7 +32,7 @@ function scan({ span, chunks, isEnd, ...given }: ScanOrder, matcher: Matcher): S
     if (hits.length >= span.limit) break
   }
   if (isEnd) hits.push(...scanRest(open, nextLine, { span: room(), matcher }))
-  return { hits, open, nextLine }
+  return { hits, open, nextLine, last }
 }
 
 main()
