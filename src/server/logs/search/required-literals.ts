@@ -1,6 +1,6 @@
-const CLASS = /^\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/
-/** Alternatives, and groups that change what the rest means: nothing is said about these. */
-const BEYOND_US = /\||\(\?|\\[a-zA-Z0-9]*[QExpPC]/
+const CLASS = /^\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]/
+/** Alternatives, groups that change what the rest means, characters by number: nothing is said about these. */
+const BEYOND_US = /\||\(\?|\\[0-7]|\\[a-zA-Z0-9]*[QExpPC]/
 
 /**
  * Text that every match of a regular expression contains, as far as that is plain to see. Too little
