@@ -148,6 +148,45 @@ export function deliveriesContract(open: OpenStore): void {
   )
 
   test(
+    'endpoints that are always busy do not starve the others',
+    onFreshStores(open)(async (world) => {
+      const busy: { webhookId: number; count: number }[] = []
+      for (let nth = 1; nth <= 8; nth += 1) {
+        await put(world, { name: `slow-${nth}` })
+        await deliver(world, `slow-${nth}`)
+        busy.push({ webhookId: (await find(world, `slow-${nth}`)).id, count: 3 })
+      }
+      await put(world, { name: 'ninth' })
+      world.clock.advance(1)
+      const late = await deliver(world, 'ninth')
+      const usual = { claim: 9, leaseMs: 60_000, limit: 1, perWebhook: 4, busy }
+      assert.deepEqual(ids(await world.store.claimDeliveries(usual)), [late.id])
+    }),
+  )
+
+  test(
+    'each place goes to whom the fewest tries are under way to, and then to what is due longest',
+    onFreshStores(open)(async (world) => {
+      const made: number[] = []
+      for (const name of ['old', 'many', 'new']) await put(world, { name })
+      for (const name of ['many', 'many', 'many', 'old', 'new']) {
+        made.push((await deliver(world, name)).id)
+        world.clock.advance(1)
+      }
+      const [first, second, third, old, newest] = made
+      const busy = [{ webhookId: (await find(world, 'old')).id, count: 1 }]
+      const take = async (limit: number) => {
+        const usual = { claim: 9, leaseMs: 60_000, limit, perWebhook: 4, busy }
+        return ids(await world.store.claimDeliveries(usual)).toSorted((a, b) => a - b)
+      }
+      assert.deepEqual(await take(1), [first])
+      assert.deepEqual(await take(2), [second, newest])
+      assert.deepEqual(await take(1), [third])
+      assert.deepEqual(await take(9), [old])
+    }),
+  )
+
+  test(
     'disabling a webhook ends what was to be delivered; a test still goes out',
     inWorld(async (world) => {
       await put(world)

@@ -117,7 +117,8 @@ export interface DeliveryStore {
   /**
    * Takes what is due, for each webhook the oldest first, for `leaseMs`: nobody else gets it meanwhile,
    * and somebody does afterwards unless it was settled. A webhook gets at most `perWebhook`, less what
-   * the caller says it is `busy` with. What is pending for a disabled one was asked for by hand.
+   * the caller says it is `busy` with; each place goes to whom the fewest tries are under way to, and
+   * then to what is due longest. What is pending for a disabled one was asked for by hand.
    */
   claimDeliveries(input: {
     claim: number

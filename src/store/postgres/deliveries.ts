@@ -10,20 +10,34 @@ import { disableWebhook, inWish } from './webhooks.ts'
 
 type Input<Verb extends keyof DeliveryStore> = Parameters<DeliveryStore[Verb]>[0]
 
-/** Endpoints there may be many of, but each is one look at the index. */
-const CLAIM = {
+/**
+ * Endpoints there may be many of, but each is one look at the index: it is a range of pairs, so that no
+ * other index offers the order. In order of the table, the first few endpoints would take every place
+ * that they free themselves. Only what is taken is locked, and looked at again: somebody may have been
+ * quicker, and what is under way or final is not due.
+ */
+export const CLAIM_DELIVERIES = {
   name: 'claim-deliveries',
   text: `
   WITH ${CLOCK},
   due AS MATERIALIZED (
-    SELECT front.id, front.next_at FROM webhook
-      LEFT JOIN unnest($5::int[], $6::int[]) AS busy (webhook_id, count) ON webhook_id = webhook.id
+    SELECT taken.id FROM (
+      SELECT front.id, front.webhook_id FROM webhook
+        LEFT JOIN unnest($5::int[], $6::int[]) AS busy (webhook_id, count)
+               ON busy.webhook_id = webhook.id
+       CROSS JOIN LATERAL (
+         SELECT id, webhook_id, next_at, row_number() OVER (ORDER BY webhook_id, next_at) AS nth
+           FROM delivery
+          WHERE state = 0 AND webhook_id >= webhook.id
+            AND (webhook_id, next_at) <= (webhook.id, (SELECT now FROM clock))
+          ORDER BY webhook_id, next_at
+          LIMIT greatest(0, $7::int - coalesce(busy.count, 0))) front
+       ORDER BY coalesce(busy.count, 0) + front.nth, front.next_at) line
      CROSS JOIN LATERAL (
-       SELECT d.id, d.next_at FROM delivery d
-        WHERE d.webhook_id = webhook.id AND d.state = 0 AND d.next_at <= (SELECT now FROM clock)
-        ORDER BY d.next_at
-        LIMIT greatest(0, $7::int - coalesce(busy.count, 0))
-          FOR UPDATE SKIP LOCKED) front
+       SELECT d.id FROM delivery d
+        WHERE d.webhook_id = line.webhook_id AND d.id = line.id
+          AND d.next_at <= (SELECT now FROM clock)
+          FOR UPDATE SKIP LOCKED) taken
      LIMIT $4::int),
   claimed AS (
     UPDATE delivery SET claim = $2::bigint, attempts = attempts + 1, next_at = now + $3::bigint,
@@ -103,7 +117,11 @@ export async function claimDeliveries(
   const webhooks = ints(busy.map(({ webhookId }) => webhookId))
   const counts = ints(busy.map(({ count }) => count))
   const values = [db.now(), claim, leaseMs, limit, webhooks, counts, perWebhook]
-  const rows = await transact(db.duty, (work) => work.query<ClaimedRow>(CLAIM, values), 'single')
+  const rows = await transact(
+    db.duty,
+    (work) => work.query<ClaimedRow>(CLAIM_DELIVERIES, values),
+    'single',
+  )
   return rows.map(({ sealed, previous, ...row }) => ({
     ...row,
     secrets: previous === null ? [sealed] : [sealed, previous],

@@ -7,6 +7,7 @@ import { BEGIN_FLOWS, PICK_READY } from './begin-flows.ts'
 import { CANCEL } from './cancel.ts'
 import { CLAIM } from './claim.ts'
 import { Connection } from './connection.ts'
+import { CLAIM_DELIVERIES } from './deliveries.ts'
 import { END, SUCCEED, SUCCEED_HOLDING } from './end.ts'
 import { LOCK_SCHEDULES, MOVE_ON, OPEN_RUNS } from './fire.ts'
 import { COUNT_ITEMS, COUNT_STEPS, FIND_FLOWS, RESULTS_OF, STEPS_BEHIND } from './flow-queries.ts'
@@ -174,6 +175,29 @@ test('news of steps are found by their whole key, so that counting very many sta
         const found = /on told.*\n\s+Index Cond: (.*)/.exec(plan)?.[1] ?? plan
         assert.match(found, /flow_id = .* AND \(step = s\.step\) AND \(item = s\.item\)/)
       }
+    } finally {
+      await connection.close()
+    }
+  })(t)
+})
+
+test('what is due to an endpoint is found among its own, also by a plan made while there was nothing', async (t) => {
+  let where = { url: '', schema: '' }
+  await onFreshStores(openIn({ place: (place) => (where = place) }))(async () => {
+    const ignore = () => {}
+    const role = 'duty'
+    const connection = await Connection.open({ ...where, role, onWarn: ignore, onGreeted: ignore })
+    const assertSeeks = async () => {
+      const plan = (await planOf(connection, CLAIM_DELIVERIES)).join('\n')
+      assert.match(plan, /using delivery_due on delivery\n\s+Index Cond: .*webhook_id >= .*ROW\(/)
+      assert.match(plan, /on delivery d\n\s+Index Cond: .*\bid = /)
+    }
+    try {
+      await assertSeeks()
+      for (const table of ['webhook', 'delivery']) {
+        await read(connection, { name: '', text: `VACUUM ANALYZE ${table}` })
+      }
+      await assertSeeks()
     } finally {
       await connection.close()
     }

@@ -11,11 +11,12 @@ const ENDPOINTS = `
   SELECT id, project_id AS projectId, name, url, sealed, previous_sealed AS previousSealed,
          previous_until AS previousUntil FROM webhook`
 export const DUE = `
-  SELECT id, webhook_id AS webhookId, run_id AS runId, event, body, attempts, since FROM delivery
+  SELECT id, next_at AS nextAt FROM delivery
    WHERE webhook_id = ? AND state = 0 AND next_at <= ? ORDER BY next_at LIMIT ?`
 export const CLAIM = `
   UPDATE delivery SET claim = :claim, attempts = attempts + 1, next_at = :until, last_at = :now
-   WHERE id = :id`
+   WHERE id = :id
+  RETURNING id, webhook_id AS webhookId, run_id AS runId, event, body, attempts, since`
 export const CLAIMED = `
   SELECT webhook_id AS id, webhook.project_id AS projectId
     FROM delivery JOIN webhook ON webhook.id = webhook_id
@@ -52,7 +53,7 @@ interface Endpoint {
   readonly previousSealed: string | null
   readonly previousUntil: number | null
 }
-type DueRow = NewDelivery & { readonly attempts: number; readonly since: number }
+type TakenRow = NewDelivery & { readonly attempts: number; readonly since: number }
 type RecordRow = Omit<DeliveryRecord, 'state'> & { readonly state: number }
 type Input<Verb extends keyof DeliveryStore> = Parameters<DeliveryStore[Verb]>[0]
 
@@ -69,8 +70,8 @@ export function prepareDeliveries(
   { audit, webhooks }: { audit: Audit; webhooks: Pick<WebhookChanges, 'disable'> },
 ): DeliveryChanges {
   const endpoints = db.prepare<[], Endpoint>(ENDPOINTS)
-  const due = db.prepare<[number, number, number], DueRow>(DUE)
-  const take = db.prepare(CLAIM)
+  const due = db.prepare<[number, number, number], { id: number; nextAt: number }>(DUE)
+  const take = db.prepare<[object], TakenRow>(CLAIM)
   const claimed = db.prepare<[number, number], { id: number; projectId: number }>(CLAIMED)
   const settle = db.prepare(SETTLE)
   const noteSuccess = db.prepare(NOTE_SUCCESS)
@@ -82,17 +83,20 @@ export function prepareDeliveries(
     addDelivery: prepareAddDelivery(db),
 
     claimDeliveries({ claim, leaseMs, limit, perWebhook, busy }, now) {
-      const taken = new Map(busy.map(({ webhookId, count }) => [webhookId, count]))
-      const found: ClaimedDelivery[] = []
-      for (const endpoint of endpoints.all()) {
-        const room = Math.min(limit - found.length, perWebhook - (taken.get(endpoint.id) ?? 0))
-        if (room <= 0) continue
-        for (const row of due.all(endpoint.id, now, room)) {
-          take.run({ id: row.id, claim, until: now + leaseMs, now })
-          found.push(toClaimed({ ...row, attempts: row.attempts + 1 }, endpoint, now))
-        }
-      }
-      return found
+      const counts = new Map(busy.map(({ webhookId, count }) => [webhookId, count]))
+      const fronts = endpoints.all().flatMap((endpoint) => {
+        const underWay = counts.get(endpoint.id) ?? 0
+        const room = Math.min(limit, perWebhook - underWay)
+        if (room <= 0) return []
+        const rows = due.all(endpoint.id, now, room)
+        return rows.map((row, nth) => ({ ...row, endpoint, turn: underWay + nth }))
+      })
+      // In order of the table, the first few would take every place that they free themselves.
+      fronts.sort((one, other) => one.turn - other.turn || one.nextAt - other.nextAt)
+      return fronts.slice(0, limit).map(({ id, endpoint }) => {
+        const row = take.get({ id, claim, until: now + leaseMs, now }) as TakenRow
+        return toClaimed(row, endpoint, now)
+      })
     },
 
     settleDelivery({ id, claim, waitMs, state, status, error, tookMs, disable }, now) {
@@ -121,7 +125,7 @@ export function prepareDeliveries(
   }
 }
 
-function toClaimed(row: DueRow, endpoint: Endpoint, now: number): ClaimedDelivery {
+function toClaimed(row: TakenRow, endpoint: Endpoint, now: number): ClaimedDelivery {
   const { projectId, name, url, sealed, previousSealed, previousUntil } = endpoint
   const previous = previousSealed !== null && (previousUntil ?? 0) > now ? [previousSealed] : []
   return { ...row, projectId, webhook: name, url, secrets: [sealed, ...previous] }
