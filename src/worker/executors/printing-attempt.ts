@@ -2,7 +2,7 @@ import type { ProcessEnd } from '../../core/output.ts'
 import type { Assignment, Done } from '../../core/protocol.ts'
 import type { StopCause } from '../handler.ts'
 import { type MaskedStream, type Masker, maskerOf } from '../masking/masker.ts'
-import { outcomeOf, type Settled } from '../outcome.ts'
+import { messageOf, outcomeOf, type Settled } from '../outcome.ts'
 import { Output } from '../processes/output.ts'
 import type { ProcessDeps } from '../processes/process-attempt.ts'
 import { Said } from '../processes/said.ts'
@@ -67,7 +67,7 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     })
   }
 
-  /** Does the work; never rejects. */
+  /** Does the work. Should it reject, the attempt could not be started. */
   protected abstract work(): Promise<Ending>
   /** Ends the work early: whatever it is doing, `work` settles soon. */
   protected abstract interrupt(why: StopCause): void
@@ -78,7 +78,10 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     const { timeoutMs } = this.assignment
     this.#startedMono = this.#hooks.clock.mono()
     if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
-    void this.work().then((ending) => this.#settle(ending))
+    // Unheard, a rejection would end the worker, and the server if they are one process.
+    void this.work()
+      .catch(unstartable)
+      .then((ending) => this.#settle(ending))
   }
 
   stop(why: StopCause): void {
@@ -161,4 +164,8 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     await this.#hooks.clock.sleep(timeoutMs, this.#over.signal)
     this.stop('timeout')
   }
+}
+
+function unstartable(error: unknown): Ending {
+  return { settled: { kind: 'unstartable', message: messageOf(error) } }
 }

@@ -66,14 +66,17 @@ export class ContainerAttempt extends PrintingAttempt {
   protected async work(): Promise<Ending> {
     for (const remark of this.#remarks) this.remark(remark)
     const { room } = this.#deps
-    const files = room.open(this.assignment, undefined)
+    let files: AttemptFiles | undefined
     try {
+      files = room.open(this.assignment, undefined)
       return await this.#perform(files)
     } catch (error) {
       return { settled: { kind: 'unstartable', message: messageOf(error) } }
     } finally {
-      await rm(files.script, { force: true })
-      await room.clear(this.assignment, files).catch(() => {})
+      if (files) {
+        await rm(files.script, { force: true }).catch(() => {})
+        await room.clear(this.assignment, files).catch(() => {})
+      }
     }
   }
 
