@@ -2,7 +2,7 @@ import { LIMITS } from './limits.ts'
 
 /**
  * Why a text cannot be the result of a run; `undefined` if it can. Workers ask before they report:
- * a report that the server refuses would be repeated for ever.
+ * once the server has refused it, there is less to say about why.
  */
 export function refuseResult(text: string): string | undefined {
   const bytes = Buffer.byteLength(text)

@@ -25,6 +25,8 @@ export interface Book {
   nextReport(): { done: Done[]; unreported: number }
   /** The server has ruled on a finished attempt, one way or the other. */
   acknowledge(held: Held): void
+  /** The server will never take a report: another stands in for it. */
+  replace(refused: Done, standIn: Done): void
   /** Another may own it now: stops it and forgets it, unless it has finished. */
   lose(held: Held): void
   /**
@@ -183,6 +185,11 @@ export function createBook(options: BookOptions): Book {
     acknowledge(held) {
       const entry = find(held)
       if (entry?.done) remove(entry)
+    },
+
+    replace(refused, standIn) {
+      const entry = find(refused)
+      if (entry?.done === refused) end(entry, standIn)
     },
 
     lose(held) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type ErrorCode, PunctualError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Exchange } from '../core/protocol.ts'
 import { createVirtualClock, settle } from '../../test/support/virtual-clock.ts'
@@ -81,6 +82,71 @@ test('a report is repeated until there is a verdict on it, and counts once', asy
   assert.equal(server.ended.get('run_a')?.length, 1)
   assert.equal(last(exchanges()).done.length, 0)
 })
+
+/** Two attempts that end together, before a server that refuses what the second left. */
+async function refuseSecond(code: ErrorCode, field?: string) {
+  const world = await setUp()
+  const { clock, server, calls } = world
+  const exchange = server.exchange
+  let refusals = 0
+  server.exchange = async (session, message, signal) => {
+    if (!message.done.some(({ result }) => result === '"bad"')) {
+      return exchange(session, message, signal)
+    }
+    refusals += 1
+    throw new PunctualError(code, 'it is too much', field === undefined ? {} : { field })
+  }
+  server.submit('run_a')
+  server.submit('run_b')
+  await settle()
+  calls.get('run_a')?.finish('good')
+  calls.get('run_b')?.finish('bad')
+  await clock.advance(10_000)
+  return { ...world, refusals: () => refusals }
+}
+
+test('a report that will never be taken is not repeated: its attempt fails, others are reported', async () => {
+  const refused = await refuseSecond('invalid_field', 'done.1.result')
+  const { server, errors, refusals, worker } = refused
+  assert.deepEqual(
+    server.ended.get('run_a')?.map(({ result }) => result),
+    ['"good"'],
+  )
+  const [done, ...more] = server.ended.get('run_b') ?? []
+  assert.deepEqual([done?.outcome, done?.cause, done?.retriable], ['failed', 'error', false])
+  assert.equal(done?.message, 'the server refused its report: it is too much')
+  assert.deepEqual([done?.result, more.length, refusals()], [undefined, 0, 1])
+  assert.equal(errors.length, 1)
+  assert.equal(worker.stats().unacknowledged, 0)
+})
+
+test('a report that is too large by itself is not repeated either', async () => {
+  const { clock, server, calls } = await setUp()
+  server.submit('run_a')
+  await settle()
+  server.fail('exchange', 'body_too_large')
+  calls.get('run_a')?.finish('bad')
+  await clock.advance(1_000)
+  const [done] = server.ended.get('run_a') ?? []
+  assert.equal(done?.message, 'the server refused its report: as told')
+})
+
+const REPEATED: [why: string, code: ErrorCode, field?: string][] = [
+  ['it may pass', 'store_unavailable', 'done.1.result'],
+  ['the token may be put right', 'unauthorized'],
+  ['an older server may be upgraded', 'unknown_field', 'done.1.result'],
+  ['it is not about a report', 'invalid_field', 'free'],
+  ['it is about a report that was not sent', 'invalid_field', 'done.2.result'],
+  ['any of them may be too large', 'body_too_large'],
+]
+for (const [why, code, field] of REPEATED) {
+  test(`a report that is refused is repeated as it is: ${why}`, async () => {
+    const { server, refusals, worker } = await refuseSecond(code, field)
+    assert.ok(refusals() > 2)
+    assert.equal(server.ended.size, 0)
+    assert.equal(worker.stats().unacknowledged, 2)
+  })
+}
 
 test('what ends during a long poll is reported at once, by the next number', async () => {
   const { clock, server, calls, exchanges } = await setUp()

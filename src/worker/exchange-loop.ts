@@ -4,7 +4,8 @@ import { backOffMs } from './back-off.ts'
 import { endOfTurn, type Bell } from './bell.ts'
 import type { Book } from './book.ts'
 import type { Lease } from './lease.ts'
-import { mustRegisterAgain } from './refusal.ts'
+import { messageOf, withoutRefused } from './outcome.ts'
+import { mustRegisterAgain, refusedReport } from './refusal.ts'
 import { send } from './send.ts'
 import type { Session } from './session.ts'
 import type { Telling } from './telling.ts'
@@ -71,7 +72,10 @@ function compose(session: Session, number: number, { book, pollMs }: ExchangeDep
   return { registration, number, answered, done, free, waitMs }
 }
 
-/** Repeats one message until it is answered; gives up when it is outdated or the session ends. */
+/**
+ * Repeats one message until it is answered; gives up when it is outdated, when the server will never take
+ * it, or when the session ends.
+ */
 async function deliver(
   session: Session,
   message: Exchange,
@@ -106,9 +110,19 @@ async function deliver(
     if (session.signal.aborted) return undefined
     telling.error(error)
     if (mustRegisterAgain(error)) session.end('the server refused an exchange')
+    const isRephrased = rephrase(error, message, book)
     await clock.sleep(backOffMs(failures, random), session.signal)
-    if (session.signal.aborted || isOutdated()) return undefined
+    if (session.signal.aborted || isRephrased || isOutdated()) return undefined
   }
+}
+
+/** One report that cannot be taken would hold up all others, while heartbeats keep their leases. */
+function rephrase(error: unknown, { done }: Exchange, book: Book): boolean {
+  const refused = refusedReport(error, done)
+  const standIn = refused && withoutRefused(refused, messageOf(error))
+  if (!standIn) return false
+  book.replace(refused, standIn)
+  return true
 }
 
 /** In one turn, so that no heartbeat can count the answer as taken in without listing its attempts. */

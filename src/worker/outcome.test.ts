@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../core/limits.ts'
+import type { Done } from '../core/protocol.ts'
 import { FatalError, type StopCause } from './handler.ts'
-import { capMessage, outcomeOf, type Settled } from './outcome.ts'
+import { capMessage, outcomeOf, type Settled, withoutRefused } from './outcome.ts'
 
 const held = { run: 'run_1', fence: 7 }
 const assignment = { ...held, timeoutMs: 50 }
@@ -150,4 +151,25 @@ test('a long message is cut between characters', () => {
 
 test('a message keeps no NUL and no half characters', () => {
   assert.equal(capMessage('a\0b\uD800c'), 'a\uFFFDb\uFFFDc')
+})
+
+test('of a report that was refused, what is left is as true as before', () => {
+  const process = { exit_code: 1 }
+  const failed = {
+    ...held,
+    outcome: 'failed',
+    cause: 'exit',
+    message: 'exited with code 1',
+  } as const
+  const refused = fatally('the server refused its report: no')
+  const table: [why: string, report: Done, left: object | undefined][] = [
+    [
+      'no success',
+      { ...held, outcome: 'succeeded', result: '1', process },
+      { ...held, ...refused },
+    ],
+    ['the same failure', { ...failed, process }, failed],
+    ['nothing more can be left out', failed, undefined],
+  ]
+  for (const [why, report, left] of table) assert.deepEqual(withoutRefused(report, 'no'), left, why)
 })

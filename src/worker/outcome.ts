@@ -110,6 +110,18 @@ export function givenBack({ run, fence }: Held): Done {
   return { run, fence, outcome: 'given_back' }
 }
 
+/**
+ * What can still be said of an attempt whose report the server refuses; nothing if that was all there
+ * is. A success whose result nobody will ever see is none.
+ */
+export function withoutRefused(refused: Done, why: string): Done | undefined {
+  const { result, process, ...rest } = refused
+  if (result === undefined && process === undefined) return undefined
+  if (rest.outcome !== 'succeeded') return rest
+  const { run, fence } = rest
+  return fatal({ run, fence }, capMessage(`the server refused its report: ${why}`))
+}
+
 function returned(held: Held, value: unknown): Done {
   let result: string | undefined
   try {

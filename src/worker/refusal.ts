@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
+import type { Done } from '../core/protocol.ts'
 
 /** The registration is over, the session is not: come back under the same id. */
 const REGISTER_AGAIN: ReadonlySet<ErrorCode> = new Set([
@@ -29,6 +30,21 @@ export function isHopeless(error: unknown): boolean {
   const code = codeOf(error)
   return code !== undefined && HOPELESS.has(code)
 }
+
+/**
+ * The report that the server will never take as it is, if it says which one. What a token or another
+ * version of the server can put right is nobody's fault here.
+ */
+export function refusedReport(error: unknown, done: readonly Done[]): Done | undefined {
+  const code = codeOf(error)
+  if (code === 'body_too_large') return done.length === 1 ? done[0] : undefined
+  if (code !== 'invalid_field') return undefined
+  const { field } = error as { field?: unknown }
+  const [, index] = (typeof field === 'string' && REPORT.exec(field)) || []
+  return index === undefined ? undefined : done[Number(index)]
+}
+
+const REPORT = /^done\.(\d+)(?:\.|$)/
 
 /** By property, not by class: the client may come from another copy of this package. */
 function codeOf(error: unknown): ErrorCode | undefined {

@@ -157,6 +157,14 @@ test('a result stays JSON, and hides what only its reader would have seen', () =
   for (const [given, expected] of table) assert.equal(mask.result(given), expected)
 })
 
+test('a result that is too long once it is written again is a mark', () => {
+  const mask = masker('hunter22')
+  const numbers = (count: number) => Array.from({ length: count }, () => '1e20').join()
+  const result = (count: number) => `{"a":"\\u0068unter22","b":[${numbers(count)}]}`
+  assert.equal(mask.result(result(400_000)), '"***"')
+  assert.match(mask.result(result(1_000)), /^\{"a":"\*\*\*","b":\[100000000000000000000,/)
+})
+
 test('without secrets everything passes, and is not even copied', () => {
   const mask = maskerOf({})
   const bytes = Buffer.from('hunter22')

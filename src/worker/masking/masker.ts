@@ -85,12 +85,17 @@ function maskInside(value: unknown, mask: (text: string) => string): unknown {
   return Object.fromEntries(entries.map(([key, one]) => [mask(key), one]))
 }
 
+/** Written again, JSON may be longer than it was: `1e20` has 21 digits then. */
 function asJson(masked: string): string {
+  const json = isJson(masked) ? masked : JSON.stringify(masked)
+  return Buffer.byteLength(json) > LIMITS.resultBytes ? JSON.stringify(MARK) : json
+}
+
+function isJson(text: string): boolean {
   try {
-    JSON.parse(masked)
-    return masked
+    JSON.parse(text)
+    return true
   } catch {
-    const quoted = JSON.stringify(masked)
-    return Buffer.byteLength(quoted) > LIMITS.resultBytes ? JSON.stringify(MARK) : quoted
+    return false
   }
 }
