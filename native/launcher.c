@@ -1186,7 +1186,9 @@ static void start(const struct order *order) {
     refusal = "this machine has no room for another process";
     if (attempt->cell) end_cell(attempt->cell);
   }
-  for (int i = order->has_input ? 0 : 1; i < 3; i++) close_fd(&ends[i]);
+  /* Who got no pipe for its input still holds what is everybody's. */
+  for (int i = 0; i < 3; i++)
+    if (ends[i] != our.null) close_fd(&ends[i]);
   if (refusal) {
     report_unstartable(order->number, refusal);
     return forget(attempt);

@@ -162,6 +162,17 @@ describe('limits', asRoot, () => {
     assert.equal(await one.ended, 'code 0')
     assert.match(one.seen.out, /^77\n0\n25000/)
   })
+
+  test('that cannot be set cost nobody else its empty input', async (t) => {
+    const launcher = await openAt(t, 'auto')
+    const one = run(launcher, 'cat', { stdin: 'x', limits: { pids: 2 ** 31 } })
+    assert.match(await one.ended, /^unstartable: it cannot be contained/)
+    const later = Array.from({ length: 4 }, () => run(launcher, 'readlink /proc/self/fd/0'))
+    for (const { ended, seen } of later) {
+      assert.equal(await ended, 'code 0')
+      assert.equal(seen.out, '/dev/null\n')
+    }
+  })
 })
 
 /** The launcher, started by another program. */
