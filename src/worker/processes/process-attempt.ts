@@ -70,7 +70,7 @@ export class ProcessAttempt implements UnderWay {
     this.output = new Output({
       limitBytes: outputLimitOf(this.#terms),
       onChange: () => this.#changed(),
-      onRoom: (hasRoom) => (hasRoom ? this.#child?.resume() : this.#child?.pause()),
+      onRoom: (hasRoom) => this.#throttle(hasRoom),
       onMark: (mark) => {
         if (this.said.hear(mark, this.elapsedMs()) && !this.#settled) deps.onOutput(this)
       },
@@ -103,6 +103,7 @@ export class ProcessAttempt implements UnderWay {
     this.#stopped = why
     this.#remark(STOP_REMARKS[why])
     this.#child?.stop(why === 'lease_lost' ? 0 : this.#graceMs())
+    if (why === 'lease_lost') this.#throttle(true)
     if (this.#isWaiting) this.#settle({ kind: 'unstarted' })
   }
 
@@ -114,6 +115,12 @@ export class ProcessAttempt implements UnderWay {
 
   elapsedMs(): number {
     return this.#hooks.clock.mono() - this.#startedMono
+  }
+
+  /** Its end comes after its last words: whoever is lost is read to it, though nobody takes them. */
+  #throttle(hasRoom: boolean): void {
+    if (hasRoom || this.#stopped === 'lease_lost') this.#child?.resume()
+    else this.#child?.pause()
   }
 
   #graceMs(): number {

@@ -165,6 +165,22 @@ test('what is lost has no grace left, though it was being stopped for another re
   assert.equal(scheduler.ended.has('run_a'), false)
 })
 
+for (const launcher of ['auto', 'node'] as const) {
+  test(`what is lost while nobody takes its output leaves its slot, launcher ${launcher}`, async (t) => {
+    let printed = 0
+    const { scheduler, worker } = await openProcessWorker(
+      t,
+      { launcher, echo: (_run, _stream, bytes) => (printed += bytes.length) },
+      { leaseTtlMs: 120_000, heartbeatMs: 200 },
+    )
+    scheduler.fail('log', ...Array.from({ length: 1_000 }, () => 'lose request' as const))
+    scheduler.submit('run_a', { work: sh('exec yes') })
+    await waitFor(() => printed > 2 ** 20, { what: 'it to be held up' })
+    scheduler.lose('run_a')
+    await waitFor(() => worker.stats().free === 8, { what: 'its slot to be free' })
+  })
+}
+
 test('a draining worker gives back what it stops, and lets nothing live on', async (t) => {
   const { scheduler, worker } = await openProcessWorker(t)
   scheduler.submit('run_a', { work: sh('sleep 1000') })
