@@ -1611,7 +1611,9 @@ static bool is_usable(int base) {
 static void settle_unified(void) {
   char mount_point[PATH_MAX], own[PATH_MAX], above[PATH_MAX];
   const char *const controllers[] = {"+memory", "+pids", "+cpu"};
-  const unsigned all = LIMIT_MEMORY | LIMIT_PIDS | LIMIT_CPU, v1 = our.limits;
+  const unsigned all = LIMIT_MEMORY | LIMIT_PIDS | LIMIT_CPU, before = our.limits;
+  /* Those of a process by itself are no control group's; they say nothing about who has the controllers. */
+  const unsigned v1 = before & all;
   if (!find_hierarchy(UNIFIED, mount_point, own)) return;
   snprintf(above, sizeof above, "%s", own);
   char *slash = strrchr(above, '/');
@@ -1630,7 +1632,8 @@ static void settle_unified(void) {
       write_text(cgroups.base[UNIFIED], "cgroup.subtree_control", controllers[c]);
     }
     if (is_usable(cgroups.base[UNIFIED]) && (v1 || is_last || (our.limits & all) == all)) return;
-    our.limits = v1;
+    our.limits = before;
+    cgroups.has_kill = false;
     unsettle(UNIFIED);
   }
 }
