@@ -89,6 +89,12 @@ export class Child {
     if (this.tree) killTrees([this.tree])
   }
 
+  /** Better not started than started where nobody could end it after us: kills it, and says why. */
+  disown(why: string): void {
+    this.kill()
+    this.#refuse(why)
+  }
+
   /** Says that it is killed because its lease has run out; returns what is to be killed. */
   lapse(): Tree[] {
     if (!this.#isOver) this.#cause = { lapsed: true }
@@ -121,9 +127,11 @@ export class Child {
   }
 
   #watch(child: ChildProcess, order: StartOrder): void {
-    const { onOutput } = this.#hooks
-    child.stdout?.on('data', (bytes: Buffer) => onOutput(1, bytes))
-    child.stderr?.on('data', (bytes: Buffer) => onOutput(2, bytes))
+    const show = (stream: 1 | 2) => (bytes: Buffer) => {
+      if (!this.#isOver) this.#hooks.onOutput(stream, bytes)
+    }
+    child.stdout?.on('data', show(1))
+    child.stderr?.on('data', show(2))
     // A process need not read what it is given.
     child.stdin?.on('error', () => {})
     child.stdin?.end(order.stdin)
@@ -153,9 +161,13 @@ export class Child {
   }
 
   #fail(error: unknown, order: StartOrder): void {
+    this.#refuse(whyNot(error as NodeJS.ErrnoException, order))
+  }
+
+  #refuse(why: string): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#hooks.onUnstartable(whyNot(error as NodeJS.ErrnoException, order))
+    this.#hooks.onUnstartable(why)
   }
 }
 

@@ -84,7 +84,12 @@ function start(order: StartOrder): void {
     },
   })
   children.set(child, one)
-  if (one.tree) forget = notes.add(one.tree.leader, one.tree.mark)
+  if (!one.tree) return
+  try {
+    forget = notes.add(one.tree.leader, one.tree.mark)
+  } catch (error) {
+    one.disown(`its start cannot be noted: ${(error as Error).message}`)
+  }
 }
 
 /** Better not started than started without the bounds that somebody counts on. */
