@@ -80,9 +80,12 @@ interface Held {
   readonly notes: string
 }
 
+type Pipes = [orders: Writable, null, null, null, reports: Socket]
+
 /** Resolves when it is ready. */
 async function hold(launcher: ChildProcess, { kind, reasons, notes }: Held): Promise<Launcher> {
-  const [orders, , , , reports] = launcher.stdio as unknown as [Writable, null, null, null, Socket]
+  // Without a descriptor left there are no pipes; that it could not be started is told a moment later.
+  const [orders, , , , reports] = (launcher.stdio ?? []) as unknown as Pipes
   const children = new Map<number, ChildEvents>()
   const ready = Promise.withResolvers<Abilities>()
   const gone = Promise.withResolvers<void>()

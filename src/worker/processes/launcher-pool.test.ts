@@ -3,6 +3,8 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { takeDescriptors } from '../../../test/support/no-descriptors.ts'
+import { without } from '../../../test/support/optional-tools.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import type { Assignment, Done } from '../../core/protocol.ts'
@@ -47,7 +49,7 @@ async function openPool(t: TestContext) {
     process.kill(launcher.pid, 'SIGKILL')
     await waitFor(() => errors.length > 0, { what: 'its successor to fail' })
   }
-  return { pool, clock, mend, breakAll }
+  return { pool, clock, errors, mend, breakAll }
 }
 
 const assignment: Assignment = {
@@ -104,6 +106,21 @@ test('whoever waits for a launcher gets one as soon as there is one', { skip }, 
   await clock.advance(200)
   assert.ok((await picked).pid > 0)
 })
+
+test(
+  'a launcher that no descriptor is left for is tried again',
+  { skip: skip || without('prlimit', 'util-linux') },
+  async (t) => {
+    const opened = await openPool(t)
+    const { pid } = await opened.pool.pick()
+    const giveBack = takeDescriptors(t)
+    process.kill(pid, 'SIGKILL')
+    await waitFor(() => opened.errors.length > 0, { what: 'its successor to fail' })
+    giveBack()
+    assert.match(String(opened.errors), /EMFILE/)
+    await waitFor(() => hasLauncher(opened), { what: 'a launcher' })
+  },
+)
 
 test('an attempt that no launcher can be had for could not be started', { skip }, async (t) => {
   const opened = await openPool(t)

@@ -35,6 +35,8 @@ export function createJanitor(engine: Engine, lifeline: number): Janitor {
     for (const name of names) started.tell(`+${name}`)
     return started
   }
+  /** Why it could not be started is for whoever wanted something watched. */
+  const ifAny = () => current?.catch(() => undefined)
 
   return {
     async watch(name) {
@@ -45,13 +47,13 @@ export function createJanitor(engine: Engine, lifeline: number): Janitor {
     },
     release(name) {
       names.delete(name)
-      void current?.then(({ tell }) => tell(`-${name}`))
+      void ifAny()?.then((one) => one?.tell(`-${name}`))
     },
     async close() {
-      await (await current)?.end()
+      await (await ifAny())?.end()
     },
     part() {
-      void current?.then(({ part }) => part())
+      void ifAny()?.then((one) => one?.part())
     },
   }
 }
@@ -67,15 +69,16 @@ async function startProcess(
     // Apart from the worker's group: a signal to that group is for the worker alone.
     detached: true,
   })
-  const [input, output] = child.stdio as unknown as [Writable, Readable]
   const gone = new Promise<void>((resolve) => {
     child.once('close', () => resolve())
     child.once('error', () => resolve())
   })
   void gone.then(onGone)
-  input.on('error', () => {})
-  const isReady = once(output, 'data').then(() => true)
-  if (!(await Promise.race([isReady, gone]))) {
+  // Without a descriptor left there are no pipes; that it could not be started is told a moment later.
+  const [input, output] = (child.stdio ?? []) as unknown as [Writable?, Readable?]
+  input?.on('error', () => {})
+  const isReady = output ? once(output, 'data').then(() => true) : gone
+  if (!(await Promise.race([isReady, gone])) || !input) {
     throw new Error('the process that removes containers could not be started')
   }
   // It must not keep a worker alive that has nothing else to do.
