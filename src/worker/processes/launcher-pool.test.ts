@@ -8,6 +8,7 @@ import { without } from '../../../test/support/optional-tools.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import type { Assignment, Done } from '../../core/protocol.ts'
+import type { LauncherOptions } from '../launcher/launcher.ts'
 import { openLifelineFile } from '../launcher/lifeline.ts'
 import { nativeLauncher } from '../launcher/native-binary.ts'
 import { createFileRoom } from './attempt-files.ts'
@@ -20,7 +21,10 @@ const skip = 'why' in found && found.why
 const path = 'path' in found ? found.path : ''
 
 /** A worker's launchers on a machine where from some moment on none can be started. */
-async function openPool(t: TestContext) {
+async function openPool(
+  t: TestContext,
+  options: LauncherOptions = { kind: 'native', containment: 'group' },
+) {
   const directory = mkdtempSync(join(tmpdir(), 'punctual-pool-'))
   const native = join(directory, 'launcher')
   const write = (script: string) => {
@@ -34,7 +38,8 @@ async function openPool(t: TestContext) {
   lifeline.renew(process.hrtime.bigint() + 3_600_000_000_000n)
   const errors: unknown[] = []
   const pool = await openLaunchers(1, lifeline.fd, {
-    ...{ kind: 'native', containment: 'group', native, clock },
+    ...options,
+    ...{ native, clock },
     onError: (error) => errors.push(error),
   })
   t.after(async () => {
@@ -49,7 +54,7 @@ async function openPool(t: TestContext) {
     process.kill(launcher.pid, 'SIGKILL')
     await waitFor(() => errors.length > 0, { what: 'its successor to fail' })
   }
-  return { pool, clock, errors, mend, breakAll }
+  return { pool, clock, errors, write, mend, breakAll }
 }
 
 const assignment: Assignment = {
@@ -106,6 +111,25 @@ test('whoever waits for a launcher gets one as soon as there is one', { skip }, 
   await clock.advance(200)
   assert.ok((await picked).pid > 0)
 })
+
+test(
+  'a successor is no less than the first, whose abilities were promised',
+  { skip },
+  async (t) => {
+    const opened = await openPool(t, { kind: 'auto', containment: 'auto' })
+    const { abilities } = opened.pool
+    // From here on, the best that works is less: first another launcher, then another level.
+    await opened.breakAll()
+    assert.ok(opened.pool.pick() instanceof Promise)
+    opened.write(`[ "$1" = auto ] && set -- group "$2"; exec ${path} "$@"`)
+    await waitFor(() => hasLauncher(opened), { what: 'a launcher' })
+    const successor = await opened.pool.pick()
+    assert.deepEqual(
+      [successor.abilities.kind, successor.abilities.containment],
+      ['native', abilities.containment],
+    )
+  },
+)
 
 test(
   'a launcher that no descriptor is left for is tried again',

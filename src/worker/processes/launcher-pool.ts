@@ -43,7 +43,7 @@ export async function openLaunchers(
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
     ) {
       try {
-        return add(await startLauncher(lifeline, options))
+        return add(await startLauncher(lifeline, alike))
       } catch (error) {
         problem = messageOf(error)
         onError(error)
@@ -67,13 +67,15 @@ export async function openLaunchers(
     }
   }
 
-  const first = await Promise.all(
-    Array.from({ length: count }, () => startLauncher(lifeline, options)),
-  )
-  for (const launcher of first) add(launcher)
+  const first = await startLauncher(lifeline, options)
+  const { kind, containment } = first.abilities
+  // The worker tells others what its launchers can do: none may be less than the first.
+  const alike = { ...options, kind, containment }
+  const others = Array.from({ length: count - 1 }, () => startLauncher(lifeline, alike))
+  for (const launcher of [first, ...(await Promise.all(others))]) add(launcher)
 
   return {
-    abilities: (first[0] as Launcher).abilities,
+    abilities: first.abilities,
     pick() {
       let best: Launcher | undefined
       for (const launcher of alive) {
