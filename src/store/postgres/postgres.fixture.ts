@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { postgresUrl } from '../../../test/support/servers.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 import type { OpenStore } from '../contract/world.ts'
 import { openPostgresStore, type PostgresOptions } from './store.ts'
 
@@ -46,4 +47,13 @@ export function openIn(
       close: () => store.close(),
     }
   }
+}
+
+const WAITING = `
+  SELECT count(*)::int AS count FROM pg_stat_activity
+   WHERE wait_event_type = 'Lock' AND datname = current_database()`
+
+/** Until so many stand behind locks that others hold. */
+export async function untilWaiting(admin: pg.Client, count: number, what: string): Promise<void> {
+  await waitFor(async () => (await admin.query(WAITING)).rows[0].count === count, { what })
 }

@@ -9,31 +9,39 @@ import { transact } from './transaction.ts'
 
 /**
  * The row of `schedule_next` is what everything about a schedule is decided under: firing locks it as
- * well. The clock is read with the lock held.
+ * well. Whoever waited for it gets that row anew, but what is joined to it as it was before the wait:
+ * so one statement locks, and the next reads, the clock as well. Both go out in one round trip.
  */
 const COLUMNS = `
   s.id, s.project_id AS "projectId", s.job_id AS "jobId", s.spec, n.version,
   n.nominal_at AS "nextNominalAt", n.last_nominal_at AS "lastNominalAt", s.paused_at AS "pausedAt", s.paused_by_job AS "pausedByJob",
   s.resumed_at AS "resumedAt",
   (SELECT paused_at IS NOT NULL FROM job WHERE job.id = s.job_id) AS "isJobPaused",
-  coalesce($1::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now`
+  clock.now`
 const FROM = `FROM schedule s JOIN schedule_next n ON n.schedule_id = s.id`
-const FIND_NAMED = {
-  name: 'lock-schedule-named',
-  text: `SELECT ${COLUMNS} ${FROM}
-          WHERE s.job_id = $2::int AND s.name = $3 AND s.deleted_at IS NULL FOR UPDATE OF n`,
+
+interface Find {
+  readonly lock: Statement
+  readonly read: Statement
 }
-const FIND_OWNED = {
-  name: 'lock-schedule',
-  text: `SELECT ${COLUMNS} ${FROM}
-          WHERE s.id = $2::bigint AND s.project_id = $3::int AND s.deleted_at IS NULL
-            FOR UPDATE OF n`,
+
+/** `which` with parameters from `$2` on: both statements take the same values, the clock's first. */
+function find(name: string, which: string): Find {
+  const where = `WHERE ${which} AND s.deleted_at IS NULL ORDER BY s.id`
+  return {
+    lock: {
+      name: `lock-${name}`,
+      text: `WITH ${CLOCK} SELECT ${FROM} ${where} FOR UPDATE OF n`,
+    },
+    read: {
+      name: `read-${name}`,
+      text: `WITH ${CLOCK} SELECT ${COLUMNS} ${FROM} CROSS JOIN clock ${where}`,
+    },
+  }
 }
-const OF_JOB = {
-  name: 'lock-schedules-of-job',
-  text: `SELECT ${COLUMNS} ${FROM}
-          WHERE s.job_id = $2::int AND s.deleted_at IS NULL ORDER BY s.id FOR UPDATE OF n`,
-}
+const NAMED = find('schedule-named', `s.job_id = $2::int AND s.name = $3`)
+const OWNED = find('schedule', `s.id = $2::bigint AND s.project_id = $3::int`)
+const OF_JOB = find('schedules-of-job', `s.job_id = $2::int`)
 const COUNT = {
   name: 'count-schedules',
   text: `
@@ -137,7 +145,7 @@ export async function putSchedule(db: Database, wish: Input<'putSchedule'>): Pro
   const { id, jobId, name, spec, next, expect, most } = wish
   return transact(db.duty, async (work) => {
     const [job] = await work.query<{ isPaused: boolean }>(LOCK_JOB, [jobId])
-    const [known] = await work.query<LockedSchedule>(FIND_NAMED, [db.now(), jobId, name])
+    const [known] = await lockAndRead(work, NAMED, [db.now(), jobId, name])
     const version = known?.version ?? 0
     if (expect !== null && expect !== version) return { kind: 'conflict', version }
     if (known?.spec === spec) return { kind: 'same', id: known.id, version }
@@ -249,12 +257,13 @@ export async function failSchedule(
   return rows.length > 0
 }
 
+/** Within a transaction that holds the job: nobody gives it another one between the two statements. */
 export function lockSchedulesOf(
   work: Work,
   now: number | null,
   jobId: number,
 ): Promise<LockedSchedule[]> {
-  return work.query<LockedSchedule>(OF_JOB, [now, jobId])
+  return lockAndRead(work, OF_JOB, [now, jobId])
 }
 
 /** What happens to a job happens to its schedules, in the same transaction. */
@@ -288,12 +297,20 @@ async function lock(
   id: number,
   projectId: number,
 ): Promise<LockedSchedule | undefined> {
-  const [row] = await work.query<LockedSchedule>(FIND_OWNED satisfies Statement, [
-    db.now(),
-    id,
-    projectId,
-  ])
+  const [row] = await lockAndRead(work, OWNED, [db.now(), id, projectId])
   return row
+}
+
+async function lockAndRead(
+  work: Work,
+  { lock: locking, read }: Find,
+  values: readonly unknown[],
+): Promise<LockedSchedule[]> {
+  const [, rows] = await Promise.all([
+    work.query(locking, values),
+    work.query<LockedSchedule>(read, values),
+  ])
+  return rows
 }
 
 export async function removeSchedule(
