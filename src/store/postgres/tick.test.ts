@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endOf, only, runIds } from '../contract/fixture.ts'
+import { put, told } from '../contract/webhook-fixture.ts'
 import { onFreshStores, type World } from '../contract/world.ts'
-import type { Store } from '../port.ts'
-import { connectAdmin, openIn } from './postgres.fixture.ts'
+import type { Store, TickBatch } from '../port.ts'
+import { connectAdmin, openIn, untilWaiting } from './postgres.fixture.ts'
 import { openPostgresStore } from './store.ts'
 
 let where = { url: '', schema: '' }
@@ -128,3 +129,44 @@ test(
     await admin.end()
   }),
 )
+
+const WITHOUT_ENTRANCE: readonly [
+  what: string,
+  more: (world: World) => Promise<Partial<TickBatch>>,
+][] = [
+  ['a key', async (world) => ({ submits: [world.newRun({ dedupeKey: 'once' })] })],
+  [
+    'a cancel',
+    async (world) => {
+      const run = world.newRun()
+      await world.submit(run)
+      return { cancels: [{ runId: run.id, projectId: world.project }] }
+    },
+  ],
+]
+
+for (const [what, more] of WITHOUT_ENTRANCE) {
+  test(
+    `a tick with ${what} that waits for a gate keeps nobody from telling webhooks`,
+    inWorld(async (world) => {
+      await put(world)
+      const lease = await world.start({ gates: [await world.gate('door', 1)] })
+      const beside = await more(world)
+      const [holder, teller] = [await connectAdmin(where.url), await connectAdmin(where.url)]
+      try {
+        await holder.query('BEGIN')
+        await holder.query(`SELECT FROM ${where.schema}.gate FOR UPDATE`)
+        const ends = [endOf(lease, { to: 'failed', cause: 'exit' })]
+        const ticking = world.tick({ ...beside, ends })
+        await untilWaiting(teller, 1, 'the tick to wait for the gate')
+        await teller.query(`SELECT FROM ${where.schema}.outbox_wish FOR UPDATE NOWAIT`)
+        await holder.query('COMMIT')
+        assert.deepEqual((await ticking).ends, ['ended'])
+        assert.deepEqual(await told(world), [[lease.runId, 'run.failed']])
+      } finally {
+        await holder.end()
+        await teller.end()
+      }
+    }),
+  )
+}

@@ -210,11 +210,9 @@ async function apply(
     const kind = cancels?.verdicts.get(nameOfCancel(command))?.kind
     if (audit && (kind === 'cancelled' || kind === 'marked')) await addAudit(work, now, audit)
   }
-  const wished = noteEndsOf(work, now, batch, plan, hopes)
-  const told = tellOf(work, now, batch, plan, hopes)
   if (plan.keyed.length > 0) assertKeysKept(plan.keyed, refused, await submission)
-  // What a cancel frees is known only after the submits, and gates are locked once, in one order:
-  // with cancels, everybody waits before the gates until then.
+  // What a cancel frees is known only after the submits, and gates are locked once, in one order: with
+  // cancels, everybody waits before the gates until then. The turns of webhooks come after all gates.
   const admitted =
     careful && !isEntranceOpen
       ? await admitAt(
@@ -223,6 +221,8 @@ async function apply(
           freedGates(await endings, cancels),
         )
       : await admitLines(work, entrance)
+  const wished = noteEndsOf(work, now, batch, plan, hopes)
+  const told = tellOf(work, now, batch, plan, hopes)
   const claims = hasRates(batch)
     ? await claimWithinRates(work, now, node, batch.claims)
     : batch.claims.length > 0
