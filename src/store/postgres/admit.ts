@@ -11,7 +11,7 @@ const LOCK_GATES = {
   name: 'lock-gates',
   text: `SELECT id FROM gate WHERE id = ANY ($1::int[]) ORDER BY id FOR UPDATE`,
 }
-/** Never waits: whoever holds the gate will look at those who wait there when it is done. */
+/** Never waits, so it may lock in any order. What it cannot have counts as full: see `WAIT_AT`. */
 const TRY_GATES = {
   name: 'try-gates',
   text: `SELECT id FROM gate WHERE id = ANY ($1::int[]) ORDER BY id FOR UPDATE SKIP LOCKED`,
@@ -56,10 +56,15 @@ const PASS = {
     SELECT lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid FROM passed)
   SELECT DISTINCT lane_id AS "laneId" FROM passed`,
 }
+/**
+ * Whoever has a gate that we could not lock may have looked already at those who wait there, and seen
+ * nobody. Who is sent there nevertheless (`$3`) is left to the next sweep, as one long overdue.
+ */
 const WAIT_AT = {
   name: 'wait-at-gate',
   text: `
-  UPDATE blocked SET gate_id = ($2::int[])[array_position($1::bigint[], run_id)]
+  UPDATE blocked SET gate_id = ($2::int[])[array_position($1::bigint[], run_id)],
+         recheck_at = CASE WHEN run_id = ANY ($3::bigint[]) THEN 0 ELSE recheck_at END
    WHERE run_id = ANY ($1::bigint[])`,
 }
 
@@ -165,7 +170,7 @@ async function lookOnce(
   const gatesOf = new Map(waiting.map(({ runId, gates }) => [runId, gates]))
   const taken = admission.admitted.flatMap((runId) => gatesOf.get(runId) ?? [])
   changeHeld(work, { taken })
-  const [passed] = await Promise.all([pass(work, admission.admitted), waitAt(work, moved)])
+  const [passed] = await Promise.all([pass(work, admission.admitted), waitAt(work, moved, locked)])
   for (const lane of passed) lanes.add(lane)
 
   const byGate = Map.groupBy(waiting, ({ gateId }) => gateId)
@@ -207,10 +212,13 @@ async function pass(work: Work, runs: readonly number[]): Promise<number[]> {
 async function waitAt(
   work: Work,
   moved: readonly { runId: number; gate: number }[],
+  locked: ReadonlySet<number>,
 ): Promise<void> {
   if (moved.length === 0) return
+  const unseen = moved.filter(({ gate }) => !locked.has(gate))
   await work.query(WAIT_AT, [
     bigints(moved.map(({ runId }) => runId)),
     ints(moved.map(({ gate }) => gate)),
+    bigints(unseen.map(({ runId }) => runId)),
   ])
 }

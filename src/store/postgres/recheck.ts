@@ -10,11 +10,12 @@ import { recount } from './recount.ts'
 import { CLOCK } from './statement.ts'
 import { transact } from './transaction.ts'
 
+/** One that was sent to a gate without anybody looking at that has not waited: its time is nought. */
 const TO_RECHECK = {
   name: 'to-recheck',
   text: `
   WITH ${CLOCK}
-  SELECT run_id AS "runId", gate_id AS "gateId", gates FROM blocked
+  SELECT run_id AS "runId", gate_id AS "gateId", gates, recheck_at > 0 AS "hasWaited" FROM blocked
    WHERE recheck_at <= (SELECT now FROM clock)
    ORDER BY recheck_at, run_id LIMIT $2::int FOR UPDATE SKIP LOCKED`,
 }
@@ -30,6 +31,7 @@ interface Row {
   /** Null: it waits for other runs. */
   readonly gateId: number | null
   readonly gates: number[]
+  readonly hasWaited: boolean
 }
 
 /**
@@ -47,17 +49,19 @@ export async function recheck(
     if (rows.length + changed.length + asked.length === 0) {
       return { lanes: [], more: false, nextDueAt: null, news: [], miscounted: [] }
     }
-    const [waiting, longHeld] = [[...asked], new Set<number>()]
-    for (const { runId, gateId, gates } of rows) {
-      if (gateId === null) waiting.push(runId)
-      else for (const gate of gates) longHeld.add(gate)
-    }
+    const waiting = [
+      ...asked,
+      ...rows.filter(({ gateId }) => gateId === null).map(({ runId }) => runId),
+    ]
+    const atGates = rows.filter(({ gateId }) => gateId !== null)
+    const met = atGates.flatMap(({ gates }) => gates)
+    const longHeld = atGates.filter(({ hasWaited }) => hasWaited).flatMap(({ gates }) => gates)
     const settled = await settleWaiting(work, now, ascending(waiting))
     const { skipped, nextDueAt } = settled
     if (skipped.length > 0) await noteEnds(work, now, skipped)
     const told = skipped.length > 0 ? await tell(work, now, skipped) : NOTHING_TOLD
-    const locked = await lockAll(work, ascending([...changed, ...longHeld, ...settled.gates]))
-    const miscounted = await recount(work, [...longHeld])
+    const locked = await lockAll(work, ascending([...changed, ...met, ...settled.gates]))
+    const miscounted = await recount(work, ascending(longHeld))
     const lanes = await admitWithin(work, new Set(locked), locked)
     await work.query(STAY, [now, bigints(rows.map(({ runId }) => runId)), recheckMs])
     return {
