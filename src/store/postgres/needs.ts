@@ -30,14 +30,13 @@ export const ADD_NEEDS = {
      SELECT FROM blocked WHERE blocked.run_id = item.run_id AND blocked.gate_id IS NULL LIMIT 1) b
       ON CONFLICT DO NOTHING`,
 }
-export const LOCK_WAITING = {
-  name: 'lock-waiting',
-  text: `
+const waitingOnes = (lock: string) => `
   SELECT held.run_id AS "runId" FROM unnest($1::bigint[]) AS item (run_id)
    CROSS JOIN LATERAL (
      SELECT run_id FROM blocked WHERE blocked.run_id = item.run_id AND gate_id IS NULL
-        FOR UPDATE) held`,
-}
+        ${lock}) held`
+export const LOCK_WAITING = { name: 'lock-waiting', text: waitingOnes('FOR UPDATE') }
+export const TRY_WAITING = { name: 'try-waiting', text: waitingOnes('FOR UPDATE SKIP LOCKED') }
 export const NEEDS_OF = {
   name: 'needs-of',
   text: `
@@ -146,6 +145,13 @@ export interface Settled {
 export async function lockWaiting(work: Work, runIds: readonly number[]): Promise<number[]> {
   if (runIds.length === 0) return []
   const rows = await work.query<{ runId: number }>(LOCK_WAITING, [bigints(runIds)])
+  return rows.map(({ runId }) => runId)
+}
+
+/** The same, as far as nobody else has them. */
+export async function tryWaiting(work: Work, runIds: readonly number[]): Promise<number[]> {
+  if (runIds.length === 0) return []
+  const rows = await work.query<{ runId: number }>(TRY_WAITING, [bigints(runIds)])
   return rows.map(({ runId }) => runId)
 }
 

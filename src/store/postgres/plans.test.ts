@@ -12,7 +12,7 @@ import { END, SUCCEED, SUCCEED_HOLDING } from './end.ts'
 import { LOCK_SCHEDULES, MOVE_ON, OPEN_RUNS } from './fire.ts'
 import { COUNT_ITEMS, COUNT_STEPS, FIND_FLOWS, RESULTS_OF, STEPS_BEHIND } from './flow-queries.ts'
 import { END_FLOWS, LOCK_FLOWS, MOVE_FLOWS } from './flows.ts'
-import { ADD_NEEDS, LOCK_WAITING, NEEDS_OF, RELEASE, SKIP } from './needs.ts'
+import { ADD_NEEDS, LOCK_WAITING, NEEDS_OF, RELEASE, SKIP, TRY_WAITING } from './needs.ts'
 import { TELL } from './news.ts'
 import { NOTE_FOLLOWED } from './note-followed.ts'
 import { NOTE_ENDS, TAKE_TURNS } from './outbox.ts'
@@ -56,6 +56,7 @@ const STATEMENTS: readonly Statement[] = [
   RESULTS_OF,
   ADD_NEEDS,
   LOCK_WAITING,
+  TRY_WAITING,
   NEEDS_OF,
   RELEASE,
   SKIP,
