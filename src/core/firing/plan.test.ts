@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { readRule, type RuleSource } from '../schedule/index.ts'
 import { DEFAULT_MISSED, GRACE_MS, type MissedPolicy } from './missed.ts'
-import { type FireTimes, type Plan, planTimes, type ToPlan } from './plan.ts'
+import { type FireTimes, nextFrom, type Plan, planTimes, type ToPlan } from './plan.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -170,6 +171,69 @@ describe('a plan', () => {
     )
     assert.equal(planned.length - ranges.length, 101)
     assert.deepEqual(next, { nominalAt: now + 1_000, lookAt: now + 1_000 })
+  })
+})
+
+/** Looks whenever the plan before said so, and is never away: what became of how many times, and when. */
+function attend(source: RuleSource, since: number, looks: number) {
+  const reading = readRule(source)
+  assert.ok(reading.ok, JSON.stringify(reading))
+  const times = reading.rule
+  const fired: { nominalAt: number; at: number }[] = []
+  const others: string[] = []
+  let next = nextFrom(times, times.next(since))
+  for (let look = 0; look < looks && next.nominalAt !== null; look += 1) {
+    const now = next.lookAt as number
+    const made = plan({ times, nominalAt: next.nominalAt, now })
+    for (const time of made.planned) {
+      if (time.kind === 'run') fired.push({ nominalAt: time.nominalAt, at: now })
+      if (time.kind !== 'run' || time.late) others.push(tell({ ...made, planned: [time] }, 1))
+    }
+    ;({ next } = made)
+  }
+  return { times, fired, others }
+}
+
+describe('a jitter longer than the interval', () => {
+  const since = Date.UTC(2026, 0, 1) - 1
+
+  test('makes no time late or missed while somebody is there', () => {
+    const { fired, others } = attend({ every: '1m', jitter: '10m', seed: 'a' }, since, 3_000)
+    assert.deepEqual(others, [])
+    assert.deepEqual(
+      fired.map(({ nominalAt }) => nominalAt),
+      Array.from({ length: 3_000 }, (_, index) => since + 1 + index * MINUTE),
+    )
+  })
+
+  test('takes no time that is due for one of an absence', () => {
+    const { fired, others } = attend({ every: '1s', jitter: '7d', seed: 'b' }, since, 500)
+    assert.deepEqual([fired.length, others], [500, []])
+  })
+
+  test('whatever both are, times fire one by one, in their order and within their jitter', () => {
+    const rules = fc.record({
+      rule: fc.oneof(
+        fc.integer({ min: 1, max: 9_000 }).map((seconds) => ({ every: `${seconds}s` })),
+        fc.constantFrom({ cron: '0,1,30 * * * *' }, { cron: '0 2 * * *', zone: 'Europe/Athens' }),
+      ),
+      jitter: fc.oneof(fc.integer({ min: 0, max: 7 * DAY }), fc.integer({ min: 0, max: 9_000 })),
+      seed: fc.string({ maxLength: 8 }),
+    })
+    fc.assert(
+      fc.property(rules, ({ rule, jitter, seed }) => {
+        const { times, fired, others } = attend({ ...rule, jitter, seed }, since, 60)
+        assert.deepEqual([fired.length, others], [60, []])
+        for (const [index, { nominalAt, at }] of fired.entries()) {
+          assert.ok(at >= nominalAt && at <= nominalAt + jitter)
+          if (index === 0) continue
+          const before = fired[index - 1]!
+          assert.ok(before.at < at, `${before.at} and ${at}`)
+          assert.equal(nominalAt, times.next(before.nominalAt))
+        }
+      }),
+      { numRuns: 200 },
+    )
   })
 })
 

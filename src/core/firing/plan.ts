@@ -11,7 +11,7 @@ import type { Reason } from './occurrence.ts'
 
 /** The part of a rule that firing needs. */
 export interface FireTimes extends Times {
-  /** How long after its nominal time it fires. */
+  /** How long after its nominal time it fires; the time after it has not come by then. */
   jitterOf(nominalAt: number): number
   /** The next time is counted from the end of the run: there is never more than one to come. */
   readonly afterFinish: number | null

@@ -308,6 +308,49 @@ test('jitter is the same every time, within its bounds and spread', () => {
   assert.equal(seen.size, 10, 'every second has some')
 })
 
+const JITTERS: readonly [why: string, source: RuleSource, nominal: string, mostMs: number][] = [
+  ['shorter than the interval', { every: '1m', jitter: '10s' }, '2026-01-01T00:00:00Z', 10_000],
+  ['as long', { every: '1m', jitter: '1m' }, '2026-01-01T00:00:00Z', 59_999],
+  ['longer', { every: '1m', jitter: '7d' }, '2026-01-01T00:00:00Z', 59_999],
+  [
+    'before a time that is near',
+    { cron: '0,1 * * * *', jitter: '5m' },
+    '2026-01-01T00:00:00Z',
+    59_999,
+  ],
+  [
+    'before one that is not',
+    { cron: '0,1 * * * *', jitter: '5m' },
+    '2026-01-01T00:01:00Z',
+    300_000,
+  ],
+  [
+    'at the end, where none follows',
+    { every: '1m', jitter: '5m', end: '2026-01-01T00:00:00Z' },
+    '2026-01-01T00:00:00Z',
+    300_000,
+  ],
+  ['once', { at: '2026-01-01T00:00:00Z', jitter: '5m' }, '2026-01-01T00:00:00Z', 300_000],
+  [
+    'where only the end of the run says what follows',
+    { every: '1m after finish', jitter: '5m' },
+    '2026-01-01T00:00:00Z',
+    300_000,
+  ],
+]
+for (const [why, source, nominal, mostMs] of JITTERS) {
+  test(`jitter ends before the next time: ${why}`, () => {
+    const drawn = Array.from({ length: 1_000 }, (_, index) => {
+      const reading = readRule({ ...source, seed: `job-${index}` })
+      assert.ok(reading.ok)
+      return reading.rule.jitterOf(Date.parse(nominal))
+    })
+    const longest = Math.max(...drawn)
+    assert.ok(longest <= mostMs && longest > 0.98 * mostMs, `${longest} of ${mostMs}`)
+    assert.ok(Math.min(...drawn) < 0.02 * mostMs)
+  })
+}
+
 test('hashed fields differ between jobs, not between readings', () => {
   const texts = new Set<string>()
   for (let seed = 0; seed < 500; seed++) {

@@ -40,6 +40,14 @@ function understand(source: RuleSource, now: number | undefined): Rule {
     return nominal === null || nominal > end ? null : nominal
   }
 
+  // It ends before the next time: in their order, times that overtake each other would look missed.
+  function jitterOf(nominal: number): number {
+    if (jitterMs === 0) return 0
+    const following = recurrence.afterFinish === null ? next(nominal) : null
+    const mostMs = Math.min(jitterMs, (following ?? Infinity) - nominal - 1)
+    return Math.floor(hashFraction(`${seed}\n${nominal}`) * (mostMs + 1))
+  }
+
   // An instant that is over is the caller's to judge: it may still be wanted.
   const isRecurring = recurrence.afterFinish === null && recurrence.field !== 'at'
   const since = Math.max(now ?? 0, start) - 1
@@ -52,8 +60,7 @@ function understand(source: RuleSource, now: number | undefined): Rule {
     next,
     countInto: (counts, from, until) =>
       recurrence.countInto(counts, Math.max(from, start), Math.min(until, end + 1)),
-    jitterOf: (nominal) =>
-      jitterMs === 0 ? 0 : Math.floor(hashFraction(`${seed}\n${nominal}`) * (jitterMs + 1)),
+    jitterOf,
     describe: recurrence.describe,
   }
 }

@@ -20,7 +20,7 @@ export interface RuleSource {
   /** Nothing fires before, or after; both may fire themselves. Intervals count from the start. */
   readonly start?: string | number | undefined
   readonly end?: string | number | undefined
-  /** Fires are late by up to this, evenly and always alike. Milliseconds, or a duration. */
+  /** Fires are late by up to this, evenly, always alike, before the next. Milliseconds, or a duration. */
   readonly jitter?: string | number | undefined
   /** What `H` and the jitter are a hash of: whatever tells this rule from others. */
   readonly seed?: string | undefined
@@ -42,7 +42,7 @@ export interface Rule {
    * seconds takes milliseconds. Of a rule that waits for the end of runs there is nothing to count.
    */
   countInto(counts: MinuteCounts, from: number, until: number): void
-  /** How many milliseconds after its nominal time an occurrence is to fire. */
+  /** How many milliseconds after its nominal time it fires, before the next one: that is asked for. */
   jitterOf(nominal: number): number
   /** When it fires, in plain English. Zone, bounds and jitter are for the caller to add. */
   describe(): string
