@@ -66,6 +66,34 @@ test('who comes after a node that is gone goes on where it stopped', async () =>
   await second.node.stop()
 })
 
+test('a clock that is set back keeps nobody from going on where another node stopped', async () => {
+  const config = { nodeBeatMs: 500 }
+  let isStuck = false
+  const wrap = (store: Store): Store => ({
+    ...store,
+    async advanceFlows(batch) {
+      if (isStuck) throw new StoreError('unavailable', 'not here')
+      return store.advanceFlows(batch)
+    },
+  })
+  const first = await startFlows({ config, wrap })
+  const second = await startFlows({ config, beside: first })
+  first.behave = behave
+  second.behave = behave
+  await first.define(FLOW)
+  await first.clock.advance(1_000)
+  first.clock.jumpWall(-3_600_000)
+  await first.clock.advance(1_000)
+  const id = await first.submit()
+  await first.clock.advance(20)
+  isStuck = true
+  await first.workOnce()
+  await first.node.stop()
+  assert.equal((await second.finish(id)).state, 'succeeded')
+  assert.deepEqual(inOrder([...first.started, ...second.started]), inOrder(ALL))
+  await second.node.stop()
+})
+
 for (const seed of [1, 2, 3, 4, 5]) {
   test(`what nobody knows whether it was written is looked up, seed ${seed}`, async () => {
     const chance = createSeeded(seed)

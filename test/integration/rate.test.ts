@@ -116,3 +116,26 @@ test('a rate that is raised or taken away is felt at once', async () => {
   await world.clock.advance(10)
   assert.equal((await waiting).runs.length, 4)
 })
+
+test('a clock that is set back while a queue has used up its rate closes it no longer than the rate does', async () => {
+  const world = await startInMemory()
+  const client = world.node.clientFor('default')
+  const rate = { limit: 10, perMs: 50_000, burst: 1 }
+  await world.node.admin.queues.change(BY, 'mail', { rate })
+  const worker = await registerByHand(client, { queues: ['mail'] })
+  await client.submit([
+    { job: 'job', queue: 'mail' },
+    { job: 'job', queue: 'mail' },
+  ])
+  assert.equal((await worker.take()).length, 1)
+  const waiting = worker.exchange({ free: 9, waitMs: 20_000 })
+  await world.clock.advance(1_000)
+  world.clock.jumpWall(-3_600_000)
+  let given = 0
+  void waiting.then(({ runs }) => (given = runs.length))
+  await world.clock.advance(3_900)
+  assert.equal(given, 0, 'it is not opened earlier, either')
+  // How much of the wait was over is not known any more.
+  await world.clock.advance(5_200)
+  assert.equal(given, 1)
+})

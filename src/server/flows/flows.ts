@@ -30,7 +30,7 @@ export interface FlowDeps extends LoadDeps, MoveDeps, Telling {
     Pick<FlowStore, 'beginFlows' | 'advanceFlows' | 'restlessFlows' | 'findFlows' | 'resultsOf'> &
     Pick<SweepStore, 'recheck'>
   readonly board: Pick<LaneBoard, 'lanes' | 'get'>
-  readonly clock: Pick<Clock, 'sleep'>
+  readonly clock: Pick<Clock, 'sleep' | 'mono'>
   node(): number
   /** Whether this node is in touch with the store: only then are ids and clock its own. */
   mayMove(): boolean
@@ -71,16 +71,16 @@ export interface Flows {
  * memory only saves the reading.
  */
 export function createFlows(deps: FlowDeps): Flows {
-  const { store, board, storeNow, onError } = deps
+  const { store, board, clock, storeNow, onError } = deps
   const shelf = createShelf()
-  const requests = createRequests(deps.clock)
+  const requests = createRequests(clock)
   const stopping = createStopping(deps)
   const toRead = new Set<number>()
   const toBegin = new Set<number>()
   /** Runs that start after others, of which one has ended. */
   const toRelease = new Set<number>()
   const refusals = createRefusals(storeNow)
-  let sweepAt = 0
+  let sweepMono = Number.NEGATIVE_INFINITY
   let sweepAgeMs = SWEEP_MS
 
   const reread = (runId: number) => {
@@ -148,9 +148,9 @@ export function createFlows(deps: FlowDeps): Flows {
   }
 
   const sweep = async (): Promise<void> => {
-    const now = storeNow()
-    if (now < sweepAt) return
-    sweepAt = now + SWEEP_MS
+    const [now, mono] = [storeNow(), clock.mono()]
+    if (mono < sweepMono) return
+    sweepMono = mono + SWEEP_MS
     for (const { id } of board.lanes()) if (board.get(id)?.isFlow) toBegin.add(id)
     // Nobody else knows of these: they may have no news and no time to be looked at.
     for (const runId of requests.flows()) stir(runId)
@@ -274,7 +274,7 @@ export function createFlows(deps: FlowDeps): Flows {
       shelf.stir(one.flowId)
     } else if (!toRead.has(one.flowId)) {
       sweepAgeMs = OTHERS_MS
-      sweepAt = Math.min(sweepAt, storeNow() + OTHERS_MS)
+      sweepMono = Math.min(sweepMono, clock.mono() + OTHERS_MS)
     }
   }
 
@@ -294,7 +294,7 @@ export function createFlows(deps: FlowDeps): Flows {
       await stopping.tellSome()
       const isBusy = shelf.hasRestive || toRead.size + toBegin.size + toRelease.size > 0
       const more = isBusy || !stopping.isEmpty
-      return { more, idleMs: Math.max(1, sweepAt - storeNow()) }
+      return { more, idleMs: Math.max(1, sweepMono - clock.mono()) }
     },
     hear,
     ready(laneId) {
@@ -309,7 +309,7 @@ export function createFlows(deps: FlowDeps): Flows {
     forget() {
       shelf.clear()
       toRead.clear()
-      sweepAt = 0
+      sweepMono = Number.NEGATIVE_INFINITY
     },
   }
 }

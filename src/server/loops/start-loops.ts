@@ -129,7 +129,7 @@ export function startLoops(deps: LoopDeps): Loops {
   const looking = lookAtLanes({ look: deps.look, hasWorkers, kick: ticker.kick })
   const lanes = start(looking, config.laneRefreshMs)
   start(deps.refreshQueues, config.laneRefreshMs)
-  const naps = start(wakeLanes({ board, storeNow, kick: ticker.kick }), LONGEST_NAP_MS)
+  const naps = start(wakeLanes({ board, clock, kick: ticker.kick }), LONGEST_NAP_MS)
   start(noteUses(deps), 30_000)
   start(noteSightings(deps), SIGHTINGS_PERIOD_MS)
   start(announceKeys(deps), KEYS_PERIOD_MS)

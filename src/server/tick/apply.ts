@@ -60,7 +60,7 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
   )
   applyClaims(work, result, isProof, context, touched)
   for (const { laneId, until } of result.limited) {
-    context.board.nap(laneId, until)
+    context.board.nap(laneId, context.mono + until - result.now)
     context.onLimited(until)
   }
   if (result.nextDueAt !== null) context.onTimer(result.nextDueAt)

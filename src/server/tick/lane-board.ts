@@ -15,8 +15,8 @@ export interface LaneHint {
   isResting: boolean
   /** Its queue has a rate: nothing is handed over past the line, and claims say so. */
   rate: RateKey | null
-  /** Its queue has used up its rate until then, by the store's clock. */
-  napsUntil: number | null
+  /** Its queue has used up its rate until then, by a clock that nobody sets. */
+  napsUntilMono: number | null
   /** Grows with everything that may have entered, so that an older short claim proves nothing. */
   arrivals: number
   /** Up to here the lane was claimed; dead rows before it need not be stepped over again. */
@@ -61,9 +61,9 @@ export interface LaneBoard {
   /** From now on lanes follow these rules; who naps is woken, because its rate may be another now. */
   follow(rulesOf: (lane: Lane) => LaneRules): void
   /** The rate of its queue is used up: no lane of that queue is dealt from before then. */
-  nap(laneId: number, until: number): void
+  nap(laneId: number, untilMono: number): void
   /** Lets those go on whose time has come; says when the next one's does. */
-  wake(now: number): number | null
+  wake(mono: number): number | null
   /** Whether a worker keeps room for a run of another lane. */
   isRoomKept(laneId: number): boolean
   /** The lanes an offer can serve. */
@@ -174,30 +174,30 @@ export function createLaneBoard(onFlow: (laneId: number) => void = () => {}): La
       rulesOf = rules
       napping.clear()
       for (const hint of hints.values()) {
-        Object.assign(hint, rulesOf(hint.lane), { napsUntil: null })
+        Object.assign(hint, rulesOf(hint.lane), { napsUntilMono: null })
         views.changed(hint)
       }
     },
 
-    nap(laneId, until) {
+    nap(laneId, untilMono) {
       const { rate } = hints.get(laneId) ?? {}
       for (const hint of hints.values()) {
         if (!rate || !isSameRate(hint.rate, rate)) continue
-        hint.napsUntil = until
+        hint.napsUntilMono = untilMono
         napping.add(hint)
         views.changed(hint)
       }
     },
 
-    wake(now) {
+    wake(mono) {
       let next: number | null = null
       for (const hint of napping) {
-        const until = hint.napsUntil ?? now
-        if (until > now) {
-          next = Math.min(next ?? until, until)
+        const untilMono = hint.napsUntilMono ?? mono
+        if (untilMono > mono) {
+          next = Math.min(next ?? untilMono, untilMono)
           continue
         }
-        hint.napsUntil = null
+        hint.napsUntilMono = null
         napping.delete(hint)
         views.changed(hint)
       }
@@ -248,7 +248,7 @@ function newHint(lane: Lane, rules: LaneRules): LaneHint {
     isFlow: lane.executor === FLOW_EXECUTOR,
     mayHaveWork: true,
     ...rules,
-    napsUntil: null,
+    napsUntilMono: null,
     arrivals: 0,
     floor: null,
     expected: Number.POSITIVE_INFINITY,

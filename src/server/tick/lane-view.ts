@@ -65,7 +65,7 @@ export function createViews(): Views {
   }
 
   const changed = (hint: LaneHint) => {
-    const isOpen = hint.mayHaveWork && !hint.isResting && hint.napsUntil === null
+    const isOpen = hint.mayHaveWork && !hint.isResting && hint.napsUntilMono === null
     if (isOpen === open.has(hint)) return
     changes += 1
     if (isOpen) open.add(hint)

@@ -94,6 +94,25 @@ export function ratesContract(open: OpenStore): void {
   )
 
   test(
+    'a clock that was set back closes a queue for no longer than it says',
+    inWorld(async (world) => {
+      const queue = await openQueue(world, { limit: 7, perMs: 60_000, burst: 1 })
+      await queue.fill(0, 9)
+      const ask = async () => {
+        const { claims, limited } = await world.tick({ claims: [queue.demand(0, 9)] })
+        return { count: only(claims).length, waitMs: only(limited).until - world.clock.now() }
+      }
+      const { count, waitMs } = await ask()
+      world.clock.advance(-3_600_000)
+      const back = await ask()
+      assert.deepEqual([count, back.count, back.waitMs], [1, 0, waitMs])
+      world.clock.advance(waitMs)
+      assert.equal((await ask()).count, 1)
+      world.clock.advance(3_600_000)
+    }),
+  )
+
+  test(
     'a lane that ran dry is not limited, and what was not found is not used up',
     inWorld(async (world) => {
       const queue = await openQueue(world, { limit: 1, perMs: 60_000, burst: 5 })

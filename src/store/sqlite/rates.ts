@@ -36,7 +36,9 @@ export function prepareClaims(db: Database, claim: Claim): ClaimAll {
     const room = roomIn(bucket, bucket, now)
     const leases = room > 0 ? claimed({ ...demand, sessions: sessions.slice(0, room) }) : []
     const after = filled(bucket, bucket, now, leases.length)
-    if (leases.length > 0) fill.run(after.level, after.at, projectId, queue)
+    // A clock that was set back is noted, or the wait would begin anew until it is past the last start.
+    const isChanged = leases.length > 0 || after.at < bucket.at
+    if (isChanged) fill.run(after.level, after.at, projectId, queue)
     if (leases.length === room && room < sessions.length) {
       limited.push({ laneId, until: nextStartAt(bucket, after, now) })
     }
