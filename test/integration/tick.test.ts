@@ -99,6 +99,48 @@ test('a run handed over by a commit nobody confirmed is given back and taken aga
   assert.equal(run?.attempt, 1)
 })
 
+const UNHEARD: [what: string, first: object, end: 'failed' | 'succeeded', then: object | null][] = [
+  ['a run that was submitted', {}, 'succeeded', {}],
+  ['a run that goes again', { retry: { max: 1, delayMs: 0, jitter: 0 } }, 'failed', null],
+  ['a run whose gate has opened', { concurrency: [{ key: 'a', limit: 1 }] }, 'succeeded', null],
+]
+for (const [what, first, outcome, then] of UNHEARD) {
+  test(`${what} by a commit whose answer was lost waits for no look at the lanes`, async () => {
+    let lost = 0
+    const { node, clock } = await startInMemory({
+      config: { laneRefreshMs: 60_000 },
+      wrap: withTick(async (batch, store) => {
+        const result = await store.tick(batch)
+        if (batch.submits.length + batch.ends.length > 0 && lost > 0) {
+          lost -= 1
+          throw new StoreError('unknown', 'the connection broke')
+        }
+        return result
+      }),
+    })
+    const client = node.clientFor('default')
+    const worker = await registerByHand(client)
+    const submit = (policy: object) => client.submit([{ job: 'job', ...policy }])
+    await submit(first)
+    const [run] = await worker.take()
+    assert.ok(run)
+    if ('concurrency' in first) await submit(first)
+    const end = () => worker.report([{ ...succeeded(run), outcome, cause: 'error' }], 0)
+    if (then) await end()
+    assert.deepEqual(await worker.take(), [], 'now the lane is known to be empty')
+    // Without room nothing is handed over: what is, is found among the leases.
+    await worker.take(0)
+    lost = 1
+    const answered = then ? submit(then) : end()
+    await clock.advance(50)
+    await answered
+    let given = 0
+    void worker.exchange({ waitMs: 5_000 }).then(({ runs }) => (given = runs.length))
+    await clock.advance(0)
+    assert.deepEqual([given, lost], [1, 0])
+  })
+}
+
 test('a store that stays away is reported as such after a while', async () => {
   let isAway = false
   const { node, clock } = await startInMemory({

@@ -17,7 +17,7 @@ export interface Applying extends Granting {
   /** An id that another node's run already has: give the run a new one and try again. */
   remint(entry: SubmitEntry): void
   onTimer(dueAt: number): void
-  /** What was known to wait may be gone. */
+  /** What was known to wait may be gone, or more may wait than is known. */
   onUnsure(): void
   /** A queue has used up its rate until then. */
   onLimited(until: number): void
@@ -49,6 +49,8 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
     if (held) held.cancelling = true
     answer(entry, verdict)
   }
+  // What a repeat finds done has entered lanes by a commit that nobody heard of.
+  if (isRepeat(work)) context.onUnsure()
   // Room may have been kept for one of them.
   const wasCancelled = result.cancels.some(({ kind }) => kind === 'cancelled')
   if (wasCancelled && context.board.isRoomKept(NO_LANE)) context.onUnsure()
@@ -65,6 +67,10 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
   }
   if (result.nextDueAt !== null) context.onTimer(result.nextDueAt)
   settle(touched, context.roster)
+}
+
+function isRepeat({ submits, ends, cancels }: Work): boolean {
+  return [submits, ends, cancels].some((entries) => entries.some(({ tried }) => tried))
 }
 
 /** Whoever ends what another node had does not end what has come over from there meanwhile. */

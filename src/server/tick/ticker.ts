@@ -37,7 +37,7 @@ export interface TickerOptions {
   giveBack(lease: Lease): void
   onTimer(dueAt: number): void
   onLimited(until: number): void
-  /** Room is short, and it is not known whether lanes have work that would need it. */
+  /** It matters which lanes have work, and is not known: room is short, or a commit was not heard of. */
   onUnsure(): void
   /** A commit whose outcome nobody knows: its leases may exist, and no session was told of them. */
   onUnknown(batch: TickBatch): void
