@@ -41,6 +41,7 @@ export function createLookAhead(deps: {
   let place: DuePlace | null = null
   let aheadAt = Number.NEGATIVE_INFINITY
   let overdueAt = Number.NEGATIVE_INFINITY
+  let lookedAt = Number.NEGATIVE_INFINITY
   let looks = 0
 
   const isOurs = (scheduleId: number) => (ownerOf(scheduleId, nodes) ?? deps.node()) === deps.node()
@@ -54,8 +55,6 @@ export function createLookAhead(deps: {
   }
 
   const lookFurther = async (until: number) => {
-    // A clock that was set back: what lies between then and now was not read as being ahead.
-    if (place && place.lookAt > until + AHEAD_MS) place = null
     if (looks % FROM_THE_START === 0) place = null
     looks += 1
     while (window.size < MOST_AHEAD) {
@@ -77,6 +76,21 @@ export function createLookAhead(deps: {
     if (!window.has(schedule.id)) window.put(schedule, schedule.next.lookAt as number)
   }
 
+  const forget = () => {
+    place = null
+    aheadAt = Number.NEGATIVE_INFINITY
+    overdueAt = Number.NEGATIVE_INFINITY
+  }
+
+  /**
+   * A clock was set back. What lies between then and now was not read as being ahead, and what is in the
+   * window may wait for a time that is far off, while others go on with the schedule before that.
+   */
+  const startAnew = () => {
+    forget()
+    window.clear()
+  }
+
   return {
     isOurs,
     isNear: (lookAt) => place !== null && lookAt <= place.lookAt,
@@ -84,6 +98,8 @@ export function createLookAhead(deps: {
       return Math.min(aheadAt, overdueAt)
     },
     async look(now) {
+      if (lookedAt - now > OVERDUE_MS) startAnew()
+      lookedAt = now
       if (now >= aheadAt || aheadAt > now + LOOK_EVERY_MS) {
         await meetNodes()
         await lookFurther(now + AHEAD_MS)
@@ -95,10 +111,6 @@ export function createLookAhead(deps: {
         overdueAt = now + OVERDUE_EVERY_MS
       }
     },
-    forget() {
-      place = null
-      aheadAt = Number.NEGATIVE_INFINITY
-      overdueAt = Number.NEGATIVE_INFINITY
-    },
+    forget,
   }
 }
