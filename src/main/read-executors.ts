@@ -4,6 +4,7 @@ import { parseAllowList } from '../outbound/allow-list.ts'
 import { parseAllowedMount } from '../worker/executors/container/allowed-mounts.ts'
 import type { Engine } from '../worker/executors/container/engine.ts'
 import { findEngine } from '../worker/executors/container/find-engine.ts'
+import { refuseMovable } from '../worker/executors/container/movable-mounts.ts'
 import type { WorkerOptions } from '../worker/index.ts'
 import type { ExecutorFlags } from './executor-flags.ts'
 
@@ -23,6 +24,7 @@ export async function readExecutors(
     throw wrong('executors', `has "${unknown}", and not one of ${EXECUTORS.join(', ')}`)
   }
   const allowMounts = (flags.allowMount ?? []).map(parseAllowedMount)
+  refuseMovable(allowMounts)
   const allow = parseAllowList(flags.allowAddress ?? [])
   const isAskedFor = flags.containerEngine !== undefined || wanted?.includes('container') === true
   const isRuledOut = wanted !== undefined && !wanted.includes('container')

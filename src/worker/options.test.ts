@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PunctualError } from '../core/errors.ts'
+import { parseAllowedMount } from './executors/container/allowed-mounts.ts'
+import { createEngine } from './executors/container/engine.ts'
 import type { WorkerOptions } from './options.ts'
 import { readOptions } from './options.ts'
 
+const nested = ['/no', '/no/such:ro'].map(parseAllowedMount)
 const handlers = { job: () => {} }
 const usual = { client: {} as WorkerOptions['client'], name: 'w1', handlers }
 
@@ -18,6 +21,11 @@ const wrong: [why: string, options: Partial<WorkerOptions>, field: string][] = [
   ['no slots is no worker', { slots: 0 }, 'slots'],
   ['half a slot is none', { slots: 1.5 }, 'slots'],
   ['there is a limit to slots', { slots: 10_001 }, 'slots'],
+  [
+    'what containers could exchange is not theirs to see',
+    { processes: {}, containers: { engine: createEngine('podman'), allowMounts: nested } },
+    'allow-mount',
+  ],
   ['polls must end', { pollMs: Infinity }, 'pollMs'],
 ]
 

@@ -5,6 +5,7 @@ import { LABEL_VALUE, LIMITS, NAME } from '../core/limits.ts'
 import type { Working } from '../core/protocol.ts'
 import { SECRETS_FEATURE } from '../core/secret.ts'
 import { PROCESS_EXECUTORS } from '../core/work.ts'
+import { refuseMovable } from './executors/container/movable-mounts.ts'
 import type { ExecutorOptions } from './executors/executors.ts'
 import type { Handler } from './handler.ts'
 import { systemClock, systemRandom } from './system-clock.ts'
@@ -70,6 +71,7 @@ export function readOptions(options: WorkerOptions): WorkerSettings {
     ...(options.containers ? ['container'] : []),
   ]
   if (options.containers && !options.processes) throw wrong('containers', 'need processes')
+  refuseMovable(options.containers?.allowMounts ?? [])
   const executors = [
     ...restrict(possible, options.executors),
     ...Array.from(handlers.keys(), (task) => `handler:${task}`),

@@ -53,6 +53,10 @@ test('a worker that cannot do what it is told does not start', async (t) => {
     [['--executors', 'shell,magic'], /executors: has "magic", and not one of shell, argv/],
     [['--allow-address', '10.0.0.0/33'], /allow-address: 10\.0\.0\.0\/33 is none of/],
     [['--allow-mount', 'data'], /allow-mount: data is not an absolute path/],
+    [
+      ['--allow-mount', '/no', '--allow-mount', '/no/x:ro'],
+      /allow-mount: .* \/no\/x:ro through \/no,/,
+    ],
     [['--container-engine', '/no/such'], /container-engine: \/no\/such does not work here/],
   ] as const) {
     const { code, err } = await start(...flags)

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { PunctualError } from '../../../core/errors.ts'
 import type { Mount } from '../../../core/container-work.ts'
+import { isBelow } from './is-below.ts'
 
 /** A directory of this machine that containers may see, and perhaps write to. */
 export interface AllowedMount {
@@ -65,9 +66,4 @@ function realPath(path: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function isBelow(path: string, root: string | undefined): boolean {
-  if (root === undefined) return false
-  return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`)
 }
