@@ -67,6 +67,10 @@ export async function openContainers(
   const launcher = async () => {
     launchers ??= openLaunchers(1, lifeline, {
       ...{ kind: 'node', containment: 'group', clock, onError },
+    }).catch((error: unknown) => {
+      // What this one lacked, the next may find.
+      launchers = undefined
+      throw error
     })
     return (await launchers).pick()
   }
@@ -90,7 +94,8 @@ export async function openContainers(
     sweep,
     async close() {
       await sweep.close()
-      await (await launchers)?.close()
+      // One that could not be started has nothing to close, and whoever asked for it knows.
+      await (await launchers?.catch(() => undefined))?.close()
       await removals.close()
       const parted = new AbortController()
       const goodbye = janitor.close().finally(() => parted.abort())
