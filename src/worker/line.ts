@@ -69,6 +69,8 @@ export function createLine(options: WorkerOptions): Worker {
   let current: Session | undefined
   let isStarted = false
   let isDraining = false
+  /** There is more to offer than the last registration said. */
+  let hasMoreToOffer = false
   let exchanges = 0
   let heartbeats = 0
   let executors: Executors | undefined
@@ -105,10 +107,10 @@ export function createLine(options: WorkerOptions): Worker {
   const registrar = createRegistrar({
     client,
     clock,
-    offer: () => ({
-      ...{ ...settings.offer, ...executors?.introduction },
-      executors: offered(),
-    }),
+    offer() {
+      hasMoreToOffer = false
+      return { ...settings.offer, ...executors?.introduction, executors: offered() }
+    },
     book,
     lease,
     onSessionEnd(why) {
@@ -141,6 +143,12 @@ export function createLine(options: WorkerOptions): Worker {
       try {
         const session = await registrar.register(closed.signal)
         if (session === undefined) return
+        // It came while the answer was on its way, when there was no session to end.
+        if (hasMoreToOffer) {
+          session.end('there is more to offer')
+          failures = -1
+          continue
+        }
         await attend(session)
         // A session that got somewhere earns an immediate return; one that did not must wait.
         if (session.answered > 0) failures = -1
@@ -239,7 +247,10 @@ export function createLine(options: WorkerOptions): Worker {
           onError: telling.error,
           onLeftovers: (processes) => telling.log('leftovers ended', { processes }),
           onRemoved: (container) => telling.log('container removed late', { container }),
-          onOffer: () => current?.end('there is more to offer'),
+          onOffer() {
+            hasMoreToOffer = true
+            current?.end('there is more to offer')
+          },
         })
         // Told to stop before there was anything to close.
         if (closed.signal.aborted) await executors.close()

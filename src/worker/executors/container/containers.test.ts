@@ -1,11 +1,16 @@
 // Containers on an engine that is a script: what goes wrong around them.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { settle } from '../../../../test/support/virtual-clock.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { ContainerWork } from '../../../core/container-work.ts'
+import { createFakeScheduler, UNHURRIED } from '../../testing/fake-scheduler.ts'
 import { openPerformer } from '../../testing/performing-worker.ts'
+import { systemClock } from '../../system-clock.ts'
+import { createWorker } from '../../worker.ts'
 import { createEngine } from './engine.ts'
 
 const skip = process.platform === 'win32' && 'needs a shell'
@@ -18,6 +23,14 @@ function scripted(t: TestContext, script = '') {
   const command = join(dir, 'podman')
   writeFileSync(command, `#!/bin/sh\nhere=${dir}\n${script}\n`, { mode: 0o755 })
   return { dir, engine: createEngine(command) }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 /** From here on, programs in Node cannot be started; until the answer is called. */
@@ -51,4 +64,32 @@ test('a worker without the launcher of its containers says goodbye', { skip }, a
   await perform('run_a', work)
   await worker.drain(0)
   assert.equal(scheduler.messages('leave').length, 1)
+})
+
+test('what can be offered only while the worker registers is offered', { skip }, async (t) => {
+  const { dir, engine } = scripted(t, '[ -e $here/back ] || exit 1; echo $$ > $here/asked')
+  const client = createFakeScheduler(systemClock, UNHURRIED)
+  const { register } = client
+  client.register = async (hello) => {
+    const welcome = await register(hello)
+    // The answer is on its way until the engine is back and has been asked again.
+    writeFileSync(join(dir, 'back'), '')
+    const pid = await waitFor(() => Number(readFileSync(join(dir, 'asked'), 'utf8')), {
+      what: 'the engine to be asked',
+    })
+    await waitFor(() => !isThere(pid), { what: 'its answer' })
+    await settle()
+    return welcome
+  }
+  const worker = createWorker({ client, name: 'w', processes: {}, containers: { engine } })
+  t.after(() => worker.drain(0))
+  await worker.start()
+  const again = await waitFor(() => client.messages('register')[1], {
+    ...{ what: 'the offer of containers', deadlineMs: 10_000 },
+  })
+  assert.ok(!client.messages('register')[0]?.executors.includes('container'))
+  assert.deepEqual([again.session, again.registration], ['ses_1', 2])
+  assert.ok(again.executors.includes('container'))
+  await waitFor(() => client.messages('exchange').length > 0, { what: 'work to be asked for' })
+  assert.equal(client.messages('register').length, 2)
 })
