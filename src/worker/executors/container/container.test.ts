@@ -23,6 +23,7 @@ import {
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { ContainerWork } from '../../../core/container-work.ts'
 import { openLifelineFile } from '../../launcher/lifeline.ts'
+import { systemClock } from '../../system-clock.ts'
 import { openPerformer } from '../../testing/performing-worker.ts'
 import type { ContainerOptions } from './containers.ts'
 import { parseAllowedMount } from './allowed-mounts.ts'
@@ -233,7 +234,7 @@ test('nor does it stay when its worker goes before the engine is back', { skip }
   lifeline.renew(process.hrtime.bigint() + 3_600_000_000_000n)
   const { engine, leave, comeBack, hasRefused } = unreliable('rm')
   podman.ask('create', '--name', 'kept', '--network', 'none', IMAGE, '/bin/true')
-  const janitor = createJanitor(engine, lifeline.fd)
+  const janitor = createJanitor(engine, lifeline.fd, { clock: systemClock, onError() {} })
   await janitor.watch('kept')
   leave()
   const gone = janitor.close()

@@ -53,7 +53,7 @@ export async function openContainers(
   const { clock, lifeline, onError } = deps
   const room = createFileRoom({ clock, onError })
   const sweep = await openSweep(engine, deps)
-  const janitor = createJanitor(engine, lifeline)
+  const janitor = createJanitor(engine, lifeline, { clock, onError })
   const removals = createRemovals(engine, {
     ...{ clock, onError },
     onLate(name) {

@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import type { Clock } from '../../../core/clock.ts'
+import { backOffMs } from '../../back-off.ts'
+import { systemRandom } from '../../system-clock.ts'
 import type { Engine } from './engine.ts'
 
 /** Started as source in development and compiled in the package: next to this file either way. */
@@ -26,34 +29,75 @@ interface JanitorProcess {
 }
 
 /** Its process is started when there is something to watch, and again should it die. */
-export function createJanitor(engine: Engine, lifeline: number): Janitor {
+export function createJanitor(
+  engine: Engine,
+  lifeline: number,
+  { clock, onError }: { readonly clock: Clock; onError(error: unknown): void },
+): Janitor {
   const names = new Set<string>()
+  const closed = new AbortController()
   let current: Promise<JanitorProcess> | undefined
+  let isReplacing = false
+  /** Of all its life: one that dies as soon as it is ready must not be started without pause, either. */
+  let deaths = 0
 
   const start = async () => {
-    const started = await startProcess(engine, lifeline, () => (current = undefined))
+    const started = await startProcess(engine, lifeline, () => void replace())
     for (const name of names) started.tell(`+${name}`)
     return started
   }
-  /** Why it could not be started is for whoever wanted something watched. */
-  const ifAny = () => current?.catch(() => undefined)
+  const open = () => {
+    if (current) return current
+    const opening = start()
+    current = opening
+    // One that could not even be spawned has no end that would be noticed.
+    opening.catch(() => {
+      if (current === opening) current = undefined
+    })
+    return opening
+  }
+
+  /** What is under way must not wait for the next container to be watched again. */
+  const replace = async () => {
+    current = undefined
+    if (isReplacing) return
+    isReplacing = true
+    while (names.size > 0 && current === undefined && !closed.signal.aborted) {
+      deaths += 1
+      await clock.sleep(backOffMs(deaths, systemRandom), closed.signal)
+      if (names.size > 0 && !closed.signal.aborted) await open().catch(onError)
+    }
+    isReplacing = false
+  }
 
   return {
     async watch(name) {
       names.add(name)
-      current ??= start()
-      // One that is being started may have been told of the others already.
-      ;(await current).tell(`+${name}`)
+      try {
+        // One that is being started may have been told of the others already.
+        ;(await open()).tell(`+${name}`)
+      } catch (error) {
+        // Then there will be no container of this name.
+        names.delete(name)
+        throw error
+      }
     },
     release(name) {
       names.delete(name)
-      void ifAny()?.then((one) => one?.tell(`-${name}`))
+      void current?.then(
+        ({ tell }) => tell(`-${name}`),
+        () => {},
+      )
     },
     async close() {
-      await (await ifAny())?.end()
+      closed.abort()
+      await (await current?.catch(() => undefined))?.end()
     },
     part() {
-      void ifAny()?.then((one) => one?.part())
+      void current?.then(
+        ({ part }) => part(),
+        () => {},
+      )
     },
   }
 }
