@@ -149,11 +149,22 @@ function meddle(crowd: FlowCrowd, plan: WorkflowsPlan): Promise<void> {
   })
 }
 
-/** Whether every run has ended. What does not come to rest is the laws' to report. */
-function comesToRest(database: Database): Promise<boolean> {
-  return waitFor(async () => (await database.unfinished()) === 0, {
-    ...{ what: 'every run to end', deadlineMs: STUCK_MS, intervalMs: 200 },
-  }).catch(() => false)
+/**
+ * Whether every run has ended. Waves go one by one, and some wait for an approval that nobody gives: many of them
+ * take their time, and as long as runs come and go nobody is stuck. What is, is the laws' to report.
+ */
+async function comesToRest(database: Database): Promise<boolean> {
+  const until = performance.now() + 10 * STUCK_MS
+  for (let left = await database.unfinished(); left > 0;) {
+    const before = left
+    const hasChanged = async () => (left = await database.unfinished()) !== before
+    const what = 'a run to begin or end'
+    const isMoving = await waitFor(hasChanged, { what, deadlineMs: STUCK_MS, intervalMs: 200 })
+      .then(() => true)
+      .catch(() => false)
+    if (!isMoving || performance.now() > until) return false
+  }
+  return true
 }
 
 function figuresOf(
