@@ -144,7 +144,7 @@ function blobFiles(directory: string): string[] {
 }
 
 for (const [what, damage, says] of [
-  ['is gone', (path: string) => rm(path), /no such file/],
+  ['is gone', (path: string) => rm(path), /is not in /],
   [
     'was changed',
     async (path: string) => writeFile(path, (await readFile(path)).fill(7, 9, 10)),

@@ -21,14 +21,14 @@ const TICK_MS = 20
 const NEWS_MS = DEFAULT_CONFIG.laneRefreshMs + TICK_MS
 
 const WATCH = `
-  CREATE TEMP TABLE placed (n INTEGER PRIMARY KEY, run_id, is_now, lane_id, rank, node, session, at);
+  CREATE TEMP TABLE placed (n INTEGER PRIMARY KEY, run_id, is_now, lane_id, rank, pos, node, session, at);
   CREATE TEMP TRIGGER watch_arrival AFTER INSERT ON run BEGIN
-    INSERT INTO placed (run_id, is_now, lane_id, rank, node, session, at)
-    VALUES (NEW.id, NEW.status, NEW.lane_id, NEW.rank, NEW.node, NEW.session, sim_now());
+    INSERT INTO placed (run_id, is_now, lane_id, rank, pos, node, session, at)
+    VALUES (NEW.id, NEW.status, NEW.lane_id, NEW.rank, NEW.pos, NEW.node, NEW.session, sim_now());
   END;
   CREATE TEMP TRIGGER watch_placing AFTER UPDATE OF status ON run WHEN NEW.status IS NOT OLD.status BEGIN
-    INSERT INTO placed (run_id, is_now, lane_id, rank, node, session, at)
-    VALUES (NEW.id, NEW.status, NEW.lane_id, NEW.rank, NEW.node, NEW.session, sim_now());
+    INSERT INTO placed (run_id, is_now, lane_id, rank, pos, node, session, at)
+    VALUES (NEW.id, NEW.status, NEW.lane_id, NEW.rank, NEW.pos, NEW.node, NEW.session, sim_now());
   END;`
 
 interface Placed {
@@ -37,6 +37,7 @@ interface Placed {
   readonly is_now: number
   readonly lane_id: number
   readonly rank: number
+  readonly pos: number
   readonly node: number | null
   readonly session: number | null
   readonly at: number
@@ -73,7 +74,10 @@ export function createPlacementLaw(
     // A node on its own hears of everything itself: nothing excuses it but a tick under way.
     const aloneMs = around.aloneSinceMs() + 2 * NEWS_MS
     const newsMs = (sinceMs: number) => (sinceMs >= aloneMs ? TICK_MS : NEWS_MS)
-    line.taken(run_id, taken, ({ sinceMs }) => sinceMs <= at - newsMs(sinceMs))
+    line.taken(
+      { runId: run_id, queue: taken, laneId: lane_id, node, atMs: at },
+      ({ sinceMs }) => sinceMs <= at - newsMs(sinceMs),
+    )
     const earlier = offer.queues.slice(0, offer.queues.indexOf(taken))
     for (const [runId, { queue, weight, sinceMs }] of ready) {
       if (sinceMs > at - newsMs(sinceMs) || weight > offer.slots || !earlier.includes(queue))
@@ -87,13 +91,13 @@ export function createPlacementLaw(
     check() {
       for (const change of news.all(last)) {
         last = change.n
-        const { run_id, is_now, lane_id, rank, at } = change
+        const { run_id, is_now, lane_id, rank, pos, at } = change
         ready.delete(run_id)
         line.left(run_id)
         if (is_now === 1) judge(change)
         const spec = is_now === 0 ? lane.get(lane_id) : undefined
         if (!spec) continue
-        const standing = { ...spec, laneId: lane_id, rank, sinceMs: at }
+        const standing = { ...spec, laneId: lane_id, rank, pos, sinceMs: at }
         ready.set(run_id, standing)
         line.joined(run_id, standing)
       }
