@@ -8,15 +8,18 @@ import { CPU_DETAILS } from './loads.ts'
 import { single } from './single.ts'
 import { throughput } from './throughput.ts'
 
-const COMPARED = [throughput, single, latency]
+const COMPARED = [throughput, single]
 const OTHER_TREE = 'the other commit'
+const OUR_TREE = join(import.meta.dirname, '../..')
 /** Everything that decides what load is offered, beside the settings, which both sides get from here. */
 const LOAD = [
   ...['bench/load', 'bench/systems'],
-  ...['throughput', 'single', 'latency', 'punctual-server'].map(
-    (name) => `bench/variants/${name}.ts`,
-  ),
+  ...['throughput', 'single', 'punctual-server'].map((name) => `bench/variants/${name}.ts`),
 ]
+
+/** A tenth, whichever way is better. */
+const NO_SLOWER: Target = { atLeast: 0.9 }
+const NO_LATER: Target = { atMost: 1.11 }
 
 const isOurs = (name: string) => name.startsWith('punctual')
 
@@ -54,15 +57,47 @@ function figuresOf(scenario: Scenario): Figure[] {
     .filter(({ variant }) => isOurs(variant))
     .flatMap(({ label, variant, measurement, unit }) => {
       const old = nameOf(scenario, variant, 'old')
-      // A tenth, whichever way is better.
-      const target: Target = unit === 'ms' ? { atMost: 1.11 } : { atLeast: 0.9 }
       return [
         { label: `${scenario.name}: ${label}, old`, variant: old, measurement, unit },
         {
           label: `${scenario.name}: ${label}, new`,
           ...{ variant: nameOf(scenario, variant, 'new'), measurement, unit },
-          // A hundredth of a few seconds is a handful of runs: shown, and no ground for a verdict.
-          targets: [{ ...(measurement === 'p99' ? {} : target), rivals: [old] }],
+          targets: [{ ...NO_SLOWER, rivals: [old] }],
+        },
+      ]
+    })
+}
+
+/** Both sides are up at a time and have a run by turns: one after the other they would meet two disks. */
+function latencyByTurns(): Variant[] {
+  return latency.variants
+    .filter(({ name }) => isOurs(name))
+    .map(({ name, arrange }) => ({
+      name: `latency, ${name}`,
+      script: 'latency-by-turns.ts',
+      arrange: async (bench, options) => ({
+        sides: {
+          old: { ...(await arrange(bench, options)), tree: bench.templates.get(OTHER_TREE) },
+          new: { ...(await arrange(bench, options)), tree: OUR_TREE },
+        },
+      }),
+    }))
+}
+
+function latencyFigures(): Figure[] {
+  return latency.figures
+    .filter(({ variant }) => isOurs(variant))
+    .flatMap(({ label, variant: name, measurement, unit }) => {
+      const variant = `latency, ${name}`
+      // A hundredth of a few seconds is a handful of runs: shown, and no ground for a verdict.
+      const target = measurement === 'p99' ? {} : NO_LATER
+      const old = `old ${measurement}`
+      return [
+        { label: `latency: ${label}, old`, variant, measurement: old, unit },
+        {
+          label: `latency: ${label}, new`,
+          ...{ variant, measurement: `new ${measurement}`, unit },
+          targets: [{ ...target, rivals: [variant], measurement: old }],
         },
       ]
     })
@@ -79,10 +114,10 @@ export const against: Scenario = {
   needsPostgres: true,
   needsPeers: false,
   prepare,
-  variants: COMPARED.flatMap(bothSides),
-  figures: COMPARED.flatMap(figuresOf),
+  variants: [...COMPARED.flatMap(bothSides), ...latencyByTurns()],
+  figures: [...COMPARED.flatMap(figuresOf), ...latencyFigures()],
   details: CPU_DETAILS,
   notes: [
-    'What is measured, and how, is told by the scenarios of the same names. Both sides run by turns, each its own code in fresh processes.',
+    'What is measured, and how, is told by the scenarios of the same names. Both sides run by turns, each its own code in fresh processes: one after the other, and for latency run by run.',
   ],
 }

@@ -13,12 +13,16 @@ export function send<T>(
 ): Promise<Sent<T>> {
   return new Promise((resolve) => {
     const request = new AbortController()
+    let isOver = false
     const end = (sent: Sent<T>) => {
-      if (request.signal.aborted) return
+      if (isOver) return
+      isOver = true
       signal.removeEventListener('abort', abandon)
       resolve(sent)
-      // With a reason: without one, an exception is made, and its stack with it.
-      request.abort('over')
+      // With a reason: without one, an exception is made, and its stack with it. An answer is taken in
+      // before its timer is cleared: the runs it brings can begin meanwhile.
+      if (sent.kind === 'answered') setImmediate(() => request.abort('over'))
+      else request.abort('over')
     }
     const abandon = () => end({ kind: 'abandoned' })
     if (signal.aborted) return abandon()
@@ -33,7 +37,7 @@ export function send<T>(
     }
     const limit = async () => {
       await clock.sleep(limitMs, request.signal)
-      if (request.signal.aborted) return
+      if (isOver) return
       end({ kind: 'failed', error: new Error(`no answer within ${limitMs} ms`) })
     }
     void perform()

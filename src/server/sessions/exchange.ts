@@ -83,7 +83,6 @@ function requireSense({ offer }: Session, { number, answered, free }: Exchange):
 
 function startWaiting(session: Session, message: Exchange, context: Exchanging) {
   const { roster, ticker, clock } = context
-  const timer = new AbortController()
   let settle: () => void = () => {}
   const settled = new Promise<void>((resolve) => {
     settle = resolve
@@ -91,10 +90,7 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
   const pending = {
     number: message.number,
     reported: message.done.length === 0,
-    settle() {
-      timer.abort('settled')
-      settle()
-    },
+    settle: () => settle(),
   }
   let weights = 0
   for (const lease of session.unconfirmed.values()) weights += context.weightOf(lease)
@@ -110,11 +106,13 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
       const waitMs = Math.min(message.waitMs, context.maxPollMs)
       const isHere = session.unconfirmed.size > 0 || message.free <= 0
       if (!isHere && waitMs > 0 && session.pending === pending) {
+        const timer = new AbortController()
         await Promise.race([settled, clock.sleep(waitMs, timer.signal)])
+        // After the answer: its runs can begin meanwhile, and nobody waits for a timer to be cleared.
+        setImmediate(() => timer.abort('settled'))
       } else if (!isHere && message.done.length === 0) {
         await ticker.settled()
       }
-      timer.abort('settled')
       if (session.pending !== pending) return
       session.pending = null
       session.answeredMono = clock.mono()

@@ -19,6 +19,7 @@ export function prepareBulk(db: Database, width: number, sqlFor: (rows: string) 
   const statements = SIZES.map((size) => db.prepare<unknown[]>(sqlFor(valuesList(size, width))))
 
   return (shared, values) => {
+    if (values.length === 0) return
     let at = 0
     for (const [index, size] of SIZES.entries()) {
       const statement = statements[index] as Statement<unknown[]>

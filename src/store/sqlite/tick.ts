@@ -59,9 +59,11 @@ export function prepareTick(
       submitAt(arrivals.last, false)
     }
     const cancels = batch.cancels.map((command) => cancel(command, tick))
-    const changed = () => changedIn(batch, ends, cancels)
-    noteEnds(changed, now)
-    if (ends.length + cancels.length > 0) tell(changed, tick)
+    if (ends.length + cancels.length > 0) {
+      const changed = () => changedIn(batch, ends, cancels)
+      noteEnds(changed, now)
+      tell(changed, tick)
+    }
     gates.admitTouched(tick)
     const { claims, limited } = claimAll(batch.claims, tick)
     const { nextDueAt } = tick
