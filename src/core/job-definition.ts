@@ -69,16 +69,27 @@ export function* encodingDefinition(definition: JobDefinition): Pausing<string> 
   const { steps, input, ...rest } = definition
   const others = { ...(sorted(rest) as object), ...(input && { input: inPlace(input) }) }
   if (steps === undefined) return JSON.stringify(others)
-  const texts: string[] = []
-  for (const [name, step] of Object.entries(steps)) {
-    const text = JSON.stringify(sorted(step))
-    texts.push(Array.isArray(steps) ? text : `${JSON.stringify(name)}:${text}`)
+  const isList = Array.isArray(steps)
+  const said = steps as Readonly<Record<string, unknown>>
+  const parts: string[] = []
+  let part: string[] = []
+  for (const name of Object.keys(said)) {
+    const text = JSON.stringify(sorted(said[name]))
+    part.push(isList ? text : `${JSON.stringify(name)}:${text}`)
+    // Texts of steps are gone again before they have become old: it is their number that costs.
+    if (part.length === STEPS_IN_PART) {
+      parts.push(part.join(','))
+      part = []
+    }
     yield
   }
-  const [open, close] = Array.isArray(steps) ? '[]' : '{}'
+  if (part.length > 0) parts.push(part.join(','))
+  const [open, close] = isList ? '[]' : '{}'
   const before = JSON.stringify(others).slice(0, -1)
-  return `${before}${before === '{' ? '' : ','}"steps":${open}${texts.join(',')}${close}}`
+  return `${before}${before === '{' ? '' : ','}"steps":${open}${parts.join(',')}${close}}`
 }
+
+const STEPS_IN_PART = 500
 
 /** Parameters, like steps, are shown in the order they were written in. */
 function inPlace(parameters: object): unknown {
@@ -88,12 +99,15 @@ function inPlace(parameters: object): unknown {
 }
 
 function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined)
-  return Object.fromEntries(
-    entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, sorted(inner)]),
-  )
+  if (Array.isArray(value)) return value.some(isNested) ? value.map(sorted) : value
+  const fields = value as Readonly<Record<string, unknown>>
+  const said = Object.keys(fields).filter((name) => fields[name] !== undefined)
+  return Object.fromEntries(said.sort().map((name) => [name, sorted(fields[name])]))
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }
 
 /** A run of a job: what the submission says wins over the definition, field by field. */

@@ -94,7 +94,7 @@ export interface WorkInput {
 export function readWork(input: WorkInput, at = ''): Work | undefined {
   const [kind, second] = KINDS.filter((name) => input[name] !== undefined)
   if (second) throw wrong(`${at}${second}`, `cannot stand beside ${at}${kind}: choose one`)
-  for (const [field, ...homes] of BELONGS_TO) {
+  for (const { field, homes } of BELONGS_TO) {
     if (input[field] === undefined || homes.some((home) => home === kind)) continue
     throw wrong(`${at}${field}`, `belongs to ${homes.join(', ')}, which is absent`)
   }
@@ -116,15 +116,15 @@ const KINDS = [...COMMANDS, 'http', 'container'] as const
 
 /** Fields that mean nothing without one of the others. */
 const BELONGS_TO = [
-  ['shell', 'run'],
-  ['interpreter', 'script'],
-  ['cwd', ...COMMANDS],
-  ['env', ...COMMANDS, 'container'],
-  ['stdin', ...COMMANDS, 'container'],
-  ['umask', ...COMMANDS],
-  ['kill_grace', ...COMMANDS, 'container'],
-  ['limits', ...COMMANDS, 'container'],
-  ['run_as', ...COMMANDS],
+  { field: 'shell', homes: ['run'] },
+  { field: 'interpreter', homes: ['script'] },
+  { field: 'cwd', homes: COMMANDS },
+  { field: 'env', homes: [...COMMANDS, 'container'] },
+  { field: 'stdin', homes: [...COMMANDS, 'container'] },
+  { field: 'umask', homes: COMMANDS },
+  { field: 'kill_grace', homes: [...COMMANDS, 'container'] },
+  { field: 'limits', homes: [...COMMANDS, 'container'] },
+  { field: 'run_as', homes: COMMANDS },
 ] as const
 
 export type StartedWork = ProcessWork | ContainerWork

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pausing } from '../core/pausing.ts'
 import { inTurns } from './in-turns.ts'
+import { isHeapTight } from './tight-heap.ts'
 
 function* parts(count: number): Pausing<string> {
   for (let part = 0; part < count; part += 1) yield
@@ -38,10 +39,30 @@ test('what is short is done at once', async () => {
   assert.equal(await inTurns(parts(3), clockOf(1)), 'done')
 })
 
+function* failing(): Pausing<never> {
+  for (let part = 0; part < 50; part += 1) yield
+  throw new Error('no')
+}
+
 test('what goes wrong in a later turn is thrown to whoever waits', async () => {
-  function* failing(): Pausing<never> {
-    for (let part = 0; part < 50; part += 1) yield
-    throw new Error('no')
-  }
   await assert.rejects(inTurns(failing(), clockOf(1)), /no/)
+})
+
+test('while something long is done the heap is kept tight, however it ends and whatever else is done', async () => {
+  const seen: boolean[] = []
+  function* watched(count: number): Pausing<void> {
+    for (let part = 0; part < count; part += 1) {
+      seen.push(isHeapTight())
+      yield
+    }
+  }
+  await inTurns(watched(5), clockOf(1))
+  assert.ok(!seen.includes(true), 'for what is short nothing changes')
+  const long = inTurns(watched(200), clockOf(1))
+  const others = [inTurns(parts(30), clockOf(1)), inTurns(failing(), clockOf(1)).catch(() => {})]
+  await Promise.all(others)
+  assert.ok(isHeapTight(), 'the longest is not over')
+  await long
+  assert.equal(seen.at(-1), true)
+  assert.equal(isHeapTight(), false)
 })

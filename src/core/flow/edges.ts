@@ -1,55 +1,98 @@
 /** For every step a list of others, in two arrays instead of an array per step. */
 export interface Edges {
+  readonly size: number
+  /** Those of step `n` stand in `ends` from `starts[n]` to `starts[n + 1]`. */
+  readonly starts: Uint32Array
+  readonly ends: Uint32Array
   of(step: number): Uint32Array
+  countOf(step: number): number
+}
+
+/** Packs lists while they become known, one step after the other. */
+export interface EdgePacker {
+  add(end: number): void
+  /** That was all of this step. */
+  nextStep(): void
+  packed(): Edges
+}
+
+export function createEdgePacker(size: number): EdgePacker {
+  const starts = new Uint32Array(size + 1)
+  let ends = new Uint32Array(size)
+  let step = 0
+  let count = 0
+  return {
+    add(end) {
+      if (count === ends.length) {
+        const larger = new Uint32Array(2 * count + 8)
+        larger.set(ends)
+        ends = larger
+      }
+      ends[count] = end
+      count += 1
+    },
+    nextStep() {
+      step += 1
+      starts[step] = count
+    },
+    packed: () => edgesOf(starts, ends.slice(0, count)),
+  }
 }
 
 export function packEdges(lists: readonly (readonly number[])[]): Edges {
-  const starts = new Uint32Array(lists.length + 1)
-  for (const [step, list] of lists.entries()) {
-    starts[step + 1] = (starts[step] as number) + list.length
+  const packer = createEdgePacker(lists.length)
+  for (const list of lists) {
+    for (const end of list) packer.add(end)
+    packer.nextStep()
   }
-  const ends = new Uint32Array(starts[lists.length] as number)
-  for (const [step, list] of lists.entries()) ends.set(list, starts[step])
-  return edgesOf(starts, ends)
+  return packer.packed()
 }
 
 /** The same edges seen from their other ends. */
-export function turnEdges(edges: Edges, size: number): Edges {
-  const starts = new Uint32Array(size + 1)
+export function turnEdges({ size, starts, ends }: Edges): Edges {
+  const turnedStarts = new Uint32Array(size + 1)
+  for (let at = 0; at < ends.length; at += 1) turnedStarts[(ends[at] as number) + 1]! += 1
   for (let step = 0; step < size; step += 1) {
-    for (const end of edges.of(step)) starts[end + 1] = (starts[end + 1] as number) + 1
+    turnedStarts[step + 1]! += turnedStarts[step] as number
   }
+  const filled = turnedStarts.slice(0, size)
+  const turnedEnds = new Uint32Array(ends.length)
   for (let step = 0; step < size; step += 1) {
-    starts[step + 1] = (starts[step + 1] as number) + (starts[step] as number)
-  }
-  const filled = starts.slice(0, size)
-  const ends = new Uint32Array(starts[size] as number)
-  for (let step = 0; step < size; step += 1) {
-    for (const end of edges.of(step)) {
-      const place = filled[end] as number
-      ends[place] = step
-      filled[end] = place + 1
+    for (let at = starts[step] as number; at < (starts[step + 1] as number); at += 1) {
+      const end = ends[at] as number
+      turnedEnds[filled[end] as number] = step
+      filled[end]! += 1
     }
   }
-  return edgesOf(starts, ends)
+  return edgesOf(turnedStarts, turnedEnds)
 }
 
-/** Every step after those its edges lead to; shorter than `size` if some go round in a circle. */
-export function orderAlong(edges: Edges, turned: Edges, size: number): Uint32Array {
-  const left = Uint32Array.from({ length: size }, (_, step) => edges.of(step).length)
+/** Every step after those its edges lead to; shorter than all of them if some go round in a circle. */
+export function orderAlong(edges: Edges, turned: Edges): Uint32Array {
+  const { size } = edges
+  const left = new Uint32Array(size)
+  for (let step = 0; step < size; step += 1) left[step] = edges.countOf(step)
   const order = new Uint32Array(size)
   let known = 0
   for (let step = 0; step < size; step += 1) if (left[step] === 0) order[known++] = step
   for (let looked = 0; looked < known; looked += 1) {
-    for (const next of turned.of(order[looked] as number)) {
-      const rest = (left[next] as number) - 1
-      left[next] = rest
-      if (rest === 0) order[known++] = next
+    const step = order[looked] as number
+    const until = turned.starts[step + 1] as number
+    for (let at = turned.starts[step] as number; at < until; at += 1) {
+      const next = turned.ends[at] as number
+      left[next]! -= 1
+      if (left[next] === 0) order[known++] = next
     }
   }
   return order.subarray(0, known)
 }
 
 function edgesOf(starts: Uint32Array, ends: Uint32Array): Edges {
-  return { of: (step) => ends.subarray(starts[step], starts[step + 1]) }
+  return {
+    size: starts.length - 1,
+    starts,
+    ends,
+    of: (step) => ends.subarray(starts[step], starts[step + 1]),
+    countOf: (step) => (starts[step + 1] as number) - (starts[step] as number),
+  }
 }

@@ -3,9 +3,13 @@ import { type Pausing, withoutPause } from '../pausing.ts'
 import { type Edges, orderAlong, packEdges, turnEdges } from './edges.ts'
 
 /** What the engine has to know of a step; everything else is the affair of whoever starts it. */
-export interface GraphStep {
+export interface GraphStep extends StepTraits {
   /** Indices of the steps it waits for, each once. */
   readonly needs: readonly number[]
+}
+
+/** What it has to know besides what the step waits for. */
+export interface StepTraits {
   readonly when: When
   /** It waits for everything that is not `finally`; its rule is about its needs, or else about all those. */
   readonly isFinally: boolean
@@ -41,26 +45,25 @@ const OUTLIVES_STOP = 4
 
 /** What people write has been checked before, with names and places; here a bad graph is a broken promise. */
 export function compileGraph(steps: readonly GraphStep[]): Graph {
-  return withoutPause(compilingGraph(steps))
+  return withoutPause(compilingGraph(steps, packEdges(steps.map(({ needs }) => needs))))
 }
 
-/** The same with pauses. */
-export function* compilingGraph(steps: readonly GraphStep[]): Pausing<Graph> {
+/** The same with pauses, of steps whose needs are packed already. */
+export function* compilingGraph(steps: readonly StepTraits[], needs: Edges): Pausing<Graph> {
   const size = steps.length
-  const needs = packEdges(steps.map((step) => step.needs))
+  const neededBy = turnEdges(needs)
   yield
-  const neededBy = turnEdges(needs, size)
-  yield
-  const order = orderAlong(needs, neededBy, size)
+  const order = orderAlong(needs, neededBy)
   if (order.length < size) throw new RangeError('steps need each other in a circle')
   yield
   const whens = Uint8Array.from(steps, ({ when }) => WHENS.indexOf(when))
   const flags = Uint8Array.from(steps, flagsOf)
   const has = (step: number, flag: number) => ((flags[step] as number) & flag) !== 0
   const limits = new Map<number, number>()
-  for (const [step, { maxParallel, needs: needed, isFinally }] of steps.entries()) {
+  const hasFinally = flags.some((flag) => (flag & IS_FINALLY) !== 0)
+  for (const [step, { maxParallel, isFinally }] of steps.entries()) {
     if (maxParallel !== null) limits.set(step, maxParallel)
-    if (!isFinally && needed.some((need) => has(need, IS_FINALLY))) {
+    if (hasFinally && !isFinally && needs.of(step).some((need) => has(need, IS_FINALLY))) {
       throw new RangeError(`step ${step} waits for a finally step, which waits for it`)
     }
     yield
@@ -88,7 +91,7 @@ function finallyLast(order: Uint32Array, isFinally: (step: number) => boolean): 
   return ordered
 }
 
-function flagsOf({ isFinally, mayFail, when }: GraphStep): number {
+function flagsOf({ isFinally, mayFail, when }: StepTraits): number {
   return (
     (isFinally ? IS_FINALLY : 0) |
     (mayFail ? MAY_FAIL : 0) |

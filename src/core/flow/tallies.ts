@@ -12,14 +12,15 @@ export interface Tallies {
 }
 
 export function createTallies({ size, needs, neededBy, isFinally, ...graph }: Graph): Tallies {
-  const left = Uint32Array.from({ length: size }, (_, step) => needs.of(step).length)
+  const left = new Uint32Array(size)
+  for (let step = 0; step < size; step += 1) left[step] = needs.countOf(step)
   const ok = new Uint32Array(size)
   const failed = new Uint32Array(size)
   const ordinary = size - graph.finallySteps.length
   const all = { total: ordinary, left: ordinary, ok: 0, failed: 0 }
 
   const tallyOf = (step: number) => ({
-    total: needs.of(step).length,
+    total: needs.countOf(step),
     left: left[step] as number,
     ok: ok[step] as number,
     failed: failed[step] as number,
@@ -40,7 +41,7 @@ export function createTallies({ size, needs, neededBy, isFinally, ...graph }: Gr
       if (!isFinally(step)) return judge(graph.whenOf(step), tallyOf(step))
       // Early is not what `finally` means, even where its own needs have decided already.
       if (all.left > 0) return 'not yet'
-      const isAboutAll = needs.of(step).length === 0
+      const isAboutAll = needs.countOf(step) === 0
       return judge(graph.whenOf(step), isAboutAll ? all : tallyOf(step))
     },
     get isOrdinaryOver() {

@@ -16,8 +16,10 @@ export const INSIDE_ITSELF =
 /** The jobs that steps of a definition run. */
 export function jobsRunBy({ steps = [] }: Pick<JobDefinition, 'steps'>): RunsJob[] {
   const found: RunsJob[] = []
-  for (const [place, step] of Object.entries(steps as Readonly<Record<string, StepInput>>)) {
-    if (step?.job !== undefined) found.push({ job: step.job, field: `steps.${place}.job` })
+  const said = steps as Readonly<Record<string, StepInput>>
+  for (const place of Object.keys(said)) {
+    const job = said[place]?.job
+    if (job !== undefined) found.push({ job, field: `steps.${place}.job` })
   }
   return found
 }

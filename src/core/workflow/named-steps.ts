@@ -62,7 +62,8 @@ function* inList(steps: StepList, at: string): Generator<NamedStep> {
 }
 
 function* inMap(steps: StepMap, at: string, onProblem: OnProblem): Generator<NamedStep> {
-  for (const [name, input] of Object.entries(steps)) {
+  for (const name of Object.keys(steps)) {
+    const input = steps[name] as StepInput
     const place = `${at}steps.${name}.`
     if (input.name !== undefined) {
       const message = 'in a map, a step is called by its key'

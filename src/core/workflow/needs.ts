@@ -1,69 +1,72 @@
+import { createEdgePacker, type Edges } from '../flow/edges.ts'
 import { nearestName } from '../nearest.ts'
 import type { Pausing } from '../pausing.ts'
+import type { PunctualError } from '../errors.ts'
 import type { NamedStep, NamedSteps } from './named-steps.ts'
 import { type OnProblem, wrongStep } from './problems.ts'
 
 /** What each step waits for, as places. What is wrong is told and left out. */
-export function* readNeeds(
-  named: NamedSteps,
-  onProblem: OnProblem,
-): Pausing<(readonly number[])[]> {
+export function* readNeeds(named: NamedSteps, onProblem: OnProblem): Pausing<Edges> {
   const { steps, isList } = named
-  const all: (readonly number[])[] = []
+  const packer = createEdgePacker(steps.length)
+  /** For every step who was the last to need it: a second time is a mistake. */
+  const neededBy = new Int32Array(steps.length).fill(-1)
   let before: number | undefined
-  for (const [index, step] of steps.entries()) {
+  for (let self = 0; self < steps.length; self += 1) {
+    const step = steps[self] as NamedStep
     const { needs, finally: isFinally = false } = step.input
-    const implied = isList && !isFinally && before !== undefined ? [before] : []
+    if (needs !== undefined) {
+      const isText = typeof needs === 'string'
+      const names = isText ? [needs] : needs
+      for (let nth = 0; nth < names.length; nth += 1) {
+        const name = names[nth] as string
+        const place = named.indexOf.get(name) ?? -1
+        const refused = refusalOf(place, self, { steps, neededBy })
+        if (refused === undefined) {
+          neededBy[place] = self
+          packer.add(place)
+        } else {
+          const field = isText ? `${step.at}needs` : `${step.at}needs.${nth}`
+          onProblem(refused(field, name, named))
+        }
+      }
+    } else if (isList && !isFinally && before !== undefined) packer.add(before)
     // What comes at the end of everything is nobody's predecessor, wherever it stands in the list.
-    if (!isFinally) before = index
-    all.push(needs === undefined ? implied : placesOf(step, index, named, onProblem))
+    if (!isFinally) before = self
+    packer.nextStep()
     yield
   }
-  return all
+  return packer.packed()
 }
 
-function placesOf(
-  { input, at }: NamedStep,
-  self: number,
-  { steps, indexOf }: NamedSteps,
-  onProblem: OnProblem,
-): readonly number[] {
-  const isText = typeof input.needs === 'string'
-  const names = isText ? [input.needs] : (input.needs ?? [])
-  const places = new Set<number>()
-  for (let nth = 0; nth < names.length; nth += 1) {
-    const name = names[nth] as string
-    const place = indexOf.get(name)
-    const fieldOf = () => (isText ? `${at}needs` : `${at}needs.${nth}`)
-    const problem =
-      place === undefined
-        ? unknown(fieldOf(), name, indexOf)
-        : refusePlace(fieldOf, place, self, { steps, places })
-    if (problem) onProblem(problem)
-    else places.add(place as number)
-  }
-  return [...places]
-}
+type Refusal = (field: string, name: string, named: NamedSteps) => PunctualError
 
-function refusePlace(
-  fieldOf: () => string,
+/** How to tell that a step cannot need another; nothing if it can, as nearly always. */
+function refusalOf(
   place: number,
   self: number,
-  { steps, places }: Pick<NamedSteps, 'steps'> & { places: ReadonlySet<number> },
-) {
-  const { name, input } = steps[place] as NamedStep
-  if (place === self)
-    return wrongStep(fieldOf(), `${name} needs itself: ${name} → ${name}`, NO_WAY_IN)
-  if (places.has(place)) return wrongStep(fieldOf(), `${name} stands there twice`)
-  const isLast = input.finally === true && steps[self]?.input.finally !== true
-  if (!isLast) return undefined
+  { steps, neededBy }: { steps: readonly NamedStep[]; neededBy: Int32Array },
+): Refusal | undefined {
+  if (place < 0) return unknown
+  if (place === self) return needsItself
+  if (neededBy[place] === self) return standsTwice
+  const isLast = steps[place]?.input.finally === true && steps[self]?.input.finally !== true
+  return isLast ? comesLast : undefined
+}
+
+const needsItself: Refusal = (field, name) =>
+  wrongStep(field, `${name} needs itself: ${name} → ${name}`, NO_WAY_IN)
+
+const standsTwice: Refusal = (field, name) => wrongStep(field, `${name} stands there twice`)
+
+const comesLast: Refusal = (field, name) => {
   const message = `${name} is a finally step: it runs after everything that is none`
-  return wrongStep(fieldOf(), message, `Make this one a finally step too, or do not need ${name}.`)
+  return wrongStep(field, message, `Make this one a finally step too, or do not need ${name}.`)
 }
 
 const MOST_COMPARED = 1_000
 
-function unknown(field: string, name: string, indexOf: ReadonlyMap<string, number>) {
+const unknown: Refusal = (field, name, { indexOf }) => {
   // Comparing with a hundred thousand names would cost more than the advice is worth.
   const known = indexOf.size > MOST_COMPARED ? [] : [...indexOf.keys()]
   const meant = nearestName(name, known)

@@ -21,11 +21,7 @@ export interface StepContext {
   readonly inherit: Inherit
 }
 
-/** Everything of a step but what it needs. */
-export function readStep(
-  { name, input, at }: NamedStep,
-  context: StepContext,
-): Omit<Step, 'needs'> {
+export function readStep({ name, input, at }: NamedStep, context: StepContext): Step {
   const { names } = context
   const kind = kindOf(input, at)
   refuseStrays(input, kind, at)
@@ -93,11 +89,13 @@ function readWork(input: StepInput, kind: StepKind, at: string, context: StepCon
   if (input.approve) {
     return { kind: 'approve', approval: readApproval(input.approve, names, `${at}approve.`) }
   }
-  const ownVariables = new Set(Object.keys(input.env ?? {}))
+  const ownVariables = input.env ? new Set(Object.keys(input.env)) : NO_VARIABLES
   const work = readWorkTemplate(inherit(input, kind), { at, names, jobNames, ownVariables })
   if (input.job !== undefined) return { kind: 'job', job: input.job, work }
   return { kind: 'submit', work: input.each === undefined ? work : withItem(work, at) }
 }
+
+const NO_VARIABLES: ReadonlySet<string> = new Set()
 
 /** A command finds its item in a variable, without having to ask for it. */
 function withItem(work: WorkTemplate, at: string): WorkTemplate {

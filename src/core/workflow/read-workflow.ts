@@ -3,6 +3,7 @@ import { type Expression, type Json, RUN_FACTS } from '../expression/expression.
 import { readTemplate } from '../expression/read-template.ts'
 import { expressionsIn } from '../expression/references.ts'
 import type { PunctualError } from '../errors.ts'
+import type { Edges } from '../flow/edges.ts'
 import { LIMITS } from '../limits.ts'
 import { nearestName } from '../nearest.ts'
 import { type Pausing, withoutPause } from '../pausing.ts'
@@ -49,19 +50,23 @@ export function* readingWorkflow(
   const jobNames: Names = { ...OF_JOB, input }
   const inherit = createInherit(definition)
   const steps: Step[] = []
-  for (const [index, step] of named.steps.entries()) {
-    const names: Names = {
-      ...{ input, facts: RUN_FACTS, maySecrets: false, hasItem: step.input.each !== undefined },
-      refuseStep: (name) => refuseStep(name, step.name, named.indexOf),
-    }
-    const context = { names, jobNames, inherit }
-    const read = attempt(onProblem, () => readStep(step, context))
-    if (read) steps.push({ ...read, needs: needs[index] ?? [] })
+  /** The step that is being read: all of them are read by the same words. */
+  let self = ''
+  const alone: Names = {
+    ...{ input, facts: RUN_FACTS, maySecrets: false, hasItem: false },
+    refuseStep: (name) => refuseStep(name, self, named.indexOf),
+  }
+  const forEach: Names = { ...alone, hasItem: true }
+  for (const step of named.steps) {
+    self = step.name
+    const names = step.input.each === undefined ? alone : forEach
+    const read = attempt(onProblem, () => readStep(step, { names, jobNames, inherit }))
+    if (read) steps.push(read)
     yield
   }
   // Without all of them, places would not be places any more.
   if (steps.length === named.steps.length && !circle) {
-    yield* checkReferences(steps, named, onProblem)
+    yield* checkReferences(steps, needs, named, onProblem)
   }
   const early: Names = { ...jobNames, facts: EARLY_FACTS }
   // All of them have ended by then.
@@ -69,6 +74,7 @@ export function* readingWorkflow(
   const { output } = definition
   return {
     steps,
+    needs,
     parameters,
     output:
       output === undefined
@@ -112,22 +118,20 @@ function circleProblem(circle: readonly number[], { steps }: NamedSteps): Punctu
 
 function* checkReferences(
   steps: readonly Step[],
+  needs: Edges,
   { indexOf }: NamedSteps,
   onProblem: OnProblem,
 ): Pausing<void> {
   const references: Reference[] = []
-  for (const [from, step] of steps.entries()) {
-    for (const expression of expressionsOf(step)) {
+  for (let from = 0; from < steps.length; from += 1) {
+    for (const expression of expressionsOf(steps[from] as Step)) {
       for (const name of expression.steps) {
         references.push({ from, to: indexOf.get(name) as number, expression })
       }
     }
     yield
   }
-  const graph = {
-    needs: steps.map(({ needs }) => needs),
-    isFinally: (step: number) => steps[step]?.isFinally ?? false,
-  }
+  const graph = { needs, isFinally: (step: number) => steps[step]?.isFinally ?? false }
   for (const { from, to, expression } of yield* findUnmet(references, graph)) {
     onProblem(unmet(expression, steps[from]?.name ?? '', steps[to]?.name ?? ''))
   }
@@ -136,18 +140,20 @@ function* checkReferences(
 /** Everything that is evaluated when a step is about to begin. */
 export function expressionsOf(step: Step): readonly Expression[] {
   const { condition, each } = step
-  return [
-    ...(condition ? [condition] : []),
-    ...(each ? expressionsIn(each) : []),
-    ...expressionsOfWork(step),
-  ]
+  const ofWork = expressionsOfWork(step)
+  if (!condition && !each) return ofWork
+  return [...(condition ? [condition] : []), ...(each ? expressionsIn(each) : []), ...ofWork]
 }
+
+/** Of a hundred thousand steps, most may have none. */
+const NO_EXPRESSIONS: readonly Expression[] = []
 
 /** Those of what it does, once it is known that it begins, and for which items. */
 export function expressionsOfWork({ does }: Step): readonly Expression[] {
   if (does.kind === 'approve') {
     return does.approval.message ? expressionsIn(does.approval.message) : []
   }
+  if (does.work.holes.length + does.work.variables.length === 0) return NO_EXPRESSIONS
   return [
     ...does.work.holes.flatMap(({ template }) => expressionsIn(template)),
     ...does.work.variables.map(([, value]) => value),

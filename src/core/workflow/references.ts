@@ -1,8 +1,8 @@
 import type { Expression } from '../expression/expression.ts'
 import { wrongExpression } from '../expression/problem.ts'
 import type { PunctualError } from '../errors.ts'
+import { type Edges, turnEdges } from '../flow/edges.ts'
 import type { Pausing } from '../pausing.ts'
-import { successorsOf } from './circle.ts'
 
 /** An expression of a step that names another step. */
 export interface Reference {
@@ -12,7 +12,7 @@ export interface Reference {
 }
 
 interface Graph {
-  readonly needs: readonly (readonly number[])[]
+  readonly needs: Edges
   readonly isFinally: (step: number) => boolean
 }
 
@@ -34,15 +34,15 @@ export function* findUnmet(references: readonly Reference[], graph: Graph): Paus
   if (far.length === 0) return far
   const unmet: Reference[] = []
   let visits = 0
-  const { offsets, successors } = successorsOf(graph.needs)
+  const { starts, ends } = turnEdges(graph.needs)
   for (const [to, sought] of Map.groupBy(far, (reference) => reference.to)) {
     const missing = new Set(sought.map(({ from }) => from))
     const after = new Set([to])
     for (const step of after) {
       missing.delete(step)
       if (missing.size === 0) break
-      for (let at = offsets[step] as number; at < (offsets[step + 1] as number); at += 1) {
-        after.add(successors[at] as number)
+      for (let at = starts[step] as number; at < (starts[step + 1] as number); at += 1) {
+        after.add(ends[at] as number)
         visits += 1
       }
       // Nobody is told off for what was not looked at.
@@ -59,7 +59,7 @@ function isNear({ from, to }: Reference, { needs, isFinally }: Graph): boolean {
   if (isFinally(from) && !isFinally(to)) return true
   const seen = new Set([from])
   for (const step of seen) {
-    for (const need of needs[step] ?? []) {
+    for (const need of needs.of(step)) {
       if (need === to) return true
       if (seen.size < NEAR) seen.add(need)
     }

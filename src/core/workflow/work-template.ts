@@ -29,7 +29,7 @@ export function readWorkTemplate(step: StepInput, context: TemplateContext): Wor
   const { at, names } = context
   const holes = createHoles()
   const variables: Variables = []
-  const secrets: SecretInput[] = [...(step.secrets ?? [])]
+  const secrets: SecretInput[] = step.secrets ? [...step.secrets] : []
   const sample: WireSubmission = {
     ...plainFields(step, at),
     ...commandOf(step, context, holes, variables),
@@ -62,9 +62,14 @@ const PLAIN = [
 ] as (keyof StepInput & keyof WireSubmission)[]
 
 function plainFields(step: StepInput, at: string): WireSubmission {
-  const said = PLAIN.filter((name) => step[name] !== undefined)
-  for (const name of said) refuseExpressions(step[name], `${at}${name}`)
-  return Object.fromEntries(said.map((name) => [name, step[name]]))
+  const plain: Record<string, unknown> = {}
+  for (const name of PLAIN) {
+    const value = step[name]
+    if (value === undefined) continue
+    refuseExpressions(value, `${at}${name}`)
+    plain[name] = value
+  }
+  return plain
 }
 
 function commandOf(
@@ -74,14 +79,15 @@ function commandOf(
   variables: Variables,
 ): WireSubmission {
   const { run, script, argv, stdin, cwd, shell = DEFAULT_SHELL } = step
-  const reader = [step.interpreter ?? DEFAULT_SHELL].flat()
   const shellText = (text: string, words: readonly string[], field: string) =>
     readCommand(text, words, { field, names, variables })
   const text = (value: string, name: string) =>
     holes.text(value, { path: [name], field: at + name, names, lead: '/x' })
   return {
     ...(run !== undefined && { run: shellText(run, [shell], `${at}run`) }),
-    ...(script !== undefined && { script: shellText(script, reader, `${at}script`) }),
+    ...(script !== undefined && {
+      script: shellText(script, [step.interpreter ?? DEFAULT_SHELL].flat(), `${at}script`),
+    }),
     ...(argv && { argv: wordsOf(argv, ['argv'], { at, names, holes }) }),
     ...(stdin !== undefined && { stdin: text(stdin, 'stdin') }),
     ...(cwd !== undefined && { cwd: text(cwd, 'cwd') }),

@@ -1,4 +1,5 @@
 import type { Expression, Template } from '../expression/expression.ts'
+import type { Edges } from '../flow/edges.ts'
 import type { WireSubmission } from '../wire.ts'
 import type { ParameterInput, When } from './definition.ts'
 
@@ -6,6 +7,8 @@ import type { ParameterInput, When } from './definition.ts'
 export interface Workflow {
   /** In the order they were written in. */
   readonly steps: readonly Step[]
+  /** What each step waits for; without what every `finally` step waits for anyway. */
+  readonly needs: Edges
   readonly parameters: readonly Parameter[]
   readonly gates: readonly Gate[]
   /** What a run of it gives that ends well. */
@@ -14,8 +17,6 @@ export interface Workflow {
 
 export interface Step {
   readonly name: string
-  /** Places of the steps it waits for; without those that every `finally` step waits for anyway. */
-  readonly needs: readonly number[]
   readonly when: When
   readonly condition: Expression | null
   /** A list of the items to run for, one run each. */

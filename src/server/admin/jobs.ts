@@ -83,12 +83,12 @@ export function createJobs(deps: {
     return { projectId, record }
   }
 
-  const get = async (project: string, name: string) => {
+  const get = async (project: string, name: string, written?: Written) => {
     const { projectId, record } = await find(project, name)
     const page = { projectId, jobId: record.id, after: 0, limit: LIMITS.schedules }
     const schedules = await deps.reading.show(await store.listSchedules(page))
     const following = await followViews.of(projectId, record)
-    return { ...showJob(record, await actors.names()), schedules, ...following }
+    return { ...showJob(record, await actors.names(), written), schedules, ...following }
   }
 
   const setPause = async (by: By, name: string, pause: { reason: string | null } | null) => {
@@ -167,7 +167,8 @@ export function createJobs(deps: {
       if (kind === 'conflict') throw conflict(name, version, expect)
       // Limits are for those that wait as well, not only for the next to come.
       if (kind === 'put' && concurrency.length > 0) await catalog.gates(projectId, concurrency)
-      return { job: await get(by.project, name), isNew: kind === 'put' && version === 1 }
+      const job = await get(by.project, name, { version, definition })
+      return { job, isNew: kind === 'put' && version === 1 }
     },
 
     async list(project, { limit, cursor }) {
@@ -221,9 +222,14 @@ export function createJobs(deps: {
   }
 }
 
-function showJob(record: JobRecord, nameOf: (actor: number | null) => string): WireJob {
+type NameOf = (actor: number | null) => string
+
+/** A version whose meaning is at hand: a text of a hundred thousand steps is not read again to be shown. */
+type Written = Pick<WireJobVersion, 'version' | 'definition'>
+
+function showJob(record: JobRecord, nameOf: NameOf, written?: Written): WireJob {
   const { name, paused } = record
-  const { created_at, created_by, ...rest } = showVersion(record, nameOf)
+  const { created_at, created_by, ...rest } = showVersion(record, nameOf, written)
   return {
     name,
     ...rest,
@@ -235,11 +241,13 @@ function showJob(record: JobRecord, nameOf: (actor: number | null) => string): W
 
 function showVersion(
   { version, definition, createdAt, createdBy }: JobVersion,
-  nameOf: (actor: number | null) => string,
+  nameOf: NameOf,
+  written?: Written,
 ): WireJobVersion {
+  const isAtHand = written?.version === version
   return {
     version,
-    definition: JSON.parse(definition) as JobDefinition,
+    definition: isAtHand ? written.definition : (JSON.parse(definition) as JobDefinition),
     created_at: formatTime(createdAt, 'created_at'),
     created_by: nameOf(createdBy),
   }

@@ -54,8 +54,13 @@ function* piecesOf(body: unknown): Generator<unknown> {
     }
     return
   }
-  const named = Object.entries(steps)
-  for (let from = 0; from === 0 || from < named.length; from += BITE) {
-    yield { ...(body as object), steps: Object.fromEntries(named.slice(from, from + BITE)) }
+  const named = steps as Readonly<Record<string, unknown>>
+  const names = Object.keys(named)
+  for (let from = 0; from === 0 || from < names.length; from += BITE) {
+    // Without a prototype it is a dictionary from the start: otherwise each name makes it another shape,
+    // and shapes are kept.
+    const some = Object.create(null) as Record<string, unknown>
+    for (const name of names.slice(from, from + BITE)) some[name] = named[name]
+    yield { ...(body as object), steps: some }
   }
 }

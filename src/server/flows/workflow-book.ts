@@ -88,7 +88,7 @@ export function createWorkflowBook({
 
 function* compiling(definition: WorkflowInput, job: string): Pausing<Compiled> {
   const workflow = yield* readingWorkflow(definition, { job })
-  const graph = yield* compilingGraph(workflow.steps)
+  const graph = yield* compilingGraph(workflow.steps, workflow.needs)
   const indexOf = new Map(workflow.steps.map(({ name }, index) => [name, index]))
   return {
     workflow,
