@@ -23,6 +23,8 @@ export interface FlowWorld extends InMemory {
   work(): Promise<void>
   /** What the worker holds ends as if it had been told to stop. */
   stopHeld(): Promise<void>
+  /** What it holds of a task ends well. */
+  finishHeld(task: string, result: unknown): Promise<void>
   /** The run as the store has it, whatever befalls those who ask nodes. */
   view(id: string): Promise<RunRecord>
   /** Works until the run is over. */
@@ -46,7 +48,7 @@ export async function startFlows(given: Given = {}): Promise<FlowWorld> {
   const session = given.beside ? { session: publicId('ses', 2 ** 40) } : {}
   const worker = await registerByHand(client, { jobs: TASKS, slots: 100, ...session })
   const names = new Map<string, readonly string[]>()
-  const held: Held[] = []
+  const held: HeldRun[] = []
   let definition: JobDefinition = {}
 
   const flows: FlowWorld = {
@@ -80,6 +82,15 @@ export async function startFlows(given: Given = {}): Promise<FlowWorld> {
         0,
       )
     },
+    async finishHeld(task, wanted) {
+      const result = JSON.stringify(wanted)
+      const ended = held.filter((one) => one.task === task)
+      for (const one of ended) held.splice(held.indexOf(one), 1)
+      await worker.report(
+        ended.map(({ run, fence }) => ({ run, fence, outcome: 'succeeded', result })),
+        0,
+      )
+    },
     async view(id) {
       const [run] = await store.findRuns({ runIds: [runIdOf(id)] })
       return run as RunRecord
@@ -104,14 +115,18 @@ export async function startFlows(given: Given = {}): Promise<FlowWorld> {
   return flows
 }
 
-async function workOnce(worker: HandWorker, flows: FlowWorld, held: Held[]): Promise<boolean> {
+interface HeldRun extends Held {
+  readonly task: string | null
+}
+
+async function workOnce(worker: HandWorker, flows: FlowWorld, held: HeldRun[]): Promise<boolean> {
   const runs = await worker.take()
   const done: Done[] = []
   for (const one of runs) {
     const { run, fence, job, task, input } = one
     flows.started.push(`${task ?? job}${input === null ? '' : ` ${input}`}`)
     const outcome = flows.behave(one)
-    if (outcome === 'hold') held.push({ run, fence })
+    if (outcome === 'hold') held.push({ run, fence, task })
     else if (outcome === 'failed') done.push({ run, fence, outcome, cause: 'error' })
     else {
       const result = JSON.stringify(outcome.result)

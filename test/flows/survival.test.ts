@@ -30,6 +30,19 @@ const behave = ({ task, input }: { task: string | null; input: string | null }) 
   result: task === 'list' ? [0, 1, 2, 3, 4, 5, 6] : task === 'load' ? Number(input) : null,
 })
 
+/** A store under which flows stop going on as soon as somebody says so. */
+function stickable() {
+  let isStuck = false
+  const wrap = (store: Store): Store => ({
+    ...store,
+    async advanceFlows(batch) {
+      if (isStuck) throw new StoreError('unavailable', 'not here')
+      return store.advanceFlows(batch)
+    },
+  })
+  return { wrap, stick: () => void (isStuck = true) }
+}
+
 const inOrder = (started: readonly string[]) => started.toSorted()
 
 test('a flow goes on wherever its steps end, and each step starts once', async () => {
@@ -66,16 +79,49 @@ test('who comes after a node that is gone goes on where it stopped', async () =>
   await second.node.stop()
 })
 
+const EARLY: JobDefinition = {
+  steps: {
+    a: { task: 'a' },
+    b: { task: 'b' },
+    early: {
+      ...{ task: 'c', needs: ['a', 'b'], when: 'any-succeeded', max_parallel: 1 },
+      each: ['${{ steps.a.output }}', '${{ steps.b.state }}', '${{ default(steps.b.output, 0) }}'],
+      with: '${{ item }}',
+    },
+  },
+}
+
+test('a list that was made before all it speaks of was over stays as it was made', async () => {
+  const { wrap, stick } = stickable()
+  const first = await startFlows({ wrap })
+  first.behave = ({ job }) => (job === 'flow/a' ? { result: 'A' } : 'hold')
+  await first.define(EARLY)
+  const id = await first.submit()
+  await first.work()
+  assert.deepEqual(first.started, ['a', 'b', 'c "A"'])
+  await first.finishHeld('b', 'B')
+  await first.clock.advance(20)
+  stick()
+  await first.finishHeld('c', null)
+  await first.node.stop()
+
+  const second = await startFlows({ beside: first })
+  second.behave = ({ input }) => (input === '0' ? 'failed' : { result: null })
+  assert.equal((await second.finish(id)).state, 'failed')
+  assert.deepEqual(second.started, ['c "running"', 'c 0'])
+
+  // What goes on with it later knows even less of that moment, and goes on with the same items.
+  second.started.length = 0
+  second.behave = () => ({ result: null })
+  const { id: again } = await second.client.retry(id, undefined, { only: 'failed' })
+  assert.equal((await second.finish(again)).state, 'succeeded')
+  assert.deepEqual(second.started, ['c 0'])
+  await second.node.stop()
+})
+
 test('a clock that is set back keeps nobody from going on where another node stopped', async () => {
   const config = { nodeBeatMs: 500 }
-  let isStuck = false
-  const wrap = (store: Store): Store => ({
-    ...store,
-    async advanceFlows(batch) {
-      if (isStuck) throw new StoreError('unavailable', 'not here')
-      return store.advanceFlows(batch)
-    },
-  })
+  const { wrap, stick } = stickable()
   const first = await startFlows({ config, wrap })
   const second = await startFlows({ config, beside: first })
   first.behave = behave
@@ -86,7 +132,7 @@ test('a clock that is set back keeps nobody from going on where another node sto
   await first.clock.advance(1_000)
   const id = await first.submit()
   await first.clock.advance(20)
-  isStuck = true
+  stick()
   await first.workOnce()
   await first.node.stop()
   assert.equal((await second.finish(id)).state, 'succeeded')

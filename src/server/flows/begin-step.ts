@@ -1,9 +1,11 @@
 import { evaluate, isTrue, type Scope } from '../../core/expression/evaluate.ts'
-import type { Json } from '../../core/expression/expression.ts'
+import type { Json, Template } from '../../core/expression/expression.ts'
+import { expressionsIn } from '../../core/expression/references.ts'
 import { fill } from '../../core/expression/fill-template.ts'
 import { asText } from '../../core/expression/functions.ts'
 import { PunctualError } from '../../core/errors.ts'
-import { type StepReason, WHOLE } from '../../core/flow/facts.ts'
+import { isSettled, type StepReason, WHOLE } from '../../core/flow/facts.ts'
+import type { StepState } from '../../core/flow/step-state.ts'
 import { publicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Submission } from '../../core/protocol.ts'
@@ -12,7 +14,7 @@ import { resolveWork } from '../../core/workflow/resolve-work.ts'
 import type { Approval, Step } from '../../core/workflow/workflow.ts'
 import type { StepKey, StepMark } from '../../store/port.ts'
 import { readFlowWork } from '../time-for.ts'
-import { type HeldFlow, PLAIN } from './held-flow.ts'
+import { type HeldFlow, PLAIN, type Unfinished } from './held-flow.ts'
 import type { Outputs } from './outputs.ts'
 
 /** What a step that may start becomes: a run, or something to be written down about it. */
@@ -45,7 +47,8 @@ function begin(held: HeldFlow, { step, item }: StepKey, outputs: Outputs, now: n
   }
   if (item !== WHOLE) {
     // Whoever goes on with a flow finds the same list in the same outputs.
-    const list = held.lists.get(step) ?? listOf(written, scope)
+    const then = () => scopeOf(held, outputs, held.unfinished.get(step))
+    const list = held.lists.get(step) ?? listOf(written, then())
     held.lists.set(step, list)
     return runOf(held, written, { ...scope, item: list[item] ?? null, index: item })
   }
@@ -56,7 +59,7 @@ function begin(held: HeldFlow, { step, item }: StepKey, outputs: Outputs, now: n
   if (each) {
     const list = listOf(written, scope)
     held.lists.set(step, list)
-    return { ...mark, state: 'running', count: list.length }
+    return { ...mark, state: 'running', count: list.length, detail: noteUnfinished(held, each) }
   }
   if (does.kind === 'approve') return { ...mark, ...waitFor(does.approval, scope, now) }
   return runOf(held, written, scope)
@@ -81,20 +84,38 @@ function runOf({ job, record }: HeldFlow, { name, does }: Step, scope: Scope): B
   }
 }
 
+/**
+ * With a rule that does not wait for all of them, a step may begin while others that its list speaks of are
+ * under way. They will have ended when the list is made again; this tells how it was made.
+ */
+function noteUnfinished({ compiled, runs }: HeldFlow, each: Template): string | null {
+  const names = new Set(expressionsIn(each).flatMap(({ steps }) => steps))
+  const unfinished: [string, StepState][] = []
+  for (const name of names) {
+    const state = runs.stateOf(compiled.indexOf.get(name) as number) ?? 'waiting'
+    if (!isSettled(state)) unfinished.push([name, state])
+  }
+  return unfinished.length === 0 ? null : JSON.stringify(Object.fromEntries(unfinished))
+}
+
+/** What expressions can see: of a step that is not over, or was not then, only how it stands. */
 export function scopeOf(
   { compiled, record, job, project, input, scheduledAt, runs }: HeldFlow,
   outputs: Outputs,
+  unfinished: Unfinished = {},
 ): Scope {
   return {
     input,
     run: { id: publicId('run', record.runId), job, project, wave: record.wave, scheduledAt },
     step(name) {
       const index = compiled.indexOf.get(name) as number
+      const then = Object.hasOwn(unfinished, name) ? unfinished[name] : undefined
+      const state = then ?? runs.stateOf(index) ?? 'waiting'
       return {
-        state: runs.stateOf(index) ?? 'waiting',
+        state,
         // Only who asks for what is lost cannot go on.
         get output() {
-          const output = outputs.get(index) ?? null
+          const output = isSettled(state) ? (outputs.get(index) ?? null) : null
           if (output instanceof PunctualError) throw output
           return output
         },

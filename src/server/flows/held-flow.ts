@@ -2,6 +2,7 @@ import type { Json } from '../../core/expression/expression.ts'
 import { isSettled, type StepFact, type StepReason, WHOLE } from '../../core/flow/facts.ts'
 import type { Stop } from '../../core/flow/decision.ts'
 import type { Progress } from '../../core/flow/progress.ts'
+import type { StepState } from '../../core/flow/step-state.ts'
 import type { FinalState } from '../../core/run-state.ts'
 import type { FlowRecord, StepKey, StepMark } from '../../store/port.ts'
 import type { Around } from './find-around.ts'
@@ -41,7 +42,12 @@ export interface HeldFlow {
   readonly answers: Map<number, Json>
   /** The lists of fan-outs under way. */
   readonly lists: Map<number, readonly Json[]>
+  /** Of fan-outs that began early: what was not over yet of the steps their lists speak of. */
+  readonly unfinished: Map<number, Unfinished>
 }
+
+/** Steps by name, and how they stood. */
+export type Unfinished = Readonly<Record<string, StepState>>
 
 export interface StepNews extends StepKey {
   readonly state: FinalState
@@ -59,13 +65,17 @@ export const PLAIN = {
 
 /** The flow knows it from now on, in all of its memory. */
 export function learn(held: HeldFlow, mark: StepMark): void {
-  const { step, item, state, dueAt, detail } = mark
+  const { step, item, state, dueAt, detail, count } = mark
   held.runs.note(mark, mark)
   held.progress.hear(asFact(mark))
   if (item !== WHOLE) return
   if (state === 'waiting') held.approvals.set(step, dueAt)
   else held.approvals.delete(step)
-  if (state === 'succeeded' && detail !== null) held.answers.set(step, JSON.parse(detail) as Json)
+  if (detail !== null && count !== null) {
+    held.unfinished.set(step, JSON.parse(detail) as Unfinished)
+  } else if (detail !== null && state === 'succeeded') {
+    held.answers.set(step, JSON.parse(detail) as Json)
+  }
   if (isSettled(state)) held.lists.delete(step)
 }
 

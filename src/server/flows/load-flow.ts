@@ -113,6 +113,7 @@ async function hold(
     stop: steps.some(({ reason }) => reason === 'timeout') ? 'timeout' : null,
     ...{ inbox: [], toldToStopAt: null },
     ...{ approvals: new Map(), answers: new Map(), lists: new Map() },
+    unfinished: new Map(),
   }
   // A fan-out has to be known before its items are.
   const all = [...steps, ...toTakeOver].toSorted((a, b) => a.step - b.step || a.item - b.item)

@@ -141,7 +141,12 @@ async function carryOut(
 /** Settled by having been decided: the flow's progress knows already. */
 function noted(held: HeldFlow, decision: Extract<Decision, { to: 'skip' | 'close' }>): StepMark {
   const { step } = decision
-  const mark = { ...PLAIN, step, item: WHOLE, count: held.runs.countOf(step) }
+  const unfinished = held.unfinished.get(step)
+  const mark = {
+    ...{ ...PLAIN, step, item: WHOLE, count: held.runs.countOf(step) },
+    // A retry may take it up again, with the same list.
+    detail: unfinished ? JSON.stringify(unfinished) : null,
+  }
   const made: StepMark =
     decision.to === 'skip'
       ? { ...mark, state: 'skipped', reason: decision.reason }

@@ -14,7 +14,8 @@ export function outputOf(
 ): Pick<WireStep, 'output' | 'output_bytes'> {
   const run = runs.find(whole?.runId ?? null)
   // What was answered to an approval stands with the step itself.
-  const text = run ? run.result : (whole?.detail ?? null)
+  const answer = whole?.count === null ? whole.detail : null
+  const text = run ? run.result : answer
   if (text === null) return { output: null, output_bytes: null }
   const bytes = (run && readReference(run.id, text)?.bytes) ?? Buffer.byteLength(text)
   if (bytes > MOST_BYTES) return { output: null, output_bytes: bytes }
