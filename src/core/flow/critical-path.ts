@@ -17,10 +17,12 @@ export function criticalPath(
   factOf: (step: number) => TimedFact | undefined,
 ): number[] {
   const path: number[] = []
+  const placeOf = new Uint32Array(graph.size)
+  for (const [place, step] of graph.order.entries()) placeOf[step] = place
   let candidates: Iterable<number> = graph.order
   let until = Number.POSITIVE_INFINITY
   for (;;) {
-    const last = lastOver(candidates, factOf, until)
+    const last = lastOver(candidates, factOf, until, placeOf)
     if (last === undefined) break
     const { state, startedAt } = factOf(last) as TimedFact
     if (state !== 'skipped') path.push(last)
@@ -34,17 +36,23 @@ export function criticalPath(
   return path.toReversed()
 }
 
-/** Of some that are over by then, the one that was over last; of several, the first in line. */
+/**
+ * Of some that are over by then, the one that was over last. Steps may begin and end within the millisecond
+ * in which what they need has ended: of several, the one after the others.
+ */
 function lastOver(
   steps: Iterable<number>,
   factOf: (step: number) => TimedFact | undefined,
   until: number,
+  placeOf: Uint32Array,
 ): number | undefined {
   let last: number | undefined
   let lastAt = Number.NEGATIVE_INFINITY
   for (const step of steps) {
     const finishedAt = factOf(step)?.finishedAt ?? null
-    if (finishedAt === null || finishedAt > until || finishedAt <= lastAt) continue
+    if (finishedAt === null || finishedAt > until || finishedAt < lastAt) continue
+    const isAsLate = last !== undefined && finishedAt === lastAt
+    if (isAsLate && (placeOf[step] as number) < (placeOf[last as number] as number)) continue
     last = step
     lastAt = finishedAt
   }

@@ -42,6 +42,12 @@ describe('the critical path', () => {
       'a failed 0-5; b skipped needs 5-5; c ok 5-9',
       'a c',
     ],
+    [
+      'has all that began and ended within the same millisecond',
+      ['a', 'b: a', 'c: b a', 'd: c b a'],
+      'a ok 0-5; b ok 5-5; c ok 5-5; d ok 5-5',
+      'a b c d',
+    ],
     ['of a flow that has just begun is empty', ['a', 'b: a'], 'a running 0', ''],
   ]
   for (const [why, lines, story, path] of TABLE) {
