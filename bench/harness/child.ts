@@ -26,12 +26,9 @@ const STOP_MS = 20_000
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/**
- * Starts a file of `bench/variants` in its own process, from this working tree or another; closing our
- * end of the pipe ends it.
- */
-export function startChild(script: string, settings: object, tree = ROOT): Child {
-  const file = join(tree, 'bench/variants', script)
+/** Starts a file of `bench/variants` in its own process; closing our end of the pipe ends it. */
+export function startChild(script: string, settings: object): Child {
+  const file = join(ROOT, 'bench/variants', script)
   const child = spawn(process.execPath, [...profileFlags(), file, JSON.stringify(settings)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -31,7 +31,7 @@ export async function runRounds(
     : Math.max(options.rounds, scenario.minRounds ?? options.rounds)
   const results: RoundResult[] = []
   for (let round = 1; round <= rounds; round++) {
-    for (const variant of rotate(scenario.variants, round - 1)) {
+    for (const variant of orderOf(scenario.variants, round)) {
       const result = await runVariant(variant, round, bench, options)
       results.push(result)
       console.error(progress(scenario.name, rounds, result))
@@ -50,7 +50,7 @@ async function runVariant(
   await waitForQuiet(options.patienceMs)
   const about = { round, variant: variant.name, at: new Date().toISOString() }
   const others = watchOthers(bench.postgres?.pid)
-  const child = startChild(variant.script, settings, bench.templates.get(variant.tree ?? ''))
+  const child = startChild(variant.script, settings)
   const deadline = setTimeout(() => child.kill('SIGKILL'), variant.deadlineMs ?? DEADLINE_MS)
   // One variant that fails must not cost the figures of the others; the table shows the gap.
   const outcome = await child.next('result').then(
@@ -65,9 +65,11 @@ async function runVariant(
   return { ...about, ...outcome, othersCores }
 }
 
-function rotate<T>(items: readonly T[], by: number): T[] {
-  const start = items.length > 0 ? by % items.length : 0
-  return [...items.slice(start), ...items.slice(0, start)]
+/** Every round begins with another, and every other one goes backwards. */
+function orderOf<T>(items: readonly T[], round: number): T[] {
+  const start = items.length > 0 ? (round - 1) % items.length : 0
+  const order = [...items.slice(start), ...items.slice(0, start)]
+  return round % 2 === 0 ? order.toReversed() : order
 }
 
 function progress(scenario: string, rounds: number, result: RoundResult): string {

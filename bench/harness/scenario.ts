@@ -31,8 +31,6 @@ export interface Variant {
   arrange(bench: Workbench, options: BenchOptions): Promise<object>
   /** A program of the Debian package of the same name, without which this is left out. */
   readonly tool?: string
-  /** A template that is another working tree, to run it from there. */
-  readonly tree?: string
   /** A variant that takes longer than this is stuck. */
   readonly deadlineMs?: number
 }

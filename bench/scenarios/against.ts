@@ -8,18 +8,25 @@ import { CPU_DETAILS } from './loads.ts'
 import { single } from './single.ts'
 import { throughput } from './throughput.ts'
 
-const COMPARED = [throughput, single]
+/** How each is measured with both sides up. */
+const COMPARED = [
+  { scenario: throughput, script: 'rates-by-turns.ts' },
+  { scenario: single, script: 'rates-by-turns.ts' },
+  { scenario: latency, script: 'latency-by-turns.ts' },
+]
+const SIDES = ['old', 'new'] as const
 const OTHER_TREE = 'the other commit'
 const OUR_TREE = join(import.meta.dirname, '../..')
-/** Everything that decides what load is offered, beside the settings, which both sides get from here. */
-const LOAD = [
-  ...['bench/load', 'bench/systems'],
-  ...['throughput', 'single', 'punctual-server'].map((name) => `bench/variants/${name}.ts`),
-]
+/** Of what offers the load, the files that each side has of its own. */
+const OWN = ['bench/systems', 'bench/variants/punctual-server.ts']
 
 /** A tenth, whichever way is better. */
-const NO_SLOWER: Target = { atLeast: 0.9 }
-const NO_LATER: Target = { atMost: 1.11 }
+const TARGETS: Readonly<Record<string, Target>> = {
+  runsPerSecond: { atLeast: 0.9 },
+  p50: { atMost: 1.11 },
+  // A hundredth of a few seconds is a handful of runs: shown, and no ground for a verdict.
+  p99: {},
+}
 
 const isOurs = (name: string) => name.startsWith('punctual')
 
@@ -32,49 +39,23 @@ async function prepare(bench: Workbench, options: BenchOptions): Promise<string[
     describeCommit(commit),
     describeCommit('HEAD'),
     changedSince('HEAD', ['src']),
-    changedSince(commit, LOAD),
+    changedSince(commit, OWN),
   ])
   return [
     `Old: ${old}. New: ${now}${changes.length > 0 ? ', and what is not committed yet' : ''}.`,
     load.length > 0
-      ? `Each side offers the load with its own files, and these were different: ${load.join(', ')}.`
-      : 'The files that offer the load are the same on both sides.',
+      ? `Each side is called by its own files, and these were different: ${load.join(', ')}.`
+      : 'The files by which it is called are the same on both sides.',
   ]
 }
 
-/** The old one right before the new one, so that both see the same machine. */
-function bothSides(scenario: Scenario): Variant[] {
+/** Both sides are up at a time and have their turns: one after the other they would meet two machines. */
+function byTurns({ scenario, script }: (typeof COMPARED)[number]): Variant[] {
   return scenario.variants
     .filter(({ name }) => isOurs(name))
-    .flatMap((variant) => [
-      { ...variant, name: nameOf(scenario, variant.name, 'old'), tree: OTHER_TREE },
-      { ...variant, name: nameOf(scenario, variant.name, 'new') },
-    ])
-}
-
-function figuresOf(scenario: Scenario): Figure[] {
-  return scenario.figures
-    .filter(({ variant }) => isOurs(variant))
-    .flatMap(({ label, variant, measurement, unit }) => {
-      const old = nameOf(scenario, variant, 'old')
-      return [
-        { label: `${scenario.name}: ${label}, old`, variant: old, measurement, unit },
-        {
-          label: `${scenario.name}: ${label}, new`,
-          ...{ variant: nameOf(scenario, variant, 'new'), measurement, unit },
-          targets: [{ ...NO_SLOWER, rivals: [old] }],
-        },
-      ]
-    })
-}
-
-/** Both sides are up at a time and have a run by turns: one after the other they would meet two disks. */
-function latencyByTurns(): Variant[] {
-  return latency.variants
-    .filter(({ name }) => isOurs(name))
     .map(({ name, arrange }) => ({
-      name: `latency, ${name}`,
-      script: 'latency-by-turns.ts',
+      name: nameOf(scenario, name),
+      script,
       arrange: async (bench, options) => ({
         sides: {
           old: { ...(await arrange(bench, options)), tree: bench.templates.get(OTHER_TREE) },
@@ -84,28 +65,21 @@ function latencyByTurns(): Variant[] {
     }))
 }
 
-function latencyFigures(): Figure[] {
-  return latency.figures
-    .filter(({ variant }) => isOurs(variant))
+function figuresOf({ scenario }: (typeof COMPARED)[number]): Figure[] {
+  return scenario.figures
+    .filter((figure) => isOurs(figure.variant))
     .flatMap(({ label, variant: name, measurement, unit }) => {
-      const variant = `latency, ${name}`
-      // A hundredth of a few seconds is a handful of runs: shown, and no ground for a verdict.
-      const target = measurement === 'p99' ? {} : NO_LATER
-      const old = `old ${measurement}`
-      return [
-        { label: `latency: ${label}, old`, variant, measurement: old, unit },
-        {
-          label: `latency: ${label}, new`,
-          ...{ variant, measurement: `new ${measurement}`, unit },
-          targets: [{ ...target, rivals: [variant], measurement: old }],
-        },
-      ]
+      const variant = nameOf(scenario, name)
+      const rival = { rivals: [variant], measurement: `old ${measurement}` }
+      return SIDES.map((side) => ({
+        label: `${scenario.name}: ${label}, ${side}`,
+        ...{ variant, measurement: `${side} ${measurement}`, unit },
+        targets: side === 'new' ? [{ ...TARGETS[measurement], ...rival }] : [],
+      }))
     })
 }
 
-function nameOf({ name }: Scenario, variant: string, side: 'old' | 'new'): string {
-  return `${name}, ${variant}, ${side}`
-}
+const nameOf = ({ name }: Scenario, variant: string) => `${name}, ${variant}`
 
 export const against: Scenario = {
   name: 'against',
@@ -114,10 +88,12 @@ export const against: Scenario = {
   needsPostgres: true,
   needsPeers: false,
   prepare,
-  variants: [...COMPARED.flatMap(bothSides), ...latencyByTurns()],
-  figures: [...COMPARED.flatMap(figuresOf), ...latencyFigures()],
-  details: CPU_DETAILS,
+  variants: COMPARED.flatMap(byTurns),
+  figures: COMPARED.flatMap(figuresOf),
+  details: CPU_DETAILS.flatMap(({ label, measurement }) =>
+    SIDES.map((side) => ({ label: `${label}, ${side}`, measurement: `${side} ${measurement}` })),
+  ),
   notes: [
-    'What is measured, and how, is told by the scenarios of the same names. Both sides run by turns, each its own code in fresh processes: one after the other, and for latency run by run.',
+    'What is measured is told by the scenarios of the same names. Both sides are up in processes of their own and have their turns: sixteen portions of a quarter or half a second each, for latency one run each.',
   ],
 }

@@ -1,12 +1,12 @@
-import { startChild } from '../harness/child.ts'
+import { startSides, turnsOf } from '../harness/sides.ts'
 import { quantile } from '../harness/statistics.ts'
 import { measure, readSettings, verify } from '../harness/variant.ts'
 import { restAWhile, WARM_UP_SAMPLES } from '../load/lone-run.ts'
+import type { TreeSettings } from '../systems/open-tree.ts'
 import type { LatencySettings } from './latency.ts'
 
-export interface ByTurnsSettings {
-  /** By name: the tree and what is opened from it. */
-  readonly sides: Readonly<Record<string, LatencySettings & { readonly tree: string }>>
+export interface LatencyByTurns {
+  readonly sides: Readonly<Record<string, LatencySettings & TreeSettings>>
 }
 
 /**
@@ -14,26 +14,23 @@ export interface ByTurnsSettings {
  * and the neighbours do from minute to minute they do to all of them alike.
  */
 measure(async () => {
-  const { sides } = readSettings() as ByTurnsSettings
-  const probes = Object.entries(sides).map(([name, settings]) => ({
-    ...{ name, samples: settings.samples, waits: [] as number[] },
-    child: startChild('latency-probe.ts', settings),
+  const { sides } = readSettings() as LatencyByTurns
+  const samples = Math.min(...Object.values(sides).map((side) => side.samples))
+  const probes = (await startSides('latency-probe.ts', sides)).map((side) => ({
+    ...side,
+    waits: [] as number[],
   }))
-  const samples = Math.min(...probes.map((probe) => probe.samples))
-  for (const { child } of probes) await child.next('ready')
-  for (let i = -WARM_UP_SAMPLES; i < samples; i++) {
-    // Each is as often the first of a turn as the other.
-    for (const { child, waits } of i % 2 === 0 ? probes : probes.toReversed()) {
-      await restAWhile()
-      child.tell('sample')
-      const { waitMs } = await child.next('sampled')
-      if (i >= 0) waits.push(waitMs as number)
-    }
+  const count = WARM_UP_SAMPLES + samples
+  for (const { side, turn } of turnsOf(probes, count)) {
+    await restAWhile()
+    side.child.tell('sample')
+    const { waitMs } = await side.child.next('sampled')
+    if (turn >= WARM_UP_SAMPLES) side.waits.push(waitMs as number)
   }
   for (const { child, name } of probes) {
     child.tell('close')
     const { ended } = await child.next('closed')
-    verify(`runs ended, ${name}`, WARM_UP_SAMPLES + samples, ended as number)
+    verify(`runs ended, ${name}`, count, ended as number)
     await child.stop()
   }
   return Object.fromEntries(

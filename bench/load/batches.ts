@@ -1,0 +1,37 @@
+import { verify } from '../harness/variant.ts'
+import type { System, SystemSettings } from '../systems/system.ts'
+import { createClosedLoop, type LoopPlan } from './closed-loop.ts'
+import type { Portions } from './portions.ts'
+
+export interface BatchSettings extends SystemSettings, LoopPlan {
+  /** Finished runs that the store came with. */
+  readonly endedBefore?: number
+}
+
+const WARM_UP_RUNS = 30_000
+
+/** As many runs as the system can take, submitted in batches. */
+export async function startBatches(system: System, settings: BatchSettings): Promise<Portions> {
+  const loop = createClosedLoop()
+  await system.work(loop.handled)
+  let offered = settings.endedBefore ?? 0
+
+  const offer = async (runs: number) => {
+    const startedAt = performance.now()
+    await loop.offer({ ...settings, runs }, system.submitMany)
+    await system.settled()
+    offered += runs
+    return { runs, seconds: (performance.now() - startedAt) / 1000 }
+  }
+
+  return {
+    async warmUp() {
+      await offer(Math.min(WARM_UP_RUNS, Math.ceil(settings.runs / 5)))
+    },
+    offer: (share) => offer(Math.ceil(settings.runs * share)),
+    async close() {
+      await system.close()
+      verify('runs ended', offered, await system.countEnded())
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { verify } from '../harness/variant.ts'
+import type { System, SystemSettings } from '../systems/system.ts'
+import type { Portions } from './portions.ts'
+
+export interface CallerSettings extends SystemSettings {
+  readonly seconds: number
+  readonly callers: number
+  /** With a worker, the clock stops when the last run has durably ended. */
+  readonly withWorker: boolean
+}
+
+/** A request passes through much code; compilers take some ten thousand of them to finish with it. */
+const WARM_UP_SECONDS = 6
+
+/** Callers that each submit one run, wait for its durable answer, and submit the next. */
+export async function startCallers(system: System, settings: CallerSettings): Promise<Portions> {
+  let submitted = 0
+  let handled = 0
+  let caughtUp = () => {}
+  if (settings.withWorker) {
+    await system.work(() => {
+      handled += 1
+      if (handled === submitted) caughtUp()
+    })
+  }
+
+  const callFor = async (seconds: number) => {
+    const startedAt = performance.now()
+    const before = submitted
+    const call = async () => {
+      while (performance.now() < startedAt + seconds * 1000) {
+        submitted += 1
+        await system.submitOne()
+      }
+    }
+    await Promise.all(Array.from({ length: settings.callers }, call))
+    if (settings.withWorker) await everythingEnded()
+    return { runs: submitted - before, seconds: (performance.now() - startedAt) / 1000 }
+  }
+
+  const everythingEnded = async () => {
+    const everythingHandled = new Promise<void>((resolve) => {
+      caughtUp = resolve
+    })
+    if (handled < submitted) await everythingHandled
+    await system.settled()
+  }
+
+  return {
+    async warmUp() {
+      await callFor(WARM_UP_SECONDS)
+    },
+    offer: (share) => callFor(settings.seconds * share),
+    async close() {
+      await system.close()
+      verify('runs submitted', submitted, await system.countSubmitted())
+      if (settings.withWorker) verify('runs ended', submitted, await system.countEnded())
+    },
+  }
+}
