@@ -65,9 +65,9 @@ async function runVariant(
   return { ...about, ...outcome, othersCores }
 }
 
-/** Every round begins with another, and every other one goes backwards. */
-function orderOf<T>(items: readonly T[], round: number): T[] {
-  const start = items.length > 0 ? (round - 1) % items.length : 0
+/** Every order is followed by the same backwards, and then another begins it. */
+export function orderOf<T>(items: readonly T[], round: number): T[] {
+  const start = items.length > 0 ? ((round - 1) >> 1) % items.length : 0
   const order = [...items.slice(start), ...items.slice(0, start)]
   return round % 2 === 0 ? order.toReversed() : order
 }

@@ -10,9 +10,9 @@ export async function startSides(
   script: string,
   settings: Readonly<Record<string, object>>,
 ): Promise<Side[]> {
-  const sides = Object.entries(settings).map(([name, own]) => ({
-    ...{ name, child: startChild(script, own) },
-  }))
+  const sides = Object.entries(settings).map(([name, own]) => {
+    return { name, child: startChild(script, own) }
+  })
   for (const { child } of sides) await child.next('ready')
   return sides
 }

@@ -37,16 +37,19 @@ function startLoad({ call }: OpenApi) {
       count += 1
     }
   }
+  let hasFailed = false
   const done = submit()
-  // Somebody looks at it later.
-  done.catch(() => {})
+  done.catch(() => {
+    hasFailed = true
+  })
   return {
-    done,
+    /** Throws if a run was not as it should be. */
     stop() {
       isOver = true
       return done
     },
     count: () => count,
+    hasFailed: () => hasFailed,
   }
 }
 
@@ -68,8 +71,8 @@ async function rotateUnderLoad(t: TestContext, nodes: readonly [OpenApi, MemoryK
   const goOn = async () => {
     const wanted = loads.map(({ count }) => count() + 10)
     const isThere = () => loads.every(({ count }, index) => count() >= (wanted[index] ?? 0))
-    const more = waitFor(isThere, { what: 'ten more runs' })
-    await Promise.race([more, ...loads.map(({ done }) => done)])
+    const isHopeless = () => loads.some(({ hasFailed }) => hasFailed())
+    await waitFor(() => isThere() || isHopeless(), { what: 'ten more runs' })
   }
   await goOn()
   // As a person would add it: on one machine after the other.
