@@ -25,7 +25,7 @@ export function readField(text: string, unit: CronUnit, seed: string): CronField
   const keepsStars = isWild || (isOpen && (unit === MONTH_DAY || unit === WEEKDAY))
   return {
     values: sorted(items.flatMap((item) => (item.kind === 'special' ? [] : item.values))),
-    specials: items.flatMap((item) => (item.kind === 'special' ? [item.special] : [])),
+    specials: items.flatMap((item) => (item.kind === 'special' ? item.specials : [])),
     isWild,
     isOpen,
     text: writeField(items, keepsStars, unit),
@@ -40,7 +40,10 @@ function writeField(items: readonly CronItem[], keepsStars: boolean, unit: CronU
   const plain = items.flatMap((item) =>
     item.kind === 'values' || (item.kind === 'star' && !keepsStars) ? item.values : [],
   )
-  const texts = items.flatMap((item) => ('text' in item ? [item.text] : []))
+  const texts = items.flatMap((item) => {
+    if (item.kind === 'special') return item.texts
+    return item.kind === 'hash' ? [item.text] : []
+  })
   return [
     ...steps.map((step) => `*/${step}`),
     ...writeValues(sorted(plain).filter((value) => !starred.has(value))),

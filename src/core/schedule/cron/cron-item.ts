@@ -1,15 +1,15 @@
 import { hashFraction } from '../hash.ts'
 import { quoted } from '../refusal.ts'
-import { readSpecialMonthDay, readSpecialWeekday, type SpecialDay } from './cron-day-item.ts'
+import { readSpecialMonthDay, readSpecialWeekday, type SpecialDays } from './cron-day-item.ts'
 import { MONTH_DAY, WEEKDAY, type CronUnit } from './cron-units.ts'
-import { notUnderstood, readStep, readValue, refuse, stepped } from './cron-value.ts'
+import { notUnderstood, readRangeEnds, readStep, readValue, refuse, stepped } from './cron-value.ts'
 
 /** One member of a field's list. */
 export type CronItem =
   | { readonly kind: 'star'; readonly values: readonly number[]; readonly step: number }
   | { readonly kind: 'values'; readonly values: readonly number[] }
   | { readonly kind: 'hash'; readonly values: readonly number[]; readonly text: string }
-  | ({ readonly kind: 'special' } & SpecialDay)
+  | ({ readonly kind: 'special' } & SpecialDays)
 
 const STAR = /^(?:\*(?:\/(\d+))?|(\?))$/
 const HASHED = /^H(?:\((\d+)-(\d+)\))?(?:\/(\d+))?$/
@@ -42,17 +42,11 @@ function readRange([item, low, high, stepText]: RegExpExecArray, unit: CronUnit)
   const first = readValue(low!, unit)
   if (high === undefined) {
     if (stepText === undefined) return [first]
-    return stepped(first, unit.last, readStep(stepText, unit, first, unit.last))
+    // Sunday written as 7 is the last day of the week: there is nothing after it to step to.
+    const end = Math.max(first, unit.last)
+    return stepped(first, end, readStep(stepText, unit, first, end))
   }
-  const isWeek = unit === WEEKDAY
-  const from = isWeek ? first % 7 : first
-  const last = readValue(high, unit)
-  // A week may end with Sunday as well as begin with it.
-  const to = isWeek && last === 0 && from > 0 ? 7 : last
-  if (from > to) {
-    const around = `${from}-${unit.last},${unit.first}-${to}`
-    throw refuse(unit, `${quoted(item)} runs backwards`, `Write ${around}.`)
-  }
+  const { from, to } = readRangeEnds(item, first, readValue(high, unit), unit)
   return stepped(from, to, readStep(stepText, unit, from, to))
 }
 

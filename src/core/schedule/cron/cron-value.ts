@@ -9,9 +9,25 @@ export function readValue(text: string, unit: CronUnit): number {
     if (value >= unit.first && value <= last) return value
     throw refuse(unit, `${quoted(text)} is not in ${unit.first}-${last}`, rounded(value, unit))
   }
-  const index = unit.names.indexOf(text)
+  const index = unit.names.findIndex((name, i) => text === name || text === unit.fullNames[i])
   if (index >= 0) return unit.first + index
   throw notUnderstood(text, unit)
+}
+
+/** Where a range begins and ends. A week may begin or end with Sunday: `7-2` is 0-2, `5-SUN` is 5-7. */
+export function readRangeEnds(
+  item: string,
+  first: number,
+  last: number,
+  unit: CronUnit,
+): { from: number; to: number } {
+  const isWeek = unit === WEEKDAY
+  // 7-2 begins the week with Sunday, so 7 reads as 0. 7-7 is Sunday alone, not the whole week.
+  const from = isWeek && first === 7 && last < 7 ? 0 : first
+  const to = isWeek && last === 0 && from > 0 ? 7 : last
+  if (from <= to) return { from, to }
+  const wrapped = `${from}-${unit.last},${unit.first}-${to}`
+  throw refuse(unit, `${quoted(item)} runs backwards`, `Write ${wrapped}.`)
 }
 
 /** The step behind a `/`, within a range it has to be smaller than. */
