@@ -5,11 +5,11 @@ import { describeMachine } from './harness/machine.ts'
 import { readOptions, type BenchOptions } from './harness/options.ts'
 import { markdown, writeJson } from './harness/report.ts'
 import { runRounds } from './harness/rounds.ts'
-import { leaveOutAbsent } from './harness/tools.ts'
+import { leaveOutAbsent } from './harness/missing-tools.ts'
 import type { Scenario } from './harness/scenario.ts'
 import { judge, type JudgedTarget } from './harness/verdict.ts'
 import { collectVersions, postgresSettings } from './harness/versions.ts'
-import { openWorkbench, type Workbench } from './harness/workbench.ts'
+import { openWorkbench, type Workbench } from './harness/environment.ts'
 import { SCENARIOS } from './scenarios/index.ts'
 
 const PROFILES = new URL('./results/profiles/', import.meta.url)

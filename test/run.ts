@@ -6,7 +6,7 @@ import { run } from 'node:test'
 import Database from 'better-sqlite3'
 import type { PostgresFlavour } from './support/postgres-binaries.ts'
 import { startPostgres, type PostgresServer } from './support/postgres-server.ts'
-import { createRoom } from './support/room.ts'
+import { createRoom } from './support/semaphore.ts'
 import { addEvent, newResult, type FileResult, type TestEvent } from './support/test-events.ts'
 import { closingReport, fileLine, isSuccess } from './support/test-report.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { npm } from './npm.ts'
+import { npm } from './run-npm.ts'
 
 const BENCH = new URL('../', import.meta.url)
 

@@ -1,8 +1,8 @@
 import { startChild } from './child.ts'
 import type { BenchOptions } from './options.ts'
-import { waitForQuiet, watchOthers } from './quiet.ts'
+import { waitForQuiet, watchOthers } from './wait-for-quiet.ts'
 import type { Measurements, Scenario, Variant } from './scenario.ts'
-import type { Workbench } from './workbench.ts'
+import type { Workbench } from './environment.ts'
 
 /** One variant in one round, kept raw in the JSON. */
 export interface RoundResult {

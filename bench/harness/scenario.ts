@@ -1,5 +1,5 @@
 import type { BenchOptions } from './options.ts'
-import type { Workbench } from './workbench.ts'
+import type { Workbench } from './environment.ts'
 
 /** What one variant measured in one round, by name of the measurement. */
 export type Measurements = Readonly<Record<string, number>>

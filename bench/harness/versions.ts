@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { queryOnce } from '../../test/support/postgres-query.ts'
-import type { Workbench } from './workbench.ts'
+import type { Workbench } from './environment.ts'
 
 export interface Versions {
   readonly [name: string]: string

@@ -1,7 +1,7 @@
-import { verify } from '../harness/variant.ts'
+import { verify } from '../harness/variant-process.ts'
 import type { System, SystemSettings } from '../systems/system.ts'
 import { createClosedLoop, type LoopPlan } from './closed-loop.ts'
-import type { Portions } from './portions.ts'
+import type { Portions } from './portioned-load.ts'
 
 export interface BatchSettings extends SystemSettings, LoopPlan {
   /** Finished runs that the store came with. */

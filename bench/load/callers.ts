@@ -1,6 +1,6 @@
-import { verify } from '../harness/variant.ts'
+import { verify } from '../harness/variant-process.ts'
 import type { System, SystemSettings } from '../systems/system.ts'
-import type { Portions } from './portions.ts'
+import type { Portions } from './portioned-load.ts'
 
 export interface CallerSettings extends SystemSettings {
   readonly seconds: number

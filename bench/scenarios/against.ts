@@ -2,17 +2,17 @@ import { join } from 'node:path'
 import { changedSince, describeCommit, findCommit, unpackCommit } from '../harness/other-tree.ts'
 import type { BenchOptions } from '../harness/options.ts'
 import type { Figure, Scenario, Target, Variant } from '../harness/scenario.ts'
-import type { Workbench } from '../harness/workbench.ts'
+import type { Workbench } from '../harness/environment.ts'
 import { latency } from './latency.ts'
-import { CPU_DETAILS } from './loads.ts'
+import { CPU_DETAILS } from './default-loads.ts'
 import { single } from './single.ts'
 import { throughput } from './throughput.ts'
 
 /** How each is measured with both sides up. */
 const COMPARED = [
-  { scenario: throughput, script: 'rates-by-turns.ts' },
-  { scenario: single, script: 'rates-by-turns.ts' },
-  { scenario: latency, script: 'latency-by-turns.ts' },
+  { scenario: throughput, script: 'interleaved-rates.ts' },
+  { scenario: single, script: 'interleaved-rates.ts' },
+  { scenario: latency, script: 'interleaved-latency.ts' },
 ]
 const SIDES = ['old', 'new'] as const
 const OTHER_TREE = 'the other commit'

@@ -4,8 +4,8 @@ import { startChild } from '../harness/child.ts'
 import type { BenchOptions } from '../harness/options.ts'
 import type { Figure, Scenario, Variant } from '../harness/scenario.ts'
 import { syncFile } from '../harness/sync-file.ts'
-import type { Workbench } from '../harness/workbench.ts'
-import { CPU_DETAILS, POSTGRES_LOAD, RUNS_PER_SECOND, SQLITE_LOAD } from './loads.ts'
+import type { Workbench } from '../harness/environment.ts'
+import { CPU_DETAILS, POSTGRES_LOAD, RUNS_PER_SECOND, SQLITE_LOAD } from './default-loads.ts'
 import { databasePid, freshStore } from './stores.ts'
 
 type Kind = 'sqlite' | 'postgres'
@@ -25,7 +25,7 @@ async function prepare(bench: Workbench, options: BenchOptions): Promise<string[
   }
   for (const kind of KINDS) {
     const startedAt = performance.now()
-    const child = startChild('preload.ts', { store: templates[kind], ...sizes(options) })
+    const child = startChild('fill-history.ts', { store: templates[kind], ...sizes(options) })
     await child.next('result')
     await child.stop()
     bench.templates.set(kind, templates[kind])

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { startChild } from '../harness/child.ts'
-import { npm } from '../harness/npm.ts'
+import { npm } from '../harness/run-npm.ts'
 import type { BenchOptions } from '../harness/options.ts'
 import type { Figure, Scenario, Unit, Variant } from '../harness/scenario.ts'
-import type { Workbench } from '../harness/workbench.ts'
+import type { Workbench } from '../harness/environment.ts'
 import { freshSqlite } from './stores.ts'
 
 type Kind = 'sqlite' | 'postgres'

@@ -1,6 +1,6 @@
 import type { Figure, Scenario, Variant } from '../harness/scenario.ts'
-import type { Shape } from '../systems/shapes.ts'
-import { CPU_DETAILS, POSTGRES_LOAD, RUNS_PER_SECOND, SQLITE_LOAD } from './loads.ts'
+import type { Shape } from '../systems/run-shapes.ts'
+import { CPU_DETAILS, POSTGRES_LOAD, RUNS_PER_SECOND, SQLITE_LOAD } from './default-loads.ts'
 import { databasePid, freshStore } from './stores.ts'
 
 const KINDS = ['sqlite', 'postgres'] as const

@@ -20,7 +20,7 @@ export const recovery: Scenario = {
   variants: [
     ...(['sqlite', 'postgres'] as const).map((kind) => ({
       name: `worker gone, ${kind}`,
-      script: 'recovery-worker-gone.ts',
+      script: 'recovery-worker-killed.ts',
       arrange: async (bench: Parameters<typeof freshStore>[0]) => ({
         store: await freshStore(bench, kind),
       }),
@@ -28,13 +28,13 @@ export const recovery: Scenario = {
     })),
     {
       name: 'node gone',
-      script: 'recovery-node-gone.ts',
+      script: 'recovery-node-killed.ts',
       arrange: async (bench) => ({ store: await bench.database() }),
       deadlineMs: DEADLINE_MS,
     },
     {
       name: 'database back',
-      script: 'recovery-database-back.ts',
+      script: 'recovery-database-restarted.ts',
       arrange: async () => ({}),
       deadlineMs: DEADLINE_MS,
     },

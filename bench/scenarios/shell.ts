@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { npm } from '../harness/npm.ts'
+import { npm } from '../harness/run-npm.ts'
 import type { BenchOptions } from '../harness/options.ts'
 import type { Figure, Scenario, Target, Variant } from '../harness/scenario.ts'
 import type { LauncherLoopSettings } from '../variants/launcher-loop.ts'

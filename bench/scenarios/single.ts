@@ -1,6 +1,6 @@
 import type { Figure, Scenario, Variant } from '../harness/scenario.ts'
 import type { SystemName } from '../systems/system.ts'
-import { CPU_DETAILS } from './loads.ts'
+import { CPU_DETAILS } from './default-loads.ts'
 import { databasePid, freshStore } from './stores.ts'
 
 const CALLERS = 16

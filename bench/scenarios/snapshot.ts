@@ -1,5 +1,5 @@
 import type { Scenario, Variant } from '../harness/scenario.ts'
-import { CPU_DETAILS, POSTGRES_LOAD } from './loads.ts'
+import { CPU_DETAILS, POSTGRES_LOAD } from './default-loads.ts'
 import { databasePid } from './stores.ts'
 
 const HOLD_SECONDS = 60

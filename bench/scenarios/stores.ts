@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Workbench } from '../harness/workbench.ts'
+import type { Workbench } from '../harness/environment.ts'
 
 export async function freshSqlite(bench: Workbench): Promise<string> {
   return `sqlite:${join(await bench.directory(), 'punctual.db')}`

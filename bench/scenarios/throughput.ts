@@ -3,7 +3,7 @@ import type { BenchOptions } from '../harness/options.ts'
 import type { Scenario, Variant } from '../harness/scenario.ts'
 import type { LoopPlan } from '../load/closed-loop.ts'
 import type { SystemName } from '../systems/system.ts'
-import { CPU_DETAILS, POSTGRES_LOAD, RUNS_PER_SECOND, SQLITE_LOAD } from './loads.ts'
+import { CPU_DETAILS, POSTGRES_LOAD, RUNS_PER_SECOND, SQLITE_LOAD } from './default-loads.ts'
 import { databasePid, freshStore } from './stores.ts'
 
 const GRAPHILE = { inFlight: 4_096, batch: 1_000, producers: 1 }

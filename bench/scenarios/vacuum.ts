@@ -1,5 +1,5 @@
 import type { Scenario } from '../harness/scenario.ts'
-import { POSTGRES_LOAD } from './loads.ts'
+import { POSTGRES_LOAD } from './default-loads.ts'
 import { databasePid } from './stores.ts'
 
 export const vacuum: Scenario = {

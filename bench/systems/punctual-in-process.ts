@@ -2,7 +2,7 @@ import { openScheduler } from '../../src/main/scheduler.ts'
 import type { Worker } from '../../src/worker/index.ts'
 import { countRuns, countSucceeded } from './punctual-store.ts'
 import { acknowledged, JOB, startWorker } from './punctual-worker.ts'
-import { ABLE, createSubmissions, type Shape } from './shapes.ts'
+import { ABLE, createSubmissions, type Shape } from './run-shapes.ts'
 import type { Purpose, System } from './system.ts'
 
 const DRAIN_MS = 5_000

@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import { STATE_CODE } from '../../src/core/run-state.ts'
+import { STATE_CODE } from '../../src/core/run/run-state.ts'
 import { queryOnce } from '../../test/support/postgres-query.ts'
 
 /** What the store itself says, asked with plain SQL once the scheduler is gone. */

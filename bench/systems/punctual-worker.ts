@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { SchedulerClient, Submission } from '../../src/core/protocol.ts'
+import type { SchedulerClient, Submission } from '../../src/core/wire/protocol.ts'
 import { createWorker, type Worker } from '../../src/worker/index.ts'
-import type { ABLE } from './shapes.ts'
+import type { ABLE } from './run-shapes.ts'
 import type { Purpose } from './system.ts'
 
 export const JOB = 'noop'

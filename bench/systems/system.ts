@@ -1,4 +1,4 @@
-import type { Shape } from './shapes.ts'
+import type { Shape } from './run-shapes.ts'
 
 /** What the workloads need from a scheduler, ours or another: the same words for all. */
 export interface System {

@@ -1,5 +1,5 @@
 import { Queue, Worker } from 'bullmq'
-import { type Instants, type TimedSystem, timesOf } from './timed.ts'
+import { type Instants, type TimedSystem, timesOf } from './timed-system.ts'
 
 const QUEUE = 'due'
 const OTHER = 'other'

@@ -1,6 +1,6 @@
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import { queryOnce } from '../../test/support/postgres-query.ts'
-import { type Instants, type TimedSystem, timesOf } from './timed.ts'
+import { type Instants, type TimedSystem, timesOf } from './timed-system.ts'
 
 const TASK = 'due'
 const OTHER = 'other'

@@ -1,10 +1,10 @@
 import Sqlite from 'better-sqlite3'
-import { hasRun, OUTCOMES, OUTCOME_CODE } from '../../src/core/firing/occurrence.ts'
+import { hasRun, OUTCOMES, OUTCOME_CODE } from '../../src/core/schedule/firing/occurrence.ts'
 import { openScheduler, type Scheduler } from '../../src/main/scheduler.ts'
 import { createWorker, type HandlerContext, type Worker } from '../../src/worker/index.ts'
 import { queryOnce } from '../../test/support/postgres-query.ts'
-import { jobsOf, plantSchedules } from '../load/plant-schedules.ts'
-import { type Instants, type TimedSystem, timesOf } from './timed.ts'
+import { jobsOf, plantSchedules } from '../load/seed-schedules.ts'
+import { type Instants, type TimedSystem, timesOf } from './timed-system.ts'
 
 const DUE = 'due-'
 const LATER = 'later-'

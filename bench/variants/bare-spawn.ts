@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { startChild } from '../harness/child.ts'
 import { childrenCpuMs } from '../harness/process-cpu.ts'
-import { measure, readSettings } from '../harness/variant.ts'
+import { measure, readSettings } from '../harness/variant-process.ts'
 
 export interface BareSpawnSettings {
   readonly processes: number

@@ -1,5 +1,5 @@
 import { quantile } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
 import { type Shape, stepsOf } from '../load/workflows.ts'
 import { openWorkflowPunctual } from '../systems/workflow-punctual.ts'
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { treeCpuMs } from '../harness/process-cpu.ts'
 import { quantile } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant.ts'
-import type { Instants, TimedSystem } from '../systems/timed.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
+import type { Instants, TimedSystem } from '../systems/timed-system.ts'
 
 export interface FireSettings {
   readonly system: 'punctual' | 'graphile' | 'bullmq delayed' | 'bullmq schedulers'

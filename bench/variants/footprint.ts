@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { freePort } from '../../test/support/free-port.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
-import { measure, readSettings } from '../harness/variant.ts'
+import { measure, readSettings } from '../harness/variant-process.ts'
 import { installedBytes } from '../load/installed-size.ts'
 
 export interface FootprintSettings {

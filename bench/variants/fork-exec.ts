@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { compiled } from '../../src/worker/launcher/native-build.ts'
-import { measure, readSettings } from '../harness/variant.ts'
+import { measure, readSettings } from '../harness/variant-process.ts'
 
 export interface ForkExecSettings {
   readonly concurrency: number

@@ -1,5 +1,5 @@
-import { onWords, readSettings, say } from '../harness/variant.ts'
-import { startLoneRuns } from '../load/lone-run.ts'
+import { onWords, readSettings, say } from '../harness/variant-process.ts'
+import { startLoneRuns } from '../load/sequential-runs.ts'
 import { openSystemOf, type TreeSettings } from '../systems/open-tree.ts'
 
 /** A system of any working tree that has one run whenever it is told to, and says how long it took. */

@@ -1,6 +1,6 @@
 import { quantile } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant.ts'
-import { restAWhile, startLoneRuns, WARM_UP_SAMPLES } from '../load/lone-run.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
+import { restAWhile, startLoneRuns, WARM_UP_SAMPLES } from '../load/sequential-runs.ts'
 import { openSystem } from '../systems/open.ts'
 import type { SystemSettings } from '../systems/system.ts'
 

@@ -3,7 +3,7 @@ import { type LauncherOptions, startLauncher } from '../../src/worker/launcher/l
 import { openLifelineFile } from '../../src/worker/launcher/lifeline.ts'
 import type { Limits } from '../../src/worker/launcher/messages.ts'
 import { childrenCpuMs, ownCpuMs } from '../harness/process-cpu.ts'
-import { measure, readSettings } from '../harness/variant.ts'
+import { measure, readSettings } from '../harness/variant-process.ts'
 
 export interface LauncherLoopSettings extends Pick<LauncherOptions, 'kind' | 'containment'> {
   readonly concurrency: number

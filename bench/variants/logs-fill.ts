@@ -1,7 +1,7 @@
 import { openScheduler } from '../../src/main/scheduler.ts'
-import { playRun } from '../load/played-run.ts'
-import { type PrintedChunk, printedChunks } from '../load/printed-lines.ts'
-import { onWords, readSettings, say } from '../harness/variant.ts'
+import { playRun } from '../load/simulated-run.ts'
+import { type PrintedChunk, printedChunks } from '../load/generated-output.ts'
+import { onWords, readSettings, say } from '../harness/variant-process.ts'
 
 export interface FillSettings {
   readonly store: string

@@ -1,7 +1,7 @@
 import { connect } from '../../src/client/index.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
 import { startChild } from '../harness/child.ts'
-import { measure, readSettings, verify } from '../harness/variant.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
 
 export interface PrintSettings {
   readonly store: string

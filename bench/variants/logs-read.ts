@@ -1,8 +1,8 @@
-import type { WireLog, WireLogSearch } from '../../src/core/views.ts'
+import type { WireLog, WireLogSearch } from '../../src/core/wire/views.ts'
 import { startChild } from '../harness/child.ts'
 import { quantile } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant.ts'
-import { FAULT_PATTERN, NEEDLE } from '../load/printed-lines.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
+import { FAULT_PATTERN, NEEDLE } from '../load/generated-output.ts'
 
 export interface ReadSettings {
   readonly store: string

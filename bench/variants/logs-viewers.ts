@@ -2,9 +2,9 @@ import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from '../../src/client/index.ts'
 import { startChild } from '../harness/child.ts'
-import { measure, readSettings, verify } from '../harness/variant.ts'
-import { playRun } from '../load/played-run.ts'
-import { printedChunks } from '../load/printed-lines.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
+import { playRun } from '../load/simulated-run.ts'
+import { printedChunks } from '../load/generated-output.ts'
 
 export interface ViewerSettings {
   readonly store: string

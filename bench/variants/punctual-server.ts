@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { NodeConfig } from '../../src/server/config.ts'
+import type { NodeConfig } from '../../src/server/cluster/config.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
-import { onWords, readSettings, say } from '../harness/variant.ts'
+import { onWords, readSettings, say } from '../harness/variant-process.ts'
 
 export interface ServerSettings {
   readonly store: string

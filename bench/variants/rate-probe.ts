@@ -1,7 +1,7 @@
-import { onWords, readSettings, say } from '../harness/variant.ts'
+import { onWords, readSettings, say } from '../harness/variant-process.ts'
 import { type BatchSettings, startBatches } from '../load/batches.ts'
 import { type CallerSettings, startCallers } from '../load/callers.ts'
-import { measurePortion } from '../load/portions.ts'
+import { measurePortion } from '../load/portioned-load.ts'
 import { openSystemOf, type TreeSettings } from '../systems/open-tree.ts'
 
 export type RateSettings = TreeSettings & (BatchSettings | CallerSettings)

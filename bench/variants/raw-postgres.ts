@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { measure, readSettings, verify } from '../harness/variant.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
 
 export interface RawSettings {
   readonly store: string

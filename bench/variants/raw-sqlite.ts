@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import { measure, readSettings, verify } from '../harness/variant.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
 
 export interface RawSqliteSettings {
   readonly path: string

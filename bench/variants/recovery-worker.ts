@@ -1,6 +1,6 @@
 import { connect } from '../../src/client/index.ts'
 import { createWorker } from '../../src/worker/index.ts'
-import { onWords, readSettings, say } from '../harness/variant.ts'
+import { onWords, readSettings, say } from '../harness/variant-process.ts'
 
 export interface RecoveryWorkerSettings {
   readonly name: string

@@ -1,4 +1,4 @@
-import { onWords, readSettings } from '../harness/variant.ts'
+import { onWords, readSettings } from '../harness/variant-process.ts'
 import { childrenCpuMs } from '../harness/process-cpu.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
 

@@ -3,7 +3,7 @@ import { connect } from '../../src/client/index.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
 import { startChild } from '../harness/child.ts'
 import { childrenCpuMs, ownCpuMs } from '../harness/process-cpu.ts'
-import { measure, readSettings, verify } from '../harness/variant.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
 import {
   countExitedWell,
   countRuns,

@@ -1,6 +1,6 @@
-import { measure, readSettings } from '../harness/variant.ts'
+import { measure, readSettings } from '../harness/variant-process.ts'
 import { type CallerSettings, startCallers } from '../load/callers.ts'
-import { measureWhole } from '../load/portions.ts'
+import { measureWhole } from '../load/portioned-load.ts'
 import { openSystem } from '../systems/open.ts'
 
 /** Callers that each submit one run, wait for its durable answer, and submit the next. */

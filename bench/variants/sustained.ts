@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { measure, readSettings, verify } from '../harness/variant.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
 import { createClosedLoop, type LoopPlan } from '../load/closed-loop.ts'
 import { meterCpu } from '../load/cpu-meter.ts'
 import { loadFor, mean } from '../load/steady-load.ts'

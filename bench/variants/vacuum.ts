@@ -1,5 +1,5 @@
 import { median } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant.ts'
+import { measure, readSettings, verify } from '../harness/variant-process.ts'
 import { createClosedLoop, type LoopPlan } from '../load/closed-loop.ts'
 import { meterCpu } from '../load/cpu-meter.ts'
 import { loadFor, lowestMean } from '../load/steady-load.ts'

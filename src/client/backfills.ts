@@ -1,5 +1,9 @@
-import type { BackfillRequest, WireBackfill, WireBackfillPlan } from '../core/backfill/views.ts'
-import type { WirePage } from '../core/views.ts'
+import type {
+  BackfillRequest,
+  WireBackfill,
+  WireBackfillPlan,
+} from '../core/schedule/backfill/views.ts'
+import type { WirePage } from '../core/wire/views.ts'
 import { jsonCalls, pathOfSchedule, search } from './json-calls.ts'
 import type { Transport } from './transport.ts'
 

@@ -1,5 +1,5 @@
 import { ERRORS, PunctualError, type ErrorCode } from '../core/errors.ts'
-import type { Problem } from '../core/wire.ts'
+import type { Problem } from '../core/wire/runs.ts'
 
 /**
  * A call that did not succeed. `refused`: nothing was done. `unknown`: the server may have acted

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { PunctualError } from '../core/errors.ts'
-import type { SchedulerClient, Submission } from '../core/protocol.ts'
+import type { SchedulerClient, Submission } from '../core/wire/protocol.ts'
 import {
   createFakeScheduler,
   createTestApi,

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { Clock, Random } from '../core/clock.ts'
 import { PunctualError } from '../core/errors.ts'
-import type { SchedulerClient } from '../core/protocol.ts'
+import type { SchedulerClient } from '../core/wire/protocol.ts'
 import { type BackfillClient, createBackfillClient } from './backfills.ts'
 import { createHttpClient } from './http-client.ts'
 import { createJobClient, type JobClient } from './jobs.ts'

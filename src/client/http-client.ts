@@ -5,9 +5,9 @@ import type {
   SchedulerClient,
   Submission,
   SubmitAnswer,
-} from '../core/protocol.ts'
-import * as wire from '../core/wire.ts'
-import { requireAll, type SubmitOutcome } from '../core/submit-outcome.ts'
+} from '../core/wire/protocol.ts'
+import * as wire from '../core/wire/runs.ts'
+import { requireAll, type SubmitOutcome } from '../core/wire/submit-outcome.ts'
 import { errorOfAnswer } from './call-error.ts'
 import { createSubmitQueue } from './submit-queue.ts'
 import type { Call, Transport } from './transport.ts'

@@ -14,8 +14,12 @@ export type {
   SchedulerClient,
   Submission,
   SubmitAnswer,
-} from '../core/protocol.ts'
-export type { BackfillRequest, WireBackfill, WireBackfillPlan } from '../core/backfill/views.ts'
+} from '../core/wire/protocol.ts'
+export type {
+  BackfillRequest,
+  WireBackfill,
+  WireBackfillPlan,
+} from '../core/schedule/backfill/views.ts'
 export type {
   FlowView,
   ShownStepState,
@@ -29,11 +33,11 @@ export type {
   WireStepItem,
   WireStepRun,
   WireStepStatistics,
-} from '../core/flow/step-views.ts'
-export type { WireForecast } from '../core/forecast/views.ts'
-export type { JobDefinition } from '../core/job-definition.ts'
-export type { RetryHow } from '../core/retry-how.ts'
-export type { ScheduleDefinition } from '../core/schedule-definition.ts'
+} from '../core/workflow/step-views.ts'
+export type { WireForecast } from '../core/schedule/forecast/views.ts'
+export type { JobDefinition } from '../core/job/job-definition.ts'
+export type { RetryHow } from '../core/run/retry-options.ts'
+export type { ScheduleDefinition } from '../core/schedule/definition/schedule-definition.ts'
 export type {
   WireAway,
   WireNext,
@@ -41,8 +45,8 @@ export type {
   WirePreview,
   WireSchedule,
   WireScheduleWhy,
-} from '../core/schedule-views.ts'
-export type { Backoff, RetryPolicy } from '../core/retry.ts'
-export type { WireJob, WireJobVersion, WirePage, WireWhy } from '../core/views.ts'
+} from '../core/schedule/definition/schedule-views.ts'
+export type { Backoff, RetryPolicy } from '../core/run/retry.ts'
+export type { WireJob, WireJobVersion, WirePage, WireWhy } from '../core/wire/views.ts'
 export type { StepInput, WorkflowInput } from '../core/workflow/definition.ts'
-export type { Cause, FinalState, RunState } from '../core/run-state.ts'
+export type { Cause, FinalState, RunState } from '../core/run/run-state.ts'

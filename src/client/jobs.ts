@@ -1,6 +1,6 @@
-import type { JobDefinition } from '../core/job-definition.ts'
-import type { SubmitAnswer } from '../core/protocol.ts'
-import type { WireJob, WireJobVersion, WirePage } from '../core/views.ts'
+import type { JobDefinition } from '../core/job/job-definition.ts'
+import type { SubmitAnswer } from '../core/wire/protocol.ts'
+import type { WireJob, WireJobVersion, WirePage } from '../core/wire/views.ts'
 import { jsonCalls, search } from './json-calls.ts'
 import type { Transport } from './transport.ts'
 

@@ -1,6 +1,6 @@
-import type { WireForecast } from '../core/forecast/views.ts'
-import type { SubmitAnswer } from '../core/protocol.ts'
-import type { ScheduleDefinition } from '../core/schedule-definition.ts'
+import type { WireForecast } from '../core/schedule/forecast/views.ts'
+import type { SubmitAnswer } from '../core/wire/protocol.ts'
+import type { ScheduleDefinition } from '../core/schedule/definition/schedule-definition.ts'
 import type {
   ScheduleState,
   WireAway,
@@ -9,8 +9,8 @@ import type {
   WirePreview,
   WireSchedule,
   WireScheduleWhy,
-} from '../core/schedule-views.ts'
-import type { WirePage } from '../core/views.ts'
+} from '../core/schedule/definition/schedule-views.ts'
+import type { WirePage } from '../core/wire/views.ts'
 import { jsonCalls, pathOfSchedule as pathOf, search } from './json-calls.ts'
 import type { Transport } from './transport.ts'
 

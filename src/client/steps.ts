@@ -3,8 +3,8 @@ import type {
   WireJobStep,
   WireStep,
   WireStepItem,
-} from '../core/flow/step-views.ts'
-import type { WirePage, WireWhy } from '../core/views.ts'
+} from '../core/workflow/step-views.ts'
+import type { WirePage, WireWhy } from '../core/wire/views.ts'
 import { type JsonCall, jsonCalls, search } from './json-calls.ts'
 import type { Transport } from './transport.ts'
 

@@ -1,7 +1,7 @@
 import { PunctualError } from '../core/errors.ts'
-import type { Submission } from '../core/protocol.ts'
-import type { SubmitOutcome } from '../core/submit-outcome.ts'
-import { writeSubmission } from '../core/wire.ts'
+import type { Submission } from '../core/wire/protocol.ts'
+import type { SubmitOutcome } from '../core/wire/submit-outcome.ts'
+import { writeSubmission } from '../core/wire/runs.ts'
 import { CallError } from './call-error.ts'
 
 /** One call of `submit`, its runs already written as JSON. */

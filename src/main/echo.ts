@@ -1,5 +1,5 @@
-import type { Assignment } from '../core/protocol.ts'
-import { harmless, paint, type Terminal } from '../cli/terminal.ts'
+import type { Assignment } from '../core/wire/protocol.ts'
+import { harmless, paint, type Terminal } from '../cli/terminal/terminal.ts'
 
 /** What processes print, line by line, for people who watch. */
 export function createEcho(terminal: Terminal) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { EXECUTORS } from '../core/work.ts'
+import { EXECUTORS } from '../core/work/work.ts'
 
 /** What a worker is told about requests and containers. */
 export interface ExecutorFlags {

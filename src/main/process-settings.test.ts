@@ -5,7 +5,7 @@ import {
   processSettingsIn,
   readProcessSettings,
 } from './process-settings.ts'
-import { collectRefusals } from './refusals.ts'
+import { collectRefusals } from './setting-errors.ts'
 
 function read(given: GivenProcessSettings) {
   const refusals = collectRefusals()

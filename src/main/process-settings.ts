@@ -1,9 +1,9 @@
 import { PunctualError } from '../core/errors.ts'
-import { type LimitBound, readBound } from '../core/limit-bounds.ts'
+import { type LimitBound, readBound } from '../core/work/limit-bounds.ts'
 import { LIMITS, USER_NAME } from '../core/limits.ts'
-import { isLimitName, LIMIT_NAMES, type LimitName } from '../core/work-limits.ts'
+import { isLimitName, LIMIT_NAMES, type LimitName } from '../core/work/work-limits.ts'
 import type { ProcessOptions } from '../worker/index.ts'
-import type { Refusals } from './refusals.ts'
+import type { Refusals } from './setting-errors.ts'
 
 /** What an operator says of the processes a worker starts, as flags, variables and files give it. */
 export interface GivenProcessSettings {

@@ -1,5 +1,5 @@
 import { runProgram } from '../cli/program.ts'
-import { addStarters } from './starters.ts'
+import { addStarters } from './server-commands.ts'
 import { createSystemTerminal } from './system-terminal.ts'
 import { readVersion } from './version.ts'
 

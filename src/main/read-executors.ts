@@ -1,5 +1,5 @@
 import { PunctualError } from '../core/errors.ts'
-import { EXECUTORS } from '../core/work.ts'
+import { EXECUTORS } from '../core/work/work.ts'
 import { parseAllowList } from '../outbound/allow-list.ts'
 import { parseAllowedMount } from '../worker/executors/container/allowed-mounts.ts'
 import type { Engine } from '../worker/executors/container/engine.ts'

@@ -1,4 +1,4 @@
-import { PROCESS_EXECUTORS } from '../core/work.ts'
+import { PROCESS_EXECUTORS } from '../core/work/work.ts'
 import type { ProcessSettings } from './process-settings.ts'
 
 /** Said once at the start of a worker whose commands run as root though nobody said that they shall. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { nearestName } from '../core/nearest.ts'
-import type { Refusals } from './refusals.ts'
+import { nearestName } from '../core/text/nearest.ts'
+import type { Refusals } from './setting-errors.ts'
 import type { GivenSettings } from './settings.ts'
 
 type Type = 'a text' | 'a number' | 'true or false' | 'a list of texts'

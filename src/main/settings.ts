@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { parseDuration } from '../core/duration.ts'
+import { parseDuration } from '../core/text/duration.ts'
 import { LIMITS } from '../core/limits.ts'
-import { parseSize } from '../core/size.ts'
+import { parseSize } from '../core/text/size.ts'
 import { BLOB_PLACES, type BlobPlace, usualPlace } from './open-blobs.ts'
 import { parseAllowList } from '../outbound/allow-list.ts'
-import { DEFAULT_CONFIG } from '../server/config.ts'
+import { DEFAULT_CONFIG } from '../server/cluster/config.ts'
 import { isStoreUrl } from './open-store.ts'
 import {
   type GivenProcessSettings,
@@ -14,7 +14,7 @@ import {
   processSettingsIn,
   readProcessSettings,
 } from './process-settings.ts'
-import { collectRefusals, type Refusals } from './refusals.ts'
+import { collectRefusals, type Refusals } from './setting-errors.ts'
 import { readSettingsFile } from './settings-file.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 

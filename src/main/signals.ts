@@ -1,4 +1,4 @@
-import type { Terminal } from '../cli/terminal.ts'
+import type { Terminal } from '../cli/terminal/terminal.ts'
 
 /** Whoever ends a whole group is heard twice: by us, and by a parent who passes it on. */
 const SAME_SIGNAL_MS = 500

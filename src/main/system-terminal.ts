@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
-import type { Terminal } from '../cli/terminal.ts'
+import type { Terminal } from '../cli/terminal/terminal.ts'
 
 /** The terminal this process was started from, or the pipes in its place. */
 export function createSystemTerminal(): Terminal {

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import type { Refusals } from './refusals.ts'
+import type { Refusals } from './setting-errors.ts'
 
 /** A certificate and the key it belongs to, as they are in their files. */
 export interface TlsFiles {

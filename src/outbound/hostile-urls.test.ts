@@ -2,7 +2,7 @@
 // must never see a connection.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemClock } from '../worker/system-clock.ts'
+import { systemClock } from '../worker/clock/system-clock.ts'
 import { parseAllowList } from './allow-list.ts'
 import { createOutbound } from './outbound.ts'
 import { openSink } from './sink.fixture.ts'

@@ -1,8 +1,8 @@
 import { Client } from 'undici'
 import type { Clock } from '../core/clock.ts'
-import { refuseHeader, refuseUrl } from '../core/web-request.ts'
+import { refuseHeader, refuseUrl } from '../core/work/web-request.ts'
 import { type AllowList, NOTHING_ALLOWED } from './allow-list.ts'
-import { type Guard, guardedConnector, type Resolve, systemResolve } from './dial.ts'
+import { type Guard, guardedConnector, type Resolve, systemResolve } from './guarded-connector.ts'
 import { OutboundError } from './outbound-error.ts'
 import { type Hop, redirectOf } from './redirect.ts'
 

@@ -1,4 +1,4 @@
-import { refuseUrl } from '../core/web-request.ts'
+import { refuseUrl } from '../core/work/web-request.ts'
 import { OutboundError } from './outbound-error.ts'
 
 /** One request of possibly several that a call consists of. */

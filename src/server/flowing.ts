@@ -1,14 +1,18 @@
 import type { Clock } from '../core/clock.ts'
 import type { Store } from '../store/port.ts'
-import type { Catalog } from './catalog.ts'
-import { createDraftEach } from './draft-each.ts'
-import { createFlows, type FlowDeps, type Flows } from './flows/flows.ts'
-import { createFlowReading, type FlowReading } from './flows/seen/flow-reading.ts'
-import { createWorkflowBook, type WorkflowBook } from './flows/workflow-book.ts'
-import { createFollowing, type Following, type FollowingDeps } from './following/following.ts'
-import type { RuleBook } from './schedules/rule-book.ts'
-import type { Draft } from './submissions.ts'
-import { createTimeFor, type TimeFor } from './time-for.ts'
+import type { Catalog } from './catalog/catalog-cache.ts'
+import { createDraftEach } from './runs/draft-each.ts'
+import { createFlows, type FlowDeps, type Flows } from './workflows/workflow-engine.ts'
+import { createFlowReading, type FlowReading } from './workflows/views/workflow-reader.ts'
+import { createWorkflowBook, type WorkflowBook } from './workflows/compiled-workflow-cache.ts'
+import {
+  createFollowing,
+  type Following,
+  type FollowingDeps,
+} from './runs/follow-ups/follow-ups.ts'
+import type { RuleBook } from './schedules/rule-cache.ts'
+import type { Draft } from './runs/draft-runs.ts'
+import { createTimeFor, type TimeFor } from './runs/retries/scheduled-time.ts'
 
 export interface Flowing {
   /** What workflows do by themselves: their runs begin, go on from step to step, and end. */

@@ -1,8 +1,13 @@
 import { LIMITS } from '../core/limits.ts'
-import { createLine, type StopReason, type Worker, type WorkerStats } from './line.ts'
-import type { WorkerOptions } from './options.ts'
+import {
+  createLine,
+  type StopReason,
+  type Worker,
+  type WorkerStats,
+} from './sessions/worker-session.ts'
+import type { WorkerOptions } from './sessions/worker-options.ts'
 
-export type { StopReason, Worker, WorkerStats } from './line.ts'
+export type { StopReason, Worker, WorkerStats } from './sessions/worker-session.ts'
 
 const LINES = 2
 

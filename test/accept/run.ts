@@ -5,7 +5,7 @@ import { runChecks } from './run-checks.ts'
 
 const OWN_FILES = [
   ...['check.ts', 'commands.ts', 'findings.ts', 'measuring.ts'],
-  ...['run.ts', 'run-checks.ts', 'year-ahead.ts', 'large-flows.ts', '*.test.ts'],
+  ...['run.ts', 'run-checks.ts', 'year-ahead.ts', 'large-workflows.ts', '*.test.ts'],
 ]
 
 const names = globSync('*.ts', { cwd: import.meta.dirname, exclude: OWN_FILES })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Check } from './check.ts'
 import { npm } from './commands.ts'
 import { findLine } from './findings.ts'
-import { runLargeFlows } from './large-flows.ts'
+import { runLargeFlows } from './large-workflows.ts'
 import { measure, passTests, withoutViolations } from './measuring.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -13,7 +13,7 @@ export const checks: Check[] = [
     id: 'W1',
     title: 'the examples are validated, applied and run; 10,000 flows go as an evaluator says',
     async run(report) {
-      const parts = ['test/job-files/examples', 'test/cli/job-files', 'test/flows/engine']
+      const parts = ['test/job-files/examples', 'test/cli/job-files', 'test/workflows/engine']
       await passTests(ROOT, parts, report)
     },
   },
@@ -25,7 +25,7 @@ export const checks: Check[] = [
       const parts = [
         'test/sim/workflows/',
         'test/chaos/workflows/',
-        'test/flows/',
+        'test/workflows/',
         'test/api/after',
       ]
       await passTests(ROOT, parts, report)
@@ -39,7 +39,7 @@ export const checks: Check[] = [
     id: 'W3',
     title: 'circles, strange names, 100,000 steps, a million edges, expressions that mean harm',
     async run(report) {
-      const parts = ['test/flows/hostile', 'src/core/workflow/', 'src/core/expression/']
+      const parts = ['test/workflows/hostile', 'src/core/workflow/', 'src/core/expression/']
       const more = ['test/expressions/', 'test/api/workflow', 'test/api/large-workflows']
       await passTests(ROOT, [...parts, ...more], report)
       await runLargeFlows(report)
@@ -54,7 +54,7 @@ export const checks: Check[] = [
     id: 'W5',
     title: 'of 1,000 processes with 7 failures 7 run again, by what they wrote themselves',
     async run(report) {
-      await passTests(ROOT, ['test/flows/failed-again', 'test/flows/steering'], report)
+      await passTests(ROOT, ['test/workflows/retry-failed', 'test/workflows/step-control'], report)
     },
   },
   {

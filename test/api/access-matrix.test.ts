@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mayDo, ROLES } from '../../src/core/permission.ts'
-import type { Route } from '../../src/server/api/route-table.ts'
+import type { Route } from '../../src/server/api/http/route-table.ts'
 import { mintSecret, signedHeaders } from '../../src/server/webhooks/signing.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 

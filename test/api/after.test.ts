@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SubmitAnswer } from '../../src/core/protocol.ts'
-import type { WireWhy } from '../../src/core/views.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+import type { SubmitAnswer } from '../../src/core/wire/protocol.ts'
+import type { WireWhy } from '../../src/core/wire/views.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../../src/core/limits.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
 import { batch, post, put, type Refusal, refuses, times } from './refusals.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireRun } from '../../src/core/wire.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
 import {
   get,

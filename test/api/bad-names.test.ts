@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireJob, WirePage } from '../../src/core/views.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+import type { WireJob, WirePage } from '../../src/core/wire/views.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
 import { get, post, put, type RawRequest, type Refusal, refuses, submit } from './refusals.ts'
 

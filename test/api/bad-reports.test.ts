@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { ERRORS, type ErrorCode } from '../../src/core/errors.ts'
 import { LIMITS } from '../../src/core/limits.ts'
-import type { Held } from '../../src/core/protocol.ts'
-import type { WireExchangeAnswer, WireRun, WireWelcome } from '../../src/core/wire.ts'
+import type { Held } from '../../src/core/wire/protocol.ts'
+import type { WireExchangeAnswer, WireRun, WireWelcome } from '../../src/core/wire/runs.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 
 // The worker protocol, spoken by someone who lies: never does a lie change a run, and the worker that

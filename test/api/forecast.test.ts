@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireForecast } from '../../src/core/forecast/views.ts'
-import type { WirePage } from '../../src/core/views.ts'
-import type { WireOccurrence } from '../../src/core/schedule-views.ts'
+import type { WireForecast } from '../../src/core/schedule/forecast/views.ts'
+import type { WirePage } from '../../src/core/wire/views.ts'
+import type { WireOccurrence } from '../../src/core/schedule/definition/schedule-views.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openApi } from './open-api.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { WireHookRun } from '../../src/core/hook.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+import type { WireHookRun } from '../../src/core/webhook/hook.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { mintSecret, signedHeaders } from '../../src/server/webhooks/signing.ts'
 import { openApi } from './open-api.ts'
 

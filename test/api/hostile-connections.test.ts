@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, afterEach, before, test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { WireExchangeAnswer, WireWelcome } from '../../src/core/wire.ts'
+import type { WireExchangeAnswer, WireWelcome } from '../../src/core/wire/runs.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { type Heart, startHeart } from './heart.ts'
-import { type HostileStage, openHostileStage, type Visitor } from './hostile-stage.ts'
+import { type Heart, startHeart } from './test-node.ts'
+import { type HostileStage, openHostileStage, type Visitor } from './hostile-environment.ts'
 import { ROOT_TOKEN } from './open-api.ts'
 
 // Every attack is made on the same server, while a worker holds a run there and sends its heartbeats.

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { WireAudit, WireNewToken, WirePage } from '../../src/core/views.ts'
+import type { WireAudit, WireNewToken, WirePage } from '../../src/core/wire/views.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openApi, ROOT_TOKEN } from './open-api.ts'
 

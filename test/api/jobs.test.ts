@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../../src/core/limits.ts'
-import type { WireJob, WirePage } from '../../src/core/views.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+import type { WireJob, WirePage } from '../../src/core/wire/views.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
 
 test('a job is defined, shown, listed, changed and deleted', async (t) => {

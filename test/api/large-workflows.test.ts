@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireStep } from '../../src/core/flow/step-views.ts'
-import type { WirePage, WireWhy } from '../../src/core/views.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+import type { WireStep } from '../../src/core/workflow/step-views.ts'
+import type { WirePage, WireWhy } from '../../src/core/wire/views.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openApi, type OpenApi } from './open-api.ts'
 

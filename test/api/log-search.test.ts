@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireLogSearch } from '../../src/core/views.ts'
+import type { WireLogSearch } from '../../src/core/wire/views.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 
 async function printed(api: OpenApi, run: string): Promise<string> {

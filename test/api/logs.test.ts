@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireLog } from '../../src/core/views.ts'
+import type { WireLog } from '../../src/core/wire/views.ts'
 import { type OpenApi, openApi, ROOT_TOKEN } from './open-api.ts'
 
 async function submit({ call }: OpenApi, run: string, more: object = {}): Promise<string> {

@@ -5,9 +5,9 @@ import {
   type Scheduler,
   type SchedulerOptions,
 } from '../../src/main/scheduler.ts'
-import { USUAL_QUEUES } from '../../src/core/usual-queues.ts'
+import { USUAL_QUEUES } from '../../src/core/queue/default-queues.ts'
 import { createWorker, type Worker, type WorkerOptions } from '../../src/worker/index.ts'
-import { PATIENT } from '../support/patient-times.ts'
+import { PATIENT } from '../support/long-timeouts.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
 
 export const ROOT_TOKEN = `punctual_root_${'x'.repeat(40)}`

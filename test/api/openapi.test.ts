@@ -6,7 +6,7 @@ import { OPENAPI_FILE, readOpenApi } from '../../tools/openapi.ts'
 import { openApi } from './open-api.ts'
 import { type Document, type Operation, operationsOf, resolve } from './openapi-document.ts'
 import { createSchemaCheck } from './schema-check.ts'
-import { schemaFaults } from './schema-faults.ts'
+import { schemaFaults } from './schema-violations.ts'
 
 let text: string
 let document: Document

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WirePage } from '../../src/core/views.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+import type { WirePage } from '../../src/core/wire/views.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
 import { batch, post, type Refusal, refuses, submit, times } from './refusals.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireExchangeAnswer, WireWelcome } from '../../src/core/wire.ts'
+import type { WireExchangeAnswer, WireWelcome } from '../../src/core/wire/runs.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 import { everythingIn } from './refusals.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireWhy, WireWorker } from '../../src/core/views.ts'
-import type { WireAssignment } from '../../src/core/wire.ts'
+import type { WireWhy, WireWorker } from '../../src/core/wire/views.ts'
+import type { WireAssignment } from '../../src/core/wire/runs.ts'
 import { openApi, type OpenApi } from './open-api.ts'
 
 const HELLO = {

@@ -5,8 +5,8 @@ import type {
   WireNext,
   WireOccurrence,
   WireSchedule,
-} from '../../src/core/schedule-views.ts'
-import type { WireJob, WirePage } from '../../src/core/views.ts'
+} from '../../src/core/schedule/definition/schedule-views.ts'
+import type { WireJob, WirePage } from '../../src/core/wire/views.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openApi } from './open-api.ts'

@@ -7,9 +7,9 @@ import type {
   WirePreview,
   WireSchedule,
   WireScheduleWhy,
-} from '../../src/core/schedule-views.ts'
-import type { WireJob, WirePage, WireWhy } from '../../src/core/views.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+} from '../../src/core/schedule/definition/schedule-views.ts'
+import type { WireJob, WirePage, WireWhy } from '../../src/core/wire/views.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireAudit, WirePage, WireSecret } from '../../src/core/views.ts'
+import type { WireAudit, WirePage, WireSecret } from '../../src/core/wire/views.ts'
 import { openApi } from './open-api.ts'
 
 const VALUE = 'hunter22-and-more'

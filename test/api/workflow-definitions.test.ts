@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireJob } from '../../src/core/views.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+import type { WireJob } from '../../src/core/wire/views.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openApi, type OpenApi } from './open-api.ts'
 

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openScheduler } from '../../src/main/scheduler.ts'
-import { without } from '../support/optional-tools.ts'
+import { without } from '../support/skip-without.ts'
 
 const skip = without('strace')
 const SUBMITTER = fileURLToPath(new URL('./submitter.ts', import.meta.url))

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { WireRun } from '../../src/core/wire.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { type OpenApi, openApi } from '../api/open-api.ts'
 import { waitFor } from '../support/wait-for.ts'
 

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { connect } from '../../src/client/index.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { chaosProcess } from './cast.ts'
+import { chaosProcess } from './processes.ts'
 import { launch } from './managed-process.ts'
 import { SHORT_TIMES } from './short-times.ts'
 

@@ -14,7 +14,7 @@ import {
   withRun,
   withTruth,
   withoutTruth,
-} from './lawful-history.fixture.ts'
+} from './valid-history.fixture.ts'
 import { LAWS, type Law } from './violation.ts'
 
 const table: [why: string, law: Law, change: Change][] = [

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { connect } from '../../src/client/index.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { watchBeats } from './beat-watch.ts'
+import { watchBeats } from './heartbeat-watch.ts'
 import type { SHORT_TIMES } from './short-times.ts'
 
 /** A command that prints far more than is kept, and what that does to its worker. */

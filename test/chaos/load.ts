@@ -1,5 +1,5 @@
 import { CallError, type Client } from '../../src/client/index.ts'
-import { systemClock } from '../../src/worker/system-clock.ts'
+import { systemClock } from '../../src/worker/clock/system-clock.ts'
 import type { Seeded } from '../sim/seeded.ts'
 import { monotonicNs, type CancelNote, type ClientNote, type Phase } from './history.ts'
 import { drawOrder, type Order, type Work } from './workload.ts'

@@ -4,8 +4,8 @@ import { createServerHome } from '../support/server-home.ts'
 import { check } from './checker.ts'
 import type { Database } from './databases.ts'
 import { figuresOf, type Figures } from './figures.ts'
-import { createNemesis, type Nemesis } from './nemesis.ts'
-import { openStage, type Stage } from './stage.ts'
+import { createNemesis, type Nemesis } from './fault-injector.ts'
+import { openStage, type Stage } from './environment.ts'
 import type { Violation } from './violation.ts'
 
 export interface Plan {

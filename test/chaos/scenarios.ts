@@ -1,6 +1,6 @@
-import { systemClock } from '../../src/worker/system-clock.ts'
+import { systemClock } from '../../src/worker/clock/system-clock.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
-import { PAST_LEASE_TTL_MS, PAST_NODE_TTL_MS } from './blows.ts'
+import { PAST_LEASE_TTL_MS, PAST_NODE_TTL_MS } from './faults.ts'
 import { postgresOn, sqliteIn } from './databases.ts'
 import { perform, type Plan, type Result, type Scene } from './scenario.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { systemClock } from '../../src/worker/system-clock.ts'
+import { systemClock } from '../../src/worker/clock/system-clock.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { clockSetBy, type ClockShift } from './settable-clock.ts'
 

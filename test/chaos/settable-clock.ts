@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../src/core/clock.ts'
-import { systemClock } from '../../src/worker/system-clock.ts'
+import { systemClock } from '../../src/worker/clock/system-clock.ts'
 
 /** What somebody does to the clocks of a machine. */
 export interface ClockShift {

@@ -2,7 +2,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { connect } from '../../src/client/index.ts'
 import { createWorker, type Handler } from '../../src/worker/index.ts'
-import { systemClock } from '../../src/worker/system-clock.ts'
+import { systemClock } from '../../src/worker/clock/system-clock.ts'
 import { announce, endWithParent } from './child-side.ts'
 import { monotonicNs, truthLine, type TruthNote } from './history.ts'
 import { JOBS, type Work } from './workload.ts'

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { without } from '../support/optional-tools.ts'
+import { without } from '../support/skip-without.ts'
 import { BIN, openHome } from '../support/punctual-home.ts'
 
 const home = openHome({ after })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { drawForecast } from '../../src/cli/draw-forecast.ts'
+import { drawForecast } from '../../src/cli/render/draw-forecast.ts'
 import { runProgram } from '../../src/cli/program.ts'
-import type { WireForecast } from '../../src/core/forecast/views.ts'
+import type { WireForecast } from '../../src/core/schedule/forecast/views.ts'
 import { openApi, ROOT_TOKEN } from '../api/open-api.ts'
 import { createFakeTerminal } from './fake-terminal.ts'
 

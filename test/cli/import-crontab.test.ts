@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { runProgram } from '../../src/cli/program.ts'
-import type { WireJob } from '../../src/core/views.ts'
+import type { WireJob } from '../../src/core/wire/views.ts'
 import { openApi, ROOT_TOKEN } from '../api/open-api.ts'
 import { createFakeTerminal } from './fake-terminal.ts'
 

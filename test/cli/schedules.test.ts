@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { runProgram } from '../../src/cli/program.ts'
-import type { WireOccurrence, WireSchedule } from '../../src/core/schedule-views.ts'
-import type { WireJob } from '../../src/core/views.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+import type {
+  WireOccurrence,
+  WireSchedule,
+} from '../../src/core/schedule/definition/schedule-views.ts'
+import type { WireJob } from '../../src/core/wire/views.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi, ROOT_TOKEN } from '../api/open-api.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { createFakeTerminal } from './fake-terminal.ts'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
-import { without } from '../support/optional-tools.ts'
+import { without } from '../support/skip-without.ts'
 import { BIN, type PunctualHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
 

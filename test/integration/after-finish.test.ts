@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Held } from '../../src/core/protocol.ts'
+import type { Held } from '../../src/core/wire/protocol.ts'
 import { type Store, StoreError } from '../../src/store/port.ts'
-import { startFlows } from '../flows/flow-world.ts'
-import { BY, JOB, put, story } from './schedule-story.ts'
+import { startFlows } from '../workflows/workflow-harness.ts'
+import { BY, JOB, put, story } from './occurrence-lines.ts'
 import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './worker-by-hand.ts'
+import { registerByHand, succeeded } from './manual-worker.ts'
 
 const BEAT_MS = 2_000
 

@@ -1,11 +1,11 @@
 // What was started is counted, whatever happens around the moment in which its worker comes back.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { STATE_CODE } from '../../src/core/run-state.ts'
-import { DEFAULT_CONFIG } from '../../src/server/config.ts'
+import { STATE_CODE } from '../../src/core/run/run-state.ts'
+import { DEFAULT_CONFIG } from '../../src/server/cluster/config.ts'
 import type { Store } from '../../src/store/port.ts'
 import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand } from './worker-by-hand.ts'
+import { registerByHand } from './manual-worker.ts'
 
 /** Something that waits, from when it is closed until it is opened. */
 function createGate() {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './worker-by-hand.ts'
+import { registerByHand, succeeded } from './manual-worker.ts'
 
 async function open() {
   const world = await startInMemory()

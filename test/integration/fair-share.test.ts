@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Submission } from '../../src/core/protocol.ts'
+import type { Submission } from '../../src/core/wire/protocol.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { type FairShareReport, queueUp, sampleFairShare, startsUntil } from './fair-share.ts'
-import { reachOver } from './reach-over-http.ts'
+import { reachOver } from './http-scheduler.ts'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand } from './worker-by-hand.ts'
+import { registerByHand } from './manual-worker.ts'
 
 const QUEUED = 200_000
 /** A round trip takes a while; `npm run chaos -- fair-share` has the full crowd here as well. */

@@ -1,6 +1,6 @@
-import type { SchedulerClient } from '../../src/core/protocol.ts'
-import type { WhyCode, WireWhy } from '../../src/core/views.ts'
-import { type HandWorker, registerByHand, succeeded } from './worker-by-hand.ts'
+import type { SchedulerClient } from '../../src/core/wire/protocol.ts'
+import type { WhyCode, WireWhy } from '../../src/core/wire/views.ts'
+import { type HandWorker, registerByHand, succeeded } from './manual-worker.ts'
 
 /** A scheduler as its users reach it. */
 export interface Reach {

@@ -5,7 +5,7 @@ import type { ScheduleInput } from '../../src/server/admin/schedule-input.ts'
 import type { FireBatch, Store } from '../../src/store/port.ts'
 import type { VirtualClock } from '../support/virtual-clock.ts'
 import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
-import { type HandWorker, registerByHand, succeeded } from './worker-by-hand.ts'
+import { type HandWorker, registerByHand, succeeded } from './manual-worker.ts'
 
 const BY = { project: 'default', actor: null, request: null, address: null }
 const JOB = 'tidy'

@@ -1,7 +1,7 @@
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client, Submission } from '../../src/client/index.ts'
-import type { RunView } from '../../src/core/protocol.ts'
+import type { RunView } from '../../src/core/wire/protocol.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 /**

@@ -5,7 +5,7 @@ import { rm, writeFile, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { WireRun, WireRunPage } from '../../src/core/wire.ts'
+import type { WireRun, WireRunPage } from '../../src/core/wire/runs.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { openApi, type OpenApi } from '../api/open-api.ts'
 

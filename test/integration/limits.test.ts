@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand } from './worker-by-hand.ts'
+import { registerByHand } from './manual-worker.ts'
 
 const BY = { project: 'default', actor: null, request: null, address: null }
 

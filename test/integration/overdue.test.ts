@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Assignment } from '../../src/core/protocol.ts'
+import type { Assignment } from '../../src/core/wire/protocol.ts'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { type HandWorker, registerByHand } from './worker-by-hand.ts'
+import { type HandWorker, registerByHand } from './manual-worker.ts'
 
 const BY = { project: 'default', actor: null, request: null, address: null }
 const TIMEOUT_MS = 1_000

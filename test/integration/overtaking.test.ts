@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SchedulerClient } from '../../src/core/protocol.ts'
+import type { SchedulerClient } from '../../src/core/wire/protocol.ts'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './worker-by-hand.ts'
+import { registerByHand, succeeded } from './manual-worker.ts'
 
 const submit = async (client: SchedulerClient, ...jobs: Parameters<typeof client.submit>[0]) =>
   (await client.submit(jobs)).map(({ id }) => id)

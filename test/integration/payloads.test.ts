@@ -3,10 +3,10 @@ import { type TestContext, test } from 'node:test'
 import { BlobError, type Blobs } from '../../src/blobs/port.ts'
 import { createRowBlobs } from '../../src/blobs/store/blobs.ts'
 import { PunctualError } from '../../src/core/errors.ts'
-import type { Submission } from '../../src/core/protocol.ts'
+import type { Submission } from '../../src/core/wire/protocol.ts'
 import { openEngine, storeOn } from '../../src/store/sqlite/store.ts'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './worker-by-hand.ts'
+import { registerByHand, succeeded } from './manual-worker.ts'
 
 const LARGE = 'x'.repeat(100_000)
 

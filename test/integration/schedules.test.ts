@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Store } from '../../src/store/port.ts'
-import { BY, JOB, put, story } from './schedule-story.ts'
+import { BY, JOB, put, story } from './occurrence-lines.ts'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './worker-by-hand.ts'
+import { registerByHand, succeeded } from './manual-worker.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

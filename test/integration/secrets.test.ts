@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { auditOf, type By } from '../../src/server/admin/by.ts'
+import { auditOf, type By } from '../../src/server/identity/requested-by.ts'
 import { openVault } from '../../src/server/secrets/vault.ts'
 import type { Store } from '../../src/store/port.ts'
 import { storeOn } from '../../src/store/sqlite/store.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
 import { type Given, startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand } from './worker-by-hand.ts'
+import { registerByHand } from './manual-worker.ts'
 
 const BY: By = { project: 'default', actor: null, request: null, address: null }
 const FEATURES = { features: ['secrets'] }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { PunctualError } from '../../src/core/errors.ts'
 import { StoreError, type Store, type TickBatch } from '../../src/store/port.ts'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './worker-by-hand.ts'
+import { registerByHand, succeeded } from './manual-worker.ts'
 
 /** The same store, with `tick` seen or spoiled on the way in. */
 const withTick = (tick: (batch: TickBatch, store: Store) => ReturnType<Store['tick']>) => {

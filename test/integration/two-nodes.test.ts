@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand } from './worker-by-hand.ts'
+import { registerByHand } from './manual-worker.ts'
 
 test('work that came in at one node is done by a worker of another, under its own name', async () => {
   const first = await startInMemory()

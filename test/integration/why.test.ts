@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Submission } from '../../src/core/protocol.ts'
-import type { WhyCode } from '../../src/core/views.ts'
+import type { Submission } from '../../src/core/wire/protocol.ts'
+import type { WhyCode } from '../../src/core/wire/views.ts'
 import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
-import { type HandWorker, registerByHand, succeeded } from './worker-by-hand.ts'
+import { type HandWorker, registerByHand, succeeded } from './manual-worker.ts'
 
 const BY = { project: 'default', actor: null, request: null, address: null }
 

@@ -1,4 +1,4 @@
-// docs/daylight-saving.md is tried row by row: on the product, and on the oracle where the system has zones.
+// docs/explanation/daylight-saving.md is tried row by row: on the product, and on the oracle where the system has zones.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ import { readTzif } from './tzif.ts'
 import type { Policy } from './walk.ts'
 import { withoutZoneFiles, ZONE_FILES } from './zone-files.ts'
 
-const PAGE = resolve(import.meta.dirname, '../../docs/daylight-saving.md')
+const PAGE = resolve(import.meta.dirname, '../../docs/explanation/daylight-saving.md')
 const NIGHT = /^`(\S+)` from (\S+) until (\S+)$/m
 const GAPS = ['run-after', 'skip'] as const
 const REPEATS = ['first', 'both', 'last'] as const

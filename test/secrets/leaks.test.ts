@@ -12,8 +12,8 @@ import { type OpenApi, openApi, ROOT_TOKEN } from '../api/open-api.ts'
 import { queryOnce } from '../support/postgres-query.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
 import { postgresUrl } from '../support/servers.ts'
-import { spellings } from '../support/spellings.ts'
-import { HANDLERS, LOUD } from './loud-jobs.ts'
+import { spellings } from '../support/encoded-forms.ts'
+import { HANDLERS, LOUD } from './secret-printing-jobs.ts'
 
 const VALUES = {
   PASSWORD: 'hunter22-é/+ "q"\\x',

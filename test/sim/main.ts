@@ -3,7 +3,7 @@ import { createCoverage } from './coverage.ts'
 import { PLANTED_BUGS } from './planted-bugs.ts'
 import { runSeed } from './run-seed.ts'
 import { runSeeds } from './run-seeds.ts'
-import { runTimeSeeds } from './schedules/run-time-seeds.ts'
+import { runTimeSeeds } from './schedules/run-schedule-seeds.ts'
 import { runWorkflowSeeds } from './workflows/run-workflow-seeds.ts'
 
 const USAGE =

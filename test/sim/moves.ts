@@ -1,11 +1,11 @@
 import { publicId } from '../../src/core/ids.ts'
-import type { Submission } from '../../src/core/protocol.ts'
-import { DEFAULT_CONFIG } from '../../src/server/config.ts'
+import type { Submission } from '../../src/core/wire/protocol.ts'
+import { DEFAULT_CONFIG } from '../../src/server/cluster/config.ts'
 import { FAULTS, type Fault } from './coverage.ts'
 import type { SimNode } from './sim-node.ts'
 import { JOBS, kindOf } from './sim-worker.ts'
 import type { Actor } from './virtual-time.ts'
-import { cutKey, type World } from './world.ts'
+import { cutKey, type World } from './sim-world.ts'
 
 export type Move = 'submit' | 'finish' | 'fail' | 'cancel' | 'start-node' | 'start-worker' | Fault
 

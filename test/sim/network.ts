@@ -1,5 +1,5 @@
 import { PunctualError } from '../../src/core/errors.ts'
-import type { Working } from '../../src/core/protocol.ts'
+import type { Working } from '../../src/core/wire/protocol.ts'
 import type { Seeded } from './seeded.ts'
 import type { Actor, VirtualTime } from './virtual-time.ts'
 

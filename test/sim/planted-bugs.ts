@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../src/core/clock.ts'
-import type { Working } from '../../src/core/protocol.ts'
-import type { NodeConfig } from '../../src/server/config.ts'
+import type { Working } from '../../src/core/wire/protocol.ts'
+import type { NodeConfig } from '../../src/server/cluster/config.ts'
 import type { ClaimDemand, Store, TickBatch, TickResult } from '../../src/store/port.ts'
 import type { Seeded } from './seeded.ts'
 

@@ -1,7 +1,7 @@
 import type { Coverage } from './coverage.ts'
 import { drawMix, move } from './moves.ts'
 import type { PlantedBug } from './planted-bugs.ts'
-import { createWorld, type World } from './world.ts'
+import { createWorld, type World } from './sim-world.ts'
 
 export interface SeedResult {
   readonly seed: number

@@ -1,9 +1,9 @@
 import { parsePublicId } from '../../src/core/ids.ts'
-import type { Working } from '../../src/core/protocol.ts'
+import type { Working } from '../../src/core/wire/protocol.ts'
 import { createWorker, type Worker } from '../../src/worker/index.ts'
-import type { Handler } from '../../src/worker/handler.ts'
+import type { Handler } from '../../src/worker/attempts/handler.ts'
 import type { Seeded } from './seeded.ts'
-import type { Truth } from './truth.ts'
+import type { Truth } from './ground-truth.ts'
 import type { Actor, VirtualTime } from './virtual-time.ts'
 
 /** An attempt under way in a worker, waiting for the simulation to decide how it goes. */

@@ -1,7 +1,7 @@
 import { createCoverage } from './coverage.ts'
 import type { PlantedBug } from './planted-bugs.ts'
 import { heal, type SeedResult } from './run-seed.ts'
-import { createWorld, type World } from './world.ts'
+import { createWorld, type World } from './sim-world.ts'
 
 const LIGHT = ['default']
 const STRONG = ['heavy', 'default']

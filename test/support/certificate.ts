@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
-import { without } from './optional-tools.ts'
+import { without } from './skip-without.ts'
 
 export const withoutOpenssl = without('openssl')
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { without } from './optional-tools.ts'
+import { without } from './skip-without.ts'
 
 /** For `skip`: containers are real here, so they need what makes them. */
 export const withoutPodman =

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { stateOfCode, STATE_CODE, type Cause, type RunState } from '../../src/core/run-state.ts'
+import { stateOfCode, STATE_CODE, type Cause, type RunState } from '../../src/core/run/run-state.ts'
 import type { TraceRow } from './trace-sqlite.ts'
 
 /** A database and the schema of the store in it. */

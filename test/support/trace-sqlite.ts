@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { type Cause, type RunState, stateOfCode } from '../../src/core/run-state.ts'
+import { type Cause, type RunState, stateOfCode } from '../../src/core/run/run-state.ts'
 
 /** One change of state, in the order in which the changes were made. `from` is null for a new run. */
 export interface TraceRow {

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface SourceFile {
-  /** From the root of the repository, with forward slashes: `src/core/retry.ts`. */
+  /** From the root of the repository, with forward slashes: `src/core/run/retry.ts`. */
   path: string
   text: string
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireDelivery, WireWebhook } from '../../src/core/views.ts'
+import type { WireDelivery, WireWebhook } from '../../src/core/wire/views.ts'
 import { openHome } from '../support/punctual-home.ts'
 import { assertSigned, openReceiver } from './receiver.ts'
 

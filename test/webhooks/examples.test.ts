@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { without } from '../support/optional-tools.ts'
+import { without } from '../support/skip-without.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/reference/webhooks.md'), 'utf8')
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`

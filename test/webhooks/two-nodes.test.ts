@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SubmitAnswer } from '../../src/core/protocol.ts'
+import type { SubmitAnswer } from '../../src/core/wire/protocol.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { openApi, type OpenApi } from '../api/open-api.ts'

@@ -11,8 +11,8 @@ import type {
   WireNewWebhook,
   WirePage,
   WireWebhook,
-} from '../../src/core/views.ts'
-import type { WireRun } from '../../src/core/wire.ts'
+} from '../../src/core/wire/views.ts'
+import type { WireRun } from '../../src/core/wire/runs.ts'
 import { type OpenApi, openApi } from '../api/open-api.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
 import { waitFor } from '../support/wait-for.ts'

@@ -5,7 +5,7 @@ import { keyFor, requireIntact, requireKey } from '../key.ts'
 import { BlobError, type BlobPart, type Blobs } from '../port.ts'
 import { createFileWriter, sweepUnfinished, syncFolder } from './file-writer.ts'
 import { FANS, fileOf, UNFINISHED } from './layout.ts'
-import { isAbsence, translate } from './trouble.ts'
+import { isAbsence, translate } from './blob-error.ts'
 
 export interface FileBlobsOptions {
   readonly directory: string

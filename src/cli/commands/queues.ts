@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import { formatDuration } from '../../core/duration.ts'
-import { formatRate, parseRate } from '../../core/rate.ts'
-import type { WireQueue } from '../../core/views.ts'
-import type { Cli } from '../cli.ts'
-import { EXIT } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
-import { printList, printOne, type Show } from '../output.ts'
-import { harmless, paint, type Terminal } from '../terminal.ts'
+import { formatDuration } from '../../core/text/duration.ts'
+import { formatRate, parseRate } from '../../core/queue/rate.ts'
+import type { WireQueue } from '../../core/wire/views.ts'
+import type { Cli } from './cli.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
+import { printList, printOne, type Show } from '../terminal/output.ts'
+import { harmless, paint, type Terminal } from '../terminal/terminal.ts'
 
 interface SetOptions {
   readonly rate?: string

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
-import { formatDuration } from '../../core/duration.ts'
-import type { WirePage, WireRotation, WireSecret } from '../../core/views.ts'
-import type { Cli } from '../cli.ts'
-import { EXIT } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
-import { addKey } from '../key-file.ts'
-import { printList, printOne, type Show } from '../output.ts'
-import type { ServerCalls } from '../server-calls.ts'
-import type { Terminal } from '../terminal.ts'
+import { formatDuration } from '../../core/text/duration.ts'
+import type { WirePage, WireRotation, WireSecret } from '../../core/wire/views.ts'
+import type { Cli } from './cli.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
+import { addKey } from '../files/key-file.ts'
+import { printList, printOne, type Show } from '../terminal/output.ts'
+import type { ServerCalls } from '../server/server-calls.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 /** secret set, ls, rm, rotate-key and new-key. A value is never an argument: `ps` shows those. */
 export function secretCommands(program: Command, cli: Cli): void {

@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
-import { formatDuration } from '../../core/duration.ts'
+import { formatDuration } from '../../core/text/duration.ts'
 import type {
   WireDelivery,
   WireDeliveryDetail,
   WireNewWebhook,
   WirePage,
   WireWebhook,
-} from '../../core/views.ts'
-import { WEBHOOK_EVENTS } from '../../core/webhook.ts'
-import type { Cli } from '../cli.ts'
-import { EXIT } from '../exit-codes.ts'
-import { printList, printOne, type Show } from '../output.ts'
-import type { ServerCalls } from '../server-calls.ts'
-import { harmless, type Terminal } from '../terminal.ts'
+} from '../../core/wire/views.ts'
+import { WEBHOOK_EVENTS } from '../../core/webhook/webhook.ts'
+import type { Cli } from './cli.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { printList, printOne, type Show } from '../terminal/output.ts'
+import type { ServerCalls } from '../server/server-calls.ts'
+import { harmless, type Terminal } from '../terminal/terminal.ts'
 
 interface AddOptions {
   readonly event?: string[]

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { formatDuration } from '../../core/duration.ts'
-import type { WireJobStep, WireStep, WireStepItem } from '../../core/flow/step-views.ts'
-import type { Cli } from '../cli.ts'
-import { everyPage } from '../every-page.ts'
-import { findRun } from '../find-run.ts'
-import { jobPath } from '../find-schedule.ts'
-import { findWaiting, stepPath } from '../find-step.ts'
-import { printList, printOne, type Show } from '../output.ts'
-import { readInput } from '../read-input.ts'
-import { repeated } from '../repeated.ts'
+import { formatDuration } from '../../core/text/duration.ts'
+import type { WireJobStep, WireStep, WireStepItem } from '../../core/workflow/step-views.ts'
+import type { Cli } from './cli.ts'
+import { everyPage } from '../find/every-page.ts'
+import { findRun } from '../find/find-run.ts'
+import { jobPath } from '../find/find-schedule.ts'
+import { findWaiting, stepPath } from '../find/find-step.ts'
+import { printList, printOne, type Show } from '../terminal/output.ts'
+import { readInput } from '../args/read-input.ts'
+import { repeated } from '../args/repeated.ts'
 import {
   type PlacedStep,
   placeSteps,
@@ -16,9 +16,9 @@ import {
   spanOf,
   stepColumns,
   tookOf,
-} from '../step-table.ts'
-import type { Column } from '../table.ts'
-import { harmless, type Terminal } from '../terminal.ts'
+} from '../render/step-table.ts'
+import type { Column } from '../terminal/table.ts'
+import { harmless, type Terminal } from '../terminal/terminal.ts'
 
 const RUN = 'an id, the end of one, @last, @last-failed or <job>@last'
 /** What is more is for programs, page by page. */

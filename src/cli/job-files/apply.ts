@@ -1,9 +1,9 @@
-import { EXIT } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
-import { jobPath } from '../find-schedule.ts'
-import { type Format, printList } from '../output.ts'
-import type { ServerCalls } from '../server-calls.ts'
-import { harmless, paint, type Terminal } from '../terminal.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
+import { jobPath } from '../find/find-schedule.ts'
+import { type Format, printList } from '../terminal/output.ts'
+import type { ServerCalls } from '../server/server-calls.ts'
+import { harmless, paint, type Terminal } from '../terminal/terminal.ts'
 import type { PlannedJob } from './plan.ts'
 
 interface Applied {

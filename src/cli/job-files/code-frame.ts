@@ -1,5 +1,5 @@
 import type { FileProblem } from '../../core/job-file/read-job-file.ts'
-import { harmless, paint, type Terminal } from '../terminal.ts'
+import { harmless, paint, type Terminal } from '../terminal/terminal.ts'
 
 /** One problem of a file: where it is, what it is, the line it is in, and what to do about it. */
 export function showProblem(

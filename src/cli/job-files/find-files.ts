@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { jobOfFile } from '../../core/job-file/file-name.ts'
-import { EXIT } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
 
 export interface FoundFile {
   /** As it is told: from where the command was given. */

@@ -1,9 +1,9 @@
-import type { JobDefinition } from '../../core/job-definition.ts'
+import type { JobDefinition } from '../../core/job/job-definition.ts'
 import type { FileProblem, ReadJobFile } from '../../core/job-file/read-job-file.ts'
-import { EXIT } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
 import { counted } from './counted.ts'
-import type { Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 import { showProblem } from './code-frame.ts'
 import { findFiles, type FoundFile } from './find-files.ts'
 
@@ -26,7 +26,7 @@ export async function readFiles(
 ): Promise<FilesRead> {
   // Loaded here, for the same reason as all rules of time.
   const { readJobFile } = await import('../../core/job-file/read-job-file.ts')
-  const { findCircles } = await import('../../core/job-file/circles.ts')
+  const { findCircles } = await import('../../core/job-file/cycles.ts')
   const files = findFiles(paths.length > 0 ? paths : ['.'], cwd)
   const jobs: (JobOfFile & FoundFile)[] = []
   const problems: (FileProblem & { file: string })[] = []

@@ -1,8 +1,8 @@
-import type { WireJob, WireJobVersion, WirePage } from '../../core/views.ts'
-import { EXIT } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
-import { jobPath } from '../find-schedule.ts'
-import type { ServerCalls } from '../server-calls.ts'
+import type { WireJob, WireJobVersion, WirePage } from '../../core/wire/views.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
+import { jobPath } from '../find/find-schedule.ts'
+import type { ServerCalls } from '../server/server-calls.ts'
 
 /** Versions never change, so what is restored becomes a new one; runs under way keep theirs. */
 export async function restoreVersion(

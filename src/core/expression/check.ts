@@ -1,8 +1,8 @@
-import { nearestName } from '../nearest.ts'
+import { nearestName } from '../text/nearest.ts'
 import type { Comparison, Json, Node, RunFact } from './expression.ts'
 import { FUNCTIONS } from './functions.ts'
-import { inWords, type Kind, kindOf, mayBe } from './kinds.ts'
-import { wrongExpression } from './problem.ts'
+import { inWords, type Kind, kindOf, mayBe } from './value-kinds.ts'
+import { wrongExpression } from './expression-error.ts'
 
 /** What can be named where an expression stands. */
 export interface Names {

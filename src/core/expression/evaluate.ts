@@ -1,7 +1,7 @@
 import type { AfterFact, Expression, Json, Node, RunFact } from './expression.ts'
 import { FUNCTIONS, isSame } from './functions.ts'
-import { inWords, kindOf, mayBe } from './kinds.ts'
-import { wrongExpression } from './problem.ts'
+import { inWords, kindOf, mayBe } from './value-kinds.ts'
+import { wrongExpression } from './expression-error.ts'
 
 /** What names stand for while an expression is evaluated. */
 export interface Scope {

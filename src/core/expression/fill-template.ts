@@ -2,7 +2,7 @@ import { LIMITS } from '../limits.ts'
 import { evaluate, type Scope } from './evaluate.ts'
 import type { Expression, Json, Template } from './expression.ts'
 import { asText } from './functions.ts'
-import { wrongExpression } from './problem.ts'
+import { wrongExpression } from './expression-error.ts'
 
 /** What a template is once its expressions are known. */
 export function fill(template: Template, scope: Scope): Json {

@@ -1,5 +1,5 @@
 import type { Json } from './expression.ts'
-import type { Kind } from './kinds.ts'
+import type { Kind } from './value-kinds.ts'
 
 interface Known {
   /** As it is documented. */

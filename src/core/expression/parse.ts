@@ -1,9 +1,9 @@
 import { LIMITS } from '../limits.ts'
-import { nearestName } from '../nearest.ts'
+import { nearestName } from '../text/nearest.ts'
 import { COMPARISONS, type Comparison, type Node } from './expression.ts'
 import { FUNCTIONS } from './functions.ts'
-import { parseHead, HEADS } from './heads.ts'
-import { wrongExpression } from './problem.ts'
+import { parseHead, HEADS } from './roots.ts'
+import { wrongExpression } from './expression-error.ts'
 import type { Token } from './tokens.ts'
 
 /** Reads tokens one after the other. Every refusal names what stands where something else should. */

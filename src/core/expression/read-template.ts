@@ -1,9 +1,9 @@
 import { LIMITS } from '../limits.ts'
 import { checkNode, type Names } from './check.ts'
 import type { Expression, Json, Template } from './expression.ts'
-import type { Kind } from './kinds.ts'
+import type { Kind } from './value-kinds.ts'
 import { parse } from './parse.ts'
-import { shown, wrongExpression } from './problem.ts'
+import { shown, wrongExpression } from './expression-error.ts'
 import { stepsIn } from './references.ts'
 import { readTokens } from './tokens.ts'
 

@@ -1,7 +1,7 @@
 import type { Names } from './check.ts'
 import type { Expression } from './expression.ts'
-import { shown, wrongExpression } from './problem.ts'
-import { DEFAULT_SHELL } from '../work.ts'
+import { shown, wrongExpression } from './expression-error.ts'
+import { DEFAULT_SHELL } from '../work/work.ts'
 import { readText } from './read-template.ts'
 import { createShellQuotes, LOST, type ShellPlace } from './shell-quotes.ts'
 

@@ -1,4 +1,4 @@
-import { shown, wrongExpression } from './problem.ts'
+import { shown, wrongExpression } from './expression-error.ts'
 
 export type Token =
   | { readonly kind: 'word'; readonly text: string }

@@ -1,4 +1,4 @@
-import type { StepState } from './step-state.ts'
+import type { StepState } from '../run/step-state.ts'
 
 /** How many items of a fan-out are in which state. */
 export type ItemCounts = Readonly<Record<StepState | 'untouched', number>>

@@ -1,6 +1,6 @@
-import type { JobDefinition } from '../job-definition.ts'
-import { METHODS } from '../web-request.ts'
-import { DEFAULT_SHELL } from '../work.ts'
+import type { JobDefinition } from '../job/job-definition.ts'
+import { METHODS } from '../work/web-request.ts'
+import { DEFAULT_SHELL } from '../work/work.ts'
 
 /** The job a file stands for, in the words of the API. */
 export interface Expanded {

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import type { JobDefinition } from '../job-definition.ts'
+import type { JobDefinition } from '../job/job-definition.ts'
 import { FileStep, JobFile } from '../schema/job-file-schema.ts'
 
 /** A job as a file that reads as the very same job: what people look for first comes first. */

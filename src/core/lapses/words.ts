@@ -1,4 +1,4 @@
-import type { Lapse } from './lapse.ts'
+import type { Lapse } from '../expectation/violation.ts'
 
 /** For people; `who` is the run, or its job. */
 export function lapseSentence(who: string, { kind, dueAt }: Lapse): string {

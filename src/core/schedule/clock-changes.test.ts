@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clockChanges } from './clock-changes.ts'
 import { localTime } from './local-time.ts'
-import type { RuleSource } from './rule.ts'
+import type { RuleSource } from './rule/rule.ts'
 
 const YEAR = [Date.UTC(2026, 0, 1), Date.UTC(2027, 0, 1)] as const
 

@@ -1,5 +1,5 @@
 import { readRule } from './read-rule.ts'
-import type { RuleSource } from './rule.ts'
+import type { RuleSource } from './rule/rule.ts'
 import { zoneNamed } from './zones/zone-names.ts'
 
 /** A change of a zone's clocks, and what it does to a rule. */

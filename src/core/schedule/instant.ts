@@ -1,5 +1,5 @@
 import { FIRST_INSTANT, firstDayOf, LAST_INSTANT } from './calendar/dates.ts'
-import { quoted, Refusal } from './refusal.ts'
+import { quoted, Refusal } from './rule/rule-error.ts'
 
 const RFC_3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:([Zz])|([+-])(\d\d):(\d\d))?$/

@@ -1,7 +1,7 @@
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../text/duration.ts'
 import { PunctualError } from '../errors.ts'
-import { countAt, type MinuteCounts } from './minute-counts.ts'
-import { Refusal } from './refusal.ts'
+import { countAt, type MinuteCounts } from './rule/minute-counts.ts'
+import { Refusal } from './rule/rule-error.ts'
 
 /** A rule that fires faster is a loop, not a schedule. */
 const LEAST_MS = 1_000

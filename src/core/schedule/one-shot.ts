@@ -1,9 +1,9 @@
 import { DAY_SECONDS } from './calendar/dates.ts'
 import { readInstant, writeInstant } from './instant.ts'
-import { countAt } from './minute-counts.ts'
+import { countAt } from './rule/minute-counts.ts'
 import type { Circumstances, Recurrence } from './recurrence.ts'
-import { Refusal } from './refusal.ts'
-import type { RuleSource } from './rule.ts'
+import { Refusal } from './rule/rule-error.ts'
+import type { RuleSource } from './rule/rule.ts'
 
 /** One instant. If clocks leave it out or bring it twice, the policy decides, but it fires once. */
 export function readOneShot(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readRule, type Rule, type RuleSource } from './index.ts'
-import { countAt, createMinuteCounts } from './minute-counts.ts'
+import { countAt, createMinuteCounts } from './rule/minute-counts.ts'
 import { GAPS, REPEATS } from './zones/next-fire.ts'
 
 const RUNS = 400

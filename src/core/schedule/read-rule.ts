@@ -1,10 +1,10 @@
 import { FIRST_INSTANT, LAST_INSTANT } from './calendar/dates.ts'
-import { hashFraction } from './hash.ts'
+import { hashFraction } from './rule/hash.ts'
 import { readAbsolute } from './instant.ts'
 import { readDuration } from './interval.ts'
 import { readRecurrence, type Recurrence } from './recurrence.ts'
-import { quoted, Refusal } from './refusal.ts'
-import type { Rule, RuleReading, RuleSource } from './rule.ts'
+import { quoted, Refusal } from './rule/rule-error.ts'
+import type { Rule, RuleReading, RuleSource } from './rule/rule.ts'
 import { GAPS, REPEATS, type DstPolicy } from './zones/next-fire.ts'
 import { zoneNamed } from './zones/zone-names.ts'
 

@@ -1,8 +1,8 @@
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../text/duration.ts'
 import { PunctualError } from '../errors.ts'
 import { localTime } from './local-time.ts'
 import { readRule } from './read-rule.ts'
-import { quoted } from './refusal.ts'
+import { quoted } from './rule/rule-error.ts'
 import { weekdayNamed } from './words/vocabulary.ts'
 
 const DAY_MS = 86_400_000

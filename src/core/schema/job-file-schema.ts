@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { LIMITS } from '../limits.ts'
-import { METHODS } from '../web-request.ts'
+import { METHODS } from '../work/web-request.ts'
 import { fields, list, longText, name, wholeNumber } from './fields.ts'
 import { JobDefinition } from './job-schema.ts'
 import { Declared } from './schedule-schema.ts'

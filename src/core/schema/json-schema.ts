@@ -1,4 +1,4 @@
-import { EXECUTED, JOB, OF_RUNS, PARAMETER, RETRY, SCHEDULE, STEP, TRIGGER } from './meanings.ts'
+import { EXECUTED, JOB, OF_RUNS, PARAMETER, RETRY, SCHEDULE, STEP, TRIGGER } from './field-docs.ts'
 import { DEFAULTS, EXAMPLES } from './examples.ts'
 import { FileSchedule, FileStep, JobFile, Request, Retry } from './job-file-schema.ts'
 import { Parameter, Trigger } from './workflow-schema.ts'

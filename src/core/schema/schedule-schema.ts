@@ -1,7 +1,10 @@
 import { type TSchema, Type } from 'typebox'
-import type { DeclaredSchedule } from '../job-definition.ts'
+import type { DeclaredSchedule } from '../job/job-definition.ts'
 import { LIMITS } from '../limits.ts'
-import { MISSED_POLICIES, type ScheduleDefinition } from '../schedule-definition.ts'
+import {
+  MISSED_POLICIES,
+  type ScheduleDefinition,
+} from '../schedule/definition/schedule-definition.ts'
 import {
   duration,
   fields,

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { NETWORKS, PULLS } from '../container-work.ts'
+import { NETWORKS, PULLS } from '../work/container-work.ts'
 import { LIMITS, NAME } from '../limits.ts'
-import { WANTED } from '../needs.ts'
-import { BACKOFFS, RETRIABLE_CAUSES } from '../retry.ts'
-import { SECRET_FORMS, type SecretInput } from '../secret.ts'
+import { WANTED } from '../run/needs.ts'
+import { BACKOFFS, RETRIABLE_CAUSES } from '../run/retry.ts'
+import { SECRET_FORMS, type SecretInput } from '../work/secret.ts'
 import {
   duration,
   fields,

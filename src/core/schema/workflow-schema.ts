@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { LIMITS } from '../limits.ts'
-import { WANTED } from '../needs.ts'
+import { WANTED } from '../run/needs.ts'
 import {
   type ConcurrencyInput,
   PARAMETER_FORMATS,

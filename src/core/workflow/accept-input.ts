@@ -2,7 +2,7 @@ import type { RunScope } from '../expression/evaluate.ts'
 import type { Json } from '../expression/expression.ts'
 import { fill } from '../expression/fill-template.ts'
 import { PunctualError } from '../errors.ts'
-import { nearestName } from '../nearest.ts'
+import { nearestName } from '../text/nearest.ts'
 import { refuseValue } from './parameter-value.ts'
 import type { Parameter } from './workflow.ts'
 

@@ -1,8 +1,8 @@
-import type { Wanted } from '../needs.ts'
-import type { SecretInput } from '../secret.ts'
-import type { WireRetry } from '../wire-retry.ts'
-import type { WorkInput } from '../work.ts'
-import type { Submission } from '../protocol.ts'
+import type { Wanted } from '../run/needs.ts'
+import type { SecretInput } from '../work/secret.ts'
+import type { WireRetry } from '../wire/retry.ts'
+import type { WorkInput } from '../work/work.ts'
+import type { Submission } from '../wire/protocol.ts'
 
 /**
  * A workflow as people write it, inside the definition of its job. A list of steps runs top to bottom; a

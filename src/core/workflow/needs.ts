@@ -1,5 +1,5 @@
-import { createEdgePacker, type Edges } from '../flow/edges.ts'
-import { nearestName } from '../nearest.ts'
+import { createEdgePacker, type Edges } from './edges.ts'
+import { nearestName } from '../text/nearest.ts'
 import type { Pausing } from '../pausing.ts'
 import type { PunctualError } from '../errors.ts'
 import type { NamedStep, NamedSteps } from './named-steps.ts'

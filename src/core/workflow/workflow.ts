@@ -1,6 +1,6 @@
 import type { Expression, Template } from '../expression/expression.ts'
-import type { Edges } from '../flow/edges.ts'
-import type { WireSubmission } from '../wire.ts'
+import type { Edges } from './edges.ts'
+import type { WireSubmission } from '../wire/runs.ts'
 import type { ParameterInput, When } from './definition.ts'
 
 /** A workflow that was read and found to be in order: what the engine works with. */

@@ -1,11 +1,11 @@
-import type { WireAudit, WirePage } from '../../core/views.ts'
-import { formatTime } from '../../core/wire.ts'
+import type { WireAudit, WirePage } from '../../core/wire/views.ts'
+import { formatTime } from '../../core/wire/runs.ts'
 import type { AuditRecord, AuditStore, CatalogStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog.ts'
-import { readNumberCursor } from '../cursor.ts'
-import type { Actors } from './actors.ts'
+import type { Catalog } from '../catalog/catalog-cache.ts'
+import { readNumberCursor } from '../paging/cursor.ts'
+import type { Actors } from '../identity/actors.ts'
 import type { Paging } from './jobs.ts'
-import { pageLimit, pageOf } from './paging.ts'
+import { pageLimit, pageOf } from '../paging/paging.ts'
 
 /** The record of what was changed, and by whom. */
 export interface AuditLog {

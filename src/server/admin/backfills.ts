@@ -1,25 +1,33 @@
-import { type BackfillSpec, timesAfter, timesWithin } from '../../core/backfill/backfill.ts'
-import type { BackfillRequest, WireBackfill, WireBackfillPlan } from '../../core/backfill/views.ts'
+import {
+  type BackfillSpec,
+  timesAfter,
+  timesWithin,
+} from '../../core/schedule/backfill/backfill.ts'
+import type {
+  BackfillRequest,
+  WireBackfill,
+  WireBackfillPlan,
+} from '../../core/schedule/backfill/views.ts'
 import { PunctualError } from '../../core/errors.ts'
 import { parsePublicId, publicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { refusal } from '../../core/schedule-refusal.ts'
-import type { WirePage } from '../../core/views.ts'
-import { formatTime, parseTime } from '../../core/wire.ts'
+import type { WirePage } from '../../core/wire/views.ts'
+import { formatTime, parseTime } from '../../core/wire/runs.ts'
 import type {
   BackfillRecord,
   BackfillStore,
   ScheduleRecord,
   ScheduleStore,
 } from '../../store/port.ts'
-import { type PastStore, wantedAmong } from '../backfills/past-times.ts'
-import type { Catalog } from '../catalog.ts'
-import { encodeCursor, readNumberCursor } from '../cursor.ts'
-import type { RuleBook } from '../schedules/rule-book.ts'
+import { type PastStore, wantedAmong } from '../schedules/backfills/past-times.ts'
+import type { Catalog } from '../catalog/catalog-cache.ts'
+import { encodeCursor, readNumberCursor } from '../paging/cursor.ts'
+import type { RuleBook } from '../schedules/rule-cache.ts'
 import { timeOrNull } from '../schedules/show-schedule.ts'
-import { auditOf, type By } from './by.ts'
+import { auditOf, type By } from '../identity/requested-by.ts'
 import type { Paging } from './jobs.ts'
-import { pageLimit } from './paging.ts'
+import { pageLimit } from '../paging/paging.ts'
 import type { Schedules } from './schedules.ts'
 
 /** Past times of schedules, as people want them to become runs after all. */

@@ -1,12 +1,12 @@
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { WireFollowUp, WireJob } from '../../core/views.ts'
-import { formatTime } from '../../core/wire.ts'
-import { showCircle } from '../../core/workflow/circle.ts'
+import type { WireFollowUp, WireJob } from '../../core/wire/views.ts'
+import { formatTime } from '../../core/wire/runs.ts'
+import { showCircle } from '../../core/workflow/step-cycle.ts'
 import { causeOf, type Followed, NO_END } from '../../core/workflow/triggers.ts'
 import type { FollowRefusal, FollowStore, FollowUpRecord, JobRecord } from '../../store/port.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../catalog/catalog-cache.ts'
 
 /** So many of the latest are shown with a job. */
 const SHOWN = 10

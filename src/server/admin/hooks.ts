@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { isLasting, PunctualError } from '../../core/errors.ts'
-import { hookSecret, type WireHookRun } from '../../core/hook.ts'
-import type { Submission, SubmitAnswer } from '../../core/protocol.ts'
+import { hookSecret, type WireHookRun } from '../../core/webhook/hook.ts'
+import type { Submission, SubmitAnswer } from '../../core/wire/protocol.ts'
 import type { JobStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../catalog/catalog-cache.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { isSigned, type SignedMessage } from '../webhooks/check-signature.ts'
-import type { By } from './by.ts'
+import type { By } from '../identity/requested-by.ts'
 
 /** Calls from elsewhere that jobs want to be run by. */
 export interface Hooks {

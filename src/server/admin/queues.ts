@@ -1,10 +1,10 @@
-import type { Rate } from '../../core/rate.ts'
-import type { WireQueue } from '../../core/views.ts'
+import type { Rate } from '../../core/queue/rate.ts'
+import type { WireQueue } from '../../core/wire/views.ts'
 import type { QueueSetting, QueueStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog.ts'
-import { ALL_QUEUES, type QueueBook } from '../queue-book.ts'
-import type { LaneBoard } from '../tick/lane-board.ts'
-import { auditOf, type By } from './by.ts'
+import type { Catalog } from '../catalog/catalog-cache.ts'
+import { ALL_QUEUES, type QueueBook } from '../dispatch/queue-settings-cache.ts'
+import type { LaneBoard } from '../dispatch/lane-index.ts'
+import { auditOf, type By } from '../identity/requested-by.ts'
 import type { Workers } from './workers.ts'
 
 /** What may be said about a queue; what is left out stays as it is. */

@@ -1,11 +1,11 @@
 import { PunctualError } from '../../core/errors.ts'
-import { nextFrom } from '../../core/firing/plan.ts'
-import { decodeSpec, encodeSpec, type SpecInput } from '../../core/firing/spec.ts'
+import { nextFrom } from '../../core/schedule/firing/firing-plan.ts'
+import { decodeSpec, encodeSpec, type SpecInput } from '../../core/schedule/firing/schedule-spec.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { refusal } from '../../core/schedule-refusal.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
 import type { NextLook } from '../../store/port.ts'
-import type { RuleBook } from '../schedules/rule-book.ts'
+import type { RuleBook } from '../schedules/rule-cache.ts'
 
 /** What a schedule is to say; see `readSchedule` for how people say it. */
 export type ScheduleInput = SpecInput<RuleSource>

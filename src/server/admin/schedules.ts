@@ -1,12 +1,12 @@
 import { PunctualError } from '../../core/errors.ts'
-import { decodeSpec } from '../../core/firing/spec.ts'
+import { decodeSpec } from '../../core/schedule/firing/schedule-spec.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { Submission, SubmitAnswer } from '../../core/protocol.ts'
+import type { Submission, SubmitAnswer } from '../../core/wire/protocol.ts'
 import type { OccurrenceRecord, ScheduleRecord, ScheduleStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../catalog/catalog-cache.ts'
 import type { AfterFiring } from '../schedules/after-firing.ts'
-import type { RuleBook } from '../schedules/rule-book.ts'
-import { auditOf, type By } from './by.ts'
+import type { RuleBook } from '../schedules/rule-cache.ts'
+import { auditOf, type By } from '../identity/requested-by.ts'
 import { nextOf, saidOf, type ScheduleInput, seedOf, specOf } from './schedule-input.ts'
 
 /** The schedules of jobs, as people change and read them. Firing sees every change at once. */

@@ -1,11 +1,11 @@
 import { parsePublicId } from '../../core/ids.ts'
-import type { WireJobStep, WireStep } from '../../core/flow/step-views.ts'
-import type { WirePage } from '../../core/views.ts'
-import { type Answer, answerApproval, skipStep } from '../flows/decide-step.ts'
-import type { Flows } from '../flows/flows.ts'
-import type { FlowReading } from '../flows/seen/flow-reading.ts'
-import type { JobSteps } from '../flows/seen/job-steps.ts'
-import type { By } from './by.ts'
+import type { WireJobStep, WireStep } from '../../core/workflow/step-views.ts'
+import type { WirePage } from '../../core/wire/views.ts'
+import { type Answer, answerApproval, skipStep } from '../workflows/decide-step.ts'
+import type { Flows } from '../workflows/workflow-engine.ts'
+import type { FlowReading } from '../workflows/views/workflow-reader.ts'
+import type { JobSteps } from '../workflows/views/job-steps.ts'
+import type { By } from '../identity/requested-by.ts'
 import type { Paging } from './jobs.ts'
 
 /** Steps of workflows, as people look at them and decide about them. */

@@ -1,5 +1,5 @@
 import type { Blobs } from '../../blobs/port.ts'
-import type { WireStorage } from '../../core/views.ts'
+import type { WireStorage } from '../../core/wire/views.ts'
 
 /** Where this node keeps what is too large for a row, for those who look after it. */
 export interface Storage {

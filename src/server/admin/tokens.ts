@@ -1,12 +1,12 @@
 import { PunctualError } from '../../core/errors.ts'
 import type { Role } from '../../core/permission.ts'
-import type { WireNewToken, WireToken } from '../../core/views.ts'
-import { formatTime } from '../../core/wire.ts'
+import type { WireNewToken, WireToken } from '../../core/wire/views.ts'
+import { formatTime } from '../../core/wire/runs.ts'
 import type { CatalogStore, TokenRecord, TokenStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../catalog/catalog-cache.ts'
 import { mintToken } from '../identity/token.ts'
-import type { Actors } from './actors.ts'
-import { auditOf, type By } from './by.ts'
+import type { Actors } from '../identity/actors.ts'
+import { auditOf, type By } from '../identity/requested-by.ts'
 
 export interface TokenWish {
   readonly name: string

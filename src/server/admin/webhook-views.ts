@@ -1,7 +1,7 @@
 import { publicId } from '../../core/ids.ts'
-import type { WireDelivery, WireDeliveryDetail, WireWebhook } from '../../core/views.ts'
-import { eventsOf } from '../../core/webhook.ts'
-import { formatTime } from '../../core/wire.ts'
+import type { WireDelivery, WireDeliveryDetail, WireWebhook } from '../../core/wire/views.ts'
+import { eventsOf } from '../../core/webhook/webhook.ts'
+import { formatTime } from '../../core/wire/runs.ts'
 import type { DeliveryRecord, WebhookRecord } from '../../store/port.ts'
 
 export function showWebhook(

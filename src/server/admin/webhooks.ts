@@ -7,19 +7,19 @@ import type {
   WireNewWebhook,
   WirePage,
   WireWebhook,
-} from '../../core/views.ts'
-import { refuseUrl } from '../../core/web-request.ts'
-import { bitsOf, TEST_EVENT, type WebhookEvent } from '../../core/webhook.ts'
+} from '../../core/wire/views.ts'
+import { refuseUrl } from '../../core/work/web-request.ts'
+import { bitsOf, TEST_EVENT, type WebhookEvent } from '../../core/webhook/webhook.ts'
 import type { Store, WebhookRecord } from '../../store/port.ts'
-import type { Catalog } from '../catalog.ts'
-import { readNumberCursor } from '../cursor.ts'
+import type { Catalog } from '../catalog/catalog-cache.ts'
+import { readNumberCursor } from '../paging/cursor.ts'
 import type { Messages } from '../webhooks/messages.ts'
 import type { Sealer } from '../webhooks/sealer.ts'
 import { endingOf, mintSecret, requireSecret } from '../webhooks/signing.ts'
-import type { Actors } from './actors.ts'
-import { auditOf, type By } from './by.ts'
+import type { Actors } from '../identity/actors.ts'
+import { auditOf, type By } from '../identity/requested-by.ts'
 import type { Paging } from './jobs.ts'
-import { pageLimit, pageOf } from './paging.ts'
+import { pageLimit, pageOf } from '../paging/paging.ts'
 import { showDelivery, showDeliveryDetail, showWebhook } from './webhook-views.ts'
 
 export interface WebhookInput {

@@ -1,9 +1,9 @@
-import type { Execution } from '../../core/execution.ts'
+import type { Execution } from '../../core/worker/execution.ts'
 import { publicId } from '../../core/ids.ts'
-import { readPlacement } from '../../core/labels.ts'
-import type { Offer } from '../../core/lane.ts'
-import type { WireWorker } from '../../core/views.ts'
-import { formatTime } from '../../core/wire.ts'
+import { readPlacement } from '../../core/worker/labels.ts'
+import type { Offer } from '../../core/queue/lane.ts'
+import type { WireWorker } from '../../core/wire/views.ts'
+import { formatTime } from '../../core/wire/runs.ts'
 import type { NodeStore, SessionRecord } from '../../store/port.ts'
 
 export interface Workers {

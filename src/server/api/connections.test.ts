@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { waitFor } from '../../../test/support/wait-for.ts'
-import { limitConnections, neighbourhoodOf } from './connections.ts'
+import { limitConnections, neighbourhoodOf } from './http/connections.ts'
 
 const neighbours: [address: string, neighbourhood: string][] = [
   ['127.0.0.1', '127.0.0.1'],

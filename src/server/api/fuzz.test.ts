@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { ERRORS } from '../../core/errors.ts'
-import { scanJson } from './json-scan.ts'
+import { scanJson } from '../json/json-scan.ts'
 import { createTestApi, SESSION, TOKEN } from './testing/fake-scheduler.ts'
 
 const api = createTestApi()

@@ -1,2 +1,2 @@
-export type { Api, ApiOptions, Health } from './api.ts'
+export type { Api, ApiOptions, Health } from './http/api.ts'
 export { createApi } from './create-api.ts'

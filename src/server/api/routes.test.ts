@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { PunctualError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { SchedulerClient } from '../../core/protocol.ts'
+import type { SchedulerClient } from '../../core/wire/protocol.ts'
 import { StoreError } from '../../store/port.ts'
 import {
   createFakeScheduler,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { text } from 'node:stream/consumers'
-import type { Exchange, SchedulerClient } from '../../core/protocol.ts'
+import type { Exchange, SchedulerClient } from '../../core/wire/protocol.ts'
 import {
   createFakeScheduler,
   createTestApi,

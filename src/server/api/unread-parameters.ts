@@ -1,5 +1,5 @@
 import { PunctualError } from '../../core/errors.ts'
-import type { Api } from './api.ts'
+import type { Api } from './http/api.ts'
 
 /**
  * Routes that read parameters refuse those they do not know. Routes that read none do so here: a

@@ -1,4 +1,4 @@
-import { bytesOf } from '../../core/output.ts'
+import { bytesOf } from '../../core/run/output.ts'
 import type { LogStore, RunRecord } from '../../store/port.ts'
 import { ofEntries, printedBytes } from '../logs/chunk-pack.ts'
 import type { LogReader } from '../logs/log-reader.ts'

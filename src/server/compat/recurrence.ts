@@ -1,6 +1,6 @@
 import { refusal } from '../../core/schedule-refusal.ts'
 import { readRule, type RuleSource } from '../../core/schedule/index.ts'
-import { formatTime } from '../../core/wire.ts'
+import { formatTime } from '../../core/wire/runs.ts'
 
 /** What a job does by itself: once now or then, by a rule, or both. */
 export interface When {

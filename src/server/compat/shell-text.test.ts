@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { readWork, type WorkInput } from '../../core/work.ts'
+import { readWork, type WorkInput } from '../../core/work/work.ts'
 import { payloadOf, quoted, shellText, workOfPayload } from './shell-text.ts'
 
 function textOf(input: WorkInput): string | null {

@@ -1,5 +1,5 @@
-import type { JobDefinition } from '../../core/job-definition.ts'
-import { DEFAULT_SHELL, isProcessWork, type ProcessWork, type Work } from '../../core/work.ts'
+import type { JobDefinition } from '../../core/job/job-definition.ts'
+import { DEFAULT_SHELL, isProcessWork, type ProcessWork, type Work } from '../../core/work/work.ts'
 
 /**
  * Work as one text for a shell, for workers that know nothing else: whatever surrounds it is said in

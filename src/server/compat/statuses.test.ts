@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RunState } from '../../core/run-state.ts'
+import type { RunState } from '../../core/run/run-state.ts'
 import { hasBegun, type JobStatus, jobStatus, type RunStatus, runStatus } from './statuses.ts'
 
 const TABLE: [

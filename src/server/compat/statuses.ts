@@ -1,4 +1,4 @@
-import { isFinal } from '../../core/run-state.ts'
+import { isFinal } from '../../core/run/run-state.ts'
 import type { RunRecord } from '../../store/port.ts'
 
 /** How a job stands, in four words. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import { createNews, type News, type Told } from './news.ts'
+import { createNews, type News, type Told } from './event-buffer.ts'
 
 /** How long changes are gathered: a run that came and went meanwhile is told of once. */
 const GATHER_MS = 100

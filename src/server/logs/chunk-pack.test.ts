@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bytesOf, type Entry, textOf } from '../../core/output.ts'
+import { bytesOf, type Entry, textOf } from '../../core/run/output.ts'
 import { entriesOf, ofEntries, packChunk, printedBytes, unpackChunk } from './chunk-pack.ts'
 
 const entry = fc.tuple(

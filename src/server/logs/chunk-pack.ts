@@ -1,6 +1,6 @@
 import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib'
 import { promisify } from 'node:util'
-import { bytesOf, type Entry, type Stream, textOf } from '../../core/output.ts'
+import { bytesOf, type Entry, type Stream, textOf } from '../../core/run/output.ts'
 
 /**
  * How a chunk is kept. A short one is the JSON of its entries, as every chunk was at first: it begins

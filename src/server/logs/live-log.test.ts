@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createVirtualClock, settle } from '../../../test/support/virtual-clock.ts'
-import type { ProcessEnd } from '../../core/output.ts'
+import type { ProcessEnd } from '../../core/run/output.ts'
 import type { RunRecord } from '../../store/port.ts'
-import { createWatch } from '../watch.ts'
+import { createWatch } from '../runs/watch.ts'
 import { createLiveLogs, type Followed } from './live-log.ts'
 import { createLogReader } from './log-reader.ts'
 

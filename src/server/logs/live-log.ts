@@ -1,8 +1,8 @@
-import type { Entry } from '../../core/output.ts'
+import type { Entry } from '../../core/run/output.ts'
 import type { LogStore, RunRecord } from '../../store/port.ts'
-import type { Watch } from '../watch.ts'
+import type { Watch } from '../runs/watch.ts'
 import type { LoggedAttempt, LogReader } from './log-reader.ts'
-import { createSights, type Look, type Printed, printed } from './sights.ts'
+import { createSights, type Look, type Printed, printed } from './run-watchers.ts'
 
 /** The latest chunks, some ten megabytes of text: viewers who are close together read them once. */
 const KEPT_CHUNKS = 48

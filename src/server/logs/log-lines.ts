@@ -1,7 +1,7 @@
-import { markOf } from '../../core/markers.ts'
-import type { Entry, Stream } from '../../core/output.ts'
-import type { WireLogLine } from '../../core/views.ts'
-import { formatTime } from '../../core/wire.ts'
+import { markOf } from '../../core/text/markers.ts'
+import type { Entry, Stream } from '../../core/run/output.ts'
+import type { WireLogLine } from '../../core/wire/views.ts'
+import { formatTime } from '../../core/wire/runs.ts'
 
 export const STREAMS: Readonly<Record<Stream, WireLogLine['stream']>> = {
   0: 'punctual',

@@ -1,8 +1,8 @@
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
-import type { Entry, ProcessEnd } from '../../core/output.ts'
-import { isFinal } from '../../core/run-state.ts'
-import type { WireLog, WireLogLine } from '../../core/views.ts'
+import type { Entry, ProcessEnd } from '../../core/run/output.ts'
+import { isFinal } from '../../core/run/run-state.ts'
+import type { WireLog, WireLogLine } from '../../core/wire/views.ts'
 import type { LogStore, RunQueries, RunRecord } from '../../store/port.ts'
 import { entriesOf, ofEntries, printedBytes, unpackChunk } from './chunk-pack.ts'
 import {
@@ -13,7 +13,7 @@ import {
   PAGE_LENGTH,
   piecesOf,
 } from './log-lines.ts'
-import { createTurns } from './turns.ts'
+import { createTurns } from '../loops/concurrency-limit.ts'
 
 /** Chunks read at a time: one, which is usually enough, and then more, up to some two megabytes. */
 const MOST_CHUNKS = 8

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Entry } from '../../core/output.ts'
+import type { Entry } from '../../core/run/output.ts'
 import { ofEntries } from './chunk-pack.ts'
 import { trigramBits, trigramsOf } from './trigrams.ts'
 

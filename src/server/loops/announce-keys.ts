@@ -1,4 +1,4 @@
-import type { Membership } from '../membership.ts'
+import type { Membership } from '../cluster/membership.ts'
 import type { Vault } from '../secrets/vault.ts'
 import type { Step } from './run-loop.ts'
 

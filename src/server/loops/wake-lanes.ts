@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import type { LaneBoard } from '../tick/lane-board.ts'
+import type { LaneBoard } from '../dispatch/lane-index.ts'
 import type { Step } from './run-loop.ts'
 
 /** Lanes whose queue had used up its rate go on when there is room again, not before. */

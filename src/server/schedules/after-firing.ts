@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import { AHEAD_MS } from '../../core/firing/ahead.ts'
+import { AHEAD_MS } from '../../core/schedule/firing/early-firing.ts'
 import type { ScheduleRecord, ScheduleStore } from '../../store/port.ts'
 
 /**

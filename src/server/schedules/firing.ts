@@ -1,5 +1,5 @@
-import { mayGoAhead } from '../../core/firing/ahead.ts'
-import type { Outcome } from '../../core/firing/occurrence.ts'
+import { mayGoAhead } from '../../core/schedule/firing/early-firing.ts'
+import type { Outcome } from '../../core/schedule/firing/occurrence.ts'
 import {
   type FireCommand,
   type FireResult,
@@ -9,15 +9,15 @@ import {
   StoreError,
 } from '../../store/port.ts'
 import type { Outcome as StepOutcome } from '../loops/run-loop.ts'
-import type { HandOver } from '../tick/hand-over.ts'
+import type { HandOver } from '../dispatch/direct-assignment.ts'
 import type { DraftTimes } from './draft-times.ts'
-import { afterFire, type Fired, runsOf } from './fired.ts'
-import { createLookAhead } from './look-ahead.ts'
+import { afterFire, type Fired, runsOf } from './firing-result.ts'
+import { createLookAhead } from './due-reader.ts'
 import { createNextBatch } from './next-batch.ts'
 import { planSchedule, remembers } from './plan-schedule.ts'
-import { createPrepared, PREPARE_MS } from './prepared.ts'
-import type { RuleBook } from './rule-book.ts'
-import { createWindow, type Entry } from './window.ts'
+import { createPrepared, PREPARE_MS } from './prepared-firings.ts'
+import type { RuleBook } from './rule-cache.ts'
+import { createWindow, type Entry } from './due-window.ts'
 
 /** Thought out in one go: not so many that one which is due meanwhile would notice. */
 const PREPARE = 100

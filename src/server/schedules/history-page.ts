@@ -1,7 +1,7 @@
-import { decodeSpec } from '../../core/firing/spec.ts'
+import { decodeSpec } from '../../core/schedule/firing/schedule-spec.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
-import type { WireOccurrence } from '../../core/schedule-views.ts'
-import type { WirePage } from '../../core/views.ts'
+import type { WireOccurrence } from '../../core/schedule/definition/schedule-views.ts'
+import type { WirePage } from '../../core/wire/views.ts'
 import type {
   BackfillStore,
   LapseStore,
@@ -10,10 +10,10 @@ import type {
   ScheduleRecord,
   ScheduleStore,
 } from '../../store/port.ts'
-import { encodeCursor } from '../cursor.ts'
+import { encodeCursor } from '../paging/cursor.ts'
 import { openTimes, showBackfilled, showBackfilledRun, showOpen, showRecord } from './history.ts'
-import type { RuleBook } from './rule-book.ts'
-import { weaveTimes, type WovenTime } from './weave-times.ts'
+import type { RuleBook } from './rule-cache.ts'
+import { weaveTimes, type WovenTime } from './merge-times.ts'
 
 export type HistoryStore = Pick<ScheduleStore, 'occurrences'> &
   Pick<BackfillStore, 'backfilledTimes'> &

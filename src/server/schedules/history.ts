@@ -1,11 +1,15 @@
-import type { ScheduleSpec } from '../../core/firing/spec.ts'
-import type { Reason } from '../../core/firing/occurrence.ts'
-import type { FireTimes } from '../../core/firing/plan.ts'
+import type { ScheduleSpec } from '../../core/schedule/firing/schedule-spec.ts'
+import type { Reason } from '../../core/schedule/firing/occurrence.ts'
+import type { FireTimes } from '../../core/schedule/firing/firing-plan.ts'
 import { publicId } from '../../core/ids.ts'
-import { deadlineOf } from '../../core/lapses/terms.ts'
+import { deadlineOf } from '../../core/expectation/terms.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
-import type { WireBackfilledRun, WireLapse, WireOccurrence } from '../../core/schedule-views.ts'
-import { formatTime } from '../../core/wire.ts'
+import type {
+  WireBackfilledRun,
+  WireLapse,
+  WireOccurrence,
+} from '../../core/schedule/definition/schedule-views.ts'
+import { formatTime } from '../../core/wire/runs.ts'
 import type {
   BackfilledTime,
   LapseRecord,

@@ -1,6 +1,6 @@
-import { AHEAD_MS } from '../../core/firing/ahead.ts'
-import { createPace } from './pace.ts'
-import type { Entry, Window } from './window.ts'
+import { AHEAD_MS } from '../../core/schedule/firing/early-firing.ts'
+import { createPace } from './firing-pace.ts'
+import type { Entry, Window } from './due-window.ts'
 
 /**
  * Schedules fired in one transaction, by what it takes: others wait for it no longer than for a large tick.

@@ -1,8 +1,8 @@
-import { needsMemory } from '../../core/firing/overlap.ts'
-import { nextFrom, type Plan, planTimes } from '../../core/firing/plan.ts'
+import { needsMemory } from '../../core/schedule/firing/overlap.ts'
+import { nextFrom, type Plan, planTimes } from '../../core/schedule/firing/firing-plan.ts'
 import type { RunRecord, ScheduleRecord } from '../../store/port.ts'
-import { isFinal } from '../../core/run-state.ts'
-import type { Understood } from './rule-book.ts'
+import { isFinal } from '../../core/run/run-state.ts'
+import type { Understood } from './rule-cache.ts'
 
 /** Runs that one schedule may make in one transaction; what is left follows in the next. */
 const MOST_RUNS = 50

@@ -2,8 +2,8 @@ import {
   readSchedule,
   type ScheduleDefinition,
   writeSchedule,
-} from '../../core/schedule-definition.ts'
-import { decodeSpec, encodeSpec } from '../../core/firing/spec.ts'
+} from '../../core/schedule/definition/schedule-definition.ts'
+import { decodeSpec, encodeSpec } from '../../core/schedule/firing/schedule-spec.ts'
 import {
   type ClockChange,
   clockChanges,
@@ -12,10 +12,14 @@ import {
   type RuleSource,
   showOffset,
 } from '../../core/schedule/index.ts'
-import type { WireClockChange, WirePlannedTime, WirePreview } from '../../core/schedule-views.ts'
+import type {
+  WireClockChange,
+  WirePlannedTime,
+  WirePreview,
+} from '../../core/schedule/definition/schedule-views.ts'
 import { refusal } from '../../core/schedule-refusal.ts'
-import { scheduleWords } from '../../core/schedule-words.ts'
-import { formatTime } from '../../core/wire.ts'
+import { scheduleWords } from '../../core/schedule/definition/describe-schedule.ts'
+import { formatTime } from '../../core/wire/runs.ts'
 
 const YEAR_MS = 366 * 86_400_000
 

@@ -1,17 +1,17 @@
-import type { Forecast } from '../../core/forecast/forecast.ts'
+import type { Forecast } from '../../core/schedule/forecast/forecast.ts'
 import type {
   WireClockNight,
   WireCollision,
   WireForecast,
   WireForecastBar,
   WireForecastSchedule,
-} from '../../core/forecast/views.ts'
-import type { Hours } from '../../core/forecast/hours.ts'
+} from '../../core/schedule/forecast/views.ts'
+import type { Hours } from '../../core/schedule/forecast/hours.ts'
 import { showOffset } from '../../core/schedule/index.ts'
-import { scheduleWords } from '../../core/schedule-words.ts'
-import { formatTime } from '../../core/wire.ts'
+import { scheduleWords } from '../../core/schedule/definition/describe-schedule.ts'
+import { formatTime } from '../../core/wire/runs.ts'
 import type { ScheduleRecord } from '../../store/port.ts'
-import type { Expected } from './foresee.ts'
+import type { Expected } from './forecast.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_HOURS = 24

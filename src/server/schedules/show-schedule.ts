@@ -1,13 +1,13 @@
-import { decodeSpec } from '../../core/firing/spec.ts'
-import type { FireTimes } from '../../core/firing/plan.ts'
+import { decodeSpec } from '../../core/schedule/firing/schedule-spec.ts'
+import type { FireTimes } from '../../core/schedule/firing/firing-plan.ts'
 import { publicId } from '../../core/ids.ts'
-import { writeSchedule } from '../../core/schedule-definition.ts'
+import { writeSchedule } from '../../core/schedule/definition/schedule-definition.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
-import type { ScheduleState, WireSchedule } from '../../core/schedule-views.ts'
-import { scheduleWords } from '../../core/schedule-words.ts'
-import { formatTime } from '../../core/wire.ts'
+import type { ScheduleState, WireSchedule } from '../../core/schedule/definition/schedule-views.ts'
+import { scheduleWords } from '../../core/schedule/definition/describe-schedule.ts'
+import { formatTime } from '../../core/wire/runs.ts'
 import type { SchedulePause, ScheduleRecord } from '../../store/port.ts'
-import type { RuleBook } from './rule-book.ts'
+import type { RuleBook } from './rule-cache.ts'
 
 export interface Showing {
   readonly rules: RuleBook

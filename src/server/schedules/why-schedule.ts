@@ -1,5 +1,8 @@
-import { formatDuration } from '../../core/duration.ts'
-import type { WireSchedule, WireScheduleWhy } from '../../core/schedule-views.ts'
+import { formatDuration } from '../../core/text/duration.ts'
+import type {
+  WireSchedule,
+  WireScheduleWhy,
+} from '../../core/schedule/definition/schedule-views.ts'
 
 type Because = Pick<WireScheduleWhy, 'code' | 'sentence'> &
   Partial<Pick<WireScheduleWhy, 'details' | 'fixes'>>

@@ -1,5 +1,5 @@
 import { PunctualError } from '../../core/errors.ts'
-import type { Submission } from '../../core/protocol.ts'
+import type { Submission } from '../../core/wire/protocol.ts'
 import type { SecretStore } from '../../store/port.ts'
 
 /** A run that asks for what is not there is refused while there is somebody to tell. */

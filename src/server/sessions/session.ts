@@ -1,5 +1,5 @@
-import type { RunProgress } from '../../core/protocol.ts'
-import type { Offer } from '../../core/lane.ts'
+import type { RunProgress } from '../../core/wire/protocol.ts'
+import type { Offer } from '../../core/queue/lane.ts'
 import type { Lease } from '../../store/port.ts'
 
 /** A lease this node is responsible for. */

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { HOOK_TOLERANCE_MS } from '../../core/hook.ts'
+import { HOOK_TOLERANCE_MS } from '../../core/webhook/hook.ts'
 
 /** A message that somebody sent, signed as we sign our own. */
 export interface SignedMessage {

@@ -1,9 +1,9 @@
 import { type Clock, type Random, randomInt } from '../../core/clock.ts'
 import { publicId } from '../../core/ids.ts'
-import { DELIVERY_TIMEOUT_MS, judgeDelivery } from '../../core/webhook-delivery.ts'
+import { DELIVERY_TIMEOUT_MS, judgeDelivery } from '../../core/webhook/delivery.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { ClaimedDelivery, DeliveryStore } from '../../store/port.ts'
-import { auditOf } from '../admin/by.ts'
+import { auditOf } from '../identity/requested-by.ts'
 import type { Sealer } from './sealer.ts'
 import { signedHeaders } from './signing.ts'
 

@@ -1,11 +1,16 @@
 import { publicId } from '../../core/ids.ts'
 import { lapseSentence } from '../../core/lapses/words.ts'
-import { BIT_OF_LAPSE, EVENT_BIT, TEST_EVENT, type WebhookEvent } from '../../core/webhook.ts'
-import { formatTime, writeRun } from '../../core/wire.ts'
+import {
+  BIT_OF_LAPSE,
+  EVENT_BIT,
+  TEST_EVENT,
+  type WebhookEvent,
+} from '../../core/webhook/webhook.ts'
+import { formatTime, writeRun } from '../../core/wire/runs.ts'
 import type { LapseStore, LogStore, OutboxEvent, RunQueries, RunRecord } from '../../store/port.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../catalog/catalog-cache.ts'
 import { createLogReader, type LogReader } from '../logs/log-reader.ts'
-import { viewsOf } from '../run-view.ts'
+import { viewsOf } from '../runs/run-view.ts'
 
 const LOG_LINES = 20
 const LINE_LENGTH = 1_000

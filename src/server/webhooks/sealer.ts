@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { SecretStore } from '../../store/port.ts'
-import { auditOf, type By } from '../admin/by.ts'
+import { auditOf, type By } from '../identity/requested-by.ts'
 import type { Vault } from '../secrets/vault.ts'
 
 /** How the secrets of webhooks are kept from whoever reads the database. */

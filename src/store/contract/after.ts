@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Need } from '../../core/needs.ts'
+import type { Need } from '../../core/run/needs.ts'
 import type { NewRun, Recheck } from '../port.ts'
 import { ascending, endOf, ids, only, runIds } from './fixture.ts'
 import { onSharedStore, type OpenStore, type World } from './world.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PunctualError } from '../../core/errors.ts'
-import type { LaneSpec } from '../../core/lane.ts'
+import type { LaneSpec } from '../../core/queue/lane.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { at, only } from './fixture.ts'
 import { onSharedStore, type OpenStore } from './world.ts'

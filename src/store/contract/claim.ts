@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { claimNoOf, fenceOf } from '../../core/fence.ts'
+import { claimNoOf, fenceOf } from '../../core/run/fence.ts'
 import type { EndCommand, LanePlace, NewRun } from '../port.ts'
 import { at, ids, only, runIds } from './fixture.ts'
 import { onSharedStore, type OpenStore } from './world.ts'

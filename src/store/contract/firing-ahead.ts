@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AHEAD_MS } from '../../core/firing/ahead.ts'
+import { AHEAD_MS } from '../../core/schedule/firing/early-firing.ts'
 import type { FireCommand, FireResult, Lease, NewRun, ScheduleRecord } from '../port.ts'
 import { only } from './fixture.ts'
 import { auditOf, commandFor, load, MINUTE_MS, putNew, storyOf, toRun } from './schedule-fixture.ts'

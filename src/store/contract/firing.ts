@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idAtMs } from '../../core/ids.ts'
-import type { Overlap } from '../../core/firing/overlap.ts'
+import type { Overlap } from '../../core/schedule/firing/overlap.ts'
 import type { FireCommand, FireVerdict } from '../port.ts'
 import { DAY_MS, HOUR_MS, ids, only, runIds } from './fixture.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { STATES } from '../../core/run-state.ts'
+import { STATES } from '../../core/run/run-state.ts'
 import type { NewRun, RunRecord } from '../port.ts'
 import { at, HOUR_MS, ids, only } from './fixture.ts'
 import { onSharedStore, type OpenStore, type World } from './world.ts'

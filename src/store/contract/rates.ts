@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Rate } from '../../core/rate.ts'
+import type { Rate } from '../../core/queue/rate.ts'
 import type { ClaimDemand } from '../port.ts'
 import { at, only } from './fixture.ts'
 import { onSharedStore, type OpenStore, type World } from './world.ts'

@@ -1,4 +1,4 @@
-import { bitsOf, type WebhookEvent, eventsOf } from '../../core/webhook.ts'
+import { bitsOf, type WebhookEvent, eventsOf } from '../../core/webhook/webhook.ts'
 import type { AuditEntry, NewDelivery, OutboxEvent, WebhookRecord, WebhookWish } from '../port.ts'
 import type { World } from './world.ts'
 

@@ -1,7 +1,7 @@
-import { drawSalt, fenceOf } from '../../core/fence.ts'
+import { drawSalt, fenceOf } from '../../core/run/fence.ts'
 import { createMinter, type Minter } from '../../core/ids.ts'
-import { WANTED } from '../../core/needs.ts'
-import type { Cause } from '../../core/run-state.ts'
+import { WANTED } from '../../core/run/needs.ts'
+import type { Cause } from '../../core/run/run-state.ts'
 import type { Seeded } from '../../../test/sim/seeded.ts'
 import type {
   CancelCommand,

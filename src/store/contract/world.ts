@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
-import { drawSalt, fenceOf } from '../../core/fence.ts'
+import { drawSalt, fenceOf } from '../../core/run/fence.ts'
 import { createMinter } from '../../core/ids.ts'
-import { isFinal, type RunState } from '../../core/run-state.ts'
+import { isFinal, type RunState } from '../../core/run/run-state.ts'
 import type {
   CancelVerdict,
   ClaimDemand,

@@ -1,4 +1,4 @@
-import type { BackfillState } from '../../core/backfill/backfill.ts'
+import type { BackfillState } from '../../core/schedule/backfill/backfill.ts'
 import type { AuditEntry } from './audit.ts'
 import type { NewRun } from './tick.ts'
 

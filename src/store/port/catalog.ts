@@ -1,4 +1,4 @@
-import type { Lane, LaneSpec } from '../../core/lane.ts'
+import type { Lane, LaneSpec } from '../../core/queue/lane.ts'
 
 /** Names that became numbers. */
 export interface CatalogStore {

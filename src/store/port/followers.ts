@@ -1,5 +1,5 @@
-import type { Wanted } from '../../core/needs.ts'
-import type { FinalState } from '../../core/run-state.ts'
+import type { Wanted } from '../../core/run/needs.ts'
+import type { FinalState } from '../../core/run/run-state.ts'
 import type { NewRun } from './tick.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Bucket, Rate } from '../../core/rate.ts'
+import type { Bucket, Rate } from '../../core/queue/rate.ts'
 import type { AuditEntry } from './audit.ts'
 
 /** What was said about queues. A queue nobody spoke of has no row and no limits. */

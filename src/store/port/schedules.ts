@@ -1,7 +1,7 @@
-import type { Outcome, Reason } from '../../core/firing/occurrence.ts'
-import type { Overlap } from '../../core/firing/overlap.ts'
+import type { Outcome, Reason } from '../../core/schedule/firing/occurrence.ts'
+import type { Overlap } from '../../core/schedule/firing/overlap.ts'
 import type { AuditEntry } from './audit.ts'
-import type { Expectation } from './lapses.ts'
+import type { Expectation } from './expectations.ts'
 import type { NewRun } from './tick.ts'
 
 /**

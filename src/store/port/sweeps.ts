@@ -1,5 +1,5 @@
-import type { Cause } from '../../core/run-state.ts'
-import type { News } from './flows.ts'
+import type { Cause } from '../../core/run/run-state.ts'
+import type { News } from './workflows.ts'
 import type { LanePlace, Lease } from './tick.ts'
 
 /** Sweeps find and promote; endings go through the tick. */

@@ -1,7 +1,7 @@
-import type { Need } from '../../core/needs.ts'
-import type { Cause, FinalState } from '../../core/run-state.ts'
+import type { Need } from '../../core/run/needs.ts'
+import type { Cause, FinalState } from '../../core/run/run-state.ts'
 import type { AuditEntry } from './audit.ts'
-import type { News } from './flows.ts'
+import type { News } from './workflows.ts'
 
 /** Submissions, endings, cancels, admissions and claims in one transaction. */
 export interface TickStore {

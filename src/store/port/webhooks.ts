@@ -1,4 +1,4 @@
-import type { DeliveryState } from '../../core/webhook-delivery.ts'
+import type { DeliveryState } from '../../core/webhook/delivery.ts'
 import type { AuditEntry } from './audit.ts'
 
 /** Webhooks as people set them up. Secrets come and go sealed: the store cannot read them. */

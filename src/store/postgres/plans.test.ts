@@ -1,27 +1,33 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endOf, ids } from '../contract/fixture.ts'
-import { withFlows } from '../contract/flow-fixture.ts'
+import { withFlows } from '../contract/workflow-fixture.ts'
 import { onFreshStores, type World } from '../contract/world.ts'
-import { BEGIN_FLOWS, PICK_READY } from './begin-flows.ts'
-import { CANCEL } from './cancel.ts'
-import { CLAIM } from './claim.ts'
-import { Connection } from './connection.ts'
-import { CLAIM_DELIVERIES } from './deliveries.ts'
-import { END, SUCCEED, SUCCEED_HOLDING } from './end.ts'
-import { LOCK_SCHEDULES, MOVE_ON, OPEN_RUNS } from './fire.ts'
-import { COUNT_ITEMS, COUNT_STEPS, FIND_FLOWS, RESULTS_OF, STEPS_BEHIND } from './flow-queries.ts'
-import { END_FLOWS, LOCK_FLOWS, MOVE_FLOWS } from './flows.ts'
-import { ADD_NEEDS, LOCK_WAITING, NEEDS_OF, RELEASE, SKIP, TRY_WAITING } from './needs.ts'
-import { TELL } from './news.ts'
-import { NOTE_FOLLOWED } from './note-followed.ts'
-import { NOTE_ENDS, TAKE_TURNS } from './outbox.ts'
+import { BEGIN_FLOWS, PICK_READY } from './workflows/begin-workflows.ts'
+import { CANCEL } from './ticks/cancel.ts'
+import { CLAIM } from './ticks/claim.ts'
+import { Connection } from './connection/connection.ts'
+import { CLAIM_DELIVERIES } from './webhooks/deliveries.ts'
+import { END, SUCCEED, SUCCEED_HOLDING } from './ticks/end.ts'
+import { LOCK_SCHEDULES, MOVE_ON, OPEN_RUNS } from './schedules/fire.ts'
+import {
+  COUNT_ITEMS,
+  COUNT_STEPS,
+  FIND_FLOWS,
+  RESULTS_OF,
+  STEPS_BEHIND,
+} from './workflows/workflow-queries.ts'
+import { END_FLOWS, LOCK_FLOWS, MOVE_FLOWS } from './workflows/workflows.ts'
+import { ADD_NEEDS, LOCK_WAITING, NEEDS_OF, RELEASE, SKIP, TRY_WAITING } from './ticks/needs.ts'
+import { TELL } from './signals/emit-signals.ts'
+import { NOTE_FOLLOWED } from './signals/record-follow-ups.ts'
+import { NOTE_ENDS, TAKE_TURNS } from './webhooks/outbox.ts'
 import { openIn } from './postgres.fixture.ts'
-import { DUE_SCHEDULES } from './schedule-queries.ts'
-import type { Statement } from './statement.ts'
-import { HEAR_STEPS } from './steps.ts'
-import { SUBMIT, SUBMIT_AGAIN, SUBMIT_PLAIN } from './submit.ts'
-import { read } from './transaction.ts'
+import { DUE_SCHEDULES } from './schedules/schedule-queries.ts'
+import type { Statement } from './connection/statement.ts'
+import { HEAR_STEPS } from './workflows/steps.ts'
+import { SUBMIT, SUBMIT_AGAIN, SUBMIT_PLAIN } from './ticks/submit.ts'
+import { read } from './connection/transaction.ts'
 
 const HOT_TABLES = [
   ...['ready', 'timer', 'lease', 'blocked', 'gate', 'dedupe', 'schedule_next'],

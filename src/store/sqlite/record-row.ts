@@ -1,6 +1,6 @@
-import { type Cause, STATE_CODE, stateOfCode } from '../../core/run-state.ts'
+import { type Cause, STATE_CODE, stateOfCode } from '../../core/run/run-state.ts'
 import type { RunRecord } from '../port.ts'
-import { parseGates } from './tick-state.ts'
+import { parseGates } from './tick-state/tick-state.ts'
 
 /** While a run is under way, its worker is known by the session that holds it. */
 const WORKER = `

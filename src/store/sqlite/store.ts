@@ -1,15 +1,15 @@
 import type { Store } from '../port.ts'
-import { type Call, callInline } from './call.ts'
-import { IN_MEMORY, openReader } from './connection.ts'
-import { type Engine, type EngineOptions, openEngine } from './engine.ts'
-import { guarded, prepareQueries } from './queries.ts'
-import type { FatalStoreError } from './failure.ts'
-import { startThread } from './thread.ts'
-import { createTransactions } from './transaction.ts'
-import { QUERIES, type QueryName, type QueryVerbs } from './verbs.ts'
+import { type Call, callInline } from './engine/call.ts'
+import { IN_MEMORY, openReader } from './connection/connection.ts'
+import { type Engine, type EngineOptions, openEngine } from './engine/prepare-operations.ts'
+import { guarded, prepareQueries } from './engine/queries.ts'
+import type { FatalStoreError } from './connection/store-errors.ts'
+import { startThread } from './threads/thread.ts'
+import { createTransactions } from './connection/transaction.ts'
+import { QUERIES, type QueryName, type QueryVerbs } from './operations/operations.ts'
 
-export { type Engine, type EngineOptions, openEngine } from './engine.ts'
-export { FatalStoreError, isFatal } from './failure.ts'
+export { type Engine, type EngineOptions, openEngine } from './engine/prepare-operations.ts'
+export { FatalStoreError, isFatal } from './connection/store-errors.ts'
 
 export interface SqliteOptions extends EngineOptions {
   /** A file, or `:memory:`. */

@@ -1,6 +1,6 @@
-import type { HttpWork } from '../../core/http-work.ts'
-import type { Assignment } from '../../core/protocol.ts'
-import { PROCESS_EXECUTORS, type Work } from '../../core/work.ts'
+import type { HttpWork } from '../../core/work/http-work.ts'
+import type { Assignment } from '../../core/wire/protocol.ts'
+import { PROCESS_EXECUTORS, type Work } from '../../core/work/work.ts'
 import { type AllowList, NOTHING_ALLOWED } from '../../outbound/allow-list.ts'
 import { createOutbound } from '../../outbound/outbound.ts'
 import {
@@ -8,11 +8,11 @@ import {
   openProcesses,
   type Processes,
   type ProcessOptions,
-} from '../processes/processes.ts'
-import { createShelf, type Shelf } from '../processes/shelf.ts'
-import type { AttemptHooks, UnderWay } from '../under-way.ts'
+} from './process/processes.ts'
+import { createShelf, type Shelf } from '../output/output-buffer.ts'
+import type { AttemptHooks, UnderWay } from '../attempts/running-attempt.ts'
 import { type ContainerOptions, openContainers } from './container/containers.ts'
-import { HttpAttempt } from './http.ts'
+import { HttpAttempt } from './http/http-attempt.ts'
 
 /** Makes the attempt for work of one kind; nothing has started yet. */
 type BeginWork<Kind extends Work = Work> = (

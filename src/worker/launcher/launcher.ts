@@ -6,7 +6,7 @@ import { type LauncherOptions, programsFor } from './launcher-programs.ts'
 import { killLeftoversOf } from './leftovers.ts'
 import type { Abilities, EndDetails, Order, Output, Report, StartOrder } from './messages.ts'
 import { orderFrame } from './order-frames.ts'
-import { createWasteCollector } from './reading-waste.ts'
+import { createWasteCollector } from './buffer-collector.ts'
 import { OUTPUT_FRAMES, readReport } from './report-frames.ts'
 
 export type { LauncherOptions } from './launcher-programs.ts'

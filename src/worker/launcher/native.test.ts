@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
-import { without } from '../../../test/support/optional-tools.ts'
+import { without } from '../../../test/support/skip-without.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import type { Containment } from './messages.ts'
 import { killLeftovers } from './leftovers.ts'

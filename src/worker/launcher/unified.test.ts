@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { without } from '../../../test/support/optional-tools.ts'
+import { without } from '../../../test/support/skip-without.ts'
 import { nativeLauncher } from './native-binary.ts'
 import { readNotes } from './notes.ts'
 import { missing, open } from './testing/running.ts'

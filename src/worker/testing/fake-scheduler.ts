@@ -8,8 +8,8 @@ import type {
   Heartbeat,
   Hello,
   Working,
-} from '../../core/protocol.ts'
-import type { Entry } from '../../core/output.ts'
+} from '../../core/wire/protocol.ts'
+import type { Entry } from '../../core/run/output.ts'
 
 export type Call = 'register' | 'exchange' | 'heartbeat' | 'log' | 'leave'
 /** What happens to one request: it or its answer gets lost, nothing ever comes back, or a refusal. */

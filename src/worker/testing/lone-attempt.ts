@@ -1,6 +1,6 @@
-import type { Assignment, Done } from '../../core/protocol.ts'
-import { systemClock } from '../system-clock.ts'
-import type { AttemptHooks, UnderWay } from '../under-way.ts'
+import type { Assignment, Done } from '../../core/wire/protocol.ts'
+import { systemClock } from '../clock/system-clock.ts'
+import type { AttemptHooks, UnderWay } from '../attempts/running-attempt.ts'
 
 export function grant(run: string, extra: Partial<Assignment> = {}): Assignment {
   const usual = { job: 'job', project: 'p', attempt: 1, weight: 1, timeoutMs: null, dueAt: 0 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
-import type { WorkerOptions } from '../options.ts'
+import type { WorkerOptions } from '../sessions/worker-options.ts'
 import { createWorker, type Worker } from '../worker.ts'
-import type { AttemptStopped, HandlerContext, StopCause } from '../handler.ts'
+import type { AttemptStopped, HandlerContext, StopCause } from '../attempts/handler.ts'
 import { createFakeScheduler, type FakeScheduler } from './fake-scheduler.ts'
 
 export interface World {

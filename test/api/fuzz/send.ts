@@ -1,5 +1,5 @@
 import { Pool as Connections } from 'undici'
-import type { FuzzAnswer } from './judge.ts'
+import type { FuzzAnswer } from './answer-checker.ts'
 import type { FuzzRequest } from './requests.ts'
 
 /** No answer at all is a finding; a slow one, on a machine with more to do, is none. */

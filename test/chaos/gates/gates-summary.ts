@@ -1,4 +1,4 @@
-import type { GatesResult } from './play-gates.ts'
+import type { GatesResult } from './gates-scenario.ts'
 
 const MOST_SHOWN = 20
 

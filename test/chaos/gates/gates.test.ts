@@ -5,7 +5,7 @@ import { describe, test, type TestContext } from 'node:test'
 import { postgresUrl } from '../../support/servers.ts'
 import { postgresAt, sqliteIn } from '../databases.ts'
 import { gatesSummary } from './gates-summary.ts'
-import { type GatesPlan, playGates } from './play-gates.ts'
+import { type GatesPlan, playGates } from './gates-scenario.ts'
 
 const SEED = Number(process.env.PUNCTUAL_CHAOS_SEED ?? 20_26)
 const skip = !existsSync('/usr/bin/flock') && 'the processes need flock: apt-get install util-linux'

@@ -1,4 +1,4 @@
-import type { SchedulesResult } from './play-schedules.ts'
+import type { SchedulesResult } from './schedules-scenario.ts'
 
 const MOST_SHOWN = 20
 

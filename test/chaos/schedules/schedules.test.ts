@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { postgresUrl } from '../../support/servers.ts'
 import { postgresAt } from '../databases.ts'
-import { playSchedules } from './play-schedules.ts'
+import { playSchedules } from './schedules-scenario.ts'
 import { schedulesSummary } from './schedules-summary.ts'
 
 const SEED = Number(process.env.PUNCTUAL_CHAOS_SEED ?? 20_26)

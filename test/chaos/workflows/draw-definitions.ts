@@ -1,7 +1,7 @@
-import type { GraphStep } from '../../../src/core/flow/graph.ts'
-import type { JobDefinition } from '../../../src/core/job-definition.ts'
+import type { GraphStep } from '../../../src/core/workflow/graph.ts'
+import type { JobDefinition } from '../../../src/core/job/job-definition.ts'
 import type { StepInput } from '../../../src/core/workflow/definition.ts'
-import { randomGraph } from '../../flows/random-graph.ts'
+import { randomGraph } from '../../workflows/random-graph.ts'
 import type { Seeded } from '../../sim/seeded.ts'
 
 /** A workflow whose steps are processes that say when they begin and end. */

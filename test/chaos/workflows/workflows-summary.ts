@@ -1,4 +1,4 @@
-import type { WorkflowsResult } from './play-workflows.ts'
+import type { WorkflowsResult } from './workflows-scenario.ts'
 
 const MOST_SHOWN = 20
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { postgresUrl } from '../../support/servers.ts'
 import { postgresAt, sqliteIn } from '../databases.ts'
-import { playWorkflows, type WorkflowsPlan } from './play-workflows.ts'
+import { playWorkflows, type WorkflowsPlan } from './workflows-scenario.ts'
 import { workflowsSummary } from './workflows-summary.ts'
 
 const SEED = Number(process.env.PUNCTUAL_CHAOS_SEED ?? 20_26)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { runTimeSeed } from './run-time-seed.ts'
-import { TIME_BUGS } from './time-bugs.ts'
+import { runTimeSeed } from './run-schedule-seed.ts'
+import { TIME_BUGS } from './schedule-bugs.ts'
 
 const SEEDS = 12
 const MOST_SEEDS = 25

@@ -1,7 +1,7 @@
-import type { GraphStep } from '../../../src/core/flow/graph.ts'
-import type { JobDefinition } from '../../../src/core/job-definition.ts'
+import type { GraphStep } from '../../../src/core/workflow/graph.ts'
+import type { JobDefinition } from '../../../src/core/job/job-definition.ts'
 import type { StepInput } from '../../../src/core/workflow/definition.ts'
-import { randomGraph } from '../../flows/random-graph.ts'
+import { randomGraph } from '../../workflows/random-graph.ts'
 import type { Seeded } from '../seeded.ts'
 
 /** A workflow as people wrote it, and as those who judge what becomes of it read it. */

@@ -1,4 +1,4 @@
-import { DEFAULT_CONFIG } from '../../../src/server/config.ts'
+import { DEFAULT_CONFIG } from '../../../src/server/cluster/config.ts'
 import { answer, drawFlowMix, MOST_AWAY_MS, moveFlows, submit } from './workflow-moves.ts'
 import { BY, createWorkflowWorld, type FlowBug, type WorkflowWorld } from './workflow-world.ts'
 

@@ -1,4 +1,4 @@
-import { FLOW_BUGS } from './flow-bugs.ts'
+import { FLOW_BUGS } from './workflow-bugs.ts'
 import { runWorkflowSeed } from './run-workflow-seed.ts'
 
 /** Seeds one after the other, for people at a terminal. Returns the exit code. */

@@ -1,5 +1,5 @@
 import { publicId } from '../../../src/core/ids.ts'
-import type { RetryHow } from '../../../src/core/retry-how.ts'
+import type { RetryHow } from '../../../src/core/run/retry-options.ts'
 import { INNER, nameOf, TASK } from './draw-workflow.ts'
 import { BY, type WorkflowWorld } from './workflow-world.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { FLOW_BUGS } from './flow-bugs.ts'
+import { FLOW_BUGS } from './workflow-bugs.ts'
 import { runWorkflowSeed } from './run-workflow-seed.ts'
 
 const SEEDS = 6

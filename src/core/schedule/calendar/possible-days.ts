@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../rule/rule-error.ts'
 import { listed, MONTHS } from '../words/vocabulary.ts'
 import { daysOf, type DayFields } from './calendar-rule.ts'
 import { daysIn, everyMonth } from './month-days.ts'

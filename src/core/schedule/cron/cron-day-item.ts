@@ -1,5 +1,5 @@
 import type { DaySpecial } from '../calendar/plan.ts'
-import { quoted } from '../refusal.ts'
+import { quoted } from '../rule/rule-error.ts'
 import { MONTH_DAY, WEEKDAY } from './cron-units.ts'
 import { readRangeEnds, readValue, refuse, stepped } from './cron-value.ts'
 

@@ -1,5 +1,5 @@
-import { hashFraction } from '../hash.ts'
-import { quoted } from '../refusal.ts'
+import { hashFraction } from '../rule/hash.ts'
+import { quoted } from '../rule/rule-error.ts'
 import { readSpecialMonthDay, readSpecialWeekday, type SpecialDays } from './cron-day-item.ts'
 import { MONTH_DAY, WEEKDAY, type CronUnit } from './cron-units.ts'
 import { notUnderstood, readRangeEnds, readStep, readValue, refuse, stepped } from './cron-value.ts'

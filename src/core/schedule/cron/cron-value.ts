@@ -1,4 +1,4 @@
-import { nearest, quoted, Refusal } from '../refusal.ts'
+import { nearest, quoted, Refusal } from '../rule/rule-error.ts'
 import { WEEKDAY, type CronUnit } from './cron-units.ts'
 
 /** A number or a name. For weekdays it may be 7. */

@@ -1,6 +1,6 @@
 import type { CalendarRule, DayFields, TimeFields } from '../calendar/calendar-rule.ts'
 import { refuseImpossibleDays } from '../calendar/possible-days.ts'
-import { codeOf, nearest, quoted, Refusal } from '../refusal.ts'
+import { codeOf, nearest, quoted, Refusal } from '../rule/rule-error.ts'
 import { readField } from './cron-field.ts'
 import { HOUR, MINUTE, MONTH, MONTH_DAY, SECOND, WEEKDAY } from './cron-units.ts'
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../rule/rule-error.ts'
 import { readMonths } from './month-phrase.ts'
 import { monthNamed, ordinalNamed, weekdayNamed } from './vocabulary.ts'
 import type { WordReader } from './word-reader.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../rule/rule-error.ts'
 import { monthNamed } from './vocabulary.ts'
 import type { WordReader } from './word-reader.ts'
 

@@ -2,7 +2,7 @@ import type { CalendarRule } from '../calendar/calendar-rule.ts'
 import { refuseImpossibleDays } from '../calendar/possible-days.ts'
 import { readField } from '../cron/cron-field.ts'
 import { HOUR, MINUTE, MONTH, MONTH_DAY, SECOND, WEEKDAY } from '../cron/cron-units.ts'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../rule/rule-error.ts'
 import { MOST_TIMES } from './describe-times.ts'
 import { readSentence, type Sentence } from './sentence.ts'
 

@@ -1,5 +1,5 @@
 import { readTime } from '../calendar/times-of-day.ts'
-import { quoted, Refusal } from '../refusal.ts'
+import { quoted, Refusal } from '../rule/rule-error.ts'
 import { readDayPhrase, type SpokenDays } from './day-phrase.ts'
 import { readMonths } from './month-phrase.ts'
 import { WordReader } from './word-reader.ts'

@@ -1,4 +1,4 @@
-import { codeOf, nearest, quoted, Refusal } from '../refusal.ts'
+import { codeOf, nearest, quoted, Refusal } from '../rule/rule-error.ts'
 import { KNOWN_WORDS } from './vocabulary.ts'
 
 const MAX_LENGTH = 1_000

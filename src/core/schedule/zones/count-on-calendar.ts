@@ -1,7 +1,7 @@
 import { countMatches, minutesOfDay } from '../calendar/count-matches.ts'
 import type { Patience } from '../calendar/next-match.ts'
 import type { Plan } from '../calendar/plan.ts'
-import { countAt, type MinuteCounts } from '../minute-counts.ts'
+import { countAt, type MinuteCounts } from '../rule/minute-counts.ts'
 import { type DstPolicy, firstCounted, isAfterGap, lastCounted } from './next-fire.ts'
 import type { Zone } from './zone.ts'
 

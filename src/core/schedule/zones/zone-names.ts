@@ -1,4 +1,4 @@
-import { nearest, quoted, Refusal } from '../refusal.ts'
+import { nearest, quoted, Refusal } from '../rule/rule-error.ts'
 import { createZone, UTC, type Zone } from './zone.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { MEANINGS } from './meanings.ts'
-import { BODIES, type BodyName } from './schemas.ts'
-import { ref, type Shape } from './shapes.ts'
+import { MEANINGS } from './field-docs.ts'
+import { BODIES, type BodyName } from '../shapes/answers.ts'
+import { ref, type Shape } from '../shapes/shapes.ts'
 
 const NAMES = new Map<unknown, string>(Object.entries(BODIES).map(([name, body]) => [body, name]))
 

@@ -1,11 +1,11 @@
 import { ERRORS } from '../../../core/errors.ts'
-import type { Route } from '../route-table.ts'
+import type { Route } from '../http/route-table.ts'
 import { bodySchemas } from './body-schemas.ts'
-import { ANSWER_HEADERS, REQUEST_HEADERS } from './headers.ts'
+import { ANSWER_HEADERS, REQUEST_HEADERS } from '../shapes/headers.ts'
 import { operationOf } from './operation.ts'
 import { ANYWHERE, problemsOf } from './problems.ts'
 import { refusalComponents } from './refusals.ts'
-import { ANSWERS } from './schemas.ts'
+import { ANSWERS } from '../shapes/answers.ts'
 import { TAGS } from './tags.ts'
 
 const DESCRIPTION = `Submit, define, watch and steer runs.

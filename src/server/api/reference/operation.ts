@@ -1,13 +1,13 @@
-import type { Route } from '../route-table.ts'
+import type { Route } from '../http/route-table.ts'
 import { bodyRef, describe } from './body-schemas.ts'
-import { headersOf } from './headers.ts'
-import { PARAMETERS, PARAMETERS_OF } from './meanings.ts'
+import { headersOf } from '../shapes/headers.ts'
+import { PARAMETERS, PARAMETERS_OF } from './field-docs.ts'
 import { problemsOf } from './problems.ts'
 import { ANY_PROBLEM, refusalsOf } from './refusals.ts'
-import { REMARKS } from './remarks.ts'
-import { ref, type Shape } from './shapes.ts'
+import { REMARKS } from './operation-docs.ts'
+import { ref, type Shape } from '../shapes/shapes.ts'
 import { PLAIN, tagOf } from './tags.ts'
-import type { Status, Told } from './told.ts'
+import type { Status, Told } from '../http/route-docs.ts'
 
 export function operationOf(route: Route): object {
   const { method, path, permission, everywhere, schema, told = { answers: {} } } = route

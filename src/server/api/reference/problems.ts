@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../../../core/errors.ts'
-import type { Route } from '../route-table.ts'
+import type { Route } from '../http/route-table.ts'
 
 /** What any request may be told, whatever it asks for: not repeated with every operation. */
 export const ANYWHERE: readonly ErrorCode[] = [

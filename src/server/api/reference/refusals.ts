@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../../core/errors.ts'
-import { headersOf, headersWith } from './headers.ts'
-import { ref } from './shapes.ts'
+import { headersOf, headersWith } from '../shapes/headers.ts'
+import { ref } from '../shapes/shapes.ts'
 
 const PROBLEM = { 'application/problem+json': { schema: ref('Problem') } }
 

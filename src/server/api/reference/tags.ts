@@ -1,4 +1,4 @@
-import type { Route } from '../route-table.ts'
+import type { Route } from '../http/route-table.ts'
 
 interface Chapter {
   readonly name: string

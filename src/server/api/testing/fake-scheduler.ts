@@ -8,14 +8,14 @@ import type {
   RunView,
   SchedulerClient,
   Submission,
-} from '../../../core/protocol.ts'
-import { requireAll } from '../../../core/submit-outcome.ts'
+} from '../../../core/wire/protocol.ts'
+import { requireAll } from '../../../core/wire/submit-outcome.ts'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
-import type { Administration } from '../../administration.ts'
-import type { Plain } from '../../compat/plain.ts'
+import type { Administration } from '../../admin/administration.ts'
+import type { Plain } from '../../compat/compat-api.ts'
 import { ROOT } from '../../identity/caller.ts'
 import { createApi } from '../create-api.ts'
-import type { Api, ApiOptions } from '../api.ts'
+import type { Api, ApiOptions } from '../http/api.ts'
 
 export const TOKEN = 'punctual_test_token_0123456789abcdef'
 export const RUN = publicId('run', 1)

@@ -1,4 +1,4 @@
-import { type Entry, type Stream, textOf } from '../../../core/output.ts'
+import { type Entry, type Stream, textOf } from '../../../core/run/output.ts'
 import { stripAnsiText } from '../ansi.ts'
 import { entriesOf, type Unpacked } from '../chunk-pack.ts'
 import { endsLines } from '../trigrams.ts'

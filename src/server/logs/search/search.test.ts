@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '../../../core/clock.ts'
-import type { Entry } from '../../../core/output.ts'
+import type { Entry } from '../../../core/run/output.ts'
 import { createLogReader, type LoggedAttempt } from '../log-reader.ts'
 import { createLogSearch } from './search.ts'
 

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../../core/clock.ts'
 import { PunctualError } from '../../../core/errors.ts'
-import { createTurns } from '../turns.ts'
+import { createTurns } from '../../loops/concurrency-limit.ts'
 import type { ScanOrder, ScanReport } from './messages.ts'
 
 /** A few chunks take milliseconds; a pattern that takes this long for them is not worth it. */

@@ -1,5 +1,11 @@
-import type { Migration } from '../migrate.ts'
-import { atticName, firstIdOfWeek, HISTORY, partitionStatements, weekOfMs } from '../weeks.ts'
+import type { Migration } from './migrate.ts'
+import {
+  atticName,
+  firstIdOfWeek,
+  HISTORY,
+  partitionStatements,
+  weekOfMs,
+} from '../partitions/weeks.ts'
 
 /**
  * Hot tables are small, and a dead row at the left edge of their index is what slows a claim, so

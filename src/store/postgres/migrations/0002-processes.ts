@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** A partition for every week the runs have one for: chunks go when their runs go. */
 const PARTITIONS_LIKE_RUN = `

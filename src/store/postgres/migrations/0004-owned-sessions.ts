@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** A session belongs to the project it was registered in: no other may take it over. */
 export const ownedSessions: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Blobs as rows, and the name by which blobs kept elsewhere are known to be this database's. */
 export const blobs: Migration = {

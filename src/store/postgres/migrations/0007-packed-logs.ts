@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /**
  * Chunks are kept packed, with a filter for searches beside them. The filter stays in its row, because

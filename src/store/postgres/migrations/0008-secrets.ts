@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Values that are sealed before they come here, and what tells whether somebody has their keys. */
 export const secrets: Migration = {

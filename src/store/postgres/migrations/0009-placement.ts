@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Queues with a rate, and how much of it is used up; whom a run that failed would rather not meet again. */
 export const placement: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Rows that are written anew with every firing: they are vacuumed early, like the other hot tables. */
 const HOT = `WITH (

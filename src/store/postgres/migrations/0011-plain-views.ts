@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 export const timeOf = (ms: string) => `to_timestamp(${ms} / 1000.0)`
 const told = (...path: string[]) => `(v.definition::jsonb #>> '{${path.join()}}')`

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Past times that become runs after all. What became of them when they came due stays written down. */
 export const backfills: Migration = {

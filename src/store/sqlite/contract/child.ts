@@ -1,7 +1,7 @@
-import { fenceOf } from '../../../core/fence.ts'
+import { fenceOf } from '../../../core/run/fence.ts'
 import { createMinter } from '../../../core/ids.ts'
 import { openSqliteStore } from '../store.ts'
-import { systemNow } from '../system-clock.ts'
+import { systemNow } from '../connection/system-clock.ts'
 import { newRun } from './rows.ts'
 
 /**

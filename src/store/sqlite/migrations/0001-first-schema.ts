@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /**
  * One `run` row carries a run's whole life: with a single writer and no dead rows, moving between

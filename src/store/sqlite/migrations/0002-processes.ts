@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Runs that start processes, what became of them, and definitions that runs follow. */
 export const processes: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** What people define, allow and do: definitions, queues, tokens, and the record of all of it. */
 export const administration: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Who is to be told of what, what is still to be told, and what became of it. */
 export const webhooks: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Queues with a rate, and how much of it is used up. */
 export const placement: Migration = {

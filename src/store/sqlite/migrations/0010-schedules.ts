@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Jobs that run by themselves, and what became of every time they were to. */
 export const schedules: Migration = {

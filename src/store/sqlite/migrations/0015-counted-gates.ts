@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** How many runs hold a gate is a number in its row, and no longer rows to be counted. */
 export const countedGates: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Which jobs are run by which calls from elsewhere: the definitions in force say so, and so does this. */
 export const hooks: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migrate.ts'
 
 /** Jobs that run after others, and what is to run because something ended. */
 export const followers: Migration = {

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { PunctualError } from '../../../core/errors.ts'
-import type { Mount } from '../../../core/container-work.ts'
+import type { Mount } from '../../../core/work/container-work.ts'
 import { isBelow } from './is-below.ts'
 
 /** A directory of this machine that containers may see, and perhaps write to. */

@@ -21,15 +21,15 @@ import {
   withoutPodman as skip,
 } from '../../../../test/support/podman.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
-import type { ContainerWork } from '../../../core/container-work.ts'
+import type { ContainerWork } from '../../../core/work/container-work.ts'
 import { openLifelineFile } from '../../launcher/lifeline.ts'
-import { systemClock } from '../../system-clock.ts'
+import { systemClock } from '../../clock/system-clock.ts'
 import { openPerformer } from '../../testing/performing-worker.ts'
 import type { ContainerOptions } from './containers.ts'
 import { parseAllowedMount } from './allowed-mounts.ts'
 import { createEngine } from './engine.ts'
 import { findEngine } from './find-engine.ts'
-import { endHalfMade } from './half-made.ts'
+import { endHalfMade } from './partial-containers.ts'
 import { createJanitor } from './janitor.ts'
 import { OWNER_LABEL, ownOwner } from './owner.ts'
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { isAboutEngine } from '../../../core/variable.ts'
-import { letThrough } from '../../processes/command.ts'
+import { isAboutEngine } from '../../../core/work/variable.ts'
+import { letThrough } from '../process/command.ts'
 
 /** The program that runs containers here: podman, docker, or something that behaves like them. */
 export interface Engine {

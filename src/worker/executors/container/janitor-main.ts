@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { DESCRIPTORS } from '../../launcher/messages.ts'
 import { watchLifeline } from '../../launcher/lifeline.ts'
-import { backOffMs } from '../../back-off.ts'
-import { systemClock, systemRandom } from '../../system-clock.ts'
+import { backOffMs } from '../../requests/back-off.ts'
+import { systemClock, systemRandom } from '../../clock/system-clock.ts'
 import { ANSWER_MS, type Engine, isRemoved, removalOf } from './engine.ts'
-import { endHalfMade } from './half-made.ts'
+import { endHalfMade } from './partial-containers.ts'
 
 /**
  * The janitor: a small process that outlives a worker by just long enough to remove its containers.

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../../core/clock.ts'
-import { backOffMs } from '../../back-off.ts'
-import { systemRandom } from '../../system-clock.ts'
+import { backOffMs } from '../../requests/back-off.ts'
+import { systemRandom } from '../../clock/system-clock.ts'
 import type { Engine } from './engine.ts'
 
 /** Started as source in development and compiled in the package: next to this file either way. */

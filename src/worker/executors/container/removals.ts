@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/clock.ts'
-import { backOffMs } from '../../back-off.ts'
-import { systemRandom } from '../../system-clock.ts'
+import { backOffMs } from '../../requests/back-off.ts'
+import { systemRandom } from '../../clock/system-clock.ts'
 import { ask, type Engine, isRemoved, removalOf } from './engine.ts'
 
 /** Containers on their way out. */

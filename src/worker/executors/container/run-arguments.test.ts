@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ContainerWork } from '../../../core/container-work.ts'
+import type { ContainerWork } from '../../../core/work/container-work.ts'
 import { envFileOf, inherited, type RunPlan, runArguments } from './run-arguments.ts'
 
 const plan: RunPlan = {

@@ -1,6 +1,6 @@
-import type { ContainerWork, Mount } from '../../../core/container-work.ts'
-import { isAboutEngine } from '../../../core/variable.ts'
-import type { WorkLimits } from '../../../core/work-limits.ts'
+import type { ContainerWork, Mount } from '../../../core/work/container-work.ts'
+import { isAboutEngine } from '../../../core/work/variable.ts'
+import type { WorkLimits } from '../../../core/work/work-limits.ts'
 
 /** Where a container finds the files of its attempt. */
 export const INSIDE = {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/clock.ts'
-import { backOffMs } from '../../back-off.ts'
-import { systemRandom } from '../../system-clock.ts'
+import { backOffMs } from '../../requests/back-off.ts'
+import { systemRandom } from '../../clock/system-clock.ts'
 import type { Engine } from './engine.ts'
 import { removeLeftovers } from './find-engine.ts'
 

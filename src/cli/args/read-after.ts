@@ -1,0 +1,26 @@
+import { WANTED, type Wanted } from '../../core/run/needs.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
+import { findRun } from '../find/find-run.ts'
+import type { ServerCalls } from '../server/server-calls.ts'
+
+/** `--after @last`, or `--after @last:any`: the runs that have to end before, and how. */
+export async function readAfter(
+  calls: ServerCalls,
+  texts: readonly string[] = [],
+): Promise<{ after?: { run: string; on: Wanted }[] }> {
+  if (texts.length === 0) return {}
+  const after = texts.map(async (text) => {
+    const [run = '', on = 'ok'] = text.split(':')
+    if (!isWanted(on)) {
+      const message = `--after ends with :${on}, and not with one of :${WANTED.join(', :')}`
+      throw new Failure(message, { exitCode: EXIT.usage })
+    }
+    return { run: await findRun(calls, run), on }
+  })
+  return { after: await Promise.all(after) }
+}
+
+function isWanted(text: string): text is Wanted {
+  return WANTED.some((one) => one === text)
+}

@@ -1,0 +1,11 @@
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
+
+/** A number of things, as a flag gives it. */
+export function readCount(text: string, flag: string, least: 0 | 1 = 1): number {
+  const isCount = /^(?:0|[1-9]\d{0,5})$/.test(text)
+  if (isCount && Number(text) >= least) return Number(text)
+  throw new Failure(`${flag} is "${text}" and not a whole number, ${least} or more`, {
+    exitCode: EXIT.usage,
+  })
+}

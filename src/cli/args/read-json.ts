@@ -1,0 +1,15 @@
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
+
+/** JSON from the command line, which a shell may have mangled on its way. */
+export function readJson(text: string, what: string, flag: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Failure(`${what} is not JSON`, {
+      exitCode: EXIT.usage,
+      hint: `Quote it for the shell: ${flag} '{"name": "value"}'.`,
+      cause: error,
+    })
+  }
+}

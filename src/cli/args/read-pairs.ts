@@ -1,0 +1,12 @@
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
+
+/** A flag that may be repeated, each time with a name and its value. */
+export function readPair(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const at = text.indexOf('=')
+  if (at <= 0) throw new Failure(`"${text}" is not NAME=VALUE`, { exitCode: EXIT.usage })
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
+}

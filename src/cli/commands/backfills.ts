@@ -1,0 +1,153 @@
+import type { Command } from 'commander'
+import type { WireBackfill, WireBackfillPlan } from '../../core/schedule/backfill/views.ts'
+import type { WirePage } from '../../core/wire/views.ts'
+import type { Cli } from './cli.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
+import { findSchedule, schedulePath } from '../find/find-schedule.ts'
+import { printList, printOne, type Show } from '../terminal/output.ts'
+import { readCount } from '../args/read-count.ts'
+import { readWhen } from '../args/read-when.ts'
+import type { ServerCalls } from '../server/server-calls.ts'
+import { instantIn } from '../render/show-time.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+
+interface BackfillOptions {
+  readonly from?: string
+  readonly until?: string
+  readonly reverse?: true
+  readonly only?: string
+  readonly maxParallel?: string
+  readonly perMinute?: string
+  readonly priority?: string
+  readonly dryRun?: true
+  readonly wait?: true
+}
+
+const POLL_MS = 1_000
+
+/** backfill, backfill ls, show, cancel: past times that become runs after all. */
+export function backfillingCommands(program: Command, cli: Cli): void {
+  const { terminal } = cli
+
+  const backfill = program
+    .command('backfill')
+    .description('make runs for times of a schedule that are over')
+    .argument('<schedule>', 'JOB, or JOB/SCHEDULE if it has several')
+    .option('--from <time>', "the first time, such as 'yesterday 00:00' or 2026-11-01T00:00")
+    .option('--until <time>', 'the last one; now if absent')
+    .option('--reverse', 'newest first')
+    .option('--only <which>', 'missing, failed or all', 'missing')
+    .option('--max-parallel <count>', 'so many of its runs at once', '1')
+    .option('--per-minute <count>', 'so many starts in a minute')
+    .option('--priority <number>', 'from -10 to 10; -5 if absent, behind what is due now')
+    .option('--dry-run', 'only tell what would be done')
+    .option('--wait', 'wait until it is over')
+    .action(async (text: string, options: BackfillOptions, command: Command) => {
+      const calls = cli.calls(command)
+      const schedule = await findSchedule(calls, text)
+      const path = `${schedulePath(schedule)}/backfill`
+      const body = await requestOf(options, terminal)
+      if (options.dryRun) {
+        const plan = await calls.call<WireBackfillPlan>('POST', path, { ...body, dry_run: true })
+        const people = () => describePlan(terminal, plan)
+        printOne(terminal, cli.format(command), plan, { name: String(plan.runs), people })
+        return
+      }
+      const started = await calls.call<WireBackfill>('POST', path, body)
+      const shown = options.wait ? await untilOver(calls, started, terminal) : started
+      print(cli, command, shown)
+      if (shown.state === 'failed') cli.exitWith(EXIT.runFailed)
+    })
+
+  backfill
+    .command('ls')
+    .description('list backfills, newest first')
+    .action(async (_options: object, command: Command) => {
+      const { data } = await cli
+        .calls(command)
+        .call<WirePage<WireBackfill>>('GET', '/v1/backfills?limit=500')
+      printList(terminal, cli.format(command), data, BACKFILLS)
+    })
+
+  for (const verb of ['show', 'cancel'] as const) {
+    backfill
+      .command(verb)
+      .description(verb === 'show' ? 'show how one stands' : 'make no more runs')
+      .argument('<id>', 'bkf_…')
+      .action(async (id: string, _options: object, command: Command) => {
+        const path = `/v1/backfills/${encodeURIComponent(id)}`
+        const calls = cli.calls(command)
+        const shown =
+          verb === 'show'
+            ? await calls.call<WireBackfill>('GET', path)
+            : await calls.call<WireBackfill>('POST', `${path}/cancel`)
+        print(cli, command, shown)
+      })
+  }
+}
+
+async function requestOf(options: BackfillOptions, terminal: Terminal): Promise<object> {
+  const timeOf = async (text: string, flag: string) =>
+    new Date(await readWhen(text, terminal, flag)).toISOString()
+  const { from, until, only, maxParallel, perMinute, priority } = options
+  if (from === undefined) {
+    const hint = "Say since when: --from 'yesterday 00:00'."
+    throw new Failure('a backfill needs --from', { exitCode: EXIT.usage, hint })
+  }
+  return {
+    from: await timeOf(from, '--from'),
+    ...(until === undefined ? {} : { until: await timeOf(until, '--until') }),
+    order: options.reverse ? 'reverse' : 'forward',
+    which: only,
+    max_parallel: readCount(maxParallel ?? '1', '--max-parallel'),
+    ...(perMinute === undefined ? {} : { per_minute: readCount(perMinute, '--per-minute') }),
+    ...(priority === undefined ? {} : { priority: Number(priority) }),
+  }
+}
+
+async function untilOver(
+  calls: ServerCalls,
+  started: WireBackfill,
+  terminal: Terminal,
+): Promise<WireBackfill> {
+  let seen = started
+  while (seen.state === 'running') {
+    await terminal.sleep(POLL_MS)
+    seen = await calls.call<WireBackfill>('GET', `/v1/backfills/${started.id}`)
+  }
+  return seen
+}
+
+function print({ terminal, format }: Cli, command: Command, one: WireBackfill): void {
+  const people = () =>
+    [
+      `${one.id}  ${one.job}/${one.schedule}  ${one.state}`,
+      `  ${one.which}, ${one.order}: ${one.from} to ${one.until}`,
+      `  ${one.made} made, ${one.passed} needed none, of ${one.times}; ${one.open} under way`,
+      ...(one.error === null ? [] : [`  ${one.error}`]),
+      '',
+    ].join('\n')
+  printOne(terminal, format(command), one, { name: one.id, people })
+}
+
+function describePlan(terminal: Terminal, plan: WireBackfillPlan): string {
+  const { runs, times, first, which, job, schedule } = plan
+  const shown = first.slice(0, 10).map((at) => `  ${instantIn(at, terminal.zone, terminal.now())}`)
+  const more = runs > shown.length ? [`  and ${runs - shown.length} more`] : []
+  const title = `${runs} of ${times} times of ${job}/${schedule} would become runs (${which})`
+  return [title, ...shown, ...more, ''].join('\n')
+}
+
+const BACKFILLS: Show<WireBackfill> = {
+  nameOf: ({ id }) => id,
+  empty: 'No backfills. Start one: punctual backfill JOB --from yesterday --dry-run',
+  columns: [
+    { title: 'BACKFILL', show: ({ id }) => id },
+    { title: 'SCHEDULE', show: ({ job, schedule }) => `${job}/${schedule}`, gives: true },
+    { title: 'STATE', show: ({ state }) => state },
+    { title: 'MADE', show: ({ made, times }) => `${made}/${times}` },
+    { title: 'FROM', show: ({ from }) => from },
+    { title: 'UNTIL', show: ({ until }) => until },
+  ],
+}

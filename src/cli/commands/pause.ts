@@ -1,0 +1,117 @@
+import type { Command } from 'commander'
+import type { WireJob } from '../../core/wire/views.ts'
+import { beside } from '../terminal/hanging-indent.ts'
+import type { Cli } from './cli.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
+import { findSchedules, jobPath, readTarget, schedulePath } from '../find/find-schedule.ts'
+import { printOne } from '../terminal/output.ts'
+import { readWhen } from '../args/read-when.ts'
+import type { ServerCalls } from '../server/server-calls.ts'
+import { instantIn } from '../render/show-time.ts'
+
+interface PauseOptions {
+  readonly queue?: string
+  readonly all?: true
+  readonly reason?: string
+  readonly until?: string | undefined
+}
+
+/** pause, resume. */
+export function pausingCommands(program: Command, cli: Cli): void {
+  const { terminal } = cli
+  for (const paused of [true, false]) {
+    const verb = paused ? 'pause' : 'resume'
+    const command = program
+      .command(verb)
+      .description(paused ? 'stop a job, a schedule, a queue or everything' : 'let it go on')
+      .argument('[job]', 'a job that is defined, or JOB/SCHEDULE')
+      .option('--queue <name>', 'a queue')
+      .option('--all', 'all queues of the project')
+    if (paused) {
+      command
+        .option(
+          '--until <time>',
+          "schedules only, and not for ever: 'tomorrow 09:00', 'in 2 hours'",
+        )
+        .option('--reason <text>', 'why, for those who wonder')
+    }
+    command.action(async (job: string | undefined, options: PauseOptions, command_: Command) => {
+      const calls = cli.calls(command_)
+      const until = await untilOf(options, cli)
+      const what = await setPaused(calls, job, { ...options, until: until?.time }, paused)
+      const rests = until ? `is paused until ${until.people}` : 'is paused'
+      const said = `${what} ${paused ? rests : 'goes on'}`
+      const people = () => `${beside(terminal, '', said).join('\n')}\n`
+      const name = job ?? options.queue ?? 'all'
+      printOne(terminal, cli.format(command_), { name, paused }, { name, people })
+    })
+  }
+}
+
+async function setPaused(
+  calls: ServerCalls,
+  job: string | undefined,
+  options: PauseOptions,
+  paused: boolean,
+): Promise<string> {
+  const { queue, all } = options
+  const given = [job, queue, all].filter((one) => one !== undefined)
+  if (given.length !== 1) {
+    throw new Failure('name one job, or --queue, or --all', { exitCode: EXIT.usage })
+  }
+  if (job !== undefined) {
+    return paused ? pauseJob(calls, job, options) : resumeJob(calls, job)
+  }
+  if (options.until !== undefined) {
+    throw new Failure('--until is for jobs and schedules', { exitCode: EXIT.usage })
+  }
+  const path = queue === undefined ? '/v1/queues' : `/v1/queues/${encodeURIComponent(queue)}`
+  await calls.call('PATCH', path, { paused })
+  return queue === undefined ? 'everything' : `the queue ${queue}`
+}
+
+/** A job rests until somebody resumes it; its schedules may rest for a while. */
+async function pauseJob(
+  calls: ServerCalls,
+  text: string,
+  { reason, until }: PauseOptions,
+): Promise<string> {
+  const said = reason === undefined ? {} : { reason }
+  const { job, schedule } = readTarget(text)
+  if (schedule === undefined && until === undefined) {
+    await calls.call('POST', `${jobPath(job)}/pause`, said)
+    return `the job ${job}`
+  }
+  const body = { ...said, ...(until === undefined ? {} : { until }) }
+  const schedules = await findSchedules(calls, text)
+  for (const one of schedules) await calls.call('POST', `${schedulePath(one)}/pause`, body)
+  return named(schedules.map(({ name }) => `${job}/${name}`))
+}
+
+/** The job, if that is what rests; otherwise those of its schedules that do. */
+async function resumeJob(calls: ServerCalls, text: string): Promise<string> {
+  const { job, schedule } = readTarget(text)
+  if (schedule === undefined) {
+    const shown = await calls.call<WireJob>('GET', jobPath(job))
+    const resting = (shown.schedules ?? []).filter(({ paused }) => paused && !paused.by_job)
+    if (shown.paused || resting.length === 0) {
+      await calls.call('POST', `${jobPath(job)}/resume`)
+      return `the job ${job}`
+    }
+    for (const one of resting) await calls.call('POST', `${schedulePath(one)}/resume`)
+    return named(resting.map(({ name }) => `${job}/${name}`))
+  }
+  await calls.call('POST', `${schedulePath({ job, name: schedule })}/resume`)
+  return `the schedule ${text}`
+}
+
+function named(schedules: readonly string[]): string {
+  return schedules.length === 1 ? `the schedule ${schedules[0]}` : `each of ${schedules.join(', ')}`
+}
+
+async function untilOf({ until }: PauseOptions, { terminal }: Cli) {
+  if (until === undefined) return undefined
+  const time = new Date(await readWhen(until, terminal, '--until')).toISOString()
+  return { time, people: instantIn(time, terminal.zone, terminal.now()) }
+}

@@ -1,0 +1,235 @@
+import type { Command } from 'commander'
+import { formatDuration } from '../../core/text/duration.ts'
+import { formatSize } from '../../core/text/size.ts'
+import type { WireScheduleWhy } from '../../core/schedule/definition/schedule-views.ts'
+import type { WireAttempt, WireJob, WirePage, WireWhy } from '../../core/wire/views.ts'
+import type { WireRun } from '../../core/wire/runs.ts'
+import { beside } from '../terminal/hanging-indent.ts'
+import type { Cli } from './cli.ts'
+import { findSchedule, schedulePath } from '../find/find-schedule.ts'
+import { findRun } from '../find/find-run.ts'
+import { printList, printOne, type Show } from '../terminal/output.ts'
+import type { Column } from '../terminal/table.ts'
+import { harmless, paint, showState, type Terminal } from '../terminal/terminal.ts'
+import { whatItDoes } from '../render/summarize-job.ts'
+
+/** What waits or runs, in the words of the filter. */
+const LIVE = 'state:live'
+
+interface RunsOptions {
+  readonly limit: string
+  readonly steps?: boolean
+}
+
+/** ls, ps, runs, show, why: what there is and how it is. */
+export function lookingCommands(program: Command, cli: Cli): void {
+  const { terminal } = cli
+
+  program
+    .command('ls')
+    .description('list jobs')
+    .action(async (_options: object, command: Command) => {
+      const calls = cli.calls(command)
+      const { data } = await calls.call<WirePage<WireJob>>('GET', '/v1/jobs?limit=500')
+      printList(terminal, cli.format(command), data, jobsOf(terminal))
+    })
+
+  program
+    .command('runs')
+    .description('list runs, newest first')
+    .argument('[filter...]', 'such as state:failed job:etl-* since:24h')
+    .option('-n, --limit <count>', 'how many', '25')
+    .option('--steps', 'with the steps of workflows')
+    .action(async (words: string[], { limit, steps }: RunsOptions, command: Command) => {
+      const filter = words.join(' ')
+      await listRuns(cli, command, { filter, limit, steps: steps ?? asksForSteps(filter) })
+    })
+
+  program
+    .command('ps')
+    .description('list what waits and runs')
+    .option('-n, --limit <count>', 'how many', '50')
+    .action(async ({ limit }: { limit: string }, command: Command) => {
+      await listRuns(cli, command, { filter: LIVE, limit, steps: true })
+    })
+
+  program
+    .command('show')
+    .description('show a run')
+    .argument('<run>', 'an id, the end of one, @last, @last-failed or <job>@last')
+    .action(async (text: string, _options: object, command: Command) => {
+      const calls = cli.calls(command)
+      const id = await findRun(calls, text)
+      const run = await calls.call<WireRun>('GET', `/v1/runs/${id}`)
+      const { data } = await calls.call<{ data: WireAttempt[] }>('GET', `/v1/runs/${id}/attempts`)
+      printOne(terminal, cli.format(command), run, {
+        name: id,
+        people: () => describeRun(terminal, run, data),
+      })
+    })
+
+  program
+    .command('why')
+    .description(
+      'say why a run is where it is, or a schedule does not fire, and what would change that',
+    )
+    .argument('<run>', 'an id, the end of one, @last, @last-failed, <job>@last, or JOB/SCHEDULE')
+    .action(async (text: string, _options: object, command: Command) => {
+      const calls = cli.calls(command)
+      if (text.includes('/')) return whySchedule(cli, command, text)
+      const id = await findRun(calls, text)
+      const why = await calls.call<WireWhy>('GET', `/v1/runs/${id}/why`)
+      printOne(terminal, cli.format(command), why, {
+        name: id,
+        people: () => describeWhy(terminal, why, showState(terminal, why.state)),
+      })
+    })
+}
+
+async function whySchedule(cli: Cli, command: Command, text: string): Promise<void> {
+  const calls = cli.calls(command)
+  const path = schedulePath(await findSchedule(calls, text))
+  const why = await calls.call<WireScheduleWhy>('GET', `${path}/why`)
+  const people = () => describeWhy(cli.terminal, why, why.state)
+  printOne(cli.terminal, cli.format(command), why, { name: text, people })
+}
+
+/** Whoever names a step, or speaks of steps, means them. */
+function asksForSteps(filter: string): boolean {
+  return /(?:^|\s)(?:steps:|job:\S*\/)/.test(filter)
+}
+
+async function listRuns(
+  cli: Cli,
+  command: Command,
+  { filter, limit, steps }: { filter: string; limit: string; steps: boolean },
+): Promise<void> {
+  const calls = cli.calls(command)
+  const q = steps ? filter : `${filter} steps:no`.trim()
+  const query = new URLSearchParams({ limit, ...(q === '' ? {} : { q }) })
+  const { data } = await calls.call<WirePage<WireRun>>('GET', `/v1/runs?${query.toString()}`)
+  printList(cli.terminal, cli.format(command), data, runsOf(cli.terminal, filter))
+}
+
+function jobsOf(terminal: Terminal): Show<WireJob> {
+  return {
+    nameOf: ({ name }) => name,
+    empty: `No jobs are defined yet. Define one:
+  punctual api PUT /v1/jobs/hello -d '{"run": "echo hello"}'
+  punctual run hello --wait`,
+    columns: [
+      { title: 'JOB', show: ({ name }) => name, gives: true },
+      { title: 'VERSION', show: ({ version }) => `v${version}` },
+      {
+        title: 'STATE',
+        show: ({ paused }) => (paused ? paint(terminal, 'yellow', 'paused') : 'on'),
+      },
+      {
+        title: 'DOES',
+        show: ({ definition, name }) => harmless(whatItDoes(definition, name)),
+        gives: true,
+      },
+    ],
+  }
+}
+
+function runsOf(terminal: Terminal, filter: string): Show<WireRun> {
+  const columns: Column<WireRun>[] = [
+    { title: 'RUN', show: ({ id }) => id },
+    { title: 'JOB', show: ({ job }) => job, gives: true },
+    { title: 'STATE', show: ({ state }) => showState(terminal, state) },
+    { title: 'TOOK', show: (run) => took(run, terminal) },
+    { title: 'CREATED', show: ({ created_at }) => `${ago(created_at, terminal)} ago` },
+    { title: 'WORKER', show: ({ worker }) => harmless(worker ?? '-'), gives: true },
+  ]
+  return {
+    columns,
+    nameOf: ({ id }) => id,
+    empty: noRuns(filter),
+  }
+}
+
+function noRuns(filter: string): string {
+  if (filter === '') return 'No runs yet. Try: punctual exec -- echo hello'
+  if (filter === LIVE) return 'Nothing waits or runs. What has ended: punctual runs'
+  return `No runs match ${filter}. All of them: punctual runs`
+}
+
+/** What is too large for a list is too large for a screen. */
+function describePayload(value: unknown, bytes: number | null): string | null {
+  if (bytes !== null) return `${formatSize(bytes)}, shown by -o json`
+  return value === null ? null : JSON.stringify(value)
+}
+
+function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAttempt[]): string {
+  const facts: [string, string | null][] = [
+    ['state', showState(terminal, run.state) + (run.cancelling ? ' (told to stop)' : '')],
+    ['job', run.job],
+    ['queue', run.queue],
+    ['created', `${run.created_at} (${ago(run.created_at, terminal)} ago)`],
+    ['due', run.due_at],
+    ['took', run.started_at === null ? null : took(run, terminal)],
+    ['worker', run.worker],
+    ['exit code', run.process?.exit_code?.toString() ?? null],
+    ['signal', run.process?.signal ?? null],
+    ['held by', run.process?.containment ?? null],
+    ['said', run.message],
+    ['input', describePayload(run.input, run.input_bytes)],
+    ['result', describePayload(run.result, run.result_bytes)],
+    [
+      'tags',
+      Object.entries(run.tags)
+        .map((pair) => pair.join('='))
+        .join(' ') || null,
+    ],
+    ['retry of', run.retry_of],
+    ['runs after', run.trigger ? describeTrigger(run.trigger) : null],
+  ]
+  const lines = facts.flatMap(([name, value]) =>
+    value === null ? [] : beside(terminal, `  ${name.padEnd(10)} `, value),
+  )
+  const tries =
+    attempts.length < 2
+      ? []
+      : ['  attempts', ...attempts.flatMap((one) => describeAttempt(terminal, one))]
+  return [paint(terminal, 'bold', run.id), ...lines, ...tries, ''].join('\n')
+}
+
+function describeTrigger({ run, job, state }: NonNullable<WireRun['trigger']>): string {
+  return `${run} of ${job} (${state})`
+}
+
+function describeAttempt(terminal: Terminal, one: WireAttempt): string[] {
+  const { attempt, state, cause, message, worker } = one
+  const how = cause === null ? state : `${state} (${cause})`
+  const where = worker === null ? '' : ` on ${worker}`
+  return beside(
+    terminal,
+    `    ${attempt}  `,
+    `${how}${where}${message === null ? '' : `: ${message}`}`,
+  )
+}
+
+function describeWhy(
+  terminal: Terminal,
+  why: Pick<WireWhy, 'sentence' | 'details' | 'fixes'>,
+  state: string,
+): string {
+  const lines = [
+    ...beside(terminal, `${state}  `, why.sentence),
+    ...why.details.flatMap((detail) => beside(terminal, '  ', detail)),
+    // Whole, so that they can be copied.
+    ...why.fixes.map((fix) => `  fix:  ${harmless(fix)}`),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function took({ started_at, finished_at }: WireRun, terminal: Terminal): string {
+  if (started_at === null) return '-'
+  const end = finished_at === null ? terminal.now() : Date.parse(finished_at)
+  return formatDuration(Math.max(0, end - Date.parse(started_at)))
+}
+
+function ago(time: string, terminal: Terminal): string {
+  return formatDuration(Math.max(0, terminal.now() - Date.parse(time)))
+}

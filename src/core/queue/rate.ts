@@ -1,0 +1,90 @@
+import { formatDuration, parseDuration } from '../text/duration.ts'
+import { PunctualError } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
+
+/** At most `limit` starts in every `perMs`, and `burst` at once: a bucket that holds `burst` tokens. */
+export interface Rate {
+  readonly limit: number
+  readonly perMs: number
+  readonly burst: number
+}
+
+/**
+ * How full of starts a bucket is. One start fills it by `perMs`, every millisecond empties it by
+ * `limit`, and it holds `burst` starts: whole numbers all of them, so nothing is lost to rounding.
+ */
+export interface Bucket {
+  readonly level: number
+  readonly at: number
+}
+
+export const EMPTY_BUCKET: Bucket = { level: 0, at: 0 }
+
+/** A clock that went back by more than this was set; by less, two readers merely overtook each other. */
+const JITTER_MS = 1_000
+
+/** The bucket as it is now. */
+export function drained({ limit }: Rate, { level, at }: Bucket, now: number): Bucket {
+  if (now < at && at - now <= JITTER_MS) return { level, at }
+  return { level: Math.max(0, level - Math.max(0, now - at) * limit), at: now }
+}
+
+/** How many may start now. */
+export function roomIn(rate: Rate, bucket: Bucket, now: number): number {
+  const { level } = drained(rate, bucket, now)
+  return Math.max(0, Math.floor((rate.burst * rate.perMs - level) / rate.perMs))
+}
+
+/** The bucket after so many starts. */
+export function filled(rate: Rate, bucket: Bucket, now: number, starts: number): Bucket {
+  const { level, at } = drained(rate, bucket, now)
+  return { level: level + starts * rate.perMs, at }
+}
+
+/** When there is room for the next start; `now` if there is some already. */
+export function nextStartAt(rate: Rate, bucket: Bucket, now: number): number {
+  const { level, at } = drained(rate, bucket, now)
+  const over = level + rate.perMs - rate.burst * rate.perMs
+  return over <= 0 ? now : at + Math.ceil(over / rate.limit)
+}
+
+/** What people write. */
+export interface RateInput {
+  readonly limit: number
+  readonly per: string
+  readonly burst?: number | undefined
+}
+
+export function readRate({ limit, per, burst }: RateInput, field = 'rate'): Rate {
+  const perMs = parseDuration(per, `${field}.per`)
+  if (perMs < LIMITS.ratePerLeastMs || perMs > LIMITS.ratePerMostMs) {
+    const bounds = [LIMITS.ratePerLeastMs, LIMITS.ratePerMostMs].map(formatDuration).join(' to ')
+    const at = `${field}.per`
+    throw new PunctualError('invalid_field', `${at} must be ${bounds}`, { field: at })
+  }
+  return { limit, perMs, burst: burst ?? usualBurst(limit, perMs) }
+}
+
+/**
+ * What comes in a second, at least one: slow rates are spread evenly, and fast ones are used in full
+ * although nobody can look every millisecond.
+ */
+function usualBurst(limit: number, perMs: number): number {
+  return Math.max(1, Math.ceil((limit * 1_000) / perMs))
+}
+
+const RATE = /^(\d{1,7})\/(.+)$/
+
+/** `100/1m`, `5/s`: as people type it. */
+export function parseRate(text: string, field = 'rate'): { limit: number; per: string } {
+  const [, limit, per] = RATE.exec(text) ?? []
+  if (limit === undefined || per === undefined || Number(limit) === 0) {
+    const message = `${field} is not a rate: "${text.slice(0, 40)}" (try 100/1m or 5/s)`
+    throw new PunctualError('invalid_field', message, { field })
+  }
+  return { limit: Number(limit), per: /^\d/.test(per) ? per : `1${per}` }
+}
+
+export function formatRate({ limit, perMs }: Pick<Rate, 'limit' | 'perMs'>): string {
+  return `${limit} every ${formatDuration(perMs)}`
+}

@@ -1,0 +1,166 @@
+import type { ScheduleDefinition } from '../../core/schedule/definition/schedule-definition.ts'
+import { decodeSpec } from '../../core/schedule/firing/schedule-spec.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { RuleSource } from '../../core/schedule/index.ts'
+import type {
+  ScheduleState,
+  WireAway,
+  WireNextTimes,
+  WireOccurrence,
+  WirePreview,
+  WireSchedule,
+  WireScheduleWhy,
+} from '../../core/schedule/definition/schedule-views.ts'
+import { scheduleWords } from '../../core/schedule/definition/describe-schedule.ts'
+import type { WirePage } from '../../core/wire/views.ts'
+import { formatTime } from '../../core/wire/runs.ts'
+import type { ScheduleRecord, ScheduleStore } from '../../store/port.ts'
+import type { Catalog } from '../catalog/catalog-cache.ts'
+import { encodeCursor, readNumberCursor } from '../paging/cursor.ts'
+import { summarise, unusualSince } from '../schedules/unusual-occurrences.ts'
+import { historyPage, type HistoryStore } from '../schedules/history-page.ts'
+import { earliest, soonFiring } from '../schedules/upcoming-times.ts'
+import { previewSchedule, showTime } from '../schedules/preview.ts'
+import type { RuleBook } from '../schedules/rule-cache.ts'
+import { showSchedule, stateOf } from '../schedules/show-schedule.ts'
+import { explainSchedule } from '../schedules/why-schedule.ts'
+import type { Actors } from '../identity/actors.ts'
+import type { Paging } from './jobs.ts'
+import { pageLimit } from '../paging/paging.ts'
+import type { Schedules } from './schedules.ts'
+
+/** Everything that can be read about schedules. */
+export interface ScheduleReading {
+  show(records: readonly ScheduleRecord[]): Promise<WireSchedule[]>
+  get(project: string, job: string, name: string): Promise<WireSchedule>
+  /** In the order in which they were made. A page may be short, or empty, and still have a next one. */
+  list(
+    project: string,
+    page: Paging & { job?: string | undefined; state?: ScheduleState | undefined },
+  ): Promise<WirePage<WireSchedule>>
+  /** Planned against actual: what became of its times, and what is to become of those to come. */
+  occurrences(
+    project: string,
+    job: string,
+    name: string,
+    range: Paging & { from?: number | undefined; until?: number | undefined },
+  ): Promise<WirePage<WireOccurrence>>
+  why(project: string, job: string, name: string): Promise<WireScheduleWhy>
+  /** What fires next, of one job or of all. */
+  next(project: string, job: string | undefined, count: number): Promise<WireNextTimes>
+  preview(project: string, definition: ScheduleDefinition, count: number): WirePreview
+  away(project: string, since: number | undefined): Promise<WireAway>
+}
+
+const DAY_MS = 86_400_000
+
+export function createScheduleReading(deps: {
+  readonly store: ScheduleStore & HistoryStore
+  readonly catalog: Catalog
+  readonly schedules: Schedules
+  readonly rules: RuleBook
+  readonly actors: Actors
+  /** Where local times are local to, unless a schedule says. */
+  readonly zone: string
+  storeNow(): number
+  mayFire(): boolean
+}): ScheduleReading {
+  const { store, catalog, schedules, rules, actors, storeNow } = deps
+
+  const learnJobs = (records: readonly ScheduleRecord[]) =>
+    catalog.learnNames(
+      records.map(({ jobId }) => jobId),
+      [],
+    )
+
+  const show = async (records: readonly ScheduleRecord[]) => {
+    await learnJobs(records)
+    const nameOf = await actors.names()
+    const showing = { rules, now: storeNow(), jobName: catalog.jobName, nameOf }
+    return records.map((record) => showSchedule(record, showing))
+  }
+
+  const get = async (project: string, job: string, name: string) => {
+    const [shown] = await show([await schedules.find(project, job, name)])
+    return shown as WireSchedule
+  }
+
+  return {
+    show,
+    get,
+
+    async list(project, { limit, cursor, job, state }) {
+      const after = cursor === undefined ? 0 : readNumberCursor(cursor)
+      const size = pageLimit(limit)
+      const rows = await schedules.list(project, job ?? null, { after, limit: size + 1 })
+      const page = rows.slice(0, size)
+      const now = storeNow()
+      const wanted = page.filter((row) => state === undefined || stateOf(row, now) === state)
+      const last = page.at(-1)
+      const hasMore = rows.length > size && last !== undefined
+      return { data: await show(wanted), next_cursor: hasMore ? encodeCursor(last.id) : null }
+    },
+
+    async occurrences(project, job, name, { limit, cursor, ...range }) {
+      const record = await schedules.find(project, job, name)
+      const now = storeNow()
+      const from = cursor === undefined ? (range.from ?? now - DAY_MS) : readNumberCursor(cursor)
+      const { until = now + DAY_MS } = range
+      const asked = { from, until, limit: pageLimit(limit) }
+      return historyPage(record, asked, { store, rules, now })
+    },
+
+    async why(project, job, name) {
+      const shown = await get(project, job, name)
+      return explainSchedule(shown, { now: storeNow(), mayFire: deps.mayFire() })
+    },
+
+    async next(project, job, count) {
+      const now = storeNow()
+      const projectId = await catalog.findProject(project)
+      if (projectId === null) return { data: [], complete: true }
+      const all = { after: 0, limit: LIMITS.schedules }
+      const { records, complete } =
+        job === undefined
+          ? await soonFiring(store, { projectId, rules, now, count })
+          : { records: await schedules.list(project, job, all), complete: true }
+      await learnJobs(records)
+      const data = earliest(records, rules, now, count).map(
+        ({ record: { jobId, name, spec }, at }) => {
+          const { rule } = decodeSpec<RuleSource>(spec)
+          const which = { job: catalog.jobName(jobId), schedule: name }
+          return { ...which, ...showTime(at, rule), words: scheduleWords(rule) }
+        },
+      )
+      return { data, complete }
+    },
+
+    // What `H` and jitter come to depends on the schedule; this one stands for any of the project.
+    preview: (project, definition, count) =>
+      previewSchedule(definition, { zone: deps.zone, seed: project, now: storeNow(), count }),
+
+    async away(project, since = storeNow() - DAY_MS) {
+      const until = storeNow()
+      const projectId = await catalog.findProject(project)
+      const { records, complete } =
+        projectId === null
+          ? { records: [], complete: true }
+          : await unusualSince(store, projectId, since)
+      const bySchedule = Map.groupBy(records, ({ scheduleId }) => scheduleId)
+      const known = await store.findSchedules([...bySchedule.keys()])
+      await learnJobs(known)
+      const named = new Map(known.map((one) => [one.id, one]))
+      const summaries = Array.from(bySchedule, ([id, of]) => {
+        const schedule = named.get(id)
+        const job = schedule ? catalog.jobName(schedule.jobId) : null
+        return summarise(of, { id, job, name: schedule?.name ?? null })
+      })
+      return {
+        since: formatTime(since, 'since'),
+        until: formatTime(until, 'until'),
+        complete,
+        schedules: summaries,
+      }
+    },
+  }
+}

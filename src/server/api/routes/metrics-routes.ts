@@ -1,0 +1,24 @@
+import type { Api, ApiOptions } from '../http/api.ts'
+
+/** The page that Prometheus reads, and the count of requests on it. */
+export function metricsRoutes(api: Api, { metrics }: Pick<ApiOptions, 'metrics'>): void {
+  if (!metrics) return
+
+  api.addHook('onResponse', (request, reply, done) => {
+    // The route and not the path: ids would make a time series each.
+    const { url = 'unknown' } = request.routeOptions
+    metrics.onRequest(request.method, url, reply.statusCode)
+    done()
+  })
+
+  api.route({
+    method: 'GET',
+    url: '/metrics',
+    config: { permission: 'read', everywhere: true, reference: { answers: { 200: 'text/plain' } } },
+    schema: { summary: 'Figures for Prometheus' },
+    handler: async (_request, reply) => {
+      const { type, text } = await metrics.page()
+      return reply.header('content-type', type).send(text)
+    },
+  })
+}

@@ -1,0 +1,165 @@
+import type { SubmitAnswer } from '../../../core/wire/protocol.ts'
+import { PunctualError } from '../../../core/errors.ts'
+import { refusal } from '../../../core/schedule-refusal.ts'
+import { parseTime } from '../../../core/wire/runs.ts'
+import { projectOf } from '../http/access.ts'
+import type { Api, ApiOptions } from '../http/api.ts'
+import { requireNoBody } from '../http/body.ts'
+import { fields, name } from '../../../core/schema/fields.ts'
+import { answerRun, idempotencyKeyOf, SUBMITTING } from '../http/idempotency.ts'
+import { checkInput } from '../http/input-check.ts'
+import { byOf, expectedVersion } from '../http/request.ts'
+import { Schedule, SchedulePause } from '../../../core/schema/schedule-schema.ts'
+
+export const SchedulePath = fields({ name: name(), schedule: name() })
+export const SCHEDULE_URL = '/v1/jobs/:name/schedules/:schedule'
+const problems = ['schedule_not_found'] as const
+
+/** One schedule of one job: made, changed, held, let go. */
+export function scheduleRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'admin' | 'clock'>) {
+  const { schedules, scheduleDefining: defining, scheduleReading: reading } = admin
+  const params = SchedulePath
+
+  api.route({
+    method: 'GET',
+    url: SCHEDULE_URL,
+    config: {
+      permission: 'read',
+      reference: { answers: { 200: 'Schedule' }, gives: { 200: ['ETag'] }, problems },
+    },
+    schema: { summary: 'Show a schedule', params },
+    handler: async (request, reply) => {
+      const { name: job, schedule } = request.params
+      const shown = await reading.get(projectOf(request), job, schedule)
+      return reply.header('etag', `"${shown.version}"`).send(shown)
+    },
+  })
+
+  api.route({
+    method: 'PUT',
+    url: SCHEDULE_URL,
+    config: {
+      permission: 'define',
+      reference: {
+        answers: { 201: 'Schedule', 200: 'Schedule' },
+        takes: ['If-Match', 'If-None-Match'],
+        gives: { 201: ['ETag'], 200: ['ETag'] },
+        problems: ['job_not_found', 'version_conflict', 'invalid_schedule', 'too_many_schedules'],
+      },
+    },
+    schema: { summary: 'Make a schedule, or replace what it says', params, body: Schedule },
+    handler: async (request, reply) => {
+      const by = byOf(request)
+      const { name: job, schedule } = request.params
+      checkInput(request.body.input, 'input')
+      const expect = expectedVersion(request)
+      const { isNew } = await defining.put(by, job, schedule, request.body, expect)
+      const shown = await reading.get(by.project, job, schedule)
+      return reply
+        .code(isNew ? 201 : 200)
+        .header('etag', `"${shown.version}"`)
+        .send(shown)
+    },
+  })
+
+  api.route({
+    method: 'DELETE',
+    url: SCHEDULE_URL,
+    config: {
+      permission: 'define',
+      reference: {
+        answers: { 204: null },
+        takes: ['If-Match'],
+        problems: ['schedule_not_found', 'version_conflict'],
+      },
+    },
+    schema: { summary: 'Delete a schedule', params },
+    handler: async (request, reply) => {
+      requireNoBody(request.body)
+      const { name: job, schedule } = request.params
+      await schedules.remove(byOf(request), job, schedule, expectedVersion(request))
+      return reply.code(204).send()
+    },
+  })
+
+  api.route({
+    method: 'POST',
+    url: `${SCHEDULE_URL}/pause`,
+    config: {
+      permission: 'operate',
+      reference: {
+        answers: { 200: 'Schedule' },
+        problems: ['schedule_not_found', 'invalid_schedule'],
+      },
+    },
+    schema: { summary: 'Pause a schedule', params, body: SchedulePause },
+    handler: async (request) => {
+      const by = byOf(request)
+      const { name: job, schedule } = request.params
+      const { until, reason = null } = request.body
+      const pause = { until: readEnd(until, clock.now()), reason }
+      await schedules.pause(by, job, schedule, pause)
+      return reading.get(by.project, job, schedule)
+    },
+  })
+
+  api.route({
+    method: 'POST',
+    url: `${SCHEDULE_URL}/resume`,
+    config: { permission: 'operate', reference: { answers: { 200: 'Schedule' }, problems } },
+    schema: { summary: 'Resume a schedule', params },
+    handler: async (request) => {
+      requireNoBody(request.body)
+      const by = byOf(request)
+      const { name: job, schedule } = request.params
+      await schedules.resume(by, job, schedule)
+      return reading.get(by.project, job, schedule)
+    },
+  })
+
+  api.route({
+    method: 'POST',
+    url: `${SCHEDULE_URL}/skip`,
+    config: {
+      permission: 'operate',
+      reference: {
+        answers: { 200: 'Schedule' },
+        problems: ['schedule_not_found', 'nothing_to_skip'],
+      },
+    },
+    schema: { summary: 'Skip the next time', params },
+    handler: async (request) => {
+      requireNoBody(request.body)
+      const by = byOf(request)
+      const { name: job, schedule } = request.params
+      if ((await schedules.skipNext(by, job, schedule)) === null) {
+        throw new PunctualError('nothing_to_skip', `${job}/${schedule} has no time to come`)
+      }
+      return reading.get(by.project, job, schedule)
+    },
+  })
+
+  api.route({
+    method: 'POST',
+    url: `${SCHEDULE_URL}/run`,
+    config: {
+      permission: 'operate',
+      reference: { ...SUBMITTING, problems: ['schedule_not_found', ...SUBMITTING.problems] },
+    },
+    schema: { summary: 'Run it now, and leave the schedule alone', params },
+    handler: async (request, reply) => {
+      requireNoBody(request.body)
+      const { name: job, schedule } = request.params
+      const key = idempotencyKeyOf(request)
+      const answer: SubmitAnswer = await schedules.runNow(byOf(request), job, schedule, key)
+      return answerRun(request, reply, answer)
+    },
+  })
+}
+
+function readEnd(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null
+  const until = parseTime(text, 'until')
+  if (until > now) return until
+  throw refusal('until', 'this time is over', 'Choose a time to come, or leave it out.')
+}

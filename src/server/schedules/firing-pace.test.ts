@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createPace } from './firing-pace.ts'
+
+test('what the store took is what the next are expected to take, and a little more', () => {
+  const pace = createPace()
+  for (let i = 0; i < 100; i += 1) pace.learn(1_000, 43)
+  const leadMs = pace.leadMs(1_000)
+  assert.ok(leadMs > 80 && leadMs < 90, `${leadMs}`)
+  assert.ok(pace.leadMs(10) < 5)
+  const most = pace.within(80)
+  assert.ok(most > 900 && most < 1_100, `${most}`)
+  assert.ok(pace.leadMs(most) < 84)
+})
+
+test('a few say nothing: most of what they took is the way there and back', () => {
+  const pace = createPace()
+  const before = pace.leadMs(500)
+  pace.learn(3, 400)
+  assert.equal(pace.leadMs(500), before)
+})
+
+test('one that stood still for once is forgotten, but what is slow is believed before what is fast', () => {
+  const pace = createPace()
+  pace.learn(100, 5_000)
+  const slow = pace.leadMs(100)
+  assert.ok(slow > 500)
+  pace.learn(100, 8)
+  assert.ok(pace.leadMs(100) > slow * 0.9)
+  for (let i = 0; i < 150; i += 1) pace.learn(100, 8)
+  assert.ok(pace.leadMs(100) < 20)
+})

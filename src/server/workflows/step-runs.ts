@@ -1,0 +1,55 @@
+import { WHOLE } from '../../core/workflow/step-facts.ts'
+import { STEP_CODE, type StepState, stepStateOf } from '../../core/run/step-state.ts'
+import type { StepKey } from '../../store/port.ts'
+
+/** What has become of the steps of one flow and which runs they have: numbers only, for there may be many. */
+export interface StepRuns {
+  note(key: StepKey, what: { state: StepState; runId?: number | null; count?: number | null }): void
+  runOf(key: StepKey): number | null
+  /** Undefined: nobody has reached it. */
+  stateOf(step: number): StepState | undefined
+  /** How many items it has; null if it is no fan-out. */
+  countOf(step: number): number | null
+  /** How many items all of them have. */
+  readonly items: number
+  /** The runs of its items; null for those without one. */
+  itemRuns(step: number): readonly (number | null)[]
+}
+
+const UNKNOWN = 0
+
+export function createStepRuns(size: number): StepRuns {
+  const states = new Uint8Array(size)
+  const runs = new Float64Array(size)
+  const items = new Map<number, Float64Array>()
+  let itemCount = 0
+  return {
+    note({ step, item }, { state, runId, count }) {
+      if (item !== WHOLE) {
+        const own = items.get(step)
+        if (own && runId != null) own[item] = runId
+        return
+      }
+      // No state of a step is coded as 0: that is how a ready run is.
+      states[step] = STEP_CODE[state]
+      if (runId != null) runs[step] = runId
+      if (count != null && !items.has(step)) {
+        items.set(step, new Float64Array(count))
+        itemCount += count
+      }
+    },
+    runOf({ step, item }) {
+      const runId = item === WHOLE ? runs[step] : items.get(step)?.[item]
+      return runId || null
+    },
+    stateOf(step) {
+      const code = states[step] as number
+      return code === UNKNOWN ? undefined : stepStateOf(code)
+    },
+    get items() {
+      return itemCount
+    },
+    countOf: (step) => items.get(step)?.length ?? null,
+    itemRuns: (step) => Array.from(items.get(step) ?? [], (runId) => runId || null),
+  }
+}

@@ -1,0 +1,130 @@
+import { isSettled } from '../../../core/workflow/step-facts.ts'
+import type {
+  StepCounts,
+  WireApproval,
+  WireStep,
+  WireStepItem,
+} from '../../../core/workflow/step-views.ts'
+import {
+  type NamedEnd,
+  sentenceOf,
+  type SkipWords,
+  type StepStory,
+} from '../../../core/workflow/describe-step.ts'
+import type { ItemCounts } from '../../../core/flow/item-counts.ts'
+import { whySkipped } from '../../../core/workflow/explain-skip.ts'
+import { formatTime } from '../../../core/wire/runs.ts'
+import type { Approval, Step } from '../../../core/workflow/workflow.ts'
+import type { Compiled } from '../compiled-workflow-cache.ts'
+import type { SeenRuns } from './find-step-runs.ts'
+import type { FlowFacts, SeenStep } from './read-step-facts.ts'
+import { planStep } from './plan-step.ts'
+import { outputOf } from './show-output.ts'
+
+/** A flow as it is looked at, once. */
+export interface SeenFlow {
+  readonly compiled: Compiled
+  readonly facts: FlowFacts
+  readonly progress: StepStory['flow']
+}
+
+export function showStep(seen: SeenFlow, step: number, runs: SeenRuns): WireStep {
+  const { compiled, facts } = seen
+  const whole = facts.wholeOf(step)
+  const counts = facts.itemsOf(step)
+  const items = counts && withTotal(counts)
+  const { does } = compiled.workflow.steps[step] as Step
+  const approval = does.kind === 'approve' ? does.approval : null
+  const story = storyOf(seen, step, items, approval)
+  const runId = whole?.runId ?? null
+  return {
+    ...planStep(compiled, step),
+    state: whole?.state ?? 'untouched',
+    reason: whole?.reason ?? null,
+    sentence: sentenceOf(story),
+    run: runs.show(runId),
+    reused: runs.isReused(runId),
+    started_at: timeOf(whole?.startedAt ?? null),
+    finished_at: timeOf(whole?.finishedAt ?? null),
+    critical: facts.isCritical(step),
+    items: items && {
+      counts: items,
+      failed: facts.failedOf(step).map((item) => showItem(item, seen.progress, runs)),
+    },
+    ...outputOf(whole, runs),
+    approval: approval && whole?.state === 'waiting' ? showApproval(approval, whole) : null,
+  }
+}
+
+export function showItem(fact: SeenStep, flow: StepStory['flow'], runs: SeenRuns): WireStepItem {
+  const { item, state, reason, message, runId, startedAt, finishedAt } = fact
+  const story = { waitsFor: [], mayWaitForMore: false, because: null, by: [], items: null, flow }
+  return {
+    ...{ item, state, reason, run: runs.show(runId), reused: runs.isReused(runId) },
+    sentence: sentenceOf({ ...story, state, reason, message }),
+    started_at: timeOf(startedAt),
+    finished_at: timeOf(finishedAt),
+  }
+}
+
+function storyOf(
+  seen: SeenFlow,
+  step: number,
+  items: StepCounts | null,
+  approval: Approval | null,
+): StepStory {
+  const whole = seen.facts.wholeOf(step)
+  const state = whole?.state ?? 'untouched'
+  const reason = whole?.reason ?? null
+  return {
+    ...{ state, reason, items, message: whole?.message ?? null, flow: seen.progress },
+    by: approval?.by ?? [],
+    ...(state === 'untouched' ? openNeeds(seen, step) : { waitsFor: [], mayWaitForMore: false }),
+    because: state === 'skipped' && reason === 'needs' ? skipWords(seen, step) : null,
+  }
+}
+
+/** The names of those it waits for; of a `finally` step without needs, of all that are not over. */
+function openNeeds(
+  { compiled, facts }: SeenFlow,
+  step: number,
+): Pick<StepStory, 'waitsFor' | 'mayWaitForMore'> {
+  const { graph, workflow } = compiled
+  const own = graph.needs.of(step)
+  const isAboutAll = graph.isFinally(step) && own.length === 0
+  const asked = isAboutAll ? graph.order.filter((other) => !graph.isFinally(other)) : own
+  const seen = asked.filter(facts.wasLookedAt)
+  const open = seen.filter((need) => {
+    const whole = facts.wholeOf(need)
+    return !whole || !isSettled(whole.state)
+  })
+  return {
+    waitsFor: Array.from(open, (need) => (workflow.steps[need] as Step).name),
+    mayWaitForMore: seen.length < asked.length,
+  }
+}
+
+function skipWords({ compiled, facts }: SeenFlow, step: number): SkipWords {
+  const { when, needs, origins } = whySkipped(compiled.graph, facts.wholeOf, step)
+  const named = (place: number): NamedEnd => ({
+    name: (compiled.workflow.steps[place] as Step).name,
+    state: facts.wholeOf(place)?.state ?? 'untouched',
+  })
+  return { when, needs: needs.map(named), origins: origins.map(named) }
+}
+
+function showApproval({ by, parameters }: Approval, { message, dueAt }: SeenStep): WireApproval {
+  const input = parameters.map(({ name, default: _, isRequired, ...said }) => [
+    name,
+    { ...said, required: isRequired },
+  ])
+  return { message, by, expires_at: timeOf(dueAt), input: Object.fromEntries(input) }
+}
+
+function withTotal(counts: ItemCounts): StepCounts {
+  return { total: Object.values(counts).reduce((sum, some) => sum + some, 0), ...counts }
+}
+
+function timeOf(ms: number | null): string | null {
+  return ms === null ? null : formatTime(ms, 'at')
+}

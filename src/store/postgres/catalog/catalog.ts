@@ -1,0 +1,184 @@
+import { PunctualError } from '../../../core/errors.ts'
+import { laneKey, type Lane, type LaneSpec } from '../../../core/queue/lane.ts'
+import { LIMITS } from '../../../core/limits.ts'
+import type { CatalogStore } from '../../port.ts'
+import { ints, texts } from '../connection/binary-arrays.ts'
+import type { Database } from '../database/database.ts'
+import type { Work } from '../connection/statement.ts'
+import { read, transact } from '../connection/transaction.ts'
+
+type Jobs = Parameters<CatalogStore['internJobs']>[0]
+
+/**
+ * Looks first and inserts only what is missing: `ON CONFLICT` alone would use up a number for every
+ * name that is already known. Rows come back for all names, whoever inserted them.
+ */
+const PROJECTS = {
+  find: {
+    name: 'find-projects',
+    text: `SELECT id, name AS key FROM project WHERE name = ANY ($1::text[])`,
+  },
+  add: {
+    name: 'add-projects',
+    text: `INSERT INTO project (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`,
+  },
+}
+const JOBS = {
+  find: {
+    name: 'find-jobs',
+    text: `
+    SELECT job.id, project_id || ' ' || name AS key
+      FROM unnest($1::int[], $2::text[]) AS item (project_id, name)
+      JOIN job USING (project_id, name)`,
+  },
+  add: {
+    name: 'add-jobs',
+    text: `
+    INSERT INTO job (project_id, name)
+    SELECT * FROM unnest($1::int[], $2::text[]) ON CONFLICT DO NOTHING`,
+  },
+}
+const LANES = {
+  find: { name: 'find-lanes', text: `SELECT id, key FROM lane WHERE key = ANY ($1::text[])` },
+  /** Lanes get their numbers in the order they are committed, or `lanesAfter` would miss one. */
+  lock: { name: '', text: `LOCK TABLE lane IN SHARE ROW EXCLUSIVE MODE` },
+  count: {
+    name: 'count-lanes',
+    text: `SELECT project, count(*)::int AS lanes FROM lane WHERE project = ANY ($1::text[]) GROUP BY 1`,
+  },
+  add: {
+    name: 'add-lanes',
+    text: `
+    INSERT INTO lane (key, project, queue, labels, executor, weight)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[])`,
+  },
+  after: {
+    name: 'lanes-after',
+    text: `
+    SELECT id, project, queue, labels, executor, weight FROM lane
+     WHERE id > $1::int ORDER BY id`,
+  },
+}
+const NAMES = {
+  job: { name: 'job-names', text: `SELECT id, name FROM job WHERE id = ANY ($1::int[])` },
+  project: {
+    name: 'project-names',
+    text: `SELECT id, name FROM project WHERE id = ANY ($1::int[])`,
+  },
+}
+
+interface Numbered {
+  readonly id: number
+  readonly key: string
+}
+
+export async function internProjects(db: Database, names: readonly string[]): Promise<number[]> {
+  const look = async (work: Work) => work.query<Numbered>(PROJECTS.find, [texts(names)])
+  return intern(db, names, look, async (work, missing) => {
+    await work.query(PROJECTS.add, [texts(missing.toSorted())])
+  })
+}
+
+export async function findProject(db: Database, name: string): Promise<number | null> {
+  const [found] = await read<Numbered>(db.duty, PROJECTS.find, [texts([name])])
+  return found?.id ?? null
+}
+
+export async function findJob(
+  db: Database,
+  { projectId, name }: Jobs[number],
+): Promise<number | null> {
+  const [found] = await read<Numbered>(db.duty, JOBS.find, [ints([projectId]), texts([name])])
+  return found?.id ?? null
+}
+
+export async function internJobs(db: Database, jobs: Jobs): Promise<number[]> {
+  const byKey = new Map(jobs.map((job) => [`${job.projectId} ${job.name}`, job]))
+  const columns = (keys: readonly string[]) => {
+    const chosen = keys.map((key) => byKey.get(key)!)
+    return [ints(chosen.map((job) => job.projectId)), texts(chosen.map((job) => job.name))]
+  }
+  const keys = jobs.map((job) => `${job.projectId} ${job.name}`)
+  const look = async (work: Work) => work.query<Numbered>(JOBS.find, columns([...byKey.keys()]))
+  return intern(db, keys, look, async (work, missing) => {
+    await work.query(JOBS.add, columns(missing.toSorted()))
+  })
+}
+
+export async function internLanes(db: Database, specs: readonly LaneSpec[]): Promise<number[]> {
+  const byKey = new Map(specs.map((spec) => [laneKey(spec), spec]))
+  const look = async (work: Work) => work.query<Numbered>(LANES.find, [texts([...byKey.keys()])])
+  return intern(db, specs.map(laneKey), look, async (work) => {
+    await work.query(LANES.lock)
+    const known = new Set((await look(work)).map(({ key }) => key))
+    const missing = [...byKey].filter(([key]) => !known.has(key))
+    await assertWithinShare(
+      work,
+      missing.map(([, spec]) => spec),
+    )
+    await work.query(LANES.add, [
+      texts(missing.map(([key]) => key)),
+      texts(missing.map(([, spec]) => spec.project)),
+      texts(missing.map(([, spec]) => spec.queue)),
+      texts(missing.map(([, spec]) => JSON.stringify(spec.labels.toSorted()))),
+      texts(missing.map(([, spec]) => spec.executor)),
+      ints(missing.map(([, spec]) => spec.weight)),
+    ])
+  })
+}
+
+export async function lanesAfter(db: Database, after: number): Promise<Lane[]> {
+  const rows = await read<Lane & { labels: unknown }>(db.duty, LANES.after, [after])
+  return rows.map((row) => ({
+    ...row,
+    labels: JSON.parse(row.labels as unknown as string) as string[],
+  }))
+}
+
+export async function namesOf(
+  db: Database,
+  what: keyof typeof NAMES,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await read<{ id: number; name: string }>(db.duty, NAMES[what], [ints(ids)])
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** Numbers for keys, in their order; `add` is asked to insert what `look` did not find. */
+async function intern(
+  db: Database,
+  keys: readonly string[],
+  look: (work: Work) => Promise<Numbered[]>,
+  add: (work: Work, missing: string[]) => Promise<void>,
+): Promise<number[]> {
+  if (keys.length === 0) return []
+  const numbers = new Map<string, number>()
+  const learn = async (work: Work) => {
+    for (const { id, key } of await look(work)) numbers.set(key, id)
+    return [...new Set(keys)].filter((key) => !numbers.has(key))
+  }
+  const missing = await transact(db.duty, learn, 'reading')
+  if (missing.length > 0) {
+    await transact(db.duty, async (work) => {
+      await add(work, missing)
+      await learn(work)
+    })
+  }
+  return keys.map((key) => numbers.get(key)!)
+}
+
+async function assertWithinShare(work: Work, missing: readonly LaneSpec[]): Promise<void> {
+  const wanted = Map.groupBy(missing, ({ project }) => project)
+  const rows = await work.query<{ project: string; lanes: number }>(LANES.count, [
+    texts([...wanted.keys()]),
+  ])
+  const lanes = new Map(rows.map((row) => [row.project, row.lanes]))
+  for (const [project, specs] of wanted) {
+    if ((lanes.get(project) ?? 0) + specs.length > LIMITS.lanesPerProject) {
+      throw new PunctualError(
+        'too_many_lanes',
+        `project ${project} would have more than ${LIMITS.lanesPerProject} lanes`,
+      )
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onFreshStores } from '../../contract/world.ts'
+import { connectAdmin, openIn } from '../postgres.fixture.ts'
+
+let where = { url: '', schema: '' }
+const inWorld = onFreshStores(openIn({ place: (place) => (where = place) }))
+
+test(
+  'a gate that counts runs nobody knows of is put right by the sweep, and lets pass',
+  inWorld(async (world) => {
+    const gate = await world.gate('door', 2)
+    const [holder, run] = [world.newRun({ gates: [gate] }), world.newRun({ gates: [gate] })]
+    await world.submit(holder)
+    const admin = await connectAdmin(where.url)
+    try {
+      await admin.query(`UPDATE ${where.schema}.gate SET held = 5`)
+      assert.deepEqual((await world.submit(run))[0], { kind: 'gated' })
+      world.clock.advance(60_000)
+      const { miscounted, lanes } = await world.store.recheck({ limit: 10, recheckMs: 1_000 })
+      assert.deepEqual([miscounted, lanes], [[gate], [world.lane]])
+      const { rows } = await admin.query(`SELECT held FROM ${where.schema}.gate`)
+      assert.deepEqual(rows, [{ held: 2 }])
+    } finally {
+      await admin.end()
+    }
+  }),
+)

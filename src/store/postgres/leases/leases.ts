@@ -1,0 +1,95 @@
+import type { Lease, SweepStore } from '../../port.ts'
+import { bigints } from '../connection/binary-arrays.ts'
+import type { Database } from '../database/database.ts'
+import { findEnded } from '../ticks/end.ts'
+import { CLOCK, type Work } from '../connection/statement.ts'
+import { read, transact } from '../connection/transaction.ts'
+
+/** Columns of a `Lease`; expects the lease as `l` and brings its spec along. */
+export const LEASE = `
+  l.run_id AS "runId", l.fence, l.node, l.session, l.project_id AS "projectId",
+  spec.job_id AS "jobId", l.lane_id AS "laneId", l.rank, l.pos, l.attempt, l.lost, l.cancelling,
+  l.started_at AS "startedAt", spec.created_at AS "createdAt", spec.due_at AS "dueAt",
+  spec.timeout_ms AS "timeoutMs", spec.policy, spec.version, spec.work, spec.input`
+export const WITH_SPEC = `CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = l.run_id LIMIT 1) spec`
+
+const ORPHANS = {
+  name: 'orphans',
+  text: `
+  WITH ${CLOCK}
+  SELECT ${LEASE}
+    FROM (
+      SELECT lease.* FROM clock CROSS JOIN lease
+        LEFT JOIN node ON node.id = lease.node
+       WHERE lease.run_id > $2::bigint
+         AND (node.id IS NULL OR (NOT node.alive AND node.reap_at <= now))
+       ORDER BY lease.run_id LIMIT $3::int) l ${WITH_SPEC}
+   ORDER BY l.run_id`,
+}
+const OWN_LEASES = {
+  name: 'own-leases',
+  text: `
+  SELECT ${LEASE}
+    FROM (
+      SELECT * FROM lease WHERE node = $1::int AND run_id > $2::bigint
+       ORDER BY run_id LIMIT $3::int) l ${WITH_SPEC}
+   ORDER BY l.run_id`,
+}
+const CANCEL_MARKS = {
+  name: 'cancel-marks',
+  text: `SELECT run_id AS "runId" FROM lease WHERE cancelling AND node = $1::int ORDER BY run_id`,
+}
+const LEASES_HELD = {
+  name: 'leases-held',
+  text: `
+  SELECT ${LEASE}
+    FROM unnest($1::bigint[], $2::bigint[]) AS item (run_id, fence)
+   CROSS JOIN LATERAL (
+     SELECT * FROM lease WHERE lease.run_id = item.run_id AND lease.fence = item.fence LIMIT 1) l
+    ${WITH_SPEC}`,
+}
+
+export async function orphans(
+  db: Database,
+  { after, limit }: { after: number; limit: number },
+): Promise<readonly Lease[]> {
+  return read<Lease>(db.duty, ORPHANS, [db.now(), after, limit])
+}
+
+export async function ownLeases(
+  db: Database,
+  { node, after, limit }: { node: number; after: number; limit: number },
+): Promise<readonly Lease[]> {
+  return read<Lease>(db.duty, OWN_LEASES, [node, after, limit])
+}
+
+export async function cancelMarks(db: Database, { node }: { node: number }): Promise<number[]> {
+  const rows = await read<{ runId: number }>(db.duty, CANCEL_MARKS, [node])
+  return rows.map(({ runId }) => runId)
+}
+
+export async function findAttempts(
+  db: Database,
+  pairs: Parameters<SweepStore['findAttempts']>[0],
+): ReturnType<SweepStore['findAttempts']> {
+  if (pairs.length === 0) return []
+  const [leases, endedWith] = await transact(db.duty, (work) => look(work, pairs), 'reading')
+  const byRun = new Map(leases.map((lease) => [`${lease.runId} ${lease.fence}`, lease]))
+  return pairs.map(({ runId, fence }) => {
+    const lease = byRun.get(`${runId} ${fence}`)
+    if (lease) return { kind: 'lease', lease }
+    const cause = endedWith({ runId, fence })
+    return cause === undefined ? { kind: 'stale' } : { kind: 'ended', cause }
+  })
+}
+
+/** Leases first: an attempt that ends between the two looks is then found by the second. */
+async function look(work: Work, pairs: readonly { runId: number; fence: number }[]) {
+  return Promise.all([
+    work.query<Lease>(LEASES_HELD, [
+      bigints(pairs.map(({ runId }) => runId)),
+      bigints(pairs.map(({ fence }) => fence)),
+    ]),
+    findEnded(work, pairs),
+  ])
+}

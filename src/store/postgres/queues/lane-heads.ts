@@ -1,0 +1,23 @@
+import type { LaneHead } from '../../port.ts'
+import type { Database } from '../database/database.ts'
+import { read } from '../connection/transaction.ts'
+
+/** From lane to lane, stepping over the rest of each: the cost is that of the lanes, not of the runs. */
+export const LANE_HEADS = {
+  name: 'lane-heads',
+  text: `
+  WITH RECURSIVE head AS (
+    (SELECT lane_id, rank, pos FROM ready ORDER BY lane_id, rank, pos LIMIT 1)
+     UNION ALL
+    SELECT next.* FROM head CROSS JOIN LATERAL (
+      SELECT lane_id, rank, pos FROM ready WHERE ready.lane_id > head.lane_id
+       ORDER BY lane_id, rank, pos LIMIT 1) next)
+  SELECT lane_id AS "laneId", rank, pos, line.depth::int AS depth
+    FROM head CROSS JOIN LATERAL (
+      SELECT count(*) AS depth FROM (
+        SELECT 1 FROM ready WHERE ready.lane_id = head.lane_id LIMIT $1::int) few) line`,
+}
+
+export async function laneHeads(db: Database, { most }: { most: number }): Promise<LaneHead[]> {
+  return read<LaneHead>(db.duty, LANE_HEADS, [most])
+}

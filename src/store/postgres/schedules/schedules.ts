@@ -1,0 +1,341 @@
+import type { ScheduleFate, SchedulePut, ScheduleStore } from '../../port.ts'
+import { isAhead } from '../../schedule-revision.ts'
+import { overtaken } from '../../settle-schedule.ts'
+import { addOccurrences } from './add-occurrences.ts'
+import { addAudit } from '../audit/audit.ts'
+import type { Database } from '../database/database.ts'
+import { CLOCK, type Statement, type Work } from '../connection/statement.ts'
+import { transact } from '../connection/transaction.ts'
+
+/**
+ * The row of `schedule_next` is what everything about a schedule is decided under: firing locks it as
+ * well. Whoever waited for it gets that row anew, but what is joined to it as it was before the wait:
+ * so one statement locks, and the next reads, the clock as well. Both go out in one round trip.
+ */
+const COLUMNS = `
+  s.id, s.project_id AS "projectId", s.job_id AS "jobId", s.spec, n.version,
+  n.nominal_at AS "nextNominalAt", n.last_nominal_at AS "lastNominalAt", s.paused_at AS "pausedAt", s.paused_by_job AS "pausedByJob",
+  s.resumed_at AS "resumedAt",
+  (SELECT paused_at IS NOT NULL FROM job WHERE job.id = s.job_id) AS "isJobPaused",
+  clock.now`
+const FROM = `FROM schedule s JOIN schedule_next n ON n.schedule_id = s.id`
+
+interface Find {
+  readonly lock: Statement
+  readonly read: Statement
+}
+
+/** `which` with parameters from `$2` on: both statements take the same values, the clock's first. */
+function find(name: string, which: string): Find {
+  const where = `WHERE ${which} AND s.deleted_at IS NULL ORDER BY s.id`
+  return {
+    lock: {
+      name: `lock-${name}`,
+      text: `WITH ${CLOCK} SELECT ${FROM} ${where} FOR UPDATE OF n`,
+    },
+    read: {
+      name: `read-${name}`,
+      text: `WITH ${CLOCK} SELECT ${COLUMNS} ${FROM} CROSS JOIN clock ${where}`,
+    },
+  }
+}
+const NAMED = find('schedule-named', `s.job_id = $2::int AND s.name = $3`)
+const OWNED = find('schedule', `s.id = $2::bigint AND s.project_id = $3::int`)
+const OF_JOB = find('schedules-of-job', `s.job_id = $2::int`)
+const COUNT = {
+  name: 'count-schedules',
+  text: `
+  SELECT count(*)::int AS count FROM (
+    SELECT FROM schedule WHERE job_id = $1::int AND deleted_at IS NULL LIMIT $2::int) known`,
+}
+/** Who pauses the job meanwhile, or gives it the last schedule it may have, waits and then sees this one. */
+const LOCK_JOB = {
+  name: 'lock-job-to-schedule',
+  text: `SELECT paused_at IS NOT NULL AS "isPaused" FROM job WHERE id = $1::int FOR UPDATE`,
+}
+const CREATE = {
+  name: 'create-schedule',
+  text: `
+  WITH ${CLOCK},
+  said AS (
+    INSERT INTO schedule (id, project_id, job_id, name, spec, paused_at, paused_by_job, created_at,
+                          created_by, updated_at, updated_by)
+    SELECT $2::bigint, $3::int, $4::int, $5, $6, CASE WHEN $10::boolean THEN now END, $10::boolean,
+           now, $7::int, now, $7::int FROM clock)
+  INSERT INTO schedule_next (schedule_id, version, nominal_at, look_at)
+  VALUES ($2::bigint, 1, $8::bigint, CASE WHEN NOT $10::boolean THEN $9::bigint END)`,
+}
+const CHANGE = {
+  name: 'change-schedule',
+  text: `
+  WITH said AS (
+    UPDATE schedule SET spec = $3, skip_nominal_at = NULL, error = NULL, updated_at = $4::bigint,
+           updated_by = $5::int
+     WHERE id = $1::bigint RETURNING paused_at)
+  UPDATE schedule_next n
+     SET version = version + 1, nominal_at = $6::bigint,
+         look_at = CASE WHEN said.paused_at IS NULL THEN $7::bigint ELSE n.look_at END,
+         last_nominal_at = coalesce($2::bigint, n.last_nominal_at)
+    FROM said WHERE n.schedule_id = $1::bigint`,
+}
+const PAUSE = {
+  name: 'pause-schedule',
+  text: `
+  WITH said AS (
+    UPDATE schedule SET paused_at = coalesce(paused_at, $2::bigint), paused_until = $4::bigint,
+           paused_reason = $5, paused_by_job = $6::boolean, resumed_at = NULL,
+           updated_at = $2::bigint, updated_by = $3::int
+     WHERE id = $1::bigint)
+  UPDATE schedule_next SET version = version + 1, look_at = $4::bigint
+   WHERE schedule_id = $1::bigint`,
+}
+const RESUME = {
+  name: 'resume-schedule',
+  text: `
+  WITH said AS (
+    UPDATE schedule SET resumed_at = $2::bigint, updated_at = $2::bigint, updated_by = $3::int
+     WHERE id = $1::bigint)
+  UPDATE schedule_next SET version = version + 1, look_at = $2::bigint
+   WHERE schedule_id = $1::bigint`,
+}
+const SKIP_NEXT = {
+  name: 'skip-next',
+  text: `
+  WITH said AS (
+    UPDATE schedule SET skip_nominal_at = $4::bigint, updated_at = $2::bigint, updated_by = $3::int
+     WHERE id = $1::bigint)
+  UPDATE schedule_next SET version = version + 1 WHERE schedule_id = $1::bigint`,
+}
+const DELETE = {
+  name: 'delete-schedule',
+  text: `
+  WITH said AS (
+    UPDATE schedule SET deleted_at = $2::bigint, updated_at = $2::bigint, updated_by = $3::int
+     WHERE id = $1::bigint)
+  UPDATE schedule_next SET version = version + 1, nominal_at = NULL, look_at = NULL
+   WHERE schedule_id = $1::bigint`,
+}
+const FAIL = {
+  name: 'fail-schedule',
+  text: `
+  WITH held AS (
+    UPDATE schedule_next SET look_at = $4::bigint
+     WHERE schedule_id = $1::bigint AND version = $2::int AND look_at IS NOT NULL
+    RETURNING schedule_id)
+  UPDATE schedule SET error = $3 FROM held WHERE id = schedule_id RETURNING id`,
+}
+
+export interface LockedSchedule {
+  readonly id: number
+  readonly projectId: number
+  readonly version: number
+  readonly spec: string
+  readonly nextNominalAt: number | null
+  readonly lastNominalAt: number | null
+  readonly pausedAt: number | null
+  readonly pausedByJob: boolean
+  readonly resumedAt: number | null
+  readonly isJobPaused: boolean
+  readonly now: number
+}
+
+type Input<Verb extends keyof ScheduleStore> = Parameters<ScheduleStore[Verb]>[0]
+
+export async function putSchedule(db: Database, wish: Input<'putSchedule'>): Promise<ScheduleFate> {
+  const { id, jobId, name, spec, next, expect, most } = wish
+  return transact(db.duty, async (work) => {
+    const [job] = await work.query<{ isPaused: boolean }>(LOCK_JOB, [jobId])
+    const [known] = await lockAndRead(work, NAMED, [db.now(), jobId, name])
+    const version = known?.version ?? 0
+    if (expect !== null && expect !== version) return { kind: 'conflict', version }
+    if (known?.spec === spec) return { kind: 'same', id: known.id, version }
+    if (known) {
+      const lastNominalAt = known.lastNominalAt ?? Number.NEGATIVE_INFINITY
+      if (!isAhead(next, lastNominalAt)) return { kind: 'overtaken', lastNominalAt }
+      await changeSchedule(work, db.now(), known, wish)
+      return { kind: 'changed', id: known.id, version: version + 1 }
+    }
+    const [row] = await work.query<{ count: number }>(COUNT, [jobId, most])
+    if (row!.count >= most) return { kind: 'full' }
+    await createSchedule(work, db.now(), { ...wish, isHeld: job?.isPaused ?? false })
+    return { kind: 'created', id, version: 1 }
+  })
+}
+
+/** Whose schedule it becomes, and whether that is paused. */
+export interface OfJob {
+  readonly projectId: number
+  readonly jobId: number
+  readonly isHeld: boolean
+}
+
+export async function createSchedule(
+  work: Work,
+  now: number | null,
+  wish: SchedulePut & OfJob,
+): Promise<void> {
+  const { id, projectId, jobId, name, spec, next, audit, isHeld } = wish
+  const { nominalAt, lookAt } = next
+  const said = [id, projectId, jobId, name, spec, audit.actor, nominalAt, lookAt, isHeld]
+  await Promise.all([work.query(CREATE, [now, ...said]), addAudit(work, now, audit)])
+}
+
+export async function changeSchedule(
+  work: Work,
+  now: number | null,
+  row: LockedSchedule,
+  { spec, next, audit }: Pick<SchedulePut, 'spec' | 'next' | 'audit'>,
+): Promise<void> {
+  const { nominalAt, lookAt } = next
+  const last = await overtake(work, row, 'edited', nominalAt)
+  const values = [row.id, last, spec, row.now, audit.actor, nominalAt, lookAt]
+  await Promise.all([work.query(CHANGE, values), addAudit(work, now, audit)])
+}
+
+export async function pauseSchedule(
+  db: Database,
+  { projectId, id, until, reason, audit }: Input<'pauseSchedule'>,
+): Promise<boolean> {
+  return transact(db.duty, async (work) => {
+    const row = await lock(work, db, id, projectId)
+    if (!row) return false
+    await work.query(PAUSE, [id, row.now, audit.actor, until, reason, false])
+    await addAudit(work, db.now(), audit)
+    return true
+  })
+}
+
+export async function resumeSchedule(
+  db: Database,
+  { projectId, id, audit }: Input<'resumeSchedule'>,
+): ReturnType<ScheduleStore['resumeSchedule']> {
+  return transact(db.duty, async (work) => {
+    const row = await lock(work, db, id, projectId)
+    if (!row) return 'unknown'
+    if (pausedBy(row) === null) return 'running'
+    const { isJobPaused, now } = row
+    if (isJobPaused) await work.query(PAUSE, [id, now, audit.actor, null, null, true])
+    else await work.query(RESUME, [id, now, audit.actor])
+    await addAudit(work, db.now(), audit)
+    return isJobPaused ? 'held' : 'resumed'
+  })
+}
+
+export async function skipNext(
+  db: Database,
+  { projectId, id, audit }: Input<'skipNext'>,
+): Promise<number | null> {
+  return transact(db.duty, async (work) => {
+    const row = await lock(work, db, id, projectId)
+    if (!row || row.nextNominalAt === null) return null
+    await work.query(SKIP_NEXT, [id, row.now, audit.actor, row.nextNominalAt])
+    await addAudit(work, db.now(), audit)
+    return row.nextNominalAt
+  })
+}
+
+export async function deleteSchedule(
+  db: Database,
+  { projectId, id, expect = null, audit }: Input<'deleteSchedule'>,
+): ReturnType<ScheduleStore['deleteSchedule']> {
+  return transact(db.duty, async (work) => {
+    const row = await lock(work, db, id, projectId)
+    if (!row) return 'unknown'
+    if (expect !== null && expect !== row.version) return 'conflict'
+    await removeSchedule(work, row, audit.actor)
+    await addAudit(work, db.now(), audit)
+    return 'deleted'
+  })
+}
+
+export async function failSchedule(
+  db: Database,
+  { id, version, error, lookAt }: Input<'failSchedule'>,
+): Promise<boolean> {
+  const values = [id, version, error, lookAt]
+  const rows = await transact(db.duty, (work) => work.query(FAIL, values), 'single')
+  return rows.length > 0
+}
+
+/** Within a transaction that holds the job: nobody gives it another one between the two statements. */
+export function lockSchedulesOf(
+  work: Work,
+  now: number | null,
+  jobId: number,
+): Promise<LockedSchedule[]> {
+  return lockAndRead(work, OF_JOB, [now, jobId])
+}
+
+/** What happens to a job happens to its schedules, in the same transaction. */
+export async function changeSchedulesOfJob(
+  work: Work,
+  now: number | null,
+  {
+    jobId,
+    actor,
+    change,
+  }: {
+    jobId: number
+    actor: number | null
+    change: 'pause' | 'resume' | 'delete'
+  },
+): Promise<void> {
+  for (const row of await lockSchedulesOf(work, now, jobId)) {
+    const by = pausedBy(row)
+    if (change === 'delete') await removeSchedule(work, row, actor)
+    else if (change === 'pause' && by === null) {
+      await work.query(PAUSE, [row.id, row.now, actor, null, null, true])
+    } else if (change === 'resume' && by === 'job') {
+      await work.query(RESUME, [row.id, row.now, actor])
+    }
+  }
+}
+
+async function lock(
+  work: Work,
+  db: Database,
+  id: number,
+  projectId: number,
+): Promise<LockedSchedule | undefined> {
+  const [row] = await lockAndRead(work, OWNED, [db.now(), id, projectId])
+  return row
+}
+
+async function lockAndRead(
+  work: Work,
+  { lock: locking, read }: Find,
+  values: readonly unknown[],
+): Promise<LockedSchedule[]> {
+  const [, rows] = await Promise.all([
+    work.query(locking, values),
+    work.query<LockedSchedule>(read, values),
+  ])
+  return rows
+}
+
+export async function removeSchedule(
+  work: Work,
+  row: LockedSchedule,
+  actor: number | null,
+): Promise<void> {
+  await overtake(work, row, 'deleted')
+  await work.query(DELETE, [row.id, row.now, actor])
+}
+
+async function overtake(
+  work: Work,
+  row: LockedSchedule,
+  reason: 'edited' | 'deleted',
+  next: number | null = null,
+): Promise<number | null> {
+  const { id: scheduleId, projectId, version, nextNominalAt, now } = row
+  const record = overtaken({ nextNominalAt, pausedBy: pausedBy(row) }, now, reason, next)
+  if (record) await addOccurrences(work, now, [{ ...record, scheduleId, projectId, version }])
+  return record?.untilAt ?? null
+}
+
+/** Who keeps it from firing, if anybody does. */
+function pausedBy({ pausedAt, pausedByJob, resumedAt }: LockedSchedule): 'people' | 'job' | null {
+  if (pausedAt === null || resumedAt !== null) return null
+  return pausedByJob ? 'job' : 'people'
+}

@@ -1,0 +1,29 @@
+import Database from 'better-sqlite3'
+import { PunctualError } from '../../../core/errors.ts'
+
+export interface WriterLock {
+  release(): void
+}
+
+/**
+ * Keeps a second process away from the database. The lock is an exclusive transaction, never ended,
+ * on a database of its own: the kernel drops it with the process, so `kill -9` leaves nothing to
+ * clean up, and unlike a process number in a file it cannot name a stranger.
+ */
+export function lockForWriting(path: string): WriterLock {
+  const db = new Database(`${path}.lock`, { timeout: 0 })
+  try {
+    // Nothing is ever written to it; without this a journal would lie beside it.
+    db.pragma('journal_mode = MEMORY')
+    db.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    db.close()
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
+      throw new PunctualError('store_in_use', `${path} is open in another process`, {
+        cause: error,
+      })
+    }
+    throw error
+  }
+  return { release: () => db.close() }
+}

@@ -1,0 +1,77 @@
+import type { Database } from 'better-sqlite3'
+import { LIMITS } from '../../../core/limits.ts'
+import { findFollowCircle, type FollowEdge } from '../../../core/workflow/trigger-cycle.ts'
+import type { FollowRefusal, FollowWish } from '../../port.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+
+export const DROP_FOLLOWED = `DELETE FROM follower WHERE job_id = ?`
+export const ADD_FOLLOWER = `
+  INSERT INTO follower (source_id, job_id, cause_id, wants) VALUES (?, ?, ?, ?)`
+export const COUNT_FOLLOWERS = `
+  SELECT count(*) FROM follower WHERE source_id = ? AND job_id <> ?`
+/** Everything that leads to a job, whatever it goes through; who was seen is not asked again. */
+export const LEADING_TO = `
+  WITH RECURSIVE way (cause_id, job_id) AS (
+    SELECT cause_id, job_id FROM follower WHERE job_id = ?
+     UNION
+    SELECT f.cause_id, f.job_id FROM way JOIN follower f ON f.job_id = way.cause_id)
+  SELECT (SELECT name FROM job WHERE id = cause_id) AS cause,
+         (SELECT name FROM job WHERE id = job_id) AS job
+    FROM way`
+
+/** Who follows whom, as the definitions in force say it. */
+export interface Followers {
+  /** A job among those it is to follow. */
+  among(job: FollowingJob, follows: readonly FollowWish[]): Following
+  drop(jobId: number): void
+}
+
+interface FollowingJob {
+  readonly projectId: number
+  readonly id: number
+  readonly name: string
+}
+
+interface Following {
+  /** What keeps it from following these; null if nothing does. */
+  refuse(): FollowRefusal | null
+  /** From now on it follows these and no others. */
+  set(): void
+}
+
+export function prepareFollowers(
+  db: Database,
+  { internJobs }: Pick<Catalog, 'internJobs'>,
+): Followers {
+  const drop = db.prepare<[number]>(DROP_FOLLOWED)
+  const add = db.prepare(ADD_FOLLOWER)
+  const count = db.prepare<[number, number], number>(COUNT_FOLLOWERS).pluck()
+  const leadingTo = db.prepare<[number], FollowEdge>(LEADING_TO)
+
+  return {
+    among({ projectId, id, name }, follows) {
+      const numbered = follows.map(({ source, cause, wants }) => {
+        const named = [source, cause].map((job) => ({ projectId, name: job }))
+        const [sourceId = 0, causeId = 0] = internJobs(named)
+        return { source, sourceId, causeId, wants }
+      })
+      return {
+        refuse() {
+          const crowded = numbered.find(
+            ({ sourceId }) => (count.get(sourceId, id) ?? 0) >= LIMITS.followers,
+          )
+          if (crowded) return { kind: 'crowded', source: crowded.source }
+          const edges = numbered.flatMap(({ causeId }) => leadingTo.all(causeId))
+          const causes = follows.map(({ cause }) => cause)
+          const path = findFollowCircle(name, causes, edges)
+          return path ? { kind: 'circle', path } : null
+        },
+        set() {
+          drop.run(id)
+          for (const { sourceId, causeId, wants } of numbered) add.run(sourceId, id, causeId, wants)
+        },
+      }
+    },
+    drop: (jobId) => void drop.run(jobId),
+  }
+}

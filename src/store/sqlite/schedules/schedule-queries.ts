@@ -1,0 +1,126 @@
+import type { Database } from 'better-sqlite3'
+import { hasRun, outcomeOfCode } from '../../../core/schedule/firing/occurrence.ts'
+import { STATE_CODE } from '../../../core/run/run-state.ts'
+import type { OccurrenceRecord, ScheduleStore } from '../../port.ts'
+import { SCHEDULE_COLUMNS, type ScheduleRow, toSchedule } from './schedule-row.ts'
+import type { Sync } from '../operations/operations.ts'
+
+export const DUE_SCHEDULES = `
+  SELECT ${SCHEDULE_COLUMNS} FROM schedule
+   WHERE look_at IS NOT NULL AND look_at <= :until AND (look_at, id) > (:lookAt, :id)
+   ORDER BY look_at, id LIMIT :limit`
+export const SCHEDULE_BY_ID = `
+  SELECT ${SCHEDULE_COLUMNS} FROM schedule WHERE id = ? AND deleted_at IS NULL`
+export const SCHEDULE_BY_NAME = `
+  SELECT ${SCHEDULE_COLUMNS} FROM schedule WHERE job_id = ? AND name = ? AND deleted_at IS NULL`
+export const SCHEDULES_OF_PROJECT = `
+  SELECT ${SCHEDULE_COLUMNS} FROM schedule
+   WHERE project_id = :projectId AND id > :after AND deleted_at IS NULL ORDER BY id LIMIT :limit`
+export const SCHEDULES_OF_JOB = `
+  SELECT ${SCHEDULE_COLUMNS} FROM schedule
+   WHERE job_id = :jobId AND project_id = :projectId AND id > :after AND deleted_at IS NULL
+   ORDER BY id LIMIT :limit`
+const LIVE_NODES = `SELECT incarnation FROM node WHERE alive = 1 ORDER BY incarnation`
+
+const COLUMNS = `
+  id, schedule_id AS scheduleId, nominal_at AS nominalAt, until_at AS untilAt,
+  project_id AS projectId, version, count, outcome, reason, detail, other_run_id AS otherRunId, at`
+/** Records do not overlap, so at most the last one before the range reaches into it. */
+export const OCCURRENCES = `
+  SELECT ${COLUMNS} FROM occurrence
+   WHERE schedule_id = :scheduleId AND nominal_at <= :until AND nominal_at >= ifnull((
+           SELECT nominal_at FROM occurrence
+            WHERE schedule_id = :scheduleId AND nominal_at < :from
+            ORDER BY nominal_at DESC LIMIT 1), :from)
+     AND until_at >= :from
+   ORDER BY nominal_at LIMIT :limit`
+/** Outcomes up to this one have a run, and its id. */
+export const OF_RUN = `SELECT ${COLUMNS} FROM occurrence WHERE id = ? AND outcome <= 2`
+export const FOLLOWING = `
+  SELECT s.id FROM occurrence o JOIN schedule s ON s.id = o.schedule_id
+   WHERE o.id = ? AND o.outcome <= 2 AND s.next_nominal_at IS NULL AND s.look_at IS NOT NULL`
+export const UNUSUAL = `
+  SELECT ${COLUMNS} FROM occurrence
+   WHERE project_id = :projectId AND outcome > 0
+     AND (id, schedule_id, nominal_at) < (:id, :scheduleId, :nominalAt)
+   ORDER BY id DESC, schedule_id DESC, nominal_at DESC LIMIT :limit`
+
+/** Walks back over few records, whatever became of those times. */
+export const PAST_DURATIONS = `
+  SELECT r.finished_at - r.started_at
+    FROM (SELECT id, outcome FROM occurrence
+           WHERE schedule_id = :scheduleId ORDER BY nominal_at DESC LIMIT :each) o
+    JOIN run r ON r.id = o.id
+   WHERE o.outcome <= 2 AND r.status = ${STATE_CODE.succeeded} AND r.started_at IS NOT NULL`
+
+type Row = Omit<OccurrenceRecord, 'outcome' | 'runId'> & { readonly outcome: number }
+
+const LAST = Number.MAX_SAFE_INTEGER
+
+type Queries = Pick<
+  ScheduleStore,
+  | 'dueSchedules'
+  | 'findSchedules'
+  | 'findSchedule'
+  | 'listSchedules'
+  | 'schedulesFollowing'
+  | 'liveNodes'
+  | 'occurrences'
+  | 'occurrenceOf'
+  | 'unusualOccurrences'
+  | 'pastDurations'
+>
+
+export function prepareScheduleQueries(db: Database): Sync<Queries> {
+  const due = db.prepare<[object], ScheduleRow>(DUE_SCHEDULES)
+  const byId = db.prepare<[number], ScheduleRow>(SCHEDULE_BY_ID)
+  const byName = db.prepare<[number, string], ScheduleRow>(SCHEDULE_BY_NAME)
+  const ofProject = db.prepare<[object], ScheduleRow>(SCHEDULES_OF_PROJECT)
+  const ofJob = db.prepare<[object], ScheduleRow>(SCHEDULES_OF_JOB)
+  const liveNodes = db.prepare<[], number>(LIVE_NODES).pluck()
+  const occurrences = db.prepare<[object], Row>(OCCURRENCES)
+  const following = db.prepare<[number], number>(FOLLOWING).pluck()
+  const ofRun = db.prepare<[number], Row>(OF_RUN)
+  const durations = db.prepare<[object], number>(PAST_DURATIONS).pluck()
+  const unusual = db.prepare<[object], Row>(UNUSUAL)
+
+  return {
+    dueSchedules({ after, until, limit }) {
+      const place = after ?? { lookAt: -LAST, id: -LAST }
+      return due.all({ ...place, until, limit }).map(toSchedule)
+    },
+    findSchedules: (ids) =>
+      ids.flatMap((id) => {
+        const row = byId.get(id)
+        return row ? [toSchedule(row)] : []
+      }),
+    findSchedule({ jobId, name }) {
+      const row = byName.get(jobId, name)
+      return row ? toSchedule(row) : null
+    },
+    listSchedules({ projectId, jobId, after, limit }) {
+      const page = { projectId, after, limit }
+      return (jobId === null ? ofProject.all(page) : ofJob.all({ ...page, jobId })).map(toSchedule)
+    },
+    schedulesFollowing: (runIds) => [...new Set(runIds.flatMap((id) => following.get(id) ?? []))],
+    liveNodes: () => liveNodes.all(),
+    occurrences: (range) => occurrences.all({ ...range }).map(toOccurrence),
+    occurrenceOf({ runId }) {
+      const row = ofRun.get(runId)
+      return row ? toOccurrence(row) : null
+    },
+    pastDurations: ({ scheduleIds, each }) =>
+      scheduleIds.flatMap((scheduleId) =>
+        durations.all({ scheduleId, each }).map((ms) => ({ scheduleId, ms })),
+      ),
+    unusualOccurrences({ projectId, before, limit }) {
+      const place = before ?? { id: LAST, scheduleId: LAST, nominalAt: LAST }
+      return unusual.all({ ...place, projectId, limit }).map(toOccurrence)
+    },
+  }
+}
+
+function toOccurrence(row: Row): OccurrenceRecord {
+  const outcome = outcomeOfCode(row.outcome)
+  return { ...row, outcome, runId: hasRun(outcome) ? row.id : null }
+}

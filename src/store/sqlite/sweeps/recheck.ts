@@ -1,0 +1,62 @@
+import type { Database } from 'better-sqlite3'
+import { inOrder } from '../../signals.ts'
+import type { Recheck as Rechecked, SweepStore } from '../../port.ts'
+import type { Gates } from '../gates/admit.ts'
+import type { Needs } from '../ticks/needs.ts'
+import { prepareTell } from '../signals/emit-signals.ts'
+import { prepareNoteEnds } from '../webhooks/outbox.ts'
+import { prepareRecount } from '../gates/recount.ts'
+import { ascending, parseGates, startTick } from '../tick-state/tick-state.ts'
+
+export const PAST_RECHECK = `
+  SELECT id, gates, gate_id AS gate FROM run
+   WHERE status = 3 AND recheck_at <= ? ORDER BY recheck_at LIMIT ?`
+export const POSTPONE = `UPDATE run SET recheck_at = ? WHERE id = ? AND status = 3`
+
+export type Recheck = (input: Parameters<SweepStore['recheck']>[0], now: number) => Rechecked
+
+interface Row {
+  readonly id: number
+  readonly gates: string | null
+  /** Null: it waits for other runs. */
+  readonly gate: number | null
+}
+
+export function prepareRecheck(
+  db: Database,
+  { gates, needs }: { gates: Gates; needs: Needs },
+): Recheck {
+  const pastRecheck = db.prepare<[number, number], Row>(PAST_RECHECK)
+  const postpone = db.prepare(POSTPONE)
+  const noteEnds = prepareNoteEnds(db)
+  const tell = prepareTell(db)
+  const recount = prepareRecount(db)
+
+  return ({ limit, recheckMs, gates: changed = [], runs = [] }, now) => {
+    const tick = startTick(now, 0)
+    for (const gate of changed) tick.touched.add(gate)
+    const rows = pastRecheck.all(now, limit)
+    const waiting = new Set(runs)
+    const longHeld = new Set<number>()
+    for (const row of rows) {
+      if (row.gate === null) waiting.add(row.id)
+      else for (const gate of parseGates(row.gates)) longHeld.add(gate)
+    }
+    const miscounted = recount(longHeld)
+    for (const gate of longHeld) tick.touched.add(gate)
+    const skipped = ascending(waiting).filter((runId) => needs.settle(runId, tick))
+    if (skipped.length > 0) {
+      noteEnds(() => skipped, now)
+      tell(() => skipped, tick)
+    }
+    gates.admitTouched(tick)
+    for (const row of rows) postpone.run(now + recheckMs, row.id)
+    return {
+      lanes: ascending(tick.refilled),
+      more: limit > 0 && rows.length === limit,
+      nextDueAt: tick.nextDueAt,
+      news: inOrder(tick.news),
+      miscounted,
+    }
+  }
+}

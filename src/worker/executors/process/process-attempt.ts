@@ -1,0 +1,290 @@
+import { LIMITS } from '../../../core/limits.ts'
+import type { ProcessEnd } from '../../../core/run/output.ts'
+import type { Assignment, Done } from '../../../core/wire/protocol.ts'
+import type { ProcessWork } from '../../../core/work/work.ts'
+import type { WorkLimits } from '../../../core/work/work-limits.ts'
+import type { StopCause } from '../../attempts/handler.ts'
+import type { ChildEvents, Launcher, StartedChild } from '../../launcher/launcher.ts'
+import { killMarked } from '../../launcher/process-tree.ts'
+import { type MaskedStream, type Masker, maskerOf } from '../../output/masking/masker.ts'
+import { messageOf, outcomeOf, type Settled } from '../../attempts/outcome.ts'
+import { STOP_REMARKS } from '../../attempts/stop-remarks.ts'
+import { type AttemptHooks, outranks, type UnderWay } from '../../attempts/running-attempt.ts'
+import type { AttemptFiles, FileRoom } from './attempt-files.ts'
+import { commandOf, environmentOf } from './command.ts'
+import type { FullnessWatch } from './fullness-watch.ts'
+import { remarksOn, settledOf, tooFull } from './process-outcome.ts'
+import { Output } from '../../output/output.ts'
+import type { Host } from './host.ts'
+import { Said } from '../../output/attempt-markers.ts'
+import { type Terms, termsOf } from './terms.ts'
+
+const DEFAULT_GRACE_MS = 10_000
+
+export interface ProcessDeps {
+  readonly room: FileRoom
+  readonly environment: Readonly<Record<string, string>>
+  readonly directory: string
+  readonly host: Host
+  readonly fullness: FullnessWatch
+  launcher(): Launcher | Promise<Launcher>
+  /** It has output to send from here on, or sent some. */
+  onOutput(attempt: ProcessAttempt): void
+  /** It has nothing to send any more. */
+  onSilent(attempt: ProcessAttempt): void
+  /** For people who watch the worker. */
+  echo?: ((assignment: Assignment, stream: 1 | 2, bytes: Buffer) => void) | undefined
+}
+
+/** A process at work, and what it prints. */
+export class ProcessAttempt implements UnderWay {
+  readonly assignment: Assignment
+  readonly output: Output
+  readonly said = new Said()
+  readonly #work: ProcessWork
+  readonly #hooks: AttemptHooks
+  readonly #deps: ProcessDeps
+  readonly #terms: Terms | { readonly refused: string }
+  readonly #masker: Masker
+  /** Before anything else sees what it prints. */
+  readonly #masked: Record<1 | 2, MaskedStream>
+  #files: AttemptFiles | undefined
+  readonly #over = new AbortController()
+  #child: StartedChild | undefined
+  #isWaiting = false
+  #startedMono = 0
+  #stopped: StopCause | undefined
+  #settled: Settled | undefined
+  #overran: Settled | undefined
+  #processEnd: ProcessEnd = {}
+  #isOver = false
+
+  constructor(assignment: Assignment, work: ProcessWork, hooks: AttemptHooks, deps: ProcessDeps) {
+    this.assignment = assignment
+    this.#work = work
+    this.#hooks = hooks
+    this.#deps = deps
+    this.#terms = termsOf(work, deps.host)
+    this.#masker = maskerOf(assignment)
+    this.#masked = { 1: this.#masker.stream(), 2: this.#masker.stream() }
+    this.output = new Output({
+      limitBytes: outputLimitOf(this.#terms),
+      onChange: () => this.#changed(),
+      onRoom: (hasRoom) => this.#throttle(hasRoom),
+      onMark: (mark) => {
+        if (this.said.hear(mark, this.elapsedMs()) && !this.#settled) deps.onOutput(this)
+      },
+    })
+  }
+
+  start(): void {
+    const { timeoutMs } = this.assignment
+    if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
+    const terms = this.#terms
+    if ('refused' in terms) return this.#settle({ kind: 'unstartable', message: terms.refused })
+    for (const remark of terms.remarks) this.#remark(remark)
+    try {
+      const { room } = this.#deps
+      const files = room.open(this.assignment, terms.switchTo)
+      this.#files = files
+      const prepared = room.prepare(this.assignment, files)
+      if (!prepared) return this.#launch(terms, files)
+      void prepared.then(
+        () => this.#launch(terms, files),
+        (error: unknown) => this.#unwritable(error),
+      )
+    } catch (error) {
+      this.#unwritable(error)
+    }
+  }
+
+  stop(why: StopCause): void {
+    if (this.#settled || !outranks(why, this.#stopped)) return
+    this.#stopped = why
+    this.#remark(STOP_REMARKS[why])
+    this.#child?.stop(why === 'lease_lost' ? 0 : this.#graceMs())
+    if (why === 'lease_lost') this.#throttle(true)
+    if (this.#isWaiting) this.#settle({ kind: 'unstarted' })
+  }
+
+  /** The server says the attempt is not ours any more. */
+  forget(): void {
+    this.stop('lease_lost')
+    if (this.#settled) this.#finish(undefined)
+  }
+
+  elapsedMs(): number {
+    return this.#hooks.clock.mono() - this.#startedMono
+  }
+
+  /** Its end comes after its last words: whoever is lost is read to it, though nobody takes them. */
+  #throttle(hasRoom: boolean): void {
+    if (hasRoom || this.#stopped === 'lease_lost') this.#child?.resume()
+    else this.#child?.pause()
+  }
+
+  #graceMs(): number {
+    return this.#work.kill_grace_ms ?? DEFAULT_GRACE_MS
+  }
+
+  #remark(text: string): void {
+    this.output.remark(this.elapsedMs(), `punctual: ${this.#masker.text(text)}`)
+  }
+
+  #launch(terms: Terms, files: AttemptFiles): void {
+    if (this.#stopped) return this.#settle({ kind: 'unstarted' })
+    const launcher = this.#deps.launcher()
+    if (!(launcher instanceof Promise)) return this.#launchBy(launcher, terms, files)
+    this.#isWaiting = true
+    void launcher.then(
+      (one) => this.#served(() => this.#launchBy(one, terms, files)),
+      (error: unknown) => {
+        this.#served(() => this.#settle({ kind: 'unstartable', message: messageOf(error) }))
+      },
+    )
+  }
+
+  /** Whoever was stopped while it waited needs nothing any more. */
+  #served(goOn: () => void): void {
+    this.#isWaiting = false
+    if (!this.#settled) goOn()
+  }
+
+  #launchBy(launcher: Launcher, { user, ...terms }: Terms, files: AttemptFiles): void {
+    const { environment: base, directory } = this.#deps
+    const [file, ...args] = commandOf(this.#work, files)
+    const { cwd = user?.home ?? directory, stdin, umask } = this.#work
+    const { timeoutMs } = this.assignment
+    this.#startedMono = this.#hooks.clock.mono()
+    this.#child = launcher.start(
+      {
+        file,
+        args,
+        cwd,
+        stdin,
+        umask: umask === undefined ? undefined : Number.parseInt(umask, 8),
+        env: environmentOf(this.assignment, { base, files, user }),
+        user: terms.switchTo,
+        limits: terms.launcherLimits,
+        timeoutMs: timeoutMs ?? undefined,
+        graceMs: this.#graceMs(),
+      },
+      this.#events(terms.limits),
+    )
+    const { tmp_bytes: most } = terms.limits
+    if (files.tmp !== undefined && most !== undefined) this.#watchFullness(files.tmp, most)
+  }
+
+  #watchFullness(tmp: string, most: number): void {
+    const leave = this.#deps.fullness.add(tmp, most, (bytes) => {
+      const message = tooFull(bytes, most)
+      this.#remark(message)
+      this.#overran = { kind: 'overran', cause: 'error', message }
+      this.#child?.stop(0)
+    })
+    this.#over.signal.addEventListener('abort', leave)
+  }
+
+  #events(limits: WorkLimits): ChildEvents {
+    return {
+      onOutput: ({ stream, ms, bytes }) => this.#show(stream, ms, this.#masked[stream].push(bytes)),
+      onUnstartable: (message) => this.#settle({ kind: 'unstartable', message }),
+      onEnd: (code, signal, details) => {
+        if (details.lapsed) return this.#lose()
+        if (details.timedOut) this.stop('timeout')
+        for (const remark of remarksOn(details, limits)) this.#remark(remark)
+        this.#processEnd = {
+          ...(code === null ? { signal: signal ?? '?' } : { exit_code: code }),
+          containment: details.containment,
+        }
+        this.#settle((code !== 0 && this.#overran) || settledOf(code, signal, details, limits))
+      },
+      onAbandoned: () => {
+        killMarked(this.assignment)
+        this.#lose()
+      },
+    }
+  }
+
+  /** It had begun, and how it would have ended cannot be known. */
+  #lose(): void {
+    this.#settled = { kind: 'unstarted' }
+    this.#finish(undefined, true)
+  }
+
+  #unwritable(error: unknown): void {
+    this.#settle({ kind: 'unstartable', message: `its files: ${messageOf(error)}` })
+  }
+
+  #show(stream: 1 | 2, ms: number, bytes: Buffer): void {
+    if (bytes.length === 0) return
+    this.output.push(stream, ms, bytes)
+    this.#deps.echo?.(this.assignment, stream, bytes)
+  }
+
+  #settle(settled: Settled): void {
+    this.#settled = settled
+    this.#over.abort('over')
+    for (const stream of [1, 2] as const) {
+      this.#show(stream, this.elapsedMs(), this.#masked[stream].end())
+    }
+    this.output.end(this.elapsedMs())
+    if (this.#stopped === 'lease_lost') this.#finish(undefined)
+    else this.#changed()
+  }
+
+  /** Once everything but the last of its output is with the server, there is something to report. */
+  #changed(): void {
+    if (this.#isOver) return
+    const summary = this.#settled && this.output.summary()
+    if (!this.#settled || !summary) return this.#deps.onOutput(this)
+    this.#isOver = true
+    void this.#report(this.#settled, {
+      ...this.#processEnd,
+      ...(this.said.progress && { progress: this.said.progress }),
+      ...(summary.chunks > 0 || summary.bytes > 0 ? { output: summary } : {}),
+    })
+  }
+
+  async #report(settled: Settled, process: ProcessEnd): Promise<void> {
+    const isSuccess = settled.kind === 'exited' && settled.code === 0
+    const files = isSuccess ? this.#files : undefined
+    const masker = this.#masker
+    const result = files ? await this.#deps.room.readResult(files, masker).catch(unreadable) : {}
+    const known: Settled =
+      isSuccess && result.problem !== undefined
+        ? { kind: 'broken', message: result.problem }
+        : settled
+    const words = { masker, said: this.said.error }
+    const done = outcomeOf(this.assignment, this.#stopped, known, words)
+    this.#end(done && { ...done, ...(result.text ? { result: result.text } : {}), process })
+  }
+
+  #finish(done: Done | undefined, isLost = false): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#over.abort('over')
+    if (isLost && this.#stopped !== 'lease_lost') this.#hooks.onLost(this)
+    this.#end(done)
+  }
+
+  #end(done: Done | undefined): void {
+    this.#deps.onSilent(this)
+    if (this.#files) void this.#deps.room.clear(this.assignment, this.#files).catch(() => {})
+    this.#hooks.onEnd(this, done)
+    this.#hooks.onReturn(this)
+  }
+
+  async #watchTimeout(timeoutMs: number): Promise<void> {
+    await this.#hooks.clock.sleep(timeoutMs, this.#over.signal)
+    this.stop('timeout')
+  }
+}
+
+function outputLimitOf(terms: Terms | { readonly refused: string }): number {
+  return ('limits' in terms && terms.limits.output_bytes) || LIMITS.leastOutputBytes
+}
+
+function unreadable(error: unknown): { text?: string; problem?: string } {
+  return { problem: `the result cannot be read: ${messageOf(error)}` }
+}

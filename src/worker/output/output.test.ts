@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { bytesOf, type Entry } from '../../core/run/output.ts'
+import type { Mark } from '../../core/text/markers.ts'
+import { Output } from './output.ts'
+
+function create(limitBytes = 1_000_000_000) {
+  const rooms: boolean[] = []
+  const output = new Output({ limitBytes, onChange() {}, onRoom: (room) => rooms.push(room) })
+  const sent: Entry[] = []
+  /** Sends everything that can be sent, as a server that stores it all. */
+  const ship = () => {
+    for (let some = output.next(500_000); some.length > 0; some = output.next(500_000)) {
+      for (const { chunk, entries } of some) {
+        sent.push(...entries)
+        output.stored(chunk + 1)
+      }
+    }
+  }
+  return { output, rooms, sent, ship }
+}
+
+const write = (output: Output, stream: 1 | 2, ms: number, text: string) =>
+  output.push(stream, ms, Buffer.from(text, 'latin1'))
+
+test('little output is the last chunk, and nothing is sent', () => {
+  const { output } = create()
+  write(output, 1, 2.4, 'hi\n')
+  write(output, 2, 3, 'oh')
+  output.end(5)
+  assert.deepEqual(output.next(), [])
+  assert.deepEqual(output.summary(), {
+    chunks: 1,
+    bytes: 5,
+    last: [
+      [2, 1, 'hi\n'],
+      [5, 2, 'oh'],
+    ],
+  })
+})
+
+test('no output is no chunk', () => {
+  const { output } = create()
+  assert.equal(output.summary(), undefined)
+  output.end(1)
+  assert.deepEqual(output.summary(), { chunks: 0, bytes: 0 })
+})
+
+test('lines stay whole, whatever pieces they come in, and streams do not mix', () => {
+  const { output, sent, ship } = create()
+  write(output, 1, 1, 'one\ntw')
+  write(output, 2, 2, 'err')
+  write(output, 1, 3, 'o\nthree\nfo')
+  ship()
+  assert.deepEqual(sent, [
+    [1, 1, 'one\n'],
+    [3, 1, 'two\nthree\n'],
+  ])
+  output.flush(4)
+  ship()
+  assert.deepEqual(sent.slice(2), [
+    [4, 1, 'fo'],
+    [4, 2, 'err'],
+  ])
+})
+
+test('a character that is not complete is not torn apart by a flush', () => {
+  const { output, sent, ship } = create()
+  const bytes = Buffer.from('a€')
+  output.push(1, 1, bytes.subarray(0, 2))
+  output.flush(2)
+  output.push(1, 3, bytes.subarray(2))
+  output.flush(4)
+  ship()
+  assert.deepEqual(sent, [
+    [2, 1, 'a'],
+    [4, 1, '€'],
+  ])
+})
+
+test('a chunk is the same until it is stored', () => {
+  const { output } = create()
+  write(output, 1, 1, 'a\n')
+  const first = output.next()
+  write(output, 1, 2, 'b\n')
+  assert.deepEqual(output.next(), first)
+  output.stored(7)
+  assert.deepEqual(output.next(), first)
+  output.stored(1)
+  assert.deepEqual(output.next(), [{ chunk: 1, entries: [[2, 1, 'b\n']] }])
+})
+
+test('more goes out at once if there is more, in order, and what was sent stays as it was', () => {
+  const { output } = create()
+  const line = `${'x'.repeat(89_999)}\n`
+  for (let i = 0; i < 8; i += 1) write(output, 1, i, line)
+  const first = output.next(500_000)
+  assert.deepEqual(
+    first.map(({ chunk, entries }) => [chunk, entries.length]),
+    [
+      [0, 2],
+      [1, 2],
+    ],
+  )
+  output.stored(1)
+  const rest = output.next(500_000)
+  assert.deepEqual(rest[0], first[1])
+  assert.deepEqual(
+    rest.map(({ chunk }) => chunk),
+    [1, 2],
+  )
+})
+
+test('a process that prints faster than it can be sent is held up, and let go again', () => {
+  const { output, rooms, ship } = create()
+  const megabyte = 'x'.repeat(1023) + '\n'
+  for (let i = 0; i < 1_100; i += 1) write(output, 1, i, megabyte)
+  assert.deepEqual(rooms, [false])
+  ship()
+  assert.deepEqual(rooms, [false, true])
+})
+
+/** Everything that was kept of a stream, in order, and what the output says about itself. */
+function finish({ output, sent, ship }: ReturnType<typeof create>, ms = 0) {
+  output.end(ms)
+  ship()
+  const summary = output.summary()
+  const all = [...sent, ...(summary?.last ?? [])]
+  const kept = Buffer.concat(all.filter(([, stream]) => stream !== 0).map((e) => bytesOf(e[2])))
+  const remarks = all.filter(([, stream]) => stream === 0).map(([, , text]) => text)
+  return { summary, kept, remarks }
+}
+
+test('of too much, the beginning and the end are kept, to the byte, and what is missing is counted', () => {
+  const one = create(100_000)
+  for (let i = 0; i < 30_000; i += 1) write(one.output, 1, i, `${String(i).padStart(9)}\n`)
+  const { summary, kept, remarks } = finish(one, 30_000)
+  assert.deepEqual([summary?.bytes, summary?.dropped, kept.length], [300_000, 200_000, 100_000])
+  assert.deepEqual(remarks, ['… 200000 bytes were left out here …\n'])
+  const all = Array.from({ length: 30_000 }, (_, i) => `${String(i).padStart(9)}\n`).join('')
+  // Half of it, because the end is at most that.
+  assert.equal(kept.toString(), all.slice(0, 50_000) + all.slice(-50_000))
+})
+
+test('exactly as much as may be kept is kept whole, and nothing is said', () => {
+  for (const [bytes, dropped] of [
+    [99_999, undefined],
+    [100_000, undefined],
+    [100_001, 1],
+  ] as const) {
+    const one = create(100_000)
+    for (let at = 0; at < bytes; at += 7) {
+      write(one.output, at % 2 === 0 ? 1 : 2, at, 'x'.repeat(Math.min(7, bytes - at)))
+    }
+    const { summary, kept, remarks } = finish(one)
+    assert.deepEqual([summary?.dropped, kept.length], [dropped, Math.min(bytes, 100_000)])
+    assert.equal(remarks.length, dropped === undefined ? 0 : 1)
+  }
+})
+
+test('whatever comes, what is kept and what is dropped is what was printed', () => {
+  const piece = fc.record({ stream: fc.constantFrom(1 as const, 2 as const), size: fc.nat(3_000) })
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 40 }),
+      fc.integer({ min: 1, max: 9_000 }),
+      (all, limit) => {
+        const one = create(limit)
+        for (const [ms, { stream, size }] of all.entries()) {
+          one.output.push(stream, ms, Buffer.alloc(size, `${ms}\n`))
+        }
+        const { summary, kept } = finish(one)
+        const printed = all.reduce((sum, { size }) => sum + size, 0)
+        assert.equal(kept.length, Math.min(printed, limit))
+        assert.equal(kept.length + (summary?.dropped ?? 0), printed)
+      },
+    ),
+  )
+})
+
+test('a gigabyte that is dropped leaves nothing behind', () => {
+  const { output } = create(1_000)
+  const megabyte = Buffer.alloc(1024 * 1024, 'x')
+  for (let i = 0; i < 1_024; i += 1) output.push(1, i, megabyte)
+  output.end(1)
+  assert.equal(output.summary()?.dropped, 1024 ** 3 - 1_000)
+})
+
+test('what it says about itself is heard, also of what is not kept', () => {
+  const marks: Mark[] = []
+  const output = new Output({
+    limitBytes: 100,
+    onChange() {},
+    onRoom() {},
+    onMark: (mark) => marks.push(mark),
+  })
+  write(output, 1, 1, `${'x'.repeat(5_000)}\n::progress:: 1/2\n`)
+  write(output, 2, 2, '::error::oh')
+  write(output, 1, 3, 'y'.repeat(5_000))
+  output.end(4)
+  assert.deepEqual(marks, [
+    { kind: 'progress', fraction: 0.5, text: '' },
+    { kind: 'error', text: 'oh' },
+  ])
+})
+
+test('whatever is printed in whatever pieces comes out as it was, stream by stream', () => {
+  const piece = fc.record({
+    stream: fc.constantFrom(1 as const, 2 as const),
+    bytes: fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.constantFrom(Buffer.from('\n'), Buffer.from('é\n€'), Buffer.alloc(20_000, 'x')),
+    ),
+    flush: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+      const { output, sent, ship } = create()
+      for (const [ms, { stream, bytes, flush }] of pieces.entries()) {
+        output.push(stream, ms, Buffer.from(bytes))
+        if (flush) output.flush(ms)
+        if (ms % 3 === 0) ship()
+      }
+      output.end(pieces.length)
+      ship()
+      const all = [...sent, ...(output.summary()?.last ?? [])]
+      for (const stream of [1, 2]) {
+        const given = Buffer.concat(pieces.filter((p) => p.stream === stream).map((p) => p.bytes))
+        const came = all.filter((entry) => entry[1] === stream).map(([, , text]) => bytesOf(text))
+        assert.deepEqual(Buffer.concat(came), given)
+      }
+    }),
+  )
+})
+
+test('an answer to what was sent twice covers all that is there by then', () => {
+  const { output } = create()
+  const line = `${'x'.repeat(89_999)}\n`
+  for (let i = 0; i < 8; i += 1) write(output, 1, i, line)
+  assert.equal(output.next(500_000).length, 2)
+  output.stored(2)
+  output.stored(2)
+  assert.deepEqual(
+    output.next(500_000).map(({ chunk }) => chunk),
+    [2, 3],
+  )
+})

@@ -1,0 +1,46 @@
+import type { Clock } from '../../core/clock.ts'
+
+export type Sent<T> =
+  | { readonly kind: 'answered'; readonly answer: T }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** The signal aborted first. An answer that comes later is dropped. */
+  | { readonly kind: 'abandoned' }
+
+/** One request, with an end in any case: its answer, its failure, the time limit or the signal. */
+export function send<T>(
+  call: (signal: AbortSignal) => Promise<T>,
+  { clock, limitMs, signal }: { clock: Clock; limitMs: number; signal: AbortSignal },
+): Promise<Sent<T>> {
+  return new Promise((resolve) => {
+    const request = new AbortController()
+    let isOver = false
+    const end = (sent: Sent<T>) => {
+      if (isOver) return
+      isOver = true
+      signal.removeEventListener('abort', abandon)
+      resolve(sent)
+      // With a reason: without one, an exception is made, and its stack with it. An answer is taken in
+      // before its timer is cleared: the runs it brings can begin meanwhile.
+      if (sent.kind === 'answered') setImmediate(() => request.abort('over'))
+      else request.abort('over')
+    }
+    const abandon = () => end({ kind: 'abandoned' })
+    if (signal.aborted) return abandon()
+    signal.addEventListener('abort', abandon)
+
+    const perform = async () => {
+      try {
+        end({ kind: 'answered', answer: await call(request.signal) })
+      } catch (error) {
+        end({ kind: 'failed', error })
+      }
+    }
+    const limit = async () => {
+      await clock.sleep(limitMs, request.signal)
+      if (isOver) return
+      end({ kind: 'failed', error: new Error(`no answer within ${limitMs} ms`) })
+    }
+    void perform()
+    void limit()
+  })
+}

@@ -1,0 +1,35 @@
+import type { Working } from '../../src/core/wire/protocol.ts'
+import type { createNetwork } from './network.ts'
+import type { Seeded } from './seeded.ts'
+import type { SimNode } from './sim-node.ts'
+import type { Actor } from './virtual-time.ts'
+
+/** A worker's way in: some node, and another one when that fails. */
+export function createWayIn(options: {
+  caller: Actor
+  call: ReturnType<typeof createNetwork>
+  nodes: readonly SimNode[]
+  seeded: Seeded
+}): Working {
+  const { caller, call, nodes, seeded } = options
+  let at = seeded.int(8)
+  const ask = async <T>(request: (served: Working) => Promise<T>, signal?: AbortSignal) => {
+    const sim = nodes[at % Math.max(1, nodes.length)]
+    if (!sim) throw new Error('there is no node')
+    const host = { actor: sim.actor, serve: () => sim.node?.clientFor('default') }
+    try {
+      return await call(caller, host, request, { signal })
+    } catch (error) {
+      if (!signal?.aborted) at += 1
+      throw error
+    }
+  }
+  return {
+    register: (hello) => ask((served) => served.register(hello)),
+    exchange: (session, message, signal) =>
+      ask((served) => served.exchange(session, message), signal),
+    heartbeat: (session, message) => ask((served) => served.heartbeat(session, message)),
+    log: (session, message) => ask((served) => served.log(session, message)),
+    leave: (session, registration) => ask((served) => served.leave(session, registration)),
+  }
+}

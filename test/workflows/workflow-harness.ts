@@ -1,0 +1,147 @@
+import { parsePublicId, publicId } from '../../src/core/ids.ts'
+import type { JobDefinition } from '../../src/core/job/job-definition.ts'
+import type { Assignment, Done, Held, SchedulerClient } from '../../src/core/wire/protocol.ts'
+import { isFinal } from '../../src/core/run/run-state.ts'
+import type { RunRecord, StepRecord } from '../../src/store/port.ts'
+import { storeOn } from '../../src/store/sqlite/store.ts'
+import { type Given, type InMemory, startInMemory } from '../integration/scheduler-in-memory.ts'
+import { type HandWorker, registerByHand } from '../integration/manual-worker.ts'
+
+export const BY = { project: 'default', actor: null, request: null, address: null }
+
+/** What a task does: what it gives, or how it ends; `hold` keeps it until somebody asks again. */
+export type Behaviour = (run: Assignment) => { result: unknown } | 'failed' | 'hold'
+
+/** A node, a worker for all tasks, and one workflow called `flow`. */
+export interface FlowWorld extends InMemory {
+  readonly client: SchedulerClient
+  define(definition: JobDefinition, name?: string): Promise<void>
+  submit(input?: unknown): Promise<string>
+  /** Lets the worker take and do what there is, once; says whether there was anything. */
+  workOnce(): Promise<boolean>
+  /** The same until nothing happens any more. */
+  work(): Promise<void>
+  /** What the worker holds ends as if it had been told to stop. */
+  stopHeld(): Promise<void>
+  /** What it holds of a task ends well. */
+  finishHeld(task: string, result: unknown): Promise<void>
+  /** The run as the store has it, whatever befalls those who ask nodes. */
+  view(id: string): Promise<RunRecord>
+  /** Works until the run is over. */
+  finish(id: string): Promise<RunRecord>
+  /** What became of its steps: `load succeeded`, `load.2 failed`, `mail skipped needs`. */
+  steps(id: string): Promise<string[]>
+  records(id: string): Promise<readonly StepRecord[]>
+  /** Every start of a task, in order: its name and its input. */
+  readonly started: string[]
+  behave: Behaviour
+}
+
+const TASKS = ['a', 'b', 'c', 'd', 'e', 'list', 'load', 'report', 'mail', 'clean']
+
+export async function startFlows(given: Given = {}): Promise<FlowWorld> {
+  const world = await startInMemory(given)
+  const { node, clock, engine } = world
+  const client = node.clientFor('default')
+  const store = storeOn(engine)
+  // Two nodes that draw the same numbers would call their first sessions the same.
+  const session = given.beside ? { session: publicId('ses', 2 ** 40) } : {}
+  const worker = await registerByHand(client, { jobs: TASKS, slots: 100, ...session })
+  const names = new Map<string, readonly string[]>()
+  const held: HeldRun[] = []
+  let definition: JobDefinition = {}
+
+  const flows: FlowWorld = {
+    ...world,
+    client,
+    started: [],
+    behave: () => ({ result: null }),
+    async define(wanted, name = 'flow') {
+      if (name === 'flow') definition = wanted
+      await node.admin.jobs.put(BY, name, wanted, null)
+    },
+    async submit(input) {
+      const [answer] = await client.submit([
+        { job: 'flow', ...(input === undefined ? {} : { input }) },
+      ])
+      const { id } = answer as { id: string }
+      names.set(id, stepNames(definition))
+      return id
+    },
+    workOnce: () => workOnce(worker, flows, held),
+    async work() {
+      for (let idle = 0; idle < 3;) {
+        await clock.advance(20)
+        idle = (await flows.workOnce()) ? 0 : idle + 1
+      }
+    },
+    async stopHeld() {
+      const stopped = held.splice(0)
+      await worker.report(
+        stopped.map(({ run, fence }) => ({ run, fence, outcome: 'cancelled' })),
+        0,
+      )
+    },
+    async finishHeld(task, wanted) {
+      const result = JSON.stringify(wanted)
+      const ended = held.filter((one) => one.task === task)
+      for (const one of ended) held.splice(held.indexOf(one), 1)
+      await worker.report(
+        ended.map(({ run, fence }) => ({ run, fence, outcome: 'succeeded', result })),
+        0,
+      )
+    },
+    async view(id) {
+      const [run] = await store.findRuns({ runIds: [runIdOf(id)] })
+      return run as RunRecord
+    },
+    async finish(id) {
+      for (let turn = 0; turn < 500; turn += 1) {
+        await flows.work()
+        const view = await flows.view(id)
+        if (isFinal(view.state)) return view
+        await clock.advance(1_000)
+      }
+      throw new Error(`it never ends: ${(await flows.steps(id)).join(', ')}`)
+    },
+    records: (id) => store.flowSteps({ flowId: runIdOf(id), after: null, limit: 10_000 }),
+    async steps(id) {
+      const own = names.get(id) ?? stepNames(definition)
+      return (await flows.records(id)).map(({ step, item, state, reason }) =>
+        [`${own[step]}${item < 0 ? '' : `.${item}`}`, state, reason ?? ''].join(' ').trim(),
+      )
+    },
+  }
+  return flows
+}
+
+interface HeldRun extends Held {
+  readonly task: string | null
+}
+
+async function workOnce(worker: HandWorker, flows: FlowWorld, held: HeldRun[]): Promise<boolean> {
+  const runs = await worker.take()
+  const done: Done[] = []
+  for (const one of runs) {
+    const { run, fence, job, task, input } = one
+    flows.started.push(`${task ?? job}${input === null ? '' : ` ${input}`}`)
+    const outcome = flows.behave(one)
+    if (outcome === 'hold') held.push({ run, fence, task })
+    else if (outcome === 'failed') done.push({ run, fence, outcome, cause: 'error' })
+    else {
+      const result = JSON.stringify(outcome.result)
+      done.push({ run, fence, outcome: 'succeeded', result })
+    }
+  }
+  if (done.length > 0) await worker.report(done, 0)
+  return runs.length > 0
+}
+
+function runIdOf(id: string): number {
+  return parsePublicId('run', id) as number
+}
+
+function stepNames({ steps = [] }: JobDefinition): readonly string[] {
+  if (!Array.isArray(steps)) return Object.keys(steps)
+  return steps.map(({ name }: { name?: string }, index: number) => name ?? `step-${index + 1}`)
+}
