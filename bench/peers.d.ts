@@ -1,5 +1,5 @@
-// The few words of the rivals' APIs that we use. Declared here, because `npm run check` must pass
-// where nobody has installed them: they are dependencies of the benchmark, not of the product.
+// The parts of the peers' APIs that the benchmark uses, declared here because `npm run check` must pass
+// when the peers are not installed: they are dependencies of the benchmark only.
 
 declare module 'graphile-worker' {
   export class Logger {
@@ -43,7 +43,7 @@ declare module 'bullmq' {
 
   export class Queue {
     constructor(name: string, options: Connected)
-    /** The ids of jobs in these states; -1 is the last. */
+    /** Ids of the jobs in these states, from one index to another; -1 means the last. */
     getRanges(states: readonly string[], from: number, to: number): Promise<string[]>
     add(name: string, data: object): Promise<unknown>
     addBulk(

@@ -2,34 +2,37 @@ import { fileURLToPath } from 'node:url'
 import { PROFILE_VARIABLE } from './harness/child.ts'
 import { installPeers } from './harness/peers.ts'
 import { describeMachine } from './harness/machine.ts'
-import { readOptions, type BenchOptions } from './harness/options.ts'
+import { readBenchOptions, type BenchOptions } from './harness/options.ts'
 import { markdown, writeJson } from './harness/report.ts'
 import { runRounds } from './harness/rounds.ts'
-import { leaveOutAbsent } from './harness/missing-tools.ts'
-import type { Scenario } from './harness/scenario.ts'
-import { judge, type JudgedTarget } from './harness/verdict.ts'
+import { skipMissingTools } from './harness/missing-tools.ts'
+import type { BenchScenario } from './harness/scenario.ts'
+import { judgeFigures, type JudgedTarget } from './harness/verdict.ts'
 import { collectVersions, postgresSettings } from './harness/versions.ts'
-import { openWorkbench, type Workbench } from './harness/environment.ts'
+import { openBenchEnvironment, type BenchEnvironment } from './harness/environment.ts'
 import { SCENARIOS } from './scenarios/index.ts'
 
 const PROFILES = new URL('./results/profiles/', import.meta.url)
 
-/** `npm run bench -- [scenario…]`: tables on stdout, progress on stderr, raw rounds in results/. */
+/** `npm run bench -- [scenario…]`: writes tables to stdout, progress to stderr, raw rounds to results/. */
 async function main(): Promise<void> {
-  const options = readOptions(process.argv.slice(2))
+  const options = readBenchOptions(process.argv.slice(2))
   if (options.list)
     return SCENARIOS.forEach(({ name, about }) => console.log(`${name}\n  ${about}`))
-  const scenarios = choose(options.scenarios)
+  const scenarios = chooseScenarios(options.scenarios)
   if (scenarios.some(({ needsPeers }) => needsPeers)) await installPeers()
   if (options.profile) process.env[PROFILE_VARIABLE] = fileURLToPath(PROFILES)
   let missed = 0
   for (const scenario of scenarios) {
-    missed += await runScenario(leaveOutAbsent(narrow(scenario, options.only ?? '')), options)
+    missed += await runScenario(
+      skipMissingTools(filterVariants(scenario, options.only ?? '')),
+      options,
+    )
   }
   console.error(missed === 0 ? 'every target met' : `${missed} targets missed or not measured`)
 }
 
-function choose(names: readonly string[]): readonly Scenario[] {
+function chooseScenarios(names: readonly string[]): readonly BenchScenario[] {
   if (names.length === 0) return SCENARIOS.filter(({ isOnRequest }) => !isOnRequest)
   return names.map((name) => {
     const found = SCENARIOS.find((scenario) => scenario.name === name)
@@ -39,18 +42,18 @@ function choose(names: readonly string[]): readonly Scenario[] {
   })
 }
 
-function narrow(scenario: Scenario, only: string): Scenario {
-  const isAsked = (name: string) => name.includes(only)
+function filterVariants(scenario: BenchScenario, only: string): BenchScenario {
+  const isSelected = (name: string) => name.includes(only)
   return {
     ...scenario,
-    variants: scenario.variants.filter(({ name }) => isAsked(name)),
-    figures: scenario.figures.filter(({ variant }) => isAsked(variant)),
+    variants: scenario.variants.filter(({ name }) => isSelected(name)),
+    figures: scenario.figures.filter(({ variant }) => isSelected(variant)),
   }
 }
 
-async function runScenario(scenario: Scenario, options: BenchOptions): Promise<number> {
+async function runScenario(scenario: BenchScenario, options: BenchOptions): Promise<number> {
   const startedAt = new Date()
-  const bench = await openWorkbench({ withPostgres: scenario.needsPostgres })
+  const bench = await openBenchEnvironment({ withPostgres: scenario.needsPostgres })
   const abandon = () => void bench.close().finally(() => process.exit(130))
   process.once('SIGINT', abandon)
   process.once('SIGTERM', abandon)
@@ -67,9 +70,9 @@ async function runScenario(scenario: Scenario, options: BenchOptions): Promise<n
 }
 
 async function measureScenario(
-  scenario: Scenario,
+  scenario: BenchScenario,
   options: BenchOptions,
-  bench: Workbench,
+  bench: BenchEnvironment,
   startedAt: Date,
 ) {
   const machine = describeMachine(bench.home)
@@ -77,7 +80,7 @@ async function measureScenario(
   const settings = bench.postgres ? await postgresSettings(bench.postgres.url) : null
   const notes = [...scenario.notes, ...((await scenario.prepare?.(bench, options)) ?? [])]
   const results = await runRounds(scenario, bench, options)
-  const figures = judge(scenario, results)
+  const figures = judgeFigures(scenario, results)
   return {
     scenario: { ...scenario, notes },
     options,
@@ -90,7 +93,7 @@ async function measureScenario(
   }
 }
 
-/** A ratio without a bound is there to be read, not to be met. */
+/** A target without a bound only shows a ratio; it cannot be missed. */
 function isMissed({ target, met }: JudgedTarget): boolean {
   return (target.atLeast !== undefined || target.atMost !== undefined) && met !== true
 }

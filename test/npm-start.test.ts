@@ -8,10 +8,10 @@ import { openHome } from './support/punctual-home.ts'
 import { waitFor } from './support/wait-for.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** What `npm start` needs of a checkout. The tests beside it run the sources, and need no build. */
+/** The files of a checkout that `npm start` needs. Other tests run the sources and need no build. */
 const NEEDED = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'tools', 'native']
 
-test('npm start builds what people are given, and serves with it', async (t) => {
+test('npm start builds the package and serves with it', async (t) => {
   const home = openHome(t)
   for (const name of NEEDED) cpSync(join(ROOT, name), join(home.dir, name), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(home.dir, 'node_modules'))
@@ -19,7 +19,7 @@ test('npm start builds what people are given, and serves with it', async (t) => 
     cwd: home.dir,
     env: home.env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // npm does not hand signals on to everybody it started; a group gets them all.
+    // If the test fails, the whole group is killed.
     detached: true,
   })
   let printed = ''
@@ -48,4 +48,20 @@ test('npm start builds what people are given, and serves with it', async (t) => 
   const { id } = (await submitted.json()) as { id: string }
   const ended = await fetch(`${address}/v1/runs/${id}?wait=30s`, { headers })
   assert.equal(((await ended.json()) as { state: string }).state, 'succeeded')
+
+  // Only npm gets the signal, as from a supervisor.
+  const beacon = readFileSync(join(home.dataDir, 'server.json'), 'utf8')
+  const { pid } = JSON.parse(beacon) as { pid: number }
+  assert.ok(isAlive(pid))
+  process.kill(npm.pid as number, 'SIGTERM')
+  await waitFor(() => !isAlive(pid), { what: 'the server to end with npm', deadlineMs: 60_000 })
+  await closed
 })
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -1,19 +1,27 @@
-// The runner behind `npm test`. Words after `--` select files by a part of their path.
+// The runner behind `npm test`. Words after `--` select files by part of their path.
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join, matchesGlob, resolve } from 'node:path'
 import { run } from 'node:test'
 import Database from 'better-sqlite3'
 import type { PostgresFlavour } from './support/postgres-binaries.ts'
 import { startPostgres, type PostgresServer } from './support/postgres-server.ts'
-import { createRoom } from './support/semaphore.ts'
+import { createSemaphore } from './support/semaphore.ts'
 import { addEvent, newResult, type FileResult, type TestEvent } from './support/test-events.ts'
 import { closingReport, fileLine, isSuccess } from './support/test-report.ts'
 
-/** Many files wait for processes and disks more than they compute: one more than the cores there usually are. */
+/** Many files wait for processes and disks more than they compute: one more than the usual number of cores. */
 const CONCURRENCY = 3
-/** These are a crowd of processes by themselves, and count as two. */
+/** These start many processes themselves and count as two. */
 const CROWDED = /^test\/chaos\//
+/** The longest files start first, so that short ones keep every core busy until the end. */
+const LONG_FILES = [
+  'test/chaos/**',
+  'test/sim/**',
+  'test/webhooks/**',
+  'src/store/*/store.test.ts',
+  'test/{store-agreement,compat/conformance,api/openapi-check,secrets/rotation,cli/terminal}.test.ts',
+]
 const FILE_TIMEOUT_MS = 15 * 60_000
 const PATTERNS = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const EXCLUDED = ['test/fixtures/**']
@@ -38,7 +46,7 @@ async function main(filters: string[]): Promise<boolean> {
   let postgres: PostgresServer | undefined
   try {
     process.env.PUNCTUAL_TEST_SERVERS_FILE = join(notes, 'servers')
-    // Hundreds of processes load the same sources: what one has compiled, the next need not.
+    // Hundreds of processes load the same sources: they share one compile cache.
     process.env.NODE_COMPILE_CACHE ??= join(notes, 'compiled')
     const flavour = process.env.PUNCTUAL_TEST_POSTGRES ?? 'embedded'
     postgres = await startPostgres({ version: flavour as PostgresFlavour })
@@ -63,26 +71,34 @@ function selectFiles(filters: string[]): string[] {
 }
 
 async function runAll(files: string[]): Promise<FileResult[]> {
-  const waiting = [...files]
+  const waiting = longestFirst(files)
   const results: FileResult[] = []
-  const room = createRoom(CONCURRENCY)
+  const slots = createSemaphore(CONCURRENCY)
   const lane = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const leave = await room.enter(CROWDED.test(file) ? 2 : 1)
+      const release = await slots.acquire(CROWDED.test(file) ? 2 : 1)
       if (interrupted.signal.aborted) return
       const result = await runFile(file)
-      leave()
-      console.log(fileLine(result))
+      release()
       results.push(result)
+      console.log(fileLine(result, { done: results.length, of: files.length }))
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, lane))
   return results.toSorted((a, b) => files.indexOf(a.file) - files.indexOf(b.file))
 }
 
+function longestFirst(files: string[]): string[] {
+  const rank = (file: string) => {
+    const index = LONG_FILES.findIndex((pattern) => matchesGlob(file, pattern))
+    return index === -1 ? LONG_FILES.length : index
+  }
+  return files.toSorted((a, b) => rank(a) - rank(b))
+}
+
 /**
- * Each file is a run of its own, because within one run node:test holds back the events of later
- * files and waits forever for a file that leaves a timer or a socket open.
+ * Each file is a run of its own: within one run, node:test delays the events of later files and waits forever
+ * for a file that leaves a timer or a socket open.
  */
 async function runFile(file: string): Promise<FileResult> {
   const result = newResult(file)
@@ -94,7 +110,7 @@ async function runFile(file: string): Promise<FileResult> {
   return result
 }
 
-/** Names noted by `support/servers.ts`; SQLite is a library, so running its adapter's files counts. */
+/** Names recorded by `support/servers.ts`; SQLite is a library, so running its adapter's files counts. */
 function exercised(files: string[], notesPath: string, known: Record<string, string>): string[] {
   let notes = ''
   try {

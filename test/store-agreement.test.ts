@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { listAll } from '../src/store/contract/fixture.ts'
 import {
   CAPACITIES,
-  createMind,
-  type Mind,
-  type Move,
-  type Plan,
-  type Told,
+  createWorkloadModel,
+  type WorkloadModel,
+  type WorkloadMove,
+  type WorkloadPlan,
+  type TickReport,
 } from '../src/store/contract/workload.ts'
 import type { Lease, RunRecord, Store, TickBatch, TickResult } from '../src/store/port.ts'
-import { openEngine, storeOn } from '../src/store/sqlite/store.ts'
+import { openEngine, createStoreOnEngine } from '../src/store/sqlite/store.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'
 import { createSeeded } from './sim/seeded.ts'
 import { postgresUrl } from './support/servers.ts'
@@ -18,15 +18,15 @@ import * as postgresTrace from './support/trace-postgres.ts'
 import * as sqliteTrace from './support/trace-sqlite.ts'
 
 /**
- * Two stores, one history: the same ticks at the same times must move the same runs through the same
- * states, and be answered with the same words, whatever the rows look like underneath.
+ * Two stores, one history: the same ticks at the same times must move the same runs through the same states and
+ * give the same answers, whatever the rows look like.
  */
 const SEEDS = [11, 12, 13, 14]
 const MOVES = 300
 const START_MS = Date.UTC(2026, 2, 4, 12)
 const PROJECTS = ['alpha', 'beta']
 
-/** A store with its own numbers for the same names, and the trace of what its runs went through. */
+/** A store that maps the same names to its own ids, and the trace of its runs. */
 interface Side {
   readonly store: Store
   readonly node: number
@@ -39,19 +39,19 @@ interface Side {
 }
 
 for (const seed of SEEDS) {
-  test(`SQLite and PostgreSQL tell the same story, seed ${seed}`, async () => {
+  test(`SQLite and PostgreSQL give the same history, seed ${seed}`, async () => {
     const clock = { nowMs: START_MS }
     const now = () => clock.nowMs
     const chance = createSeeded(seed)
     const sides = [await openSqlite(now), await openPostgres(now)] as const
     try {
-      const mind = createMind(chance, now)
+      const mind = createWorkloadModel(chance, now)
       for (let count = 1; count <= MOVES; count += 1) {
         if (chance.chance(0.6)) clock.nowMs += chance.int(400)
         const move = mind.nextMove()
         const told = await both(sides, (side) => make(side, move))
         agree(told, `move ${count}, ${move.kind}`)
-        if (move.kind === 'tick') mind.remember(move.plan, told[0] as Told)
+        if (move.kind === 'tick') mind.remember(move.plan, told[0] as TickReport)
         agree(await both(sides, storyOf(mind)), `changes of move ${count}, ${move.kind}`)
         if (count % 50 === 0 || count === MOVES) agree(await both(sides, everything), `at ${count}`)
       }
@@ -62,7 +62,7 @@ for (const seed of SEEDS) {
   })
 }
 
-/** What a run can go through while workers, clients and sweeps do all they may. */
+/** Every transition a run can make under workers, clients and sweeps. */
 const ARROWS = [
   ...['new → ready', 'new → scheduled', 'new → blocked', 'new → running'],
   ...['scheduled → ready', 'scheduled → blocked', 'blocked → ready', 'ready → running'],
@@ -73,7 +73,7 @@ const ARROWS = [
 ]
 const taken = new Set<string>()
 
-test('the stories together take every arrow of the graph, and no other', () => {
+test('the histories together cover every transition of the graph and no other', () => {
   assert.deepEqual([...taken].toSorted(), ARROWS.toSorted())
 })
 
@@ -88,9 +88,9 @@ function agree([sqlite, postgres]: [unknown, unknown], where: string): void {
   assert.deepEqual(postgres, sqlite, `PostgreSQL differs from SQLite: ${where}`)
 }
 
-// ── How it is done on one side, and told in words both sides share ──────────────────────────────────
+// ── Operations on one side, reported in terms both sides share ──────────────────────────────────
 
-async function make(side: Side, move: Move): Promise<unknown> {
+async function make(side: Side, move: WorkloadMove): Promise<unknown> {
   const { store } = side
   switch (move.kind) {
     case 'tick':
@@ -112,7 +112,7 @@ async function make(side: Side, move: Move): Promise<unknown> {
   }
 }
 
-function inNumbersOf({ node, projects, jobs, lanes, gates }: Side, plan: Plan): TickBatch {
+function inNumbersOf({ node, projects, jobs, lanes, gates }: Side, plan: WorkloadPlan): TickBatch {
   return {
     node,
     submits: plan.submits.map((run) => ({
@@ -166,7 +166,7 @@ async function everything(side: Side): Promise<unknown> {
   }
 }
 
-function storyOf({ ordinalOf }: Mind): (side: Side) => Promise<unknown> {
+function storyOf({ ordinalOf }: WorkloadModel): (side: Side) => Promise<unknown> {
   return async (side) => {
     const rows = await side.changes()
     for (const { from, to } of rows) taken.add(`${from ?? 'new'} → ${to}`)
@@ -193,7 +193,7 @@ async function openSqlite(now: () => number): Promise<Side> {
   const engine = openEngine({ path: ':memory:', now })
   sqliteTrace.installTrace(engine.raw)
   const readAfter = async (seen: number) => sqliteTrace.readTrace(engine.raw, seen)
-  return prepare(storeOn(engine), readAfter)
+  return prepare(createStoreOnEngine(engine), readAfter)
 }
 
 async function openPostgres(now: () => number): Promise<Side> {

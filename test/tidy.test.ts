@@ -1,26 +1,32 @@
 // House rules, run as tests over the whole tree. The rules and their own tests are in test/tidy/.
 import assert from 'node:assert/strict'
-import { resolve } from 'node:path'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { arrowRefusal } from './tidy/import-direction.ts'
+import { importViolation } from './tidy/import-direction.ts'
+import { brokenLinks } from './tidy/doc-links.ts'
+import { namesExportedTwice } from './tidy/exported-names.ts'
+import { folderCycles } from './tidy/folder-cycles.ts'
+import { wrongEntries } from './tidy/glossary.ts'
 import * as rules from './tidy/house-rules.ts'
 import { importsOf, readSources } from './tidy/source-tree.ts'
 
-/** Where real time and real chance enter the program. */
+/** Where real time and real randomness enter the program. */
 const MAY_READ_CLOCKS = [
   'src/main/**',
   'src/**/system-clock.ts',
-  // A process of its own, whose promise is about real time and real processes.
+  // A process of its own, whose guarantees are about real time and real processes.
   'src/worker/launcher/**',
 ]
 
-/** Where tests implement waiting, with deadlines, on behalf of all the others. */
+/** Where the shared helpers of tests implement waiting, with deadlines. */
 const MAY_SLEEP = ['test/support/wait-for.ts', 'test/tidy/**']
 
-/** Over the limit only by imports that longer paths have wrapped; to be split. */
-const MAY_BE_LONG = ['src/store/postgres/ticks/tick.ts']
+/** The clocks of the client and of the worker: neither may import the other. */
+const SAME_MEANING = ['systemClock', 'systemRandom']
 
-const files = readSources(resolve(import.meta.dirname, '..'))
+const root = resolve(import.meta.dirname, '..')
+const files = readSources(root)
 
 function assertNone(refusals: (string | undefined)[]): void {
   const sentences = refusals.filter((refusal) => refusal !== undefined)
@@ -29,27 +35,45 @@ function assertNone(refusals: (string | undefined)[]): void {
 
 test('imports point inward', () => {
   assertNone(
-    files.flatMap(({ path, text }) => importsOf(text).map((name) => arrowRefusal(path, name))),
+    files.flatMap(({ path, text }) => importsOf(text).map((name) => importViolation(path, name))),
   )
 })
 
-test('time and chance are handed in', () => {
-  assertNone(files.flatMap((file) => rules.clockRefusals(file, MAY_READ_CLOCKS)))
+test('clock and randomness are passed in', () => {
+  assertNone(files.flatMap((file) => rules.clockViolations(file, MAY_READ_CLOCKS)))
 })
 
 test('tests wait for conditions', () => {
-  assertNone(files.flatMap((file) => rules.sleepRefusals(file, MAY_SLEEP)))
+  assertNone(files.flatMap((file) => rules.sleepViolations(file, MAY_SLEEP)))
 })
 
-test('nothing is left for later', () => {
-  assertNone(files.flatMap((file) => rules.unfinishedRefusals(file)))
+test('no unfinished code is left', () => {
+  assertNone(files.flatMap((file) => rules.unfinishedViolations(file)))
 })
 
-test('names say what is inside', () => {
-  assertNone(files.map(({ path }) => rules.nameRefusal(path)))
+test('file names describe their content', () => {
+  assertNone(files.map(({ path }) => rules.nameViolation(path)))
 })
 
-test('files stay small', () => {
-  const limited = files.filter(({ path }) => !MAY_BE_LONG.includes(path))
-  assertNone([...limited.map((file) => rules.sizeRefusal(file)), rules.medianRefusal(files)])
+test('folders do not import each other in a circle', () => {
+  assertNone(folderCycles(files))
+})
+
+test('an exported name has one meaning', () => {
+  assertNone(namesExportedTwice(files, SAME_MEANING))
+})
+
+test('links in the documentation lead somewhere', () => {
+  const pages = globSync('{*.md,docs/**/*.md,bench/*.md}', { cwd: root }).map((path) => ({
+    path,
+    text: readFileSync(join(root, path), 'utf8'),
+  }))
+  assert.ok(pages.length > 50)
+  assertNone(brokenLinks(pages, (path) => existsSync(join(root, path))))
+})
+
+test('the types and files of the glossary exist', () => {
+  const glossary = readFileSync(join(root, 'docs/glossary.md'), 'utf8')
+  assert.ok(glossary.includes('| **run** |'))
+  assertNone(wrongEntries(glossary, files))
 })

@@ -1,5 +1,5 @@
-// `npm run build:native`: the native launcher as the package ships it, named for the machines it runs on.
-// With `--optional` a machine that cannot build it is told so and goes on: there is a launcher in Node.
+// `npm run build:native`: builds the native launcher for the package, named after the platform. With
+// `--optional`, a machine that cannot build it gets a message and continues: there is a launcher in Node.
 import { copyFileSync, mkdirSync, renameSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { compiled, FLAGS } from '../src/worker/launcher/native-build.ts'

@@ -1,11 +1,11 @@
-// Behind `npm run openapi`: writes the reference that a server gives at /openapi.json into the docs.
+// `npm run openapi`: writes the API reference that a server serves at /openapi.json into the docs.
 import { writeFileSync } from 'node:fs'
 import { openScheduler } from '../src/main/scheduler.ts'
 import { readVersion } from '../src/main/version.ts'
 
 export const OPENAPI_FILE = new URL('../docs/reference/openapi.json', import.meta.url)
 
-/** As a server of this version gives it, set out for people. */
+/** The reference of this version, indented for readers. */
 export async function readOpenApi(): Promise<string> {
   const scheduler = await openScheduler({ store: 'sqlite::memory:', version: readVersion() })
   try {

@@ -4,20 +4,20 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** A line a variant says: JSON on its standard output, nothing else is spoken there. */
-export interface Line {
+/** A message from a variant process: one JSON object per line on its standard output. */
+export interface ChildMessage {
   readonly type: string
   readonly [key: string]: unknown
 }
 
-export interface Child {
+export interface BenchChild {
   readonly pid: number
-  /** The next line of this type, now or later; earlier lines are kept until somebody asks. */
-  next(type: string): Promise<Line>
-  /** What the child reads as a line on its standard input. */
-  tell(word: string): void
+  /** Resolves with the next message of this type; unread messages are kept. */
+  nextMessage(type: string): Promise<ChildMessage>
+  /** Writes the command as a line to the child's standard input. */
+  sendCommand(command: string): void
   kill(signal: NodeJS.Signals): void
-  /** Asks it to stop by closing its input and waits; kills it when it does not go. */
+  /** Closes the child's standard input and waits for it to exit; kills it after a deadline. */
   stop(): Promise<void>
 }
 
@@ -26,18 +26,22 @@ const STOP_MS = 20_000
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Starts a file of `bench/variants` in its own process; closing our end of the pipe ends it. */
-export function startChild(script: string, settings: object): Child {
+/** Starts a file of `bench/variants` in its own process, which exits when its standard input closes. */
+export function startChild(script: string, settings: object): BenchChild {
   const file = join(ROOT, 'bench/variants', script)
   const child = spawn(process.execPath, [...profileFlags(), file, JSON.stringify(settings)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')
-  const inbox: Line[] = []
-  const waiting: { type: string; resolve: (line: Line) => void; reject: (e: Error) => void }[] = []
-  let gone: Error | undefined
+  const inbox: ChildMessage[] = []
+  const waiting: {
+    type: string
+    resolve: (line: ChildMessage) => void
+    reject: (e: Error) => void
+  }[] = []
+  let exitError: Error | undefined
 
-  // Writing to a process that has just died is how a kill test looks from here.
+  // The recovery scenarios kill children, so a write may hit a closed pipe.
   child.stdin.on('error', () => {})
   createInterface({ input: child.stdout }).on('line', (text) => {
     const line = readLine(text)
@@ -46,23 +50,23 @@ export function startChild(script: string, settings: object): Child {
     if (index === -1) inbox.push(line)
     else waiting.splice(index, 1)[0]!.resolve(line)
   })
-  // 'close' comes after the last line was read, 'exit' may come before.
+  // 'close' fires after the last line was read; 'exit' may fire before that.
   child.on('close', (code, signal) => {
-    gone = new Error(`${script} ended with ${signal ?? `code ${code}`} before it had answered`)
-    for (const { reject } of waiting.splice(0)) reject(gone)
+    exitError = new Error(`${script} ended with ${signal ?? `code ${code}`} before it had answered`)
+    for (const { reject } of waiting.splice(0)) reject(exitError)
   })
 
   return {
     get pid() {
       return child.pid!
     },
-    next(type) {
+    nextMessage(type) {
       const index = inbox.findIndex((line) => line.type === type)
       if (index !== -1) return Promise.resolve(inbox.splice(index, 1)[0]!)
-      if (gone) return Promise.reject(gone)
+      if (exitError) return Promise.reject(exitError)
       return new Promise((resolve, reject) => waiting.push({ type, resolve, reject }))
     },
-    tell: (word) => void child.stdin.write(`${word}\n`),
+    sendCommand: (command) => void child.stdin.write(`${command}\n`),
     kill: (signal) => void child.kill(signal),
     async stop() {
       if (hasExited(child)) return
@@ -74,15 +78,15 @@ export function startChild(script: string, settings: object): Child {
   }
 }
 
-/** Set by `--profile`; a variant that starts a server hands it on. */
+/** `--profile` sets the variable; a server that a variant starts inherits it. */
 function profileFlags(): string[] {
   const folder = process.env[PROFILE_VARIABLE]
   return folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : []
 }
 
-function readLine(text: string): Line | undefined {
+function readLine(text: string): ChildMessage | undefined {
   if (!text.startsWith('{"type":')) return undefined
-  return JSON.parse(text) as Line
+  return JSON.parse(text) as ChildMessage
 }
 
 function hasExited(child: ChildProcess): boolean {

@@ -7,28 +7,28 @@ import { queryOnce } from '../../test/support/postgres-query.ts'
 import { startPostgres, type PostgresServer } from '../../test/support/postgres-server.ts'
 import { startRedis, type RedisServer } from './redis-server.ts'
 
-/** Where variants find their stores: fresh ones for every variant of every round. */
-export interface Workbench {
+/** Provides stores to the variants: new ones for every variant of every round. */
+export interface BenchEnvironment {
   readonly home: string
-  /** One private server for the whole scenario; absent when the scenario needs none. */
+  /** One private server for the whole scenario; undefined when the scenario does not use PostgreSQL. */
   readonly postgres: PostgresServer | undefined
-  /** Templates that `prepare` made, by name: a database, a file, a working tree. */
+  /** Templates created by `prepare`, by name: a database URL, a file or a working tree. */
   readonly templates: Map<string, string>
-  /** A new database, empty or a copy of a template, checkpointed so that nobody pays for its making. */
+  /** A new database, empty or a copy of a template; checkpointed, so that its creation does not slow the measurement. */
   database(template?: string): Promise<string>
   directory(): Promise<string>
-  /** A new, empty server, which ends with the variant. */
+  /** A new, empty server; `clear` stops it. */
   redis(): Promise<RedisServer>
-  /** Removes what the last variant used, and waits until the disk has forgotten it too. */
+  /** Removes everything the last variant used and waits for the file system to sync. */
   clear(): Promise<void>
   close(): Promise<void>
 }
 
-export async function openWorkbench({
+export async function openBenchEnvironment({
   withPostgres,
 }: {
   withPostgres: boolean
-}): Promise<Workbench> {
+}): Promise<BenchEnvironment> {
   const home = await mkdtemp(join(tmpdir(), 'punctual-bench-'))
   const postgres = withPostgres ? await startPostgres() : undefined
   const databases: string[] = []
@@ -47,7 +47,7 @@ export async function openWorkbench({
     templates: new Map(),
 
     async database(template) {
-      if (!postgres) throw new Error('this scenario did not ask for PostgreSQL')
+      if (!postgres) throw new Error('this scenario does not declare needsPostgres')
       const url = template
         ? await copyDatabase(postgres.url, template)
         : await postgres.createDatabase()
@@ -72,7 +72,7 @@ export async function openWorkbench({
       for (const directory of directories.splice(0)) {
         await rm(directory, { recursive: true, force: true })
       }
-      // On a disk mounted with `discard`, freeing a large file stalls whoever syncs next.
+      // On a disk mounted with `discard`, deleting a large file stalls the next sync.
       await promisify(execFile)('sync', ['-f', home]).catch(() => {})
     },
 

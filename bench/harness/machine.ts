@@ -35,7 +35,7 @@ export function describeMachine(directory: string): Machine {
   }
 }
 
-/** What one durable commit costs at least: append a page, wait for the disk. */
+/** Measures the minimum cost of a durable commit: append one page and wait for the disk. */
 function probeFsync(directory: string): FsyncProbe {
   const path = join(directory, 'fsync-probe')
   const file = openSync(path, 'w')

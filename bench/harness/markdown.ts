@@ -1,5 +1,5 @@
 import type { RoundResult } from './rounds.ts'
-import type { Scenario, Unit } from './scenario.ts'
+import type { BenchScenario, Unit } from './scenario.ts'
 import { spreadOf, type JudgedFigure, type JudgedTarget } from './verdict.ts'
 
 const DIGITS: Record<Unit, number> = {
@@ -14,29 +14,29 @@ const DIGITS: Record<Unit, number> = {
   '×': 2,
 }
 
-/** The table for people; the JSON beside it has everything this leaves out. */
+/** The summary table; the JSON file has the raw rounds. */
 export function markdownTable(figures: readonly JudgedFigure[]): string {
   const rows = figures.map(({ figure, spread, targets }) => [
     figure.label,
     spread ? `${format(spread.median, figure.unit)} ${figure.unit}` : 'not measured',
     spread ? `${format(spread.min, figure.unit)} – ${format(spread.max, figure.unit)}` : '',
     spread ? String(spread.count) : '0',
-    targets.map(measured).join('<br>'),
-    targets.map(wanted).join('<br>'),
+    targets.map(ratioText).join('<br>'),
+    targets.map(targetText).join('<br>'),
   ])
   const head = ['', 'median', 'min – max', 'rounds', 'against', 'target']
   return table(head, ['---', '--:', ':-:', '--:', ':--', ':--'], rows)
 }
 
-/** Empty when the scenario has nothing to explain. */
-export function detailTable(scenario: Scenario, results: readonly RoundResult[]): string {
+/** Empty when the scenario has no details. */
+export function detailTable(scenario: BenchScenario, results: readonly RoundResult[]): string {
   const details = scenario.details ?? []
   if (details.length === 0) return ''
   const rows = scenario.variants.map(({ name }) => [
     name,
     ...details.map(({ measurement }) => {
-      const own = spreadOf(results, name, measurement)
-      return own ? own.median.toFixed(1) : ''
+      const spread = spreadOf(results, name, measurement)
+      return spread ? spread.median.toFixed(1) : ''
     }),
   ])
   const head = ['', ...details.map(({ label }) => label)]
@@ -47,16 +47,16 @@ function table(...[head, rule, rows]: [string[], string[], string[][]]): string 
   return [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-function measured({ target, rival, value }: JudgedTarget): string {
-  if (!target.rivals) return ''
-  return value === null ? 'not measured' : `${value.toFixed(2)}× ${rival}`
+function ratioText({ target, baseline, value }: JudgedTarget): string {
+  if (!target.baselines) return ''
+  return value === null ? 'not measured' : `${value.toFixed(2)}× ${baseline}`
 }
 
-function wanted({ target, met }: JudgedTarget): string {
-  const { atLeast, atMost, rivals, worst } = target
+function targetText({ target, met }: JudgedTarget): string {
+  const { atLeast, atMost, baselines, worst } = target
   if (atLeast === undefined && atMost === undefined) return ''
   const sign = atLeast === undefined ? '≤' : '≥'
-  const bound = `${sign} ${atLeast ?? atMost}${rivals ? '×' : ''}${worst ? ' in every round' : ''}`
+  const bound = `${sign} ${atLeast ?? atMost}${baselines ? '×' : ''}${worst ? ' in every round' : ''}`
   return `${bound} ${met === null ? '?' : met ? '✓' : '✗'}`
 }
 

@@ -5,22 +5,22 @@ export interface BenchOptions {
   readonly rounds: number
   /** About how long one variant of one round should take; scenarios size their work by it. */
   readonly seconds: number
-  /** A smoke run: everything happens, no figure means anything. */
+  /** A smoke run: every step runs, but the figures are meaningless. */
   readonly quick: boolean
   /** Only variants whose name contains this; ratios to a variant left out stay empty. */
   readonly only: string | undefined
-  /** How long each measurement may wait for others to leave the machine alone. */
+  /** How long each measurement may wait until other processes leave the machine idle. */
   readonly patienceMs: number
   /** Writes a CPU profile of every process to `results/profiles`. Slows everything down. */
   readonly profile: boolean
-  /** What `against` compares with. */
+  /** The commit that `against` compares the working tree with. */
   readonly commit: string
   readonly list: boolean
 }
 
 const USAGE = `usage: npm run bench -- [scenario…] [--rounds N] [--seconds N] [--quick] [--only TEXT] [--patience SECONDS] [--profile] [--commit NAME] [--list]`
 
-export function readOptions(args: readonly string[]): BenchOptions {
+export function readBenchOptions(args: readonly string[]): BenchOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -53,5 +53,5 @@ function readCount(name: string, text: string | undefined, otherwise: number): n
   if (text === undefined) return otherwise
   const value = Number(text)
   if (Number.isSafeInteger(value) && value > 0) return value
-  throw new Error(`--${name} wants a whole number above 0, not "${text}"\n${USAGE}`)
+  throw new Error(`--${name} must be a whole number above 0, not "${text}"\n${USAGE}`)
 }

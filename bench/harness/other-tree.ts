@@ -4,14 +4,14 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { npm } from './run-npm.ts'
+import { runNpm } from './run-npm.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const run = promisify(execFile)
 
 /**
- * The files of another commit in a folder of their own, ready to run. An archive and not a
- * `git worktree`: nothing has to be taken back from the repository when a benchmark is killed.
+ * Extracts another commit into a folder, ready to run. It uses `git archive` instead of `git worktree`,
+ * so a killed benchmark leaves nothing in the repository to clean up.
  */
 export async function unpackCommit(commit: string, folder: string): Promise<void> {
   const archive = `${folder}.tar`
@@ -21,23 +21,23 @@ export async function unpackCommit(commit: string, folder: string): Promise<void
   if (isCoveredBy(readLock(ROOT), readLock(folder))) {
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   } else {
-    await npm(folder, ['ci'])
+    await runNpm(folder, ['ci'])
   }
 }
 
-/** What a name stands for, or a sentence that says it stands for nothing. */
+/** Resolves a revision name to a commit id. */
 export async function findCommit(name: string): Promise<string> {
   return git('rev-parse', '--verify', '--quiet', `${name}^{commit}`).catch(() => {
     throw new Error(`there is no commit ${name} in this repository`)
   })
 }
 
-/** One line for people: which commit, of which day, and what it was about. */
+/** One line with the commit's short id, date and subject. */
 export function describeCommit(commit: string): Promise<string> {
   return git('log', '-1', '--date=short', '--format=%h of %ad, *%s*', commit)
 }
 
-/** Which of these paths are not the same in the working tree as they were then. */
+/** The files below these paths that the working tree has changed or deleted since the commit. */
 export async function changedSince(commit: string, paths: readonly string[]): Promise<string[]> {
   const names = await git('diff', '--name-only', '--diff-filter=MD', commit, '--', ...paths)
   return names.split('\n').filter((name) => name !== '')
@@ -55,7 +55,7 @@ function readLock(folder: string): Lockfile {
   return JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as Lockfile
 }
 
-/** Whether one set of packages holds the other, each in the very same version. */
+/** Whether our lockfile has every package of theirs in the same version. */
 function isCoveredBy(ours: Lockfile, theirs: Lockfile): boolean {
   return Object.entries(theirs.packages)
     .filter(([path]) => path.startsWith('node_modules/'))

@@ -1,19 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { npm } from './run-npm.ts'
+import { runNpm } from './run-npm.ts'
 
 const BENCH = new URL('../', import.meta.url)
 
-/** The rivals are not dependencies of the product: they are installed when somebody measures them. */
+/** Installs the peers if needed: they are dependencies of the benchmark only, not of the product. */
 export async function installPeers(): Promise<void> {
   if (arePeersInstalled()) return
   const folder = fileURLToPath(BENCH)
   console.error(`The peers are not installed yet: npm install --no-save --prefix ${folder}`)
-  // By the lockfile, like `npm ci`; which refuses a lockfile without what peers have for other systems only.
-  await npm(folder, ['install', '--no-save', '--ignore-scripts'])
+  // Installs by the lockfile. `npm ci` would refuse it, because it lacks optional packages of other platforms.
+  await runNpm(folder, ['install', '--no-save', '--ignore-scripts'])
 }
 
-/** Present and the very versions of the lockfile: a figure names the version it was measured with. */
+/** Whether every peer is installed in the pinned version: reports name the versions they were measured with. */
 function arePeersInstalled(): boolean {
   const { dependencies } = readJson('package.json') as { dependencies: Record<string, string> }
   return Object.entries(dependencies).every(([name, version]) => {

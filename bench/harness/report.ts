@@ -4,13 +4,13 @@ import { machineLines, type Machine } from './machine.ts'
 import { detailTable, markdownTable } from './markdown.ts'
 import type { BenchOptions } from './options.ts'
 import type { RoundResult } from './rounds.ts'
-import type { Scenario } from './scenario.ts'
+import type { BenchScenario } from './scenario.ts'
 import { spread } from './statistics.ts'
 import type { JudgedFigure } from './verdict.ts'
 import type { Versions } from './versions.ts'
 
-export interface Report {
-  readonly scenario: Scenario
+export interface BenchReport {
+  readonly scenario: BenchScenario
   readonly options: BenchOptions
   readonly startedAt: Date
   readonly machine: Machine
@@ -20,7 +20,7 @@ export interface Report {
   readonly figures: readonly JudgedFigure[]
 }
 
-export function markdown(report: Report): string {
+export function markdown(report: BenchReport): string {
   const { scenario, options, machine, versions, settings, results, figures } = report
   const noise = spread(results.map(({ othersCores }) => othersCores))
   const failures = results.filter(({ error }) => error !== null)
@@ -33,7 +33,7 @@ export function markdown(report: Report): string {
     `- Versions: ${pairs(versions)}`,
     `- Durability: SQLite WAL, synchronous=FULL${settings ? `; PostgreSQL ${pairs(settings, '=')}` : ''}`,
     `- Rounds: interleaved, each variant in a fresh process${options.quick ? '; **quick: figures mean nothing**' : ''}`,
-    `- Noise: during a measurement others used ${noise.median.toFixed(2)} of ${machine.cores} cores (median), ${noise.max.toFixed(2)} at worst`,
+    `- Noise: during a measurement other processes used ${noise.median.toFixed(2)} of ${machine.cores} cores (median), ${noise.max.toFixed(2)} at worst`,
     '',
     markdownTable(figures),
     '',
@@ -46,8 +46,8 @@ export function markdown(report: Report): string {
   ].join('\n')
 }
 
-/** Everything, with all raw rounds: a surprising median can be looked into a year later. */
-export function writeJson(report: Report): string {
+/** Writes the whole report with all raw rounds, so that a surprising median can be examined later. */
+export function writeJson(report: BenchReport): string {
   const folder = new URL('../results/', import.meta.url)
   mkdirSync(folder, { recursive: true })
   const date = report.startedAt.toISOString().replaceAll(':', '-').slice(0, 19)

@@ -1,29 +1,29 @@
 import { startChild } from './child.ts'
 import type { BenchOptions } from './options.ts'
-import { waitForQuiet, watchOthers } from './wait-for-quiet.ts'
-import type { Measurements, Scenario, Variant } from './scenario.ts'
-import type { Workbench } from './environment.ts'
+import { waitForQuiet, watchOtherProcesses } from './wait-for-quiet.ts'
+import type { Measurements, BenchScenario, Variant } from './scenario.ts'
+import type { BenchEnvironment } from './environment.ts'
 
-/** One variant in one round, kept raw in the JSON. */
+/** The result of one variant in one round; the JSON file contains all of them. */
 export interface RoundResult {
   readonly round: number
   readonly variant: string
   readonly at: string
   readonly measurements: Measurements | null
   readonly error: string | null
-  /** Cores that others used meanwhile. */
+  /** Cores that other processes used during the measurement. */
   readonly othersCores: number
 }
 
 const DEADLINE_MS = 300_000
 
 /**
- * Runs every variant once per round, each time in another order: what the machine does to one round
- * it does to all of its variants, and nobody always comes after the same neighbour.
+ * Runs every variant once per round, in a different order each round. A slow phase of the machine then
+ * affects all variants of a round, and no variant always runs after the same other one.
  */
 export async function runRounds(
-  scenario: Scenario,
-  bench: Workbench,
+  scenario: BenchScenario,
+  bench: BenchEnvironment,
   options: BenchOptions,
 ): Promise<RoundResult[]> {
   const rounds = options.quick
@@ -31,7 +31,7 @@ export async function runRounds(
     : Math.max(options.rounds, scenario.minRounds ?? options.rounds)
   const results: RoundResult[] = []
   for (let round = 1; round <= rounds; round++) {
-    for (const variant of orderOf(scenario.variants, round)) {
+    for (const variant of roundOrder(scenario.variants, round)) {
       const result = await runVariant(variant, round, bench, options)
       results.push(result)
       console.error(progress(scenario.name, rounds, result))
@@ -43,30 +43,30 @@ export async function runRounds(
 async function runVariant(
   variant: Variant,
   round: number,
-  bench: Workbench,
+  bench: BenchEnvironment,
   options: BenchOptions,
 ): Promise<RoundResult> {
   const settings = await variant.arrange(bench, options)
   await waitForQuiet(options.patienceMs)
-  const about = { round, variant: variant.name, at: new Date().toISOString() }
-  const others = watchOthers(bench.postgres?.pid)
+  const identity = { round, variant: variant.name, at: new Date().toISOString() }
+  const otherProcesses = watchOtherProcesses(bench.postgres?.pid)
   const child = startChild(variant.script, settings)
   const deadline = setTimeout(() => child.kill('SIGKILL'), variant.deadlineMs ?? DEADLINE_MS)
-  // One variant that fails must not cost the figures of the others; the table shows the gap.
-  const outcome = await child.next('result').then(
+  // A failing variant must not abort the others; the table shows it as not measured.
+  const outcome = await child.nextMessage('result').then(
     ({ measurements }) => ({ measurements: measurements as Measurements, error: null }),
     (error: unknown) => ({ measurements: null, error: String(error) }),
   )
   clearTimeout(deadline)
-  // What a process has used is ours to see only once it has ended.
+  // The child's processor time is counted as ours only after it has been reaped.
   await child.stop()
-  const othersCores = others.cores()
+  const othersCores = otherProcesses.cores()
   await bench.clear()
-  return { ...about, ...outcome, othersCores }
+  return { ...identity, ...outcome, othersCores }
 }
 
-/** Every order is followed by the same backwards, and then another begins it. */
-export function orderOf<T>(items: readonly T[], round: number): T[] {
+/** Rotates the items every second round and reverses them in even rounds. */
+export function roundOrder<T>(items: readonly T[], round: number): T[] {
   const start = items.length > 0 ? ((round - 1) >> 1) % items.length : 0
   const order = [...items.slice(start), ...items.slice(0, start)]
   return round % 2 === 0 ? order.toReversed() : order
@@ -76,7 +76,7 @@ function progress(scenario: string, rounds: number, result: RoundResult): string
   const figures = Object.entries(result.measurements ?? {})
     .map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`)
     .join(', ')
-  const noise = `  (others ${result.othersCores.toFixed(1)} cores)`
+  const noise = `  (other processes ${result.othersCores.toFixed(1)} cores)`
   const outcome = result.error ?? figures
   return `${scenario} ${result.round}/${rounds}  ${result.variant}: ${outcome}${noise}`
 }

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Runs npm in a folder; what it prints goes with our progress. */
-export async function npm(folder: string, args: readonly string[]): Promise<void> {
-  // Under `npm run` this is the npm that started us, whatever else is on the path.
-  const own = process.env['npm_execpath']
-  const [file, ...first] = own ? [process.execPath, own] : ['npm']
+/** Runs npm in a folder; its output goes to stderr, like the progress lines. */
+export async function runNpm(folder: string, args: readonly string[]): Promise<void> {
+  // `npm run` sets npm_execpath to the npm that started this process; it may differ from the one on the PATH.
+  const npmPath = process.env['npm_execpath']
+  const [file, ...first] = npmPath ? [process.execPath, npmPath] : ['npm']
   const child = spawn(file, [...first, ...args], {
     cwd: folder,
     stdio: ['ignore', 2, 2],

@@ -1,21 +1,21 @@
 import type { BenchOptions } from './options.ts'
-import type { Workbench } from './environment.ts'
+import type { BenchEnvironment } from './environment.ts'
 
-/** What one variant measured in one round, by name of the measurement. */
+/** The measurements of one variant in one round, by name. */
 export type Measurements = Readonly<Record<string, number>>
 
-export interface Scenario {
+export interface BenchScenario {
   readonly name: string
-  /** What is measured, in one sentence. */
+  /** One sentence that says what is measured. */
   readonly about: string
   readonly needsPostgres: boolean
   readonly needsPeers: boolean
-  /** Fewer rounds than asked for would make a poor figure: at least this many, unless quick. */
+  /** Minimum number of rounds for a meaningful figure; ignored by `--quick`. */
   readonly minRounds?: number
-  /** Not among those that run when none is named. */
+  /** Runs only when named on the command line. */
   readonly isOnRequest?: boolean
-  /** Work done once, before the first round, such as templates that variants copy; returns more notes. */
-  prepare?(bench: Workbench, options: BenchOptions): Promise<readonly string[]>
+  /** Runs once before the first round, for example to create templates; returns additional notes. */
+  prepare?(bench: BenchEnvironment, options: BenchOptions): Promise<readonly string[]>
   readonly variants: readonly Variant[]
   readonly figures: readonly Figure[]
   /** Measurements that explain the figures, in a table of their own: medians by variant. */
@@ -27,29 +27,29 @@ export interface Variant {
   readonly name: string
   /** A file of `bench/variants`; every round runs it in a fresh process. */
   readonly script: string
-  /** Creates what this round of the variant needs and says where it is. */
-  arrange(bench: Workbench, options: BenchOptions): Promise<object>
-  /** A program of the Debian package of the same name, without which this is left out. */
+  /** Creates the stores this round of the variant needs; returns the settings passed to the script. */
+  arrange(bench: BenchEnvironment, options: BenchOptions): Promise<object>
+  /** Program the variant needs, named like its Debian package; the variant is skipped without it. */
   readonly tool?: string
-  /** A variant that takes longer than this is stuck. */
+  /** The harness kills the variant's process after this time. */
   readonly deadlineMs?: number
 }
 
 export type Unit = 'runs/s' | 'rows/s' | 'lines/s' | 'µs' | 'ms' | 's' | 'MB' | '%' | '×'
 
-/** One line of the table. */
+/** One row of the table. */
 export interface Figure {
   readonly label: string
   readonly variant: string
   readonly measurement: string
   readonly unit: Unit
-  readonly targets?: readonly Target[]
+  readonly targets?: readonly FigureTarget[]
 }
 
-/** Without rivals a target is about the figure itself, otherwise about its ratio to the best rival. */
-export interface Target {
-  readonly rivals?: readonly string[]
-  /** The rivals' measurement, when it has another name than ours. */
+/** A bound for the figure itself or, with `baselines`, for its ratio to the best of those variants. */
+export interface FigureTarget {
+  readonly baselines?: readonly string[]
+  /** Name of the baselines' measurement; defaults to the figure's own. */
   readonly measurement?: string
   readonly atLeast?: number
   readonly atMost?: number

@@ -1,9 +1,9 @@
-import { type Child, startChild } from './child.ts'
+import { type BenchChild, startChild } from './child.ts'
 
-/** One of several that are compared: all are up at a time and have their turns. */
+/** One of the systems being compared: all run at the same time and are measured in alternation. */
 export interface Side {
   readonly name: string
-  readonly child: Child
+  readonly child: BenchChild
 }
 
 export async function startSides(
@@ -13,12 +13,12 @@ export async function startSides(
   const sides = Object.entries(settings).map(([name, own]) => {
     return { name, child: startChild(script, own) }
   })
-  for (const { child } of sides) await child.next('ready')
+  for (const { child } of sides) await child.nextMessage('ready')
   return sides
 }
 
-/** Whose turn it is, `count` times each, and each as often before the others as after them. */
-export function* turnsOf<T>(
+/** Yields every side `count` times, reversing the order each turn so that no side always goes first. */
+export function* alternate<T>(
   sides: readonly T[],
   count: number,
 ): Generator<{ side: T; turn: number }> {

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 
-/** A copy that is still on its way to the disk would be paid for by whoever syncs next. */
+/** Flushes a copied file to disk; otherwise the next fsync, inside a measurement, would pay for it. */
 export async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r+')
   await file.sync()

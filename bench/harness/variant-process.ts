@@ -1,18 +1,18 @@
 import { createInterface } from 'node:readline'
 import type { Measurements } from './scenario.ts'
 
-/** The child's half of the line protocol: settings come as an argument, answers go to stdout. */
-export function readSettings(): unknown {
+/** The variant's side of the protocol with `startChild`: settings are an argument, messages go to stdout. */
+export function readVariantSettings(): unknown {
   return JSON.parse(process.argv[2] ?? '{}')
 }
 
-export function say(type: string, fields: object = {}): void {
+export function sendMessage(type: string, fields: object = {}): void {
   process.stdout.write(`${JSON.stringify({ type, ...fields })}\n`)
 }
 
-/** Measures once and reports. The process ends itself: peers leave timers and sockets behind. */
-export function measure(body: () => Promise<Measurements>): void {
-  onWords(
+/** Measures once, sends the result and exits: the peers leave timers and sockets open. */
+export function measureAndExit(body: () => Promise<Measurements>): void {
+  onCommands(
     () => {},
     () => process.exit(1),
   )
@@ -29,21 +29,21 @@ export function measure(body: () => Promise<Measurements>): void {
   )
 }
 
-/** Serves until the parent closes the pipe, also by dying: nothing outlives the benchmark. */
-export function onWords(hear: (word: string) => void, ended: () => void): void {
+/** Calls `onClosed` when the parent closes the pipe or dies, so that no process outlives the benchmark. */
+export function onCommands(onCommand: (command: string) => void, onClosed: () => void): void {
   const lines = createInterface({ input: process.stdin })
-  lines.on('line', hear)
-  lines.on('close', ended)
+  lines.on('line', onCommand)
+  lines.on('close', onClosed)
 }
 
-export class NotVerified extends Error {
+export class VerificationError extends Error {
   constructor(what: string, expected: number, found: number) {
     super(`${what}: expected ${expected}, the store has ${found}`)
-    this.name = 'NotVerified'
+    this.name = 'VerificationError'
   }
 }
 
-/** A figure counts only if the store agrees with it. */
+/** Throws unless the store has the expected number; a variant that fails this has no figure. */
 export function verify(what: string, expected: number, found: number): void {
-  if (expected !== found) throw new NotVerified(what, expected, found)
+  if (expected !== found) throw new VerificationError(what, expected, found)
 }

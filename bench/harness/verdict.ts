@@ -1,8 +1,8 @@
 import type { RoundResult } from './rounds.ts'
-import type { Figure, Scenario, Target } from './scenario.ts'
+import type { Figure, BenchScenario, FigureTarget } from './scenario.ts'
 import { median, spread, type Spread } from './statistics.ts'
 
-/** A figure with its targets judged; `null` where a round of somebody is missing altogether. */
+/** A figure with the verdict on its targets; `spread` is `null` if no round measured it. */
 export interface JudgedFigure {
   readonly figure: Figure
   readonly spread: Spread | null
@@ -10,15 +10,18 @@ export interface JudgedFigure {
 }
 
 export interface JudgedTarget {
-  readonly target: Target
-  /** The rival that did best, for targets that are ratios. */
-  readonly rival: string | null
-  /** The ratio, or the figure itself. */
+  readonly target: FigureTarget
+  /** The best baseline, for targets that are ratios. */
+  readonly baseline: string | null
+  /** The ratio to the baseline, or the figure itself. */
   readonly value: number | null
   readonly met: boolean | null
 }
 
-export function judge(scenario: Scenario, results: readonly RoundResult[]): JudgedFigure[] {
+export function judgeFigures(
+  scenario: BenchScenario,
+  results: readonly RoundResult[],
+): JudgedFigure[] {
   return scenario.figures.map((figure) => {
     const own = spreadOf(results, figure.variant, figure.measurement)
     const targets = (figure.targets ?? []).map((target) =>
@@ -29,57 +32,61 @@ export function judge(scenario: Scenario, results: readonly RoundResult[]): Judg
 }
 
 function judgeTarget(
-  target: Target,
+  target: FigureTarget,
   figure: Figure,
   own: Spread | null,
   results: readonly RoundResult[],
 ): JudgedTarget {
   const isLessBetter = target.atMost !== undefined
   const figureValue = own && (target.worst ? (isLessBetter ? own.max : own.min) : own.median)
-  if (!target.rivals) return judged(target, null, figureValue)
+  if (!target.baselines) return withVerdict(target, null, figureValue)
   const measurement = target.measurement ?? figure.measurement
-  const best = bestRival(target.rivals, measurement, isLessBetter, results)
-  if (figureValue === null || !best) return judged(target, best?.name ?? null, null)
+  const best = bestBaseline(target.baselines, measurement, isLessBetter, results)
+  if (figureValue === null || !best) return withVerdict(target, best?.name ?? null, null)
   const ratio = target.worst
     ? figureValue / best.median
     : ratioByRounds(results, figure, { variant: best.name, measurement })
-  return judged(target, best.name, ratio)
+  return withVerdict(target, best.name, ratio)
 }
 
 /**
- * The machine's speed moves by a third within minutes, for both alike: what they did in the same
- * round is compared, and the median taken of that.
+ * The median of the ratios within each round: the speed of a shared machine changes by a third within
+ * minutes, and equally for all variants of a round.
  */
 function ratioByRounds(
   results: readonly RoundResult[],
   figure: Pick<Figure, 'variant' | 'measurement'>,
-  rival: Pick<Figure, 'variant' | 'measurement'>,
+  baseline: Pick<Figure, 'variant' | 'measurement'>,
 ): number | null {
-  const valueIn = (round: number, { variant, measurement }: typeof rival) =>
+  const valueIn = (round: number, { variant, measurement }: typeof baseline) =>
     results.find((result) => result.round === round && result.variant === variant)?.measurements?.[
       measurement
     ]
   const rounds = new Set(results.map(({ round }) => round))
   const ratios = [...rounds].flatMap((round) => {
-    const [own, theirs] = [valueIn(round, figure), valueIn(round, rival)]
+    const [own, theirs] = [valueIn(round, figure), valueIn(round, baseline)]
     return own != null && theirs != null ? [own / theirs] : []
   })
   return ratios.length > 0 ? median(ratios) : null
 }
 
-function judged(target: Target, rival: string | null, value: number | null): JudgedTarget {
+function withVerdict(
+  target: FigureTarget,
+  baseline: string | null,
+  value: number | null,
+): JudgedTarget {
   const { atLeast = -Infinity, atMost = Infinity } = target
   const met = value === null ? null : value >= atLeast && value <= atMost
-  return { target, rival, value, met }
+  return { target, baseline, value, met }
 }
 
-function bestRival(
-  rivals: readonly string[],
+function bestBaseline(
+  baselines: readonly string[],
   measurement: string,
   isLessBetter: boolean,
   results: readonly RoundResult[],
 ): { name: string; median: number } | undefined {
-  const known = rivals.flatMap((name) => {
+  const known = baselines.flatMap((name) => {
     const theirs = spreadOf(results, name, measurement)
     return theirs ? [{ name, median: theirs.median }] : []
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { queryOnce } from '../../test/support/postgres-query.ts'
-import type { Workbench } from './environment.ts'
+import type { BenchEnvironment } from './environment.ts'
 
 export interface Versions {
   readonly [name: string]: string
@@ -15,7 +15,10 @@ const DURABILITY = [
   'shared_buffers',
 ]
 
-export async function collectVersions(bench: Workbench, withPeers: boolean): Promise<Versions> {
+export async function collectVersions(
+  bench: BenchEnvironment,
+  withPeers: boolean,
+): Promise<Versions> {
   const versions: Record<string, string> = {
     punctual: packageVersion('../../package.json'),
     node: process.versions.node,
@@ -30,7 +33,7 @@ export async function collectVersions(bench: Workbench, withPeers: boolean): Pro
   return versions
 }
 
-/** The settings that decide whether a figure is honest, as the server itself states them. */
+/** The server's current durability settings, without which a figure cannot be judged. */
 export async function postgresSettings(url: string): Promise<Versions> {
   const rows = await queryOnce(
     url,

@@ -6,36 +6,37 @@ const SAMPLE_MS = 400
 const QUIET_CORES = 0.25
 
 /**
- * Waits, within reason, until nobody else uses the machine: two cores shared with a compiler measure
- * the compiler.
+ * Waits until other processes use less than a quarter of a core, or until `patienceMs` has passed.
+ * Otherwise a compiler running on the same cores would distort the figures.
  */
 export async function waitForQuiet(patienceMs: number): Promise<void> {
   const deadline = performance.now() + patienceMs
   while (performance.now() < deadline) {
-    const others = watchOthers(undefined)
+    const otherProcesses = watchOtherProcesses(undefined)
     await pause(SAMPLE_MS)
-    if (others.cores() < QUIET_CORES) return
+    if (otherProcesses.cores() < QUIET_CORES) return
   }
 }
 
 /**
- * How many cores others used since the watch began: all that was busy, less our own processes and
- * the database's. A round that was disturbed can so be told from one that was not.
+ * Measures how many cores other processes use from now on: total busy time minus the benchmark's own
+ * processes and the database's. The report shows it, so that disturbed rounds can be recognised.
  */
-export function watchOthers(postgresPid: number | undefined): { cores(): number } {
+export function watchOtherProcesses(postgresPid: number | undefined): { cores(): number } {
   const startedAt = performance.now()
-  const before = othersMs(postgresPid)
+  const before = otherProcessesMs(postgresPid)
   return {
-    cores: () => Math.max(0, (othersMs(postgresPid) - before) / (performance.now() - startedAt)),
+    cores: () =>
+      Math.max(0, (otherProcessesMs(postgresPid) - before) / (performance.now() - startedAt)),
   }
 }
 
-function othersMs(postgresPid: number | undefined): number {
+function otherProcessesMs(postgresPid: number | undefined): number {
   const ours = treeCpuMs(process.pid) ?? 0
   const database = postgresPid === undefined ? 0 : (treeCpuMs(postgresPid) ?? 0)
-  return busyMs() - ours - database
+  return totalBusyMs() - ours - database
 }
 
-function busyMs(): number {
+function totalBusyMs(): number {
   return cpus().reduce((sum, { times }) => sum + times.user + times.sys + times.nice + times.irq, 0)
 }

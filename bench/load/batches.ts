@@ -1,17 +1,20 @@
 import { verify } from '../harness/variant-process.ts'
 import type { System, SystemSettings } from '../systems/system.ts'
 import { createClosedLoop, type LoopPlan } from './closed-loop.ts'
-import type { Portions } from './portioned-load.ts'
+import type { PortionedLoad } from './portioned-load.ts'
 
 export interface BatchSettings extends SystemSettings, LoopPlan {
-  /** Finished runs that the store came with. */
+  /** Ended runs that the store already contains. */
   readonly endedBefore?: number
 }
 
 const WARM_UP_RUNS = 30_000
 
-/** As many runs as the system can take, submitted in batches. */
-export async function startBatches(system: System, settings: BatchSettings): Promise<Portions> {
+/** Submits runs in batches as fast as the system accepts them. */
+export async function startBatches(
+  system: System,
+  settings: BatchSettings,
+): Promise<PortionedLoad> {
   const loop = createClosedLoop()
   await system.work(loop.handled)
   let offered = settings.endedBefore ?? 0

@@ -1,26 +1,29 @@
 import { verify } from '../harness/variant-process.ts'
 import type { System, SystemSettings } from '../systems/system.ts'
-import type { Portions } from './portioned-load.ts'
+import type { PortionedLoad } from './portioned-load.ts'
 
 export interface CallerSettings extends SystemSettings {
   readonly seconds: number
   readonly callers: number
-  /** With a worker, the clock stops when the last run has durably ended. */
+  /** Also start a worker; the measurement then ends when the last run has durably ended. */
   readonly withWorker: boolean
 }
 
-/** A request passes through much code; compilers take some ten thousand of them to finish with it. */
+/** The JIT compiler needs some ten thousand requests to optimise the request path. */
 const WARM_UP_SECONDS = 6
 
-/** Callers that each submit one run, wait for its durable answer, and submit the next. */
-export async function startCallers(system: System, settings: CallerSettings): Promise<Portions> {
+/** Starts callers that each submit one run, wait until it is durable, and submit the next. */
+export async function startCallers(
+  system: System,
+  settings: CallerSettings,
+): Promise<PortionedLoad> {
   let submitted = 0
   let handled = 0
-  let caughtUp = () => {}
+  let onAllHandled = () => {}
   if (settings.withWorker) {
     await system.work(() => {
       handled += 1
-      if (handled === submitted) caughtUp()
+      if (handled === submitted) onAllHandled()
     })
   }
 
@@ -40,7 +43,7 @@ export async function startCallers(system: System, settings: CallerSettings): Pr
 
   const everythingEnded = async () => {
     const everythingHandled = new Promise<void>((resolve) => {
-      caughtUp = resolve
+      onAllHandled = resolve
     })
     if (handled < submitted) await everythingHandled
     await system.settled()

@@ -1,4 +1,4 @@
-/** How a load is offered: at most `inFlight` runs submitted and not yet handled, `batch` at a time. */
+/** Shape of the load: at most `inFlight` runs submitted and not yet handled, submitted in batches. */
 export interface LoopPlan {
   readonly runs: number
   readonly inFlight: number
@@ -7,27 +7,27 @@ export interface LoopPlan {
 }
 
 export interface ClosedLoop {
-  /** Runs handled since the beginning. */
+  /** Runs handled so far. */
   readonly count: number
   /** The no-op handler of every variant calls this, once per run. */
   handled(): void
-  /** Offers the load, until the signal if there is one; resolves once all of it was handled. */
+  /** Submits the load until it is complete or the signal aborts; resolves once every run was handled. */
   offer(plan: LoopPlan, submit: Submit, signal?: AbortSignal): Promise<void>
 }
 
 export type Submit = (count: number) => Promise<unknown>
 
 /**
- * The same closed loop for everybody: producers submit as long as there is room, handlers make room.
- * A system that is asked for more than it can hold would be measured with its backlog instead.
+ * The same closed loop for every system: producers submit while slots are free, handlers free slots.
+ * Without the limit a slow system would be measured with an ever growing backlog.
  */
 export function createClosedLoop(): ClosedLoop {
   let submitted = 0
   let handled = 0
-  let room = 0
+  let freeSlots = 0
   let batch = 1
   let waiting: (() => void)[] = []
-  let caughtUp = () => {}
+  let onAllHandled = () => {}
 
   function wake() {
     const woken = waiting
@@ -42,24 +42,24 @@ export function createClosedLoop(): ClosedLoop {
 
     handled() {
       handled += 1
-      room += 1
-      if (waiting.length > 0 && room >= batch) wake()
-      if (handled === submitted) caughtUp()
+      freeSlots += 1
+      if (waiting.length > 0 && freeSlots >= batch) wake()
+      if (handled === submitted) onAllHandled()
     },
 
     async offer(plan, submit, signal) {
       let left = plan.runs
-      room = plan.inFlight
+      freeSlots = plan.inFlight
       batch = Math.min(plan.batch, plan.inFlight)
       const produce = async () => {
         while (left > 0 && !signal?.aborted) {
           const count = Math.min(batch, left)
-          if (room < count) {
+          if (freeSlots < count) {
             await new Promise<void>((resume) => waiting.push(resume))
             continue
           }
           left -= count
-          room -= count
+          freeSlots -= count
           submitted += count
           await submit(count)
         }
@@ -69,7 +69,7 @@ export function createClosedLoop(): ClosedLoop {
       signal?.removeEventListener('abort', wake)
       if (handled === submitted) return
       await new Promise<void>((resolve) => {
-        caughtUp = resolve
+        onAllHandled = resolve
       })
     },
   }

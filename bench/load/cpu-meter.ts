@@ -3,8 +3,8 @@ import { treeCpuMs } from '../harness/process-cpu.ts'
 
 export interface CpuMeter {
   /**
-   * Processor time per run in microseconds, by process: `clientUs`, `serverUs`, `postgresUs`, as far
-   * as there are such. It hardly moves with the noise that moves every rate.
+   * Processor time per run in microseconds for each process that exists: `clientUs`, `serverUs`,
+   * `postgresUs`. Other processes on the machine affect it much less than they affect rates.
    */
   perRun(runs: number): Promise<Record<string, number>>
 }

@@ -1,21 +1,21 @@
-import type { Entry } from '../../src/core/run/output.ts'
+import type { OutputEntry } from '../../src/core/run/output.ts'
 
-/** Lines as servers print them, each a little different, and two that are like no other. */
+/** Generated server output: similar lines, and two unique ones to search for. */
 export const NEEDLE = 'the needle in the haystack'
-export const FAULT = 'gave up with E4711 after 9 tries'
-export const FAULT_PATTERN = 'gave up with E[0-9]{4} after \\d+ tries'
+export const RARE_ERROR = 'gave up with E4711 after 9 tries'
+export const RARE_ERROR_PATTERN = 'gave up with E[0-9]{4} after \\d+ tries'
 
 const WORDS = ['GET', 'POST', '/v1/runs', 'ok', 'timeout', 'worker', 'lease', 'select', 'closed']
-/** What a worker puts into one chunk. */
+/** Characters that a worker puts into one chunk. */
 const CHUNK_LENGTH = 190_000
 
 export interface PrintedChunk {
-  readonly entries: readonly Entry[]
+  readonly entries: readonly OutputEntry[]
   readonly lines: number
   readonly bytes: number
 }
 
-/** Chunks of about so many bytes in all; the two lines are at nine tenths and near the end. */
+/** Chunks of about `bytes` bytes in total; the two unique lines are at 90 % and 95 %. */
 export function* printedChunks(bytes: number): Generator<PrintedChunk> {
   let seed = 1
   const next = (below: number) => {
@@ -24,11 +24,11 @@ export function* printedChunks(bytes: number): Generator<PrintedChunk> {
   }
   const rare = [
     { at: 0.9 * bytes, text: NEEDLE },
-    { at: 0.95 * bytes, text: FAULT },
+    { at: 0.95 * bytes, text: RARE_ERROR },
   ]
   let line = 0
   for (let printed = 0; printed < bytes;) {
-    const entries: Entry[] = []
+    const entries: OutputEntry[] = []
     const from = line
     let length = 0
     while (length < CHUNK_LENGTH) {

@@ -5,7 +5,7 @@ interface Lockfile {
   readonly packages: Readonly<Record<string, { dev?: boolean; devOptional?: boolean }>>
 }
 
-/** What a user's disk holds after `npm install punctual`: its dependencies, and the package itself. */
+/** Disk space of `npm install punctual`: the production dependencies and the package itself. */
 export function installedBytes(root: string): number {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lockfile
   const folders = Object.entries(lock.packages)
@@ -13,13 +13,13 @@ export function installedBytes(root: string): number {
       ([path, { dev, devOptional }]) => path.startsWith('node_modules/') && !dev && !devOptional,
     )
     .map(([path]) => join(root, path))
-    // Builds for other platforms are listed but not installed.
+    // The lockfile lists builds for other platforms, which npm does not install.
     .filter((folder) => existsSync(folder))
   const own = existsSync(join(root, 'dist')) ? 'dist' : 'src'
   return [...folders, join(root, own)].reduce((sum, folder) => sum + bytesIn(folder), 0)
 }
 
-/** A package inside another is listed on its own, so nested node_modules are left out here. */
+/** Skips nested node_modules: the lockfile lists nested packages separately. */
 function bytesIn(folder: string): number {
   return readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => name !== 'node_modules')

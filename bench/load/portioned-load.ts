@@ -2,13 +2,13 @@ import type { Measurements } from '../harness/scenario.ts'
 import type { System } from '../systems/system.ts'
 import { meterCpu } from './cpu-meter.ts'
 
-/** A load that is offered in portions, each from its first submission to its last durable end. */
-export interface Portions {
-  /** Nobody is charged for it. */
+/** A load offered in portions, each measured from its first submission to its last durable end. */
+export interface PortionedLoad {
+  /** Not measured. */
   warmUp(): Promise<void>
-  /** This share of the whole. */
+  /** Offers this share of the whole load. */
   offer(share: number): Promise<Portion>
-  /** Ends the system, and throws if the store has seen anything else. */
+  /** Closes the system and throws unless the store has exactly the runs that were offered. */
   close(): Promise<void>
 }
 
@@ -17,9 +17,9 @@ export interface Portion {
   readonly seconds: number
 }
 
-/** A portion, and the processor time it took. */
+/** Offers a portion and measures the processor time it takes. */
 export async function measurePortion(
-  load: Portions,
+  load: PortionedLoad,
   share: number,
   system: System,
   postgresPid?: number,
@@ -29,9 +29,9 @@ export async function measurePortion(
   return { ...portion, cpuPerRun: await cpu.perRun(portion.runs) }
 }
 
-/** All of it at once. */
+/** Warms up and measures the whole load as one portion. */
 export async function measureWhole(
-  load: Portions,
+  load: PortionedLoad,
   system: System,
   postgresPid?: number,
 ): Promise<Measurements> {

@@ -4,42 +4,42 @@ import { encodeSpec } from '../../src/core/schedule/firing/schedule-spec.ts'
 import { idAtMs } from '../../src/core/ids.ts'
 import { LIMITS } from '../../src/core/limits.ts'
 
-/** Schedules as people would have made them, with everything as usual; as many to a job as it may have. */
-export interface Planting {
+/** Schedules with default settings, the maximum number per job. */
+export interface ScheduleSeed {
   readonly count: number
   /** In UTC. */
   readonly cron: string
-  /** The next time of that rule. */
+  /** The next fire time of the rule. */
   readonly nextAt: number
-  /** Of their jobs, which are numbered from 0. */
+  /** Prefix of the job names, which are numbered from 0. */
   readonly prefix: string
 }
 
 const PER_JOB = LIMITS.schedules
 const DAY_MS = 24 * 3_600_000
-let plantings = 0
+let seedings = 0
 
-export function jobsOf(prefix: string, count: number): string[] {
+export function seededJobNames(prefix: string, count: number): string[] {
   return Array.from({ length: Math.ceil(count / PER_JOB) }, (_, index) => prefix + index)
 }
 
 /**
- * Writes schedules into a store that knows its first project and that nobody has open, a million in
- * seconds. Their ids are of days gone by: no node will ever mint them too.
+ * Inserts schedules by SQL into a closed store whose first project exists, a million within seconds.
+ * Their ids carry timestamps of past days, so no node can generate the same ids.
  */
-export async function plantSchedules(store: string, planting: Planting): Promise<void> {
+export async function seedSchedules(store: string, planting: ScheduleSeed): Promise<void> {
   const { count, cron, nextAt, prefix } = planting
-  plantings += 1
+  seedings += 1
   const now = Date.now()
-  const firstId = idAtMs(now - plantings * DAY_MS)
-  const jobs = JSON.stringify(jobsOf(prefix, count))
+  const firstId = idAtMs(now - seedings * DAY_MS)
+  const jobs = JSON.stringify(seededJobNames(prefix, count))
   const spec = encodeSpec({ rule: { cron } })
   if (store.startsWith('sqlite:')) {
-    plantSqlite(store.slice('sqlite:'.length), jobs, { count, firstId, prefix, nextAt, spec, now })
-  } else await plantPostgres(store, jobs, [count, firstId, prefix, nextAt, spec, now])
+    seedSqlite(store.slice('sqlite:'.length), jobs, { count, firstId, prefix, nextAt, spec, now })
+  } else await seedPostgres(store, jobs, [count, firstId, prefix, nextAt, spec, now])
 }
 
-function plantSqlite(path: string, jobs: string, values: object): void {
+function seedSqlite(path: string, jobs: string, values: object): void {
   const db = new Sqlite(path)
   db.prepare(`INSERT INTO job (project_id, name) SELECT 1, value FROM json_each(?)`).run(jobs)
   db.prepare(`
@@ -53,7 +53,7 @@ function plantSqlite(path: string, jobs: string, values: object): void {
   db.close()
 }
 
-async function plantPostgres(
+async function seedPostgres(
   url: string,
   jobs: string,
   values: readonly (number | string)[],

@@ -1,20 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { System } from '../systems/system.ts'
 
-/** Runs before the first that counts: what is compiled by then is what runs from then on. */
+/** Warm-up runs before the first sample, so that the JIT compiler has optimised the code path. */
 export const WARM_UP_SAMPLES = 300
 const SPACING_MS = { min: 5, max: 20 }
 const SETTLE_MS = 1_000
 
-export interface LoneRuns {
+export interface SequentialRuns {
   /** Submits one run; milliseconds from the call to the first line of its handler. */
   sample(): Promise<number>
-  /** Ends the system; how many of the runs have ended, according to the store. */
+  /** Closes the system; resolves with the number of ended runs in the store. */
   close(): Promise<number>
 }
 
-/** One run at a time on a system with nothing to do. */
-export async function startLoneRuns(system: System): Promise<LoneRuns> {
+/** Submits one run at a time on an otherwise idle system. */
+export async function startSequentialRuns(system: System): Promise<SequentialRuns> {
   let startedAt = 0
   let resolve = () => {}
   await system.work(() => {
@@ -31,7 +31,7 @@ export async function startLoneRuns(system: System): Promise<LoneRuns> {
       return startedAt - submittedAt
     },
     async close() {
-      // The last run may still be on its way to its end.
+      // The last run may not have ended yet.
       await pause(SETTLE_MS)
       await system.close()
       return system.countEnded()
@@ -39,7 +39,7 @@ export async function startLoneRuns(system: System): Promise<LoneRuns> {
   }
 }
 
-/** Between two runs. At random, so that no polling rhythm is met at its best or its worst moment. */
-export function restAWhile(): Promise<void> {
+/** Waits a random time between two runs, so that samples do not align with a system's polling interval. */
+export function pauseBetweenSamples(): Promise<void> {
   return pause(SPACING_MS.min + Math.random() * (SPACING_MS.max - SPACING_MS.min))
 }

@@ -2,33 +2,41 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { SchedulerClient } from '../../src/core/wire/protocol.ts'
 import type { PrintedChunk } from './generated-output.ts'
 
-/** A run that is under way with a worker of ours, which says it printed whatever we like. */
-export interface PlayedRun {
+/** A running attempt of a simulated worker, which reports arbitrary output. */
+export interface SimulatedRun {
   readonly id: string
   print(chunks: readonly PrintedChunk[]): Promise<void>
   end(): Promise<void>
 }
 
-const OFFER = {
+const REGISTRATION = {
   ...{ name: 'printer', queues: ['default'], labels: {}, executors: ['handler:print'], slots: 1 },
   ...{ registration: 1, held: [], forsaken: [] },
 }
 
-export async function playRun(client: SchedulerClient): Promise<PlayedRun> {
-  const { session, heartbeatMs } = await client.register(OFFER)
+export async function startSimulatedRun(client: SchedulerClient): Promise<SimulatedRun> {
+  const { heartbeatMs, ...welcome } = await client.register(REGISTRATION)
+  const session = { id: welcome.session, secret: welcome.secret }
   const [answer] = await client.submit([{ job: 'print' }])
   const { id } = answer!
-  const turn = { registration: 1, number: 1, answered: 0, done: [], free: 1, waitMs: 5_000 }
-  const { runs } = await client.exchange(session, turn)
+  const exchangeRequest = {
+    registration: 1,
+    number: 1,
+    answered: 0,
+    done: [],
+    free: 1,
+    waitMs: 5_000,
+  }
+  const { runs } = await client.exchange(session, exchangeRequest)
   const { run, fence } = runs[0]!
-  let isOver = false
-  const beat = async () => {
-    while (!isOver) {
+  let isEnded = false
+  const sendHeartbeats = async () => {
+    while (!isEnded) {
       await client.heartbeat(session, { registration: 1, answered: 1, held: [{ run, fence }] })
       await pause(heartbeatMs)
     }
   }
-  void beat()
+  void sendHeartbeats()
   let chunks = 0
   let bytes = 0
   return {
@@ -46,10 +54,17 @@ export async function playRun(client: SchedulerClient): Promise<PlayedRun> {
         throw new Error(`${stored.at(-1)} chunks of ${chunks} are stored`)
     },
     async end() {
-      isOver = true
+      isEnded = true
       const process = { exit_code: 0, output: { chunks, bytes } }
       const done = [{ run, fence, outcome: 'succeeded', process } as const]
-      await client.exchange(session, { ...turn, number: 2, answered: 1, done, free: 0, waitMs: 0 })
+      await client.exchange(session, {
+        ...exchangeRequest,
+        number: 2,
+        answered: 1,
+        done,
+        free: 0,
+        waitMs: 0,
+      })
       await client.leave(session, 1)
     },
   }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { System } from '../systems/system.ts'
 import type { ClosedLoop, LoopPlan } from './closed-loop.ts'
 
-/** Keeps a system busy for a while and returns how many runs were handled in each second. */
+/** Keeps a system busy and returns the handled runs per second, one value for each second. */
 export async function loadFor(
   seconds: number,
   loop: ClosedLoop,
@@ -14,7 +14,7 @@ export async function loadFor(
   const rates: number[] = []
   let before = { at: performance.now(), count: loop.count }
   for (let second = 0; second < seconds; second++) {
-    // A load that fails must not be sampled to the end as a rate of zero.
+    // Fails at once when the load fails, instead of sampling a rate of zero to the end.
     await Promise.race([pause(1_000), offered])
     const now = { at: performance.now(), count: loop.count }
     rates.push((now.count - before.count) / ((now.at - before.at) / 1000))
@@ -26,7 +26,7 @@ export async function loadFor(
   return rates
 }
 
-/** The lowest mean over that many neighbouring seconds: a dip, but not a hiccup of the disk. */
+/** The lowest mean over `width` consecutive seconds, so that one slow second of the disk does not count. */
 export function lowestMean(rates: readonly number[], width: number): number {
   const means = rates
     .slice(0, Math.max(1, rates.length - width + 1))

@@ -1,12 +1,15 @@
-/** The graphs that `dag` offers. Steps are calls of one function that does nothing, unless they compute. */
+/** The workflows of the `dag` scenario. Steps call a function that does nothing, except in `short` and `long`. */
 export const STEP_TASK = 'noop'
-export const SHAPES = ['wide', 'chain', 'many', 'short', 'long'] as const
-export type Shape = (typeof SHAPES)[number]
+export const WORKFLOW_SHAPES = ['wide', 'chain', 'many', 'short', 'long'] as const
+export type WorkflowShape = (typeof WORKFLOW_SHAPES)[number]
 
 type Step = Readonly<Record<string, unknown>>
 
-/** What `steps` of a job has to be for `count` of them. */
-export function stepsOf(shape: Shape, count: number): readonly Step[] | Record<string, Step> {
+/** The `steps` of a job definition with `count` steps. */
+export function createSteps(
+  shape: WorkflowShape,
+  count: number,
+): readonly Step[] | Record<string, Step> {
   switch (shape) {
     case 'wide':
       return fanOutAndIn(count)
@@ -19,7 +22,7 @@ export function stepsOf(shape: Shape, count: number): readonly Step[] | Record<s
   }
 }
 
-/** One, then all but two of them side by side, then one that needs them all. */
+/** One first step, `count - 2` parallel steps, and a last step that needs them all. */
 function fanOutAndIn(count: number): Record<string, Step> {
   const sides = Array.from({ length: count - 2 }, (_, index) => `side-${index}`)
   return {
@@ -29,7 +32,7 @@ function fanOutAndIn(count: number): Record<string, Step> {
   }
 }
 
-/** The task of a comparison that others have published, in their language. */
+/** The Python task of a comparison that other projects have published. */
 function fibonacci(n: number): Step {
   const lines = [
     'def fibo(n):',

@@ -1,60 +1,60 @@
 import { join } from 'node:path'
 import { changedSince, describeCommit, findCommit, unpackCommit } from '../harness/other-tree.ts'
 import type { BenchOptions } from '../harness/options.ts'
-import type { Figure, Scenario, Target, Variant } from '../harness/scenario.ts'
-import type { Workbench } from '../harness/environment.ts'
-import { latency } from './latency.ts'
+import type { Figure, BenchScenario, FigureTarget, Variant } from '../harness/scenario.ts'
+import type { BenchEnvironment } from '../harness/environment.ts'
+import { latencyScenario } from './latency.ts'
 import { CPU_DETAILS } from './default-loads.ts'
-import { single } from './single.ts'
-import { throughput } from './throughput.ts'
+import { singleScenario } from './single.ts'
+import { throughputScenario } from './throughput.ts'
 
-/** How each is measured with both sides up. */
-const COMPARED = [
-  { scenario: throughput, script: 'interleaved-rates.ts' },
-  { scenario: single, script: 'interleaved-rates.ts' },
-  { scenario: latency, script: 'interleaved-latency.ts' },
+/** The scenarios that compare both sides, and the script that runs them in alternation. */
+const COMPARED_SCENARIOS = [
+  { scenario: throughputScenario, script: 'interleaved-rates.ts' },
+  { scenario: singleScenario, script: 'interleaved-rates.ts' },
+  { scenario: latencyScenario, script: 'interleaved-latency.ts' },
 ]
 const SIDES = ['old', 'new'] as const
 const OTHER_TREE = 'the other commit'
 const OUR_TREE = join(import.meta.dirname, '../..')
-/** Of what offers the load, the files that each side has of its own. */
-const OWN = ['bench/systems', 'bench/variants/punctual-server.ts']
+/** Files that each side loads from its own tree. */
+const SIDE_FILES = ['bench/systems', 'bench/variants/punctual-server.ts']
 
-/** A tenth, whichever way is better. */
-const TARGETS: Readonly<Record<string, Target>> = {
+/** A tenth worse is allowed. */
+const TARGETS: Readonly<Record<string, FigureTarget>> = {
   runsPerSecond: { atLeast: 0.9 },
   p50: { atMost: 1.11 },
-  // A hundredth of a few seconds is a handful of runs: shown, and no ground for a verdict.
+  // The p99 of a few seconds rests on a handful of runs: shown, but not judged.
   p99: {},
 }
 
-const isOurs = (name: string) => name.startsWith('punctual')
+const isPunctual = (name: string) => name.startsWith('punctual')
 
-async function prepare(bench: Workbench, options: BenchOptions): Promise<string[]> {
+async function prepare(bench: BenchEnvironment, options: BenchOptions): Promise<string[]> {
   const commit = await findCommit(options.commit)
   const folder = join(bench.home, 'other')
   await unpackCommit(commit, folder)
   bench.templates.set(OTHER_TREE, folder)
-  const [old, now, changes, load] = await Promise.all([
+  const [old, current, changes, differingFiles] = await Promise.all([
     describeCommit(commit),
     describeCommit('HEAD'),
     changedSince('HEAD', ['src']),
-    changedSince(commit, OWN),
+    changedSince(commit, SIDE_FILES),
   ])
   return [
-    `Old: ${old}. New: ${now}${changes.length > 0 ? ', and what is not committed yet' : ''}.`,
-    load.length > 0
-      ? `Each side is called by its own files, and these were different: ${load.join(', ')}.`
-      : 'The files by which it is called are the same on both sides.',
+    `Old: ${old}. New: ${current}${changes.length > 0 ? ', with uncommitted changes' : ''}.`,
+    differingFiles.length > 0
+      ? `Each side loads its own copy of the benchmark files; these differ: ${differingFiles.join(', ')}.`
+      : 'The benchmark files that each side loads are the same.',
   ]
 }
 
-/** Both sides are up at a time and have their turns: one after the other they would meet two machines. */
-function byTurns({ scenario, script }: (typeof COMPARED)[number]): Variant[] {
+/** Runs both sides at the same time and alternates: the machine's speed changes too much to run them in sequence. */
+function interleavedVariants({ scenario, script }: (typeof COMPARED_SCENARIOS)[number]): Variant[] {
   return scenario.variants
-    .filter(({ name }) => isOurs(name))
+    .filter(({ name }) => isPunctual(name))
     .map(({ name, arrange }) => ({
-      name: nameOf(scenario, name),
+      name: variantName(scenario, name),
       script,
       arrange: async (bench, options) => ({
         sides: {
@@ -65,35 +65,35 @@ function byTurns({ scenario, script }: (typeof COMPARED)[number]): Variant[] {
     }))
 }
 
-function figuresOf({ scenario }: (typeof COMPARED)[number]): Figure[] {
+function comparisonFigures({ scenario }: (typeof COMPARED_SCENARIOS)[number]): Figure[] {
   return scenario.figures
-    .filter((figure) => isOurs(figure.variant))
+    .filter((figure) => isPunctual(figure.variant))
     .flatMap(({ label, variant: name, measurement, unit }) => {
-      const variant = nameOf(scenario, name)
-      const rival = { rivals: [variant], measurement: `old ${measurement}` }
+      const variant = variantName(scenario, name)
+      const baseline = { baselines: [variant], measurement: `old ${measurement}` }
       return SIDES.map((side) => ({
         label: `${scenario.name}: ${label}, ${side}`,
         ...{ variant, measurement: `${side} ${measurement}`, unit },
-        targets: side === 'new' ? [{ ...TARGETS[measurement], ...rival }] : [],
+        targets: side === 'new' ? [{ ...TARGETS[measurement], ...baseline }] : [],
       }))
     })
 }
 
-const nameOf = ({ name }: Scenario, variant: string) => `${name}, ${variant}`
+const variantName = ({ name }: BenchScenario, variant: string) => `${name}, ${variant}`
 
-export const against: Scenario = {
+export const againstScenario: BenchScenario = {
   name: 'against',
-  about: 'The working tree beside another commit of this repository, under the same load.',
+  about: 'The working tree compared with another commit of this repository, under the same load.',
   isOnRequest: true,
   needsPostgres: true,
   needsPeers: false,
   prepare,
-  variants: COMPARED.flatMap(byTurns),
-  figures: COMPARED.flatMap(figuresOf),
+  variants: COMPARED_SCENARIOS.flatMap(interleavedVariants),
+  figures: COMPARED_SCENARIOS.flatMap(comparisonFigures),
   details: CPU_DETAILS.flatMap(({ label, measurement }) =>
     SIDES.map((side) => ({ label: `${label}, ${side}`, measurement: `${side} ${measurement}` })),
   ),
   notes: [
-    'What is measured is told by the scenarios of the same names. Both sides are up in processes of their own and have their turns: sixteen portions of a quarter or half a second each, for latency one run each.',
+    'The scenarios of the same names define what is measured. Both sides run at the same time, each in its own process, and are measured in alternation: sixteen portions of a quarter or half a second each, for latency one run each.',
   ],
 }

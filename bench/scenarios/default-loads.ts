@@ -1,7 +1,7 @@
-/** Everybody gets the same number of runs: what 20,000 a second would do in the time asked for. */
+/** Every variant gets the same number of runs: this rate times the requested seconds. */
 export const RUNS_PER_SECOND = 20_000
 
-/** How hard Punctual is pushed where the rate is what is measured. */
+/** The load on Punctual in scenarios that measure its maximum rate. */
 export const SQLITE_LOAD = { inFlight: 4_096, batch: 256, producers: 16 }
 export const POSTGRES_LOAD = { inFlight: 4_096, batch: 256, producers: 16 }
 

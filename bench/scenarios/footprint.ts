@@ -1,11 +1,11 @@
-import type { Scenario } from '../harness/scenario.ts'
+import type { BenchScenario } from '../harness/scenario.ts'
 
 const WATCH_SECONDS = 20
 const QUICK_SECONDS = 3
 
-export const footprint: Scenario = {
+export const footprintScenario: BenchScenario = {
   name: 'footprint',
-  about: `\`npm start\` with nothing to do, watched for ${WATCH_SECONDS} s after it has settled.`,
+  about: `An idle \`npm start\`, observed for ${WATCH_SECONDS} s after start-up.`,
   needsPostgres: false,
   needsPeers: false,
   variants: [

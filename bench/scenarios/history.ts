@@ -2,31 +2,31 @@ import { constants, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startChild } from '../harness/child.ts'
 import type { BenchOptions } from '../harness/options.ts'
-import type { Figure, Scenario, Variant } from '../harness/scenario.ts'
+import type { Figure, BenchScenario, Variant } from '../harness/scenario.ts'
 import { syncFile } from '../harness/sync-file.ts'
-import type { Workbench } from '../harness/environment.ts'
+import type { BenchEnvironment } from '../harness/environment.ts'
 import { CPU_DETAILS, POSTGRES_LOAD, RUNS_PER_SECOND, SQLITE_LOAD } from './default-loads.ts'
 import { databasePid, freshStore } from './stores.ts'
 
-type Kind = 'sqlite' | 'postgres'
+type StoreKind = 'sqlite' | 'postgres'
 
-const KINDS: readonly Kind[] = ['sqlite', 'postgres']
-const LONG = { finished: 2_000_000, future: 1_000_000 }
-const SHORT = { finished: 200_000, future: 100_000 }
-const LENGTH: Record<Kind, number> = { sqlite: 4, postgres: 2 }
-const sizes = ({ quick }: BenchOptions) => (quick ? SHORT : LONG)
+const STORE_KINDS: readonly StoreKind[] = ['sqlite', 'postgres']
+const FULL_SIZES = { finished: 2_000_000, future: 1_000_000 }
+const QUICK_SIZES = { finished: 200_000, future: 100_000 }
+const LENGTH_FACTOR: Record<StoreKind, number> = { sqlite: 4, postgres: 2 }
+const sizesFor = ({ quick }: BenchOptions) => (quick ? QUICK_SIZES : FULL_SIZES)
 
-/** Made once: filling a store takes longer than copying it. */
-async function prepare(bench: Workbench, options: BenchOptions): Promise<string[]> {
+/** Fills each store once as a template, because filling takes longer than copying. */
+async function prepare(bench: BenchEnvironment, options: BenchOptions): Promise<string[]> {
   const server = bench.postgres!
   const templates = {
     sqlite: `sqlite:${join(bench.home, 'history.db')}`,
     postgres: await server.createDatabase(),
   }
-  for (const kind of KINDS) {
+  for (const kind of STORE_KINDS) {
     const startedAt = performance.now()
-    const child = startChild('fill-history.ts', { store: templates[kind], ...sizes(options) })
-    await child.next('result')
+    const child = startChild('fill-history.ts', { store: templates[kind], ...sizesFor(options) })
+    await child.nextMessage('result')
     await child.stop()
     bench.templates.set(kind, templates[kind])
     const seconds = Math.round((performance.now() - startedAt) / 1000)
@@ -35,7 +35,7 @@ async function prepare(bench: Workbench, options: BenchOptions): Promise<string[
   return []
 }
 
-async function copyOf(bench: Workbench, kind: Kind): Promise<string> {
+async function copyTemplate(bench: BenchEnvironment, kind: StoreKind): Promise<string> {
   const template = bench.templates.get(kind)!
   if (kind === 'postgres') return bench.database(template)
   const path = join(await bench.directory(), 'punctual.db')
@@ -44,38 +44,38 @@ async function copyOf(bench: Workbench, kind: Kind): Promise<string> {
   return `sqlite:${path}`
 }
 
-function load(kind: Kind, isFull: boolean): Variant {
+function loadVariant(kind: StoreKind, isFull: boolean): Variant {
   return {
     name: `${kind} ${isFull ? 'full' : 'empty'}`,
     script: 'throughput.ts',
     arrange: async (bench, options) => ({
       ...{ system: 'punctual-in-process', purpose: 'throughput' },
       ...databasePid(bench, kind),
-      store: isFull ? await copyOf(bench, kind) : await freshStore(bench, kind),
+      store: isFull ? await copyTemplate(bench, kind) : await freshStore(bench, kind),
       ...(kind === 'sqlite' ? SQLITE_LOAD : POSTGRES_LOAD),
-      // Compared with itself alone, so it may take as long as a steady figure takes.
-      runs: options.seconds * RUNS_PER_SECOND * LENGTH[kind],
-      endedBefore: isFull ? sizes(options).finished : 0,
+      // Longer than elsewhere, for a steady figure: no peer has to run the same number of runs.
+      runs: options.seconds * RUNS_PER_SECOND * LENGTH_FACTOR[kind],
+      endedBefore: isFull ? sizesFor(options).finished : 0,
     }),
   }
 }
 
-function figures(kind: Kind, label: string): Figure[] {
+function figures(kind: StoreKind, label: string): Figure[] {
   const about = { measurement: 'runsPerSecond', unit: 'runs/s' } as const
-  const targets = [{ rivals: [`${kind} empty`], atLeast: 0.9 }]
+  const targets = [{ baselines: [`${kind} empty`], atLeast: 0.9 }]
   return [
     { label: `${label}, empty`, variant: `${kind} empty`, ...about },
     { label: `${label}, with history and future`, variant: `${kind} full`, ...about, targets },
   ]
 }
 
-export const history: Scenario = {
+export const historyScenario: BenchScenario = {
   name: 'history',
-  about: `The rate of a store with ${LONG.finished.toLocaleString('en-US')} finished and ${LONG.future.toLocaleString('en-US')} future runs, beside an empty one.`,
+  about: `The rate of a store with ${FULL_SIZES.finished.toLocaleString('en-US')} finished and ${FULL_SIZES.future.toLocaleString('en-US')} future runs, compared with an empty one.`,
   needsPostgres: true,
   needsPeers: false,
   prepare,
-  variants: KINDS.flatMap((kind) => [load(kind, false), load(kind, true)]),
+  variants: STORE_KINDS.flatMap((kind) => [loadVariant(kind, false), loadVariant(kind, true)]),
   figures: [...figures('sqlite', 'SQLite'), ...figures('postgres', 'PostgreSQL')],
   details: CPU_DETAILS,
   notes: [

@@ -1,33 +1,35 @@
-import type { Scenario } from '../harness/scenario.ts'
-import { against } from './against.ts'
-import { dag } from './dag.ts'
-import { fire } from './fire.ts'
-import { footprint } from './footprint.ts'
-import { history } from './history.ts'
-import { logs } from './logs.ts'
-import { latency } from './latency.ts'
-import { limits, placement } from './placement.ts'
-import { recovery } from './recovery.ts'
-import { shell } from './shell.ts'
-import { single } from './single.ts'
-import { snapshot } from './snapshot.ts'
-import { throughput } from './throughput.ts'
-import { vacuum } from './vacuum.ts'
+import type { BenchScenario } from '../harness/scenario.ts'
+import { againstScenario } from './against.ts'
+import { dagScenario } from './dag.ts'
+import { fireScenario } from './fire.ts'
+import { footprintScenario } from './footprint.ts'
+import { historyScenario } from './history.ts'
+import { logsScenario } from './logs.ts'
+import { loopScenario } from './loop.ts'
+import { latencyScenario } from './latency.ts'
+import { limitsScenario, placementScenario } from './placement.ts'
+import { recoveryScenario } from './recovery.ts'
+import { shellScenario } from './shell.ts'
+import { singleScenario } from './single.ts'
+import { snapshotScenario } from './snapshot.ts'
+import { throughputScenario } from './throughput.ts'
+import { vacuumScenario } from './vacuum.ts'
 
-export const SCENARIOS: readonly Scenario[] = [
-  throughput,
-  single,
-  latency,
-  fire,
-  dag,
-  placement,
-  limits,
-  shell,
-  logs,
-  history,
-  snapshot,
-  vacuum,
-  footprint,
-  recovery,
-  against,
+export const SCENARIOS: readonly BenchScenario[] = [
+  throughputScenario,
+  singleScenario,
+  latencyScenario,
+  fireScenario,
+  dagScenario,
+  placementScenario,
+  limitsScenario,
+  shellScenario,
+  logsScenario,
+  historyScenario,
+  snapshotScenario,
+  vacuumScenario,
+  footprintScenario,
+  recoveryScenario,
+  loopScenario,
+  againstScenario,
 ]

@@ -1,11 +1,11 @@
-import type { Figure, Scenario, Target, Variant } from '../harness/scenario.ts'
+import type { Figure, BenchScenario, FigureTarget, Variant } from '../harness/scenario.ts'
 import type { SystemName } from '../systems/system.ts'
 import { freshStore } from './stores.ts'
 
 const SAMPLES = 400
 const QUICK_SAMPLES = 50
 
-function probes(name: string, system: SystemName, kind: 'sqlite' | 'postgres'): Variant {
+function latencyVariant(name: string, system: SystemName, kind: 'sqlite' | 'postgres'): Variant {
   return {
     name,
     script: 'latency.ts',
@@ -19,7 +19,7 @@ function probes(name: string, system: SystemName, kind: 'sqlite' | 'postgres'): 
 function figures(
   label: string,
   variant: string,
-  targets: { p50?: Target; p99?: Target } = {},
+  targets: { p50?: FigureTarget; p99?: FigureTarget } = {},
 ): Figure[] {
   return (['p50', 'p99'] as const).map((measurement) => ({
     label: `${label}, ${measurement}`,
@@ -28,20 +28,20 @@ function figures(
   }))
 }
 
-const NO_WORSE_THAN_GRAPHILE = { rivals: ['graphile'], atMost: 1 }
+const NO_WORSE_THAN_GRAPHILE = { baselines: ['graphile'], atMost: 1 }
 
-export const latency: Scenario = {
+export const latencyScenario: BenchScenario = {
   name: 'latency',
   about: `Idle system, one run at a time: from the call that submits to the first line of its handler (${SAMPLES} samples a round).`,
   needsPostgres: true,
   needsPeers: true,
   variants: [
-    probes('punctual sqlite in-process', 'punctual-in-process', 'sqlite'),
-    probes('punctual postgres in-process', 'punctual-in-process', 'postgres'),
-    probes('punctual sqlite http', 'punctual-http', 'sqlite'),
-    probes('punctual postgres http', 'punctual-http', 'postgres'),
-    probes('graphile', 'graphile', 'postgres'),
-    probes('pg-boss', 'pg-boss', 'postgres'),
+    latencyVariant('punctual sqlite in-process', 'punctual-in-process', 'sqlite'),
+    latencyVariant('punctual postgres in-process', 'punctual-in-process', 'postgres'),
+    latencyVariant('punctual sqlite http', 'punctual-http', 'sqlite'),
+    latencyVariant('punctual postgres http', 'punctual-http', 'postgres'),
+    latencyVariant('graphile', 'graphile', 'postgres'),
+    latencyVariant('pg-boss', 'pg-boss', 'postgres'),
   ],
   figures: [
     ...figures('Punctual, SQLite, in-process', 'punctual sqlite in-process', {
@@ -54,7 +54,7 @@ export const latency: Scenario = {
       ...{ p50: { atMost: 3 }, p99: { atMost: 8 } },
     }),
     ...figures('Punctual, PostgreSQL, HTTP', 'punctual postgres http', {
-      p50: { rivals: ['graphile'] },
+      p50: { baselines: ['graphile'] },
     }),
     ...figures('graphile-worker', 'graphile'),
     ...figures('pg-boss', 'pg-boss'),

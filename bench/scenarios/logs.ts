@@ -1,34 +1,40 @@
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { startChild } from '../harness/child.ts'
-import { npm } from '../harness/run-npm.ts'
+import { runNpm } from '../harness/run-npm.ts'
 import type { BenchOptions } from '../harness/options.ts'
-import type { Figure, Scenario, Unit, Variant } from '../harness/scenario.ts'
-import type { Workbench } from '../harness/environment.ts'
+import type { Figure, BenchScenario, Unit, Variant } from '../harness/scenario.ts'
+import type { BenchEnvironment } from '../harness/environment.ts'
 import { freshSqlite } from './stores.ts'
 
-type Kind = 'sqlite' | 'postgres'
+type StoreKind = 'sqlite' | 'postgres'
 
-const KINDS: readonly Kind[] = ['sqlite', 'postgres']
+const STORE_KINDS: readonly StoreKind[] = ['sqlite', 'postgres']
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MB = 1_000_000
 
-const FULL = { middle: 100 * MB, long: 1_000 * MB, lines: 1_000_000, viewers: 500, live: 2 * MB }
-const QUICK = { middle: 5 * MB, long: 20 * MB, lines: 50_000, viewers: 20, live: MB }
-const sizes = ({ quick }: BenchOptions) => (quick ? QUICK : FULL)
+const FULL_SIZES = {
+  middle: 100 * MB,
+  long: 1_000 * MB,
+  lines: 1_000_000,
+  viewers: 500,
+  live: 2 * MB,
+}
+const QUICK_SIZES = { middle: 5 * MB, long: 20 * MB, lines: 50_000, viewers: 20, live: MB }
+const sizesFor = ({ quick }: BenchOptions) => (quick ? QUICK_SIZES : FULL_SIZES)
 
-/** Made once for all rounds: reading changes nothing. */
-async function prepare(bench: Workbench, options: BenchOptions): Promise<string[]> {
-  await npm(ROOT, ['run', '--silent', 'build'])
-  const { middle, long } = sizes(options)
+/** Fills the stores once for all rounds, because reading does not change them. */
+async function prepare(bench: BenchEnvironment, options: BenchOptions): Promise<string[]> {
+  await runNpm(ROOT, ['run', '--silent', 'build'])
+  const { middle, long } = sizesFor(options)
   const notes: string[] = []
-  for (const kind of KINDS) {
+  for (const kind of STORE_KINDS) {
     const store =
       kind === 'sqlite'
         ? `sqlite:${join(bench.home, 'logs.db')}`
         : await bench.postgres!.createDatabase()
     const child = startChild('logs-fill.ts', { store, sizes: [middle, long] })
-    const { logs, seconds } = await child.next('filled')
+    const { logs, seconds } = await child.nextMessage('filled')
     await child.stop()
     bench.templates.set(kind, JSON.stringify({ store, logs }))
     const rate = (middle + long) / MB / Number(seconds)
@@ -40,7 +46,7 @@ async function prepare(bench: Workbench, options: BenchOptions): Promise<string[
   return notes
 }
 
-function reading(kind: Kind): Variant {
+function readingVariant(kind: StoreKind): Variant {
   return {
     name: `${kind} reading`,
     script: 'logs-read.ts',
@@ -54,22 +60,22 @@ function reading(kind: Kind): Variant {
   }
 }
 
-const printing: Variant = {
+const printingVariant: Variant = {
   name: 'printing',
   script: 'logs-print.ts',
   arrange: async (bench, options) => ({
     store: await freshSqlite(bench),
-    lines: sizes(options).lines,
+    lines: sizesFor(options).lines,
   }),
 }
 
-const viewing: Variant = {
+const viewingVariant: Variant = {
   name: 'viewing',
   script: 'logs-viewers.ts',
   arrange: async (bench, options) => ({
     store: await freshSqlite(bench),
-    viewers: sizes(options).viewers,
-    bytes: sizes(options).live,
+    viewers: sizesFor(options).viewers,
+    bytes: sizesFor(options).live,
   }),
 }
 
@@ -82,7 +88,7 @@ function figure(
   return { label, variant, measurement, unit, ...(atMost && { targets: [{ atMost }] }) }
 }
 
-function readingFigures(kind: Kind): Figure[] {
+function readingFigures(kind: StoreKind): Figure[] {
   const variant = `${kind} reading`
   return [
     figure(`${kind}: first page of 100 MB`, variant, 'firstPageMs', { atMost: 50 }),
@@ -95,24 +101,24 @@ function readingFigures(kind: Kind): Figure[] {
   ]
 }
 
-export const logs: Scenario = {
+export const logsScenario: BenchScenario = {
   name: 'logs',
   about:
-    'Output at any size: how fast it is stored, and how long one waits for a part of it, over HTTP. Sizes are ' +
+    'Output of any size: how fast it is stored, and how long a client waits for a part of it over HTTP. Sizes are ' +
     'those of a full run; `--quick` uses a fiftieth.',
   needsPostgres: true,
   needsPeers: false,
   prepare,
-  variants: [...KINDS.map(reading), printing, viewing],
+  variants: [...STORE_KINDS.map(readingVariant), printingVariant, viewingVariant],
   figures: [
-    ...KINDS.flatMap(readingFigures),
+    ...STORE_KINDS.flatMap(readingFigures),
     figure('a command prints 1,000,000 lines', 'printing', 'linesPerSecond', { unit: 'lines/s' }),
     figure('500 viewers of one live run: the last has everything', 'viewing', 'lastViewerMs'),
   ],
   details: [{ label: 'printed MB/s', measurement: 'mbPerSecond' }],
   notes: [
-    'A page is 500 lines. Lines are sought all over the log, each with a request of its own.',
-    'The expression that is nowhere has no text that must occur, so every chunk is unpacked and searched.',
+    'A page is 500 lines. The lines to find are spread over the whole log, one request for each.',
+    'The expression that matches nowhere contains no literal text, so the server decompresses and searches every chunk.',
     'Printing: `yes | head` under the published worker, a server process on SQLite; from the start of the attempt to its end, with everything stored.',
     'Viewers: one process reads all streams; the run prints 2 MB in chunks, five a second. Measured from its end.',
   ],

@@ -1,7 +1,7 @@
-import type { Figure, Scenario } from '../harness/scenario.ts'
+import type { Figure, BenchScenario } from '../harness/scenario.ts'
 import { freshStore } from './stores.ts'
 
-function figures(label: string, variant: string, atMost: number): Figure {
+function recoveryFigure(label: string, variant: string, atMost: number): Figure {
   return {
     label,
     ...{ variant, measurement: 'seconds', unit: 's' },
@@ -11,9 +11,9 @@ function figures(label: string, variant: string, atMost: number): Figure {
 
 const DEADLINE_MS = 120_000
 
-export const recovery: Scenario = {
+export const recoveryScenario: BenchScenario = {
   name: 'recovery',
-  about: 'Times of the kill tests, with the real default leases: one kill per round.',
+  about: 'Recovery times after a kill, with the default leases: one kill per round.',
   needsPostgres: true,
   needsPeers: false,
   minRounds: 5,
@@ -40,13 +40,17 @@ export const recovery: Scenario = {
     },
   ],
   figures: [
-    figures('worker killed → its run started elsewhere, SQLite', 'worker gone, sqlite', 15),
-    figures('worker killed → its run started elsewhere, PostgreSQL', 'worker gone, postgres', 15),
-    figures('node killed → all its sessions served by the other', 'node gone', 3),
-    figures('PostgreSQL accepts again → new runs handled', 'database back', 5),
+    recoveryFigure('worker killed → its run started elsewhere, SQLite', 'worker gone, sqlite', 15),
+    recoveryFigure(
+      'worker killed → its run started elsewhere, PostgreSQL',
+      'worker gone, postgres',
+      15,
+    ),
+    recoveryFigure('node killed → all its sessions served by the other', 'node gone', 3),
+    recoveryFigure('PostgreSQL accepts again → new runs handled', 'database back', 5),
   ],
   notes: [
-    'Everything is killed with -9; PostgreSQL is restarted with `-m immediate`. Median and min – max of the rounds; targets are judged on the slowest.',
-    'Node: five sessions, each in the middle of a run, which is adopted and not run again. A run is given anew to each by the other node.',
+    'Processes are killed with -9; PostgreSQL is restarted with `-m immediate`. Median and min – max of the rounds; targets are judged on the slowest.',
+    'Node: five sessions, each in the middle of a run, which the other node adopts and does not run again. The other node then assigns each session a new run.',
   ],
 }

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
-import { npm } from '../harness/run-npm.ts'
+import { runNpm } from '../harness/run-npm.ts'
 import type { BenchOptions } from '../harness/options.ts'
-import type { Figure, Scenario, Target, Variant } from '../harness/scenario.ts'
+import type { Figure, BenchScenario, FigureTarget, Variant } from '../harness/scenario.ts'
 import type { LauncherLoopSettings } from '../variants/launcher-loop.ts'
 import { freshSqlite } from './stores.ts'
 
 const CONCURRENCY = 16
-/** More than any machine we know starts from two processes. */
+/** More processes than two launchers start on any machine we measured. */
 const RUNS_PER_SECOND = 4_000
 const HELD_MB = 1_024
 
@@ -14,14 +14,14 @@ const LIMITS = { memoryBytes: 256 * 2 ** 20, pids: 64, cpu: 1 }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-const stretch = ({ seconds, quick }: BenchOptions) => ({ seconds, warmUpSeconds: quick ? 1 : 3 })
+const durations = ({ seconds, quick }: BenchOptions) => ({ seconds, warmUpSeconds: quick ? 1 : 3 })
 
-function punctual(name: string, launchers: number, heldMb = 0): Variant {
+function punctualVariant(name: string, launchers: number, heldMb = 0): Variant {
   return {
     name,
     script: 'shell.ts',
     arrange: async (bench, options) => {
-      const { seconds, warmUpSeconds } = stretch(options)
+      const { seconds, warmUpSeconds } = durations(options)
       return {
         ...{ store: await freshSqlite(bench), slots: CONCURRENCY, launchers, heldMb },
         ...{ seconds, warmUpSeconds, runs: RUNS_PER_SECOND * (seconds + warmUpSeconds) },
@@ -30,19 +30,23 @@ function punctual(name: string, launchers: number, heldMb = 0): Variant {
   }
 }
 
-function bare(name: string, processes: number, { heldMb = 0, isListening = true } = {}): Variant {
+function spawnVariant(
+  name: string,
+  processes: number,
+  { heldMb = 0, readsOutput = true } = {},
+): Variant {
   return {
     name,
     script: 'bare-spawn.ts',
     arrange: async (_bench, options) => ({
-      ...{ processes, concurrency: CONCURRENCY, heldMb, isListening },
-      ...stretch(options),
+      ...{ processes, concurrency: CONCURRENCY, heldMb, readsOutput },
+      ...durations(options),
     }),
   }
 }
 
-/** A launcher by itself, without the rest of a worker and without a server. */
-function launcher(
+/** A launcher alone, without a server and without the rest of a worker. */
+function launcherVariant(
   name: string,
   settings: Pick<LauncherLoopSettings, 'kind' | 'containment' | 'limits'>,
   heldMb = 0,
@@ -52,57 +56,57 @@ function launcher(
     script: 'launcher-loop.ts',
     arrange: async (_bench, options) => ({
       ...{ ...settings, concurrency: CONCURRENCY, heldMb },
-      ...stretch(options),
+      ...durations(options),
     }),
   }
 }
 
-const forkExec: Variant = {
+const forkExecVariant: Variant = {
   name: 'launcher alone: none, but fork and exec in C',
   script: 'fork-exec.ts',
-  arrange: async (_bench, options) => ({ concurrency: CONCURRENCY, ...stretch(options) }),
+  arrange: async (_bench, options) => ({ concurrency: CONCURRENCY, ...durations(options) }),
 }
 
 const NATIVE = 'launcher alone: native'
 const NODE = 'launcher alone: Node'
 
-function figure(label: string, variant: string, ...targets: Target[]): Figure {
+function figure(label: string, variant: string, ...targets: FigureTarget[]): Figure {
   return { label, variant, measurement: 'runsPerSecond', unit: 'runs/s', targets }
 }
 
-export const shell: Scenario = {
+export const shellScenario: BenchScenario = {
   name: 'shell',
   about:
-    '`true` as a run: started by a worker process, its end stored by a server process on SQLite. Beside it, ' +
+    '`true` as a run: started by a worker process, its end stored by a server process on SQLite. Compared with ' +
     'Node starting `true` and storing nothing, at the same concurrency.',
   needsPostgres: false,
   needsPeers: false,
   async prepare() {
-    await npm(ROOT, ['run', '--silent', 'build'])
+    await runNpm(ROOT, ['run', '--silent', 'build'])
     return []
   },
   variants: [
-    punctual('1 launcher', 1),
-    bare('spawn from 1', 1),
-    punctual('2 launchers', 2),
-    bare('spawn from 2', 2),
-    punctual('1 launcher, 1 GB held', 1, HELD_MB),
-    bare('spawn from 1, 1 GB held', 1, { heldMb: HELD_MB }),
-    bare('spawn from 1, no output', 1, { isListening: false }),
-    launcher(NATIVE, { kind: 'native', containment: 'auto' }),
-    launcher(NODE, { kind: 'node', containment: 'auto' }),
-    forkExec,
-    launcher(`${NATIVE}, 1 GB held`, { kind: 'native', containment: 'auto' }, HELD_MB),
-    launcher(`${NATIVE}, pidns`, { kind: 'native', containment: 'pidns' }),
-    launcher(`${NATIVE}, cgroup`, { kind: 'native', containment: 'cgroup' }),
-    launcher(`${NATIVE}, group`, { kind: 'native', containment: 'group' }),
-    launcher(`${NATIVE}, limits`, { kind: 'native', containment: 'auto', limits: LIMITS }),
+    punctualVariant('1 launcher', 1),
+    spawnVariant('spawn from 1', 1),
+    punctualVariant('2 launchers', 2),
+    spawnVariant('spawn from 2', 2),
+    punctualVariant('1 launcher, 1 GB held', 1, HELD_MB),
+    spawnVariant('spawn from 1, 1 GB held', 1, { heldMb: HELD_MB }),
+    spawnVariant('spawn from 1, no output', 1, { readsOutput: false }),
+    launcherVariant(NATIVE, { kind: 'native', containment: 'auto' }),
+    launcherVariant(NODE, { kind: 'node', containment: 'auto' }),
+    forkExecVariant,
+    launcherVariant(`${NATIVE}, 1 GB held`, { kind: 'native', containment: 'auto' }, HELD_MB),
+    launcherVariant(`${NATIVE}, pidns`, { kind: 'native', containment: 'pidns' }),
+    launcherVariant(`${NATIVE}, cgroup`, { kind: 'native', containment: 'cgroup' }),
+    launcherVariant(`${NATIVE}, group`, { kind: 'native', containment: 'group' }),
+    launcherVariant(`${NATIVE}, limits`, { kind: 'native', containment: 'auto', limits: LIMITS }),
   ],
   figures: [
-    figure('Punctual, 1 launcher', '1 launcher', { rivals: ['spawn from 1'], atLeast: 0.8 }),
-    figure('Punctual, 2 launchers', '2 launchers', { rivals: ['spawn from 2'], atLeast: 0.8 }),
+    figure('Punctual, 1 launcher', '1 launcher', { baselines: ['spawn from 1'], atLeast: 0.8 }),
+    figure('Punctual, 2 launchers', '2 launchers', { baselines: ['spawn from 2'], atLeast: 0.8 }),
     figure('Punctual, 1 launcher, the worker holds 1 GB', '1 launcher, 1 GB held', {
-      ...{ rivals: ['1 launcher'], atLeast: 0.9 },
+      ...{ baselines: ['1 launcher'], atLeast: 0.9 },
     }),
     figure('ceiling: `spawn` from 1 process', 'spawn from 1'),
     figure('ceiling: `spawn` from 2 processes', 'spawn from 2'),
@@ -111,26 +115,26 @@ export const shell: Scenario = {
     figure(
       'launcher alone: native',
       NATIVE,
-      { rivals: [NODE], atLeast: 2 },
+      { baselines: [NODE], atLeast: 2 },
       {
-        ...{ rivals: [forkExec.name], atLeast: 0.5 },
+        ...{ baselines: [forkExecVariant.name], atLeast: 0.5 },
       },
     ),
     figure('launcher alone: Node', NODE),
-    figure('ceiling: fork and exec in C', forkExec.name),
+    figure('ceiling: fork and exec in C', forkExecVariant.name),
     figure('launcher alone: native, the worker holds 1 GB', `${NATIVE}, 1 GB held`, {
-      ...{ rivals: [NATIVE], atLeast: 0.9 },
+      ...{ baselines: [NATIVE], atLeast: 0.9 },
     }),
     ...['pidns', 'cgroup', 'group'].map((level) =>
       figure(`launcher alone: native, at level ${level}`, `${NATIVE}, ${level}`, {
-        rivals: [`${NATIVE}, group`],
+        baselines: [`${NATIVE}, group`],
       }),
     ),
     figure(
       'launcher alone: native, with limits of memory, processes and cores',
       `${NATIVE}, limits`,
       {
-        rivals: [NATIVE],
+        baselines: [NATIVE],
       },
     ),
   ],
@@ -140,10 +144,10 @@ export const shell: Scenario = {
     { label: 'server µs/run', measurement: 'serverUs' },
   ],
   notes: [
-    `Punctual: \`punctual worker --slots ${CONCURRENCY}\` over loopback HTTP, with more runs waiting than it can do. Ends are counted by asking the database from outside, at both ends of the stretch.`,
-    `\`spawn\`: fresh Node processes, ${CONCURRENCY} at once in all, each waited for until it has exited and its two output pipes were read to the end.`,
-    'Launcher alone: one launcher process and a worker that does nothing but order `/bin/true` from it, without a server. The native one contains every process as surely as it can here; the lines by level say what that costs.',
-    '`fork` and `exec` in C: a loop that waits for one and starts the next, with two pipes each that nobody reads.',
-    'A process of Punctual also gets a session of its own, some twelve variables, and a guardian.',
+    `Punctual: \`punctual worker --slots ${CONCURRENCY}\` over loopback HTTP, with more runs waiting than it can handle. Another process counts the ended runs in the database, at the start and at the end of the measurement.`,
+    `\`spawn\`: fresh Node processes, ${CONCURRENCY} children at once in total; Node waits for each to exit and reads its two output pipes to the end.`,
+    'Launcher alone: one launcher process and a loop that requests `/bin/true` from it, without a server. The native launcher uses the strongest containment available here; the lines by level show what each level costs.',
+    '`fork` and `exec` in C: a loop that waits for one process and starts the next, with two pipes each that it does not read.',
+    'A process started by Punctual also gets its own session, about twelve environment variables, and a guardian process.',
   ],
 }

@@ -1,4 +1,4 @@
-import type { Figure, Scenario, Variant } from '../harness/scenario.ts'
+import type { Figure, BenchScenario, Variant } from '../harness/scenario.ts'
 import type { SystemName } from '../systems/system.ts'
 import { CPU_DETAILS } from './default-loads.ts'
 import { databasePid, freshStore } from './stores.ts'
@@ -7,9 +7,9 @@ const CALLERS = 16
 const PEERS = ['graphile', 'pg-boss']
 const END_TO_END = ' end to end'
 
-type Kind = 'sqlite' | 'postgres'
+type StoreKind = 'sqlite' | 'postgres'
 
-function calls(name: string, system: SystemName, kind: Kind): Variant[] {
+function callerVariants(name: string, system: SystemName, kind: StoreKind): Variant[] {
   return [false, true].map((withWorker) => ({
     name: withWorker ? name + END_TO_END : name,
     script: 'single.ts',
@@ -27,20 +27,20 @@ function figures(label: string, variant: string, atLeast?: number): Figure[] {
     variant: variant + suffix,
     measurement: 'runsPerSecond',
     unit: 'runs/s',
-    ...(atLeast && { targets: [{ rivals: PEERS.map((peer) => peer + suffix), atLeast }] }),
+    ...(atLeast && { targets: [{ baselines: PEERS.map((peer) => peer + suffix), atLeast }] }),
   }))
 }
 
-export const single: Scenario = {
+export const singleScenario: BenchScenario = {
   name: 'single',
   about: `One durable run per request, ${CALLERS} callers: each submits one, waits for the answer, submits the next.`,
   needsPostgres: true,
   needsPeers: true,
   variants: [
-    ...calls('punctual sqlite', 'punctual-http', 'sqlite'),
-    ...calls('punctual postgres', 'punctual-http', 'postgres'),
-    ...calls('graphile', 'graphile', 'postgres'),
-    ...calls('pg-boss', 'pg-boss', 'postgres'),
+    ...callerVariants('punctual sqlite', 'punctual-http', 'sqlite'),
+    ...callerVariants('punctual postgres', 'punctual-http', 'postgres'),
+    ...callerVariants('graphile', 'graphile', 'postgres'),
+    ...callerVariants('pg-boss', 'pg-boss', 'postgres'),
     {
       name: 'raw postgres',
       script: 'raw-postgres.ts',
@@ -64,7 +64,7 @@ export const single: Scenario = {
   ],
   details: CPU_DETAILS,
   notes: [
-    'Plain lines only submit. *End to end* also runs a worker, and the clock stops at the last durable end.',
+    'Lines without *end to end* only submit. *End to end* also runs a worker and measures until the last durable end.',
     `Punctual: a server process, and ${CALLERS} clients in the caller's process, so that no two runs share a request.`,
     'Peers call PostgreSQL directly, without a server in between; graphile-worker with one connection per caller, pg-boss without NOTIFY.',
     'Targets are ratios to the better of the two peers in the same mode.',

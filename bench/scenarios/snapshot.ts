@@ -1,11 +1,11 @@
-import type { Scenario, Variant } from '../harness/scenario.ts'
+import type { BenchScenario, Variant } from '../harness/scenario.ts'
 import { CPU_DETAILS, POSTGRES_LOAD } from './default-loads.ts'
 import { databasePid } from './stores.ts'
 
 const HOLD_SECONDS = 60
 const QUICK_SECONDS = 5
 
-function sustained(name: string, holdSnapshot: boolean): Variant {
+function sustainedVariant(name: string, holdSnapshot: boolean): Variant {
   return {
     name,
     script: 'sustained.ts',
@@ -18,12 +18,12 @@ function sustained(name: string, holdSnapshot: boolean): Variant {
   }
 }
 
-export const snapshot: Scenario = {
+export const snapshotScenario: BenchScenario = {
   name: 'snapshot',
-  about: `Punctual on PostgreSQL at full rate for ${HOLD_SECONDS} s, with and without somebody holding a REPEATABLE READ snapshot open all the while.`,
+  about: `Punctual on PostgreSQL at full rate for ${HOLD_SECONDS} s, with and without another connection holding a REPEATABLE READ snapshot open.`,
   needsPostgres: true,
   needsPeers: false,
-  variants: [sustained('free', false), sustained('held', true)],
+  variants: [sustainedVariant('free', false), sustainedVariant('held', true)],
   figures: [
     {
       label: 'no snapshot held',
@@ -32,12 +32,12 @@ export const snapshot: Scenario = {
     {
       label: 'snapshot held',
       ...{ variant: 'held', measurement: 'runsPerSecond', unit: 'runs/s' },
-      targets: [{ rivals: ['free'], atLeast: 0.8 }],
+      targets: [{ baselines: ['free'], atLeast: 0.8 }],
     },
     {
       label: 'snapshot held, last 10 s',
       ...{ variant: 'held', measurement: 'lastSeconds', unit: 'runs/s' },
-      targets: [{ rivals: ['free'], atLeast: 0.8 }],
+      targets: [{ baselines: ['free'], atLeast: 0.8 }],
     },
   ],
   details: CPU_DETAILS,

@@ -1,17 +1,17 @@
 import { join } from 'node:path'
-import type { Workbench } from '../harness/environment.ts'
+import type { BenchEnvironment } from '../harness/environment.ts'
 
-export async function freshSqlite(bench: Workbench): Promise<string> {
+export async function freshSqlite(bench: BenchEnvironment): Promise<string> {
   return `sqlite:${join(await bench.directory(), 'punctual.db')}`
 }
 
-export function freshStore(bench: Workbench, kind: 'sqlite' | 'postgres'): Promise<string> {
+export function freshStore(bench: BenchEnvironment, kind: 'sqlite' | 'postgres'): Promise<string> {
   return kind === 'sqlite' ? freshSqlite(bench) : bench.database()
 }
 
-/** Lets a variant see how much of the work the database does. */
+/** Lets a variant measure the database's processor time. */
 export function databasePid(
-  { postgres }: Workbench,
+  { postgres }: BenchEnvironment,
   kind: 'sqlite' | 'postgres',
 ): { postgresPid?: number } {
   return kind === 'postgres' && postgres ? { postgresPid: postgres.pid } : {}

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { BenchOptions } from '../harness/options.ts'
-import type { Scenario, Variant } from '../harness/scenario.ts'
+import type { BenchScenario, Variant } from '../harness/scenario.ts'
 import type { LoopPlan } from '../load/closed-loop.ts'
 import type { SystemName } from '../systems/system.ts'
 import { CPU_DETAILS, POSTGRES_LOAD, RUNS_PER_SECOND, SQLITE_LOAD } from './default-loads.ts'
@@ -9,7 +9,7 @@ import { databasePid, freshStore } from './stores.ts'
 const GRAPHILE = { inFlight: 4_096, batch: 1_000, producers: 1 }
 const PG_BOSS = { inFlight: 10_000, batch: 2_000, producers: 2 }
 
-function load(
+function loadVariant(
   name: string,
   system: SystemName,
   kind: 'sqlite' | 'postgres',
@@ -31,9 +31,9 @@ function describeLoad({ inFlight, producers, batch }: Omit<LoopPlan, 'runs'>): s
   return `${inFlight.toLocaleString('en-US')} in flight, ${producers} producers submitting ${batch} at a time`
 }
 
-const rawSeconds = ({ seconds }: BenchOptions) => Math.max(1, seconds / 4)
+const ceilingSeconds = ({ seconds }: BenchOptions) => Math.max(1, seconds / 4)
 
-export const throughput: Scenario = {
+export const throughputScenario: BenchScenario = {
   name: 'throughput',
   about:
     'No-op runs end to end: submitted, acknowledged, handled one by one, ended, all durable; from the ' +
@@ -41,18 +41,18 @@ export const throughput: Scenario = {
   needsPostgres: true,
   needsPeers: true,
   variants: [
-    load('punctual sqlite in-process', 'punctual-in-process', 'sqlite', SQLITE_LOAD),
-    load('punctual sqlite http', 'punctual-http', 'sqlite', SQLITE_LOAD),
-    load('punctual postgres in-process', 'punctual-in-process', 'postgres', POSTGRES_LOAD),
-    load('punctual postgres http', 'punctual-http', 'postgres', POSTGRES_LOAD),
-    load('graphile', 'graphile', 'postgres', GRAPHILE),
-    load('pg-boss', 'pg-boss', 'postgres', PG_BOSS),
+    loadVariant('punctual sqlite in-process', 'punctual-in-process', 'sqlite', SQLITE_LOAD),
+    loadVariant('punctual sqlite http', 'punctual-http', 'sqlite', SQLITE_LOAD),
+    loadVariant('punctual postgres in-process', 'punctual-in-process', 'postgres', POSTGRES_LOAD),
+    loadVariant('punctual postgres http', 'punctual-http', 'postgres', POSTGRES_LOAD),
+    loadVariant('graphile', 'graphile', 'postgres', GRAPHILE),
+    loadVariant('pg-boss', 'pg-boss', 'postgres', PG_BOSS),
     {
       name: 'raw postgres',
       script: 'raw-postgres.ts',
       arrange: async (bench, options) => ({
         ...{ store: await bench.database(), rows: 100, connections: 2 },
-        seconds: rawSeconds(options),
+        seconds: ceilingSeconds(options),
       }),
     },
     {
@@ -60,7 +60,7 @@ export const throughput: Scenario = {
       script: 'raw-sqlite.ts',
       arrange: async (bench, options) => ({
         ...{ path: join(await bench.directory(), 'raw.db'), rows: 100 },
-        seconds: rawSeconds(options),
+        seconds: ceilingSeconds(options),
       }),
     },
   ],
@@ -70,21 +70,21 @@ export const throughput: Scenario = {
       variant: 'punctual sqlite in-process',
       measurement: 'runsPerSecond',
       unit: 'runs/s',
-      targets: [{ rivals: ['graphile'], atLeast: 4 }],
+      targets: [{ baselines: ['graphile'], atLeast: 4 }],
     },
     {
       label: 'Punctual, SQLite, HTTP batching client',
       variant: 'punctual sqlite http',
       measurement: 'runsPerSecond',
       unit: 'runs/s',
-      targets: [{ rivals: ['graphile'], atLeast: 2.5 }],
+      targets: [{ baselines: ['graphile'], atLeast: 2.5 }],
     },
     {
       label: 'Punctual, PostgreSQL, in-process',
       variant: 'punctual postgres in-process',
       measurement: 'runsPerSecond',
       unit: 'runs/s',
-      targets: [{ rivals: ['graphile'] }],
+      targets: [{ baselines: ['graphile'] }],
     },
     {
       label: 'Punctual, PostgreSQL, HTTP batching client',
@@ -92,8 +92,8 @@ export const throughput: Scenario = {
       measurement: 'runsPerSecond',
       unit: 'runs/s',
       targets: [
-        { rivals: ['graphile'], atLeast: 1.5 },
-        { rivals: ['pg-boss'], atLeast: 1.1 },
+        { baselines: ['graphile'], atLeast: 1.5 },
+        { baselines: ['pg-boss'], atLeast: 1.1 },
       ],
     },
     { label: 'graphile-worker', variant: 'graphile', measurement: 'runsPerSecond', unit: 'runs/s' },
@@ -113,9 +113,9 @@ export const throughput: Scenario = {
   ],
   details: CPU_DETAILS,
   notes: [
-    'Producers, workers and databases share the cores. Every variant is warmed up, and afterwards the store is asked whether every run has ended.',
+    'Producers, workers and databases share the cores. Every variant is warmed up, and afterwards the benchmark checks in the store that every run has ended.',
     `Punctual keeps history; ${describeLoad(SQLITE_LOAD)} (SQLite), ${describeLoad(POSTGRES_LOAD)} (PostgreSQL). HTTP: one server process, one process with client and worker.`,
-    'graphile-worker deletes what has finished: `localQueue.size` 500, `completeJobBatchDelay` and `failJobBatchDelay` 0, `concurrentJobs` 24, pool 10, `addJobs` of 1,000, at most 4,096 in flight (a longer backlog makes it slower).',
+    'graphile-worker deletes finished jobs: `localQueue.size` 500, `completeJobBatchDelay` and `failJobBatchDelay` 0, `concurrentJobs` 24, pool 10, `addJobs` of 1,000, at most 4,096 in flight (a longer backlog makes it slower).',
     'pg-boss keeps finished jobs: `insert` of 2,000 by two producers, two loops of `fetch` (`batchSize` 2,000) and `complete`, no NOTIFY, at most 10,000 in flight, supervision off.',
     'The ceilings insert rows into a table with a primary key, on two connections (PostgreSQL) or one (SQLite), and schedule nothing.',
   ],

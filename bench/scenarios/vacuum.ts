@@ -1,12 +1,12 @@
-import type { Scenario } from '../harness/scenario.ts'
+import type { BenchScenario } from '../harness/scenario.ts'
 import { POSTGRES_LOAD } from './default-loads.ts'
 import { databasePid } from './stores.ts'
 
-export const vacuum: Scenario = {
+export const vacuumScenario: BenchScenario = {
   name: 'vacuum',
   about:
     'Punctual on PostgreSQL at full rate before and after `VACUUM ANALYZE` of its hot tables: once ' +
-    'between two loads, when they are empty, and once in full swing.',
+    'between two loads, when they are empty, and once under full load.',
   needsPostgres: true,
   needsPeers: false,
   variants: [
@@ -26,12 +26,12 @@ export const vacuum: Scenario = {
     {
       label: 'after, tables were empty',
       ...{ variant: 'vacuum', measurement: 'afterEmpty', unit: 'runs/s' },
-      targets: [{ rivals: ['vacuum'], measurement: 'before' }],
+      targets: [{ baselines: ['vacuum'], measurement: 'before' }],
     },
     {
       label: 'after, in full swing',
       ...{ variant: 'vacuum', measurement: 'afterBusy', unit: 'runs/s' },
-      targets: [{ rivals: ['vacuum'], measurement: 'before' }],
+      targets: [{ baselines: ['vacuum'], measurement: 'before' }],
     },
     {
       label: 'lowest 3 s afterwards, of the rate before',
@@ -44,5 +44,5 @@ export const vacuum: Scenario = {
     { label: 'after, empty', measurement: 'usAfterEmpty' },
     { label: 'after, in full swing', measurement: 'usAfterBusy' },
   ],
-  notes: ['In-process, closed loop; medians of the seconds of each stretch.'],
+  notes: ['In-process, closed loop; medians of the seconds of each load.'],
 }

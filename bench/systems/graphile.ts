@@ -6,7 +6,7 @@ import type { Purpose, System } from './system.ts'
 const TASK = 'noop'
 const JOBS = 'graphile_worker._private_jobs'
 
-/** What we found best on two cores; see the notes under the tables. */
+/** The fastest settings we found on two cores; see the notes under the tables. */
 const BATCHED = {
   concurrentJobs: 24,
   maxPoolSize: 10,
@@ -14,16 +14,16 @@ const BATCHED = {
   completeJobBatchDelay: 0,
   failJobBatchDelay: 0,
 }
-/** Batching trades latency for rate, so whoever measures latency leaves it out. */
-const PROMPT = { concurrentJobs: 8, maxPoolSize: 10 }
-/** One connection per caller: waiting for a pool is not what is measured. */
+/** Settings for latency: without batching, which trades latency for rate. */
+const UNBATCHED = { concurrentJobs: 8, maxPoolSize: 10 }
+/** One connection per caller, so that no caller waits for the pool. */
 const SINGLE = { ...BATCHED, maxPoolSize: 20 }
 
-const TUNED = { throughput: BATCHED, single: SINGLE, latency: PROMPT }
+const SETTINGS_BY_PURPOSE = { throughput: BATCHED, single: SINGLE, latency: UNBATCHED }
 
 export async function openGraphile(store: string, purpose: Purpose): Promise<System> {
   const logger = new Logger(() => () => {})
-  const preset = { worker: { connectionString: store, logger, ...TUNED[purpose] } }
+  const preset = { worker: { connectionString: store, logger, ...SETTINGS_BY_PURPOSE[purpose] } }
   const utils = await makeWorkerUtils({ preset })
   await utils.migrate()
   const watcher = new pg.Client({ connectionString: store })
@@ -39,7 +39,7 @@ export async function openGraphile(store: string, purpose: Purpose): Promise<Sys
     submitMany: (count) =>
       utils.addJobs(Array.from({ length: count }, () => ({ identifier: TASK, payload: {} }))),
     submitOne: () => utils.addJob(TASK, {}),
-    // A finished job is a deleted row. The batched delete comes after the handler, so ask the table.
+    // graphile-worker deletes finished jobs in batches after their handlers, so poll the table.
     async settled() {
       while ((await watcher.query(`SELECT 1 FROM ${JOBS} LIMIT 1`)).rows.length > 0);
     },
@@ -49,14 +49,17 @@ export async function openGraphile(store: string, purpose: Purpose): Promise<Sys
       await watcher.end()
     },
     async countEnded() {
-      return (await seen(store)) - (await readNumber(store, `SELECT count(*) AS n FROM ${JOBS}`))
+      return (
+        (await countInserted(store)) -
+        (await readNumber(store, `SELECT count(*) AS n FROM ${JOBS}`))
+      )
     },
-    countSubmitted: () => seen(store),
+    countSubmitted: () => countInserted(store),
   }
 }
 
-/** Rows that are gone cannot be counted; their identity column remembers how many there were. */
-async function seen(store: string): Promise<number> {
+/** Counts all jobs ever inserted by the identity sequence, because finished jobs are deleted. */
+async function countInserted(store: string): Promise<number> {
   const [row] = await queryOnce(store, `SELECT pg_get_serial_sequence('${JOBS}', 'id') AS name`)
   return readNumber(store, `SELECT last_value AS n FROM ${String(row!.name)}`)
 }

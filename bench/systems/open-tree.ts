@@ -7,7 +7,7 @@ export interface TreeSettings extends SystemSettings {
   readonly tree: string
 }
 
-/** The system of another working tree, or of this one. */
+/** Opens the system with the code of the given working tree. */
 export async function openSystemOf(settings: TreeSettings): Promise<System> {
   const file = pathToFileURL(join(settings.tree, 'bench/systems/open.ts')).href
   const { openSystem } = (await import(file)) as {

@@ -1,6 +1,6 @@
 import type { System, SystemSettings } from './system.ts'
 
-/** Loads only the system that is asked for: the others' modules would show in its memory and time. */
+/** Imports only the requested system, so that the other systems' modules add neither memory nor start time. */
 export async function openSystem(settings: SystemSettings): Promise<System> {
   const { system, store, purpose, shape = 'plain' } = settings
   switch (system) {

@@ -9,7 +9,7 @@ const FETCHERS = 2
 const EMPTY_PAUSE_MS = 2
 
 export async function openPgBoss(store: string, purpose: Purpose): Promise<System> {
-  // NOTIFY wakes an idle worker but costs every commit; only the latency workload gains by it.
+  // NOTIFY wakes an idle worker but slows every commit; only the latency workload benefits from it.
   const notify = purpose === 'latency'
   const boss = new PgBoss({
     connectionString: store,
@@ -26,7 +26,7 @@ export async function openPgBoss(store: string, purpose: Purpose): Promise<Syste
   let stopping = false
   const fetchers: Promise<void>[] = []
 
-  /** pg-boss's own `work` sleeps half a second after a short batch; this loop never does. */
+  /** Replaces pg-boss's `work`, which sleeps half a second after a short batch. */
   async function fetchAndComplete(handler: () => void): Promise<void> {
     while (!stopping) {
       const jobs = await boss.fetch(QUEUE, { batchSize: BATCH })
@@ -43,7 +43,7 @@ export async function openPgBoss(store: string, purpose: Purpose): Promise<Syste
     }
   }
 
-  // Every run has its own call, awaited as a real handler would be.
+  // One awaited call per run, as for a real handler.
   async function callHandler(handler: () => void): Promise<void> {
     handled += 1
     handler()

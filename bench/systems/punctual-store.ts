@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { STATE_CODE } from '../../src/core/run/run-state.ts'
 import { queryOnce } from '../../test/support/postgres-query.ts'
 
-/** What the store itself says, asked with plain SQL once the scheduler is gone. */
+/** Counts succeeded runs in the store by plain SQL, after the scheduler has stopped. */
 export async function countSucceeded(store: string): Promise<number> {
   return store.startsWith('sqlite:')
     ? countSqlite(store, `SELECT count(*) FROM run WHERE status = ${STATE_CODE.succeeded}`)
@@ -18,13 +18,13 @@ export async function countRuns(store: string): Promise<number> {
     : countPostgres(store, 'SELECT count(*) AS n FROM punctual.run')
 }
 
-/** Runs whose process ended with 0; only on SQLite. */
-export function countExitedWell(store: string): number {
+/** Runs whose process exited with 0; SQLite only. */
+export function countExitedWithZero(store: string): number {
   const isWell = `status = ${STATE_CODE.succeeded} AND process ->> 'exit_code' = 0`
   return countSqlite(store, `SELECT count(*) FROM run WHERE ${isWell}`)
 }
 
-/** Runs nobody has started; only on SQLite. */
+/** Runs that no worker has started; SQLite only. */
 export function countWaiting(store: string): number {
   return countSqlite(store, `SELECT count(*) FROM run WHERE status = ${STATE_CODE.ready}`)
 }

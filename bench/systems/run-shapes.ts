@@ -1,23 +1,23 @@
 import type { Submission } from '../../src/core/wire/protocol.ts'
 
 /**
- * What the runs of a load ask for. `plain`: nothing. `placed`: each one of twenty queues and one of
- * ten labels. `gated`: each one of fifty concurrency keys with room for nearly all of them; `crowded`: the
- * same with less, so that many have to wait for others.
+ * What the runs of a load require. `plain`: nothing. `placed`: each one of twenty queues and one of
+ * ten labels. `gated`: each one of fifty concurrency keys whose limit admits nearly all of them at once;
+ * `crowded`: the same keys with a lower limit, so that many runs wait for others.
  */
-export type Shape = 'plain' | 'placed' | 'gated' | 'crowded'
+export type RunShape = 'plain' | 'placed' | 'gated' | 'crowded'
 
 export const QUEUES = Array.from({ length: 20 }, (_, index) => `queue-${index}`)
 export const LABELS = Array.from({ length: 10 }, (_, index) => `zone-${index}`)
 const KEYS = Array.from({ length: 50 }, (_, index) => `customer-${index}`)
 /**
- * The loop keeps 4,096 runs between submitting and handling, and a thousand or two more are on their way to
- * be ended: 100 to 120 a key. Measured on SQLite, with 100 a third has to wait.
+ * The closed loop keeps 4,096 runs submitted and not handled, and the ends of one or two thousand more are not
+ * stored yet: 100 to 120 runs per key. Measured on SQLite, a limit of 100 makes a third of the runs wait.
  */
 const PER_KEY = { gated: 128, crowded: 100 } as const
 
-/** Submissions of a job, all shapes in turn. */
-export function createSubmissions(job: string, shape: Shape): (count: number) => Submission[] {
+/** Creates submissions of a job that cycle through all queues, labels or keys of the shape. */
+export function createSubmissions(job: string, shape: RunShape): (count: number) => Submission[] {
   const models = modelsOf(shape).map((model) => ({ job, ...model }))
   let next = 0
   return (count) =>
@@ -27,7 +27,7 @@ export function createSubmissions(job: string, shape: Shape): (count: number) =>
     })
 }
 
-function modelsOf(shape: Shape): Omit<Submission, 'job'>[] {
+function modelsOf(shape: RunShape): Omit<Submission, 'job'>[] {
   switch (shape) {
     case 'plain':
       return [{}]
@@ -41,8 +41,8 @@ function modelsOf(shape: Shape): Omit<Submission, 'job'>[] {
   }
 }
 
-/** What a worker offers to serve runs of all shapes. */
-export const ABLE = {
+/** The queues and labels a worker needs to serve runs of all shapes. */
+export const WORKER_OFFER = {
   queues: ['default', ...QUEUES],
   labels: Object.fromEntries(LABELS.map((label) => [label, 'yes'])),
 }

@@ -1,26 +1,26 @@
-import type { Shape } from './run-shapes.ts'
+import type { RunShape } from './run-shapes.ts'
 
-/** What the workloads need from a scheduler, ours or another: the same words for all. */
+/** The common interface of all schedulers, as the workloads need it. Trees of other commits implement it too. */
 export interface System {
-  /** Starts a worker whose handler does nothing but call this. */
+  /** Starts a worker whose handler only calls `handler`. */
   work(handler: () => void): Promise<void>
-  /** Submits that many no-op runs in one call; durable when it resolves. */
+  /** Submits `count` no-op runs in one call; durable when it resolves. */
   submitMany(count: number): Promise<unknown>
-  /** Submits one run by itself; durable when it resolves. */
+  /** Submits one run in its own request; durable when it resolves. */
   submitOne(): Promise<unknown>
-  /** Resolves once every run handled so far has durably ended, and not before. */
+  /** Resolves once every run handled so far has durably ended. */
   settled(): Promise<void>
-  /** Processor time its other processes have used so far; the database's is not counted. */
+  /** Processor time used so far by the system's other processes, without the database. */
   otherCpuMs?(): Promise<number>
-  /** Ends everything but the store. */
+  /** Stops everything except the store. */
   close(): Promise<void>
-  /** How many runs have ended, according to the store; asked after `close`. */
+  /** The number of ended runs in the store; called after `close`. */
   countEnded(): Promise<number>
-  /** How many runs the store has seen, ended or not; asked after `close`. */
+  /** The number of submitted runs in the store, ended or not; called after `close`. */
   countSubmitted(): Promise<number>
 }
 
-/** What the system is tuned for; each translates it into its own best settings. */
+/** What the system is tuned for; each system maps it to its own best settings. */
 export type Purpose = 'throughput' | 'single' | 'latency'
 
 export type SystemName = 'graphile' | 'pg-boss' | 'punctual-http' | 'punctual-in-process'
@@ -30,8 +30,8 @@ export interface SystemSettings {
   readonly purpose: Purpose
   /** `postgres://…` or `sqlite:path`. */
   readonly store: string
-  /** What runs ask for; nothing if absent. */
-  readonly shape?: Shape
-  /** The database server, to see what of the work it does. */
+  /** What runs require; default `plain`. */
+  readonly shape?: RunShape
+  /** Pid of the database server, to measure its processor time. */
   readonly postgresPid?: number
 }

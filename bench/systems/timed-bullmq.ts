@@ -1,12 +1,12 @@
 import { Queue, Worker } from 'bullmq'
-import { type Instants, type TimedSystem, timesOf } from './timed-system.ts'
+import { type DueTimes, type TimedSystem, listDueTimes } from './timed-system.ts'
 
 const QUEUE = 'due'
 const OTHER = 'other'
 const BATCH = 5_000
 const CONCURRENCY = 100
 
-/** Each time a delayed job made beforehand, or job schedulers that make one after the other. */
+/** `delayed`: every fire time is a delayed job, created beforehand. `schedulers`: job schedulers create one job at a time. */
 export type BullMqPlan = 'delayed' | 'schedulers'
 
 export async function openTimedBullMq(url: string, by: BullMqPlan): Promise<TimedSystem> {
@@ -27,7 +27,7 @@ export async function openTimedBullMq(url: string, by: BullMqPlan): Promise<Time
     submitOther: () => queue.add(OTHER, {}),
     close: async () => worker?.close(),
     async countFired(instants) {
-      const times = new Set(timesOf(instants))
+      const times = new Set(listDueTimes(instants))
       const ended = await queue.getRanges(['completed'], 0, -1)
       await queue.close()
       return ended.filter((id) => times.has(dueAtOf(id))).length
@@ -35,8 +35,8 @@ export async function openTimedBullMq(url: string, by: BullMqPlan): Promise<Time
   }
 }
 
-async function delay(queue: Queue, instants: Instants): Promise<void> {
-  for (const dueAt of timesOf(instants)) {
+async function delay(queue: Queue, instants: DueTimes): Promise<void> {
+  for (const dueAt of listDueTimes(instants)) {
     for (let from = 0; from < instants.count; from += BATCH) {
       const size = Math.min(BATCH, instants.count - from)
       const now = Date.now()
@@ -50,7 +50,7 @@ async function delay(queue: Queue, instants: Instants): Promise<void> {
   }
 }
 
-async function schedule(queue: Queue, { count, firstAt, everyMs }: Instants): Promise<void> {
+async function schedule(queue: Queue, { count, firstAt, everyMs }: DueTimes): Promise<void> {
   const rule = { every: everyMs, startDate: firstAt }
   const names = Array.from({ length: count }, (_, index) => `rule-${index}`)
   await Promise.all(
@@ -58,7 +58,7 @@ async function schedule(queue: Queue, { count, firstAt, everyMs }: Instants): Pr
   )
 }
 
-/** Our ids of delayed jobs end with the time as well, as those of its schedulers do. */
+/** The ids of our delayed jobs end with the due time, like the ids that BullMQ's job schedulers generate. */
 function dueAtOf(id = ''): number {
   return Number(/\d+$/.exec(id)?.[0])
 }

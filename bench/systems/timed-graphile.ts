@@ -1,14 +1,14 @@
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import { queryOnce } from '../../test/support/postgres-query.ts'
-import { type Instants, type TimedSystem, timesOf } from './timed-system.ts'
+import { type DueTimes, type TimedSystem, listDueTimes } from './timed-system.ts'
 
 const TASK = 'due'
 const OTHER = 'other'
 const BATCH = 5_000
-/** It finds delayed jobs by polling, every two seconds if it is told nothing. */
+/** graphile-worker finds delayed jobs by polling, by default every two seconds. */
 const PRESET = { concurrentJobs: 24, maxPoolSize: 12, pollInterval: 10 }
 
-/** Each time is a delayed job of its own, made beforehand. */
+/** Every fire time is a delayed job, created beforehand. */
 export async function openTimedGraphile(store: string): Promise<TimedSystem> {
   const logger = new Logger(() => () => {})
   const preset = { worker: { connectionString: store, logger, ...PRESET } }
@@ -21,7 +21,7 @@ export async function openTimedGraphile(store: string): Promise<TimedSystem> {
   return {
     async plan(instants) {
       planned = instants.count * instants.times
-      for (const dueAt of timesOf(instants)) {
+      for (const dueAt of listDueTimes(instants)) {
         for (let left = instants.count; left > 0; left -= BATCH) {
           const job = { identifier: TASK, payload: { dueAt }, runAt: new Date(dueAt) }
           await utils.addJobs(Array.from({ length: Math.min(BATCH, left) }, () => job))
@@ -44,13 +44,13 @@ export async function openTimedGraphile(store: string): Promise<TimedSystem> {
       await stopWorker()
       await utils.release()
     },
-    // A finished job is a deleted row: what it handled and what is left must be what was planned.
-    async countFired(instants: Instants) {
+    // graphile-worker deletes finished jobs, so handled and remaining jobs must add up to the planned ones.
+    async countFired(instants: DueTimes) {
       const sql = `SELECT count(*) AS n FROM graphile_worker.jobs WHERE task_identifier = '${TASK}'`
       const [row] = await queryOnce(store, sql)
       const sum = (counts: Iterable<number>) => [...counts].reduce((a, b) => a + b, 0)
       if (sum(handled.values()) + Number(row!.n) !== planned) return -1
-      return sum(timesOf(instants).map((dueAt) => handled.get(dueAt) ?? 0))
+      return sum(listDueTimes(instants).map((dueAt) => handled.get(dueAt) ?? 0))
     },
   }
 }

@@ -1,23 +1,23 @@
-/** What a scheduler is asked when it is about time: the same words for all. */
+/** The common interface of all schedulers in the `fire` scenario. */
 export interface TimedSystem {
-  /** Makes that many runs due at each of these instants; nothing is running yet. */
-  plan(instants: Instants): Promise<void>
-  /** Starts what fires and a worker; the handler is told when its run was due. */
+  /** Schedules `count` runs for each due time; called before `start`. */
+  plan(instants: DueTimes): Promise<void>
+  /** Starts the scheduler and a worker; the handler receives the due time of its run. */
   start(handler: (dueAt: number) => void): Promise<void>
-  /** Submits one run of another job that wants to start at once; durable when it resolves. */
+  /** Submits one run of another job to start at once; durable when it resolves. */
   submitOther(): Promise<unknown>
   close(): Promise<void>
-  /** How many runs the store says were made for these instants; asked after `close`. */
-  countFired(instants: Instants): Promise<number>
+  /** The number of runs in the store that were created for these due times; called after `close`. */
+  countFired(instants: DueTimes): Promise<number>
 }
 
-export interface Instants {
+export interface DueTimes {
   readonly count: number
   readonly firstAt: number
   readonly everyMs: number
   readonly times: number
 }
 
-export function timesOf({ firstAt, everyMs, times }: Instants): number[] {
+export function listDueTimes({ firstAt, everyMs, times }: DueTimes): number[] {
   return Array.from({ length: times }, (_, index) => firstAt + index * everyMs)
 }

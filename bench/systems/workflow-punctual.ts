@@ -9,12 +9,12 @@ const POLL_MS = 2
 
 export interface WorkflowSystem {
   define(job: string, definition: object): Promise<void>
-  /** Starts that many runs of a job; resolves when all of them have ended, and says how. */
-  play(job: string, runs: number): Promise<readonly string[]>
+  /** Starts `runs` runs of the job; resolves with their states once all have ended. */
+  runWorkflows(job: string, runs: number): Promise<readonly string[]>
   close(): Promise<void>
 }
 
-/** Scheduler and worker in one process; definitions come in over HTTP, as they always do. */
+/** Scheduler and worker in one process; job definitions are sent over HTTP. */
 export async function openWorkflowPunctual(
   store: string,
   onStep: { started(): void; ended(): void },
@@ -47,7 +47,7 @@ export async function openWorkflowPunctual(
       })
       if (!answer.ok) throw new Error(`${job}: ${answer.status} ${await answer.text()}`)
     },
-    async play(job, runs) {
+    async runWorkflows(job, runs) {
       const submitted = await client.submit(Array.from({ length: runs }, () => ({ job })))
       const states: string[] = []
       for (const { id } of submitted) {

@@ -1,11 +1,11 @@
 import { quantile } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
-import { type Shape, stepsOf } from '../load/workflows.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
+import { type WorkflowShape, createSteps } from '../load/workflows.ts'
 import { openWorkflowPunctual } from '../systems/workflow-punctual.ts'
 
 export interface DagSettings {
   readonly store: string
-  readonly shape: Shape
+  readonly shape: WorkflowShape
   readonly steps: number
   readonly runs: number
 }
@@ -15,33 +15,33 @@ const WARM_UP_RUNS = 10
 const SAMPLE_MS = 50
 const MB = 1_048_576
 
-/** Workflows from their submission to the durable end of the last of them. */
-measure(async () => {
-  const { store, shape, steps, runs } = readSettings() as DagSettings
-  const handovers: number[] = []
+/** Measures workflows from their submission to the durable end of the last one. */
+measureAndExit(async () => {
+  const { store, shape, steps, runs } = readVariantSettings() as DagSettings
+  const stepDelays: number[] = []
   let handled = 0
   let lastEnd = NaN
   const system = await openWorkflowPunctual(store, {
     started() {
       handled += 1
-      // Only in a chain is the step that ended last the one that this one waited for.
-      if (shape === 'chain' && !Number.isNaN(lastEnd)) handovers.push(performance.now() - lastEnd)
+      // Only in a chain did this step wait for the step that ended last.
+      if (shape === 'chain' && !Number.isNaN(lastEnd)) stepDelays.push(performance.now() - lastEnd)
     },
     ended: () => void (lastEnd = performance.now()),
   })
   const concurrency = 'none'
-  await system.define('warm-up', { steps: stepsOf('chain', WARM_UP_STEPS), concurrency })
-  await system.play('warm-up', WARM_UP_RUNS)
-  const measured = stepsOf(shape, steps)
-  const defining = watchMemory()
+  await system.define('warm-up', { steps: createSteps('chain', WARM_UP_STEPS), concurrency })
+  await system.runWorkflows('warm-up', WARM_UP_RUNS)
+  const measured = createSteps(shape, steps)
+  const defining = watchMemoryGrowth()
   await system.define('measured', { steps: measured, concurrency })
   handled = 0
-  handovers.length = 0
+  stepDelays.length = 0
   lastEnd = NaN
 
-  const running = watchMemory()
+  const running = watchMemoryGrowth()
   const startedAt = performance.now()
-  const states = await system.play('measured', runs)
+  const states = await system.runWorkflows('measured', runs)
   const seconds = (performance.now() - startedAt) / 1_000
   const grownMb = running.stop()
   const grownWithDefinitionMb = defining.stop()
@@ -54,20 +54,23 @@ measure(async () => {
     seconds,
     grownMb,
     grownWithDefinitionMb,
-    ...(shape === 'chain' && { p50: quantile(handovers, 0.5), p99: quantile(handovers, 0.99) }),
+    ...(shape === 'chain' && { p50: quantile(stepDelays, 0.5), p99: quantile(stepDelays, 0.99) }),
   }
 })
 
-/** By how much the process grows from now on, at most. */
-function watchMemory() {
+/** Measures the maximum growth of the process's memory from now on. */
+function watchMemoryGrowth() {
   globalThis.gc?.()
   const before = process.memoryUsage().rss
-  let most = before
-  const sampling = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), SAMPLE_MS)
+  let maxRss = before
+  const sampling = setInterval(
+    () => (maxRss = Math.max(maxRss, process.memoryUsage().rss)),
+    SAMPLE_MS,
+  )
   return {
     stop() {
       clearInterval(sampling)
-      return (most - before) / MB
+      return (maxRss - before) / MB
     },
   }
 }

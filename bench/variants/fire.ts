@@ -1,64 +1,65 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { treeCpuMs } from '../harness/process-cpu.ts'
 import { quantile } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
-import type { Instants, TimedSystem } from '../systems/timed-system.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
+import type { DueTimes, TimedSystem } from '../systems/timed-system.ts'
 
 export interface FireSettings {
   readonly system: 'punctual' | 'graphile' | 'bullmq delayed' | 'bullmq schedulers'
   readonly store: string
-  /** Of the server behind the store, if there is one. */
+  /** Pid of the database or Redis server, if there is one. */
   readonly serverPid?: number
-  /** Due at each instant. */
+  /** Runs due at each fire time. */
   readonly count: number
   readonly everyMs: number
-  /** Instants nobody is charged for, and those that count. */
+  /** Fire times before the measured ones. */
   readonly warmUp: number
+  /** Measured fire times. */
   readonly times: number
-  /** Schedules that are not due for long, and are not to be noticed. */
-  readonly later: number
+  /** Additional schedules that are due only in the far future. */
+  readonly futureSchedules: number
 }
 
-/** Making the schedules, and starting, must be over when the first is due. */
+/** Time to create the schedules and start the system before the first fire time. */
 const LEAD_MS = 8_000
 const LEAD_PER_ROW_MS = 0.1
-const OTHERS_EVERY_MS = 10
-const LONGEST_MS = 120_000
-/** Who leaves times out is not waited for as long: they do not come. */
-const LONGEST_LEFT_OUT_MS = 10_000
+const OTHER_RUN_INTERVAL_MS = 10
+const MAX_WAIT_MS = 120_000
+/** Shorter for a system that skips fire times, because the skipped runs never start. */
+const MAX_WAIT_WITH_SKIPS_MS = 10_000
 
-/** From the instant at which many are due to the first line of each handler, beside other work. */
-measure(async () => {
-  const settings = readSettings() as FireSettings
+/** Measures the delay from the fire time of many runs to the first line of each handler, while other runs start. */
+measureAndExit(async () => {
+  const settings = readVariantSettings() as FireSettings
   const { count, everyMs, warmUp, times } = settings
-  const isMadeBefore = settings.system === 'graphile' || settings.system === 'bullmq delayed'
-  const rows = count * (isMadeBefore ? warmUp + times : 1) + settings.later
+  const isCreatedBeforehand = settings.system === 'graphile' || settings.system === 'bullmq delayed'
+  const rows = count * (isCreatedBeforehand ? warmUp + times : 1) + settings.futureSchedules
   const leadMs = LEAD_MS + rows * LEAD_PER_ROW_MS
   const firstAt = Math.ceil((Date.now() + leadMs) / everyMs) * everyMs
   const all = { count, firstAt, everyMs, times: warmUp + times }
   const measured = { count, firstAt: firstAt + warmUp * everyMs, everyMs, times }
-  const system = await open(settings)
+  const system = await openTimedSystem(settings)
   await system.plan(all)
-  if (Date.now() > firstAt) throw new Error('making the schedules took too long')
+  if (Date.now() > firstAt) throw new Error('creating the schedules took too long')
 
   const starts = recordStarts(measured)
   await system.start(starts.handler)
   await pause(Math.max(0, measured.firstAt - everyMs / 2 - Date.now()))
   const cpuBefore = cpuMs(settings)
-  const others = submitOthers(system)
-  // BullMQ makes the next job of a rule when the one before is taken up, and passes over what is late by then.
-  const mayLeaveOut = settings.system === 'bullmq schedulers'
-  const patienceMs = mayLeaveOut ? LONGEST_LEFT_OUT_MS : LONGEST_MS
-  await Promise.race([starts.done, pause(times * everyMs + patienceMs)])
-  const waits = await others.stop()
+  const otherRuns = submitOtherRuns(system)
+  // BullMQ creates a rule's next job when the previous one starts, and skips fire times that have passed by then.
+  const skipsFireTimes = settings.system === 'bullmq schedulers'
+  const maxWaitMs = skipsFireTimes ? MAX_WAIT_WITH_SKIPS_MS : MAX_WAIT_MS
+  await Promise.race([starts.done, pause(times * everyMs + maxWaitMs)])
+  const waits = await otherRuns.stop()
   const cpu = cpuMs(settings) - cpuBefore
   await system.close()
 
-  const fires = mayLeaveOut ? starts.lags.length : count * times
+  const fires = skipsFireTimes ? starts.lags.length : count * times
   verify('runs started', fires, starts.lags.length)
-  // Who starts before its instant is wrong, not fast.
+  // A run that starts before its fire time is an error, not a good figure.
   verify('runs started early', 0, starts.lags.filter((lagMs) => lagMs < 0).length)
-  verify('runs made', fires, await system.countFired(measured))
+  verify('runs created', fires, await system.countFired(measured))
   const lastMs = Math.max(...starts.lags)
   return {
     p50: quantile(starts.lags, 0.5),
@@ -70,7 +71,11 @@ measure(async () => {
   }
 })
 
-async function open({ system, store, later }: FireSettings): Promise<TimedSystem> {
+async function openTimedSystem({
+  system,
+  store,
+  futureSchedules,
+}: FireSettings): Promise<TimedSystem> {
   switch (system) {
     case 'graphile':
       return (await import('../systems/timed-graphile.ts')).openTimedGraphile(store)
@@ -79,11 +84,14 @@ async function open({ system, store, later }: FireSettings): Promise<TimedSystem
     case 'bullmq schedulers':
       return (await import('../systems/timed-bullmq.ts')).openTimedBullMq(store, 'schedulers')
     case 'punctual':
-      return (await import('../systems/timed-punctual.ts')).openTimedPunctual(store, later)
+      return (await import('../systems/timed-punctual.ts')).openTimedPunctual(
+        store,
+        futureSchedules,
+      )
   }
 }
 
-function recordStarts({ count, firstAt, everyMs, times }: Instants) {
+function recordStarts({ count, firstAt, everyMs, times }: DueTimes) {
   const lags: number[] = []
   const lastAt = firstAt + (times - 1) * everyMs
   let resolve = () => {}
@@ -101,21 +109,21 @@ function recordStarts({ count, firstAt, everyMs, times }: Instants) {
   }
 }
 
-/** One run at a time, each waiting for its answer, as somebody would who knows nothing of the herd. */
-function submitOthers(system: TimedSystem) {
+/** Submits unrelated runs one at a time, waiting for each answer, like a client unaware of the due runs. */
+function submitOtherRuns(system: TimedSystem) {
   const waits: number[] = []
-  let isOver = false
+  let isStopped = false
   const running = (async () => {
-    while (!isOver) {
-      const askedAt = performance.now()
+    while (!isStopped) {
+      const submittedAt = performance.now()
       await system.submitOther()
-      waits.push(performance.now() - askedAt)
-      await pause(OTHERS_EVERY_MS)
+      waits.push(performance.now() - submittedAt)
+      await pause(OTHER_RUN_INTERVAL_MS)
     }
   })()
   return {
     async stop() {
-      isOver = true
+      isStopped = true
       await running
       return waits
     },

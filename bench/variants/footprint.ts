@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { freePort } from '../../test/support/free-port.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
-import { measure, readSettings } from '../harness/variant-process.ts'
+import { measureAndExit, readVariantSettings } from '../harness/variant-process.ts'
 import { installedBytes } from '../load/installed-size.ts'
 
 export interface FootprintSettings {
@@ -20,9 +20,9 @@ const run = promisify(execFile)
 const MB = 2 ** 20
 const TICKS_PER_SECOND = 100
 
-/** What `npm start` costs while nobody needs anything. */
-measure(async () => {
-  const { directory, seconds } = readSettings() as FootprintSettings
+/** Measures the resources that an idle `npm start` uses. */
+measureAndExit(async () => {
+  const { directory, seconds } = readVariantSettings() as FootprintSettings
   const listen = `127.0.0.1:${await freePort()}`
   await run('npm', ['run', '--silent', 'build'], { cwd: ROOT })
   const startedAt = performance.now()
@@ -53,7 +53,7 @@ measure(async () => {
   }
 })
 
-/** Just what `npm start` runs, without npm. */
+/** The arguments of the `npm start` script, so that it can run without npm. */
 function startArguments(): string[] {
   const text = readFileSync(join(ROOT, 'package.json'), 'utf8')
   const { scripts } = JSON.parse(text) as { scripts: { start: string } }
@@ -65,7 +65,7 @@ function residentMb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)![1]) / 1024
 }
 
-/** User and system time of all its threads; the name in parentheses may contain spaces. */
+/** User and system time of all threads; the command name in parentheses may contain spaces. */
 function cpuTicks(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

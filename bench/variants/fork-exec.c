@@ -1,5 +1,5 @@
-/* The floor: fork and exec `true`, so many at once, with pipes for what it prints, until it is told the
-   time is up. Prints what it counted: ends, and the seconds they took. */
+/* The ceiling: forks and execs `true`, a given number at once, with pipes for its output, for a warm-up and
+   then for the measured seconds. Prints the number of processes that ended and the seconds measured. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,12 +32,12 @@ static void start(void) {
   close(err[1]);
 }
 
-int main(int count, char **words) {
-  if (count != 4) return 64;
-  int at_once = atoi(words[1]);
-  double warm = now() + atof(words[2]), end = warm + atof(words[3]), from = 0;
+int main(int argc, char **argv) {
+  if (argc != 4) return 64;
+  int concurrency = atoi(argv[1]);
+  double warm = now() + atof(argv[2]), end = warm + atof(argv[3]), from = 0;
   long ended = 0;
-  for (int i = 0; i < at_once; i++) start();
+  for (int i = 0; i < concurrency; i++) start();
   while (now() < end) {
     int status;
     if (wait(&status) < 0 || status != 0) return 1;

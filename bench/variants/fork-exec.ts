@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { compiled } from '../../src/worker/launcher/native-build.ts'
-import { measure, readSettings } from '../harness/variant-process.ts'
+import { measureAndExit, readVariantSettings } from '../harness/variant-process.ts'
 
 export interface ForkExecSettings {
   readonly concurrency: number
@@ -13,12 +13,12 @@ export interface ForkExecSettings {
 const SOURCE = fileURLToPath(new URL('fork-exec.c', import.meta.url))
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/punctual-bench', import.meta.url))
 
-/** What this machine can do at all: a loop in C that forks, execs and waits. */
-measure(async () => {
-  const { concurrency, warmUpSeconds, seconds } = readSettings() as ForkExecSettings
+/** Measures the ceiling of this machine: a loop in C that forks, execs and waits. */
+measureAndExit(async () => {
+  const { concurrency, warmUpSeconds, seconds } = readVariantSettings() as ForkExecSettings
   const program = await compiled(SOURCE, { cache: CACHE, flags: ['-O2', '-static'] })
-  const words = [concurrency, warmUpSeconds, seconds].map(String)
-  const { stdout } = await promisify(execFile)(program, words)
+  const args = [concurrency, warmUpSeconds, seconds].map(String)
+  const { stdout } = await promisify(execFile)(program, args)
   const [ended = NaN, took = NaN] = stdout.trim().split(' ').map(Number)
   return { runsPerSecond: ended / took }
 })

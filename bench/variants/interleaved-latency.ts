@@ -1,35 +1,35 @@
-import { startSides, turnsOf } from '../harness/sides.ts'
+import { startSides, alternate } from '../harness/sides.ts'
 import { quantile } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
-import { restAWhile, WARM_UP_SAMPLES } from '../load/sequential-runs.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
+import { pauseBetweenSamples, WARM_UP_SAMPLES } from '../load/sequential-runs.ts'
 import type { TreeSettings } from '../systems/open-tree.ts'
 import type { LatencySettings } from './latency.ts'
 
-export interface LatencyByTurns {
+export interface InterleavedLatencySettings {
   readonly sides: Readonly<Record<string, LatencySettings & TreeSettings>>
 }
 
 /**
- * The latency of several trees at once: all are up, and one after the other has a run. What the disk
- * and the neighbours do from minute to minute they do to all of them alike.
+ * Measures the latency of several trees that run at the same time, one run on each in alternation, so that
+ * changes in the speed of disk and machine affect all trees alike.
  */
-measure(async () => {
-  const { sides } = readSettings() as LatencyByTurns
+measureAndExit(async () => {
+  const { sides } = readVariantSettings() as InterleavedLatencySettings
   const samples = Math.min(...Object.values(sides).map((side) => side.samples))
   const probes = (await startSides('latency-probe.ts', sides)).map((side) => ({
     ...side,
     waits: [] as number[],
   }))
   const count = WARM_UP_SAMPLES + samples
-  for (const { side, turn } of turnsOf(probes, count)) {
-    await restAWhile()
-    side.child.tell('sample')
-    const { waitMs } = await side.child.next('sampled')
+  for (const { side, turn } of alternate(probes, count)) {
+    await pauseBetweenSamples()
+    side.child.sendCommand('sample')
+    const { waitMs } = await side.child.nextMessage('sampled')
     if (turn >= WARM_UP_SAMPLES) side.waits.push(waitMs as number)
   }
   for (const { child, name } of probes) {
-    child.tell('close')
-    const { ended } = await child.next('closed')
+    child.sendCommand('close')
+    const { ended } = await child.nextMessage('closed')
     verify(`runs ended, ${name}`, count, ended as number)
     await child.stop()
   }

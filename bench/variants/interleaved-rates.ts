@@ -1,45 +1,45 @@
-import { startSides, turnsOf } from '../harness/sides.ts'
+import { startSides, alternate } from '../harness/sides.ts'
 import type { Measurements } from '../harness/scenario.ts'
-import { measure, readSettings } from '../harness/variant-process.ts'
+import { measureAndExit, readVariantSettings } from '../harness/variant-process.ts'
 import type { measurePortion } from '../load/portioned-load.ts'
 import type { RateSettings } from './rate-probe.ts'
 
-export interface RatesByTurns {
+export interface InterleavedRatesSettings {
   readonly sides: Readonly<Record<string, RateSettings>>
 }
 
-type Measured = Awaited<ReturnType<typeof measurePortion>>
+type MeasuredPortion = Awaited<ReturnType<typeof measurePortion>>
 
 const TURNS = 16
 
 /**
- * The rates of several trees at once: all are up, and one after the other is offered a portion. The
- * machine's speed moves by a third within seconds; in this way it does so for all of them alike.
+ * Measures the rates of several trees that run at the same time and are offered portions in alternation.
+ * The machine's speed changes by a third within seconds; alternation makes it change for all of them alike.
  */
-measure(async () => {
-  const { sides } = readSettings() as RatesByTurns
+measureAndExit(async () => {
+  const { sides } = readVariantSettings() as InterleavedRatesSettings
   const probes = (await startSides('rate-probe.ts', sides)).map((side) => ({
     ...side,
-    portions: [] as Measured[],
+    portions: [] as MeasuredPortion[],
   }))
   for (const { child } of probes) {
-    child.tell('warm up')
-    await child.next('warm')
+    child.sendCommand('warm up')
+    await child.nextMessage('warm')
   }
-  for (const { side } of turnsOf(probes, TURNS)) {
-    side.child.tell('offer')
-    side.portions.push((await side.child.next('offered')) as unknown as Measured)
+  for (const { side } of alternate(probes, TURNS)) {
+    side.child.sendCommand('offer')
+    side.portions.push((await side.child.nextMessage('offered')) as unknown as MeasuredPortion)
   }
   for (const { child } of probes) {
-    child.tell('close')
-    await child.next('closed')
+    child.sendCommand('close')
+    await child.nextMessage('closed')
     await child.stop()
   }
-  return Object.assign({}, ...probes.map(({ name, portions }) => summary(name, portions)))
+  return Object.assign({}, ...probes.map(({ name, portions }) => summarize(name, portions)))
 })
 
-function summary(name: string, portions: readonly Measured[]): Measurements {
-  const sum = (of: (portion: Measured) => number) =>
+function summarize(name: string, portions: readonly MeasuredPortion[]): Measurements {
+  const sum = (of: (portion: MeasuredPortion) => number) =>
     portions.reduce((total, portion) => total + of(portion), 0)
   const runs = sum((portion) => portion.runs)
   const processors = Object.keys(portions[0]?.cpuPerRun ?? {})

@@ -1,17 +1,17 @@
-import { onWords, readSettings, say } from '../harness/variant-process.ts'
-import { startLoneRuns } from '../load/sequential-runs.ts'
+import { onCommands, readVariantSettings, sendMessage } from '../harness/variant-process.ts'
+import { startSequentialRuns } from '../load/sequential-runs.ts'
 import { openSystemOf, type TreeSettings } from '../systems/open-tree.ts'
 
-/** A system of any working tree that has one run whenever it is told to, and says how long it took. */
-const runs = await startLoneRuns(await openSystemOf(readSettings() as TreeSettings))
-say('ready')
+/** Opens the system of a working tree; the command `sample` submits one run and reports its latency. */
+const runs = await startSequentialRuns(await openSystemOf(readVariantSettings() as TreeSettings))
+sendMessage('ready')
 
-async function hear(word: string): Promise<void> {
-  if (word === 'sample') say('sampled', { waitMs: await runs.sample() })
-  else if (word === 'close') say('closed', { ended: await runs.close() })
+async function handleCommand(command: string): Promise<void> {
+  if (command === 'sample') sendMessage('sampled', { waitMs: await runs.sample() })
+  else if (command === 'close') sendMessage('closed', { ended: await runs.close() })
 }
 
-onWords(
-  (word) => void hear(word),
+onCommands(
+  (command) => void handleCommand(command),
   () => process.exit(0),
 )

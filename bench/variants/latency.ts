@@ -1,6 +1,10 @@
 import { quantile } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
-import { restAWhile, startLoneRuns, WARM_UP_SAMPLES } from '../load/sequential-runs.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
+import {
+  pauseBetweenSamples,
+  startSequentialRuns,
+  WARM_UP_SAMPLES,
+} from '../load/sequential-runs.ts'
 import { openSystem } from '../systems/open.ts'
 import type { SystemSettings } from '../systems/system.ts'
 
@@ -8,13 +12,13 @@ export interface LatencySettings extends SystemSettings {
   readonly samples: number
 }
 
-/** From the call that submits to the first line of the handler, on a system with nothing to do. */
-measure(async () => {
-  const settings = readSettings() as LatencySettings
-  const runs = await startLoneRuns(await openSystem(settings))
+/** Measures the time from the submitting call to the first line of the handler on an idle system. */
+measureAndExit(async () => {
+  const settings = readVariantSettings() as LatencySettings
+  const runs = await startSequentialRuns(await openSystem(settings))
   const waits: number[] = []
   for (let i = -WARM_UP_SAMPLES; i < settings.samples; i++) {
-    await restAWhile()
+    await pauseBetweenSamples()
     const waited = await runs.sample()
     if (i >= 0) waits.push(waited)
   }

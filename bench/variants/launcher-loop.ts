@@ -3,12 +3,12 @@ import { type LauncherOptions, startLauncher } from '../../src/worker/launcher/l
 import { openLifelineFile } from '../../src/worker/launcher/lifeline.ts'
 import type { Limits } from '../../src/worker/launcher/messages.ts'
 import { childrenCpuMs, ownCpuMs } from '../harness/process-cpu.ts'
-import { measure, readSettings } from '../harness/variant-process.ts'
+import { measureAndExit, readVariantSettings } from '../harness/variant-process.ts'
 
 export interface LauncherLoopSettings extends Pick<LauncherOptions, 'kind' | 'containment'> {
   readonly concurrency: number
   readonly limits?: Limits
-  /** Memory this process holds all the while. */
+  /** Memory that this process holds during the measurement. */
   readonly heldMb: number
   readonly warmUpSeconds: number
   readonly seconds: number
@@ -17,9 +17,9 @@ export interface LauncherLoopSettings extends Pick<LauncherOptions, 'kind' | 'co
 const MB = 2 ** 20
 const HOUR_NS = 3_600_000_000_000n
 
-/** One launcher and nothing else of a worker: `true` again and again, so many at once. */
-measure(async () => {
-  const settings = readSettings() as LauncherLoopSettings
+/** Measures one launcher without the rest of a worker: it starts `true` repeatedly, `concurrency` at once. */
+measureAndExit(async () => {
+  const settings = readVariantSettings() as LauncherLoopSettings
   const { concurrency, limits, heldMb, warmUpSeconds, seconds, ...options } = settings
   const held = Array.from({ length: heldMb }, () => Buffer.alloc(MB, 1))
   const lifeline = openLifelineFile()
@@ -27,9 +27,9 @@ measure(async () => {
   const launcher = await startLauncher(lifeline.fd, options)
   let started = 0
   let ended = 0
-  let isOver = false
+  let isStopped = false
 
-  const one = () =>
+  const runOnce = () =>
     new Promise<void>((resolve, reject) => {
       started += 1
       const env = {
@@ -49,29 +49,29 @@ measure(async () => {
         onOutput() {},
         onUnstartable: (message) => reject(new Error(message)),
         onEnd: (code) => (code === 0 ? resolve() : reject(new Error(`it ended with ${code}`))),
-        onAbandoned: () => reject(new Error('the launcher is gone')),
+        onAbandoned: () => reject(new Error('the launcher has exited')),
       })
     })
-  const lane = async () => {
-    for (; !isOver; ended += 1) await one()
+  const loop = async () => {
+    for (; !isStopped; ended += 1) await runOnce()
   }
-  const look = () => ({
+  const sample = () => ({
     ended,
     at: performance.now(),
     startingMs: childrenCpuMs(process.pid) ?? NaN,
     workerMs: ownCpuMs(process.pid) ?? NaN,
   })
-  const lanes = Promise.all(Array.from({ length: concurrency }, lane))
+  const loops = Promise.all(Array.from({ length: concurrency }, loop))
   await pause(warmUpSeconds * 1000)
-  const first = look()
+  const first = sample()
   await pause(seconds * 1000)
-  const last = look()
-  isOver = true
-  await lanes
+  const last = sample()
+  isStopped = true
+  await loops
   launcher.close()
-  await launcher.gone
+  await launcher.ended
   lifeline.close()
-  if (held.length !== heldMb) throw new Error('what was held is gone')
+  if (held.length !== heldMb) throw new Error('the held memory was freed')
   const runs = last.ended - first.ended
   const perRunUs = (from: number, to: number) => ((to - from) * 1000) / runs
   return {

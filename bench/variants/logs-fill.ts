@@ -1,7 +1,7 @@
 import { openScheduler } from '../../src/main/scheduler.ts'
-import { playRun } from '../load/simulated-run.ts'
+import { startSimulatedRun } from '../load/simulated-run.ts'
 import { type PrintedChunk, printedChunks } from '../load/generated-output.ts'
-import { onWords, readSettings, say } from '../harness/variant-process.ts'
+import { onCommands, readVariantSettings, sendMessage } from '../harness/variant-process.ts'
 
 export interface FillSettings {
   readonly store: string
@@ -9,12 +9,12 @@ export interface FillSettings {
   readonly sizes: readonly number[]
 }
 
-/** As many as a worker sends at once. */
-const AT_ONCE = 3
+/** As many chunks as a worker sends in one request. */
+const CHUNKS_PER_REQUEST = 3
 
-/** Fills a store with logs, the way a worker would, without the network. */
-const { store, sizes } = readSettings() as FillSettings
-onWords(
+/** Fills a store with logs through the code path of a worker's messages, without the network. */
+const { store, sizes } = readVariantSettings() as FillSettings
+onCommands(
   () => {},
   () => process.exit(0),
 )
@@ -22,20 +22,20 @@ const scheduler = await openScheduler({ store })
 const logs: { id: string; lines: number }[] = []
 const startedMs = performance.now()
 for (const size of sizes) {
-  const run = await playRun(scheduler.clientFor('default'))
-  let some: PrintedChunk[] = []
+  const run = await startSimulatedRun(scheduler.clientFor('default'))
+  let pending: PrintedChunk[] = []
   let lines = 0
   for (const chunk of printedChunks(size)) {
-    some.push(chunk)
+    pending.push(chunk)
     lines += chunk.lines
-    if (some.length < AT_ONCE) continue
-    await run.print(some)
-    some = []
+    if (pending.length < CHUNKS_PER_REQUEST) continue
+    await run.print(pending)
+    pending = []
   }
-  if (some.length > 0) await run.print(some)
+  if (pending.length > 0) await run.print(pending)
   await run.end()
   logs.push({ id: run.id, lines })
 }
 const seconds = (performance.now() - startedMs) / 1_000
 await scheduler.stop()
-say('filled', { logs, seconds })
+sendMessage('filled', { logs, seconds })

@@ -1,7 +1,7 @@
 import { connect } from '../../src/client/index.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
 import { startChild } from '../harness/child.ts'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
 
 export interface PrintSettings {
   readonly store: string
@@ -11,11 +11,14 @@ export interface PrintSettings {
 const LINE =
   'a line of about one hundred characters, as a build or a server prints them: 0123456789 abcdefghij'
 
-/** How fast what a command prints is stored, from its pipe to the disk. */
-measure(async () => {
-  const { store, lines } = readSettings() as PrintSettings
+/** Measures how fast the output of a command is stored, from its pipe to the disk. */
+measureAndExit(async () => {
+  const { store, lines } = readVariantSettings() as PrintSettings
   const server = startChild('punctual-server.ts', { store })
-  const { url, token } = (await server.next('ready')) as unknown as { url: string; token: string }
+  const { url, token } = (await server.nextMessage('ready')) as unknown as {
+    url: string
+    token: string
+  }
   const worker = startChild('shell-worker.ts', { url, token, slots: 1, launchers: 1, heldMb: 0 })
   const client = connect({ url, token })
   const run = async (command: string) => {
@@ -27,7 +30,7 @@ measure(async () => {
         const found = await client.getRun(answer!.id)
         return found.finishedAt === null ? undefined : found
       },
-      { what: 'it to end', deadlineMs: 600_000, intervalMs: 20 },
+      { what: 'the run to end', deadlineMs: 600_000, intervalMs: 20 },
     )
   }
   await run('true')

@@ -1,8 +1,8 @@
 import type { WireLog, WireLogSearch } from '../../src/core/wire/views.ts'
 import { startChild } from '../harness/child.ts'
 import { quantile } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
-import { FAULT_PATTERN, NEEDLE } from '../load/generated-output.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
+import { RARE_ERROR_PATTERN, NEEDLE } from '../load/generated-output.ts'
 
 export interface ReadSettings {
   readonly store: string
@@ -14,11 +14,14 @@ export interface ReadSettings {
 const PAGE = 500
 const FIRST_PAGES = 20
 
-/** How long a person waits for a part of a long log, over HTTP. */
-measure(async () => {
-  const { store, middle, long, samples } = readSettings() as ReadSettings
+/** Measures how long a client waits for a part of a long log, over HTTP. */
+measureAndExit(async () => {
+  const { store, middle, long, samples } = readVariantSettings() as ReadSettings
   const server = startChild('punctual-server.ts', { store })
-  const { url, token } = (await server.next('ready')) as unknown as { url: string; token: string }
+  const { url, token } = (await server.nextMessage('ready')) as unknown as {
+    url: string
+    token: string
+  }
   const headers = { authorization: `Bearer ${token}` }
   const get = async <T>(path: string): Promise<T> => {
     const answer = await fetch(url + path, { headers })
@@ -50,20 +53,20 @@ measure(async () => {
     seeks.push(ms)
   }
 
-  /** Page after page until something is found, or everything was searched. */
+  /** Requests page after page until a line is found or the whole log was searched. */
   const find = async (query: Record<string, string>) => {
     for (let from = 0; ;) {
-      const words = new URLSearchParams({ ...query, limit: '1', from_line: String(from) })
-      const path = `/v1/runs/${long.id}/logs/search?${words.toString()}`
+      const parameters = new URLSearchParams({ ...query, limit: '1', from_line: String(from) })
+      const path = `/v1/runs/${long.id}/logs/search?${parameters.toString()}`
       const { hits, next_line, complete } = await get<WireLogSearch>(path)
       if (hits.length > 0 || complete) return hits.length
       from = next_line
     }
   }
-  // The first search of a server starts the thread that searches.
+  // Not measured: the first search makes the server start its search thread.
   await find({ q: 'request 7 ' })
   const literal = await timed(() => find({ q: NEEDLE }))
-  const regex = await timed(() => find({ q: FAULT_PATTERN, mode: 'regex' }))
+  const regex = await timed(() => find({ q: RARE_ERROR_PATTERN, mode: 'regex' }))
   verify('lines found', 2, literal.value + regex.value)
 
   let isSearching = true

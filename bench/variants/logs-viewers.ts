@@ -2,8 +2,8 @@ import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from '../../src/client/index.ts'
 import { startChild } from '../harness/child.ts'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
-import { playRun } from '../load/simulated-run.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
+import { startSimulatedRun } from '../load/simulated-run.ts'
 import { printedChunks } from '../load/generated-output.ts'
 
 export interface ViewerSettings {
@@ -12,24 +12,27 @@ export interface ViewerSettings {
   readonly bytes: number
 }
 
-/** Between two chunks, as a busy run prints them. */
-const PAUSE_MS = 200
+/** Interval between two chunks of a busy run. */
+const CHUNK_INTERVAL_MS = 200
 
-/** Many follow one run: when does the last of them have everything? */
-measure(async () => {
-  const { store, viewers, bytes } = readSettings() as ViewerSettings
+/** Measures when the last of many viewers of one live run has received all of its output. */
+measureAndExit(async () => {
+  const { store, viewers, bytes } = readVariantSettings() as ViewerSettings
   const server = startChild('punctual-server.ts', { store })
-  const { url, token } = (await server.next('ready')) as unknown as { url: string; token: string }
+  const { url, token } = (await server.nextMessage('ready')) as unknown as {
+    url: string
+    token: string
+  }
   const client = connect({ url, token })
-  const run = await playRun(client)
+  const run = await startSimulatedRun(client)
   const agent = new Agent({ maxSockets: viewers })
   const headers = { authorization: `Bearer ${token}` }
   let watching = 0
 
-  /** Bytes of the stream, and how many events it had, until it ends. */
+  /** Reads the stream to its end; resolves with its number of events and the time of its end. */
   const follow = () =>
     new Promise<{ events: number; endedMs: number }>((resolve, reject) => {
-      const asked = request(
+      const outgoing = request(
         `${url}/v1/runs/${run.id}/logs/follow`,
         { agent, headers },
         (answer) => {
@@ -43,8 +46,8 @@ measure(async () => {
           answer.on('error', reject)
         },
       )
-      asked.on('error', reject)
-      asked.end()
+      outgoing.on('error', reject)
+      outgoing.end()
     })
   const all = Array.from({ length: viewers }, follow)
   while (watching < viewers) await pause(20)
@@ -53,7 +56,7 @@ measure(async () => {
   for (const chunk of printedChunks(bytes)) {
     await run.print([chunk])
     chunks += 1
-    await pause(PAUSE_MS)
+    await pause(CHUNK_INTERVAL_MS)
   }
   const endedMs = performance.now()
   await run.end()

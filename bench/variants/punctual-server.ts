@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import type { NodeConfig } from '../../src/server/cluster/config.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
-import { onWords, readSettings, say } from '../harness/variant-process.ts'
+import { onCommands, readVariantSettings, sendMessage } from '../harness/variant-process.ts'
+import { watchLoop } from '../load/loop-delay.ts'
 
-export interface ServerSettings {
+export interface BenchServerSettings {
   readonly store: string
   readonly config?: Partial<NodeConfig>
   readonly token?: string
-  /** Where the database is about to go away, complaints about that are no news. */
+  /** Suppresses error output in scenarios that stop the database. */
   readonly isQuiet?: boolean
+  /** Measures how long the event loop is blocked. */
+  readonly watchesLoop?: boolean
 }
 
-/** A server node of its own, as `npm start` would run it, on a free loopback port. */
-const settings = readSettings() as ServerSettings
+/** Runs a server node as `npm start` does, on a free loopback port. */
+const settings = readVariantSettings() as BenchServerSettings
 const { store, config, isQuiet, token = randomBytes(32).toString('base64url') } = settings
 const scheduler = await openScheduler({
   store,
@@ -24,14 +27,16 @@ const scheduler = await openScheduler({
     process.exit(1)
   },
 })
+const loop = settings.watchesLoop ? watchLoop() : undefined
 const url = await scheduler.listen({ host: '127.0.0.1', port: 0 })
-say('ready', { url, token })
+sendMessage('ready', { url, token })
 
-onWords(
-  (word) => {
-    if (word !== 'usage') return
+onCommands(
+  (command) => {
+    if (command === 'loop' && loop) sendMessage('loop', loop.read())
+    if (command !== 'usage') return
     const { user, system } = process.cpuUsage()
-    say('usage', { cpuMs: (user + system) / 1000 })
+    sendMessage('usage', { cpuMs: (user + system) / 1000 })
   },
   () => {
     scheduler.stop().then(

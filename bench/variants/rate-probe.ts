@@ -1,4 +1,4 @@
-import { onWords, readSettings, say } from '../harness/variant-process.ts'
+import { onCommands, readVariantSettings, sendMessage } from '../harness/variant-process.ts'
 import { type BatchSettings, startBatches } from '../load/batches.ts'
 import { type CallerSettings, startCallers } from '../load/callers.ts'
 import { measurePortion } from '../load/portioned-load.ts'
@@ -6,30 +6,30 @@ import { openSystemOf, type TreeSettings } from '../systems/open-tree.ts'
 
 export type RateSettings = TreeSettings & (BatchSettings | CallerSettings)
 
-/** A portion takes a quarter of a second or half of one: long beside its beginning and its end. */
+/** A portion takes a quarter or half a second, long compared with its ramp-up and its tail. */
 const SHARE = 1 / 8
 
-/** A system of any working tree that is offered a portion of the load whenever it is told to. */
-const settings = readSettings() as RateSettings
+/** Opens the system of a working tree; the command `offer` runs one portion of the load. */
+const settings = readVariantSettings() as RateSettings
 const system = await openSystemOf(settings)
 const load = await ('callers' in settings
   ? startCallers(system, settings)
   : startBatches(system, settings))
-say('ready')
+sendMessage('ready')
 
-async function hear(word: string): Promise<void> {
-  if (word === 'warm up') {
+async function handleCommand(command: string): Promise<void> {
+  if (command === 'warm up') {
     await load.warmUp()
-    say('warm')
-  } else if (word === 'offer') {
-    say('offered', await measurePortion(load, SHARE, system, settings.postgresPid))
-  } else if (word === 'close') {
+    sendMessage('warm')
+  } else if (command === 'offer') {
+    sendMessage('offered', await measurePortion(load, SHARE, system, settings.postgresPid))
+  } else if (command === 'close') {
     await load.close()
-    say('closed')
+    sendMessage('closed')
   }
 }
 
-onWords(
-  (word) => void hear(word),
+onCommands(
+  (command) => void handleCommand(command),
   () => process.exit(0),
 )

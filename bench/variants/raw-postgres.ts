@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
 
 export interface RawSettings {
   readonly store: string
@@ -11,9 +11,9 @@ export interface RawSettings {
 const INSERT = `INSERT INTO ceiling (id, created_at, input)
   SELECT id, $2, '{}' FROM unnest($1::bigint[]) AS t(id)`
 
-/** The ceiling: what PostgreSQL makes durable when nobody schedules anything. */
-measure(async () => {
-  const { store, seconds, rows, connections } = readSettings() as RawSettings
+/** Measures the ceiling: durable inserts into PostgreSQL without a scheduler. */
+measureAndExit(async () => {
+  const { store, seconds, rows, connections } = readVariantSettings() as RawSettings
   const pool = Array.from({ length: connections }, () => new pg.Client({ connectionString: store }))
   await Promise.all(pool.map((client) => client.connect()))
   await pool[0]!.query(

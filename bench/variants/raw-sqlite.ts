@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
 
 export interface RawSqliteSettings {
   readonly path: string
@@ -7,9 +7,9 @@ export interface RawSqliteSettings {
   readonly rows: number
 }
 
-/** The ceiling: what SQLite makes durable, one fsync per transaction, when nobody schedules. */
-measure(async () => {
-  const { path, seconds, rows } = readSettings() as RawSqliteSettings
+/** Measures the ceiling: durable inserts into SQLite without a scheduler, one fsync per transaction. */
+measureAndExit(async () => {
+  const { path, seconds, rows } = readVariantSettings() as RawSqliteSettings
   const database = new Sqlite(path)
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = FULL')

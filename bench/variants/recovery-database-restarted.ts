@@ -3,23 +3,26 @@ import { connect } from '../../src/client/index.ts'
 import { startPostgres } from '../../test/support/postgres-server.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
 import { startChild } from '../harness/child.ts'
-import { measure, verify } from '../harness/variant-process.ts'
+import { measureAndExit, verify } from '../harness/variant-process.ts'
 import { countRuns, countSucceeded } from '../systems/punctual-store.ts'
-import { acknowledged, JOB, startWorker } from '../systems/punctual-worker.ts'
+import { waitUntilAcknowledged, BENCH_JOB, startWorker } from '../systems/punctual-worker.ts'
 
 const WARM_UP_MS = 1_000
-const BETWEEN_MS = 10
+const SUBMIT_INTERVAL_MS = 10
 
 /**
- * PostgreSQL restarted `-m immediate` under a trickle of submissions: how long after it accepts
- * connections again until a run submitted from then on was handled?
+ * Restarts PostgreSQL with `-m immediate` under a constant slow load. Measures the time from when it accepts
+ * connections again until a run submitted after that moment is handled.
  */
-measure(async () => {
+measureAndExit(async () => {
   const postgres = await startPostgres()
   try {
     const store = await postgres.createDatabase()
     const server = startChild('punctual-server.ts', { store, isQuiet: true })
-    const { url, token } = (await server.next('ready')) as unknown as { url: string; token: string }
+    const { url, token } = (await server.nextMessage('ready')) as unknown as {
+      url: string
+      token: string
+    }
     const client = connect({ url, token })
     let acceptedAt = Infinity
     const served = Promise.withResolvers<number>()
@@ -36,9 +39,9 @@ measure(async () => {
     let acknowledgements = 0
     const trickle = (async () => {
       while (submitting) {
-        const calls = client.submit([{ job: JOB, input: performance.now() }])
+        const calls = client.submit([{ job: BENCH_JOB, input: performance.now() }])
         calls.then(() => (acknowledgements += 1)).catch(() => {})
-        await pause(BETWEEN_MS)
+        await pause(SUBMIT_INTERVAL_MS)
       }
     })()
     await pause(WARM_UP_MS)
@@ -48,13 +51,13 @@ measure(async () => {
 
     submitting = false
     await trickle
-    // A grant whose commit was cut off is found and given back within seconds, not at once.
+    // The server releases a grant whose commit was interrupted only after some seconds.
     await waitFor(async () => (await countRuns(store)) === (await countSucceeded(store)), {
       what: 'every run to end',
       deadlineMs: 60_000,
       intervalMs: 100,
     })
-    await acknowledged(worker)
+    await waitUntilAcknowledged(worker)
     await worker.drain(0)
     await server.stop()
     const runs = await countRuns(store)

@@ -1,17 +1,17 @@
 import { connect } from '../../src/client/index.ts'
 import { createWorker } from '../../src/worker/index.ts'
-import { onWords, readSettings, say } from '../harness/variant-process.ts'
+import { onCommands, readVariantSettings, sendMessage } from '../harness/variant-process.ts'
 
 export interface RecoveryWorkerSettings {
   readonly name: string
   readonly urls: readonly string[]
   readonly token: string
-  /** One session for each of these. */
+  /** The worker opens one session per queue. */
   readonly queues: readonly string[]
 }
 
-/** A worker process to be killed or orphaned: it tells what it starts, and holds on to `hold`. */
-const { name, urls, token, queues } = readSettings() as RecoveryWorkerSettings
+/** A worker process to be killed or orphaned: it reports each start, and `hold` runs until the command `release`. */
+const { name, urls, token, queues } = readVariantSettings() as RecoveryWorkerSettings
 const released = Promise.withResolvers<void>()
 
 await Promise.all(
@@ -22,23 +22,23 @@ await Promise.all(
       queues: [queue],
       slots: 4,
       handlers: {
-        touch: (_, { runId, attempt }) => say('started', { run: runId, attempt, queue }),
+        touch: (_, { runId, attempt }) => sendMessage('started', { run: runId, attempt, queue }),
         hold: async (_, { runId, attempt }) => {
-          say('started', { run: runId, attempt, queue })
+          sendMessage('started', { run: runId, attempt, queue })
           await released.promise
         },
       },
-      // Losing a server is the point of the exercise.
+      // The scenarios kill the server on purpose.
       onError: () => {},
     })
     await worker.start()
   }),
 )
-say('ready')
+sendMessage('ready')
 
-onWords(
-  (word) => {
-    if (word === 'release') released.resolve()
+onCommands(
+  (command) => {
+    if (command === 'release') released.resolve()
   },
   () => process.exit(0),
 )

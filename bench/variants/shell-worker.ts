@@ -1,4 +1,4 @@
-import { onWords, readSettings } from '../harness/variant-process.ts'
+import { onCommands, readVariantSettings } from '../harness/variant-process.ts'
 import { childrenCpuMs } from '../harness/process-cpu.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
 
@@ -7,7 +7,7 @@ export interface ShellWorkerSettings {
   readonly token: string
   readonly slots: number
   readonly launchers: number
-  /** Memory this process holds all the while. */
+  /** Memory that this process holds during the measurement. */
   readonly heldMb: number
 }
 
@@ -16,10 +16,10 @@ type Program = { main(argv: readonly string[]): Promise<void> }
 const MB = 2 ** 20
 const PROGRAM = new URL('../../dist/main/punctual.js', import.meta.url)
 
-/** `punctual worker`, the program as it is published, in a process that may be a large one. */
-const { heldMb, url, token, slots, launchers } = readSettings() as ShellWorkerSettings
+/** Runs the published `punctual worker` in a process that may hold much memory. */
+const { heldMb, url, token, slots, launchers } = readVariantSettings() as ShellWorkerSettings
 const held = Array.from({ length: heldMb }, () => Buffer.alloc(MB, 1))
-onWords(
+onCommands(
   () => {},
   () => process.kill(process.pid, 'SIGTERM'),
 )
@@ -28,6 +28,6 @@ await main([
   ...['worker', '--server', url, '--token', token],
   ...['--slots', String(slots), '--launchers', String(launchers)],
 ])
-// What launchers have used is seen by whoever sees them end, and would count as somebody else's.
-await waitFor(() => !childrenCpuMs(process.pid), { what: 'the launchers to leave' })
+// Waits for the launchers, because their processor time is counted for this process only once it has reaped them.
+await waitFor(() => !childrenCpuMs(process.pid), { what: 'the launchers to exit' })
 process.exit(held.length === heldMb ? process.exitCode : 1)

@@ -3,9 +3,9 @@ import { connect } from '../../src/client/index.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
 import { startChild } from '../harness/child.ts'
 import { childrenCpuMs, ownCpuMs } from '../harness/process-cpu.ts'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
 import {
-  countExitedWell,
+  countExitedWithZero,
   countRuns,
   countSucceeded,
   countWaiting,
@@ -13,7 +13,7 @@ import {
 
 export interface ShellSettings {
   readonly store: string
-  /** Waiting before the worker comes, and more than it can do in the time. */
+  /** Runs submitted before the worker starts, more than it can handle in the measured time. */
   readonly runs: number
   readonly slots: number
   readonly launchers: number
@@ -25,11 +25,14 @@ export interface ShellSettings {
 const BATCH = 1_000
 const TRUE = { job: 'true', work: { executor: 'argv', argv: ['true'] } } as const
 
-/** How many processes a worker starts, sees end and has stored, with a queue that is never empty. */
-measure(async () => {
-  const { store, runs, warmUpSeconds, seconds, ...load } = readSettings() as ShellSettings
+/** Measures how many processes a worker starts, waits for and stores the ends of, while the queue is never empty. */
+measureAndExit(async () => {
+  const { store, runs, warmUpSeconds, seconds, ...load } = readVariantSettings() as ShellSettings
   const server = startChild('punctual-server.ts', { store })
-  const { url, token } = (await server.next('ready')) as unknown as { url: string; token: string }
+  const { url, token } = (await server.nextMessage('ready')) as unknown as {
+    url: string
+    token: string
+  }
   const client = connect({ url, token })
   for (let left = runs; left > 0; left -= BATCH) {
     await client.submit(Array.from({ length: Math.min(BATCH, left) }, () => TRUE))
@@ -37,25 +40,25 @@ measure(async () => {
   await client.close()
 
   const worker = startChild('shell-worker.ts', { ...load, url, token })
-  /** The store is asked, from outside: what it has counted is what a crash would have left. */
-  const look = async () => ({
+  /** Counts ends in the database from another process, so only ends that survive a crash count. */
+  const sample = async () => ({
     at: performance.now(),
     ended: await countSucceeded(store),
     startingMs: childrenCpuMs(worker.pid) ?? NaN,
     workerMs: ownCpuMs(worker.pid) ?? NaN,
     serverMs: ownCpuMs(server.pid) ?? NaN,
   })
-  await waitFor(async () => (await countSucceeded(store)) > 0, { what: 'the first end' })
+  await waitFor(async () => (await countSucceeded(store)) > 0, { what: 'the first run to end' })
   await pause(warmUpSeconds * 1000)
-  const first = await look()
+  const first = await sample()
   await pause(seconds * 1000)
-  const last = await look()
+  const last = await sample()
   const waiting = countWaiting(store)
   await worker.stop()
   await server.stop()
 
   if (waiting === 0) throw new Error(`${runs} runs were not enough: the queue was empty at the end`)
-  const exitedWell = countExitedWell(store)
+  const exitedWell = countExitedWithZero(store)
   verify('runs that exited with 0 or still wait', runs, exitedWell + countWaiting(store))
   verify('runs', runs, await countRuns(store))
   const done = last.ended - first.ended

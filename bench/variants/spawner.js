@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 
-// Node starting `true` over and over and nothing else; says when asked how many have ended. Plain
-// JavaScript and no imports of ours: reading TypeScript leaves a larger process behind, and a larger
-// process starts others more slowly.
+// Starts `true` repeatedly; any line on stdin makes it report how many have ended. Plain JavaScript
+// without imports from this repository: loading TypeScript makes the process larger, and a larger process
+// starts children more slowly.
 const MB = 2 ** 20
-const { concurrency, heldMb, isListening } = JSON.parse(process.argv[2])
+const { concurrency, heldMb, readsOutput } = JSON.parse(process.argv[2])
 const held = Array.from({ length: heldMb }, () => Buffer.alloc(MB, 1))
-const output = isListening ? 'pipe' : 'ignore'
+const output = readsOutput ? 'pipe' : 'ignore'
 let ended = 0
 
 function startNext() {
@@ -14,11 +14,11 @@ function startNext() {
   child.stdout?.resume()
   child.stderr?.resume()
   child.on('error', fail)
-  // 'close' comes when it has exited and all it printed was read.
+  // 'close' fires once the child has exited and its output was read.
   child.on('close', (code) => {
     if (code !== 0) return fail(new Error(`true ended with ${code}`))
     ended += 1
-    // In a later turn: exits come in as fast as they are handled, and nobody else would get one.
+    // Yields to the event loop: exits arrive as fast as they are handled and would starve other events.
     setImmediate(startNext)
   })
 }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
 import { createClosedLoop, type LoopPlan } from '../load/closed-loop.ts'
 import { meterCpu } from '../load/cpu-meter.ts'
 import { loadFor, mean } from '../load/steady-load.ts'
@@ -8,15 +8,15 @@ import type { SystemSettings } from '../systems/system.ts'
 
 export interface SustainedSettings extends SystemSettings, Omit<LoopPlan, 'runs'> {
   readonly seconds: number
-  /** Somebody's forgotten transaction: no row that dies after it began can be vacuumed. */
+  /** Holds a forgotten transaction open: PostgreSQL cannot vacuum rows that die after it began. */
   readonly holdSnapshot: boolean
 }
 
 const WARM_UP_SECONDS = 2
 const TAIL_SECONDS = 10
 
-measure(async () => {
-  const settings = readSettings() as SustainedSettings
+measureAndExit(async () => {
+  const settings = readVariantSettings() as SustainedSettings
   const system = await openSystem(settings)
   const loop = createClosedLoop()
   await system.work(loop.handled)

@@ -1,5 +1,5 @@
 import { median } from '../harness/statistics.ts'
-import { measure, readSettings, verify } from '../harness/variant-process.ts'
+import { measureAndExit, readVariantSettings, verify } from '../harness/variant-process.ts'
 import { createClosedLoop, type LoopPlan } from '../load/closed-loop.ts'
 import { meterCpu } from '../load/cpu-meter.ts'
 import { loadFor, lowestMean } from '../load/steady-load.ts'
@@ -8,7 +8,7 @@ import type { SystemSettings } from '../systems/system.ts'
 import { queryOnce } from '../../test/support/postgres-query.ts'
 
 export interface VacuumSettings extends SystemSettings, Omit<LoopPlan, 'runs'> {
-  /** Length of each of the three stretches of load. */
+  /** Duration of each of the three loads. */
   readonly seconds: number
 }
 
@@ -17,17 +17,17 @@ const WINDOW_SECONDS = 3
 const HOT_TABLES = ['ready', 'lease', 'timer', 'blocked'].map((table) => `punctual.${table}`)
 
 /**
- * The planner trap: a vacuum that finds the hot tables empty leaves statistics that can turn every
- * later batch into whole table × whole array. Vacuums between two loads, and once more in full swing.
+ * A vacuum that finds the hot tables empty leaves planner statistics that can make every later batch join
+ * the whole table with the whole array. Vacuums once between two loads and once under full load.
  */
-measure(async () => {
-  const settings = readSettings() as VacuumSettings
+measureAndExit(async () => {
+  const settings = readVariantSettings() as VacuumSettings
   const system = await openSystem(settings)
   const loop = createClosedLoop()
   await system.work(loop.handled)
   const load = (seconds: number) => loadFor(seconds, loop, system, settings)
   const postgresUs: number[] = []
-  /** What PostgreSQL needs per run tells a bad plan from a busy machine. */
+  /** PostgreSQL's processor time per run distinguishes a bad plan from a busy machine. */
   const metered = async () => {
     const meter = await meterCpu(system, settings.postgresPid)
     const before = loop.count

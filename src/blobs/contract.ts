@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { digestOf } from './key.ts'
-import { BlobError, type Blobs, type BlobTrouble } from './port.ts'
+import { BlobError, type Blobs, type BlobErrorKind } from './port.ts'
 
-/** Blobs under test, and a hand on what is under them. */
+/** Blobs under test, with access to the underlying storage. */
 export interface OpenedBlobs {
   readonly blobs: Blobs
-  /** Time passes for everything written so far. */
-  pass(ms: number): void
-  /** Changes what is kept under a key, as a failing disk might. */
-  spoil(key: string, change: (bytes: Uint8Array) => Uint8Array): Promise<void>
+  /** Advances the age of everything written so far. */
+  advance(ms: number): void
+  /** Changes the stored bytes of a key, as a failing disk might. */
+  corrupt(key: string, change: (bytes: Uint8Array) => Uint8Array): Promise<void>
   close(): Promise<void>
 }
 
@@ -18,11 +18,11 @@ const HOUR_MS = 3_600_000
 let areas = 0
 const newArea = () => `area${(areas += 1)}`
 
-function trouble(kind: BlobTrouble) {
-  return (error: unknown) => error instanceof BlobError && error.trouble === kind
+function errorKind(kind: BlobErrorKind) {
+  return (error: unknown) => error instanceof BlobError && error.kind === kind
 }
 
-/** What every place for blobs promises. */
+/** The behaviour of every blob storage. */
 export function blobsContract(name: string, open: () => Promise<OpenedBlobs>): void {
   describe(`Blobs in ${name}`, () => {
     let opened: OpenedBlobs
@@ -32,7 +32,7 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>): v
       opened.blobs.put({ area, label }, bytes)
 
     for (const size of [0, 1, 65_535, 65_536, 65_537, 8 * 1024 * 1024]) {
-      test(`${size} bytes come back as they were`, async () => {
+      test(`${size} bytes are read back unchanged`, async () => {
         const bytes = randomBytes(size)
         const key = await put(bytes)
         assert.ok(key.endsWith(`-${digestOf(bytes)}`), key)
@@ -40,7 +40,7 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>): v
       })
     }
 
-    test('a thousand of any size come back, each as it was', async () => {
+    test('a thousand blobs of any size are read back unchanged', async () => {
       const area = newArea()
       for (let count = 0; count < 1_000; count += 1) {
         const bytes = randomBytes(Math.floor(Math.random() ** 4 * 100_000))
@@ -49,7 +49,7 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>): v
       }
     })
 
-    test('a part can be read without the rest, and ends where the blob does', async () => {
+    test('a part can be read alone, and ends where the blob does', async () => {
       const key = await put(Buffer.from('0123456789'))
       const part = async (from: number, length: number) =>
         Buffer.from(await opened.blobs.get(key, { from, length })).toString()
@@ -60,18 +60,18 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>): v
       assert.equal(await part(100, 5), '')
     })
 
-    test('what was put twice is there once', async () => {
+    test('a blob that was put twice exists once', async () => {
       const area = newArea()
       const bytes = randomBytes(10)
       assert.equal(await put(bytes, area), await put(bytes, area))
       assert.equal((await listAll(area)).length, 1)
     })
 
-    test('what is not there is missing, and deleting it is no error', async () => {
+    test('a missing blob is reported as missing, and deleting it is not an error', async () => {
       const key = await put(randomBytes(9))
       await opened.blobs.delete([key, key])
-      await assert.rejects(opened.blobs.get(key), trouble('missing'))
-      await assert.rejects(opened.blobs.get(key, { from: 0, length: 1 }), trouble('missing'))
+      await assert.rejects(opened.blobs.get(key), errorKind('missing'))
+      await assert.rejects(opened.blobs.get(key, { from: 0, length: 1 }), errorKind('missing'))
       await opened.blobs.delete([key])
     })
 
@@ -82,9 +82,9 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>): v
       ['a folder', 'area'],
       ['a query', `area/%-${'0'.repeat(64)}`],
     ] as const) {
-      test(`a key that names ${why} leads nowhere`, async () => {
-        await assert.rejects(opened.blobs.get(key), trouble('missing'))
-        await assert.rejects(async () => opened.blobs.delete([key]), trouble('missing'))
+      test(`a key that names ${why} is refused`, async () => {
+        await assert.rejects(opened.blobs.get(key), errorKind('missing'))
+        await assert.rejects(async () => opened.blobs.delete([key]), errorKind('missing'))
       })
     }
 
@@ -94,10 +94,10 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>): v
       ['something was added', (bytes) => Buffer.concat([bytes, bytes])],
       ['it was emptied', () => new Uint8Array()],
     ] as const satisfies [string, (bytes: Uint8Array) => Uint8Array][]) {
-      test(`when ${why}, it is refused and not served`, async () => {
+      test(`a blob is refused when ${why}`, async () => {
         const key = await put(randomBytes(100))
-        await opened.spoil(key, change)
-        await assert.rejects(opened.blobs.get(key), trouble('corrupt'))
+        await opened.corrupt(key, change)
+        await assert.rejects(opened.blobs.get(key), errorKind('corrupt'))
         await assert.rejects(opened.blobs.get(key), new RegExp(key))
       })
     }
@@ -114,7 +114,7 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>): v
       return found.toSorted()
     }
 
-    test('listing gives every blob of its area once, page by page, and none of another', async () => {
+    test('listing returns every blob of its area once, page by page, and none of another', async () => {
       const area = newArea()
       const keys: string[] = []
       for (let count = 0; count < 10; count += 1) {
@@ -126,17 +126,17 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>): v
       assert.deepEqual(await listAll(newArea()), [])
     })
 
-    test('what is younger than asked for is left out', async () => {
+    test('blobs younger than requested are left out', async () => {
       const area = newArea()
       const old = await put(randomBytes(5), area, 'old')
-      opened.pass(HOUR_MS)
+      opened.advance(HOUR_MS)
       const young = await put(randomBytes(5), area, 'young')
       assert.deepEqual(await listAll(area, HOUR_MS), [old])
       assert.deepEqual(await listAll(area, 2 * HOUR_MS), [])
-      opened.pass(HOUR_MS)
+      opened.advance(HOUR_MS)
       assert.deepEqual(await listAll(area, HOUR_MS), [old, young].toSorted())
     })
 
-    test('it says that it can be written', () => opened.blobs.check())
+    test('check succeeds when blobs can be written', () => opened.blobs.check())
   })
 }

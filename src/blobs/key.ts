@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { BlobError, type BlobName } from './port.ts'
 
-/** `area/label-digest`. Nothing in it means anything to a file system, a URL or a query. */
+/**
+ * `area/label-digest`. Contains no characters that are special in a file system, a URL or a query.
+ */
 const KEY = /^[0-9a-z]{1,64}\/[0-9a-z_-]{1,100}-[0-9a-f]{64}$/
 const DIGEST_LENGTH = 64
 
@@ -9,7 +11,7 @@ export function keyFor({ area, label }: BlobName, bytes: Uint8Array): string {
   return requireKey(`${area}/${label}-${digestOf(bytes)}`)
 }
 
-/** Keys come out of rows; one that was tampered with must not lead anywhere else. */
+/** Checks a key from a row: a manipulated key must not lead to another file. */
 export function requireKey(key: string): string {
   if (KEY.test(key)) return key
   throw new BlobError('missing', `"${key.slice(0, 200)}" is not the key of a blob`)

@@ -1,32 +1,32 @@
 /**
- * Large texts and files, kept outside the rows that name them. A blob is written once, whole, under a
- * name that is never used for anything else, and it is durable when `put` resolves: so a row that is
- * committed afterwards never names what is not there. Whoever writes no such row leaves an orphan,
- * which is found by its age and deleted by whoever looks.
+ * Large texts and files, stored outside of the rows that name them. A blob is written once, as a
+ * whole, under a unique name, and is durable when `put` resolves: a row that is committed
+ * afterwards never names a missing blob. A blob without a row is an orphan, which a later sweep
+ * finds by its age and deletes.
  */
 export interface Blobs {
   readonly kind: 'fs' | 'store'
-  /** For people: where they are. */
+  /** The location, for people. */
   readonly place: string
   /** Resolves with the key, which ends in the digest of the bytes. */
   put(name: BlobName, bytes: Uint8Array): Promise<string>
   /**
-   * A whole blob is held to its digest, and refused as `corrupt` if it is another's; a part of one
-   * cannot be, and comes shorter where the blob ends before it does.
+   * A whole blob is checked against its digest and refused as `corrupt` if it differs. A part
+   * cannot be checked, and is shorter if the blob ends before it does.
    */
   get(key: string, part?: BlobPart): Promise<Uint8Array>
-  /** What is not there is deleted already. */
+  /** Deleting a missing blob is not an error. */
   delete(keys: readonly string[]): Promise<void>
-  /** Looks at no more than `limit` blobs of an area, in some order; call again with `next`. */
+  /** Examines at most `limit` blobs of an area in a stable order; call again with `next`. */
   list(input: ListBlobs): Promise<BlobPage>
-  /** Fails as `put` would now. */
+  /** Fails if `put` would fail now. */
   check(): Promise<void>
 }
 
 export interface BlobName {
-  /** Whose blobs these are: what is listed together. Digits and small letters. */
+  /** The group of blobs that are listed together. Digits and lower-case letters. */
   readonly area: string
-  /** What nobody else calls a blob of this area: digits, small letters, `_` and `-`. */
+  /** Unique among the blobs of the area: digits, lower-case letters, `_` and `-`. */
   readonly label: string
 }
 
@@ -37,31 +37,42 @@ export interface BlobPart {
 
 export interface ListBlobs {
   readonly area: string
-  /** Where the page before ended. */
+  /** The end of the previous page. */
   readonly after: string | null
-  /** Younger ones are left out. Measured by the clock that wrote them, so no two are compared. */
+  /** Excludes younger blobs. Ages are measured by the clock that dated them. */
   readonly olderThanMs: number
   readonly limit: number
 }
 
 export interface BlobPage {
   readonly keys: readonly string[]
-  /** Null when all have been looked at. */
+  /** Null at the end of the list. */
   readonly next: string | null
 }
 
 /**
- * `missing`: it is not there. `corrupt`: what is there is not what was written. `full`: there is no
- * room for it. `unavailable`: it may be there or not, and can be asked for again.
+ * `missing`: the blob does not exist. `corrupt`: its bytes have changed. `full`: there is no space.
+ * `unavailable`: the storage did not answer; retry later.
  */
-export type BlobTrouble = 'missing' | 'corrupt' | 'full' | 'unavailable'
+export type BlobErrorKind = 'missing' | 'corrupt' | 'full' | 'unavailable'
+
+export interface BlobErrorOptions extends ErrorOptions {
+  /** Of `full`: the path and its free space, for people. */
+  readonly freeSpace?: string
+}
 
 export class BlobError extends Error {
-  readonly trouble: BlobTrouble
+  readonly kind: BlobErrorKind
+  readonly freeSpace: string | undefined
 
-  constructor(trouble: BlobTrouble, message: string, options?: ErrorOptions) {
+  constructor(
+    kind: BlobErrorKind,
+    message: string,
+    { freeSpace, ...options }: BlobErrorOptions = {},
+  ) {
     super(message, options)
     this.name = 'BlobError'
-    this.trouble = trouble
+    this.kind = kind
+    this.freeSpace = freeSpace
   }
 }

@@ -1,37 +1,43 @@
-import { Command, Option } from 'commander'
+import { Command, CommanderError, type HelpContext, Option } from 'commander'
+import { nearestName } from '../core/text/nearest.ts'
 import { type Cli, createCli } from './commands/cli.ts'
-import { administrationCommands } from './commands/tokens.ts'
-import { backfillingCommands } from './commands/backfills.ts'
-import { filingCommands } from './commands/job-files.ts'
-import { forecastingCommands } from './commands/forecast.ts'
-import { helpingCommands } from './commands/doctor.ts'
-import { importingCommands } from './commands/import.ts'
-import { lookingCommands } from './commands/runs.ts'
+import { tokenCommands } from './commands/tokens.ts'
+import { contextCommands } from './commands/contexts.ts'
+import { backfillCommands } from './commands/backfills.ts'
+import { jobFileCommands } from './commands/job-files.ts'
+import { forecastCommands } from './commands/forecast.ts'
+import { doctorCommands } from './commands/doctor.ts'
+import { importCommands } from './commands/import.ts'
+import { jobCommands } from './commands/jobs.ts'
+import { logCommands } from './commands/logs.ts'
+import { runsCommands } from './commands/runs.ts'
 import { historyCommands } from './commands/history.ts'
-import { pausingCommands } from './commands/pause.ts'
+import { pauseCommands } from './commands/pause.ts'
 import { queueCommands } from './commands/queues.ts'
-import { runningCommands } from './commands/run.ts'
-import { schedulingCommands } from './commands/create-schedules.ts'
+import { runCommands } from './commands/run.ts'
+import { createScheduleCommands } from './commands/create-schedules.ts'
 import { secretCommands } from './commands/secrets.ts'
-import { steeringCommands } from './commands/run-control.ts'
-import { timetableCommands } from './commands/schedules.ts'
+import { runControlCommands } from './commands/run-control.ts'
+import { schedulesCommands } from './commands/schedules.ts'
 import { workflowCommands } from './commands/workflows.ts'
 import { webhookCommands } from './commands/webhooks.ts'
+import { addExamples } from './examples.ts'
 import { EXIT } from './errors/exit-codes.ts'
 import { FORMATS, printOne } from './terminal/output.ts'
-import { tell } from './errors/report-error.ts'
+import { repeated } from './args/repeated.ts'
+import { reportError } from './errors/report-error.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
-/** Adds commands that start something here; they come from whoever knows the adapters. */
-export type AddStarters = (program: Command, cli: Cli) => void
+/** Adds the commands that start servers and workers, which the composition root provides. */
+export type AddServerCommands = (program: Command, cli: Cli) => void
 
 export interface ProgramOptions {
   readonly terminal: Terminal
   readonly version: string
-  readonly addStarters: AddStarters
+  readonly addServerCommands: AddServerCommands
 }
 
-/** The command line. Resolves with the code for the shell. */
+/** Runs the command line. Resolves with the exit code. */
 export async function runProgram(
   argv: readonly string[],
   options: ProgramOptions,
@@ -39,15 +45,33 @@ export async function runProgram(
   const { terminal } = options
   const cli = createCli(terminal, argv)
   let command = 'punctual'
-  const program = createProgram(cli, options).hook('preSubcommand', (_program, called) => {
-    command = `punctual ${called.name()}`
-  })
+  let flags: readonly string[] = []
+  let given: readonly string[] = []
+  const program = createProgram(cli, options)
+    .hook('preSubcommand', (_program, called) => {
+      command = `punctual ${called.name()}`
+    })
+    .hook('preAction', (_program, called) => {
+      const isGiven = (name: string) => called.getOptionValueSource(name) === 'cli'
+      const namesOf = (options: readonly Option[]) =>
+        options.flatMap(({ long }) => long?.slice(2) ?? [])
+      flags = namesOf(called.options)
+      given = namesOf(called.options.filter((option) => isGiven(option.attributeName())))
+    })
+  for (const group of program.commands) {
+    group.hook('preSubcommand', (_group, called) => {
+      command = `punctual ${group.name()} ${called.name()}`
+    })
+  }
   try {
     await program.parseAsync(argv, { from: 'user' })
     return cli.exitCode
   } catch (error) {
-    const code = tell(error, terminal, { command, isForPrograms: wantsJson(argv) })
-    // The codes of `exec` are its child's: a failure of ours must not look like one of those.
+    const code = reportError(error, terminal, {
+      ...{ command, flags, given },
+      isForPrograms: wantsJson(argv),
+    })
+    // The exit codes of `exec` are its child's: an own failure must not look like one of those.
     const isFailure = code !== EXIT.ok && code !== EXIT.interrupted
     return command === 'punctual exec' && isFailure ? EXIT.execFailed : code
   }
@@ -61,65 +85,107 @@ Try:
   punctual runs state:failed since:24h
   punctual why @last`
 
-function createProgram(cli: Cli, options: ProgramOptions): Command {
-  const { terminal, version, addStarters } = options
-  const program = new Command('punctual')
+/** Refuses help for an unknown command instead of printing the general help. */
+class Program extends Command {
+  override createCommand(name?: string): Command {
+    return new Program(name)
+  }
+
+  override outputHelp(context?: HelpContext | ((text: string) => string)): void {
+    const unknown = this.#unknownCommand()
+    if (unknown !== undefined) throw unknown
+    super.outputHelp(context as HelpContext)
+  }
+
+  #unknownCommand(): CommanderError | undefined {
+    if (this.commands.length === 0 || this.registeredArguments.length > 0) return undefined
+    const [first, second] = this.args
+    const named = first === 'help' ? second : first
+    const names = this.commands.flatMap((one) => [one.name(), ...one.aliases()])
+    if (named === undefined || named.startsWith('-') || names.includes(named)) return undefined
+    const meant = nearestName(named, names)
+    const hint = meant === undefined ? '' : `\n(Did you mean ${meant}?)`
+    const message = `error: unknown command '${named}'${hint}`
+    return new CommanderError(EXIT.usage, 'commander.unknownCommand', message)
+  }
+}
+
+export function createProgram(cli: Cli, options: ProgramOptions): Command {
+  const { terminal, version, addServerCommands } = options
+  const program: Command = new Program('punctual')
     .description(
       'Runs commands, scripts and functions: now, later, on a schedule. Nothing lost, nothing silent.',
     )
-    .version(version, '-V, --version', 'say which version this is')
-    .addOption(new Option('--server <url>', 'the server to talk to').env('PUNCTUAL_SERVER'))
-    .addOption(new Option('--token <token>', 'what opens it').env('PUNCTUAL_TOKEN'))
+    .version(version, '-V, --version', 'print the version')
+    // The environment is read where the server is chosen: flags override it.
+    .option('--server <url>', 'the server to talk to (env: PUNCTUAL_SERVER)', repeated)
+    .option('-C, --context <name>', 'a server by its context name (env: PUNCTUAL_CONTEXT)')
+    .option('--token <token>', 'the token for the server (env: PUNCTUAL_TOKEN)')
     .addOption(new Option('--project <name>', 'the project it is about').env('PUNCTUAL_PROJECT'))
     .addOption(new Option('-o, --output <format>', 'how to show it').choices(FORMATS))
     .showSuggestionAfterError()
+    .configureHelp({
+      showGlobalOptions: true,
+      // `--version` belongs to the program, not to a command.
+      visibleGlobalOptions: (command) => (command.parent ? globalOptionsOf(command) : []),
+    })
     .exitOverride()
     .configureOutput({
       writeOut: terminal.out,
       writeErr: terminal.err,
-      // What is wrong is told in one place and one shape.
+      // Errors are printed in one place and one format.
       outputError: () => {},
     })
   program.commandsGroup('Start:')
-  addStarters(program, cli)
+  addServerCommands(program, cli)
   program.commandsGroup('Run:')
-  runningCommands(program, cli)
-  schedulingCommands(program, cli)
+  runCommands(program, cli)
+  logCommands(program, cli)
+  createScheduleCommands(program, cli)
   program.commandsGroup('Define:')
-  filingCommands(program, cli)
+  jobFileCommands(program, cli)
+  jobCommands(program, cli)
   program.commandsGroup('Look:')
-  lookingCommands(program, cli)
-  timetableCommands(program, cli)
+  runsCommands(program, cli)
+  schedulesCommands(program, cli)
   historyCommands(program, cli)
-  forecastingCommands(program, cli)
+  forecastCommands(program, cli)
   program.commandsGroup('Steer:')
-  steeringCommands(program, cli)
+  runControlCommands(program, cli)
   workflowCommands(program, cli)
-  pausingCommands(program, cli)
-  backfillingCommands(program, cli)
+  pauseCommands(program, cli)
+  backfillCommands(program, cli)
   program.commandsGroup('Administer:')
-  importingCommands(program, cli)
+  importCommands(program, cli)
   queueCommands(program, cli)
-  administrationCommands(program, cli)
+  tokenCommands(program, cli)
   secretCommands(program, cli)
   webhookCommands(program, cli)
-  helpingCommands(program, cli)
+  contextCommands(program, cli)
+  doctorCommands(program, cli)
   program
     .command('version')
-    .description('say which version this is')
+    .description('print the version')
     .action((_options: object, command: Command) =>
       printOne(
         terminal,
         cli.format(command),
         { version },
-        { name: version, people: () => `${version}\n` },
+        { name: version, humanText: () => `${version}\n` },
       ),
     )
   program.helpCommand('help [command]', 'show how a command is used')
+  addExamples(program)
   return program.addHelpText('after', EXAMPLES)
 }
 
-/** Also when the words could not be understood; those after `--` are not for us. */
+function globalOptionsOf(command: Command): Option[] {
+  let root = command
+  while (root.parent) root = root.parent
+  return root.options.filter(({ hidden, long }) => !hidden && long !== '--version')
+}
+
+/** Also works when parsing failed; words after `--` belong to another program. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   const ours = end < 0 ? argv : argv.slice(0, end)

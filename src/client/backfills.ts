@@ -7,19 +7,19 @@ import type { WirePage } from '../core/wire/views.ts'
 import { jsonCalls, pathOfSchedule, search } from './json-calls.ts'
 import type { Transport } from './transport.ts'
 
-/** Past times of schedules that become runs after all. */
+/** Backfills: runs for past times of schedules. */
 export interface BackfillClient {
-  /** What it would do. Nothing is stored. */
+  /** What the backfill would do. Nothing is stored. */
   plan(job: string, schedule: string, request: BackfillRequest): Promise<WireBackfillPlan>
-  /** Starts it; servers go on with it by themselves. */
+  /** Starts a backfill, which the server then runs in the background. */
   start(job: string, schedule: string, request: BackfillRequest): Promise<WireBackfill>
   get(id: string): Promise<WireBackfill>
-  /** The newest first. */
+  /** Newest first. */
   list(query?: {
     readonly limit?: number
     readonly cursor?: string
   }): Promise<WirePage<WireBackfill>>
-  /** Makes no more runs; those that are there go on. */
+  /** Stops creating runs; existing runs continue. */
   cancel(id: string): Promise<WireBackfill>
 }
 

@@ -1,13 +1,13 @@
 import { ERRORS, PunctualError, type ErrorCode } from '../core/errors.ts'
-import type { Problem } from '../core/wire/runs.ts'
+import type { WireProblem } from '../core/wire/runs.ts'
 
 /**
- * A call that did not succeed. `refused`: nothing was done. `unknown`: the server may have acted
- * before its answer was lost; repeat the call only if it carries a key that makes repeats harmless.
+ * A failed call. `refused`: nothing was done. `unknown`: the server may have acted before its
+ * answer was lost; repeat the call only with an idempotency key.
  */
 export class CallError extends PunctualError {
   readonly outcome: 'refused' | 'unknown'
-  /** How long the server asks to be left alone. */
+  /** The delay that the server requests before the next try. */
   readonly retryAfterMs: number
 
   constructor(code: ErrorCode, message: string, options: CallErrorOptions) {
@@ -17,7 +17,7 @@ export class CallError extends PunctualError {
     this.retryAfterMs = options.retryAfterMs ?? 0
   }
 
-  /** The same failure, of a call that was tried before and may have been heard then. */
+  /** The same failure of a call that was tried before, when the server may have acted. */
   asUnknown(): CallError {
     const { code, message, retryAfterMs } = this
     return new CallError(code, message, { outcome: 'unknown', retryAfterMs, cause: this })
@@ -30,10 +30,14 @@ export interface CallErrorOptions extends ErrorOptions {
   field?: string
 }
 
-/** Codes after which part of the work may have been done: the store, or a bug, got in between. */
-const MAYBE_DONE: ReadonlySet<ErrorCode> = new Set(['store_unavailable', 'internal'])
+/** Codes after which the server may have acted: a store failure or a bug interrupted it. */
+const MAYBE_DONE: ReadonlySet<ErrorCode> = new Set([
+  'store_unavailable',
+  'store_replaced',
+  'internal',
+])
 
-/** The server's answer, as the error it was there. */
+/** Converts the server's error answer back to an error. */
 export function errorOfAnswer(
   status: number,
   answer: unknown,
@@ -41,7 +45,7 @@ export function errorOfAnswer(
 ): CallError {
   const retryAfterMs = Number(retryAfter ?? 0) * 1_000 || 0
   if (!isProblem(answer)) {
-    // Something in between answered: a proxy, or another program on that port.
+    // Another program answered: a proxy, or a different server on that port.
     const message = `the answer was ${status}, and not from a Punctual server`
     return new CallError('server_unreachable', message, { outcome: 'unknown', retryAfterMs })
   }
@@ -53,18 +57,18 @@ export function errorOfAnswer(
   })
 }
 
-function isProblem(answer: unknown): answer is Problem {
-  const { code, detail } = (answer ?? {}) as Partial<Problem>
+function isProblem(answer: unknown): answer is WireProblem {
+  const { code, detail } = (answer ?? {}) as Partial<WireProblem>
   return typeof code === 'string' && typeof detail === 'string'
 }
 
-/** A newer server may know codes that this client does not. */
+/** A newer server may use codes that this client does not know. */
 function codeOf(code: string, status: number): ErrorCode {
   if (Object.hasOwn(ERRORS, code)) return code as ErrorCode
   return status >= 500 ? 'internal' : 'invalid_request'
 }
 
-/** Failures in which no byte of the request can have left. */
+/** Failures in which no byte of the request can have been sent. */
 const NOT_SENT = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED'])
 
 export function errorOfConnection(error: unknown, origin: string): CallError {

@@ -4,28 +4,32 @@ import { test, type TestContext } from 'node:test'
 import { PunctualError } from '../core/errors.ts'
 import type { SchedulerClient, Submission } from '../core/wire/protocol.ts'
 import {
-  createFakeScheduler,
+  createFakeSchedulerClient,
   createTestApi,
   exampleRun,
   RUN,
   SESSION,
-  TOKEN,
+  TEST_TOKEN,
 } from '../server/api/testing/fake-scheduler.ts'
 import { CallError, connect } from './index.ts'
 
-/** The real API over a real socket, with a scheduler that only remembers. */
+/** The real API over a real socket, with a scheduler that only records calls. */
 async function open(t: TestContext, overrides: Partial<SchedulerClient> = {}) {
-  const scheduler = createFakeScheduler(overrides)
+  const scheduler = createFakeSchedulerClient(overrides)
   const projects: string[] = []
   const api = createTestApi(scheduler, {
     clientFor(project) {
       projects.push(project)
       return scheduler
     },
+    workingFor({ project }) {
+      projects.push(project)
+      return scheduler
+    },
   })
   await api.listen({ port: 0, host: '127.0.0.1' })
   const url = `http://127.0.0.1:${(api.server.address() as AddressInfo).port}`
-  const client = connect({ url, token: TOKEN, project: 'billing' })
+  const client = connect({ url, token: TEST_TOKEN, project: 'billing' })
   t.after(async () => {
     await client.close()
     await api.close()
@@ -33,7 +37,7 @@ async function open(t: TestContext, overrides: Partial<SchedulerClient> = {}) {
   return { scheduler, client, projects, url }
 }
 
-test('every field of a submission survives the journey', async (t) => {
+test('every field of a submission arrives unchanged', async (t) => {
   const { scheduler, client, projects } = await open(t)
   const submission: Submission = {
     job: 'send-invoice',
@@ -42,6 +46,7 @@ test('every field of a submission survives the journey', async (t) => {
     priority: 3,
     runAt: Date.UTC(2026, 0, 31, 9, 0, 0, 250),
     runsOn: { labels: { gpu: 'yes' } },
+    unknownJob: 'refuse',
     weight: 2,
     task: 'send-invoice',
     timeoutMs: 900_000,
@@ -78,14 +83,14 @@ for (const work of [
     run_as: 'deploy',
   },
 ] as const) {
-  test(`work for ${work.executor} with ${Object.keys(work).length} fields survives the journey`, async (t) => {
+  test(`work for ${work.executor} with ${Object.keys(work).length} fields arrives unchanged`, async (t) => {
     const { scheduler, client } = await open(t)
     await client.submit([{ job: 'adhoc', work }])
     assert.deepEqual(scheduler.submitted[0]?.[0]?.work, work)
   })
 }
 
-test('a run, a page, a cancel and a retry come back as the scheduler gave them', async (t) => {
+test('a run, a page, a cancel and a retry return what the scheduler returned', async (t) => {
   const { client, scheduler } = await open(t)
   assert.deepEqual(await client.getRun(RUN), exampleRun(RUN))
   const query = { q: 'job:a', state: 'failed', job: 'a', limit: 10, cursor: 'MTox' } as const
@@ -96,7 +101,7 @@ test('a run, a page, a cancel and a retry come back as the scheduler gave them',
   assert.equal((await client.retry(RUN)).created, true)
 })
 
-test('a worker speaks through it', async (t) => {
+test('a worker can use the client', async (t) => {
   const { client, scheduler } = await open(t)
   const hello = {
     name: 'w1',
@@ -113,17 +118,17 @@ test('a worker speaks through it', async (t) => {
   assert.deepEqual([session, leaseTtlMs, scheduler.heard.hello], [SESSION, 10_000, hello])
   const done = [{ run: RUN, fence: 7, outcome: 'succeeded', result: '{"pages":3}' }] as const
   const message = { registration: 1, number: 1, answered: 0, done, free: 1, waitMs: 10 }
-  const answer = await client.exchange(session, message)
+  const answer = await client.exchange({ id: session }, message)
   assert.deepEqual(scheduler.heard.exchange, message)
   assert.deepEqual(answer.verdicts, ['accepted'])
   assert.equal(answer.runs[0]?.timeoutMs, 900_000)
   const beat = { registration: 1, answered: 1, held: [{ run: RUN, fence: 7 }] }
-  assert.deepEqual(await client.heartbeat(session, beat), { lost: [], cancels: [RUN] })
-  await client.leave(session, 1)
+  assert.deepEqual(await client.heartbeat({ id: session }, beat), { lost: [], cancels: [RUN] })
+  await client.leave({ id: session }, 1)
   assert.equal(scheduler.heard.left, session)
 })
 
-test('calls of one turn share a request, and calls made meanwhile share the next', async (t) => {
+test('calls of one turn share a request, and calls made during it share the next', async (t) => {
   const release = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
   const sizes: number[] = []
@@ -150,7 +155,7 @@ test('calls of one turn share a request, and calls made meanwhile share the next
   ])
 })
 
-test('no shared request holds more than 1,000 runs; one large call stays whole', async (t) => {
+test('a shared request contains at most 1,000 runs; one large call stays whole', async (t) => {
   const { client, scheduler } = await open(t)
   await Promise.all(Array.from({ length: 2_500 }, () => client.submit([{ job: 'a' }])))
   assert.deepEqual(
@@ -161,7 +166,7 @@ test('no shared request holds more than 1,000 runs; one large call stays whole',
   assert.equal(scheduler.submitted.at(-1)?.length, 10_000)
 })
 
-test('the mistake of one call is told to its caller alone, in its own numbers', async (t) => {
+test('an error in one call is reported to its caller alone, with its own indexes', async (t) => {
   const { client, scheduler } = await open(t)
   const [good, bad, also] = await Promise.allSettled([
     client.submit([{ job: 'a' }, { job: 'b' }]),
@@ -182,7 +187,7 @@ test('the mistake of one call is told to its caller alone, in its own numbers', 
   )
 })
 
-test('a key used for something else fails its own call only', async (t) => {
+test('a key that was used for something else fails its own call only', async (t) => {
   const { client } = await open(t, {
     submitEach: async (submissions) =>
       submissions.map(({ idempotencyKey }) =>
@@ -200,7 +205,7 @@ test('a key used for something else fails its own call only', async (t) => {
   )
 })
 
-test('an input that JSON cannot hold fails before it joins a batch', async (t) => {
+test('an input that is not valid JSON fails before it joins a batch', async (t) => {
   const { client } = await open(t)
   const [bad, good] = await Promise.allSettled([
     client.submit([{ job: 'a', input: 1n }]),
@@ -223,7 +228,7 @@ test('errors keep their code, message and field', async (t) => {
   await assert.rejects(stranger.getRun(RUN), { code: 'unauthorized' })
 })
 
-test('a poll that its caller gives up ends at once', async (t) => {
+test('a poll aborted by its caller ends at once', async (t) => {
   const polling = Promise.withResolvers<AbortSignal>()
   const { client } = await open(t, {
     exchange(_session, message, signal) {
@@ -237,7 +242,7 @@ test('a poll that its caller gives up ends at once', async (t) => {
   })
   const giveUp = new AbortController()
   const message = { registration: 1, number: 1, answered: 0, done: [], free: 1, waitMs: 20_000 }
-  const poll = client.exchange(SESSION, message, giveUp.signal)
+  const poll = client.exchange({ id: SESSION }, message, giveUp.signal)
   const serverSide = await polling.promise
   giveUp.abort()
   await assert.rejects(poll, { name: 'AbortError' })
@@ -246,13 +251,13 @@ test('a poll that its caller gives up ends at once', async (t) => {
 })
 
 for (const [why, options] of [
-  ['no url', { url: [], token: TOKEN }],
-  ['no protocol', { url: 'localhost:7420', token: TOKEN }],
-  ['another protocol', { url: 'file:///etc', token: TOKEN }],
+  ['no url', { url: [], token: TEST_TOKEN }],
+  ['no protocol', { url: 'localhost:7420', token: TEST_TOKEN }],
+  ['another protocol', { url: 'file:///etc', token: TEST_TOKEN }],
   ['no token', { url: 'http://localhost', token: '' }],
   ['a token with a line break', { url: 'http://localhost', token: 'a\r\nb' }],
 ] as const) {
-  test(`${why} is a mistake in the configuration`, () => {
+  test(`${why} is a configuration error`, () => {
     assert.throws(() => connect(options), { code: 'config_invalid' })
   })
 }

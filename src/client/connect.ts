@@ -11,14 +11,14 @@ import { systemClock, systemRandom } from './system-clock.ts'
 import { createTransport } from './transport.ts'
 
 export interface ConnectOptions {
-  /** One server, or several: when one is away or stopping, calls go on to the next. */
+  /** One or several servers: when one is away or stopping, calls move to the next. */
   readonly url: string | readonly string[]
   readonly token: string
-  /** `default` unless said otherwise. */
+  /** Default: `default`. */
   readonly project?: string | undefined
   /** For proxies, client certificates and the like: any undici dispatcher. */
   readonly dispatcher?: Dispatcher | undefined
-  /** Tests turn these by hand. */
+  /** Replaced in tests. */
   readonly clock?: Pick<Clock, 'sleep'> | undefined
   readonly random?: Random | undefined
 }
@@ -28,7 +28,10 @@ export interface Client extends SchedulerClient {
   readonly steps: StepClient
   readonly schedules: ScheduleClient
   readonly backfills: BackfillClient
-  /** Lets calls under way end, then closes the connections. Idle ones keep no process alive. */
+  /**
+   * Waits for calls in flight, then closes the connections. Idle connections do not keep the
+   * process alive.
+   */
   close(): Promise<void>
 }
 

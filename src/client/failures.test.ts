@@ -9,7 +9,7 @@ import { connect } from './index.ts'
 const RUN = publicId('run', 1)
 const SESSION = publicId('ses', 1)
 
-/** A server that plays its part once per request, then repeats the last act. */
+/** A scripted server: one act per request, then the last one again. */
 type Act = 'ok' | 'hang-up' | 'proxy' | ErrorCode
 
 async function stage(t: TestContext, ...acts: Act[]) {
@@ -127,13 +127,13 @@ const table: [
   [
     'an exchange is repeated until answered',
     ['overloaded', 'ok'],
-    (c) => c.exchange(SESSION, poll),
+    (c) => c.exchange({ id: SESSION }, poll),
     { requests: 2 },
   ],
   [
     'a heartbeat is repeated',
     ['hang-up', 'ok'],
-    (c) => c.heartbeat(SESSION, beat),
+    (c) => c.heartbeat({ id: SESSION }, beat),
     { requests: 2 },
   ],
   [
@@ -178,7 +178,7 @@ for (const [why, acts, call, { requests, error }] of table) {
   })
 }
 
-test('pauses grow, are spread, and are never shorter than the server asked for', async (t) => {
+test('pauses grow, have jitter, and are never shorter than the server requested', async (t) => {
   const lost = await stage(t, 'hang-up', 'hang-up', 'hang-up', 'ok')
   const first = clientOf(t, lost.url)
   await first.client.listRuns()
@@ -189,7 +189,7 @@ test('pauses grow, are spread, and are never shorter than the server asked for',
   assert.deepEqual(second.pauses, [2_500])
 })
 
-test('a server that is gone costs only the way to the next, even without a key', async (t) => {
+test('a server that is gone costs only the move to the next, even without a key', async (t) => {
   const gone = await stage(t, 'ok')
   gone.close()
   const there = await stage(t, 'ok')
@@ -200,17 +200,17 @@ test('a server that is gone costs only the way to the next, even without a key',
 })
 
 for (const code of ['node_stopping', 'node_cannot_renew'] as const) {
-  test(`after ${code} calls go to the next server and stay there`, async (t) => {
+  test(`after ${code} calls move to the next server and stay there`, async (t) => {
     const leaving = await stage(t, code)
     const there = await stage(t, 'ok')
     const { client, pauses } = clientOf(t, [leaving.url, there.url])
     await client.submit(bare)
-    await client.heartbeat(SESSION, beat)
+    await client.heartbeat({ id: SESSION }, beat)
     assert.deepEqual([leaving.paths.length, there.paths.length, pauses.length], [1, 2, 0])
   })
 }
 
-test('a lost answer moves on too, but does not repeat what has no key', async (t) => {
+test('after a lost answer calls move on too, but a call without a key is not repeated', async (t) => {
   const failing = await stage(t, 'hang-up')
   const there = await stage(t, 'ok')
   const { client } = clientOf(t, [failing.url, there.url])

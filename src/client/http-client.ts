@@ -3,23 +3,25 @@ import type {
   HeartbeatPost,
   LogAnswer,
   SchedulerClient,
+  SessionKey,
   Submission,
   SubmitAnswer,
 } from '../core/wire/protocol.ts'
+import * as workerWire from '../core/wire/worker.ts'
 import * as wire from '../core/wire/runs.ts'
-import { requireAll, type SubmitOutcome } from '../core/wire/submit-outcome.ts'
+import { throwFirstError, type SubmitOutcome } from '../core/wire/submit-outcome.ts'
 import { errorOfAnswer } from './call-error.ts'
 import { createSubmitQueue } from './submit-queue.ts'
-import type { Call, Transport } from './transport.ts'
+import { type TransportCall, SESSION_SECRET, type Transport } from './transport.ts'
 
-/** A heartbeat that takes longer than this is as good as lost: better to try another server. */
+/** A heartbeat that takes longer is treated as lost, to try another server in time. */
 const HEARTBEAT_TIMEOUT_MS = 5_000
 const ANSWER_TIMEOUT_MS = 15_000
 
-/** The protocol over HTTP: each verb is one route, translated by `core/wire.ts`. */
+/** The scheduler protocol over HTTP: each method is one route, converted by `core/wire.ts`. */
 export function createHttpClient(transport: Transport): SchedulerClient {
   const get = (path: string) => transport.call({ method: 'GET', path, mayRepeat: true })
-  const post = (path: string, message: object, more: Partial<Call> = {}) =>
+  const post = (path: string, message: object, more: Partial<TransportCall> = {}) =>
     transport.call({
       method: 'POST',
       path,
@@ -30,15 +32,15 @@ export function createHttpClient(transport: Transport): SchedulerClient {
 
   const queueOf = (mayRepeat: boolean) =>
     createSubmitQueue(async (body) => {
-      const call: Call = { method: 'POST', path: '/v1/runs:batch', body, mayRepeat }
+      const call: TransportCall = { method: 'POST', path: '/v1/runs:batch', body, mayRepeat }
       return ((await transport.call(call)) as { runs: wire.WireOutcome[] }).runs.map(readOutcome)
     })
-  // Apart, because after a lost answer only runs with a key may be sent again.
+  // Separate queues, because after a lost answer only runs with a key may be sent again.
   const keyed = queueOf(true)
   const unkeyed = queueOf(false)
 
   const client: SchedulerClient = {
-    submit: async (submissions) => requireAll(await client.submitEach(submissions)),
+    submit: async (submissions) => throwFirstError(await client.submitEach(submissions)),
     submitEach: (submissions) => (submissions.every(hasKey) ? keyed : unkeyed).submit(submissions),
 
     getRun: async (id) => wire.readRun((await get(runPath(id))) as wire.WireRun),
@@ -60,43 +62,53 @@ export function createHttpClient(transport: Transport): SchedulerClient {
         mayRepeat: idempotencyKey !== undefined,
       })) as SubmitAnswer,
 
-    register: async (hello) =>
-      wire.readWelcome((await post('/v1/workers', hello)) as wire.WireWelcome),
+    async register(hello, sessionSecret) {
+      const answer = await post('/v1/workers', hello, { sessionSecret })
+      return workerWire.readWelcome(answer as workerWire.WireWelcome)
+    },
 
     async exchange(session, message, signal) {
-      const answer = await post(`${sessionPath(session)}/exchange`, wire.writeExchange(message), {
-        mayRepeat: true,
-        signal,
-        timeoutMs: message.waitMs + ANSWER_TIMEOUT_MS,
-      })
-      return wire.readExchangeAnswer(answer as wire.WireExchangeAnswer)
+      const answer = await post(
+        `${sessionPath(session)}/exchange`,
+        workerWire.writeExchange(message),
+        {
+          mayRepeat: true,
+          sessionSecret: session.secret,
+          signal,
+          timeoutMs: message.waitMs + ANSWER_TIMEOUT_MS,
+        },
+      )
+      return workerWire.readExchangeAnswer(answer as workerWire.WireExchangeAnswer)
     },
 
     heartbeat: async (session, message) =>
       (await post(`${sessionPath(session)}/heartbeat`, message, {
         mayRepeat: true,
+        sessionSecret: session.secret,
         timeoutMs: HEARTBEAT_TIMEOUT_MS,
       })) as Awaited<ReturnType<SchedulerClient['heartbeat']>>,
 
-    ...(transport.plain && { heartbeatPost: describeHeartbeat(transport.plain) }),
+    ...(transport.requestParts && { heartbeatPost: describeHeartbeat(transport.requestParts) }),
 
     log: async (session, message) =>
       (await post(`${sessionPath(session)}/logs`, message, {
         mayRepeat: true,
+        sessionSecret: session.secret,
         timeoutMs: ANSWER_TIMEOUT_MS,
       })) as LogAnswer,
 
     async leave(session, registration) {
-      await post(`${sessionPath(session)}/leave`, { registration })
+      const sessionSecret = session.secret
+      await post(`${sessionPath(session)}/leave`, { registration }, { sessionSecret })
     },
   }
   return client
 }
 
-function describeHeartbeat({ urlsOf, headers }: NonNullable<Transport['plain']>) {
-  return (session: string, message: Heartbeat): HeartbeatPost => ({
+function describeHeartbeat({ urlsOf, headers }: NonNullable<Transport['requestParts']>) {
+  return (session: SessionKey, message: Heartbeat): HeartbeatPost => ({
     urls: urlsOf(`${sessionPath(session)}/heartbeat`),
-    headers,
+    headers: { ...headers, ...(session.secret && { [SESSION_SECRET]: session.secret }) },
     body: JSON.stringify(message),
   })
 }
@@ -115,6 +127,6 @@ function runPath(id: string): string {
   return `/v1/runs/${encodeURIComponent(id)}`
 }
 
-function sessionPath(session: string): string {
-  return `/v1/workers/${encodeURIComponent(session)}`
+function sessionPath({ id }: SessionKey): string {
+  return `/v1/workers/${encodeURIComponent(id)}`
 }

@@ -1,4 +1,4 @@
-/** What users import as `punctual/client`. */
+/** The public API of `punctual/client`. */
 export { CallError } from './call-error.ts'
 export { connect, type Client, type ConnectOptions } from './connect.ts'
 export type { BackfillClient } from './backfills.ts'
@@ -21,10 +21,6 @@ export type {
   WireBackfillPlan,
 } from '../core/schedule/backfill/views.ts'
 export type {
-  FlowView,
-  ShownStepState,
-  StepCounts,
-  StepPlace,
   WireApproval,
   WireItems,
   WireJobStep,
@@ -34,9 +30,15 @@ export type {
   WireStepRun,
   WireStepStatistics,
 } from '../core/workflow/step-views.ts'
+export type {
+  ShownStepState,
+  StepCounts,
+  StepIdentity,
+  WorkflowView,
+} from '../core/wire/workflow-view.ts'
 export type { WireForecast } from '../core/schedule/forecast/views.ts'
 export type { JobDefinition } from '../core/job/job-definition.ts'
-export type { RetryHow } from '../core/run/retry-options.ts'
+export type { RetryOptions } from '../core/run/retry-options.ts'
 export type { ScheduleDefinition } from '../core/schedule/definition/schedule-definition.ts'
 export type {
   WireAway,
@@ -47,6 +49,7 @@ export type {
   WireScheduleWhy,
 } from '../core/schedule/definition/schedule-views.ts'
 export type { Backoff, RetryPolicy } from '../core/run/retry.ts'
-export type { WireJob, WireJobVersion, WirePage, WireWhy } from '../core/wire/views.ts'
+export type { WireJob, WireJobVersion } from '../core/job/job-views.ts'
+export type { WirePage, WireWhy } from '../core/wire/views.ts'
 export type { StepInput, WorkflowInput } from '../core/workflow/definition.ts'
 export type { Cause, FinalState, RunState } from '../core/run/run-state.ts'

@@ -1,22 +1,23 @@
 import type { JobDefinition } from '../core/job/job-definition.ts'
 import type { SubmitAnswer } from '../core/wire/protocol.ts'
-import type { WireJob, WireJobVersion, WirePage } from '../core/wire/views.ts'
+import type { WirePage } from '../core/wire/views.ts'
+import type { WireJobVersion, WireJob } from '../core/job/job-views.ts'
 import { jsonCalls, search } from './json-calls.ts'
 import type { Transport } from './transport.ts'
 
-/** Definitions of jobs, workflows among them. */
+/** Definitions of jobs, including workflows. */
 export interface JobClient {
-  /** Makes it, or replaces what it says: safe to repeat, with every deployment. */
+  /** Creates or replaces a job: safe to repeat with every deployment. */
   put(name: string, definition: JobDefinition): Promise<WireJob>
   get(name: string): Promise<WireJob>
-  /** In order of name. */
+  /** Ordered by name. */
   list(paging?: JobPaging): Promise<WirePage<WireJob>>
-  /** The newest first. */
+  /** Newest first. */
   versions(name: string, paging?: JobPaging): Promise<WirePage<WireJobVersion>>
   delete(name: string): Promise<void>
   pause(name: string, pause?: { readonly reason?: string }): Promise<WireJob>
   resume(name: string): Promise<WireJob>
-  /** With a key it is safe to repeat. */
+  /** Safe to repeat with a key. */
   run(
     name: string,
     run?: { readonly input?: unknown },

@@ -1,15 +1,15 @@
-import type { Call, Transport } from './transport.ts'
+import type { TransportCall, Transport } from './transport.ts'
 
 export type JsonCall = <T>(
-  method: Call['method'],
+  method: TransportCall['method'],
   path: string,
   body?: object,
   idempotencyKey?: string,
 ) => Promise<T>
 
-/** Calls with JSON either way. What is safe to repeat is repeated. */
+/** Calls with JSON requests and answers. Idempotent calls are retried. */
 export function jsonCalls(transport: Transport): JsonCall {
-  return async <T>(method: Call['method'], path: string, body?: object, key?: string) => {
+  return async <T>(method: TransportCall['method'], path: string, body?: object, key?: string) => {
     const mayRepeat = method === 'GET' || method === 'PUT' || key !== undefined
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
     return (await transport.call({ method, path, ...text, mayRepeat, idempotencyKey: key })) as T

@@ -14,9 +14,9 @@ import type { WirePage } from '../core/wire/views.ts'
 import { jsonCalls, pathOfSchedule as pathOf, search } from './json-calls.ts'
 import type { Transport } from './transport.ts'
 
-/** Schedules of jobs: when they run by themselves, and what became of every time. */
+/** Schedules of jobs, and the outcome of every time. */
 export interface ScheduleClient {
-  /** Makes it, or replaces what it says: safe to repeat, with every deployment. */
+  /** Creates or replaces a schedule: safe to repeat with every deployment. */
   put(job: string, name: string, definition: ScheduleDefinition): Promise<WireSchedule>
   get(job: string, name: string): Promise<WireSchedule>
   list(query?: ScheduleQuery): Promise<WirePage<WireSchedule>>
@@ -27,23 +27,23 @@ export interface ScheduleClient {
     pause?: { readonly until?: string; readonly reason?: string },
   ): Promise<WireSchedule>
   resume(job: string, name: string): Promise<WireSchedule>
-  /** The next time shall become no run. */
+  /** Skips the next time. */
   skip(job: string, name: string): Promise<WireSchedule>
-  /** A run like those it makes, now. With a key it is safe to repeat. */
+  /** Starts a run like those of the schedule now. Safe to repeat with a key. */
   run(job: string, name: string, idempotencyKey?: string): Promise<SubmitAnswer>
-  /** Planned against actual. */
+  /** Planned and actual times. */
   occurrences(job: string, name: string, range?: OccurrenceQuery): Promise<WirePage<WireOccurrence>>
   why(job: string, name: string): Promise<WireScheduleWhy>
   next(query?: { readonly job?: string; readonly limit?: number }): Promise<readonly WireNext[]>
-  /** What a definition would do. Nothing is stored. */
+  /** The times of a definition. Nothing is stored. */
   preview(definition: ScheduleDefinition, count?: number): Promise<WirePreview>
-  /** What all schedules, or those of a job, are going to do in the next days. */
+  /** What all schedules, or those of a job, will do in the next days. */
   forecast(query?: {
     readonly days?: number
     readonly job?: string
     readonly limit?: number
   }): Promise<WireForecast>
-  /** What did not simply fire since a time, or for a day. */
+  /** Times that did not fire in the ordinary way since a time; default: one day. */
   away(since?: string): Promise<WireAway>
 }
 

@@ -1,30 +1,26 @@
-import type {
-  ShownStepState,
-  WireJobStep,
-  WireStep,
-  WireStepItem,
-} from '../core/workflow/step-views.ts'
+import type { WireJobStep, WireStep, WireStepItem } from '../core/workflow/step-views.ts'
+import type { ShownStepState } from '../core/wire/workflow-view.ts'
 import type { WirePage, WireWhy } from '../core/wire/views.ts'
 import { type JsonCall, jsonCalls, search } from './json-calls.ts'
 import type { Transport } from './transport.ts'
 
-/** The steps of workflows: where each is and why, and what somebody decides about them. */
+/** The steps of workflows: their states and reasons, and decisions about them. */
 export interface StepClient {
-  /** In the order of the definition, a page at a time. */
+  /** One page, in the order of the definition. */
   list(run: string, query?: StepQuery): Promise<WirePage<WireStep>>
-  /** All of them, page by page, as they are asked for. */
+  /** All steps; pages are requested on demand. */
   each(run: string, query?: Omit<StepQuery, 'cursor'>): AsyncGenerator<WireStep, void, undefined>
   get(run: string, step: string): Promise<WireStep>
-  /** Of a fan-out, those that have begun. */
+  /** The items of a fan-out that have started. */
   items(run: string, step: string, paging?: StepPaging): Promise<WirePage<WireStepItem>>
-  /** Agrees to what a step asks, with what it asks for. */
+  /** Approves a step, with the input it requests. */
   approve(run: string, step: string, answer?: StepApproval): Promise<WireStep>
   refuse(run: string, step: string, answer?: { readonly message?: string }): Promise<WireStep>
-  /** Goes on without a step that has not begun, or without one item of a fan-out. */
+  /** Skips a step that has not started, or one item of a fan-out. */
   skip(run: string, step: string, what?: { readonly item?: number }): Promise<WireStep>
-  /** The steps of a job as its definition in force has them, and how they went lately. */
+  /** The steps of a job's current definition, with their recent statistics. */
   ofJob(job: string, paging?: StepPaging): Promise<WirePage<WireJobStep>>
-  /** What a run is doing, or waits for. */
+  /** What a run is doing or waiting for. */
   why(run: string): Promise<WireWhy>
 }
 
@@ -42,7 +38,7 @@ export interface StepApproval {
   readonly message?: string
 }
 
-/** The largest there are: who wants all of them asks as rarely as possible. */
+/** The largest page, to need as few requests as possible. */
 const PAGE = 500
 
 export function createStepClient(transport: Transport): StepClient {

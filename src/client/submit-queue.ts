@@ -4,8 +4,8 @@ import type { SubmitOutcome } from '../core/wire/submit-outcome.ts'
 import { writeSubmission } from '../core/wire/runs.ts'
 import { CallError } from './call-error.ts'
 
-/** One call of `submit`, its runs already written as JSON. */
-interface Waiting {
+/** One call of `submit`, with its runs already encoded as JSON. */
+interface PendingCall {
   readonly runs: readonly string[]
   readonly length: number
   resolve(outcomes: SubmitOutcome[]): void
@@ -19,11 +19,11 @@ const IN_FLIGHT = 4
 export type SendBatch = (body: string) => Promise<SubmitOutcome[]>
 
 /**
- * Lets batches form by themselves: a lonely call leaves at once, and whatever is called while it
- * travels shares the next request.
+ * Batches calls without a delay: the first call is sent at once, and calls made during a request
+ * share the next one.
  */
 export function createSubmitQueue(send: SendBatch) {
-  let waiting: Waiting[] = []
+  let waiting: PendingCall[] = []
   let runs = 0
   let inFlight = 0
   let isScheduled = false
@@ -47,7 +47,7 @@ export function createSubmitQueue(send: SendBatch) {
     }
   }
 
-  const take = (): Waiting[] => {
+  const take = (): PendingCall[] => {
     let count = 0
     let batchRuns = 0
     let length = 0
@@ -65,8 +65,8 @@ export function createSubmitQueue(send: SendBatch) {
     return batch
   }
 
-  /** Every call in the batch is settled when this resolves; it never rejects. */
-  const deliver = async (calls: readonly Waiting[]): Promise<void> => {
+  /** Settles every call in the batch; never rejects. */
+  const deliver = async (calls: readonly PendingCall[]): Promise<void> => {
     try {
       const answers = await send(`{"runs":[${calls.map((call) => call.runs.join(',')).join(',')}]}`)
       let from = 0
@@ -79,13 +79,13 @@ export function createSubmitQueue(send: SendBatch) {
     }
   }
 
-  /** Strangers share a batch; the mistake of one is not the failure of the others. */
-  const afterFailure = async (calls: readonly Waiting[], error: unknown): Promise<void> => {
-    const blame = blameOf(calls, error)
-    if (blame) {
-      blame.call.reject(blame.error)
-      const innocent = calls.filter((call) => call !== blame.call)
-      if (innocent.length > 0) await deliver(innocent)
+  /** Unrelated calls share a batch: an error in one must not fail the others. */
+  const afterFailure = async (calls: readonly PendingCall[], error: unknown): Promise<void> => {
+    const owner = ownerOfError(calls, error)
+    if (owner) {
+      owner.call.reject(owner.error)
+      const others = calls.filter((call) => call !== owner.call)
+      if (others.length > 0) await deliver(others)
     } else {
       for (const call of calls) call.reject(error)
     }
@@ -119,12 +119,16 @@ function encode(submission: Submission, index: number): string {
 }
 
 const RUN_FIELD = /^runs\.(\d+)/
-/** Found by the server before anything is stored. */
-const MISTAKES: ReadonlySet<string> = new Set(['invalid_field', 'unknown_field', 'missing_field'])
+/** Errors that the server detects before anything is stored. */
+const FIELD_ERRORS: ReadonlySet<string> = new Set([
+  'invalid_field',
+  'unknown_field',
+  'missing_field',
+])
 
-/** The call a mistake belongs to, and the mistake in the numbers of that call. */
-function blameOf(calls: readonly Waiting[], error: unknown) {
-  if (!(error instanceof CallError) || !MISTAKES.has(error.code)) return undefined
+/** The call that caused an error, and the error with that call's own indexes. */
+function ownerOfError(calls: readonly PendingCall[], error: unknown) {
+  if (!(error instanceof CallError) || !FIELD_ERRORS.has(error.code)) return undefined
   const [named, index] = RUN_FIELD.exec(error.field ?? '') ?? []
   if (error.field === undefined || named === undefined) return undefined
   let from = 0

@@ -1,15 +1,18 @@
+import { doublingDelayMs } from '../core/doubling-delay.ts'
 import { Agent, type Dispatcher } from 'undici'
 import type { Clock, Random } from '../core/clock.ts'
 import { CallError, errorOfAnswer, errorOfConnection } from './call-error.ts'
 
-export interface Call {
+export interface TransportCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body?: string
   readonly idempotencyKey?: string | undefined
+  /** Proves that the request comes from the owner of the session. */
+  readonly sessionSecret?: string | undefined
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
-  /** Doing it twice is the same as doing it once. */
+  /** Repeating the call has no further effect. */
   readonly mayRepeat: boolean
 }
 
@@ -23,14 +26,14 @@ export interface TransportOptions {
 
 interface Server {
   readonly origin: string
-  /** What stands before every path, without a slash at its end. */
+  /** The prefix of every path, without a trailing slash. */
   readonly base: string
 }
 
 export interface Transport {
-  call(call: Call): Promise<unknown>
-  /** Where a call would go and with what headers, if it needs nothing else than that. */
-  readonly plain:
+  call(call: TransportCall): Promise<unknown>
+  /** The URLs and headers of a simple call, for a thread that sends it by itself. */
+  readonly requestParts:
     | {
         urlsOf(path: string): string[]
         readonly headers: Readonly<Record<string, string>>
@@ -39,35 +42,37 @@ export interface Transport {
   close(): Promise<void>
 }
 
+export const SESSION_SECRET = 'punctual-session-secret'
 const TIMEOUT_MS = 30_000
 const ROUNDS = 4
 const FIRST_PAUSE_MS = 100
 const CONNECTIONS = 64
 
-/** Carries calls to one of several servers, and decides which failures deserve another try. */
+/** Sends calls to one of several servers, and decides which failures are retried. */
 export function createTransport(options: TransportOptions): Transport {
   const { headers, clock, random } = options
-  // Once: every look at a part of a URL takes it apart anew.
+  // Parsed once, because every access to a part of a URL parses it again.
   const servers = options.urls.map(({ origin, pathname }) => ({
     origin,
     base: pathname.replace(/\/$/, ''),
   }))
   const headersWithBody = { ...headers, 'content-type': 'application/json' }
   const dispatcher = options.dispatcher ?? new Agent({ connections: CONNECTIONS })
-  const headersOf = ({ body, idempotencyKey }: Call) => {
+  const headersOf = ({ body, idempotencyKey, sessionSecret }: TransportCall) => {
     const common = body === undefined ? headers : headersWithBody
+    if (sessionSecret !== undefined) return { ...common, [SESSION_SECRET]: sessionSecret }
     return idempotencyKey === undefined ? common : { ...common, 'idempotency-key': idempotencyKey }
   }
   let current = 0
 
-  const once = async (server: Server, call: Call): Promise<unknown> => {
+  const once = async (server: Server, call: TransportCall): Promise<unknown> => {
     const { status, text, retryAfter } = await send(server, call)
     const value = text === '' ? undefined : parseJson(text)
     if (status < 300 && value !== NOT_JSON) return value
     throw errorOfAnswer(status, value, retryAfter)
   }
 
-  const send = async ({ origin, base }: Server, call: Call) => {
+  const send = async ({ origin, base }: Server, call: TransportCall) => {
     const { method, path, body = null, signal, timeoutMs = TIMEOUT_MS } = call
     try {
       const answer = await dispatcher.request({
@@ -87,14 +92,14 @@ export function createTransport(options: TransportOptions): Transport {
         retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
       }
     } catch (error) {
-      // A caller who gave up hears that, not a story about connections.
+      // A caller that aborted gets its own abort reason, not a connection error.
       signal?.throwIfAborted()
       throw errorOfConnection(error, origin)
     }
   }
 
   return {
-    plain: options.dispatcher
+    requestParts: options.dispatcher
       ? undefined
       : {
           urlsOf: (path) => servers.map(({ origin, base }) => origin + base + path),
@@ -108,11 +113,12 @@ export function createTransport(options: TransportOptions): Transport {
           return await once(servers[asked] as Server, call)
         } catch (error) {
           if (!(error instanceof CallError)) throw error
-          // Several calls fail together when a server goes; only the first of them moves on.
+          // Several calls fail together when a server goes away; only the first of them moves to
+          // the next.
           if (isAboutServer(error) && current === asked) current = (asked + 1) % servers.length
           mayHaveActed ||= error.outcome === 'unknown'
-          if (!deservesAnother(error, call, tries, servers.length)) {
-            // That the last try did nothing says nothing about the tries before it.
+          if (!shouldRetry(error, call, tries, servers.length)) {
+            // The last try did nothing, but an earlier one may have acted.
             throw mayHaveActed && error.status === 503 ? error.asUnknown() : error
           }
           if (current !== asked && tries % servers.length !== 0) continue
@@ -121,7 +127,7 @@ export function createTransport(options: TransportOptions): Transport {
       }
     },
     async close() {
-      // A dispatcher that was lent may serve others.
+      // A dispatcher from the caller may be used elsewhere.
       if (!options.dispatcher) await dispatcher.close()
     },
   }
@@ -137,19 +143,24 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The server is away, going or cut off: another one may do better. */
+/** The server is unavailable, stopping or disconnected: another one may work. */
 function isAboutServer({ code }: CallError): boolean {
   return code === 'server_unreachable' || code === 'node_stopping' || code === 'node_cannot_renew'
 }
 
-/** Once around the servers if nothing was done yet; several rounds if repeating is harmless. */
-function deservesAnother(error: CallError, call: Call, tries: number, servers: number): boolean {
+/** Tries each server once if nothing was done yet; several rounds if repeating is harmless. */
+function shouldRetry(
+  error: CallError,
+  call: TransportCall,
+  tries: number,
+  servers: number,
+): boolean {
   if (call.mayRepeat) return error.status === 503 && tries < ROUNDS * servers
   return error.outcome === 'refused' && isAboutServer(error) && tries < servers
 }
 
-/** At least what the server asked for; spread, so that clients do not come back as one. */
+/** At least what the server requested, with jitter so that clients do not return together. */
 function pauseMs(error: CallError, round: number, random: Random): number {
-  const backOff = FIRST_PAUSE_MS * 2 ** Math.floor(round - 1)
+  const backOff = doublingDelayMs(FIRST_PAUSE_MS, Math.floor(round))
   return Math.max(error.retryAfterMs, backOff) * (1 + random() / 2)
 }

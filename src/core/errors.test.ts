@@ -19,11 +19,11 @@ function documented(): Map<string, { status: number; meaning: string; hint: stri
   return rows
 }
 
-test('every code is documented, in the order of the catalogue, and no other', () => {
+test('the reference lists every code, in the order of the catalogue, and no other', () => {
   assert.deepEqual([...documented().keys()], codes)
 })
 
-test('the reference gives the status and the hint that the program gives, and says what it means', () => {
+test('the reference has the status, the hint and a meaning for every code', () => {
   for (const [code, { status, meaning, hint }] of documented()) {
     assert.deepEqual([status, hint], [...ERRORS[code as ErrorCode]], code)
     assert.ok(meaning.length > 10, `${code} has no meaning`)
@@ -40,7 +40,7 @@ test('a code is snake_case, a status is an error, a hint is a sentence', () => {
   }
 })
 
-test('an error knows its status and its hint from its code', () => {
+test('an error gets its status and its hint from its code', () => {
   const cause = new Error('inner')
   const error = new PunctualError('lease_lost', 'the run has moved on', { cause, field: 'runs.3' })
   assert.ok(error instanceof Error)
@@ -51,7 +51,7 @@ test('an error knows its status and its hint from its code', () => {
   assert.equal(error.hint, ERRORS.lease_lost[1])
 })
 
-test('an error without a field names none', () => {
+test('an error without a field has no field', () => {
   const error = new PunctualError('internal', 'x')
   assert.equal(error.field, undefined)
   assert.equal(error.cause, undefined)

@@ -14,7 +14,7 @@ export const ERRORS = {
   ],
   bad_signature: [401, 'Sign the call with the secret of the hook, and send it within 5 minutes.'],
   forbidden: [403, 'Use a token whose role may do this.'],
-  host_not_allowed: [403, 'Call this server by 127.0.0.1 or localhost, or by a name it was told.'],
+  host_not_allowed: [403, 'Call this server as 127.0.0.1 or localhost, or by a configured name.'],
   origin_not_allowed: [403, 'Call it from a page it served, or from a program.'],
   not_found: [404, 'Check the path; the API lives under /v1.'],
   run_not_found: [404, 'Check the id; finished runs are pruned after the retention period.'],
@@ -23,7 +23,7 @@ export const ERRORS = {
     'A log begins with the first attempt; `GET /v1/runs/{id}` says if it began.',
   ],
   job_not_found: [404, 'Check the name; `GET /v1/jobs` lists the jobs that are defined.'],
-  backfill_not_found: [404, 'List them with `GET /v1/backfills`; old ones are forgotten.'],
+  backfill_not_found: [404, 'List them with `GET /v1/backfills`; old ones are deleted.'],
   schedule_not_found: [404, 'Check the names of the job and of its schedule.'],
   step_not_found: [404, 'Check the name against the steps of the version the run has.'],
   hook_not_found: [404, 'Name the hook among the `triggers` of a job: `webhook: NAME`.'],
@@ -31,58 +31,81 @@ export const ERRORS = {
   token_not_found: [404, 'Check the id; `GET /v1/tokens` lists the tokens there are.'],
   secret_not_found: [404, 'Check the name; `GET /v1/secrets` lists the secrets of the project.'],
   webhook_not_found: [404, 'Check the name; `GET /v1/webhooks` lists the webhooks there are.'],
-  delivery_not_found: [404, 'Check the id; deliveries are forgotten after 30 days.'],
+  delivery_not_found: [404, 'Check the id; deliveries are deleted after 30 days.'],
   session_unknown: [
     404,
-    'Register again under the same session id, listing the attempts you hold.',
+    'Register again under the same session id, listing the attempts you hold; if that is refused with this code, register without a session id.',
   ],
   method_not_allowed: [405, 'Check the method against the API reference.'],
   request_timeout: [408, 'Send the whole request within 30 s, or split it.'],
   run_is_final: [409, 'A finished run never changes; retry it to get a new run.'],
   run_not_final: [409, 'Only a finished run can be retried; cancel it first, or wait.'],
-  step_not_waiting: [409, 'Look at the run: the step has gone on, or has not been reached yet.'],
+  step_not_waiting: [
+    409,
+    'Check the run: the step was already answered, or has not been reached yet.',
+  ],
   lease_lost: [409, 'Another attempt owns this run now; stop working on it.'],
   session_superseded: [409, 'A newer registration of this session exists; this one must stop.'],
   exchange_out_of_order: [409, 'Number exchanges 1, 2, 3 … and repeat one until it is answered.'],
   job_is_live: [409, 'Cancel its runs first, or wait for them.'],
-  job_exists: [409, 'Leave out `If-Match: "0"` to replace it.'],
-  nothing_to_skip: [409, 'It has no time to come; `GET …/why` of the schedule says why.'],
+  job_exists: [409, 'Omit `If-Match: "0"` to replace it.'],
+  schedule_exists: [
+    409,
+    'Give the schedule of the definition another `name`, or delete the existing one first.',
+  ],
+  nothing_to_skip: [409, 'It has no future times; `GET …/why` of the schedule says why.'],
   secret_key_missing: [409, 'Give every node the same key file with --secret-key, and try again.'],
   webhook_exists: [409, 'Choose another name, or replace it with `PUT /v1/webhooks/{name}`.'],
-  version_conflict: [412, 'Read it again, apply your change to what is there now, and retry.'],
+  version_conflict: [412, 'Read it again, apply your change to the current version, and retry.'],
   body_too_large: [413, 'Split the request; one body may hold at most the documented size.'],
-  too_many_steps: [413, 'Give the same work to fewer steps: `each` runs one for every item.'],
+  too_many_steps: [413, 'Use fewer steps for the same work: `each` runs one for every item.'],
   uri_too_long: [414, 'Shorten the URL; put long values into the body.'],
   headers_too_large: [431, 'Send fewer or shorter headers.'],
   invalid_field: [422, 'Change the named field to a value in the range the message gives.'],
-  invalid_schedule: [422, 'Try it with `POST /v1/schedules/preview` until it says what you mean.'],
-  invalid_workflow: [422, 'Change the step that is named; `punctual validate` checks files here.'],
-  invalid_trigger: [
+  invalid_schedule: [
     422,
-    'Change the trigger that is named; `punctual validate` checks files here.',
+    'Try it with `POST /v1/schedules/preview` until its times are what you want.',
   ],
-  invalid_expression: [422, 'See which names and functions there are in the page on job files.'],
+  invalid_workflow: [422, 'Change the named step; `punctual validate` checks files locally.'],
+  invalid_trigger: [422, 'Change the named trigger; `punctual validate` checks files locally.'],
+  invalid_expression: [422, 'The page on job files lists the names and functions.'],
   unknown_field: [422, 'Remove the field or correct its name.'],
   missing_field: [422, 'Add the named field.'],
   idempotency_mismatch: [422, 'This Idempotency-Key was used with another body; choose a new key.'],
   too_many_lanes: [422, 'Use fewer distinct combinations of queue, labels, executor and weight.'],
-  too_many_webhooks: [422, 'Delete webhooks nobody needs; one may be for many jobs and events.'],
-  too_many_schedules: [422, 'Delete schedules nobody needs, or give some of them to another job.'],
+  too_many_webhooks: [422, 'Delete unused webhooks; one webhook can cover many jobs and events.'],
+  too_many_schedules: [422, 'Delete unused schedules, or move some of them to another job.'],
   protocol_unsupported: [422, 'Upgrade the worker or the server, whichever is older.'],
-  rate_limited: [429, 'Wait for the seconds given in Retry-After, then go on more slowly.'],
+  rate_limited: [429, 'Wait for the seconds given in Retry-After, then send requests more slowly.'],
+  too_many_sessions: [
+    429,
+    'Use several tokens, end workers that are not needed, or wait for the seconds in Retry-After.',
+  ],
   overloaded: [
     503,
     'The server has more pending work than it accepts; retry after the given time.',
   ],
   store_unavailable: [503, 'The database does not answer; retry with the same ids or keys.'],
-  blobs_unavailable: [503, 'Large inputs and results are out of reach for now; try again.'],
+  blobs_unavailable: [503, 'Large inputs and results are temporarily unavailable; try again.'],
   node_stopping: [503, 'This node is shutting down; use another one.'],
-  node_cannot_renew: [503, 'This node lost touch with the database; register with another node.'],
+  node_cannot_renew: [
+    503,
+    'This node lost its connection to the database; register with another node.',
+  ],
   server_unreachable: [503, 'Check the url, and that the server is running.'],
-  storage_full: [507, 'Free some space where the server keeps its blobs, then send it again.'],
-  blob_unreadable: [500, 'It is lost unless you have a copy: restore the blobs from a backup.'],
+  store_damaged: [503, 'Stop the server and restore a backup: see docs/how-to/back-up.md.'],
+  store_replaced: [
+    503,
+    'Leave the process running: it still has the files open. Put them back, or restore a backup.',
+  ],
+  storage_full: [507, 'Free some space where the server keeps its data, then send it again.'],
+  blob_unreadable: [500, 'Restore the blobs from a backup; without one the data is lost.'],
   internal: [500, 'This is a bug in Punctual; please report it with the request id.'],
   schema_too_new: [500, 'The database was written by a newer Punctual; upgrade this node.'],
+  migration_changed: [
+    500,
+    'Start the Punctual version that created this database, or restore a backup made by this version.',
+  ],
   store_in_use: [500, 'Another process has this data directory open; stop it or choose another.'],
   store_unsupported: [500, 'Move the data directory to a local disk, or use PostgreSQL.'],
   config_invalid: [500, 'Correct the named setting and start again.'],
@@ -90,23 +113,42 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/** A range of characters in a text. */
+export interface TextRange {
+  readonly at: number
+  readonly length: number
+}
+
 export class PunctualError extends Error {
   readonly code: ErrorCode
-  /** The field of the request that is wrong, as a path such as `runs.3.priority`. */
+  /** The path of the wrong field in the request, such as `runs.3.priority`. */
   readonly field: string | undefined
 
-  /** What to do next, where more can be said than what goes for the code. */
+  /** The wrong part of the text in that field; only job files show it. */
+  readonly stretch: TextRange | undefined
+
+  /** Seconds after which to try again, if the error is temporary. */
+  readonly retryAfterS: number | undefined
+
+  /** A specific hint that replaces the general hint of the code. */
   readonly #hint: string | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options?: ErrorOptions & { field?: string; hint?: string },
+    options?: ErrorOptions & {
+      field?: string
+      hint?: string
+      retryAfterS?: number
+      stretch?: TextRange
+    },
   ) {
     super(message, options)
     this.name = 'PunctualError'
     this.code = code
     this.field = options?.field
+    this.stretch = options?.stretch
+    this.retryAfterS = options?.retryAfterS
     this.#hint = options?.hint
   }
 
@@ -114,12 +156,12 @@ export class PunctualError extends Error {
     return ERRORS[this.code][0]
   }
 
-  /** The trouble is the server's and may be over the next time. What is lost stays lost. */
+  /** Whether the cause is on the server and may go away. Lost data does not come back. */
   get isPassing(): boolean {
     return this.status >= 500 && this.code !== 'blob_unreadable'
   }
 
-  /** Nothing more is said than what goes for the code. */
+  /** Whether the error has only the general hint of its code. */
   get isGeneral(): boolean {
     return this.#hint === undefined
   }
@@ -129,7 +171,7 @@ export class PunctualError extends Error {
   }
 }
 
-/** Trying the same again would meet the same. */
+/** Whether repeating the same request would give the same error. */
 export function isLasting(error: unknown): error is PunctualError {
   return error instanceof PunctualError && !error.isPassing
 }

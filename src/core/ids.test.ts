@@ -17,15 +17,15 @@ import {
 } from './ids.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 4, 12)
-/** The last millisecond whose ids still fit into 53 bits. */
+/** The last millisecond whose ids fit into 53 bits. */
 const LAST_MS = ID_EPOCH_MS + 2 ** 41 - 1
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 const anyId = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
 const anySlot = fc.integer({ min: 0, max: SLOTS - 1 })
-/** Two years back before the epoch, sixty ahead: a wall clock that cannot be trusted. */
+/** From two years before the epoch to sixty years after it: a wall clock that cannot be trusted. */
 const anyTime = fc.integer({ min: ID_EPOCH_MS - 2 ** 36, max: ID_EPOCH_MS + 2 ** 40 })
 
-/** Mints one id per reading of the clock. */
+/** Mints one id per clock reading. */
 function mintAll(options: {
   slot: number
   floor?: number
@@ -58,14 +58,14 @@ test('ids strictly increase whatever the clock does', () => {
   )
 })
 
-test('a clock that stands still never runs out of ids', () => {
+test('a clock that stands still does not run out of ids', () => {
   const ids = mintAll({ slot: 3, times: Array(10_000).fill(NOW_MS) })
   assert.ok(isIncreasing(ids))
-  // They borrow from the milliseconds ahead, at most a quarter of each being given up to chance.
+  // Ids borrow from later milliseconds, of which the random start uses up at most a quarter each.
   assert.ok(msOfId(ids.at(-1) ?? 0) <= NOW_MS + Math.ceil(10_000 / 96))
 })
 
-test('no id is at or below the floor, not even in its millisecond', () => {
+test('no id is at or below the floor, not even in the same millisecond', () => {
   fc.assert(
     fc.property(anyTime, fc.integer({ min: 0, max: 2 ** 52 }), anySlot, (time, floor, slot) => {
       const [first] = mintAll({ slot, floor, times: [time] })
@@ -74,7 +74,7 @@ test('no id is at or below the floor, not even in its millisecond', () => {
   )
 })
 
-test('two slots never mint the same id, however their clocks disagree', () => {
+test('two slots never mint the same id, however their clocks differ', () => {
   const times = fc.array(anyTime, { minLength: 1, maxLength: 200 })
   fc.assert(
     fc.property(times, times, anySlot, anySlot, (here, there, slot, other) => {
@@ -85,27 +85,27 @@ test('two slots never mint the same id, however their clocks disagree', () => {
   )
 })
 
-test('the mark is the highest id given, and the floor before the first', () => {
+test('the mark is the highest minted id, and the floor before the first', () => {
   const minter = createMinter({ slot: 1, floor: 77, now: () => NOW_MS, random: () => 0 })
   assert.equal(minter.mark, 77)
   const id = minter.mint()
   assert.equal(minter.mark, id)
 })
 
-test('an id says when and where it was minted', () => {
+test('an id contains its time and slot', () => {
   const [id = 0] = mintAll({ slot: 31, times: [NOW_MS] })
   assert.deepEqual([msOfId(id), slotOfId(id)], [NOW_MS, 31])
   assert.ok(id >= idAtMs(NOW_MS) && id < idAtMs(NOW_MS + 1))
 })
 
-test('times before the epoch have the first id, the last time still fits', () => {
+test('times before the epoch have the first id, and the last time still fits', () => {
   assert.equal(idAtMs(0), 0)
   assert.equal(idAtMs(ID_EPOCH_MS), 0)
   assert.ok(idAtMs(LAST_MS) + IDS_PER_MS - 1 <= Number.MAX_SAFE_INTEGER)
   assert.equal(msOfId(idAtMs(LAST_MS)), LAST_MS)
 })
 
-test('the last characters vary between milliseconds, so that a short suffix finds a run', () => {
+test('the last characters differ between milliseconds, so that a short suffix identifies a run', () => {
   let seed = 1
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
   let now = NOW_MS
@@ -118,7 +118,7 @@ test('the last characters vary between milliseconds, so that a short suffix find
   assert.ok(suffixes.size >= 30, `${suffixes.size} of 32 last characters`)
 })
 
-test('a public id reads back as its number, in capitals too', () => {
+test('a public id is read back as its number, also in capitals', () => {
   const kinds = fc.constantFrom<IdKind>('run', 'job', 'ses', 'lane')
   fc.assert(
     fc.property(anyId, kinds, (id, kind) => {
@@ -131,7 +131,7 @@ test('a public id reads back as its number, in capitals too', () => {
   )
 })
 
-test('public ids sort as their numbers do', () => {
+test('public ids sort like their numbers', () => {
   fc.assert(
     fc.property(anyId, anyId, (a, b) => {
       assert.equal(publicId('run', a) < publicId('run', b), a < b)
@@ -168,7 +168,7 @@ for (const [why, text, id] of TYPED) {
   })
 }
 
-test('anything that is not the text of an id is refused, or reads as the id it is written like', () => {
+test('any text is rejected or read as the id that it stands for', () => {
   const alike = fc.string({ minLength: 11, maxLength: 11, unit: 'binary' })
   fc.assert(
     fc.property(
@@ -186,7 +186,7 @@ test('anything that is not the text of an id is refused, or reads as the id it i
   )
 })
 
-test('a bad id in a request names its field', () => {
+test('an error for an invalid id names the field', () => {
   assert.equal(requirePublicId('run', 'run_00000000001', 'id'), 1)
   assert.throws(
     () => requirePublicId('run', 'job_00000000001', 'runs.3.id'),

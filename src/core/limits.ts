@@ -1,7 +1,7 @@
-/** The bounds of what the scheduler accepts. Docs and errors quote these numbers. */
+/** The limits of what the scheduler accepts. Documentation and errors quote these numbers. */
 export const LIMITS = {
   nameLength: 128,
-  /** As JSON. What is larger than the inline limit is kept outside the row. */
+  /** Size as JSON. A value above the inline limit is stored outside the row. */
   inputBytes: 8 * 1024 * 1024,
   resultBytes: 8 * 1024 * 1024,
   inlineBytes: 64 * 1024,
@@ -10,41 +10,43 @@ export const LIMITS = {
   reasonLength: 500,
   descriptionLength: 10_000,
   logLines: 10_000,
-  /** What can be looked for in a log, and how many lines one page of a search holds. */
+  /** Length of a log search text, and number of lines on one page of results. */
   searchLength: 1_000,
   searchHits: 1_000,
   progressLength: 1_000,
-  /** What Linux takes as one argument, and what we allow for all of them and the environment. */
+  /** The longest single argument in Linux, and our limit for all arguments and the environment together. */
   argumentBytes: 128 * 1024 - 1,
   argumentsBytes: 1024 * 1024,
-  /** Text of one chunk of output, and how many entries it may have. */
+  /** Bytes of text in one chunk of output, and maximum number of its entries. */
   chunkBytes: 256 * 1024,
   chunkEntries: 10_000,
   logChunks: 1_000,
   logBodyBytes: 4 * 1024 * 1024,
   arguments: 10_000,
   variables: 1_000,
-  /** Between the polite signal and the other one: so long an attempt that timed out is still waited for. */
+  /** Maximum grace period between SIGTERM and SIGKILL for an attempt that timed out or was cancelled. */
   killGraceMs: 10 * 60_000,
   urlLength: 8_192,
   headers: 100,
-  /** What is read of the answer to a request that a run is. */
+  /** Maximum bytes that are read of the response to an HTTP run. */
   responseBytes: 64 * 1024 * 1024,
   redirects: 10,
   mounts: 32,
-  /** A secret's value; what is shorter could not be hidden in logs without hiding the logs. */
+  /** Size of a secret's value; masking a shorter value would make logs unreadable. */
   secretBytes: 64 * 1024,
   secretLength: 4,
   secretsPerRun: 16,
+  /** Bytes of standard input that `exec` passes to the command: they are stored in the row of the run. */
+  forwardedBytes: 1024 * 1024,
   batchRuns: 10_000,
   bodyBytes: 1024 * 1024,
-  /** One run, or one report of a worker: the largest input or result, however it is escaped. */
+  /** One run, or one report of a worker: the largest input or result with any escaping. */
   largeBodyBytes: 20 * 1024 * 1024,
   batchBodyBytes: 64 * 1024 * 1024,
   jsonDepth: 32,
-  /** No object needs more keys: what has so many is data, and belongs into a list. Except steps by name. */
+  /** Maximum keys of an object; larger data belongs in a list. Steps by name are exempt. */
   objectKeys: 16_384,
-  definitionKeys: 2 ** 20,
+  definitionKeys: 2 ** 17,
   tags: 32,
   tagLength: 255,
   labels: 32,
@@ -62,56 +64,60 @@ export const LIMITS = {
   rateLimit: 1_000_000,
   ratePerLeastMs: 1_000,
   ratePerMostMs: 31 * 86_400_000,
-  /** Of a job; and how many missed times one of them may make up for. */
+  /** Schedules per job, and missed times that one schedule may run later. */
   schedules: 1_000,
   madeUpTimes: 1_000,
-  /** How many times to come are shown at most. */
+  /** Maximum number of future times in a preview. */
   previewTimes: 500,
-  /** Of one backfill: times in its range, runs at once and in a minute. */
+  /** For one backfill: times in its range, concurrent runs, and starts per minute. */
   backfillTimes: 10_000,
   backfillRuns: 1_000,
   backfillPerMinute: 10_000,
-  /** Of a workflow; and of an expression, how long it is and how deep its brackets go. */
+  /** Steps of a workflow; for an expression, its length and its depth of brackets. */
   steps: 100_000,
   expressionLength: 64 * 1024,
   expressionDepth: 8,
-  /** What expressions may make of one text. */
+  /** Expressions per step, and per job without steps. They are read, and later evaluated, in one go. */
+  stepExpressions: 20_000,
+  /** Values per field in lists and objects that contain expressions. */
+  templateValues: 250_000,
+  /** Maximum size of one text after its expressions are evaluated. */
   expandedBytes: 1024 * 1024,
-  /** What is read at once of what came of steps that expressions name. */
+  /** Maximum bytes of step outputs that are read at once for expressions. */
   outputBytes: 64 * 1024 * 1024,
-  /** Of an input; and of a job, how it is started by others. */
+  /** Parameters of an input, and triggers of a job. */
   parameters: 100,
   triggers: 100,
-  /** How many jobs run after one: the end of its runs writes a line for each. */
+  /** Maximum number of jobs triggered by one job: the end of each of its runs writes a row for each. */
   followers: 100,
-  /** How many a retry names of them. */
+  /** Maximum number of steps named in a retry. */
   retriedSteps: 100,
-  /** How many runs one can be told to start after. */
+  /** Maximum number of runs that one run can wait for. */
   awaitedRuns: 100,
-  /** How far a forecast looks ahead. */
+  /** Range of a forecast. */
   forecastDays: 366,
-  /** Of a project; and of one, the patterns that say which jobs it is for. */
+  /** Webhooks per project, and job patterns per webhook. */
   webhooks: 100,
   webhookJobs: 100,
-  /** How long a secret of a webhook is still used after another took its place. */
+  /** How long the previous secret of a webhook stays valid after a rotation. */
   keptSecretMs: 30 * 24 * 3_600_000,
   idempotencyMs: 24 * 3_600_000,
-  /** What one attempt can be limited to. */
-  leastMemoryBytes: 1024 ** 2,
-  leastCpu: 0.01,
-  mostCpu: 1_024,
-  mostPids: 2 ** 22,
-  leastFiles: 16,
-  mostFiles: 2 ** 20,
-  leastOutputBytes: 1024,
-  mostOutputBytes: 16 * 1024 ** 3,
-  leastTmpBytes: 4 * 1024,
-  mostBytes: 64 * 1024 ** 4,
+  /** Bounds of the limits of one attempt. */
+  minMemoryBytes: 1024 ** 2,
+  minCpu: 0.01,
+  maxCpu: 1_024,
+  maxPids: 2 ** 22,
+  minFiles: 16,
+  maxFiles: 2 ** 20,
+  minOutputBytes: 1024,
+  maxOutputBytes: 16 * 1024 ** 3,
+  minTmpBytes: 4 * 1024,
+  maxAttemptBytes: 64 * 1024 ** 4,
 } as const
 
-/** Names of jobs, queues, projects: they end up in URLs, file names and terminals. */
+/** Names of jobs, queues and projects: they appear in URLs, file names and terminals. */
 export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
-/** Users of a machine, as `run_as` names them. */
+/** User names of the worker's host, as in `run_as`. */
 export const USER_NAME = /^[A-Za-z_][A-Za-z0-9._-]{0,31}$/
-/** What a label says; its name is a `NAME`. */
+/** The value of a label; its name is a `NAME`. */
 export const LABEL_VALUE = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/

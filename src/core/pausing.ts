@@ -1,11 +1,8 @@
-/**
- * Long work that comes to a pause after every small part of it, so that whoever does it can see to
- * others in between.
- */
+/** Long work that yields after every small part, so that the caller can do other work in between. */
 export type Pausing<Result> = Generator<undefined, Result, undefined>
 
-/** All of it in one go. */
-export function withoutPause<Result>(work: Pausing<Result>): Result {
+/** Runs the work to its end without pauses. */
+export function runWithoutPauses<Result>(work: Pausing<Result>): Result {
   for (;;) {
     const { done, value } = work.next()
     if (done) return value

@@ -1,11 +1,11 @@
-/** What a route lets its caller do. Each declares exactly one. */
+/** The permissions that routes require. Each route declares exactly one. */
 export const PERMISSIONS = ['read', 'operate', 'define', 'administer', 'work'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
 /**
- * `viewer` looks. `operator` runs, cancels, retries and pauses what others have defined. `admin`
- * also says what is executed, and by whom: whoever may send a command may do anything its workers
- * may, so that is not an operator's to do. `worker` does the work and nothing else.
+ * `viewer` reads. `operator` runs, cancels, retries and pauses existing jobs. `admin` also defines jobs and access: a
+ * caller who can send a command can do anything that the workers can, so operators must not. `worker` only executes
+ * runs.
  */
 export const ROLES = ['viewer', 'operator', 'admin', 'worker'] as const
 export type Role = (typeof ROLES)[number]
@@ -17,6 +17,6 @@ const GRANTS: Readonly<Record<Role, readonly Permission[]>> = {
   worker: ['work'],
 }
 
-export function mayDo(role: Role, permission: Permission): boolean {
+export function hasPermission(role: Role, permission: Permission): boolean {
   return GRANTS[role].includes(permission)
 }

@@ -1,4 +1,4 @@
-/** A key as it stands in a key file: a line of `<id> <base64 of 32 bytes>`. The first line seals. */
+/** A key in a key file: a line `<id> <base64 of 32 bytes>`. The first key encrypts. */
 export interface KeyLine {
   readonly id: string
   readonly bytes: Buffer
@@ -7,16 +7,19 @@ export interface KeyLine {
 const KEY_BYTES = 32
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
-/** Random bytes have nearly all of them different; a word that was typed has not. */
+/** Random bytes are nearly all different; a typed password is not. */
 const MIN_DISTINCT = 16
 
-/** The keys of a file, or what is wrong with it. Never a part of a key. */
+/**
+ * The keys of a file, or what is wrong with it, to follow its path in a message. The text never
+ * contains a part of a key.
+ */
 export function parseKeys(text: string): KeyLine[] | string {
   const keys: KeyLine[] = []
   for (const [index, line] of text.split('\n').entries()) {
-    const words = line.trim()
-    if (words === '' || words.startsWith('#')) continue
-    const key = parseKey(words)
+    const trimmed = line.trim()
+    if (trimmed === '' || trimmed.startsWith('#')) continue
+    const key = parseKey(trimmed)
     if (typeof key === 'string') return `has a line ${index + 1} that ${key}`
     if (keys.some(({ id }) => id === key.id)) return `has two keys called ${key.id}`
     keys.push(key)
@@ -35,7 +38,7 @@ function parseKey(line: string): KeyLine | string {
   return { id, bytes }
 }
 
-/** One nobody has. Its name only tells it from others. */
+/** A new random key. Its id only distinguishes it from other keys. */
 export function newKey(randomBytes: (count: number) => Buffer): KeyLine {
   return { id: `k${randomBytes(4).toString('hex')}`, bytes: randomBytes(KEY_BYTES) }
 }

@@ -24,7 +24,7 @@ test('two installations have different tokens', async (t) => {
 })
 
 for (const mode of [0o640, 0o604, 0o660]) {
-  test(`a token with the mode ${mode.toString(8)} is refused: others have seen it`, async (t) => {
+  test(`a token file with the mode ${mode.toString(8)} is refused, because others could read it`, async (t) => {
     const dir = tempDir(t)
     const { path } = await adminToken(dir)
     chmodSync(path, mode)

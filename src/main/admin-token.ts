@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { open, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
 import { PunctualError } from '../core/errors.ts'
+import type { AdminTokenFile } from '../server/identity/installation-token.ts'
+import { writePrivately } from './private-files.ts'
+import { writeNewFile } from './write-new-file.ts'
 
 const MIN_LENGTH = 32
-/** Random text of that length has more; `changemechangemechangemechangeme` has not. */
+/**
+ * Random text of that length has more distinct characters; `changemechangemechangemechangeme` has
+ * fewer.
+ */
 const MIN_DISTINCT = 10
 
 /** The token of this installation: written once, readable by its owner only. */
@@ -13,10 +21,23 @@ export async function adminToken(dataDir: string): Promise<{ token: string; path
   return { token: (await readToken(path)) ?? (await writeToken(path)), path }
 }
 
+const REGISTERED = '.registered'
+
+/** The token file of a data directory, for a store that several nodes may share. */
+export function adminTokenFile(token: string, path: string): AdminTokenFile {
+  const note = path + REGISTERED
+  return {
+    token,
+    place: `${hostname()}:${resolve(path)}`,
+    registered: () => (existsSync(note) ? readFileSync(note, 'utf8').trim() : undefined),
+    setRegistered: (digest) => writePrivately(note, `${digest}\n`),
+  }
+}
+
 async function readToken(path: string): Promise<string | null> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
-    throw error
+    throw refused(path, `cannot be read: ${error.message}`)
   })
   if (text === null) return null
   if (((await stat(path)).mode & 0o077) !== 0) {
@@ -24,7 +45,7 @@ async function readToken(path: string): Promise<string | null> {
   }
   const token = text.trim()
   if (token === '') throw refused(path, 'is empty; remove it, and the next start writes a new one')
-  // It travels in a header, and is compared as it came.
+  // The token travels in a header and is compared byte by byte.
   if (!/^[!-~]+$/.test(token)) throw refused(path, 'holds spaces, lines or letters beyond ASCII')
   if (token.length < MIN_LENGTH) throw refused(path, `holds fewer than ${MIN_LENGTH} characters`)
   if (new Set(token).size < MIN_DISTINCT) throw refused(path, 'is easy to guess')
@@ -33,11 +54,7 @@ async function readToken(path: string): Promise<string | null> {
 
 async function writeToken(path: string): Promise<string> {
   const token = `pun_admin_${randomBytes(32).toString('base64url')}`
-  // Exclusive: of two first starts at once, one writes and the other fails loudly.
-  const file = await open(path, 'wx', 0o600)
-  await file.writeFile(`${token}\n`)
-  await file.sync()
-  await file.close()
+  await writeNewFile(path, `${token}\n`)
   return token
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { EXECUTORS } from '../core/work/work.ts'
 
-/** What a worker is told about requests and containers. */
+/** The flags of a worker for requests and containers. */
 export interface ExecutorFlags {
   readonly executors?: string | undefined
   readonly allowAddress?: readonly string[] | undefined
@@ -16,7 +16,15 @@ export function addExecutorFlags(command: Command): Command {
   return command
     .option('--executors <names>', `of ${EXECUTORS.join(', ')} only these, with commas`)
     .option('--container-engine <program>', 'podman or docker; the first that works if absent')
-    .option('--engine-arg <word>', 'for the engine, before its command; may be repeated', repeat)
-    .option('--container-arg <word>', 'for every container it runs; may be repeated', repeat)
-    .option('--allow-mount <path[:ro]>', 'containers may see this; may be repeated', repeat)
+    .option(
+      '--engine-arg <word>',
+      'an argument of the engine, before its command; may be repeated',
+      repeat,
+    )
+    .option('--container-arg <word>', 'an argument for every container; may be repeated', repeat)
+    .option(
+      '--allow-mount <path[:ro]>',
+      'a directory that containers may mount; may be repeated',
+      repeat,
+    )
 }

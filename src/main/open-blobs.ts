@@ -5,7 +5,7 @@ import type { Store } from '../store/port.ts'
 export const BLOB_PLACES = ['fs', 'store'] as const
 export type BlobPlace = (typeof BLOB_PLACES)[number]
 
-/** The only place that knows where blobs can be kept; each is loaded when it is asked for. */
+/** The only module that knows the blob storages; each is loaded on demand. */
 export async function openBlobs(
   place: BlobPlace,
   { store, dataDir, now }: { store: Store; dataDir: string; now: () => number },
@@ -18,7 +18,7 @@ export async function openBlobs(
   return createRowBlobs(store)
 }
 
-/** A file has one node, and its disk; what several nodes share is their database. */
-export function usualPlace(storeUrl: string): BlobPlace {
+/** SQLite means one node with its own disk; several nodes share their database. */
+export function defaultBlobPlace(storeUrl: string): BlobPlace {
   return storeUrl.startsWith('sqlite:') && storeUrl !== 'sqlite::memory:' ? 'fs' : 'store'
 }

@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { PunctualError } from '../core/errors.ts'
 import type { Store } from '../store/port.ts'
+import { explainDatabaseFailure } from './explain-database-failure.ts'
+import { protectDatabase } from './private-files.ts'
 
 export interface StoreSetting {
   /** `sqlite:path/to/file.db`, `sqlite::memory:` or `postgres://…`. */
@@ -17,17 +17,21 @@ export function isStoreUrl(url: string): boolean {
   return SQLITE.test(url) || POSTGRES.test(url)
 }
 
-/** The only place that knows which databases there are; each is loaded when it is asked for. */
+/** The only module that knows the databases; each is loaded on demand. */
 export async function openStore({ url, onFatal, onWarn }: StoreSetting): Promise<Store> {
   if (SQLITE.test(url)) {
     const path = url.slice('sqlite:'.length)
-    if (path !== ':memory:') await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    if (path !== ':memory:') protectDatabase(path, onWarn)
     const { openSqliteStore } = await import('../store/sqlite/store.ts')
     return openSqliteStore({ path, onFatal })
   }
   if (POSTGRES.test(url)) {
     const { openPostgresStore } = await import('../store/postgres/store.ts')
-    return openPostgresStore({ url, onFatal, onWarn })
+    try {
+      return await openPostgresStore({ url, onFatal, onWarn })
+    } catch (error) {
+      throw explainDatabaseFailure(error, url)
+    }
   }
   throw new PunctualError('config_invalid', 'the store must be sqlite:<file> or postgres://…', {
     field: 'store',

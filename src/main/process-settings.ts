@@ -3,9 +3,9 @@ import { type LimitBound, readBound } from '../core/work/limit-bounds.ts'
 import { LIMITS, USER_NAME } from '../core/limits.ts'
 import { isLimitName, LIMIT_NAMES, type LimitName } from '../core/work/work-limits.ts'
 import type { ProcessOptions } from '../worker/index.ts'
-import type { Refusals } from './setting-errors.ts'
+import type { SettingErrors } from './setting-errors.ts'
 
-/** What an operator says of the processes a worker starts, as flags, variables and files give it. */
+/** The operator's settings for processes, from flags, variables and files. */
 export interface GivenProcessSettings {
   readonly limit?: readonly string[] | undefined
   readonly allowUser?: readonly string[] | undefined
@@ -25,24 +25,24 @@ export const CONTAINMENTS = ['auto', 'pidns', 'cgroup', 'group'] as const
 
 export function readProcessSettings(
   given: GivenProcessSettings,
-  refusals: Refusals,
+  settingErrors: SettingErrors,
 ): ProcessSettings {
   const { runAs } = given
   if (runAs !== undefined && !USER_NAME.test(runAs)) {
-    refusals.add('run-as', `"${runAs}" is not the name of a user`)
+    settingErrors.add('run-as', `"${runAs}" is not the name of a user`)
   }
   return {
-    limits: readBounds(given.limit ?? [], refusals),
-    allowUsers: readUsers(given.allowUser ?? [], refusals),
+    limits: readBounds(given.limit ?? [], settingErrors),
+    allowUsers: readUsers(given.allowUser ?? [], settingErrors),
     runAs,
     allowRoot: given.allowRoot,
-    launcher: choose('launcher', given.launcher, LAUNCHERS, refusals),
-    containment: choose('containment', given.containment, CONTAINMENTS, refusals),
+    launcher: choose('launcher', given.launcher, LAUNCHERS, settingErrors),
+    containment: choose('containment', given.containment, CONTAINMENTS, settingErrors),
   }
 }
 
 export function processSettingsIn(env: NodeJS.ProcessEnv): GivenProcessSettings {
-  // An empty variable is one that somebody wanted to leave out.
+  // An empty variable counts as unset.
   const text = (name: string) => env[name] || undefined
   return {
     limit: text('PUNCTUAL_LIMIT')?.split(','),
@@ -54,13 +54,17 @@ export function processSettingsIn(env: NodeJS.ProcessEnv): GivenProcessSettings 
   }
 }
 
-function readBounds(words: readonly string[], refusals: Refusals) {
+function readBounds(words: readonly string[], settingErrors: SettingErrors) {
   const bounds: Partial<Record<LimitName, LimitBound>> = {}
   for (const word of words) {
     const at = word.indexOf('=')
     const name = word.slice(0, Math.max(0, at))
-    if (isLimitName(name)) addBound(bounds, name, word.slice(at + 1), refusals)
-    else refusals.add('limit', `"${word}" is not NAME=VALUE with one of ${LIMIT_NAMES.join(', ')}`)
+    if (isLimitName(name)) addBound(bounds, name, word.slice(at + 1), settingErrors)
+    else
+      settingErrors.add(
+        'limit',
+        `"${word}" is not NAME=VALUE with one of ${LIMIT_NAMES.join(', ')}`,
+      )
   }
   return bounds
 }
@@ -69,24 +73,28 @@ function addBound(
   bounds: Partial<Record<LimitName, LimitBound>>,
   name: LimitName,
   text: string,
-  refusals: Refusals,
+  settingErrors: SettingErrors,
 ): void {
-  if (bounds[name]) refusals.add('limit', `names ${name} twice`)
+  if (bounds[name]) settingErrors.add('limit', `names ${name} twice`)
   try {
     bounds[name] = readBound(name, text, `limit ${name}`)
   } catch (error) {
     if (!(error instanceof PunctualError)) throw error
-    refusals.add('limit', error.message.replace(/^limit /, ''))
+    settingErrors.add('limit', error.message.replace(/^limit /, ''))
   }
 }
 
-function readUsers(lists: readonly string[], refusals: Refusals): string[] {
+function readUsers(lists: readonly string[], settingErrors: SettingErrors): string[] {
   const names = lists.flatMap((list) => list.split(','))
   for (const name of names) {
-    if (!USER_NAME.test(name)) refusals.add('allow-user', `"${name}" is not the name of a user`)
+    if (!USER_NAME.test(name))
+      settingErrors.add('allow-user', `"${name}" is not the name of a user`)
   }
   if (names.length > LIMITS.users) {
-    refusals.add('allow-user', `names ${names.length} users; at most ${LIMITS.users} are possible`)
+    settingErrors.add(
+      'allow-user',
+      `names ${names.length} users; at most ${LIMITS.users} are possible`,
+    )
   }
   return names
 }
@@ -95,11 +103,11 @@ function choose<const Word extends string>(
   field: string,
   text: string | undefined,
   words: readonly Word[],
-  refusals: Refusals,
+  settingErrors: SettingErrors,
 ): Word | undefined {
   const known = words.find((word) => word === text)
   if (text !== undefined && known === undefined) {
-    refusals.add(field, `"${text}" is not one of ${words.join(', ')}`)
+    settingErrors.add(field, `"${text}" is not one of ${words.join(', ')}`)
   }
   return known
 }

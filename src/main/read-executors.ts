@@ -11,8 +11,8 @@ import type { ExecutorFlags } from './executor-flags.ts'
 type Offer = Pick<WorkerOptions, 'http' | 'containers' | 'executors'>
 
 /**
- * What can be offered here. An engine that was asked for must work; without a word about it, it is
- * looked for, if `looksAround`, and otherwise left alone.
+ * Decides which executors a worker offers. A requested engine must work; if none is mentioned, it
+ * is detected if `detectsEngine`, and otherwise not used.
  */
 export async function readExecutors(
   flags: ExecutorFlags,

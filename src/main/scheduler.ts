@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { Clock, Random } from '../core/clock.ts'
+import type { Logger } from '../core/logging/logger.ts'
 import type { SchedulerClient } from '../core/wire/protocol.ts'
 import { createApi } from '../server/api/create-api.ts'
 import type { ConnectionLimits } from '../server/api/http/connections.ts'
@@ -8,52 +9,73 @@ import { DEFAULT_CONFIG, type NodeConfig } from '../server/cluster/config.ts'
 import { parseAllowList } from '../outbound/allow-list.ts'
 import { createOutbound } from '../outbound/outbound.ts'
 import { startNode } from '../server/node/start-node.ts'
+import {
+  type AdminTokenFile,
+  type AdminTokenReach,
+  registerAdminToken,
+} from '../server/identity/installation-token.ts'
 import type { KeySource } from '../server/secrets/keys.ts'
+import type { FormerSessions } from '../server/workers/former-sessions.ts'
 import { openVault } from '../server/secrets/vault.ts'
 import { systemClock } from '../worker/clock/system-clock.ts'
 import { type BlobPlace, openBlobs } from './open-blobs.ts'
 import { openStore } from './open-store.ts'
 import { createSecureRandom } from './secure-random.ts'
-import { zoneOfMachine } from './system-time-zone.ts'
+import { systemTimeZone } from './system-time-zone.ts'
+import type { EmptyAnswer } from '../server/compat/wire.ts'
 
 export interface SchedulerOptions {
   readonly store: string
-  /** Where blobs are kept: rows of the store unless a directory is given. */
+  /** Where blobs are stored: rows of the store unless a directory is given. */
   readonly blobs?: { readonly place: BlobPlace; readonly dataDir: string }
   readonly config?: Partial<NodeConfig>
   readonly clock?: Clock
   readonly random?: Random
   /** The token of this installation. */
   readonly rootToken?: string
-  /** What seals secrets. Without it there can be none. */
+  /** The file of the token. It lets nodes on one PostgreSQL share the token of the installation. */
+  readonly rootTokenFile?: AdminTokenFile
+  /** The keys that encrypt secrets. Without keys there are no secrets. */
   readonly secretKeys?: KeySource
-  /** Of this program, for those who ask over HTTP. */
+  /** The version of this program, for the HTTP API. */
   readonly version?: string
-  /** Where webhooks may lead besides the public internet: see `parseAllowList`. */
+  /** Destinations of webhooks besides the public internet: see `parseAllowList`. */
   readonly allowAddresses?: readonly string[]
+  /** The log for errors of requests. */
+  readonly log?: Logger
   onError?(error: unknown): void
+  /** Warnings about the files of the store. */
+  onWarn?(message: string): void
   /** The store can no longer be trusted (a failed fsync): the process must end at once. */
   onFatal?(error: unknown): void
 }
 
-/** A whole scheduler node: store, heart and, on demand, HTTP. What `npm start` and `punctual up` run. */
+/**
+ * A complete scheduler node: store, background loops and, on demand, HTTP. `npm start` and
+ * `punctual up` run one.
+ */
 export interface Scheduler {
   clientFor(project: string): SchedulerClient
   listen(options: ListenOptions): Promise<string>
-  /** What it answers to, once it listens. */
+  /** The routes, once it listens. */
   routes(): readonly Route[]
+  readonly formerSessions: FormerSessions
   stop(): Promise<void>
   readonly storeVersion: string
+  /** Undefined where there can be no other node. */
+  readonly adminTokenReach: AdminTokenReach | undefined
 }
 
 export interface ListenOptions {
   readonly host: string
   readonly port: number
-  /** Callers without a token are let in. */
+  /** Callers without a token are accepted. */
   readonly isOpen?: boolean
   readonly allowHosts?: readonly string[]
+  /** The answer to a worker of the legacy protocol when there is no job. */
+  readonly plainEmpty?: EmptyAnswer
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
-  /** What differs from the usual limits of connections. */
+  /** Overrides of the default connection limits. */
   readonly connections?: Partial<ConnectionLimits>
 }
 
@@ -62,29 +84,48 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
   const store = await openStore({
     url: options.store,
     onFatal: options.onFatal ?? onError,
-    onWarn: onError,
+    onWarn: options.onWarn ?? onError,
   })
   const isShared = store.kind === 'postgres'
   const config: NodeConfig = {
     ...DEFAULT_CONFIG,
     name: hostname(),
-    // Nobody else fills the lanes of a SQLite file, so there is little to doubt.
+    // A SQLite file has a single writer, so its lanes rarely need a refresh.
     laneRefreshMs: isShared ? DEFAULT_CONFIG.laneRefreshMs : 10_000,
     ...options.config,
   }
   const clock = options.clock ?? systemClock
   const random = options.random ?? createSecureRandom()
-  const { rootToken, version } = options
+  const { rootToken, rootTokenFile, version } = options
   let ownUrl: string | undefined
+  let adminTokenReach: AdminTokenReach | undefined
   const allow = parseAllowList(options.allowAddresses ?? [])
-  const telling = { outbound: createOutbound({ clock, allow }), ownUrl: () => ownUrl }
+  const webhookDelivery = { outbound: createOutbound({ clock, allow }), ownUrl: () => ownUrl }
   const start = async () => {
     const { place, dataDir } = options.blobs ?? { place: 'store', dataDir: '' }
     const blobs = await openBlobs(place, { store, dataDir, now: clock.now })
     const vault = await openVault(store, options.secretKeys)
+    if (isShared && rootTokenFile) {
+      adminTokenReach = await registerAdminToken(store, rootTokenFile)
+    }
+    const acceptedBy = adminTokenReach?.acceptedBy ?? 'this_node'
     return startNode({
-      ...{ store, blobs, clock, random, config, rootToken, version, vault, telling, onError },
-      zone: zoneOfMachine(),
+      isRootStored: acceptedBy !== 'this_node',
+      ...{
+        store,
+        blobs,
+        clock,
+        random,
+        config,
+        rootToken,
+        version,
+        vault,
+        webhookDelivery,
+        onError,
+      },
+      log: options.log,
+      onWarn: (message) => options.log?.warn(message),
+      zone: systemTimeZone(),
     })
   }
   const node = await start().catch(async (error: unknown) => {
@@ -96,13 +137,25 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
 
   return {
     storeVersion: store.version,
+    adminTokenReach,
     clientFor: node.clientFor,
+    formerSessions: node.formerSessions,
 
-    async listen({ host, port, isOpen = false, allowHosts = [], tls, connections = {} }) {
+    async listen({
+      host,
+      port,
+      isOpen = false,
+      allowHosts = [],
+      plainEmpty,
+      tls,
+      connections = {},
+    }) {
       const api = createApi({
         clientFor: node.clientFor,
+        workingFor: node.workingFor,
         admin: node.admin,
-        plain: node.plain,
+        compat: node.compat,
+        ...(plainEmpty && { compatEmpty: plainEmpty }),
         metrics: node.metrics,
         health: { live: () => true, ready: node.ready },
         identify: node.authenticator.identify,
@@ -111,6 +164,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
         allowHosts,
         connections,
         ...(tls && { tls }),
+        ...(options.log && { log: options.log }),
         ...(options.version === undefined ? {} : { version: options.version }),
       })
       closeApi = () => api.close()
@@ -128,7 +182,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
   }
 }
 
-/** Where it listens is then no address anybody could use. */
+/** Then the listen address is not one that clients can use. */
 function isAnyAddress(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }

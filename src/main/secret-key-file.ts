@@ -1,24 +1,24 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { open, readFile, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PunctualError } from '../core/errors.ts'
 import { formatKey, newKey, parseKeys } from '../core/secret-key.ts'
 import type { KeySource, SecretKey } from '../server/secrets/keys.ts'
 import type { Settings } from './settings.ts'
+import { writeNewFile } from './write-new-file.ts'
 
-const USUAL_NAME = 'secret-key'
+const DEFAULT_NAME = 'secret-key'
 
 /**
- * The keys of secrets, in a file that only its owner can read. A server with a file of its own for
- * everything makes one at its first start; where several nodes share a store, each must be given the
- * same one.
+ * The keys that encrypt secrets, in a file that only its owner can read. A server with a SQLite
+ * file creates one at its first start; nodes that share a store must all be given the same file.
  */
 export function secretKeyFile({
   dataDir,
   store,
   secretKey,
 }: Pick<Settings, 'dataDir' | 'store' | 'secretKey'>): KeySource {
-  const path = secretKey ?? join(dataDir, USUAL_NAME)
+  const path = secretKey ?? join(dataDir, DEFAULT_NAME)
   const isShared = store.startsWith('postgres')
   const mayBeAbsent = secretKey === undefined
   return {
@@ -46,11 +46,7 @@ async function readKeys(path: string, mayBeAbsent: boolean): Promise<SecretKey[]
 }
 
 async function createKeys(path: string): Promise<SecretKey[]> {
-  // Exclusive: of two first starts at once, one writes and the other fails loudly.
-  const file = await open(path, 'wx', 0o600)
-  await file.writeFile(formatKey(newKey(randomBytes)))
-  await file.sync()
-  await file.close()
+  await writeNewFile(path, formatKey(newKey(randomBytes)))
   return readKeys(path, false)
 }
 

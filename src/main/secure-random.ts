@@ -1,7 +1,10 @@
 import { randomFillSync } from 'node:crypto'
 import type { Random } from '../core/clock.ts'
 
-/** Chance nobody can predict: fences are proofs. Drawn from the system in large gulps to stay cheap. */
+/**
+ * Unpredictable random numbers, because fences are proofs. Read from the system in large blocks for
+ * speed.
+ */
 export function createSecureRandom(): Random {
   const pool = new Uint32Array(2_048)
   let next = pool.length

@@ -1,23 +1,41 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli/commands/cli.ts'
+import { readLabel } from '../core/worker/labels.ts'
 import { addExecutorFlags, type ExecutorFlags } from './executor-flags.ts'
+import type { BackupFlags } from './backup.ts'
 import type { GivenSettings } from './settings.ts'
+import { logStartFailure, wantsJsonLog } from './start-failure.ts'
 import type { WorkerFlags } from './work.ts'
 
+const PROJECTS_OF_WORKER = `
+It serves every project its token is for. --project a,b names some of them, --project all means all:
+  punctual worker --project acme,shop --queue gpu`
+
 /**
- * up, server and worker: the commands that stay. What they need is loaded when they are called: the
- * others should not wait for a server to be read that they do not start.
+ * Commands `up`, `server`, `worker` and `db`. Their modules are loaded on demand, so that other
+ * commands start quickly.
  */
-export function addStarters(program: Command, cli: Cli, version: string): void {
+export function addServerCommands(program: Command, cli: Cli, version: string): void {
   const { terminal } = cli
   const repeat = (value: string, before: string[] = []) => [...before, value]
 
-  const start = async (flags: GivenSettings & ExecutorFlags, withWorker: boolean) => {
-    const { readSettings } = await import('./settings.ts')
-    const settings = readSettings(flags, process.env)
-    const { serve } = await import('./serve.ts')
-    cli.exitWith(await serve(settings, { terminal, version, withWorker, executors: flags }))
+  /** Runs a long-running command; in JSON mode a failure to start is logged as a record, too. */
+  const runUntilStopped = async (run: () => Promise<number>) => {
+    try {
+      cli.exitWith(await run())
+    } catch (error) {
+      if (!wantsJsonLog(process.argv, process.env)) throw error
+      cli.exitWith(logStartFailure(error, terminal))
+    }
   }
+  const start = (flags: GivenSettings & ExecutorFlags, withWorker: boolean) =>
+    runUntilStopped(async () => {
+      const { readSettings } = await import('./settings.ts')
+      const settings = readSettings(flags, process.env)
+      const { serve } = await import('./serve.ts')
+      return serve(settings, { terminal, version, withWorker, executors: flags })
+    })
+  const LOG_FORMAT = ['--log-format <format>', 'text or json: how the log is written'] as const
   const server = (name: string, description: string) =>
     program
       .command(name)
@@ -27,27 +45,40 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
       .option('--data <directory>', 'where to keep data; ./.punctual if absent')
       .option('--store <url>', 'sqlite:<file> or postgres://…')
       .option('--blobs <place>', 'fs or store: where large inputs and results are kept')
-      .option('--inline-limit <size>', 'what is larger than this is kept there; 64KiB if absent')
-      .option('--plain-ttl <time>', 'how long a plain worker may be silent; 20s if absent')
+      .option(
+        '--inline-limit <size>',
+        'larger inputs and results are stored there; 64KiB if absent',
+      )
+      .option('--plain-ttl <time>', 'how long a legacy worker may be silent; 20s if absent')
+      .option(
+        '--plain-empty <answer>',
+        '204 or json: its answer when there is no job; 204 if absent',
+      )
+      .option('--worker-protocol <version>', 'refuse workers of older protocols; 1 if absent')
       .option('--open', 'let callers on this machine in without a token')
-      .option('--allow-host <name>', 'another name it is called by; may be repeated', repeat)
+      .option('--allow-host <name>', 'another host name of the server; may be repeated', repeat)
       .option(
         '--allow-address <address>',
-        'where webhooks may lead besides the internet; may be repeated',
+        'a permitted address for webhooks besides the internet; may be repeated',
         repeat,
       )
       .option('--tls-cert <file>', 'serve HTTPS with this certificate')
-      .option('--tls-key <file>', 'and this key')
+      .option('--tls-key <file>', 'the private key of the certificate')
       .option('--secret-key <file>', 'keys of secrets; <data>/secret-key if absent')
+      .option(...LOG_FORMAT)
 
   const ofProcesses = (command: Command) =>
     command
-      .option('--limit <name=value>', 'what each command may take: memory=1GiB; repeat', repeat)
+      .option(
+        '--limit <name=value>',
+        'a limit for each command: memory=1GiB; may be repeated',
+        repeat,
+      )
       .option('--allow-user <names>', 'users that commands may ask to run as', repeat)
-      .option('--run-as <user>', 'whom commands run as that do not ask')
+      .option('--run-as <user>', 'the user for commands that request none')
       .option('--allow-root', 'commands may run as root: no warning')
-      .option('--launcher <kind>', 'auto, native or node: what starts processes')
-      .option('--containment <level>', 'auto, pidns, cgroup or group: what holds them')
+      .option('--launcher <kind>', 'auto, native or node: the program that starts processes')
+      .option('--containment <level>', 'auto, pidns, cgroup or group: how processes are contained')
 
   addExecutorFlags(
     ofProcesses(server('up', 'start everything here: server, scheduler and a worker')),
@@ -59,27 +90,43 @@ export function addStarters(program: Command, cli: Cli, version: string): void {
     start(flags, false),
   )
 
-  const pairs = (text: string, before: Record<string, string> = {}) => {
-    const at = text.indexOf('=')
-    return at < 0
-      ? { ...before, [text]: 'true' }
-      : { ...before, [text.slice(0, at)]: text.slice(at + 1) }
-  }
   addExecutorFlags(ofProcesses(program.command('worker')))
     .description('take work from a server and run it here')
+    .addHelpText('after', PROJECTS_OF_WORKER)
     .option(
       '--allow-address <address>',
-      'an inner address requests may go to; may be repeated',
+      'an internal address that requests may go to; may be repeated',
       repeat,
     )
-    .option('--name <name>', 'how it shows up in lists')
-    .option('--queue <name>', 'a queue to serve, best first; may be repeated', repeat)
-    .option('--label <name=value>', 'what it can do; may be repeated', pairs)
+    .option('--name <name>', 'the name of the worker in lists')
+    .option('--queue <name>', 'a queue to serve, in order of preference; may be repeated', repeat)
+    .option(
+      '--label <name=value>',
+      'a label of the worker, gpu=a100 or just gpu; may be repeated',
+      readLabel,
+    )
     .option('--slots <count>', 'how much may run at once', '8')
     .option('--launchers <count>', 'processes that start the processes', '1')
     .option('--pass-env <name>', 'a variable its processes may see; may be repeated', repeat)
-    .action(async (flags: WorkerFlags, command: Command) => {
-      const { work } = await import('./work.ts')
-      cli.exitWith(await work(flags, command, terminal))
+    .option(...LOG_FORMAT)
+    .action((flags: WorkerFlags, command: Command) =>
+      runUntilStopped(async () => {
+        const { work } = await import('./work.ts')
+        return work(flags, command, terminal)
+      }),
+    )
+
+  const db = program.command('db').description('manage the data of a server')
+  db.command('backup <directory>')
+    .description('copy the data into a new directory, even while the server runs')
+    .option('--data <directory>', 'where the server keeps its data; ./.punctual if absent')
+    .option('--with-secret-key', 'copy the key of secrets as well')
+    .action(async (directory: string, flags: BackupFlags, command: Command) => {
+      const { readSettings } = await import('./settings.ts')
+      const settings = readSettings({ data: flags.data }, process.env)
+      const { backUp } = await import('./backup.ts')
+      const withSecretKey = flags.withSecretKey ?? false
+      const format = cli.format(command)
+      cli.exitWith(await backUp(settings, directory, { terminal, version, format, withSecretKey }))
     })
 }

@@ -1,13 +1,13 @@
 import { PunctualError } from '../core/errors.ts'
 
-/** What is wrong with the settings. All of it is said at once: nobody likes to correct one at a time. */
-export interface Refusals {
+/** Collects the errors in the settings, so that all of them are reported at once. */
+export interface SettingErrors {
   add(field: string, what: string): void
-  /** Throws if there were any, a line for each. */
+  /** Throws if there are errors, with a line for each. */
   throwIfAny(): void
 }
 
-export function collectRefusals(): Refusals {
+export function collectSettingErrors(): SettingErrors {
   const found: { field: string; what: string }[] = []
   return {
     add(field, what) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { nearestName } from '../core/text/nearest.ts'
-import type { Refusals } from './setting-errors.ts'
+import type { SettingErrors } from './setting-errors.ts'
 import type { GivenSettings } from './settings.ts'
 
 type Type = 'a text' | 'a number' | 'true or false' | 'a list of texts'
@@ -12,6 +12,8 @@ const TYPES: Readonly<Record<Exclude<keyof GivenSettings, 'data'>, Type>> = {
   blobs: 'a text',
   inlineLimit: 'a text',
   plainTtl: 'a text',
+  plainEmpty: 'a text',
+  workerProtocol: 'a number',
   slots: 'a number',
   open: 'true or false',
   allowHost: 'a list of texts',
@@ -25,34 +27,36 @@ const TYPES: Readonly<Record<Exclude<keyof GivenSettings, 'data'>, Type>> = {
   launcher: 'a text',
   containment: 'a text',
   secretKey: 'a text',
+  logFormat: 'a text',
 }
 
-/** Settings that outlive a command line. A file that is not there says nothing. */
-export function readSettingsFile(path: string, refusals: Refusals): GivenSettings {
-  const value = readJson(path, refusals)
+/** Reads the settings file. A missing file means no settings. */
+export function readSettingsFile(path: string, settingErrors: SettingErrors): GivenSettings {
+  const value = readJson(path, settingErrors)
   if (value === undefined) return {}
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    refusals.add(path, 'is not a JSON object')
+    settingErrors.add(path, 'is not a JSON object')
     return {}
   }
   const given: Record<string, unknown> = {}
   for (const [key, one] of Object.entries(value)) {
-    if (!isKnown(key)) refusals.add(path, `has the setting "${key}"; ${meant(key)}`)
-    else if (!isOf(TYPES[key], one)) refusals.add(path, `needs ${TYPES[key]} for "${key}"`)
-    // Numbers go the way that flags and variables go, so that there is one set of limits.
+    if (!isKnown(key)) settingErrors.add(path, `has the setting "${key}"; ${meant(key)}`)
+    else if (!isOf(TYPES[key], one)) settingErrors.add(path, `needs ${TYPES[key]} for "${key}"`)
+    // Numbers are converted to text, so that flags, variables and the file share one set of checks.
     else given[key] = typeof one === 'number' ? String(one) : one
   }
   return given
 }
 
-function readJson(path: string, refusals: Refusals): unknown {
+function readJson(path: string, settingErrors: SettingErrors): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return undefined
+    // ENOTDIR is reported when the directory is opened.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     const what = error instanceof SyntaxError ? 'is not JSON' : 'cannot be read'
-    refusals.add(path, `${what}: ${message}`)
+    settingErrors.add(path, `${what}: ${message}`)
     return undefined
   }
 }

@@ -12,7 +12,7 @@ function directoryWith(t: TestContext, config: string): string {
   return dir
 }
 
-test('without a word it serves on loopback and keeps its data beside it', () => {
+test('without settings it serves on loopback and keeps its data in the current directory', () => {
   assert.deepEqual(readSettings({}, {}), {
     host: '127.0.0.1',
     port: 7420,
@@ -21,6 +21,8 @@ test('without a word it serves on loopback and keeps its data beside it', () => 
     blobs: 'fs',
     inlineBytes: 65_536,
     plainTtlMs: 20_000,
+    plainEmpty: '204',
+    workerProtocol: 1,
     slots: 8,
     isOpen: false,
     allowHosts: [],
@@ -31,10 +33,11 @@ test('without a word it serves on loopback and keeps its data beside it', () => 
       ...{ launcher: undefined, containment: undefined },
     },
     secretKey: undefined,
+    logFormat: 'text',
   })
 })
 
-test('a flag wins over the environment, which wins over the file, which wins over the default', (t) => {
+test('flags override the environment, which overrides the file, which overrides the defaults', (t) => {
   const data = directoryWith(t, '{"listen":"localhost:1","slots":3,"store":"postgres://a"}')
   const env = { PUNCTUAL_LISTEN: 'localhost:2', PUNCTUAL_SLOTS: '4' }
   const settings = readSettings({ data, listen: '[::1]:5' }, env)
@@ -45,21 +48,21 @@ test('a flag wins over the environment, which wins over the file, which wins ove
   assert.equal(readSettings({ data, port: '6' }, {}).port, 6)
 })
 
-test('what processes may do stands in the file, and a flag says it anew', (t) => {
+test('process settings in the file are overridden by flags', (t) => {
   const data = directoryWith(t, '{"limit":["memory=1GiB","pids=9"],"allowUser":["deploy"]}')
   const { processes } = readSettings({ data, limit: ['pids=5'] }, { PUNCTUAL_RUN_AS: 'nobody' })
-  assert.deepEqual(processes.limits, { pids: { usual: 5, most: 5 } })
+  assert.deepEqual(processes.limits, { pids: { default: 5, max: 5 } })
   assert.deepEqual([processes.allowUsers, processes.runAs], [['deploy'], 'nobody'])
 })
 
-test('an address brings its port: what a weaker source says about ports does not apply', (t) => {
+test('an address includes its port: port settings from a weaker source do not apply', (t) => {
   const data = directoryWith(t, '{"port": 1}')
   assert.equal(readSettings({ data, listen: '127.0.0.1:2' }, {}).port, 2)
   assert.equal(readSettings({ data }, { PUNCTUAL_LISTEN: '127.0.0.1:3' }).port, 3)
   assert.equal(readSettings({ data, port: '4' }, { PUNCTUAL_LISTEN: 'localhost:3' }).port, 4)
 })
 
-test('a variable says the same as its flag; an empty one says nothing', () => {
+test('a variable has the effect of its flag; an empty one has none', () => {
   const env = {
     ...{ PUNCTUAL_DATA: '/d', PUNCTUAL_PORT: '', PUNCTUAL_OPEN: '1', PUNCTUAL_STORE: '' },
     ...{ PUNCTUAL_SLOTS: '0', PUNCTUAL_ALLOW_HOST: 'a,b' },
@@ -72,7 +75,7 @@ test('a variable says the same as its flag; an empty one says nothing', () => {
   assert.equal(readSettings({}, { PUNCTUAL_OPEN: 'false' }).isOpen, false)
 })
 
-test('blobs are files beside a file, and rows of a database that several nodes share', () => {
+test('the default for blobs is files with SQLite, and rows with a shared database', () => {
   const placeOf = (flags: GivenSettings) => readSettings(flags, {}).blobs
   assert.equal(placeOf({ store: 'sqlite:/d/x.db' }), 'fs')
   assert.equal(placeOf({ store: 'sqlite::memory:' }), 'store')
@@ -81,9 +84,10 @@ test('blobs are files beside a file, and rows of a database that several nodes s
   assert.equal(readSettings({ inlineLimit: '1kB' }, {}).inlineBytes, 1_000)
   assert.equal(readSettings({}, { PUNCTUAL_INLINE_LIMIT: '2KiB' }).inlineBytes, 2_048)
   assert.equal(readSettings({}, { PUNCTUAL_PLAIN_TTL: '1m' }).plainTtlMs, 60_000)
+  assert.equal(readSettings({}, { PUNCTUAL_PLAIN_EMPTY: 'json' }).plainEmpty, 'json')
 })
 
-test('a server others can reach answers to the names it has, and to those it is told', () => {
+test('a server that others can reach answers to its own names and to configured ones', () => {
   const { allowHosts } = readSettings({ listen: '0.0.0.0:80', allowHost: ['jobs.example'] }, {})
   assert.ok(allowHosts.includes('jobs.example') && allowHosts.includes('127.0.0.1'))
 })
@@ -95,18 +99,20 @@ const refused: [why: string, flags: GivenSettings, field: string][] = [
   ['nothing', { listen: '' }, 'listen'],
   ['no text for a port', { port: '' }, 'port'],
   ['a port in another base', { port: '0x50' }, 'port'],
-  ['a store nobody knows', { store: 'mysql://root:secret@db' }, 'store'],
+  ['an unknown store', { store: 'mysql://root:secret@db' }, 'store'],
   ['half a slot', { slots: '0.5' }, 'slots'],
   ['a door that is open to the world', { listen: '0.0.0.0:80', open: true }, 'open'],
-  ['blobs nobody knows', { blobs: 's4' }, 'blobs'],
+  ['an unknown place for blobs', { blobs: 's4' }, 'blobs'],
   ['an inline limit beyond what rows hold', { inlineLimit: '65KiB' }, 'inline-limit'],
   ['an inline limit of next to nothing', { inlineLimit: '255B' }, 'inline-limit'],
-  ['a silence nobody can keep', { plainTtl: '100ms' }, 'plain-ttl'],
+  ['a silence that is too short', { plainTtl: '100ms' }, 'plain-ttl'],
   ['a silence without end', { plainTtl: '1h' }, 'plain-ttl'],
   ['a silence of no duration', { plainTtl: 'long' }, 'plain-ttl'],
+  ['an unknown empty answer', { plainEmpty: 'xml' }, 'plain-empty'],
   ['an inline limit without a unit', { inlineLimit: '1000' }, 'inline-limit'],
   ['a limit that is none', { limit: ['memory=0B'] }, 'limit'],
   ['a certificate without its key', { tlsCert: 'a.pem' }, 'tls-cert'],
+  ['an unknown log format', { logFormat: 'xml' }, 'log-format'],
 ]
 for (const [why, flags, field] of refused) {
   test(`${why} is refused`, () => {
@@ -114,13 +120,13 @@ for (const [why, flags, field] of refused) {
   })
 }
 
-test('a variable that is neither yes nor no is refused', () => {
+test('a variable with a value other than yes or no is refused', () => {
   assert.throws(() => readSettings({}, { PUNCTUAL_OPEN: 'yes' }), { field: 'PUNCTUAL_OPEN' })
 })
 
 const refusedFiles: [why: string, config: string, message: RegExp][] = [
-  ['a setting nobody knows', '{"prot": 1}', /has the setting "prot"; did you mean "port"\?$/],
-  ['a setting nobody could mean', '{"colour": 1}', /settings are listen, port, store/],
+  ['a mistyped setting', '{"prot": 1}', /has the setting "prot"; did you mean "port"\?$/],
+  ['an unknown setting', '{"colour": 1}', /settings are listen, port, store/],
   ['a file that is not JSON', '{', /config\.json is not JSON: /],
   ['a file that is nothing', 'null', /is not a JSON object/],
   ['a file that is a list', '[]', /is not a JSON object/],
@@ -138,7 +144,7 @@ for (const [why, config, message] of refusedFiles) {
   })
 }
 
-test('a file that cannot be read is refused', (t) => {
+test('an unreadable file is refused', (t) => {
   const data = directoryWith(t, '{}')
   rmSync(join(data, 'config.json'))
   mkdirSync(join(data, 'config.json'))
@@ -147,7 +153,7 @@ test('a file that cannot be read is refused', (t) => {
   })
 })
 
-test('everything that is wrong is said at once, a line each, and no password with it', (t) => {
+test('all errors are reported at once, a line each, without passwords', (t) => {
   const data = directoryWith(t, '{"prot": 1, "slots": "many"}')
   const flags = { data, listen: '0.0.0.0:99999', open: true, store: 'mysql://root:secret@db' }
   assert.throws(

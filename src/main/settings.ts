@@ -3,8 +3,9 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { parseDuration } from '../core/text/duration.ts'
 import { LIMITS } from '../core/limits.ts'
+import { LOG_FORMATS, type LogFormat } from '../core/logging/logger.ts'
 import { parseSize } from '../core/text/size.ts'
-import { BLOB_PLACES, type BlobPlace, usualPlace } from './open-blobs.ts'
+import { BLOB_PLACES, type BlobPlace, defaultBlobPlace } from './open-blobs.ts'
 import { parseAllowList } from '../outbound/allow-list.ts'
 import { DEFAULT_CONFIG } from '../server/cluster/config.ts'
 import { isStoreUrl } from './open-store.ts'
@@ -14,35 +15,41 @@ import {
   processSettingsIn,
   readProcessSettings,
 } from './process-settings.ts'
-import { collectRefusals, type Refusals } from './setting-errors.ts'
+import { collectSettingErrors, type SettingErrors } from './setting-errors.ts'
 import { readSettingsFile } from './settings-file.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
+import { EMPTY_ANSWERS, type EmptyAnswer } from '../server/compat/wire.ts'
 
-/** What a server is told at its start. Everything has a default. */
+/** The settings of a server. Every setting has a default. */
 export interface Settings {
   readonly host: string
   readonly port: number
   readonly dataDir: string
   readonly store: string
-  /** Where inputs and results are kept that are larger than `inlineBytes`. */
+  /** Where inputs and results larger than `inlineBytes` are stored. */
   readonly blobs: BlobPlace
   readonly inlineBytes: number
-  /** How long a worker of the plain protocol may be silent. */
+  /** How long a worker of the legacy protocol may be silent. */
   readonly plainTtlMs: number
+  /** The answer to such a worker when there is no job. */
+  readonly plainEmpty: EmptyAnswer
+  /** The lowest accepted version of the worker protocol. */
+  readonly workerProtocol: 1 | 2
   readonly slots: number
   /** Callers on this machine need no token. */
   readonly isOpen: boolean
   readonly allowHosts: readonly string[]
-  /** Where requests on behalf of users may go besides the public internet. */
+  /** Permitted destinations of requests besides the public internet. */
   readonly allowAddresses: readonly string[]
   readonly tls: TlsFiles | undefined
-  /** Of its worker. */
+  /** The process settings of its worker. */
   readonly processes: ProcessSettings
-  /** The file with the keys of secrets, if it is not the usual one. */
+  /** The file with the keys of secrets; default: in the data directory. */
   readonly secretKey: string | undefined
+  readonly logFormat: LogFormat
 }
 
-/** As flags, environment and file give them: all text, all optional. */
+/** The settings from flags, environment and file: all text, all optional. */
 export interface GivenSettings extends GivenProcessSettings {
   readonly listen?: string | undefined
   readonly port?: string | undefined
@@ -51,6 +58,8 @@ export interface GivenSettings extends GivenProcessSettings {
   readonly blobs?: string | undefined
   readonly inlineLimit?: string | undefined
   readonly plainTtl?: string | undefined
+  readonly plainEmpty?: string | undefined
+  readonly workerProtocol?: string | undefined
   readonly slots?: string | undefined
   readonly open?: boolean | undefined
   readonly allowHost?: readonly string[] | undefined
@@ -58,6 +67,7 @@ export interface GivenSettings extends GivenProcessSettings {
   readonly tlsCert?: string | undefined
   readonly tlsKey?: string | undefined
   readonly secretKey?: string | undefined
+  readonly logFormat?: string | undefined
 }
 
 const DEFAULT_PORT = 7420
@@ -65,40 +75,44 @@ const DEFAULT_SLOTS = 8
 const MOST_SLOTS = 10_000
 const FILE = 'config.json'
 
-/** Flags win over `PUNCTUAL_*` variables, which win over the file, which wins over the defaults. */
+/** Precedence: flags, `PUNCTUAL_*` variables, the file, the defaults. */
 export function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv): Settings {
-  const refusals = collectRefusals()
+  const settingErrors = collectSettingErrors()
   const dataDir = flags.data ?? (env['PUNCTUAL_DATA'] || '.punctual')
-  const file = readSettingsFile(join(dataDir, FILE), refusals)
-  const given = [fromEnvironment(env, refusals), flags].reduce(over, file)
-  const { host, port } = parseListen(given, refusals)
+  if (dataDir === '') settingErrors.add('data', 'is empty; leave it out for ./.punctual')
+  const file = readSettingsFile(join(dataDir, FILE), settingErrors)
+  const given = [fromEnvironment(env, settingErrors), flags].reduce(mergeSettings, file)
+  const { host, port } = parseListen(given, settingErrors)
   const isOpen = given.open ?? false
   if (isOpen && !isLoopback(host)) {
-    refusals.add('open', `cannot be used with ${host}: others could reach it without a token`)
+    settingErrors.add('open', `cannot be used with ${host}: others could reach it without a token`)
   }
-  const store = readStore(given.store, refusals) ?? `sqlite:${dataDir}/punctual.db`
+  const store = readStore(given.store, settingErrors) ?? `sqlite:${dataDir}/punctual.db`
   const settings = {
     host,
     port,
     dataDir,
     store,
-    blobs: readPlace(given.blobs, refusals) ?? usualPlace(store),
-    inlineBytes: readInlineLimit(given.inlineLimit, refusals) ?? LIMITS.inlineBytes,
-    plainTtlMs: readPlainTtl(given.plainTtl, refusals) ?? DEFAULT_CONFIG.plainTtlMs,
-    slots: count(given.slots, refusals) ?? DEFAULT_SLOTS,
+    blobs: readPlace(given.blobs, settingErrors) ?? defaultBlobPlace(store),
+    inlineBytes: readInlineLimit(given.inlineLimit, settingErrors) ?? LIMITS.inlineBytes,
+    plainTtlMs: readPlainTtl(given.plainTtl, settingErrors) ?? DEFAULT_CONFIG.legacyTtlMs,
+    plainEmpty: readPlainEmpty(given.plainEmpty, settingErrors) ?? '204',
+    workerProtocol: readWorkerProtocol(given.workerProtocol, settingErrors) ?? 1,
+    slots: count(given.slots, settingErrors) ?? DEFAULT_SLOTS,
     isOpen,
     allowHosts: [...(given.allowHost ?? []), ...(isLoopback(host) ? [] : ownNames(host))],
-    allowAddresses: readAllowed(given.allowAddress ?? [], refusals),
-    tls: readTlsFiles(given.tlsCert, given.tlsKey, refusals),
-    processes: readProcessSettings(given, refusals),
+    allowAddresses: readAllowed(given.allowAddress ?? [], settingErrors),
+    tls: readTlsFiles(given.tlsCert, given.tlsKey, settingErrors),
+    processes: readProcessSettings(given, settingErrors),
     secretKey: given.secretKey,
+    logFormat: readLogFormat(given.logFormat, settingErrors),
   }
-  refusals.throwIfAny()
+  settingErrors.throwIfAny()
   return settings
 }
 
-/** An empty variable is one that somebody wanted to leave out. */
-function fromEnvironment(env: NodeJS.ProcessEnv, refusals: Refusals): GivenSettings {
+/** An empty variable counts as unset. */
+function fromEnvironment(env: NodeJS.ProcessEnv, settingErrors: SettingErrors): GivenSettings {
   const text = (name: string) => env[name] || undefined
   return {
     listen: text('PUNCTUAL_LISTEN'),
@@ -107,26 +121,39 @@ function fromEnvironment(env: NodeJS.ProcessEnv, refusals: Refusals): GivenSetti
     blobs: text('PUNCTUAL_BLOBS'),
     inlineLimit: text('PUNCTUAL_INLINE_LIMIT'),
     plainTtl: text('PUNCTUAL_PLAIN_TTL'),
+    plainEmpty: text('PUNCTUAL_PLAIN_EMPTY'),
+    workerProtocol: text('PUNCTUAL_WORKER_PROTOCOL'),
     slots: text('PUNCTUAL_SLOTS'),
-    open: readSwitch('PUNCTUAL_OPEN', text('PUNCTUAL_OPEN'), refusals),
+    open: readSwitch('PUNCTUAL_OPEN', text('PUNCTUAL_OPEN'), settingErrors),
     allowHost: text('PUNCTUAL_ALLOW_HOST')?.split(','),
     allowAddress: text('PUNCTUAL_ALLOW_ADDRESS')?.split(','),
     tlsCert: text('PUNCTUAL_TLS_CERT'),
     tlsKey: text('PUNCTUAL_TLS_KEY'),
     ...processSettingsIn(env),
     secretKey: text('PUNCTUAL_SECRET_KEY_FILE'),
+    logFormat: text('PUNCTUAL_LOG_FORMAT'),
   }
 }
 
-function readSwitch(name: string, text: string | undefined, refusals: Refusals) {
+export function readLogFormat(text: string | undefined, settingErrors: SettingErrors): LogFormat {
+  const format = LOG_FORMATS.find((known) => known === text)
+  if (text !== undefined && !format)
+    settingErrors.add('log-format', `"${text}" is neither text nor json`)
+  return format ?? 'text'
+}
+
+function readSwitch(name: string, text: string | undefined, settingErrors: SettingErrors) {
   if (text === undefined) return undefined
   if (text === '1' || text === 'true') return true
-  if (text !== '0' && text !== 'false') refusals.add(name, `is "${text}" and not true or false`)
+  if (text !== '0' && text !== 'false')
+    settingErrors.add(name, `is "${text}" and not true or false`)
   return false
 }
 
-/** What the stronger says, and what only the weaker says. An address brings its own port. */
-function over(weaker: GivenSettings, stronger: GivenSettings): GivenSettings {
+/**
+ * Merges settings from two sources. An address overrides a weaker port, because it includes one.
+ */
+function mergeSettings(weaker: GivenSettings, stronger: GivenSettings): GivenSettings {
   const said = Object.entries(stronger).filter(([, value]) => value !== undefined)
   const { port: _port, ...withoutPort } = weaker
   return {
@@ -135,24 +162,24 @@ function over(weaker: GivenSettings, stronger: GivenSettings): GivenSettings {
   }
 }
 
-function parseListen({ listen, port }: GivenSettings, refusals: Refusals) {
-  if (listen === undefined) return { host: '127.0.0.1', port: readPort(port, refusals) }
+function parseListen({ listen, port }: GivenSettings, settingErrors: SettingErrors) {
+  if (listen === undefined) return { host: '127.0.0.1', port: readPort(port, settingErrors) }
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(listen)
-  if (!match) refusals.add('listen', `"${listen}" is not HOST:PORT`)
+  if (!match) settingErrors.add('listen', `"${listen}" is not HOST:PORT`)
   const host = match?.[1] ?? match?.[2] ?? '127.0.0.1'
-  return { host, port: readPort(port ?? match?.[3], refusals) }
+  return { host, port: readPort(port ?? match?.[3], settingErrors) }
 }
 
-function readPort(text: string | undefined, refusals: Refusals): number {
+function readPort(text: string | undefined, settingErrors: SettingErrors): number {
   if (text === undefined) return DEFAULT_PORT
-  if (!isWhole(text, 65_535)) refusals.add('port', `"${text}" is not a port`)
+  if (!isWhole(text, 65_535)) settingErrors.add('port', `"${text}" is not a port`)
   return Number(text)
 }
 
-function count(text: string | undefined, refusals: Refusals): number | undefined {
+function count(text: string | undefined, settingErrors: SettingErrors): number | undefined {
   if (text === undefined) return undefined
   if (!isWhole(text, MOST_SLOTS)) {
-    refusals.add('slots', `"${text}" is not a whole number from 0 to ${MOST_SLOTS}`)
+    settingErrors.add('slots', `"${text}" is not a whole number from 0 to ${MOST_SLOTS}`)
   }
   return Number(text)
 }
@@ -161,55 +188,78 @@ function isWhole(text: string, most: number): boolean {
   return /^\d{1,9}$/.test(text) && Number(text) <= most
 }
 
-function readStore(url: string | undefined, refusals: Refusals): string | undefined {
+function readStore(url: string | undefined, settingErrors: SettingErrors): string | undefined {
   if (url !== undefined && !isStoreUrl(url)) {
-    // The text itself may hold a password.
-    refusals.add('store', 'is neither sqlite:<file> nor postgres://…')
+    // The message does not quote the URL, which may contain a password.
+    settingErrors.add('store', 'is neither sqlite:<file> nor postgres://…')
   }
   return url
 }
 
-function readPlace(text: string | undefined, refusals: Refusals): BlobPlace | undefined {
+function readPlace(text: string | undefined, settingErrors: SettingErrors): BlobPlace | undefined {
   const place = BLOB_PLACES.find((known) => known === text)
-  if (text !== undefined && !place) refusals.add('blobs', `"${text}" is neither fs nor store`)
+  if (text !== undefined && !place) settingErrors.add('blobs', `"${text}" is neither fs nor store`)
   return place
 }
 
 const LEAST_INLINE_BYTES = 256
 
-function readInlineLimit(text: string | undefined, refusals: Refusals): number | undefined {
+function readInlineLimit(
+  text: string | undefined,
+  settingErrors: SettingErrors,
+): number | undefined {
   if (text === undefined) return undefined
   try {
     const bytes = parseSize(text, 'inline-limit')
     if (bytes >= LEAST_INLINE_BYTES && bytes <= LIMITS.inlineBytes) return bytes
-    refusals.add('inline-limit', `"${text}" is not between 256B and 64KiB`)
+    settingErrors.add('inline-limit', `"${text}" is not between 256B and 64KiB`)
   } catch {
-    refusals.add('inline-limit', `"${text}" is not a size; try 1KiB`)
+    settingErrors.add('inline-limit', `"${text}" is not a size; try 1KiB`)
   }
   return undefined
 }
 
-/** Shorter, and a busy machine would lose its workers; longer, and nobody would notice that one is gone. */
+function readWorkerProtocol(
+  text: string | undefined,
+  settingErrors: SettingErrors,
+): 1 | 2 | undefined {
+  if (text === undefined) return undefined
+  if (text !== '1' && text !== '2')
+    settingErrors.add('worker-protocol', `is "${text}" and not 1 or 2`)
+  return text === '2' ? 2 : 1
+}
+
+/** With less, a busy machine would lose its workers; with more, lost workers would go unnoticed. */
 const LEAST_PLAIN_TTL_MS = 500
 const MOST_PLAIN_TTL_MS = 600_000
 
-function readPlainTtl(text: string | undefined, refusals: Refusals): number | undefined {
+function readPlainTtl(text: string | undefined, settingErrors: SettingErrors): number | undefined {
   if (text === undefined) return undefined
   try {
     const ms = parseDuration(text, 'plain-ttl')
     if (ms >= LEAST_PLAIN_TTL_MS && ms <= MOST_PLAIN_TTL_MS) return ms
-    refusals.add('plain-ttl', `"${text}" is not between 500ms and 10m`)
+    settingErrors.add('plain-ttl', `"${text}" is not between 500ms and 10m`)
   } catch {
-    refusals.add('plain-ttl', `"${text}" is not a duration; try 20s`)
+    settingErrors.add('plain-ttl', `"${text}" is not a duration; try 20s`)
   }
   return undefined
 }
 
-function readAllowed(entries: readonly string[], refusals: Refusals): readonly string[] {
+function readPlainEmpty(
+  text: string | undefined,
+  settingErrors: SettingErrors,
+): EmptyAnswer | undefined {
+  const answer = EMPTY_ANSWERS.find((known) => known === text)
+  if (text !== undefined && !answer)
+    settingErrors.add('plain-empty', `"${text}" is neither 204 nor json`)
+  return answer
+}
+
+function readAllowed(entries: readonly string[], settingErrors: SettingErrors): readonly string[] {
   try {
     parseAllowList(entries)
   } catch (error) {
-    refusals.add('allow-address', (error as Error).message.replace('allow-address: ', ''))
+    settingErrors.add('allow-address', (error as Error).message.replace('allow-address: ', ''))
   }
   return entries
 }
@@ -218,7 +268,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** Names by which others may rightly call a server that listens beyond its own machine. */
+/** The names by which clients may address a server that listens beyond its own machine. */
 function ownNames(host: string): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   const shown = addresses.map(({ address, family }) =>

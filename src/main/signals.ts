@@ -1,31 +1,40 @@
-import type { Terminal } from '../cli/terminal/terminal.ts'
-
-/** Whoever ends a whole group is heard twice: by us, and by a parent who passes it on. */
+/** A signal to a process group arrives twice: directly, and from a parent that forwards it. */
 const SAME_SIGNAL_MS = 500
 
-/** The first signal stops in good order, the second kills what that waits for, the third waits for nothing. */
+/**
+ * The first signal stops gracefully, the second kills running attempts, the third exits at once.
+ */
 export interface Stopping {
   stop(): Promise<void>
-  hurry(): Promise<void>
+  killRunning(): Promise<void>
 }
 
-export function stopOnSignals(terminal: Terminal, { stop, hurry }: Stopping): Promise<number> {
+export interface SignalOutput {
+  /** Monotonic time: the time between signals must not depend on the wall clock. */
+  mono(): number
+  notice(text: string, level?: 'error'): void
+}
+
+export function stopOnSignals(
+  { mono, notice }: SignalOutput,
+  { stop, killRunning: hurry }: Stopping,
+): Promise<number> {
   return new Promise((resolve) => {
     let signals = 0
-    let heardAt = Number.NEGATIVE_INFINITY
+    let heardMono = Number.NEGATIVE_INFINITY
     const fail = (error: unknown) => {
-      terminal.err(`punctual: ${error instanceof Error ? error.message : String(error)}\n`)
+      notice(error instanceof Error ? error.message : String(error), 'error')
       resolve(1)
     }
     const onSignal = (signal: NodeJS.Signals) => {
-      if (terminal.now() - heardAt < SAME_SIGNAL_MS) return
-      heardAt = terminal.now()
+      if (mono() - heardMono < SAME_SIGNAL_MS) return
+      heardMono = mono()
       signals += 1
       if (signals === 1) {
-        terminal.err(`punctual: ${signal}, stopping; once more to stop at once\n`)
+        notice(`${signal}, stopping; send it again to stop at once`)
         stop().then(() => resolve(signals === 1 ? 0 : 1), fail)
       } else if (signals === 2) {
-        terminal.err(`punctual: ${signal} again; what still runs is killed\n`)
+        notice(`${signal} again; running attempts are killed`)
         hurry().catch(fail)
       } else process.exit(1)
     }

@@ -1,7 +1,7 @@
 import { zoneNames } from '../core/schedule/index.ts'
 
-/** The zone this machine keeps its clocks by; UTC if it has none that others know, too. */
-export function zoneOfMachine(): string {
+/** The time zone of this machine; UTC if it has no standard name. */
+export function systemTimeZone(): string {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
   return zoneNames().includes(timeZone) ? timeZone : 'UTC'
 }

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { makeCertificate, withoutOpenssl as skip } from '../../test/support/certificate.ts'
+import { makeCertificate, skipWithoutOpenssl as skip } from '../../test/support/certificate.ts'
 import { readSettings } from './settings.ts'
 
 function tempDir(t: TestContext): string {
@@ -14,7 +14,7 @@ function tempDir(t: TestContext): string {
 
 const read = (tlsCert: string, tlsKey: string) => readSettings({ tlsCert, tlsKey }, {}).tls
 
-test('a certificate and its key are taken, also from a file a group shares', { skip }, (t) => {
+test('a certificate and its key are read, also from a file that a group shares', { skip }, (t) => {
   const { cert, key } = makeCertificate(tempDir(t))
   assert.match(read(cert, key)?.cert.toString() ?? '', /BEGIN CERTIFICATE/)
   chmodSync(key, 0o640)
@@ -32,19 +32,19 @@ test('a certificate of another key is refused', { skip }, (t) => {
   const dir = tempDir(t)
   const ours = makeCertificate(dir)
   const theirs = makeCertificate(dir, 'other')
-  const message = /server\.pem does not go with .*other\.key: .*mismatch/
+  const message = /server\.pem does not match .*other\.key: .*mismatch/
   assert.throws(() => read(ours.cert, theirs.key), { code: 'config_invalid', message })
 })
 
-test('files that hold something else are refused', { skip }, (t) => {
+test('files with other content are refused', { skip }, (t) => {
   const dir = tempDir(t)
   const { cert } = makeCertificate(dir)
   const key = join(dir, 'empty.key')
   writeFileSync(key, '', { mode: 0o600 })
-  assert.throws(() => read(cert, key), { message: /does not go with .*empty\.key/ })
+  assert.throws(() => read(cert, key), { message: /does not match .*empty\.key/ })
 })
 
-test('files that are not there are named, both', () => {
+test('missing files are named, both of them', () => {
   const message = /^tls-cert \/no\/cert cannot be read.*\ntls-key \/no\/key cannot be read/
   assert.throws(() => read('/no/cert', '/no/key'), { code: 'config_invalid', message })
 })

@@ -4,20 +4,25 @@ import { EXIT } from '../cli/errors/exit-codes.ts'
 import { Failure } from '../cli/errors/failure.ts'
 import { findServer } from '../cli/server/server-address.ts'
 import type { Terminal } from '../cli/terminal/terminal.ts'
-import { USUAL_QUEUES } from '../core/queue/default-queues.ts'
+import { PunctualError } from '../core/errors.ts'
+import { DEFAULT_WORKER_QUEUES } from '../core/queue/default-queues.ts'
+import type { LogFormat } from '../core/logging/logger.ts'
 import { connect } from '../client/index.ts'
 import { createWorker } from '../worker/index.ts'
 import { createEcho } from './echo.ts'
+import { createProcessLog, logFailuresOfProcess } from './process-log.ts'
 import {
   type GivenProcessSettings,
   type ProcessSettings,
   processSettingsIn,
   readProcessSettings,
 } from './process-settings.ts'
-import { collectRefusals } from './setting-errors.ts'
+import { collectSettingErrors } from './setting-errors.ts'
 import type { ExecutorFlags } from './executor-flags.ts'
 import { readExecutors } from './read-executors.ts'
+import { describeProjects, readProjects, serveGrantedProjects } from './worker-projects.ts'
 import { warnOfRoot } from './root-warning.ts'
+import { readLogFormat } from './settings.ts'
 import { stopOnSignals } from './signals.ts'
 
 const DRAIN_MS = 30_000
@@ -29,50 +34,86 @@ export interface WorkerFlags extends GivenProcessSettings, ExecutorFlags {
   readonly slots: string
   readonly launchers: string
   readonly passEnv?: string[]
+  readonly logFormat?: string
 }
 
-/** `punctual worker`: takes work until it is told to stop. */
+/** `punctual worker`: runs jobs until it is told to stop. */
 export async function work(
   flags: WorkerFlags,
   command: Command,
   terminal: Terminal,
 ): Promise<number> {
-  const global = command.optsWithGlobals<{ server?: string; token?: string; project?: string }>()
-  const { url, token } = findServer(global, { env: terminal.env, cwd: terminal.cwd })
-  if (token === undefined) throw noToken(url)
-  const processes = processSettings(flags, terminal.env)
+  const global = command.optsWithGlobals<GlobalFlags>()
+  const found = findServer(global, { env: terminal.env, cwd: terminal.cwd })
+  const { urls, token } = found
+  if (token === undefined) throw noToken(urls.join(', '))
+  const asked = global.project ?? found.project
+  const { format, ...processes } = workerSettings(flags, terminal.env)
+  const log = createProcessLog({ format, now: terminal.now })
+  logFailuresOfProcess(log)
   const executors = await readExecutors(flags, { looksAround: true })
-  const client = connect({ url, token, ...(global.project && { project: global.project }) })
+  let isHelpShown = false
+  const onError = (error: unknown) => {
+    log.survived(error)
+    if (isHelpShown || codeOf(error) !== 'server_unreachable') return
+    isHelpShown = true
+    log.notice('help: the worker keeps trying; check --server or PUNCTUAL_SERVER')
+  }
+  const projects = asked === undefined ? undefined : readProjects(asked)
+  const project = projects?.[0]
+  const client = connect({ url: urls, token, ...(project && { project }) })
+  const granted = projects ? undefined : serveGrantedProjects(client)
   const worker = createWorker({
-    client,
+    client: granted?.client ?? client,
+    ...(projects && { projects }),
     name: flags.name ?? (hostname().replace(/[^A-Za-z0-9._-]/g, '-') || 'worker'),
-    queues: flags.queue ?? USUAL_QUEUES,
+    queues: flags.queue ?? DEFAULT_WORKER_QUEUES,
     ...(flags.label && { labels: flags.label }),
     slots: count('slots', flags.slots),
     processes: {
       ...processes,
       launchers: count('launchers', flags.launchers),
       passEnv: flags.passEnv,
-      ...(terminal.hasColour ? { echo: createEcho(terminal) } : {}),
+      ...(terminal.hasColour && format === 'text' ? { echo: createEcho(terminal) } : {}),
     },
     ...executors,
-    onError: (error) => terminal.err(`punctual: ${(error as Error).message}\n`),
+    onError,
   })
-  terminal.err(warnOfRoot(processes, executors.executors))
+  const warning = warnOfRoot(processes, executors.executors)
+  if (warning !== undefined) log.notice(warning, 'warn')
   await worker.start()
-  terminal.out(`worker ${worker.stats().session} is connected to ${url}\n`)
-  return stopOnSignals(terminal, {
-    async stop() {
-      await worker.drain(DRAIN_MS)
-      await client.close()
+  const { worker: id } = worker.stats()
+  const stopped = stopOnSignals(
+    { mono: terminal.mono, notice: log.notice },
+    {
+      async stop() {
+        await worker.drain(DRAIN_MS)
+        await client.close()
+      },
+      killRunning: () => worker.kill(),
     },
-    hurry: worker.kill,
+  )
+  const serves = granted?.describe() ?? describeProjects(projects ?? [])
+  log.announce(`worker ${id} is connected to ${urls.join(', ')} and serves ${serves}\n`, {
+    message: 'the worker is connected',
+    fields: { worker: id, server: urls.join(','), serves },
   })
+  return stopped
 }
 
-/** What a flag says, it says instead of its variable. */
-function processSettings(flags: WorkerFlags, env: NodeJS.ProcessEnv): ProcessSettings {
-  const refusals = collectRefusals()
+interface GlobalFlags {
+  readonly server?: readonly string[]
+  readonly context?: string
+  readonly token?: string
+  readonly project?: string
+}
+
+/** A flag overrides its variable. */
+function workerSettings(
+  flags: WorkerFlags,
+  env: NodeJS.ProcessEnv,
+): ProcessSettings & { format: LogFormat } {
+  const settingErrors = collectSettingErrors()
   const given = processSettingsIn(env)
   const settings = readProcessSettings(
     {
@@ -83,10 +124,18 @@ function processSettings(flags: WorkerFlags, env: NodeJS.ProcessEnv): ProcessSet
       launcher: flags.launcher ?? given.launcher,
       containment: flags.containment ?? given.containment,
     },
-    refusals,
+    settingErrors,
   )
-  refusals.throwIfAny()
-  return settings
+  const format = readLogFormat(
+    flags.logFormat ?? (env['PUNCTUAL_LOG_FORMAT'] || undefined),
+    settingErrors,
+  )
+  settingErrors.throwIfAny()
+  return { ...settings, format }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof PunctualError ? error.code : undefined
 }
 
 function noToken(url: string): Failure {

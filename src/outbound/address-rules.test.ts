@@ -53,7 +53,7 @@ const refused: [address: string, kind: string][] = [
   ['::ffff:0:127.0.0.1', 'a reserved address'],
 ]
 for (const [address, kind] of refused) {
-  test(`${address} is ${kind}, and not called`, () => {
+  test(`${address} is ${kind}, and refused`, () => {
     assert.equal(refuseAddress(parseIp(address) ?? assert.fail('not parsed')), kind)
   })
 }
@@ -72,7 +72,7 @@ for (const address of permitted) {
 }
 
 for (const text of ['fe80::1%eth0', '::1%lo', '127.1', '0177.0.0.1', '1.2.3.4.5', '', 'x', ':::']) {
-  test(`"${text}" is no address that could be judged`, () => {
+  test(`"${text}" is not an address`, () => {
     assert.equal(parseIp(text), undefined)
   })
 }

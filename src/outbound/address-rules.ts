@@ -1,6 +1,6 @@
 import { type IpAddress, type IpRange, isWithin, parseIp } from './ip-address.ts'
 
-/** Ranges that are not the public internet, and what a person calls them. */
+/** Ranges outside of the public internet, and their names in messages. */
 const REFUSED_V4 = table([
   ['0.0.0.0/8', 'an unspecified address'],
   ['10.0.0.0/8', 'a private address'],
@@ -30,37 +30,43 @@ const REFUSED_V6 = table([
   ['ff00::/8', 'a multicast address'],
   ['2001:db8::/32', 'a documentation address'],
   ['3fff::/20', 'a documentation address'],
-  // Among them Teredo, whose real destination is hidden in the address, and benchmarks.
+  // Includes Teredo, whose real destination is hidden in the address, and benchmark ranges.
   ['2001::/23', 'a reserved address'],
 ])
 
-/** All of IPv6 that is given out to the public so far. What is added one day is refused until then. */
+/**
+ * The part of IPv6 assigned to the public so far. Later assignments are refused until they are
+ * added.
+ */
 const PUBLIC_V6 = range('2000::/3')
 
-/** Ranges whose addresses stand for an IPv4 address, and where in them it is. */
-const CARRIERS: readonly (readonly [range: IpRange, at: number])[] = [
+/** Ranges whose addresses contain an IPv4 address, and its position. */
+const EMBEDDED_IPV4: readonly (readonly [range: IpRange, at: number])[] = [
   [range('::/96'), 12],
   [range('64:ff9b::/96'), 12],
   [range('2002::/16'), 2],
 ]
 
-/** What an address is that must not be called, such as `a private address`; undefined if it may be. */
+/**
+ * The kind of an address that must not be called, such as `a private address`; undefined if it may
+ * be.
+ */
 export function refuseAddress(address: IpAddress): string | undefined {
   if (address.length === 4) return nameIn(REFUSED_V4, address)
   const listed = nameIn(REFUSED_V6, address)
   if (listed !== undefined) return listed
-  const carried = carriedBy(address)
+  const carried = embeddedIpv4(address)
   const hidden = carried && refuseAddress(carried)
   if (hidden !== undefined) return `${hidden} inside an IPv6 one`
   if (carried || isWithin(address, PUBLIC_V6)) return undefined
   return 'a reserved address'
 }
 
-function carriedBy(address: IpAddress): IpAddress | undefined {
-  for (const [carrier, at] of CARRIERS) {
+function embeddedIpv4(address: IpAddress): IpAddress | undefined {
+  for (const [carrier, at] of EMBEDDED_IPV4) {
     if (isWithin(address, carrier)) return address.slice(at, at + 4)
   }
-  // ISATAP: the interface part says which IPv4 address the last hop goes to.
+  // ISATAP: the interface id contains the IPv4 address of the last hop.
   const isTunnel = address[9] === 0 && address[10] === 0x5e && address[11] === 0xfe
   return isTunnel && (address[8] === 0 || address[8] === 2) ? address.slice(12) : undefined
 }

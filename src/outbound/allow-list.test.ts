@@ -45,7 +45,7 @@ for (const [why, entry, destination] of kept) {
   })
 }
 
-test('only an entry that names a port opens a dangerous one', () => {
+test('only an entry with a port opens a dangerous port', () => {
   const redis = to('10.0.0.1', 6379)
   assert.equal(parseAllowList(['10.0.0.0/8']).permitsPort(redis), false)
   assert.equal(parseAllowList(['10.0.0.0/8:6379']).permitsPort(redis), true)
@@ -57,7 +57,7 @@ const wrong = [
   ...['http://a.example', 'a.example/8', '*.example', 'user@a.example'],
 ]
 for (const entry of wrong) {
-  test(`"${entry}" is no entry`, () => {
+  test(`"${entry}" is not a valid entry`, () => {
     assert.throws(() => parseAllowList([entry]), { code: 'config_invalid', field: 'allow-address' })
   })
 }

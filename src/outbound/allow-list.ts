@@ -1,11 +1,11 @@
 import { PunctualError } from '../core/errors.ts'
 import { type IpAddress, type IpRange, isWithin, parseIp } from './ip-address.ts'
 
-/** What an operator permits beyond the public internet. */
+/** Destinations that an operator permits beyond the public internet. */
 export interface AllowList {
   /** Whether an entry covers this address, under this name and port. */
   permits(destination: Destination): boolean
-  /** Whether an entry names this port: without one that does, dangerous ports stay closed. */
+  /** Whether an entry names this port: dangerous ports stay closed without one. */
   permitsPort(destination: Destination): boolean
 }
 
@@ -22,8 +22,9 @@ interface Entry {
 }
 
 /**
- * Reads `10.0.0.0/8`, `127.0.0.1:8080`, `[::1]:8080`, `fd00::/8`, `intranet.example:8443`. A name
- * permits whatever it leads to, when the request uses that name: the operator vouches for it.
+ * Parses `10.0.0.0/8`, `127.0.0.1:8080`, `[::1]:8080`, `fd00::/8`, `intranet.example:8443`. A name
+ * permits every address it resolves to, for requests that use the name: the operator trusts its
+ * DNS.
  */
 export function parseAllowList(entries: readonly string[], field = 'allow-address'): AllowList {
   const parsed = entries.map((entry) => parseEntry(entry, field))
@@ -42,7 +43,7 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/
 
 function parseEntry(entry: string, field: string): Entry {
   const match = WITH_PORT.exec(entry)
-  // Only an IPv6 address has several colons; it needs no brackets when no port follows.
+  // Only an IPv6 address contains several colons; it needs no brackets without a port.
   const host = match ? (match[1] ?? match[2] ?? '') : entry
   const port = match?.[3] === undefined ? undefined : Number(match[3])
   const where = rangeOf(host) ?? (match?.[2] === undefined ? undefined : nameOf(host))
@@ -65,7 +66,7 @@ function rangeOf(text: string): Pick<Entry, 'range'> | undefined {
   return bits <= most ? { range: { address, bits } } : undefined
 }
 
-/** A name that a URL would take for an address is a mistake, and perhaps not an innocent one. */
+/** A name that a URL parser would read as an address is a mistake, possibly a malicious one. */
 function nameOf(text: string): Pick<Entry, 'name'> | undefined {
   if (!/^[\p{L}\p{N}._-]+$/u.test(text) || !URL.canParse(`http://${text}/`)) return undefined
   const name = plainName(new URL(`http://${text}/`).hostname)

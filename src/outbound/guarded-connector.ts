@@ -17,13 +17,13 @@ export interface Guard {
   readonly ca?: string | undefined
 }
 
-/** As every other program of this machine would find it: hosts file, search domains, DNS. */
+/** Resolves like other programs of this machine: hosts file, search domains, DNS. */
 export const systemResolve: Resolve = async (hostname) =>
   (await lookUpName(hostname, { all: true, order: 'verbatim' })).map(({ address }) => address)
 
 /**
- * Connects for undici. A name is looked up once, each address is judged, and one of those that passed
- * is dialled: there is no second look-up in between that could give another answer.
+ * A connector for undici. It resolves a name once, checks each address, and connects to one that
+ * passed: there is no second lookup that could return another address.
  */
 export function guardedConnector(
   { allow, resolve, ca }: Guard,
@@ -31,7 +31,7 @@ export function guardedConnector(
 ): buildConnector.connector {
   const dial = (addresses: readonly string[]) =>
     buildConnector({
-      lookup: answerWith(addresses),
+      lookup: fixedLookup(addresses),
       autoSelectFamily: true,
       allowH2: false,
       maxCachedSessions: 0,
@@ -44,7 +44,7 @@ export function guardedConnector(
     const hostname = options.hostname.replace(/^\[(.*)\]$/, '$1')
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
     try {
-      // Nobody can hurry a resolver, but nobody has to wait for it either.
+      // A resolver cannot be interrupted, but the caller need not wait for it.
       const found = permittedAddresses(hostname, port, { allow, resolve })
       dial(await orAborted(found, signal))({ ...options, hostname }, callback)
     } catch (error) {
@@ -69,15 +69,15 @@ async function permittedAddresses(
   { allow, resolve }: Guard,
 ): Promise<string[]> {
   const found = parseIp(hostname) ? [hostname] : await addressesOf(hostname, resolve)
-  const refusals = new Set<string>()
+  const reasons = new Set<string>()
   const permitted = found.filter((text) => {
     const refusal = refuse(text, { hostname, port, allow })
-    if (refusal !== undefined) refusals.add(refusal)
+    if (refusal !== undefined) reasons.add(refusal)
     return refusal === undefined
   })
   if (permitted.length > 0) return permitted
-  // Not which address: a name inside a network is not to be mapped from the outside.
-  throw new OutboundError('address_refused', `${hostname} ${[...refusals].join(' and ')}`)
+  // Without the address: callers must not be able to map names inside the network.
+  throw new OutboundError('address_refused', `${hostname} ${[...reasons].join(' and ')}`)
 }
 
 function refuse(
@@ -105,8 +105,11 @@ async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly
   throw new OutboundError('name_unknown', `${hostname} has no address`)
 }
 
-/** A resolver that already knows. Only names ask it: an address is dialled as it is. */
-function answerWith(addresses: readonly string[]): LookupFunction {
+/**
+ * A lookup that returns known addresses. It is called only for names: an address is dialled
+ * directly.
+ */
+function fixedLookup(addresses: readonly string[]): LookupFunction {
   const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
   return (_hostname, { all }, callback) => {
     const [first] = known

@@ -1,4 +1,4 @@
-// Every spelling of an address that must not be called. A server stands where most of them lead: it
+// Every spelling of an address that must not be called. Most of them lead to a test server, which
 // must never see a connection.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { parseAllowList } from './allow-list.ts'
 import { createOutbound } from './outbound.ts'
 import { openSink } from './sink.fixture.ts'
 
-/** What a hostile name server would say. */
+/** Answers of a hostile name server. */
 const NAMES: Record<string, string[]> = {
   localhost: ['127.0.0.1', '::1'],
   'localhost.': ['127.0.0.1'],
@@ -41,15 +41,15 @@ const ADDRESSES = [
   ...['[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[2001:0:7f00:1::80ff:fffe]'],
   ...['localhost', 'LOCALHOST', 'localhost.', 'sub.localhost', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'localtest.example'],
   ...['127.0.0.1.nip.example', 'six.example', 'mapped.example', 'nat.example', 'octal.example'],
-  // Metadata of clouds
+  // Metadata services of clouds
   ...['169.254.169.254', '0xa9fea9fe', '2852039166', '0251.0376.0251.0376', '169.254.43518'],
   ...['[::ffff:a9fe:a9fe]', '[::ffff:169.254.169.254]', '[64:ff9b::a9fe:a9fe]', '[fd00:ec2::254]'],
   ...['100.100.100.200', '192.0.0.192', '168.63.129.16', 'metadata.google.internal'],
   ...['instance-data.ec2.internal', '[2002:a9fe:a9fe::]'],
-  // Neighbours
+  // Private networks
   ...['10.0.0.1', '10.1', '172.16.0.1', '192.168.0.1', '192.168.257', '100.64.0.1', '[fc00::1]'],
   ...['[fe80::1]', '[fec0::1]', 'private.example', 'zone.example', 'broken.example'],
-  // Nobody in particular
+  // Multicast and reserved ranges
   ...['224.0.0.1', '255.255.255.255', '240.0.0.1', '[ff02::1]', '198.18.0.1', '192.0.2.1'],
   ...['[2001:db8::1]', '[100::1]'],
 ]
@@ -100,7 +100,7 @@ const MORE_PORTS = [3306, 5432, 6000, 6379, 6667, 9092, 10_250, 11_211, 27_017]
 const create = () =>
   createOutbound({ clock: systemClock, resolve: async (name) => NAMES[name] ?? [] })
 
-test(`none of ${ADDRESSES.length} spellings of inner addresses is called`, async (t) => {
+test(`none of ${ADDRESSES.length} spellings of internal addresses is called`, async (t) => {
   const sink = await openSink(t)
   for (const host of ADDRESSES) {
     for (const port of [`:${sink.port}`, '']) {
@@ -117,7 +117,7 @@ test(`none of ${URLS.length} strange URLs is called`, async () => {
   }
 })
 
-test('ports of other services are not called, not even where everything else may be', async () => {
+test('ports of other services are refused, even where every address is allowed', async () => {
   const outbound = createOutbound({
     clock: systemClock,
     allow: parseAllowList(['127.0.0.1']),
@@ -148,7 +148,7 @@ const HEADERS: [name: string, value: string][] = [
   ['Expect', '100-continue'],
   ['Proxy-Authorization', 'Basic x'],
 ]
-test('headers that would change the request into another one are refused', async (t) => {
+test("headers that would change the request's meaning are refused", async (t) => {
   const sink = await openSink(t)
   for (const [name, value] of HEADERS) {
     await assert.rejects(

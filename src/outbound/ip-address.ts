@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Four bytes or sixteen, in network order. */
+/** Four or sixteen bytes, in network order. */
 export type IpAddress = readonly number[]
 
 export interface IpRange {
@@ -9,9 +9,9 @@ export interface IpRange {
 }
 
 /**
- * An address in the notation of resolvers and sockets; undefined for anything else, such as one with
- * a zone, which would leave to the machine's interfaces where it leads. An IPv4 address that was
- * written as IPv6 is the IPv4 address it is.
+ * Parses the notation of resolvers and sockets; undefined for anything else, such as an address
+ * with a zone, which would depend on the machine's interfaces. An IPv4 address written as IPv6
+ * becomes IPv4.
  */
 export function parseIp(text: string): IpAddress | undefined {
   if (isIPv4(text)) return text.split('.').map(Number)
@@ -39,7 +39,10 @@ const MAPPED: IpRange = {
   bits: 96,
 }
 
-/** `2001:db8:1.2.3.4` without the gap: groups of two bytes, the last perhaps four decimal ones. */
+/**
+ * Parses `2001:db8:1.2.3.4` without the gap: groups of two bytes, the last one possibly in IPv4
+ * notation.
+ */
 function bytesOf(groups: string): number[] {
   if (groups === '') return []
   return groups.split(':').flatMap((group) => {

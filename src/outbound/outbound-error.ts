@@ -1,6 +1,6 @@
 /**
- * Why a request did not bring an answer. The `…_refused` ones are our own decision, taken before
- * anything was sent to the address in question.
+ * Why a request got no answer. The `…_refused` codes are decisions of this server, taken before
+ * anything was sent to the address.
  */
 export type OutboundCode =
   | 'url_refused'
@@ -21,7 +21,7 @@ export class OutboundError extends Error {
     this.code = code
   }
 
-  /** We would not call it, now or later. */
+  /** The address, port or header is forbidden, so a retry would fail the same way. */
   get isRefusal(): boolean {
     return this.code.endsWith('_refused')
   }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { makeCertificate, withoutOpenssl } from '../../test/support/certificate.ts'
+import { makeCertificate, skipWithoutOpenssl } from '../../test/support/certificate.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
 import { systemClock } from '../worker/clock/system-clock.ts'
@@ -18,7 +18,7 @@ import { openSink } from './sink.fixture.ts'
 const create = (allow: string[], resolve?: Resolve) =>
   createOutbound({ clock: systemClock, allow: parseAllowList(allow), resolve })
 
-test('what the operator allows is called, by address and by name', async (t) => {
+test('allowed destinations are called, by address and by name', async (t) => {
   const sink = await openSink(t)
   const outbound = create([sink.allow], async () => ['10.0.0.1', '127.0.0.1'])
   for (const host of ['127.0.0.1', '127.1', '[::ffff:7f00:1]', 'inner.example']) {
@@ -38,7 +38,7 @@ test('what the operator allows is called, by address and by name', async (t) => 
   })
 })
 
-test('a name that is allowed may lead anywhere, other names may not', async (t) => {
+test('an allowed name may resolve to any address, other names may not', async (t) => {
   const sink = await openSink(t)
   const outbound = create(['inner.example'], async () => ['127.0.0.1'])
   const { status } = await outbound.send({ url: `http://inner.example:${sink.port}/` })
@@ -49,7 +49,7 @@ test('a name that is allowed may lead anywhere, other names may not', async (t) 
   })
 })
 
-test('a name is looked up once: the address that was judged is the one that is dialled', async (t) => {
+test('a name is resolved once: the checked address is the one that is dialled', async (t) => {
   const good = await openSink(t)
   const answers = ['127.0.0.1', '127.0.0.2', '10.0.0.1']
   let asked = 0
@@ -83,7 +83,7 @@ for (const [why, location] of TARGETS) {
   })
 }
 
-test('a name that led outside may not lead inside after a redirect', async (t) => {
+test('a name that resolved to a public address cannot lead inside after a redirect', async (t) => {
   const sink = await openSink(t, (_request, response) => {
     response.writeHead(302, { location: '/again' }).end()
   })
@@ -95,7 +95,7 @@ test('a name that led outside may not lead inside after a redirect', async (t) =
   assert.equal(sink.connections(), 1)
 })
 
-test('three redirects are followed, a fourth is not, and none if none is asked for', async (t) => {
+test('three redirects are followed, a fourth is not, and none if the request allows none', async (t) => {
   const sink = await openSink(t, ({ url }, response) => {
     const left = Number(url?.slice(1))
     if (left === 0) return response.end('there')
@@ -110,7 +110,7 @@ test('three redirects are followed, a fourth is not, and none if none is asked f
   assert.deepEqual([status, body.toString()], [302, 'not yet'])
 })
 
-test('what is meant for one origin is not told another', async (t) => {
+test('credentials for one origin are not sent to another', async (t) => {
   const other = await openSink(t)
   const first = await openSink(t, ({ url }, response) => {
     const location = url === '/away' ? other.url : '/away'
@@ -154,7 +154,7 @@ for (const status of [301, 302, 307, 308]) {
   })
 }
 
-test('a post that is sent elsewhere to look becomes a get without a body', async (t) => {
+test('a POST that is redirected with 303 becomes a GET without a body', async (t) => {
   const sink = await openSink(t, ({ url }, response) => {
     if (url === '/') return response.writeHead(303, { location: '/seen' }).end()
     return response.end()
@@ -167,7 +167,7 @@ test('a post that is sent elsewhere to look becomes a get without a body', async
   assert.equal(seen['content-length'], undefined)
 })
 
-test('an endless answer is cut off, and its connection with it', async (t) => {
+test('an endless answer is cut off, and its connection closed', async (t) => {
   let isClosed = false
   const sink = await openSink(t, (_request, response) => {
     const pour = () => {
@@ -182,13 +182,13 @@ test('an endless answer is cut off, and its connection with it', async (t) => {
   await waitFor(() => isClosed, { what: 'the connection to close' })
 })
 
-test('an answer that fits exactly is whole', async (t) => {
+test('an answer of exactly the limit is complete', async (t) => {
   const sink = await openSink(t)
   const answer = await create([sink.allow]).send({ url: sink.url, maxResponseBytes: 5 })
   assert.deepEqual([answer.body.toString(), answer.truncated], ['hello', false])
 })
 
-test('time runs out before the answer, in the middle of it, and for a name', async (t) => {
+test('the timeout covers the lookup, the wait for the answer, and its body', async (t) => {
   const silent = await openSink(t, () => {})
   const slow = await openSink(t, (_request, response) => void response.write('begin'))
   const never: Resolve = () => new Promise(() => {})
@@ -209,7 +209,7 @@ test('time runs out before the answer, in the middle of it, and for a name', asy
   }
 })
 
-test('who gives up is not kept waiting, and leaves no timer behind', async (t) => {
+test('an aborted request ends at once, and leaves no timer behind', async (t) => {
   const sink = await openSink(t, () => {})
   const clock = createVirtualClock()
   const stop = new AbortController()
@@ -224,7 +224,7 @@ test('who gives up is not kept waiting, and leaves no timer behind', async (t) =
   assert.equal(clock.sleeping(), 0)
 })
 
-test('what is not there says so', async (t) => {
+test('connection errors name their cause', async (t) => {
   const sink = await openSink(t, (request) => request.socket.destroy())
   const unknown: Resolve = () => Promise.reject(new Error('ENOTFOUND'))
   await assert.rejects(create([sink.allow]).send({ url: sink.url }), { code: 'unreachable' })
@@ -239,7 +239,7 @@ test('what is not there says so', async (t) => {
 
 test(
   'a certificate is checked against the name, not the address',
-  { skip: withoutOpenssl },
+  { skip: skipWithoutOpenssl },
   async (t) => {
     const dir = mkdtempSync(join(tmpdir(), 'punctual-outbound-'))
     t.after(() => rmSync(dir, { recursive: true, force: true }))

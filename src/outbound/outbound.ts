@@ -6,9 +6,9 @@ import { type Guard, guardedConnector, type Resolve, systemResolve } from './gua
 import { OutboundError } from './outbound-error.ts'
 import { type Hop, redirectOf } from './redirect.ts'
 
-/** Sends requests to addresses that users choose, and only where such requests may go. */
+/** Sends requests to URLs chosen by users, and only to permitted destinations. */
 export interface Outbound {
-  /** Resolves with whatever status the other side gave; rejects with an `OutboundError`. */
+  /** Resolves with any status that the server returned; rejects with an `OutboundError`. */
   send(request: OutboundRequest): Promise<OutboundAnswer>
 }
 
@@ -17,10 +17,10 @@ export interface OutboundRequest {
   readonly method?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | Buffer | undefined
-  /** For all of it: names, connections, redirects and the body. */
+  /** The limit for everything: lookup, connections, redirects and the body. */
   readonly timeoutMs?: number | undefined
   readonly maxResponseBytes?: number | undefined
-  /** With 0, a redirect is an answer like any other. */
+  /** With 0, a redirect is returned like any other answer. */
   readonly maxRedirects?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -29,7 +29,7 @@ export interface OutboundAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
-  /** There was more than `maxResponseBytes`. */
+  /** The answer was longer than `maxResponseBytes`. */
   readonly truncated: boolean
   readonly finalUrl: string
 }
@@ -51,24 +51,24 @@ export function createOutbound(options: {
     async send(request) {
       const { signal, timeoutMs = OUTBOUND_DEFAULTS.timeoutMs } = request
       const first = firstHop(request)
-      const over = new AbortController()
+      const finished = new AbortController()
       const stop = new AbortController()
-      const giveUp = () => stop.abort(new OutboundError('aborted', 'the request was given up'))
-      if (signal?.aborted) giveUp()
-      signal?.addEventListener('abort', giveUp, { once: true, signal: over.signal })
-      void clock.sleep(timeoutMs, over.signal).then(() => {
+      const abort = () => stop.abort(new OutboundError('aborted', 'the request was given up'))
+      if (signal?.aborted) abort()
+      signal?.addEventListener('abort', abort, { once: true, signal: finished.signal })
+      void clock.sleep(timeoutMs, finished.signal).then(() => {
         stop.abort(new OutboundError('timed_out', `no answer within ${timeoutMs / 1000} s`))
       })
       try {
         return await follow(first, request, { guard: { allow, resolve, ca }, signal: stop.signal })
       } finally {
-        over.abort()
+        finished.abort()
       }
     },
   }
 }
 
-interface Means {
+interface RequestDeps {
   readonly guard: Guard
   readonly signal: AbortSignal
 }
@@ -86,17 +86,21 @@ function firstHop({ url, method = 'GET', headers = {}, body }: OutboundRequest):
   return { url: new URL(url), method, headers: known, body: body ?? null }
 }
 
-/** An answer that arrives as it is can be capped, shown and read without being unpacked. */
+/** An uncompressed answer can be cut, shown and read directly. */
 const DEFAULT_HEADERS = { 'user-agent': 'punctual', 'accept-encoding': 'identity' }
 
-async function follow(first: Hop, request: OutboundRequest, means: Means): Promise<OutboundAnswer> {
+async function follow(
+  first: Hop,
+  request: OutboundRequest,
+  deps: RequestDeps,
+): Promise<OutboundAnswer> {
   const {
     maxRedirects = OUTBOUND_DEFAULTS.maxRedirects,
     maxResponseBytes = OUTBOUND_DEFAULTS.maxResponseBytes,
   } = request
   let hop = first
   for (let redirects = 0; ; redirects += 1) {
-    const answer = await askOnce(hop, maxResponseBytes, means)
+    const answer = await sendOnce(hop, maxResponseBytes, deps)
     const next = maxRedirects > 0 && redirectOf(hop, answer.status, answer.headers['location'])
     if (!next) return answer
     if (redirects === maxRedirects) {
@@ -107,11 +111,11 @@ async function follow(first: Hop, request: OutboundRequest, means: Means): Promi
   }
 }
 
-/** A connection for every request, so that every request is judged by where it really goes. */
-async function askOnce(
+/** Uses a new connection for every request, so that every destination is checked. */
+async function sendOnce(
   { url, method, headers, body }: Hop,
   maxBytes: number,
-  { guard, signal }: Means,
+  { guard, signal }: RequestDeps,
 ): Promise<OutboundAnswer> {
   const client = new Client(url.origin, { connect: guardedConnector(guard, signal), pipelining: 0 })
   try {

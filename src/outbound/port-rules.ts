@@ -1,6 +1,6 @@
 /**
- * Ports of services that take commands from whoever connects, and whose answer to an HTTP request may
- * be to obey part of it: those that browsers refuse, and those of databases, queues and control planes.
+ * Ports of services that accept commands without authentication and might execute parts of an HTTP
+ * request: those that browsers refuse, and those of databases, queues and control planes.
  */
 const REFUSED = new Set([
   ...[0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95],

@@ -1,7 +1,7 @@
 import { refuseUrl } from '../core/work/web-request.ts'
 import { OutboundError } from './outbound-error.ts'
 
-/** One request of possibly several that a call consists of. */
+/** One of the requests that a call with redirects consists of. */
 export interface Hop {
   readonly url: URL
   readonly method: string
@@ -12,8 +12,8 @@ export interface Hop {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-/** What may follow a redirect to strangers. Anything else could be a secret, whatever its name. */
-const HARMLESS = new Set([
+/** Headers that may be sent to another origin. Any other header could contain a secret. */
+const SAFE_HEADERS = new Set([
   'accept',
   'accept-encoding',
   'accept-language',
@@ -21,7 +21,7 @@ const HARMLESS = new Set([
   'user-agent',
 ])
 
-/** Where an answer sends us, if it does. */
+/** The next request of a redirect, if the answer is one. */
 export function redirectOf(hop: Hop, status: number, location: unknown): Hop | undefined {
   if (!REDIRECTS.has(status) || typeof location !== 'string') return undefined
   const problem = URL.canParse(location, hop.url.href)
@@ -35,16 +35,16 @@ export function redirectOf(hop: Hop, status: number, location: unknown): Hop | u
     throw new OutboundError('redirect_refused', `${hop.url.host} redirects from https to http`)
   }
   const becomesGet = status === 303 ? hop.method !== 'HEAD' : status < 303 && hop.method === 'POST'
-  const isStranger = url.origin !== hop.url.origin
+  const isOtherOrigin = url.origin !== hop.url.origin
   const body = becomesGet ? null : hop.body
-  // It may carry a secret as well as any header, and there is no harmless part of it.
-  if (isStranger && body !== null && body.length > 0) {
+  // A body may contain a secret as well, and no part of it is known to be harmless.
+  if (isOtherOrigin && body !== null && body.length > 0) {
     const message = `${hop.url.host} redirects to ${url.host}, where the body of the request is not sent`
     throw new OutboundError('redirect_refused', message)
   }
   const headers = Object.entries(hop.headers).filter(([name]) => {
     if (becomesGet && name.startsWith('content-')) return false
-    return !isStranger || HARMLESS.has(name)
+    return !isOtherOrigin || SAFE_HEADERS.has(name)
   })
   return {
     url,

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** A server on the loopback that remembers who came. */
+/** A loopback server that counts its connections and requests. */
 export async function openSink(
   t: TestContext,
   answer: RequestListener = (_request, response) => response.end('hello'),

@@ -1,19 +1,23 @@
-import { AHEAD_MS } from '../core/schedule/firing/early-firing.ts'
+import { MAX_LEAD_MS } from '../core/schedule/firing/early-firing.ts'
 import type { FireBatch, FireCommand, FireResult } from './port.ts'
 
-/** The most that is done ahead: by so much more a node's idea of the store's clock may be off. */
-export const MOST_AHEAD_MS = AHEAD_MS + 250
+/**
+ * The furthest a node may fire ahead of time. The margin allows for a node whose estimate of the
+ * store's clock is slightly off.
+ */
+export const MAX_AHEAD_MS = MAX_LEAD_MS + 250
 
-/** The time as of which what is asked for at `clock` is done: that which is asked for, if it is near. */
-export function timeOfFiring({ aheadTo }: Pick<FireBatch, 'aheadTo'>, clock: number): number {
-  return aheadTo !== null && aheadTo > clock && aheadTo - clock <= MOST_AHEAD_MS ? aheadTo : clock
+/** The time a fire batch acts by: the requested time if it is near, otherwise the store's clock. */
+export function effectiveFireTime({ aheadTo }: Pick<FireBatch, 'aheadTo'>, clock: number): number {
+  return aheadTo !== null && aheadTo > clock && aheadTo - clock <= MAX_AHEAD_MS ? aheadTo : clock
 }
 
 /**
- * How long it is until then at `clock`, or was, less than nothing; no longer than when it was decided, even
- * if the clock was set back since. What was not done ahead starts when it is durable.
+ * Milliseconds left until `now` of the result at `clock`; negative once it has passed. Never more
+ * than when the batch was decided, even if the clock was set back since. A run that was not fired
+ * ahead starts when it is durable.
  */
-export function leftMs(
+export function remainingMs(
   { now, aheadMs }: Pick<FireResult, 'now' | 'aheadMs'>,
   clock: number,
 ): number {
@@ -21,19 +25,29 @@ export function leftMs(
 }
 
 /**
- * Until when a run waits whose lease is given back; null: it need not. One that was leased before its time
- * waits for that, which may be some while after its nominal one. Beyond that it is a clock that was set back.
+ * Until when a run whose lease is given back must wait; null if it is ready now. A run that was
+ * leased ahead of time waits for its start, which may be later than its nominal time. A larger
+ * difference means that the clock was set back.
  */
 export function waitsUntil(
   { dueAt, startedAt }: { readonly dueAt: number | null; readonly startedAt: number },
   now: number,
 ): number | null {
   if (dueAt === null) return null
-  const at = startedAt - now <= MOST_AHEAD_MS ? Math.max(dueAt, startedAt) : dueAt
+  const at = startedAt - now <= MAX_AHEAD_MS ? Math.max(dueAt, startedAt) : dueAt
   return at > now ? at : null
 }
 
-/** Whether something of it is for a time that has not come: whoever planned it was ahead of the store's clock. */
-export function isBeforeItsTime({ settled }: Pick<FireCommand, 'settled'>, now: number): boolean {
+/**
+ * Whether a command settles a time that has not come yet: the node that planned it was ahead of the
+ * store's clock.
+ */
+export function isAheadOfClock({ settled }: Pick<FireCommand, 'settled'>, now: number): boolean {
   return settled.some(({ nominalAt }) => nominalAt > now)
+}
+
+/** The result for a batch that was planned for another time, or whose time is not known. */
+export function outdatedResult({ commands }: Pick<FireBatch, 'commands'>, now: number): FireResult {
+  const verdicts = commands.map(() => ({ kind: 'outdated' as const }))
+  return { now, aheadMs: 0, verdicts, started: [], lanes: [], cancelled: [] }
 }

@@ -1,11 +1,14 @@
 import type { EndCommand, NewRun } from './port.ts'
 
-/** A run that asks for nothing special, as most do: both stores have a cheaper way for these. */
+/**
+ * A run without gates, keys, tags or timers, as most are: both stores have a cheaper path for
+ * these.
+ */
 export function isPlainRun(run: NewRun): boolean {
   return run.gates.length === 0 && run.dueAt === null && isPlainOtherwise(run)
 }
 
-/** Plain but for gates, and a time that has come: those of schedules have both. */
+/** Plain except for gates and a due time that has passed: runs of schedules have both. */
 export function isPlainAtGates(run: NewRun, now: number): boolean {
   return (run.dueAt === null || run.dueAt <= now) && isPlainOtherwise(run)
 }
@@ -21,12 +24,12 @@ function isPlainOtherwise(run: NewRun): boolean {
   )
 }
 
-/** Whether it waits for other runs before anything else. */
+/** Whether the run waits for other runs to end before anything else. */
 export function startsAfter({ after }: NewRun): boolean {
   return after !== undefined && after.length > 0
 }
 
-/** A worker's report of success. Whether its run holds a gate or a key, only the store knows. */
+/** A worker's report of success. Only the store knows whether the run holds a gate or a key. */
 export function isPlainSuccess({ to, owner, cause, message, process }: EndCommand): boolean {
   return (
     to === 'succeeded' && owner === null && cause === null && message === null && process === null

@@ -2,10 +2,10 @@ import type { AuditStore } from './port/audit.ts'
 import type { BackfillStore } from './port/backfills.ts'
 import type { BlobRows } from './port/blobs.ts'
 import type { CatalogStore } from './port/catalog.ts'
-import type { FlowStore } from './port/workflows.ts'
+import type { WorkflowStore } from './port/workflows.ts'
 import type { FollowStore } from './port/followers.ts'
 import type { JobStore } from './port/jobs.ts'
-import type { LapseStore } from './port/expectations.ts'
+import type { ExpectationStore } from './port/expectations.ts'
 import type { LogStore } from './port/logs.ts'
 import type { NodeStore } from './port/nodes.ts'
 import type { QueueStore } from './port/queues.ts'
@@ -15,7 +15,7 @@ import type { SecretStore } from './port/secrets.ts'
 import type { SweepStore } from './port/sweeps.ts'
 import type { TickStore } from './port/tick.ts'
 import type { TokenStore } from './port/tokens.ts'
-import type { Upkeep } from './port/maintenance.ts'
+import type { MaintenanceStore } from './port/maintenance.ts'
 import type { WaitQueries } from './port/waiting.ts'
 import type { DeliveryStore, OutboxStore, WebhookStore } from './port/webhooks.ts'
 
@@ -41,9 +41,10 @@ export type * from './port/waiting.ts'
 export type * from './port/webhooks.ts'
 
 /**
- * The store is the truth. These are the verbs the scheduler needs from it, in the scheduler's words;
- * how rows are laid out is each adapter's own affair. Every verb is one transaction: it happened
- * durably, or not at all, or it fails with a `StoreError` that says which of these is known.
+ * The store holds all durable state. These are the operations the scheduler needs from it, in the
+ * scheduler's terms; each adapter decides how rows are laid out. Every operation is one
+ * transaction: it commits durably, or changes nothing, or fails with a `StoreError` that says which
+ * of these is known.
  */
 export interface Store
   extends
@@ -61,34 +62,51 @@ export interface Store
     AuditStore,
     ScheduleStore,
     BackfillStore,
-    LapseStore,
-    FlowStore,
+    ExpectationStore,
+    WorkflowStore,
     FollowStore,
     BlobRows,
     WebhookStore,
     OutboxStore,
     DeliveryStore,
-    Upkeep {
+    MaintenanceStore {
   readonly kind: 'sqlite' | 'postgres'
-  /** For people: `SQLite 3.53.4`, `PostgreSQL 18.4`. */
+  /** For display: `SQLite 3.53.4`, `PostgreSQL 18.4`. */
   readonly version: string
-  /** How many ticks may be under way at once, and how many items of a kind one tick may carry. */
+  /** For display: where the data is. Contains no password. */
+  readonly location: string
+  /** How many ticks may run concurrently, and how many items of a kind one tick may carry. */
   readonly ticksInFlight: number
   readonly tickCap: number
   close(): Promise<void>
 }
 
 /**
- * `refused`: nothing was written and the same batch would be refused again (a poison item).
- * `unavailable`: nothing was written; try again. `unknown`: the connection broke around COMMIT;
- * the batch may or may not be there, so repeat it with the same ids and fences.
+ * `refused`: nothing was written, and the same batch would be refused again (a poison item).
+ * `unavailable`: nothing was written; try again. `unknown`: the connection broke around COMMIT, so
+ * the batch may have been written; repeat it with the same ids and fences.
  */
 export class StoreError extends Error {
   readonly outcome: 'refused' | 'unavailable' | 'unknown'
+  /** Set if the cause is known and an immediate retry would meet it again. */
+  readonly trouble: StoreTrouble | undefined
 
-  constructor(outcome: StoreError['outcome'], message: string, options?: ErrorOptions) {
+  constructor(
+    outcome: StoreError['outcome'],
+    message: string,
+    options?: ErrorOptions & { readonly trouble?: StoreTrouble | undefined },
+  ) {
     super(message, options)
     this.name = 'StoreError'
     this.outcome = outcome
+    this.trouble = options?.trouble
   }
 }
+
+/**
+ * `full`: the disk has no space for a write; writes work again as soon as it has. `damaged`: the
+ * contents of the database cannot be trusted. `replaced`: the files are not the ones that were
+ * opened. The last two need an operator.
+ */
+export const STORE_TROUBLES = ['full', 'damaged', 'replaced'] as const
+export type StoreTrouble = (typeof STORE_TROUBLES)[number]

@@ -1,61 +1,61 @@
 import { idAtMs } from '../core/ids.ts'
-import type { Outcome, Reason } from '../core/schedule/firing/occurrence.ts'
-import { meet } from '../core/schedule/firing/overlap.ts'
+import type { OccurrenceOutcome, OccurrenceReason } from '../core/schedule/firing/occurrence.ts'
+import { decideOverlap } from '../core/schedule/firing/overlap.ts'
 import type { Expectation, FireCommand, NewRun, SettledTime } from './port.ts'
 
-/** A record of what became of a time, as both stores write it. */
+/** The record of what happened to a nominal time, as both stores write it. */
 export interface NewOccurrence {
   readonly id: number
   readonly nominalAt: number
   readonly untilAt: number
   readonly count: number | null
-  readonly outcome: Outcome
-  readonly reason: Reason | null
+  readonly outcome: OccurrenceOutcome
+  readonly reason: OccurrenceReason | null
   readonly detail: string | null
   readonly otherRunId: number | null
 }
 
-/** What a command comes to, once it is known which runs of the schedule are open. */
+/** The outcome of a fire command, once the open runs of the schedule are known. */
 export interface Settlement {
   readonly runs: readonly NewRun[]
   readonly expected: readonly NewExpectation[]
   readonly occurrences: readonly NewOccurrence[]
-  /** Of the times that were to become runs. */
-  readonly outcomes: readonly Outcome[]
+  /** Outcomes of the times that were planned as runs. */
+  readonly outcomes: readonly OccurrenceOutcome[]
   /** Runs to cancel. */
   readonly replaced: readonly number[]
   readonly openRuns: readonly number[]
 }
 
-/** What is expected of a run that is made. */
+/** What is expected of a run that is created. */
 export interface NewExpectation extends Expectation {
   readonly run: NewRun
 }
 
 type ToRun = Extract<SettledTime, { kind: 'run' }>
 
-/** Runs of one schedule meet each other in the order of their times. */
+/** Runs of one schedule meet each other in the order of their nominal times. */
 export function settle(
   command: FireCommand,
   openBefore: readonly number[],
   now: number,
 ): Settlement {
-  const { overlap, remembers } = command
+  const { overlap, tracksOpenRuns } = command
   const open = [...openBefore]
   const runs: NewRun[] = []
   const expected: NewExpectation[] = []
-  const outcomes: Outcome[] = []
+  const outcomes: OccurrenceOutcome[] = []
   const replaced: number[] = []
   const last = command.settled.findLast((time) => time.kind === 'run')
 
-  const become = (time: ToRun, fate: Fate, otherRunId: number | null): NewOccurrence => {
-    const { outcome, reason } = fate
+  const record = (time: ToRun, decided: TimeOutcome, otherRunId: number | null): NewOccurrence => {
+    const { outcome, reason } = decided
     outcomes.push(outcome)
     const { nominalAt } = time
-    const hasRun = fate.outcome !== 'skipped' && fate.outcome !== 'merged'
+    const hasRun = decided.outcome !== 'skipped' && decided.outcome !== 'merged'
     if (hasRun) runs.push(time.run)
     if (hasRun && time.expected) expected.push({ ...time.expected, run: time.run })
-    if (hasRun && remembers) open.push(time.run.id)
+    if (hasRun && tracksOpenRuns) open.push(time.run.id)
     const id = hasRun ? time.run.id : idAtMs(now)
     return {
       id,
@@ -70,23 +70,23 @@ export function settle(
   }
 
   const run = (time: ToRun): NewOccurrence => {
-    const inTime: Fate = { outcome: time.late ? 'delayed' : 'fired', reason: time.late }
-    switch (meet(overlap, open.length)) {
+    const inTime: TimeOutcome = { outcome: time.late ? 'delayed' : 'fired', reason: time.late }
+    switch (decideOverlap(overlap, open.length)) {
       case 'run':
-        // Of several that replace each other at once, only the last needs to be there.
-        if (overlap.kind !== 'replace' || time === last) return become(time, inTime, null)
-        return become(time, MERGED, last?.run.id ?? null)
+        // Of several runs that replace each other at once, only the last is created.
+        if (overlap.kind !== 'replace' || time === last) return record(time, inTime, null)
+        return record(time, MERGED, last?.run.id ?? null)
       case 'wait':
-        return become(time, { outcome: 'blocked', reason: 'overlap' }, open[0] ?? null)
+        return record(time, { outcome: 'blocked', reason: 'overlap' }, open[0] ?? null)
       case 'replace': {
-        if (time !== last) return become(time, MERGED, last?.run.id ?? null)
+        if (time !== last) return record(time, MERGED, last?.run.id ?? null)
         replaced.push(...open)
-        return become(time, inTime, open.at(-1) ?? null)
+        return record(time, inTime, open.at(-1) ?? null)
       }
       case 'skip':
-        return become(time, { outcome: 'skipped', reason: 'overlap' }, open[0] ?? null)
+        return record(time, { outcome: 'skipped', reason: 'overlap' }, open[0] ?? null)
       case 'merge':
-        return become(time, MERGED, open.at(-1) ?? null)
+        return record(time, MERGED, open.at(-1) ?? null)
     }
   }
 
@@ -95,21 +95,21 @@ export function settle(
     const { kind: _, detail = null, ...rest } = time
     return { ...rest, id: idAtMs(now), detail, otherRunId: null }
   })
-  return { runs, expected, occurrences, outcomes, replaced, openRuns: remembers ? open : [] }
+  return { runs, expected, occurrences, outcomes, replaced, openRuns: tracksOpenRuns ? open : [] }
 }
 
-interface Fate {
-  readonly outcome: Outcome
-  readonly reason: Reason | null
+interface TimeOutcome {
+  readonly outcome: OccurrenceOutcome
+  readonly reason: OccurrenceReason | null
 }
-const MERGED: Fate = { outcome: 'merged', reason: 'overlap' }
+const MERGED: TimeOutcome = { outcome: 'merged', reason: 'overlap' }
 
-/** Times that came due and became nothing before somebody changed or deleted the schedule. */
-export function overtaken(
+/** Times that came due without an outcome before the schedule was changed or deleted. */
+export function occurrenceBeforeChange(
   row: { readonly nextNominalAt: number | null; readonly pausedBy: 'people' | 'job' | null },
   now: number,
   reason: 'edited' | 'deleted',
-  /** What comes now is not part of it, even if that is past already. */
+  /** The next nominal time: it is not part of the range, even if it is already past. */
   next: number | null,
 ): NewOccurrence | null {
   const { nextNominalAt, pausedBy } = row

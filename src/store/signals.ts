@@ -1,21 +1,21 @@
-import type { News } from './port.ts'
+import type { Signal } from './port.ts'
 
-const KINDS = ['step', 'cancel', 'need', 'followed'] as const satisfies readonly News['kind'][]
+const KINDS = ['step', 'cancel', 'need', 'followed'] as const satisfies readonly Signal['kind'][]
 
-/** The order in which both stores tell the same news, each once. */
-export function inOrder(news: readonly News[]): News[] {
+/** The order in which both stores report the same signals, without duplicates. */
+export function sortSignals(news: readonly Signal[]): Signal[] {
   if (news.length < 2) return [...news]
-  const byName = new Map(news.map((one) => [placeOf(one).join(), one]))
-  return [...byName.values()].sort((a, b) => compare(placeOf(a), placeOf(b)))
+  const byName = new Map(news.map((one) => [sortKeyOf(one).join(), one]))
+  return [...byName.values()].sort((a, b) => compare(sortKeyOf(a), sortKeyOf(b)))
 }
 
-function placeOf(one: News): number[] {
+function sortKeyOf(one: Signal): number[] {
   const kind = KINDS.indexOf(one.kind)
   switch (one.kind) {
     case 'step':
-      return [kind, one.flowId, one.step, one.item]
+      return [kind, one.workflowId, one.step, one.item]
     case 'cancel':
-      return [kind, one.flowId]
+      return [kind, one.workflowId]
     case 'need':
     case 'followed':
       return [kind, one.runId]

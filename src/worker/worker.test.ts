@@ -1,33 +1,33 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createVirtualClock, settle } from '../../test/support/virtual-clock.ts'
-import { createWorld } from './testing/world.ts'
+import { createVirtualClock, flushTasks } from '../../test/support/virtual-clock.ts'
+import { createWorkerTestWorld } from './testing/world.ts'
 
-async function setUp(options?: Parameters<typeof createWorld>[1]) {
+async function setUp(options?: Parameters<typeof createWorkerTestWorld>[1]) {
   const clock = createVirtualClock()
-  const world = createWorld(clock, options)
+  const world = createWorkerTestWorld(clock, options)
   await world.worker.start()
-  await settle()
+  await flushTasks()
   const outcome = (run: string) => world.server.ended.get(run)?.[0]?.outcome
   return { clock, ...world, outcome }
 }
 
-test('an idle worker drains at once and says goodbye', async () => {
+test('an idle worker drains at once and unregisters', async () => {
   const { clock, server, worker } = await setUp()
   await worker.drain(30_000)
   assert.equal(await worker.stopped, 'drained')
   assert.deepEqual(server.messages('leave'), [{ session: 'ses_1', registration: 1 }])
   assert.equal(clock.mono(), 0)
-  await settle()
+  await flushTasks()
   assert.equal(clock.sleeping(), 0)
 })
 
-test('handlers may finish within the grace; nothing more is taken', async () => {
+test('handlers may finish within the grace, and no more runs are accepted', async () => {
   const { clock, server, calls, worker, outcome } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   const draining = worker.drain(30_000)
-  await settle()
+  await flushTasks()
   server.submit('run_b')
   await clock.advance(20_000)
   assert.equal(server.messages('exchange').at(-1)?.free, 0)
@@ -38,27 +38,27 @@ test('handlers may finish within the grace; nothing more is taken', async () => 
   assert.equal(clock.mono(), 20_000)
 })
 
-test('runs that were on their way are given back, not started', async () => {
+test('runs that were in flight are given back, not started', async () => {
   const { server, calls, worker, outcome } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   server.isSlow = true
   server.submit('run_b')
-  await settle()
+  await flushTasks()
   const draining = worker.drain(30_000)
-  await settle()
+  await flushTasks()
   server.release()
-  await settle()
+  await flushTasks()
   assert.equal(calls.has('run_b'), false)
   assert.equal(outcome('run_b'), 'given_back')
   calls.get('run_a')?.finish()
   await draining
 })
 
-test('past the grace handlers are stopped and given back', async () => {
+test('after the grace, handlers are stopped and their runs given back', async () => {
   const { clock, server, worker, outcome } = await setUp()
   server.submit('run_a', { job: 'polite' })
-  await settle()
+  await flushTasks()
   const draining = worker.drain(5_000)
   await clock.advance(5_000)
   await draining
@@ -66,10 +66,10 @@ test('past the grace handlers are stopped and given back', async () => {
   assert.equal(await worker.stopped, 'drained')
 })
 
-test('a handler that does not heed the end of the grace is given back all the same', async () => {
+test('the run of a handler that ignores the end of the grace is given back, too', async () => {
   const { clock, server, worker, outcome, why } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   const draining = worker.drain(5_000)
   await clock.advance(5_000)
   assert.equal(why('run_a'), 'draining')
@@ -78,10 +78,10 @@ test('a handler that does not heed the end of the grace is given back all the sa
   assert.equal(outcome('run_a'), 'given_back')
 })
 
-test('draining again with less patience shortens the grace', async () => {
+test('a second drain with a shorter grace shortens it', async () => {
   const { clock, server, worker, outcome } = await setUp()
   server.submit('run_a', { job: 'polite' })
-  await settle()
+  await flushTasks()
   void worker.drain(3_600_000)
   await clock.advance(1_000)
   const draining = worker.drain(0)
@@ -90,10 +90,10 @@ test('draining again with less patience shortens the grace', async () => {
   assert.equal(outcome('run_a'), 'given_back')
 })
 
-test('heartbeats go on while it drains', async () => {
+test('heartbeats continue while the worker drains', async () => {
   const { clock, server, worker, why } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   void worker.drain(60_000)
   await clock.advance(50_000)
   assert.equal(why('run_a'), undefined)
@@ -103,7 +103,7 @@ test('heartbeats go on while it drains', async () => {
 test('a drain ends even when the server is gone', async () => {
   const { clock, server, worker } = await setUp()
   server.submit('run_a', { job: 'polite' })
-  await settle()
+  await flushTasks()
   server.isCutOff = true
   const draining = worker.drain(5_000)
   await clock.advance(60_000)
@@ -111,7 +111,7 @@ test('a drain ends even when the server is gone', async () => {
   assert.equal(clock.sleeping(), 0)
 })
 
-test('a goodbye without an answer is not waited for forever', async () => {
+test('an unregister request without an answer is not waited for forever', async () => {
   const { clock, server, worker } = await setUp()
   server.fail('leave', 'hang')
   const draining = worker.drain(0)
@@ -119,7 +119,7 @@ test('a goodbye without an answer is not waited for forever', async () => {
   await draining
 })
 
-test('who lost its lease does not say goodbye: what it had begun must not count as given back', async () => {
+test('a worker that lost its lease does not unregister: started attempts must not count as given back', async () => {
   const { clock, server, worker } = await setUp()
   server.submit('run_a')
   await clock.advance(2_250)
@@ -130,11 +130,11 @@ test('who lost its lease does not say goodbye: what it had begun must not count 
   assert.deepEqual(server.messages('leave'), [])
 })
 
-test('aborting the signal stops the worker and gives back what is under way', async () => {
+test('aborting the signal stops the worker and gives back its attempts', async () => {
   const stop = new AbortController()
   const { clock, server, worker, outcome } = await setUp({ signal: stop.signal })
   server.submit('run_a', { job: 'polite' })
-  await settle()
+  await flushTasks()
   stop.abort()
   await clock.advance(0)
   assert.equal(await worker.stopped, 'drained')
@@ -142,27 +142,29 @@ test('aborting the signal stops the worker and gives back what is under way', as
 })
 
 test('a worker whose signal is aborted beforehand never registers', async () => {
-  const { server, worker } = createWorld(createVirtualClock(), { signal: AbortSignal.abort() })
+  const { server, worker } = createWorkerTestWorld(createVirtualClock(), {
+    signal: AbortSignal.abort(),
+  })
   await worker.start()
   assert.equal(await worker.stopped, 'drained')
-  assert.deepEqual(server.heard, [])
+  assert.deepEqual(server.received, [])
 })
 
 test('a worker that never started can be drained', async () => {
-  const { server, worker } = createWorld(createVirtualClock())
+  const { server, worker } = createWorkerTestWorld(createVirtualClock())
   await worker.drain(1_000)
   await worker.start()
-  assert.deepEqual(server.heard, [])
+  assert.deepEqual(server.received, [])
 })
 
-test('a handler that ignores its timeout makes the worker stop, so that it can be restarted', async () => {
+test('a handler that ignores its timeout stops the worker, so that it can be restarted', async () => {
   const { clock, server, worker, errors, outcome, why } = await setUp()
   server.submit('run_stuck', { timeoutMs: 5_000 })
   server.submit('run_fine')
   await clock.advance(14_999)
   assert.equal(server.ended.size, 0)
   await clock.advance(1)
-  await settle()
+  await flushTasks()
   assert.equal(server.ended.get('run_stuck')?.[0]?.cause, 'timeout')
   assert.match(String(errors.at(-1)), /handler of job ignored its signal/)
   assert.equal(why('run_fine'), undefined, 'the others may finish')
@@ -175,17 +177,17 @@ test('a handler that ignores its timeout makes the worker stop, so that it can b
   assert.equal(server.ended.has('run_next'), false)
 })
 
-test('a lost attempt whose handler will not stop ends the worker as well', async () => {
+test('a lost attempt whose handler does not stop ends the worker as well', async () => {
   const { clock, server, worker } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   server.lose('run_a')
   await clock.advance(20_000)
   assert.equal(await worker.stopped, 'handler_unresponsive')
   assert.equal(server.ended.size, 0)
 })
 
-test('callbacks that throw or reject do not disturb it', async () => {
+test('callbacks that throw or reject do not affect the worker', async () => {
   const { clock, server, worker, calls } = await setUp({
     onError: () => Promise.reject(new Error('in onError')),
     log() {
@@ -202,7 +204,7 @@ test('callbacks that throw or reject do not disturb it', async () => {
   await worker.drain(0)
 })
 
-test('an answer that makes no sense ends the registration, not the worker', async () => {
+test('a malformed answer ends the registration, not the worker', async () => {
   const { clock, server, worker, errors } = await setUp()
   const exchange = server.exchange
   server.exchange = async (_session, { number }) => ({ number }) as never

@@ -1,6 +1,6 @@
 import { LIMITS } from '../core/limits.ts'
 import {
-  createLine,
+  createWorkerSession,
   type StopReason,
   type Worker,
   type WorkerStats,
@@ -9,47 +9,49 @@ import type { WorkerOptions } from './sessions/worker-options.ts'
 
 export type { StopReason, Worker, WorkerStats } from './sessions/worker-session.ts'
 
-const LINES = 2
+const SESSIONS = 2
 
 /**
- * A worker. With very many slots it keeps two sessions: a session reports and asks in turns, so with
- * one of them the store would rest while the handlers run, and the other way round. Only where each
- * half still has room for the heaviest run there can be.
+ * Creates a worker. With very many slots it uses two sessions: one session alternates between
+ * reporting and running, so the store would idle while the handlers run and vice versa. Only where
+ * each half still has enough slots for the heaviest possible run.
  */
 export function createWorker(options: WorkerOptions): Worker {
   const slots = options.slots ?? 0
-  if (slots < LINES * LIMITS.weight) return createLine(options)
-  const half = Math.floor(slots / LINES)
-  const lines = [half, slots - half].map((share) => createLine({ ...options, slots: share }))
-  return together(lines)
+  if (slots < SESSIONS * LIMITS.weight) return createWorkerSession(options)
+  const half = Math.floor(slots / SESSIONS)
+  const sessions = [half, slots - half].map((share) =>
+    createWorkerSession({ ...options, slots: share }),
+  )
+  return combine(sessions)
 }
 
-function together(lines: readonly Worker[]): Worker {
+function combine(sessions: readonly Worker[]): Worker {
   const drain = async (graceMs: number) => {
-    await Promise.all(lines.map((line) => line.drain(graceMs)))
+    await Promise.all(sessions.map((session) => session.drain(graceMs)))
   }
-  /** Whatever stops one of them stops the worker. */
+  /** The end of one session stops the whole worker. */
   const stop = async (): Promise<StopReason> => {
-    const reason = await Promise.race(lines.map((line) => line.stopped))
+    const reason = await Promise.race(sessions.map((session) => session.stopped))
     await drain(0)
     return reason
   }
   return {
     async start() {
-      await Promise.all(lines.map((line) => line.start()))
+      await Promise.all(sessions.map((session) => session.start()))
     },
     drain,
     async kill() {
-      await Promise.all(lines.map((line) => line.kill()))
+      await Promise.all(sessions.map((session) => session.kill()))
     },
     stopped: stop(),
-    stats: () => lines.map((line) => line.stats()).reduce(sum),
+    stats: () => sessions.map((session) => session.stats()).reduce(sum),
   }
 }
 
 function sum(a: WorkerStats, b: WorkerStats): WorkerStats {
   return {
-    session: a.session,
+    worker: a.worker,
     registration: Math.max(a.registration, b.registration),
     free: a.free + b.free,
     running: a.running + b.running,

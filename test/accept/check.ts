@@ -1,11 +1,11 @@
-/** One promise of the product, tried on the real thing. It fails by throwing. */
+/** One promise of the product, tested on the real thing. It fails by throwing. */
 export interface Check {
   id: string
   title: string
-  run(report: Report): Promise<void>
+  run(report: CheckReport): Promise<void>
 }
 
-/** Figures measured on the way; they are printed whether the check passes or fails. */
-export interface Report {
+/** Figures measured by a check; printed whether it passes or fails. */
+export interface CheckReport {
   figure(name: string, value: string | number): void
 }

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Checks try the project as a stranger would: by its commands, from outside. */
+/** Checks use the project as a new user would: by its commands, from outside. */
 export async function run(command: string, args: readonly string[], cwd?: string): Promise<string> {
   const child = start(command, args, cwd)
   let printed = ''
@@ -12,7 +12,7 @@ export async function run(command: string, args: readonly string[], cwd?: string
   throw new Error(`${command} ${args.join(' ')} exited with ${code}\n${printed.slice(-2_000)}`)
 }
 
-/** Whatever it exits with. */
+/** Resolves whatever the exit code is. */
 export async function attempt(command: string, args: readonly string[], cwd: string) {
   const child = start(command, args, cwd)
   let [out, err] = ['', '']
@@ -33,7 +33,7 @@ export function npmInBackground(cwd: string, args: readonly string[]) {
   child.stderr?.resume()
   return {
     printed: () => printed,
-    /** The whole group, as a terminal would: npm alone may leave behind what it runs. */
+    /** Signals the whole process group, as a terminal would: npm alone may leave its child running. */
     async stop(): Promise<void> {
       if (child.exitCode !== null) return
       const closed = once(child, 'close')

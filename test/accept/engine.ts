@@ -3,15 +3,15 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { npm, npmInBackground, run } from './commands.ts'
-import type { Check, Report } from './check.ts'
-import { findLine } from './findings.ts'
+import type { Check, CheckReport } from './check.ts'
+import { findOutputLine } from './findings.ts'
 import { measure, passTests } from './measuring.ts'
 import { isTestCode, readSources } from '../tidy/source-tree.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** The acceptance of the heart: what it must show, tried from outside. */
+/** Acceptance checks of the engine: its guarantees, tested from outside. */
 export const checks: Check[] = [
   {
     id: 'H1',
@@ -23,8 +23,8 @@ export const checks: Check[] = [
         await npm(clone, ['ci'])
         await tryStart(clone, report)
         const printed = await npm(clone, ['test'])
-        report.figure('servers', findLine(printed, /^servers:/))
-        report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
+        report.figure('servers', findOutputLine(printed, /^servers:/))
+        report.figure('tests', findOutputLine(printed, /^\d+ passed, 0 failed/))
       } finally {
         rmSync(clone, { recursive: true, force: true })
       }
@@ -42,6 +42,10 @@ export const checks: Check[] = [
     title: '500 seeds without a violation, every fault in every state; planted bugs caught',
     async run(report) {
       await passTests(ROOT, ['test/sim'], report)
+      const seeds = await npm(ROOT, ['run', 'sim'])
+      report.figure('simulator', findOutputLine(seeds, /^500 seeds, .* 0 violations$/))
+      const bugs = await npm(ROOT, ['run', 'sim', '--', '--bugs'])
+      report.figure('planted bugs', findOutputLine(bugs, /^\d+ planted bugs, 0 not found$/))
     },
   },
   {
@@ -77,8 +81,7 @@ export const checks: Check[] = [
   },
   {
     id: 'H7',
-    title:
-      "a stranger's walk: at most eight files from submit to run_end, small files, clean checks",
+    title: 'readable code: at most eight files from submit to run_end, small files, clean checks',
     async run(report) {
       const map = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
       const walk = [...map.matchAll(/^\| (\d) \| (.+?) \|/gm)]
@@ -95,7 +98,7 @@ export const checks: Check[] = [
   },
 ]
 
-async function tryStart(clone: string, report: Report): Promise<void> {
+async function tryStart(clone: string, report: CheckReport): Promise<void> {
   const server = npmInBackground(clone, ['start'])
   try {
     const address = 'http://127.0.0.1:7420'

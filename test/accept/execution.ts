@@ -6,24 +6,20 @@ const ROOT = join(import.meta.dirname, '../..')
 /** The last commit before execution was built. */
 const DOORS = 'b67b260'
 
-/** The acceptance of execution: containment, output, secrets, placement, limits, webhooks. */
+/** Acceptance checks of execution: containment, output, secrets, placement, limits, webhooks. */
 export const checks: Check[] = [
   {
     id: 'E1',
-    title: 'at every level of containment, killed and frozen workers leave nobody behind',
+    title: 'at every level of containment, killed and frozen workers leave no process',
     async run(report) {
-      const parts = [
-        'test/chaos/worker-deaths',
-        'src/worker/launcher',
-        'src/worker/executors/process',
-      ]
+      const parts = ['test/chaos/worker-deaths', 'src/worker/launcher', 'src/worker/processes']
       requireAll(await passTests(ROOT, parts, report), /needs the native launcher/)
       await withoutViolations(ROOT, ['worker-kills', 'worker-freezes'], report)
     },
   },
   {
     id: 'E2',
-    title: 'floods, bombs and spinners cost nobody else anything, and are recorded',
+    title: 'output floods, fork bombs and busy loops harm no other run, and are recorded',
     async run(report) {
       const parts = ['test/chaos/flood', 'limits-worker', 'temporary-directory']
       requireAll(await passTests(ROOT, parts, report), /no limit of/)
@@ -61,7 +57,7 @@ export const checks: Check[] = [
     id: 'E6',
     title: 'queues in order, limits that do not leak, fair shares, and why a run waits',
     async run(report) {
-      const parts = ['test/integration/', 'src/server/dispatch/', 'test/sim/', 'gates']
+      const parts = ['test/integration/', 'src/server/tick/', 'test/sim/', 'gates']
       requireAll(await passTests(ROOT, parts, report), /flock/)
       await withoutViolations(ROOT, ['gates', 'fair-share'], report)
     },
@@ -74,7 +70,7 @@ export const checks: Check[] = [
   },
   {
     id: 'E8',
-    title: 'webhooks are told once for each end, again until they thank',
+    title: 'webhooks get one message for each end, repeated until acknowledged',
     run: async (report) => void (await passTests(ROOT, ['test/webhooks/'], report)),
   },
 ]

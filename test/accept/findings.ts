@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JudgedFigure } from '../../bench/harness/verdict.ts'
 
-/** The line of an output that says what we came for. */
-export function findLine(printed: string, pattern: RegExp): string {
+/** The first line of an output that matches. */
+export function findOutputLine(printed: string, pattern: RegExp): string {
   const line = printed.split('\n').find((each) => pattern.test(each.trim()))
   assert.ok(line !== undefined, `no line like ${String(pattern)} in\n${printed.slice(-2_000)}`)
   return line.trim()
@@ -29,8 +29,8 @@ export function judgedFigures(root: string, scenario: string): Finding[] {
     figures: JudgedFigure[]
   }
   return figures.flatMap(({ figure, targets }) =>
-    targets.map(({ target, rival, value, met }) => ({
-      label: rival === null ? figure.label : `${figure.label} against ${rival}`,
+    targets.map(({ target, baseline, value, met }) => ({
+      label: baseline === null ? figure.label : `${figure.label} against ${baseline}`,
       value: value === null ? 'not measured' : String(Number(value.toPrecision(3))),
       target:
         target.atLeast === undefined ? `at most ${target.atMost}` : `at least ${target.atLeast}`,

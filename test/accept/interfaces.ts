@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { attempt, npm, npmInBackground, run } from './commands.ts'
-import type { Check, Report } from './check.ts'
-import { findLine } from './findings.ts'
+import type { Check, CheckReport } from './check.ts'
+import { findOutputLine } from './findings.ts'
 import { measure, passTests } from './measuring.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** The last commit before the doors were built. */
-const HEART = '1b48c0f'
+/** The last commit before the interfaces were built. */
+const ENGINE_COMMIT = '1b48c0f'
 
-/** The acceptance of the doors: API, identity, process worker, command line. */
+/** Acceptance checks of the interfaces: API, identity, process worker, command line. */
 export const checks: Check[] = [
   {
     id: 'D1',
@@ -34,7 +34,9 @@ export const checks: Check[] = [
     async run(report) {
       await passTests(ROOT, ['test/chaos/worker-deaths', 'test/chaos/busy-worker'], report)
       const printed = await npm(ROOT, ['run', 'chaos', '--', 'worker-kills', 'worker-freezes'])
-      for (const line of printed.split('\n').filter((each) => /gone after .* at most/.test(each))) {
+      for (const line of printed
+        .split('\n')
+        .filter((each) => /exited after .* at most/.test(each))) {
         report.figure('chaos', line.trim())
       }
       assert.doesNotMatch(printed, /^ +[1-9]\d* violations$/m)
@@ -42,7 +44,7 @@ export const checks: Check[] = [
   },
   {
     id: 'D3',
-    title: 'every route lets in exactly whom it should; tokens are nowhere to be read',
+    title: 'every route accepts exactly the roles it should; tokens appear nowhere',
     run: async (report) => {
       const parts = ['test/api/access-matrix', 'test/api/identity', 'src/server/api/access']
       await passTests(ROOT, parts, report)
@@ -73,7 +75,11 @@ export const checks: Check[] = [
     title:
       'processes nearly as fast as they can be started, short waits, nothing slower than before',
     run: (report) =>
-      measure(ROOT, ['shell', 'latency', 'footprint', ['against', '--commit', HEART]], report),
+      measure(
+        ROOT,
+        ['shell', 'latency', 'footprint', ['against', '--commit', ENGINE_COMMIT]],
+        report,
+      ),
   },
   {
     id: 'D8',
@@ -85,7 +91,7 @@ export const checks: Check[] = [
   },
 ]
 
-async function tryCommands(clone: string, report: Report): Promise<void> {
+async function tryCommands(clone: string, report: CheckReport): Promise<void> {
   const server = npmInBackground(clone, ['start'])
   const elsewhere = mkdtempSync(join(tmpdir(), 'punctual-elsewhere-'))
   try {
@@ -111,8 +117,8 @@ async function tryCommands(clone: string, report: Report): Promise<void> {
       runs.map(({ state }) => state),
       ['failed', 'failed'],
     )
-    report.figure('show', findLine((await punctual('show', '@last')).out, /failed/))
-    report.figure('why', findLine((await punctual('why', '@last')).out, /7/))
+    report.figure('show', findOutputLine((await punctual('show', '@last')).out, /failed/))
+    report.figure('why', findOutputLine((await punctual('why', '@last')).out, /7/))
   } finally {
     await server.stop()
     rmSync(elsewhere, { recursive: true, force: true })

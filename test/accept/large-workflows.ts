@@ -5,14 +5,14 @@ import { connect } from '../../src/client/index.ts'
 import { createWorker } from '../../src/worker/index.ts'
 import { openHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
-import type { Report } from './check.ts'
+import type { CheckReport } from './check.ts'
 
 const MANY = 100_000
 const EDGES_EACH = 10
-/** A chain takes its time: so much of it shows that it goes on, and that it can be stopped. */
+/** A chain takes long: this many steps show that it proceeds and can be stopped. */
 const OF_THE_CHAIN = 2_000
-const MOST_SECONDS_TO_TAKE = 10
-const MOST_MB_GROWN = 500
+const MAX_SECONDS = 10
+const MAX_GROWTH_MB = 500
 const MB = 1_024
 const DEADLINE_MS = 240_000
 
@@ -30,7 +30,7 @@ const SHAPES: Readonly<Record<string, () => Steps>> = {
   }),
   'side by side': () => named((nth) => ({ task: 'noop', ...(nth > 0 && { needs: 's0' }) })),
   'a million edges': () =>
-    // In ranks of a thousand, each step of which needs ten of the rank before.
+    // In ranks of a thousand; each step needs ten of the previous rank.
     named((nth) => ({
       task: 'noop',
       needs: before(nth - (nth % 1_000), EDGES_EACH),
@@ -38,29 +38,29 @@ const SHAPES: Readonly<Record<string, () => Steps>> = {
   'a chain': () => named((nth) => ({ task: 'noop', needs: before(nth, 1) })),
 }
 
-/** Workflows of 100,000 steps, each through a server of its own: defined over HTTP, run by a worker, stopped. */
-export async function runLargeFlows(report: Report): Promise<void> {
+/** Workflows of 100,000 steps, each on its own server: defined over HTTP, run by a worker, stopped. */
+export async function runLargeWorkflows(report: CheckReport): Promise<void> {
   const missed: string[] = []
   for (const [name, steps] of Object.entries(SHAPES)) {
-    const { taken, handled, seconds, grownMb } = await play(steps(), name === 'a chain')
+    const { taken, handled, seconds, grownMb } = await runShape(steps(), name === 'a chain')
     const figures = [
       `taken in ${taken.toFixed(1)} s`,
       `${handled} steps in ${seconds.toFixed(1)} s`,
       `server ${grownMb.toFixed(0)} MB more at most`,
     ]
     report.figure(name, figures.join(', '))
-    if (taken > MOST_SECONDS_TO_TAKE) missed.push(`${name}: taken in ${taken} s`)
-    if (grownMb > MOST_MB_GROWN) missed.push(`${name}: ${grownMb.toFixed(0)} MB more`)
+    if (taken > MAX_SECONDS) missed.push(`${name}: taken in ${taken} s`)
+    if (grownMb > MAX_GROWTH_MB) missed.push(`${name}: ${grownMb.toFixed(0)} MB more`)
   }
   assert.deepEqual(missed, [])
 }
 
-async function play(steps: Steps, isChain: boolean) {
+async function runShape(steps: Steps, isChain: boolean) {
   const endings: (() => unknown)[] = []
   const home = openHome({ after: (end) => void endings.push(end) })
   try {
     const server = home.start(['up', '--port', '0', '--data', home.dataDir])
-    const url = await waitFor(() => /address +(\S+)[^]*Try:/.exec(server.said.out)?.[1], {
+    const url = await waitFor(() => /address +(\S+)[^]*Try:/.exec(server.output.out)?.[1], {
       what: 'the server',
     })
     const token = readFileSync(join(home.dataDir, 'admin-token'), 'utf8').trim()
@@ -111,7 +111,7 @@ async function put(url: string, definition: object, token: string): Promise<void
   assert.ok(answer.ok, `${answer.status} ${text.slice(0, 500)}`)
 }
 
-/** The most it ever had, in MB. */
+/** Peak memory of a process, in MB. */
 function memoryOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / MB

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { npm } from './commands.ts'
-import type { Report } from './check.ts'
-import { findLine, judgedFigures } from './findings.ts'
+import type { CheckReport } from './check.ts'
+import { findOutputLine, judgedFigures } from './findings.ts'
 
-/** Runs benchmarks and demands every target they carry. */
+/** Runs benchmarks and requires every target in them to be met. */
 export async function measure(
   root: string,
   scenarios: readonly (string | readonly [name: string, ...options: string[]])[],
-  report: Report,
+  report: CheckReport,
 ): Promise<void> {
   const missed: string[] = []
   for (const scenario of scenarios) {
@@ -21,28 +21,28 @@ export async function measure(
   assert.deepEqual(missed, [])
 }
 
-/** Runs the tests whose path contains one of these, and demands that all pass. */
+/** Runs the tests whose path contains one of these and requires all to pass. */
 export async function passTests(
   root: string,
   parts: readonly string[],
-  report: Report,
+  report: CheckReport,
 ): Promise<string> {
   const printed = await npm(root, ['test', '--', ...parts])
-  report.figure('tests', findLine(printed, /^\d+ passed, 0 failed/))
+  report.figure('tests', findOutputLine(printed, /^\d+ passed, 0 failed/))
   return printed
 }
 
-/** What is skipped for want of a tool has not been shown. */
+/** A test that was skipped because a tool is missing has shown nothing. */
 export function requireAll(printed: string, missing: RegExp): void {
   const skipped = printed.split('\n').filter((line) => line.includes(' — ') && missing.test(line))
   assert.deepEqual(skipped, [])
 }
 
-/** Plays scenarios of chaos, and demands that nothing went wrong in any. */
+/** Runs chaos scenarios and requires that none has violations. */
 export async function withoutViolations(
   root: string,
   scenarios: readonly string[],
-  report: Report,
+  report: CheckReport,
 ): Promise<void> {
   const printed = await npm(root, ['run', 'chaos', '--', ...scenarios])
   for (const line of printed.split('\n').filter((each) => /at most|MB/.test(each))) {

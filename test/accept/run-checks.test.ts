@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Check, Report } from './check.ts'
+import type { Check, CheckReport } from './check.ts'
 import { runChecks } from './run-checks.ts'
 
 const passes: Check = {
   id: 'H1',
   title: 'a job runs',
-  run: async ({ figure }: Report) => figure('p99', '12 ms'),
+  run: async ({ figure }: CheckReport) => figure('p99', '12 ms'),
 }
 const fails: Check = {
   id: 'H2',
   title: 'a job survives',
-  run: async ({ figure }: Report) => {
+  run: async ({ figure }: CheckReport) => {
     figure('lost', 3)
     throw new Error('three runs are missing')
   },
@@ -32,7 +32,7 @@ test('a check that returns has passed, with its figures on the line', async () =
   assert.match(printed, /1 of 1 checks passed$/)
 })
 
-test('a check that throws has failed, its figures and reason are shown, the next one still runs', async () => {
+test('a check that throws has failed, its figures and reason are shown, and the next one still runs', async () => {
   const { success, printed } = await transcript([fails, passes])
   assert.equal(success, false)
   assert.match(

@@ -27,7 +27,7 @@ export async function runChecks(
   }
   print('')
   print(`${checks.length - failed.length} of ${checks.length} checks passed${listed(failed)}`)
-  // Nothing tried is nothing shown.
+  // Without any check nothing was shown.
   return failed.length === 0 && checks.length > 0
 }
 

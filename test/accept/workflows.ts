@@ -1,19 +1,19 @@
 import { join } from 'node:path'
 import type { Check } from './check.ts'
 import { npm } from './commands.ts'
-import { findLine } from './findings.ts'
-import { runLargeFlows } from './large-workflows.ts'
+import { findOutputLine } from './findings.ts'
+import { runLargeWorkflows } from './large-workflows.ts'
 import { measure, passTests, withoutViolations } from './measuring.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** The acceptance of workflows: files, graphs, waves, repetitions, under faults and at size. */
+/** Acceptance checks of workflows: files, graphs, waves, retries, under faults and at size. */
 export const checks: Check[] = [
   {
     id: 'W1',
     title: 'the examples are validated, applied and run; 10,000 flows go as an evaluator says',
     async run(report) {
-      const parts = ['test/job-files/examples', 'test/cli/job-files', 'test/workflows/engine']
+      const parts = ['test/job-files/examples', 'test/cli/job-files', 'test/flows/engine']
       await passTests(ROOT, parts, report)
     },
   },
@@ -25,13 +25,13 @@ export const checks: Check[] = [
       const parts = [
         'test/sim/workflows/',
         'test/chaos/workflows/',
-        'test/workflows/',
+        'test/flows/',
         'test/api/after',
       ]
       await passTests(ROOT, parts, report)
       const seeds = ['--world', 'workflows', '--seeds', '200', '--moves', '150']
       const printed = await npm(ROOT, ['run', 'sim', '--', ...seeds])
-      report.figure('sim', findLine(printed, /^200 seeds, .* 0 with violations$/))
+      report.figure('sim', findOutputLine(printed, /^200 seeds, .* 0 with violations$/))
       await withoutViolations(ROOT, ['workflows'], report)
     },
   },
@@ -39,10 +39,10 @@ export const checks: Check[] = [
     id: 'W3',
     title: 'circles, strange names, 100,000 steps, a million edges, expressions that mean harm',
     async run(report) {
-      const parts = ['test/workflows/hostile', 'src/core/workflow/', 'src/core/expression/']
+      const parts = ['test/flows/hostile', 'src/core/workflow/', 'src/core/expression/']
       const more = ['test/expressions/', 'test/api/workflow', 'test/api/large-workflows']
       await passTests(ROOT, [...parts, ...more], report)
-      await runLargeFlows(report)
+      await runLargeWorkflows(report)
     },
   },
   {
@@ -54,12 +54,12 @@ export const checks: Check[] = [
     id: 'W5',
     title: 'of 1,000 processes with 7 failures 7 run again, by what they wrote themselves',
     async run(report) {
-      await passTests(ROOT, ['test/workflows/retry-failed', 'test/workflows/step-control'], report)
+      await passTests(ROOT, ['test/flows/failed-again', 'test/flows/steering'], report)
     },
   },
   {
     id: 'W6',
-    title: 'twenty broken files, each told so that a stranger can act on it',
+    title: 'twenty broken files, each with an error that says what to change',
     run: async (report) => void (await passTests(ROOT, ['test/job-files/broken'], report)),
   },
 ]

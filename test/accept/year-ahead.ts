@@ -6,7 +6,7 @@ import { openHome } from '../support/punctual-home.ts'
 const JOBS = 20
 const SCHEDULES_EACH = 50
 
-/** Every kind of rule there is, none like another. */
+/** Every kind of rule, each different from the others. */
 function schedule(number: number): object {
   const name = `s${number}`
   const [minute, hour, day] = [number % 60, number % 24, (number % 28) + 1]
@@ -20,7 +20,7 @@ function schedule(number: number): object {
   return { name, ...rules[number % rules.length] }
 }
 
-/** How long `punctual forecast --days 365` takes over 1,000 schedules, from Enter to the prompt. */
+/** Duration of `punctual forecast --days 365` over 1,000 schedules, from start to exit. */
 export async function timeYearAhead(): Promise<{ ms: number; schedules: number }> {
   const endings: (() => Promise<void>)[] = []
   const home = openHome({ after: (end) => void endings.push(end) })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mayDo, ROLES } from '../../src/core/permission.ts'
+import { hasPermission, ROLES } from '../../src/core/permission.ts'
 import type { Route } from '../../src/server/api/http/route-table.ts'
 import { mintSecret, signedHeaders } from '../../src/server/webhooks/signing.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 
-/** Something that exists in each project, so that a refusal is about the caller and not the thing. */
-async function furnish({ call }: OpenApi, project: string) {
+/** Creates one of each kind in a project, so that a refusal is about the caller and not a missing object. */
+async function createFixtures({ call }: OpenApi, project: string) {
   const headers = { 'punctual-project': project }
   await call('PUT', '/v1/jobs/thing', { body: { run: 'true' }, headers })
   await call('PUT', '/v1/jobs/thing/schedules/thing', { body: SCHEDULE, headers })
@@ -36,9 +36,9 @@ async function furnish({ call }: OpenApi, project: string) {
   }
 }
 
-type Things = Awaited<ReturnType<typeof furnish>>
+type Things = Awaited<ReturnType<typeof createFixtures>>
 
-/** A valid request for a route, about these things. */
+/** A valid request for a route, about these objects. */
 function requestFor({ method, path }: Route, things: Things) {
   const filled = path
     .replace('{name}', 'thing')
@@ -109,7 +109,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /workers/heartbeat': { worker_id: 'w' },
 }
 
-test('every route lets in exactly the roles it should, and nobody into another project', async (t) => {
+test('every route accepts exactly the roles it should, and no caller of another project', async (t) => {
   const api = await openApi(t)
   const routes = api.scheduler.routes()
   assert.ok(routes.length >= 30, `${routes.length} routes`)
@@ -120,8 +120,8 @@ test('every route lets in exactly the roles it should, and nobody into another p
   }
   for (const role of ROLES) {
     const [mine, other] = [`mine-${role}`, `other-${role}`]
-    const own = { things: await furnish(api, mine), token: await api.token(role, mine) }
-    const foreign = await furnish(api, other)
+    const own = { things: await createFixtures(api, mine), token: await api.token(role, mine) }
+    const foreign = await createFixtures(api, other)
     for (const route of routes) {
       const name = `${route.method} ${route.path}`
       const { method, path, ...rest } = requestFor(route, own.things)
@@ -130,7 +130,7 @@ test('every route lets in exactly the roles it should, and nobody into another p
 
       const asked = await ask({ token: own.token })
       const isLetIn = asked.status !== 401 && asked.status !== 403
-      const mayAsk = route.permission === 'public' || mayDo(role, route.permission)
+      const mayAsk = route.permission === 'public' || hasPermission(role, route.permission)
       const should = mayAsk && !route.everywhere
       expect(isLetIn === should, `${role}: ${name} gave ${asked.status}`)
       expect(asked.status < 500, `${role}: ${name} gave ${asked.status}`)
@@ -150,9 +150,9 @@ test('every route lets in exactly the roles it should, and nobody into another p
   assert.ok(assertions >= 400, `${assertions} assertions`)
 })
 
-test('what one project did cannot be done again by another', async (t) => {
+test('requests of one project cannot be repeated by another', async (t) => {
   const api = await openApi(t)
-  const things = await furnish(api, 'a')
+  const things = await createFixtures(api, 'a')
   const token = await api.token('admin', 'b')
   const good: string[] = []
   for (const route of api.scheduler.routes()) {

@@ -22,7 +22,7 @@ async function ended({ call }: OpenApi, id: string): Promise<WireRun> {
   )
 }
 
-test('a run starts after others have ended as it wants, or is skipped', async (t) => {
+test('a run starts after others have ended as required, or is skipped', async (t) => {
   const api = await openApi(t)
   const gate = Promise.withResolvers<void>()
   const handlers = {
@@ -69,7 +69,7 @@ test('a run starts after a workflow, and a workflow after a run', async (t) => {
   assert.ok((b?.finished_at ?? 'z') <= (c?.started_at ?? ''))
 })
 
-test('what cannot be waited for is refused, alone or in a batch', async (t) => {
+test('an invalid dependency is refused, alone or in a batch', async (t) => {
   const api = await openApi(t)
   const unknown = { job: 'a', after: [{ run: 'run_00000000001' }] }
   const alone = await api.call('POST', '/v1/runs', { body: unknown })

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { mintSecret, signedHeaders } from '../../src/server/webhooks/signing.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { type Answer, openApi } from './open-api.ts'
+import { type ApiAnswer, openApi } from './open-api.ts'
 import { type Document, operationsOf } from './openapi-document.ts'
 import { createSchemaCheck } from './schema-check.ts'
 
-/** Calls that are held to the reference: status, type, headers and body must be as it says. */
+/** Calls checked against the API reference: status, type, headers and body must match. */
 async function openReference(t: TestContext) {
   const api = await openApi(t)
   const { body: document } = await api.call<Document>('GET', '/openapi.json')
@@ -26,7 +26,7 @@ async function openReference(t: TestContext) {
       body?: unknown
       headers?: Record<string, string>
     } = {},
-  ): Promise<Answer<T>> => {
+  ): Promise<ApiAnswer<T>> => {
     const operation = operations.find(({ method, path }) => `${method} ${path}` === name)
     assert.ok(operation, `${name} is not in the reference`)
     const path = operation.path.replace(/\{(\w+)\}/g, (_, part: string) => parts[part] as string)
@@ -49,7 +49,7 @@ async function openReference(t: TestContext) {
 
 type Ask = Awaited<ReturnType<typeof openReference>>['ask']
 
-/** One with everything, one that is plain, and all that can be done to them. */
+/** One schedule with every field, one minimal one, and every operation on them. */
 async function askSchedules(ask: Ask) {
   const nightly = { parts: { name: 'hello', schedule: 'nightly' } }
   const AT = '/v1/jobs/{name}/schedules/{schedule}'
@@ -99,7 +99,7 @@ async function askSchedules(ask: Ask) {
   for (const one of [nightly, often]) await ask(`DELETE ${AT}`, one)
 }
 
-/** A workflow that asks, one way and the other, and is begun again where it was left. */
+/** A workflow with an approval that is approved, refused, and retried from a step. */
 async function askWorkflows(ask: Ask) {
   const job = { parts: { name: 'flow' } }
   const steps = {
@@ -157,8 +157,8 @@ const HELLO = {
   ...{ slots: 2, registration: 1, held: [], forsaken: [] },
 }
 
-/** The plain paths, by a worker of their own. */
-async function askPlainly(ask: Awaited<ReturnType<typeof openReference>>['ask']) {
+/** The compat routes, with a worker of their own. */
+async function askCompat(ask: Awaited<ReturnType<typeof openReference>>['ask']) {
   const body = { worker_id: 'plain' }
   await ask('POST /workers/register', { body })
   await ask('POST /workers/heartbeat', { body })
@@ -180,7 +180,7 @@ async function askPlainly(ask: Awaited<ReturnType<typeof openReference>>['ask'])
   await ask('GET /jobs')
 }
 
-test('what every operation answers is what the reference says', async (t) => {
+test('every operation answers as the reference says', async (t) => {
   const { api, ask, unseen } = await openReference(t)
   await api.startWorker()
 
@@ -299,11 +299,14 @@ test('what every operation answers is what the reference says', async (t) => {
   await ask('GET /v1/tokens', { query: '?everywhere=true' })
   await ask('DELETE /v1/tokens/{id}', { parts: { id: token.id } })
   const webhook = { parts: { name: 'pager' } }
-  const wish = { url: 'http://127.0.0.1:9/', events: ['run.failed'], jobs: ['etl-*'] }
+  const webhookBody = { url: 'http://127.0.0.1:9/', events: ['run.failed'], jobs: ['etl-*'] }
   for (const status of [201, 200]) {
-    assert.equal((await ask('PUT /v1/webhooks/{name}', { ...webhook, body: wish })).status, status)
+    assert.equal(
+      (await ask('PUT /v1/webhooks/{name}', { ...webhook, body: webhookBody })).status,
+      status,
+    )
   }
-  await ask('POST /v1/webhooks', { body: { ...wish, name: 'another' } })
+  await ask('POST /v1/webhooks', { body: { ...webhookBody, name: 'another' } })
   await ask('GET /v1/webhooks')
   await ask('GET /v1/webhooks/{name}', webhook)
   await ask('POST /v1/webhooks/{name}/rotate', { ...webhook, body: { keep: '1h' } })
@@ -324,7 +327,7 @@ test('what every operation answers is what the reference says', async (t) => {
   await ask('GET /v1/secret-keys')
   await ask('POST /v1/secret-keys/rotate')
   await ask('DELETE /v1/secrets/{name}', secret)
-  await askPlainly(ask)
+  await askCompat(ask)
   await ask('GET /v1/audit', { query: '?limit=3' })
   await ask('PUT /v1/jobs/{name}', { parts: { name: 'idle' }, body: { run: 'true' } })
   await ask('DELETE /v1/jobs/{name}', { parts: { name: 'idle' } })

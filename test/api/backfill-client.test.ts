@@ -4,7 +4,7 @@ import { connect } from '../../src/client/index.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openApi, ROOT_TOKEN } from './open-api.ts'
 
-test('a program makes up for past times: tried, started, looked at, listed and cancelled', async (t) => {
+test('the client previews, starts, shows, lists and cancels a backfill', async (t) => {
   const { url, call } = await openApi(t)
   const schedule = { name: 'h', cron: '0 * * * *', zone: 'UTC' }
   await call('PUT', '/v1/jobs/etl', { body: { run: 'true', schedule } })

@@ -6,6 +6,7 @@ import type { WireOccurrence } from '../../src/core/schedule/definition/schedule
 import type { WirePage, WireWhy } from '../../src/core/wire/views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { createFakeTerminal } from '../cli/fake-terminal.ts'
+import { postgresUrl } from '../support/servers.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type OpenApi, openApi, ROOT_TOKEN } from './open-api.ts'
 
@@ -13,8 +14,12 @@ const AT = '/v1/jobs/etl/schedules/h'
 const FROM = '2026-01-01T00:00:00Z'
 const UNTIL = '2026-01-01T05:00:00Z'
 
-async function openWithJob(t: TestContext, run = 'true') {
-  const api = await openApi(t)
+async function openWithJob(
+  t: TestContext,
+  run = 'true',
+  options: Parameters<typeof openApi>[1] = {},
+) {
+  const api = await openApi(t, options)
   const schedule = { name: 'h', cron: '0 * * * *', zone: 'UTC', input: { a: 1 } }
   await api.call('PUT', '/v1/jobs/etl', { body: { run, schedule, retry: { max: 0 } } })
   const start = (more: object = {}) =>
@@ -34,10 +39,20 @@ async function untilOver({ call }: OpenApi, { id }: WireBackfill): Promise<WireB
   )
 }
 
+const HOUR_MS = 3_600_000
+
+/** The next due times of the schedule, from its history. */
+async function nextTimes({ call }: OpenApi): Promise<string[]> {
+  const [from, until] = [0, 3].map((hours) => new Date(Date.now() + hours * HOUR_MS).toISOString())
+  const path = `${AT}/occurrences?from=${from}&until=${until}`
+  const { data } = (await call<WirePage<WireOccurrence>>('GET', path)).body
+  return data.filter(({ outcome }) => outcome === 'planned').map(({ nominal_at }) => nominal_at)
+}
+
 const runsOf = async ({ call }: OpenApi) =>
   (await call<WirePage<WireRun>>('GET', '/v1/runs?limit=500')).body.data
 
-test('times that never became runs do, once, in order and behind what is due now', async (t) => {
+test('times without a run get one, once, in order and behind runs that are due now', async (t) => {
   const api = await openWithJob(t)
   const { body: plan } = await api.start({ dry_run: true, order: 'reverse' })
   const planned = plan as unknown as WireBackfillPlan
@@ -58,7 +73,7 @@ test('times that never became runs do, once, in order and behind what is due now
   assert.ok(runs.every(({ state, tags }) => state === 'succeeded' && tags['backfill'] === done.id))
 
   const from = `from=${FROM}&until=${UNTIL}`
-  const { body: told } = await api.call<WirePage<WireOccurrence>>(
+  const { body: history } = await api.call<WirePage<WireOccurrence>>(
     ...(['GET', `${AT}/occurrences?${from}`] as const),
   )
   const times = runs.toReversed().map(({ id, due_at }) => ({
@@ -66,7 +81,7 @@ test('times that never became runs do, once, in order and behind what is due now
     backfills: [{ nominal_at: due_at, run: id, run_state: 'succeeded', backfill: done.id }],
   }))
   assert.deepEqual(
-    told.data.map(({ nominal_at, outcome, run, run_state, backfills }) => ({
+    history.data.map(({ nominal_at, outcome, run, run_state, backfills }) => ({
       ...{ nominal_at, outcome, run, run_state, backfills },
     })),
     times,
@@ -85,7 +100,7 @@ test('times that never became runs do, once, in order and behind what is due now
   assert.deepEqual([page.data.map(({ id }) => id), !!page.next_cursor], [[all.id, again.id], true])
 })
 
-test('times whose run failed get another, and only those', async (t) => {
+test('times whose run failed get another run, and no others', async (t) => {
   const api = await openWithJob(t, 'exit 1')
   await api.startWorker()
   const first = await untilOver(api, (await api.start({ max_parallel: 9 })).body)
@@ -98,7 +113,7 @@ test('times whose run failed get another, and only those', async (t) => {
   assert.equal((await untilOver(api, (await api.start({ ...asked, until: UNTIL })).body)).made, 3)
 })
 
-test('no more are open at once than asked for, and one that is cancelled makes no more', async (t) => {
+test('no more runs are open at once than requested, and a cancelled backfill creates no more', async (t) => {
   const api = await openWithJob(t)
   const { body: started } = await api.start({ max_parallel: 2 })
   await waitFor(async () => (await runsOf(api)).length === 2, { what: 'its first runs' })
@@ -117,7 +132,7 @@ test('no more are open at once than asked for, and one that is cancelled makes n
   assert.equal((await runsOf(api)).length, 6, 'a time with a run under way gets no second one')
 })
 
-test('what cannot be made up for is refused with its field', async (t) => {
+test('an invalid backfill is refused with the field', async (t) => {
   const api = await openWithJob(t)
   const TABLE: [body: object, field: string][] = [
     [{ until: '2025-01-01T00:00:00Z' }, 'until'],
@@ -135,23 +150,87 @@ test('what cannot be made up for is refused with its field', async (t) => {
   const body = { from: FROM }
   const after = await api.call('POST', '/v1/jobs/etl/schedules/f/backfill', { body })
   assert.equal(after.body['code'], 'invalid_schedule')
-  const future = await api.start({ from: '2999-01-01T00:00:00Z', until: undefined })
-  assert.equal(future.status, 422)
   const unknown = await api.call('GET', '/v1/backfills/bkf_00000000000')
   assert.equal(unknown.body['code'], 'backfill_not_found')
 })
 
-test('it is planned, started, watched and cancelled from the command line', async (t) => {
+/** Both databases contain what a range in the future would have left behind. */
+for (const kind of ['sqlite', 'postgres'] as const) {
+  test(`${kind}: a range in the future is refused, creates no run and hides no future time`, async (t) => {
+    const store = kind === 'sqlite' ? 'sqlite::memory:' : await postgresUrl()
+    const api = await openWithJob(t, 'true', { store })
+    // More than an hour away, so that it is still in the future when the test ends.
+    const [, first] = await nextTimes(api)
+    const tomorrow = new Date(Date.parse(first as string) + 24 * HOUR_MS).toISOString()
+    const TABLE: [body: object, field: string][] = [
+      [{ from: first, until: undefined }, 'from'],
+      [{ from: first, until: tomorrow }, 'from'],
+      [{ from: first, until: first, dry_run: true }, 'from'],
+      [{ from: FROM, until: tomorrow }, 'until'],
+      [{ from: FROM, until: tomorrow, dry_run: true }, 'until'],
+      [{ from: '2999-01-01T00:00:00Z', until: undefined }, 'from'],
+    ]
+    for (const [body, field] of TABLE) {
+      const { status, body: problem } = await api.start(body)
+      const { code, detail, hint, ...rest } = problem as unknown as Record<string, unknown>
+      assert.deepEqual([status, code, rest['field']], [422, 'invalid_schedule', field])
+      assert.match(String(detail), /^(from|until): \S+ is in the future$/)
+      assert.match(String(hint), /past times/)
+    }
+    assert.deepEqual((await api.call<WirePage<object>>('GET', '/v1/backfills')).body.data, [])
+    assert.deepEqual(await runsOf(api), [])
+    assert.ok((await nextTimes(api)).includes(first as string))
+  })
+}
+
+test('times that a paused schedule has yet to process are not backfilled', async (t) => {
+  const api = await openWithJob(t)
+  await api.call('PUT', '/v1/jobs/etl/schedules/s', { body: { every: '1s' } })
+  await api.call('POST', '/v1/jobs/etl/schedules/s/pause', { body: {} })
+  const since = await waitFor(
+    async () => {
+      const path = `/v1/jobs/etl/schedules/s/occurrences?from=${FROM}&until=${new Date().toISOString()}`
+      const { body } = await api.call<WirePage<WireOccurrence>>('GET', path)
+      return body.data.find(({ outcome }) => outcome === 'due')?.nominal_at
+    },
+    { what: 'a time to come due while it is paused' },
+  )
+  const body = { from: since }
+  const refused = await api.call('POST', '/v1/jobs/etl/schedules/s/backfill', { body })
+  assert.deepEqual([refused.status, refused.body['field']], [422, 'from'])
+  assert.match(String(refused.body['detail']), /has not yet handled its times since/)
+})
+
+test('a backfill is planned, started, watched and cancelled from the command line', async (t) => {
   const api = await openWithJob(t)
   await api.startWorker()
   const run = async (...argv: string[]) => {
     const env = { PUNCTUAL_SERVER: api.url, PUNCTUAL_TOKEN: ROOT_TOKEN }
     const terminal = createFakeTerminal({ env, columns: 120 })
     const words = ['backfill', ...argv]
-    const code = await runProgram(words, { terminal, version: '9.9.9', addStarters: () => {} })
+    const code = await runProgram(words, {
+      terminal,
+      version: '9.9.9',
+      addServerCommands: () => {},
+    })
     return { code, ...terminal.written }
   }
   assert.match((await run('ls')).err, /No backfills/)
+  for (const from of ['yesterday 00:00', '2026-11-01', '24h', '5m ago', 'last monday']) {
+    const planned = await run('etl', '--from', from, '--to', 'now', '--dry-run')
+    assert.equal(planned.code, 0, planned.err)
+  }
+  const future = await run('etl', '--from', 'tomorrow 09:00')
+  assert.equal(future.code, 2)
+  assert.match(
+    future.err,
+    /^✖ --from: \S+ is in the future\n {2}help: {2}A backfill is for past times/,
+  )
+  for (const flag of ['--until', '--to']) {
+    const { err } = await run('etl', '--from', '24h', flag, 'tomorrow')
+    assert.match(err, new RegExp(`^✖ ${flag}: \\S+ is in the future\\n`))
+  }
+  assert.match((await run('etl', '--from', 'soon')).err, /^✖ --from: "soon" is not a time\n/)
   assert.equal((await run('etl')).code, 2)
   const range = ['--from', FROM, '--until', UNTIL]
   const plan = await run('etl', ...range, '--dry-run', '--reverse')

@@ -1,23 +1,30 @@
 import { LIMITS } from '../../src/core/limits.ts'
-import { batch, post, put, type Refusal, refuses, submit, times } from './refusals.ts'
+import {
+  batchRequest,
+  postRequest,
+  putRequest,
+  type Refusal,
+  assertRefused,
+  submitRequest,
+  times,
+} from './refusals.ts'
 
-// What `src/server/api/bad-json.test.ts` asks of one route is asked here of every kind of route, with
-// a database behind it.
+// The cases of `src/server/api/bad-json.test.ts`, for every kind of route and with a database.
 
 const ROUTES: readonly [name: string, send: (body: unknown, headers?: object) => Refusal[1]][] = [
-  ['a submission', (body, headers) => post('/v1/runs', body, headers)],
-  ['a batch', (body, headers) => post('/v1/runs:batch', body, headers)],
-  ['a job', (body, headers) => put('/v1/jobs/new', body, headers)],
-  ['a token', (body, headers) => post('/v1/tokens', body, headers)],
-  ['a worker', (body, headers) => post('/v1/workers', body, headers)],
+  ['a submission', (body, headers) => postRequest('/v1/runs', body, headers)],
+  ['a batch', (body, headers) => postRequest('/v1/runs:batch', body, headers)],
+  ['a job', (body, headers) => putRequest('/v1/jobs/new', body, headers)],
+  ['a token', (body, headers) => postRequest('/v1/tokens', body, headers)],
+  ['a worker', (body, headers) => postRequest('/v1/workers', body, headers)],
 ]
 
 const ofEach = (
   rows: (name: string, send: (typeof ROUTES)[number][1]) => readonly Refusal[],
 ): Refusal[] => ROUTES.flatMap(([name, send]) => rows(name, send))
 
-refuses(
-  'bodies that are not JSON, or not said to be',
+assertRefused(
+  'bodies that are not JSON, or not declared as JSON',
   ofEach((name, send) => [
     [`${name}: nothing`, send(''), 'invalid_json'],
     [`${name}: half`, send('{"name":'), 'invalid_json'],
@@ -31,8 +38,8 @@ refuses(
   ]),
 )
 
-refuses(
-  'keys that reach for prototypes, keys said twice, depths',
+assertRefused(
+  'keys of prototypes, duplicate keys, deep nesting',
   ofEach((name, send) => [
     [`${name}: __proto__`, send('{"__proto__":{"polluted":1}}'), 'invalid_json'],
     [
@@ -40,39 +47,43 @@ refuses(
       send('{"env":{"constructor":{"prototype":{"polluted":1}}}}'),
       'invalid_json',
     ],
-    [`${name}: a key said twice`, send('{"name":"a","name":"b"}'), 'invalid_json'],
+    [`${name}: a duplicate key`, send('{"name":"a","name":"b"}'), 'invalid_json'],
     [`${name}: 1,000,000 levels`, send('['.repeat(1_000_000)), 'invalid_json'],
-    // The steps of a job have names, and may be 100,000: what else it says is looked at one by one.
+    // Steps of a job have free names, and there may be 100,000: its other fields are checked one by one.
     [
       `${name}: 60,000 keys`,
       send(`{${times(60_000, (key) => `"k${key}":1`).join(',')}}`),
       ...(name === 'a job' ? (['unknown_field', 'k0'] as const) : (['invalid_json'] as const)),
     ],
-    [`${name}: NUL in a key nobody knows`, send('{"\\u0000":1}'), 'invalid_field'],
+    [`${name}: NUL in an unknown key`, send('{"\\u0000":1}'), 'invalid_field'],
   ]),
 )
 
 const tooMuch = 'x'.repeat(LIMITS.bodyBytes)
 const far = { 'content-length': String(LIMITS.batchBodyBytes + 1) }
 
-refuses('bodies that are too large', [
-  ['a run', submit({ input: 'x'.repeat(LIMITS.largeBodyBytes) }), 'body_too_large'],
-  ['a job', put('/v1/jobs/new', { script: 'x'.repeat(LIMITS.largeBodyBytes) }), 'body_too_large'],
-  ['a worker', post('/v1/workers', { name: tooMuch }), 'body_too_large'],
+assertRefused('bodies that are too large', [
+  ['a run', submitRequest({ input: 'x'.repeat(LIMITS.largeBodyBytes) }), 'body_too_large'],
+  [
+    'a job',
+    putRequest('/v1/jobs/new', { script: 'x'.repeat(LIMITS.largeBodyBytes) }),
+    'body_too_large',
+  ],
+  ['a worker', postRequest('/v1/workers', { name: tooMuch }), 'body_too_large'],
   [
     'a heartbeat',
-    post('/v1/workers/ses_00000000001/heartbeat', { held: [tooMuch] }),
+    postRequest('/v1/workers/ses_00000000001/heartbeat', { held: [tooMuch] }),
     'body_too_large',
   ],
   [
     'what a run printed',
-    post('/v1/workers/ses_00000000001/logs', 'x'.repeat(LIMITS.logBodyBytes + 1)),
+    postRequest('/v1/workers/ses_00000000001/logs', 'x'.repeat(LIMITS.logBodyBytes + 1)),
     'body_too_large',
   ],
-  ['a batch that says how much it is', post('/v1/runs:batch', '{}', far), 'body_too_large'],
+  ['a batch that says how much it is', postRequest('/v1/runs:batch', '{}', far), 'body_too_large'],
   [
     'an input in a batch, where bodies may be larger',
-    batch({ job: 'a' }, { job: 'a', input: 'x'.repeat(LIMITS.inputBytes) }),
+    batchRequest({ job: 'a' }, { job: 'a', input: 'x'.repeat(LIMITS.inputBytes) }),
     'invalid_field',
     'runs.1.input',
   ],

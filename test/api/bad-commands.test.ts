@@ -3,16 +3,23 @@ import { test } from 'node:test'
 import { LIMITS } from '../../src/core/limits.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
-import { batch, post, put, type Refusal, refuses, times } from './refusals.ts'
+import {
+  batchRequest,
+  postRequest,
+  putRequest,
+  type Refusal,
+  assertRefused,
+  times,
+} from './refusals.ts'
 
-const run = (work: object) => post('/v1/runs', work)
+const run = (work: object) => postRequest('/v1/runs', work)
 const long = 'x'.repeat(LIMITS.argumentBytes)
 const variables = (count: number) => Object.fromEntries(times(count, (index) => [`V${index}`, 'x']))
 
 const wrongNames = ['', 'A=B', 'A B', '1A', 'A\nB', 'A\tB', 'É', 'A-B', '\u202eA']
 const ours = ['PUNCTUAL_FENCE', 'PUNCTUAL_ANYTHING', 'TRACEPARENT']
 
-refuses('commands, arguments and environments that no process could be given', [
+assertRefused('commands, arguments and environments that no process could be given', [
   ['NUL in a command', run({ run: 'a\0b' }), 'invalid_field', 'run'],
   ['NUL in an argument', run({ argv: ['a', 'b\0'] }), 'invalid_field', 'argv.1'],
   ['NUL in a script', run({ script: 'a\0' }), 'invalid_field', 'script'],
@@ -39,13 +46,13 @@ refuses('commands, arguments and environments that no process could be given', [
   ['a variable over 128 KiB', run({ run: 'a', env: { A: `${long}x` } }), 'invalid_field', 'env.A'],
   [
     'arguments over 1 MiB together',
-    batch({ argv: ['a', ...times(9, () => long)] }),
+    batchRequest({ argv: ['a', ...times(9, () => long)] }),
     'invalid_field',
     'runs.0.argv',
   ],
   [
     'an interpreter over 1 MiB',
-    batch({ script: 'a', interpreter: ['a', ...times(9, () => long)] }),
+    batchRequest({ script: 'a', interpreter: ['a', ...times(9, () => long)] }),
     'invalid_field',
     'runs.0.interpreter',
   ],
@@ -64,26 +71,31 @@ refuses('commands, arguments and environments that no process could be given', [
   ],
   ['no memory', run({ run: 'a', limits: { memory: '0B' } }), 'invalid_field', 'limits.memory'],
   ['memory by number', run({ run: 'a', limits: { memory: 1 } }), 'invalid_field', 'limits.memory'],
-  ['less than no core', run({ run: 'a', limits: { cpu: -1 } }), 'invalid_field', 'limits.cpu'],
+  [
+    'a negative number of cores',
+    run({ run: 'a', limits: { cpu: -1 } }),
+    'invalid_field',
+    'limits.cpu',
+  ],
   ['half a process', run({ run: 'a', limits: { pids: 0.5 } }), 'invalid_field', 'limits.pids'],
   ['limits of a function', run({ job: 'f', limits: { cpu: 1 } }), 'invalid_field', 'limits'],
   ['a user by number', run({ run: 'a', run_as: 0 }), 'invalid_field', 'run_as'],
   ['a user that is a path', run({ run: 'a', run_as: '../root' }), 'invalid_field', 'run_as'],
   [
     'a job with such a limit',
-    put('/v1/jobs/new', { run: 'a', limits: { tmp: '1TB' } }),
+    putRequest('/v1/jobs/new', { run: 'a', limits: { tmp: '1TB' } }),
     'invalid_field',
     'limits.tmp',
   ],
   [
     'a job with such a command',
-    put('/v1/jobs/new', { run: 'a', env: { 'A=B': '1' } }),
+    putRequest('/v1/jobs/new', { run: 'a', env: { 'A=B': '1' } }),
     'invalid_field',
     'env.A=B',
   ],
 ])
 
-/** What a shell would take apart, if one were asked. */
+/** Characters that a shell would interpret. */
 const WORDS = [
   '$(touch /tmp/x)',
   '`id`',
@@ -99,10 +111,10 @@ const WORDS = [
   'é\u202e\u0007',
 ]
 
-test('arguments and variables arrive as they were sent, and nothing looks into them', async (t) => {
+test('arguments and variables arrive unchanged and uninterpreted', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
-  // Who may send commands at all may also say what they find in their environment: see limits.md.
+  // A caller that may send commands may set any environment variable: see limits.md.
   const env = {
     LD_PRELOAD: '',
     NODE_OPTIONS: '',
@@ -122,11 +134,11 @@ test('arguments and variables arrive as they were sent, and nothing looks into t
   const second = await api.call('POST', '/v1/runs', { body: echo })
   const next = String(second.body['id'])
   await api.call('GET', `/v1/runs/${next}?wait=20s`)
-  const told = await api.call<string>('GET', `/v1/runs/${next}/logs/raw`)
-  assert.equal(told.body, env.A)
+  const log = await api.call<string>('GET', `/v1/runs/${next}/logs/raw`)
+  assert.equal(log.body, env.A)
 })
 
-test('what a job prints or leaves is data, whatever it looks like', async (t) => {
+test('output of a job is data, whatever it looks like', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   const fake = '{"run":"run_00000000001","fence":1,"outcome":"failed","uid":0,"state":"cancelled"}'
@@ -134,8 +146,8 @@ test('what a job prints or leaves is data, whatever it looks like', async (t) =>
     const { body } = await api.call('POST', '/v1/runs', { body: { script } })
     return (await api.call<WireRun>('GET', `/v1/runs/${String(body['id'])}?wait=20s`)).body
   }
-  const told = await end(`echo '${fake}'; echo '${fake}' > "$PUNCTUAL_OUTPUT"`)
-  assert.deepEqual([told.state, told.result], ['succeeded', JSON.parse(fake)])
+  const log = await end(`echo '${fake}'; echo '${fake}' > "$PUNCTUAL_OUTPUT"`)
+  assert.deepEqual([log.state, log.result], ['succeeded', JSON.parse(fake)])
   const polluting = await end(`echo '{"__proto__":{"polluted":1}}' > "$PUNCTUAL_OUTPUT"`)
   assert.equal(polluting.state, 'succeeded')
   assert.equal(({} as { polluted?: unknown }).polluted, undefined)

@@ -3,19 +3,19 @@ import { test } from 'node:test'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
 import {
-  get,
-  post,
-  put,
+  getRequest,
+  postRequest,
+  putRequest,
   type RawRequest,
   type Refusal,
-  refuses,
-  submit,
+  assertRefused,
+  submitRequest,
   times,
 } from './refusals.ts'
 
 const patch = (path: string, body: unknown): RawRequest => ({ method: 'PATCH', path, body })
 
-/** Columns of the database, and words that other systems let through once. */
+/** Database columns, and field names that other systems once accepted. */
 const OURS = [
   ...['id', 'run_id', 'project', 'project_id', 'job_id', 'lane_id', 'lane', 'state', 'status'],
   ...['attempt', 'lost', 'fence', 'session', 'node', 'rank', 'pos', 'claim_no', 'due_at', 'policy'],
@@ -24,27 +24,32 @@ const OURS = [
   ...['uid', 'gid', 'user', 'tenant', 'actor', 'toString', 'hasOwnProperty'],
 ]
 
-refuses('unknown fields: what is the server’s own cannot be set by anyone', [
+assertRefused('unknown fields: what is the server’s own cannot be set by anyone', [
   ...OURS.flatMap((name): Refusal[] => [
-    [`${name} of a run`, submit({ [name]: 1 }), 'unknown_field', name],
-    [`${name} of a job`, put('/v1/jobs/new', { run: 'a', [name]: 1 }), 'unknown_field', name],
+    [`${name} of a run`, submitRequest({ [name]: 1 }), 'unknown_field', name],
+    [
+      `${name} of a job`,
+      putRequest('/v1/jobs/new', { run: 'a', [name]: 1 }),
+      'unknown_field',
+      name,
+    ],
     [`${name} of a queue`, patch('/v1/queues/q', { [name]: 1 }), 'unknown_field', name],
     [
       `${name} of a run of a job`,
-      post('/v1/jobs/known/runs', { [name]: 1 }),
+      postRequest('/v1/jobs/known/runs', { [name]: 1 }),
       'unknown_field',
       name,
     ],
   ]),
   [
     'an environment for a run of a job',
-    post('/v1/jobs/known/runs', { env: {} }),
+    postRequest('/v1/jobs/known/runs', { env: {} }),
     'unknown_field',
     'env',
   ],
   [
     'a digest of a token',
-    post('/v1/tokens', { name: 'x', role: 'admin', hash: 'h' }),
+    postRequest('/v1/tokens', { name: 'x', role: 'admin', hash: 'h' }),
     'unknown_field',
     'hash',
   ],
@@ -53,44 +58,49 @@ refuses('unknown fields: what is the server’s own cannot be set by anyone', [
 const not = (field: string, values: readonly unknown[]): Refusal[] =>
   values.map((value) => [
     `${field}: ${JSON.stringify(value)}`,
-    submit({ [field]: value }),
+    submitRequest({ [field]: value }),
     'invalid_field',
     field,
   ])
 const raw = (field: string, numbers: readonly string[]): Refusal[] =>
   numbers.map((number) => [
     `${field}: ${number}`,
-    post('/v1/runs', `{"job":"a","${field}":${number}}`),
+    postRequest('/v1/runs', `{"job":"a","${field}":${number}}`),
     'invalid_field',
     field,
   ])
 const HUGE = ['1e309', '2147483648', '9007199254740993', '9223372036854775808', '1e400000']
 
-refuses('numbers: in range, whole, and never made from something else', [
+assertRefused('numbers: in range, whole, and never made from something else', [
   ...not('priority', [-11, 11, 0.5, '12', '', true, null, [1], {}]),
   ...raw('priority', HUGE),
   ...not('weight', [-1, 0, 1.5, 1_001, '12']),
   ...raw('weight', [...HUGE, '-0']),
   ...['NaN', 'Infinity', '-Infinity', '0x10', '1_000', '+1', '.5', '01'].map((text): Refusal => [
     `priority: ${text}`,
-    post('/v1/runs', `{"job":"a","priority":${text}}`),
+    postRequest('/v1/runs', `{"job":"a","priority":${text}}`),
     'invalid_json',
   ]),
-  ['1e309 in an input', post('/v1/runs', '{"job":"a","input":[1e309]}'), 'invalid_field', 'input'],
-  ['-1 retries', submit({ retry: { max: -1 } }), 'invalid_field', 'retry.max'],
-  ['1.5 retries', submit({ retry: { max: 1.5 } }), 'invalid_field', 'retry.max'],
+  [
+    '1e309 in an input',
+    postRequest('/v1/runs', '{"job":"a","input":[1e309]}'),
+    'invalid_field',
+    'input',
+  ],
+  ['-1 retries', submitRequest({ retry: { max: -1 } }), 'invalid_field', 'retry.max'],
+  ['1.5 retries', submitRequest({ retry: { max: 1.5 } }), 'invalid_field', 'retry.max'],
   [
     '2^31 places',
-    submit({ concurrency: [{ key: 'k', limit: 2 ** 31 }] }),
+    submitRequest({ concurrency: [{ key: 'k', limit: 2 ** 31 }] }),
     'invalid_field',
     'concurrency.0.limit',
   ],
 ])
 
-refuses('what contradicts itself is not settled by chance', [
+assertRefused('what contradicts itself is not settled by chance', [
   [
     'one gate of two sizes',
-    submit({
+    submitRequest({
       concurrency: [
         { key: 'k', limit: 1 },
         { key: 'k', limit: 2 },
@@ -101,7 +111,7 @@ refuses('what contradicts itself is not settled by chance', [
   ],
   [
     'a delay beyond the longest',
-    submit({ retry: { delay: '10m', max_delay: '1s' } }),
+    submitRequest({ retry: { delay: '10m', max_delay: '1s' } }),
     'invalid_field',
     'retry.delay',
   ],
@@ -119,13 +129,19 @@ refuses('what contradicts itself is not settled by chance', [
   ],
   [
     'If-Match that is no version',
-    put('/v1/jobs/known', { run: 'a' }, { 'if-match': '3' }),
+    putRequest('/v1/jobs/known', { run: 'a' }, { 'if-match': '3' }),
+    'invalid_request',
+    'If-Match',
+  ],
+  [
+    'an invalid If-Match together with an If-None-Match',
+    putRequest('/v1/jobs/known', { run: 'a' }, { 'if-match': '', 'if-none-match': '*' }),
     'invalid_request',
     'If-Match',
   ],
   [
     'If-None-Match that is no star',
-    put('/v1/jobs/known', { run: 'a' }, { 'if-none-match': '"3"' }),
+    putRequest('/v1/jobs/known', { run: 'a' }, { 'if-none-match': '"3"' }),
     'invalid_request',
     'If-None-Match',
   ],
@@ -149,15 +165,20 @@ const TIMES = [
   ...['2026-01-31T09:00:00+24:00', '2026-01-31T09:00:00 UTC', '٢٠٢٦-01-31T09:00:00Z'],
 ]
 
-refuses('times that no calendar has, or that are a guess', [
+assertRefused('times that no calendar has, or that are a guess', [
   ...not('run_at', [...TIMES, 0, 1e18, null, {}]),
   ...TIMES.map((time): Refusal => [
     `a token until "${time}"`,
-    post('/v1/tokens', { name: 'x', role: 'viewer', expires_at: time }),
+    postRequest('/v1/tokens', { name: 'x', role: 'viewer', expires_at: time }),
     'invalid_field',
     'expires_at',
   ]),
-  ['a list since 30 February', get('/v1/runs?q=since:2026-02-30T00:00:00Z'), 'invalid_field', 'q'],
+  [
+    'a list since 30 February',
+    getRequest('/v1/runs?q=since:2026-02-30T00:00:00Z'),
+    'invalid_field',
+    'q',
+  ],
 ])
 
 const DURATIONS = [
@@ -174,15 +195,20 @@ const DURATIONS = [
   '0.4ms',
 ]
 
-refuses('durations without a unit, of nothing, or of more than a century', [
+assertRefused('durations without a unit, of nothing, or of more than a century', [
   ...not('timeout', [...DURATIONS, 5, null]),
   ...DURATIONS.slice(0, 9).map((text): Refusal => [
     `a retry after "${text}"`,
-    submit({ retry: { delay: text } }),
+    submitRequest({ retry: { delay: text } }),
     'invalid_field',
     'retry.delay',
   ]),
-  ['a grace of an hour', submit({ run: 'a', kill_grace: '1h' }), 'invalid_field', 'kill_grace'],
+  [
+    'a grace of an hour',
+    submitRequest({ run: 'a', kill_grace: '1h' }),
+    'invalid_field',
+    'kill_grace',
+  ],
 ])
 
 const kept: [why: string, run: object, state: string, due: string | null][] = [
@@ -205,7 +231,7 @@ const kept: [why: string, run: object, state: string, due: string | null][] = [
   ['a timeout just over what a timer holds', { timeout: '2147483648ms' }, 'ready', null],
 ]
 
-test('times and timeouts beyond what timers hold are kept, never run at once', async (t) => {
+test('times and timeouts beyond the range of timers are stored, and do not fire at once', async (t) => {
   const api = await openApi(t)
   const ids: string[] = []
   for (const [why, run] of kept) {
@@ -219,7 +245,7 @@ test('times and timeouts beyond what timers hold are kept, never run at once', a
   }
 })
 
-test('a timeout beyond what timers hold does not end a process at once', async (t) => {
+test('a timeout beyond the range of timers does not end a process at once', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   const run = { run: 'sleep 0.3; echo $?', timeout: '2147483648ms' }
@@ -228,7 +254,7 @@ test('a timeout beyond what timers hold does not end a process at once', async (
   assert.deepEqual([ended.body.state, ended.body.cause], ['succeeded', null])
 })
 
-test('a thousand refusals in a row leave nothing behind', async (t) => {
+test('a thousand refusals in a row leave no state', async (t) => {
   const api = await openApi(t)
   const sent = times(1_000, () => api.call('POST', '/v1/runs', { body: { job: 'a', uid: 0 } }))
   for (const { status } of await Promise.all(sent)) assert.equal(status, 422)

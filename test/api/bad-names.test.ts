@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireJob, WirePage } from '../../src/core/wire/views.ts'
+import type { WirePage } from '../../src/core/wire/views.ts'
+import type { WireJob } from '../../src/core/job/job-views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
-import { get, post, put, type RawRequest, type Refusal, refuses, submit } from './refusals.ts'
+import {
+  getRequest,
+  postRequest,
+  putRequest,
+  type RawRequest,
+  type Refusal,
+  assertRefused,
+  submitRequest,
+} from './refusals.ts'
 
 const NO_NAMES = [
   ...[
@@ -42,63 +51,78 @@ const hello = {
   ...{ registration: 1, held: [], forsaken: [] },
 }
 
-refuses(
+assertRefused(
   'names that are more than letters, digits and . _ -',
   NO_NAMES.flatMap((name): Refusal[] => [
-    [`a job called ${shown(name)}`, submit({ job: name }), 'invalid_field', 'job'],
-    [`a queue called ${shown(name)}`, submit({ queue: name }), 'invalid_field', 'queue'],
-    [`a function called ${shown(name)}`, submit({ task: name }), 'invalid_field', 'task'],
-    [`a tag called ${shown(name)}`, submit({ tags: { [name]: 'x' } }), 'invalid_field', 'tags'],
+    [`a job called ${shown(name)}`, submitRequest({ job: name }), 'invalid_field', 'job'],
+    [`a queue called ${shown(name)}`, submitRequest({ queue: name }), 'invalid_field', 'queue'],
+    [`a function called ${shown(name)}`, submitRequest({ task: name }), 'invalid_field', 'task'],
+    [
+      `a tag called ${shown(name)}`,
+      submitRequest({ tags: { [name]: 'x' } }),
+      'invalid_field',
+      'tags',
+    ],
     [
       `a label called ${shown(name)}`,
-      submit({ runs_on: { labels: { [name]: 'x' } } }),
+      submitRequest({ runs_on: { labels: { [name]: 'x' } } }),
       'invalid_field',
       'runs_on.labels',
     ],
     [
       `a token called ${shown(name)}`,
-      post('/v1/tokens', { name, role: 'viewer' }),
+      postRequest('/v1/tokens', { name, role: 'viewer' }),
       'invalid_field',
       'name',
     ],
     [
       `a worker called ${shown(name)}`,
-      post('/v1/workers', { ...hello, name }),
+      postRequest('/v1/workers', { ...hello, name }),
       'invalid_field',
       'name',
     ],
   ]),
 )
 
-refuses('NUL and half pairs, wherever they stand', [
+assertRefused('NUL and half pairs, wherever they stand', [
   ...['job', 'queue', 'dedupe_key', 'idempotency_key', 'run', 'input'].flatMap(
     (field): Refusal[] => [
-      [`NUL in ${field}`, post('/v1/runs', `{"${field}":"a\\u0000"}`), 'invalid_field', field],
+      [
+        `NUL in ${field}`,
+        postRequest('/v1/runs', `{"${field}":"a\\u0000"}`),
+        'invalid_field',
+        field,
+      ],
       [
         `half a pair in ${field}`,
-        post('/v1/runs', `{"${field}":"a\\ud83d"}`),
+        postRequest('/v1/runs', `{"${field}":"a\\ud83d"}`),
         'invalid_field',
         field,
       ],
     ],
   ),
-  ['NUL in a tag', submit({ tags: { a: '\0' } }), 'invalid_field', 'tags.a'],
+  ['NUL in a tag', submitRequest({ tags: { a: '\0' } }), 'invalid_field', 'tags.a'],
   [
     'NUL in the reason of a pause',
-    post('/v1/jobs/known/pause', { reason: '\0' }),
+    postRequest('/v1/jobs/known/pause', { reason: '\0' }),
     'invalid_field',
     'reason',
   ],
   [
     'NUL under a name of 60 KB',
-    submit({ input: { ['x'.repeat(60_000)]: '\0' } }),
+    submitRequest({ input: { ['x'.repeat(60_000)]: '\0' } }),
     'invalid_field',
     `input.${'x'.repeat(294)}…`,
   ],
-  ['a field of 60 KB', submit({ ['x'.repeat(60_000)]: 1 }), 'unknown_field', `${'x'.repeat(64)}…`],
+  [
+    'a field of 60 KB',
+    submitRequest({ ['x'.repeat(60_000)]: 1 }),
+    'unknown_field',
+    `${'x'.repeat(64)}…`,
+  ],
   [
     'a variable of 60 KB',
-    submit({ run: 'a', env: { ['='.repeat(60_000)]: '' } }),
+    submitRequest({ run: 'a', env: { ['='.repeat(60_000)]: '' } }),
     'invalid_field',
     `env.${'='.repeat(296)}…`,
   ],
@@ -106,34 +130,34 @@ refuses('NUL and half pairs, wherever they stand', [
 
 const del = (path: string): RawRequest => ({ method: 'DELETE', path })
 
-refuses('paths that lead elsewhere', [
-  ['up', get('/v1/../etc/passwd'), 'not_found'],
-  ['up, escaped', get('/v1/%2e%2e/etc/passwd'), 'not_found'],
-  ['up from the page', get('/ui/../../package.json'), 'not_found'],
-  ['up from the page, escaped', get('/ui/..%2f..%2fpackage.json'), 'not_found'],
-  ['two slashes', get('//v1/runs'), 'not_found'],
-  ['a backslash', get('/v1\\runs'), 'not_found'],
-  ['a fragment', get('/v1/runs#x'), 'unknown_field', 'x'],
-  ['a bad escape', get('/v1/jobs/%zz'), 'invalid_request'],
-  ['no UTF-8', get('/v1/jobs/%ff'), 'invalid_request'],
-  ['half a pair', get('/v1/jobs/%ed%a0%80'), 'invalid_request'],
+assertRefused('paths that lead elsewhere', [
+  ['up', getRequest('/v1/../etc/passwd'), 'not_found'],
+  ['up, escaped', getRequest('/v1/%2e%2e/etc/passwd'), 'not_found'],
+  ['up from the page', getRequest('/ui/../../package.json'), 'not_found'],
+  ['up from the page, escaped', getRequest('/ui/..%2f..%2fpackage.json'), 'not_found'],
+  ['two slashes', getRequest('//v1/runs'), 'not_found'],
+  ['a backslash', getRequest('/v1\\runs'), 'not_found'],
+  ['a fragment', getRequest('/v1/runs#x'), 'unknown_field', 'x'],
+  ['a bad escape', getRequest('/v1/jobs/%zz'), 'invalid_request'],
+  ['no UTF-8', getRequest('/v1/jobs/%ff'), 'invalid_request'],
+  ['half a pair', getRequest('/v1/jobs/%ed%a0%80'), 'invalid_request'],
   ...['..%2f..%2fx', '..%252fx', '%00', 'a%00', '~', 'a%5cb', '%2fetc', '%0d%0aX: y', ''].flatMap(
     (part): Refusal[] => [
       [
         `a job at ${part}`,
-        put(`/v1/jobs/${part.replace(' ', '%20')}`, { run: 'a' }),
+        putRequest(`/v1/jobs/${part.replace(' ', '%20')}`, { run: 'a' }),
         'invalid_field',
         'name',
       ],
-      [`a run at ${part}`, get(`/v1/runs/${part.replace(' ', '%20')}`), 'invalid_id', 'id'],
+      [`a run at ${part}`, getRequest(`/v1/runs/${part.replace(' ', '%20')}`), 'invalid_id', 'id'],
       [`no job at ${part}`, del(`/v1/jobs/${part.replace(' ', '%20')}`), 'invalid_field', 'name'],
       [`no token at ${part}`, del(`/v1/tokens/${part.replace(' ', '%20')}`), 'token_not_found'],
     ],
   ),
-  ['a log elsewhere', get('/v1/runs/..%2f..%2fetc%2fpasswd/logs/raw'), 'invalid_id', 'id'],
+  ['a log elsewhere', getRequest('/v1/runs/..%2f..%2fetc%2fpasswd/logs/raw'), 'invalid_id', 'id'],
   [
     'a project elsewhere',
-    get('/v1/runs', { 'punctual-project': '../x' }),
+    getRequest('/v1/runs', { 'punctual-project': '../x' }),
     'invalid_request',
     'Punctual-Project',
   ],
@@ -156,7 +180,7 @@ const TEXTS = [
   ' leading and trailing ',
 ]
 
-test('text that is free comes back byte for byte', async (t) => {
+test('free text comes back byte for byte', async (t) => {
   const api = await openApi(t)
   for (const text of TEXTS) {
     const made = { job: 'a', tags: { note: text }, input: { [text]: [text] }, dedupe_key: text }
@@ -179,7 +203,7 @@ test('text that is free comes back byte for byte', async (t) => {
   assert.equal(body.data.length, TEXTS.length)
 })
 
-test('two spellings of one letter are two keys: what is sent is what is compared', async (t) => {
+test('two encodings of one letter are two keys: names are compared as sent', async (t) => {
   const api = await openApi(t)
   const ids = new Set<unknown>()
   for (const key of ['caf\u00e9', 'cafe\u0301', 'CAF\u00c9', 'caf\u00e9 ']) {

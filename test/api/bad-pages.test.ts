@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { WirePage } from '../../src/core/wire/views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
-import { get, type Refusal, refuses } from './refusals.ts'
+import { getRequest, type Refusal, assertRefused } from './refusals.ts'
 
 const LISTS = ['/v1/runs', '/v1/jobs', '/v1/jobs/known/versions', '/v1/audit']
 const LIMITS = ['-1', '0', '501', '1000000000', '1.5', '1e2', '0x10', ' 5', '', 'ten', '٣', '+5']
@@ -13,28 +13,33 @@ const CURSORS = [
   ...[forged('1:-5'), forged('1: 5'), forged('1:a\0'), forged('1:é'), forged("1:' OR 1=1")],
   `${forged('1:5')}A`,
 ]
-/** Names they could be, but no numbers that this server writes. */
+/** Valid names, but not numbers as this server writes them. */
 const NOT_NUMBERS = ['1:1e3', '1:0x10', '1:05', '1:9007199254740993', '1:1.5'].map(forged)
 const cursorsOf = (path: string) => (path === '/v1/jobs' ? CURSORS : [...CURSORS, ...NOT_NUMBERS])
 
-refuses(
-  'pages: limits out of range, cursors that nobody gave, orders that nobody offered',
+assertRefused(
+  'pages: limits out of range, forged cursors, unknown orders',
   LISTS.flatMap((path): Refusal[] => [
     ...LIMITS.map((limit): Refusal => [
       `${path} by ${JSON.stringify(limit)}`,
-      get(`${path}?limit=${encodeURIComponent(limit)}`),
+      getRequest(`${path}?limit=${encodeURIComponent(limit)}`),
       'invalid_field',
       'limit',
     ]),
     ...cursorsOf(path).map((cursor): Refusal => [
       `${path} from ${cursor.slice(0, 30)}`,
-      get(`${path}?cursor=${encodeURIComponent(cursor)}`),
+      getRequest(`${path}?cursor=${encodeURIComponent(cursor)}`),
       'invalid_cursor',
       'cursor',
     ]),
-    [`${path} sorted`, get(`${path}?sort=id;drop`), 'unknown_field', 'sort'],
-    [`${path} from the far end`, get(`${path}?offset=1000000000000`), 'unknown_field', 'offset'],
-    [`${path} twice limited`, get(`${path}?limit=1&limit=2`), 'invalid_field', 'limit'],
+    [`${path} sorted`, getRequest(`${path}?sort=id;drop`), 'unknown_field', 'sort'],
+    [
+      `${path} from the far end`,
+      getRequest(`${path}?offset=1000000000000`),
+      'unknown_field',
+      'offset',
+    ],
+    [`${path} twice limited`, getRequest(`${path}?limit=1&limit=2`), 'invalid_field', 'limit'],
   ]),
 )
 
@@ -64,39 +69,44 @@ const WORDS = [
   'job:a '.repeat(400),
 ]
 
-refuses('filters: words that mean nothing are not guessed at', [
+assertRefused('filters: words that mean nothing are not guessed at', [
   ...WORDS.map((q): Refusal => [
     JSON.stringify(q).slice(0, 40),
-    get(`/v1/runs?q=${encodeURIComponent(q)}`),
+    getRequest(`/v1/runs?q=${encodeURIComponent(q)}`),
     'invalid_field',
     'q',
   ]),
-  ['two filters', get('/v1/runs?q=job:a&q=job:b'), 'invalid_field', 'q'],
-  ['a filter as an object', get('/v1/runs?q[job]=a'), 'unknown_field', 'q[job]'],
-  ['a state that is several', get('/v1/runs?state=live'), 'invalid_field', 'state'],
-  ['a wait without a unit', get('/v1/runs/run_00000000001?wait=5'), 'invalid_field', 'wait'],
+  ['two filters', getRequest('/v1/runs?q=job:a&q=job:b'), 'invalid_field', 'q'],
+  ['a filter as an object', getRequest('/v1/runs?q[job]=a'), 'unknown_field', 'q[job]'],
+  ['a state that is several', getRequest('/v1/runs?state=live'), 'invalid_field', 'state'],
+  ['a wait without a unit', getRequest('/v1/runs/run_00000000001?wait=5'), 'invalid_field', 'wait'],
   [
     'a log from line -1',
-    get('/v1/runs/run_00000000001/logs?from_line=-1'),
+    getRequest('/v1/runs/run_00000000001/logs?from_line=-1'),
     'invalid_field',
     'from_line',
   ],
-  ['a log of no lines', get('/v1/runs/run_00000000001/logs?limit=0'), 'invalid_field', 'limit'],
+  [
+    'a log of no lines',
+    getRequest('/v1/runs/run_00000000001/logs?limit=0'),
+    'invalid_field',
+    'limit',
+  ],
   [
     'a log of attempt 0',
-    get('/v1/runs/run_00000000001/logs?attempt=0'),
+    getRequest('/v1/runs/run_00000000001/logs?attempt=0'),
     'invalid_field',
     'attempt',
   ],
   [
     'a log of 2^40 lines',
-    get('/v1/runs/run_00000000001/logs?tail=1099511627776'),
+    getRequest('/v1/runs/run_00000000001/logs?tail=1099511627776'),
     'invalid_field',
     'tail',
   ],
 ])
 
-test('in a filter only * is special: neither SQL nor a regular expression reads it', async (t) => {
+test('only * is special in a filter: it is never read as SQL or a regular expression', async (t) => {
   const { call } = await openApi(t)
   for (const job of ['a_b', 'aXb', 'a.b', 'a-b', 'axxb']) {
     await call('POST', '/v1/runs', { body: { job, tags: { note: `100% of ${job}` } } })
@@ -126,7 +136,7 @@ test('in a filter only * is special: neither SQL nor a regular expression reads 
   for (const [q, jobs] of table) assert.deepEqual(await found(q), jobs, q)
 })
 
-test('a filter made to take long takes no longer than another', async (t) => {
+test('a filter designed to be slow is as fast as any other', async (t) => {
   const { call } = await openApi(t)
   const text = 'a'.repeat(255)
   const runs = Array.from({ length: 500 }, () => ({ job: 'a'.repeat(128), tags: { t: text } }))
@@ -145,7 +155,7 @@ test('a filter made to take long takes no longer than another', async (t) => {
   }
 })
 
-test('a cursor leads through the pages of its own project only', async (t) => {
+test('a cursor only works within its project', async (t) => {
   const api = await openApi(t)
   for (let count = 0; count < 3; count += 1) {
     await api.call('POST', '/v1/runs', { body: { job: 'a', tags: { secret: 'yes' } } })

@@ -1,7 +1,7 @@
-import { post, type Refusal, refuses } from './refusals.ts'
+import { postRequest, type Refusal, assertRefused } from './refusals.ts'
 
 const url = 'https://api.example/'
-const run = (work: object) => post('/v1/runs', work)
+const run = (work: object) => postRequest('/v1/runs', work)
 const http = (more: object) => run({ http: { url, ...more } })
 const container = (more: object) => run({ container: { image: 'alpine', ...more } })
 
@@ -16,7 +16,7 @@ const URLS = [
   ],
 ]
 
-refuses('requests that could not be sent, or would be others than they seem', [
+assertRefused('requests that could not be sent, or would be others than they seem', [
   ...URLS.map((one): Refusal => [
     `the address ${one.slice(0, 40)}`,
     http({ url: one }),
@@ -26,7 +26,7 @@ refuses('requests that could not be sent, or would be others than they seem', [
   ['no address', run({ http: {} }), 'missing_field', 'http.url'],
   ['an address that is a number', http({ url: 1 }), 'invalid_field', 'http.url'],
   ['a request that is a text', run({ http: url }), 'invalid_field', 'http'],
-  ['a method nobody knows', http({ method: 'TRACE' }), 'invalid_field', 'http.method'],
+  ['an unknown method', http({ method: 'TRACE' }), 'invalid_field', 'http.method'],
   [
     'a second header in one',
     http({ headers: { a: 'b\r\nc: d' } }),
@@ -41,15 +41,15 @@ refuses('requests that could not be sent, or would be others than they seem', [
   ],
   ['a header that is a number', http({ headers: { a: 1 } }), 'invalid_field', 'http.headers.a'],
   ['a body of a get', http({ method: 'GET', body: 'a' }), 'invalid_field', 'http.body'],
-  ['statuses there are not', http({ expect: '999' }), 'invalid_field', 'http.expect'],
+  ['unknown statuses', http({ expect: '999' }), 'invalid_field', 'http.expect'],
   ['eleven redirects', http({ redirects: 11 }), 'invalid_field', 'http.redirects'],
   ['an endless answer', http({ max_response: '1GiB' }), 'invalid_field', 'http.max_response'],
-  ['a field of nothing known', http({ follow: true }), 'unknown_field', 'http.follow'],
+  ['an unknown field', http({ follow: true }), 'unknown_field', 'http.follow'],
   ['a request and a command', run({ http: { url }, run: 'true' }), 'invalid_field', 'http'],
   ['a request with variables', run({ http: { url }, env: { A: 'b' } }), 'invalid_field', 'env'],
 ])
 
-refuses('containers that no engine would understand, or would understand too well', [
+assertRefused('containers that no engine would understand, or would understand too well', [
   ['no image', run({ container: {} }), 'missing_field', 'container.image'],
   [
     'an option for an image',
@@ -65,7 +65,7 @@ refuses('containers that no engine would understand, or would understand too wel
     'invalid_field',
     'container.network',
   ],
-  ['a pull nobody knows', container({ pull: 'often' }), 'invalid_field', 'container.pull'],
+  ['an unknown pull policy', container({ pull: 'often' }), 'invalid_field', 'container.pull'],
   ['privileges', container({ privileged: true }), 'unknown_field', 'container.privileged'],
   [
     'a mount with options of its own',

@@ -6,7 +6,7 @@ import type { WireOccurrence } from '../../src/core/schedule/definition/schedule
 import { waitFor } from '../support/wait-for.ts'
 import { openApi } from './open-api.ts'
 
-test('looking ahead tells how often, what falls together, and which nights are odd', async (t) => {
+test('a forecast counts runs, finds times that coincide, and marks days with clock changes', async (t) => {
   const { call } = await openApi(t)
   const put = (job: string, ...schedule: object[]) =>
     call('PUT', `/v1/jobs/${job}`, { body: { run: 'true', schedule } })
@@ -56,7 +56,7 @@ test('looking ahead tells how often, what falls together, and which nights are o
   }
 })
 
-test('the load is that of the last runs', async (t) => {
+test('the load is computed from recent runs', async (t) => {
   const api = await openApi(t)
   const { call } = api
   const schedule = { name: 's', every: '1s', overlap: 'allow' }

@@ -1,10 +1,10 @@
-// Requests made from the reference alone, good and bad, against a real node: whatever is sent, it
-// answers as the reference says, and it is still there afterwards.
+// Valid and invalid requests generated from the API reference, against a real node: it always answers as the
+// reference says, and it is still running afterwards.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSeeded } from '../sim/seeded.ts'
-import { furnish } from './fuzz/fixtures.ts'
-import { createJudge, type FuzzAnswer } from './fuzz/answer-checker.ts'
+import { createFixtures } from './fuzz/fixtures.ts'
+import { createAnswerChecker, type FuzzAnswer } from './fuzz/answer-checker.ts'
 import { createPool, type Pool } from './fuzz/pool.ts'
 import { createRequests, type FuzzRequest } from './fuzz/requests.ts'
 import { createSender } from './fuzz/send.ts'
@@ -14,9 +14,9 @@ import { type Document, operationsOf } from './openapi-document.ts'
 
 const SEED = Number(process.env.PUNCTUAL_FUZZ_SEED ?? 1)
 const CALLS = Number(process.env.PUNCTUAL_FUZZ_CALLS ?? 20_000)
-/** So many are made before the first is sent: then the seed decides, and not who answers first. */
+/** Requests generated before the first is sent, so that the seed decides and not the order of answers. */
 const AT_ONCE = 32
-const MOST_MORE = 2_000
+const MAX_EXTRA = 2_000
 
 test(`${CALLS} requests are answered as the reference says`, async (t) => {
   const api = await openApi(t)
@@ -24,10 +24,10 @@ test(`${CALLS} requests are answered as the reference says`, async (t) => {
   const operations = operationsOf(document)
   const seeded = createSeeded(SEED)
   const pool = createPool(seeded)
-  await furnish(api, pool)
+  await createFixtures(api, pool)
   const nextRequest = createRequests(document, { seeded, pool, token: ROOT_TOKEN })
   const steady = createSteadyWorker(api, createSeeded(SEED + 1))
-  const judge = createJudge(document)
+  const checkAnswer = createAnswerChecker(document)
   const sender = createSender(api.url, AT_ONCE)
   t.after(() => sender.close())
 
@@ -46,8 +46,8 @@ test(`${CALLS} requests are answered as the reference says`, async (t) => {
     if (isBodyValid) bodies.valid += 1
   }
 
-  const play = async (requests: readonly FuzzRequest[]) => {
-    // Others delete it: verbs about jobs shall find one all the same.
+  const sendAll = async (requests: readonly FuzzRequest[]) => {
+    // Other requests delete it; operations on jobs must still find one.
     await api.call('PUT', '/v1/jobs/mail', { body: { task: 'mail' } })
     const sent = requests.map((request) =>
       sender.send(request).catch((error: unknown) => report(request, String(error))),
@@ -55,7 +55,7 @@ test(`${CALLS} requests are answered as the reference says`, async (t) => {
     const [answers] = await Promise.all([Promise.all(sent), steady.turn()])
     for (const [index, answer] of answers.entries()) {
       const request = requests[index] as FuzzRequest
-      const fault = judge(request, answer)
+      const fault = checkAnswer(request, answer)
       if (fault !== undefined) report(request, `${fault}: ${answer.status} ${answer.text}`)
       count(request, answer)
       learn(pool, request, answer)
@@ -65,13 +65,13 @@ test(`${CALLS} requests are answered as the reference says`, async (t) => {
   for (let made = 0; made < CALLS; made += AT_ONCE) {
     const ofThis = (_: unknown, index: number) =>
       operations[(made + index) % operations.length] as (typeof operations)[number]
-    await play(Array.from({ length: AT_ONCE }, ofThis).map(nextRequest))
+    await sendAll(Array.from({ length: AT_ONCE }, ofThis).map(nextRequest))
   }
-  // Some are so particular that chance may have missed them.
+  // Operations that need very specific input, which chance may have missed.
   for (const operation of operations) {
     const tally = calls.get(operation.operationId) as { good: number }
-    for (let more = 0; more < MOST_MORE && tally.good === 0; more += AT_ONCE) {
-      await play(Array.from({ length: AT_ONCE }, () => nextRequest(operation)))
+    for (let more = 0; more < MAX_EXTRA && tally.good === 0; more += AT_ONCE) {
+      await sendAll(Array.from({ length: AT_ONCE }, () => nextRequest(operation)))
     }
   }
 
@@ -98,7 +98,7 @@ function report({ operation, path, headers, body, broken }: FuzzRequest, fault: 
   )
 }
 
-/** Things that exist now, for the requests to come. */
+/** Remembers objects from an answer for later requests. */
 function learn(pool: Pool, { operation, path, body }: FuzzRequest, answer: FuzzAnswer): void {
   const { status, headers, text } = answer
   if (status >= 300 || !String(headers['content-type']).includes('json')) {
@@ -109,7 +109,11 @@ function learn(pool: Pool, { operation, path, body }: FuzzRequest, answer: FuzzA
   pool.learn(shown, headers)
   if (operation.operationId === 'postWorkers') {
     const { registration } = JSON.parse(String(body)) as { registration: number }
-    pool.welcome(shown.session as string, registration)
+    pool.welcome(
+      shown['session'] as string,
+      shown['session_secret'] as string | undefined,
+      registration,
+    )
   }
   if (operation.operationId === 'postWorkersSessionExchange') {
     const session = pool.find(path.split('/')[3] as string)

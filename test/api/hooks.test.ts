@@ -37,7 +37,7 @@ async function open(t: TestContext) {
   return { api, send }
 }
 
-test('a call that is signed runs every job that waits for it, once, with its body as input', async (t) => {
+test('a signed call runs every job with that trigger, once, with its body as input', async (t) => {
   const { api, send } = await open(t)
   const first = await send({ order: 7 })
   assert.equal(first.status, 200, JSON.stringify(first.body))
@@ -61,7 +61,7 @@ test('a call that is signed runs every job that waits for it, once, with its bod
   assert.deepEqual([mixed.status, mixed.body.code], [422, 'idempotency_mismatch'])
 })
 
-test('a call that is not signed, or not lately, is told nothing of what there is', async (t) => {
+test('a call without a valid, recent signature reveals nothing', async (t) => {
   const { api, send } = await open(t)
   const now = Math.floor(Date.now() / 1_000)
   const answers = await Promise.all([
@@ -82,7 +82,7 @@ test('a call that is not signed, or not lately, is told nothing of what there is
   assert.deepEqual(body.data, [])
 })
 
-test('what a job does not take is refused, and who is paused is left out', async (t) => {
+test('a body that a job does not accept is refused, and paused jobs are left out', async (t) => {
   const { api, send } = await open(t)
   const wrong = await send({ order: 'x' })
   assert.deepEqual([wrong.status, wrong.body.field], [422, 'input.order'])
@@ -97,10 +97,10 @@ test('what a job does not take is refused, and who is paused is left out', async
   assert.deepEqual([idle.status, idle.body.code], [404, 'hook_not_found'])
 })
 
-test('if one job does not take it nothing runs, and the same call runs all once it does', async (t) => {
+test('if one job refuses the body nothing runs, and the same call runs all jobs once it is accepted', async (t) => {
   const { api, send } = await open(t)
   const body = { task: 'x', triggers: [{ webhook: 'orders-ready' }], input: ORDER }
-  // Whatever order they are asked in, some of them come before and some after it.
+  // In any order, some of them come before it and some after.
   for (const name of ['a-first', 'z-last']) {
     await api.call('PUT', `/v1/jobs/${name}`, { body: { ...body, input: {} } })
   }
@@ -119,7 +119,7 @@ test('if one job does not take it nothing runs, and the same call runs all once 
   )
 })
 
-test('whoever guesses is slowed down', async (t) => {
+test('a caller that guesses signatures is slowed down', async (t) => {
   const { send } = await open(t)
   const statuses = new Set<number>()
   for (let guess = 0; guess < 200 && !statuses.has(429); guess += 1) {
@@ -128,7 +128,7 @@ test('whoever guesses is slowed down', async (t) => {
   assert.deepEqual([...statuses], [401, 429])
 })
 
-test('a hook is of one project, which the address says', async (t) => {
+test('a hook belongs to one project, which is in its address', async (t) => {
   const { api } = await open(t)
   const headers = signedHeaders({ id: 'm', body: '{}', at: Math.floor(Date.now() / 1_000) }, [
     SECRET,

@@ -10,29 +10,29 @@ import { Agent, request } from 'node:http'
 import { waitFor } from '../support/wait-for.ts'
 import { ROOT_TOKEN } from './open-api.ts'
 
-/** A server that is about to have a bad time, seen from the outside only. */
-export interface HostileStage {
+/** A server under attack, observed only from outside. */
+export interface HostileEnvironment {
   readonly url: string
   readonly port: number
-  /** A call as well-behaved programs make it, on a connection of its own. */
+  /** A call of a well-behaved client, on its own connection. */
   call(method: string, path: string, body?: object): Promise<{ status: number; body: never }>
-  /** Opens a connection and remembers what comes back. It never closes its end by itself. */
-  connect(): Visitor
-  /** How many files and sockets the server has open. */
+  /** Opens a connection and records what comes back. Never closes its end by itself. */
+  connect(): HostileClient
+  /** Number of files and sockets the server has open. */
   openFiles(): number
   /** Megabytes of memory in use. */
   residentMb(): number
   stop(): Promise<void>
 }
 
-export interface Visitor {
+export interface HostileClient {
   readonly socket: Socket
-  readonly said: () => string
-  /** The server has closed the connection, or broken it off. */
+  readonly received: () => string
+  /** Whether the server has closed or reset the connection. */
   readonly isOver: () => boolean
 }
 
-export async function openHostileStage(): Promise<HostileStage> {
+export async function openHostileEnvironment(): Promise<HostileEnvironment> {
   const dir = mkdtempSync(join(tmpdir(), 'punctual-hostile-'))
   const program = join(import.meta.dirname, 'hostile-server.ts')
   const child = spawn(process.execPath, [program, join(dir, 'p.db')], {
@@ -48,23 +48,23 @@ export async function openHostileStage(): Promise<HostileStage> {
     port,
     call: (method, path, body) => callOnce(url, method, path, body),
     connect() {
-      let said = ''
+      let received = ''
       let isOver = false
       const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
       socket.setNoDelay(true)
-      socket.on('data', (chunk: Buffer) => (said += chunk.toString('latin1')))
+      socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
       for (const event of ['end', 'error', 'close']) socket.on(event, () => (isOver = true))
-      return { socket, said: () => said, isOver: () => isOver }
+      return { socket, received: () => received, isOver: () => isOver }
     },
     openFiles: () => readdirSync(proc('fd')).length,
     residentMb: () =>
       Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(proc('status'), 'utf8'))?.[1]) / 1024,
     async stop() {
-      const gone = once(child, 'exit')
+      const exited = once(child, 'exit')
       child.kill('SIGTERM')
       const isGone = () => child.exitCode !== null || child.signalCode !== null
       await waitFor(isGone, { what: 'the server to stop' }).catch(() => child.kill('SIGKILL'))
-      await gone
+      await exited
       rmSync(dir, { recursive: true, force: true })
       assert.equal(child.exitCode, 0, 'it stopped in good order')
     },

@@ -1,5 +1,4 @@
-// A server in a process of its own, so that what is done to it is done to no test, with limits short
-// enough to be waited for.
+// A server in its own process, so that attacks do not hit the test itself, with limits short enough for a test.
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { endWithParent } from '../chaos/child-side.ts'
 import { ROOT_TOKEN } from './open-api.ts'

@@ -9,7 +9,7 @@ interface Submitted {
   readonly code?: string
 }
 
-test('a submission repeated under its key finds its run, and is told so', async (t) => {
+test('a submission repeated under its key finds its run, and the answer says so', async (t) => {
   const api = await openApi(t)
   const headers = { 'idempotency-key': 'invoice-1' }
   const send = (body: unknown) => api.call<Submitted>('POST', '/v1/runs', { body, headers })

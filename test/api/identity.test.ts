@@ -7,7 +7,7 @@ import type { WireAudit, WireNewToken, WirePage } from '../../src/core/wire/view
 import { waitFor } from '../support/wait-for.ts'
 import { openApi, ROOT_TOKEN } from './open-api.ts'
 
-test('a token works, is seen to be used, and is dead when it is revoked', async (t) => {
+test('a token works, shows its last use, and stops working when it is revoked', async (t) => {
   const { call } = await openApi(t)
   const made = await call<WireNewToken>('POST', '/v1/tokens', {
     body: { name: 'ci', role: 'operator' },
@@ -24,7 +24,7 @@ test('a token works, is seen to be used, and is dead when it is revoked', async 
   assert.equal((await call('DELETE', `/v1/tokens/${id}`)).body['code'], 'token_not_found')
 })
 
-test('a token that has expired is nobody’s', async (t) => {
+test('an expired token identifies no caller', async (t) => {
   const { call } = await openApi(t)
   const { body } = await call<WireNewToken>('POST', '/v1/tokens', {
     body: { name: 'old', role: 'viewer', expires_at: '2020-01-01T00:00:00Z' },
@@ -32,7 +32,7 @@ test('a token that has expired is nobody’s', async (t) => {
   assert.equal((await call('GET', '/v1/runs', { token: body.token })).status, 401)
 })
 
-test('an operator runs what is defined and sends no commands of its own', async (t) => {
+test('an operator runs defined jobs and sends no commands of its own', async (t) => {
   const api = await openApi(t)
   await api.call('PUT', '/v1/jobs/hello', { body: { run: 'true' } })
   const token = await api.token('operator')
@@ -48,7 +48,7 @@ test('an operator runs what is defined and sends no commands of its own', async 
   )
 })
 
-test('every change leaves a line that says who did it', async (t) => {
+test('every change leaves an audit line that names the caller', async (t) => {
   const api = await openApi(t)
   const token = await api.token('admin')
   await api.call('PUT', '/v1/jobs/hello', { token, body: { run: 'true' } })
@@ -71,7 +71,7 @@ test('every change leaves a line that says who did it', async (t) => {
   assert.match(body.data[0]?.request_id ?? '', /^req_/)
 })
 
-test('pages of other sites, and names that are not ours, get nothing', async (t) => {
+test('pages of other sites and foreign host names get nothing', async (t) => {
   const { call } = await openApi(t)
   const ask = (headers: Record<string, string>) => call('GET', '/v1/runs', { headers })
   assert.equal((await ask({ origin: 'https://evil.example' })).body['code'], 'origin_not_allowed')
@@ -80,7 +80,7 @@ test('pages of other sites, and names that are not ours, get nothing', async (t)
   assert.equal((await ask({ 'sec-fetch-site': 'same-origin' })).status, 200)
 })
 
-test('whoever sends wrong tokens is soon not listened to', async (t) => {
+test('a caller that sends wrong tokens is soon blocked', async (t) => {
   const { call } = await openApi(t)
   const statuses = new Set<number>()
   for (let i = 0; i < 80; i += 1) {
@@ -107,7 +107,7 @@ test('the data directory holds no token', async (t) => {
   for (const secret of [token, ROOT_TOKEN]) assert.equal(stored.includes(secret), false)
 })
 
-test('a queue sets timeouts for runs that ask for none, and for those that ask for too much', async (t) => {
+test('a queue sets timeouts for runs that ask for none or for too much', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   await api.call('PATCH', '/v1/queues/default', {
@@ -119,4 +119,19 @@ test('a queue sets timeouts for runs that ask for none, and for those that ask f
     const run = await api.call('GET', `/v1/runs/${made.id}?wait=20s`)
     assert.equal(run.body['cause'], 'timeout')
   }
+})
+
+test('a token with the maximum number of worker sessions gets a retry time', async (t) => {
+  const { call, token } = await openApi(t, { config: { maxSessionsPerToken: 1 } })
+  const mine = await token('worker')
+  const body = {
+    ...{ name: 'w', queues: ['default'], labels: {}, executors: ['shell'], slots: 1 },
+    ...{ registration: 1, held: [], forsaken: [], protocol: [2] },
+  }
+  const register = (as: string) => call('POST', '/v1/workers', { body, token: as })
+  assert.equal((await register(mine)).status, 201)
+  const refused = await register(mine)
+  assert.deepEqual([refused.status, refused.body['code']], [429, 'too_many_sessions'])
+  assert.ok(Number(refused.headers.get('retry-after')) > 0)
+  assert.equal((await register(await token('worker'))).status, 201)
 })

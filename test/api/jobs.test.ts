@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../../src/core/limits.ts'
-import type { WireJob, WirePage } from '../../src/core/wire/views.ts'
+import type { WirePage } from '../../src/core/wire/views.ts'
+import type { WireJob } from '../../src/core/job/job-views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
 
@@ -55,7 +56,7 @@ test('a job is defined, shown, listed, changed and deleted', async (t) => {
   assert.equal((await call('GET', '/v1/jobs/hello')).body['code'], 'job_not_found')
 })
 
-test('what a run of it would trip over is refused when a job is defined', async (t) => {
+test('a definition that would make its runs fail is refused', async (t) => {
   const { call } = await openApi(t)
   for (const [body, field] of [
     [{ run: 'a', argv: ['b'] }, 'argv'],
@@ -70,7 +71,7 @@ test('what a run of it would trip over is refused when a job is defined', async 
   assert.equal((await call('PUT', '/v1/jobs/a%20b', { body: { run: 'a' } })).status, 422)
 })
 
-test('a run follows the version that was in force when it was submitted', async (t) => {
+test('a run uses the version that was current when it was submitted', async (t) => {
   const api = await openApi(t)
   const { call } = api
   const rest = await call('PATCH', '/v1/queues/default', { body: { paused: true } })
@@ -100,7 +101,7 @@ test('a run follows the version that was in force when it was submitted', async 
   assert.equal(live.body['code'], 'job_not_found')
 })
 
-test('a job with live runs is not deleted under them', async (t) => {
+test('a job with live runs is not deleted', async (t) => {
   const { call } = await openApi(t)
   await call('PUT', '/v1/jobs/hello', { body: { run: 'true' } })
   const run = await call<{ id: string }>('POST', '/v1/jobs/hello/runs', { body: {} })
@@ -120,9 +121,37 @@ test('a paused job says since when and why', async (t) => {
   assert.equal((await call('POST', '/v1/jobs/nobody/resume')).status, 404)
 })
 
-test('a job may have the longest name there is', async (t) => {
+test('a job may have a name of maximum length', async (t) => {
   const { call } = await openApi(t)
   const path = `/v1/jobs/${'n'.repeat(LIMITS.nameLength)}`
   assert.equal((await call('PUT', path, { body: { run: 'true' } })).status, 201)
   assert.equal((await call('GET', path)).status, 200)
+})
+
+test('a definition in which a shell may execute a value is accepted with a warning', async (t) => {
+  const { call } = await openApi(t)
+  const input = { x: { type: 'string' } }
+  const single = { input, run: 'echo ${{ input.x }} | xargs rm' }
+  const put = (body: object) => call<WireJob>('PUT', '/v1/jobs/load', { body })
+  const made = await put(single)
+  assert.deepEqual([made.status, made.body.version], [201, 1])
+  const [warning, ...rest] = made.body.warnings ?? []
+  assert.deepEqual([warning?.code, warning?.field, rest], ['value_may_run', 'run', []])
+  assert.match(warning?.message ?? '', /^run: `xargs` runs its input as commands/)
+  assert.match(warning?.hint ?? '', /as data/)
+  // The warning is repeated at every definition, and shown nowhere else.
+  assert.equal((await put(single)).body.warnings?.length, 1)
+  assert.ok(!('warnings' in (await call('GET', '/v1/jobs/load')).body))
+  const steps = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, n) => [`s${n}`, { run: `{ echo \${{ input.x }}; } | sh` }]),
+    )
+  const two = await put({ input, steps: steps(2) })
+  assert.deepEqual(
+    two.body.warnings?.map(({ field }) => field),
+    ['steps.s0.run', 'steps.s1.run'],
+  )
+  assert.equal((await put({ input, steps: steps(150) })).body.warnings?.length, 100)
+  const quiet = await put({ input, run: 'echo ${{ input.x }}' })
+  assert.ok(!('warnings' in quiet.body))
 })

@@ -6,11 +6,11 @@ import type { WireRun } from '../../src/core/wire/runs.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openApi, type OpenApi } from './open-api.ts'
 
-/** More than any other object may have keys, and more than any other body may have bytes. */
+/** More than the number of keys other objects may have, and more than the bytes other bodies may have. */
 const MANY = 17_000
 const FEW = 2_000
 
-/** One, then the others side by side, then one that needs them all. */
+/** One step, then the others in parallel, then one that needs them all. */
 function fanOutAndIn(count: number) {
   const sides = Array.from({ length: count - 2 }, (_, index) => `side-${index}`)
   const description = 'x'.repeat(40)
@@ -29,7 +29,7 @@ async function runOf({ call }: OpenApi, steps: object): Promise<string> {
   return (await call<{ id: string }>('POST', '/v1/jobs/large/runs', { body: {} })).body.id
 }
 
-test('a definition of very many steps is taken over HTTP, and shown again as it was', async (t) => {
+test('a definition of very many steps is accepted over HTTP and shown unchanged', async (t) => {
   const { call } = await openApi(t)
   const steps = fanOutAndIn(MANY)
   assert.ok(JSON.stringify(steps).length > 1024 * 1024)
@@ -43,7 +43,7 @@ test('a definition of very many steps is taken over HTTP, and shown again as it 
   assert.deepEqual(record.data[0]?.detail, { definition_bytes: bytes })
 })
 
-test('more steps than any workflow may have are refused as that, listed or named', async (t) => {
+test('more steps than allowed are refused with that reason, listed or named', async (t) => {
   const { call } = await openApi(t)
   const list = Array.from({ length: 100_001 }, () => ({}))
   const map = Object.fromEntries(list.map((step, index) => [index, step]))
@@ -53,7 +53,7 @@ test('more steps than any workflow may have are refused as that, listed or named
   }
 })
 
-test('of a large workflow a page of steps is shown, whichever page and state', async (t) => {
+test('steps of a large workflow are shown in pages, for any page and state', async (t) => {
   const api = await openApi(t)
   const { call } = api
   const id = await runOf(api, fanOutAndIn(FEW))
@@ -91,7 +91,7 @@ test('of a large workflow a page of steps is shown, whichever page and state', a
   assert.deepEqual(all, Object.keys(fanOutAndIn(FEW)))
 })
 
-test('who asks why a step far down a large workflow was skipped is told what is near', async (t) => {
+test('the answer to why a step far down a large workflow was skipped names the nearest cause', async (t) => {
   const api = await openApi(t)
   await api.startWorker({
     handlers: {
@@ -109,7 +109,10 @@ test('who asks why a step far down a large workflow was skipped is told what is 
     (await api.call<WireStep>('GET', `/v1/runs/${id}/steps/step-${step}`)).body.sentence
   assert.equal(
     await sentenceOf(3),
-    'All it needs has to succeed, and step-2 was skipped, because step-1 failed.',
+    'All steps it needs must succeed, and step-2 was skipped, because step-1 failed.',
   )
-  assert.equal(await sentenceOf(1_999), 'All it needs has to succeed, and step-1998 was skipped.')
+  assert.equal(
+    await sentenceOf(1_999),
+    'All steps it needs must succeed, and step-1998 was skipped.',
+  )
 })

@@ -51,7 +51,7 @@ test('text and expressions are found in a long log, line by line, page by page',
   assert.deepEqual([none.body.hits, none.body.complete, none.body.next_line], [[], true, 60_001])
 })
 
-test('colours, pieces and carriage returns do not hide anything', async (t) => {
+test('colours, chunk limits and carriage returns hide no match', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   const id = await printed(
@@ -64,7 +64,7 @@ test('colours, pieces and carriage returns do not hide anything', async (t) => {
   assert.deepEqual(places((await find({ q: 'no end' })).body), ['3 no end'])
 })
 
-test('a line longer than everything is searched piece by piece, and not for ever', async (t) => {
+test('a line longer than the limit is searched in pieces, with a bound', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   const x = (count: number) => `head -c ${count} /dev/zero | tr '\\0' x`
@@ -91,7 +91,7 @@ const REFUSED: [why: string, parameters: Record<string, string>, message: RegExp
   ['too many at once', { q: 'a', limit: '1001' }, /limit/],
 ]
 
-test('what cannot be looked for is refused, with the place where it goes wrong', async (t) => {
+test('an invalid pattern is refused with the position of the error', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   const find = finder(api, await printed(api, 'true'))
@@ -102,7 +102,7 @@ test('what cannot be looked for is refused, with the place where it goes wrong',
   }
 })
 
-test('expressions that drive others mad are answered like any other', async (t) => {
+test('expressions with exponential backtracking elsewhere are answered as fast as others', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   const id = await printed(api, `head -c 50000 /dev/zero | tr '\\0' a; echo '!'`)

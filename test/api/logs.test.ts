@@ -53,7 +53,7 @@ test('a log is read line by line, from any line, and from its end', async (t) =>
   assert.deepEqual((await read('?from_line=30001')).lines, [])
 })
 
-test('a line beyond all measure is shown as far as it goes, and what follows it is found', async (t) => {
+test('a line beyond the limit is shown up to the limit, and the next line is found', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   const x = `head -c 3000000 /dev/zero | tr '\\0' x`
@@ -78,7 +78,7 @@ test('a line beyond all measure is shown as far as it goes, and what follows it 
   assert.deepEqual([shown(tail), tail.next_line], [all.slice(2), 3])
 })
 
-test('a line that came in pieces is one line, and markers are known by their own field', async (t) => {
+test('a line that arrived in pieces is one line, and markers have their own field', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   const id = await submit(
@@ -99,7 +99,7 @@ test('a line that came in pieces is one line, and markers are known by their own
   }
 })
 
-test('a log is followed while it is written, and the end of the run is told', async (t) => {
+test('a log is followed while it is written, and the end of the run is reported', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   const id = await submit(api, 'echo one; sleep 0.4; printf two; sleep 0.4; echo three >&2; exit 7')

@@ -5,20 +5,20 @@ import {
   type Scheduler,
   type SchedulerOptions,
 } from '../../src/main/scheduler.ts'
-import { USUAL_QUEUES } from '../../src/core/queue/default-queues.ts'
+import { DEFAULT_WORKER_QUEUES } from '../../src/core/queue/default-queues.ts'
 import { createWorker, type Worker, type WorkerOptions } from '../../src/worker/index.ts'
-import { PATIENT } from '../support/long-timeouts.ts'
+import { LONG_TIMEOUTS } from '../support/long-timeouts.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
 
 export const ROOT_TOKEN = `punctual_root_${'x'.repeat(40)}`
 
-export interface Answer<T> {
+export interface ApiAnswer<T> {
   readonly status: number
   readonly headers: Headers
   readonly body: T
 }
 
-/** A whole scheduler behind a socket, and a short way to call it. */
+/** A whole scheduler with a socket, and a short way to call it. */
 export interface OpenApi {
   readonly url: string
   readonly scheduler: Scheduler
@@ -26,7 +26,7 @@ export interface OpenApi {
     method: string,
     path: string,
     options?: { body?: unknown; token?: string | null; headers?: Record<string, string> },
-  ): Promise<Answer<T>>
+  ): Promise<ApiAnswer<T>>
   /** A token with this role in this project. */
   token(role: string, project?: string): Promise<string>
   startWorker(options?: Partial<WorkerOptions>): Promise<Worker>
@@ -35,7 +35,7 @@ export interface OpenApi {
 export async function openApi(
   t: TestContext,
   options: Partial<
-    Pick<SchedulerOptions, 'store' | 'blobs' | 'config' | 'secretKeys' | 'allowAddresses'>
+    Pick<SchedulerOptions, 'store' | 'blobs' | 'config' | 'secretKeys' | 'allowAddresses' | 'clock'>
   > = {},
   listening: Partial<ListenOptions> = {},
 ): Promise<OpenApi> {
@@ -43,13 +43,13 @@ export async function openApi(
     store: 'sqlite::memory:',
     secretKeys: keysInMemory('k1'),
     ...options,
-    config: { ...(options.config?.leaseTtlMs === undefined && PATIENT), ...options.config },
+    config: { ...(options.config?.leaseTtlMs === undefined && LONG_TIMEOUTS), ...options.config },
     rootToken: ROOT_TOKEN,
     onError: (error) => t.diagnostic(String(error)),
   })
   const workers: Worker[] = []
   t.after(async () => {
-    // While there is still somebody to say goodbye to.
+    // While the server can still take their reports.
     await Promise.all(workers.map((worker) => worker.drain(0)))
     await scheduler.stop()
   })
@@ -83,7 +83,7 @@ export async function openApi(
       const worker = createWorker({
         client: scheduler.clientFor('default'),
         name: 'w1',
-        queues: USUAL_QUEUES,
+        queues: DEFAULT_WORKER_QUEUES,
         slots: 4,
         processes: {},
         onError: (error) => t.diagnostic(String(error)),
@@ -97,7 +97,7 @@ export async function openApi(
   return api
 }
 
-/** A stream of events has no end to wait for: that it has begun is the answer. */
+/** An event stream does not end: its start is the answer. */
 async function read(answer: Response): Promise<unknown> {
   const type = answer.headers.get('content-type') ?? ''
   if (type.startsWith('text/event-stream')) {

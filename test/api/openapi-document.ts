@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 
-/** The reference as its readers see it: what tests need of OpenAPI 3.1, and no more. */
+/** The parts of OpenAPI 3.1 that the tests need. */
 export interface Document {
   readonly openapi: string
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>
-    readonly parameters: Readonly<Record<string, Parameter>>
+    readonly parameters: Readonly<Record<string, OpenApiParameter>>
     readonly headers: Readonly<
       Record<string, { readonly schema: Schema; readonly required?: boolean }>
     >
@@ -24,6 +24,9 @@ export interface Schema {
   readonly propertyNames?: Schema
   readonly maxProperties?: number
   readonly items?: Schema
+  readonly prefixItems?: readonly Schema[]
+  readonly contentMediaType?: string
+  readonly contentSchema?: Schema
   readonly minItems?: number
   readonly maxItems?: number
   readonly minLength?: number
@@ -40,7 +43,7 @@ export interface Schema {
   readonly examples?: readonly unknown[]
 }
 
-export interface Parameter {
+export interface OpenApiParameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly required?: boolean
@@ -57,13 +60,22 @@ export interface Response {
   readonly description: string
   readonly headers?: Readonly<Record<string, { readonly $ref: string }>>
   readonly content?: Readonly<Record<string, Content>>
+  readonly links?: Readonly<Record<string, Link>>
+}
+
+/** From a value in an answer to an operation that takes it. */
+export interface Link {
+  readonly operationId: string
+  readonly parameters: Readonly<Record<string, string>>
+  readonly description: string
 }
 
 interface RawOperation {
   readonly operationId: string
   readonly tags: readonly string[]
   readonly summary: string
-  readonly parameters: readonly (Parameter | { readonly $ref: string })[]
+  readonly description?: string
+  readonly parameters: readonly (OpenApiParameter | { readonly $ref: string })[]
   readonly requestBody?: { readonly content: { readonly 'application/json': Content } }
   readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>
   readonly 'x-permission': string
@@ -73,13 +85,13 @@ interface RawOperation {
 export interface Operation extends RawOperation {
   readonly method: string
   readonly path: string
-  readonly parameters: readonly Parameter[]
+  readonly parameters: readonly OpenApiParameter[]
   readonly responses: Readonly<Record<string, Response>>
-  /** What the body must be, wherever that is written. */
+  /** The schema of the body, wherever it is defined. */
   readonly body: Schema | undefined
 }
 
-/** Every operation, with what it refers to in its place. */
+/** Every operation, with references resolved. */
 export function operationsOf(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -87,12 +99,12 @@ export function operationsOf(document: Document): Operation[] {
       method: method.toUpperCase(),
       path,
       parameters: operation.parameters.map((one) =>
-        '$ref' in one ? (resolve(document, one.$ref) as Parameter) : one,
+        '$ref' in one ? (resolvePointer(document, one.$ref) as OpenApiParameter) : one,
       ),
       responses: Object.fromEntries(
         Object.entries(operation.responses).map(([status, response]) => [
           status,
-          '$ref' in response ? (resolve(document, response.$ref) as Response) : response,
+          '$ref' in response ? (resolvePointer(document, response.$ref) as Response) : response,
         ]),
       ),
       body: operation.requestBody?.content['application/json'].schema,
@@ -100,8 +112,8 @@ export function operationsOf(document: Document): Operation[] {
   )
 }
 
-/** `#/components/schemas/Run` is what stands there. */
-export function resolve(document: Document, pointer: string): unknown {
+/** The value a pointer such as `#/components/schemas/Run` refers to. */
+export function resolvePointer(document: Document, pointer: string): unknown {
   let found: unknown = document
   for (const part of pointer.replace(/^#\//, '').split('/')) {
     found = (found as Readonly<Record<string, unknown>> | undefined)?.[part]
@@ -110,7 +122,7 @@ export function resolve(document: Document, pointer: string): unknown {
   return found
 }
 
-/** The schema itself, if this one only points at it. */
+/** The schema itself, if this one is a reference. */
 export function resolved(document: Document, schema: Schema): Schema {
-  return schema.$ref === undefined ? schema : (resolve(document, schema.$ref) as Schema)
+  return schema.$ref === undefined ? schema : (resolvePointer(document, schema.$ref) as Schema)
 }

@@ -12,10 +12,10 @@ async function submit({ call }: OpenApi, run: string, more: object = {}): Promis
 const runOf = async ({ call }: OpenApi, id: string, query = '') =>
   (await call<WireRun>('GET', `/v1/runs/${id}${query}`)).body
 
-test('a run says how far it is while it runs, and its last word stays', async (t) => {
+test('a run shows its progress while it runs, and keeps the last value', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
-  const news = await listen(t, api)
+  const received = await listen(t, api)
   const id = await submit(api, 'echo "::progress:: 1/4 one of four"; sleep 600')
   const { progress } = await waitFor(
     async () => {
@@ -27,29 +27,29 @@ test('a run says how far it is while it runs, and its last word stays', async (t
   assert.deepEqual([progress?.fraction, progress?.message], [0.25, 'one of four'])
   const why = (await api.call<WireWhy>('GET', `/v1/runs/${id}/why`)).body
   assert.deepEqual(why.progress, progress)
-  const told = await waitFor(() => /event: run\.progress\ndata: (.*)\n/.exec(news())?.[1], {
-    what: 'those who watch to be told',
+  const data = await waitFor(() => /event: run\.progress\ndata: (.*)\n/.exec(received())?.[1], {
+    what: 'the watcher to receive the event',
   })
-  assert.deepEqual(JSON.parse(told), { id, progress })
+  assert.deepEqual(JSON.parse(data), { id, progress })
   await api.call('POST', `/v1/runs/${id}/cancel`)
   const ended = await runOf(api, id, '?wait=20s')
   assert.equal(ended.state, 'cancelled')
   assert.deepEqual([ended.progress?.fraction, ended.progress?.message], [0.25, 'one of four'])
 })
 
-test('the first error a process speaks of is why it failed, if it failed', async (t) => {
+test('the first error marker of a process is the failure message, if it failed', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
-  const said = 'echo ::error::no such table; echo ::error::and more >&2'
-  const failed = await runOf(api, await submit(api, `${said}; exit 3`), '?wait=20s')
+  const script = 'echo ::error::no such table; echo ::error::and more >&2'
+  const failed = await runOf(api, await submit(api, `${script}; exit 3`), '?wait=20s')
   assert.equal(failed.message, 'exited with code 3: no such table')
-  const fine = await runOf(api, await submit(api, `${said}; exit 0`), '?wait=20s')
+  const fine = await runOf(api, await submit(api, `${script}; exit 0`), '?wait=20s')
   assert.deepEqual([fine.state, fine.message], ['succeeded', null])
-  const killed = await runOf(api, await submit(api, `${said}; kill -9 $$`), '?wait=20s')
+  const killed = await runOf(api, await submit(api, `${script}; kill -9 $$`), '?wait=20s')
   assert.match(killed.message ?? '', /SIGKILL: no such table$/)
 })
 
-test('millions of markers, and words without end, are only output', async (t) => {
+test('millions of markers and endless lines are only output', async (t) => {
   const api = await openApi(t)
   await api.startWorker()
   const id = await submit(
@@ -65,12 +65,12 @@ test('millions of markers, and words without end, are only output', async (t) =>
   assert.equal(bytes - (dropped ?? 0), 100 * 1024)
 })
 
-/** What comes over the wire to somebody who watches. */
+/** Event stream data that a watching client receives. */
 async function listen(t: { after(end: () => void): void }, { url }: OpenApi) {
-  const gone = new AbortController()
-  t.after(() => gone.abort())
+  const disconnect = new AbortController()
+  t.after(() => disconnect.abort())
   const answer = await fetch(`${url}/v1/events`, {
-    signal: gone.signal,
+    signal: disconnect.signal,
     headers: { authorization: `Bearer ${ROOT_TOKEN}` },
   })
   let text = ''

@@ -5,7 +5,7 @@ import { openApi } from './open-api.ts'
 
 const FOLDER = new URL('../../src/server/reference-page/', import.meta.url)
 
-test('the page of the reference is served whole, to everybody, and runs nothing but itself', async (t) => {
+test('the reference page is served complete, to every caller, and runs only its own code', async (t) => {
   const { call } = await openApi(t)
   const page = await call<string>('GET', '/docs/api', { token: null })
   assert.equal(page.status, 200)
@@ -22,7 +22,7 @@ test('the page of the reference is served whole, to everybody, and runs nothing 
   }
 })
 
-test('what the page shows it finds in the reference', async (t) => {
+test('everything the page shows is in the reference', async (t) => {
   const { call } = await openApi(t)
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.js'))
   const source = files.map((name) => readFileSync(new URL(name, FOLDER), 'utf8')).join('\n')

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ERRORS, type ErrorCode } from '../../src/core/errors.ts'
 import { type OpenApi, openApi, ROOT_TOKEN } from './open-api.ts'
 
-/** A request exactly as given: no library tidies its path or its bytes. */
+/** A request sent exactly as given: no library changes its path or bytes. */
 export interface RawRequest {
   readonly method: string
   readonly path: string
@@ -13,27 +13,31 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The sentence that fails, what is sent, and the problem and field that are answered. */
+/** The name of the case, the request, and the expected problem and field. */
 export type Refusal = [why: string, sent: RawRequest, code: ErrorCode, field?: string]
 
-export const get = (path: string, headers = {}): RawRequest => ({ method: 'GET', path, headers })
-export const post = (path: string, body: unknown, headers = {}): RawRequest => {
+export const getRequest = (path: string, headers = {}): RawRequest => ({
+  method: 'GET',
+  path,
+  headers,
+})
+export const postRequest = (path: string, body: unknown, headers = {}): RawRequest => {
   return { method: 'POST', path, body, headers }
 }
-export const put = (path: string, body: unknown, headers = {}): RawRequest => {
+export const putRequest = (path: string, body: unknown, headers = {}): RawRequest => {
   return { method: 'PUT', path, body, headers }
 }
-export const submit = (run: object) => post('/v1/runs', { job: 'a', ...run })
-export const batch = (...runs: readonly object[]) => post('/v1/runs:batch', { runs })
+export const submitRequest = (run: object) => postRequest('/v1/runs', { job: 'a', ...run })
+export const batchRequest = (...runs: readonly object[]) => postRequest('/v1/runs:batch', { runs })
 
 /**
- * Each request is refused by a whole node with a database behind it, in one short problem that names
- * the field. Afterwards nothing is stored, nothing is polluted, and the node answers as before.
+ * A whole node with a database refuses each request with one short problem that names the field. Afterwards
+ * nothing is stored, nothing is polluted, and the node answers as before.
  */
-export function refuses(what: string, table: readonly Refusal[]): void {
+export function assertRefused(what: string, table: readonly Refusal[]): void {
   test(what, async (t) => {
     const api = await openApi(t)
-    // Something to find, should anything leak into it.
+    // An existing object, in case something leaks into it.
     await api.call('PUT', '/v1/jobs/known', { body: { run: 'true' } })
     await api.call('POST', '/v1/runs', { body: { job: 'known', queue: 'rest' } })
     const before = await everythingIn(api)
@@ -54,7 +58,7 @@ export function refuses(what: string, table: readonly Refusal[]): void {
   })
 }
 
-/** Whatever people can see of what is stored. */
+/** All stored state that users can see. */
 export async function everythingIn({ call }: OpenApi): Promise<unknown[]> {
   const paths = ['/v1/runs?limit=500', '/v1/jobs', '/v1/queues', '/v1/workers', '/v1/tokens']
   const seen = [...paths, '/v1/schedules', '/v1/webhooks', '/v1/audit'].map(

@@ -3,40 +3,56 @@ import { test } from 'node:test'
 import type { WirePage } from '../../src/core/wire/views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi } from './open-api.ts'
-import { batch, post, type Refusal, refuses, submit, times } from './refusals.ts'
+import {
+  batchRequest,
+  postRequest,
+  type Refusal,
+  assertRefused,
+  submitRequest,
+  times,
+} from './refusals.ts'
 
 const KEYS = ['', ' ', 'a b', 'é', 'k'.repeat(250), 'k'.repeat(10_000), 'a\tb']
 
-refuses('keys of repeats: a header of 1 to 249 visible letters, a field of 1 to 255', [
+assertRefused('keys of repeats: a header of 1 to 249 visible letters, a field of 1 to 255', [
   ...KEYS.map((key): Refusal => [
     `the header ${JSON.stringify(key).slice(0, 20)}`,
-    post('/v1/runs', { job: 'a' }, { 'idempotency-key': Buffer.from(key).toString('latin1') }),
+    postRequest(
+      '/v1/runs',
+      { job: 'a' },
+      { 'idempotency-key': Buffer.from(key).toString('latin1') },
+    ),
     'invalid_request',
     'Idempotency-Key',
   ]),
-  ['an empty key', submit({ idempotency_key: '' }), 'invalid_field', 'idempotency_key'],
+  ['an empty key', submitRequest({ idempotency_key: '' }), 'invalid_field', 'idempotency_key'],
   [
     'a key of 10 KB',
-    submit({ idempotency_key: 'k'.repeat(10_000) }),
+    submitRequest({ idempotency_key: 'k'.repeat(10_000) }),
     'invalid_field',
     'idempotency_key',
   ],
-  ['a key that is a number', submit({ idempotency_key: 1 }), 'invalid_field', 'idempotency_key'],
+  [
+    'a key that is a number',
+    submitRequest({ idempotency_key: 1 }),
+    'invalid_field',
+    'idempotency_key',
+  ],
   [
     'another key of 10 KB',
-    submit({ dedupe_key: 'k'.repeat(10_000) }),
+    submitRequest({ dedupe_key: 'k'.repeat(10_000) }),
     'invalid_field',
     'dedupe_key',
   ],
   [
     'one of them in a batch',
-    batch({ job: 'a' }, { job: 'a', dedupe_key: '' }),
+    batchRequest({ job: 'a' }, { job: 'a', dedupe_key: '' }),
     'invalid_field',
     'runs.1.dedupe_key',
   ],
   [
     'a key here and a key there',
-    post('/v1/runs', { job: 'a', idempotency_key: 'k' }, { 'idempotency-key': 'k' }),
+    postRequest('/v1/runs', { job: 'a', idempotency_key: 'k' }, { 'idempotency-key': 'k' }),
     'invalid_field',
     'idempotency_key',
   ],
@@ -62,7 +78,7 @@ for (const [name, keyed] of [
   })
 }
 
-test('a key with another body is refused, and the first run stays as it is', async (t) => {
+test('a key with another body is refused, and the first run stays unchanged', async (t) => {
   const { call } = await openApi(t)
   const first = { job: 'a', input: 1, idempotency_key: 'k' }
   const made = await call('POST', '/v1/runs', { body: first })
@@ -81,7 +97,7 @@ test('a key with another body is refused, and the first run stays as it is', asy
   assert.deepEqual([again.status, again.body], [200, { id: made.body['id'], created: false }])
 })
 
-test('in a batch each run has its own verdict, and keys do not reach over', async (t) => {
+test('in a batch each run has its own verdict, and keys are independent', async (t) => {
   const { call } = await openApi(t)
   const run = (input: number) => ({ job: 'a', input, idempotency_key: 'k' })
   const { body } = await call<{

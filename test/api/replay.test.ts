@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireExchangeAnswer, WireWelcome } from '../../src/core/wire/runs.ts'
+import type { WireExchangeAnswer, WireWelcome } from '../../src/core/wire/worker.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 import { everythingIn } from './refusals.ts'
 
 type Call = [method: string, path: string, body?: unknown]
 
-/** Calls as project `a`, and remembers each that went well. */
+/** Calls as project `a`, and records each successful call. */
 function recorder({ call }: OpenApi, token: string) {
   const calls: Call[] = []
   const ask = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
@@ -18,7 +18,7 @@ function recorder({ call }: OpenApi, token: string) {
   return { calls, ask }
 }
 
-/** A day in the life of a project: everything there is, and everything that can be done with it. */
+/** Uses every object and operation of a project. */
 async function live(api: OpenApi, admin: string, worker: string): Promise<Call[]> {
   const { calls, ask } = recorder(api, admin)
   const work = recorder(api, worker)
@@ -64,11 +64,11 @@ async function live(api: OpenApi, admin: string, worker: string): Promise<Call[]
   return [...calls, ...work.calls]
 }
 
-/** Calls that name nothing of project `a`: they are made anew, in the caller's own project. */
+/** Calls that name no object of project `a`: they are repeated in the caller's own project. */
 const OWN = /^(PUT \/v1\/jobs\/|PATCH \/v1\/queues|POST \/v1\/tokens$|POST \/v1\/workers$)/
 const ALLOWED = [401, 403, 404]
 
-test('what one project did, replayed with the token of another, reaches nothing', async (t) => {
+test('requests of one project, replayed with the token of another, reach nothing', async (t) => {
   const api = await openApi(t)
   const calls = await live(api, await api.token('admin', 'a'), await api.token('worker', 'a'))
   const other = { admin: await api.token('admin', 'b'), worker: await api.token('worker', 'b') }
@@ -86,7 +86,7 @@ test('what one project did, replayed with the token of another, reaches nothing'
   assert.equal(JSON.stringify(await everythingOf(api, 'a')), before, 'nothing of a has changed')
 })
 
-test('what one project did, done by another in its own name, stays apart', async (t) => {
+test('requests of one project, repeated by another for itself, stay separate', async (t) => {
   const api = await openApi(t)
   const calls = await live(api, await api.token('admin', 'a'), await api.token('worker', 'a'))
   const token = await api.token('admin', 'b')
@@ -100,7 +100,7 @@ test('what one project did, done by another in its own name, stays apart', async
   assert.deepEqual(runs, { data: [], next_cursor: null })
 })
 
-/** As the installation sees a project. Uses of tokens and what workers are called apart. */
+/** All state of a project as the installation sees it, without token uses and worker names. */
 async function everythingOf(api: OpenApi, project: string): Promise<unknown[]> {
   const call: OpenApi['call'] = (method, path, options = {}) =>
     api.call(method, path, { ...options, headers: { 'punctual-project': project } })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WireWhy, WireWorker } from '../../src/core/wire/views.ts'
-import type { WireAssignment } from '../../src/core/wire/runs.ts'
+import type { WireAssignment } from '../../src/core/wire/worker.ts'
 import { openApi, type OpenApi } from './open-api.ts'
 
 const HELLO = {
@@ -45,7 +45,7 @@ test('a run for a user goes to a worker that allows this user, and to no other',
   assert.equal(assigned?.work?.run_as, 'deploy')
 })
 
-test('users are shown beside labels, and what a worker says of its processes', async (t) => {
+test("users are shown next to labels and the worker's containment", async (t) => {
   const api = await openApi(t)
   const execution = { launcher: 'native', containment: 'pidns', limits: ['memory'], why: 'no cpu' }
   await register(api, { users: ['b', 'a'], execution })
@@ -56,7 +56,7 @@ test('users are shown beside labels, and what a worker says of its processes', a
   assert.deepEqual([fresh?.execution, old?.execution, old?.users], [execution, null, []])
 })
 
-test('a label that would pass for a user is refused', async (t) => {
+test('a label that could be mistaken for a user is refused', async (t) => {
   const api = await openApi(t)
   const { status, body } = await api.call('POST', '/v1/workers', {
     body: { ...HELLO, labels: { 'run-as': 'root' } },

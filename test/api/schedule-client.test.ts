@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { connect } from '../../src/client/index.ts'
 import { openApi, ROOT_TOKEN } from './open-api.ts'
 
-test('a program schedules what it has: made, held, skipped, run, told and deleted', async (t) => {
+test('the client creates, pauses, skips, runs, reads and deletes schedules', async (t) => {
   const { url, call } = await openApi(t)
   await call('PUT', '/v1/jobs/etl', { body: { run: 'true' } })
   const client = connect({ url, token: ROOT_TOKEN })

@@ -6,12 +6,12 @@ import { type OpenApi, openApi } from './open-api.ts'
 
 const AT = '${{ run.scheduled_at }}'
 const AUCKLAND = { name: 'nightly', cron: '30 0 * * *', zone: 'Pacific/Auckland' }
-/** What the clocks of the schedule showed; in UTC it was the day before. */
+/** Local time in the schedule's zone; in UTC it was the day before. */
 const THEN = '2026-01-02T00:30:00+13:00'
 
 type Shown = WireRun & { input: unknown }
 
-/** The inputs of the runs of a job, the latest first, once there are so many. */
+/** The inputs of the runs of a job, the latest first, once there are `count`. */
 async function inputsOf({ call }: OpenApi, job: string, count: number): Promise<unknown[]> {
   const runs = await waitFor(
     async () => {
@@ -25,7 +25,7 @@ async function inputsOf({ call }: OpenApi, job: string, count: number): Promise<
   return shown.map(({ body }) => body.input)
 }
 
-/** The run of a past time of the schedule of a job. */
+/** The run of a past due time of a job's schedule. */
 async function pastRun(api: OpenApi, job: string, body: object): Promise<string> {
   const { call } = api
   const put = await call('PUT', `/v1/jobs/${job}`, { body: { ...body, schedule: AUCKLAND } })
@@ -52,7 +52,7 @@ async function cancelled({ call }: OpenApi, id: string): Promise<void> {
 
 const input = { at: { type: 'string', default: AT } }
 
-test('steps know the time their run is for, on the clocks of its schedule, and so do those of a retry', async (t) => {
+test("steps know the due time of their run in the schedule's zone, and so do those of a retry", async (t) => {
   const api = await openApi(t)
   await api.call('PUT', '/v1/jobs/inner', {
     body: { input, steps: [{ name: 'in', task: 'in', with: { at: AT } }] },
@@ -82,7 +82,7 @@ test('steps know the time their run is for, on the clocks of its schedule, and s
   assert.deepEqual((await inputsOf(api, 'outer/own', 4))[0], { at: THEN })
 })
 
-test('a run that is done again with another input is for the time the first one was for', async (t) => {
+test('a replay with another input keeps the due time of the first run', async (t) => {
   const api = await openApi(t)
   const first = await pastRun(api, 'show', {
     input: { ...input, note: { type: 'string', default: 'none' } },

@@ -6,14 +6,15 @@ import type {
   WireOccurrence,
   WireSchedule,
 } from '../../src/core/schedule/definition/schedule-views.ts'
-import type { WireJob, WirePage } from '../../src/core/wire/views.ts'
+import type { WirePage } from '../../src/core/wire/views.ts'
+import type { WireJob } from '../../src/core/job/job-views.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openApi } from './open-api.ts'
 
 const EVER = 'from=1970-01-01T00:00:00Z&until=2999-01-01T00:00:00Z'
 
-test('on PostgreSQL schedules are kept, listed, foretold and told of in the same words', async (t) => {
+test('on PostgreSQL schedules are stored, listed, forecast and reported as on SQLite', async (t) => {
   const { call } = await openApi(t, { store: await postgresUrl() })
   const schedule = [
     { name: 'often', every: '1s', overlap: 'allow', zone: 'UTC' },
@@ -31,7 +32,7 @@ test('on PostgreSQL schedules are kept, listed, foretold and told of in the same
     ],
   )
   await call('POST', '/v1/jobs/etl/schedules/often/skip')
-  const told = await waitFor(
+  const history = await waitFor(
     async () => {
       const path = `/v1/jobs/etl/schedules/often/occurrences?${EVER}&limit=4`
       const page = (await call<WirePage<WireOccurrence>>('GET', path)).body
@@ -39,8 +40,8 @@ test('on PostgreSQL schedules are kept, listed, foretold and told of in the same
     },
     { what: 'four times to have come' },
   )
-  assert.equal(told.data.find(({ outcome }) => outcome === 'skipped')?.reason, 'asked')
-  assert.ok(told.next_cursor)
+  assert.equal(history.data.find(({ outcome }) => outcome === 'skipped')?.reason, 'asked')
+  assert.ok(history.next_cursor)
   const { body: away } = await call<WireAway>('GET', '/v1/away')
   assert.deepEqual(
     away.schedules.map(({ name, skipped }) => [name, skipped]),
@@ -57,7 +58,7 @@ test('on PostgreSQL schedules are kept, listed, foretold and told of in the same
   assert.deepEqual((await call<WireJob>('GET', '/v1/jobs/etl')).body.schedules, [])
 })
 
-test('of several that define a job at once, one has its way with all of it', async (t) => {
+test('of several callers that define a job at once, one wins with its whole definition', async (t) => {
   const { call } = await openApi(t, { store: await postgresUrl() })
   const first = { run: 'true', schedule: { name: 'first', every: '1h' } }
   await call('PUT', '/v1/jobs/etl', { body: first })

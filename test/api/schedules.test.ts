@@ -8,7 +8,8 @@ import type {
   WireSchedule,
   WireScheduleWhy,
 } from '../../src/core/schedule/definition/schedule-views.ts'
-import type { WireJob, WirePage, WireWhy } from '../../src/core/wire/views.ts'
+import type { WirePage, WireWhy } from '../../src/core/wire/views.ts'
+import type { WireJob } from '../../src/core/job/job-views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type OpenApi, openApi } from './open-api.ts'
@@ -24,7 +25,7 @@ async function openWithJob(t: Parameters<typeof openApi>[0], schedule?: unknown)
   return api
 }
 
-test('a job carries its schedules, and shows them in words with what comes next', async (t) => {
+test('a job has its schedules, and shows them in words with the next time', async (t) => {
   const { call } = await openWithJob(t, [
     NIGHTLY,
     { name: 'full', cron: '0 4 * * 0', zone: 'UTC', input: { full: true } },
@@ -44,7 +45,7 @@ test('a job carries its schedules, and shows them in words with what comes next'
   })
 })
 
-test('what is in the definition is made so: added, changed, removed, and kept as it is', async (t) => {
+test('the schedules in a definition are applied: added, changed, removed, and kept unchanged', async (t) => {
   const { call } = await openWithJob(t, [NIGHTLY, { name: 'b', every: '1h' }])
   await call('PUT', `${AT}/own`, { body: { every: '1d' } })
   const put = async (schedule: unknown) => {
@@ -59,11 +60,11 @@ test('what is in the definition is made so: added, changed, removed, and kept as
     ...[nightly, 'c v1 every 3h', 'own v1 every 1d'],
   ])
   assert.deepEqual(await put(NIGHTLY), [nightly, 'own v1 every 1d'])
-  // Whoever no longer speaks of schedules has none, but for those that were made by themselves.
+  // A definition without schedules removes them, except those created separately.
   assert.deepEqual(await put(undefined), ['own v1 every 1d'])
 })
 
-test('an instant that is over may stand in a definition, not come into one', async (t) => {
+test('a past instant may stay in a definition, but not be added to one', async (t) => {
   const { call } = await openWithJob(t)
   const soon = new Date(Date.now() + 1_500).toISOString()
   const body = { run: 'true', schedule: { at: soon } }
@@ -82,7 +83,7 @@ test('an instant that is over may stand in a definition, not come into one', asy
   assert.deepEqual([late.status, late.body['field']], [422, 'schedule.at'])
 })
 
-test('a schedule is made, shown, changed only as it was read, and deleted', async (t) => {
+test('a schedule is created, shown, changed only from its current version, and deleted', async (t) => {
   const { call } = await openWithJob(t)
   const nobody = await call('PUT', '/v1/jobs/nobody/schedules/x', { body: { every: '5m' } })
   assert.deepEqual([nobody.status, nobody.body['code']], [404, 'job_not_found'])
@@ -104,7 +105,7 @@ test('a schedule is made, shown, changed only as it was read, and deleted', asyn
   assert.equal((await call('GET', `${AT}/x`)).body['code'], 'schedule_not_found')
 })
 
-test('schedules of a project are listed page by page, of one job or in one state', async (t) => {
+test('schedules of a project are listed page by page, by job or state', async (t) => {
   const { call } = await openWithJob(
     t,
     [1, 2, 3].map((n) => ({ every: `${n}h` })),
@@ -123,7 +124,7 @@ test('schedules of a project are listed page by page, of one job or in one state
   assert.deepEqual((await list(`limit=3&cursor=${first.next}`)).names, ['other/1'])
 })
 
-test('it is held, let go, skipped and run by hand, and says why it does not fire', async (t) => {
+test('a schedule is paused, resumed, skipped and run by hand, and says why it does not fire', async (t) => {
   const { call } = await openWithJob(t, { ...NIGHTLY, name: 'n', input: 7 })
   const post = <T = WireSchedule>(verb: string, body?: object) =>
     call<T>('POST', `${AT}/n/${verb}`, body ? { body } : {})
@@ -157,7 +158,7 @@ test('it is held, let go, skipped and run by hand, and says why it does not fire
   assert.equal((await call<WireSchedule>('GET', `${AT}/n`)).body.version, skipped.version)
 })
 
-test('planned against actual: what fired, what was skipped, and what is to come', async (t) => {
+test('planned and actual times: fired, skipped, and upcoming', async (t) => {
   const api = await openWithJob(t, { every: '1s', overlap: 'allow', expect: { duration: '1h' } })
   const { call } = api
   await api.startWorker()
@@ -199,7 +200,7 @@ test('planned against actual: what fired, what was skipped, and what is to come'
   assert.equal(rest.data[0]?.nominal_at, '2098-01-01T00:00:00.000Z')
 })
 
-test('a rule is tried without being stored, with what clocks that change do to it', async (t) => {
+test('a rule is previewed without being stored, including the effect of clock changes', async (t) => {
   const { call } = await openApi(t)
   const preview = async (body: object) =>
     (await call<WirePreview>('POST', '/v1/schedules/preview', { body })).body
@@ -224,7 +225,7 @@ test('a rule is tried without being stored, with what clocks that change do to i
   assert.deepEqual((await call('GET', '/v1/schedules')).body['data'], [])
 })
 
-test('what fires next is told over all jobs, or of one', async (t) => {
+test('upcoming times are listed for all jobs, or for one', async (t) => {
   const { call } = await openWithJob(t, [{ every: '1h' }, { at: '2099-06-01T09:00:00Z' }])
   await call('PUT', '/v1/jobs/b', { body: { run: 'true', schedule: { every: '1h' } } })
   const next = async (query: string) =>
@@ -238,7 +239,7 @@ test('what fires next is told over all jobs, or of one', async (t) => {
   )
 })
 
-test('whoever was away is told what did not simply fire', async (t) => {
+test('the catch-up list has every time that did not simply fire', async (t) => {
   const { call } = await openWithJob(t, { every: '1s', overlap: 'allow' })
   const away = async (query = '') => (await call<WireAway>('GET', `/v1/away${query}`)).body
   assert.deepEqual((await away()).schedules, [])
@@ -259,7 +260,7 @@ test('whoever was away is told what did not simply fire', async (t) => {
   assert.equal((await away()).schedules[0]?.job, null)
 })
 
-test('a run says which time of which schedule it is, and what it waits for', async (t) => {
+test('a run names its schedule and due time, and what it waits for', async (t) => {
   const { call } = await openWithJob(t, { every: '1s', name: 'often' })
   const [first, second] = await waitFor(
     async () => {

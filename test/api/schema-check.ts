@@ -1,12 +1,12 @@
 import { Compile } from 'typebox/schema'
 import type { Document, Schema } from './openapi-document.ts'
 
-/** What is wrong with a value, in a line; undefined if nothing is. */
+/** Describes what is wrong with a value; undefined if nothing is. */
 export type SchemaCheck = (schema: Schema, value: unknown) => string | undefined
 
 /**
- * Holds values to the schemas of the reference. Answers may have further fields one day, so their
- * schemas are open; here they are closed, so that a field nobody described is found.
+ * Checks values against the schemas of the reference. Schemas of answers are open, because fields may be added
+ * later; here they are closed, so that an undescribed field is found.
  */
 export function createSchemaCheck(document: Document): SchemaCheck {
   const components = { schemas: closed(document.components.schemas) }

@@ -4,6 +4,7 @@ const TYPES = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'nul
 const KEYWORDS = new Set([
   ...['$ref', 'type', 'enum', 'const', 'anyOf', 'oneOf', 'description', 'examples', 'format'],
   ...['properties', 'required', 'additionalProperties', 'propertyNames', 'maxProperties'],
+  ...['prefixItems', 'contentMediaType', 'contentSchema'],
   ...['items', 'minItems', 'maxItems', 'minLength', 'maxLength', 'minimum', 'maximum', 'pattern'],
 ])
 const PAIRS = [
@@ -12,11 +13,8 @@ const PAIRS = [
   ['minItems', 'maxItems'],
 ] as const
 
-/**
- * What would make a schema mean nothing, or less than it seems to: validators pass over words they
- * do not know, and over bounds of another type.
- */
-export function schemaFaults(schema: Schema, at: string): string[] {
+/** Mistakes that make a schema accept too much: validators ignore unknown keywords and bounds of another type. */
+export function schemaViolations(schema: Schema, at: string): string[] {
   const { type, properties = {}, required = [], pattern, items, propertyNames } = schema
   const faults: string[] = []
   for (const word of Object.keys(schema)) if (!KEYWORDS.has(word)) faults.push(`${at} says ${word}`)
@@ -40,10 +38,12 @@ export function schemaFaults(schema: Schema, at: string): string[] {
     ...Object.entries(properties).map(([name, one]): [string, Schema] => [`${at}.${name}`, one]),
     ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].map((one): [string, Schema] => [at, one]),
     [`${at}[]`, items],
+    [`the text of ${at}`, schema.contentSchema],
+    ...(schema.prefixItems ?? []).map((one): [string, Schema] => [`${at}[]`, one]),
     [`${at}.*`, typeof rest === 'object' ? rest : undefined],
     [`names of ${at}`, propertyNames],
   ]
-  return [...faults, ...inner.flatMap(([where, one]) => (one ? schemaFaults(one, where) : []))]
+  return [...faults, ...inner.flatMap(([where, one]) => (one ? schemaViolations(one, where) : []))]
 }
 
 function isPattern(pattern: string): boolean {

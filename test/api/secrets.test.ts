@@ -32,8 +32,8 @@ test('a secret is set, changed, listed and deleted, and no answer has its value'
   const keys = await ask('GET', '/v1/secret-keys')
   assert.deepEqual(keys.body, { keys: [{ id: 'k1', secrets: 2 }] })
   assert.equal((await ask('DELETE', '/v1/secrets/PASSWORD')).status, 204)
-  const gone = await ask<{ code: string }>('DELETE', '/v1/secrets/PASSWORD')
-  assert.deepEqual([gone.status, gone.body.code], [404, 'secret_not_found'])
+  const missing = await ask<{ code: string }>('DELETE', '/v1/secrets/PASSWORD')
+  assert.deepEqual([missing.status, missing.body.code], [404, 'secret_not_found'])
   const audit = await ask<WirePage<WireAudit>>('GET', '/v1/audit')
   assert.deepEqual(
     audit.body.data.map(({ action, target, detail }) => [action, target, detail]),
@@ -47,7 +47,7 @@ test('a secret is set, changed, listed and deleted, and no answer has its value'
   assert.ok(!JSON.stringify(answers).includes('hunter22'))
 })
 
-test('what is refused is refused without being repeated', async (t) => {
+test('refusals do not repeat the value', async (t) => {
   const { call } = await openApi(t)
   const table: [why: string, name: string, body: object, status: number, code: string][] = [
     ['a name of no variable', 'PASS-WORD', { value: VALUE }, 422, 'invalid_field'],
@@ -67,7 +67,7 @@ test('what is refused is refused without being repeated', async (t) => {
   assert.equal((await call('GET', '/v1/secrets/N')).status, 405)
 })
 
-test('only who may say what is executed may name secrets for it', async (t) => {
+test('only callers that may choose commands may name secrets for them', async (t) => {
   const api = await openApi(t)
   await api.call('PUT', '/v1/secrets/PASSWORD', { body: { value: VALUE } })
   const body = { run: 'true', secrets: ['PASSWORD'] }
@@ -86,7 +86,7 @@ test('only who may say what is executed may name secrets for it', async (t) => {
   assert.equal(await ask('DELETE', '/v1/secrets/PASSWORD'), 403)
 })
 
-test('one project knows nothing of the secrets of another', async (t) => {
+test('a project cannot see the secrets of another', async (t) => {
   const api = await openApi(t)
   await api.call('PUT', '/v1/secrets/PASSWORD', { body: { value: VALUE } })
   const token = await api.token('admin', 'other')

@@ -1,23 +1,29 @@
 import assert from 'node:assert/strict'
-import type { WireExchangeAnswer, WireWelcome } from '../../src/core/wire/runs.ts'
+import type { WireExchangeAnswer, WireWelcome } from '../../src/core/wire/worker.ts'
 import { systemClock } from '../../src/worker/clock/system-clock.ts'
-import type { HostileStage } from './hostile-environment.ts'
+import type { HostileEnvironment } from './hostile-environment.ts'
 
-/** A worker that holds one run and says so all the time: whoever starves it is found out. */
-export interface Heart {
+/** A worker that holds one run and sends heartbeats continuously, so that a starved server is detected. */
+export interface TestNode {
   /** How many heartbeats were answered, and the slowest of them. */
   beats(): { count: number; slowestMs: number }
-  /** What went wrong, if anything did. */
+  /** Errors so far. */
   trouble(): readonly string[]
-  /** Ends the run, which only works if it was held throughout. */
+  /** Ends the run, which works only if its lease was never lost. */
   stop(): Promise<void>
 }
 
 const BEAT_MS = 100
 
-export async function startHeart({ call }: HostileStage): Promise<Heart> {
+export async function startTestNode({ call }: HostileEnvironment): Promise<TestNode> {
   const hello = {
-    ...{ name: 'heart', queues: ['heart'], labels: {}, executors: ['handler:beat'], slots: 1 },
+    ...{
+      name: 'steady',
+      queues: ['steady'],
+      labels: {},
+      executors: ['handler:beat'],
+      slots: 1,
+    },
     ...{ registration: 1, held: [], forsaken: [] },
   }
   const { session } = (await call('POST', '/v1/workers', hello)).body as WireWelcome
@@ -25,7 +31,7 @@ export async function startHeart({ call }: HostileStage): Promise<Heart> {
     call('POST', `/v1/workers/${session}/exchange`, {
       ...{ registration: 1, number, answered: number - 1, done, free, wait_ms: 0 },
     })
-  await call('POST', '/v1/runs', { job: 'beat', queue: 'heart' })
+  await call('POST', '/v1/runs', { job: 'beat', queue: 'steady' })
   const { runs } = (await exchange(1, [], 1)).body as WireExchangeAnswer
   const [granted] = runs
   assert.ok(granted, 'the run was granted')

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { SubmitAnswer } from '../../src/core/wire/protocol.ts'
-import type { WireJob, WirePage, WireWhy } from '../../src/core/wire/views.ts'
+import type { WirePage, WireWhy } from '../../src/core/wire/views.ts'
+import type { WireJob } from '../../src/core/job/job-views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 
 async function put(api: OpenApi, name: string, body: object): Promise<void> {
-  const { status, body: said } = await api.call('PUT', `/v1/jobs/${name}`, { body })
-  assert.ok(status < 300, JSON.stringify(said))
+  const { status, body: problem } = await api.call('PUT', `/v1/jobs/${name}`, { body })
+  assert.ok(status < 300, JSON.stringify(problem))
 }
 
-/** Submits a run and waits until it is over. */
+/** Submits a run and waits until it has ended. */
 async function run(api: OpenApi, body: object): Promise<WireRun> {
   const { body: answer } = await api.call<SubmitAnswer>('POST', '/v1/runs', { body })
   return waitFor(
@@ -24,7 +25,7 @@ async function run(api: OpenApi, body: object): Promise<WireRun> {
   )
 }
 
-/** The ended runs of a job, once there are so many. */
+/** The ended runs of a job, once there are `count`. */
 async function runsOf(api: OpenApi, job: string, count: number): Promise<readonly WireRun[]> {
   const page = await waitFor(
     async () => {
@@ -47,7 +48,7 @@ const handlers = {
   alarm: (input: unknown) => input,
 }
 
-async function openStage(t: TestContext, store?: string): Promise<OpenApi> {
+async function openEnvironment(t: TestContext, store?: string): Promise<OpenApi> {
   const api = await openApi(t, store === undefined ? {} : { store })
   await api.startWorker({ handlers })
   await put(api, 'report', {
@@ -70,7 +71,7 @@ async function openStage(t: TestContext, store?: string): Promise<OpenApi> {
   return api
 }
 
-async function tellTheStory(api: OpenApi): Promise<void> {
+async function runStory(api: OpenApi): Promise<void> {
   const good = await run(api, { job: 'ingest', input: { day: 'monday' } })
   const [report] = await runsOf(api, 'report', 1)
   assert.deepEqual([report?.state, report?.result], ['succeeded', { rows: 42, day: 'monday' }])
@@ -91,16 +92,16 @@ async function tellTheStory(api: OpenApi): Promise<void> {
   assert.equal((await api.call<WireRun>('GET', `/v1/runs/${good.id}`)).body.trigger, null)
 }
 
-test('a job runs after another, with what that gave, and both say so', async (t) => {
-  await tellTheStory(await openStage(t))
+test('a job runs after another with its result, and both runs say so', async (t) => {
+  await runStory(await openEnvironment(t))
 })
 
-test('on PostgreSQL it is the same story', async (t) => {
-  await tellTheStory(await openStage(t, await postgresUrl()))
+test('the same on PostgreSQL', async (t) => {
+  await runStory(await openEnvironment(t, await postgresUrl()))
 })
 
-test('a job says whom it follows, who follows it, and what came of it', async (t) => {
-  const api = await openStage(t)
+test('a job shows which jobs it follows, which follow it, and the outcomes', async (t) => {
+  const api = await openEnvironment(t)
   await put(api, 'ingest', { task: 'ingest' })
   const get = async (name: string) => (await api.call<WireJob>('GET', `/v1/jobs/${name}`)).body
   assert.deepEqual((await get('ingest')).followers, ['alarm', 'report'])
@@ -126,8 +127,8 @@ test('a job says whom it follows, who follows it, and what came of it', async (t
   assert.ok(list.data.every((job) => !('followers' in job) && !('follow_ups' in job)))
 })
 
-test('a job that is paused does not run, and says that it was to', async (t) => {
-  const api = await openStage(t)
+test('a paused job does not run, and shows that it should have', async (t) => {
+  const api = await openEnvironment(t)
   await api.call('POST', '/v1/jobs/alarm/pause', { body: { reason: 'holidays' } })
   const { id } = await run(api, { job: 'ingest', input: { bad: true } })
   const sentence = 'alarm was to run after it, and did not: it is paused: holidays.'
@@ -144,7 +145,7 @@ test('a job that is paused does not run, and says that it was to', async (t) => 
   await runsOf(api, 'alarm', 1)
 })
 
-test('a workflow is followed as a whole, and a step of it by name', async (t) => {
+test('a workflow can be followed as a whole, and a step of it by name', async (t) => {
   const api = await openApi(t)
   await api.startWorker({ handlers: { ...handlers, load: () => 'loaded', tidy: () => 'tidied' } })
   const steps = {
@@ -168,8 +169,8 @@ test('a workflow is followed as a whole, and a step of it by name', async (t) =>
   assert.deepEqual(job.body.followers, ['report', 'tidy'])
 })
 
-test('projects do not follow each other, and who is deleted follows nobody', async (t) => {
-  const api = await openStage(t)
+test('projects do not follow each other, and a deleted job follows nothing', async (t) => {
+  const api = await openEnvironment(t)
   const headers = { 'punctual-project': 'other' }
   const body = { task: 'report', triggers: [{ after: 'ingest' }] }
   await api.call('PUT', '/v1/jobs/report', { body, headers })
@@ -183,7 +184,7 @@ test('projects do not follow each other, and who is deleted follows nobody', asy
 })
 
 const table: [why: string, triggers: unknown, field: string, message: RegExp][] = [
-  ['itself', [{ after: 'a' }], 'triggers.0.after', /a would run after itself, for ever/],
+  ['itself', [{ after: 'a' }], 'triggers.0.after', /a would run after itself, forever/],
   ['a step of its own', [{ after: 'a/x' }], 'triggers.0.after', /after a step of its own/],
   [
     'those who follow it',
@@ -192,11 +193,11 @@ const table: [why: string, triggers: unknown, field: string, message: RegExp][] 
     /: a → b → c → a$/,
   ],
   ['a step of one that follows it', [{ after: 'b/x' }], 'triggers.0.after', /: a → b → a$/],
-  ['the same twice', [{ after: 'x' }, { after: 'x' }], 'triggers.1.after', /after x already/],
-  ['nobody', [{}], 'triggers.0.after', /is missing: say after, a job, or webhook/],
-  ['a name that is none', [{ after: 'a b' }], 'triggers.0.after', /must be a job, or a step/],
-  ['two names', [{ after: 'x', webhook: 'y' }], 'triggers.0.webhook', /cannot stand beside after/],
-  ['an end that is none', [{ after: 'x', on: 'late' }], 'triggers.0.on', /one of ok, notok, any/],
+  ['the same twice', [{ after: 'x' }, { after: 'x' }], 'triggers.1.after', /already runs after x/],
+  ['nobody', [{}], 'triggers.0.after', /is missing: set after \(a job\) or webhook/],
+  ['an invalid name', [{ after: 'a b' }], 'triggers.0.after', /must be a job, or a step/],
+  ['two names', [{ after: 'x', webhook: 'y' }], 'triggers.0.webhook', /cannot be used with after/],
+  ['an invalid end', [{ after: 'x', on: 'late' }], 'triggers.0.on', /one of ok, notok, any/],
   ['a call by its end', [{ webhook: 'x', on: 'ok' }], 'triggers.0.on', /belongs to after/],
   ['a call with an input', [{ webhook: 'x', input: 1 }], 'triggers.0.input', /belongs to after/],
   ['unknown words', [{ after: 'x', when: 'ok' }], 'triggers.0.when', /is not a field/],
@@ -221,7 +222,7 @@ const table: [why: string, triggers: unknown, field: string, message: RegExp][] 
   ],
 ]
 
-test('what cannot be followed is refused, with the field and what to do', async (t) => {
+test('an invalid trigger is refused with the field and a hint', async (t) => {
   const api = await openApi(t)
   await put(api, 'b', { task: 'b', triggers: [{ after: 'a' }] })
   await put(api, 'c', { task: 'c', triggers: [{ after: 'b' }] })
@@ -239,10 +240,10 @@ test('what cannot be followed is refused, with the field and what to do', async 
   assert.equal((await api.call('GET', '/v1/jobs/a')).status, 404)
 })
 
-test('what is only there after another run cannot be named elsewhere', async (t) => {
+test('the value of the followed run cannot be used elsewhere', async (t) => {
   const api = await openApi(t)
   const body = { run: 'echo ${{ after.output }}' }
   const answer = await api.call('PUT', '/v1/jobs/a', { body })
   assert.deepEqual([answer.status, answer.body['code']], [422, 'invalid_expression'])
-  assert.match(String(answer.body['detail']), /after.output is only there in a trigger/)
+  assert.match(String(answer.body['detail']), /after.output is only available in a trigger/)
 })

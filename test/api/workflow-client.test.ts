@@ -16,7 +16,7 @@ const RELEASE: JobDefinition = {
   },
 }
 
-test('a program defines a workflow, watches its steps, and decides about them', async (t) => {
+test('the client defines a workflow, watches its steps and decides about them', async (t) => {
   const api = await openApi(t)
   const client = connect({ url: api.url, token: ROOT_TOKEN })
   t.after(() => client.close())

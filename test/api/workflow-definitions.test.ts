@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireJob } from '../../src/core/wire/views.ts'
+import type { WireJob } from '../../src/core/job/job-views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openApi, type OpenApi } from './open-api.ts'
@@ -51,7 +51,7 @@ const refused: [why: string, body: unknown, code: string, field: string][] = [
     'invalid_expression',
     'run',
   ],
-  ['a command beside steps', { run: 'x', steps: [{ run: 'x' }] }, 'invalid_field', 'run'],
+  ['a command together with steps', { run: 'x', steps: [{ run: 'x' }] }, 'invalid_field', 'run'],
   ['a bad rule', { steps: [{ run: 'x', when: 'sometimes' }] }, 'invalid_field', 'steps.0.when'],
 ]
 
@@ -63,7 +63,7 @@ for (const [why, body, code, field] of refused) {
   })
 }
 
-/** What a run of the job printed into its result, or the problem of submitting it. */
+/** What a run of the job printed as its result, or the problem of submitting it. */
 async function resultOf({ call }: OpenApi, input?: unknown) {
   const made = await call<{ id: string }>('POST', '/v1/jobs/show/runs', { body: { input } })
   if (made.status >= 400) return made.body as Record<string, unknown>
@@ -74,7 +74,7 @@ async function resultOf({ call }: OpenApi, input?: unknown) {
   return body.result
 }
 
-test('a command gets the input of its run by variables, whatever it says', async (t) => {
+test('a command gets the input of its run in variables, whatever it contains', async (t) => {
   const api = await openApi(t)
   await api.startWorker({ processes: {} })
   const body = {
@@ -90,7 +90,7 @@ test('a command gets the input of its run by variables, whatever it says', async
   })
 })
 
-test('an input that is not what the job declared is refused before there is a run', async (t) => {
+test("an input that does not match the job's parameters is refused before a run is created", async (t) => {
   const api = await openApi(t)
   const body = { input: { count: { type: 'integer' } }, run: 'true' }
   await api.call('PUT', '/v1/jobs/show', { body })
@@ -100,7 +100,7 @@ test('an input that is not what the job declared is refused before there is a ru
   assert.deepEqual([wrong['code'], wrong['field']], ['invalid_field', 'input.count'])
 })
 
-test('a run for a time knows it on the clocks of its schedule', async (t) => {
+test("a run for a due time has it in the schedule's zone", async (t) => {
   const { call } = await openApi(t)
   const at = '${{ run.scheduled_at }}'
   const body = {

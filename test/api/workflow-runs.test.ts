@@ -6,7 +6,7 @@ import { openApi } from './open-api.ts'
 const NODE = process.execPath
 const EVIL = `'; "$(echo HACKED)" \`echo HACKED\` $HOME * ; exit 1`
 
-test('values go from step to step as data: through a list, a fan-out and a condition', async (t) => {
+test('values pass between steps as data: through a list, a fan-out and a condition', async (t) => {
   const { call, startWorker } = await openApi(t)
   await startWorker()
   const body = {

@@ -14,7 +14,7 @@ const STEPS = {
   total: { task: 'count', needs: ['parts', 'ask'], with: '${{ steps.parts.output }}' },
 }
 
-test('on PostgreSQL workflows are looked at, decided about and retried in the same words', async (t) => {
+test('on PostgreSQL workflows are shown, decided about and retried as on SQLite', async (t) => {
   const { call, startWorker } = await openApi(t, { store: await postgresUrl() })
   let isBroken = true
   await startWorker({
@@ -57,7 +57,7 @@ test('on PostgreSQL workflows are looked at, decided about and retried in the sa
   await waitFor(async () => (await whyOf(id)) === 'approval', { what: 'the workflow to ask' })
   assert.deepEqual([await whyOf(next), await whyOf(after)], ['wave', 'after'])
 
-  // The next wave begins as soon as this one is over.
+  // The next wave begins as soon as this one ends.
   isBroken = false
   const failed = await answered(id, 'approve', 'failed waiting skipped')
   assert.equal(failed.state, 'failed')

@@ -8,7 +8,7 @@ import type { Handler } from '../../src/worker/index.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 
-/** What the handlers below are told to fail for, until a test thinks better of it. */
+/** Inputs for which the handlers below fail, until a test removes them. */
 const WILL_FAIL = new Set<unknown>()
 
 const handlers: Record<string, Handler> = {
@@ -91,7 +91,7 @@ test('the steps of a run are shown with their runs, times, outputs and the criti
   )
 })
 
-test('pages of steps and of items go on where the last one ended, and can be of one state', async (t) => {
+test('pages of steps and items continue where the last one ended, and can be limited to one state', async (t) => {
   const { api, run, end } = await open(t, FAN_OUT)
   const id = await run()
   await end(id)
@@ -114,14 +114,14 @@ test('pages of steps and of items go on where the last one ended, and can be of 
   assert.deepEqual(await all(`${path}/total/items?limit=1`), [])
 })
 
-test('a retry of what failed does that again, what depends on it, and nothing else', async (t) => {
+test('a retry of failed steps runs them and the steps that depend on them, and nothing else', async (t) => {
   const { api, run, end, steps } = await open(t, FAN_OUT)
   WILL_FAIL.add(2).add(4)
   const id = await run()
   assert.equal((await end(id)).state, 'failed')
   const before = await steps(id)
   assert.deepEqual(states(before), { list: 'succeeded', parts: 'failed', total: 'skipped' })
-  assert.equal(before.get('total')?.sentence, 'All it needs has to succeed, and parts failed.')
+  assert.equal(before.get('total')?.sentence, 'All steps it needs must succeed, and parts failed.')
   assert.equal(before.get('parts')?.sentence, '2 of 4 items failed.')
   const failed = before.get('parts')?.items?.failed ?? []
   assert.deepEqual(
@@ -149,7 +149,7 @@ test('a retry of what failed does that again, what depends on it, and nothing el
   )
 })
 
-test('a retry can begin at a step; what is no step of the run is refused', async (t) => {
+test('a retry can begin at a step; an unknown step is refused', async (t) => {
   const { api, run, end, steps } = await open(t, FAN_OUT)
   const id = await run()
   await end(id)
@@ -176,7 +176,7 @@ test('a retry can begin at a step; what is no step of the run is refused', async
   assert.deepEqual([plain.status, plain.body['field']], [422, 'only'])
 })
 
-test('a replay has another input or another version, and is held to its parameters', async (t) => {
+test('a replay has another input or another version, and its parameters are checked', async (t) => {
   const input = { part: { type: 'integer' } }
   const one = { one: { task: 'part', with: '${{ input.part }}' } }
   const { api, run, end, steps } = await open(t, one, { input })
@@ -208,7 +208,7 @@ test('a replay has another input or another version, and is held to its paramete
   assert.deepEqual([never.status, never.body['field']], [422, 'version'])
 })
 
-test('what asks somebody waits for those who may answer, and goes on with what they say', async (t) => {
+test('an approval waits for its approvers and continues with their answer', async (t) => {
   const { api, run, end, steps } = await open(t, {
     ask: {
       approve: {
@@ -244,7 +244,7 @@ test('what asks somebody waits for those who may answer, and goes on with what t
   assert.equal((await answer(operator, {})).body['field'], 'input.parts')
   const given = await answer(operator, { input, message: 'go' })
   assert.deepEqual([given.status, given.body['state']], [200, 'succeeded'])
-  // By now the rest may be done as well.
+  // By now the rest may have ended too.
   const again = await answer(operator, { input })
   assert.match(String(again.body['code']), /^(step_not_waiting|run_is_final)$/)
   assert.equal((await end(id)).state, 'succeeded')
@@ -258,7 +258,7 @@ test('what asks somebody waits for those who may answer, and goes on with what t
   )
 })
 
-test('what is refused fails, and what is skipped counts as done', async (t) => {
+test('a refused approval fails, and a skipped step counts as done', async (t) => {
   const { api, run, end, steps } = await open(
     t,
     { a: { approve: {} }, b: { approve: {} }, c: { task: 'list', needs: ['a', 'b'] } },
@@ -278,15 +278,18 @@ test('what is refused fails, and what is skipped counts as done', async (t) => {
   await decide(refused, 'b', 'approve')
   assert.equal((await end(refused)).state, 'failed')
   const skipped = await run()
-  const gone = await decide(skipped, 'a', 'skip')
-  assert.deepEqual([gone['state'], gone['sentence']], ['skipped', 'Somebody skipped it.'])
+  const skippedStep = await decide(skipped, 'a', 'skip')
+  assert.deepEqual(
+    [skippedStep['state'], skippedStep['sentence']],
+    ['skipped', 'A user skipped it.'],
+  )
   await decide(skipped, 'b', 'approve')
   assert.equal((await end(skipped)).state, 'succeeded')
   const late = await api.call('POST', `/v1/runs/${skipped}/steps/c/skip`, { body: {} })
   assert.equal(late.body['code'], 'run_is_final')
 })
 
-test('a workflow that is cancelled stops its steps, and its retry does them after all', async (t) => {
+test('a cancelled workflow stops its steps, and its retry runs them', async (t) => {
   const { api, run, end, steps } = await open(t, {
     first: { task: 'list' },
     ask: { needs: 'first', approve: {} },
@@ -294,8 +297,8 @@ test('a workflow that is cancelled stops its steps, and its retry does them afte
   })
   const id = await run()
   await waitFor(async () => (await steps(id)).get('ask')?.state === 'waiting', { what: 'a step' })
-  const told = await api.call('POST', `/v1/runs/${id}/cancel`)
-  assert.deepEqual(told.body, { id, state: 'cancelling' })
+  const cancelAnswer = await api.call('POST', `/v1/runs/${id}/cancel`)
+  assert.deepEqual(cancelAnswer.body, { id, state: 'cancelling' })
   assert.equal((await end(id)).state, 'cancelled')
   const shown = await steps(id)
   assert.deepEqual(states(shown), { first: 'succeeded', ask: 'cancelled', last: 'skipped' })
@@ -309,7 +312,7 @@ test('a workflow that is cancelled stops its steps, and its retry does them afte
   assert.equal(after.get('first')?.reused, true)
 })
 
-test('the steps of a job are shown as its definition has them, with how they went', async (t) => {
+test('the steps of a job are shown as defined, with their recent outcomes', async (t) => {
   const { api, run, end } = await open(t, FAN_OUT)
   await end(await run())
   const { body } = await api.call<WirePage<WireJobStep>>('GET', '/v1/jobs/etl/steps?limit=2')

@@ -10,9 +10,9 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openScheduler } from '../../src/main/scheduler.ts'
-import { without } from '../support/skip-without.ts'
+import { skipWithout } from '../support/skip-without.ts'
 
-const skip = without('strace')
+const skip = skipWithout('strace')
 const SUBMITTER = fileURLToPath(new URL('./submitter.ts', import.meta.url))
 const RUNS = 3
 
@@ -22,21 +22,21 @@ function temporary(t: TestContext): string {
   return directory
 }
 
-/** Runs the submitter under strace, and gives what it said until it was killed. */
+/** Runs the submitter under strace, and returns its output until it was killed. */
 async function submitUnder(dataDir: string, trace: readonly string[]): Promise<string> {
   const child = spawn(
     'strace',
     ['-f', '-qq', ...trace, process.execPath, SUBMITTER, dataDir, String(RUNS)],
-    // With one thread for files, its calls can be counted; strace counts by thread.
+    // With one file thread its calls can be counted; strace counts per thread.
     { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, UV_THREADPOOL_SIZE: '1' } },
   )
-  const [said] = await Promise.all([text(child.stdout), once(child, 'close')])
-  return said
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')])
+  return output
 }
 
-/** What was acknowledged is there and whole; what was not is there and whole, or not there. */
-async function assertWhole(dataDir: string, said: string): Promise<number> {
-  const acknowledged = said
+/** Every acknowledged run is stored whole; every other run is whole or absent. */
+async function assertWhole(dataDir: string, output: string): Promise<number> {
+  const acknowledged = output
     .split('\n')
     .map((line) => line.split(' '))
     .filter(([, digest]) => digest?.length === 64)
@@ -68,10 +68,10 @@ const KILLS = [
 ]
 
 test(
-  'killed before any call that makes something durable, nothing acknowledged is lost or torn',
+  'killed before any call that makes data durable, no acknowledged run is lost or torn',
   { skip },
   async (t) => {
-    // A database that is there already syncs less at its start, so that more of the kills hit runs.
+    // An existing database syncs less at its start, so that more of the kills hit runs.
     const made = temporary(t)
     await assertWhole(made, '')
     const counts: number[] = []
@@ -79,7 +79,7 @@ test(
       const dataDir = temporary(t)
       await cp(made, dataDir, { recursive: true })
       const inject = `inject=${call}:signal=KILL:when=${nth}`
-      const said = await submitUnder(dataDir, [
+      const output = await submitUnder(dataDir, [
         '-e',
         `trace=${call}`,
         '-e',
@@ -87,7 +87,7 @@ test(
         '-o',
         '/dev/null',
       ])
-      counts.push(await assertWhole(dataDir, said))
+      counts.push(await assertWhole(dataDir, output))
     }
     t.diagnostic(`acknowledged before each kill: ${counts.join(' ')}`)
     assert.ok(new Set(counts).size >= RUNS, 'the kills came at different times')
@@ -95,23 +95,23 @@ test(
 )
 
 test(
-  'a blob is on the disk, under its name, before the row that names it is written',
+  'a blob is on the disk under its name before the row that names it is written',
   { skip },
   async (t) => {
     const dataDir = temporary(t)
     const log = join(dataDir, 'trace')
     const calls = 'trace=fsync,fdatasync,rename,write'
-    const said = await submitUnder(dataDir, ['-y', '-s', '64', '-e', calls, '-o', log])
-    assert.equal(await assertWhole(dataDir, said), RUNS)
+    const output = await submitUnder(dataDir, ['-y', '-s', '64', '-e', calls, '-o', log])
+    assert.equal(await assertWhole(dataDir, output), RUNS)
     const story = tell(await readFile(log, 'utf8'))
     const one = 'blob renamed · folder synced · row synced · acknowledged'
     assert.match(story, new RegExp(`blob synced · ${one}`), story)
-    // In between, the first run may find folders to make; the last finds everything in its place.
+    // The first run may have to create folders; the last finds them all.
     assert.ok(story.endsWith(`blob synced · ${one}`), story)
   },
 )
 
-/** What became durable when, in words. */
+/** Durability events in order, as text. */
 function tell(log: string): string {
   const words: [found: RegExp, word: string][] = [
     [/fsync\(\d+<[^>]*\/\.unfinished\/run_[^>]*>\) *= 0/, 'blob synced'],
@@ -128,7 +128,7 @@ function tell(log: string): string {
   return told.join(' · ')
 }
 
-/** A call that was interrupted by another thread is told in two lines: its end is what counts. */
+/** strace splits a call interrupted by another thread into two lines: its end is what counts. */
 function joined(log: string): string[] {
   const begun = new Map<string, string>()
   return log.split('\n').flatMap((line) => {

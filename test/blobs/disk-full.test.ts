@@ -16,7 +16,7 @@ interface SmallDisk {
   free(): void
 }
 
-/** A server whose blobs have four mebibytes of room; nothing where that cannot be arranged. */
+/** A server with four mebibytes of space for blobs; undefined where that cannot be mounted. */
 async function openOnSmallDisk(t: TestContext): Promise<SmallDisk | undefined> {
   const dataDir = mkdtempSync(join(tmpdir(), 'punctual-full-'))
   const blobs = join(dataDir, 'blobs')
@@ -39,18 +39,20 @@ async function openOnSmallDisk(t: TestContext): Promise<SmallDisk | undefined> {
     try {
       writeFileSync(filler, Buffer.alloc(8 * MIB))
     } catch {
-      // As much as there was room for.
+      // As much as fitted.
     }
   }
   return { api, fill, free: () => rmSync(filler) }
 }
 
-test('a full disk refuses what it has no room for, loses nothing, and recovers by itself', async (t) => {
+test('a full disk refuses runs that do not fit, loses nothing, and recovers by itself', async (t) => {
   const disk = await openOnSmallDisk(t)
   if (!disk) return
   const { api, fill, free } = disk
   const submit = (input: string) =>
-    api.call<{ id: string; code: string }>('POST', '/v1/runs', { body: { job: 'a', input } })
+    api.call<{ id: string; code: string; detail: string }>('POST', '/v1/runs', {
+      body: { job: 'a', input },
+    })
   const large = 'x'.repeat(MIB)
 
   const before = await submit(large)
@@ -58,6 +60,10 @@ test('a full disk refuses what it has no room for, loses nothing, and recovers b
   fill()
   const refused = await submit(large)
   assert.deepEqual([refused.status, refused.body.code], [507, 'storage_full'])
+  assert.match(
+    refused.body.detail,
+    /^no room for the input: the disk is full: \/\S+\/blobs has \d+ bytes free$/,
+  )
   const batch = await api.call<{ runs: { id?: string; error?: { code: string } }[] }>(
     'POST',
     '/v1/runs:batch',
@@ -76,7 +82,7 @@ test('a full disk refuses what it has no room for, loses nothing, and recovers b
   assert.equal(run.body.input, large)
 })
 
-test('a result that finds the disk full is kept by its worker and stored once there is room', async (t) => {
+test('a result that does not fit on the disk is kept by its worker and stored once there is space', async (t) => {
   const disk = await openOnSmallDisk(t)
   if (!disk) return
   const { api, fill, free } = disk

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { openScheduler } from '../../src/main/scheduler.ts'
 
 /**
- * A process of its own that submits runs with large inputs to the data directory given as its
- * argument and says which of them are acknowledged, until it is killed. Started by crash.test.ts.
+ * A process that submits runs with large inputs to the data directory given as its argument and prints the
+ * acknowledged ones, until it is killed. Started by crash.test.ts.
  */
 const [dataDir = '', count = '1'] = process.argv.slice(2)
 const scheduler = await openScheduler({

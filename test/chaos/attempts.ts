@@ -1,22 +1,25 @@
-import type { Fault, History } from './history.ts'
+import type { InjectedFault, History } from './history.ts'
 
-/** One start of a handler, by ground truth. */
-export interface Attempt {
+/** One start of a handler, as its worker recorded it. */
+export interface RecordedAttempt {
   readonly run: string
   readonly fence: number
   readonly worker: string
   readonly startNs: number
-  /** When the handler ended, or its process did; Infinity if neither is on record. */
+  /** When the handler or its process ended; Infinity if neither is recorded. */
   readonly endNs: number
-  /** Until when the worker can be blamed: a process that is frozen cannot stop what it runs. */
+  /** Until when the worker is responsible: a frozen process cannot stop what it runs. */
   readonly answersUntilNs: number
   readonly outcome: string | null
 }
 
-/** How long before its first line an attempt may have been handed to a worker that was then frozen. */
+/** How long before its first line an attempt may have been granted to a worker that was then frozen. */
 const HANDOVER_NS = 100_000_000
 
-export function attemptsOf({ truth, faults }: Pick<History, 'truth' | 'faults'>): Attempt[] {
+export function recordedAttempts({
+  truth,
+  faults,
+}: Pick<History, 'truth' | 'faults'>): RecordedAttempt[] {
   const ends = new Map<string, { atNs: number; outcome: string }>()
   for (const { what, worker, run, fence, atNs, outcome } of truth) {
     if (what === 'END') ends.set(`${worker} ${run} ${fence}`, { atNs, outcome })
@@ -48,8 +51,8 @@ export function attemptsOf({ truth, faults }: Pick<History, 'truth' | 'faults'>)
     .toSorted((a, b) => a.startNs - b.startNs)
 }
 
-/** When a freeze that reaches into the interval began; Infinity if none does. */
-function frozenDuring(freezes: readonly Fault[], fromNs: number, toNs: number): number {
+/** Start of the first freeze that overlaps the interval; Infinity if there is none. */
+function frozenDuring(freezes: readonly InjectedFault[], fromNs: number, toNs: number): number {
   const began = freezes.filter(({ kind }) => kind === 'frozen')
   const hit = began.find(({ atNs }) => {
     const thaw = freezes.find((fault) => fault.kind === 'thawed' && fault.atNs >= atNs)

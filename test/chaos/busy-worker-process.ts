@@ -1,4 +1,4 @@
-// A worker whose handler keeps its thread to itself: nothing else of that thread gets a turn.
+// A worker whose handler blocks its thread: no other code of that thread runs.
 import { connect } from '../../src/client/index.ts'
 import { createWorker } from '../../src/worker/index.ts'
 import { announce, endWithParent } from './child-side.ts'

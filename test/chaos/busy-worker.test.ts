@@ -10,7 +10,7 @@ import { chaosProcess } from './processes.ts'
 import { launch } from './managed-process.ts'
 import { SHORT_TIMES } from './short-times.ts'
 
-/** Long enough for a beat to come through although everything else on the machine is busy too. */
+/** Long enough for a heartbeat to arrive on a machine that is busy with other tests. */
 const TIMES = { ...SHORT_TIMES, leaseTtlMs: 6_000, nodeTtlMs: 12_000, steadyMs: 12_000 }
 const TOKEN = `punctual_root_${'x'.repeat(40)}`
 

@@ -1,4 +1,4 @@
-// What must not be called a violation, however odd it looks.
+// Histories that look odd but are correct: the checker must not report a violation.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { check } from './checker.ts'
@@ -6,10 +6,10 @@ import { readTruth } from './history.ts'
 import {
   both,
   fault,
-  lawful,
-  lawsBroken,
+  validHistory,
+  brokenInvariants,
   row,
-  type Change,
+  type HistoryChange,
   withDump,
   withFrozen,
   withLost,
@@ -17,8 +17,8 @@ import {
   withTruth,
 } from './valid-history.fixture.ts'
 
-const table: [why: string, change: Change][] = [
-  ['the history as it is', () => ({})],
+const table: [why: string, change: HistoryChange][] = [
+  ['the correct history', () => ({})],
   [
     'an unknown submission that turns out to exist',
     withDump(({ runs, ends }) => ({
@@ -27,7 +27,7 @@ const table: [why: string, change: Change][] = [
     })),
   ],
   [
-    'a key that was unknown first and acknowledged then',
+    'a key that was unknown first and acknowledged later',
     ({ client }) => ({
       client: [
         { op: 'submit', phase: 'invoke', call: 9, atNs: 0, key: 'a', traits: {} },
@@ -37,7 +37,7 @@ const table: [why: string, change: Change][] = [
     }),
   ],
   [
-    'a late success that is told it is stale',
+    'a late success that is answered as stale',
     both(
       withTruth('w3', 'run_a 10 START 5', 'run_a 10 END 8 succeeded', 'run_a 10 STALE 9 succeeded'),
       withLost('run_a', 10),
@@ -62,7 +62,7 @@ const table: [why: string, change: Change][] = [
     withTruth('w1', 'run_a 10 ACCEPTED 4 given_back', 'run_a 10 STALE 5 given_back'),
   ],
   [
-    'an attempt that its worker began and handed back, and the first answer was lost',
+    'an attempt that was started and given back, with the first answer lost',
     withTruth('w1', 'run_a 10 START 5', 'run_a 10 END 6 stopped', 'run_a 10 STALE 8 given_back'),
   ],
   [
@@ -73,7 +73,7 @@ const table: [why: string, change: Change][] = [
     ),
   ],
   [
-    'a cancelling run that succeeded all the same',
+    'a cancelling run that still succeeded',
     ({ client }) => ({
       client: [
         ...client,
@@ -83,10 +83,10 @@ const table: [why: string, change: Change][] = [
   ],
 ]
 for (const [why, change] of table) {
-  test(why, () => assert.deepEqual([...lawsBroken(change)], []))
+  test(why, () => assert.deepEqual([...brokenInvariants(change)], []))
 }
 
-test('half a line of a killed process is nobody', () => {
+test('half a line from a killed process is ignored', () => {
   const [whole, ...more] = readTruth('w1', 'run_a 1 START 5 -\nrun_a 1 EN')
   assert.equal(whole?.what, 'START')
   assert.deepEqual(more, [])
@@ -95,8 +95,11 @@ test('half a line of a killed process is nobody', () => {
 test('an overlap of a frozen worker is counted', () => {
   const frozen = [fault('frozen', 'w3', 6), fault('thawed', 'w3', 80)]
   const { truth } = {
-    ...lawful,
-    ...withTruth('w3', 'run_a 10 START 5', 'run_a 10 END 90 stopped')(lawful),
+    ...validHistory,
+    ...withTruth('w3', 'run_a 10 START 5', 'run_a 10 END 90 stopped')(validHistory),
   }
-  assert.equal(check({ ...lawful, truth, faults: [...lawful.faults, ...frozen] }).zombies, 2)
+  assert.equal(
+    check({ ...validHistory, truth, faults: [...validHistory.faults, ...frozen] }).zombies,
+    2,
+  )
 })

@@ -1,30 +1,30 @@
-// Each law, broken by hand: the checker must say so.
+// Each invariant is broken once by hand: the checker must report it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   both,
   cancelled,
   fault,
-  lawsBroken,
+  brokenInvariants,
   MS,
   row,
   submit,
-  type Change,
+  type HistoryChange,
   withDump,
   withRun,
   withTruth,
   withoutTruth,
 } from './valid-history.fixture.ts'
-import { LAWS, type Law } from './violation.ts'
+import { INVARIANTS, type Invariant } from './violation.ts'
 
-const table: [why: string, law: Law, change: Change][] = [
+const table: [why: string, invariant: Invariant, change: HistoryChange][] = [
   [
     'an acknowledged run is missing',
     'an acknowledged run exists',
     withDump(({ runs }) => ({ runs: runs.filter(({ run }) => run !== 'run_b') })),
   ],
   [
-    'a refused run is there',
+    'a refused run exists',
     'a refused run does not exist',
     withDump(({ runs, ends }) => ({
       runs: [...runs, row('run_e', 'e', 'cancelled', null)],
@@ -45,8 +45,8 @@ const table: [why: string, law: Law, change: Change][] = [
     ({ client }) => ({ client: [...client, ...submit('b', 'run_c', 9)] }),
   ],
   [
-    'a run nobody submitted',
-    'a run was asked for',
+    'a run that was not submitted',
+    'a run was submitted',
     withDump(({ runs, ends }) => ({
       runs: [...runs, row('run_x', 'x', 'cancelled', null)],
       ends: [...ends, { run: 'run_x', state: 'cancelled' }],
@@ -59,11 +59,11 @@ const table: [why: string, law: Law, change: Change][] = [
     withDump(({ ends }) => ({ ends: [...ends, { run: 'run_a', state: 'failed' }] })),
   ],
   [
-    'a run has another end than the one it was given',
+    'the state of a run differs from its recorded end',
     'a run ends once',
     withDump(({ ends }) => ({ ends: ends.map((end) => ({ ...end, state: 'failed' })) })),
   ],
-  ['a lease is left', 'nothing is left over', withDump(() => ({ leftovers: { lease: 1 } }))],
+  ['a lease remains', 'no work remains', withDump(() => ({ leftovers: { lease: 1 } }))],
   [
     'a result names a fence that never succeeded',
     'an outcome is what an attempt reported',
@@ -80,12 +80,12 @@ const table: [why: string, law: Law, change: Change][] = [
     withRun('run_d', { resultFence: 41 }),
   ],
   [
-    'a run failed by an attempt that did not',
+    'a run has the failure of an attempt that did not fail',
     'an outcome is what an attempt reported',
     withRun('run_d', { cause: 'error' }),
   ],
   [
-    'a run that is not there was started',
+    'a run that does not exist was started',
     'a started run exists',
     withTruth('w1', 'run_y 51 START 60', 'run_y 51 END 61 stopped'),
   ],
@@ -135,7 +135,7 @@ const table: [why: string, law: Law, change: Change][] = [
     withTruth('w2', 'run_a 10 START 5', 'run_a 10 END 12 stopped'),
   ],
   [
-    'a worker overlapped although another was the frozen one',
+    'a worker overlapped while another worker was frozen',
     'attempts do not overlap',
     both(withTruth('w2', 'run_a 10 START 5', 'run_a 10 END 12 stopped'), ({ faults }) => ({
       faults: [...faults, fault('frozen', 'w1', 4), fault('thawed', 'w1', 5)],
@@ -165,7 +165,7 @@ const table: [why: string, law: Law, change: Change][] = [
     }),
   ],
   [
-    'a gate let two through',
+    'a gate admitted two runs',
     'a gate is not exceeded',
     withTruth('w1', 'run_d 40 START 35', 'run_d 40 END 38 stopped'),
   ],
@@ -177,22 +177,22 @@ const table: [why: string, law: Law, change: Change][] = [
     withTruth('w1', 'run_b 21 START 9', 'run_b 21 END 10 stopped'),
   ],
   [
-    'a server fell over by itself',
-    'processes die only by our hand',
+    'a server died by itself',
+    'no process dies by itself',
     ({ faults }) => ({ faults: [...faults, fault('died', 'server-1.2', 60)] }),
   ],
 ]
-for (const [why, law, change] of table) {
-  test(`${why}: ${law}`, () => {
-    const broken = lawsBroken(change)
-    assert.ok(broken.has(law), `only found: ${[...broken].join(', ') || 'nothing'}`)
+for (const [why, invariant, change] of table) {
+  test(`${why}: ${invariant}`, () => {
+    const broken = brokenInvariants(change)
+    assert.ok(broken.has(invariant), `only found: ${[...broken].join(', ') || 'nothing'}`)
   })
 }
 
-test('every law is broken by one of these', () => {
-  const tested = new Set(table.map(([, law]) => law))
+test('each invariant is broken by one of these histories', () => {
+  const tested = new Set(table.map(([, invariant]) => invariant))
   assert.deepEqual(
-    LAWS.filter((law) => !tested.has(law)),
+    INVARIANTS.filter((invariant) => !tested.has(invariant)),
     [],
   )
 })

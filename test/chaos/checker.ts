@@ -1,35 +1,35 @@
-import { attemptsOf } from './attempts.ts'
+import { recordedAttempts } from './attempts.ts'
 import type { History, Traits } from './history.ts'
-import { attemptLaws, countZombies } from './invariants/attempt-invariants.ts'
-import { cancelLaws } from './invariants/cancel-invariants.ts'
-import { countingLaws } from './invariants/counting-invariants.ts'
-import { endingLaws } from './invariants/run-end-invariants.ts'
-import { gateLaws } from './invariants/gate-invariants.ts'
-import { outcomeLaws } from './invariants/outcome-invariants.ts'
-import { submissionLaws } from './invariants/submission-invariants.ts'
+import { attemptInvariants, countZombies } from './invariants/attempt-invariants.ts'
+import { cancelInvariants } from './invariants/cancel-invariants.ts'
+import { countingInvariants } from './invariants/counting-invariants.ts'
+import { runEndInvariants } from './invariants/run-end-invariants.ts'
+import { gateInvariants } from './invariants/gate-invariants.ts'
+import { outcomeInvariants } from './invariants/outcome-invariants.ts'
+import { submissionInvariants } from './invariants/submission-invariants.ts'
 import type { Violation } from './violation.ts'
 
 export interface Findings {
   readonly violations: readonly Violation[]
-  /** Attempts that overlapped because their worker was frozen: no violation, if fences did their part. */
+  /** Attempts that overlapped because their worker was frozen: no violation if the fence kept the late result out. */
   readonly zombies: number
 }
 
 /**
- * Judges a history by what was promised. Nothing of the product is imported here, or by anything
- * that is imported here: a mistake in the one cannot excuse itself in the other.
+ * Checks a history against the documented guarantees. Neither this file nor its imports may import product
+ * code, so that a bug in the product cannot hide here.
  */
 export function check(history: History): Findings {
-  const attempts = attemptsOf(history)
+  const attempts = recordedAttempts(history)
   const traitsOf = traitsByRun(history)
   const violations = [
-    ...submissionLaws(history),
-    ...endingLaws(history),
-    ...outcomeLaws(history, attempts),
-    ...attemptLaws(history, attempts, traitsOf),
-    ...countingLaws(history, attempts),
-    ...gateLaws(attempts, traitsOf),
-    ...cancelLaws(history, attempts),
+    ...submissionInvariants(history),
+    ...runEndInvariants(history),
+    ...outcomeInvariants(history, attempts),
+    ...attemptInvariants(history, attempts, traitsOf),
+    ...countingInvariants(history, attempts),
+    ...gateInvariants(attempts, traitsOf),
+    ...cancelInvariants(history, attempts),
   ]
   return { violations, zombies: countZombies(attempts) }
 }

@@ -1,42 +1,46 @@
+import { chownSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PostgresServer } from '../support/postgres-server.ts'
-import { dumpPostgres, unfinishedInPostgres, witnessPostgres } from './dump-postgres.ts'
-import { dumpSqlite, unfinishedInSqlite, witnessSqlite } from './dump-sqlite.ts'
+import { dumpPostgres, unfinishedInPostgres, recordEndsInPostgres } from './dump-postgres.ts'
+import { dumpSqlite, unfinishedInSqlite, recordEndsInSqlite } from './dump-sqlite.ts'
 import type { Dump } from './history.ts'
 
-export interface Database {
-  /** How servers reach it; the witness and the dump go straight to it. */
+export interface ChaosDatabase {
+  /** The URL for servers; `recordEnds` and the dump connect directly. */
   readonly storeUrl: string
-  witness(): Promise<void>
-  /** Runs without an end, all at one instant: asked state by state, one that moves is missed. */
+  recordEnds(): Promise<void>
+  /** Number of runs without an end, in one query: counting state by state would miss a run that changes state. */
   unfinished(): Promise<number>
   dump(): Promise<Dump>
 }
 
-export function sqliteIn(dir: string): Database {
-  const path = join(dir, 'punctual.db')
+export function sqliteIn(dir: string): ChaosDatabase {
+  // A server refuses a database below a directory of another user, and `dir` belongs to another user where
+  // PostgreSQL runs as one.
+  chownSync(dir, process.getuid?.() ?? -1, process.getgid?.() ?? -1)
+  const path = join(dir, 'data', 'punctual.db')
   return {
     storeUrl: `sqlite:${path}`,
-    witness: async () => witnessSqlite(path),
+    recordEnds: async () => recordEndsInSqlite(path),
     unfinished: async () => unfinishedInSqlite(path),
     dump: async () => dumpSqlite(path),
   }
 }
 
-/** `through` puts something between the servers and the database. */
+/** `through` may put a proxy between the servers and the database. */
 export async function postgresOn(
   server: PostgresServer,
   through: (url: string) => Promise<string> = async (url) => url,
-): Promise<Database> {
+): Promise<ChaosDatabase> {
   const url = await server.createDatabase()
   return postgresAt(url, await through(url))
 }
 
-/** An empty database; `storeUrl` is how servers reach it, if that is another way. */
-export function postgresAt(url: string, storeUrl = url): Database {
+/** An empty database; `storeUrl` is the URL for servers if it differs. */
+export function postgresAt(url: string, storeUrl = url): ChaosDatabase {
   return {
     storeUrl,
-    witness: () => witnessPostgres(url),
+    recordEnds: () => recordEndsInPostgres(url),
     unfinished: () => unfinishedInPostgres(url),
     dump: () => dumpPostgres(url),
   }

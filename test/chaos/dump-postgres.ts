@@ -4,8 +4,8 @@ import type { Dump } from './history.ts'
 
 const NUMBERS = [pg.types.builtins.INT8, pg.types.builtins.INT4, pg.types.builtins.INT2]
 
-/** Makes the database note every end that is given to a run, and every later change to one. */
-export async function witnessPostgres(url: string): Promise<void> {
+/** Adds triggers to the database that record every end of a run and every later change to one. */
+export async function recordEndsInPostgres(url: string): Promise<void> {
   await withClient(url, (client) =>
     client.query(`
       CREATE TABLE chaos_end (
@@ -65,7 +65,7 @@ export async function dumpPostgres(url: string): Promise<Dump> {
   })
 }
 
-/** A look at the database without the product's help; whole numbers are numbers. */
+/** Queries the database without product code; integers come as numbers. */
 export async function withClient<T>(
   url: string,
   use: (client: pg.Client) => Promise<T>,

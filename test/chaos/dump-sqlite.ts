@@ -3,10 +3,10 @@ import { toDump, type RunRow } from './dump.ts'
 import type { Dump } from './history.ts'
 
 /**
- * Makes the database note every end that is given to a run, and every later change to one. The file
- * must have its schema, and nobody may have it open.
+ * Adds triggers to the database that record every end of a run and every later change to one. The schema must
+ * exist and no process may have the file open.
  */
-export function witnessSqlite(path: string): void {
+export function recordEndsInSqlite(path: string): void {
   const note = `INSERT INTO chaos_end (run_id, state) VALUES (NEW.id, NEW.status);`
   withDatabase(path, (db) =>
     db.exec(`

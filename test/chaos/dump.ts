@@ -1,6 +1,6 @@
 import type { Dump, DumpedRun } from './history.ts'
 
-/** The number behind each state, as both databases store it. Written out again here, on purpose. */
+/** State names by their stored code in both databases. Copied from the product on purpose. */
 const STATES = [
   'ready',
   'running',
@@ -14,7 +14,7 @@ const STATES = [
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_LENGTH = 11
 
-/** The rows of a database, before they are put into words. */
+/** The rows of a database before they are converted to names and public ids. */
 export interface DumpRows {
   readonly runs: readonly RunRow[]
   readonly ends: readonly { readonly id: number; readonly state: number }[]
@@ -38,8 +38,8 @@ export interface RunRow {
 export function toDump({ runs, ends, attempts, leftovers }: DumpRows): Dump {
   return {
     runs: runs.map(toRun),
-    ends: ends.map(({ id, state }) => ({ run: publicId(id), state: stateName(state) })),
-    attempts: attempts.map(({ id, fence, cause }) => ({ run: publicId(id), fence, cause })),
+    ends: ends.map(({ id, state }) => ({ run: toPublicId(id), state: stateName(state) })),
+    attempts: attempts.map(({ id, fence, cause }) => ({ run: toPublicId(id), fence, cause })),
     leftovers,
   }
 }
@@ -47,14 +47,14 @@ export function toDump({ runs, ends, attempts, leftovers }: DumpRows): Dump {
 function toRun({ id, state, fence, cause, input, result }: RunRow): DumpedRun {
   const { key = '' } = JSON.parse(input ?? '{}') as { key?: string }
   const { fence: resultFence = null } = JSON.parse(result ?? '{}') as { fence?: number }
-  return { run: publicId(id), key, state: stateName(state), fence, cause, resultFence }
+  return { run: toPublicId(id), key, state: stateName(state), fence, cause, resultFence }
 }
 
 export function stateName(code: number): string {
   return STATES[code] ?? `in state ${code}`
 }
 
-export function publicId(id: number): string {
+export function toPublicId(id: number): string {
   const digits = Array.from({ length: ID_LENGTH }, (_, place) => {
     const value = Math.floor(id / 32 ** (ID_LENGTH - 1 - place)) % 32
     return DIGITS.charAt(value)

@@ -3,70 +3,82 @@ import { join } from 'node:path'
 import { connect } from '../../src/client/index.ts'
 import { createSeeded, type Seeded } from '../sim/seeded.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { chaosProcess, createCast, type Role } from './processes.ts'
-import { castServers, raiseServers, TOKEN } from './server-processes.ts'
-import type { Database } from './databases.ts'
-import { monotonicNs, readLines, readTruth, type ClientNote, type Fault } from './history.ts'
+import { chaosProcess, createProcessGroup, type ProcessRole } from './processes.ts'
+import { defineServers, startServers, CHAOS_TOKEN } from './server-processes.ts'
+import type { ChaosDatabase } from './databases.ts'
+import {
+  monotonicNs,
+  readLines,
+  readTruth,
+  type ClientNote,
+  type InjectedFault,
+} from './history.ts'
 import type { History, FaultKind } from './history.ts'
 import { startLoad, type Load } from './load.ts'
-import type { WorkerSettings } from './worker-process.ts'
+import type { ChaosWorkerSettings } from './worker-process.ts'
 
-export interface StageOptions {
+export interface EnvironmentOptions {
   readonly dir: string
   readonly seed: number
-  readonly database: Database
+  readonly database: ChaosDatabase
   readonly servers: number
   readonly workers: number
 }
 
-/** Servers, workers and a load on one database, and the record of what was done to them. */
-export interface Stage {
+/** Servers, workers and a load on one database, and the record of the faults. */
+export interface ChaosEnvironment {
   readonly seeded: Seeded
   readonly load: Load
-  readonly servers: readonly Role[]
-  readonly workers: readonly Role[]
+  readonly servers: readonly ProcessRole[]
+  readonly workers: readonly ProcessRole[]
   /** Grows whenever a handler starts or ends. */
   progress(): number
   note(kind: FaultKind, target: string): void
-  /** Ends the load, lets everything come to rest, stops all and tells what happened. */
+  /** Stops the load, waits until all runs end, stops every process and returns the history. */
   finish(): Promise<History>
-  /** Whatever still runs is killed. Harmless after `finish`. */
+  /** Kills everything that still runs. Harmless after `finish`. */
   abandon(): Promise<void>
 }
 
 const SLOTS = 16
 const REST_MS = 90_000
 
-export async function openStage(options: StageOptions): Promise<Stage> {
+export async function openEnvironment(options: EnvironmentOptions): Promise<ChaosEnvironment> {
   const { dir, seed, database } = options
   const seeded = createSeeded(seed)
   const clientPath = join(dir, 'client.ndjson')
   const faultPath = join(dir, 'faults.ndjson')
   const note = (kind: FaultKind, target: string) => {
-    const fault: Fault = { kind, target, atNs: monotonicNs() }
+    const fault: InjectedFault = { kind, target, atNs: monotonicNs() }
     appendFileSync(faultPath, `${JSON.stringify(fault)}\n`)
   }
 
-  const cast = createCast(dir, (processName) => note('died', processName))
-  const { servers, urls } = await castServers(cast, options.servers, database)
+  const processes = createProcessGroup(dir, (processName) => note('died', processName))
+  const { servers, urls } = await defineServers(processes, options.servers, database)
   const workers = Array.from({ length: options.workers }, (_, index) =>
-    cast.role(`worker-${index + 1}`, (name) => {
-      // Each worker prefers another server, so that no server is without.
+    processes.role(`worker-${index + 1}`, (name) => {
+      // Each worker prefers another server, so that every server has a worker.
       const own = [...urls.slice(index % urls.length), ...urls.slice(0, index % urls.length)]
       const truthPath = join(dir, `${name}.truth`)
-      const settings: WorkerSettings = { name, urls: own, token: TOKEN, slots: SLOTS, truthPath }
+      const settings: ChaosWorkerSettings = {
+        name,
+        urls: own,
+        token: CHAOS_TOKEN,
+        slots: SLOTS,
+        truthPath,
+      }
       return chaosProcess('worker-process.ts', settings)
     }),
   )
 
   try {
-    await raiseServers(servers, database)
+    await startServers(servers, database)
     await Promise.all(workers.map((role) => role.start()))
   } catch (error) {
-    await cast.dismiss()
+    await processes.killAll()
     throw error
   }
-  const client = connect({ url: urls, token: TOKEN })
+  const client = connect({ url: urls, token: CHAOS_TOKEN })
   const load = startLoad({
     client,
     seeded: createSeeded(seed + 1),
@@ -82,7 +94,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     note,
     async finish() {
       await load.stop()
-      // What does not come to rest is the checker's to report.
+      // The checker reports runs that did not end.
       const isAtRest = async () => (await database.unfinished()) === 0
       await waitFor(isAtRest, {
         what: 'every run to end',
@@ -93,14 +105,14 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       await client.close()
       return {
         client: readLines<ClientNote>(readFileSync(clientPath, 'utf8')),
-        faults: readLines<Fault>(readOrNothing(faultPath)),
+        faults: readLines<InjectedFault>(readOrNothing(faultPath)),
         truth: truthFiles(dir).flatMap((name) =>
           readTruth(name.replace('.truth', ''), readFileSync(join(dir, name), 'utf8')),
         ),
         dump: await database.dump(),
       }
     },
-    abandon: cast.dismiss,
+    abandon: processes.killAll,
   }
 }
 

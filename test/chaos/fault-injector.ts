@@ -1,39 +1,39 @@
 import { systemClock } from '../../src/worker/clock/system-clock.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { freezeFor, killAndReplace } from './faults.ts'
-import type { Role } from './processes.ts'
-import type { Stage } from './environment.ts'
+import type { ProcessRole } from './processes.ts'
+import type { ChaosEnvironment } from './environment.ts'
 
-/** Does one bad thing at a time, under load, and undoes it. */
-export interface Nemesis {
-  /** kill -9, a moment of absence, and a new start; sometimes more than one. */
-  kill(role: Role): Promise<void>
-  /** SIGSTOP for longer than its node row or lease lives, then SIGCONT. */
-  freeze(role: Role, ms: number): Promise<void>
-  /** Begins something that goes on beside the rest, unless such a thing is still going on. */
-  meanwhile(disturb: () => Promise<void>): void
-  /** Waits until there is work again, and then a little longer: each fault meets another moment. */
+/** Injects one fault at a time under load, and repairs it. */
+export interface FaultInjector {
+  /** Kills with SIGKILL, waits a moment and starts a new process; sometimes repeatedly. */
+  kill(role: ProcessRole): Promise<void>
+  /** Sends SIGSTOP for longer than the node row or lease lives, then SIGCONT. */
+  freeze(role: ProcessRole, ms: number): Promise<void>
+  /** Starts a fault in the background, unless one is still running. */
+  inBackground(disturb: () => Promise<void>): void
+  /** Waits until runs are processed again, and then a random time, so that each fault hits another moment. */
   settle(): Promise<void>
-  /** Waits until everything that was begun has been mended. */
-  relent(): Promise<void>
+  /** Waits until every fault in the background is repaired. */
+  finish(): Promise<void>
 }
 
 const ANSWERS = 5
 const BACK_MS = 60_000
 const SETTLE_MS = 400
 
-export function createNemesis(stage: Stage): Nemesis {
-  const { seeded, load, progress } = stage
+export function createFaultInjector(environment: ChaosEnvironment): FaultInjector {
+  const { seeded, load, progress } = environment
   const pause = (most: number) => systemClock.sleep(seeded.between(0, most))
-  let beside: Promise<void> | undefined
+  let background: Promise<void> | undefined
   return {
-    kill: (role) => killAndReplace(role, stage),
-    freeze: (role, ms) => freezeFor(role, ms, stage),
+    kill: (role) => killAndReplace(role, environment),
+    freeze: (role, ms) => freezeFor(role, ms, environment),
 
-    meanwhile(disturb) {
-      beside ??= disturb().finally(() => (beside = undefined))
-      // It is awaited in the end; until then its failure is nobody's.
-      beside.catch(() => {})
+    inBackground(disturb) {
+      background ??= disturb().finally(() => (background = undefined))
+      // `finish` awaits it; until then a rejection must not be unhandled.
+      background.catch(() => {})
     },
 
     async settle() {
@@ -46,8 +46,8 @@ export function createNemesis(stage: Stage): Nemesis {
       await pause(SETTLE_MS)
     },
 
-    async relent() {
-      await beside
+    async finish() {
+      await background
     },
   }
 }

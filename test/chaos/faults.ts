@@ -1,48 +1,51 @@
 import { systemClock } from '../../src/worker/clock/system-clock.ts'
 import type { Seeded } from '../sim/seeded.ts'
-import type { Role } from './processes.ts'
+import type { ProcessRole } from './processes.ts'
 import type { FaultKind } from './history.ts'
 import type { ClockShift } from './settable-clock.ts'
 import { SHORT_TIMES } from './short-times.ts'
 
-/** Who strikes: where chance comes from, and where it is written down. */
-export interface Striker {
+/** The random generator of a fault, and the place where the fault is recorded. */
+export interface FaultContext {
   readonly seeded: Seeded
   note(kind: FaultKind, target: string): void
 }
 
-/** Longer than any other node waits before it declares a silent one dead. */
+/** Longer than other nodes wait before they declare a silent node dead. */
 export const PAST_NODE_TTL_MS = SHORT_TIMES.nodeTtlMs + 1_500
 export const PAST_LEASE_TTL_MS = SHORT_TIMES.leaseTtlMs + SHORT_TIMES.reapMarginMs + 1_000
 
-const ABSENCE_MS = 150
-/** How often the heir is killed as well, while it starts: recovery must survive its own interruption. */
-const STILLBORN = 0.15
+const MAX_DOWN_MS = 150
+/** How often the replacement is killed too while it starts: recovery must survive its own interruption. */
+const DIES_AT_START = 0.15
 const STARTING_MS = 700
 
-/** kill -9, a moment of absence, and a new start; sometimes more than one. */
-export async function killAndReplace(role: Role, { seeded, note }: Striker): Promise<void> {
+/** Kills the process with SIGKILL, waits a moment and starts a new one; sometimes repeatedly. */
+export async function killAndReplace(
+  role: ProcessRole,
+  { seeded, note }: FaultContext,
+): Promise<void> {
   const pause = (most: number) => systemClock.sleep(seeded.between(0, most))
   const process = role.current()
   note('killed', process.name)
   await process.kill()
-  await pause(ABSENCE_MS)
-  if (seeded.chance(STILLBORN)) {
-    const heir = role.begin()
-    // Half of them not before they are up: then workers are coming back, and have things to confess.
-    if (seeded.chance(0.5)) await heir.ready()
+  await pause(MAX_DOWN_MS)
+  if (seeded.chance(DIES_AT_START)) {
+    const replacement = role.begin()
+    // Half of the replacements are up before they are killed: workers then reconnect and report lost runs.
+    if (seeded.chance(0.5)) await replacement.ready()
     await pause(STARTING_MS)
-    note('killed', heir.name)
-    await heir.kill()
+    note('killed', replacement.name)
+    await replacement.kill()
   }
   await role.start()
 }
 
-/** SIGSTOP for so long, then SIGCONT. */
+/** Stops the process with SIGSTOP for `ms`, then continues it. */
 export async function freezeFor(
-  role: Role,
+  role: ProcessRole,
   ms: number,
-  { note }: Pick<Striker, 'note'>,
+  { note }: Pick<FaultContext, 'note'>,
 ): Promise<void> {
   const process = role.current()
   note('frozen', process.name)
@@ -52,9 +55,13 @@ export async function freezeFor(
   note('thawed', process.name)
 }
 
-/** Its clocks show something else from now on. */
-export function setClock(role: Role, shift: ClockShift, { note }: Pick<Striker, 'note'>): void {
+/** Shifts the clocks of the process. */
+export function setClock(
+  role: ProcessRole,
+  shift: ClockShift,
+  { note }: Pick<FaultContext, 'note'>,
+): void {
   const process = role.current()
   note('clock-set', process.name)
-  process.tell(JSON.stringify(shift))
+  process.writeLine(JSON.stringify(shift))
 }

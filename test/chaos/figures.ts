@@ -1,6 +1,6 @@
-import { attemptsOf } from './attempts.ts'
+import { recordedAttempts } from './attempts.ts'
 import type { Findings } from './checker.ts'
-import type { Fault, History } from './history.ts'
+import type { InjectedFault, History } from './history.ts'
 
 export interface Figures {
   readonly submitted: number
@@ -8,11 +8,11 @@ export interface Figures {
   readonly unknown: number
   readonly refused: number
   readonly attempts: number
-  /** Attempts whose worker or node went away under them. */
+  /** Attempts whose worker or node died. */
   readonly lost: number
   /** Reports that came too late to count. */
   readonly stale: number
-  /** Overlaps that a frozen worker caused and its fence made harmless. */
+  /** Overlaps caused by a frozen worker; the fence made them harmless. */
   readonly zombies: number
   readonly faults: Readonly<Record<string, number>>
   /** From a fault, or from the return of the database, to the first start of a run submitted since. */
@@ -20,7 +20,13 @@ export interface Figures {
   readonly recoveryMaxMs: number
 }
 
-const DISTURBING = new Set<Fault['kind']>(['killed', 'frozen', 'database-up', 'cut', 'stalled'])
+const DISTURBING = new Set<InjectedFault['kind']>([
+  'killed',
+  'frozen',
+  'database-up',
+  'cut',
+  'stalled',
+])
 
 export function figuresOf(history: History, findings: Findings): Figures {
   const { client, truth, faults, dump } = history
@@ -47,7 +53,7 @@ export function figuresOf(history: History, findings: Findings): Figures {
   }
 }
 
-/** For every fault, how long it took until a run that was submitted after it was started; sorted. */
+/** For every fault, the time until a run submitted after it started; sorted. */
 function recoveriesMs(history: History): number[] {
   const { client, faults, dump } = history
   const invokedNs = new Map<string, number>()
@@ -56,7 +62,7 @@ function recoveriesMs(history: History): number[] {
     if (!invokedNs.has(note.key)) invokedNs.set(note.key, note.atNs)
   }
   const keys = new Map(dump.runs.map(({ run, key }) => [run, key]))
-  const starts = attemptsOf(history).map(({ run, startNs }) => ({
+  const starts = recordedAttempts(history).map(({ run, startNs }) => ({
     startNs,
     invokedNs: invokedNs.get(keys.get(run) ?? '') ?? 0,
   }))

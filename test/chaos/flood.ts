@@ -6,37 +6,37 @@ import { join } from 'node:path'
 import { connect } from '../../src/client/index.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { watchBeats } from './heartbeat-watch.ts'
+import { watchHeartbeats } from './heartbeat-watch.ts'
 import type { SHORT_TIMES } from './short-times.ts'
 
-/** A command that prints far more than is kept, and what that does to its worker. */
+/** A command that prints far more than the server keeps, and limits for its worker. */
 export interface Flood {
   readonly bytes: number
-  /** What is kept of it. */
+  /** Output bytes that are kept. */
   readonly limitBytes: number
-  /** Whether all of it is one line. */
+  /** Whether the output is a single line. */
   readonly isOneLine: boolean
   readonly deadlineMs: number
-  /** Leases and heartbeats; the usual ones if absent. */
+  /** Lease and heartbeat times; the defaults if absent. */
   readonly times?: Readonly<Record<keyof typeof SHORT_TIMES, number>>
-  /** The longest time without a heartbeat. */
-  readonly mostGapMs: number
-  /** What its worker may have at most. More than half of that is the program, run from its sources. */
-  readonly mostWorkerMb: number
+  /** Longest allowed time without a heartbeat. */
+  readonly maxGapMs: number
+  /** Memory limit of the worker. More than half of it is the program, run from its sources. */
+  readonly maxWorkerMb: number
 }
 
 export interface FloodReport {
   readonly tookMs: number
-  /** The most memory its worker ever had. */
+  /** Peak memory of the worker. */
   readonly workerMb: number
-  readonly beats: number
+  readonly heartbeats: number
   readonly longestGapMs: number
   readonly violations: readonly string[]
 }
 
 const TOKEN = `punctual_root_${'x'.repeat(40)}`
 const MAIN = join(import.meta.dirname, '../../bin/punctual')
-/** Of what is kept of too much, this is the end. */
+/** Bytes kept from the end of an output that is too long. */
 const TAIL_BYTES = 64 * 1024
 
 const LINES = '0123456789abcde\n'
@@ -49,7 +49,7 @@ export async function flood(plan: Flood): Promise<FloodReport> {
     ...(plan.times && { config: plan.times }),
   })
   const address = await scheduler.listen({ host: '127.0.0.1', port: 0 })
-  const watch = await watchBeats(address)
+  const watch = await watchHeartbeats(address)
   const client = connect({ url: address, token: TOKEN })
   const worker = startWorker(watch.url)
   try {
@@ -66,7 +66,7 @@ export async function flood(plan: Flood): Promise<FloodReport> {
     )
     const tookMs = performance.now() - startedMs
     const workerMb = peakMb(worker.pid as number)
-    const { beats } = watch
+    const { heartbeats } = watch
     const longestGapMs = watch.longestGapMs()
     const output = ended.process?.output
     const violations = [
@@ -75,14 +75,14 @@ export async function flood(plan: Flood): Promise<FloodReport> {
       ...wrongCount('bytes', output?.bytes ?? 0, plan.bytes),
       ...wrongCount('dropped', output?.dropped ?? 0, plan.bytes - plan.limitBytes),
       ...wrongText(await download(address, id), plan),
-      ...(workerMb < plan.mostWorkerMb ? [] : [`its worker had ${workerMb.toFixed(0)} MB`]),
-      ...(longestGapMs < plan.mostGapMs ? [] : [`no heartbeat for ${longestGapMs.toFixed(0)} ms`]),
+      ...(workerMb < plan.maxWorkerMb ? [] : [`its worker had ${workerMb.toFixed(0)} MB`]),
+      ...(longestGapMs < plan.maxGapMs ? [] : [`no heartbeat for ${longestGapMs.toFixed(0)} ms`]),
     ]
-    return { tookMs, workerMb, beats, longestGapMs, violations }
+    return { tookMs, workerMb, heartbeats, longestGapMs, violations }
   } finally {
-    const gone = once(worker, 'exit')
+    const exited = once(worker, 'exit')
     worker.kill('SIGTERM')
-    await gone
+    await exited
     watch.close()
     await client.close()
     await scheduler.stop()
@@ -108,7 +108,7 @@ function wrongCount(what: string, found: number, expected: number): string[] {
   return found === expected ? [] : [`${what}: ${found}, not ${expected}`]
 }
 
-/** The same bytes at the same places, for the beginning and the end of what was printed. */
+/** Compares the kept bytes with the beginning and the end of what was printed. */
 function wrongText(kept: Buffer, { bytes, limitBytes, isOneLine }: Flood): string[] {
   const pattern = isOneLine ? ONE_LINE : LINES
   const tail = Math.min(TAIL_BYTES, Math.floor(limitBytes / 2))

@@ -9,7 +9,7 @@ function message(type: string, ...parts: string[]): Buffer {
   return Buffer.concat([Buffer.from(type, 'latin1'), length, body])
 }
 
-const GREETING = Buffer.from([0, 0, 0, 8, 0, 3, 0, 0])
+const STARTUP_MESSAGE = Buffer.from([0, 0, 0, 8, 0, 3, 0, 0])
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f])
 const run = (sql: string, name = '') => [
   message('P', name, sql),
@@ -29,14 +29,14 @@ const commits: [why: string, messages: Buffer[], what: string][] = [
 ]
 for (const [why, messages, what] of commits) {
   test(`${why} commits, at the end of its last message`, () => {
-    const bytes = Buffer.concat([GREETING, ...messages])
+    const bytes = Buffer.concat([STARTUP_MESSAGE, ...messages])
     const more = Buffer.concat([bytes, message('Q', 'SELECT 1')])
     assert.deepEqual(createFrontendMessages().findCommit(more), { length: bytes.length, what })
   })
 
-  test(`${why} commits however the bytes arrive`, () => {
+  test(`${why} commits in whatever pieces the bytes arrive`, () => {
     const stream = createFrontendMessages()
-    const bytes = Buffer.concat([SSL_REQUEST, GREETING, ...messages])
+    const bytes = Buffer.concat([SSL_REQUEST, STARTUP_MESSAGE, ...messages])
     const found = [...bytes].map((byte) => stream.findCommit(Buffer.from([byte])))
     assert.deepEqual(found.pop(), { length: 1, what })
     assert.ok(found.every((point) => point === undefined))
@@ -48,13 +48,13 @@ const others: [why: string, messages: Buffer[]][] = [
   ['a read that runs again', [...run('SELECT 1', 'ping'), ...again('ping')]],
   ['a write inside a transaction', [...run('BEGIN'), ...run('DELETE FROM ready')]],
   ['a rollback', [...run('BEGIN'), ...run('UPDATE a'), ...run('ROLLBACK')]],
-  ['a COMMIT nobody has told the server to run yet', run('COMMIT').slice(0, -1)],
+  ['a COMMIT without the message that executes it', run('COMMIT').slice(0, -1)],
   ['a statement that is only prepared', [message('P', 'add', 'INSERT INTO a'), message('S')]],
-  ['a greeting', [SSL_REQUEST]],
+  ['a startup message', [SSL_REQUEST]],
 ]
 for (const [why, messages] of others) {
   test(`${why} does not commit`, () => {
-    const bytes = Buffer.concat([GREETING, ...messages])
+    const bytes = Buffer.concat([STARTUP_MESSAGE, ...messages])
     assert.equal(createFrontendMessages().findCommit(bytes), undefined)
   })
 }

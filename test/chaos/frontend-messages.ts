@@ -1,17 +1,17 @@
 const SSL_REQUEST = 80_877_103
 const WRITES = /\b(INSERT|UPDATE|DELETE)\b/
 
-/** A place in a stream of messages at which the server commits. */
+/** A position in a stream of messages at which the server commits. */
 export interface CommitPoint {
-  /** How many of the bytes just taken in lead up to it. */
+  /** How many of the bytes just added lead up to it. */
   readonly length: number
-  /** COMMIT, or the name of the statement that was a transaction of its own. */
+  /** COMMIT, or the name of a statement that was a transaction of its own. */
   readonly what: string
 }
 
-/** What a client of PostgreSQL has said, as far as it matters for when something is committed. */
+/** Messages of a PostgreSQL client, as far as they decide when the server commits. */
 export interface FrontendMessages {
-  /** Takes in bytes and tells where the first message ends that makes the server commit, if any does. */
+  /** Adds bytes and returns the end of the first message that makes the server commit, if any. */
   findCommit(bytes: Buffer): CommitPoint | undefined
 }
 
@@ -19,7 +19,7 @@ export interface FrontendMessages {
 export function createFrontendMessages(): FrontendMessages {
   const statements = new Map<string, string>()
   let pending = Buffer.alloc(0)
-  let isGreeted = false
+  let isStarted = false
   let isInTransaction = false
   let commits: string | undefined
 
@@ -31,7 +31,7 @@ export function createFrontendMessages(): FrontendMessages {
     if (word === 'COMMIT' || word === 'ROLLBACK') isInTransaction = false
   }
 
-  /** What the server commits on this message; nothing before it is told to act. */
+  /** What the server commits on this message. The server executes nothing before a Query or Sync message. */
   const take = (type: string, body: Buffer): string | undefined => {
     const [first = '', second = ''] = body.toString('latin1').split('\0', 2)
     if (type === 'P') statements.set(first, second)
@@ -50,17 +50,17 @@ export function createFrontendMessages(): FrontendMessages {
       let at = 0
       let first: CommitPoint | undefined
       for (;;) {
-        const header = isGreeted ? 5 : 4
+        const header = isStarted ? 5 : 4
         if (pending.length < at + header) break
         const length = pending.readInt32BE(at + header - 4) + header - 4
         if (pending.length < at + length) break
         const body = pending.subarray(at + header, at + length)
         const type = String.fromCharCode(pending[at] ?? 0)
         at += length
-        if (isGreeted) {
+        if (isStarted) {
           const what = take(type, body)
           first ??= what === undefined ? undefined : { length: at - carried, what }
-        } else isGreeted = body.readInt32BE(0) !== SSL_REQUEST
+        } else isStarted = body.readInt32BE(0) !== SSL_REQUEST
       }
       pending = pending.subarray(at)
       return first

@@ -1,25 +1,25 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Stands between a worker and its server, passes everything on, and notes when heartbeats come. */
-export interface BeatWatch {
+/** A proxy between a worker and its server that forwards everything and records when heartbeats come. */
+export interface HeartbeatWatch {
   readonly url: string
-  /** The longest time between two heartbeats, the one that is still to come included. */
+  /** The longest time between two heartbeats, including the time since the last one. */
   longestGapMs(): number
-  readonly beats: number
+  readonly heartbeats: number
   close(): void
 }
 
-export async function watchBeats(target: string): Promise<BeatWatch> {
+export async function watchHeartbeats(target: string): Promise<HeartbeatWatch> {
   const { hostname, port } = new URL(target)
   let last: number | undefined
   let longest = 0
-  let beats = 0
+  let heartbeats = 0
   const note = () => {
     const now = performance.now()
     if (last !== undefined) longest = Math.max(longest, now - last)
     last = now
-    beats += 1
+    heartbeats += 1
   }
   const server = createServer((asked, answer) => {
     if (asked.url?.endsWith('/heartbeat')) note()
@@ -35,8 +35,8 @@ export async function watchBeats(target: string): Promise<BeatWatch> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    get beats() {
-      return beats
+    get heartbeats() {
+      return heartbeats
     },
     longestGapMs: () => Math.max(longest, last === undefined ? 0 : performance.now() - last),
     close() {

@@ -1,15 +1,15 @@
 /**
- * What happened, as four witnesses tell it: the client, the handlers, the nemesis and the database.
- * Instants are nanoseconds of CLOCK_MONOTONIC, which all processes of one machine share.
+ * What happened, from four sources: the client, the handlers, the fault injector and the database. Instants are
+ * nanoseconds of CLOCK_MONOTONIC, which all processes of one machine share.
  */
 export interface History {
   readonly client: readonly ClientNote[]
   readonly truth: readonly TruthNote[]
-  readonly faults: readonly Fault[]
+  readonly faults: readonly InjectedFault[]
   readonly dump: Dump
 }
 
-/** `info`: nobody knows whether it happened. */
+/** `info`: it is unknown whether the call took effect. */
 export type Phase = 'invoke' | 'ok' | 'fail' | 'info'
 
 export type ClientNote = SubmitNote | CancelNote
@@ -17,10 +17,10 @@ export type ClientNote = SubmitNote | CancelNote
 export interface SubmitNote {
   readonly op: 'submit'
   readonly phase: Phase
-  /** Ties an end to its invocation. */
+  /** Links an end to its invocation. */
   readonly call: number
   readonly atNs: number
-  /** Unique per intended run, and part of the run's input: how runs are found without the product. */
+  /** Unique per intended run, and part of the run's input: the checker finds runs by it without the product. */
   readonly key: string
   /** With the invocation. */
   readonly traits?: Traits
@@ -34,9 +34,9 @@ export interface Traits {
   readonly gate?: string
   readonly limit?: number
   readonly atMostOnce?: boolean
-  /** Retries and losses together allow no more starts than this. */
-  readonly mostStarts?: number
-  /** Not to be started before. */
+  /** Upper bound of starts from retries and losses together. */
+  readonly maxStarts?: number
+  /** Must not start before this. */
   readonly dueNs?: number
 }
 
@@ -46,24 +46,24 @@ export interface CancelNote {
   readonly call: number
   readonly atNs: number
   readonly run: string
-  /** With `ok`: what the server said. */
+  /** With `ok`: the state in the server's answer. */
   readonly state?: 'cancelled' | 'cancelling'
   readonly code?: string
 }
 
-/** START and END are written by the handler; ACCEPTED and STALE by who hears the server's verdict. */
+/** The handler writes START and END; the worker writes ACCEPTED and STALE when it gets the server's verdict. */
 export interface TruthNote {
-  /** One process: a worker that was started anew is another one. */
+  /** One process: a restarted worker is another one. */
   readonly worker: string
   readonly run: string
   readonly fence: number
   readonly what: 'START' | 'END' | 'ACCEPTED' | 'STALE'
   readonly atNs: number
-  /** Of an END: succeeded, failed, stopped. Of a verdict: the outcome it is about. */
+  /** For END: succeeded, failed or stopped. For a verdict: the outcome it is about. */
   readonly outcome: string
 }
 
-/** `died`: nobody meant it to. */
+/** `died`: a process ended by itself. */
 export type FaultKind =
   | 'killed'
   | 'frozen'
@@ -75,25 +75,25 @@ export type FaultKind =
   | 'stalled'
   | 'clock-set'
 
-export interface Fault {
+export interface InjectedFault {
   readonly kind: FaultKind
-  /** The process, or the link, that it happened to. */
+  /** The process or connection the fault hit. */
   readonly target: string
   readonly atNs: number
 }
 
-/** The database at rest, read without the product's help. Runs by their public ids. */
+/** The database after all runs ended, read without product code. Runs by their public ids. */
 export interface Dump {
   readonly runs: readonly DumpedRun[]
-  /** Every time a run was given an end, as triggers saw it. */
+  /** Every end recorded for a run, from the triggers. */
   readonly ends: readonly { readonly run: string; readonly state: string }[]
-  /** Attempts that ended while their run went on. */
+  /** Attempts that ended while their run continued. */
   readonly attempts: readonly {
     readonly run: string
     readonly fence: number
     readonly cause: string
   }[]
-  /** Rows that only unfinished work has, by table. */
+  /** Number of rows, by table, that only unfinished work has. */
   readonly leftovers: Readonly<Record<string, number>>
 }
 
@@ -103,7 +103,7 @@ export interface DumpedRun {
   readonly state: string
   readonly fence: number | null
   readonly cause: string | null
-  /** The fence that the stored result names; null when there is no result. */
+  /** The fence in the stored result; null when there is no result. */
   readonly resultFence: number | null
 }
 
@@ -115,7 +115,7 @@ export function truthLine(note: Omit<TruthNote, 'worker'>): string {
   return `${note.run} ${note.fence} ${note.what} ${note.atNs} ${note.outcome}\n`
 }
 
-/** A process that is killed may leave half a line at the end of its file. */
+/** A killed process may leave half a line at the end of its file. */
 export function readTruth(worker: string, text: string): TruthNote[] {
   const lines = text.split('\n').slice(0, -1)
   return lines.map((line) => {

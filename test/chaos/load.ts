@@ -2,12 +2,12 @@ import { CallError, type Client } from '../../src/client/index.ts'
 import { systemClock } from '../../src/worker/clock/system-clock.ts'
 import type { Seeded } from '../sim/seeded.ts'
 import { monotonicNs, type CancelNote, type ClientNote, type Phase } from './history.ts'
-import { drawOrder, type Order, type Work } from './workload.ts'
+import { drawSubmission, type PlannedSubmission, type HandlerInput } from './workload.ts'
 
 export interface Load {
   /** Submissions acknowledged so far. */
   acknowledged(): number
-  /** Submits nothing more; resolves when every call under way has ended. */
+  /** Stops submitting; resolves when every open call has ended. */
   stop(): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export interface LoadOptions {
 const PAUSE_MS = [5, 80] as const
 const TRIES = 3
 
-/** Several callers that submit, sometimes cancel, and write down what they were told. */
+/** Several callers that submit, sometimes cancel, and record the answers. */
 export function startLoad({ client, seeded, note, callers = 5 }: LoadOptions): Load {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -29,24 +29,24 @@ export function startLoad({ client, seeded, note, callers = 5 }: LoadOptions): L
   let keys = 0
   let acknowledged = 0
 
-  /** A call that ended without an answer is repeated under its key, as its caller would do. */
-  const submit = async (orders: readonly Order[]): Promise<void> => {
+  /** A call without an answer is repeated with its key, as a real caller would do. */
+  const submit = async (batch: readonly PlannedSubmission[]): Promise<void> => {
     for (let tries = 1; tries <= TRIES; tries += 1) {
       const call = (calls += 1)
       const each = (phase: Phase, more: (index: number) => object) => {
         const atNs = monotonicNs()
-        for (const [index, { key }] of orders.entries()) {
+        for (const [index, { key }] of batch.entries()) {
           note({ op: 'submit', phase, call: call * 100 + index, key, atNs, ...more(index) })
         }
       }
-      each('invoke', (index) => ({ traits: orders[index]?.traits }))
+      each('invoke', (index) => ({ traits: batch[index]?.traits }))
       try {
-        const answers = await client.submit(orders.map(({ submission }) => submission))
+        const answers = await client.submit(batch.map(({ submission }) => submission))
         each('ok', (index) => ({ run: answers[index]?.id }))
-        acknowledged += orders.length
-        for (const [index, { flavour }] of orders.entries()) {
+        acknowledged += batch.length
+        for (const [index, { kind }] of batch.entries()) {
           const run = answers[index]?.id
-          if (run && mayBeCancelled(flavour) && seeded.chance(0.3)) await cancel(run)
+          if (run && mayBeCancelled(kind) && seeded.chance(0.3)) await cancel(run)
         }
         return
       } catch (error) {
@@ -58,37 +58,37 @@ export function startLoad({ client, seeded, note, callers = 5 }: LoadOptions): L
 
   const cancel = async (run: string): Promise<void> => {
     const call = (calls += 1)
-    const told = (phase: Phase, more: Partial<CancelNote> = {}) =>
+    const noteCancel = (phase: Phase, more: Partial<CancelNote> = {}) =>
       note({ op: 'cancel', phase, call, run, atNs: monotonicNs(), ...more })
     await systemClock.sleep(seeded.between(0, 300), signal)
-    told('invoke')
+    noteCancel('invoke')
     try {
-      told('ok', { state: (await client.cancel(run)).state })
+      noteCancel('ok', { state: (await client.cancel(run)).state })
     } catch (error) {
-      told(phaseOf(error), { code: codeOf(error) })
+      noteCancel(phaseOf(error), { code: codeOf(error) })
     }
   }
 
-  const draw = () => drawOrder(seeded, `k${(keys += 1)}`, systemClock.now(), monotonicNs())
+  const draw = () => drawSubmission(seeded, `k${(keys += 1)}`, systemClock.now(), monotonicNs())
 
-  /** The key of a run that exists, with another body: must be refused, and must not become a run. */
-  const contradict = (order: Order): Order => {
-    const key = `${order.key}/other`
-    const input = { ...(order.submission.input as Work), key }
-    return { ...order, key, submission: { ...order.submission, input } }
+  /** The key of an existing run with another body: must be refused, and must not become a run. */
+  const withChangedInput = (planned: PlannedSubmission): PlannedSubmission => {
+    const key = `${planned.key}/other`
+    const input = { ...(planned.submission.input as HandlerInput), key }
+    return { ...planned, key, submission: { ...planned.submission, input } }
   }
 
   const caller = async (): Promise<void> => {
     while (!signal.aborted) {
-      const orders = Array.from({ length: seeded.between(1, 3) }, draw)
-      // Mistakes travel alone: what becomes of those beside them is another promise.
-      const { wrong = [], right = [] } = Object.groupBy(orders, ({ flavour }) =>
-        flavour === 'invalid' ? 'wrong' : 'right',
+      const batch = Array.from({ length: seeded.between(1, 3) }, draw)
+      // An invalid submission is sent alone: its effect on others in a batch is another guarantee.
+      const { wrong = [], right = [] } = Object.groupBy(batch, ({ kind }) =>
+        kind === 'invalid' ? 'wrong' : 'right',
       )
       if (right.length > 0) await submit(right)
-      for (const order of wrong) await submit([order])
+      for (const planned of wrong) await submit([planned])
       const [first] = right
-      if (first && seeded.chance(0.02)) await submit([contradict(first)])
+      if (first && seeded.chance(0.02)) await submit([withChangedInput(first)])
       await systemClock.sleep(seeded.between(...PAUSE_MS), signal)
     }
   }
@@ -103,11 +103,11 @@ export function startLoad({ client, seeded, note, callers = 5 }: LoadOptions): L
   }
 }
 
-function mayBeCancelled(flavour: Order['flavour']): boolean {
-  return flavour === 'delayed' || flavour === 'long' || flavour === 'gated'
+function mayBeCancelled(kind: PlannedSubmission['kind']): boolean {
+  return kind === 'delayed' || kind === 'long' || kind === 'gated'
 }
 
-/** The client says which failures are certain; the checker holds it to that. */
+/** The client says which failures are certain; the checker relies on it. */
 function phaseOf(error: unknown): 'fail' | 'info' {
   return error instanceof CallError && error.outcome === 'refused' ? 'fail' : 'info'
 }

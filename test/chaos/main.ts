@@ -4,69 +4,76 @@ import { readOptions } from '../support/read-options.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts'
 import { postgresOn } from './databases.ts'
 import { flood } from './flood.ts'
-import { playCrowds, playFairShares, type Verdict } from './placement-scenarios.ts'
-import { playFlows } from './workflows/run-on-both-stores.ts'
-import type { Plan, Result } from './scenario.ts'
+import {
+  runGatesOnBothStores,
+  runFairShareScenario,
+  type ScenarioVerdict,
+} from './placement-scenarios.ts'
+import { runWorkflowsOnBothStores } from './workflows/run-on-both-stores.ts'
+import type { ChaosPlan, ScenarioResult } from './scenario.ts'
 import * as scenarios from './scenarios.ts'
-import { playSchedules } from './schedules/schedules-scenario.ts'
+import { runSchedulesScenario } from './schedules/schedules-scenario.ts'
 import { schedulesSummary } from './schedules/schedules-summary.ts'
 import { SHORT_TIMES } from './short-times.ts'
-import { summaryOf } from './summary.ts'
+import { scenarioSummary } from './summary.ts'
 import { killWorkers } from './worker-deaths.ts'
 
 const USAGE = `usage: npm run chaos -- [scenario…] [--kills N] [--seed N] [--keep DIR]`
 
 interface Entry {
-  /** Faults when nobody says how many. */
+  /** Default number of faults. */
   readonly faults: number
-  play(server: () => Promise<PostgresServer>, plan: Plan): Promise<Verdict>
+  execute(server: () => Promise<PostgresServer>, plan: ChaosPlan): Promise<ScenarioVerdict>
 }
 
 const ENTRIES: Readonly<Record<string, Entry>> = {
   'sqlite-kills': {
     faults: 500,
-    play: async (_, plan) => judge(await scenarios.sqliteKills(plan)),
+    execute: async (_, plan) => toScenarioVerdict(await scenarios.sqliteKills(plan)),
   },
   'postgres-kills': {
     faults: 500,
-    play: async (server, plan) => judge(await scenarios.postgresKills(await server(), plan)),
+    execute: async (server, plan) =>
+      toScenarioVerdict(await scenarios.postgresKills(await server(), plan)),
   },
   'postgres-restarts': {
     faults: 20,
-    play: async (server, plan) => judge(await scenarios.postgresRestarts(await server(), plan)),
+    execute: async (server, plan) =>
+      toScenarioVerdict(await scenarios.postgresRestarts(await server(), plan)),
   },
   'postgres-cuts': {
     faults: 500,
-    play: async (server, plan) => judge(await scenarios.postgresCuts(await server(), plan)),
+    execute: async (server, plan) =>
+      toScenarioVerdict(await scenarios.postgresCuts(await server(), plan)),
   },
-  'worker-kills': { faults: 25, play: (_, plan) => playDeaths('kill', plan) },
+  'worker-kills': { faults: 25, execute: (_, plan) => runWorkerDeaths('kill', plan) },
   // Here a fault is a gigabyte.
-  flood: { faults: 10, play: (_, plan) => playFloods(plan) },
-  gates: { faults: 40, play: playCrowds },
-  // And here a lone run.
-  'fair-share': { faults: 200, play: playFairShares },
-  // Here a second: how many blows fall in it is chance.
-  schedules: { faults: 180, play: playEverySecond },
-  workflows: { faults: 40, play: playFlows },
-  'worker-freezes': { faults: 25, play: (_, plan) => playDeaths('freeze', plan) },
+  flood: { faults: 10, execute: (_, plan) => runFloods(plan) },
+  gates: { faults: 40, execute: runGatesOnBothStores },
+  // Here a fault is a single run of the small project.
+  'fair-share': { faults: 200, execute: runFairShareScenario },
+  // Here a fault is a second; the number of faults within it is random.
+  schedules: { faults: 180, execute: runEverySecond },
+  workflows: { faults: 40, execute: runWorkflowsOnBothStores },
+  'worker-freezes': { faults: 25, execute: (_, plan) => runWorkerDeaths('freeze', plan) },
 }
 
-function judge(result: Result): Verdict {
-  return { summary: summaryOf(result), isClean: result.violations.length === 0 }
+function toScenarioVerdict(result: ScenarioResult): ScenarioVerdict {
+  return { summary: scenarioSummary(result), isClean: result.violations.length === 0 }
 }
 
-/** A thousand schedules of every second on three servers of one database. */
-async function playEverySecond(
+/** A thousand schedules that fire every second, on three servers of one database. */
+async function runEverySecond(
   server: () => Promise<PostgresServer>,
-  { faults: seconds, ...plan }: Plan,
-): Promise<Verdict> {
+  { faults: seconds, ...plan }: ChaosPlan,
+): Promise<ScenarioVerdict> {
   const database = async () => postgresOn(await server())
   const size = { schedules: 1_000, servers: 3, workers: 3, seconds }
-  const result = await playSchedules({ ...plan, ...size, database })
+  const result = await runSchedulesScenario({ ...plan, ...size, database })
   return { summary: schedulesSummary(result), isClean: result.violations.length === 0 }
 }
 
-/** Every level of containment there is, the strongest first. */
+/** Every containment level, the strongest first. */
 const LEVELS = [
   { launcher: 'native', containment: 'pidns' },
   { launcher: 'native', containment: 'cgroup' },
@@ -74,16 +81,19 @@ const LEVELS = [
   { launcher: 'node', containment: 'group' },
 ] as const
 
-async function playDeaths(kind: 'kill' | 'freeze', { faults, say }: Plan): Promise<Verdict> {
+async function runWorkerDeaths(
+  kind: 'kill' | 'freeze',
+  { faults, report }: ChaosPlan,
+): Promise<ScenarioVerdict> {
   const lines: string[] = []
   let isClean = true
   for (const level of LEVELS) {
     const rounds = Math.ceil(faults / LEVELS.length)
     const jobs = kind === 'kill' ? 50 : 20
-    const plan = { kind, rounds, jobs, goneWithinMs: 1_000, say, ...level }
-    const { goneMs, violations } = await killWorkers(plan)
+    const plan = { kind, rounds, jobs, maxSurvivalMs: 1_000, report, ...level }
+    const { exitedMs, violations } = await killWorkers(plan)
     lines.push(
-      `${level.launcher}, ${level.containment}: ${rounds} workers, each with ${jobs} trees; everything gone after ${goneMs.toFixed(0)} ms at most`,
+      `${level.launcher}, ${level.containment}: ${rounds} workers, each with ${jobs} trees; all processes exited after ${exitedMs.toFixed(0)} ms at most`,
       `${violations.length} violations`,
       ...violations,
     )
@@ -94,8 +104,8 @@ async function playDeaths(kind: 'kill' | 'freeze', { faults, say }: Plan): Promi
 
 const GB = 1_000_000_000
 
-/** Lines without end, and then a line without end. */
-async function playFloods({ faults, say }: Plan): Promise<Verdict> {
+/** First many lines, then a single endless line. */
+async function runFloods({ faults, report }: ChaosPlan): Promise<ScenarioVerdict> {
   const lines: string[] = []
   let isClean = true
   for (const [what, bytes, isOneLine] of [
@@ -103,14 +113,14 @@ async function playFloods({ faults, say }: Plan): Promise<Verdict> {
     ['1 GB in a single line', GB, true],
   ] as const) {
     const limitBytes = 64 * 1024 ** 2
-    const mostGapMs = SHORT_TIMES.leaseTtlMs / 2
+    const maxGapMs = SHORT_TIMES.leaseTtlMs / 2
     const deadlineMs = 3_600_000
-    const most = { deadlineMs, mostGapMs, mostWorkerMb: 250 }
-    const report = await flood({ bytes, limitBytes, isOneLine, times: SHORT_TIMES, ...most })
-    const { tookMs, workerMb, longestGapMs, violations } = report
+    const most = { deadlineMs, maxGapMs, maxWorkerMb: 250 }
+    const result = await flood({ bytes, limitBytes, isOneLine, times: SHORT_TIMES, ...most })
+    const { tookMs, workerMb, longestGapMs, violations } = result
     const rate = `${(bytes / 1_000 / tookMs).toFixed(0)} MB/s`
-    const beats = `${longestGapMs.toFixed(0)} ms without a heartbeat at most`
-    say(`${what}: ${rate}, ${workerMb.toFixed(0)} MB at most, ${beats}`)
+    const heartbeats = `${longestGapMs.toFixed(0)} ms without a heartbeat at most`
+    report(`${what}: ${rate}, ${workerMb.toFixed(0)} MB at most, ${heartbeats}`)
     lines.push(`${what}: ${violations.length} violations`, ...violations)
     isClean &&= violations.length === 0
   }
@@ -124,30 +134,30 @@ const { values, positionals } = readOptions(USAGE, {
   keep: { type: 'string' },
 })
 const names = positionals.length > 0 ? positionals : Object.keys(ENTRIES)
-const stranger = names.find((name) => !Object.hasOwn(ENTRIES, name))
-if (stranger !== undefined) {
-  console.error(`no scenario ${stranger}; one of ${Object.keys(ENTRIES).join(', ')}`)
+const unknownName = names.find((name) => !Object.hasOwn(ENTRIES, name))
+if (unknownName !== undefined) {
+  console.error(`no scenario ${unknownName}; one of ${Object.keys(ENTRIES).join(', ')}`)
   process.exit(2)
 }
 
 let postgres: Promise<PostgresServer> | undefined
 try {
-  for (const name of names) await playOne(name, ENTRIES[name] as Entry)
+  for (const name of names) await runOne(name, ENTRIES[name] as Entry)
 } finally {
   await (await postgres)?.stop('immediate')
 }
 
-async function playOne(name: string, entry: Entry): Promise<void> {
+async function runOne(name: string, entry: Entry): Promise<void> {
   const seed = Number(values.seed)
   const keep = values.keep === undefined ? undefined : join(values.keep, name)
   if (keep !== undefined) mkdirSync(keep, { recursive: true })
   console.log(`${name}, seed ${seed}`)
   const startedMs = performance.now()
-  const { summary, isClean } = await entry.play(() => (postgres ??= startPostgres()), {
+  const { summary, isClean } = await entry.execute(() => (postgres ??= startPostgres()), {
     seed,
     keep,
     faults: Number(values.kills ?? entry.faults),
-    say(line) {
+    report(line) {
       console.log(`  ${((performance.now() - startedMs) / 1_000).toFixed(0)} s: ${line}`)
     },
   })

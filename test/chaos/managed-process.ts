@@ -6,72 +6,72 @@ import { waitFor } from '../support/wait-for.ts'
 const SETPRIV = '/usr/bin/setpriv'
 const START_MS = 60_000
 const STOP_MS = 30_000
-/** How much of what it said last is told. */
-const WORDS = 2_000
+/** How much of the end of standard error an exception shows. */
+const MAX_ERROR_CHARS = 2_000
 
-/** A child that the nemesis may do things to. */
+/** A child process that the fault injector can kill and freeze. */
 export interface ManagedProcess {
   readonly name: string
   /** False once it was killed, stopped, or ended by itself. */
   isRunning(): boolean
-  /** Resolves when it says that it is up. */
+  /** Resolves when the process reports that it is up. */
   ready(): Promise<void>
-  /** kill -9; resolves when the kernel is done with it. */
+  /** Sends SIGKILL; resolves when the process has exited. */
   kill(): Promise<void>
   freeze(): void
   thaw(): void
-  /** A line on its standard input; one that is gone does not hear it. */
-  tell(line: string): void
-  /** SIGTERM, and kill -9 when that is not heard. */
+  /** Writes a line to standard input; does nothing if the process has exited. */
+  writeLine(line: string): void
+  /** Sends SIGTERM, and SIGKILL after a deadline. */
   stop(): Promise<void>
 }
 
 export interface LaunchOptions {
   readonly name: string
-  /** What Node is to run, and with which arguments. */
+  /** The file for Node to run, and its arguments. */
   readonly command: readonly string[]
-  /** Where children keep what they compiled, so that a restart costs half as much. */
+  /** Where children cache compiled code, so that a restart takes half the time. */
   readonly cacheDir: string
-  /** Where its standard error goes. */
+  /** File for standard error. */
   readonly errorPath: string
-  /** It ended, and nobody here had asked it to. */
+  /** Called when the process ends without being asked to. */
   readonly onDeath: () => void
 }
 
-/** Starts a child; it is not up before `ready`. */
+/** Starts a child; it is up once `ready` resolves. */
 export function launch(options: LaunchOptions): ManagedProcess {
   const { name, errorPath, onDeath } = options
   const errors = openSync(errorPath, 'a')
   const child = start(options, errors)
   closeSync(errors)
-  let said = ''
-  let isMeantToEnd = false
-  child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  let output = ''
+  let isEndExpected = false
+  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stdin?.on('error', () => {})
-  const gone = once(child, 'exit').then(() => {
-    if (!isMeantToEnd) onDeath()
+  const exited = once(child, 'exit').then(() => {
+    if (!isEndExpected) onDeath()
   })
   const isRunning = () => child.exitCode === null && child.signalCode === null
   const end = async (signal: NodeJS.Signals) => {
-    isMeantToEnd = true
+    isEndExpected = true
     if (isRunning()) child.kill(signal)
-    await gone
+    await exited
   }
   return {
     name,
     isRunning,
     async ready() {
-      const isSettled = () => !isRunning() || said.includes('\n')
+      const isSettled = () => !isRunning() || output.includes('\n')
       const what = `${name} to be ready`
       await waitFor(isSettled, { what, deadlineMs: START_MS, intervalMs: 5 })
       if (isRunning()) return
-      const why = readFileSync(errorPath, 'utf8').slice(-WORDS)
-      throw new Error(`${name} ended while it started, and said: ${why || 'nothing'}`)
+      const why = readFileSync(errorPath, 'utf8').slice(-MAX_ERROR_CHARS)
+      throw new Error(`${name} ended during startup, with the output: ${why || 'nothing'}`)
     },
     kill: () => end('SIGKILL'),
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
-    tell: (line) => void child.stdin?.write(`${line}\n`),
+    writeLine: (line) => void child.stdin?.write(`${line}\n`),
     async stop() {
       const hurry = waitFor(() => !isRunning(), { what: `${name} to stop`, deadlineMs: STOP_MS })
       await Promise.all([end('SIGTERM'), hurry.catch(() => child.kill('SIGKILL'))])
@@ -80,8 +80,8 @@ export function launch(options: LaunchOptions): ManagedProcess {
 }
 
 /**
- * The child ends with its standard input, which ends with us. A frozen child would not notice, so
- * where it can be asked to, the kernel kills it.
+ * The child ends when its standard input closes, which happens when this process ends. A frozen child would not
+ * notice, so the kernel kills it where `setpriv` exists.
  */
 function start({ command, cacheDir }: LaunchOptions, errors: number): ChildProcess {
   const killer = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig=KILL'] : []

@@ -2,32 +2,35 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sampleFairShare } from '../integration/fair-share.ts'
-import { reachOver } from '../integration/http-scheduler.ts'
+import { openSchedulerAccess } from '../integration/http-scheduler.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
 import { postgresOn, sqliteIn } from './databases.ts'
 import { gatesSummary } from './gates/gates-summary.ts'
-import { playGates } from './gates/gates-scenario.ts'
-import type { Plan } from './scenario.ts'
+import { runGatesScenario } from './gates/gates-scenario.ts'
+import type { ChaosPlan } from './scenario.ts'
 
-/** What came of a play, for people and for exit codes. */
-export interface Verdict {
+/** Result of a scenario for the terminal and the exit code. */
+export interface ScenarioVerdict {
   readonly summary: string
   readonly isClean: boolean
 }
 
 type GetServer = () => Promise<PostgresServer>
 
-/** Ten thousand runs over fifty keys of one place each, on either database. */
-export async function playCrowds(server: GetServer, plan: Plan): Promise<Verdict> {
+/** 10,000 runs over 50 keys with one slot each, on both databases. */
+export async function runGatesOnBothStores(
+  server: GetServer,
+  plan: ChaosPlan,
+): Promise<ScenarioVerdict> {
   const size = { runs: 10_000, keys: 50 }
   const stores = [
     ['SQLite', 1, async (dir: string) => sqliteIn(dir)],
     ['PostgreSQL', 2, async () => postgresOn(await server())],
   ] as const
-  const verdicts: Verdict[] = []
+  const verdicts: ScenarioVerdict[] = []
   for (const [store, servers, database] of stores) {
     const keep = plan.keep && join(plan.keep, store)
-    const result = await playGates({ ...plan, ...size, keep, servers, database })
+    const result = await runGatesScenario({ ...plan, ...size, keep, servers, database })
     verdicts.push({
       summary: gatesSummary(store, result),
       isClean: result.violations.length === 0,
@@ -36,25 +39,28 @@ export async function playCrowds(server: GetServer, plan: Plan): Promise<Verdict
   return both(verdicts)
 }
 
-/** Lone runs of one project beside 200,000 of another. */
-export async function playFairShares(server: GetServer, { faults, say }: Plan): Promise<Verdict> {
+/** Single runs of one project while 200,000 runs of another are queued. */
+export async function runFairShareScenario(
+  server: GetServer,
+  { faults, report }: ChaosPlan,
+): Promise<ScenarioVerdict> {
   const queued = 200_000
   const dir = mkdtempSync(join(tmpdir(), 'punctual-fair-'))
   const stores = [
     ['SQLite', async () => `sqlite:${join(dir, 'punctual.db')}`],
     ['PostgreSQL', async () => (await server()).createDatabase()],
   ] as const
-  const verdicts: Verdict[] = []
+  const verdicts: ScenarioVerdict[] = []
   try {
     for (const [store, open] of stores) {
-      const reach = await reachOver(await open())
+      const reach = await openSchedulerAccess(await open())
       try {
-        const { samples, mostStarts, violations } = await sampleFairShare(reach, {
+        const { samples, maxStarts, violations } = await sampleFairShare(reach, {
           ...{ queued, samples: faults },
         })
-        say(`${store}: ${samples} lone runs beside ${queued}`)
+        report(`${store}: ${samples} lone runs next to ${queued} queued ones`)
         const lines = [
-          `${store}: each of ${samples} lone runs was number ${mostStarts} to start at most`,
+          `${store}: each of ${samples} lone runs was number ${maxStarts} to start at most`,
           `${violations.length} violations`,
           ...violations,
         ]
@@ -70,7 +76,7 @@ export async function playFairShares(server: GetServer, { faults, say }: Plan): 
   return both(verdicts)
 }
 
-function both(verdicts: readonly Verdict[]): Verdict {
+function both(verdicts: readonly ScenarioVerdict[]): ScenarioVerdict {
   return {
     summary: verdicts.map(({ summary }) => summary).join('\n'),
     isClean: verdicts.every(({ isClean }) => isClean),

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { launch, type ManagedProcess } from './managed-process.ts'
 
-/** One place on the stage, taken by one process after the other. */
-export interface Role {
+/** A named role in the scenario, filled by one process after the other. */
+export interface ProcessRole {
   readonly name: string
   current(): ManagedProcess
   /** Starts the next process and does not wait for it. */
@@ -10,15 +10,18 @@ export interface Role {
   start(): Promise<void>
 }
 
-export interface Cast {
-  /** A new place, for processes with this command; nobody takes it before it is started. */
-  role(name: string, commandOf: (processName: string) => readonly string[]): Role
-  /** Whatever still runs is killed. */
-  dismiss(): Promise<void>
+export interface ProcessGroup {
+  /** A new role for processes with this command; none is running until it is started. */
+  role(name: string, commandOf: (processName: string) => readonly string[]): ProcessRole
+  /** Kills every process that is still running. */
+  killAll(): Promise<void>
 }
 
-/** Everybody who ever had a place on one stage. What they complain about is kept in `dir`. */
-export function createCast(dir: string, onDeath: (processName: string) => void): Cast {
+/** Every process of one scenario. Their standard error is kept in `dir`. */
+export function createProcessGroup(
+  dir: string,
+  onDeath: (processName: string) => void,
+): ProcessGroup {
   const started = new Set<ManagedProcess>()
   return {
     role(name, commandOf) {
@@ -48,13 +51,13 @@ export function createCast(dir: string, onDeath: (processName: string) => void):
       }
     },
 
-    async dismiss() {
+    async killAll() {
       await Promise.all([...started].map((process) => process.kill()))
     },
   }
 }
 
-/** A file of this folder, which takes its settings as its only argument. */
+/** Command line for a file of this folder, which takes its settings as its only argument. */
 export function chaosProcess(entry: string, settings: object): string[] {
   return [join(import.meta.dirname, entry), JSON.stringify(settings)]
 }

@@ -1,4 +1,4 @@
-// What the chaos suite has found, each reduced to the few lines that show it.
+// Bugs that the chaos suite has found, each reduced to a few lines.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,19 +7,20 @@ import { test } from 'node:test'
 import { createRowBlobs } from '../../src/blobs/store/blobs.ts'
 import { DEFAULT_CONFIG } from '../../src/server/cluster/config.ts'
 import { startNode } from '../../src/server/node/start-node.ts'
-import { openEngine, storeOn } from '../../src/store/sqlite/store.ts'
+import { BINDING } from '../../src/store/contract/session-binding.ts'
+import { openEngine, createStoreOnEngine } from '../../src/store/sqlite/store.ts'
 import { startInMemory } from '../integration/scheduler-in-memory.ts'
-import { registerByHand } from '../integration/manual-worker.ts'
+import { registerManualWorker } from '../integration/manual-worker.ts'
 import { createSeeded } from '../sim/seeded.ts'
 
-test('a run granted while names are looked up is not sent under a made-up one', async (t) => {
+test('a run granted while names are looked up is not sent under a made-up name', async (t) => {
   const { clock, engine, node: before } = await startInMemory()
   const soon = clock.now() + 20
   await before.clientFor('default').submit([{ job: 'one' }, { job: 'other', runAt: soon }])
   await before.stop()
 
   const lookedUp = Promise.withResolvers<void>()
-  const store = storeOn(engine)
+  const store = createStoreOnEngine(engine)
   const jobNames: typeof store.jobNames = async (ids) => {
     await lookedUp.promise
     return store.jobNames(ids)
@@ -34,7 +35,7 @@ test('a run granted while names are looked up is not sent under a made-up one', 
     config: DEFAULT_CONFIG,
   })
   t.after(() => node.stop())
-  const worker = await registerByHand(node.clientFor('default'), { jobs: ['one', 'other'] })
+  const worker = await registerManualWorker(node.clientFor('default'), { jobs: ['one', 'other'] })
 
   const answer = worker.exchange()
   await clock.advance(30)
@@ -50,15 +51,15 @@ test('a session that outlived its server does not push run ids ahead', async (t)
   const dir = mkdtempSync(join(tmpdir(), 'punctual-track-record-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   const open = async () => {
-    const store = storeOn(openEngine({ path: join(dir, 'punctual.db') }))
+    const store = createStoreOnEngine(openEngine({ path: join(dir, 'punctual.db') }))
     return { store, joined: await store.join({ name: 'node', ttlMs: 5_000, graceMs: 5_000 }) }
   }
   const session = 2 ** 52
   const { store, joined } = await open()
   const node = joined?.node ?? 0
-  await store.adopt({ node, session, registration: 1, name: 'worker', held: [] })
+  await store.openSession({ ...BINDING, node, session })
   await store.close()
-  const { store: again, joined: heir } = await open()
+  const { store: again, joined: replacement } = await open()
   await again.close()
-  assert.ok((heir?.idFloor ?? session) < session, `ids start at ${heir?.idFloor}`)
+  assert.ok((replacement?.idFloor ?? session) < session, `ids start at ${replacement?.idFloor}`)
 })

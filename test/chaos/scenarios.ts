@@ -2,25 +2,30 @@ import { systemClock } from '../../src/worker/clock/system-clock.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
 import { PAST_LEASE_TTL_MS, PAST_NODE_TTL_MS } from './faults.ts'
 import { postgresOn, sqliteIn } from './databases.ts'
-import { perform, type Plan, type Result, type Scene } from './scenario.ts'
+import {
+  runScenario,
+  type ChaosPlan,
+  type ScenarioResult,
+  type ScenarioContext,
+} from './scenario.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 const STALL_MS = 1_500
 const OUTAGE_MS = 300
 
-/** The only server of a SQLite file dies again and again; now and then a worker does, too. */
-export function sqliteKills(plan: Plan): Promise<Result> {
-  return perform(
+/** The only server of a SQLite file is killed repeatedly, and sometimes a worker too. */
+export function sqliteKills(plan: ChaosPlan): Promise<ScenarioResult> {
+  return runScenario(
     {
       servers: 1,
       workers: 2,
       database: async (dir) => sqliteIn(dir),
-      async torment(scene) {
+      async injectFaults(context) {
         for (let kills = 1; kills <= plan.faults; kills += 1) {
-          disturbWorkers(scene, kills)
-          await scene.nemesis.kill(scene.stage.servers[0]!)
-          await scene.nemesis.settle()
-          report(plan, 'kills', kills)
+          disturbWorkers(context, kills)
+          await context.injector.kill(context.environment.servers[0]!)
+          await context.injector.settle()
+          reportProgress(plan, 'kills', kills)
         }
       },
     },
@@ -28,22 +33,22 @@ export function sqliteKills(plan: Plan): Promise<Result> {
   )
 }
 
-/** One of two servers dies, or is frozen until the other has declared it dead. */
-export function postgresKills(server: PostgresServer, plan: Plan): Promise<Result> {
-  return perform(
+/** One of two servers is killed, or frozen until the other declares it dead. */
+export function postgresKills(server: PostgresServer, plan: ChaosPlan): Promise<ScenarioResult> {
+  return runScenario(
     {
       servers: 2,
       workers: 2,
       database: () => postgresOn(server),
-      async torment(scene) {
-        const { stage, nemesis } = scene
+      async injectFaults(context) {
+        const { environment, injector } = context
         for (let faults = 1; faults <= plan.faults; faults += 1) {
-          disturbWorkers(scene, faults)
-          const role = stage.seeded.pick(stage.servers)
-          if (faults % 10 === 5) await nemesis.freeze(role, PAST_NODE_TTL_MS)
-          else await nemesis.kill(role)
-          await nemesis.settle()
-          report(plan, 'kills and freezes', faults)
+          disturbWorkers(context, faults)
+          const role = environment.seeded.pick(environment.servers)
+          if (faults % 10 === 5) await injector.freeze(role, PAST_NODE_TTL_MS)
+          else await injector.kill(role)
+          await injector.settle()
+          reportProgress(plan, 'kills and freezes', faults)
         }
       },
     },
@@ -52,19 +57,19 @@ export function postgresKills(server: PostgresServer, plan: Plan): Promise<Resul
 }
 
 /** The database itself crashes and recovers from its log. */
-export function postgresRestarts(server: PostgresServer, plan: Plan): Promise<Result> {
-  return perform(
+export function postgresRestarts(server: PostgresServer, plan: ChaosPlan): Promise<ScenarioResult> {
+  return runScenario(
     {
       servers: 2,
       workers: 2,
       database: () => postgresOn(server),
-      async torment({ stage, nemesis }) {
+      async injectFaults({ environment, injector }) {
         for (let restarts = 1; restarts <= plan.faults; restarts += 1) {
-          stage.note('database-down', 'postgres')
+          environment.note('database-down', 'postgres')
           await server.restart('immediate')
-          stage.note('database-up', 'postgres')
-          await nemesis.settle()
-          report(plan, 'restarts', restarts)
+          environment.note('database-up', 'postgres')
+          await injector.settle()
+          reportProgress(plan, 'restarts', restarts)
         }
       },
     },
@@ -72,11 +77,14 @@ export function postgresRestarts(server: PostgresServer, plan: Plan): Promise<Re
   )
 }
 
-/** Commits whose answer is lost; in between, cuts anywhere and a wire that goes quiet. */
-export async function postgresCuts(server: PostgresServer, plan: Plan): Promise<Result> {
+/** Commits whose answer is lost; between them, cuts of all connections and a stalled network. */
+export async function postgresCuts(
+  server: PostgresServer,
+  plan: ChaosPlan,
+): Promise<ScenarioResult> {
   let proxy: TcpProxy | undefined
   try {
-    return await perform(
+    return await runScenario(
       {
         servers: 2,
         workers: 2,
@@ -85,10 +93,10 @@ export async function postgresCuts(server: PostgresServer, plan: Plan): Promise<
             proxy = await startTcpProxy(url)
             return proxy.url
           }),
-        async torment(scene) {
+        async injectFaults(context) {
           for (let cuts = 1; cuts <= plan.faults; cuts += 1) {
-            await cutOnce(scene, proxy!, cuts)
-            report(plan, 'cuts', cuts)
+            await cutOnce(context, proxy!, cuts)
+            reportProgress(plan, 'cuts', cuts)
           }
         },
       },
@@ -99,31 +107,35 @@ export async function postgresCuts(server: PostgresServer, plan: Plan): Promise<
   }
 }
 
-async function cutOnce({ stage, nemesis }: Scene, proxy: TcpProxy, cuts: number): Promise<void> {
-  // Every other time a transaction; otherwise whatever comes first, a node's beat included.
+async function cutOnce(
+  { environment, injector }: ScenarioContext,
+  proxy: TcpProxy,
+  cuts: number,
+): Promise<void> {
+  // Every other time a transaction; otherwise whatever commits first, a node's heartbeat included.
   const what = await proxy.cutAfterCommit((what) => cuts % 2 === 0 || what === 'COMMIT')
-  stage.note('cut', `after ${what}`)
+  environment.note('cut', `after ${what}`)
   if (cuts % 5 === 0) {
-    await systemClock.sleep(stage.seeded.between(0, OUTAGE_MS))
-    stage.note('cut', 'everything')
+    await systemClock.sleep(environment.seeded.between(0, OUTAGE_MS))
+    environment.note('cut', 'everything')
     proxy.cutAll()
   }
   if (cuts % 10 === 0) {
-    stage.note('stalled', 'the wire')
+    environment.note('stalled', 'the wire')
     proxy.stall()
     await systemClock.sleep(STALL_MS)
-    proxy.flow()
+    proxy.resume()
   }
-  await nemesis.settle()
+  await injector.settle()
 }
 
-/** Beside the servers and less often: each of these costs the runs it held a lease. */
-function disturbWorkers({ stage, nemesis }: Scene, round: number): void {
-  const role = stage.seeded.pick(stage.workers)
-  if (round % 7 === 3) nemesis.meanwhile(() => nemesis.kill(role))
-  if (round % 10 === 8) nemesis.meanwhile(() => nemesis.freeze(role, PAST_LEASE_TTL_MS))
+/** Less often than the servers: each of these costs a lease for every run it holds. */
+function disturbWorkers({ environment, injector }: ScenarioContext, round: number): void {
+  const role = environment.seeded.pick(environment.workers)
+  if (round % 7 === 3) injector.inBackground(() => injector.kill(role))
+  if (round % 10 === 8) injector.inBackground(() => injector.freeze(role, PAST_LEASE_TTL_MS))
 }
 
-function report({ faults, say }: Plan, what: string, count: number): void {
-  if (count % 25 === 0 || count === faults) say(`${count} of ${faults} ${what}`)
+function reportProgress({ faults, report }: ChaosPlan, what: string, count: number): void {
+  if (count % 25 === 0 || count === faults) report(`${count} of ${faults} ${what}`)
 }

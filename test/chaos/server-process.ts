@@ -1,4 +1,4 @@
-// One server node in a process of its own, with times short enough to be waited for.
+// One server node in its own process, with times short enough for a test.
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { announce, endWithParent } from './child-side.ts'
 import { clockSetBy } from './settable-clock.ts'

@@ -2,15 +2,15 @@ import { createInterface } from 'node:readline'
 import type { Clock } from '../../src/core/clock.ts'
 import { systemClock } from '../../src/worker/clock/system-clock.ts'
 
-/** What somebody does to the clocks of a machine. */
+/** A change to the clocks of a process. */
 export interface ClockShift {
-  /** To the wall clock, either way. */
+  /** Shift of the wall clock, in either direction. */
   readonly wallMs: number
-  /** To the one that never runs backwards: it may still leap, and then everything has expired at once. */
+  /** Leap of the monotonic clock, forward only: everything may then have expired at once. */
   readonly leapMs: number
 }
 
-/** The clocks of a process, as whoever writes to it sets them: a shift a line, on top of those before. */
+/** The clocks of a process, controlled through `input`: each line is a further shift. */
 export function clockSetBy(input: NodeJS.ReadableStream): Clock {
   let wall = 0
   let leapt = 0

@@ -1,13 +1,13 @@
-import type { Result } from './scenario.ts'
+import type { ScenarioResult } from './scenario.ts'
 import { describeViolation } from './violation.ts'
 
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
-/** A result for people, a few lines long however bad it is. */
-export function summaryOf({ figures, violations, tookMs }: Result): string {
+/** A result for the terminal, a few lines long in any case. */
+export function scenarioSummary({ figures, violations, tookMs }: ScenarioResult): string {
   const { submitted, acknowledged, refused, unknown, attempts, lost, stale, zombies } = figures
   const faults = Object.entries(figures.faults).map(([kind, count]) => `${count} ${kind}`)
-  const shown = violations.slice(0, MOST_SHOWN).map(describeViolation)
+  const shown = violations.slice(0, MAX_SHOWN).map(describeViolation)
   return [
     `${submitted} submitted: ${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown`,
     `${attempts} attempts: ${lost} lost, ${stale} stale reports, ${zombies} zombies`,

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Processes of first attempts of these runs that are alive, by what the machine itself says of every
- * process: the environment it was given, or arguments that name the attempt (`run_….1`). Deliberately
- * not the product's own way of finding them, which it is to judge.
+ * Living processes of first attempts of these runs, found by the environment or the arguments that name the
+ * attempt (`run_….1`) in /proc. Deliberately not the product's own method, which this is to check.
  */
 export function survivorsOf(runs: readonly string[]): number[] {
   const wanted = new Set(runs)
@@ -20,7 +19,7 @@ function runIn(environ: string): string | undefined {
   return /PUNCTUAL_RUN_ID=(run_\w+)/.exec(environ)?.[1]
 }
 
-/** Nothing of a process that is gone, or dead and waiting to be noticed. */
+/** Empty for a process that has exited or is a zombie. */
 function read(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1')

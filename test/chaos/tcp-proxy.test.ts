@@ -28,10 +28,10 @@ test('a commit whose answer is lost is in the database', async (t) => {
   assert.equal(await cut, 'COMMIT')
 
   const kept = () => queryOnce(url, 'SELECT n FROM kept ORDER BY n')
-  await waitFor(async () => (await kept()).length === 2, { what: 'the commit nobody heard of' })
+  await waitFor(async () => (await kept()).length === 2, { what: 'the commit without an answer' })
 })
 
-test('a cut before the commit leaves nothing, and a stalled wire goes on where it was', async (t) => {
+test('a cut before the commit leaves nothing, and a stalled connection continues where it stopped', async (t) => {
   const url = await postgresUrl()
   await queryOnce(url, 'CREATE TABLE kept (n int)')
   const proxy = await startTcpProxy(url)
@@ -49,6 +49,6 @@ test('a cut before the commit leaves nothing, and a stalled wire goes on where i
   const answer = other.query('SELECT n FROM kept').finally(() => (isAnswered = true))
   await queryOnce(url, 'SELECT 1')
   assert.equal(isAnswered, false)
-  proxy.flow()
+  proxy.resume()
   assert.deepEqual((await answer).rows, [])
 })

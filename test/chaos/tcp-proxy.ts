@@ -2,20 +2,20 @@ import { once } from 'node:events'
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 import { createFrontendMessages } from './frontend-messages.ts'
 
-/** A wire to PostgreSQL that breaks when it is told to. */
+/** A proxy in front of PostgreSQL that cuts or stalls connections on request. */
 export interface TcpProxy {
   /** The database's address, through the proxy. */
   readonly url: string
   /**
-   * Waits for a commit of the wanted kind and cuts its connection as soon as the server has been
-   * told: it commits, and nobody hears of it. Resolves with what it was.
+   * Waits for a wanted commit and cuts its connection once the server has received it: the server commits, and
+   * the client gets no answer. Resolves with the statement.
    */
   cutAfterCommit(isWanted?: (what: string) => boolean): Promise<string>
-  /** Cuts every connection, wherever it is. */
+  /** Cuts every connection at once. */
   cutAll(): void
-  /** Nothing passes in either direction, and nobody is told. */
+  /** Nothing passes in either direction, without any error. */
   stall(): void
-  flow(): void
+  resume(): void
   close(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export async function startTcpProxy(databaseUrl: string): Promise<TcpProxy> {
   const traps = new Set<Trap>()
   let isStalled = false
 
-  const spring = (what: string): boolean => {
+  const triggerCut = (what: string): boolean => {
     const trap = [...traps].find(({ isWanted }) => isWanted(what))
     if (!trap) return false
     traps.delete(trap)
@@ -34,7 +34,7 @@ export async function startTcpProxy(databaseUrl: string): Promise<TcpProxy> {
   }
 
   const server = createServer((client) => {
-    const link = createLink(client, Number(target.port), target.hostname, spring)
+    const link = createLink(client, Number(target.port), target.hostname, triggerCut)
     links.add(link)
     if (isStalled) link.stall()
     client.once('close', () => links.delete(link))
@@ -55,9 +55,9 @@ export async function startTcpProxy(databaseUrl: string): Promise<TcpProxy> {
       isStalled = true
       for (const link of links) link.stall()
     },
-    flow() {
+    resume() {
       isStalled = false
-      for (const link of links) link.flow()
+      for (const link of links) link.resume()
     },
     async close() {
       for (const link of links) link.cut()
@@ -75,22 +75,22 @@ interface Trap {
 interface Link {
   cut(): void
   stall(): void
-  flow(): void
+  resume(): void
 }
 
-/** `isDoomed` is asked about every commit: is this the one after which the wire breaks? */
+/** `isCutPoint` is asked at every commit whether the connection is to be cut after it. */
 function createLink(
   client: Socket,
   port: number,
   host: string,
-  isDoomed: (what: string) => boolean,
+  isCutPoint: (what: string) => boolean,
 ): Link {
   const upstream = createConnection(port, host)
   const messages = createFrontendMessages()
   const cut = () => {
     client.destroy()
-    // What was written still arrives, with an orderly end behind it. Resetting this side instead
-    // could make the server drop a message that it has received and not yet read.
+    // Bytes already written still arrive, followed by an orderly end. A reset instead could make the server
+    // drop a message that it has received and not yet read.
     upstream.end()
     upstream.resume()
   }
@@ -98,7 +98,7 @@ function createLink(
 
   client.on('data', (bytes) => {
     const commit = messages.findCommit(bytes)
-    const isCut = commit !== undefined && isDoomed(commit.what)
+    const isCut = commit !== undefined && isCutPoint(commit.what)
     upstream.write(isCut ? bytes.subarray(0, commit.length) : bytes)
     if (isCut) cut()
   })
@@ -111,7 +111,7 @@ function createLink(
       client.pause()
       upstream.pause()
     },
-    flow() {
+    resume() {
       client.resume()
       upstream.resume()
     },

@@ -1,10 +1,10 @@
 import { check } from './checker.ts'
-import { readTruth, truthLine, type Fault, type History } from './history.ts'
-import type { Law } from './violation.ts'
+import { readTruth, truthLine, type InjectedFault, type History } from './history.ts'
+import type { Invariant } from './violation.ts'
 
 export const MS = 1_000_000
 
-export const fault = (kind: Fault['kind'], target: string, atMs: number): Fault => {
+export const fault = (kind: InjectedFault['kind'], target: string, atMs: number): InjectedFault => {
   return { kind, target, atNs: atMs * MS }
 }
 
@@ -34,12 +34,12 @@ export const row = (run: string, key: string, state: string, fence: number | nul
 const GATE = { gate: 'narrow', limit: 1 }
 
 /**
- * A short, lawful history with something of everything: `a` succeeded at its second attempt, `b` was
- * cancelled before it started, `c` and `d` shared a gate, `e` was refused and `f` is unknown.
+ * A short, correct history with every feature: `a` succeeded at its second attempt, `b` was cancelled before it
+ * started, `c` and `d` shared a gate, `e` was refused and `f` is unknown.
  */
-export const lawful: History = {
+export const validHistory: History = {
   client: [
-    ...submit('a', 'run_a', 1, { mostStarts: 3 }),
+    ...submit('a', 'run_a', 1, { maxStarts: 3 }),
     ...submit('b', 'run_b', 2),
     ...submit('c', 'run_c', 3, GATE),
     ...submit('d', 'run_d', 4, { ...GATE, atMostOnce: true, dueNs: 40 * MS }),
@@ -81,45 +81,55 @@ export const lawful: History = {
   },
 }
 
-/** What makes another history of the lawful one. */
-export type Change = (history: History) => Partial<History>
+/** Turns the correct history into another one. */
+export type HistoryChange = (history: History) => Partial<History>
 
-export const withTruth = (worker: string, ...lines: string[]): Change => {
+export const withTruth = (worker: string, ...lines: string[]): HistoryChange => {
   return (history) => ({ truth: [...history.truth, ...truth(worker, ...lines)] })
 }
 
-export const withoutTruth = (start: string): Change => {
+export const withoutTruth = (start: string): HistoryChange => {
   return ({ truth }) => ({
     truth: truth.filter(({ run, fence, what }) => `${run} ${fence} ${what}` !== start),
   })
 }
 
-export const withDump = (change: (dump: History['dump']) => Partial<History['dump']>): Change => {
+export const withDump = (
+  change: (dump: History['dump']) => Partial<History['dump']>,
+): HistoryChange => {
   return ({ dump }) => ({ dump: { ...dump, ...change(dump) } })
 }
 
-/** The database has counted an attempt that ended without a word of its worker. */
-export const withLost = (run: string, fence: number): Change =>
+/** The database has a lost attempt that its worker never reported. */
+export const withLost = (run: string, fence: number): HistoryChange =>
   withDump(({ attempts }) => ({ attempts: [...attempts, { run, fence, cause: 'lost' }] }))
 
-export const withRun = (run: string, more: object): Change =>
+export const withRun = (run: string, more: object): HistoryChange =>
   withDump(({ runs }) => ({
     runs: runs.map((row) => (row.run === run ? { ...row, ...more } : row)),
   }))
 
-export const withFrozen = (worker: string, fromMs: number, untilMs: number): Change => {
+export const withFrozen = (worker: string, fromMs: number, untilMs: number): HistoryChange => {
   return ({ faults }) => ({
     faults: [...faults, fault('frozen', worker, fromMs), fault('thawed', worker, untilMs)],
   })
 }
 
-export const both = (one: Change, other: Change): Change => {
+export const both = (one: HistoryChange, other: HistoryChange): HistoryChange => {
   return (history) => ({ ...one(history), ...other({ ...history, ...one(history) }) })
 }
 
-export const lawsBroken = (change: Change): Set<Law> =>
-  new Set(check({ ...lawful, ...change(lawful) }).violations.map(({ law }) => law))
-export const cancelled = (run: string, state: 'cancelled' | 'cancelling', atMs: number): Change => {
+export const brokenInvariants = (change: HistoryChange): Set<Invariant> =>
+  new Set(
+    check({ ...validHistory, ...change(validHistory) }).violations.map(
+      ({ invariant }) => invariant,
+    ),
+  )
+export const cancelled = (
+  run: string,
+  state: 'cancelled' | 'cancelling',
+  atMs: number,
+): HistoryChange => {
   return ({ client }) => ({
     client: [...client, { op: 'cancel', phase: 'ok', call: 8, atNs: atMs * MS, run, state }],
   })

@@ -1,19 +1,19 @@
 export interface Violation {
-  readonly law: Law
-  /** The run, key or process it is about. */
+  readonly invariant: Invariant
+  /** The run, key or process concerned. */
   readonly subject: string
   readonly detail: string
 }
 
-export const LAWS = [
+export const INVARIANTS = [
   'an acknowledged run exists',
   'a refused run does not exist',
   'a key is one run',
-  'a run was asked for',
+  'a run was submitted',
   'a started run exists',
   'a run ends',
   'a run ends once',
-  'nothing is left over',
+  'no work remains',
   'an outcome is what an attempt reported',
   'an accepted outcome is kept',
   'a verdict is final',
@@ -26,10 +26,10 @@ export const LAWS = [
   'a run does not start early',
   'a gate is not exceeded',
   'a cancel is not undone',
-  'processes die only by our hand',
+  'no process dies by itself',
 ] as const
-export type Law = (typeof LAWS)[number]
+export type Invariant = (typeof INVARIANTS)[number]
 
-export function describeViolation({ law, subject, detail }: Violation): string {
-  return `${law}: ${subject} ${detail}`
+export function describeViolation({ invariant, subject, detail }: Violation): string {
+  return `${invariant}: ${subject} ${detail}`
 }

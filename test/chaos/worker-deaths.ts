@@ -10,41 +10,40 @@ import { SHORT_TIMES } from './short-times.ts'
 import { survivorsOf } from './survivors.ts'
 
 /**
- * Workers that run real processes, killed or frozen in the middle. Each process forks children that
- * leave its group, its session and its environment, ignores the polite signal and holds its output
- * open, and writes down that it is alive, so that the processes themselves are the witnesses: nothing
- * of an attempt may be seen after its successor has begun.
+ * Workers that run real processes and are killed or frozen midway. Each process forks children that leave its
+ * group, session and environment, ignore SIGTERM, keep its output open and record that they are alive. From
+ * these records: no process of an attempt may live after its successor has begun.
  */
 export interface WorkerDeaths {
   readonly kind: 'kill' | 'freeze'
   readonly rounds: number
   readonly jobs?: number
-  readonly containment?: Containment | 'auto' | undefined
+  readonly containment?: ContainmentLevel | 'auto' | undefined
   readonly launcher?: 'native' | 'node' | 'auto' | undefined
-  /** How long processes may outlive a worker that is killed. */
-  readonly goneWithinMs: number
-  say?(line: string): void
+  /** How long processes may outlive a killed worker. */
+  readonly maxSurvivalMs: number
+  report?(line: string): void
 }
 
-export type Containment = 'pidns' | 'cgroup' | 'group'
+export type ContainmentLevel = 'pidns' | 'cgroup' | 'group'
 
 export interface DeathReport {
   readonly rounds: number
-  /** Longest time until the last process of a killed worker was gone. */
-  readonly goneMs: number
+  /** Longest time until the last process of a killed worker had exited. */
+  readonly exitedMs: number
   readonly violations: readonly string[]
 }
 
 const TOKEN = `punctual_root_${'x'.repeat(40)}`
 const MAIN = join(import.meta.dirname, '../../bin/punctual')
-/** Who is to be seen alive in every first attempt. */
+/** Processes that must be alive in every first attempt. */
 const MEMBERS = ['self', 'child', 'escaped']
-/** Without its environment, its parents and its session: only the kernel knows where it belongs. */
-const NAMELESS = 'nameless'
+/** Has neither the environment nor the parents nor the session of its attempt: only the kernel can attribute it. */
+const DETACHED = 'nameless'
 
 /**
- * The first attempt lives until it is killed, and so do its children; the second ends at once. They wait
- * by reading what nobody writes, because 200 processes that start `sleep` would be a load of their own.
+ * The first attempt and its children live until they are killed; the second attempt ends at once. They wait by
+ * reading from a pipe without a writer, because 200 processes that start `sleep` would be a load of their own.
  */
 const JOB = `
   ID="$PUNCTUAL_RUN_ID.$PUNCTUAL_ATTEMPT"
@@ -57,7 +56,7 @@ const JOB = `
   export -f now alive
   export ID
   (setsid bash -c 'alive escaped' &)
-  if [ -n "$NAMELESS" ]; then
+  if [ -n "$DETACHED" ]; then
     functions="$(declare -f now alive)"
     (env -i setsid bash -c 'DIR=$1 ID=$2; eval "$3"; alive nameless' - "$DIR" "$ID" "$functions" &)
   fi
@@ -65,19 +64,21 @@ const JOB = `
 
 export async function killWorkers(plan: WorkerDeaths): Promise<DeathReport> {
   const violations: string[] = []
-  let goneMs = 0
+  let exitedMs = 0
   for (let round = 1; round <= plan.rounds; round += 1) {
-    const result = await playRound(plan)
+    const result = await runRound(plan)
     violations.push(...result.violations.map((what) => `round ${round}: ${what}`))
-    goneMs = Math.max(goneMs, result.goneMs)
-    plan.say?.(`${plan.kind} ${round} of ${plan.rounds}: gone after ${result.goneMs.toFixed(0)} ms`)
+    exitedMs = Math.max(exitedMs, result.exitedMs)
+    plan.report?.(
+      `${plan.kind} ${round} of ${plan.rounds}: exited after ${result.exitedMs.toFixed(0)} ms`,
+    )
   }
-  return { rounds: plan.rounds, goneMs, violations }
+  return { rounds: plan.rounds, exitedMs, violations }
 }
 
-async function playRound(plan: WorkerDeaths) {
+async function runRound(plan: WorkerDeaths) {
   const { kind, jobs = 20 } = plan
-  const members = promised(plan)
+  const members = expectedMembers(plan)
   const dir = mkdtempSync(join(tmpdir(), 'punctual-deaths-'))
   const scheduler = await openScheduler({
     ...{ store: `sqlite:${join(dir, 'p.db')}`, rootToken: TOKEN, config: SHORT_TIMES },
@@ -87,17 +88,17 @@ async function playRound(plan: WorkerDeaths) {
   const workers: ChildProcess[] = []
   try {
     const victim = await startWorker(url, 'victim', plan, workers)
-    const env = { DIR: dir, NAMELESS: members.includes(NAMELESS) ? 'yes' : '' }
+    const env = { DIR: dir, DETACHED: members.includes(DETACHED) ? 'yes' : '' }
     const work = { executor: 'shell', run: JOB, shell: '/bin/bash', env } as const
     const runs = await client.submit(
       Array.from({ length: jobs }, () => ({ job: 'alive', work, runsOn: { labels: {} } })),
     )
     const ids = runs.map(({ id }) => id)
-    await waitFor(() => ids.every((id) => witnesses(dir, id, 1).length === members.length), {
+    await waitFor(() => ids.every((id) => livingMembers(dir, id, 1).length === members.length), {
       what: 'every process and its children to be up',
       deadlineMs: 60_000,
     })
-    await startWorker(url, 'heir', plan, workers)
+    await startWorker(url, 'replacement', plan, workers)
     const result =
       kind === 'kill' ? await kill(victim, ids, plan) : await freeze(victim, ids, client)
     await waitFor(
@@ -109,7 +110,7 @@ async function playRound(plan: WorkerDeaths) {
     )
     const overlaps = ids.filter((id) => hasOverlap(dir, id)).map((id) => `${id} overlapped itself`)
     const wrong = (await Promise.all(ids.map((id) => client.getRun(id))))
-      .filter(({ attempt, worker }) => attempt !== 2 || worker !== 'heir')
+      .filter(({ attempt, worker }) => attempt !== 2 || worker !== 'replacement')
       .map(({ id, attempt, worker }) => `${id} ended as attempt ${attempt} of ${worker}`)
     return { ...result, violations: [...result.violations, ...overlaps, ...wrong] }
   } finally {
@@ -121,10 +122,10 @@ async function playRound(plan: WorkerDeaths) {
   }
 }
 
-/** A launcher without help from the kernel cannot find who has left everything behind. */
-function promised({ containment, launcher }: WorkerDeaths): readonly string[] {
+/** A launcher without help from the kernel cannot find a process that has left its group, session and environment. */
+function expectedMembers({ containment, launcher }: WorkerDeaths): readonly string[] {
   const isHelpless = containment === 'group' || launcher === 'node'
-  return isHelpless ? MEMBERS : [...MEMBERS, NAMELESS]
+  return isHelpless ? MEMBERS : [...MEMBERS, DETACHED]
 }
 
 async function startWorker(
@@ -146,27 +147,27 @@ async function startWorker(
 
 async function end(worker: ChildProcess): Promise<void> {
   if (worker.exitCode !== null || worker.signalCode !== null) return
-  const gone = once(worker, 'exit')
+  const exited = once(worker, 'exit')
   worker.kill('SIGKILL')
-  await gone
+  await exited
 }
 
-async function kill(victim: ChildProcess, ids: readonly string[], { goneWithinMs }: WorkerDeaths) {
+async function kill(victim: ChildProcess, ids: readonly string[], { maxSurvivalMs }: WorkerDeaths) {
   const startedMs = performance.now()
   await end(victim)
   await waitFor(() => survivorsOf(ids).length === 0, {
-    what: 'the trees to be gone',
+    what: 'every process of the trees to exit',
     intervalMs: 5,
   })
-  const goneMs = performance.now() - startedMs
+  const exitedMs = performance.now() - startedMs
   const late =
-    goneMs > goneWithinMs
-      ? [`processes lived ${goneMs.toFixed(0)} ms longer than their worker`]
+    exitedMs > maxSurvivalMs
+      ? [`processes lived ${exitedMs.toFixed(0)} ms longer than their worker`]
       : []
-  return { goneMs, violations: late }
+  return { exitedMs, violations: late }
 }
 
-/** Longer than any lease: others have its runs when it wakes up. */
+/** Longer than any lease: other workers have its runs when it continues. */
 async function freeze(
   victim: ChildProcess,
   ids: readonly string[],
@@ -175,10 +176,10 @@ async function freeze(
   const startedMs = performance.now()
   victim.kill('SIGSTOP')
   await waitFor(() => survivorsOf(ids).length === 0, {
-    what: 'the trees to be gone',
+    what: 'every process of the trees to exit',
     deadlineMs: 30_000,
   })
-  const goneMs = performance.now() - startedMs
+  const exitedMs = performance.now() - startedMs
   await waitFor(
     async () => {
       const found = await Promise.all(ids.map((id) => client.getRun(id)))
@@ -187,20 +188,20 @@ async function freeze(
     { what: 'the runs to be given to the other worker', deadlineMs: 60_000 },
   )
   victim.kill('SIGCONT')
-  return { goneMs, violations: [] }
+  return { exitedMs, violations: [] }
 }
 
-/** Names of those that said they were alive in this attempt. */
-function witnesses(dir: string, id: string, attempt: number): string[] {
+/** Names of the processes that were alive in this attempt. */
+function livingMembers(dir: string, id: string, attempt: number): string[] {
   const prefix = `${id}.${attempt}.`
   return readdirSync(dir).flatMap((name) =>
     name.startsWith(prefix) && !name.endsWith('.start') ? [name] : [],
   )
 }
 
-/** By the machine's own uptime: did anybody of the first attempt live when the second began? */
+/** Whether a process of the first attempt lived when the second began, by the machine's uptime. */
 function hasOverlap(dir: string, id: string): boolean {
   const read = (name: string) => Number(readFileSync(join(dir, name), 'utf8').trim())
   const began = read(`${id}.2.start`)
-  return witnesses(dir, id, 1).some((name) => read(name) > began)
+  return livingMembers(dir, id, 1).some((name) => read(name) > began)
 }

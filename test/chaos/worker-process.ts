@@ -1,23 +1,23 @@
-// One worker in a process of its own. What its handlers do is on record before anyone can deny it.
+// One worker in its own process. Its handlers write each start and end to a file first.
 import { openSync, writeSync } from 'node:fs'
 import { connect } from '../../src/client/index.ts'
 import { createWorker, type Handler } from '../../src/worker/index.ts'
 import { systemClock } from '../../src/worker/clock/system-clock.ts'
 import { announce, endWithParent } from './child-side.ts'
 import { monotonicNs, truthLine, type TruthNote } from './history.ts'
-import { JOBS, type Work } from './workload.ts'
+import { WORKLOAD_JOBS, type HandlerInput } from './workload.ts'
 
-export interface WorkerSettings {
+export interface ChaosWorkerSettings {
   readonly name: string
   readonly urls: readonly string[]
   readonly token: string
   readonly slots: number
-  /** Where the ground truth goes; appended to, one line per write. */
+  /** The file of handler events; one line per write. */
   readonly truthPath: string
 }
 
 const DRAIN_MS = 3_000
-const settings = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings
+const settings = JSON.parse(process.argv[2] ?? '{}') as ChaosWorkerSettings
 endWithParent()
 const truth = openSync(settings.truthPath, 'a')
 
@@ -26,7 +26,7 @@ const record = (note: Pick<TruthNote, 'run' | 'fence' | 'what' | 'outcome'>) =>
 
 const handler: Handler = async (input, { runId: run, fence, attempt, signal }) => {
   record({ run, fence, what: 'START', outcome: '-' })
-  const { lastMs, failFirst } = input as Work
+  const { lastMs, failFirst } = input as HandlerInput
   await systemClock.sleep(lastMs, signal)
   const outcome = signal.aborted ? 'stopped' : attempt <= failFirst ? 'failed' : 'succeeded'
   record({ run, fence, what: 'END', outcome })
@@ -39,7 +39,7 @@ const client = connect({ url: settings.urls, token: settings.token })
 const worker = createWorker({
   name: settings.name,
   slots: settings.slots,
-  handlers: Object.fromEntries(JOBS.map((job) => [job, handler])),
+  handlers: Object.fromEntries(WORKLOAD_JOBS.map((job) => [job, handler])),
   client: {
     ...client,
     async exchange(session, message, signal) {

@@ -11,14 +11,14 @@ import { createFakeTerminal } from './fake-terminal.ts'
 
 interface Shell {
   readonly api: OpenApi
-  /** Runs a command line; what it wrote and the code it left with. */
+  /** Runs a command line; resolves with its output and exit code. */
   run(...argv: string[]): Promise<{ code: number; out: string; err: string }>
   start(options: { isInteractive: boolean }, ...argv: string[]): ReturnType<typeof begin>
 }
 
 function begin(env: Record<string, string>, isInteractive: boolean, argv: readonly string[]) {
   const terminal = createFakeTerminal({ env, isInteractive, columns: 80 })
-  const code = runProgram(argv, { terminal, version: '9.9.9', addStarters: () => {} })
+  const code = runProgram(argv, { terminal, version: '9.9.9', addServerCommands: () => {} })
   return { terminal, code }
 }
 
@@ -39,7 +39,7 @@ async function open(
   }
 }
 
-test('exec is as if the command ran here: its output, its streams, its code', async (t) => {
+test('exec behaves like the command itself: output, streams, exit code', async (t) => {
   const { run } = await open(t)
   const done = await run('exec', '--', 'sh', '-c', 'echo hi; echo oh >&2; exit 7')
   assert.deepEqual(done, { code: 7, out: 'hi\n', err: 'oh\n' })
@@ -49,7 +49,7 @@ test('exec is as if the command ran here: its output, its streams, its code', as
   assert.equal(missing.code, 125)
 })
 
-test('run --wait tells success from failure from cancellation', async (t) => {
+test('run --wait distinguishes success, failure and cancellation', async (t) => {
   const { run, api } = await open(t)
   const failed = await run('run', '--wait', '--', 'sh', '-c', 'echo hi; exit 7')
   assert.deepEqual([failed.code, failed.out], [3, 'hi\n'])
@@ -64,7 +64,7 @@ test('run --wait tells success from failure from cancellation', async (t) => {
   }
 })
 
-test('a command says what it may take and whose it is, and why nobody runs it', async (t) => {
+test('limits and the user of a command are shown, and why no worker runs it', async (t) => {
   const { run, api } = await open(t)
   const flags = ['--memory', '64MiB', '--cpu', '0.5', '--pids', '50', '--run-as', 'deploy']
   const { out } = await run('run', ...flags, '--', 'true')
@@ -73,12 +73,12 @@ test('a command says what it may take and whose it is, and why nobody runs it', 
   assert.deepEqual(body.work, { executor: 'argv', argv: ['true'], limits, run_as: 'deploy' })
   const why = await run('why', '@last')
   assert.match(why.out.replaceAll(/\s+/g, ' '), /for a worker that allows the user deploy\./)
-  assert.match(why.out, /fix: {2}punctual worker --server URL --allow-user deploy/)
+  assert.match(why.out, /fix: {2}punctual worker --server http:\S+ --allow-user deploy/)
   await run('run', '--wait', '--', 'true')
   assert.match((await run('show', '@last')).out, /\n {2}held by +(?:pidns|cgroup|group)\n/)
 })
 
-test('what a run printed is searched, for text or an expression', async (t) => {
+test('the output of a run is searched, for text or an expression', async (t) => {
   const { run } = await open(t)
   await run('exec', '--', 'sh', '-c', 'seq 1 30000; printf "Bad \\033[2Jthing\\n"')
   const grep = (...argv: string[]) => run('logs', '@last', ...argv)
@@ -97,7 +97,7 @@ test('what a run printed is searched, for text or an expression', async (t) => {
   assert.equal((await grep('-f', '-g', 'x')).code, 2)
 })
 
-test('lists are tables for people and JSON for programs, also when they are empty', async (t) => {
+test('lists are tables by default and JSON on request, even when they are empty', async (t) => {
   const { run } = await open(t)
   assert.deepEqual(await run('runs', '-o', 'json'), { code: 0, out: '[]\n', err: '' })
   assert.deepEqual((await run('runs', '-o', 'jsonl')).out, '')
@@ -110,7 +110,7 @@ test('lists are tables for people and JSON for programs, also when they are empt
     table.split('\n').every((line) => line.length <= 80),
     table,
   )
-  assert.match(table, /^RUN +JOB +STATE +TOOK +CREATED +WORKER\n/)
+  assert.match(table, /^RUN +JOB +STATE +TOOK +CREATED +WORKER +BY\n/)
   const failed = await run('runs', 'state:failed', '-o', 'name')
   assert.match(failed.out, /^run_[0-9a-z]{11}\n$/)
   const wrong = await run('runs', 'colour:red')
@@ -118,7 +118,7 @@ test('lists are tables for people and JSON for programs, also when they are empt
   assert.match(wrong.err, /keys are state, job/)
 })
 
-test('a run is found by its end, by @last, and by its job', async (t) => {
+test('a run is found by the end of its id, by @last, and by its job', async (t) => {
   const { run } = await open(t)
   await run('exec', '--job', 'first', '--', 'sh', '-c', 'echo one; exit 1')
   const id = (await run('runs', '-o', 'name')).out.trim()
@@ -136,7 +136,7 @@ test('a run is found by its end, by @last, and by its job', async (t) => {
   assert.equal((await run('show', 'nobody@last')).code, 6)
 })
 
-test('wait says how it ended, or that the time is over', async (t) => {
+test('wait reports how the run ended, or that the time is over', async (t) => {
   const { run } = await open(t, { withWorker: false })
   await run('run', '--', 'true')
   const late = await run('wait', '@last', '--timeout', '1ms')
@@ -155,7 +155,7 @@ test('a retry is a new run', async (t) => {
   assert.equal((await run('wait', again.out.trim())).code, 3)
 })
 
-test('pause and resume speak of a job, a queue or everything', async (t) => {
+test('pause and resume apply to a job, a queue or everything', async (t) => {
   const { run, api } = await open(t, { withWorker: false })
   await api.call('PUT', '/v1/jobs/hello', { body: { run: 'true' } })
   assert.equal((await run('pause', 'hello', '--reason', 'moving')).out, 'the job hello is paused\n')
@@ -167,7 +167,7 @@ test('pause and resume speak of a job, a queue or everything', async (t) => {
   assert.equal((await run('pause', 'nobody')).code, 6)
 })
 
-test('tokens are made, listed and revoked', async (t) => {
+test('tokens are created, listed and revoked', async (t) => {
   const { run } = await open(t, { withWorker: false })
   const made = await run('token', 'create', 'ci', '--role', 'viewer', '--expires', '90d')
   const token = made.out.trim()
@@ -180,7 +180,7 @@ test('tokens are made, listed and revoked', async (t) => {
   assert.equal((await run('--token', token, 'runs')).code, 7)
 })
 
-test('what goes wrong is said in words, or as the problem it is', async (t) => {
+test('errors are shown as text, or as the problem document', async (t) => {
   const { run } = await open(t, { withWorker: false })
   const away = await run('--server', 'http://127.0.0.1:1', 'runs')
   assert.equal(away.code, 8)
@@ -199,7 +199,7 @@ test('what goes wrong is said in words, or as the problem it is', async (t) => {
   assert.deepEqual(JSON.parse(raw.out), { data: [] })
 })
 
-test('Ctrl-C lets a run go, or stops it, as one likes', async (t) => {
+test('Ctrl-C detaches from a run or stops it, as the user chooses', async (t) => {
   const shell = await open(t)
   const watch = async (isInteractive: boolean, answer: string) => {
     const seen = shell.start({ isInteractive }, 'exec', '--', 'sh', '-c', 'echo up; sleep 1000')
@@ -209,19 +209,19 @@ test('Ctrl-C lets a run go, or stops it, as one likes', async (t) => {
   }
   const detached = await watch(true, 'd')
   assert.equal(detached.code, 130)
-  assert.match(detached.err, /goes on without you/)
+  assert.match(detached.err, /continues in the background/)
   assert.match((await shell.run('ps')).out, /▶ running/)
   assert.equal((await shell.run('cancel', '@last')).code, 0)
 
   const cancelled = await watch(true, 'c')
-  assert.match(cancelled.err, /told to stop/)
+  assert.match(cancelled.err, /stopping/)
   assert.equal(cancelled.code, 143)
 
   assert.equal((await watch(false, 'c')).code, 130)
   await shell.run('cancel', '@last')
 })
 
-test('the doctor says what is well and what is not', async (t) => {
+test('the doctor reports what works and what does not', async (t) => {
   const { run, api } = await open(t, { withWorker: false })
   await run('run', '--', 'true')
   const ill = await run('doctor')
@@ -236,10 +236,13 @@ test('the doctor says what is well and what is not', async (t) => {
   assert.match(said, /✔ w1 holds processes .* launcher\); limits: .*tmp; users: the worker's own/)
   assert.deepEqual([well.code, well.out.includes('✖')], [0, false], well.out)
   assert.equal((await run('--server', 'http://127.0.0.1:1', 'doctor')).code, 1)
-  assert.match((await run('--token', 'wrong', 'doctor')).out, /✖ the token is missing or wrong/)
+  assert.match(
+    (await run('--token', 'wrong', 'doctor')).out,
+    /✖ http\S+ does not accept this token/,
+  )
 })
 
-test('the doctor says where large inputs are kept, and when they cannot be', async (t) => {
+test('the doctor reports where large inputs are stored, and when they cannot be', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'punctual-doctor-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const { run } = await open(t, { blobs: { place: 'fs', dataDir } })
@@ -252,7 +255,7 @@ test('the doctor says where large inputs are kept, and when they cannot be', asy
   assert.equal(code, 1)
 })
 
-test('large inputs and results are told by their size, and shown to programs', async (t) => {
+test('large inputs and results are shown by their size, and in full to programs', async (t) => {
   const { run, api } = await open(t, { withWorker: false })
   const input = 'x'.repeat(100_000)
   await api.call('POST', '/v1/runs', { body: { job: 'large', input } })
@@ -260,7 +263,7 @@ test('large inputs and results are told by their size, and shown to programs', a
   assert.ok((await run('show', '@last', '-o', 'json')).out.includes(input))
 })
 
-test('shells are told how to complete', async (t) => {
+test('completion scripts are printed for each shell', async (t) => {
   const { run } = await open(t, { withWorker: false })
   for (const shell of ['bash', 'zsh', 'fish']) {
     assert.match((await run('completion', shell)).out, /cancel/)

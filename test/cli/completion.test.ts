@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { without } from '../support/skip-without.ts'
+import { skipWithout } from '../support/skip-without.ts'
 import { BIN, openHome } from '../support/punctual-home.ts'
 
 const home = openHome({ after })
@@ -14,7 +14,7 @@ before(async () => {
   await home.run(['api', 'PUT', '/v1/jobs/nightly-backup', '-d', '{"run": "true"}'], env)
 })
 
-/** What bash offers for the last of these words. */
+/** Bash's completions for the last of these words. */
 async function offered(...words: string[]): Promise<string[]> {
   const { out: script } = await home.run(['completion', 'bash'])
   const file = join(home.dir, 'completion.bash')
@@ -41,11 +41,12 @@ test('bash completes commands, flags, formats, jobs and runs', async () => {
   assert.deepEqual(await offered('completion', 'f'), ['fish'])
   assert.deepEqual(await offered('exec', '--', 'ca'), [])
   const runs = await offered('logs', '')
-  assert.deepEqual(runs, ['@last', '@last-failed', out.trim()])
+  assert.deepEqual(runs, ['@last', '@last-failed', 'nightly-backup', out.trim()])
+  assert.deepEqual(await offered('wait', ''), ['@last', '@last-failed', out.trim()])
 })
 
 for (const shell of ['bash', 'zsh', 'fish']) {
-  test(`${shell} can read its script`, { skip: without(shell) }, async () => {
+  test(`${shell} can read its script`, { skip: skipWithout(shell) }, async () => {
     const { out, code } = await home.run(['completion', shell])
     assert.equal(code, 0)
     const file = join(home.dir, `completion.${shell}`)

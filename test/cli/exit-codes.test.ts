@@ -3,15 +3,16 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { type Done, openHome } from '../support/punctual-home.ts'
+import { type CommandResult, openHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-// Real processes against one real server: what a shell sees is what is tested.
+// Real processes against a real server: the tests see what a shell sees.
 const home = openHome({ after })
 let viewer: string
-/** A run that nobody will ever start. */
+/** A run that no worker will start. */
 let waiting: string
-const run = (...argv: string[]): Promise<Done> => home.run(argv, { PUNCTUAL_DATA: home.dataDir })
+const run = (...argv: string[]): Promise<CommandResult> =>
+  home.run(argv, { PUNCTUAL_DATA: home.dataDir })
 
 before(async () => {
   await home.up()
@@ -26,24 +27,29 @@ const NOWHERE = 'http://127.0.0.1:1'
 const table: [why: string, argv: () => string[], code: number, err: RegExp][] = [
   ['done', () => ['run', 'hello', '--wait'], 0, /✔ succeeded/],
   ['help that was asked for', () => ['exec', '--help'], 0, /^$/],
-  ['a doctor who found something', () => ['doctor'], 1, /^$/],
+  ['a doctor that found a problem', () => ['doctor'], 1, /^$/],
   ['no command', () => [], 2, /^Usage: punctual/],
-  ['a command that is not there', () => ['cancle', 'x'], 2, /✖ .*\n  help:  Did you mean cancel\?/],
-  ['a flag that is not there', () => ['runs', '--limt', '3'], 2, /help:  Did you mean --limit\?/],
-  ['a format that is not there', () => ['runs', '-o', 'xml'], 2, /✖ .*'xml' is invalid/],
+  ['a missing command', () => ['cancle', 'x'], 2, /✖ .*\n  help:  Did you mean cancel\?/],
+  ['an unknown flag', () => ['runs', '--limt', '3'], 2, /help:  Did you mean --limit\?/],
+  ['an unknown format', () => ['runs', '-o', 'xml'], 2, /✖ .*'xml' is invalid/],
   ['a word too few', () => ['show'], 2, /help:  punctual show --help says/],
   ['a word too many', () => ['run', 'hello', 'world'], 2, /help:  To run a command, put -- before/],
   ['a name that names no run', () => ['show', 'what?'], 2, /✖ "what\?" does not name a run/],
   ['a body that is not JSON', () => ['api', 'POST', '/v1/runs', '-d', '{'], 2, /body is not JSON/],
   ['a request that is not valid', () => ['run', 'hello', '--priority', '99'], 2, /priority/],
-  ['cores that are no number', () => ['exec', '--cpu', 'all', '--', 'true'], 125, /--cpu is "all"/],
+  [
+    'cores that are not a number',
+    () => ['exec', '--cpu', 'all', '--', 'true'],
+    125,
+    /--cpu is "all"/,
+  ],
   [
     'memory without a unit',
     () => ['run', '--memory', '5', '--', 'true'],
     2,
-    /limits\.memory is not/,
+    /--memory is not a size/,
   ],
-  ['a shell nobody wrote for', () => ['completion', 'tcsh'], 2, /choices are bash, zsh, fish/],
+  ['an unsupported shell', () => ['completion', 'tcsh'], 2, /choices are bash, zsh, fish/],
   ['a wait that is not a time', () => ['wait', '@last', '--timeout', 'soon'], 2, /--timeout/],
   [
     'a run that failed',
@@ -58,8 +64,8 @@ const table: [why: string, argv: () => string[], code: number, err: RegExp][] = 
     5,
     /still ready .*\n  next: /,
   ],
-  ['a run that is not there', () => ['show', 'run_00000000000'], 6, /code:  run_not_found/],
-  ['a job that is not there', () => ['pause', 'nobody'], 6, /code:  job_not_found/],
+  ['a missing run', () => ['show', 'run_00000000000'], 6, /code:  run_not_found/],
+  ['a missing job', () => ['pause', 'nobody'], 6, /code:  job_not_found/],
   ['a token that is wrong', () => ['--token', 'wrong', 'runs'], 7, /code:  unauthorized/],
   ['a token that may not', () => ['--token', viewer, 'run', 'hello'], 7, /code:  forbidden/],
   ['no server', () => ['--server', NOWHERE, 'runs'], 8, /code:  server_unreachable/],
@@ -70,10 +76,10 @@ const table: [why: string, argv: () => string[], code: number, err: RegExp][] = 
   ['a command that was killed', () => ['exec', '--', 'sh', '-c', 'kill -9 $$'], 137, /^$/],
   ['a signal few know', () => ['exec', '--', 'sh', '-c', 'kill -XCPU $$'], 152, /^$/],
   [
-    'a command that is not there',
+    'a missing command',
     () => ['exec', '--', '/no/such'],
     125,
-    /✖ run_\w+ is failed: .*\/no\/such/,
+    /✖ run_\w+ has failed: .*\/no\/such/,
   ],
   ['exec without a command', () => ['exec'], 125, /✖ missing required argument/],
   ['exec with a wrong flag', () => ['exec', '--tag', 'x', '--', 'true'], 125, /not NAME=VALUE/],
@@ -89,7 +95,7 @@ for (const [why, argv, code, err] of table) {
     const done = await run(...argv())
     assert.equal(done.code, code, done.err)
     assert.match(done.err, err)
-    // Talk is on standard error: whoever reads the data of a failure reads nothing.
+    // Messages go to standard error: a reader of standard output gets only data.
     if (/✖/.test(done.err)) assert.equal(done.out, '')
   })
 }
@@ -103,19 +109,21 @@ test('a run that was cancelled: 4', async () => {
 })
 
 for (const argv of [['exec'], ['run', '--wait']]) {
-  test(`${argv.join(' ')}, interrupted where nobody can be asked: 130, and the run goes on`, async () => {
+  test(`${argv.join(' ')}, interrupted without a terminal: 130, and the run continues`, async () => {
     const command = [...argv, '--', 'sh', '-c', 'echo up; sleep 1000']
-    const { child, said, ended } = home.start(command, { PUNCTUAL_DATA: home.dataDir })
-    await waitFor(() => said.out === 'up\n', { what: 'the run to be up' })
+    const { child, output, ended } = home.start(command, { PUNCTUAL_DATA: home.dataDir })
+    await waitFor(() => output.out === 'up\n', { what: 'the run to be up' })
     child.kill('SIGINT')
     assert.equal(await ended, 130)
-    const id = /▶ (run_\w+) goes on without you\n {2}next: {2}punctual logs -f/.exec(said.err)?.[1]
+    const id = /▶ (run_\w+) continues in the background\n {2}next: {2}punctual logs -f/.exec(
+      output.err,
+    )?.[1]
     assert.match((await run('show', id ?? '')).out, /▶ running/)
     assert.equal((await run('cancel', id ?? '')).code, 0)
   })
 }
 
-/** Something that answers to HTTP, always the same. */
+/** An HTTP server that always gives the same answer. */
 async function answering(status: number, type: string, body: string) {
   const server = createServer((_request, response) => {
     response.writeHead(status, { 'content-type': type }).end(body)
@@ -132,14 +140,14 @@ const problem = JSON.stringify({
 const answers: [why: string, status: number, body: string, code: number, err: RegExp][] = [
   ['a server that fails: 1', 500, problem, 1, /✖ the server failed .*\n.*\n  code:  internal/],
   [
-    'a page of somebody else: 8',
+    'a page of another server: 8',
     200,
     '<html>',
     8,
     /✖ what answers at \S+ is not a Punctual server/,
   ],
   ['a proxy without its server: 8', 502, '<html>', 8, /is not a Punctual server\n  help: /],
-  ['an error of somebody else: 8', 404, '{"error":"no"}', 8, /is not a Punctual server/],
+  ['an error of another server: 8', 404, '{"error":"no"}', 8, /is not a Punctual server/],
 ]
 for (const [why, status, body, code, err] of answers) {
   test(why, async (t) => {
@@ -159,18 +167,18 @@ const troubles: [why: string, argv: string[], code: string][] = [
   ['a wait that is over', ['wait', '@last', '--timeout', '0ms'], 'wait_timed_out'],
 ]
 for (const [why, argv, code] of troubles) {
-  test(`for programs, a problem: ${why}`, async () => {
+  test(`a problem as JSON: ${why}`, async () => {
     await run('run', '--queue', 'nobody', '--', 'true')
     const done = await run('-o', 'json', ...argv)
     const lines = done.err.trim().split('\n')
-    const said = JSON.parse(lines.at(-1) ?? '') as { code: string; detail: string; hint: string }
-    assert.equal(said.code, code)
-    assert.ok(said.detail.length > 0 && said.hint.length > 0)
+    const output = JSON.parse(lines.at(-1) ?? '') as { code: string; detail: string; hint: string }
+    assert.equal(output.code, code)
+    assert.ok(output.detail.length > 0 && output.hint.length > 0)
     assert.equal(done.out, '')
   })
 }
 
-test('words of a command are not taken for a format', async () => {
+test('words of a command are not read as a format', async () => {
   const { err } = await run('--token', 'wrong', 'exec', '--', 'echo', '-o', 'json')
   assert.match(err, /^✖ /)
 })
@@ -205,7 +213,7 @@ for (const argv of documents) {
   })
 }
 
-test('jsonl is an object to a line, name a name to a line', async () => {
+test('jsonl is one object per line, name one name per line', async () => {
   const ids = (await run('runs', '-o', 'name')).out.trim().split('\n')
   assert.ok(ids.length > 1 && ids.every((id) => /^run_[0-9a-z]{11}$/.test(id)))
   const lines = (await run('runs', '-o', 'jsonl')).out.trim().split('\n')

@@ -1,11 +1,11 @@
 import type { Terminal } from '../../src/cli/terminal/terminal.ts'
 
-/** A terminal that remembers what was written to it. */
+/** A terminal that records its output. */
 export interface FakeTerminal extends Terminal {
   readonly written: { out: string; err: string }
-  /** Presses Ctrl-C; `answer` is the key that is pressed when something is asked then. */
+  /** Presses Ctrl-C; `answer` is the key pressed at a prompt. */
   interrupt(answer?: string): void
-  /** Wakes everybody who sleeps. */
+  /** Wakes every sleeper. */
   passTime(): void
 }
 
@@ -15,8 +15,11 @@ export function createFakeTerminal(options: {
   columns?: number
   cwd?: string
   zone?: string
-  /** What is on standard input. */
+  stateDirectory?: string
+  /** The content of standard input. */
   input?: string | undefined
+  /** The content of a pipe on standard input; without it standard input is a terminal. */
+  piped?: Promise<Uint8Array> | undefined
 }): FakeTerminal {
   const written = { out: '', err: '' }
   let wake = () => {}
@@ -29,11 +32,13 @@ export function createFakeTerminal(options: {
     outBytes: (bytes) => void (written.out += Buffer.from(bytes).toString()),
     errBytes: (bytes) => void (written.err += Buffer.from(bytes).toString()),
     now: () => Date.now(),
+    mono: () => performance.now(),
     isInteractive: options.isInteractive ?? false,
     hasColour: false,
     columns: options.columns ?? 120,
     env: options.env,
     cwd: options.cwd ?? '/',
+    stateDirectory: options.stateDirectory,
     zone: options.zone ?? 'UTC',
     nextInterrupt: () =>
       new Promise((resolve) => {
@@ -44,7 +49,8 @@ export function createFakeTerminal(options: {
       return key
     },
     readSecret: async () => options.input,
-    // Whoever may be woken sleeps until then, or until a test lets time pass; others do not sleep at all.
+    readInput: () => options.piped,
+    // With an abort signal, sleeps until it fires or a test lets time pass; without one, does not sleep at all.
     sleep: (_ms, signal) =>
       new Promise((resolve) => {
         if (!signal || signal.aborted) return resolve()

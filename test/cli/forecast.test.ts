@@ -37,7 +37,7 @@ const WEEK: WireForecast = {
   ],
 }
 
-test('a forecast is drawn: its shape, who makes it, and what stands out', () => {
+test('a forecast shows the distribution of runs, the jobs that cause it, and what stands out', () => {
   const terminal = createFakeTerminal({ env: {}, columns: 80 })
   assert.equal(
     drawForecast(terminal, WEEK),
@@ -58,13 +58,13 @@ Together at the same second
   5  Sun 2026-03-29 02:00:00 UTC, 2 times: etl/n, mail/1, a/1, 2 more
 
 Clocks change
-  Sun 2026-03-29  Europe/Berlin, +01:00 to +02:00: 2 fire when the clocks have
-                  jumped, 1 are left out
+  Sun 2026-03-29  Europe/Berlin, +01:00 to +02:00: 2 fire after the change, 1
+                  are left out
 `,
   )
 })
 
-test('a year is drawn as weeks, and nothing as what to do about it', () => {
+test('a year is shown in weeks, and an empty forecast as a hint', () => {
   const terminal = createFakeTerminal({ env: {}, columns: 80 })
   const start = Date.parse('2026-01-01T00:00:00Z')
   const bars = Array.from({ length: 366 }, (_, index) =>
@@ -76,12 +76,12 @@ test('a year is drawn as weeks, and nothing as what to do about it', () => {
   assert.match(drawForecast(terminal, { ...WEEK, schedules: [], more: 0 }), /punctual every/)
 })
 
-test('what is ahead is asked of the server, for people and for programs', async (t) => {
+test('a forecast comes from the server, as text and as JSON', async (t) => {
   const { url, call } = await openApi(t)
   const run = async (...argv: string[]) => {
     const env = { PUNCTUAL_SERVER: url, PUNCTUAL_TOKEN: ROOT_TOKEN }
     const terminal = createFakeTerminal({ env, columns: 100 })
-    const code = await runProgram(argv, { terminal, version: '9.9.9', addStarters: () => {} })
+    const code = await runProgram(argv, { terminal, version: '9.9.9', addServerCommands: () => {} })
     return { code, ...terminal.written }
   }
   assert.match((await run('forecast')).out, /^Nothing is scheduled/)

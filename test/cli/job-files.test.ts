@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { sourceOf } from '../../src/cli/job-files/source-name.ts'
 import { runProgram } from '../../src/cli/program.ts'
-import type { WireJob } from '../../src/core/wire/views.ts'
+import type { WireJob } from '../../src/core/job/job-views.ts'
 import { openApi, ROOT_TOKEN } from '../api/open-api.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { createFakeTerminal } from './fake-terminal.ts'
 
-/** A folder of jobs called `shop`, a server, and a terminal beside both. */
+/** A folder of jobs called `shop`, a server, and a terminal for both. */
 async function openShop(t: TestContext, files: Record<string, string>) {
   const api = await openApi(t)
   const root = mkdtempSync(join(tmpdir(), 'punctual-files-'))
@@ -22,7 +22,7 @@ async function openShop(t: TestContext, files: Record<string, string>) {
   const run = async (...argv: string[]) => {
     const env = { PUNCTUAL_SERVER: api.url, PUNCTUAL_TOKEN: ROOT_TOKEN }
     const terminal = createFakeTerminal({ env, cwd: root, columns: 100 })
-    const options = { terminal, version: '9.9.9', addStarters: () => {} }
+    const options = { terminal, version: '9.9.9', addServerCommands: () => {} }
     const code = await runProgram(argv, options)
     return { code, ...terminal.written }
   }
@@ -32,7 +32,7 @@ async function openShop(t: TestContext, files: Record<string, string>) {
 const EXAMPLES = join(import.meta.dirname, '../../examples/shop')
 const HELLO = 'every: 5m\nrun: echo hello\n'
 
-test('files are planned, applied, and then there is nothing left to do', async (t) => {
+test('files are planned and applied, and a second plan is empty', async (t) => {
   const { run, call } = await openShop(t, {
     'hello.job.yaml': HELLO,
     'etl.job.yaml': 'steps:\n  - run: make\n  - run: make test\n',
@@ -53,7 +53,52 @@ test('files are planned, applied, and then there is nothing left to do', async (
   assert.match((await run('apply', 'shop')).out, /hello unchanged/)
 })
 
-test('a plan says what changes, when the next run moves, and who keeps which version', async (t) => {
+test('validate, plan and apply warn about a value that a shell may execute', async (t) => {
+  const { run } = await openShop(t, {
+    'load.job.yaml': [
+      'input: { x: { type: string } }',
+      'steps:',
+      '  fetch:',
+      '    run: |',
+      '      set -e',
+      '      { echo ${{ input.x }}; } | sh',
+      "  quick: { run: 'echo ${{ input.x }} | xargs rm', needs: fetch }",
+      '',
+    ].join('\n'),
+  })
+  const text = await run('validate', 'shop')
+  assert.equal(text.code, 0, text.err)
+  assert.match(
+    text.err,
+    /load\.job\.yaml:6:34 {2}warning\[value_may_run\] steps\.fetch\.run: `sh` reads/,
+  )
+  assert.match(text.err, /6 │ +\{ echo \$\{\{ input\.x \}\}; \} \| sh\n +│ {34}\^\^\n/)
+  assert.match(text.err, /help: Pass the value to a program/)
+  assert.match(
+    text.err,
+    /:7:40 {2}warning\[value_may_run\] steps\.quick\.run: `xargs` runs its input as commands/,
+  )
+  assert.match(text.err, /✔ 1 file, no errors, 2 warnings/)
+  const json = await run('validate', 'shop', '-o', 'json')
+  const found = JSON.parse(json.out) as { level: string; line: number; column: number }[]
+  assert.deepEqual(
+    found.map(({ level, line, column }) => [level, line, column]),
+    [
+      ['warning', 6, 34],
+      ['warning', 7, 40],
+    ],
+  )
+  assert.match((await run('plan', 'shop')).err, /warning\[value_may_run\]/)
+  const applied = await run('apply', 'shop')
+  assert.equal(applied.code, 0)
+  assert.match(applied.err, /warning\[value_may_run\]/)
+  // A warning from the server has no position in a file.
+  const restored = await run('restore', 'load', '--to', '1')
+  assert.equal(restored.code, 0)
+  assert.match(restored.err, /warning\[value_may_run\] load: steps\.fetch\.run: `sh` reads/)
+})
+
+test('a plan shows changes, moved next runs, and which runs keep which version', async (t) => {
   const { run, write, call, startWorker } = await openShop(t, {
     'slow.job.yaml': "cron: '0 2 * * *'\ntimezone: UTC\nrun: exec sleep 60\n",
   })
@@ -82,7 +127,7 @@ test('a plan says what changes, when the next run moves, and who keeps which ver
   await call('POST', `/v1/runs/${body.id}/cancel`)
 })
 
-test('pruning deletes what this folder applied before, and nothing else', async (t) => {
+test('pruning deletes only what this folder applied before', async (t) => {
   const { run, folder, call } = await openShop(t, {
     'hello.job.yaml': HELLO,
     'old.job.yaml': 'run: echo old\n',
@@ -105,13 +150,13 @@ test('pruning deletes what this folder applied before, and nothing else', async 
   assert.match(file.err, /--prune is for one folder/)
 })
 
-test('pruning spares the jobs of another folder of the same name', async (t) => {
+test('pruning spares jobs of another folder with the same name', async (t) => {
   const { run, root, call } = await openShop(t, { 'hello.job.yaml': HELLO })
   const other = join(root, 'other', 'shop')
   mkdirSync(other, { recursive: true })
   writeFileSync(join(other, 'theirs.job.yaml'), HELLO)
   await run('apply', 'other/shop')
-  // From before there were digests: nobody knows whose it is.
+  // From before there were digests: its origin is unknown.
   await call('PUT', '/v1/jobs/older', { body: { run: 'true', source: 'shop' } })
   const { code, out, err } = await run('apply', 'shop', '--prune')
   assert.deepEqual([code, out], [0, '✔ hello created\n'])
@@ -129,7 +174,7 @@ test('pruning spares the jobs of another folder of the same name', async (t) => 
   assert.equal((await run('apply', 'shop/hello.job.yaml', '--source', 'shop')).code, 2)
 })
 
-test('a repository has the same name wherever it was checked out, and another one has another', (t) => {
+test('a repository has the same name in every checkout, and another repository has another', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'punctual-source-'))
   t.after(() => rmSync(root, { recursive: true }))
   const checkOut = (place: string, url?: string) => {
@@ -142,7 +187,7 @@ test('a repository has the same name wherever it was checked out, and another on
   }
   const one = checkOut('a', 'https://git.example/acme/shop.git')
   assert.match(one?.name ?? '', /^shop\/jobs#[0-9a-f]{8}$/)
-  assert.equal(one?.older, 'shop/jobs')
+  assert.equal(one?.legacyName, 'shop/jobs')
   assert.deepEqual(checkOut('b', 'git@git.example:acme/shop.git'), one)
   assert.deepEqual(checkOut('c', 'ssh://git@git.example:22/acme/shop'), one)
   const others = [checkOut('d', 'https://git.example/else/shop'), checkOut('e'), checkOut('f')]
@@ -173,7 +218,7 @@ test('the sample project is applied, and its jobs have their schedules', async (
   assert.equal((await run('plan', EXAMPLES, '--exit-code')).code, 0)
 })
 
-test('one broken file keeps all of them from being applied', async (t) => {
+test('one broken file prevents all files from being applied', async (t) => {
   const { run, call } = await openShop(t, {
     'hello.job.yaml': HELLO,
     'bad.job.yaml': 'rnu: echo\n',
@@ -184,7 +229,7 @@ test('one broken file keeps all of them from being applied', async (t) => {
   assert.equal((await call('GET', '/v1/jobs/hello')).status, 404)
 })
 
-test('what is exported can be applied, and changes nothing', async (t) => {
+test('an export can be applied and changes nothing', async (t) => {
   const { run, root, call } = await openShop(t, {
     'etl.job.yaml':
       'input: { day: { type: string } }\nsteps: { b: { run: x }, a: { needs: b, run: y } }\n' +
@@ -222,4 +267,25 @@ test('the schema is the same from the command line and from the server', async (
   const { body, status } = await call('GET', '/schema/v1/job.json')
   assert.equal(status, 200)
   assert.deepEqual(JSON.parse(out), body)
+})
+
+test('a plan lists schedules that no file declares, and applying leaves them', async (t) => {
+  const { run, call, write } = await openShop(t, { 'hello.job.yaml': HELLO })
+  await run('apply', 'shop')
+  assert.equal((await run('every', 'weekdays at 09:05', 'hello/by-hand')).code, 0)
+  const same = await run('plan', 'shop', '--exit-code')
+  assert.equal(same.code, 0)
+  assert.match(
+    same.out,
+    /= hello\n {2}schedule by-hand \(weekdays at 09:05.*\) is not of this file: left alone\n {4}to delete it: punctual schedules rm hello\/by-hand\n/,
+  )
+  write('hello.job.yaml', 'every: 10m\nrun: echo hello\n')
+  assert.match((await run('plan', 'shop')).out, /~ hello {2}change\n[^]*by-hand .* left alone/)
+  await run('apply', 'shop')
+  const { body } = await call<WireJob>('GET', '/v1/jobs/hello')
+  assert.deepEqual(body.schedules?.map(({ name }) => name).toSorted(), ['1', 'by-hand'])
+  const [planned] = JSON.parse((await run('plan', 'shop', '-o', 'json')).out) as {
+    left: object[]
+  }[]
+  assert.equal(planned?.left.length, 1)
 })

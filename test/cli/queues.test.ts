@@ -9,7 +9,7 @@ async function open(t: TestContext) {
   return async (...argv: string[]) => {
     const env = { PUNCTUAL_SERVER: url, PUNCTUAL_TOKEN: ROOT_TOKEN }
     const terminal = createFakeTerminal({ env, isInteractive: false, columns: 100 })
-    const code = await runProgram(argv, { terminal, version: '9.9.9', addStarters: () => {} })
+    const code = await runProgram(argv, { terminal, version: '9.9.9', addServerCommands: () => {} })
     return { code, ...terminal.written }
   }
 }
@@ -27,7 +27,7 @@ test('a queue is limited, listed and freed again', async (t) => {
   assert.match((await run('queue', 'set', 'mail', '--rate', 'none')).out, /rate +no limit/)
 })
 
-test('what is not a rate is refused before anything is asked', async (t) => {
+test('an invalid rate is refused before any request', async (t) => {
   const run = await open(t)
   for (const argv of [
     ['queue', 'set', 'mail'],

@@ -10,11 +10,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { makeCertificate, withoutOpenssl } from '../support/certificate.ts'
+import { makeCertificate, skipWithoutOpenssl } from '../support/certificate.ts'
 import { openHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-test('a server with wrong settings does not start, says all of them and leaves with 78', async (t) => {
+test('a server with wrong settings lists all of them and exits with 78', async (t) => {
   const home = openHome(t)
   mkdirSync(home.dataDir)
   writeFileSync(join(home.dataDir, 'config.json'), '{"prot": 1, "open": "yes"}')
@@ -27,7 +27,7 @@ test('a server with wrong settings does not start, says all of them and leaves w
   assert.match(err, /\n  help:  .+\n  code:  config_invalid\n$/)
 })
 
-test('a worker says all that is wrong with it, and an unknown user keeps it from starting', async (t) => {
+test('a worker lists all wrong settings, and an unknown user prevents its start', async (t) => {
   const home = openHome(t)
   const worker = ['worker', '--server', 'http://127.0.0.1:1', '--token', 'x', '--queue', 'a']
   const many = ['--queue', 'b', '--limit', 'memory=0B', '--limit', 'ram=1', '--containment', 'jail']
@@ -41,7 +41,7 @@ test('a worker says all that is wrong with it, and an unknown user keeps it from
   assert.match(stranger.err, /✖ there is no user "nobody-by-that-name" on this machine/)
 })
 
-test('a flag that may be repeated may be given once, or twice', async (t) => {
+test('a repeatable flag may be given once or twice', async (t) => {
   const home = openHome(t)
   const hosts = ['--allow-host', 'a.example', '--allow-host', 'b.example']
   for (const count of [2, 4]) {
@@ -52,7 +52,7 @@ test('a flag that may be repeated may be given once, or twice', async (t) => {
   }
 })
 
-test('nobody beyond this machine is let in without a token', async (t) => {
+test('without a token, only this machine is served', async (t) => {
   const home = openHome(t)
   const flags = ['--data', home.dataDir, '--listen', '0.0.0.0:0', '--open']
   const { code, err } = await home.run(['up', ...flags])
@@ -60,7 +60,7 @@ test('nobody beyond this machine is let in without a token', async (t) => {
   assert.match(err, /✖ open cannot be used with 0\.0\.0\.0: others could reach it without a token/)
 })
 
-test('a server whose token others have seen does not start', async (t) => {
+test('a server whose token others could read does not start', async (t) => {
   const home = openHome(t)
   const token = join(home.dataDir, 'admin-token')
   mkdirSync(home.dataDir)
@@ -72,30 +72,37 @@ test('a server whose token others have seen does not start', async (t) => {
   assert.ok(!err.includes('k7Qz'), 'the token itself is not shown')
 })
 
-test('a server whose key others can read does not start', { skip: withoutOpenssl }, async (t) => {
-  const home = openHome(t)
-  const { cert, key } = makeCertificate(home.dir)
-  chmodSync(key, 0o644)
-  const flags = ['--data', home.dataDir, '--port', '0', '--tls-cert', cert, '--tls-key', key]
-  const { code, err } = await home.run(['server', ...flags])
-  assert.equal(code, 78)
-  assert.match(err, /✖ tls-key \S+server\.key can be read by every user/)
-})
+test(
+  'a server whose key others can read does not start',
+  { skip: skipWithoutOpenssl },
+  async (t) => {
+    const home = openHome(t)
+    const { cert, key } = makeCertificate(home.dir)
+    chmodSync(key, 0o644)
+    const flags = ['--data', home.dataDir, '--port', '0', '--tls-cert', cert, '--tls-key', key]
+    const { code, err } = await home.run(['server', ...flags])
+    assert.equal(code, 78)
+    assert.match(err, /✖ tls-key \S+server\.key can be read by every user/)
+  },
+)
 
-test('a server whose port is taken ends, and says by which flag it takes another', async (t) => {
+test('a server whose port is taken exits and names the flag for another port', async (t) => {
   const home = openHome(t)
   const { port } = new URL(await home.up('--slots', '0'))
   const other = join(home.dir, 'other')
   const { code, err } = await home.run(['server', '--port', port, '--data', other])
-  assert.equal(code, 1)
-  assert.match(err, /✖ 127\.0\.0\.1:\d+ is taken by another program; choose another with --port\n/)
+  assert.equal(code, 78)
+  assert.match(err, /✖ 127\.0\.0\.1:\d+ is taken by another program\n {2}help: {2}.* --port/)
 })
 
-/** A server that has a secret, and is stopped. */
+/** A server that has a secret, then stopped. */
 async function withSecret(t: TestContext) {
   const home = openHome(t)
-  const { child, said, ended } = home.start(['server', '--port', '0', '--data', home.dataDir])
-  await waitFor(() => said.out.includes('Try:'), { what: 'a server to be up', deadlineMs: 60_000 })
+  const { child, output, ended } = home.start(['server', '--port', '0', '--data', home.dataDir])
+  await waitFor(() => output.out.includes('Try:'), {
+    what: 'a server to be up',
+    deadlineMs: 60_000,
+  })
   const set = ['api', 'PUT', '/v1/secrets/PASSWORD', '-d', '{"value":"hunter22"}']
   assert.equal((await home.run(set)).code, 0)
   child.kill('SIGTERM')
@@ -106,25 +113,25 @@ async function withSecret(t: TestContext) {
   return { ...home, keyFile, start }
 }
 
-test('a server that has secrets does not start without their key, or with another', async (t) => {
+test('a server with secrets does not start without their key, or with another key', async (t) => {
   const { keyFile, start } = await withSecret(t)
   const text = readFileSync(keyFile, 'utf8')
   assert.equal(statSync(keyFile).mode & 0o777, 0o600)
   const [id = '', key = ''] = text.trim().split(' ')
   const another = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64')
-  const table: [why: string, file: string | null, mode: number, said: RegExp][] = [
+  const table: [why: string, file: string | null, mode: number, message: RegExp][] = [
     ['none', null, 0o600, /secret-key holds no key, and there are secrets sealed with the key k/],
     ['another one', `other ${another}\n`, 0o600, /secret-key lacks the key k\w+, and there are/],
     ['one that only has its name', `${id} ${another}\n`, 0o600, /holds another key k\w+ than/],
-    ['one that the group can read', text, 0o640, /can be read by other users; run chmod 600/],
-    ['one that everybody can read', text, 0o604, /can be read by other users; run chmod 600/],
+    ['a file that the group can read', text, 0o640, /can be read by other users; run chmod 600/],
+    ['a file that every user can read', text, 0o604, /can be read by other users; run chmod 600/],
     ['an empty file', '\n', 0o600, /holds no key; remove it/],
     ['a file of something else', 'hello\n', 0o600, /has a line 1 that is not a key/],
     ['a key that is too short', `${id} ${key.slice(4)}\n`, 0o600, /has a line 1 that is not a key/],
-    ['a key that is easy to guess', `${id} ${'A'.repeat(43)}=\n`, 0o600, /is easy to guess/],
-    ['two of one name', text + text, 0o600, /has two keys called k/],
+    ['a weak key', `${id} ${'A'.repeat(43)}=\n`, 0o600, /is easy to guess/],
+    ['a duplicate name', text + text, 0o600, /has two keys called k/],
   ]
-  for (const [why, file, mode, said] of table) {
+  for (const [why, file, mode, output] of table) {
     rmSync(keyFile, { force: true })
     if (file !== null) {
       writeFileSync(keyFile, file)
@@ -132,14 +139,14 @@ test('a server that has secrets does not start without their key, or with anothe
     }
     const { code, out, err } = await start()
     assert.deepEqual([code, out], [78, ''], `${why}: ${err}`)
-    assert.match(err, said, why)
+    assert.match(err, output, why)
     assert.match(err, /code:  config_invalid\n$/)
     assert.ok(!err.includes(key.slice(0, 8)), 'nothing of the key is shown')
     if (file === null) assert.ok(!existsSync(keyFile), 'and none is made in its place')
   }
 })
 
-test('a key file that was named must be there', async (t) => {
+test('a key file given by flag must exist', async (t) => {
   const home = openHome(t)
   const missing = join(home.dir, 'nowhere')
   const flags = ['--port', '0', '--data', home.dataDir]

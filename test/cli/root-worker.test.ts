@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait-for.ts'
 const skip = process.getuid?.() !== 0 && 'needs root'
 const WARNING = /WARNING: this worker is root, and so is every command that names no user\n/g
 
-test('a worker that runs commands as root says so, unless that is meant', { skip }, async (t) => {
+test('a worker that runs commands as root warns, unless that is intended', { skip }, async (t) => {
   const home = openHome(t)
   const url = await home.up('--slots', '0')
   const token = readFileSync(join(home.dataDir, 'admin-token'), 'utf8').trim()
@@ -21,9 +21,9 @@ test('a worker that runs commands as root says so, unless that is meant', { skip
   ]
   for (const [flags, env, warnings] of starts) {
     const argv = ['worker', '--server', url, '--token', token, '--name', 'worker', ...flags]
-    const { said, child, ended } = home.start(argv, env)
-    await waitFor(() => said.out.includes('is connected'), { what: 'it', deadlineMs: 60_000 })
-    assert.equal(said.err.match(WARNING)?.length ?? 0, warnings, flags.join(' '))
+    const { output, child, ended } = home.start(argv, env)
+    await waitFor(() => output.out.includes('is connected'), { what: 'it', deadlineMs: 60_000 })
+    assert.equal(output.err.match(WARNING)?.length ?? 0, warnings, flags.join(' '))
     const { out, code } = await home.run(['doctor'])
     assert.equal(/^! worker runs commands as root/m.test(out), warnings > 0, out)
     assert.equal(code, 0)
@@ -32,7 +32,7 @@ test('a worker that runs commands as root says so, unless that is meant', { skip
   }
 })
 
-test('so does a server with a worker', { skip }, async (t) => {
+test('a server with a worker warns too', { skip }, async (t) => {
   const home = openHome(t)
   for (const [flags, isWarned] of [
     [[], true],
@@ -40,9 +40,9 @@ test('so does a server with a worker', { skip }, async (t) => {
     [['--allow-root'], false],
   ] as const) {
     const argv = ['up', '--data', home.dataDir, '--port', '0', ...flags]
-    const { said, child, ended } = home.start(argv)
-    await waitFor(() => said.out.includes('is ready'), { what: 'it', deadlineMs: 60_000 })
-    assert.equal(said.err.match(WARNING) !== null, isWarned, said.err)
+    const { output, child, ended } = home.start(argv)
+    await waitFor(() => output.out.includes('is ready'), { what: 'it', deadlineMs: 60_000 })
+    assert.equal(output.err.match(WARNING) !== null, isWarned, output.err)
     child.kill('SIGTERM')
     await ended
   }

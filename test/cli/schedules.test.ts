@@ -5,7 +5,7 @@ import type {
   WireOccurrence,
   WireSchedule,
 } from '../../src/core/schedule/definition/schedule-views.ts'
-import type { WireJob } from '../../src/core/wire/views.ts'
+import type { WireJob } from '../../src/core/job/job-views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi, ROOT_TOKEN } from '../api/open-api.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -17,7 +17,7 @@ async function open(t: TestContext) {
   const options = { env, isInteractive: false, columns: 100, cwd: '/tmp', zone: 'Europe/Athens' }
   const run = async (...argv: string[]) => {
     const terminal = createFakeTerminal(options)
-    const code = await runProgram(argv, { terminal, version: '9.9.9', addStarters: () => {} })
+    const code = await runProgram(argv, { terminal, version: '9.9.9', addServerCommands: () => {} })
     return { code, ...terminal.written }
   }
   const json = async <T>(...argv: string[]) => {
@@ -28,10 +28,10 @@ async function open(t: TestContext) {
   return { api, run, json }
 }
 
-/** `Sat 15 Nov 02:00 +02:00`, with a year if it is not this one. */
+/** `Sat 15 Nov 02:00 +02:00`, with the year if it is not the current one. */
 const TIME = String.raw`[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2}(?: \d{4})? \d\d:\d\d(?::\d\d)? \+0[23]:00`
 
-test('a command runs again and again, as a job of its own name', async (t) => {
+test('a command is scheduled repeatedly as a job with its own name', async (t) => {
   const { api, run } = await open(t)
   const made = await run('every', '15 minutes', '--', '/opt/bin/nightly etl.sh', '--full')
   assert.match(
@@ -47,16 +47,13 @@ $`),
   )
   const again = await run('every', '5m', '--', '/usr/bin/nightly-etl.sh')
   assert.equal(again.code, 9)
-  assert.match(
-    again.err,
-    /is defined already\n {2}help: {2}Call the new one something else with --job/,
-  )
+  assert.match(again.err, /is defined already\n {2}help: {2}Choose another name with --job/)
   const other = await run('every', '5m', '--job', 'other', '-o', 'json', '--', 'true')
   const { job, words } = JSON.parse(other.out) as WireSchedule
   assert.deepEqual([job, words], ['other', 'every 5m'])
 })
 
-test('a job gets schedules in words or as cron; the same time twice is one of them', async (t) => {
+test('a job gets schedules in words or as cron; the same rule twice is one schedule', async (t) => {
   const { api, run, json } = await open(t)
   await api.call('PUT', '/v1/jobs/etl', { body: { run: 'true' } })
   const flags = ['--overlap', 'skip', '--missed', 'all', '--jitter', '2m', '--deadline', '3h']
@@ -68,38 +65,47 @@ test('a job gets schedules in words or as cron; the same time twice is one of th
     '-i',
     '{"a":1}',
   )
-  assert.deepEqual([first.name, first.version], ['1', 1])
+  assert.deepEqual([first.name, first.version], ['every-1', 1])
   assert.deepEqual(first.definition, {
     ...{ every: 'weekdays at 09:05', zone: 'Europe/Athens', jitter: '2m', overlap: 'skip' },
     ...{ dst: { gap: 'run-after', repeat: 'first' }, deadline: '3h', input: { a: 1 } },
     missed: { policy: 'all', max_age: '1d', max_count: 100 },
   })
   const cron = ['every', '0 9 * * 1-5', 'etl', '--zone', 'UTC', '--end', '2099-01-01T00:00Z']
-  assert.equal((await json<WireSchedule>(...cron)).name, '2')
+  assert.equal((await json<WireSchedule>(...cron)).name, 'every-2')
   const same = await json<WireSchedule>(...cron, '--overlap', 'allow')
-  assert.deepEqual([same.name, same.version, same.definition.overlap], ['2', 2, 'allow'])
+  assert.deepEqual([same.name, same.version, same.definition.overlap], ['every-2', 2, 'allow'])
   assert.equal((await json<WireSchedule>('every', '@hourly', 'etl/hourly')).name, 'hourly')
 
   const list = await run('schedules')
   assert.match(list.out, /^SCHEDULE +STATE +NEXT +IN +WHEN\n/)
-  assert.match(list.out, new RegExp(`\netl/1 +on +${TIME} +\\S.* weekdays at 09:05, Europe/At`))
-  assert.equal((await run('schedules', 'etl', '-o', 'name')).out, 'etl/1\netl/2\netl/hourly\n')
+  assert.match(
+    list.out,
+    new RegExp(`\netl/every-1 +on +${TIME} +\\S.* weekdays at 09:05, Europe/At`),
+  )
+  assert.equal(
+    (await run('schedules', 'etl', '-o', 'name')).out,
+    'etl/every-1\netl/every-2\netl/hourly\n',
+  )
   assert.match(
     (await run('schedules', 'rm', 'etl')).err,
-    /Say which: etl\/1, etl\/2, etl\/hourly\./,
+    /Say which: etl\/every-1, etl\/every-2, etl\/hourly\./,
   )
-  assert.equal((await run('schedules', 'rm', 'etl/2')).out, 'the schedule etl/2 is deleted\n')
-  assert.equal((await run('schedules', 'rm', 'etl/2')).code, 6)
+  assert.equal(
+    (await run('schedules', 'rm', 'etl/every-2')).out,
+    'the schedule etl/every-2 is deleted\n',
+  )
+  assert.equal((await run('schedules', 'rm', 'etl/every-2')).code, 6)
 })
 
-test('what cannot be a schedule is told with what would be right', async (t) => {
+test('an invalid schedule is refused with what would be valid', async (t) => {
   const { api, run } = await open(t)
   await api.call('PUT', '/v1/jobs/etl', { body: { run: 'true' } })
   const zone = await run('every', '@daily', 'etl', '--zone', 'Europe/Athen')
   assert.deepEqual([zone.code, zone.out], [2, ''])
   assert.equal(
     zone.err,
-    `✖ zone: "Europe/Athen" is not the name of a zone
+    `✖ --zone: "Europe/Athen" is not the name of a zone
   help:  Did you mean Europe/Athens?
   code:  invalid_schedule
 `,
@@ -133,7 +139,7 @@ test('what cannot be a schedule is told with what would be right', async (t) => 
   }
 })
 
-test('a command runs once, at a time to come', async (t) => {
+test('a command is scheduled once, at a future time', async (t) => {
   const { api, run } = await open(t)
   const done = await run('at', 'tomorrow 09:00', '--', 'echo', 'hi')
   const [, id] = new RegExp(String.raw`^(run_\w{11})  ${TIME} \(in .*\)\n$`).exec(done.out) ?? []
@@ -147,9 +153,9 @@ test('a command runs once, at a time to come', async (t) => {
   assert.match(soon.out, /^run_\w{11}\n$/)
 })
 
-test('what fires next is told of all jobs, of one, and of a rule nobody keeps', async (t) => {
+test('upcoming times are shown for all jobs, for one, and for a rule that is not stored', async (t) => {
   const { api, run, json } = await open(t)
-  assert.match((await run('next')).err, /^Nothing is to fire\. Try: punctual every/)
+  assert.match((await run('next')).err, /^No scheduled times\. Try: punctual every/)
   assert.match((await run('schedules')).err, /^No schedules yet\. Try: punctual every/)
   for (const job of ['a', 'b']) {
     await api.call('PUT', `/v1/jobs/${job}`, { body: { run: 'true', schedule: { every: '1h' } } })
@@ -157,6 +163,16 @@ test('what fires next is told of all jobs, of one, and of a rule nobody keeps', 
   assert.equal((await json<object[]>('next', '-n', '6')).length, 6)
   const one = await run('next', 'b/1', '-n', '2')
   assert.match(one.out, /^TIME +IN +SCHEDULE +WHEN\n(?:.* b\/1 +every 1h\n){2}$/)
+  for (const few of ['* * * *', '0 9 * MON', '*/5']) {
+    const refused = await run('next', few)
+    assert.equal(refused.code, 2, few)
+    assert.match(
+      refused.err,
+      /^✖ the rule: it has \d fields?, and five or six are needed: the [\s\S]*\s(?:is|are) missing\n {2}help: {2}Write /,
+    )
+  }
+  const yearly = await run('next', '0 9 1 1 * 2090', '-n', '1', '--zone', 'UTC')
+  assert.match(yearly.out, /^the 1st of January at 09:00 in 2090, UTC\n/)
   const rule = await run('next', '30 3 * * *', '-n', '2', '--zone', 'Europe/Athens')
   const [words, titles, ...lines] = rule.out.split('\n')
   assert.equal(words, 'every day at 03:30, Europe/Athens')
@@ -173,7 +189,7 @@ test('what fires next is told of all jobs, of one, and of a rule nobody keeps', 
   )
 })
 
-test('a schedule is held for a while, skipped once, and says why it does not fire', async (t) => {
+test('a schedule is paused, skipped once, and says why it does not fire', async (t) => {
   const { api, run, json } = await open(t)
   const zone = 'Europe/Athens'
   const schedule = [
@@ -191,11 +207,11 @@ test('a schedule is held for a while, skipped once, and says why it does not fir
   assert.match(why.out, /fix: {2}punctual resume etl\/daily\n/)
   const both = await run('pause', 'etl', '--until', '2099-01-01T09:00')
   assert.match(both.out, /^each of etl\/1, etl\/daily is paused until /)
-  assert.equal((await run('resume', 'etl')).out, 'each of etl/1, etl/daily goes on\n')
+  assert.equal((await run('resume', 'etl')).out, 'each of etl/1, etl/daily is resumed\n')
   assert.equal((await run('pause', 'etl')).out, 'the job etl is paused\n')
   assert.match((await run('why', 'etl/1')).out, /because the job etl has been paused/)
   assert.match((await run('schedules')).out, /etl\/1 +paused +- +- +every 1h/)
-  assert.equal((await run('resume', 'etl')).out, 'the job etl goes on\n')
+  assert.equal((await run('resume', 'etl')).out, 'the job etl is resumed\n')
   assert.match((await run('why', 'etl/1')).out, /^active  It fires next in \S.*: every 1h\.\n$/)
 
   assert.equal((await run('skip', 'etl')).code, 2)
@@ -205,7 +221,7 @@ test('a schedule is held for a while, skipped once, and says why it does not fir
   assert.ok(skipping)
 })
 
-test('history tells every time, and away what did not simply fire', async (t) => {
+test('history shows every time, and away those that did not simply fire', async (t) => {
   const { api, run, json } = await open(t)
   await api.startWorker()
   assert.match((await run('away')).out, /^All that was to fire since .* did, in time\.\n$/)
@@ -223,21 +239,24 @@ test('history tells every time, and away what did not simply fire', async (t) =>
     },
     { what: 'two runs of a schedule to end' },
   )
+  // On a slow machine a time or two may fire before the request to skip arrives.
+  const skipped = times.filter(({ outcome }) => outcome === 'skipped')
   assert.deepEqual(
-    [times[0]?.outcome, times[0]?.reason, times.at(-1)?.outcome],
-    ['skipped', 'asked', 'planned'],
+    skipped.map(({ reason }) => reason),
+    ['asked'],
   )
+  assert.equal(times.at(-1)?.outcome, 'planned')
   const table = (await run('history', 'tick', '-n', '500')).out
   assert.match(table, /^TIME \+\d\d:\d\d +OUTCOME +WHY +LATE +RUN +STATE\n/)
-  assert.match(table, /⤼ skipped +somebody asked for it +- +- +-\n/)
+  assert.match(table, /⤼ skipped +requested by a user +- +- +-\n/)
   assert.match(table, /✔ fired +- +\S+ +run_\w{11} +✔ succeeded\n/)
   assert.match(table, /◷ planned +- +- +- +-\n$/)
   const away = await run('away')
   assert.match(away.out, /^Since .*: 0 missed, 0 made up for, 1 skipped, 0 merged, \d+ late\.\n/)
-  assert.match(away.out, /\ntick\/1 +0 +0 +1 +0 +\d+ +somebody asked for it/)
+  assert.match(away.out, /\ntick\/1 +0 +0 +1 +0 +\d+ +requested by a user/)
 })
 
-test('a schedule is run now with what it gives its runs, and does not notice', async (t) => {
+test('a schedule is run by hand with its own input, and is not changed by that', async (t) => {
   const { api, run, json } = await open(t)
   const schedule = { name: 'nightly', cron: '0 2 * * *', input: { full: true } }
   await api.call('PUT', '/v1/jobs/etl', { body: { run: 'true', schedule } })
@@ -252,10 +271,13 @@ test('a schedule is run now with what it gives its runs, and does not notice', a
   assert.deepEqual([nobody.code, /no schedule weekly/.test(nobody.err)], [6, true])
   const own = await run('run', 'etl/nightly', '-i', '{}')
   assert.equal(own.code, 2)
-  assert.match(own.err, /input does not go with it\n {2}help: {2}To say it yourself, run the job/)
+  assert.match(
+    own.err,
+    /input cannot be combined with it\n {2}help: {2}To choose them, run the job/,
+  )
 })
 
-test('what is expected of runs is said as it is in a definition', async (t) => {
+test('expectations are shown in the words of the definition', async (t) => {
   const { api, json, run } = await open(t)
   await api.call('PUT', '/v1/jobs/etl', { body: { run: 'true' } })
   const expect = ['duration=2x', 'start=30s', 'output=true'].flatMap((one) => ['--expect', one])

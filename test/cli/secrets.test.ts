@@ -13,7 +13,7 @@ async function open(t: TestContext) {
   const env = { PUNCTUAL_SERVER: api.url, PUNCTUAL_TOKEN: ROOT_TOKEN }
   const run = async (argv: readonly string[], input?: string) => {
     const terminal = createFakeTerminal({ env, input })
-    const options = { terminal, version: '9.9.9', addStarters: () => {} }
+    const options = { terminal, version: '9.9.9', addServerCommands: () => {} }
     return { code: await runProgram(argv, options), ...terminal.written }
   }
   return { api, run }
@@ -37,7 +37,7 @@ test('a secret is set from standard input, used by a command, listed and removed
   assert.match(again.err, /there is no secret PGPASSWORD[^]*code:  secret_not_found/)
 })
 
-test('of one line the end is not part of the value; several lines are taken as they are', async (t) => {
+test('the final line break of a single line is not part of the value; several lines are kept unchanged', async (t) => {
   const { api, run } = await open(t)
   await api.startWorker()
   const count = ['--', 'sh', '-c', 'wc -c < "$KEY_FILE" 2>/dev/null || printf %s "$KEY" | wc -c']
@@ -52,7 +52,7 @@ test('of one line the end is not part of the value; several lines are taken as t
   }
 })
 
-test('whoever would rather not say sets nothing', async (t) => {
+test('a cancelled prompt sets nothing', async (t) => {
   const { run } = await open(t)
   const { code, err } = await run(['secret', 'set', 'KEY'])
   assert.equal(code, 130)
@@ -62,7 +62,7 @@ test('whoever would rather not say sets nothing', async (t) => {
   assert.match(short.err, /fewer than 4 characters/)
 })
 
-test('a new key stands before the others, in a file for its owner alone', async (t) => {
+test('a new key is put first, in a file only its owner can read', async (t) => {
   const { run } = await open(t)
   const file = join(openHome(t).dir, 'keys')
   const ids = []
@@ -78,7 +78,7 @@ test('a new key stands before the others, in a file for its owner alone', async 
   )
 })
 
-test('a rotation says what it did', async (t) => {
+test('a rotation reports what it did', async (t) => {
   const { run } = await open(t)
   await run(['secret', 'set', 'KEY'], 'hunter22')
   const { code, out } = await run(['secret', 'rotate-key'])

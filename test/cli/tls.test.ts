@@ -6,11 +6,11 @@ import { type TestContext, test } from 'node:test'
 import { connect as connectTls, type SecureVersion } from 'node:tls'
 import { Agent } from 'undici'
 import { connect } from '../../src/client/index.ts'
-import { makeCertificate, withoutOpenssl as skip } from '../support/certificate.ts'
+import { makeCertificate, skipWithoutOpenssl as skip } from '../support/certificate.ts'
 import { openHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** A real server behind a certificate that only those trust who are told to. */
+/** A real server with a certificate that only configured clients trust. */
 async function openTls(t: TestContext) {
   const home = openHome(t)
   const { cert, key } = makeCertificate(home.dir)
@@ -19,12 +19,12 @@ async function openTls(t: TestContext) {
   return { ...home, cert, url, token, trusting: { NODE_EXTRA_CA_CERTS: cert } }
 }
 
-test('the command line, a worker and a program talk over TLS', { skip }, async (t) => {
+test('the command line, a worker and a client library connect over TLS', { skip }, async (t) => {
   const { run, start, url, token, cert, trusting, dataDir } = await openTls(t)
   assert.match(url, /^https:\/\/127\.0\.0\.1:\d+$/)
   const access = { ...trusting, PUNCTUAL_SERVER: url, PUNCTUAL_TOKEN: token }
   const worker = start(['worker', '--name', 'far'], access)
-  await waitFor(() => worker.said.out.includes('is connected to https:'), { what: 'the worker' })
+  await waitFor(() => worker.output.out.includes('is connected to https:'), { what: 'the worker' })
   const hi = await run(['exec', '--', 'sh', '-c', 'echo hi; exit 7'], access)
   assert.deepEqual(hi, { code: 7, out: 'hi\n', err: '' })
   const found = await run(['runs', '-o', 'json'], { ...trusting, PUNCTUAL_DATA: dataDir })
@@ -40,38 +40,41 @@ test('the command line, a worker and a program talk over TLS', { skip }, async (
   assert.match((await run(['show', answer?.id ?? ''], access)).out, /job +hello/)
 })
 
-const misunderstandings: [why: string, scheme: string, trusts: boolean, said: RegExp][] = [
+const misunderstandings: [why: string, scheme: string, trusts: boolean, message: RegExp][] = [
   [
     'without TLS where it is spoken',
     ...(['http', true] as const),
-    /✖ http:\S+ hung up without an answer\n  help:  If it serves HTTPS, say so: --server https:/,
+    /✖ http:\S+ hung up without an answer\n  help:  If it serves HTTPS, use --server https:/,
   ],
   [
-    'a certificate nobody vouches for',
+    'a certificate without a trusted issuer',
     ...(['https', false] as const),
     /✖ the certificate of \S+ is not one this machine trusts\n  help:  .*NODE_EXTRA_CA_CERTS/,
   ],
 ]
-for (const [why, scheme, trusts, said] of misunderstandings) {
-  test(`${why}: no server, and what to do about it`, { skip }, async (t) => {
+for (const [why, scheme, trusts, message] of misunderstandings) {
+  test(`${why}: the server is not reached, and the error says what to do`, { skip }, async (t) => {
     const { run, url, token, trusting } = await openTls(t)
     const server = url.replace('https', scheme)
     const env = { PUNCTUAL_TOKEN: token, ...(trusts ? trusting : { NODE_EXTRA_CA_CERTS: '' }) }
     const { code, out, err } = await run(['--server', server, 'runs'], env)
     assert.deepEqual([code, out], [8, ''])
-    assert.match(err, said)
+    assert.match(err, message)
   })
 }
 
-test('TLS where none is spoken: no server, and what to do about it', async (t) => {
+test('TLS to a server without it: not reached, and the error says what to do', async (t) => {
   const { run, up } = openHome(t)
   const server = (await up('--slots', '0')).replace('http', 'https')
   const { code, err } = await run(['--server', server, 'runs'])
   assert.equal(code, 8)
-  assert.match(err, /not in a TLS this program speaks\n  help:  If it serves without TLS, say so/)
+  assert.match(
+    err,
+    /not in a TLS this program speaks\n  help:  If it serves without TLS, use --server/,
+  )
 })
 
-test('a TLS older than 1.2 is refused, 1.2 and 1.3 are not', { skip }, async (t) => {
+test('TLS older than 1.2 is refused; 1.2 and 1.3 are accepted', { skip }, async (t) => {
   const { url, cert } = await openTls(t)
   const greet = async (version: SecureVersion) => {
     const socket = connectTls({

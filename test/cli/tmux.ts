@@ -1,28 +1,28 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
-import { without } from '../support/skip-without.ts'
+import { skipWithout } from '../support/skip-without.ts'
 import { BIN, type PunctualHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-export const withoutTmux = without('tmux')
+export const skipWithoutTmux = skipWithout('tmux')
 export const COLUMNS = 80
 const DEADLINE_MS = 30_000
 const SHELL = `env PS1='$ ' bash --norc --noprofile`
 
-/** A window of a real terminal, as wide as they were for fifty years, with a shell in it. */
+/** A window of a real terminal, 80 columns wide, with a shell in it. */
 export interface Pane {
   /** Types a line. */
   type(line: string): void
-  /** Presses keys, by the names tmux has for them. */
+  /** Presses keys, by their tmux names. */
   press(...keys: string[]): void
-  /** What is on the screen and above it; lines that the terminal had to break are whole. */
+  /** The screen and its history; lines broken by the terminal are joined. */
   text(): string
-  /** The same with the codes that colour it. */
+  /** The same with colour codes. */
   painted(): string
-  /** Resolves with the screen once it shows this. */
+  /** Resolves with the screen once it matches. */
   shows(pattern: RegExp): Promise<string>
-  /** Types a command; resolves with what it showed and the code it left with. */
+  /** Types a command; resolves with its output and exit code. */
   run(line: string): Promise<{ shown: string; code: number }>
   clear(): void
 }
@@ -31,7 +31,7 @@ export interface Tmux {
   openPane(): Pane
 }
 
-/** A tmux server that nobody else sees, with the environment of a test. */
+/** A private tmux server with the environment of a test. */
 export function startTmux({ dir, env, atEnd }: PunctualHome): Tmux {
   const socket = `punctual-${randomBytes(6).toString('hex')}`
   const { TMUX: _outer, ...clean } = env
@@ -58,7 +58,7 @@ export function startTmux({ dir, env, atEnd }: PunctualHome): Tmux {
 
 function createPane(tmux: (...args: string[]) => string, name: string): Pane {
   const capture = (...flags: string[]) =>
-    // Of a screen that is half empty, the empty half is not worth reading.
+    // Cuts the empty end of the screen.
     tmux('capture-pane', '-p', '-J', '-S', '-', '-t', name, ...flags).replace(/\s+$/, '\n')
   let commands = 0
 

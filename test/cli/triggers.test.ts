@@ -23,22 +23,22 @@ run: echo \${{ input.rows }} rows
 async function open(t: TestContext) {
   const api = await openApi(t)
   await api.startWorker()
-  const room = mkdtempSync(join(tmpdir(), 'punctual-triggers-'))
-  t.after(() => rmSync(room, { recursive: true }))
-  const folder = join(room, 'jobs')
+  const workDir = mkdtempSync(join(tmpdir(), 'punctual-triggers-'))
+  t.after(() => rmSync(workDir, { recursive: true }))
+  const folder = join(workDir, 'jobs')
   mkdirSync(folder)
   const write = (name: string, text: string) =>
     writeFileSync(join(folder, `${name}.job.yaml`), text)
   const env = { PUNCTUAL_SERVER: api.url, PUNCTUAL_TOKEN: ROOT_TOKEN }
   const run = async (...argv: string[]) => {
-    const terminal = createFakeTerminal({ env, cwd: room, columns: 150 })
-    const code = await runProgram(argv, { terminal, version: '9.9.9', addStarters: () => {} })
+    const terminal = createFakeTerminal({ env, cwd: workDir, columns: 150 })
+    const code = await runProgram(argv, { terminal, version: '9.9.9', addServerCommands: () => {} })
     return { code, ...terminal.written }
   }
   return { run, write }
 }
 
-test('a file says what its job runs after, and everything that is asked about it says so', async (t) => {
+test('a file declares what its job runs after, and every command shows it', async (t) => {
   const { run, write } = await open(t)
   write('ingest', INGEST)
   write('report', REPORT)
@@ -48,7 +48,7 @@ test('a file says what its job runs after, and everything that is asked about it
   const words = 'after ingest, and after nightly/load however that ends'
   assert.equal(
     (await run('next', 'report')).err.trim(),
-    `Nothing of report is to fire. It runs ${words}.`,
+    `report has no scheduled times. It runs ${words}.`,
   )
   const before = await run('history', 'report')
   assert.equal(before.err.trim(), `report runs ${words}. That has not happened yet.`)
@@ -77,7 +77,7 @@ test('a file says what its job runs after, and everything that is asked about it
       const { out } = await run('history', 'report')
       return out.includes('holidays') ? out : undefined
     },
-    { what: 'the second end to be told' },
+    { what: 'the second end to be recorded' },
   )
   assert.match(told, /AFTER +JOB +ENDED +RUN +WHY NOT/)
   assert.match(told, /run_\w+ +ingest +✔ succeeded +- +it is paused: holidays/)
@@ -90,19 +90,19 @@ test('a file says what its job runs after, and everything that is asked about it
   assert.match(changed.out, /triggers\.1\.after: nightly\/load → weekly\n.*runs after ingest/)
 })
 
-test('files whose jobs would start each other are told where, without a server', async (t) => {
+test('files whose jobs would start each other are refused with the cycle, without a server', async (t) => {
   const { run, write } = await open(t)
   write('a', 'triggers: [{ after: c }]\nrun: "true"\n')
   write('b', 'triggers: [{ after: a }]\nrun: "true"\n')
   write('c', 'triggers:\n  - webhook: x\n  - after: b/load\nrun: "true"\n')
   const { code, err } = await run('validate', 'jobs')
   assert.equal(code, 2)
-  assert.match(err, /jobs\/a\.job\.yaml:1:14 .*would start each other for ever: a → b → c → a/)
+  assert.match(err, /jobs\/a\.job\.yaml:1:14 .*would start each other forever: a → b → c → a/)
   assert.match(err, /1 error in 1 of 3 files/)
   assert.equal((await run('apply', 'jobs')).code, 2)
 })
 
-test('files whose jobs would run inside themselves are told where, without a server', async (t) => {
+test('files whose jobs would run inside themselves are refused with the cycle, without a server', async (t) => {
   const { run, write } = await open(t)
   write('a', 'steps:\n  - job: b\n')
   write('b', 'steps:\n  in: { job: c }\n')

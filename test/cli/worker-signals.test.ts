@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 const skip = process.platform !== 'linux' && 'processes are found in /proc'
 
-/** A real worker process with one run under way. */
+/** A real worker process with one running run. */
 async function setUp(t: TestContext, run: string) {
   const home = openHome(t)
   const api = await openApi(t)
@@ -28,33 +28,42 @@ async function setUp(t: TestContext, run: string) {
   return { home, worker, client, id, alive }
 }
 
-test('told to stop, a worker lets its runs finish and goes', { skip }, async (t) => {
+test('on the first signal a worker finishes its runs and exits', { skip }, async (t) => {
   const { worker, client, id, home } = await setUp(
     t,
     'echo up; while [ ! -e "$HOME/go" ]; do sleep 0.05; done',
   )
   worker.child.kill('SIGTERM')
-  await waitFor(() => worker.said.err.includes('stopping'), { what: 'it to hear of it' })
+  await waitFor(() => worker.output.err.includes('stopping'), { what: 'it to get the signal' })
   writeFileSync(join(home.dir, 'go'), '')
   assert.equal(await worker.ended, 0)
-  assert.match(worker.said.err, /SIGTERM, stopping/)
+  assert.match(worker.output.err, /SIGTERM, stopping/)
   const { state, attempt } = await client.getRun(id)
   assert.deepEqual({ state, attempt }, { state: 'succeeded', attempt: 1 })
 })
 
-test('told twice, it kills them, says so, and gives them back uncounted', { skip }, async (t) => {
-  const stubborn = 'trap "" TERM; setsid sh -c "trap : TERM; sleep 1000" & echo up; sleep 1000'
-  const { worker, client, id, alive } = await setUp(t, stubborn)
-  worker.child.kill('SIGTERM')
-  await waitFor(() => worker.said.err.includes('stopping'), { what: 'it to hear the first' })
-  // As a person would: again and again until it goes.
-  await waitFor(() => worker.said.err.includes('again') || !worker.child.kill('SIGTERM'), {
-    what: 'it to hear the second',
-    intervalMs: 100,
-  })
-  assert.equal(await worker.ended, 1)
-  assert.match(worker.said.err, /what still runs is killed/)
-  assert.equal(alive(), 0)
-  const { state, attempt, lost } = await client.getRun(id)
-  assert.deepEqual({ state, attempt, lost }, { state: 'ready', attempt: 1, lost: 0 })
-})
+test(
+  'on the second signal it kills them, says so, and gives them back uncounted',
+  { skip },
+  async (t) => {
+    const stubborn = 'trap "" TERM; setsid sh -c "trap : TERM; sleep 1000" & echo up; sleep 1000'
+    const { worker, client, id, alive } = await setUp(t, stubborn)
+    worker.child.kill('SIGTERM')
+    await waitFor(() => worker.output.err.includes('stopping'), {
+      what: 'it to get the first signal',
+    })
+    // As a user would: repeatedly until it exits.
+    await waitFor(
+      () => worker.output.err.includes('SIGTERM again') || !worker.child.kill('SIGTERM'),
+      {
+        what: 'it to get the second signal',
+        intervalMs: 100,
+      },
+    )
+    assert.equal(await worker.ended, 1)
+    assert.match(worker.output.err, /running attempts are killed/)
+    assert.equal(alive(), 0)
+    const { state, attempt, lost } = await client.getRun(id)
+    assert.deepEqual({ state, attempt, lost }, { state: 'ready', attempt: 1, lost: 0 })
+  },
+)

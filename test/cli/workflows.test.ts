@@ -45,7 +45,7 @@ async function open(t: TestContext) {
   const env = { PUNCTUAL_SERVER: api.url, PUNCTUAL_TOKEN: ROOT_TOKEN }
   const start = (isInteractive: boolean, ...argv: string[]) => {
     const terminal = createFakeTerminal({ env, isInteractive, columns: 150 })
-    const code = runProgram(argv, { terminal, version: '9.9.9', addStarters: () => {} })
+    const code = runProgram(argv, { terminal, version: '9.9.9', addServerCommands: () => {} })
     return { terminal, code }
   }
   const run = async (...argv: string[]) => {
@@ -62,7 +62,7 @@ async function open(t: TestContext) {
 
 const states = (steps: readonly WireStep[]) => steps.map(({ name, state }) => `${name} ${state}`)
 
-test('parameters of a job are flags of run, and waiting tells of every step', async (t) => {
+test('parameters of a job are flags of run, and waiting reports every step', async (t) => {
   const { run, json } = await open(t)
   const done = await run('run', 'etl', '--date', '2026-01-31', '--no-full', '--wait')
   assert.equal(done.code, 0, done.err)
@@ -85,7 +85,7 @@ test('parameters of a job are flags of run, and waiting tells of every step', as
   })
 })
 
-test('a workflow says what its steps wait for, and is not hidden by them', async (t) => {
+test('a workflow says what its steps wait for, and lists show it rather than its steps', async (t) => {
   const { api, run, json, start } = await open(t)
   const prices = { each: ['eu', 'us'], task: 'echo', runs_on: { labels: { zone: 'dmz' } } }
   const steps = { prices, publish: { task: 'echo', needs: 'prices' } }
@@ -110,14 +110,14 @@ test('a workflow says what its steps wait for, and is not hidden by them', async
   const why = await json<WireWhy>('why', '@last')
   assert.match(why.sentence, held)
   assert.deepEqual(why.fixes, [
-    ...['punctual worker --server URL --label zone=dmz', `punctual steps ${id}`],
+    ...['start a worker that has the handler echo, carries zone=dmz', `punctual steps ${id}`],
   ])
   await waitFor(() => held.test(watching.terminal.written.err), { what: 'the picture to say so' })
   assert.equal((await run('cancel', id)).code, 0)
   assert.equal(await watching.code, 4)
 })
 
-test('flags that a job does not know are told, with those it knows', async (t) => {
+test('unknown parameter flags are refused with the known ones', async (t) => {
   const { run } = await open(t)
   const typo = await run('run', 'etl', '--dat', 'x')
   assert.equal(typo.code, 2)
@@ -128,12 +128,15 @@ test('flags that a job does not know are told, with those it knows', async (t) =
   code:  unexpected
 `.replace('unexpected', 'usage'),
   )
-  assert.match((await run('run', 'etl', '--date', 'soon')).err, /input\.date must be a date such/)
+  assert.match(
+    (await run('run', 'etl', '--date', 'soon')).err,
+    /the input date must be a date such/,
+  )
   assert.equal((await run('run', '--date', 'x')).code, 2)
   assert.equal((await run('run', 'nobody', '--date', 'x')).code, 6)
 })
 
-test('the steps of a run are a picture with states, times and reasons', async (t) => {
+test('the steps of a run are drawn as a graph with states, times and reasons', async (t) => {
   const { broken, run, json } = await open(t)
   broken.add(2)
   const failed = await run('run', 'etl', '--date', '2026-01-31', '--wait')
@@ -152,11 +155,11 @@ test('the steps of a run are a picture with states, times and reasons', async (t
   assert.match(out, /^└─ sign_off \(asks\) +⤼ skipped/m)
   assert.match(
     out,
-    /^ {3}└─ report \(also after load\) +⤼ skipped .*All it needs has to succeed, and load/m,
+    /^ {3}└─ report \(also after load\) +⤼ skipped .*All steps it needs must succeed, and load/m,
   )
   assert.match(out, /^tidy finally +✔ succeeded/m)
   const items = await run('steps', id, 'load')
-  assert.match(items.out, /^1 +✖ failed +\S+ +run_\w+ +part 2 is broken$/m)
+  assert.match(items.out, /^1 +2 +✖ failed +\S+ +run_\w+ +part 2 is broken$/m)
   assert.equal((await run('steps', id, '--state', 'failed', '-o', 'name')).out, 'load\n')
 
   broken.clear()
@@ -170,7 +173,7 @@ test('the steps of a run are a picture with states, times and reasons', async (t
   assert.equal((await run('retry', id, '--from', 'nothing')).code, 6)
 })
 
-test('a replay changes what is said of the input, and the version', async (t) => {
+test('a replay changes the given parts of the input, and the version', async (t) => {
   const { api, run, json } = await open(t)
   const { id } = await json<SubmitAnswer>('run', 'etl', '--date', '2026-01-31')
   assert.equal((await run('wait', id)).code, 0)
@@ -186,7 +189,7 @@ test('a replay changes what is said of the input, and the version', async (t) =>
   assert.equal((await run('replay', id, '--job-version', '9')).code, 2)
 })
 
-test('a run waits for others, as they are named', async (t) => {
+test('a run waits for others given by name', async (t) => {
   const { run, json } = await open(t)
   const { id } = await json<SubmitAnswer>('run', 'etl', '--date', '2026-01-31')
   const after = await run('run', '--after', id, '--after', 'etl@last:any', '--wait', '--', 'true')
@@ -196,7 +199,7 @@ test('a run waits for others, as they are named', async (t) => {
   assert.equal((await run('run', '--after', `${id}:well`, '--', 'true')).code, 2)
 })
 
-test('what waits for somebody is approved, refused or skipped', async (t) => {
+test('an approval is given or refused, or its step is skipped', async (t) => {
   const { run, json } = await open(t)
   const ask = async () => {
     const { id } = await json<SubmitAnswer>('run', 'etl', '--date', '2026-01-31', '--full')
@@ -206,9 +209,12 @@ test('what waits for somebody is approved, refused or skipped', async (t) => {
   }
   const id = await ask()
   const why = await run('why', id)
-  assert.match(why.out, /sign_off waits for somebody to approve it: Publish\?/)
+  assert.match(why.out, /sign_off waits for a user to approve it: Publish\?/)
   assert.match(why.out, new RegExp(`fix: {2}punctual approve ${id} sign_off`))
-  assert.match((await run('approve', id)).err, /input\.note is missing/)
+  assert.match(
+    (await run('approve', id)).err,
+    /the input note is missing\n {2}help: {2}Give it with -i note=VALUE\./,
+  )
   const given = await run('approve', id, '-i', 'note=007', '-m', 'fine')
   assert.deepEqual([given.code, given.out], [0, `sign_off of ${id} is approved\n`], given.err)
   assert.equal((await run('wait', id)).code, 0)
@@ -225,23 +231,23 @@ test('what waits for somebody is approved, refused or skipped', async (t) => {
   assert.equal((await run('wait', skipped)).code, 0)
 })
 
-test('a person sees the steps change in place', async (t) => {
+test('on a terminal the steps are updated in place', async (t) => {
   const { run, start } = await open(t)
   const { terminal, code } = start(true, 'run', 'etl', '--date', '2026-01-31', '--full', '--wait')
   const sees = (what: RegExp) =>
     waitFor(() => what.test(terminal.written.err), { what: String(what) })
-  await sees(/\? waiting {2}sign_off .*It waits for somebody to approve it: Publish\?/)
+  await sees(/\? waiting {2}sign_off .*It waits for a user to approve it: Publish\?/)
   assert.match(terminal.written.err, /· untouched {2}report {2}It waits for (load and )?sign_off\./)
   const [, id = ''] = /^(run_\w+) /.exec(terminal.written.err) ?? []
   await run('approve', id, '-i', 'note=x')
   await sees(/✔ succeeded {2}tidy/)
   await sees(/✔ succeeded {2}run_/)
   assert.equal(await code, 0)
-  // Drawn over what was there before: five lines back, and the rest of the screen is cleared.
+  // Drawn over the previous output: five lines up, and the rest of the screen is cleared.
   assert.ok(terminal.written.err.includes('\r\u001B[5A\u001B[J'))
 })
 
-test('a job is drawn as a graph, with how its steps went', async (t) => {
+test('a job is drawn as a graph, with the recent outcomes of its steps', async (t) => {
   const { run } = await open(t)
   await run('run', 'etl', '--date', '2026-01-31', '--wait')
   const { out } = await run('graph', 'etl')
@@ -251,7 +257,7 @@ test('a job is drawn as a graph, with how its steps went', async (t) => {
   assert.equal((await run('graph', 'nobody')).code, 6)
 })
 
-test('one step is stopped, by its run or by those of its items, and the others go on', async (t) => {
+test('one step is stopped, by its run or by those of its items, and the others continue', async (t) => {
   const { api, run, json } = await open(t)
   await api.startWorker({
     handlers: {
@@ -275,10 +281,10 @@ test('one step is stopped, by its run or by those of its items, and the others g
   await waitFor(begun, { what: 'both steps to run' })
   const early = await run('cancel', id, '--step', 'last')
   assert.equal(early.code, 9, early.err)
-  assert.match(early.err, /nothing of last is under way: it is untouched/)
-  assert.match((await run('cancel', id, '--step', 'some')).out, /was told to stop: 2 items$/m)
+  assert.match(early.err, /last has no active run: it is untouched/)
+  assert.match((await run('cancel', id, '--step', 'some')).out, /was asked to stop: 2 items$/m)
   const one = await run('cancel', id, '--step', 'one')
-  assert.match(one.out, /^one of run_\w+ was told to stop: run_\w+$/m)
+  assert.match(one.out, /^one of run_\w+ was asked to stop: run_\w+$/m)
   assert.equal((await run('wait', id)).code, 0)
   const ends = await json<WireStep[]>('steps', id)
   assert.deepEqual(states(ends), ['one cancelled', 'some cancelled', 'last succeeded'])

@@ -1,4 +1,4 @@
-# What both scripts need: requests, fields of answers, and claims about them.
+# Shared by both scripts: requests, fields of answers, and checks.
 set -u
 failures=0
 
@@ -8,6 +8,7 @@ call() {
   shift 2
   answer=$(curl -sS -X "$method" "$URL$path" -w '\n%{http_code}' \
     ${TOKEN:+-H "Authorization: Bearer $TOKEN"} ${USER_ID:+-H "X-User-ID: $USER_ID"} \
+    ${IN_PROJECT:+-H "Punctual-Project: $IN_PROJECT"} \
     ${1:+-H 'Content-Type: application/json' -d "$1"})
   status=${answer##*
 }
@@ -15,7 +16,7 @@ call() {
 *}
 }
 
-# NAME: the first field of that name in the answer, as it is written there but without its quotes.
+# NAME: the first field of that name in the answer, without its quotes.
 field() {
   printf '%s' "$answer" | sed -n "s/\"$1\":/\n&/; s/^[^\n]*\n\"$1\"://p" |
     sed -n 's/^"\(\([^"\\]\|\\.\)*\)".*/\1/p; s/^\([^",}]*\).*/\1/p' | head -n 1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The REST scheduler with worker nodes, by nothing but curl. Needs a server without workers of its own, whose plain
+# The REST scheduler with worker nodes, by nothing but curl. Needs a server without workers of its own, whose compat
 # workers may be silent for some seconds only.    URL=http://127.0.0.1:7420 [TOKEN=…] s1.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -27,7 +27,7 @@ check 'a job that is not there is not found' "$status" 404
 call GET /workers/w1/next
 check 'a worker must register first' "$status" 404
 call POST /workers/register '{"worker_id":"w1"}'
-check 'a worker registers' "$status" 201
+check 'a worker registers' "$status" 200
 check 'and is active' "$(field status)" active
 check 'and was just seen' "$(field last_seen | cut -c1-2)" 20
 call POST /workers/heartbeat '{"worker_id":"w1"}'
@@ -57,7 +57,27 @@ call POST "/jobs/$second/log" '{"worker_id":"w1","logs":"oh\n","status":"failed"
 call GET "/jobs/$second"
 check 'a job may fail' "$(field status)" failed
 call GET /workers/w1/next
-check 'without a job there is nothing to say' "$status" 204
+check 'an empty answer is 204' "$status" 204
+call GET '/workers/w1/next?empty=json'
+check 'or JSON, for workers that ask for it' "$status $answer" '200 {"job":null}'
+
+# A worker of the original MVP: it reads {"job": …} and sends an exit code.
+mvp() {
+  call POST /jobs '{"name":"Original","command":"exit 4"}'
+  original=$(field id)
+  call GET '/workers/w1/next?empty=json'
+  check 'a job comes with its fields first' "$(field id)" "$original"
+  answer=${answer#*'"job":'}
+  check 'and with the same fields under "job"' "$(field id) $(field command)" "$original exit 4"
+  call POST "/jobs/$original/log" "{\"worker_id\":\"w1\",\"logs\":\"\",\"status\":\"$1\",\"exit_code\":$2}"
+  check "exit code $2 is accepted" "$status" 200
+  call GET "/jobs/$original"
+  check "exit code $2 is kept" "$(field exit_code)" "$2"
+}
+mvp failed 4
+mvp failed -1
+mvp success 0
+mvp failed null
 
 # Failover
 call POST /jobs '{"name":"Fragile","command":"sleep 1"}'
@@ -91,6 +111,12 @@ ticked() {
 }
 eventually 'it fires' ticked
 eventually 'and again' ticked
+between_runs() {
+  call GET "/jobs/$tick"
+  [ "$(field status)" = pending ]
+}
+eventually 'between runs it is pending, although its last run has succeeded' between_runs
+check 'its last run is shown all the same' "$(printf '%s' "$answer" | grep -c '"status":"success"')" 1
 call POST /jobs '{"name":"Never","command":"true","schedule":"61 * * * *"}'
 check 'a schedule that means nothing is refused' "$status $(field field)" '422 schedule'
 

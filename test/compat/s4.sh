@@ -13,15 +13,23 @@ stands() {
   call GET "/job?id=$1"
   [ "$(field status)" = "$2" ]
 }
-# ID COUNT: at least so many of its runs have ended.
+# ID COUNT: at least COUNT of its runs have ended.
 has_run() {
   call GET "/job?id=$1"
   [ "$(printf '%s' "$answer" | tr ',' '\n' | grep -c '"completed_at":"')" -ge "$2" ]
 }
 
+UUID=xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
+
 USER_ID=
-submit 'x'
-check 'who asks must be said' "$status" 400
+submit 'cmd:echo anybody'
+if [ -n "${TOKEN:-}" ]; then
+  check 'with a token, the user must be named' "$status $(field field)" '400 X-User-ID'
+else
+  check 'without tokens, nobody has to name a user' "$status" 201
+  call GET "/job?id=$(field job_id)"
+  check 'the job is that of anonymous' "$(field user_id)" anonymous
+fi
 USER_ID=ada
 
 # Immediate
@@ -30,13 +38,25 @@ check 'a command is accepted' "$status" 201
 check 'it is Submitted' "$(field status)" Submitted
 check 'with a message' "$([ -n "$(field message)" ] && echo yes)" yes
 now=$(field job_id)
-check 'its id is a UUID' "$(printf %s "$now" | tr 0-9a-f x)" xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
+check 'its id is a UUID' "$(printf %s "$now" | tr 0-9a-f x)" $UUID
 eventually 'it succeeds' stands "$now" succeeded
 check 'it has its user' "$(field user_id)" ada
 check 'it has its project' "$(field project_id)" "$project"
 check 'it has its payload' "$(field payload)" 'cmd:echo one\necho two >&2'
 check 'what it printed is there' "$(field output)" 'one\ntwo\n'
 check 'nothing went wrong' "$(field error_message)" null
+run=$(field run_id)
+check 'the id of its run is a UUID' "$(printf %s "$run" | tr 0-9a-f x)" $UUID
+IN_PROJECT=$project
+call GET "/v1/runs/$run"
+check 'the native API accepts it too' "$status $(field state)" '200 succeeded'
+call GET "/v1/runs/$run/logs/raw"
+check 'also for the log' "$(printf %s "$answer")" "$(printf 'one\ntwo')"
+IN_PROJECT=
+USER_ID=
+call GET "/job?id=$now"
+check 'a job is shown to callers that name no user' "$status $(field user_id)" '200 ada'
+USER_ID=ada
 submit '{\"order\":17}'
 data=$(field job_id)
 eventually 'a payload that is no command is handed on' stands "$data" succeeded
@@ -64,6 +84,12 @@ tick=$(field job_id)
 eventually '@every 1s runs again and again' has_run "$tick" 2
 check 'its schedule is shown' "$(field cron_schedule)" '@every 1s'
 check 'and its next time' "$(field next_fire_at | cut -c1-2)" 20
+eventually 'between runs it is pending' stands "$tick" pending
+submit 'cmd:exit 3' '"cron_schedule":"@yearly","next_fire_at":"2001-01-01T00:00:00Z"'
+yearly=$(field job_id)
+eventually 'a recurring job runs now if its first time has passed' has_run "$yearly" 1
+check 'and waits for the next time, whether or not it failed' "$(field status)" pending
+check 'its runs say how they ended' "$(printf '%s' "$answer" | sed 's/.*"runs"//' | grep -c '"status":"failed"')" 1
 submit 'cmd:true' '"cron_schedule":"*/1 * * * * *"'
 eventually 'cron has seconds' has_run "$(field job_id)" 1
 submit 'cmd:true' '"cron_schedule":"@daily","next_fire_at":"2998-06-15T10:20:30Z"'

@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import Database from 'better-sqlite3'
 import pg from 'pg'
-import type { WirePlainJob, WirePlainTask } from '../../src/server/compat/wire.ts'
+import type { WireCompatJob, WireCompatTask } from '../../src/server/compat/wire.ts'
 import { type OpenApi, openApi } from '../api/open-api.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 type Row = Record<string, unknown>
-/** Plain SQL, by somebody who knows nothing but the three views. */
+/** Plain SQL that uses only the three views. */
 type Ask = (sql: string) => Promise<Row[]>
 
-/** Times as both databases give them, and nothing else of theirs. */
-function plainRow(row: Row): Row {
+/** Converts both databases' times to one form. */
+function compatRow(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name,
@@ -50,28 +50,28 @@ const STORES: [name: string, open: (t: TestContext) => Promise<{ store: string; 
       await client.connect()
       t.after(() => client.end())
       const ask: Ask = async (sql) =>
-        (await client.query<Row>(sql)).rows.map((row) => plainRow(numbered(row)))
+        (await client.query<Row>(sql)).rows.map((row) => compatRow(numbered(row)))
       return { store, ask }
     },
   ],
 ]
 
-/** The driver gives what is longer than a number of JavaScript might be as text. */
+/** The driver returns 64-bit integers as text. */
 function numbered(row: Row): Row {
   const { run_id: id, ...rest } = row
   return id === undefined ? row : { run_id: Number(id), ...rest }
 }
 
 async function submit({ call }: OpenApi, body: object): Promise<number> {
-  return (await call<WirePlainJob>('POST', '/jobs', { body })).body.id
+  return (await call<WireCompatJob>('POST', '/jobs', { body })).body.id
 }
 
-/** A worker takes the next job and ends it, or goes on with it. */
+/** A worker takes the next job and sends these reports. */
 async function work({ call }: OpenApi, reports: readonly { logs: string; status: string }[]) {
   await call('POST', '/workers/register', { body: { worker_id: 'w1' } })
   const { body: task } = await waitFor(
     async () => {
-      const answer = await call<WirePlainTask>('GET', '/workers/w1/next')
+      const answer = await call<WireCompatTask>('GET', '/workers/w1/next')
       return answer.status === 200 ? answer : undefined
     },
     { what: 'a job to be given' },
@@ -101,7 +101,7 @@ for (const [name, open] of STORES) {
         [jobs[2]!['id'], 'words', 'echo a b', null],
       ],
     )
-    const { body: shown } = await api.call<WirePlainJob>('GET', `/jobs/${one}`)
+    const { body: shown } = await api.call<WireCompatJob>('GET', `/jobs/${one}`)
     assert.equal(jobs[0]!['created_at'], shown.created_at)
 
     assert.deepEqual(await ask('SELECT * FROM job_runs'), [])
@@ -135,7 +135,7 @@ for (const [name, open] of STORES) {
     )
   })
 
-  test(`what is no text, or too long, keeps nobody from the rest on ${name}`, async (t) => {
+  test(`values that are not text or too long do not hide other rows on ${name}`, async (t) => {
     const { store, ask } = await open(t)
     const api = await openApi(t, { store })
     for (const logs of ['a\u0000b', 'x'.repeat(5_000), 'plain\n']) {
@@ -155,9 +155,9 @@ for (const [name, open] of STORES) {
     assert.equal(runs[2]!['logs'], 'plain\nend\n')
   })
 
-  test(`a worker that fell silent is inactive on ${name}, and nothing can be written there`, async (t) => {
+  test(`a silent worker is inactive on ${name}, and the views are read-only`, async (t) => {
     const { store, ask } = await open(t)
-    const config = { plainTtlMs: 300, reapMarginMs: 50, leaseTtlMs: 1_000 }
+    const config = { legacyTtlMs: 300, reapMarginMs: 50, leaseTtlMs: 1_000 }
     const api = await openApi(t, { store, config })
     await submit(api, { name: 'x', command: 'x' })
     await work(api, [])

@@ -22,7 +22,7 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 const BASH = '/bin/bash'
 const shells = existsSync(BASH) ? ['/bin/sh', BASH] : ['/bin/sh']
-/** Each of them makes a file, if anything of it is carried out. */
+/** Each creates a file if any part of it is executed. */
 const HOSTILE = [
   'q[$(>hit)]',
   'q[$(>hit)]=1',
@@ -40,7 +40,7 @@ const HOSTILE = [
   '>hit',
 ]
 
-/** Runs the text with each value in all of its variables, and once with two in turns. */
+/** Runs the text with each value in all of its variables, and once with two values alternating. */
 const EACH = `shell=$1 text=$2; shift 2
 for value; do
   export PUNCTUAL_EXPR_1="$value" PUNCTUAL_EXPR_2="$value" PUNCTUAL_EXPR_3="$value" PUNCTUAL_EXPR_4="$value"
@@ -51,7 +51,7 @@ export PUNCTUAL_EXPR_1=-v PUNCTUAL_EXPR_2='q[$(>hit)]' PUNCTUAL_EXPR_3=-v PUNCTU
 export PUNCTUAL_EXPR_1=eval PUNCTUAL_EXPR_2='>hit' PUNCTUAL_EXPR_3=eval PUNCTUAL_EXPR_4='>hit'
 "$shell" -c "$text"`
 
-/** Where something of a value was carried out: a shell and its text. A file is the proof. */
+/** The shell and the text that executed a part of a value, proved by the file. */
 function carriedOut(text: string, values: readonly string[]): string | undefined {
   for (const shell of shells) {
     let read
@@ -72,7 +72,7 @@ function carriedOut(text: string, values: readonly string[]): string | undefined
 }
 
 const refused = [
-  // Sums, however they are nested.
+  // Arithmetic, with any nesting.
   `: $(( (x+(y)) * ${X} ))`,
   `: $((((1)) + ${X}))`,
   `(( (x+(1)) , ${X} ))`,
@@ -100,7 +100,7 @@ const refused = [
   `a=(1 2); : "\${a[1+${X}]:-x}"`,
   `: "\${${X}}"`,
   `: "\${!${X}}"`,
-  // Commands that calculate.
+  // Commands that evaluate arithmetic.
   `let y=${X}`,
   `let "y = ${X} + 1"`,
   `true && let y=${X}`,
@@ -134,7 +134,7 @@ const refused = [
   `[ -v ${X} ]`,
   `test -v "${X}"`,
   `[ ${X} ${X} ]`,
-  // Names of variables.
+  // Variable names.
   `printf -v ${X} x`,
   `printf ${X} x`,
   `printf "${X}" x`,
@@ -142,7 +142,7 @@ const refused = [
   `read -r "a[${X}]" <<< x`,
   `unset ${X}`,
   `mapfile -C ${X} -c 1 a <<< x`,
-  // Programs.
+  // Interpreters.
   `eval ${X}`,
   `eval "echo ${X}"`,
   `eval "$(echo echo ${X})"`,
@@ -164,20 +164,21 @@ const refused = [
   `[[ ${X}$'\\'' -eq 1 ]]`,
 ]
 
-test('text that is nested without end is refused at once', () => {
+// Speed is measured by `npm run bench -- loop`; a text that takes exponential time would never finish here.
+test('text with unlimited nesting is refused', () => {
   for (const piece of ['$(', '((', '${A:-', '$(x ', '`', '[', '\\', 'x ']) {
     const text = piece.repeat(Math.floor(60_000 / piece.length))
-    const from = performance.now()
     try {
       readShellText(text + X, names, 'run')
-    } catch {}
-    assert.ok(performance.now() - from < 5_000, piece)
+    } catch (error) {
+      assert.ok(error instanceof Error && error.message.length < 1_000, piece)
+    }
   }
 })
 
 for (const text of refused) {
-  test(`refused, because a shell would carry out what a value says: ${text}`, () => {
-    assert.throws(() => readShellText(text, names, 'run'), /stands/)
+  test(`refused, because a shell would execute parts of a value: ${text}`, () => {
+    assert.throws(() => readShellText(text, names, 'run'), /\$\{\{ .* \}\} is /)
     assert.equal(carriedOut(text, HOSTILE), undefined)
   })
 }
@@ -219,14 +220,14 @@ const accepted = [
 ]
 
 for (const text of accepted) {
-  test(`accepted, and nothing in a value is carried out: ${text}`, () => {
+  test(`accepted, and nothing in a value is executed: ${text}`, () => {
     readShellText(text, names, 'run')
     assert.equal(carriedOut(text, HOSTILE), undefined)
   })
 }
 
 test(
-  'bash carries out what it calculates with',
+  'bash executes values that it uses in arithmetic',
   { skip: !existsSync(BASH) && 'apt-get install bash' },
   () => {
     const cwd = mkdtempSync(join(folder, 'x-'))
@@ -235,7 +236,7 @@ test(
   },
 )
 
-test('a value becomes no command in any shell, however the text around it is built', () => {
+test('a value becomes no command in any shell, in any surrounding text', () => {
   const piece = fc.constantFrom(
     ...['"', "'", ' ', 'x', '\\', '$', '(', ')', '((', '))', '$((', '[', ']', '$[', '${A:', '${a['],
     ...['}', '=', 'a=', '[[ ', ' ]]', ' -eq ', 'let ', 'eval ', 'declare -i ', '`', '#', '\n', ';'],

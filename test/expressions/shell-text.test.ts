@@ -15,7 +15,7 @@ const names: Names = {
 
 const X = '${{ input.x }}'
 
-/** What a real shell prints for the text, when every expression in it is this value. */
+/** Output of a real shell for the text when every expression in it has this value. */
 function printed(text: string, value: string): string {
   const { text: written, variables } = readShellText(text, names, 'run')
   const env = Object.fromEntries(variables.map(([name]) => [name, value]))
@@ -61,7 +61,7 @@ const places: [where: string, text: string, around: [string, string]][] = [
 ]
 
 for (const [where, text, [before, after]] of places) {
-  test(`an expression ${where} reaches a shell whole, whatever it says`, () => {
+  test(`an expression ${where} reaches a shell unchanged, whatever its value`, () => {
     for (const value of VALUES) {
       assert.equal(printed(text, value), before + value + after)
     }
@@ -70,10 +70,10 @@ for (const [where, text, [before, after]] of places) {
 
 const refused: [where: string, text: string, why: RegExp][] = [
   ['in single quotes', `sh -c 'echo ${X}'`, /single quotes/],
-  ['in a document whose end is quoted', `cat <<'END'\n${X}\nEND\n`, /whose end is quoted/],
-  ['in a document whose end is escaped', `cat <<\\END\n${X}\nEND\n`, /whose end is quoted/],
-  ['where a shell calculates', `echo $(( ${X} + 1 ))`, /would calculate/],
-  ['where a shell calculates as a command', `(( ${X} > 1 ))`, /would calculate/],
+  ['in a document whose end is quoted', `cat <<'END'\n${X}\nEND\n`, /quoted delimiter/],
+  ['in a document whose end is escaped', `cat <<\\END\n${X}\nEND\n`, /quoted delimiter/],
+  ['where a shell calculates', `echo $(( ${X} + 1 ))`, /evaluates/],
+  ['where a shell calculates as a command', `(( ${X} > 1 ))`, /evaluates/],
   ['behind a backslash', `echo \\${X}`, /stands behind a \\/],
 ]
 
@@ -83,7 +83,7 @@ for (const [where, text, why] of refused) {
   })
 }
 
-test('nothing in a value is ever carried out, however the text around it is built', () => {
+test('nothing in a value is ever executed, in any surrounding text', () => {
   const piece = fc.constantFrom(
     ...['"', ' ', 'x', '\\', '$', '(', ')', '`', '#', '\n', '${A}', '<<E', ';', X, X],
   )
@@ -102,7 +102,7 @@ test('nothing in a value is ever carried out, however the text around it is buil
         return
       }
       const env = Object.fromEntries(text.variables.map(([name], nth) => [name, evil[nth % 4]]))
-      // Half of these are no shell at all; what matters is that no value became a command.
+      // Half of these are invalid shell text; what matters is that no value became a command.
       const { stderr } = spawnSync('/bin/sh', ['-c', text.text], { env, timeout: 60_000 })
       assert.doesNotMatch(stderr.toString(), /^HACKED$/m, text.text)
     }),

@@ -1,46 +1,49 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireFollowUp } from '../../src/core/wire/views.ts'
+import type { WireFollowUp } from '../../src/core/job/job-views.ts'
 import { type Store, StoreError } from '../../src/store/port.ts'
-import { type FlowWorld, startFlows } from '../workflows/workflow-harness.ts'
+import { type WorkflowHarness, startWorkflowHarness } from '../workflows/workflow-harness.ts'
 import { createSeeded } from '../sim/seeded.ts'
 import type { VirtualClock } from '../support/virtual-clock.ts'
 
 const RUNS = 25
-/** A worker that is not heard of for ten seconds is gone: all of a test fits into that. */
+/** A worker is declared dead after ten silent seconds: a test takes less than that. */
 const TURNS = 60
 
-async function submit({ client }: FlowWorld, count = 1): Promise<readonly { id: string }[]> {
+async function submit({ client }: WorkflowHarness, count = 1): Promise<readonly { id: string }[]> {
   return client.submit(Array.from({ length: count }, () => ({ job: 'a' })))
 }
 
-/** `a` is followed by `b`, which is followed by `c`, with the run of `a` handed on. */
-async function defineChain(world: FlowWorld): Promise<void> {
+/** `b` follows `a` and `c` follows `b`, with the run of `a` passed on. */
+async function defineChain(world: WorkflowHarness): Promise<void> {
   const after = (job: string, run: string) => [{ after: job, input: { of: run } }]
   await world.define({ task: 'b', triggers: after('a', '${{ after.run }}') }, 'b')
   await world.define({ task: 'c', triggers: after('b', '${{ after.input.of }}') }, 'c')
 }
 
-async function followUps({ node }: FlowWorld, job: string): Promise<readonly WireFollowUp[]> {
+async function followUps({ node }: WorkflowHarness, job: string): Promise<readonly WireFollowUp[]> {
   return (await node.admin.jobs.get('default', job)).follow_ups ?? []
 }
 
-/** Works for a while, whatever there is to do. */
-async function play(worlds: readonly FlowWorld[], turns = TURNS): Promise<void> {
+/** Runs all available work for a number of turns. */
+async function runToRest(worlds: readonly WorkflowHarness[], turns = TURNS): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     await worlds[0]?.clock.advance(100)
     for (const world of worlds) await world.workOnce()
   }
 }
 
-function assertOnceEach(worlds: readonly FlowWorld[], ids: readonly { readonly id: string }[]) {
+function assertOnceEach(
+  worlds: readonly WorkflowHarness[],
+  ids: readonly { readonly id: string }[],
+) {
   const started = worlds.flatMap((world) => world.started).toSorted()
   const expected = ids.flatMap(({ id }) => ['a', `b {"of":"${id}"}`, `c {"of":"${id}"}`])
   assert.deepEqual(started, expected.toSorted())
 }
 
-test('what follows starts at once on the node that ended the run', async () => {
-  const world = await startFlows()
+test('a follower starts at once on the node that ended the run', async () => {
+  const world = await startWorkflowHarness()
   await defineChain(world)
   await submit(world)
   const before = world.clock.now()
@@ -52,19 +55,19 @@ test('what follows starts at once on the node that ended the run', async () => {
     world.started.map((one) => one[0]),
     ['a', 'b', 'c'],
   )
-  assert.ok(world.clock.now() - before < 200, 'nobody had to look for it')
+  assert.ok(world.clock.now() - before < 200, 'no periodic check was needed')
   assert.deepEqual(world.errors, [])
   await world.node.stop()
 })
 
 for (const seed of [1, 2, 3, 4, 5]) {
-  test(`whatever is lost or late, each end is followed once, seed ${seed}`, async () => {
+  test(`with requests lost or late, each end is followed once, seed ${seed}`, async () => {
     const chance = createSeeded(seed)
     const wrap = (store: Store, clock: VirtualClock): Store => ({
       ...store,
       async settleFollowUps(input) {
         const fault = chance.weighted({ none: 3, slow: 2, before: 2, after: 2 })
-        // Long enough for the other node to find the same.
+        // Long enough for the other node to find the same end.
         if (fault === 'slow') await clock.sleep(1_200)
         if (fault === 'before') throw new StoreError('unavailable', 'not now')
         const result = await store.settleFollowUps(input)
@@ -72,15 +75,15 @@ for (const seed of [1, 2, 3, 4, 5]) {
         return result
       },
     })
-    const here = await startFlows({ wrap })
-    const there = await startFlows({ wrap, beside: here })
+    const here = await startWorkflowHarness({ wrap })
+    const there = await startWorkflowHarness({ wrap, beside: here })
     await defineChain(here)
     const ids: { readonly id: string }[] = []
     for (let wave = 0; wave < 5; wave += 1) {
       ids.push(...(await submit(here, RUNS / 5)))
-      await play([here, there], 8)
+      await runToRest([here, there], 8)
     }
-    await play([here, there], 40)
+    await runToRest([here, there], 40)
     assertOnceEach([here, there], ids)
     const errors = [...here.errors, ...there.errors]
     assert.ok(errors.length > 0 && errors.every((error) => error instanceof StoreError))
@@ -88,41 +91,41 @@ for (const seed of [1, 2, 3, 4, 5]) {
   })
 }
 
-test('what a node could not settle before it went is settled by another within a second', async () => {
+test('ends that a node did not process before it stopped are processed by another within a second', async () => {
   const wrap = (store: Store): Store => ({
     ...store,
     settleFollowUps: () => Promise.reject(new StoreError('unavailable', 'not here')),
   })
-  const first = await startFlows({ wrap })
+  const first = await startWorkflowHarness({ wrap })
   await defineChain(first)
   const ids = await submit(first, RUNS)
   await first.clock.advance(20)
   await first.workOnce()
   await first.clock.advance(20)
   await first.node.stop()
-  const second = await startFlows({ beside: first })
+  const second = await startWorkflowHarness({ beside: first })
   await second.clock.advance(1_100)
   assert.equal((await followUps(second, 'b')).filter(({ run }) => run !== null).length, 10)
-  await play([second])
+  await runToRest([second])
   assertOnceEach([first, second], ids)
   await second.node.stop()
 })
 
-test('a node that remembers an older definition makes runs of the newer one', async () => {
-  const here = await startFlows()
-  const there = await startFlows({ beside: here })
-  // It has seen that `b` is nobody's definition, and believes so for a while.
+test('a node with an older definition in its cache creates runs of the newer one', async () => {
+  const here = await startWorkflowHarness()
+  const there = await startWorkflowHarness({ beside: here })
+  // It has found that `b` is not defined, and caches that for a while.
   await there.client.submit([{ job: 'b' }])
-  await play([there], 3)
+  await runToRest([there], 3)
   there.started.length = 0
   await here.define({ task: 'd', triggers: [{ after: 'a' }] }, 'b')
   await there.client.submit([{ job: 'a' }])
-  await play([there])
+  await runToRest([there])
   assert.deepEqual(there.started, ['a', 'd'])
   await Promise.all([here.node.stop(), there.node.stop()])
 })
 
-test('a run that the store refuses is given up with a reason, and holds nobody up', async () => {
+test('a run that the store refuses is given up with a reason, and delays no other', async () => {
   let refused = 0
   const wrap = (store: Store): Store => ({
     ...store,
@@ -135,17 +138,17 @@ test('a run that the store refuses is given up with a reason, and holds nobody u
       return store.settleFollowUps(input)
     },
   })
-  const world = await startFlows({ wrap })
+  const world = await startWorkflowHarness({ wrap })
   await world.define({ task: 'b', triggers: [{ after: 'a' }] }, 'b')
   await submit(world, 5)
-  await play([world])
+  await runToRest([world])
   assert.equal(world.started.filter((one) => one === 'b').length, 4)
   const reasons = (await followUps(world, 'b')).flatMap(({ reason }) => reason ?? [])
   assert.deepEqual(reasons, ['not this one'])
   await world.node.stop()
 })
 
-test('what the store refuses even with a reason is put off and told about, and holds nobody up', async () => {
+test('an end that the store refuses even with a reason is postponed and reported, and delays no other', async () => {
   let refused = 0
   const wrap = (store: Store): Store => ({
     ...store,
@@ -158,24 +161,24 @@ test('what the store refuses even with a reason is put off and told about, and h
     },
   })
   let isRefusing = true
-  const world = await startFlows({ wrap })
+  const world = await startWorkflowHarness({ wrap })
   await world.define({ task: 'b', triggers: [{ after: 'a' }] }, 'b')
   await submit(world, 5)
-  await play([world], 30)
+  await runToRest([world], 30)
   const count = () => world.started.filter((one) => one === 'b').length
   assert.equal(count(), 4)
   await submit(world, 5)
-  await play([world], 15)
+  await runToRest([world], 15)
   assert.equal(count(), 9, 'those that come later go on as well')
   assert.ok(world.errors.length > 0 && world.errors.length < 5, 'it is not tried all the time')
   assert.ok(world.errors.every((error) => String(error).includes('not this one')))
   isRefusing = false
-  await play([world], 25)
+  await runToRest([world], 25)
   assert.equal(count(), 10)
   await world.node.stop()
 })
 
-test('an end whose follower was deleted, or no longer follows, says so', async () => {
+test('an end whose follower was deleted, or no longer follows, records that', async () => {
   const wrap = (store: Store): Store => ({
     ...store,
     settleFollowUps: (input) =>
@@ -184,7 +187,7 @@ test('an end whose follower was deleted, or no longer follows, says so', async (
         : store.settleFollowUps(input),
   })
   let isHeld = true
-  const world = await startFlows({ wrap })
+  const world = await startWorkflowHarness({ wrap })
   for (const name of ['b', 'c']) {
     await world.define({ task: name, triggers: [{ after: 'a' }] }, name)
   }
@@ -196,10 +199,10 @@ test('an end whose follower was deleted, or no longer follows, says so', async (
   await world.node.admin.jobs.remove(by, 'b', null)
   await world.define({ task: 'c' }, 'c')
   isHeld = false
-  await play([world])
+  await runToRest([world])
   assert.deepEqual(world.started, ['a'])
-  const [gone] = await followUps(world, 'c')
-  assert.equal(gone?.reason, 'it does not run after a any more')
+  const [stopped] = await followUps(world, 'c')
+  assert.equal(stopped?.reason, 'it does not run after a any more')
   await world.define({ task: 'b' }, 'b')
   const [deleted] = await followUps(world, 'b')
   assert.equal(deleted?.reason, 'it was deleted')

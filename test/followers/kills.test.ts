@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WirePage } from '../../src/core/wire/views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
-import { type KillableServer, startKillable } from '../support/killable-server.ts'
+import { type KillableServer, startKillableServer } from '../support/killable-server.ts'
 import { openHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -14,23 +14,23 @@ async function runsOf({ call }: KillableServer, job: string): Promise<readonly W
   return page.data
 }
 
-test('servers killed while runs end: after each that succeeded there is one run, and no other', async (t) => {
+test('servers killed while runs end: each success has exactly one follower run', async (t) => {
   const home = openHome(t)
-  let server = await startKillable(home)
+  let server = await startKillableServer(home)
   await server.call('PUT', '/v1/jobs/source', { run: 'true' })
-  // In a queue that rests, so that what was made can be counted.
+  // In a paused queue, so that the created runs can be counted.
   await server.call('PATCH', '/v1/queues/rest', { paused: true })
   const triggers = [{ after: 'source', input: '${{ after.run }}' }]
   await server.call('PUT', '/v1/jobs/follower', { run: 'true', queue: 'rest', triggers })
   for (let round = 0; round < ROUNDS; round += 1) {
     for (let nth = 0; nth < RUNS; nth += 1) await server.call('POST', '/v1/runs', { job: 'source' })
     const before = round * RUNS
-    // The blow falls while some have ended and others have not.
+    // The kill happens while some runs have ended and others have not.
     await waitFor(async () => (await runsOf(server, 'follower')).length > before + round, {
       what: 'the first runs of this round to be followed',
     })
     await server.kill()
-    server = await startKillable(home)
+    server = await startKillableServer(home)
   }
   const all = ROUNDS * RUNS
   const followers = await waitFor(

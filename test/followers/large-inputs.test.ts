@@ -4,16 +4,16 @@ import { keyFor } from '../../src/blobs/key.ts'
 import type { Blobs } from '../../src/blobs/port.ts'
 import { LIMITS } from '../../src/core/limits.ts'
 import type { Store } from '../../src/store/port.ts'
-import { startFlows } from '../workflows/workflow-harness.ts'
-import { troubledBlobs } from '../workflows/failing-blobs.ts'
+import { startWorkflowHarness } from '../workflows/workflow-harness.ts'
+import { failingBlobs } from '../workflows/failing-blobs.ts'
 
 const FOLLOWERS = 20
-/** As JSON as large as a result may be, and an input. */
+/** As large as a result may be in JSON, and an input too. */
 const LARGEST = 'x'.repeat(LIMITS.resultBytes - 2)
 
-/** Weighs what was read and written for runs that are to follow, from one settlement to the next. */
+/** Measures the bytes read and written for followers between two settlements. */
 function weighed(t: TestContext) {
-  const rows = troubledBlobs(t)
+  const rows = failingBlobs(t)
   const held = { read: 0, written: 0 }
   const most = { ...held }
   const settled: number[] = []
@@ -26,7 +26,7 @@ function weighed(t: TestContext) {
     async put(name, bytes) {
       if (!name.label.includes('-input-')) return rows.put(name, bytes)
       weigh('written', bytes)
-      // Nobody is going to read it.
+      // Nothing reads it.
       return keyFor(name, bytes)
     },
     async get(key) {
@@ -49,7 +49,7 @@ function weighed(t: TestContext) {
 
 async function follow(t: TestContext, result: unknown) {
   const { blobs, wrap, most, settled } = weighed(t)
-  const world = await startFlows({ blobs, wrap })
+  const world = await startWorkflowHarness({ blobs, wrap })
   t.after(() => world.node.stop())
   const triggers = [{ after: 'a', input: '${{ after.output }}' }]
   for (let nth = 0; nth < FOLLOWERS; nth += 1) {
@@ -69,13 +69,13 @@ async function follow(t: TestContext, result: unknown) {
   return { most, settled }
 }
 
-test('however many follow with a large input, only some of them are held at once', async (t) => {
+test('however many followers have a large input, only some inputs are held in memory at once', async (t) => {
   const { most, settled } = await follow(t, LARGEST)
   assert.ok(most.read <= LIMITS.outputBytes, `${most.read} bytes were read before any was settled`)
   assert.ok(most.written <= LIMITS.outputBytes, `${most.written} bytes were kept at once`)
   assert.deepEqual(settled, [8, 8, 4])
 })
 
-test('those with small inputs are settled together', async (t) => {
+test('followers with small inputs are created together', async (t) => {
   assert.deepEqual((await follow(t, 'small')).settled, [FOLLOWERS])
 })

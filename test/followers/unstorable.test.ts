@@ -1,8 +1,8 @@
-// What PostgreSQL does not take is one follower's trouble, and nobody else's.
+// A value that PostgreSQL refuses affects only its own follower.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SubmitAnswer } from '../../src/core/wire/protocol.ts'
-import type { WireFollowUp, WireJob } from '../../src/core/wire/views.ts'
+import type { WireFollowUp, WireJob } from '../../src/core/job/job-views.ts'
 import { openApi } from '../api/open-api.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -16,7 +16,7 @@ const FOLLOWERS = {
     concurrency: { key: '${{ input.n }}', limit: 1 },
     triggers: [{ after: 'source', input: { n: '${{ after.output.n }}' } }],
   },
-  // The last of them: everything that is in its way is before it.
+  // The last follower: everything that could block it comes before it.
   zeal: { triggers: [{ after: 'source' }] },
 }
 

@@ -1,36 +1,39 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Held } from '../../src/core/wire/protocol.ts'
+import type { LeasedAttempt } from '../../src/core/wire/protocol.ts'
 import { type Store, StoreError } from '../../src/store/port.ts'
-import { startFlows } from '../workflows/workflow-harness.ts'
-import { BY, JOB, put, story } from './occurrence-lines.ts'
-import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './manual-worker.ts'
+import { startWorkflowHarness } from '../workflows/workflow-harness.ts'
+import { SCHEDULE_CALLER, SCHEDULE_JOB, putSchedule, occurrenceLines } from './occurrence-lines.ts'
+import { type InMemoryScheduler, startInMemory } from './scheduler-in-memory.ts'
+import { registerManualWorker, succeeded } from './manual-worker.ts'
 
 const BEAT_MS = 2_000
 
-/** Its first run has started, and nobody knows when the next one is. */
+/** A schedule whose first run has started and whose next due time is unknown. */
 async function startFollowing(
   every = '2s after finish',
   firstMs = 3_000,
   wrap = (store: Store) => store,
 ) {
   const world = await startInMemory({ wrap })
-  const worker = await registerByHand(world.node.clientFor('default'), { jobs: [JOB], slots: 9 })
-  const pass = async (ms: number, answered: number, held: readonly Held[]) => {
+  const worker = await registerManualWorker(world.node.clientFor('default'), {
+    jobs: [SCHEDULE_JOB],
+    slots: 9,
+  })
+  const pass = async (ms: number, answered: number, held: readonly LeasedAttempt[]) => {
     for (let leftMs = ms; leftMs > 0; leftMs -= BEAT_MS) {
       await worker.heartbeat(answered, held)
       await world.clock.advance(Math.min(leftMs, BEAT_MS))
     }
   }
-  await put(world.node, { every })
+  await putSchedule(world.node, { every })
   await pass(firstMs, 0, [])
   const [run] = await worker.take()
   assert.ok(run)
   let isOver = false
   return {
     world,
-    /** Time passes, and the worker is there. */
+    /** Lets time pass with the worker sending heartbeats. */
     pass: (ms: number) => pass(ms, 1, isOver ? [] : [run]),
     end() {
       isOver = true
@@ -39,13 +42,14 @@ async function startFollowing(
   }
 }
 
-const pause = ({ node }: InMemory, until: number | null) =>
-  node.admin.schedules.pause(BY, JOB, 'rule', { until, reason: null })
-const resume = ({ node }: InMemory) => node.admin.schedules.resume(BY, JOB, 'rule')
-const isPaused = async ({ node }: InMemory) =>
-  (await node.admin.schedules.find('default', JOB, 'rule')).pause !== null
+const pause = ({ node }: InMemoryScheduler, until: number | null) =>
+  node.admin.schedules.pause(SCHEDULE_CALLER, SCHEDULE_JOB, 'rule', { until, reason: null })
+const resume = ({ node }: InMemoryScheduler) =>
+  node.admin.schedules.resume(SCHEDULE_CALLER, SCHEDULE_JOB, 'rule')
+const isPaused = async ({ node }: InMemoryScheduler) =>
+  (await node.admin.schedules.find('default', SCHEDULE_JOB, 'rule')).pause !== null
 
-test('one that follows its run is paused until a time, whatever the run does', async () => {
+test('a schedule that follows its run stays paused until the given time, whatever the run does', async () => {
   const { world, pass, end } = await startFollowing()
   await pause(world, world.clock.now() + 60_000)
   await pass(20_000)
@@ -53,12 +57,12 @@ test('one that follows its run is paused until a time, whatever the run does', a
   await end()
   await pass(30_000)
   assert.ok(await isPaused(world))
-  assert.deepEqual(await story(world), ['2 fired'])
+  assert.deepEqual(await occurrenceLines(world), ['2 fired'])
   await pass(16_000)
-  assert.deepEqual(await story(world), ['2 fired', '25-63 skipped paused', '65 fired'])
+  assert.deepEqual(await occurrenceLines(world), ['2 fired', '25-63 skipped paused', '65 fired'])
 })
 
-test('one that follows its run is paused until somebody resumes it', async () => {
+test('a schedule that follows its run stays paused until it is resumed', async () => {
   const { world, pass, end } = await startFollowing()
   await pause(world, null)
   await pass(20_000)
@@ -67,36 +71,39 @@ test('one that follows its run is paused until somebody resumes it', async () =>
   assert.ok(await isPaused(world))
   await resume(world)
   await pass(2_500)
-  assert.deepEqual(await story(world), ['2 fired', '25-40 skipped paused', '42 fired'])
+  assert.deepEqual(await occurrenceLines(world), ['2 fired', '25-40 skipped paused', '42 fired'])
 })
 
-test('a run that outlasts the pause is followed as if there had been none', async () => {
+test('a run that outlasts the pause is followed as without a pause', async () => {
   for (const until of [60_000, null]) {
     const { world, pass, end } = await startFollowing()
     await pause(world, until === null ? null : world.clock.now() + until)
     await pass(60_000)
     if (until === null) await resume(world)
     await pass(20_000)
-    assert.deepEqual([await isPaused(world), await story(world)], [false, ['2 fired']])
+    assert.deepEqual([await isPaused(world), await occurrenceLines(world)], [false, ['2 fired']])
     await end()
     await pass(2_500)
-    assert.deepEqual(await story(world), ['2 fired', '85 fired'])
+    assert.deepEqual(await occurrenceLines(world), ['2 fired', '85 fired'])
   }
 })
 
-test('a time that comes after the pause is not skipped with it', async () => {
+test('a time that comes after the pause is not skipped', async () => {
   const { world, pass, end } = await startFollowing('1m after finish', 63_000)
   await pause(world, world.clock.now() + 10_000)
   await end()
   await pass(70_000)
-  assert.deepEqual(await story(world), ['60 fired', '123 fired'])
+  assert.deepEqual(await occurrenceLines(world), ['60 fired', '123 fired'])
 })
 
-test('without a pause between them runs follow each other at once, however they end', async () => {
+test('without a delay, runs follow each other at once, however they end', async () => {
   const world = await startInMemory()
   const { node, clock } = world
-  const worker = await registerByHand(node.clientFor('default'), { jobs: [JOB], slots: 9 })
-  await put(node, { every: '0s after finish' })
+  const worker = await registerManualWorker(node.clientFor('default'), {
+    jobs: [SCHEDULE_JOB],
+    slots: 9,
+  })
+  await putSchedule(node, { every: '0s after finish' })
   const dues: number[] = []
   for (let n = 0; n < 20; n += 1) {
     await clock.advance(100)
@@ -106,40 +113,42 @@ test('without a pause between them runs follow each other at once, however they 
     const fates = [{ outcome: 'succeeded' }, { outcome: 'failed', cause: 'error' }] as const
     await worker.report(runs.map(({ run, fence }) => ({ run, fence, ...fates[n % 2]! })))
   }
-  // The next is due right after the end of the one before, and there is never more than one.
+  // The next time is due right after the previous end, and there is never more than one run.
   const betweenMs = dues.slice(1).map((due, n) => due - (dues[n] as number))
   assert.deepEqual(new Set(betweenMs), new Set([100]))
 })
 
-test('runs that cannot be made do not follow each other at once', async () => {
+test('runs that cannot be created do not follow each other at once', async () => {
   const world = await startInMemory()
   const { node, clock } = world
   const secrets = [{ name: 'key', as: 'KEY' }]
-  await node.admin.jobs.put(BY, JOB, { run: 'true', secrets } as object, null)
-  await put(node, { every: '0s after finish' })
+  await node.admin.jobs.put(SCHEDULE_CALLER, SCHEDULE_JOB, { run: 'true', secrets } as object, null)
+  await putSchedule(node, { every: '0s after finish' })
   await clock.advance(25_000)
-  const told = await story(world)
-  assert.ok(told.length >= 2 && told.length <= 4, told.join())
-  assert.ok(told.every((line) => line.endsWith('missed cannot_start')))
+  const lines = await occurrenceLines(world)
+  assert.ok(lines.length >= 2 && lines.length <= 4, lines.join())
+  assert.ok(lines.every((line) => line.endsWith('missed cannot_start')))
 })
 
-test('one that is cancelled before it starts is followed at once as well', async () => {
+test('a run that is cancelled before it starts is followed at once too', async () => {
   const world = await startInMemory()
   const { node, clock } = world
-  await put(node, { every: '0s after finish' })
+  await putSchedule(node, { every: '0s after finish' })
   await clock.advance(1_000)
   const client = node.clientFor('default')
-  const [first] = (await client.listRuns({ job: JOB })).runs
+  const [first] = (await client.listRuns({ job: SCHEDULE_JOB })).runs
   await client.cancel(first!.id)
   await clock.advance(1_000)
-  assert.equal((await client.listRuns({ job: JOB })).runs.length, 2)
+  assert.equal((await client.listRuns({ job: SCHEDULE_JOB })).runs.length, 2)
 })
 
-test('a workflow goes round and round: each wave begins when the one before is over', async () => {
-  const world = await startFlows()
+test('a workflow repeats: each wave begins when the one before has ended', async () => {
+  const world = await startWorkflowHarness()
   const { node, clock, started } = world
   await world.define({ steps: { a: { task: 'a' }, b: { task: 'b', needs: 'a' } } })
-  await node.admin.schedules.put(BY, 'flow', 'rule', { rule: { every: '0s after finish' } })
+  await node.admin.schedules.put(SCHEDULE_CALLER, 'flow', 'rule', {
+    rule: { every: '0s after finish' },
+  })
   for (let n = 0; n < 60; n += 1) {
     await clock.advance(50)
     await world.workOnce()
@@ -159,7 +168,7 @@ test('a workflow goes round and round: each wave begins when the one before is o
   )
 })
 
-test('a store that fails when an end is heard of is asked again, and nothing is forgotten', async () => {
+test('when the store fails as a run ends, the follow-up is retried and not lost', async () => {
   for (const verb of ['schedulesFollowing', 'findSchedules'] as const) {
     let failures = 0
     const failing = (store: Store): Store => ({
@@ -175,6 +184,6 @@ test('a store that fails when an end is heard of is asked again, and nothing is 
     await end()
     await pass(5_000)
     assert.ok(failures < 0, 'it was asked again')
-    assert.deepEqual(await story(world), ['2 fired', '5 fired'], verb)
+    assert.deepEqual(await occurrenceLines(world), ['2 fired', '5 fired'], verb)
   }
 })

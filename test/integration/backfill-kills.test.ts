@@ -4,7 +4,7 @@ import type { WireBackfill } from '../../src/core/schedule/backfill/views.ts'
 import type { WireOccurrence } from '../../src/core/schedule/definition/schedule-views.ts'
 import type { WirePage } from '../../src/core/wire/views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
-import { type KillableServer, startKillable } from '../support/killable-server.ts'
+import { type KillableServer, startKillableServer } from '../support/killable-server.ts'
 import { openHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -23,10 +23,10 @@ async function everyPage<T>({ call }: KillableServer, path: string): Promise<T[]
   }
 }
 
-test('a backfill whose server is killed half-way, and again, makes one run for each time', async (t) => {
+test('a backfill whose server is killed halfway, twice, creates one run for each time', async (t) => {
   const home = openHome(t)
-  let server = await startKillable(home)
-  // In a queue that rests, so that what is made stays, and none has to be found again after a kill.
+  let server = await startKillableServer(home)
+  // In a paused queue, so that the created runs stay and none is executed after a kill.
   await server.call('PATCH', '/v1/queues/rest', { paused: true })
   const schedule = { name: 'minutes', cron: '* * * * *', zone: 'UTC' }
   await server.call('PUT', '/v1/jobs/etl', { run: 'true', queue: 'rest', schedule })
@@ -46,13 +46,13 @@ test('a backfill whose server is killed half-way, and again, makes one run for e
   for (let kills = 0; kills < 3 && made < TIMES; kills += 1) {
     made = await madeMoreThan(made)
     await server.kill()
-    server = await startKillable(home)
+    server = await startKillableServer(home)
   }
   assert.ok(made < TIMES, 'it was killed before it was over')
   await madeMoreThan(TIMES - 1)
 
   const all = await everyPage<WireRun>(server, '/v1/runs?job=etl')
-  // The schedule goes on meanwhile.
+  // The schedule continues meanwhile.
   const runs = all.filter(({ due_at }) => String(due_at) <= UNTIL)
   const expected = Array.from({ length: TIMES }, (_, minute) =>
     new Date(Date.parse(FROM) + minute * 60_000).toISOString(),
@@ -62,12 +62,12 @@ test('a backfill whose server is killed half-way, and again, makes one run for e
     expected,
     'every time of the range, each once',
   )
-  const told = await everyPage<WireOccurrence>(
+  const history = await everyPage<WireOccurrence>(
     ...([server, `${AT}/occurrences?from=${FROM}&until=${UNTIL}`] as const),
   )
   const byTime = new Map(runs.map((run) => [run.due_at, run.id]))
   assert.deepEqual(
-    told.map(({ nominal_at, outcome, run, backfills }) => [
+    history.map(({ nominal_at, outcome, run, backfills }) => [
       ...[nominal_at, outcome, run, backfills.map(({ backfill }) => backfill)],
     ]),
     expected.map((at) => [at, 'backfilled', byTime.get(at), [id]]),

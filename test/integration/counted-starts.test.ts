@@ -1,13 +1,13 @@
-// What was started is counted, whatever happens around the moment in which its worker comes back.
+// Every start is counted, also when its worker reconnects at that moment.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { STATE_CODE } from '../../src/core/run/run-state.ts'
 import { DEFAULT_CONFIG } from '../../src/server/cluster/config.ts'
 import type { Store } from '../../src/store/port.ts'
-import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand } from './manual-worker.ts'
+import { type InMemoryScheduler, startInMemory } from './scheduler-in-memory.ts'
+import { registerManualWorker } from './manual-worker.ts'
 
-/** Something that waits, from when it is closed until it is opened. */
+/** A gate that blocks callers from when it is closed until it is opened. */
 function createGate() {
   let wait: PromiseWithResolvers<void> | undefined
   return {
@@ -17,7 +17,7 @@ function createGate() {
   }
 }
 
-/** Nothing is ended while the gate is closed. */
+/** No end is stored while the gate is closed. */
 const endingsBehind =
   (gate: ReturnType<typeof createGate>) =>
   (store: Store): Store => ({
@@ -28,28 +28,31 @@ const endingsBehind =
     },
   })
 
-/** A worker with one attempt under way. */
-async function atWork({ node }: InMemory) {
+/** A worker with one running attempt. */
+async function atWork({ node }: InMemoryScheduler) {
   const client = node.clientFor('default')
   await client.submit([{ job: 'job' }])
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   const [run] = await worker.take()
   assert.ok(run)
   return { worker, run, back: { session: worker.session, registration: 2 } }
 }
 
-const countOf = ({ engine }: InMemory) =>
+const countOf = ({ engine }: InMemoryScheduler) =>
   engine.raw.prepare('SELECT status, attempt, lost FROM run').get()
 const LOST_ONCE = { status: STATE_CODE.ready, attempt: 2, lost: 1 }
 
-test('a worker that had to forsake an attempt is welcome once that is counted', async () => {
+test('a worker that gave up an attempt is registered only once the attempt is counted', async () => {
   const gate = createGate()
   const world = await startInMemory({ wrap: endingsBehind(gate) })
   const { run, back } = await atWork(world)
   gate.close()
   let isWelcome = false
-  // From the welcome on, the worker says no more of it: the server had better not die before it is counted.
-  const welcome = registerByHand(world.node.clientFor('default'), { ...back, forsaken: [run] })
+  // After the welcome, the worker no longer reports the attempt: the server must have counted it by then.
+  const welcome = registerManualWorker(world.node.clientFor('default'), {
+    ...back,
+    forsaken: [run],
+  })
   void welcome.then(() => (isWelcome = true))
   await world.clock.advance(1_000)
   assert.equal(isWelcome, false)
@@ -59,7 +62,7 @@ test('a worker that had to forsake an attempt is welcome once that is counted', 
   assert.deepEqual(countOf(world), LOST_ONCE)
 })
 
-test('a worker keeps what it brings along while its node looks at what it has', async () => {
+test('a worker keeps the attempts it brings along while its node checks its leases', async () => {
   const first = await startInMemory()
   const adopting = createGate()
   const looking = createGate()
@@ -81,8 +84,8 @@ test('a worker keeps what it brings along while its node looks at what it has', 
   const { run, back } = await atWork(first)
   adopting.close()
   looking.close()
-  const returning = registerByHand(second.node.clientFor('default'), { ...back, held: [run] })
-  // The node looks, and the store does not have the lease under its name yet.
+  const returning = registerManualWorker(second.node.clientFor('default'), { ...back, held: [run] })
+  // The node checks while the store does not yet have the lease under its name.
   await first.clock.advance(DEFAULT_CONFIG.leaseTtlMs / 2)
   adopting.open()
   const worker = await returning
@@ -91,7 +94,7 @@ test('a worker keeps what it brings along while its node looks at what it has', 
   assert.deepEqual((await worker.heartbeat(0, [run])).lost, [])
 })
 
-test('a worker keeps what it brings along while its new node buries the old one', async () => {
+test('a worker keeps the attempts it brings along while its new node declares the old one dead', async () => {
   const first = await startInMemory()
   const gate = createGate()
   const config = { steadyMs: 0 }
@@ -99,9 +102,12 @@ test('a worker keeps what it brings along while its new node buries the old one'
   const { run, back } = await atWork(first)
   gate.close()
   await first.node.stop()
-  // The attempt is an orphan; that it is lost is on its way to the store.
+  // The attempt is an orphan; its loss is on the way to the store.
   await first.clock.advance(DEFAULT_CONFIG.nodeTtlMs / 6)
-  const worker = await registerByHand(second.node.clientFor('default'), { ...back, held: [run] })
+  const worker = await registerManualWorker(second.node.clientFor('default'), {
+    ...back,
+    held: [run],
+  })
   gate.open()
   await first.clock.advance(10)
   assert.deepEqual((await worker.heartbeat(0, [run])).lost, [])

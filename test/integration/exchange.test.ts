@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './manual-worker.ts'
+import { registerManualWorker, succeeded } from './manual-worker.ts'
 
 async function open() {
   const world = await startInMemory()
@@ -11,15 +11,15 @@ async function open() {
 
 test('a waiting exchange gets the run in the commit that stores it', async () => {
   const { client, submit } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   const answer = worker.exchange({ waitMs: 10_000 })
   await submit()
   assert.equal((await answer).runs.length, 1)
 })
 
-test('an exchange with nothing to give is answered when its time is up, not before', async () => {
+test('an exchange without a grant is answered when its wait time is over, not before', async () => {
   const { client, clock } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   let isAnswered = false
   const answer = worker.exchange({ waitMs: 5_000 }).then((given) => {
     isAnswered = true
@@ -31,9 +31,9 @@ test('an exchange with nothing to give is answered when its time is up, not befo
   assert.deepEqual((await answer).runs, [])
 })
 
-test('a grant whose answer got lost comes with the next answer, under the same fence', async () => {
+test('a grant whose answer was lost comes with the next answer, under the same fence', async () => {
   const { client, submit } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   await submit()
   const [lost] = (await worker.exchange()).runs
   const [again] = (await worker.exchange({ answered: 0 })).runs
@@ -42,7 +42,7 @@ test('a grant whose answer got lost comes with the next answer, under the same f
 
 test('a confirmed grant is not given again', async () => {
   const { client, submit } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   await submit()
   await worker.take()
   assert.deepEqual(await worker.take(), [])
@@ -50,14 +50,14 @@ test('a confirmed grant is not given again', async () => {
 
 test('an exchange older than the last one is refused', async () => {
   const { client } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   await worker.exchange({ number: 5 })
   await assert.rejects(worker.exchange({ number: 4 }), { code: 'exchange_out_of_order' })
 })
 
 test('a completion reported twice is accepted twice and counted once', async () => {
   const { client, submit } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   const [submitted] = await submit()
   const [run] = await worker.take()
   assert.ok(run && submitted)
@@ -68,7 +68,7 @@ test('a completion reported twice is accepted twice and counted once', async () 
 
 test('a different report on an attempt that has ended is stale', async () => {
   const { client, submit } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   await submit()
   const [run] = await worker.take()
   assert.ok(run)
@@ -78,7 +78,7 @@ test('a different report on an attempt that has ended is stale', async () => {
 
 test('a made-up fence ends nothing', async () => {
   const { client, submit } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   const [submitted] = await submit()
   const [run] = await worker.take()
   assert.ok(run && submitted)
@@ -87,9 +87,9 @@ test('a made-up fence ends nothing', async () => {
   assert.equal((await client.getRun(submitted.id)).state, 'running')
 })
 
-test('what a confirmed answer granted and a heartbeat does not list goes back uncounted', async () => {
+test('a confirmed grant that a heartbeat does not list goes back uncounted', async () => {
   const { client, submit, clock } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   const [submitted] = await submit()
   const [run] = await worker.take(1)
   assert.ok(run && submitted)
@@ -99,9 +99,9 @@ test('what a confirmed answer granted and a heartbeat does not list goes back un
   assert.deepEqual([again.state, again.attempt, again.lost], ['ready', 1, 0])
 })
 
-test('a grant in an answer that is still on its way is left alone by heartbeats', async () => {
+test('heartbeats leave a grant alone while its answer is still on the way', async () => {
   const { client, submit, clock } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   const [submitted] = await submit()
   await worker.take()
   await worker.heartbeat(0, [])
@@ -111,20 +111,20 @@ test('a grant in an answer that is still on its way is left alone by heartbeats'
 
 test('a silent session loses its attempts to another worker, counted as lost', async () => {
   const { client, submit, clock } = await open()
-  const silent = await registerByHand(client)
+  const silent = await registerManualWorker(client)
   const [submitted] = await submit()
   await silent.take()
   await clock.advance(12_500)
-  const other = await registerByHand(client)
+  const other = await registerManualWorker(client)
   const [taken] = await other.take()
   assert.equal(taken?.run, submitted?.id)
   assert.equal(taken?.attempt, 2)
   await assert.rejects(silent.exchange(), { code: 'session_unknown' })
 })
 
-test('a heartbeat names cancels and losses', async () => {
+test('a heartbeat answer names cancels and losses', async () => {
   const { client, submit } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   const [submitted] = await submit()
   const [run] = await worker.take()
   assert.ok(run && submitted)
@@ -134,9 +134,9 @@ test('a heartbeat names cancels and losses', async () => {
   assert.deepEqual((await worker.heartbeat(1, [stranger])).lost, [submitted.id])
 })
 
-test('a session that registers again keeps what it lists and gives back the rest', async () => {
+test('a session that registers again keeps the attempts it lists and gives back the rest', async () => {
   const { client, submit, clock } = await open()
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   await submit()
   await submit()
   const [kept, unseen] = await worker.take()
@@ -155,8 +155,8 @@ test('a session that registers again keeps what it lists and gives back the rest
 
 test('an older registration that arrives late changes nothing', async () => {
   const { client } = await open()
-  const { session } = await registerByHand(client, { registration: 3 })
-  await assert.rejects(registerByHand(client, { session, registration: 2 }), {
+  const { session } = await registerManualWorker(client, { registration: 3 })
+  await assert.rejects(registerManualWorker(client, { session, registration: 2 }), {
     code: 'session_superseded',
   })
 })

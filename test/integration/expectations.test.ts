@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Held } from '../../src/core/wire/protocol.ts'
+import type { LeasedAttempt } from '../../src/core/wire/protocol.ts'
 import type { ScheduleInput } from '../../src/server/admin/schedule-input.ts'
 import type { RuleSource } from '../../src/core/schedule/index.ts'
-import { storeOn } from '../../src/store/sqlite/store.ts'
-import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
-import { type HandWorker, registerByHand, succeeded } from './manual-worker.ts'
+import { createStoreOnEngine } from '../../src/store/sqlite/store.ts'
+import { type InMemoryScheduler, startInMemory } from './scheduler-in-memory.ts'
+import { type ManualWorker, registerManualWorker, succeeded } from './manual-worker.ts'
 
 const BY = { project: 'default', actor: null, request: null, address: null }
 const JOB = 'tidy'
@@ -13,22 +13,22 @@ const START = Date.UTC(2026, 0, 1)
 const SECOND = 1_000
 const MINUTE = 60_000
 const HOUR = 3_600_000
-/** Often enough that no lease runs out. */
+/** Often enough that no lease expires. */
 const BEAT_MS = 3_000
 
-interface Scene extends InMemory {
-  readonly worker: HandWorker
-  /** Time goes by while these are held. */
-  pass(ms: number, held?: readonly Held[]): Promise<void>
-  /** What did not come true, as `10 slow`: ten seconds after the clock was set, by then it should have been otherwise. */
+interface Setup extends InMemoryScheduler {
+  readonly worker: ManualWorker
+  /** Lets time pass with these attempts held. */
+  pass(ms: number, held?: readonly LeasedAttempt[]): Promise<void>
+  /** Violations as `10 slow`: found ten seconds after the clock was set. */
   lapses(): string[]
 }
 
-async function openScene(rule: RuleSource, said: Partial<ScheduleInput>): Promise<Scene> {
+async function openSetup(rule: RuleSource, settings: Partial<ScheduleInput>): Promise<Setup> {
   const world = await startInMemory()
   const { node, clock, engine } = world
-  const worker = await registerByHand(node.clientFor('default'), { jobs: [JOB], slots: 9 })
-  await node.admin.schedules.put(BY, JOB, 'rule', { rule, ...said })
+  const worker = await registerManualWorker(node.clientFor('default'), { jobs: [JOB], slots: 9 })
+  await node.admin.schedules.put(BY, JOB, 'rule', { rule, ...settings })
   let answered = 0
   return {
     ...world,
@@ -57,10 +57,10 @@ async function openScene(rule: RuleSource, said: Partial<ScheduleInput>): Promis
   }
 }
 
-test('twice as long as usual is slow, once five times are known, and while it runs', async () => {
-  const scene = await openScene({ every: '1m' }, { expectTimes: 2 })
-  const { worker, clock, pass, lapses } = scene
-  const take = async (minute: number): Promise<Held> => {
+test('a run that takes twice its typical duration is slow, once five durations are known, and is reported while it runs', async () => {
+  const setup = await openSetup({ every: '1m' }, { expectTimes: 2 })
+  const { worker, clock, pass, lapses } = setup
+  const take = async (minute: number): Promise<LeasedAttempt> => {
     await pass(START + minute * MINUTE - clock.now())
     await pass(10)
     const [run] = await worker.take()
@@ -69,7 +69,7 @@ test('twice as long as usual is slow, once five times are known, and while it ru
   }
   for (let minute = 1; minute <= 5; minute += 1) {
     const run = await take(minute)
-    // The first is slow by any measure, and nobody can know.
+    // The first is slow by any measure, but there is nothing to compare with.
     await pass(minute === 1 ? 50 * SECOND : 6 * SECOND, [run])
     await worker.report([succeeded(run)])
   }
@@ -82,15 +82,19 @@ test('twice as long as usual is slow, once five times are known, and while it ru
   await worker.report([succeeded(run)])
   await pass(5 * SECOND)
   assert.equal(lapses().length, 1)
-  assert.equal(await storeOn(scene.engine).nextExpectationAt(), null, 'nothing is left to be seen')
+  assert.equal(
+    await createStoreOnEngine(setup.engine).nextExpectationAt(),
+    null,
+    'nothing is left to be seen',
+  )
 })
 
-test('by a time of the day, on the clocks of the schedule, whichever of two nodes looks', async () => {
-  // Midnight here is two in the morning there.
+test("a deadline by time of day follows the schedule's zone, whichever of two nodes checks", async () => {
+  // Midnight UTC is two in the morning there.
   const rule = { cron: '1,4 2 * * *', zone: 'Europe/Athens' }
-  const scene = await openScene(rule, { deadlineClock: '02:03', overlap: { kind: 'allow' } })
-  await startInMemory({ beside: scene })
-  const { worker, pass, lapses } = scene
+  const setup = await openSetup(rule, { deadlineClock: '02:03', overlap: { kind: 'allow' } })
+  await startInMemory({ beside: setup })
+  const { worker, pass, lapses } = setup
   await pass(61 * SECOND)
   const [first] = await worker.take()
   assert.ok(first)
@@ -102,8 +106,8 @@ test('by a time of the day, on the clocks of the schedule, whichever of two node
   await pass(58 * SECOND)
   const [second] = await worker.take()
   assert.ok(second)
-  const { nextExpectationAt } = storeOn(scene.engine)
-  // Half a second is given.
+  const { nextExpectationAt } = createStoreOnEngine(setup.engine)
+  // Half a second of tolerance.
   assert.equal(await nextExpectationAt(), START + 24 * HOUR + 3 * MINUTE + 500, 'the next day')
   await worker.report([succeeded(second)])
   await pass(5 * SECOND)

@@ -1,29 +1,29 @@
 import type { SchedulerClient } from '../../src/core/wire/protocol.ts'
 import type { WhyCode, WireWhy } from '../../src/core/wire/views.ts'
-import { type HandWorker, registerByHand, succeeded } from './manual-worker.ts'
+import { type ManualWorker, registerManualWorker, succeeded } from './manual-worker.ts'
 
-/** A scheduler as its users reach it. */
-export interface Reach {
+/** Access to a scheduler, as its users have it. */
+export interface SchedulerAccess {
   clientFor(project: string): SchedulerClient
   why(project: string, run: string): Promise<WireWhy>
 }
 
 export interface FairShareReport {
   readonly samples: number
-  /** The most starts, its own included, that it took a slot to come to a lone run. */
-  readonly mostStarts: number
+  /** The highest number of starts, its own included, until a single run started. */
+  readonly maxStarts: number
   readonly violations: readonly string[]
 }
 
 const BATCH = 10_000
 const JOBS = ['etl', 'report', 'mail']
 const WIDE = 8
-/** Longer than any claim takes, on a machine that is busy with other tests. */
+/** Longer than any claim takes on a busy machine. */
 const WAIT_MS = 20_000
 
-/** Has one project queue up so many runs, over as many jobs as are given. The last one is returned. */
+/** Queues `count` runs of one project, over the given jobs. Returns the last one. */
 export async function queueUp(
-  { clientFor }: Pick<Reach, 'clientFor'>,
+  { clientFor }: Pick<SchedulerAccess, 'clientFor'>,
   project: string,
   count: number,
   jobs: readonly string[] = JOBS,
@@ -38,9 +38,9 @@ export async function queueUp(
   return last
 }
 
-/** Starts of runs, in order, until the wanted one: each frees the slot of the one before. */
+/** Run starts, in order, until the wanted one: each frees the slot of the previous one. */
 export async function startsUntil(
-  worker: HandWorker,
+  worker: ManualWorker,
   wanted: string,
   most: number,
 ): Promise<number> {
@@ -55,26 +55,25 @@ export async function startsUntil(
 }
 
 /**
- * One project has queued up far more than can be served, and another one submits single runs. Each of
- * those is to start in the first round of claims; only right after it was served, one of the others
- * may come before it.
+ * One project has queued far more than can be served, and another one submits single runs. Each of those must
+ * start in the first round of claims; only right after one was served may one other run come before the next.
  */
 export async function sampleFairShare(
-  reach: Reach,
+  reach: SchedulerAccess,
   { queued, samples }: { queued: number; samples: number },
 ): Promise<FairShareReport> {
   const last = await queueUp(reach, 'busy', queued)
-  const violations = await whyWhileNobodyServes(reach, last)
+  const violations = await whyWithoutWorkers(reach, last)
   const projects = ['busy', 'quiet']
   const jobs = [...JOBS, 'lone']
-  const narrow = await registerByHand(reach.clientFor('busy'), { jobs, projects, slots: 1 })
+  const narrow = await registerManualWorker(reach.clientFor('busy'), { jobs, projects, slots: 1 })
   violations.push(...(await whyWhileBusy(reach, narrow, last)))
-  const wide = await registerByHand(reach.clientFor('busy'), {
+  const wide = await registerManualWorker(reach.clientFor('busy'), {
     ...{ name: 'wide', jobs, projects, slots: WIDE },
   })
   const submitLone = () => submitOne(reach, 'quiet', 'lone')
 
-  let mostStarts = 0
+  let maxStarts = 0
   for (let sample = 0; sample < samples; sample += 1) {
     const kind = (['away', 'served just now', 'wide'] as const)[sample % 3]
     let starts: number
@@ -90,21 +89,25 @@ export async function sampleFairShare(
     if (starts > (kind === 'served just now' ? 2 : 1)) {
       violations.push(`sample ${sample} (${kind}) started as number ${starts}`)
     }
-    mostStarts = Math.max(mostStarts, starts)
+    maxStarts = Math.max(maxStarts, starts)
   }
-  return { samples, mostStarts, violations }
+  return { samples, maxStarts, violations }
 }
 
-async function whyWhileNobodyServes(reach: Reach, last: string): Promise<string[]> {
+async function whyWithoutWorkers(reach: SchedulerAccess, last: string): Promise<string[]> {
   return mismatches(await reach.why('busy', last), {
     code: 'no_worker',
     sentence: /no worker is connected that serves this project/,
-    fix: /^punctual worker --server URL$/,
+    fix: /^start a worker of the project busy that has the handler /,
   })
 }
 
-/** The only slot is taken: the last of the crowd is far behind, the lone run is behind nobody. */
-async function whyWhileBusy(reach: Reach, worker: HandWorker, last: string): Promise<string[]> {
+/** The only slot is taken: the last queued run is far behind, the single run is first. */
+async function whyWhileBusy(
+  reach: SchedulerAccess,
+  worker: ManualWorker,
+  last: string,
+): Promise<string[]> {
   const [taken] = (await worker.exchange({ waitMs: WAIT_MS })).runs
   if (!taken) return ['a slot is free, and nothing was given']
   const lone = await submitOne(reach, 'quiet', 'lone')
@@ -125,7 +128,11 @@ async function whyWhileBusy(reach: Reach, worker: HandWorker, last: string): Pro
   return found
 }
 
-async function submitOne({ clientFor }: Reach, project: string, job: string): Promise<string> {
+async function submitOne(
+  { clientFor }: SchedulerAccess,
+  project: string,
+  job: string,
+): Promise<string> {
   const [answer] = await clientFor(project).submit([{ job }])
   return answer?.id ?? ''
 }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { ROOT } from '../../src/server/identity/caller.ts'
+import { compatPrincipalOf } from '../../src/server/identity/principal.ts'
 import { test } from 'node:test'
 import { publicId } from '../../src/core/ids.ts'
 import type { ScheduleInput } from '../../src/server/admin/schedule-input.ts'
 import type { FireBatch, Store } from '../../src/store/port.ts'
 import type { VirtualClock } from '../support/virtual-clock.ts'
-import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
-import { type HandWorker, registerByHand, succeeded } from './manual-worker.ts'
+import { type InMemoryScheduler, startInMemory } from './scheduler-in-memory.ts'
+import { type ManualWorker, registerManualWorker, succeeded } from './manual-worker.ts'
 
 const BY = { project: 'default', actor: null, request: null, address: null }
 const JOB = 'tidy'
@@ -17,7 +19,7 @@ interface Asked {
   readonly aheadTo: number | null
 }
 
-/** Notes what is asked for, and takes as long for each firing as a slow store does. */
+/** Records the requests, and takes as long for each firing as a slow store. */
 function slow(asked: Asked[], eachMs: number) {
   return (store: Store, clock: VirtualClock): Store => ({
     ...store,
@@ -30,37 +32,41 @@ function slow(asked: Asked[], eachMs: number) {
   })
 }
 
-function put({ node }: InMemory, name: string, input: Partial<ScheduleInput> = {}) {
+function put({ node }: InMemoryScheduler, name: string, input: Partial<ScheduleInput> = {}) {
   return node.admin.schedules.put(BY, JOB, name, { rule: { every: '1m' }, ...input })
 }
 
-function firstRun({ engine }: InMemory): string {
+function firstRun({ engine }: InMemoryScheduler): string {
   const id = engine.raw.prepare<[], number>('SELECT min(id) FROM run').pluck().get()
   return publicId('run', id as number)
 }
 
-/** A worker that is silent for long is gone, so it comes shortly before it is needed. */
-async function workerAt({ node, clock }: InMemory, ms: number, slots = 10): Promise<HandWorker> {
+/** A worker that is silent for long is declared dead, so it connects shortly before it is needed. */
+async function workerAt(
+  { node, clock }: InMemoryScheduler,
+  ms: number,
+  slots = 10,
+): Promise<ManualWorker> {
   await clock.advance(ms - (clock.now() - START))
-  return registerByHand(node.clientFor('default'), { jobs: [JOB], slots })
+  return registerManualWorker(node.clientFor('default'), { jobs: [JOB], slots })
 }
 
-/** Asks for work, and notes when it came and for which time. */
+/** Asks for work, and records when it came and for which due time. */
 async function waitForWork(
-  { clock }: InMemory,
-  worker: HandWorker,
-  message: Parameters<HandWorker['exchange']>[0] = {},
+  { clock }: InMemoryScheduler,
+  worker: ManualWorker,
+  message: Parameters<ManualWorker['exchange']>[0] = {},
 ) {
   const { runs } = await worker.exchange({ waitMs: 30_000, ...message })
   return { at: clock.now() - START, runs }
 }
 
-/** The store's clock has whole milliseconds: by its own, a node may be off by less than one. */
+/** The store's clock has whole milliseconds, so a node's clock may differ by less than one. */
 function assertAt(at: number, expected: number) {
   assert.ok(at >= expected && at <= expected + 1, `${at}`)
 }
 
-test('what is due is durable before its instant, and reaches its worker at it', async () => {
+test('a run is durable before its due time and reaches its worker at that time', async () => {
   const world = await startInMemory()
   const { node, clock, engine } = world
   await put(world, 'rule')
@@ -79,7 +85,7 @@ test('what is due is durable before its instant, and reaches its worker at it', 
   assert.deepEqual([runs.length, (runs[0]?.dueAt ?? 0) - START], [1, MINUTE])
 })
 
-test('the store is given what is due so early that it is ready at the instant', async () => {
+test('the store gets due runs early enough that they are ready at their time', async () => {
   const asked: Asked[] = []
   const world = await startInMemory({ wrap: slow(asked, 3) })
   const { clock } = world
@@ -96,12 +102,12 @@ test('the store is given what is due so early that it is ready at the instant', 
       assert.equal(runs.length, 100)
       assert.ok(asked.every(({ askedAt, aheadTo }) => askedAt < (aheadTo ?? 0)))
     }
-    // A store that nobody knows is asked too late: what comes after the first answer is taken as well.
+    // With an unknown latency the store is asked too late: runs after the first answer are taken too.
     while (runs.length > 0) ({ runs } = await worker.exchange({ done: runs.map(succeeded) }))
   }
 })
 
-test('who changes a schedule whose time has fired is answered after that time', async () => {
+test('a change of a schedule whose time has fired is answered after that time', async () => {
   const world = await startInMemory()
   const { node, clock } = world
   const { schedules, jobs } = node.admin
@@ -132,13 +138,13 @@ test('who changes a schedule whose time has fired is answered after that time', 
 })
 
 for (const how of ['pauses', 'deletes', 'edits'] as const) {
-  test(`who ${how} a schedule with jitter whose time has fired is answered when that has come`, async () => {
+  test(`a caller that ${how} a schedule with jitter whose time has fired is answered when that time has come`, async () => {
     const world = await startInMemory()
     const { node, clock } = world
     const { schedules } = node.admin
     const at = new Date(START + MINUTE).toISOString()
     const { schedule } = await put(world, 'late', { rule: { at, jitter: '30s' } })
-    const fireAt = (schedule.next.lookAt as number) - START
+    const fireAt = (schedule.next.checkAt as number) - START
     assert.ok(fireAt > MINUTE + 1_000, `${fireAt}`)
     const work = waitForWork(world, await workerAt(world, fireAt - 500))
     await clock.advance(480)
@@ -154,7 +160,7 @@ for (const how of ['pauses', 'deletes', 'edits'] as const) {
   })
 }
 
-test('a run that is cancelled before its time does not start', async () => {
+test('a run that is cancelled before its due time does not start', async () => {
   const world = await startInMemory()
   const { node, clock } = world
   await put(world, 'a')
@@ -181,10 +187,10 @@ for (const how of ['leaves', 'registers again'] as const) {
     const worker = await workerAt(world, MINUTE - 500)
     const work = waitForWork(world, worker)
     await clock.advance(480)
-    if (how === 'leaves') await client.leave(worker.session, 1)
+    if (how === 'leaves') await client.leave({ id: worker.session }, 1)
     const { session } = worker
     const again = { jobs: [JOB], session, registration: 2 }
-    const next = await registerByHand(client, how === 'leaves' ? { jobs: [JOB] } : again)
+    const next = await registerManualWorker(client, how === 'leaves' ? { jobs: [JOB] } : again)
     const later = waitForWork(world, next)
     await clock.advance(19)
     assert.deepEqual((await work).runs, [])
@@ -198,7 +204,7 @@ for (const how of ['leaves', 'registers again'] as const) {
   })
 }
 
-test('a node that stops before the time gives back what it has told nobody of', async () => {
+test('a node that stops before the time gives back the assignments it has not sent', async () => {
   const world = await startInMemory()
   const { node, clock, engine } = world
   await put(world, 'rule')
@@ -212,30 +218,33 @@ test('a node that stops before the time gives back what it has told nobody of', 
   assert.deepEqual(row, { status: 2, off: 0, attempt: 1 })
 })
 
-test('a worker without sessions that asks another node before the time is not given it there', async () => {
+test('a compat worker that asks another node before the time does not get the run there', async () => {
   const first = await startInMemory()
   const second = await startInMemory({ beside: first })
   const { clock } = first
   await first.node.admin.jobs.put(BY, JOB, { run: 'true', queue: 'plain' }, null)
   await put(first, 'rule')
   await clock.advance(MINUTE - 500)
-  const worker = { id: 'w', project: 'default', isEverywhere: false }
-  // The schedule is that one's.
-  const here = second.node.plain.sessions
-  void here.take(await here.register(worker), 5_000).catch(() => {})
+  const origin = { project: 'default', principal: compatPrincipalOf(ROOT) }
+  const worker = { id: 'w', origin, isEverywhere: false }
+  // This node has the schedule.
+  const here = second.node.compat.sessions
+  void here.take(await here.register(worker), 5_000, origin).catch(() => {})
   await clock.advance(480)
   assert.ok(firstRun(first))
-  const there = first.node.plain.sessions
-  const session = await there.meet(worker)
+  const there = first.node.compat.sessions
+  const session = await there.heartbeat(worker)
   assert.equal([...session.leases].length, 0)
-  const work = there.take(session, 5_000).then((lease) => ({ lease, at: clock.now() - START }))
+  const work = there
+    .take(session, 5_000, origin)
+    .then((lease) => ({ lease, at: clock.now() - START }))
   await clock.advance(1_500)
   const { lease, at } = await work
   assert.ok(at >= MINUTE, `${at}`)
   assert.equal(lease?.attempt, 1)
 })
 
-test('a job that is changed shortly before a time runs at it as it was changed', async () => {
+test('a job that is changed shortly before a due time runs with the change', async () => {
   const world = await startInMemory()
   const { node, clock } = world
   await node.admin.jobs.put(BY, JOB, { timeout: '1m' }, null)
@@ -253,7 +262,7 @@ test('a job that is changed shortly before a time runs at it as it was changed',
   )
 })
 
-test('a node that stood still over the instant says when the run really started', async () => {
+test('a node that was suspended over the due time records when the run really started', async () => {
   const world = await startInMemory()
   const { node, clock } = world
   await put(world, 'rule')

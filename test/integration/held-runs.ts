@@ -4,10 +4,7 @@ import type { Client, Submission } from '../../src/client/index.ts'
 import type { RunView } from '../../src/core/wire/protocol.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/**
- * Says by whom it was started, and waits until it is let go: in a `read` and not in a loop, so that
- * nobody is kept busy by those who wait.
- */
+/** Reports its worker, then waits in a `read` rather than a loop, so that waiting needs no CPU. */
 const JOB = `
   echo "$WORKER" > "$DIR/$PUNCTUAL_RUN_ID.worker"
   mkfifo "$DIR/$PUNCTUAL_RUN_ID" && read _ < "$DIR/$PUNCTUAL_RUN_ID"`
@@ -15,18 +12,18 @@ const PAGE = 500
 const DEADLINE_MS = 60_000
 
 export interface HeldRun extends RunView {
-  /** As its process says. */
+  /** As reported by the process. */
   readonly worker: string
 }
 
-/** Runs whose processes end when they are told to, and not before. */
+/** Runs whose processes end only when released. */
 export interface HeldRuns {
   submit(queue: string, more?: Partial<Submission>): Promise<string>
-  /** All runs there are, as the API shows them. */
+  /** All runs, as the API shows them. */
   list(): Promise<readonly RunView[]>
-  /** Lets a run end. It has not been reported yet when this resolves. */
+  /** Releases a run. Its end is not yet reported when this resolves. */
   release(run: string): Promise<void>
-  /** Waits until exactly so many are under way, none of these among them. */
+  /** Waits until exactly `count` runs are running, none of the released ones among them. */
   settle(count: number, released: readonly string[]): Promise<readonly HeldRun[]>
 }
 
@@ -55,7 +52,7 @@ export function holdRuns(client: Client, home: string): HeldRuns {
     release: (run) =>
       waitFor(
         () => {
-          // Refused while nobody reads, and not there before the process has made it.
+          // Opening fails until the process has created the pipe and reads from it.
           const pipe = openSync(join(dir, run), constants.O_WRONLY | constants.O_NONBLOCK)
           writeSync(pipe, '\n')
           closeSync(pipe)

@@ -13,15 +13,15 @@ const KIB = 1024
 const MIB = 1024 * KIB
 const DATA = 'x'.repeat(700 * KIB)
 
-type Stage = OpenApi & { readonly directory: string }
+type Environment = OpenApi & { readonly directory: string }
 
-const PLACES: [where: string, open: (t: TestContext) => Promise<Stage>][] = [
-  ['files beside SQLite', (t) => openIn(t, 'fs')],
+const PLACES: [where: string, open: (t: TestContext) => Promise<Environment>][] = [
+  ['files with SQLite', (t) => openIn(t, 'fs')],
   ['rows of SQLite', (t) => openIn(t, 'store')],
   ['rows of PostgreSQL', async (t) => openIn(t, 'store', await postgresUrl())],
 ]
 
-async function openIn(t: TestContext, place: 'fs' | 'store', store?: string): Promise<Stage> {
+async function openIn(t: TestContext, place: 'fs' | 'store', store?: string): Promise<Environment> {
   const directory = mkdtempSync(join(tmpdir(), 'punctual-large-'))
   const api = await openApi(t, {
     store: store ?? `sqlite:${directory}/punctual.db`,
@@ -31,13 +31,13 @@ async function openIn(t: TestContext, place: 'fs' | 'store', store?: string): Pr
   return { ...api, directory }
 }
 
-async function submit({ call }: Stage, body: object): Promise<string> {
+async function submit({ call }: Environment, body: object): Promise<string> {
   const answer = await call<{ id: string }>('POST', '/v1/runs', { body })
   assert.equal(answer.status, 201, JSON.stringify(answer.body))
   return answer.body.id
 }
 
-async function ended({ call }: Stage, id: string): Promise<WireRun> {
+async function ended({ call }: Environment, id: string): Promise<WireRun> {
   for (;;) {
     const { body, status } = await call<WireRun>('GET', `/v1/runs/${id}?wait=20s`)
     assert.equal(status, 200, JSON.stringify(body))
@@ -45,7 +45,7 @@ async function ended({ call }: Stage, id: string): Promise<WireRun> {
   }
 }
 
-/** Answers with the digest of its input, and two mebibytes that nobody could guess. */
+/** Answers with the digest of its input and two mebibytes of random data. */
 const SCRIPT = `
 const { createHash, randomBytes } = require('node:crypto')
 const fs = require('node:fs')
@@ -58,13 +58,13 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const digestOf = (value: unknown) => sha256(JSON.stringify(value))
 
 for (const [where, open] of PLACES) {
-  test(`an input of 700 KB and a result of 2 MiB travel whole, through ${where}`, async (t) => {
-    const stage = await open(t)
-    await stage.startWorker()
+  test(`an input of 700 KB and a result of 2 MiB arrive unchanged, through ${where}`, async (t) => {
+    const environment = await open(t)
+    await environment.startWorker()
     const input = { data: DATA }
     const interpreter = [process.execPath]
-    const id = await submit(stage, { script: SCRIPT, interpreter, input })
-    const run = await ended(stage, id)
+    const id = await submit(environment, { script: SCRIPT, interpreter, input })
+    const run = await ended(environment, id)
     assert.equal(run.state, 'succeeded', run.message ?? '')
     assert.deepEqual(run.input, input)
     const result = run.result as { sha256: string; noise: string }
@@ -72,10 +72,10 @@ for (const [where, open] of PLACES) {
     assert.equal(result.noise.length, 2 * MIB)
     assert.equal(run.input_bytes, JSON.stringify(input).length)
     assert.equal(run.result_bytes, JSON.stringify(result).length)
-    const log = await stage.call<string>('GET', `/v1/runs/${id}/logs/raw`)
+    const log = await environment.call<string>('GET', `/v1/runs/${id}/logs/raw`)
     assert.equal(log.body.trim(), sha256(result.noise))
 
-    const list = await stage.call<WireRunPage>('GET', '/v1/runs')
+    const list = await environment.call<WireRunPage>('GET', '/v1/runs')
     const [listed] = list.body.data
     assert.equal(listed?.input, null)
     assert.equal(listed?.result, null)
@@ -83,15 +83,15 @@ for (const [where, open] of PLACES) {
     assert.equal(listed?.result_bytes, run.result_bytes)
     assert.ok(JSON.stringify(list.body).length < 4 * KIB, 'a list stays light')
 
-    const again = await stage.call<{ id: string }>('POST', `/v1/runs/${id}/retry`)
-    const repeated = await ended(stage, again.body.id)
+    const again = await environment.call<{ id: string }>('POST', `/v1/runs/${id}/retry`)
+    const repeated = await ended(environment, again.body.id)
     assert.equal((repeated.result as { sha256: string }).sha256, digestOf(input))
     assert.deepEqual(repeated.input, input)
   })
 }
 
-test('texts of any size around the limit come back as they were', async (t) => {
-  const stage = await openIn(t, 'fs')
+test('texts of any size around the limit come back unchanged', async (t) => {
+  const environment = await openIn(t, 'fs')
   const texts = [
     ...[0, 1, 64 * KIB - 3, 64 * KIB - 2, 64 * KIB - 1, 8 * MIB - 2].map((size) =>
       'y'.repeat(size),
@@ -99,21 +99,21 @@ test('texts of any size around the limit come back as they were', async (t) => {
     ...[20 * KIB, 40 * KIB, 200 * KIB].map((size) => 'é"\u0001'.repeat(size)),
   ]
   for (const input of texts) {
-    const id = await submit(stage, { job: 'sizes', input })
-    const { body } = await stage.call<WireRun>('GET', `/v1/runs/${id}`)
+    const id = await submit(environment, { job: 'sizes', input })
+    const { body } = await environment.call<WireRun>('GET', `/v1/runs/${id}`)
     assert.equal(body.input, input)
     const bytes = Buffer.byteLength(JSON.stringify(input))
     assert.equal(body.input_bytes, bytes > 64 * KIB ? bytes : null)
   }
-  const over = await stage.call('POST', '/v1/runs', {
+  const over = await environment.call('POST', '/v1/runs', {
     body: { job: 'sizes', input: 'y'.repeat(8 * MIB - 1) },
   })
   assert.equal(over.status, 422)
   assert.equal(over.body['code'], 'invalid_field')
 })
 
-test('a batch may mix large and small; keys know the same large input again', async (t) => {
-  const stage = await openIn(t, 'fs')
+test('a batch may mix large and small; an idempotency key recognises the same large input', async (t) => {
+  const environment = await openIn(t, 'fs')
   const runs = [
     { job: 'a', input: 1 },
     { job: 'a', input: randomBytes(100 * KIB).toString('hex'), idempotency_key: 'k' },
@@ -121,15 +121,13 @@ test('a batch may mix large and small; keys know the same large input again', as
   ]
   const send = async (batch: object[]) =>
     (
-      await stage.call<{ runs: { id: string; created: boolean; error?: { code: string } }[] }>(
-        'POST',
-        '/v1/runs:batch',
-        { body: { runs: batch } },
-      )
+      await environment.call<{
+        runs: { id: string; created: boolean; error?: { code: string } }[]
+      }>('POST', '/v1/runs:batch', { body: { runs: batch } })
     ).body.runs
   const first = await send(runs)
   for (const [index, { id }] of first.entries()) {
-    const { body } = await stage.call<WireRun>('GET', `/v1/runs/${id}`)
+    const { body } = await environment.call<WireRun>('GET', `/v1/runs/${id}`)
     assert.deepEqual(body.input, runs[index]?.input)
   }
   const [again] = await send([runs[1] as object])
@@ -151,26 +149,30 @@ for (const [what, damage, says] of [
     /not what was written/,
   ],
 ] as const) {
-  test(`a run whose input ${what} fails and says so, and others go on`, async (t) => {
-    const stage = await openIn(t, 'fs')
-    const id = await submit(stage, { run: 'cat "$PUNCTUAL_INPUT"', input: DATA, retry: { max: 5 } })
-    const [path] = blobFiles(stage.directory)
+  test(`a run whose input ${what} fails with that reason, and others continue`, async (t) => {
+    const environment = await openIn(t, 'fs')
+    const id = await submit(environment, {
+      run: 'cat "$PUNCTUAL_INPUT"',
+      input: DATA,
+      retry: { max: 5 },
+    })
+    const [path] = blobFiles(environment.directory)
     await damage(path as string)
-    await stage.startWorker()
-    const fine = await submit(stage, { run: 'true', input: 'small' })
-    assert.equal((await ended(stage, fine)).state, 'succeeded')
-    await stage.call('GET', `/v1/runs/${id}?wait=20s`)
-    const { body } = await stage.call<WireRunPage>('GET', '/v1/runs?q=state:failed')
+    await environment.startWorker()
+    const fine = await submit(environment, { run: 'true', input: 'small' })
+    assert.equal((await ended(environment, fine)).state, 'succeeded')
+    await environment.call('GET', `/v1/runs/${id}?wait=20s`)
+    const { body } = await environment.call<WireRunPage>('GET', '/v1/runs?q=state:failed')
     const [failed] = body.data
     assert.equal(failed?.id, id)
     assert.equal(failed?.cause, 'start_error')
     assert.equal(failed?.attempt, 1)
     assert.match(failed?.message ?? '', says)
     assert.match(failed?.message ?? '', new RegExp(`${id}-input-`))
-    const shown = await stage.call('GET', `/v1/runs/${id}`)
+    const shown = await environment.call('GET', `/v1/runs/${id}`)
     assert.equal(shown.status, 500)
     assert.equal(shown.body['code'], 'blob_unreadable')
-    const again = await stage.call('POST', `/v1/runs/${id}/retry`)
+    const again = await environment.call('POST', `/v1/runs/${id}/retry`)
     assert.equal(again.body['code'], 'blob_unreadable')
   })
 }

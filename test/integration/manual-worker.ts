@@ -1,27 +1,30 @@
 import type {
-  Done,
+  FinishedAttempt,
   Exchange,
   ExchangeAnswer,
-  Held,
+  LeasedAttempt,
   SchedulerClient,
 } from '../../src/core/wire/protocol.ts'
 
-/** A worker that says exactly what the test makes it say. */
-export interface HandWorker {
+/** A worker that sends exactly what the test says. */
+export interface ManualWorker {
   readonly session: string
   exchange(message?: Partial<Exchange>): Promise<ExchangeAnswer>
-  heartbeat(answered: number, held: readonly Held[]): ReturnType<SchedulerClient['heartbeat']>
-  /** Takes what there is, confirming everything before. */
+  heartbeat(
+    answered: number,
+    held: readonly LeasedAttempt[],
+  ): ReturnType<SchedulerClient['heartbeat']>
+  /** Takes available work and confirms everything before. */
   take(free?: number): Promise<ExchangeAnswer['runs']>
-  report(done: readonly Done[], free?: number): Promise<ExchangeAnswer>
+  report(done: readonly FinishedAttempt[], free?: number): Promise<ExchangeAnswer>
 }
 
-export async function registerByHand(
+export async function registerManualWorker(
   client: SchedulerClient,
   given: {
     name?: string
     jobs?: readonly string[]
-    /** What else it can do. */
+    /** Additional executors. */
     executors?: readonly string[]
     labels?: Readonly<Record<string, string>>
     queues?: readonly string[]
@@ -30,13 +33,13 @@ export async function registerByHand(
     session?: string
     registration?: number
     features?: readonly string[]
-    held?: readonly Held[]
-    forsaken?: readonly Held[]
+    held?: readonly LeasedAttempt[]
+    forsaken?: readonly LeasedAttempt[]
   } = {},
-): Promise<HandWorker> {
+): Promise<ManualWorker> {
   const { name = 'by-hand', jobs = ['job'], queues = ['default'], slots = 10 } = given
   const { registration = 1 } = given
-  const { session } = await client.register({
+  const { session, secret } = await client.register({
     name,
     queues,
     labels: given.labels ?? {},
@@ -49,25 +52,26 @@ export async function registerByHand(
     ...(given.session === undefined ? {} : { session: given.session }),
     ...(given.projects === undefined ? {} : { projects: given.projects }),
   })
+  const key = { id: session, secret }
   let number = 0
-  const worker: HandWorker = {
+  const worker: ManualWorker = {
     session,
     exchange(message = {}) {
       number += 1
       const base = { registration, number, answered: number - 1, done: [], free: slots, waitMs: 0 }
-      return client.exchange(session, { ...base, ...message })
+      return client.exchange(key, { ...base, ...message })
     },
-    heartbeat: (answered, held) => client.heartbeat(session, { registration, answered, held }),
+    heartbeat: (answered, held) => client.heartbeat(key, { registration, answered, held }),
     take: async (free = slots) => (await worker.exchange({ free })).runs,
     report: (done, free = slots) => worker.exchange({ done, free }),
   }
   return worker
 }
 
-function attemptsIn(held: readonly Held[] = []): Held[] {
+function attemptsIn(held: readonly LeasedAttempt[] = []): LeasedAttempt[] {
   return held.map(({ run, fence }) => ({ run, fence }))
 }
 
-export function succeeded({ run, fence }: Held): Done {
+export function succeeded({ run, fence }: LeasedAttempt): FinishedAttempt {
   return { run, fence, outcome: 'succeeded' }
 }

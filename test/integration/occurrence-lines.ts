@@ -1,22 +1,25 @@
 import type { ScheduleInput } from '../../src/server/admin/schedule-input.ts'
 import type { RuleSource } from '../../src/core/schedule/index.ts'
 import type { SchedulerNode } from '../../src/server/node/start-node.ts'
-import type { InMemory } from './scheduler-in-memory.ts'
+import type { InMemoryScheduler } from './scheduler-in-memory.ts'
 
-export const BY = { project: 'default', actor: null, request: null, address: null }
-export const JOB = 'tidy'
+export const SCHEDULE_CALLER = { project: 'default', actor: null, request: null, address: null }
+export const SCHEDULE_JOB = 'tidy'
 
-export function put(
+export function putSchedule(
   node: SchedulerNode,
   rule: RuleSource,
   { name = 'rule', ...input }: Partial<ScheduleInput> & { name?: string } = {},
 ) {
-  return node.admin.schedules.put(BY, JOB, name, { rule, ...input })
+  return node.admin.schedules.put(SCHEDULE_CALLER, SCHEDULE_JOB, name, { rule, ...input })
 }
 
-/** What became of its times: `12 fired` is the twelfth second since it began. */
-export async function story({ node, clock }: InMemory, name = 'rule'): Promise<string[]> {
-  const schedule = await node.admin.schedules.find('default', JOB, name)
+/** Outcomes of its due times: `12 fired` is the twelfth second since the start. */
+export async function occurrenceLines(
+  { node, clock }: InMemoryScheduler,
+  name = 'rule',
+): Promise<string[]> {
+  const schedule = await node.admin.schedules.find('default', SCHEDULE_JOB, name)
   const range = { from: 0, until: clock.now(), limit: 1_000 }
   const records = await node.admin.schedules.occurrences(schedule, range)
   return records.map(({ nominalAt, untilAt, outcome, reason }) => {

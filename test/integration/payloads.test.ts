@@ -4,9 +4,9 @@ import { BlobError, type Blobs } from '../../src/blobs/port.ts'
 import { createRowBlobs } from '../../src/blobs/store/blobs.ts'
 import { PunctualError } from '../../src/core/errors.ts'
 import type { Submission } from '../../src/core/wire/protocol.ts'
-import { openEngine, storeOn } from '../../src/store/sqlite/store.ts'
+import { openEngine, createStoreOnEngine } from '../../src/store/sqlite/store.ts'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './manual-worker.ts'
+import { registerManualWorker, succeeded } from './manual-worker.ts'
 
 const LARGE = 'x'.repeat(100_000)
 
@@ -14,18 +14,18 @@ const LARGE = 'x'.repeat(100_000)
 async function open(t: TestContext) {
   const elsewhere = openEngine({ path: ':memory:' })
   t.after(() => elsewhere.close())
-  const rows = createRowBlobs(storeOn(elsewhere))
-  const trouble: { put?: Error; get?: Error; gets: number; puts: number } = { gets: 0, puts: 0 }
+  const rows = createRowBlobs(createStoreOnEngine(elsewhere))
+  const failures: { put?: Error; get?: Error; gets: number; puts: number } = { gets: 0, puts: 0 }
   const blobs: Blobs = {
     ...rows,
     async put(name, bytes) {
-      trouble.puts += 1
-      if (trouble.put) throw trouble.put
+      failures.puts += 1
+      if (failures.put) throw failures.put
       return rows.put(name, bytes)
     },
     async get(key, part) {
-      trouble.gets += 1
-      if (trouble.get) throw trouble.get
+      failures.gets += 1
+      if (failures.get) throw failures.get
       return rows.get(key, part)
     },
   }
@@ -36,31 +36,31 @@ async function open(t: TestContext) {
     const [answer] = await client.submit([{ job: 'job', input, ...more }])
     return answer?.id as string
   }
-  return { ...world, client, rows, trouble, submit, worker: await registerByHand(client) }
+  return { ...world, client, rows, failures, submit, worker: await registerManualWorker(client) }
 }
 
 test('a run with a large input waits while blobs are out of reach, and starts when they are back', async (t) => {
-  const { client, trouble, submit, worker, errors } = await open(t)
+  const { client, failures, submit, worker, errors } = await open(t)
   const id = await submit(LARGE)
-  trouble.get = new BlobError('unavailable', 'the mount is gone')
+  failures.get = new BlobError('unavailable', 'the mount is gone')
   assert.deepEqual(await worker.take(), [])
   assert.deepEqual(await worker.take(), [])
-  // The worker says that it holds nothing: the run it was never told of stays its own all the same.
+  // The worker reports that it holds nothing: the run it never received stays assigned to it.
   await worker.heartbeat(2, [])
   assert.equal((await client.listRuns()).runs[0]?.state, 'running')
   assert.ok(errors.some((error) => String(error).includes('the mount is gone')))
-  delete trouble.get
+  delete failures.get
   const [granted] = await worker.take()
   assert.deepEqual([granted?.run, granted?.input], [id, JSON.stringify(LARGE)])
   await worker.report([succeeded(granted as NonNullable<typeof granted>)])
   assert.equal((await client.getRun(id)).state, 'succeeded')
 })
 
-test('a run whose input is lost fails once, whatever its retries, and the worker goes on', async (t) => {
-  const { client, clock, trouble, submit, worker } = await open(t)
+test('a run whose input is lost fails once despite retries, and the worker continues', async (t) => {
+  const { client, clock, failures, submit, worker } = await open(t)
   const id = await submit(LARGE, { retry: { max: 9 } })
   const small = await submit('small')
-  trouble.get = new BlobError('corrupt', 'the blob is not what was written')
+  failures.get = new BlobError('corrupt', 'the blob is not what was written')
   const runs = [...(await worker.take()), ...(await worker.take())]
   await clock.advance(10)
   assert.deepEqual(new Set(runs.map(({ run }) => run)), new Set([small]))
@@ -74,7 +74,7 @@ test('a run whose input is lost fails once, whatever its retries, and the worker
   await assert.rejects(client.retry(id), isUnreadable)
 })
 
-test('one answer carries so much, and the next one the rest', async (t) => {
+test('one answer has a bounded size, and the next one brings the rest', async (t) => {
   const { submit, worker } = await open(t)
   const huge = 'x'.repeat(7 * 1024 * 1024)
   const ids: string[] = []
@@ -93,24 +93,24 @@ test('one answer carries so much, and the next one the rest', async (t) => {
   )
 })
 
-test('a result that could not be kept is not acknowledged, and is when it is reported again', async (t) => {
-  const { client, trouble, submit, worker } = await open(t)
+test('a result that could not be stored is not acknowledged until a repeated report succeeds', async (t) => {
+  const { client, failures, submit, worker } = await open(t)
   const id = await submit('small')
   const [granted] = await worker.take()
   assert.ok(granted)
   const done = [{ ...succeeded(granted), result: JSON.stringify(LARGE) }]
-  trouble.put = new BlobError('full', 'no space left on device')
+  failures.put = new BlobError('full', 'no space left on device')
   await assert.rejects(worker.report(done), (error: PunctualError) => error.code === 'storage_full')
   assert.equal((await client.getRun(id)).state, 'running')
-  delete trouble.put
+  delete failures.put
   assert.deepEqual((await worker.report(done)).verdicts, ['accepted'])
   assert.deepEqual((await worker.report(done)).verdicts, ['accepted'])
   const run = await client.getRun(id)
   assert.deepEqual([run.result, run.resultBytes], [LARGE, LARGE.length + 2])
 })
 
-test('a result that looks like a reference refers to nothing', async (t) => {
-  const { client, trouble, submit, worker, engine } = await open(t)
+test('a result that looks like a blob reference is not one', async (t) => {
+  const { client, failures, submit, worker, engine } = await open(t)
   await submit(LARGE)
   const [victim] = await worker.take()
   await submit('small')
@@ -120,18 +120,18 @@ test('a result that looks like a reference refers to nothing', async (t) => {
   assert.match(String(stolen), /^@100002 run_/)
   const own = String(stolen).replace(victim.run, forger.run)
   await worker.report([{ ...succeeded(forger), result: own }])
-  const gets = trouble.gets
+  const gets = failures.gets
   const run = await client.getRun(forger.run)
   assert.deepEqual([run.result, run.resultBytes], [own, null])
-  assert.equal(trouble.gets, gets)
+  assert.equal(failures.gets, gets)
 })
 
-test('small inputs and results never meet a blob', async (t) => {
-  const { client, trouble, submit, worker } = await open(t)
+test('small inputs and results never become blobs', async (t) => {
+  const { client, failures, submit, worker } = await open(t)
   const id = await submit('x'.repeat(65_534))
   const [granted] = await worker.take()
   assert.ok(granted)
   await worker.report([{ ...succeeded(granted), result: JSON.stringify('y'.repeat(65_534)) }])
   assert.equal((await client.getRun(id)).state, 'succeeded')
-  assert.deepEqual([trouble.puts, trouble.gets], [0, 0])
+  assert.deepEqual([failures.puts, failures.gets], [0, 0])
 })

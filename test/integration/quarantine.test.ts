@@ -5,15 +5,15 @@ import { startInMemory } from './scheduler-in-memory.ts'
 
 const BROKEN = ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b']
 
-test('a worker that can start nothing takes nothing, says so, and comes back when it can', async () => {
+test('a worker that cannot start any run takes none, says so, and continues when it can', async () => {
   const { node, clock } = await startInMemory()
   const client = node.clientFor('default')
-  const told: string[] = []
+  const messages: string[] = []
   const worker = createWorker({
     ...{ name: 'ill', slots: 1, clock, random: () => 0.5 },
-    // Input that is no JSON cannot be handed to a function: the attempt does not start.
+    // Input that is not JSON cannot be passed to a function: the attempt does not start.
     handlers: { a: () => 1, b: () => 1, fine: () => 1 },
-    onError: (error) => told.push((error as Error).message),
+    onError: (error) => messages.push((error as Error).message),
     client: {
       ...client,
       async exchange(session, message, signal) {
@@ -32,7 +32,10 @@ test('a worker that can start nothing takes nothing, says so, and comes back whe
 
   const states = async () => (await node.admin.workers.list('default')).map(({ state }) => state)
   assert.deepEqual(await states(), ['quarantined'])
-  assert.match(told.join('\n'), /takes nothing for 5s: 5 attempts in a row could not be started/)
+  assert.match(
+    messages.join('\n'),
+    /accepts no runs for 5s: 5 attempts in a row could not be started/,
+  )
   const waiting = async () => (await client.listRuns({ state: 'ready' })).runs.length
   assert.equal(await waiting(), BROKEN.length - 5, 'the others are left for a worker that can')
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
-import { type HandWorker, registerByHand, succeeded } from './manual-worker.ts'
+import { type InMemoryScheduler, startInMemory } from './scheduler-in-memory.ts'
+import { type ManualWorker, registerManualWorker, succeeded } from './manual-worker.ts'
 
 const BY = { project: 'default', actor: null, request: null, address: null }
 const RATE = { limit: 10, perMs: 1_000, burst: 3 }
 
-/** Takes whatever is granted, for so long; says when each start was. */
+/** Takes every grant for a period; returns the time of each start. */
 async function workFor(
-  workers: readonly HandWorker[],
-  { clock }: InMemory,
+  workers: readonly ManualWorker[],
+  { clock }: InMemoryScheduler,
   ms: number,
 ): Promise<number[]> {
   const starts: number[] = []
   const untilMono = clock.mono() + ms
-  const work = async (worker: HandWorker) => {
+  const work = async (worker: ManualWorker) => {
     let { runs } = await worker.exchange({ waitMs: 20_000 })
     while (clock.mono() < untilMono) {
       for (const _ of runs) starts.push(clock.mono())
@@ -39,7 +39,7 @@ function assertWithin(starts: readonly number[], { limit, perMs, burst }: typeof
   }
 }
 
-test('a queue keeps its rate over two nodes, uses all of it, and is not asked all the time', async () => {
+test('a queue keeps its rate across two nodes, uses all of it, and is not polled all the time', async () => {
   let ticks = 0
   const first = await startInMemory({
     wrap: (store) => ({
@@ -57,24 +57,24 @@ test('a queue keeps its rate over two nodes, uses all of it, and is not asked al
   await first.node.clientFor('default').submit(runs)
   const workers = await Promise.all(
     [first, second].map(({ node }) =>
-      registerByHand(node.clientFor('default'), { queues: ['mail'] }),
+      registerManualWorker(node.clientFor('default'), { queues: ['mail'] }),
     ),
   )
   ticks = 0
   const starts = await workFor(workers, first, 10_000)
   assertWithin(starts, RATE)
   assert.ok(starts.length >= 95, `${starts.length} of about 100 were used`)
-  // Each start is a claim and an end; a few more claims find that the other node was quicker.
+  // Each start is a claim and an end; a few more claims find that the other node was faster.
   assert.ok(ticks < 1_500, `${ticks} ticks`)
 })
 
-test('a run is not handed past a used-up rate to a worker that waits', async () => {
+test('with the rate used up, a run is not assigned directly to a waiting worker', async () => {
   const world = await startInMemory()
   const client = world.node.clientFor('default')
   await world.node.admin.queues.change(BY, 'mail', {
     rate: { limit: 1, perMs: 10_000, burst: 1 },
   })
-  const worker = await registerByHand(client, { queues: ['mail', 'default'] })
+  const worker = await registerManualWorker(client, { queues: ['mail', 'default'] })
   const taking = worker.exchange({ waitMs: 20_000 })
   await world.clock.advance(100)
   await client.submit([{ job: 'job', queue: 'mail' }])
@@ -102,12 +102,12 @@ test('a run is not handed past a used-up rate to a worker that waits', async () 
   assert.deepEqual(given, [limited?.id])
 })
 
-test('a rate that is raised or taken away is felt at once', async () => {
+test('a rate that is raised or removed applies at once', async () => {
   const world = await startInMemory()
   const client = world.node.clientFor('default')
   const set = (rate: typeof RATE | null) => world.node.admin.queues.change(BY, 'mail', { rate })
   await set({ limit: 1, perMs: 3_600_000, burst: 1 })
-  const worker = await registerByHand(client, { queues: ['mail'] })
+  const worker = await registerManualWorker(client, { queues: ['mail'] })
   await client.submit(Array.from({ length: 5 }, () => ({ job: 'job', queue: 'mail' })))
   assert.equal((await worker.take()).length, 1)
   const waiting = worker.exchange({ free: 9, waitMs: 20_000 })
@@ -122,7 +122,7 @@ test('a clock that is set back while a queue has used up its rate closes it no l
   const client = world.node.clientFor('default')
   const rate = { limit: 10, perMs: 50_000, burst: 1 }
   await world.node.admin.queues.change(BY, 'mail', { rate })
-  const worker = await registerByHand(client, { queues: ['mail'] })
+  const worker = await registerManualWorker(client, { queues: ['mail'] })
   await client.submit([
     { job: 'job', queue: 'mail' },
     { job: 'job', queue: 'mail' },
@@ -135,7 +135,7 @@ test('a clock that is set back while a queue has used up its rate closes it no l
   void waiting.then(({ runs }) => (given = runs.length))
   await world.clock.advance(3_900)
   assert.equal(given, 0, 'it is not opened earlier, either')
-  // How much of the wait was over is not known any more.
+  // How much of the wait had passed is no longer known.
   await world.clock.advance(5_200)
   assert.equal(given, 1)
 })

@@ -6,13 +6,13 @@ import type { ReadRule } from '../../src/server/schedules/rule-cache.ts'
 import type { KeySource } from '../../src/server/secrets/keys.ts'
 import { openVault } from '../../src/server/secrets/vault.ts'
 import type { Store } from '../../src/store/port.ts'
-import { openEngine, storeOn, type Engine } from '../../src/store/sqlite/store.ts'
+import { openEngine, createStoreOnEngine, type SqliteEngine } from '../../src/store/sqlite/store.ts'
 import { createSeeded } from '../sim/seeded.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 
-export interface InMemory {
+export interface InMemoryScheduler {
   readonly clock: VirtualClock
-  readonly engine: Engine
+  readonly engine: SqliteEngine
   readonly node: SchedulerNode
   readonly errors: unknown[]
 }
@@ -21,21 +21,21 @@ export interface Given {
   config?: Partial<NodeConfig>
   blobs?: Blobs
   wrap?: (store: Store, clock: VirtualClock) => Store
-  /** What seals secrets. */
+  /** Keys that seal secrets. */
   keys?: KeySource
-  /** How rules of schedules are understood. */
+  /** Parses schedule rules. */
   readRule?: ReadRule
-  /** Another node on the same store and the same clock. */
-  beside?: InMemory
+  /** Another node on the same store and clock. */
+  beside?: InMemoryScheduler
 }
 
-/** A whole node on a store in memory and a clock that tests turn by hand. */
-export async function startInMemory(given: Given = {}): Promise<InMemory> {
+/** A whole node on an in-memory store and a virtual clock. */
+export async function startInMemory(given: Given = {}): Promise<InMemoryScheduler> {
   const clock = given.beside?.clock ?? createVirtualClock(Date.UTC(2026, 0, 1))
   const now = () => Math.floor(clock.now())
   const engine = given.beside?.engine ?? openEngine({ path: ':memory:', now, exclusive: false })
   const errors: unknown[] = []
-  const store = storeOn(engine)
+  const store = createStoreOnEngine(engine)
   const node = await startNode({
     store: given.wrap ? given.wrap(store, clock) : store,
     blobs: given.blobs ?? createRowBlobs(store),

@@ -3,16 +3,16 @@ import { test } from 'node:test'
 import { PunctualError } from '../../src/core/errors.ts'
 import { StoreError, type Store, type TickBatch } from '../../src/store/port.ts'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './manual-worker.ts'
+import { registerManualWorker, succeeded } from './manual-worker.ts'
 
-/** The same store, with `tick` seen or spoiled on the way in. */
+/** The same store with another `tick`. */
 const withTick = (tick: (batch: TickBatch, store: Store) => ReturnType<Store['tick']>) => {
   return (store: Store): Store => ({ ...store, tick: (batch) => tick(batch, store) })
 }
 
 const hasPoison = (batch: TickBatch) => batch.submits.some(({ input }) => input === '"poison"')
 
-test('what arrives while a tick runs goes into the next one together', async () => {
+test('items that arrive while a tick runs go into the next one together', async () => {
   const sizes: number[] = []
   const { node } = await startInMemory({
     wrap: withTick((batch, store) => {
@@ -29,7 +29,7 @@ test('what arrives while a tick runs goes into the next one together', async () 
   )
 })
 
-test('a poison item is refused alone; everything that travelled with it is stored', async () => {
+test('a poison item is refused alone; every other item of its batch is stored', async () => {
   const { node } = await startInMemory({
     wrap: withTick(async (batch, store) => {
       if (hasPoison(batch)) throw new StoreError('refused', 'this cannot be stored')
@@ -37,7 +37,7 @@ test('a poison item is refused alone; everything that travelled with it is store
     }),
   })
   const client = node.clientFor('default')
-  const worker = await registerByHand(client, { jobs: ['job'] })
+  const worker = await registerManualWorker(client, { jobs: ['job'] })
   await client.submit([{ job: 'job' }])
   const [run] = await worker.take()
   assert.ok(run)
@@ -76,12 +76,12 @@ test('a commit whose answer was lost is repeated under the same id', async () =>
   )
 })
 
-test('a run handed over by a commit nobody confirmed is given back and taken again', async () => {
+test('a run assigned by an unconfirmed commit is given back and taken again', async () => {
   let lost = 1
   const { node, clock } = await startInMemory({
     wrap: withTick(async (batch, store) => {
       const result = await store.tick(batch)
-      if (batch.submits.some(({ handOff }) => handOff) && lost > 0) {
+      if (batch.submits.some(({ reservation }) => reservation) && lost > 0) {
         lost -= 1
         throw new StoreError('unknown', 'the connection broke')
       }
@@ -89,7 +89,7 @@ test('a run handed over by a commit nobody confirmed is given back and taken aga
     }),
   })
   const client = node.clientFor('default')
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   await worker.take()
   const answer = worker.exchange({ waitMs: 10_000 })
   const submitted = client.submit([{ job: 'job' }])
@@ -105,7 +105,7 @@ const UNHEARD: [what: string, first: object, end: 'failed' | 'succeeded', then: 
   ['a run whose gate has opened', { concurrency: [{ key: 'a', limit: 1 }] }, 'succeeded', null],
 ]
 for (const [what, first, outcome, then] of UNHEARD) {
-  test(`${what} by a commit whose answer was lost waits for no look at the lanes`, async () => {
+  test(`${what} by a commit whose answer was lost does not wait for a lane refresh`, async () => {
     let lost = 0
     const { node, clock } = await startInMemory({
       config: { laneRefreshMs: 60_000 },
@@ -119,7 +119,7 @@ for (const [what, first, outcome, then] of UNHEARD) {
       }),
     })
     const client = node.clientFor('default')
-    const worker = await registerByHand(client)
+    const worker = await registerManualWorker(client)
     const submit = (policy: object) => client.submit([{ job: 'job', ...policy }])
     await submit(first)
     const [run] = await worker.take()
@@ -128,7 +128,7 @@ for (const [what, first, outcome, then] of UNHEARD) {
     const end = () => worker.report([{ ...succeeded(run), outcome, cause: 'error' }], 0)
     if (then) await end()
     assert.deepEqual(await worker.take(), [], 'now the lane is known to be empty')
-    // Without room nothing is handed over: what is, is found among the leases.
+    // Without free slots nothing is assigned directly: the assigned run is found among the leases.
     await worker.take(0)
     lost = 1
     const answered = then ? submit(then) : end()
@@ -141,7 +141,7 @@ for (const [what, first, outcome, then] of UNHEARD) {
   })
 }
 
-test('a store that stays away is reported as such after a while', async () => {
+test('a store that stays unavailable is reported as such after a while', async () => {
   let isAway = false
   const { node, clock } = await startInMemory({
     wrap: withTick(async (batch, store) => {
@@ -161,7 +161,29 @@ test('a store that stays away is reported as such after a while', async () => {
   assert.equal((await later).length, 1)
 })
 
-test('more pending work than allowed is turned away, and nothing of it is stored', async () => {
+test('a full disk is answered at once, even while the ticker pauses, and nothing is stored', async () => {
+  let isFull = false
+  const { node, clock } = await startInMemory({
+    wrap: withTick(async (batch, store) => {
+      if (isFull) throw new StoreError('unavailable', '0 bytes free', { trouble: 'full' })
+      return store.tick(batch)
+    }),
+  })
+  const client = node.clientFor('default')
+  const [first] = await client.submit([{ job: 'a' }])
+  isFull = true
+  // The clock stands still, so no deadline can pass.
+  const problem = { code: 'storage_full', message: 'the disk is full: 0 bytes free' }
+  await assert.rejects(client.submit([{ job: 'a' }]), problem)
+  await assert.rejects(client.submit([{ job: 'a' }]), problem)
+  await assert.rejects(client.cancel(first?.id ?? ''), problem)
+  isFull = false
+  await clock.advance(2_000)
+  assert.equal((await client.submit([{ job: 'a' }])).length, 1)
+  assert.equal((await client.listRuns({ job: 'a' })).runs.length, 2)
+})
+
+test('work beyond the pending limit is refused, and none of it is stored', async () => {
   const { node } = await startInMemory({ config: { maxPending: 10 } })
   const client = node.clientFor('default')
   await client.submit([{ job: 'a' }])
@@ -173,7 +195,7 @@ test('more pending work than allowed is turned away, and nothing of it is stored
   assert.equal((await client.listRuns({ job: 'a', limit: 500 })).runs.length, 1 + (4 - refused) * 8)
 })
 
-test('reading a project or a job that nobody used creates nothing', async () => {
+test('reading an unused project or job creates nothing', async () => {
   const { node, engine } = await startInMemory()
   const client = node.clientFor('nobody')
   assert.deepEqual(await client.listRuns({ job: 'none' }), { runs: [], next: null })
@@ -181,10 +203,10 @@ test('reading a project or a job that nobody used creates nothing', async () => 
   assert.equal(engine.raw.prepare('SELECT count(*) AS n FROM project').pluck().get(), 0)
 })
 
-test('a node that has stopped waits for nothing: its process can end at once', async () => {
+test('a stopped node has no open timers: its process can exit at once', async () => {
   const { node, clock, errors } = await startInMemory()
   const client = node.clientFor('default')
-  const worker = await registerByHand(client)
+  const worker = await registerManualWorker(client)
   await client.submit([{ job: 'job' }])
   assert.equal((await worker.take()).length, 1)
   await node.stop()

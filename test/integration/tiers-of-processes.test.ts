@@ -1,4 +1,4 @@
-// The ordinary server, the ordinary workers and their processes, as somebody would start them by hand.
+// The ordinary server, the ordinary workers and their processes, started as by hand.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const STRONG_SLOTS = 2
 const WEAK = ['weak-1', 'weak-2']
 const SLOTS = STRONG_SLOTS + WEAK.length
 const ROUNDS = 16
-/** Heavy runs that come in before a round: sometimes more than find a place, sometimes none. */
+/** Heavy runs that arrive before a round: sometimes more than there are slots, sometimes none. */
 const ARRIVALS = [0, 0, 1, 2, 3]
 const LIGHT = 80
 
@@ -35,8 +35,8 @@ async function setUp(t: TestContext) {
       const flags = ['--server', url, '--token', token, '--name', name, '--slots', String(slots)]
       const tiers = queues.flatMap((queue) => ['--queue', queue])
       const argv = ['worker', ...flags, ...tiers, '--pass-env', 'WORKER']
-      const { said } = home.start(argv, { WORKER: name })
-      await waitFor(() => said.out.includes('is connected'), {
+      const { output } = home.start(argv, { WORKER: name })
+      await waitFor(() => output.out.includes('is connected'), {
         ...{ what: `${name} to be connected`, deadlineMs: 60_000 },
       })
     },
@@ -51,64 +51,70 @@ async function setUp(t: TestContext) {
   }
 }
 
-type Stage = Awaited<ReturnType<typeof setUp>>
+type Environment = Awaited<ReturnType<typeof setUp>>
 
 test('each slot of a strong worker takes heavy work first; weak workers never starve light work', async (t) => {
-  const stage = await setUp(t)
-  await whyNobodyTakesIt(stage)
-  await stage.work('strong', STRONG_SLOTS, 'heavy', 'light')
-  const line = createLine(stage.runs)
+  const environment = await setUp(t)
+  await whyNoWorkerTakesIt(environment)
+  await environment.work('strong', STRONG_SLOTS, 'heavy', 'light')
+  const line = createLine(environment.runs)
   for (let index = 0; index < LIGHT; index += 1) await line.join('light')
-  let running = await stage.runs.settle(SLOTS, [])
+  let running = await environment.runs.settle(SLOTS, [])
   assert.equal(running.filter(isStrong).length, STRONG_SLOTS, 'idle: it helps out')
   line.left(idsOf(running))
-  await whyBehindInLine(stage, line)
+  await whyBehindInLine(environment, line)
 
   const seeded = createSeeded(SEED)
   for (let round = 0; round < ROUNDS; round += 1) {
     for (let heavy = seeded.pick(ARRIVALS); heavy > 0; heavy -= 1) await line.join('heavy')
-    await whyHeavyWaits(stage, line)
+    await whyHeavyWaits(environment, line)
     const ending = running.filter(isStrong).slice(0, seeded.between(1, STRONG_SLOTS))
     const released = [...running.filter((run) => !isStrong(run)), ...ending]
     const heavy = line.waiting('heavy').slice(0, ending.length)
     const light = line.waiting('light').slice(0, released.length - heavy.length)
-    for (const id of idsOf(released)) await stage.runs.release(id)
+    for (const id of idsOf(released)) await environment.runs.release(id)
 
     const before = idsOf(running)
-    running = await stage.runs.settle(SLOTS, idsOf(released))
+    running = await environment.runs.settle(SLOTS, idsOf(released))
     const started = running.filter(({ id }) => !before.includes(id))
-    const told = `seed ${SEED}, round ${round}`
-    // Whoever is next in each line, and of the heavy line as many as strong slots came free.
-    assert.deepEqual(idsOf(started).toSorted(), [...heavy, ...light].toSorted(), told)
+    const where = `seed ${SEED}, round ${round}`
+    // The next runs of each queue, and as many of the heavy queue as strong slots became free.
+    assert.deepEqual(idsOf(started).toSorted(), [...heavy, ...light].toSorted(), where)
     assert.ok(
       started.every((run) => run.queue === 'light' || isStrong(run)),
-      told,
+      where,
     )
     line.left(idsOf(started))
   }
   assert.ok(line.heavyStarts() > ROUNDS / 4, 'hardly any heavy run was started')
-  assertNobodyStarves(await stage.runs.list(), line.places())
+  assertNoRunStarves(await environment.runs.list(), line.places())
 })
 
 const isStrong = ({ worker }: HeldRun) => worker === 'strong'
 const idsOf = (runs: readonly HeldRun[]) => runs.map(({ id }) => id)
 
-async function whyBehindInLine({ expectWhy }: Stage, line: Line): Promise<void> {
+async function whyBehindInLine({ expectWhy }: Environment, line: WaitingLine): Promise<void> {
   const last = line.waiting('light').at(-1) as string
   const taken = /all 4 slots of the 3 workers that can run it are taken/
   const ahead = new RegExp(`^${LIGHT - SLOTS - 1} runs with the same needs are before it`)
   await expectWhy(last, 'workers_busy', taken, /start another worker/, ahead)
 }
 
-async function whyHeavyWaits({ expectWhy }: Stage, line: Line): Promise<void> {
+async function whyHeavyWaits({ expectWhy }: Environment, line: WaitingLine): Promise<void> {
   const [next] = line.waiting('heavy')
   if (next === undefined) return
   const taken = /all 2 slots of the worker that can run it are taken/
   await expectWhy(next, 'workers_busy', taken, /start another worker/)
 }
 
-/** Before the right worker is there, or while it may not: each run says what would help. */
-async function whyNobodyTakesIt({ home, runs, work, cancel, expectWhy }: Stage): Promise<void> {
+/** Before the right worker connects, or while it may not take the run: each run says what would help. */
+async function whyNoWorkerTakesIt({
+  home,
+  runs,
+  work,
+  cancel,
+  expectWhy,
+}: Environment): Promise<void> {
   const heavy = await runs.submit('heavy')
   const fix = /^punctual worker --server URL --queue heavy$/
   await expectWhy(heavy, 'no_worker', /no worker is connected/, fix)
@@ -116,7 +122,7 @@ async function whyNobodyTakesIt({ home, runs, work, cancel, expectWhy }: Stage):
   await expectWhy(heavy, 'no_fitting_worker', /for a worker that serves the queue heavy\.$/, fix)
   const { out } = await home.run(['why', heavy])
   assert.match(out, /for a worker that serves the queue heavy/)
-  assert.match(out, /fix: +punctual worker --server URL --queue heavy/)
+  assert.match(out, /fix: +punctual worker --server http:\S+ --queue heavy/)
 
   const picky = await runs.submit('light', { runsOn: { labels: { gpu: 'a100' } } })
   const carrying = /for a worker that carries gpu=a100\.$/
@@ -136,9 +142,9 @@ async function whyNobodyTakesIt({ home, runs, work, cancel, expectWhy }: Stage):
   await runs.settle(0, [mail])
 }
 
-type Line = ReturnType<typeof createLine>
+type WaitingLine = ReturnType<typeof createLine>
 
-/** The test's own account of who waits, in order, and how long each line was when somebody joined. */
+/** The test's own record of waiting runs, in order, and of each queue's length when a run joined. */
 function createLine(runs: HeldRuns) {
   const waiting = { heavy: [] as string[], light: [] as string[] }
   const places = new Map<string, number>()
@@ -162,10 +168,10 @@ function createLine(runs: HeldRuns) {
 }
 
 /**
- * By the times of the API alone. Strong workers have as many slots as weak ones here, so for every light
- * run at most one heavy run is started: with N in line, a light run is among the next 2N to start.
+ * By the times in the API alone. Strong workers have as many slots as weak ones here, so for every light run at
+ * most one heavy run starts: with N waiting, a light run is among the next 2N to start.
  */
-function assertNobodyStarves(
+function assertNoRunStarves(
   runs: Awaited<ReturnType<HeldRuns['list']>>,
   places: ReadonlyMap<string, number>,
 ): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createWorker } from '../../src/worker/index.ts'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand, succeeded } from './manual-worker.ts'
+import { registerManualWorker, succeeded } from './manual-worker.ts'
 
 interface Start {
   readonly worker: string
@@ -10,8 +10,8 @@ interface Start {
   end(): void
 }
 
-/** Real workers whose runs go on until the test ends them, and every start in order. */
-async function startScene() {
+/** Real workers whose runs continue until the test ends them, and every start in order. */
+async function startSetup() {
   const { node, clock } = await startInMemory()
   const client = node.clientFor('default')
   const starts: Start[] = []
@@ -34,7 +34,7 @@ async function startScene() {
 }
 
 test('a slot of a strong worker takes heavy work first, and light work when there is none', async () => {
-  const { clock, starts, work, submit } = await startScene()
+  const { clock, starts, work, submit } = await startSetup()
   await submit('light', 40)
   const workers = [await work('strong', ['heavy', 'light'], 2), await work('weak', ['light'], 2)]
   assert.equal(starts.filter(({ worker }) => worker === 'strong').length, 2, 'idle: it helps out')
@@ -59,8 +59,8 @@ test('a slot of a strong worker takes heavy work first, and light work when ther
   await stopped
 })
 
-test('a light run that comes in goes to a weak worker while a strong one is idle as well', async () => {
-  const { clock, starts, work, submit } = await startScene()
+test('a light run goes to a weak worker while a strong one is idle too', async () => {
+  const { clock, starts, work, submit } = await startSetup()
   const workers = [await work('strong', ['heavy', 'light'], 1), await work('weak', ['light'], 1)]
   await clock.advance(2_000)
   await submit('light', 1)
@@ -77,10 +77,10 @@ test('a light run that comes in goes to a weak worker while a strong one is idle
   await stopped
 })
 
-test('a run that needs a whole worker starts, although lighter ones never stop coming', async () => {
+test('a run that needs a whole worker starts, although lighter ones keep coming', async () => {
   const { node } = await startInMemory()
   const client = node.clientFor('default')
-  const worker = await registerByHand(client, { jobs: ['light', 'whole'], slots: 4 })
+  const worker = await registerManualWorker(client, { jobs: ['light', 'whole'], slots: 4 })
   await client.submit(Array.from({ length: 200 }, () => ({ job: 'light' })))
   const running = [...(await worker.take(4))]
   await client.submit([{ job: 'whole', weight: 4 }])

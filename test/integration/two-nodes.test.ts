@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startInMemory } from './scheduler-in-memory.ts'
-import { registerByHand } from './manual-worker.ts'
+import { registerManualWorker } from './manual-worker.ts'
 
-test('work that came in at one node is done by a worker of another, under its own name', async () => {
+test('a worker of another node runs a job submitted at one node, under its own name', async () => {
   const first = await startInMemory()
   const second = await startInMemory({
     beside: first,
@@ -19,7 +19,7 @@ test('work that came in at one node is done by a worker of another, under its ow
   })
   const client = first.node.clientFor('default')
   const jobs = ['one', 'two', 'three']
-  const worker = await registerByHand(second.node.clientFor('default'), { jobs })
+  const worker = await registerManualWorker(second.node.clientFor('default'), { jobs })
   const taken: string[] = []
   const take = async () => {
     for (let turn = 0; turn < 3; turn += 1) {
@@ -41,7 +41,7 @@ test('a cancel asked of one node reaches the worker of another', async () => {
   const first = await startInMemory()
   const second = await startInMemory({ beside: first })
   const client = first.node.clientFor('default')
-  const worker = await registerByHand(second.node.clientFor('default'))
+  const worker = await registerManualWorker(second.node.clientFor('default'))
   const [submitted] = await client.submit([{ job: 'job' }])
   const taking = worker.exchange({ waitMs: 5_000 })
   await first.clock.advance(2_000)

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Submission } from '../../src/core/wire/protocol.ts'
 import type { WhyCode } from '../../src/core/wire/views.ts'
-import { type InMemory, startInMemory } from './scheduler-in-memory.ts'
-import { type HandWorker, registerByHand, succeeded } from './manual-worker.ts'
+import { type InMemoryScheduler, startInMemory } from './scheduler-in-memory.ts'
+import { type ManualWorker, registerManualWorker, succeeded } from './manual-worker.ts'
 
 const BY = { project: 'default', actor: null, request: null, address: null }
 
-interface Scene extends InMemory {
+interface Setup extends InMemoryScheduler {
   submit(submission?: Partial<Submission>): Promise<string>
-  work(given?: Parameters<typeof registerByHand>[1]): Promise<HandWorker>
-  /** What `why` says now must have this code, this sentence and this fix. */
+  work(given?: Parameters<typeof registerManualWorker>[1]): Promise<ManualWorker>
+  /** The current `why` answer must have this code, sentence and fix. */
   expect(run: string, code: WhyCode, sentence: RegExp, fix?: RegExp, detail?: RegExp): Promise<void>
 }
 
-async function open(): Promise<Scene> {
+async function open(): Promise<Setup> {
   const world = await startInMemory()
   const client = world.node.clientFor('default')
   return {
@@ -23,7 +23,7 @@ async function open(): Promise<Scene> {
       const [answer] = await client.submit([{ job: 'job', ...submission }])
       return answer?.id ?? ''
     },
-    work: (given) => registerByHand(client, given),
+    work: (given) => registerManualWorker(client, given),
     async expect(run, code, sentence, fix, detail) {
       const why = await world.node.admin.runs.why('default', run)
       assert.deepEqual([why.code, why.run], [code, run], why.sentence)
@@ -36,7 +36,7 @@ async function open(): Promise<Scene> {
 
 const id = '(run_\\w+)'
 
-test('a run says what it waits for from its submission to its end', async () => {
+test('a run says what it waits for, from its submission to its end', async () => {
   const { clock, submit, work, expect, node } = await open()
   const run = await submit({
     runAt: clock.now() + 60_000,
@@ -55,7 +55,7 @@ test('a run says what it waits for from its submission to its end', async () => 
     run,
     'no_worker',
     /no worker is connected that serves this project/,
-    /^punctual worker/,
+    /^start a worker that has the handler job$/,
   )
 
   const worker = await work({ slots: 1 })
@@ -76,35 +76,54 @@ test('a run says what it waits for from its submission to its end', async () => 
   await expect(run, 'succeeded', /It succeeded/)
 })
 
-test('what a worker lacks is named, and the flag that would bring it', async () => {
+test('`why` names what a worker lacks, and the flag that would add it', async () => {
   const { submit, work, expect } = await open()
   await work({ slots: 2, queues: ['default', 'mail'] })
   const table: [what: Partial<Submission>, sentence: RegExp, fix: RegExp][] = [
-    [{ queue: 'gpu' }, /for a worker that serves the queue gpu\.$/, /--queue gpu$/],
-    [{ runsOn: { labels: { gpu: 'a100' } } }, /carries gpu=a100\.$/, /--label gpu=a100$/],
-    [{ job: 'unknown' }, /that has handler:unknown\.$/, /punctual worker/],
-    [{ weight: 40 }, /that has 40 slots\.$/, /--slots 40$/],
+    [
+      { queue: 'gpu' },
+      /for a worker that serves the queue gpu\.$/,
+      /^start a worker .* serves the queue gpu$/,
+    ],
+    [
+      { runsOn: { labels: { gpu: 'a100' } } },
+      /carries gpu=a100\.$/,
+      /^start a worker .* carries gpu=a100$/,
+    ],
+    [{ job: 'unknown' }, /that has the handler unknown\.$/, /has the handler unknown$/],
+    [{ weight: 40 }, /that has 40 slots\.$/, /^start a worker .* has 40 slots$/],
     [
       { work: { executor: 'shell', run: 'true' } },
       /that runs shell commands\.$/,
-      /punctual worker/,
+      /^punctual worker --server URL$/,
     ],
-    [{ queue: 'gpu', weight: 3 }, /serves the queue gpu, has 3 slots\.$/, /--queue gpu/],
+    [
+      { queue: 'gpu', weight: 40, work: { executor: 'shell', run: 'true' } },
+      /that runs shell commands, serves the queue gpu, has 40 slots\.$/,
+      /^punctual worker --server URL --queue gpu --slots 40$/,
+    ],
+    [{ queue: 'gpu', weight: 3 }, /serves the queue gpu, has 3 slots\.$/, /serves the queue gpu/],
   ]
   for (const [what, sentence, fix] of table) {
     await expect(await submit(what), 'no_fitting_worker', sentence, fix, /1 worker is connected/)
   }
 })
 
-test('workers that have it between them, but none all of it', async () => {
+test('`why` for workers that together have everything the run needs, but none has all of it', async () => {
   const { submit, work, expect } = await open()
   await work({ name: 'a', jobs: ['other'], queues: ['gpu'] })
   await work({ name: 'b', jobs: ['job'], queues: ['default'] })
   const run = await submit({ queue: 'gpu' })
-  await expect(run, 'no_fitting_worker', /handler:job, serves the queue gpu/, /./, /none has all/)
+  await expect(
+    run,
+    'no_fitting_worker',
+    /the handler job, serves the queue gpu/,
+    /./,
+    /none has all/,
+  )
 })
 
-test('paused queues and projects, and what lets them go on', async () => {
+test('`why` for paused queues and projects names what resumes them', async () => {
   const { submit, work, expect, node } = await open()
   await work({ queues: ['mail'] })
   await node.admin.queues.change(BY, 'mail', { paused: true })
@@ -117,7 +136,7 @@ test('paused queues and projects, and what lets them go on', async () => {
   await expect(run, 'starting', /about to start/)
 })
 
-test('a used-up rate says when the next may start, and when this one', async () => {
+test('`why` for a used-up rate says when the next run may start, and when this one', async () => {
   const { submit, work, expect, node } = await open()
   await node.admin.queues.change(BY, 'mail', { rate: { limit: 1, perMs: 60_000, burst: 1 } })
   const worker = await work({ queues: ['mail'], slots: 5 })
@@ -142,7 +161,7 @@ test('a used-up rate says when the next may start, and when this one', async () 
   )
 })
 
-test('busy workers, how many stand before it, and room that is not enough for its weight', async () => {
+test('`why` for busy workers says how many runs are ahead, and when slots are too few for a weight', async () => {
   const { submit, work, expect, node, clock } = await open()
   const worker = await work({ slots: 3, jobs: ['job', 'wide'] })
   await submit()
@@ -169,29 +188,32 @@ test('busy workers, how many stand before it, and room that is not enough for it
   )
 })
 
-test('workers that can start nothing', async () => {
+test('`why` names workers that cannot start any run', async () => {
   const { submit, work, expect, node, clock } = await open()
   const worker = await work({ name: 'ill' })
-  await node.clientFor('default').heartbeat(worker.session, {
-    ...{ registration: 1, answered: 0, held: [], quarantined: 'no such shell' },
-  })
+  await node.clientFor('default').heartbeat(
+    { id: worker.session },
+    {
+      ...{ registration: 1, answered: 0, held: [], quarantined: 'no such shell' },
+    },
+  )
   await clock.advance(10)
   const run = await submit()
   await expect(
     run,
     'workers_quarantined',
     /the only worker that could run it/,
-    /mend/,
+    /fix/,
     /ill: no such/,
   )
 })
 
-test('a node that may not promise anything says so', async () => {
+test('`why` says that a node is out of touch with its store', async () => {
   let isCut = false
   const world = await startInMemory({
     wrap: (store) => ({
       ...store,
-      beat: (input) => (isCut ? Promise.reject(new Error('cut')) : store.beat(input)),
+      heartbeat: (input) => (isCut ? Promise.reject(new Error('cut')) : store.heartbeat(input)),
     }),
   })
   const [submitted] = await world.node.clientFor('default').submit([{ job: 'job' }])
@@ -200,4 +222,36 @@ test('a node that may not promise anything says so', async () => {
   const why = await world.node.admin.runs.why('default', submitted?.id ?? '')
   assert.equal(why.code, 'node_out_of_touch')
   assert.deepEqual(why.fixes, ['punctual doctor'])
+})
+
+test('a run that was lost with its worker and recovered says so, with the names of both workers', async () => {
+  const { clock, submit, work, expect, node } = await open()
+  const run = await submit()
+  const first = await work({ name: 'gone', slots: 1 })
+  assert.equal((await first.take(1)).length, 1)
+  // It sends nothing more: its session ends, and with it the attempt.
+  await clock.advance(60_000)
+  const attempts = await node.admin.runs.attempts('default', run)
+  assert.deepEqual(attempts.map(({ state, cause, worker }) => [state, cause, worker]).slice(0, 1), [
+    ['retried', 'lost', 'gone'],
+  ])
+  const second = await work({ name: 'here', slots: 1 })
+  const [again] = await second.take(1)
+  assert.ok(again)
+  const loss = /^Attempt 1 was lost at \S+Z: the worker gone was gone before it ended\.$/m
+  await expect(run, 'running', /\(attempt 2, 1 was lost\)\.$/, /./, loss)
+  await second.report([succeeded(again)], 0)
+  const told = /^It succeeded with attempt 2, after 1 was lost with its worker\.$/
+  await expect(run, 'succeeded', told, undefined, loss)
+  assert.equal((await node.clientFor('default').getRun(run)).worker, 'here')
+})
+
+test('a run that may not be repeated names the worker it was lost with', async () => {
+  const { clock, submit, work, expect, node } = await open()
+  const run = await submit({ onLost: 'fail' })
+  const worker = await work({ name: 'gone', slots: 1 })
+  assert.equal((await worker.take(1)).length, 1)
+  await clock.advance(60_000)
+  await expect(run, 'failed', /^It failed: the worker gone was gone before it ended\.$/)
+  assert.equal((await node.clientFor('default').getRun(run)).worker, 'gone')
 })

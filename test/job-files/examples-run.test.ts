@@ -1,21 +1,21 @@
-// The files of examples/shop as they are, on a real server; somebody else stands in for scripts, images and addresses.
+// The files of examples/shop unchanged, on a real server; test handlers replace scripts, images and addresses.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { runProgram } from '../../src/cli/program.ts'
-import type { Assignment, Done } from '../../src/core/wire/protocol.ts'
+import type { Assignment, FinishedAttempt } from '../../src/core/wire/protocol.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { openApi, ROOT_TOKEN } from '../api/open-api.ts'
 import { createFakeTerminal } from '../cli/fake-terminal.ts'
-import { registerByHand } from '../integration/manual-worker.ts'
+import { registerManualWorker } from '../integration/manual-worker.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const SHOP = join(import.meta.dirname, '../../examples/shop')
 const JOBS = readdirSync(SHOP).map((file) => file.replace(/\.job\..*/, ''))
 const TASKS = ['warehouse.load', 'billing.customers', 'billing.send-invoice', 'prices.publish']
 
-/** What steps give that others ask for. */
+/** Results of steps that other steps use. */
 const RESULTS: Record<string, unknown> = {
   'nightly-etl/extract': { partitions: ['p1', 'p2', 'p3'] },
   'nightly-etl/transform': { rows: 10 },
@@ -32,11 +32,11 @@ async function openShop(t: TestContext) {
   const env = { PUNCTUAL_SERVER: url, PUNCTUAL_TOKEN: ROOT_TOKEN }
   const punctual = async (...argv: string[]) => {
     const terminal = createFakeTerminal({ env, columns: 120 })
-    const code = await runProgram(argv, { terminal, version: '9.9.9', addStarters: () => {} })
+    const code = await runProgram(argv, { terminal, version: '9.9.9', addServerCommands: () => {} })
     assert.equal(code, 0, `${argv.join(' ')}: ${terminal.written.out}${terminal.written.err}`)
     return terminal.written.out
   }
-  const worker = await registerByHand(scheduler.clientFor('default'), {
+  const worker = await registerManualWorker(scheduler.clientFor('default'), {
     ...{
       jobs: TASKS,
       queues: ['default', 'etl'],
@@ -49,7 +49,7 @@ async function openShop(t: TestContext) {
   const workOnce = async () => {
     const { runs } = await worker.exchange({ waitMs: 100 })
     seen.push(...runs)
-    const done = runs.map(({ run, fence, job }): Done => {
+    const done = runs.map(({ run, fence, job }): FinishedAttempt => {
       const result = JSON.stringify(RESULTS[job] ?? null)
       return { run, fence, outcome: 'succeeded', result }
     })
@@ -57,7 +57,7 @@ async function openShop(t: TestContext) {
   }
   const submit = async (...argv: string[]) =>
     (JSON.parse(await punctual('run', ...argv, '-o', 'json')) as { id: string }).id
-  /** Works until the run is where it is wanted. */
+  /** Works until the run is in the wanted state. */
   const until = (id: string, isThere: (run: WireRun) => boolean) =>
     waitFor(
       async () => {
@@ -72,7 +72,7 @@ async function openShop(t: TestContext) {
   return { punctual, submit, succeeds, waits, does }
 }
 
-test('the sample project is validated, applied, and every job of it runs', async (t) => {
+test('the sample project is validated and applied, and every job of it runs', async (t) => {
   const { punctual, submit, succeeds } = await openShop(t)
   await punctual('validate', SHOP)
   assert.equal((await punctual('apply', SHOP)).match(/created/g)?.length, JOBS.length)
@@ -80,7 +80,7 @@ test('the sample project is validated, applied, and every job of it runs', async
   for (const job of JOBS) await succeeds(await submit(job, ...(flags[job] ?? [])))
 })
 
-test('the full example goes from the first script to the last, and asks on its way', async (t) => {
+test('the full example runs from the first script to the last, with its approval', async (t) => {
   const { punctual, submit, succeeds, waits, does } = await openShop(t)
   await punctual('apply', SHOP)
   const id = await submit('nightly-etl', '--date', '2026-01-31', '--full')

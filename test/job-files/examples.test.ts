@@ -18,7 +18,7 @@ interface Validate {
   errors?: unknown
 }
 
-/** The one that fastify brings along. */
+/** The JSON schema validator that fastify depends on. */
 const validate = (() => {
   const load = createRequire(createRequire(import.meta.url).resolve('@fastify/ajv-compiler'))
   const { default: Ajv } = load('ajv/dist/2020.js') as {
@@ -34,13 +34,13 @@ test('there is a sample project of ten files', () => {
 for (const file of FILES) {
   const text = readFileSync(join(ROOT, file), 'utf8')
 
-  test(`${file} is in order, for us and for an editor`, () => {
+  test(`${file} is valid for Punctual and for an editor`, () => {
     const { problems } = readJobFile(file, text, 'UTC')
     assert.deepEqual(problems, [])
     assert.ok(validate(parse(text)), JSON.stringify(validate.errors))
   })
 
-  test(`${file}, written out again, is the same job`, () => {
+  test(`${file}, exported again, is the same job`, () => {
     const { definition } = readJobFile(file, text, 'UTC')
     assert.ok(definition)
     const again = readJobFile(file, writeJobFile(definition), 'UTC')
@@ -50,7 +50,7 @@ for (const file of FILES) {
   })
 }
 
-test('an editor finds what we find in the shape of a file', () => {
+test('an editor finds the same structural errors as Punctual', () => {
   const shapes = new Set(['unknown_field', 'missing_field', 'invalid_field'])
   for (const file of BROKEN) {
     const text = readFileSync(join(ROOT, file), 'utf8')

@@ -3,21 +3,21 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
-import { without } from '../support/skip-without.ts'
+import { skipWithout } from '../support/skip-without.ts'
 import type { PunctualHome } from '../support/punctual-home.ts'
-import { noteServer } from '../support/servers.ts'
+import { recordServer } from '../support/servers.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-export const withoutPrometheus = without('prometheus')
+export const skipWithoutPrometheus = skipWithout('prometheus')
 
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>
   readonly value: readonly [at: number, value: string]
 }
 
-/** A Prometheus of our own that reads one server every second. */
+/** A private Prometheus that scrapes one server every second. */
 export interface PrometheusServer {
-  /** What it has to say to a query now. */
+  /** The current result of a query. */
   query(text: string): Promise<readonly Sample[]>
 }
 
@@ -42,16 +42,16 @@ export async function startPrometheus(
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   )
-  const gone = once(child, 'exit')
+  const exited = once(child, 'exit')
   atEnd(async () => {
     child.kill('SIGTERM')
-    await gone
+    await exited
   })
   await waitFor(async () => (await fetch(`${url}/-/ready`)).ok, {
     what: 'Prometheus to be ready',
     deadlineMs: 60_000,
   })
-  noteServer(version())
+  recordServer(version())
   return {
     async query(text) {
       const answer = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(text)}`)

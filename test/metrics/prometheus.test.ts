@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { startPrometheus, withoutPrometheus as skip } from './prometheus-server.ts'
+import { startPrometheus, skipWithoutPrometheus as skip } from './prometheus-server.ts'
 
 const DEADLINE_MS = 60_000
 
-/** A real server that runs jobs, and a token that may look at it. */
+/** A real server that runs jobs, and a token that may read its metrics. */
 async function openServer(t: TestContext) {
   const home = openHome(t)
   const url = await home.up()
@@ -23,7 +23,7 @@ async function openServer(t: TestContext) {
   return { ...home, url, call, page }
 }
 
-test('a real Prometheus reads a server and answers about it', { skip }, async (t) => {
+test('a real Prometheus scrapes a server and answers queries about it', { skip }, async (t) => {
   const server = await openServer(t)
   const { url, call, page } = server
   const made = await call('token', 'create', 'prometheus', '--role', 'viewer', '--everywhere')
@@ -39,7 +39,7 @@ test('a real Prometheus reads a server and answers about it', { skip }, async (t
       { what: `an answer to ${text}`, deadlineMs: DEADLINE_MS, intervalMs: 100 },
     )
   await answered('up{job="punctual"}', (value) => value === 1)
-  // From the first look on there is a value, so that a rate has somewhere to start.
+  // The value exists from the first scrape on, so that a rate has a starting point.
   await answered('jobs_executed_total{status="success"}', (value) => value === 0)
   await answered('jobs_executed_total{status="failed"}', (value) => value === 0)
 
@@ -55,7 +55,7 @@ test('a real Prometheus reads a server and answers about it', { skip }, async (t
   await answered('punctual_worker_slots{state="free"}', (value) => value === 8)
 })
 
-test('its own checker has nothing to say against the page', { skip }, async (t) => {
+test('promtool accepts the page', { skip }, async (t) => {
   const { call, page } = await openServer(t)
   await page()
   await call('exec', '--', 'true')
@@ -64,11 +64,11 @@ test('its own checker has nothing to say against the page', { skip }, async (t) 
   assert.deepEqual([check.status, check.stdout, check.stderr], [0, '', ''])
 })
 
-test('everything that is promised is on the page', async (t) => {
+test('every documented metric is on the page', async (t) => {
   const { call, page } = await openServer(t)
   await page()
   await call('run', '--queue', 'nobody', '--', 'true')
-  // On a slow machine a run may be due before it is stored, and then nothing was late.
+  // On a slow machine a run may be due before it is stored, and then nothing is late.
   const text = await waitFor(
     async () => {
       const soon = new Date(Date.now() + 1_000).toISOString()
@@ -78,14 +78,14 @@ test('everything that is promised is on the page', async (t) => {
     },
     { what: 'a run that was due', deadlineMs: DEADLINE_MS },
   )
-  for (const name of promised()) assert.match(text, new RegExp(`^# TYPE ${name} `, 'm'))
+  for (const name of documentedMetrics()) assert.match(text, new RegExp(`^# TYPE ${name} `, 'm'))
   assert.match(text, /^punctual_queue_depth\{project="default",queue="nobody"\} 1$/m)
   assert.match(text, /^punctual_runs_live\{state="ready"\} 1$/m)
   assert.match(text, /^punctual_leases_lost_total 0$/m)
 })
 
-/** The reference is the list: what it names is there. */
-function promised(): string[] {
+/** Every metric named in the reference. */
+function documentedMetrics(): string[] {
   const path = join(import.meta.dirname, '../../docs/reference/metrics.md')
   return [...readFileSync(path, 'utf8').matchAll(/^\| `(\w+)/gm)].map(([, name]) => name as string)
 }

@@ -3,12 +3,12 @@ import { randomCron } from './random-cron.ts'
 import type { Clocks } from './tzif.ts'
 import type { Policy } from './walk.ts'
 
-/** A rule and a time to compare it in. Prints as a line that a table test can take over. */
+/** A rule and a time range to compare it in. Prints as a line for a table test. */
 export interface OracleCase {
   readonly cron: string
   readonly zone: string
   readonly dst: Policy
-  /** Seconds since 1970, both included. */
+  /** Seconds since 1970, both inclusive. */
   readonly from: number
   readonly to: number
 }
@@ -17,7 +17,7 @@ const HOUR = 3_600
 const FIRST = 3 * 24 * HOUR
 const LAST = Date.UTC(2037, 11, 28) / 1_000
 
-/** Case number `index` of a seed: always the same, and found again without the ones before it. */
+/** Case number `index` of a seed: always the same, and computable without the cases before it. */
 export function caseOf(
   seed: number,
   index: number,
@@ -26,7 +26,7 @@ export function caseOf(
 ): OracleCase {
   const chance = createSeeded(seed * 1_000_003 + index)
   const names = [...zones.keys()]
-  // Every zone in turn, so that none depends on luck.
+  // Every zone in turn, so that none is left to chance.
   const zone = names[index % names.length]!
   const clocks = zones.get(zone)!
   const changes = changesOf(zone)

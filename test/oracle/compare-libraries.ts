@@ -1,12 +1,13 @@
-// Where croner and cron-parser, installed in `bench`, differ from the oracle. With --write, docs/explanation/cron-libraries.md says so.
+// Where croner and cron-parser, installed in `bench`, differ from the oracle. With --write, updates
+// docs/explanation/cron-libraries.md.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions } from '../support/read-options.ts'
 import { caseOf, changesIn, type OracleCase } from './cases.ts'
 import { oracleFires } from './compare.ts'
-import { HOSTILE } from './malformed-expressions.ts'
+import { MALFORMED_EXPRESSIONS } from './malformed-expressions.ts'
 import { readPlainCron } from './plain-cron.ts'
-import { firesOf, loadRivals, punctual, type Rival } from './cron-libraries.ts'
+import { firesOf, loadCronLibraries, punctual, type CronLibrary } from './cron-libraries.ts'
 import type { Clocks } from './tzif.ts'
 import type { Policy } from './walk.ts'
 import { describeZones, readSystemZones } from './zone-files.ts'
@@ -15,7 +16,7 @@ const USAGE =
   'usage: node test/oracle/compare-libraries.ts [--write] [--peers DIR] [--cases N] [--seed N]'
 const ROOT = join(import.meta.dirname, '../..')
 const DOCUMENT = join(ROOT, 'docs/explanation/cron-libraries.md')
-/** What stands after this line was written by this program. */
+/** This program writes everything after this line. */
 const MARK = '<!-- From here on: node test/oracle/compare-libraries.ts --write -->\n'
 const HOUR = 3_600
 const POLICIES = (['run-after', 'skip'] as const).flatMap((gap) =>
@@ -31,7 +32,7 @@ const KINDS = [
   'jump of less than an hour',
 ] as const
 type Kind = (typeof KINDS)[number]
-/** One fire a day for a hundred years: as many questions as a second takes, and the library is warm. */
+/** One fire a day for a hundred years: as many queries as a second allows, with a warm library. */
 const MEASURED = [
   ['0 9 * * 1-5', 'UTC'],
   ['30 2 * * *', 'America/New_York'],
@@ -43,48 +44,48 @@ const { values } = readOptions(USAGE, {
   cases: { type: 'string', default: '5000' },
   seed: { type: 'string', default: '5' },
 })
-const rivals = [punctual, ...(await loadRivals(values.peers))]
+const libraries = [punctual, ...(await loadCronLibraries(values.peers))]
 const zones = readSystemZones()
-const told: string[] = []
-tell(`${values.cases} rules, seed ${values.seed}; ${describeZones(zones)}.`)
+const reported: string[] = []
+report(`${values.cases} rules, seed ${values.seed}; ${describeZones(zones)}.`)
 const cases = Array.from({ length: Number(values.cases) }, (_, index) => narrowed(index))
-const tables = rivals.map((rival) => judge(rival))
+const tables = libraries.map((rival) => compareLibrary(rival))
 
-tell(`\n| | rules | ${tables.map(({ name }) => name).join(' | ')} |`)
-tell(`|---|---|${tables.map(() => '---').join('|')}|`)
+report(`\n| | rules | ${tables.map(({ name }) => name).join(' | ')} |`)
+report(`|---|---|${tables.map(() => '---').join('|')}|`)
 for (const kind of KINDS) {
   const count = cases.filter((one) => one.kind === kind).length
-  tell(`| ${kind} | ${count} | ${tables.map(({ wrong }) => wrong[kind]).join(' | ')} |`)
+  report(`| ${kind} | ${count} | ${tables.map(({ wrong }) => wrong[kind]).join(' | ')} |`)
 }
-tell(`| refused or failed | | ${tables.map(({ refused }) => refused).join(' | ')} |`)
-tell(`| policy it is nearest to | | ${tables.map(({ policy }) => policy).join(' | ')} |`)
+report(`| refused or failed | | ${tables.map(({ refused }) => refused).join(' | ')} |`)
+report(`| policy it is nearest to | | ${tables.map(({ policy }) => policy).join(' | ')} |`)
 for (const [cron, zone] of MEASURED) {
-  const rates = rivals.map((rival) => rateOf(rival, cron, zone))
-  tell(`| \`next\` per second, \`${cron}\` in ${zone} | | ${rates.join(' | ')} |`)
+  const rates = libraries.map((rival) => rateOf(rival, cron, zone))
+  report(`| \`next\` per second, \`${cron}\` in ${zone} | | ${rates.join(' | ')} |`)
 }
-const hostile = rivals.map((rival) => hostileOf(rival))
-tell(`| ${HOSTILE.length} hostile expressions | | ${hostile.join(' | ')} |`)
-tell('\n## What was refused\n')
-for (const { name, reasons } of tables) tell(`- ${name}: ${reasons || 'nothing'}`)
-tell('\n## Where they first part, one of each kind\n')
-for (const { name, examples } of tables) for (const one of examples) tell(`- ${name}: ${one}`)
+const malformed = libraries.map((rival) => malformedOf(rival))
+report(`| ${MALFORMED_EXPRESSIONS.length} malformed expressions | | ${malformed.join(' | ')} |`)
+report('\n## What was refused\n')
+for (const { name, reasons } of tables) report(`- ${name}: ${reasons || 'nothing'}`)
+report('\n## Where they first part, one of each kind\n')
+for (const { name, examples } of tables) for (const one of examples) report(`- ${name}: ${one}`)
 if (values.write) {
   const [before = ''] = readFileSync(DOCUMENT, 'utf8').split(MARK)
-  writeFileSync(DOCUMENT, `${before}${MARK}\n${told.join('\n')}\n`)
+  writeFileSync(DOCUMENT, `${before}${MARK}\n${reported.join('\n')}\n`)
 }
 
-function tell(line: string): void {
+function report(line: string): void {
   console.log(line)
-  told.push(line)
+  reported.push(line)
 }
 
-interface Judged {
+interface JudgedCase {
   readonly at: OracleCase
   readonly kind: Kind
 }
 
-/** Six hours around a change, or one by the second: what matters, without waiting for slow libraries. */
-function narrowed(index: number): Judged {
+/** Six hours around a change, or one with seconds: the relevant time, without waiting for slow libraries. */
+function narrowed(index: number): JudgedCase {
   const at = caseOf(Number(values.seed), index, zones.clocks, (zone) => changesIn(clocksOf(zone)))
   const middle = (at.from + at.to) / 2
   const reach = (at.cron.split(' ').length === 6 ? 1 : 6) * HOUR
@@ -98,7 +99,7 @@ function clocksOf(zone: string): Clocks {
 
 function kindOf({ cron, zone, from, to }: OracleCase): Kind {
   const [date = '', , weekday = ''] = cron.split(' ').slice(-3)
-  // Libraries differ in what the two mean together, whatever the clocks do.
+  // Libraries differ in what the two fields mean together, independent of clock changes.
   if (!/^[*?]$/.test(date) && !/^[*?]$/.test(weekday)) return 'days of the month and of the week'
   const clocks = clocksOf(zone)
   const [change] = clocks.changes(from, to)
@@ -110,8 +111,8 @@ function kindOf({ cron, zone, from, to }: OracleCase): Kind {
   return isElapsed ? 'repeated hour, elapsed time' : 'repeated hour, hours are named'
 }
 
-/** A library is held to the policy it comes nearest to, since it cannot be told which one is meant. */
-function judge(rival: Rival) {
+/** A library cannot be told which policy to use, so it is compared with the policy closest to its answers. */
+function compareLibrary(rival: CronLibrary) {
   const policies = rival === punctual ? POLICIES.slice(0, 1) : POLICIES
   const reasons = new Map<string, number>()
   const found = cases.map(({ at }) => attempt(rival, { ...at, dst: policies[0]! }, reasons))
@@ -147,7 +148,7 @@ function mostFrequent(reasons: ReadonlyMap<string, number>): string {
     .join('; ')
 }
 
-function rateOf(rival: Rival, cron: string, zone: string): string {
+function rateOf(rival: CronLibrary, cron: string, zone: string): string {
   const year = 366 * 86_400
   const from = Date.UTC(2026, 0, 1) / 1_000
   const began = performance.now()
@@ -160,12 +161,12 @@ function rateOf(rival: Rival, cron: string, zone: string): string {
   return Math.round((fires / (performance.now() - began)) * 1_000).toLocaleString('en-GB')
 }
 
-/** The first fire of each, in a zone whose clocks change at midnight. */
-function hostileOf(rival: Rival): string {
+/** The first fire of each malformed expression, in a zone whose clocks change at midnight. */
+function malformedOf(rival: CronLibrary): string {
   const after = Date.UTC(2026, 0, 1)
   let taken = 0
   let slowest = 0
-  for (const cron of HOSTILE) {
+  for (const cron of MALFORMED_EXPRESSIONS) {
     const began = performance.now()
     try {
       rival.open(cron, 'America/Santiago', after, POLICIES[0]!)(after)
@@ -178,7 +179,11 @@ function hostileOf(rival: Rival): string {
   return `${taken} taken, slowest ${slowest.toFixed(1)} ms`
 }
 
-function attempt(rival: Rival, at: OracleCase, reasons: Map<string, number>): number[] | undefined {
+function attempt(
+  rival: CronLibrary,
+  at: OracleCase,
+  reasons: Map<string, number>,
+): number[] | undefined {
   try {
     return firesOf(rival, at)
   } catch (error) {
@@ -188,7 +193,7 @@ function attempt(rival: Rival, at: OracleCase, reasons: Map<string, number>): nu
   }
 }
 
-/** Where the two first part. */
+/** The first difference. */
 function exampleOf({ cron, zone }: OracleCase, found: number[], right: number[]): string {
   const index = right.findIndex((second, place) => second !== found[place])
   const at = index < 0 ? right.length : index

@@ -8,7 +8,7 @@ import type { SystemZones } from './zone-files.ts'
 export interface Tally {
   readonly cases: number
   readonly fires: number
-  /** Cases of which no day ever comes, refused by the product. */
+  /** Cases without any matching day, refused by the product. */
   readonly refused: number
   readonly mismatches: readonly Mismatch[]
 }
@@ -46,7 +46,7 @@ export function compareCases(
   return { cases: count, fires, refused, mismatches }
 }
 
-/** After so many days the calendar comes round, weekdays and all. */
+/** The calendar repeats after this many days, weekdays included. */
 const DAYS_OF_400_YEARS = 146_097
 
 function isWithoutDays({ cron }: OracleCase): boolean {

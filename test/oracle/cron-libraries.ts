@@ -5,13 +5,13 @@ import { readRule } from '../../src/core/schedule/index.ts'
 import type { OracleCase } from './cases.ts'
 import type { Policy } from './walk.ts'
 
-/** A library that knows cron. `open` throws if it refuses the expression. */
-export interface Rival {
+/** A cron library. `open` throws if it refuses the expression. */
+export interface CronLibrary {
   readonly name: string
   open(cron: string, zone: string, after: number, policy: Policy): Next
 }
 
-/** The next fire after an instant, in milliseconds; some only go on from the last one. */
+/** The next fire after an instant, in milliseconds; some libraries only continue from the last one. */
 type Next = (after: number) => number | null
 
 interface Croner {
@@ -29,8 +29,8 @@ interface CronParser {
   }
 }
 
-/** Ours, through the same door as the others. */
-export const punctual: Rival = {
+/** Punctual, behind the same interface as the others. */
+export const punctual: CronLibrary = {
   name: 'punctual',
   open(cron, zone, _after, dst) {
     const reading = readRule({ cron, zone, dst })
@@ -39,8 +39,8 @@ export const punctual: Rival = {
   },
 }
 
-/** The libraries are no dependencies of the product: `folder` is where they are installed. */
-export async function loadRivals(folder: string): Promise<Rival[]> {
+/** The product does not depend on these libraries: `folder` is where they are installed. */
+export async function loadCronLibraries(folder: string): Promise<CronLibrary[]> {
   const croner = await load<Croner>(folder, 'croner')
   const parser = await load<CronParser>(folder, 'cron-parser')
   return [
@@ -74,8 +74,8 @@ async function load<Library>(
   return { name: `${name} ${version}`, library }
 }
 
-/** The fires in [from, to], in seconds. A library that stands still or goes back is given up. */
-export function firesOf(rival: Rival, { cron, zone, dst, from, to }: OracleCase): number[] {
+/** The fires in [from, to], in seconds. Stops if a library returns the same time or an earlier one. */
+export function firesOf(rival: CronLibrary, { cron, zone, dst, from, to }: OracleCase): number[] {
   const fires: number[] = []
   let at = from * 1_000 - 1
   const next = rival.open(cron, zone, at, dst)

@@ -1,4 +1,4 @@
-// docs/explanation/daylight-saving.md is tried row by row: on the product, and on the oracle where the system has zones.
+// Tests docs/explanation/daylight-saving.md row by row: on the product, and on the oracle where the system has zones.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { oracleFires, productFires } from './compare.ts'
 import { readTzif } from './tzif.ts'
 import type { Policy } from './walk.ts'
-import { withoutZoneFiles, ZONE_FILES } from './zone-files.ts'
+import { skipWithoutZoneFiles, ZONE_FILES } from './zone-files.ts'
 
 const PAGE = resolve(import.meta.dirname, '../../docs/explanation/daylight-saving.md')
 const NIGHT = /^`(\S+)` from (\S+) until (\S+)$/m
@@ -28,7 +28,7 @@ const rows = readFileSync(PAGE, 'utf8')
   .slice(1)
   .flatMap((section) => readNight(section))
 
-test('the page tells of six places, of gaps and of repeated hours', () => {
+test('the page covers six places, gaps and repeated hours', () => {
   assert.equal(new Set(rows.map(({ zone }) => zone)).size, 6)
   for (const gap of GAPS) assert.ok(rows.some(({ policy }) => policy.gap === gap))
   for (const repeat of REPEATS) assert.ok(rows.some(({ policy }) => policy.repeat === repeat))
@@ -42,12 +42,16 @@ for (const row of rows) {
     }
   })
 
-  test(`the oracle: ${row.night}, ${row.cron} with ${policy}`, { skip: withoutZoneFiles }, () => {
-    const clocks = readTzif(readFileSync(join(ZONE_FILES, row.zone)))
-    for (const dst of completed(row.policy)) {
-      assert.equal(show(oracleFires({ ...row, dst }, clocks), row), row.fires)
-    }
-  })
+  test(
+    `the oracle: ${row.night}, ${row.cron} with ${policy}`,
+    { skip: skipWithoutZoneFiles },
+    () => {
+      const clocks = readTzif(readFileSync(join(ZONE_FILES, row.zone)))
+      for (const dst of completed(row.policy)) {
+        assert.equal(show(oracleFires({ ...row, dst }, clocks), row), row.fires)
+      }
+    },
+  )
 }
 
 function readNight(section: string): Row[] {
@@ -77,14 +81,14 @@ function readNight(section: string): Row[] {
   )
 }
 
-/** What a row says of one policy holds whatever the other is. */
+/** A row about one policy holds for every value of the other. */
 function completed({ gap, repeat }: Partial<Policy>): Policy[] {
   return (gap ? [gap] : GAPS).flatMap((one) =>
     (repeat ? [repeat] : REPEATS).map((other) => ({ gap: one, repeat: other })),
   )
 }
 
-/** `03:00-04`, with the day before it if the night is more than one. */
+/** `03:00-04`, with the date before it if the row covers several days. */
 function show(fires: readonly number[] | undefined, { zone, from, to }: Row): string {
   const isLong = local(from, zone).getUTCDate() !== local(to, zone).getUTCDate()
   const shown = fires?.map((second) => {
@@ -102,7 +106,7 @@ function offset(seconds: number): string {
   return `${seconds < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}${rest}`
 }
 
-/** What clocks show, as if they were in Greenwich; by the runtime, which is neither of the two. */
+/** Local time as if it were UTC; from the runtime, which is neither product nor oracle. */
 function local(second: number, timeZone: string): Date {
   const shown = new Date(second * 1_000).toLocaleString('sv-SE', { timeZone })
   return new Date(`${shown.replace(' ', 'T')}Z`)

@@ -1,6 +1,6 @@
-/** Expressions that made schedulers loop, crash or fire at the wrong time, and ones made to. */
-export const HOSTILE: readonly string[] = [
-  // Days that come seldom or never.
+/** Expressions that made schedulers loop, crash or fire at the wrong time, and more of the same kind. */
+export const MALFORMED_EXPRESSIONS: readonly string[] = [
+  // Days that come rarely or never.
   ...['0 0 29 2 *', '0 0 30 2 *', '0 0 31 2 *', '* * 31 2 *', '0 0 31 4,6,9,11 *', '0 0 29 2 */6'],
   ...[
     '0 0 * 2 5#5',
@@ -11,7 +11,7 @@ export const HOSTILE: readonly string[] = [
     '0 0 L-28 2 *',
   ],
   ...['0 0 1W 1 7#5', '0 0 LW 2 */6', '0 0 13 10 5', '0 0 */31 2 1', '0 0 31 */2 1-5'],
-  // Times that clocks leave out or bring twice, and only those.
+  // Times that only exist at a clock change: skipped or repeated.
   ...[
     '30 2 * 3 0#2',
     '0 2 8-14 3 *',
@@ -77,7 +77,7 @@ export const HOSTILE: readonly string[] = [
     ' ',
     '*',
     '* * * *',
-    '* * * * * * *',
+    '* * * * * * * *',
     '@',
     '@reboot',
     '@every',

@@ -1,16 +1,16 @@
 /**
- * Cron of the simplest kind: every value of a field is tried, one after the other, and every day is
- * looked at by itself. It shares no line with the product, so that the two can only agree by both
- * being right. It understands what the cases use, and checks nothing.
+ * The simplest possible cron: tries every value of a field and checks every day by itself. It shares no code
+ * with the product, so both agree only if both are right. It reads only what the cases use and validates
+ * nothing.
  */
 export interface PlainCron {
   readonly hasSeconds: boolean
-  /** Whether the hours, and the minutes, are nothing but stars with or without a step. */
+  /** Whether the hours and minutes consist only of stars, with or without a step. */
   readonly starHours: boolean
   readonly starMinutes: boolean
-  /** Whether a second on a local clock matches, counted as if that clock were in Greenwich. */
+  /** Whether a second of local time, counted as if it were UTC, matches. */
   matches(localSecond: number): boolean
-  /** Whether a day does, counted from 1970-01-01. */
+  /** Whether a day matches, counted from 1970-01-01. */
   dayMatches(day: number): boolean
 }
 
@@ -55,7 +55,7 @@ export function readPlainCron(text: string): PlainCron {
   }
 }
 
-/** For each value of a field whether it is meant. */
+/** For each value of a field, whether it is included. */
 function list(field: string, low: number, high: number, names: string[] = []): boolean[] {
   const meant: boolean[] = []
   for (let value = 0; value <= high; value++) {
@@ -110,7 +110,7 @@ function lastDate(at: Date): number {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0)).getUTCDate()
 }
 
-/** Of the working days of a month the one nearest to a date of it. */
+/** The working day of a month nearest to the given date. */
 function workingDay(date: number, at: Date): number | undefined {
   const last = lastDate(at)
   if (date > last) return undefined

@@ -1,4 +1,4 @@
-/** The rule at the end of a zone's file, for all times after the last one listed. */
+/** The rule at the end of a zone file, for all times after the last listed one. */
 const NAME = String.raw`(?:<[^>]+>|[A-Za-z]+)`
 const TIME = String.raw`[+-]?\d+(?::\d+(?::\d+)?)?`
 const RULE = new RegExp(
@@ -14,11 +14,11 @@ interface Parsed {
   readonly ends: ((year: number) => number) | undefined
 }
 
-/** Seconds ahead of UTC, which is the other way round than POSIX writes it. */
+/** Seconds ahead of UTC; POSIX uses the opposite sign. */
 export function posixOffset(rule: string, second: number): number {
   const { standard, summer, begins, ends } = parse(rule)
   if (!begins || !ends) return standard
-  // A year by standard time; a rule may reach a few days over its end.
+  // A year by standard time; a rule may reach a few days into the next year.
   const year = new Date((second + standard) * 1_000).getUTCFullYear()
   let offset = standard
   let latest = -Infinity
@@ -69,7 +69,7 @@ function remembered(secondIn: (year: number) => number): (year: number) => numbe
   }
 }
 
-/** `M3.2.0/2`, `J60`, `59`: the local second at which it comes in a year. */
+/** `M3.2.0/2`, `J60`, `59`: the local second of the change in a year. */
 function dayRule(text: string): (year: number) => number {
   const [date = '', time = '2'] = text.split('/')
   const month = /^M(\d+)\.(\d+)\.(\d+)$/.exec(date)

@@ -3,7 +3,7 @@ import type { Seeded } from '../sim/seeded.ts'
 const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ')
 const WEEKDAYS = 'SUN MON TUE WED THU FRI SAT'.split(' ')
 
-/** An expression that has something to do with a local time, so that it fires when clocks change. */
+/** An expression built around a local time, so that it fires near clock changes. */
 export function randomCron(chance: Seeded, local: Date, hasSeconds: boolean): string {
   const near = (value: number, size: number) => (value + chance.between(-1, 2) + size) % size
   const hour = () => (chance.chance(0.7) ? near(local.getUTCHours(), 24) : chance.int(24))
@@ -47,7 +47,7 @@ function item(chance: Seeded, value: () => number, low: number, high: number): s
   }
 }
 
-/** Stars alone follow elapsed time, stars in company do not: both often enough. */
+/** Stars alone follow elapsed time, stars with other values do not: both must be frequent. */
 function hourField(chance: Seeded, value: () => number): string {
   switch (chance.weighted({ star: 3, stepped: 3, stars: 1, mixed: 1, other: 8 })) {
     case 'star':

@@ -1,14 +1,14 @@
 import { posixChanges, posixOffset } from './posix-rule.ts'
 
-/** A zone as a file of the system describes it. Knows nothing of the product, nor of the runtime. */
+/** A zone as a system file describes it. Independent of the product and the runtime. */
 export interface Clocks {
   /** Seconds ahead of UTC at a second. */
   offsetAt(second: number): number
-  /** Seconds in [from, to] at which the offset becomes another. */
+  /** Seconds in [from, to] at which the offset changes. */
   changes(from: number, to: number): number[]
 }
 
-/** Reads a compiled zone as RFC 9636 lays it out: version 2 or later, with 64-bit times. */
+/** Reads a compiled zone in the format of RFC 9636: version 2 or later, with 64-bit times. */
 export function readTzif(file: Buffer): Clocks {
   if (file.toString('latin1', 0, 4) !== 'TZif') throw new Error('not a compiled zone')
   if (file[4]! < 0x32) throw new Error('a zone in the format of the last century')

@@ -6,12 +6,12 @@ export interface Policy {
   readonly repeat: 'first' | 'both' | 'last'
 }
 
-/** No clock was ever set by more than this. */
+/** The largest clock change ever. */
 const FAR = 26 * 3_600
 
 /**
- * The fires in [from, to], found by looking at every minute or second there is: what the clock shows,
- * whether it shows the same once more at another time, and what it left out when it jumped.
+ * The fires in [from, to], found by checking every minute or second: the local time, whether it occurs again at
+ * another instant, and the local times skipped by a change.
  */
 export function walk(
   cron: PlainCron,
@@ -45,7 +45,7 @@ export function walk(
   }
   return [...fires].toSorted((a, b) => a - b)
 
-  /** Whether any of the local seconds that were left out is one the rule names. */
+  /** Whether the rule names any of the skipped local seconds. */
   function isNamed(firstLeftOut: number, count: number): boolean {
     for (let local = firstLeftOut; local < firstLeftOut + count; local++) {
       if (cron.matches(local)) return true
@@ -53,7 +53,7 @@ export function walk(
     return false
   }
 
-  /** Whether this is the one that is wanted, if the clock shows the same at another time. */
+  /** Whether this instant is the wanted one if its local time occurs twice. */
   function counts(at: number, local: number): boolean {
     if (policy.repeat === 'both') return true
     for (const offset of offsets) {
@@ -66,7 +66,10 @@ export function walk(
   }
 }
 
-/** Elapsed time or times on a clock: the hours decide, and below an hour the minutes as well. */
+/**
+ * Whether the rule means local times rather than elapsed time: the hours decide, and below an hour the minutes
+ * too.
+ */
 function meansClocks({ starHours, starMinutes }: PlainCron, jump: number): boolean {
   return !starHours || (jump < 3_600 && !starMinutes)
 }

@@ -3,26 +3,26 @@ import { join } from 'node:path'
 import { readTzif, type Clocks } from './tzif.ts'
 
 export const ZONE_FILES = '/usr/share/zoneinfo'
-/** The same zones again, or with leap seconds counted; and names that are no places. */
+/** Duplicates of the zones, also with leap seconds, and names that are not places. */
 const ASIDE = new Set(['posix', 'right', 'posixrules', 'localtime', 'Factory'])
 const LAST_SECOND = Date.UTC(2038, 0, 1) / 1_000
-/** Less than the time between any two changes of a zone. */
+/** Less than the time between two changes of any zone. */
 const PROBE_SECONDS = 6 * 86_400
 
 /** For `skip`: false where the system has its zones. */
-export const withoutZoneFiles: string | false =
+export const skipWithoutZoneFiles: string | false =
   !existsSync(join(ZONE_FILES, 'Europe/Athens')) &&
   'needs /usr/share/zoneinfo (Debian: apt install tzdata)'
 
 export interface SystemZones {
   readonly clocks: ReadonlyMap<string, Clocks>
-  /** Zones of which the system and the runtime know different things, and are of no use here. */
+  /** Zones whose data differs between the system and the runtime; they are not used. */
   readonly different: readonly string[]
   readonly systemVersion: string
   readonly runtimeVersion: string
 }
 
-/** Reads the zones of the system, and sets aside those about which the runtime disagrees. */
+/** Reads the system's zones and sets aside those on which the runtime disagrees. */
 export function readSystemZones(): SystemZones {
   const clocks = new Map<string, Clocks>()
   const different: string[] = []

@@ -2,20 +2,20 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
-/** What happens to a request on its way: it arrives and its answer gets lost, or it never arrives. */
-export type Fault = 'lose answer' | 'lose request'
+/** A fault on the way of a request: it arrives and its answer is lost, or it never arrives. */
+export type ProxyFault = 'lose answer' | 'lose request'
 
 export interface BreakingProxy {
   readonly url: string
-  /** How often each fault struck, by the last word of the path. */
+  /** How often each fault occurred, by the last word of the path. */
   readonly struck: Map<string, number>
   close(): Promise<void>
 }
 
-/** A way to a server on which chosen requests break. */
+/** A proxy to a server that breaks chosen requests. */
 export async function startBreakingProxy(
   target: string,
-  fault: (path: string, nth: number) => Fault | undefined,
+  fault: (path: string, nth: number) => ProxyFault | undefined,
 ): Promise<BreakingProxy> {
   const struck = new Map<string, number>()
   const seen = new Map<string, number>()

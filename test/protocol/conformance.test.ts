@@ -10,17 +10,23 @@ import { type OpenApi, openApi } from '../api/open-api.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { startBreakingProxy } from './breaking-proxy.ts'
 
-/** Anybody can write a worker from the protocol's page: this one has fewer than sixty lines. */
+/** A worker written from the protocol's documentation alone, in fewer than sixty lines. */
 const WORKER = join(import.meta.dirname, 'worker.py')
 const hasPython = spawnSync('python3', ['--version']).status === 0
 const skip = !hasPython && 'needs python3 (Debian: apt install python3)'
 
-async function startPython(t: TestContext, url: string, token: string): Promise<void> {
-  const worker = spawn('python3', [WORKER, url, token, 'python'], { stdio: 'inherit' })
+async function startPython(
+  t: TestContext,
+  url: string,
+  token: string,
+  protocol: readonly string[] = [],
+): Promise<void> {
+  const args = [WORKER, url, token, 'python', ...protocol]
+  const worker = spawn('python3', args, { stdio: 'inherit' })
   t.after(async () => {
-    const gone = once(worker, 'exit')
+    const exited = once(worker, 'exit')
     worker.kill('SIGKILL')
-    await gone
+    await exited
   })
 }
 
@@ -43,8 +49,16 @@ test('it has at most sixty lines and needs nothing but Python', () => {
   assert.ok(lines.length <= 60, `${lines.length} lines`)
 })
 
-test('it runs commands and reports how they ended and what they printed', { skip }, async (t) => {
-  const api = await openApi(t)
+for (const protocol of ['1', '2']) {
+  test(`it runs commands and reports them in version ${protocol}`, { skip }, async (t) => {
+    const api = await openApi(t)
+    await startPython(t, api.url, await api.token('worker'), [protocol])
+    assert.equal((await end(api, await submit(api, { run: 'true' }))).state, 'succeeded')
+  })
+}
+
+test('it runs commands and reports their ends and output', { skip }, async (t) => {
+  const api = await openApi(t, { config: { minWorkerProtocol: 2 } })
   await startPython(t, api.url, await api.token('worker'))
   const good = await end(api, await submit(api, { run: 'echo hi; printf "\\377"' }))
   assert.deepEqual([good.state, good.worker, good.process?.exit_code], ['succeeded', 'python', 0])
@@ -57,7 +71,7 @@ test('it runs commands and reports how they ended and what they printed', { skip
   assert.deepEqual([bad.state, bad.cause, bad.process?.exit_code], ['failed', 'exit', 7])
 })
 
-test('whatever answers get lost, every run happens once and is reported', { skip }, async (t) => {
+test('with answers lost, every run happens once and is reported', { skip }, async (t) => {
   const api = await openApi(t)
   const dir = mkdtempSync(join(tmpdir(), 'punctual-python-'))
   t.after(() => rmSync(dir, { recursive: true }))
@@ -85,7 +99,7 @@ test('whatever answers get lost, every run happens once and is reported', { skip
   assert.ok((proxy.struck.get('lose answer: exchange') ?? 0) >= 5, 'answers were lost')
 })
 
-test('a cancel reaches it, and it says so', { skip }, async (t) => {
+test('a cancel reaches it, and it reports that', { skip }, async (t) => {
   const api = await openApi(t)
   await startPython(t, api.url, await api.token('worker'))
   const id = await submit(api, { run: 'sleep 1000' })

@@ -2,11 +2,13 @@
 import json, os, signal, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
 URL, TOKEN, NAME, SLOTS = sys.argv[1], sys.argv[2], sys.argv[3], 4
-session, registration, registered, deadline = None, 0, False, 0.0
+PROTOCOL = [int(version) for version in sys.argv[4:]] or [1, 2]
+session, secret, registration, registered, deadline = None, None, 0, False, 0.0
 running, finished, forsaken = {}, {}, []  # attempts under way and reports not yet accepted, by run
 
 def post(path, body):
     headers = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json"}
+    if secret: headers["Punctual-Session-Secret"] = secret
     request = urllib.request.Request(URL + "/v1/workers" + path, json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request, timeout=2) as answer: return json.loads(answer.read())
 
@@ -42,9 +44,10 @@ while True:
         sent = time.monotonic()
         if not registered:
             registration, known = (registration + 1, {"session": session}) if session else (1, {})
-            offer = {"name": NAME, "queues": ["default"], "labels": {}, "executors": ["shell", "argv"], "slots": SLOTS, "protocol": [1]}
+            offer = {"name": NAME, "queues": ["default"], "labels": {}, "executors": ["shell", "argv"], "slots": SLOTS, "protocol": PROTOCOL}
             hello = post("", {**offer, **known, "registration": registration, "held": pairs(running, finished), "forsaken": forsaken})
-            session, registered, number, answered, message, forsaken = hello["session"], True, 0, 0, None, []
+            session, secret = hello["session"], hello.get("session_secret", secret)
+            registered, number, answered, message, forsaken = True, 0, 0, None, []
         if hello or sent > beat_at:
             beat = hello or post(f"/{session}/heartbeat", {"registration": registration, "answered": answered, "held": pairs(running, finished)})
             ttl, period = (hello["lease_ttl_ms"] / 1000, hello["heartbeat_ms"] / 1000) if hello else (ttl, period)
@@ -59,5 +62,7 @@ while True:
         for item in message["done"]: finished.pop(item["run"], None)
         answered, message = number, None
         for run in answer["runs"]: run["run"] in running or run["run"] in finished or start(run)
-    except urllib.error.HTTPError as error: registered &= error.code not in (404, 409); time.sleep(0.1)
+    except urllib.error.HTTPError as error:
+        if error.code == 404 and not registered: forsaken += pairs(running); drop(list(running)); session = secret = None
+        registered &= error.code not in (404, 409); time.sleep(0.1)
     except Exception: time.sleep(0.1)

@@ -12,22 +12,22 @@ import { type OpenApi, openApi, ROOT_TOKEN } from '../api/open-api.ts'
 import { queryOnce } from '../support/postgres-query.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
 import { postgresUrl } from '../support/servers.ts'
-import { spellings } from '../support/encoded-forms.ts'
-import { HANDLERS, LOUD } from './secret-printing-jobs.ts'
+import { encodedForms } from '../support/encoded-forms.ts'
+import { HANDLERS, SECRET_PRINTING_JOBS } from './secret-printing-jobs.ts'
 
 const VALUES = {
   PASSWORD: 'hunter22-é/+ "q"\\x',
   URL: 'postgres://shop:Zx9%2Fq~!@db.internal/shop?a=1&b=2',
   KEY: `-----BEGIN KEY-----\n${'q7Zt/9+w'.repeat(9)}\nmmmm${'k3J/'.repeat(17)}\n-----END KEY-----\n`,
 }
-/** Each form of each secret, and of each line of the one that has lines. */
+/** Each form of each secret, and of each line of the multi-line one. */
 const FORBIDDEN = Object.values(VALUES)
   .flatMap((value) => [value, ...value.trim().split('\n')])
-  .flatMap((value) => spellings(value))
+  .flatMap((value) => encodedForms(value))
 
 type Place = readonly [where: string, bytes: Buffer]
 
-/** What must not be anywhere, and where it is nevertheless. */
+/** Forbidden texts that are found, with their place. */
 function leaksIn(places: readonly Place[]): string[] {
   return places.flatMap(([where, bytes]) =>
     FORBIDDEN.filter(([, form]) => bytes.includes(form)).map(([how, form]) => {
@@ -38,15 +38,15 @@ function leaksIn(places: readonly Place[]): string[] {
   )
 }
 
-// Workers keep files of their attempts where temporary files are kept.
+// Workers keep files of their attempts in the temporary directory.
 const dir = mkdtempSync(join(tmpdir(), 'punctual-leaks-'))
 process.env['TMPDIR'] = dir
 after(() => rmSync(dir, { recursive: true, force: true }))
 
-type Stage = Required<Pick<SchedulerOptions, 'store' | 'secretKeys'>> &
+type Environment = Required<Pick<SchedulerOptions, 'store' | 'secretKeys'>> &
   Pick<SchedulerOptions, 'blobs'>
 
-async function runEverything(t: TestContext, options: Stage) {
+async function runEverything(t: TestContext, options: Environment) {
   const api = await openApi(t, options)
   const shown: Buffer[] = []
   const worker = createWorker({
@@ -66,7 +66,7 @@ async function runEverything(t: TestContext, options: Stage) {
     headers: { authorization: `Bearer ${ROOT_TOKEN}` },
   })
   const ids: string[] = []
-  for (const body of LOUD) {
+  for (const body of SECRET_PRINTING_JOBS) {
     const { status, body: answer } = await api.call<{ id: string }>('POST', '/v1/runs', { body })
     assert.equal(status, 201, JSON.stringify(answer))
     ids.push(answer.id)
@@ -102,7 +102,7 @@ async function readUntil(stream: Response, word: string): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** Everything the API says, to somebody who may ask for everything. */
+/** Every answer of the API, to a caller with all rights. */
 async function answers({ url }: OpenApi, ids: readonly string[]): Promise<Place[]> {
   const paths = [
     ...['/v1/runs?limit=500', '/v1/audit?limit=500', '/v1/secrets', '/v1/secret-keys'],
@@ -129,7 +129,7 @@ function filesBelow(path: string): Place[] {
     .map((file) => [file, readFileSync(file)])
 }
 
-/** Without these, the test would prove nothing. */
+/** Without these traces the test would show nothing. */
 function requireTraces(places: readonly Place[], ids: readonly string[]): void {
   const textOf = (path: string) => String(places.find(([where]) => where === path)?.[1])
   assert.equal(textOf(`/v1/runs/${ids[0]}/logs/raw`), '***\n'.repeat(6))
@@ -153,13 +153,13 @@ function requireTraces(places: readonly Place[], ids: readonly string[]): void {
   assert.ok((textOf(`/v1/runs/${ids[16]}/logs/raw`).match(/\*\*\*/g)?.length ?? 0) >= 1500)
 }
 
-test('the test would notice a secret', () => {
+test('the test would find a secret', () => {
   for (const [how, form] of FORBIDDEN) {
     assert.notDeepEqual(leaksIn([['a log', Buffer.from(`<${form}>`)]]), [], how)
   }
 })
 
-test('of secrets that were printed, thrown and returned nothing is found, with SQLite', async (t) => {
+test('secrets that were printed, thrown and returned are found nowhere, with SQLite', async (t) => {
   const dataDir = mkdtempSync(join(dir, 'data-'))
   const store = `sqlite:${dataDir}/punctual.db`
   const secretKeys = secretKeyFile({ dataDir, store, secretKey: undefined })
@@ -184,7 +184,7 @@ function unpackedPlace(packed: Buffer, nth: number): Place {
   return [`chunk ${nth}, unpacked`, unpackChunk(packed).body]
 }
 
-/** Some of it was packed, so that a look at the database alone would not have seen it. */
+/** Some of the content was compressed, so a look at the raw database would not have found it. */
 function requireLarge(unpacked: readonly Place[]): void {
   assert.ok(unpacked.some(([, bytes]) => bytes.length > 10_000 && bytes.includes('lorem ipsum')))
 }

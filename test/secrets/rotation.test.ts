@@ -10,19 +10,19 @@ import { type MemoryKeys, keysInMemory } from '../support/secret-keys.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** More than are sealed anew in one transaction. */
+/** More than one transaction seals again. */
 const SECRETS = 120
 const nameOf = (index: number) => `SECRET_${index}`
 const valueOf = (index: number) => `value of ${index}`
 
-/** Fails when it is given anything else than it should be. */
+/** Fails unless it gets the expected values. */
 const check: Handler = (input, { secrets }) => {
   const { index } = input as { index: number }
   const value = secrets[nameOf(index)]
   if (value !== valueOf(index)) throw new Error(`it was given ${String(value?.length)} characters`)
 }
 
-/** Runs with secrets, one after the other without a pause, until it is stopped. None may stand still. */
+/** Runs with secrets, one after the other, until stopped. None may be delayed. */
 function startLoad({ call }: OpenApi) {
   let isOver = false
   let count = 0
@@ -43,7 +43,7 @@ function startLoad({ call }: OpenApi) {
     hasFailed = true
   })
   return {
-    /** Throws if a run was not as it should be. */
+    /** Throws if any run did not succeed. */
     stop() {
       isOver = true
       return done
@@ -75,7 +75,7 @@ async function rotateUnderLoad(t: TestContext, nodes: readonly [OpenApi, MemoryK
     await waitFor(() => isThere() || isHopeless(), { what: 'ten more runs' })
   }
   await goOn()
-  // As a person would add it: on one machine after the other.
+  // As an operator would add it: on one machine after the other.
   for (const [, keys] of nodes) keys.ids = ['k2', 'k1']
   const rotation = await waitFor(
     async () => {
@@ -87,14 +87,14 @@ async function rotateUnderLoad(t: TestContext, nodes: readonly [OpenApi, MemoryK
   assert.deepEqual(rotation, {
     ...{ key: 'k2', resealed: SECRETS, broken: [], keys: [{ id: 'k2', secrets: SECRETS }] },
   })
-  // The old key is gone from everywhere, and nobody misses it.
+  // The old key is removed everywhere and no longer needed.
   for (const [, keys] of nodes) keys.ids = ['k2']
   await goOn()
   await Promise.all(loads.map((load) => load.stop()))
   t.diagnostic(`${loads.map(({ count }) => count()).join(' and ')} runs meanwhile`)
 }
 
-test('keys are exchanged while runs with secrets go on, with SQLite', async (t) => {
+test('keys are rotated while runs with secrets continue, with SQLite', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'punctual-rotation-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const store = `sqlite:${dir}/punctual.db`
@@ -102,14 +102,14 @@ test('keys are exchanged while runs with secrets go on, with SQLite', async (t) 
   await rotateUnderLoad(t, [[await openApi(t, { store, secretKeys }), secretKeys]])
 })
 
-test('and with two nodes on PostgreSQL, whose files do not change at once', async (t) => {
+test('keys are rotated with two nodes on PostgreSQL whose files do not change at once', async (t) => {
   const store = await postgresUrl()
   const open = async (): Promise<[OpenApi, MemoryKeys]> => {
     const secretKeys = keysInMemory('k1')
     return [await openApi(t, { store, secretKeys }), secretKeys]
   }
   await rotateUnderLoad(t, [await open(), await open()])
-  // A new node needs the new key, and no other.
+  // A new node needs only the new key.
   await openApi(t, { store, secretKeys: keysInMemory('k2') })
   await assert.rejects(openApi(t, { store, secretKeys: keysInMemory('k1') }), {
     code: 'config_invalid',

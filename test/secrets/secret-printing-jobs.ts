@@ -1,7 +1,7 @@
 import type { WireSubmission } from '../../src/core/wire/runs.ts'
 import { FatalError, type Handler } from '../../src/worker/index.ts'
 
-/** Everything a program might do by mistake with what it was trusted with. */
+/** Everything a program might accidentally do with its secrets. */
 
 const both = (command: string): string => `{ ${command}; }; { ${command}; } >&2`
 const secrets = ['PASSWORD', 'URL', { name: 'KEY', as: 'file' } as const]
@@ -19,7 +19,7 @@ for name in ['PASSWORD', 'URL', 'KEY']:
 raise ValueError('cannot log in with ' + os.environ['PASSWORD'])
 `
 
-/** So much that the result is a blob and the log is packed, with the secrets in all forms in both. */
+/** Enough output that the result is a blob and the log is compressed, with the secrets in all forms in both. */
 const MUCH = `
 import json, os, sys
 exec(os.environ['SPELL'])
@@ -41,13 +41,13 @@ def spell(name):
             base64.b64encode(b'user:' + raw).decode(), base64.b64encode(b'u' + raw + b'!').decode()]
 `
 
-export const LOUD: readonly WireSubmission[] = [
+export const SECRET_PRINTING_JOBS: readonly WireSubmission[] = [
   { run: both('echo "$PASSWORD"; echo "$URL"; cat "$KEY_FILE"'), secrets },
   { run: `${both('env')}; set; exit 3`, secrets },
   { argv: ['sh', '-c', 'exec "/no/such/$PASSWORD"'], secrets },
   { run: 'echo "::error::no luck with $PASSWORD"; echo "::progress::50 $URL"; exit 4', secrets },
   { argv: ['sh', '-xc', 'true "$PASSWORD" "$URL"'], secrets },
-  // Letter by letter, so that no two of them come together.
+  // Letter by letter, so that no two letters arrive together.
   {
     run: 'printf %s "$PASSWORD" | while IFS= read -r -n1 c; do printf %s "$c"; done',
     shell: '/bin/bash',
@@ -61,7 +61,7 @@ export const LOUD: readonly WireSubmission[] = [
   { run: `printf '{"password": "%s"}' "$URL" > "$PUNCTUAL_OUTPUT"`, secrets },
   { run: 'printf %s "$PASSWORD" > "$PUNCTUAL_OUTPUT"', secrets },
   { run: `printf '["%s"]' "$URL" | sed 's/p/\\\\u0070/' > "$PUNCTUAL_OUTPUT"`, secrets },
-  // So much that the middle is left out, and the cut may be anywhere in one of them.
+  // Enough output that the middle is left out; the cut may be within a secret.
   { run: 'yes "$PASSWORD" | head -c 3000000', limits: { output: '1MiB' }, secrets },
   { run: 'printf %s "$PASSWORD" | head -c 12; kill -9 $$', secrets },
   { job: 'throws', secrets },

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
-import type { Truth } from './ground-truth.ts'
+import type { GroundTruth } from './ground-truth.ts'
 
-/** Whatever leaves a worker and goes on, without having been counted as an attempt. */
+/** Leases that leave a worker for another state without being counted as an attempt. */
 const WATCH = `
   CREATE TEMP TABLE uncounted (n INTEGER PRIMARY KEY, run_id, fence);
   CREATE TEMP TRIGGER watch_uncounted AFTER UPDATE OF status ON run
@@ -16,13 +16,13 @@ interface Uncounted {
 }
 
 /**
- * What is given back was never started, and never will be: whoever counts attempts would count one
- * too few otherwise, and a run that may be lost three times would be started for ever. Nobody drains
- * here, so there are no exceptions.
+ * A lease that is given back counts as never started. If its handler did start, the attempt counter is one too
+ * low, and a run that may be lost three times could start forever. No worker drains in this world, so there are
+ * no exceptions.
  */
-export function createCountingLaw(db: Database, truth: Truth): { check(): void } {
+export function createCountingInvariant(db: Database, truth: GroundTruth): { check(): void } {
   db.exec(WATCH)
-  const news = db.prepare<[number], Uncounted>('SELECT * FROM uncounted WHERE n > ? ORDER BY n')
+  const newRows = db.prepare<[number], Uncounted>('SELECT * FROM uncounted WHERE n > ? ORDER BY n')
   const uncounted = new Set<string>()
   const started = new Map<string, string>()
   let last = 0
@@ -36,7 +36,7 @@ export function createCountingLaw(db: Database, truth: Truth): { check(): void }
 
   return {
     check() {
-      for (const { n, run_id, fence } of news.all(last)) {
+      for (const { n, run_id, fence } of newRows.all(last)) {
         last = n
         uncounted.add(`${run_id}/${fence}`)
         judge(`${run_id}/${fence}`)

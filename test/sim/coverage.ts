@@ -12,10 +12,10 @@ export const FAULTS = [
   'repeat',
   'delay',
 ] as const
-export type Fault = (typeof FAULTS)[number]
+export type FaultName = (typeof FAULTS)[number]
 
 /** States a run can be in before workflows arrive (`skipped` needs a dependency). */
-export const MET_STATES = [
+export const COVERED_STATES = [
   'blocked',
   'scheduled',
   'ready',
@@ -25,11 +25,11 @@ export const MET_STATES = [
   'cancelled',
 ] as const
 
-/** How often each fault struck while a run was in each state: proof that the faults met something. */
+/** How often each fault hit while a run was in each state: shows that the faults cover every state. */
 export interface Coverage {
-  met(fault: Fault, state: string): void
-  count(fault: Fault, state: string): number
-  /** Pairs met fewer than `least` times. */
+  record(fault: FaultName, state: string): void
+  count(fault: FaultName, state: string): number
+  /** Pairs counted fewer than `least` times. */
   missing(least: number): string[]
   table(): string
   add(other: Record<string, number>): void
@@ -41,22 +41,25 @@ export function createCoverage(): Coverage {
   const key = (fault: string, state: string) => `${fault} × ${state}`
   const count = (fault: string, state: string) => counts.get(key(fault, state)) ?? 0
   return {
-    met: (fault, state) => void counts.set(key(fault, state), count(fault, state) + 1),
+    record: (fault, state) => void counts.set(key(fault, state), count(fault, state) + 1),
     count,
     missing: (least) =>
       FAULTS.flatMap((fault) =>
-        MET_STATES.filter((state) => count(fault, state) < least).map((state) => key(fault, state)),
+        COVERED_STATES.filter((state) => count(fault, state) < least).map((state) =>
+          key(fault, state),
+        ),
       ),
     table() {
       const rows = FAULTS.map((fault) =>
         [
           fault.padEnd(22),
-          ...MET_STATES.map((state) => String(count(fault, state)).padStart(10)),
+          ...COVERED_STATES.map((state) => String(count(fault, state)).padStart(10)),
         ].join(''),
       )
-      return [`${''.padEnd(22)}${MET_STATES.map((s) => s.padStart(10)).join('')}`, ...rows].join(
-        '\n',
-      )
+      return [
+        `${''.padEnd(22)}${COVERED_STATES.map((s) => s.padStart(10)).join('')}`,
+        ...rows,
+      ].join('\n')
     },
     add(other) {
       for (const [pair, times] of Object.entries(other))

@@ -1,13 +1,14 @@
 import { readOptions } from '../support/read-options.ts'
 import { createCoverage } from './coverage.ts'
+import { findPlantedBugs } from './find-planted-bugs.ts'
 import { PLANTED_BUGS } from './planted-bugs.ts'
 import { runSeed } from './run-seed.ts'
 import { runSeeds } from './run-seeds.ts'
-import { runTimeSeeds } from './schedules/run-schedule-seeds.ts'
+import { runScheduleSeeds } from './schedules/run-schedule-seeds.ts'
 import { runWorkflowSeeds } from './workflows/run-workflow-seeds.ts'
 
 const USAGE =
-  'usage: npm run sim -- [--world schedules|workflows] [--seeds N] [--first N] [--moves N] [--bug NAME], or --seed N for a single one'
+  'usage: npm run sim -- [--world schedules|workflows|hostile] [--seeds N] [--first N] [--moves N] [--bug NAME], --seed N for a single one, or --bugs to look for every planted bug'
 
 const { values } = readOptions(USAGE, {
   seed: { type: 'string' },
@@ -15,15 +16,18 @@ const { values } = readOptions(USAGE, {
   first: { type: 'string', default: '1' },
   moves: { type: 'string', default: '400' },
   bug: { type: 'string' },
+  bugs: { type: 'boolean', default: false },
   world: { type: 'string', default: 'runs' },
 })
-const WORLDS = { schedules: runTimeSeeds, workflows: runWorkflowSeeds }
+if (values.bugs) process.exit(await findPlantedBugs())
+const WORLDS = { schedules: runScheduleSeeds, workflows: runWorkflowSeeds }
 if (values.world === 'schedules' || values.world === 'workflows') {
   const first = Number(values.seed ?? values.first)
   const count = values.seed === undefined ? Number(values.seeds) : 1
   process.exit(await WORLDS[values.world](first, count, Number(values.moves), values.bug))
 }
 const moves = Number(values.moves)
+const isHostile = values.world === 'hostile' || undefined
 const bug = PLANTED_BUGS.find((planted) => planted.name === values.bug)
 if (values.bug && !bug) {
   console.error(`no such bug; one of:\n  ${PLANTED_BUGS.map(({ name }) => name).join('\n  ')}`)
@@ -31,7 +35,7 @@ if (values.bug && !bug) {
 }
 
 if (values.seed !== undefined) {
-  const result = await runSeed(Number(values.seed), moves, createCoverage(), bug)
+  const result = await runSeed(Number(values.seed), moves, createCoverage(), bug, isHostile)
   console.log(result)
   process.exitCode = result.violations.length > 0 ? 1 : 0
 } else {
@@ -40,6 +44,7 @@ if (values.seed !== undefined) {
     count: Number(values.seeds),
     moves,
     bug: bug?.name,
+    isHostile,
     onProgress: (line) => console.log(line),
   })
   console.log(coverage.table())
@@ -48,7 +53,9 @@ if (values.seed !== undefined) {
       `${(summary.simulatedMs / 3_600_000).toFixed(1)} simulated hours, ${summary.failed.length} violations`,
   )
   for (const { seed, violations } of summary.failed) {
-    console.log(`seed ${seed}: ${violations[0]}\n  npm run sim -- --seed ${seed} --moves ${moves}`)
+    console.log(
+      `seed ${seed}: ${violations[0]}\n  npm run sim -- --world ${values.world} --seed ${seed} --moves ${moves}`,
+    )
   }
   process.exitCode = summary.failed.length > 0 ? 1 : 0
 }

@@ -1,15 +1,22 @@
 import { publicId } from '../../src/core/ids.ts'
 import type { Submission } from '../../src/core/wire/protocol.ts'
 import { DEFAULT_CONFIG } from '../../src/server/cluster/config.ts'
-import { FAULTS, type Fault } from './coverage.ts'
+import { FAULTS, type FaultName } from './coverage.ts'
 import type { SimNode } from './sim-node.ts'
-import { JOBS, kindOf } from './sim-worker.ts'
+import { SIM_JOBS, jobKindOf } from './sim-worker.ts'
 import type { Actor } from './virtual-time.ts'
-import { cutKey, type World } from './sim-world.ts'
+import { cutKey, type SimWorld } from './sim-world.ts'
 
-export type Move = 'submit' | 'finish' | 'fail' | 'cancel' | 'start-node' | 'start-worker' | Fault
+export type Move =
+  | 'submit'
+  | 'finish'
+  | 'fail'
+  | 'cancel'
+  | 'start-node'
+  | 'start-worker'
+  | FaultName
 
-const CALM: Record<Move, number> = {
+const BASE_WEIGHTS: Record<Move, number> = {
   submit: 30,
   finish: 25,
   fail: 6,
@@ -30,10 +37,10 @@ const CALM: Record<Move, number> = {
   delay: 0,
 }
 
-/** Every seed has its own mix: a few faults often find what all faults at once drown out. */
-export function drawMix(world: World): Record<Move, number> {
+/** Every seed draws its own weights: a few faults often find what all faults at once hide. */
+export function drawMix(world: SimWorld): Record<Move, number> {
   const { seeded } = world
-  const mix = { ...CALM }
+  const mix = { ...BASE_WEIGHTS }
   for (const fault of FAULTS) {
     if (seeded.chance(0.5)) mix[fault] = seeded.pick([1, 2, 5])
   }
@@ -44,7 +51,7 @@ export function drawMix(world: World): Record<Move, number> {
 const MAX_NODES = 3
 const MAX_WORKERS = 4
 
-export function move(world: World, name: Move): void {
+export function move(world: SimWorld, name: Move): void {
   const { seeded, time, truth } = world
   const nodes = world.nodes.filter((node) => node.actor.isAlive)
   const workers = world.workers.filter((worker) => worker.actor.isAlive)
@@ -75,23 +82,25 @@ export function move(world: World, name: Move): void {
       if (workers.length < MAX_WORKERS) world.startWorker()
       return
     default:
-      strike(world, name, nodes)
+      injectFault(world, name, nodes)
   }
 }
 
-/** Probabilities of message faults drift: storms come and go. */
-function stir(world: World, fault: 'drop' | 'repeat' | 'delay'): void {
-  world.weather[fault] = world.weather[fault] > 0 ? 0 : world.seeded.pick([0.05, 0.2, 0.5])
+/** Switches a message fault on or off, so that faults come in phases. */
+function toggleMessageFault(world: SimWorld, fault: 'drop' | 'repeat' | 'delay'): void {
+  world.messageFaults[fault] =
+    world.messageFaults[fault] > 0 ? 0 : world.seeded.pick([0.05, 0.2, 0.5])
 }
 
-function strike(world: World, fault: Fault, nodes: readonly SimNode[]): void {
+function injectFault(world: SimWorld, fault: FaultName, nodes: readonly SimNode[]): void {
   const { seeded, time } = world
   const workers = world.workers.filter((worker) => worker.actor.isAlive)
-  if (fault === 'drop' || fault === 'repeat' || fault === 'delay') return stir(world, fault)
+  if (fault === 'drop' || fault === 'repeat' || fault === 'delay')
+    return toggleMessageFault(world, fault)
   if (nodes.length === 0 || workers.length === 0) return
   const node = seeded.pick(nodes)
   const worker = seeded.pick(workers)
-  world.meet(fault)
+  world.recordFault(fault)
   switch (fault) {
     case 'crash-worker':
       worker.actor.isAlive = false
@@ -133,25 +142,25 @@ function strike(world: World, fault: Fault, nodes: readonly SimNode[]): void {
   }
 }
 
-function freeze({ seeded, time }: World, actor: Actor): void {
+function freeze({ seeded, time }: SimWorld, actor: Actor): void {
   const untilMs = time.nowMs + seeded.between(1_000, 60_000)
   actor.frozenUntilMs = Math.max(actor.frozenUntilMs, untilMs)
 }
 
-function cutFromStore(world: World, node: SimNode, ms: number): void {
+function cutFromStore(world: SimWorld, node: SimNode, ms: number): void {
   node.link.cutUntilMs = Math.max(node.link.cutUntilMs, world.time.nowMs + ms)
   markAway(world, node, node.link.cutUntilMs)
 }
 
-/** A node that was away for long must not judge others until it has been back for a node TTL. */
-function markAway(world: World, { link }: SimNode, untilMs: number): void {
+/** A node that was away for long must not declare others dead until it has been back for a node TTL. */
+function markAway(world: SimWorld, { link }: SimNode, untilMs: number): void {
   if (untilMs - world.time.nowMs < DEFAULT_CONFIG.nodeTtlMs / 2) return
   link.awayUntilMs = Math.max(link.awayUntilMs, untilMs)
 }
 
-function drawSubmission({ seeded, time, truth }: World): Submission {
-  const job = seeded.pick(JOBS)
-  const kind = kindOf(job)
+function drawSubmission({ seeded, time, truth }: SimWorld): Submission {
+  const job = seeded.pick(SIM_JOBS)
+  const kind = jobKindOf(job)
   const clockNow = Date.UTC(2026, 0, 1) + time.nowMs
   const gates = seeded.pick([[], [], [], ['a'], ['b'], ['a', 'b']] as const)
   return {

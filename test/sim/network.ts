@@ -1,10 +1,10 @@
 import { PunctualError } from '../../src/core/errors.ts'
-import type { Working } from '../../src/core/wire/protocol.ts'
+import type { WorkerClient } from '../../src/core/wire/protocol.ts'
 import type { Seeded } from './seeded.ts'
 import type { Actor, VirtualTime } from './virtual-time.ts'
 
-/** What may happen to a message, as probabilities. */
-export interface Weather {
+/** Probability of each message fault. */
+export interface MessageFaultRates {
   drop: number
   repeat: number
   delay: number
@@ -12,38 +12,38 @@ export interface Weather {
 
 export interface Host {
   readonly actor: Actor
-  /** The scheduler as this host serves it; undefined while it is starting or down. */
-  serve(): Working | undefined
+  /** The scheduler on this host; undefined while it is starting or down. */
+  serve(): WorkerClient | undefined
 }
 
-const GIVE_UP_MS = 5_000
+const CALL_TIMEOUT_MS = 5_000
 
 /**
- * The network between workers and nodes. A call can be lost on the way there or back, arrive twice,
- * arrive late; links can be cut. The caller then gives up after a while, as a socket does.
+ * The network between workers and nodes. A call can be lost on the way there or back, arrive twice or arrive
+ * late; links can be cut. The caller then times out, as with a socket.
  */
 export function createNetwork(options: {
   time: VirtualTime
   seeded: Seeded
-  weather: Weather
+  messageFaults: MessageFaultRates
   isCut(caller: Actor, host: Actor): boolean
   onMessage(fault: 'drop' | 'repeat' | 'delay'): void
 }) {
-  const { time, seeded, weather } = options
+  const { time, seeded, messageFaults } = options
 
-  const strikes = (fault: keyof Weather) => {
-    const hit = seeded.chance(weather[fault])
+  const isHit = (fault: keyof MessageFaultRates) => {
+    const hit = seeded.chance(messageFaults[fault])
     if (hit) options.onMessage(fault)
     return hit
   }
 
-  /** How long one way takes. */
-  const travelMs = () => (strikes('delay') ? seeded.between(500, 8_000) : seeded.between(0, 4))
+  /** Duration of one direction. */
+  const travelMs = () => (isHit('delay') ? seeded.between(500, 8_000) : seeded.between(0, 4))
 
   return function call<Answer>(
     caller: Actor,
     host: Host,
-    ask: (served: Working) => Promise<Answer>,
+    ask: (served: WorkerClient) => Promise<Answer>,
     how: { signal?: AbortSignal | undefined; mayRepeat?: boolean } = {},
   ): Promise<Answer> {
     const { signal, mayRepeat = true } = how
@@ -52,11 +52,11 @@ export function createNetwork(options: {
         time.after(caller, ms, () => reject(new Error('connection lost')))
       signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
       const isDown = () => !host.actor.isAlive || options.isCut(caller, host.actor)
-      if (isDown()) return fail(seeded.chance(0.5) ? 1 : GIVE_UP_MS)
-      if (strikes('drop')) return fail(GIVE_UP_MS)
+      if (isDown()) return fail(seeded.chance(0.5) ? 1 : CALL_TIMEOUT_MS)
+      if (isHit('drop')) return fail(CALL_TIMEOUT_MS)
 
       const back = (action: () => void) => {
-        if (isDown() || strikes('drop')) return fail(GIVE_UP_MS)
+        if (isDown() || isHit('drop')) return fail(CALL_TIMEOUT_MS)
         time.after(caller, travelMs(), action)
       }
       const arrive = (isRepeat: boolean) => {
@@ -72,9 +72,9 @@ export function createNetwork(options: {
         )
       }
       time.after(host.actor, travelMs(), () => arrive(false))
-      if (mayRepeat && strikes('repeat'))
+      if (mayRepeat && isHit('repeat'))
         time.after(host.actor, travelMs() + seeded.int(3_000), () => arrive(true))
-      // A host that dies with the request in hand answers nobody.
+      // If the host dies with the request in hand, no answer comes.
       time.after(caller, 30_000, () => reject(new Error('timed out')))
     })
   }

@@ -5,8 +5,8 @@ import { runSeeds } from './run-seeds.ts'
 
 const MOVES = 400
 
-describe('each planted bug is caught', () => {
-  for (const { name, law = /^/, from: first = 1 } of PLANTED_BUGS) {
+describe('each planted bug is found', () => {
+  for (const { name, invariant = /^/, firstSeed: first = 1 } of PLANTED_BUGS) {
     test(name, async () => {
       const { failed } = await runSeeds({
         first,
@@ -15,9 +15,9 @@ describe('each planted bug is caught', () => {
         bug: name,
         untilCaught: true,
       })
-      assert.ok(failed.length > 0, 'no seed noticed')
+      assert.ok(failed.length > 0, 'no seed found it')
       assert.ok(
-        failed.some(({ violations }) => violations.some((violation) => law.test(violation))),
+        failed.some(({ violations }) => violations.some((violation) => invariant.test(violation))),
         `only ${failed[0]?.violations[0]}`,
       )
     })

@@ -1,82 +1,82 @@
-import type { Truth } from './ground-truth.ts'
+import type { GroundTruth } from './ground-truth.ts'
 
-/** Somebody in line for a slot, as its row says. */
-export interface Standing {
+/** A run that waits for a slot, from its row. */
+export interface WaitingRun {
   readonly queue: string
   readonly laneId: number
   readonly weight: number
-  /** Smaller is more urgent. */
+  /** A smaller rank is more urgent. */
   readonly rank: number
-  /** Among those as urgent, when it came: to the second, where several nodes take runs in. */
+  /** Order among runs of the same rank: to the second, because several nodes accept runs. */
   readonly pos: number
   readonly sinceMs: number
 }
 
-/** Somebody who was given one. */
-export interface Taken {
+/** A run that was granted a slot. */
+export interface GrantedRun {
   readonly runId: number
   readonly queue: string
   readonly laneId: number
-  /** By whom. */
+  /** The node that granted it. */
   readonly node: number
   readonly atMs: number
 }
 
-interface Place {
-  readonly standing: Standing
-  /** How many are to be served until it is its turn, itself included. */
+interface QueuePosition {
+  readonly waiting: WaitingRun
+  /** How many runs are to be granted until this one, itself included. */
   number: number
-  /** How often somebody was taken meanwhile: of its own lane, and of others by each node. */
+  /** How many runs were granted meanwhile: of its own lane, and of other lanes by each node. */
   readonly passed: Map<string, { times: number; lastMs: number }>
 }
 
 /**
- * S2.6: whoever stands at place N of a queue is among the next 2N that are taken from its lane, by whomever, and
- * no other lane of the queue has more turns meanwhile, as each node counts them, but one: how urgent the next of a
- * lane is turns out when it is taken. Those who are more urgent count as ahead even if they come later. What a worker
- * with several slots takes of another lane at once is one turn.
+ * S2.6: a run at position N of a queue is among the next 2N runs granted from its lane, by any node. No other
+ * lane of the queue gets more turns meanwhile, per node, plus one: the rank of a lane's next run is known only
+ * when it is granted. More urgent runs count as ahead even if they come later. Several runs granted to one
+ * worker from another lane at once are one turn.
  */
-export function createLineLaw(truth: Truth): {
-  joined(runId: number, standing: Standing): void
+export function createQueueOrderInvariant(truth: GroundTruth): {
+  joined(runId: number, waiting: WaitingRun): void
   left(runId: number): void
-  /** `isCounted`: whether whoever took it must have known that the one who stood there so long was waiting. */
-  taken(by: Taken, isCounted: (other: Standing) => boolean): void
+  /** `isCounted`: whether the node that granted it must have known by then that the other run was waiting. */
+  granted(by: GrantedRun, isCounted: (other: WaitingRun) => boolean): void
 } {
-  const line = new Map<number, Place>()
+  const waitingRuns = new Map<number, QueuePosition>()
 
-  /** Says whether that was once too often. */
-  const pass = (place: Place, { laneId, node, atMs }: Taken): boolean => {
-    const isOwn = laneId === place.standing.laneId
+  /** Returns whether this grant is one too many. */
+  const countPassed = (position: QueuePosition, { laneId, node, atMs }: GrantedRun): boolean => {
+    const isOwn = laneId === position.waiting.laneId
     const whose = isOwn ? 'own' : `${laneId} by ${node}`
-    const { times, lastMs } = place.passed.get(whose) ?? { times: 0, lastMs: -1 }
+    const { times, lastMs } = position.passed.get(whose) ?? { times: 0, lastMs: -1 }
     const more = !isOwn && lastMs === atMs ? times : times + 1
-    place.passed.set(whose, { times: more, lastMs: atMs })
-    return more >= 2 * place.number + (isOwn ? 0 : 1)
+    position.passed.set(whose, { times: more, lastMs: atMs })
+    return more >= 2 * position.number + (isOwn ? 0 : 1)
   }
 
   return {
-    joined(runId, standing) {
+    joined(runId, waiting) {
       let number = 1
-      for (const other of line.values()) {
-        if (other.standing.queue !== standing.queue) continue
-        if (isAhead(other.standing, standing)) number += 1
+      for (const other of waitingRuns.values()) {
+        if (other.waiting.queue !== waiting.queue) continue
+        if (isAhead(other.waiting, waiting)) number += 1
         else other.number += 1
       }
-      line.set(runId, { standing, number, passed: new Map() })
+      waitingRuns.set(runId, { waiting, number, passed: new Map() })
     },
-    left: (runId) => void line.delete(runId),
-    taken(one, isCounted) {
-      for (const [runId, place] of line) {
-        const { standing, number } = place
-        if (runId === one.runId || standing.queue !== one.queue || standing.weight > 1) continue
-        if (!isCounted(standing) || !pass(place, one)) continue
-        const detail = `run ${runId} stood at place ${number} of ${one.queue}, and lane ${one.laneId} was served too often before it`
+    left: (runId) => void waitingRuns.delete(runId),
+    granted(one, isCounted) {
+      for (const [runId, position] of waitingRuns) {
+        const { waiting, number } = position
+        if (runId === one.runId || waiting.queue !== one.queue || waiting.weight > 1) continue
+        if (!isCounted(waiting) || !countPassed(position, one)) continue
+        const detail = `run ${runId} stood at position ${number} of ${one.queue}, and lane ${one.laneId} was served too often before it`
         truth.violate('S2.6 a run waited for more than its turn', detail)
       }
     },
   }
 }
 
-function isAhead(a: Standing, b: Standing): boolean {
+function isAhead(a: WaitingRun, b: WaitingRun): boolean {
   return a.rank < b.rank || (a.rank === b.rank && a.pos < b.pos)
 }

@@ -1,25 +1,26 @@
 import type { Coverage } from './coverage.ts'
 import { drawMix, move } from './moves.ts'
 import type { PlantedBug } from './planted-bugs.ts'
-import { createWorld, type World } from './sim-world.ts'
+import { createSimWorld, type SimWorld } from './sim-world.ts'
 
 export interface SeedResult {
   readonly seed: number
   readonly moves: number
   readonly runs: number
   readonly simulatedMs: number
-  /** Empty when every law held. */
+  /** Empty when every invariant held. */
   readonly violations: readonly string[]
 }
 
-/** One world from birth to rest: random moves with safety after each, then healing, then liveness. */
+/** Runs one world: random moves with a safety check after each, then healing, then a liveness check. */
 export async function runSeed(
   seed: number,
   moves: number,
   coverage: Coverage,
   bug?: PlantedBug,
+  isHostile?: boolean,
 ): Promise<SeedResult> {
-  const world = createWorld(seed, coverage, bug)
+  const world = createSimWorld(seed, coverage, bug, isHostile)
   try {
     const nodes = world.seeded.between(1, 3)
     for (let i = 0; i < nodes; i += 1) world.startNode()
@@ -29,6 +30,7 @@ export async function runSeed(
     let made = 0
     while (made < moves && world.truth.violations.length === 0) {
       move(world, world.seeded.weighted(mix))
+      world.hostile?.act()
       await world.time.advance(world.seeded.pick([0, 1, 5, 20, 100, 500, 3_000]))
       world.assertSafe()
       made += 1
@@ -48,14 +50,14 @@ export async function runSeed(
 
 const HEAL_LIMIT_MS = 15 * 60_000
 
-/** No new faults, the old ones run out, everything finishes what it is given: nothing may be left. */
-export async function heal(world: World): Promise<void> {
+/** Stops new faults, lets the old ones expire and finishes every attempt: no run may remain open. */
+export async function heal(world: SimWorld): Promise<void> {
   const { time, truth } = world
   world.isHealing = true
-  Object.assign(world.weather, { drop: 0, repeat: 0, delay: 0 })
+  Object.assign(world.messageFaults, { drop: 0, repeat: 0, delay: 0 })
   world.cuts.clear()
   if (!world.nodes.some((node) => node.actor.isAlive)) world.startNode()
-  // One that can run everything there is.
+  // A worker that can run every job.
   world.startWorker({ slots: 4, queues: ['heavy', 'default'] })
   const open = world.engine.raw.prepare<[], { id: number; status: number }>(
     'SELECT id, status FROM run WHERE status < 4 LIMIT 3',

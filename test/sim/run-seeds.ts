@@ -4,12 +4,13 @@ import { createCoverage, type Coverage } from './coverage.ts'
 import { PLANTED_BUGS } from './planted-bugs.ts'
 import { runSeed, type SeedResult } from './run-seed.ts'
 
-interface Share {
+interface SeedShare {
   readonly seeds: readonly number[]
   readonly moves: number
   readonly bug: string | undefined
   readonly untilCaught: boolean
-  /** Not nought once somebody has caught it: the others need not go on. */
+  readonly isHostile: boolean | undefined
+  /** Becomes non-zero once a thread finds the bug: the other threads can stop. */
   readonly caught: Int32Array<SharedArrayBuffer>
 }
 
@@ -24,17 +25,22 @@ export interface Summary {
 
 type Message = { result: SeedResult } | { coverage: Record<string, number> }
 
-/** Many seeds on all cores. Each seed is a world of its own, so the split changes nothing. */
+/** Runs many seeds on all cores. Each seed is a world of its own, so the distribution changes nothing. */
 export async function runSeeds(options: {
   first: number
   count: number
   moves: number
   bug?: string | undefined
-  /** Stop at the first violation, of the bug's own law if it has one: enough to know that a planted bug is noticed. */
+  /** Adds a hostile worker to each world. */
+  isHostile?: boolean | undefined
+  /**
+   * Stop at the first violation, or at the first one of the bug's own invariant: enough to know that a planted
+   * bug is found.
+   */
   untilCaught?: boolean
   onProgress?: (line: string) => void
 }): Promise<Summary> {
-  const { first, count, moves, bug, untilCaught = false } = options
+  const { first, count, moves, bug, untilCaught = false, isHostile } = options
   const shares = Math.min(count, availableParallelism())
   const coverage = createCoverage()
   const results: SeedResult[] = []
@@ -44,7 +50,7 @@ export async function runSeeds(options: {
       const seeds = Array.from({ length: count }, (_unused, i) => first + i).filter(
         (seed) => seed % shares === share,
       )
-      return runShare({ seeds, moves, bug, untilCaught, caught }, (message) => {
+      return runShare({ seeds, moves, bug, untilCaught, isHostile, caught }, (message) => {
         if ('coverage' in message) return coverage.add(message.coverage)
         results.push(message.result)
         if (results.length % 500 === 0) options.onProgress?.(`${results.length} of ${count} seeds`)
@@ -63,7 +69,7 @@ export async function runSeeds(options: {
   }
 }
 
-function runShare(share: Share, onMessage: (message: Message) => void): Promise<void> {
+function runShare(share: SeedShare, onMessage: (message: Message) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(new URL(import.meta.url), { workerData: share })
     thread.on('message', onMessage)
@@ -74,16 +80,16 @@ function runShare(share: Share, onMessage: (message: Message) => void): Promise<
   })
 }
 
-if (!isMainThread && parentPort && (workerData as Share | undefined)?.seeds) {
-  const { seeds, moves, bug, untilCaught, caught } = workerData as Share
+if (!isMainThread && parentPort && (workerData as SeedShare | undefined)?.seeds) {
+  const { seeds, moves, bug, untilCaught, isHostile, caught } = workerData as SeedShare
   const planted = PLANTED_BUGS.find(({ name }) => name === bug)
   const coverage = createCoverage()
-  const { law = /^/ } = planted ?? {}
+  const { invariant = /^/ } = planted ?? {}
   for (const seed of seeds) {
     if (Atomics.load(caught, 0) !== 0) break
-    const result = await runSeed(seed, moves, coverage, planted)
+    const result = await runSeed(seed, moves, coverage, planted, isHostile)
     parentPort.postMessage({ result })
-    if (untilCaught && result.violations.some((violation) => law.test(violation))) {
+    if (untilCaught && result.violations.some((violation) => invariant.test(violation))) {
       Atomics.store(caught, 0, 1)
     }
   }

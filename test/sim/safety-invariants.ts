@@ -3,32 +3,32 @@ import { parsePublicId } from '../../src/core/ids.ts'
 import type { Exchange, ExchangeAnswer } from '../../src/core/wire/protocol.ts'
 import { STATE_CODE } from '../../src/core/run/run-state.ts'
 import { DEFAULT_POLICY } from '../../src/core/run/run-policy.ts'
-import type { Truth } from './ground-truth.ts'
+import type { GroundTruth } from './ground-truth.ts'
 
 const { ready, running, scheduled, blocked, succeeded, failed, cancelled } = STATE_CODE
-const NEW = -1
+const CREATED = -1
 
-/** The published graph, in state codes. */
-const EDGES: Record<number, readonly number[]> = {
-  [NEW]: [ready, running, scheduled, blocked],
+/** The documented state graph, in state codes. */
+const TRANSITIONS: Record<number, readonly number[]> = {
+  [CREATED]: [ready, running, scheduled, blocked],
   [ready]: [running, cancelled],
   [running]: [succeeded, failed, cancelled, ready, scheduled],
   [scheduled]: [ready, blocked, cancelled],
   [blocked]: [ready, cancelled],
 }
 
-/** What the simulator writes down about every change of a run, apart from the product's own rows. */
+/** Triggers that record every state change of a run, independent of the product's own rows. */
 const WATCH = `
   CREATE TEMP TABLE seen (n INTEGER PRIMARY KEY, run_id, was, is_now, fence, result);
   CREATE TEMP TRIGGER watch_insert AFTER INSERT ON run BEGIN
-    INSERT INTO seen (run_id, was, is_now, fence) VALUES (NEW.id, ${NEW}, NEW.status, NEW.fence);
+    INSERT INTO seen (run_id, was, is_now, fence) VALUES (NEW.id, ${CREATED}, NEW.status, NEW.fence);
   END;
   CREATE TEMP TRIGGER watch_update AFTER UPDATE OF status ON run WHEN NEW.status IS NOT OLD.status BEGIN
     INSERT INTO seen (run_id, was, is_now, fence, result)
     VALUES (NEW.id, OLD.status, NEW.status, NEW.fence, NEW.result);
   END;`
 
-interface Seen {
+interface StatusChange {
   n: number
   run_id: number
   was: number
@@ -37,17 +37,17 @@ interface Seen {
   result: string | null
 }
 
-export interface Safety {
-  /** All safety laws, on the store as it is now. */
+export interface SafetyInvariants {
+  /** Checks all safety invariants on the current store. */
   check(): void
   checkVerdicts(message: Exchange, answer: ExchangeAnswer): void
   /** A cancel was acknowledged: no later claim of this run may start. */
   rememberCancel(runId: number): void
 }
 
-export function createSafety(db: Database, truth: Truth): Safety {
+export function createSafetyInvariants(db: Database, truth: GroundTruth): SafetyInvariants {
   db.exec(WATCH)
-  const news = db.prepare<[number], Seen>('SELECT * FROM seen WHERE n > ? ORDER BY n')
+  const newRows = db.prepare<[number], StatusChange>('SELECT * FROM seen WHERE n > ? ORDER BY n')
   const fenceOf = db.prepare<[number], { fence: number | null; status: number }>(
     'SELECT fence, status FROM run WHERE id = ?',
   )
@@ -57,7 +57,9 @@ export function createSafety(db: Database, truth: Truth): Safety {
       "'lost'",
     ),
   )
-  const laws = LAWS.map(([law, sql]) => [law, db.prepare<[], { detail: string }>(sql)] as const)
+  const invariants = INVARIANTS.map(
+    ([invariant, sql]) => [invariant, db.prepare<[], { detail: string }>(sql)] as const,
+  )
   const leases = db.prepare<[], { id: number; claim_no: number; fence: number }>(
     'SELECT id, claim_no, fence FROM run WHERE status = 1',
   )
@@ -65,8 +67,8 @@ export function createSafety(db: Database, truth: Truth): Safety {
   let last = 0
   let starts = 0
 
-  const checkChange = ({ run_id, was, is_now, fence, result }: Seen) => {
-    if (!EDGES[was]?.includes(is_now))
+  const checkChange = ({ run_id, was, is_now, fence, result }: StatusChange) => {
+    if (!TRANSITIONS[was]?.includes(is_now))
       truth.violate('I3 illegal edge', `run ${run_id}: ${was} → ${is_now}`)
     if (is_now === succeeded && result !== null) {
       const reported = (JSON.parse(result) as { fence: number }).fence
@@ -108,14 +110,14 @@ export function createSafety(db: Database, truth: Truth): Safety {
 
   return {
     check() {
-      for (const change of news.all(last)) {
+      for (const change of newRows.all(last)) {
         last = change.n
         checkChange(change)
       }
       checkFences()
       for (; starts < truth.starts.length; starts += 1) checkStart(starts)
-      for (const [law, statement] of laws) {
-        for (const { detail } of statement.all()) truth.violate(law, detail)
+      for (const [invariant, statement] of invariants) {
+        for (const { detail } of statement.all()) truth.violate(invariant, detail)
       }
       checkSubmissions(runs.all(), truth)
     },
@@ -146,19 +148,19 @@ export function createSafety(db: Database, truth: Truth): Safety {
   }
 }
 
-/** A run holds its gates while it is ready or under way. */
-const HOLDERS = `
+/** A run holds its gates while it is ready or running. */
+const COUNT_HOLDERS = `
   SELECT count(*) FROM run r, json_each(r.gates) gate WHERE r.status IN (0, 1) AND gate.value = g.id`
 
-const LAWS: readonly (readonly [law: string, sql: string])[] = [
+const INVARIANTS: readonly (readonly [invariant: string, sql: string])[] = [
   [
     'I9 a gate holds more than its capacity',
     `SELECT 'gate ' || g.name AS detail FROM gate g
-     WHERE (${HOLDERS}) > g.capacity`,
+     WHERE (${COUNT_HOLDERS}) > g.capacity`,
   ],
   [
     'I9 the count of a gate is not that of the runs that hold it',
-    `SELECT 'gate ' || g.name || ' counts ' || g.held AS detail FROM gate g WHERE g.held <> (${HOLDERS})`,
+    `SELECT 'gate ' || g.name || ' counts ' || g.held AS detail FROM gate g WHERE g.held <> (${COUNT_HOLDERS})`,
   ],
   [
     'I17 a waiting run without a rescue',
@@ -182,16 +184,16 @@ const LAWS: readonly (readonly [law: string, sql: string])[] = [
   ],
 ]
 
-/** I1, I5: what was acknowledged is there; what was refused is not. */
-function checkSubmissions(runs: Iterable<{ id: number; tags: string }>, truth: Truth): void {
+/** I1, I5: an acknowledged run exists; a refused one does not. */
+function checkSubmissions(runs: Iterable<{ id: number; tags: string }>, truth: GroundTruth): void {
   const stored = new Map<string, number>()
   for (const row of runs) stored.set(row.tags, row.id)
-  for (const [number, told] of truth.submissions) {
+  for (const [number, record] of truth.submissions) {
     const id = stored.get(JSON.stringify({ n: String(number) }))
-    if (told.outcome === 'acknowledged' && id !== told.runId) {
+    if (record.outcome === 'acknowledged' && id !== record.runId) {
       truth.violate('I1 an acknowledged run is missing', `submission ${number}`)
     }
-    if (told.outcome === 'refused' && id !== undefined) {
+    if (record.outcome === 'refused' && id !== undefined) {
       truth.violate('I1 a refused run is there', `submission ${number}`)
     }
   }

@@ -1,6 +1,6 @@
 import type { Random } from '../../src/core/clock.ts'
 
-/** All chance of one simulation, from one number: the seed is the bug report. */
+/** All randomness of one simulation comes from one number, so a seed reproduces a failure. */
 export interface Seeded {
   readonly random: Random
   int(bound: number): number

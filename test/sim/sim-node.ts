@@ -9,11 +9,11 @@ import type { Actor } from './virtual-time.ts'
 export interface SimNode {
   readonly actor: Actor
   readonly link: StoreLink
-  /** Undefined until it has found the store. */
+  /** Undefined until it has reached the store. */
   node: SchedulerNode | undefined
 }
 
-/** The real node behind its own link to the store; it tries until it is up, or dead. */
+/** The real node with its own link to the store; it retries until it is up or dead. */
 export function startSimNode(options: {
   actor: Actor
   link: StoreLink

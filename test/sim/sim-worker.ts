@@ -1,20 +1,20 @@
 import { parsePublicId } from '../../src/core/ids.ts'
-import type { Working } from '../../src/core/wire/protocol.ts'
+import type { WorkerClient } from '../../src/core/wire/protocol.ts'
 import { createWorker, type Worker } from '../../src/worker/index.ts'
 import type { Handler } from '../../src/worker/attempts/handler.ts'
 import type { Seeded } from './seeded.ts'
-import type { Truth } from './ground-truth.ts'
+import type { GroundTruth } from './ground-truth.ts'
 import type { Actor, VirtualTime } from './virtual-time.ts'
 
-/** An attempt under way in a worker, waiting for the simulation to decide how it goes. */
-export interface Running {
+/** A running attempt that waits for the simulation to end it. */
+export interface RunningHandler {
   readonly runId: number
   readonly fence: number
   succeed(): void
   fail(): void
 }
 
-/** How many slots, and for which queues, in the order of preference. */
+/** Slots, and queues in order of preference. */
 export interface WorkerOffer {
   readonly slots: number
   readonly queues: readonly string[]
@@ -24,16 +24,16 @@ export interface SimWorker {
   readonly actor: Actor
   readonly worker: Worker
   readonly offer: WorkerOffer
-  readonly running: Map<string, Running>
-  /** When the worker itself last woke from being frozen: what it ran then is no overlap's fault. */
+  readonly running: Map<string, RunningHandler>
+  /** Attempts that were running when the worker froze: an overlap with them is allowed. */
   frozenSinceStart: Set<string>
 }
 
 const KINDS = ['plain', 'retrying', 'once', 'timed'] as const
-/** Several names of each kind: a node that restarts meets names it has to learn again. */
-export const JOBS = KINDS.flatMap((kind) => [1, 2, 3].map((n) => `${kind}-${n}`))
+/** Several names of each kind, so that a restarted node meets names it has to load again. */
+export const SIM_JOBS = KINDS.flatMap((kind) => [1, 2, 3].map((n) => `${kind}-${n}`))
 
-export function kindOf(job: string): (typeof KINDS)[number] {
+export function jobKindOf(job: string): (typeof KINDS)[number] {
   return job.split('-')[0] as (typeof KINDS)[number]
 }
 
@@ -41,17 +41,17 @@ export function kindOf(job: string): (typeof KINDS)[number] {
 export function startSimWorker(options: {
   name: string
   actor: Actor
-  client: Working
+  client: WorkerClient
   time: VirtualTime
   seeded: Seeded
-  truth: Truth
+  truth: GroundTruth
   slots: number
   queues: readonly string[]
   isAutomatic: () => boolean
   others: () => readonly SimWorker[]
 }): SimWorker {
   const { actor, time, seeded, truth } = options
-  const running = new Map<string, Running>()
+  const running = new Map<string, RunningHandler>()
 
   const handler: Handler = (_input, { runId: run, fence, signal }) =>
     new Promise((resolve, reject) => {
@@ -93,7 +93,7 @@ export function startSimWorker(options: {
     worker: createWorker({
       client: options.client,
       name: options.name,
-      handlers: Object.fromEntries(JOBS.map((job) => [job, handler])),
+      handlers: Object.fromEntries(SIM_JOBS.map((job) => [job, handler])),
       slots: options.slots,
       queues: options.queues,
       clock: time.clockOf(actor),

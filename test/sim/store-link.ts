@@ -2,30 +2,30 @@ import { StoreError, type Store } from '../../src/store/port.ts'
 import type { Seeded } from './seeded.ts'
 import type { Actor, VirtualTime } from './virtual-time.ts'
 
-/** A node's way to the one store: it can be cut, and it can lose the answer after the commit. */
+/** A node's connection to the one store: it can be cut, and it can lose the answer after a commit. */
 export interface StoreLink {
   readonly store: Store
   /** No message passes before this time. */
   cutUntilMs: number
   /** How many of the next calls commit and then report a broken connection. */
   loseAnswers: number
-  /** When an answer got lost last: what it would have told is not known. */
+  /** When an answer was last lost, and its content with it. */
   lostAtMs: number
-  /** When the node's last long absence (cut or frozen) ends or ended. */
+  /** End of the node's last long absence (cut off or frozen). */
   awayUntilMs: number
 }
 
-/** Verbs that answer at once from data they were given; a cut link does not touch them. */
-const FACTS = new Set(['kind', 'version', 'ticksInFlight', 'tickCap', 'close'])
+/** Methods that answer at once from local data; a cut link does not affect them. */
+const LOCAL_METHODS = new Set(['kind', 'version', 'ticksInFlight', 'tickCap', 'close'])
 
 export function createStoreLink(options: {
   shared: Store
   time: VirtualTime
   seeded: Seeded
   actor: Actor
-  /** Small on purpose: many small ticks meet more interleavings than few large ones. */
+  /** Small on purpose: many small ticks reach more interleavings than few large ones. */
   tickCap: number
-  /** `backForMs`: how long the node had been in touch again when it asked. */
+  /** `backForMs`: how long the node had been back in touch when it asked. */
   onAnswer(verb: string, result: unknown, backForMs: number): void
 }): StoreLink {
   const { shared, time, seeded, actor } = options
@@ -36,11 +36,19 @@ export function createStoreLink(options: {
       const backForMs = time.nowMs - link.awayUntilMs
       const unreachable = () => new StoreError('unavailable', 'the store is cut off')
       if (isCut()) return reply(() => reject(unreachable()))
-      // The request is on its way: the store serves it even if its node dies or is cut off meanwhile.
+      // The request is already sent: the store serves it even if the node dies or is cut off meanwhile.
       time.after(WIRE, seeded.int(2), () => {
         if (isCut() && seeded.chance(0.5)) return reply(() => reject(unreachable()))
-        const verbs = shared as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>
-        const done = (verbs[verb] as (...input: unknown[]) => Promise<unknown>).apply(shared, args)
+        const methods = shared as unknown as Record<
+          string,
+          (...input: unknown[]) => Promise<unknown>
+        >
+        // Each node sets its own clock expectation.
+        if (expected) shared.expectClock(expected)
+        const done = (methods[verb] as (...input: unknown[]) => Promise<unknown>).apply(
+          shared,
+          args,
+        )
         done.then(
           (result) => {
             const isLost = isCut() || link.loseAnswers > 0
@@ -55,6 +63,7 @@ export function createStoreLink(options: {
       })
     })
 
+  let expected: (() => number) | undefined
   const isCut = () => time.nowMs < link.cutUntilMs
 
   const link: StoreLink = {
@@ -66,7 +75,8 @@ export function createStoreLink(options: {
       get(target, verb: string) {
         if (verb === 'ticksInFlight') return 2
         if (verb === 'tickCap') return options.tickCap
-        if (FACTS.has(verb)) return Reflect.get(target, verb) as unknown
+        if (verb === 'expectClock') return (given: () => number) => void (expected = given)
+        if (LOCAL_METHODS.has(verb)) return Reflect.get(target, verb) as unknown
         return (...args: unknown[]) => call(verb, args)
       },
     }),

@@ -1,23 +1,23 @@
 import { createCoverage } from './coverage.ts'
 import type { PlantedBug } from './planted-bugs.ts'
 import { heal, type SeedResult } from './run-seed.ts'
-import { createWorld, type World } from './sim-world.ts'
+import { createSimWorld, type SimWorld } from './sim-world.ts'
 
 const LIGHT = ['default']
 const STRONG = ['heavy', 'default']
-/** Long enough for everybody to have heard of everything, with nothing in the way. */
+/** Without faults, every node knows of every change within this. */
 const QUIET_MS = 3_000
 
 /**
- * A world of two queues and workers of two strengths, with longer lines than faults leave: the laws of
- * placement hold at every step, and no slot stays free that somebody waits for (S2.6).
+ * A world of two queues and workers of two strengths, with longer queues than faults leave. The placement
+ * invariants hold at every step, and no slot stays free while a run waits for it (S2.6).
  */
 export async function runTiersSeed(
   seed: number,
   moves: number,
   bug?: PlantedBug,
 ): Promise<SeedResult> {
-  const world = createWorld(seed, createCoverage(), bug)
+  const world = createSimWorld(seed, createCoverage(), bug)
   const { seeded, time, truth } = world
   try {
     const nodes = seeded.between(1, 2)
@@ -32,7 +32,7 @@ export async function runTiersSeed(
       move(world, mayCrash)
       await time.advance(seeded.pick([0, 5, 20, 100, 500, QUIET_MS]))
       world.assertSafe()
-      if (!mayCrash && made % 5 === 0) await judgeIdle(world)
+      if (!mayCrash && made % 5 === 0) await checkNoIdleSlots(world)
       made += 1
     }
     if (truth.violations.length === 0) await heal(world)
@@ -45,7 +45,7 @@ export async function runTiersSeed(
   }
 }
 
-function move(world: World, mayCrash: boolean): void {
+function move(world: SimWorld, mayCrash: boolean): void {
   const { seeded } = world
   const alive = world.workers.filter(({ actor }) => actor.isAlive)
   const running = alive.flatMap((worker) => [...worker.running.values()])
@@ -64,8 +64,8 @@ function move(world: World, mayCrash: boolean): void {
   if (running.length > 0) seeded.pick(running).succeed()
 }
 
-/** Where nothing moves any more, whoever waits finds every slot taken that it could have. */
-async function judgeIdle(world: World): Promise<void> {
+/** When nothing moves any more, every slot that a waiting run could use must be taken. */
+async function checkNoIdleSlots(world: SimWorld): Promise<void> {
   await world.time.advance(QUIET_MS)
   world.assertSafe()
   const ready = world.engine.raw
@@ -78,7 +78,7 @@ async function judgeIdle(world: World): Promise<void> {
     if (!actor.isAlive || running.size >= offer.slots) continue
     const waiting = ready.filter((queue) => offer.queues.includes(queue))
     if (waiting.length === 0) continue
-    const detail = `${actor.name} has room, and somebody waits in ${waiting.join(', ')}`
+    const detail = `${actor.name} has a free slot, and a run waits in ${waiting.join(', ')}`
     world.truth.violate('S2.6 a slot stayed free', detail)
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/core/clock.ts'
 import type { Seeded } from './seeded.ts'
 
-/** A process in the simulated world: it can die, freeze, and have a wall clock of its own. */
+/** A simulated process: it can die, freeze, and has its own wall clock. */
 export interface Actor {
   readonly name: string
   isAlive: boolean
@@ -13,15 +13,15 @@ export interface VirtualTime {
   readonly nowMs: number
   actor(name: string): Actor
   clockOf(actor: Actor): Clock
-  /** Runs `action` in the actor after `ms`; later if it is frozen then, never if it is dead. */
+  /** Runs `action` in the actor after `ms`: later if it is frozen then, never if it is dead. */
   after(actor: Actor, ms: number, action: () => void): void
-  /** Lets `ms` pass: everything due happens, in order, each to its end. */
+  /** Lets `ms` pass: runs every due event in order, each to its end. */
   advance(ms: number): Promise<void>
 }
 
 interface Event {
   readonly atMs: number
-  /** Chance decides between events of the same millisecond. */
+  /** Random order among events of the same millisecond. */
   readonly tie: number
   readonly actor: Actor
   readonly action: () => void
@@ -76,7 +76,7 @@ export function createVirtualTime(seeded: Seeded): VirtualTime {
   return time
 }
 
-/** Everything that can happen without time passing has happened. */
+/** Resolves when everything that needs no time has run. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

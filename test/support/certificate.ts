@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
-import { without } from './skip-without.ts'
+import { skipWithout } from './skip-without.ts'
 
-export const withoutOpenssl = without('openssl')
+export const skipWithoutOpenssl = skipWithout('openssl')
 
-/** A certificate for this machine's loopback that nobody but who is told trusts, and its key. */
+/** A certificate and key for this machine's loopback; only clients that are given it trust it. */
 export function makeCertificate(
   dir: string,
   name = 'server',

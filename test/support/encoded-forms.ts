@@ -1,5 +1,5 @@
-/** A secret in the forms that are masked, written once more in the words of the tools that write them. */
-export function spellings(value: string): [how: string, text: string][] {
+/** A secret in every encoding that is masked, generated with standard tools rather than product code. */
+export function encodedForms(value: string): [how: string, text: string][] {
   const bytes = Buffer.from(value)
   const component = encodeURIComponent(value)
   return [

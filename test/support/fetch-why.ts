@@ -1,6 +1,6 @@
 import type { WireWhy } from '../../src/core/wire/views.ts'
 
-/** Asks a server why a run is where it is, as `punctual why` does. */
+/** Asks a server why a run is in its state, as `punctual why` does. */
 export async function askWhy(
   url: string,
   { token, project = 'default' }: { token: string; project?: string },

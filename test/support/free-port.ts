@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 
 /**
- * A loopback port nobody held a moment ago. Another process may take it before the caller does, so
- * whoever starts a server on it must be ready to ask again.
+ * A loopback port that was free a moment ago. Another process may take it first, so a caller that starts a
+ * server on it must be ready to retry.
  */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')

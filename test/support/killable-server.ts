@@ -5,22 +5,22 @@ import { join } from 'node:path'
 import type { PunctualHome } from './punctual-home.ts'
 import { waitFor } from './wait-for.ts'
 
-/** A real server of its own process, which goes as when the power fails. */
+/** A real server in its own process, killed without warning as in a power failure. */
 export interface KillableServer {
   call<T>(method: string, path: string, body?: object): Promise<T>
   kill(): Promise<void>
 }
 
-/** Starts one in a home; the next one there finds what the last one left. */
-export async function startKillable(
+/** Starts one in a home directory; the next one there finds the data of the previous one. */
+export async function startKillableServer(
   home: PunctualHome,
   ...flags: string[]
 ): Promise<KillableServer> {
-  const { child, said } = home.start(['up', '--port', '0', '--data', home.dataDir, ...flags])
+  const { child, output } = home.start(['up', '--port', '0', '--data', home.dataDir, ...flags])
   const url = await waitFor(
     () => {
-      if (child.exitCode !== null) throw new Error(`it ended: ${said.err}`)
-      return /address +(\S+)[^]*Try:/.exec(said.out)?.[1]
+      if (child.exitCode !== null) throw new Error(`it ended: ${output.err}`)
+      return /address +(\S+)[^]*Try:/.exec(output.out)?.[1]
     },
     { what: 'a server to be up', deadlineMs: 60_000 },
   )
@@ -39,6 +39,7 @@ export async function startKillable(
       return (await answer.json()) as never
     },
     async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return
       const gone = once(child, 'exit')
       child.kill('SIGKILL')
       await gone

@@ -1,10 +1,10 @@
 /**
- * For servers on real time: workers that are played by hand send no heartbeats, and a busy machine
- * takes its time. Who tests what happens to a silent worker sets shorter times itself.
+ * For servers on real time: workers that a test plays by hand send no heartbeats, and a busy machine is slow. A
+ * test of a silent worker sets shorter times itself.
  */
-export const PATIENT = {
+export const LONG_TIMEOUTS = {
   leaseTtlMs: 600_000,
-  // Not the same: that is how a node tells workers of the plain protocol from the others.
-  plainTtlMs: 300_000,
+  // Must differ from the lease: that is how a node tells compat workers from the others.
+  legacyTtlMs: 300_000,
   nodeTtlMs: 1_800_000,
 } as const

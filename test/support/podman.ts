@@ -2,23 +2,23 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { without } from './skip-without.ts'
+import { skipWithout } from './skip-without.ts'
 
-/** For `skip`: containers are real here, so they need what makes them. */
-export const withoutPodman =
-  without('podman', 'podman runc busybox-static') ||
-  without('runc', 'podman runc busybox-static') ||
-  without('busybox', 'busybox-static') ||
+/** For `skip`: these tests start real containers, so they need podman and its tools. */
+export const skipWithoutPodman =
+  skipWithout('podman', 'podman runc busybox-static') ||
+  skipWithout('runc', 'podman runc busybox-static') ||
+  skipWithout('busybox', 'busybox-static') ||
   (process.getuid?.() !== 0 && 'needs root, for containers of a storage of its own')
 
-/** What podman must be told on machines that give a container few rights. */
+/** Options podman needs on machines that restrict containers. */
 export const ENGINE_ARGS = ['--runtime', 'runc', '--cgroup-manager', 'cgroupfs']
 export const RUN_ARGS = ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=4096:4096']
 export const IMAGE = 'localhost/busybox:1'
 
 const TOOLS = ['sh', 'cat', 'cp', 'echo', 'env', 'head', 'id', 'ls', 'pwd', 'sleep', 'tail', 'true']
 
-/** A storage of images and containers for this process alone, with one small image in it. */
+/** Storage for images and containers of this process alone, with one small image in it. */
 export function openPodman() {
   const dir = mkdtempSync(join(tmpdir(), 'punctual-podman-'))
   const storage = join(dir, 'storage.conf')
@@ -40,7 +40,7 @@ export function openPodman() {
     dir,
     env,
     ask,
-    /** Names of containers, running or not. */
+    /** Names of all containers, running or not. */
     names: () =>
       ask('ps', '--all', '--format', '{{.Names}}')
         .split('\n')

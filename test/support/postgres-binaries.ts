@@ -10,7 +10,7 @@ export type PostgresFlavour = 'embedded' | 'debian'
 
 const DEBIAN_ROOT = '/usr/lib/postgresql'
 
-/** The directory with `initdb` and `postgres`, readable by the user who will run them. */
+/** The directory with `initdb` and `postgres`, readable by the user who runs them. */
 export async function postgresBinDir(flavour: PostgresFlavour): Promise<string> {
   return flavour === 'debian' ? debianBinDir() : join(await embeddedNative(), 'bin')
 }
@@ -48,8 +48,8 @@ async function embeddedNative(): Promise<string> {
 }
 
 /**
- * npm packages cannot carry symbolic links, so this one lists them for its postinstall script. Where
- * npm was told not to run scripts the libraries would be missing: we make the links ourselves.
+ * npm packages cannot contain symbolic links, so this package lists them for its postinstall script. Where npm
+ * does not run scripts the links would be missing, so this creates them.
  */
 function restoreSymlinks(packageDir: string): void {
   const list = join(packageDir, 'native', 'pg-symlinks.json')
@@ -61,7 +61,7 @@ function restoreSymlinks(packageDir: string): void {
     try {
       symlinkSync(basename(source), path)
     } catch (error) {
-      // Another test process was quicker.
+      // Another test process was faster.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }
@@ -77,7 +77,7 @@ function canRun(native: string): boolean {
   }
 }
 
-/** A clone below /root cannot be entered by `nobody`: keep one readable copy in the temp directory. */
+/** `nobody` cannot enter a clone below /root: keep one readable copy in the temporary directory. */
 async function copyWithinReach(packageDir: string): Promise<string> {
   const manifest = readFileSync(join(packageDir, 'package.json'), 'utf8')
   const { version } = JSON.parse(manifest) as { version: string }
@@ -86,8 +86,7 @@ async function copyWithinReach(packageDir: string): Promise<string> {
     const fresh = await mkdtemp(`${cache}.`)
     await cp(join(packageDir, 'native'), fresh, { recursive: true, verbatimSymlinks: true })
     await chmod(fresh, 0o755)
-    // Renaming publishes the whole copy at once; whoever comes second finds the first one's and
-    // drops its own.
+    // The rename publishes the whole copy at once; a later process finds it and drops its own.
     await rename(fresh, cache).catch(() => rm(fresh, { recursive: true }))
   }
   if (statSync(cache).uid !== process.getuid?.()) {

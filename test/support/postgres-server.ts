@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from './free-port.ts'
@@ -20,7 +20,7 @@ export interface PostgresServer {
   readonly version: string
   /** Changes with every restart. */
   readonly pid: number
-  /** Ends the server and removes its files. Harmless when it is already down or gone. */
+  /** Stops the server and removes its files. Harmless when it is already stopped or removed. */
   stop(mode?: StopMode): Promise<void>
   /** Same data, same port. `immediate` makes the server recover from its log, as after a crash. */
   restart(mode?: StopMode): Promise<void>
@@ -31,20 +31,32 @@ const PORT_TRIES = 5
 const STOP_SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const
 
 /**
- * A private PostgreSQL on a random loopback port with its files in a temporary directory. Creating
- * the cluster skips fsync because losing it costs nothing; the running server is as durable as one
- * in production, since durability is among the things tests measure.
+ * A private PostgreSQL on a random loopback port with its files in a temporary directory. Creating the cluster
+ * skips fsync because losing it costs nothing; the running server is as durable as in production, because tests
+ * measure durability.
  */
 export async function startPostgres({
   version: flavour = 'embedded',
-}: { version?: PostgresFlavour } = {}): Promise<PostgresServer> {
+  prepareDataDir,
+  env = {},
+}: {
+  version?: PostgresFlavour
+  /** Called with the empty data directory before the cluster is created, to mount a file system there. */
+  prepareDataDir?: (dataDir: string) => void
+  /** For the server only, set after it has dropped root privileges. */
+  env?: Readonly<Record<string, string>>
+} = {}): Promise<PostgresServer> {
   const binDir = await postgresBinDir(flavour)
   const home = createServerHome('punctual-pg-')
   const dataDir = join(home, 'data')
+  if (prepareDataDir) {
+    mkdirSync(dataDir)
+    prepareDataDir(dataDir)
+  }
   let running: { child: ChildProcess; port: number } | undefined
   try {
     await createCluster(binDir, dataDir)
-    running = await launchOnFreePort(binDir, home)
+    running = await launchOnFreePort({ binDir, home, env })
     const { port } = running
     const url = maintenanceUrl(port)
     const version = await serverVersion(url)
@@ -64,8 +76,8 @@ export async function startPostgres({
       },
       async restart(mode = 'fast') {
         await end(child, mode)
-        // After a kill the old backends need a moment to notice and let go of the shared memory.
-        child = await waitFor(() => launch(binDir, home, port), {
+        // After a kill the old backends need a moment to exit and release the shared memory.
+        child = await waitFor(() => launch({ binDir, home, env }, port), {
           what: 'PostgreSQL to come back',
           deadlineMs: 90_000,
           intervalMs: 100,
@@ -86,21 +98,26 @@ async function createCluster(binDir: string, dataDir: string): Promise<void> {
   await promisify(execFile)(file, args, { cwd: '/' })
 }
 
+interface Launching {
+  readonly binDir: string
+  readonly home: string
+  readonly env: Readonly<Record<string, string>>
+}
+
 async function launchOnFreePort(
-  binDir: string,
-  home: string,
+  launching: Launching,
 ): Promise<{ child: ChildProcess; port: number }> {
   for (let tries = 1; ; tries++) {
     const port = await freePort()
     try {
-      return { child: await launch(binDir, home, port), port }
+      return { child: await launch(launching, port), port }
     } catch (error) {
       if (tries === PORT_TRIES || !String(error).includes('Address already in use')) throw error
     }
   }
 }
 
-async function launch(binDir: string, home: string, port: number): Promise<ChildProcess> {
+async function launch({ binDir, home, env }: Launching, port: number): Promise<ChildProcess> {
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
@@ -111,10 +128,13 @@ async function launch(binDir: string, home: string, port: number): Promise<Child
     timezone: 'UTC',
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const [file, args] = unprivileged(join(binDir, 'postgres'), ['-D', join(home, 'data'), ...flags])
+  const command = [join(binDir, 'postgres'), '-D', join(home, 'data'), ...flags]
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  const wrapped = variables.length > 0 ? ['/usr/bin/env', ...variables, ...command] : command
+  const [file, args] = unprivileged(wrapped[0]!, wrapped.slice(1))
   const logPath = join(home, 'log')
   const log = openSync(logPath, 'w')
-  // Its own process group: Ctrl-C in a terminal should end the tests first, then their server.
+  // Its own process group: Ctrl-C in a terminal must end the tests first, then their server.
   const child = spawn(file, args, { cwd: '/', detached: true, stdio: ['ignore', log, log] })
   closeSync(log)
   child.unref()

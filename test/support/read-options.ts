@@ -1,6 +1,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
-/** The options of a tool of ours. Whoever asks for help or mistypes sees how it is called, and no stack. */
+/**
+ * Parses the options of a development tool. For `--help` or a mistake it prints the usage instead of a stack
+ * trace.
+ */
 export function readOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
   usage: string,
   options: Options,

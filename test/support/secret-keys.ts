@@ -1,9 +1,9 @@
 import { createSecretKey, hash } from 'node:crypto'
 import type { KeySource } from '../../src/server/secrets/keys.ts'
 
-/** Keys without a file. Those with the same id are the same key. */
+/** Keys without a file. The same id always gives the same key. */
 export interface MemoryKeys extends KeySource {
-  /** Best first. */
+  /** The preferred key first. */
   ids: string[]
 }
 

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRoom } from './semaphore.ts'
+import { createSemaphore } from './semaphore.ts'
 
-test('as many are inside as there is room for, and who needs much is not passed by', async () => {
-  const room = createRoom(3)
-  const inside: string[] = []
-  const enter = async (name: string, places: number) => {
-    const leave = await room.enter(places)
-    inside.push(name)
-    return leave
+test('no more permits are held than exist, and a large request is not overtaken', async () => {
+  const semaphore = createSemaphore(3)
+  const holders: string[] = []
+  const acquire = async (name: string, permits: number) => {
+    const release = await semaphore.acquire(permits)
+    holders.push(name)
+    return release
   }
-  const [leaveA, leaveB] = await Promise.all([enter('a', 1), enter('b', 1)])
-  const large = enter('large', 2)
-  const small = enter('small', 1)
+  const [releaseA, releaseB] = await Promise.all([acquire('a', 1), acquire('b', 1)])
+  const large = acquire('large', 2)
+  const small = acquire('small', 1)
   await Promise.resolve()
-  assert.deepEqual(inside, ['a', 'b'])
-  leaveA()
+  assert.deepEqual(holders, ['a', 'b'])
+  releaseA()
   await large
-  assert.deepEqual(inside, ['a', 'b', 'large'])
-  leaveB()
+  assert.deepEqual(holders, ['a', 'b', 'large'])
+  releaseB()
   await small
-  assert.deepEqual(inside, ['a', 'b', 'large', 'small'])
+  assert.deepEqual(holders, ['a', 'b', 'large', 'small'])
 })

@@ -1,28 +1,28 @@
-/** So many may be inside at once. Who came first enters first, so that nobody who needs much waits for ever. */
-export interface Room {
-  /** Resolves, once there is room for as much, with how to leave. */
-  enter(places: number): Promise<() => void>
+/** A counting semaphore. Requests are granted in order, so that a large one is not starved by small ones. */
+export interface Semaphore {
+  /** Resolves with a release function once enough permits are free. */
+  acquire(permits: number): Promise<() => void>
 }
 
-export function createRoom(size: number): Room {
-  const line: { readonly places: number; letIn(): void }[] = []
+export function createSemaphore(size: number): Semaphore {
+  const waiting: { readonly permits: number; grant(): void }[] = []
   let free = size
-  const open = () => {
-    for (let first = line[0]; first && first.places <= free; first = line[0]) {
-      line.shift()
-      free -= first.places
-      first.letIn()
+  const grantWaiting = () => {
+    for (let first = waiting[0]; first && first.permits <= free; first = waiting[0]) {
+      waiting.shift()
+      free -= first.permits
+      first.grant()
     }
   }
   return {
-    enter: (places) =>
+    acquire: (permits) =>
       new Promise((resolve) => {
-        const leave = () => {
-          free += places
-          open()
+        const release = () => {
+          free += permits
+          grantWaiting()
         }
-        line.push({ places, letIn: () => resolve(leave) })
-        open()
+        waiting.push({ permits, grant: () => resolve(release) })
+        grantWaiting()
       }),
   }
 }

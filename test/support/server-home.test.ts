@@ -6,7 +6,7 @@ import { createServerHome } from './server-home.ts'
 
 const PREFIX = `punctual-home-test-${process.pid}-`
 
-test('the home of a process that died is removed by the next, that of a living one is not', () => {
+test('the home of a dead process is removed by the next one, and that of a living process is not', () => {
   const script = `import { createServerHome } from './server-home.ts'
     process.stdout.write(createServerHome('${PREFIX}'))`
   const args = ['--input-type=module-typescript', '--eval', script]

@@ -6,8 +6,8 @@ import { unprivilegedOwner } from './unprivileged.ts'
 const OWNER_FILE = 'owner-pid'
 
 /**
- * A temporary directory for a private server, writable by the user the server runs as. A process
- * that is killed cannot remove its own, so the next one to come by does it.
+ * A temporary directory for a private server, writable by the user the server runs as. A killed process cannot
+ * remove its own, so the next call removes it.
  */
 export function createServerHome(prefix: string): string {
   sweepAbandoned(prefix)
@@ -31,7 +31,8 @@ function isOwnerAlive(home: string): boolean {
     process.kill(Number(readFileSync(join(home, OWNER_FILE), 'utf8')), 0)
     return true
   } catch (error) {
-    // No file means that somebody is only just creating it, EPERM that somebody else is running.
+    // A missing file means that another process is just creating it; EPERM means that another user's process
+    // runs.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }

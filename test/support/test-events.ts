@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 type TestError = Error & { failureType?: string }
 
-/** The part of node:test's event stream that a report is made of. */
+/** The part of node:test's event stream that reports need. */
 export interface TestEvent {
   type: string
   data: {
@@ -21,11 +21,11 @@ export interface FileResult {
   passed: number
   failures: { name: string; detail: string }[]
   skips: { name: string; reason: string }[]
-  /** The suites and tests around the current event, outermost first. */
-  around: string[]
-  /** Tests that began and have not ended: the suspects when a file has to be stopped. */
+  /** The suites and tests that contain the current event, outermost first. */
+  suites: string[]
+  /** Tests that began and have not ended: suspects when a file has to be stopped. */
   open: Set<string>
-  /** What the file printed; shown only when something failed. */
+  /** The output of the file; shown only when something failed. */
   output: string
   durationMs: number
 }
@@ -36,7 +36,7 @@ export function newResult(file: string): FileResult {
     passed: 0,
     failures: [],
     skips: [],
-    around: [],
+    suites: [],
     open: new Set(),
     output: '',
     durationMs: 0,
@@ -44,16 +44,16 @@ export function newResult(file: string): FileResult {
 }
 
 /**
- * Adds one event to a file's result. Suites are counted only when they fail by themselves (a hook
- * threw), and a parent whose subtests failed is not one more failure.
+ * Adds one event to a file's result. A suite counts only if it fails by itself (a hook threw); a parent of
+ * failed subtests is not another failure.
  */
 export function addEvent(result: FileResult, { type, data }: TestEvent): void {
   if (type === 'test:stdout' || type === 'test:stderr') result.output += data.message ?? ''
-  if (type === 'test:start') result.around.splice(data.nesting ?? 0, Infinity, data.name ?? '')
+  if (type === 'test:start') result.suites.splice(data.nesting ?? 0, Infinity, data.name ?? '')
   if (type === 'test:dequeue' && data.name !== data.file) result.open.add(data.name ?? '')
   if (type === 'test:complete') result.open.delete(data.name ?? '')
   if (type !== 'test:pass' && type !== 'test:fail') return
-  const name = [...result.around.slice(0, data.nesting ?? 0), data.name].join(' › ')
+  const name = [...result.suites.slice(0, data.nesting ?? 0), data.name].join(' › ')
   const reason = skipReason(data)
   if (reason !== undefined) {
     result.skips.push({ name, reason })
@@ -63,7 +63,7 @@ export function addEvent(result: FileResult, { type, data }: TestEvent): void {
       result.failures.push({ name, detail: describe(error, result.open) })
     }
   } else if (data.name === data.file) {
-    // node:test reports a file in which nothing was registered as one passing test.
+    // node:test reports a file without any tests as one passing test.
     result.failures.push({ name, detail: 'this file contains no tests' })
   } else if (data.details?.type !== 'suite') {
     result.passed++

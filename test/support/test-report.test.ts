@@ -75,9 +75,10 @@ for (const [why, results, success] of verdicts) {
   test(why, () => assert.equal(isSuccess(results), success))
 }
 
-test('the line of a file says how it went', () => {
-  const line = fileLine({ ...result(pass, fail, skip), durationMs: 1234 })
-  assert.equal(line, `FAIL   1.23 s  ${FILE}  (1 passed, 1 failed, 1 skipped)`)
+test('the line of a file shows its result', () => {
+  const progress = { done: 7, of: 439 }
+  const line = fileLine({ ...result(pass, fail, skip), durationMs: 1234 }, progress)
+  assert.equal(line, `FAIL [  7/439]   1.23 s  ${FILE}  (1 passed, 1 failed, 1 skipped)`)
 })
 
 test('the closing report explains failures, names skips and ends with the totals', () => {
@@ -91,7 +92,7 @@ test('the closing report explains failures, names skips and ends with the totals
   assert.match(report, /\n0 passed, 1 failed, 1 skipped$/)
 })
 
-test('a failure is named with the suites around it', () => {
+test('a failure is named with the suites that contain it', () => {
   const start = (name: string, nesting: number): TestEvent => ({
     type: 'test:start',
     data: { name, nesting },

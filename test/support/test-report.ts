@@ -1,15 +1,19 @@
 import type { FileResult } from './test-events.ts'
 
-const SLOWEST = 5
+const SLOWEST = 10
 const SLOW_MS = 1_000
 
-/** One line per file, printed as soon as the file is done. */
-export function fileLine({ file, passed, failures, skips, durationMs }: FileResult): string {
+/** One line per file, printed as soon as the file is done, with how many files are done so far. */
+export function fileLine(
+  { file, passed, failures, skips, durationMs }: FileResult,
+  progress: { done: number; of: number },
+): string {
   const counts = [`${passed} passed`]
   if (failures.length > 0) counts.push(`${failures.length} failed`)
   if (skips.length > 0) counts.push(`${skips.length} skipped`)
   const mark = failures.length > 0 ? 'FAIL' : 'ok  '
-  return `${mark} ${seconds(durationMs).padStart(8)}  ${file}  (${counts.join(', ')})`
+  const done = `[${String(progress.done).padStart(String(progress.of).length)}/${progress.of}]`
+  return `${mark} ${done} ${seconds(durationMs).padStart(8)}  ${file}  (${counts.join(', ')})`
 }
 
 /** Everything after the last file: failures in full, servers, skips, slow files, the totals. */
@@ -29,7 +33,7 @@ export function totalsLine(results: FileResult[]): string {
   return skipped > 0 ? `${line}, ${skipped} skipped` : line
 }
 
-/** A run in which nothing ran has proved nothing, so it is not a success. */
+/** A run without any passed test has shown nothing, so it is not a success. */
 export function isSuccess(results: FileResult[]): boolean {
   const { passed, failed } = totals(results)
   return failed === 0 && passed > 0

@@ -2,13 +2,13 @@ import pg from 'pg'
 import { stateOfCode, STATE_CODE, type Cause, type RunState } from '../../src/core/run/run-state.ts'
 import type { TraceRow } from './trace-sqlite.ts'
 
-/** A database and the schema of the store in it. */
+/** A database and the store's schema in it. */
 export interface TracedStore {
   readonly url: string
   readonly schema?: string
 }
 
-/** A run is in the state of the table it was put into last; its end says its own. */
+/** A run is in the state of the table it was inserted into last; its end has a state of its own. */
 const TABLES: readonly [table: string, state: string, cause: string][] = [
   ['ready', String(STATE_CODE.ready), 'NULL'],
   ['timer', String(STATE_CODE.scheduled), 'NULL'],
@@ -17,7 +17,7 @@ const TABLES: readonly [table: string, state: string, cause: string][] = [
   ['run_end', 'NEW.state', 'NEW.cause'],
 ]
 
-/** Makes the database write down every change of a run's state, whichever node makes it. */
+/** Adds triggers that record every change of a run's state, from any node. */
 export async function installTrace(store: TracedStore): Promise<void> {
   await query(
     store,
@@ -28,9 +28,9 @@ export async function installTrace(store: TracedStore): Promise<void> {
   )
 }
 
-/** Everything written down after the first `after` changes, oldest first. */
+/** All recorded changes after the first `after`, oldest first. */
 export async function readTrace(store: TracedStore, after = 0): Promise<TraceRow[]> {
-  // Numbers of the sequence have gaps where a transaction was rolled back; places in the list do not.
+  // The sequence has gaps where a transaction was rolled back; positions in the list do not.
   const rows = await query<StoredRow>(
     store,
     `SELECT run_id, from_state, to_state, attempt, cause
@@ -57,7 +57,7 @@ interface StoredRow {
   readonly cause: Cause | null
 }
 
-/** On the rows of all partitions, those made later included. */
+/** Triggers on the rows of all partitions, including later ones. */
 function triggerOn([table, state, cause]: readonly [string, string, string]): string {
   return `
     CREATE OR REPLACE FUNCTION note_${table}() RETURNS trigger LANGUAGE plpgsql AS $$

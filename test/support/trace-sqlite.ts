@@ -11,9 +11,8 @@ export interface TraceRow {
 }
 
 /**
- * Makes the database write down every change of a run's state, whoever makes it and by whatever
- * statement. A `lasting` trace is part of the file and hears every connection; the other kind hears
- * only this one and leaves the file as it is.
+ * Adds triggers that record every change of a run's state, by any statement. A `lasting` trace is stored in the
+ * file and sees every connection; otherwise it sees only this connection and leaves the file unchanged.
  */
 export function installTrace(db: Database, options: { lasting?: boolean } = {}): void {
   const { lasting = false } = options
@@ -31,7 +30,7 @@ export function installTrace(db: Database, options: { lasting?: boolean } = {}):
       WHEN OLD.status <> NEW.status BEGIN ${note('OLD.status')} END;`)
 }
 
-/** Everything written down after `seq` (from the start by default), oldest first. */
+/** All recorded changes after `after` (0 by default), oldest first. */
 export function readTrace(db: Database, after = 0): TraceRow[] {
   const rows = db
     .prepare<[number], StoredRow>(

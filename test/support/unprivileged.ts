@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 const SETPRIV = '/usr/bin/setpriv'
 
 /**
- * Prefixes a command so that it runs as `nobody` when we are root (PostgreSQL refuses root), and so
- * that the kernel interrupts it should this process die without saying goodbye.
+ * Prefixes a command so that it runs as `nobody` when we are root (PostgreSQL refuses root), and so that the
+ * kernel interrupts it if this process dies.
  */
 export function unprivileged(command: string, args: string[]): [file: string, args: string[]] {
   if (!existsSync(SETPRIV)) return [command, args]
@@ -13,7 +13,7 @@ export function unprivileged(command: string, args: string[]): [file: string, ar
   return [SETPRIV, [...drop, '--pdeathsig=INT', command, ...args]]
 }
 
-/** The owner that files handed to an unprivileged command should have; undefined: leave them. */
+/** The owner for files of an unprivileged command; undefined: leave the owner. */
 export function unprivilegedOwner(): { uid: number; gid: number } | undefined {
   if (!isRoot()) return undefined
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))

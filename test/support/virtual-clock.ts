@@ -1,14 +1,14 @@
 import type { Clock } from '../../src/core/clock.ts'
 
-/** Time that passes only when a test says so. */
+/** A clock that advances only when a test says so. */
 export interface VirtualClock extends Clock {
-  /** Lets `ms` pass: wakes due sleepers one by one, in order, and lets each act before the next. */
+  /** Lets `ms` pass: wakes due sleepers one by one, in order, and lets each run before the next. */
   advance(ms: number): Promise<void>
-  /** Time passes and nobody notices, as for a stopped process. Who is overdue wakes at the next advance. */
+  /** Lets time pass without waking sleepers, as for a stopped process. Overdue sleepers wake at the next advance. */
   freeze(ms: number): void
-  /** Sets the wall clock forward or back, as an administrator might. Nothing else notices. */
+  /** Sets the wall clock forward or back, as an administrator might. Nothing else changes. */
   jumpWall(ms: number): void
-  /** Sleepers that still wait: a test that ends with some may have left something running. */
+  /** Number of waiting sleepers: a test that ends with some may have left something running. */
   sleeping(): number
 }
 
@@ -17,11 +17,11 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** How many turns of the event loop a chain of promises may need to come to rest. */
+/** Event loop turns that a chain of promises may need to settle. */
 const TURNS = 24
 
 export function createVirtualClock(startAt = Date.UTC(2026, 0, 1)): VirtualClock {
-  // Insertion order breaks ties, which keeps every test the same each time.
+  // Insertion order breaks ties, which keeps every test deterministic.
   const sleepers = new Set<Sleeper>()
   let mono = 0
   let wall = startAt
@@ -58,11 +58,11 @@ export function createVirtualClock(startAt = Date.UTC(2026, 0, 1)): VirtualClock
 
     async advance(ms) {
       const untilMono = mono + ms
-      await settle()
+      await flushTasks()
       for (let next = nextDue(untilMono); next; next = nextDue(untilMono)) {
         passTo(Math.max(mono, next.dueMono))
         next.wake()
-        await settle()
+        await flushTasks()
       }
       passTo(Math.max(mono, untilMono))
     },
@@ -77,8 +77,8 @@ export function createVirtualClock(startAt = Date.UTC(2026, 0, 1)): VirtualClock
   }
 }
 
-/** Lets everything that can go on without time passing go on. */
-export async function settle(turns = TURNS): Promise<void> {
+/** Lets everything run that does not need time to pass. */
+export async function flushTasks(turns = TURNS): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     await new Promise((resolve) => {
       setImmediate(resolve)

@@ -1,33 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { slowdownFactor } from './slowdown-factor.ts'
 
 export interface WaitOptions {
   /** Completes the failure message: "waited 60 s for <what>". */
   what: string
-  /** Generous by default: a slow machine should pass, a stuck program should not hang the run. */
+  /** On an idle machine; on a busy one it is multiplied by the slowdown factor. */
   deadlineMs?: number
   intervalMs?: number
 }
 
 /**
- * Polls until the condition gives a truthy value and returns that value. A condition that throws
- * counts as "not yet"; its last error becomes the cause of the failure, so a wait for something
- * that is broken says how it is broken.
+ * Polls until the condition returns a truthy value and returns it. A condition that throws counts as "not yet";
+ * its last error becomes the cause of the failure, so the message shows what is broken.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
   { what, deadlineMs = 60_000, intervalMs = 10 }: WaitOptions,
 ): Promise<NonNullable<T>> {
   const startedAt = performance.now()
+  const elapsedMs = () => performance.now() - startedAt
   let last: { value: unknown } | { error: unknown } = { value: undefined }
   for (;;) {
+    const allowedMs = deadlineMs * slowdownFactor()
     try {
-      const value = await within(condition, deadlineMs - (performance.now() - startedAt))
+      const value = await within(condition, allowedMs - elapsedMs())
       if (value) return value
       last = { value }
     } catch (error) {
       last = { error }
     }
-    if (performance.now() - startedAt >= deadlineMs) throw timedOut(what, deadlineMs, last)
+    if (elapsedMs() >= allowedMs) throw timedOut(what, elapsedMs(), last)
     await pause(intervalMs)
   }
 }
@@ -48,10 +50,10 @@ async function within<T>(condition: () => T | Promise<T>, remainingMs: number): 
 
 function timedOut(
   what: string,
-  deadlineMs: number,
+  waitedMs: number,
   last: { value: unknown } | { error: unknown },
 ): Error {
-  const waited = `waited ${deadlineMs / 1000} s for ${what}`
+  const waited = `waited ${(waitedMs / 1_000).toFixed(1)} s for ${what}`
   if ('error' in last) {
     const reason = last.error instanceof Error ? last.error.message : String(last.error)
     return new Error(`${waited}; the last try threw: ${reason}`, { cause: last.error })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { arrowRefusal } from './import-direction.ts'
+import { importViolation } from './import-direction.ts'
 
 const allowed: [why: string, from: string, specifier: string][] = [
   ['core builds on core', 'src/core/retry.ts', './duration.ts'],
   ['core may hash', 'src/core/ids.ts', 'node:crypto'],
-  ['a port speaks in the words of core', 'src/store/port.ts', '../core/run-state.ts'],
-  ['an adapter keeps the promise of its port', 'src/store/sqlite/claim.ts', '../port.ts'],
+  ['a port uses the types of core', 'src/store/port.ts', '../core/run-state.ts'],
+  ['an adapter imports its port', 'src/store/sqlite/claim.ts', '../port.ts'],
   ['an adapter uses its own folder', 'src/store/sqlite/migrations/0001.ts', '../schema.ts'],
   ['an adapter may build on another port', 'src/blobs/store/x.ts', '../../store/port.ts'],
   ['an adapter does I/O', 'src/store/sqlite/open.ts', 'node:fs'],
@@ -25,7 +25,7 @@ const allowed: [why: string, from: string, specifier: string][] = [
   ['files outside src go where they like', 'test/sim/world.ts', '../../src/main/start.ts'],
 ]
 for (const [why, from, specifier] of allowed) {
-  test(why, () => assert.equal(arrowRefusal(from, specifier), undefined))
+  test(why, () => assert.equal(importViolation(from, specifier), undefined))
 }
 
 const refused: [why: string, from: string, specifier: string, says: string][] = [
@@ -48,7 +48,7 @@ const refused: [why: string, from: string, specifier: string, says: string][] = 
     '../../store/sqlite/x.ts',
     'through `store/port`',
   ],
-  ['a port knows no adapter', 'src/store/port.ts', './sqlite/open.ts', 'know no adapter'],
+  ['a port imports no adapter', 'src/store/port.ts', './sqlite/open.ts', 'know no adapter'],
   ['a contract neither', 'src/store/contract/x.ts', '../sqlite/open.ts', 'know no adapter'],
   ['nor other areas', 'src/store/contract/x.ts', '../../server/node.ts', 'store imports only'],
   [
@@ -66,17 +66,22 @@ const refused: [why: string, from: string, specifier: string, says: string][] = 
   ['nor a fake', 'src/worker/x.ts', './testing/fake-scheduler.ts', 'never leans on test'],
   ['nor a fixture', 'src/store/sqlite/x.ts', './file-store.fixture.ts', 'never leans on test'],
   [
-    'the guard knows nobody it guards',
+    'the guard does not import its users',
     'src/outbound/x.ts',
     '../worker/line.ts',
     'outbound imports',
   ],
-  ['the client calls no strangers', 'src/client/x.ts', '../outbound/x.ts', 'client imports only'],
+  [
+    'the client imports no other area',
+    'src/client/x.ts',
+    '../outbound/x.ts',
+    'client imports only',
+  ],
   ['a new folder must be placed', 'src/plugins/x.ts', '../core/ids.ts', 'in no known area'],
 ]
 for (const [why, from, specifier, says] of refused) {
   test(why, () => {
-    const sentence = arrowRefusal(from, specifier) ?? 'allowed'
+    const sentence = importViolation(from, specifier) ?? 'allowed'
     assert.ok(sentence.includes(says), sentence)
   })
 }

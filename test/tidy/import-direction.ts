@@ -4,48 +4,48 @@ import { isTestCode } from './source-tree.ts'
 /** Folders made of a port, its contract and one folder per adapter. */
 const PORT_AREAS = ['store', 'queue', 'blobs', 'election', 'events', 'intake']
 
-/** What each other area may name besides itself; `ports` stands for the `port.ts` of any port area. */
+/** Areas that each area may import besides itself; `ports` stands for the `port.ts` of any port area. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
-  // Requests to addresses that users choose, behind one guard for whoever makes them.
+  // Requests to addresses that users choose, checked in one place for all callers.
   outbound: ['core'],
   server: ['core', 'ports', 'outbound'],
   worker: ['core', 'ports', 'outbound'],
   client: ['core'],
   cli: ['core', 'client'],
   dashboard: ['core', 'client'],
-  // The package's front door hands out what users write code against.
+  // The package entry point exports what users write code against.
   index: ['core', 'client', 'worker'],
   ...Object.fromEntries(PORT_AREAS.map((area) => [area, ['core']])),
 }
 
-/** Deterministic and without I/O, hence fit for core. */
+/** Deterministic and without I/O, so allowed in core. */
 const PURE_BUILTINS = ['node:assert', 'node:buffer', 'node:crypto', 'node:util']
 
 /**
- * Why the file at `from` may not import `specifier`, or undefined if it may. Paths are relative to
- * the repository. Tests reach wherever they need to, except that core's stay as pure as core and a
- * contract knows no adapter.
+ * Why the file at `from` may not import `specifier`, or undefined if it may. Paths are relative to the
+ * repository. Tests may import anything, except that tests of core stay as pure as core and a contract may not
+ * import an adapter.
  */
-export function arrowRefusal(from: string, specifier: string): string | undefined {
+export function importViolation(from: string, specifier: string): string | undefined {
   if (!from.startsWith('src/')) return undefined
   const source = within(from)
-  if (!specifier.startsWith('.')) return builtinRefusal(from, source, specifier)
+  if (!specifier.startsWith('.')) return builtinViolation(from, source, specifier)
   const target = posix.join(posix.dirname(from), specifier)
   if (isTestCode(target) && !isTestCode(from)) {
     return refuse(from, target, 'production code never leans on test code')
   }
   if (!target.startsWith('src/')) return undefined
-  return targetRefusal(from, source, target)
+  return targetViolation(from, source, target)
 }
 
-function targetRefusal(from: string, source: Place, target: string): string | undefined {
+function targetViolation(from: string, source: ModulePlace, target: string): string | undefined {
   const aim = within(target)
   if (aim.area === 'main' && source.area !== 'main') {
     return refuse(from, target, 'main wires everything, so nothing may depend on it')
   }
   if (source.area === 'main') return undefined
-  if (source.area === aim.area) return insideAreaRefusal(from, source, target, aim)
+  if (source.area === aim.area) return insideAreaViolation(from, source, target, aim)
   if (isTestCode(from) && source.area !== 'core' && !source.isContract) return undefined
   const allowed = MAY_IMPORT[source.area]
   if (!allowed)
@@ -54,7 +54,7 @@ function targetRefusal(from: string, source: Place, target: string): string | un
   if (!PORT_AREAS.includes(aim.area)) {
     return refuse(from, target, `${source.area} imports ${list(source.area, allowed)}`)
   }
-  // An adapter may keep its promise with the help of another port: blobs as rows of the store.
+  // An adapter may use another port: blobs as rows of the store.
   if (!allowed.includes('ports') && !source.isAdapter) {
     return refuse(from, target, `${source.area} imports ${list(source.area, allowed)}`)
   }
@@ -63,12 +63,12 @@ function targetRefusal(from: string, source: Place, target: string): string | un
     : refuse(from, `src/${aim.folder}`, `ask for it through \`${aim.area}/port\``)
 }
 
-/** Within a port area every adapter stands alone, and the promise does not know who keeps it. */
-function insideAreaRefusal(
+/** Within a port area, adapters do not import each other and the contract does not import adapters. */
+function insideAreaViolation(
   from: string,
-  source: Place,
+  source: ModulePlace,
   target: string,
-  aim: Place,
+  aim: ModulePlace,
 ): string | undefined {
   if (!PORT_AREAS.includes(source.area) || !aim.isAdapter) return undefined
   if (source.isPort || source.isContract) {
@@ -84,7 +84,11 @@ function insideAreaRefusal(
   return undefined
 }
 
-function builtinRefusal(from: string, source: Place, specifier: string): string | undefined {
+function builtinViolation(
+  from: string,
+  source: ModulePlace,
+  specifier: string,
+): string | undefined {
   if (source.area !== 'core' || isTestCode(from) || !specifier.startsWith('node:')) return undefined
   const isPure = PURE_BUILTINS.some(
     (name) => specifier === name || specifier.startsWith(`${name}/`),
@@ -93,7 +97,7 @@ function builtinRefusal(from: string, source: Place, specifier: string): string 
   return `\`${short(from)}\` may not import \`${specifier}\`; core does no I/O, so let the caller pass it in`
 }
 
-interface Place {
+interface ModulePlace {
   area: string
   /** Area and, for a file in a subfolder, that subfolder: `store/sqlite`. */
   folder: string
@@ -102,7 +106,7 @@ interface Place {
   isAdapter: boolean
 }
 
-function within(path: string): Place {
+function within(path: string): ModulePlace {
   const parts = short(path).split('/')
   const area = parts.length === 1 ? parts[0]!.replace(/\.tsx?$/, '') : parts[0]!
   const second = parts[1] ?? ''

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface SourceFile {
-  /** From the root of the repository, with forward slashes: `src/core/run/retry.ts`. */
+  /** From the root of the repository, with forward slashes: `src/core/retry.ts`. */
   path: string
   text: string
 }
@@ -13,7 +13,7 @@ export function readSources(root: string): SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
 
-/** Code that only ever runs under node:test: tests, port contracts, and what these lean on. */
+/** Code that only runs under node:test: tests, port contracts and their helpers. */
 export function isTestCode(path: string): boolean {
   return (
     /^(test|bench)\//.test(path) ||
@@ -22,7 +22,7 @@ export function isTestCode(path: string): boolean {
   )
 }
 
-/** Blanks comments but keeps line breaks, so that line numbers stay true. */
+/** Blanks comments but keeps line breaks, so that line numbers stay correct. */
 export function withoutComments(text: string): string {
   return text
     .replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '))

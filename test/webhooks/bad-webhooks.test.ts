@@ -1,9 +1,18 @@
-import { get, post, put, type RawRequest, type Refusal, refuses, times } from '../api/refusals.ts'
+import {
+  getRequest,
+  postRequest,
+  putRequest,
+  type RawRequest,
+  type Refusal,
+  assertRefused,
+  times,
+} from '../api/refusals.ts'
 
 const SECRET = (bytes: number) => `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`
 const GOOD = { name: 'new', url: 'https://example.com/hook', events: ['run.failed'] }
-const create = (changes: object): RawRequest => post('/v1/webhooks', { ...GOOD, ...changes })
-const without = (field: string): RawRequest => post('/v1/webhooks', { ...GOOD, [field]: undefined })
+const create = (changes: object): RawRequest => postRequest('/v1/webhooks', { ...GOOD, ...changes })
+const without = (field: string): RawRequest =>
+  postRequest('/v1/webhooks', { ...GOOD, [field]: undefined })
 const wrong = (field: string, values: readonly unknown[], at = field): Refusal[] =>
   values.map((value) => [
     `${field}: ${JSON.stringify(value).slice(0, 60)}`,
@@ -13,7 +22,7 @@ const wrong = (field: string, values: readonly unknown[], at = field): Refusal[]
   ])
 const NOTHING_AT = 'dlv_00000000001'
 
-refuses('webhooks: what is missing, unknown or of another kind', [
+assertRefused('webhooks: what is missing, unknown or of another kind', [
   ...['name', 'url', 'events'].map((field): Refusal => [
     `without ${field}`,
     without(field),
@@ -23,7 +32,7 @@ refuses('webhooks: what is missing, unknown or of another kind', [
   ...['id', 'sealed', 'ending', 'failing_since', 'disabled_reason', 'claim', 'headers'].map(
     (field): Refusal => [`${field} of its own`, create({ [field]: 1 }), 'unknown_field', field],
   ),
-  ['a name in the body of PUT', put('/v1/webhooks/a', GOOD), 'unknown_field', 'name'],
+  ['a name in the body of PUT', putRequest('/v1/webhooks/a', GOOD), 'unknown_field', 'name'],
   ...wrong('name', ['', 'a b', '../x', 'x'.repeat(129), 1, null]),
   ...wrong('events', [[], 'run.failed', {}, null, times(9, () => 'run.failed')]),
   ...wrong('events', [['run.started'], ['*'], [1]], 'events.0'),
@@ -32,7 +41,7 @@ refuses('webhooks: what is missing, unknown or of another kind', [
   ...wrong('jobs', [['a b'], ['é'], [''], ['a?'], ['x'.repeat(129)], [null]], 'jobs.0'),
 ])
 
-refuses('webhooks: addresses that no request may go to', [
+assertRefused('webhooks: addresses that no request may go to', [
   ...wrong('url', [
     ...['', 'x', '/hook', 'example.com/hook', '//example.com', 'https://', 'http:', 1, null],
     ...['file:///etc/passwd', 'gopher://a.example', 'ftp://a.example', 'javascript:alert(1)'],
@@ -44,38 +53,46 @@ refuses('webhooks: addresses that no request may go to', [
   ]),
 ])
 
-refuses('webhooks: secrets that are too easy, or written so that others could not read them', [
-  ...wrong('secret', [
-    ...['', 'x', 'whsec_', 'hunter2hunter2hunter2hunter2', SECRET(23), SECRET(65), null, 7],
-    ...[SECRET(32).replace('whsec_', ''), `${SECRET(32)}=`, `${SECRET(32)}\n`, ` ${SECRET(32)}`],
-    SECRET(32).replace('A', '-'),
-  ]),
-  ...['x', 'soon', '-1s', '31d', 5, null].map((keep): Refusal => [
-    `keep: ${JSON.stringify(keep)}`,
-    post('/v1/webhooks/nobody/rotate', { keep }),
-    'invalid_field',
-    'keep',
-  ]),
-  ['a rotation of nothing', post('/v1/webhooks/nobody/rotate', {}), 'webhook_not_found'],
-])
+assertRefused(
+  'webhooks: secrets that are too easy, or written so that others could not read them',
+  [
+    ...wrong('secret', [
+      ...['', 'x', 'whsec_', 'hunter2hunter2hunter2hunter2', SECRET(23), SECRET(65), null, 7],
+      ...[SECRET(32).replace('whsec_', ''), `${SECRET(32)}=`, `${SECRET(32)}\n`, ` ${SECRET(32)}`],
+      SECRET(32).replace('A', '-'),
+    ]),
+    ...['x', 'soon', '-1s', '31d', 5, null].map((keep): Refusal => [
+      `keep: ${JSON.stringify(keep)}`,
+      postRequest('/v1/webhooks/nobody/rotate', { keep }),
+      'invalid_field',
+      'keep',
+    ]),
+    ['a rotation of nothing', postRequest('/v1/webhooks/nobody/rotate', {}), 'webhook_not_found'],
+  ],
+)
 
-refuses('webhooks: what is not there', [
-  ['to show', get('/v1/webhooks/nobody'), 'webhook_not_found'],
-  ['to try', post('/v1/webhooks/nobody/test', undefined), 'webhook_not_found'],
-  ['to look at', get('/v1/webhooks/nobody/deliveries'), 'webhook_not_found'],
-  ['to look into', get(`/v1/webhooks/nobody/deliveries/${NOTHING_AT}`), 'webhook_not_found'],
+assertRefused('webhooks: what is not there', [
+  ['to show', getRequest('/v1/webhooks/nobody'), 'webhook_not_found'],
+  ['to try', postRequest('/v1/webhooks/nobody/test', undefined), 'webhook_not_found'],
+  ['to look at', getRequest('/v1/webhooks/nobody/deliveries'), 'webhook_not_found'],
+  ['to look into', getRequest(`/v1/webhooks/nobody/deliveries/${NOTHING_AT}`), 'webhook_not_found'],
   [
     'to send again',
-    post(`/v1/webhooks/nobody/deliveries/${NOTHING_AT}/redeliver`, undefined),
+    postRequest(`/v1/webhooks/nobody/deliveries/${NOTHING_AT}/redeliver`, undefined),
     'webhook_not_found',
   ],
   ...['x', 'run_00000000001', 'dlv_1', 'dlv_zzzzzzzzzzz', '%00'].map((id): Refusal => [
     `a delivery called ${id}`,
-    get(`/v1/webhooks/nobody/deliveries/${id}`),
+    getRequest(`/v1/webhooks/nobody/deliveries/${id}`),
     'invalid_id',
     'id',
   ]),
-  ['a page of nothing', get('/v1/webhooks/nobody/deliveries?cursor=x'), 'invalid_cursor', 'cursor'],
-  ['a name that is none', get('/v1/webhooks/a%20b'), 'invalid_field', 'name'],
+  [
+    'a page of nothing',
+    getRequest('/v1/webhooks/nobody/deliveries?cursor=x'),
+    'invalid_cursor',
+    'cursor',
+  ],
+  ['an invalid name', getRequest('/v1/webhooks/a%20b'), 'invalid_field', 'name'],
   ['to delete', { method: 'DELETE', path: '/v1/webhooks/nobody' }, 'webhook_not_found'],
 ])

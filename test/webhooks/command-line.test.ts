@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireDelivery, WireWebhook } from '../../src/core/wire/views.ts'
+import type { WireDelivery, WireWebhook } from '../../src/core/webhook/webhook-views.ts'
 import { openHome } from '../support/punctual-home.ts'
 import { assertSigned, openReceiver } from './receiver.ts'
 
-test('a webhook is made, tried, looked at, given a new secret and removed on the command line', async (t) => {
+test('a webhook is created, tested, shown, given a new secret and removed on the command line', async (t) => {
   const home = openHome(t)
   const receiver = await openReceiver(t)
   await home.up('--allow-address', receiver.address, '--allow-host', 'a.example')

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { type KillableServer, startKillable } from '../support/killable-server.ts'
+import { type KillableServer, startKillableServer } from '../support/killable-server.ts'
 import { openHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openReceiver, type Received } from './receiver.ts'
 
-async function openStage(t: TestContext, events = ['run.failed']) {
+async function openEnvironment(t: TestContext, events = ['run.failed']) {
   const receiver = await openReceiver(t)
   const home = openHome(t)
-  const start = () => startKillable(home, '--allow-address', receiver.address)
+  const start = () => startKillableServer(home, '--allow-address', receiver.address)
   const server = await start()
   await server.call('POST', '/v1/webhooks', {
     ...{ name: 'pager', url: receiver.url, events },
@@ -16,7 +16,7 @@ async function openStage(t: TestContext, events = ['run.failed']) {
   return { receiver, server, start }
 }
 
-/** Runs that have failed, and that everybody knows have failed. */
+/** Runs that have failed, with the failure visible in the API. */
 async function fail({ call }: KillableServer, count: number): Promise<string[]> {
   const submitted = await Promise.all(
     Array.from({ length: count }, () => call<{ id: string }>('POST', '/v1/runs', { run: 'false' })),
@@ -37,9 +37,9 @@ function byRun(received: readonly Received[]): Map<string, Set<string>> {
   return ids
 }
 
-test('what failed before a server was killed is told by the next, each under one id', async (t) => {
-  const { receiver, server: first, start } = await openStage(t)
-  // The first messages are lost on their way, and those that come later are held up.
+test('failures before a server was killed are delivered by the next one, each under one id', async (t) => {
+  const { receiver, server: first, start } = await openEnvironment(t)
+  // The first messages are lost on the way, and later ones are delayed.
   receiver.behave((response, nth) => void (nth % 2 ? response.destroy() : undefined))
   const failed: string[] = []
   let server = first
@@ -60,8 +60,8 @@ test('what failed before a server was killed is told by the next, each under one
   for (const [run, named] of ids) assert.equal(named.size, 1, `${run} has ${[...named].join()}`)
 })
 
-test('a message that was on its way when the server was killed comes again, the same', async (t) => {
-  const { receiver, server, start } = await openStage(t)
+test('a message in delivery when the server was killed is sent again unchanged', async (t) => {
+  const { receiver, server, start } = await openEnvironment(t)
   receiver.behave(() => {})
   const [run] = await fail(server, 1)
   await receiver.count(1)
@@ -83,8 +83,8 @@ test('a message that was on its way when the server was killed comes again, the 
   assert.equal(data[0]?.attempts, 2)
 })
 
-test('a deadline that passed while no server was up is told by the next, once', async (t) => {
-  const { receiver, server: first, start } = await openStage(t, ['run.unfinished'])
+test('a deadline that passed while no server was up is reported by the next one, once', async (t) => {
+  const { receiver, server: first, start } = await openEnvironment(t, ['run.unfinished'])
   const at = new Date(Date.now() + 8_000).toISOString()
   const schedule = { at, deadline: '1s', missed: 'all' }
   await first.call('PUT', '/v1/jobs/etl', { run: 'sleep 600', schedule })

@@ -13,7 +13,7 @@ import { openReceiver } from './receiver.ts'
 const DAY_MS = 24 * 3_600_000
 const AUDIT = { actor: null, action: 'x', target: 'x', detail: null, request: null, address: null }
 
-/** Here a secret stands for itself. */
+/** Secrets are not encrypted here. */
 const sealer = {
   async open(_projectId: number, sealed: readonly string[]) {
     if (sealed.some((one) => !one.startsWith('whsec_'))) throw new Error('the key is not here')
@@ -21,8 +21,8 @@ const sealer = {
   },
 }
 
-/** A deliverer on a clock that the test turns, and real endpoints. */
-async function openStage(t: TestContext) {
+/** A deliverer on a virtual clock, and real endpoints. */
+async function openEnvironment(t: TestContext) {
   const clock = createVirtualClock()
   const store = await openSqliteStore({ path: ':memory:', now: clock.now })
   const receiver = await openReceiver(t)
@@ -50,7 +50,16 @@ async function openStage(t: TestContext) {
     ...{ clock, store, receiver, deliverer, outcomes },
     async webhook(name: string, url = receiver.url) {
       await store.putWebhook({
-        ...{ projectId, name, url, events: 1, jobs: null, enabled: true, once: true, most: 9 },
+        ...{
+          projectId,
+          name,
+          url,
+          events: 1,
+          jobs: null,
+          enabled: true,
+          onlyIfNew: true,
+          maxWebhooks: 9,
+        },
         secret: { sealed: mintSecret(), ending: 'x' },
         audit: { projectId, ...AUDIT },
       })
@@ -63,14 +72,14 @@ async function openStage(t: TestContext) {
       return lastId
     },
     find: async (id: number, webhookId: number) => (await store.findDelivery({ id, webhookId }))!,
-    /** Until so many tries are over. */
+    /** Waits until this many tries have ended. */
     tries: (count: number) =>
       waitFor(() => settledTries >= count, { what: `${count} tries`, deadlineMs: 60_000 }),
   }
 }
 
-test('an endpoint that never answers is given up after ten seconds, and tried again', async (t) => {
-  const { clock, receiver, deliverer, webhook, add, find, tries } = await openStage(t)
+test('a try without an answer times out after ten seconds, and is repeated', async (t) => {
+  const { clock, receiver, deliverer, webhook, add, find, tries } = await openEnvironment(t)
   receiver.behave(() => {})
   const hook = await webhook('slow')
   const id = await add(hook)
@@ -88,7 +97,8 @@ test('an endpoint that never answers is given up after ten seconds, and tried ag
 })
 
 test('a message is tried for a day under one id, and then it has failed', async (t) => {
-  const { clock, receiver, deliverer, webhook, add, find, tries, outcomes } = await openStage(t)
+  const { clock, receiver, deliverer, webhook, add, find, tries, outcomes } =
+    await openEnvironment(t)
   receiver.behave((response) => void response.writeHead(500).end())
   const hook = await webhook('broken')
   const id = await add(hook)
@@ -106,13 +116,13 @@ test('a message is tried for a day under one id, and then it has failed', async 
   assert.deepEqual([...new Set(receiver.received.map((one) => one.id))], [publicId('dlv', id)])
   assert.ok(clock.now() - startedAt <= DAY_MS)
   assert.equal(outcomes.at(-1), 'failed')
-  // Each try is signed anew: receivers refuse what is old.
+  // Each try is signed again: receivers refuse old signatures.
   const times = receiver.received.map(({ headers }) => headers['webhook-timestamp'])
   assert.equal(new Set(times).size, attempts)
 })
 
-test('one endpoint gets four at a time, and does not keep the others waiting', async (t) => {
-  const { receiver, deliverer, webhook, add, tries } = await openStage(t)
+test('one endpoint gets four messages at a time and does not delay the others', async (t) => {
+  const { receiver, deliverer, webhook, add, tries } = await openEnvironment(t)
   const quick = await openReceiver(t)
   const waiting: (() => void)[] = []
   receiver.behave((response) => void waiting.push(() => response.writeHead(204).end()))
@@ -136,8 +146,8 @@ test('one endpoint gets four at a time, and does not keep the others waiting', a
   assert.equal(receiver.mostAtOnce, 4)
 })
 
-test('whoever stops leaves what was under way to the next, at once', async (t) => {
-  const { clock, store, receiver, deliverer, webhook, add, find } = await openStage(t)
+test('a deliverer that stops leaves unfinished messages to the next one at once', async (t) => {
+  const { clock, store, receiver, deliverer, webhook, add, find } = await openEnvironment(t)
   receiver.behave(() => {})
   const hook = await webhook('slow')
   const id = await add(hook)
@@ -155,13 +165,13 @@ test('whoever stops leaves what was under way to the next, at once', async (t) =
   )
 })
 
-test('a secret that cannot be opened is an error of the try, and no message goes out unsigned', async (t) => {
-  const { store, receiver, deliverer, webhook, add, find, tries } = await openStage(t)
+test('a secret that cannot be opened is an error of the try, and no message is sent unsigned', async (t) => {
+  const { store, receiver, deliverer, webhook, add, find, tries } = await openEnvironment(t)
   const hook = await webhook('sealed')
   const found = (await store.webhooksOf([1]))[0]!
   await store.rotateWebhook({
     ...{ projectId: found.projectId, name: 'sealed', keepMs: 0 },
-    secret: { sealed: 'by somebody else', ending: 'x' },
+    secret: { sealed: 'by another key', ending: 'x' },
     audit: { projectId: found.projectId, ...AUDIT },
   })
   const id = await add(hook)

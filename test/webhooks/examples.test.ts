@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { without } from '../support/skip-without.ts'
+import { skipWithout } from '../support/skip-without.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/reference/webhooks.md'), 'utf8')
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
@@ -16,7 +16,7 @@ function example(language: string): string {
   return code
 }
 
-/** Each reads secret, headers and body from its input, and prints the type of the message. */
+/** Each reads secret, headers and body from its input, and prints the message type. */
 const PROGRAMS = {
   js: (code: string) => [
     process.execPath,
@@ -60,7 +60,7 @@ const table: [why: string, given: object, isGood: boolean][] = [
 ]
 
 for (const language of ['js', 'python'] as const) {
-  const skip = language === 'python' && without('python3')
+  const skip = language === 'python' && skipWithout('python3')
   for (const [why, given, isGood] of table) {
     test(`the example in ${language} ${isGood ? 'takes' : 'refuses'} ${why}`, { skip }, () => {
       const [command = '', ...args] = PROGRAMS[language](example(language))

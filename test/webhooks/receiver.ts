@@ -9,32 +9,32 @@ export interface Received {
   readonly id: string
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  readonly body: Message
-  /** Whether the answer was out before the other side went away. */
+  readonly body: WebhookMessage
+  /** Whether the answer was sent before the client disconnected. */
   answered: boolean
 }
 
-export interface Message {
+export interface WebhookMessage {
   readonly type: string
   readonly timestamp: string
   readonly data: Record<string, unknown> & { readonly run?: { readonly id: string } }
 }
 
-/** What to do with the n-th request, counted from 1. */
+/** Handles the n-th request, counted from 1. */
 export type Behave = (response: ServerResponse, nth: number, received: Received) => void
 
-/** An endpoint as somebody else would write it: it knows the secret and nothing of this program. */
+/** An independent endpoint: it has the secret and no code of the product. */
 export interface Receiver {
   readonly url: string
   /** For the allow list. */
   readonly address: string
   readonly received: readonly Received[]
   behave(how: Behave): void
-  /** Waits until so many requests have come. */
+  /** Waits until this many requests have come. */
   count(n: number): Promise<readonly Received[]>
-  /** Requests under way at once, at most. */
+  /** The highest number of simultaneous requests. */
   readonly mostAtOnce: number
-  /** Messages of which two tries were under way at once. */
+  /** Ids of messages with two simultaneous tries. */
   readonly doubled: ReadonlySet<string>
 }
 
@@ -52,7 +52,7 @@ export async function openReceiver(t: {
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString()
       const id = String(request.headers['webhook-id'])
-      const body = JSON.parse(text) as Message
+      const body = JSON.parse(text) as WebhookMessage
       const one: Received = { id, headers: request.headers, text, body, answered: false }
       received.push(one)
       if (underWay.has(id)) doubled.add(id)
@@ -95,7 +95,7 @@ export async function openReceiver(t: {
   }
 }
 
-/** Checks a signature as the specification describes it, with nothing of ours. */
+/** Checks a signature as the specification describes it, without product code. */
 export function assertSigned({ headers, text }: Received, ...secrets: string[]): void {
   const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': given } = headers
   assert.ok(Math.abs(Date.now() / 1_000 - Number(at)) < 300, `signed at ${String(at)}`)

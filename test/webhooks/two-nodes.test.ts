@@ -8,7 +8,7 @@ import { openReceiver } from './receiver.ts'
 
 const RUNS = 40
 
-/** Runs that are over, every other one in failure. */
+/** Ended runs, every other one failed. */
 async function finish({ call }: OpenApi, job: string): Promise<string[]> {
   const ids: string[] = []
   for (let n = 0; n < RUNS; n += 1) {
@@ -19,7 +19,7 @@ async function finish({ call }: OpenApi, job: string): Promise<string[]> {
   return ids
 }
 
-test('two nodes tell everything once, and no message is on its way twice', async (t) => {
+test('two nodes deliver every message once, and never two tries of one at a time', async (t) => {
   const receiver = await openReceiver(t)
   const options = { store: await postgresUrl(), allowAddresses: [receiver.address] }
   const secretKeys = keysInMemory('k1')
@@ -29,7 +29,7 @@ test('two nodes tell everything once, and no message is on its way twice', async
   ] as const
   for (const node of nodes) await node.startWorker()
   const held: (() => void)[] = []
-  // Answered in pairs, so that there always are messages on their way.
+  // Answered in pairs, so that there are always messages in delivery.
   receiver.behave((response, nth) => {
     held.push(() => response.writeHead(204).end())
     if (nth % 2 === 0) for (const answer of held.splice(0)) answer()
@@ -38,8 +38,8 @@ test('two nodes tell everything once, and no message is on its way twice', async
   await nodes[0].call('POST', '/v1/webhooks', { body })
   const runs = (await Promise.all(nodes.map((node, index) => finish(node, `job-${index}`)))).flat()
   await receiver.count(runs.length)
-  const told = receiver.received.map(({ body: { data } }) => String(data.run?.id))
-  assert.deepEqual(told.toSorted(), runs.toSorted())
+  const delivered = receiver.received.map(({ body: { data } }) => String(data.run?.id))
+  assert.deepEqual(delivered.toSorted(), runs.toSorted())
   assert.equal(new Set(receiver.received.map(({ id }) => id)).size, runs.length)
   assert.deepEqual([...receiver.doubled], [])
 })

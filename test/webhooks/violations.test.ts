@@ -7,19 +7,19 @@ import { openApi } from '../api/open-api.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openReceiver, type Received } from './receiver.ts'
 
-const LAPSES = ['run.late', 'run.slow', 'run.unfinished', 'run.empty']
+const VIOLATIONS = ['run.late', 'run.slow', 'run.unfinished', 'run.empty']
 
-/** A server, an endpoint that is told of lapses, and jobs whose only time is about to come. */
-async function openStage(t: TestContext, wish: object = {}) {
+/** A server, an endpoint for expectation violations, and jobs whose only due time is about to come. */
+async function openEnvironment(t: TestContext, options: object = {}) {
   const receiver = await openReceiver(t)
   const api = await openApi(t, { allowAddresses: [receiver.address] })
-  const webhook = { name: 'pager', url: receiver.url, events: LAPSES, ...wish }
+  const webhook = { name: 'pager', url: receiver.url, events: VIOLATIONS, ...options }
   assert.equal((await api.call('POST', '/v1/webhooks', { body: webhook })).status, 201)
   return {
     ...api,
     receiver,
     async put(job: string, run: string, { schedule = {}, ...more }: Record<string, object>) {
-      // On a machine so slow that its time is over before it is stored, there is another.
+      // On a machine so slow that the time has passed before it is stored, another one is used.
       for (let aheadMs = 1_000; ; aheadMs *= 2) {
         const at = new Date(Date.now() + aheadMs).toISOString()
         const body = { run, schedule: { ...schedule, at }, ...more }
@@ -36,22 +36,26 @@ async function openStage(t: TestContext, wish: object = {}) {
   }
 }
 
-const told = (received: readonly Received[]) =>
+const summaries = (received: readonly Received[]) =>
   received.map(({ body }) => `${String(body.data['job'])} ${body.type}`)
 
-test('a run that starts late, takes long and misses its deadline is told of while it runs', async (t) => {
-  const { put, receiver, startWorker, occurrence, call } = await openStage(t)
+test('a run that starts late, takes long and misses its deadline is reported while it runs', async (t) => {
+  const { put, receiver, startWorker, occurrence, call } = await openEnvironment(t)
   const expect = { start: '500ms', duration: '600ms' }
   await put('etl', 'sleep 600', { schedule: { deadline: '2s', expect } })
   const late = await waitFor(() => receiver.received.find(({ body }) => body.type === 'run.late'), {
-    what: 'a run to be late that nobody can start',
+    what: 'a run without a worker to be late',
   })
   await startWorker()
   const all = await receiver.count(3)
-  assert.deepEqual(told(all).toSorted(), ['etl run.late', 'etl run.slow', 'etl run.unfinished'])
+  assert.deepEqual(summaries(all).toSorted(), [
+    'etl run.late',
+    'etl run.slow',
+    'etl run.unfinished',
+  ])
   const slow = all.find(({ body }) => body.type === 'run.slow')?.body.data
   assert.equal(slow?.run?.['state' as 'id'], 'running')
-  assert.match(String(slow?.['message']), /^etl should not have taken longer than until 20/)
+  assert.match(String(slow?.['message']), /^etl is slow: it should have ended by 20/)
 
   const shown = await occurrence('etl')
   const id = String(shown?.run)
@@ -68,11 +72,11 @@ test('a run that starts late, takes long and misses its deadline is told of whil
 
   await call('POST', `/v1/runs/${id}/cancel`)
   await call<WireRun>('GET', `/v1/runs/${id}?wait=25s`)
-  assert.equal(receiver.received.length, 3, 'nothing is told twice')
+  assert.equal(receiver.received.length, 3, 'no violation is reported twice')
 })
 
-test('a success without a word is told of, if its job says so; one that talks is not', async (t) => {
-  const { put, receiver, startWorker, occurrence } = await openStage(t)
+test('a success without output is reported if the job asks for it; one with output is not', async (t) => {
+  const { put, receiver, startWorker, occurrence } = await openEnvironment(t)
   await startWorker()
   const expect = { output: true, duration: '10m' }
   await put('talks', 'echo hello', { expect })
@@ -83,15 +87,15 @@ test('a success without a word is told of, if its job says so; one that talks is
   await waitFor(async () => (await isOver('talks')) && (await isOver('allowed')), {
     what: 'the others to have ended',
   })
-  assert.deepEqual(told(receiver.received), ['quiet run.empty'])
+  assert.deepEqual(summaries(receiver.received), ['quiet run.empty'])
   assert.deepEqual((await occurrence('talks'))?.lapses, [])
   const [lapse] = (await occurrence('quiet'))?.lapses ?? []
   assert.equal(lapse?.kind, 'empty')
 })
 
-test('who asks for one kind, or for some jobs, is told of no others', async (t) => {
-  const wish = { events: ['run.unfinished'], jobs: ['a-*'] }
-  const { put, receiver, occurrence } = await openStage(t, wish)
+test('a webhook for one event or some jobs receives no others', async (t) => {
+  const options = { events: ['run.unfinished'], jobs: ['a-*'] }
+  const { put, receiver, occurrence } = await openEnvironment(t, options)
   const schedule = { deadline: '200ms', expect: { start: '100ms' } }
   await put('b', 'true', { schedule })
   await put('a-1', 'true', { schedule })
@@ -99,5 +103,5 @@ test('who asks for one kind, or for some jobs, is told of no others', async (t) 
   const kinds = async (job: string) => (await occurrence(job))?.lapses.map(({ kind }) => kind)
   await waitFor(async () => (await kinds('b'))?.length === 2, { what: 'both lapses of the other' })
   assert.deepEqual(await kinds('b'), ['late', 'unfinished'])
-  assert.deepEqual(told(receiver.received), ['a-1 run.unfinished'])
+  assert.deepEqual(summaries(receiver.received), ['a-1 run.unfinished'])
 })

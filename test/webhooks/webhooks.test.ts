@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import Database from 'better-sqlite3'
+import type { WireAudit, WirePage } from '../../src/core/wire/views.ts'
 import type {
-  WireAudit,
-  WireDelivery,
   WireDeliveryDetail,
+  WireDelivery,
   WireNewWebhook,
-  WirePage,
   WireWebhook,
-} from '../../src/core/wire/views.ts'
+} from '../../src/core/webhook/webhook-views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { type OpenApi, openApi } from '../api/open-api.ts'
 import { keysInMemory } from '../support/secret-keys.ts'
@@ -20,22 +19,26 @@ import { assertSigned, openReceiver, type Receiver } from './receiver.ts'
 
 const EVENTS = ['run.failed', 'run.recovered']
 
-interface Stage extends OpenApi {
+interface Environment extends OpenApi {
   readonly receiver: Receiver
   readonly secret: string
   /** Runs a command to its end. */
   run(command: string, job?: string): Promise<WireRun>
   deliveries(): Promise<readonly WireDelivery[]>
-  /** The newest delivery, once it is settled one way or the other. */
+  /** The newest delivery, once it has succeeded or failed. */
   settled(): Promise<WireDelivery>
 }
 
-/** A server with a worker, an endpoint, and a webhook called `pager` from one to the other. */
-async function openStage(t: TestContext, wish: object = {}, store?: string): Promise<Stage> {
+/** A server with a worker, an endpoint, and a webhook `pager` between them. */
+async function openEnvironment(
+  t: TestContext,
+  options: object = {},
+  store?: string,
+): Promise<Environment> {
   const receiver = await openReceiver(t)
   const api = await openApi(t, { allowAddresses: [receiver.address], ...(store && { store }) })
   await api.startWorker()
-  const body = { name: 'pager', url: receiver.url, events: EVENTS, ...wish }
+  const body = { name: 'pager', url: receiver.url, events: EVENTS, ...options }
   const made = await api.call<WireNewWebhook>('POST', '/v1/webhooks', { body })
   assert.equal(made.status, 201, JSON.stringify(made.body))
   const deliveries = async () => {
@@ -65,8 +68,8 @@ async function openStage(t: TestContext, wish: object = {}, store?: string): Pro
   }
 }
 
-test('a failure is told, so is the recovery, and nothing else', async (t) => {
-  const { run, receiver, secret, deliveries } = await openStage(t)
+test('a failure and the recovery are delivered, and no other end', async (t) => {
+  const { run, receiver, secret, deliveries } = await openEnvironment(t)
   await run('true')
   const failed = await run('echo one; echo two >&2; exit 3')
   await receiver.count(1)
@@ -111,11 +114,11 @@ test('a failure is told, so is the recovery, and nothing else', async (t) => {
   )
 })
 
-test('a failure whose log is damaged is told without it, and so is the next', async (t) => {
+test('a failure with a damaged log is delivered without it, and so is the next', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'punctual-damaged-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'punctual.db')
-  const { run, receiver } = await openStage(t, {}, `sqlite:${file}`)
+  const { run, receiver } = await openEnvironment(t, {}, `sqlite:${file}`)
   const disk = new Database(file)
   disk.exec(`CREATE TRIGGER damage AFTER INSERT ON log_chunk BEGIN
     UPDATE log_chunk SET packed = x'28b52ffd00ff' WHERE id = new.id; END`)
@@ -132,8 +135,8 @@ test('a failure whose log is damaged is told without it, and so is the next', as
   )
 })
 
-test('a secret is shown once, and what stands for it afterwards is of no use', async (t) => {
-  const { call, receiver, secret } = await openStage(t)
+test('a secret is shown once, and its later placeholder is not accepted as one', async (t) => {
+  const { call, receiver, secret } = await openEnvironment(t)
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
   const shown = await call<WireWebhook>('GET', '/v1/webhooks/pager')
   const list = await call('GET', '/v1/webhooks')
@@ -148,7 +151,7 @@ test('a secret is shown once, and what stands for it afterwards is of no use', a
   assert.deepEqual(again.body.events, ['run.failed'])
 })
 
-test('its secret is kept with those of runs: sealed, out of sight, and sealed anew with them', async (t) => {
+test('the secret is stored like those of runs: sealed, never shown, and sealed again at a rotation', async (t) => {
   const receiver = await openReceiver(t)
   const secretKeys = keysInMemory('k1')
   const { call } = await openApi(t, { allowAddresses: [receiver.address], secretKeys })
@@ -161,7 +164,7 @@ test('its secret is kept with those of runs: sealed, out of sight, and sealed an
   assert.deepEqual((await call('GET', '/v1/secrets')).body['data'], [])
   assert.deepEqual(await sealedWith(), [{ id: 'k1', secrets: 1 }])
   secretKeys.ids = ['k2', 'k1']
-  // The node has to notice its new key first, and say so.
+  // The node must first load its new key and announce it.
   const rotate = async () => (await call('POST', '/v1/secret-keys/rotate')).status === 200
   await waitFor(rotate, { what: 'keys to be exchanged', deadlineMs: 60_000, intervalMs: 100 })
   assert.deepEqual(await sealedWith(), [{ id: 'k2', secrets: 1 }])
@@ -176,7 +179,7 @@ test('its secret is kept with those of runs: sealed, out of sight, and sealed an
   assert.deepEqual(await sealedWith(), [{ id: 'k2', secrets: 0 }])
 })
 
-test('without a key there are no webhooks', async (t) => {
+test('without a key, webhooks are refused', async (t) => {
   const { call } = await openApi(t, { secretKeys: keysInMemory() })
   const body = { name: 'pager', url: 'https://example.com', events: EVENTS }
   const { status, body: problem } = await call('POST', '/v1/webhooks', { body })
@@ -184,8 +187,8 @@ test('without a key there are no webhooks', async (t) => {
   assert.deepEqual((await call('GET', '/v1/webhooks')).body['data'], [])
 })
 
-test('two secrets are good while one takes the place of the other', async (t) => {
-  const { call, receiver, secret, settled } = await openStage(t)
+test('both secrets are valid while one replaces the other', async (t) => {
+  const { call, receiver, secret, settled } = await openEnvironment(t)
   const mine = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
   const rotated = await call<WireNewWebhook>('POST', '/v1/webhooks/pager/rotate', {
     body: { secret: mine, keep: '1h' },
@@ -202,8 +205,8 @@ test('two secrets are good while one takes the place of the other', async (t) =>
   assert.equal(same.body.previous_secret_until, rotated.body.previous_secret_until)
 })
 
-test('a webhook may be for some jobs, given by name or pattern', async (t) => {
-  const { run, receiver } = await openStage(t, { jobs: ['etl-*', 'report'] })
+test('a webhook may be limited to some jobs, by name or pattern', async (t) => {
+  const { run, receiver } = await openEnvironment(t, { jobs: ['etl-*', 'report'] })
   for (const job of ['etl', 'etl-a', 'reports', 'report']) await run('false', job)
   await receiver.count(2)
   assert.deepEqual(
@@ -212,8 +215,8 @@ test('a webhook may be for some jobs, given by name or pattern', async (t) => {
   )
 })
 
-test('a failed try is told to whoever asks, and the webhook is shown as failing until one gets through', async (t) => {
-  const { call, receiver, settled, deliveries } = await openStage(t)
+test('a failed try is shown in the deliveries, and the webhook as failing until one succeeds', async (t) => {
+  const { call, receiver, settled, deliveries } = await openEnvironment(t)
   receiver.behave((response) => void response.writeHead(503).end('busy'))
   await call('POST', '/v1/webhooks/pager/test')
   const tried = await settled()
@@ -240,8 +243,8 @@ test('a failed try is told to whoever asks, and the webhook is shown as failing 
   assert.deepEqual(detail.body.body, receiver.received[0]?.body)
 })
 
-test('an endpoint that says 410 is not asked again, and the record says who stopped it', async (t) => {
-  const { call, run, receiver, settled } = await openStage(t)
+test('an endpoint that answers 410 is not called again, and the record says why', async (t) => {
+  const { call, run, receiver, settled } = await openEnvironment(t)
   receiver.behave((response) => void response.writeHead(410).end())
   await run('false')
   assert.equal((await settled()).state, 'failed')
@@ -262,7 +265,7 @@ const misbehaving: [why: string, status: number | null, error: RegExp, how: obje
 ]
 for (const [why, status, error, headers] of misbehaving) {
   test(why, async (t) => {
-    const { call, receiver, settled } = await openStage(t)
+    const { call, receiver, settled } = await openEnvironment(t)
     receiver.behave((response) => {
       if (status === null) response.destroy()
       else response.writeHead(status, headers as Record<string, string>).end()
@@ -275,8 +278,8 @@ for (const [why, status, error, headers] of misbehaving) {
   })
 }
 
-test('an endless answer is not waited for: its status was enough', async (t) => {
-  const { call, receiver, settled } = await openStage(t)
+test('an endless answer body is not read: the status is enough', async (t) => {
+  const { call, receiver, settled } = await openEnvironment(t)
   receiver.behave((response) => {
     const more = () => {
       while (!response.destroyed && response.write('x'.repeat(65_536)));
@@ -289,8 +292,8 @@ test('an endless answer is not waited for: its status was enough', async (t) => 
   assert.equal((await settled()).state, 'delivered')
 })
 
-test('an address that users may not send to is not called', async (t) => {
-  const { call, settled, receiver } = await openStage(t)
+test('an address that the outbound guard refuses is not called', async (t) => {
+  const { call, settled, receiver } = await openEnvironment(t)
   const elsewhere = await openReceiver(t)
   await call('PUT', '/v1/webhooks/pager', { body: { url: elsewhere.url, events: EVENTS } })
   await call('POST', '/v1/webhooks/pager/test')
@@ -300,8 +303,8 @@ test('an address that users may not send to is not called', async (t) => {
   assert.equal(elsewhere.received.length + receiver.received.length, 0)
 })
 
-test('a webhook that is disabled or deleted is told nothing, and comes back clean', async (t) => {
-  const { call, run, receiver } = await openStage(t)
+test('a webhook that is disabled or deleted gets nothing, and starts empty when it is back', async (t) => {
+  const { call, run, receiver } = await openEnvironment(t)
   const put = (enabled: boolean) =>
     call('PUT', '/v1/webhooks/pager', { body: { url: receiver.url, events: EVENTS, enabled } })
   await put(false)

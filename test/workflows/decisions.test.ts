@@ -1,44 +1,45 @@
-// Who decides about a step hears what became of it, and what was answered never happens afterwards.
+// A caller that decides about a step gets the true result, and a refused decision never takes effect later.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Store, StoreError } from '../../src/store/port.ts'
-import { BY, type FlowWorld, startFlows } from './workflow-harness.ts'
+import { WORKFLOW_CALLER, type WorkflowHarness, startWorkflowHarness } from './workflow-harness.ts'
 
-const ANN = { ...BY, name: 'ann' }
+const ANN = { ...WORKFLOW_CALLER, name: 'ann' }
 const YES = { isGiven: true }
 const NO = { isGiven: false }
 
-/** A flow that waits to be approved, for as long as it takes, on a store that is away when told so. */
+/** A workflow that waits for an approval, on a store that can be made unavailable. */
 async function open() {
-  const store = { isAway: false, refuses: '' }
+  const store = { isAway: false, isFull: false, refuses: '' }
   const away = () => {
     if (store.isAway) throw new StoreError('unavailable', 'not now')
   }
   const wrap = (real: Store): Store => ({
     ...real,
-    async advanceFlows(batch) {
+    async advanceWorkflows(batch) {
       away()
-      const marks = batch.moves.flatMap((move) => move.marks)
+      if (store.isFull) throw new StoreError('unavailable', '0 bytes free', { trouble: 'full' })
+      const marks = batch.transitions.flatMap((move) => move.marks)
       if (store.refuses && marks.some(({ message }) => message === store.refuses)) {
         throw new StoreError('refused', 'such a text cannot be stored')
       }
-      return real.advanceFlows(batch)
+      return real.advanceWorkflows(batch)
     },
-    async findFlows(input) {
+    async findWorkflows(input) {
       away()
-      return real.findFlows(input)
+      return real.findWorkflows(input)
     },
   })
-  const flows = await startFlows({ wrap })
-  await flows.define({ steps: { a: { approve: {} } } })
-  const id = await flows.submit()
-  await flows.clock.advance(100)
+  const workflows = await startWorkflowHarness({ wrap })
+  await workflows.define({ steps: { a: { approve: {} } } })
+  const id = await workflows.submit()
+  await workflows.clock.advance(100)
   const answer = (what: object, signal?: AbortSignal) =>
-    outcomeOf(flows.node.admin.steps.answer(ANN, id, 'a', what as typeof YES, signal))
-  return { flows, id, store, answer, step: async () => (await flows.steps(id))[0] }
+    outcomeOf(workflows.node.admin.steps.answer(ANN, id, 'a', what as typeof YES, signal))
+  return { workflows, id, store, answer, step: async () => (await workflows.steps(id))[0] }
 }
 
-/** `open` until it is over; then `done`, or the code of the error. */
+/** `open` until it settles; then `done` or the error code. */
 function outcomeOf(promise: Promise<unknown>): { now: string } {
   const outcome = { now: 'open' }
   promise.then(
@@ -48,64 +49,76 @@ function outcomeOf(promise: Promise<unknown>): { now: string } {
   return outcome
 }
 
-const wait = ({ clock }: FlowWorld, ms: number) => clock.advance(ms)
+const wait = ({ clock }: WorkflowHarness, ms: number) => clock.advance(ms)
 
-test('what was decided while the store is away is written down when it is back', async () => {
-  const { flows, store, answer, step } = await open()
-  // It is known to the node, and then it is not.
+test('a decision made while the store is unavailable is stored when it is back', async () => {
+  const { workflows, store, answer, step } = await open()
+  // The node notices the outage first, then it ends.
   store.isAway = true
   const given = answer(YES)
-  await wait(flows, 5_000)
+  await wait(workflows, 5_000)
   assert.equal(given.now, 'open')
   store.isAway = false
-  await wait(flows, 2_000)
+  await wait(workflows, 2_000)
   assert.deepEqual([given.now, await step()], ['done', 'a succeeded'])
-  await flows.node.stop()
+  await workflows.node.stop()
 })
 
-test('who was told that it was not written down may decide otherwise', async () => {
-  const { flows, store, answer, step } = await open()
+test('a decision made while the disk is full is refused at once and does not take effect later', async () => {
+  const { workflows, store, answer, step } = await open()
+  store.isFull = true
+  const given = answer(YES)
+  await wait(workflows, 100)
+  assert.equal(given.now, 'storage_full')
+  store.isFull = false
+  await wait(workflows, 3_000)
+  assert.match((await step()) ?? '', /^a waiting/)
+  await workflows.node.stop()
+})
+
+test('a caller whose decision was not stored may decide otherwise', async () => {
+  const { workflows, store, answer, step } = await open()
   store.isAway = true
   const given = answer(YES)
-  await wait(flows, 11_000)
+  await wait(workflows, 11_000)
   assert.equal(given.now, 'store_unavailable')
   const refused = answer(NO)
   store.isAway = false
-  await wait(flows, 2_000)
+  await wait(workflows, 2_000)
   assert.deepEqual([refused.now, await step()], ['done', 'a failed refused'])
-  await flows.node.stop()
+  await workflows.node.stop()
 })
 
-test('what somebody decided who left before it was written down is not done', async () => {
-  const { flows, store, answer, step } = await open()
+test('a decision is dropped if its caller disconnects before it is stored', async () => {
+  const { workflows, store, answer, step } = await open()
   store.isAway = true
-  const gone = new AbortController()
-  answer(YES, gone.signal)
-  await wait(flows, 3_000)
-  gone.abort()
+  const disconnect = new AbortController()
+  answer(YES, disconnect.signal)
+  await wait(workflows, 3_000)
+  disconnect.abort()
   const refused = answer(NO)
   store.isAway = false
-  await wait(flows, 2_000)
+  await wait(workflows, 2_000)
   assert.deepEqual([refused.now, await step()], ['done', 'a failed refused'])
-  await flows.node.stop()
+  await workflows.node.stop()
 })
 
-test('of two who end a flow together one hears that it is over', async () => {
-  const { flows, answer, step } = await open()
+test('of two callers that end a workflow at once, one is told that it has ended', async () => {
+  const { workflows, answer, step } = await open()
   const [first, second] = [answer(YES), answer(NO)]
-  await wait(flows, 2_000)
+  await wait(workflows, 2_000)
   assert.deepEqual([first.now, second.now, await step()], ['done', 'run_is_final', 'a succeeded'])
-  await flows.node.stop()
+  await workflows.node.stop()
 })
 
-test('what the store refuses is told whoever decided it, and the flow goes on', async () => {
-  const { flows, store, answer, step } = await open()
+test("the caller gets the store's refusal of its decision, and the workflow continues", async () => {
+  const { workflows, store, answer, step } = await open()
   store.refuses = 'bad'
   const given = answer({ ...YES, message: 'bad' })
-  await wait(flows, 100)
+  await wait(workflows, 100)
   assert.equal(given.now, 'internal')
   const again = answer({ ...YES, message: 'good' })
-  await wait(flows, 1_100)
+  await wait(workflows, 1_100)
   assert.deepEqual([again.now, await step()], ['done', 'a succeeded'])
-  await flows.node.stop()
+  await workflows.node.stop()
 })

@@ -2,31 +2,31 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { publicId } from '../../src/core/ids.ts'
 import type { StepInput } from '../../src/core/workflow/definition.ts'
-import { storeOn } from '../../src/store/sqlite/store.ts'
-import { startFlows } from './workflow-harness.ts'
+import { createStoreOnEngine } from '../../src/store/sqlite/store.ts'
+import { startWorkflowHarness } from './workflow-harness.ts'
 
 const task = (name: string, more: StepInput = {}): StepInput => ({ task: name, ...more })
 
-test('a chain runs from top to bottom, each step with what the ones before gave', async () => {
-  const flows = await startFlows()
-  await flows.define({
+test('a chain runs in order, and each step gets the outputs of the steps before', async () => {
+  const workflows = await startWorkflowHarness()
+  await workflows.define({
     steps: {
       a: task('a', { with: { day: '${{ input.day }}' } }),
       b: task('b', { needs: 'a', with: { sum: '${{ steps.a.output.sum }}' } }),
       c: task('c', { needs: 'b', with: '${{ run.wave }}' }),
     },
   })
-  flows.behave = ({ task: name }) => ({ result: name === 'a' ? { sum: 42 } : null })
-  const id = await flows.submit({ day: 'monday' })
-  const { state, message } = await flows.finish(id)
-  assert.deepEqual([state, message, flows.errors], ['succeeded', null, []])
-  assert.deepEqual(flows.started, ['a {"day":"monday"}', 'b {"sum":42}', 'c 1'])
-  await flows.node.stop()
+  workflows.behave = ({ task: name }) => ({ result: name === 'a' ? { sum: 42 } : null })
+  const id = await workflows.submit({ day: 'monday' })
+  const { state, message } = await workflows.finish(id)
+  assert.deepEqual([state, message, workflows.errors], ['succeeded', null, []])
+  assert.deepEqual(workflows.started, ['a {"day":"monday"}', 'b {"sum":42}', 'c 1'])
+  await workflows.node.stop()
 })
 
-test('a fan-out runs so many items at a time, and gives the list of what they gave', async () => {
-  const flows = await startFlows()
-  await flows.define({
+test('a fan-out runs at most max_parallel items at a time and returns the list of their outputs', async () => {
+  const workflows = await startWorkflowHarness()
+  await workflows.define({
     steps: {
       list: task('list'),
       load: task('load', {
@@ -38,31 +38,31 @@ test('a fan-out runs so many items at a time, and gives the list of what they ga
       report: task('report', { needs: 'load', with: '${{ steps.load.output }}' }),
     },
   })
-  flows.behave = ({ task: name, input }) => {
+  workflows.behave = ({ task: name, input }) => {
     if (name === 'list') return { result: ['x', 'y', 'z'] }
     return {
       result: name === 'load' ? (JSON.parse(input as string) as { nth: number }).nth * 10 : 0,
     }
   }
-  const id = await flows.submit()
-  assert.equal((await flows.finish(id)).state, 'succeeded')
-  assert.deepEqual(flows.started.slice(1), [
+  const id = await workflows.submit()
+  assert.equal((await workflows.finish(id)).state, 'succeeded')
+  assert.deepEqual(workflows.started.slice(1), [
     'load {"nth":0,"part":"x"}',
     'load {"nth":1,"part":"y"}',
     'load {"nth":2,"part":"z"}',
     'report [0,10,20]',
   ])
-  assert.deepEqual(await flows.steps(id), [
+  assert.deepEqual(await workflows.steps(id), [
     'list succeeded',
     ...['load succeeded', 'load.0 succeeded', 'load.1 succeeded', 'load.2 succeeded'],
     'report succeeded',
   ])
-  await flows.node.stop()
+  await workflows.node.stop()
 })
 
-test('a failure skips what needs it, starts what waits for it, and is named at the end', async () => {
-  const flows = await startFlows()
-  await flows.define({
+test('a failure skips the steps that need it, starts those that wait for it, and is named in the result', async () => {
+  const workflows = await startWorkflowHarness()
+  await workflows.define({
     steps: {
       a: task('a', { if: '${{ input.full }}' }),
       b: task('b', { needs: 'a' }),
@@ -71,161 +71,170 @@ test('a failure skips what needs it, starts what waits for it, and is named at t
       e: task('e', { with: '${{ 1 < default(input.missing, "x") }}' }),
     },
   })
-  flows.behave = ({ task: name }) => (name === 'b' ? 'failed' : { result: null })
-  const id = await flows.submit({ full: false })
-  const { state, cause, message } = await flows.finish(id)
+  workflows.behave = ({ task: name }) => (name === 'b' ? 'failed' : { result: null })
+  const id = await workflows.submit({ full: false })
+  const { state, cause, message } = await workflows.finish(id)
   assert.deepEqual([state, cause, message], ['failed', 'error', 'b, e failed'])
-  assert.deepEqual(await flows.steps(id), [
+  assert.deepEqual(await workflows.steps(id), [
     'a skipped condition',
     'b failed',
     'c skipped needs',
     'mail succeeded',
     'e failed expression',
   ])
-  assert.deepEqual(flows.started, ['b', 'mail "failed"'])
-  await flows.node.stop()
+  assert.deepEqual(workflows.started, ['b', 'mail "failed"'])
+  await workflows.node.stop()
 })
 
-test('a cancelled flow stops what runs, clears up, and is cancelled', async () => {
-  const flows = await startFlows()
-  await flows.define({
+test('a cancelled workflow stops its running steps, runs its cleanup and is cancelled', async () => {
+  const workflows = await startWorkflowHarness()
+  await workflows.define({
     steps: {
       a: task('a'),
       b: task('b', { needs: 'a' }),
       clean: task('clean', { finally: true }),
     },
   })
-  flows.behave = ({ task: name }) => (name === 'a' ? 'hold' : { result: null })
-  const id = await flows.submit()
-  await flows.work()
-  assert.deepEqual(await flows.client.cancel(id), { id, state: 'cancelling' })
-  await flows.work()
-  await flows.stopHeld()
-  const { state, cause } = await flows.finish(id)
+  workflows.behave = ({ task: name }) => (name === 'a' ? 'hold' : { result: null })
+  const id = await workflows.submit()
+  await workflows.work()
+  assert.deepEqual(await workflows.client.cancel(id), { id, state: 'cancelling' })
+  await workflows.work()
+  await workflows.stopHeld()
+  const { state, cause } = await workflows.finish(id)
   assert.deepEqual([state, cause], ['cancelled', 'cancelled'])
-  assert.deepEqual(await flows.steps(id), ['a cancelled', 'b skipped cancelled', 'clean succeeded'])
-  await flows.node.stop()
+  assert.deepEqual(await workflows.steps(id), [
+    'a cancelled',
+    'b skipped cancelled',
+    'clean succeeded',
+  ])
+  await workflows.node.stop()
 })
 
-test('a flow that runs out of time is stopped and has failed', async () => {
-  const flows = await startFlows()
-  await flows.define({ timeout: '3s', steps: { a: task('a'), b: task('b', { needs: 'a' }) } })
-  flows.behave = () => 'hold'
-  const id = await flows.submit()
-  await flows.work()
-  await flows.clock.advance(1_500)
-  assert.deepEqual(await flows.steps(id), ['a running'])
-  await flows.clock.advance(2_000)
-  await flows.stopHeld()
-  const { state, cause, message } = await flows.finish(id)
+test('a workflow that exceeds its timeout is stopped and has failed', async () => {
+  const workflows = await startWorkflowHarness()
+  await workflows.define({ timeout: '3s', steps: { a: task('a'), b: task('b', { needs: 'a' }) } })
+  workflows.behave = () => 'hold'
+  const id = await workflows.submit()
+  await workflows.work()
+  await workflows.clock.advance(1_500)
+  assert.deepEqual(await workflows.steps(id), ['a running'])
+  await workflows.clock.advance(2_000)
+  await workflows.stopHeld()
+  const { state, cause, message } = await workflows.finish(id)
   assert.deepEqual([state, cause, message], ['failed', 'timeout', 'it ran out of time'])
-  assert.deepEqual(await flows.steps(id), ['a cancelled', 'b skipped timeout'])
-  await flows.node.stop()
+  assert.deepEqual(await workflows.steps(id), ['a cancelled', 'b skipped timeout'])
+  await workflows.node.stop()
 })
 
 test('waves of one job run one at a time, and each has its number', async () => {
-  const flows = await startFlows()
-  await flows.define({
+  const workflows = await startWorkflowHarness()
+  await workflows.define({
     steps: { a: task('a', { with: '${{ run.wave }}' }), b: task('b', { needs: 'a' }) },
   })
-  const ids = [await flows.submit(), await flows.submit(), await flows.submit()]
-  for (const id of ids) assert.equal((await flows.finish(id)).state, 'succeeded')
-  assert.deepEqual(flows.started, ['a 1', 'b', 'a 2', 'b', 'a 3', 'b'])
-  await flows.node.stop()
+  const ids = [await workflows.submit(), await workflows.submit(), await workflows.submit()]
+  for (const id of ids) assert.equal((await workflows.finish(id)).state, 'succeeded')
+  assert.deepEqual(workflows.started, ['a 1', 'b', 'a 2', 'b', 'a 3', 'b'])
+  await workflows.node.stop()
 })
 
 test('a step can be another workflow', async () => {
-  const flows = await startFlows()
-  await flows.define(
+  const workflows = await startWorkflowHarness()
+  await workflows.define(
     { input: { day: { type: 'string' } }, steps: { a: task('a', { with: '${{ input.day }}' }) } },
     'inner',
   )
-  await flows.define({
+  await workflows.define({
     steps: { in: { job: 'inner', with: { day: 'monday' } }, b: task('b', { needs: 'in' }) },
   })
-  const id = await flows.submit()
-  assert.equal((await flows.finish(id)).state, 'succeeded')
-  assert.deepEqual(flows.started, ['a "monday"', 'b'])
-  await flows.node.stop()
+  const id = await workflows.submit()
+  assert.equal((await workflows.finish(id)).state, 'succeeded')
+  assert.deepEqual(workflows.started, ['a "monday"', 'b'])
+  await workflows.node.stop()
 })
 
-test('a workflow gives what its definition says, to steps that run it and to whoever looks', async () => {
-  const flows = await startFlows()
+test('a workflow returns the result its definition names, to steps that run it and to readers', async () => {
+  const workflows = await startWorkflowHarness()
   const rows = '${{ steps.a.output.rows }}'
-  await flows.define({ steps: { a: task('a') }, output: { rows, of: 'a ${{ run.job }}' } }, 'inner')
+  await workflows.define(
+    { steps: { a: task('a') }, output: { rows, of: 'a ${{ run.job }}' } },
+    'inner',
+  )
   const steps = {
     in: { job: 'inner' },
     b: task('b', { needs: 'in', with: '${{ steps.in.output }}' }),
   }
-  await flows.define({ steps, output: '${{ steps.in.output.rows }}' })
-  flows.behave = () => ({ result: { rows: [1, 2] } })
-  const { state, result } = await flows.finish(await flows.submit())
+  await workflows.define({ steps, output: '${{ steps.in.output.rows }}' })
+  workflows.behave = () => ({ result: { rows: [1, 2] } })
+  const { state, result } = await workflows.finish(await workflows.submit())
   assert.deepEqual([state, result], ['succeeded', '[1,2]'])
-  assert.deepEqual(flows.started, ['a', 'b {"of":"a inner","rows":[1,2]}'])
+  assert.deepEqual(workflows.started, ['a', 'b {"of":"a inner","rows":[1,2]}'])
 
-  await flows.define({ steps: { a: task('a') }, output: '${{ number(steps.a.output) }}' })
-  flows.behave = () => ({ result: 'no JSON' })
-  const failed = await flows.finish(await flows.submit())
+  await workflows.define({ steps: { a: task('a') }, output: '${{ number(steps.a.output) }}' })
+  workflows.behave = () => ({ result: 'no JSON' })
+  const failed = await workflows.finish(await workflows.submit())
   assert.deepEqual([failed.state, failed.result], ['failed', null])
   assert.match(failed.message ?? '', /^output: /)
 
-  await flows.define({ steps: { a: task('a') } })
-  assert.equal((await flows.finish(await flows.submit())).result, null)
+  await workflows.define({ steps: { a: task('a') } })
+  assert.equal((await workflows.finish(await workflows.submit())).result, null)
   for (const output of ['${{ steps.b.output }}', { x: ['${{ secrets.KEY }}'] }]) {
-    await assert.rejects(flows.define({ steps: { a: task('a') }, output }), { field: /^output/ })
+    await assert.rejects(workflows.define({ steps: { a: task('a') }, output }), {
+      field: /^output/,
+    })
   }
-  await assert.rejects(flows.define({ task: 'a', output: 1 }), { field: 'output' })
-  await flows.node.stop()
+  await assert.rejects(workflows.define({ task: 'a', output: 1 }), { field: 'output' })
+  await workflows.node.stop()
 })
 
-test('a workflow cannot run inside itself, not even through another', async () => {
-  const flows = await startFlows()
+test('a workflow cannot run inside itself, directly or through another', async () => {
+  const workflows = await startWorkflowHarness()
   const more = { concurrency: 'none' } as const
-  await flows.define({ ...more, steps: { in: { job: 'inner' }, b: task('b') } })
+  await workflows.define({ ...more, steps: { in: { job: 'inner' }, b: task('b') } })
   const inside = { ...more, steps: { out: { job: 'flow' }, a: task('a') } }
-  await assert.rejects(flows.define(inside, 'inner'), {
+  await assert.rejects(workflows.define(inside, 'inner'), {
     code: 'invalid_workflow',
     message: 'steps.out.job: these jobs would run inside themselves: inner → flow → inner',
   })
-  await assert.rejects(flows.define({ steps: [{ job: 'itself' }] }, 'itself'), {
+  await assert.rejects(workflows.define({ steps: [{ job: 'itself' }] }, 'itself'), {
     message: 'steps.0.job: these jobs would run inside themselves: itself → itself',
   })
-  // As two that are defined at the same moment might be.
-  const store = storeOn(flows.engine)
+  // As can happen when two are defined at the same moment.
+  const store = createStoreOnEngine(workflows.engine)
   const [projectId = 0] = await store.internProjects(['default'])
   const by = { projectId, actor: null, detail: null, request: null, address: null }
   await store.putJob({
     ...{ projectId, name: 'inner', definition: JSON.stringify(inside), expect: null },
     audit: { ...by, action: 'job.put', target: 'inner' },
   })
-  const id = await flows.submit()
-  const { state, message } = await flows.finish(id)
+  const id = await workflows.submit()
+  const { state, message } = await workflows.finish(id)
   assert.deepEqual([state, message], ['failed', 'in failed'])
-  const [outer] = await flows.records(id)
-  const [inner] = await flows.records(publicId('run', outer?.runId as number))
+  const [outer] = await workflows.records(id)
+  const [inner] = await workflows.records(publicId('run', outer?.runId as number))
   assert.deepEqual([inner?.state, inner?.reason], ['failed', 'submission'])
-  assert.match(inner?.message ?? '', /^flow is under way around this step/)
-  assert.deepEqual(flows.started.toSorted(), ['a', 'b'])
-  await flows.node.stop()
+  assert.match(inner?.message ?? '', /^flow already contains this step/)
+  assert.deepEqual(workflows.started.toSorted(), ['a', 'b'])
+  await workflows.node.stop()
 })
 
-test('a step that would wait for its own workflow fails at once, and one that finds room beside it runs', async () => {
-  const flows = await startFlows()
+test('a step that would wait for its own workflow fails at once, and one with a free slot runs', async () => {
+  const workflows = await startWorkflowHarness()
   const shared = (limit: number) => ({ concurrency: { key: 'warehouse', limit } })
-  await flows.define({ ...shared(1), steps: { a: task('a') } }, 'inner')
-  await flows.define({ ...shared(1), steps: { in: { job: 'inner' }, b: task('b') } })
-  const id = await flows.submit()
-  assert.deepEqual((await flows.finish(id)).message, 'in failed')
-  const [step] = await flows.records(id)
+  await workflows.define({ ...shared(1), steps: { a: task('a') } }, 'inner')
+  await workflows.define({ ...shared(1), steps: { in: { job: 'inner' }, b: task('b') } })
+  const id = await workflows.submit()
+  assert.deepEqual((await workflows.finish(id)).message, 'in failed')
+  const [step] = await workflows.records(id)
   assert.deepEqual([step?.state, step?.reason], ['failed', 'submission'])
   assert.equal(
     step?.message,
     `it would wait for ever: ${id} holds warehouse until this step is over`,
   )
-  assert.deepEqual(flows.started, ['b'])
+  assert.deepEqual(workflows.started, ['b'])
 
-  await flows.define({ ...shared(2), steps: { a: task('a') } }, 'inner')
-  await flows.define({ ...shared(2), steps: { in: { job: 'inner' } } })
-  assert.equal((await flows.finish(await flows.submit())).state, 'succeeded')
-  await flows.node.stop()
+  await workflows.define({ ...shared(2), steps: { a: task('a') } }, 'inner')
+  await workflows.define({ ...shared(2), steps: { in: { job: 'inner' } } })
+  assert.equal((await workflows.finish(await workflows.submit())).state, 'succeeded')
+  await workflows.node.stop()
 })

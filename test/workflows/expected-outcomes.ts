@@ -1,54 +1,58 @@
 import type { GraphStep } from '../../src/core/workflow/graph.ts'
-import { type Known, whatFollows } from './naive-evaluator.ts'
+import { type KnownState, nextActions } from './naive-evaluator.ts'
 
 type Steps = readonly GraphStep[]
-type Facts = Known['facts']
+type Facts = KnownState['facts']
 
-const NOBODY: Known['asked'] = new Set()
+const NO_STEP: KnownState['asked'] = new Set()
 
 /**
- * Whether a step, or one of its items, may have started, by what was known then. What made its rule come
- * true stays true: without what is known of itself it would have to start now.
+ * Whether a step or an item may have started, given the facts known then. A rule that became true stays true:
+ * without its own facts, the step would have to start now.
  */
-export function isInTime(steps: Steps, facts: Facts, place: string): boolean {
+export function isStartAllowed(steps: Steps, facts: Facts, place: string): boolean {
   const alone = steps.map((step) => ({ ...step, maxParallel: null }))
   const wouldStart = (one: string) =>
-    whatFollows({ steps: alone, facts: without(facts, one), asked: NOBODY, stop: null }).has(
+    nextActions({ steps: alone, facts: without(facts, one), asked: NO_STEP, stop: null }).has(
       `start ${one}`,
     )
   const [step = place] = place.split('.')
   return wouldStart(place) && (step === place || wouldStart(step))
 }
 
-/** What is wrong with how the steps of a flow that is over have come out, each as a sentence. */
-export function wrongFates(steps: Steps, facts: Facts): string[] {
+/** Wrong outcomes of steps in an ended workflow, each as a sentence. */
+export function wrongOutcomes(steps: Steps, facts: Facts): string[] {
   return steps.flatMap((_, step) => {
     const fact = facts.get(`${step}`)
     if (!fact || fact.reason === 'operator') return []
-    // Those were not decided by any rule.
+    // No rule decides these.
     if (fact.reason === 'cancelled' || fact.reason === 'timeout') return []
     const others = without(facts, `${step}`)
-    const follows = whatFollows({ steps, facts: others, asked: NOBODY, stop: null })
+    const follows = nextActions({ steps, facts: others, asked: NO_STEP, stop: null })
     const right = fact.reason === 'needs' ? `skip ${step} needs` : `start ${step}`
     if (follows.has(right)) return []
     return [`step ${step} is ${fact.state} ${fact.reason ?? ''}`.trim()]
   })
 }
 
-/** How a flow may end of which this is known: nothing is left to be done but that. */
-export function rightEnds(steps: Steps, facts: Facts, stops: readonly Known['stop'][]): string[] {
-  return stops.map((stop) => [...whatFollows({ steps, facts, asked: NOBODY, stop })].join(', '))
+/** Allowed ends of a workflow with these facts, when ending is the only remaining action. */
+export function allowedEnds(
+  steps: Steps,
+  facts: Facts,
+  stops: readonly KnownState['stop'][],
+): string[] {
+  return stops.map((stop) => [...nextActions({ steps, facts, asked: NO_STEP, stop })].join(', '))
 }
 
-/** Ways in which a flow may have been stopped, if these things befell it. */
+/** Possible reasons for stopping a workflow under these circumstances. */
 export function possibleStops(
   facts: Facts,
   befell: { readonly isCancelled: boolean; readonly isLate: boolean },
-): Known['stop'][] {
+): KnownState['stop'][] {
   const reasons = new Set(Array.from(facts.values(), ({ reason }) => reason))
   if (reasons.has('timeout')) return ['timeout']
   if (reasons.has('cancelled')) return ['cancelled']
-  const stops: Known['stop'][] = [null]
+  const stops: KnownState['stop'][] = [null]
   if (befell.isCancelled) stops.push('cancelled')
   if (befell.isLate) stops.push('timeout')
   return stops
@@ -59,7 +63,7 @@ export function placeOf(step: number, item: number | null): string {
   return item === null || item < 0 ? `${step}` : `${step}.${item}`
 }
 
-/** Without what is known of a place, and of its items. */
+/** The facts without those of a place and of its items. */
 function without(facts: Facts, place: string): Facts {
   return new Map([...facts].filter(([other]) => other !== place && !other.startsWith(`${place}.`)))
 }

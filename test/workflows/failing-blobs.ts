@@ -1,20 +1,20 @@
 import type { TestContext } from 'node:test'
 import type { Blobs } from '../../src/blobs/port.ts'
 import { createRowBlobs } from '../../src/blobs/store/blobs.ts'
-import { openEngine, storeOn } from '../../src/store/sqlite/store.ts'
+import { openEngine, createStoreOnEngine } from '../../src/store/sqlite/store.ts'
 
-/** Blobs that cannot be read or written where the test says so, by what their names contain. */
-export interface TroubledBlobs extends Blobs {
+/** Blobs that fail to be read or written where the test says so, selected by parts of their names. */
+export interface FailingBlobs extends Blobs {
   readonly onGet: Map<string, Error>
   readonly onPut: Map<string, Error>
-  /** Whose bytes were asked for. */
+  /** Names of the blobs that were read. */
   readonly asked: string[]
 }
 
-export function troubledBlobs(t: TestContext): TroubledBlobs {
+export function failingBlobs(t: TestContext): FailingBlobs {
   const engine = openEngine({ path: ':memory:' })
   t.after(() => engine.close())
-  const rows = createRowBlobs(storeOn(engine))
+  const rows = createRowBlobs(createStoreOnEngine(engine))
   const onGet = new Map<string, Error>()
   const onPut = new Map<string, Error>()
   const asked: string[] = []

@@ -1,9 +1,9 @@
-// What people write by mistake, and what others write on purpose: taken or refused with a sentence, whatever its size.
+// Accidental and malicious definitions of any size: each is accepted, or refused with an explanation.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { PunctualError } from '../../src/core/errors.ts'
 import { compilingGraph } from '../../src/core/workflow/graph.ts'
-import { withoutPause } from '../../src/core/pausing.ts'
+import { runWithoutPauses } from '../../src/core/pausing.ts'
 import type { StepInput } from '../../src/core/workflow/definition.ts'
 import { readWorkflow } from '../../src/core/workflow/read-workflow.ts'
 
@@ -13,15 +13,18 @@ type Steps = readonly StepInput[] | Readonly<Record<string, StepInput>>
 const task = (more: StepInput = {}): StepInput => ({ task: 'noop', ...more })
 const many = (count: number, stepOf: (nth: number) => StepInput) =>
   Array.from({ length: count }, (_, nth) => stepOf(nth))
-/** Steps of a list are called by their places, from 1. */
+/** Unnamed steps of a list are named by position, from 1. */
 const before = (nth: number, count: number) =>
   Array.from({ length: Math.min(count, nth) }, (_, back) => `step-${nth - back}`)
-const saying = (expression: string) => ({ a: task(), b: task({ needs: 'a', with: expression }) })
+const withMessage = (expression: string) => ({
+  a: task(),
+  b: task({ needs: 'a', with: expression }),
+})
 
-const TAKEN: readonly [why: string, steps: () => Steps, edges: number][] = [
+const ACCEPTED: readonly [why: string, steps: () => Steps, edges: number][] = [
   ['a chain of a hundred thousand', () => many(MANY, () => task()), MANY - 1],
   [
-    'a hundred thousand beside each other',
+    'a hundred thousand independent steps',
     () => many(MANY, (nth) => task({ needs: nth === 0 ? [] : 'step-1' })),
     MANY - 1,
   ],
@@ -39,11 +42,11 @@ const TAKEN: readonly [why: string, steps: () => Steps, edges: number][] = [
   ],
 ]
 
-describe('taken, without recursion and in one walk', () => {
-  for (const [why, steps, edges] of TAKEN) {
+describe('accepted, without recursion and in one pass', () => {
+  for (const [why, steps, edges] of ACCEPTED) {
     test(why, () => {
       const workflow = readWorkflow({ steps: steps() }, { job: 'hostile' })
-      const { size, needs } = withoutPause(compilingGraph(workflow.steps, workflow.needs))
+      const { size, needs } = runWithoutPauses(compilingGraph(workflow.steps, workflow.needs))
       assert.equal(size, workflow.steps.length)
       assert.equal(needs.ends.length, edges)
     })
@@ -60,7 +63,7 @@ const REFUSED: readonly [why: string, steps: () => Steps, code: string, message:
     /a → b → a/,
   ],
   [
-    'a circle of a hundred thousand',
+    'a cycle of a hundred thousand steps',
     () => many(MANY, (nth) => (nth === 0 ? task({ needs: `step-${MANY}` }) : task())),
     'invalid_workflow',
     /step-1 → step-100000 → .*… 99993 more …/,
@@ -76,25 +79,33 @@ const REFUSED: readonly [why: string, steps: () => Steps, code: string, message:
   ['a name with a path in it', () => ({ '../a': task() }), 'invalid_workflow', /\.\.\/a/],
   ['a name that is an expression', () => ({ '${{ 1 }}': task() }), 'invalid_workflow', /\$\{\{/],
   [
-    'a step that speaks of itself',
+    'a step that refers to itself',
     () => ({ a: task({ with: '${{ steps.a.output }}' }) }),
     ...loop(),
   ],
   [
-    'two that speak of each other',
+    'two steps that refer to each other',
     () => ({
       a: task({ with: '${{ steps.b.output }}' }),
       b: task({ needs: 'a', with: '${{ steps.a.output }}' }),
     }),
     ...loop(),
   ],
-  ['an expression in an expression', () => saying('${{ ${{ 1 }} }}'), ...bad()],
-  ['brackets without end', () => saying(`\${{ ${'('.repeat(9)}1${')'.repeat(9)} }}`), ...bad()],
-  ['an expression that is too long', () => saying(`\${{ '${'x'.repeat(70_000)}' }}`), ...bad()],
-  ['the way to a constructor', () => saying("${{ input.constructor('x')() }}"), ...bad()],
-  ['something of the process', () => saying('${{ process.env }}'), ...bad()],
-  ['something that is assigned', () => saying('${{ input.a = 1 }}'), ...bad()],
-  ['a template of another language', () => saying('${{ `${input.a}` }}'), ...bad()],
+  ['an expression in an expression', () => withMessage('${{ ${{ 1 }} }}'), ...bad()],
+  [
+    'brackets without end',
+    () => withMessage(`\${{ ${'('.repeat(9)}1${')'.repeat(9)} }}`),
+    ...bad(),
+  ],
+  [
+    'an expression that is too long',
+    () => withMessage(`\${{ '${'x'.repeat(70_000)}' }}`),
+    ...bad(),
+  ],
+  ['the way to a constructor', () => withMessage("${{ input.constructor('x')() }}"), ...bad()],
+  ['something of the process', () => withMessage('${{ process.env }}'), ...bad()],
+  ['something that is assigned', () => withMessage('${{ input.a = 1 }}'), ...bad()],
+  ['a template of another language', () => withMessage('${{ `${input.a}` }}'), ...bad()],
 ]
 
 function bad(): [code: string, message: RegExp] {
@@ -105,7 +116,7 @@ function loop(): [code: string, message: RegExp] {
   return ['invalid_expression', /need|its own/]
 }
 
-describe('refused, with what it is about', () => {
+describe('refused, with the name of the offending part', () => {
   for (const [why, steps, code, message] of REFUSED) {
     test(why, () => {
       assert.throws(

@@ -1,28 +1,28 @@
-// What steps give may be large, and what is read of it at once is not.
+// Outputs of steps may be large, but how much is read at once is bounded.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { StepInput } from '../../src/core/workflow/definition.ts'
-import { type FlowWorld, startFlows } from './workflow-harness.ts'
-import { type TroubledBlobs, troubledBlobs } from './failing-blobs.ts'
+import { type WorkflowHarness, startWorkflowHarness } from './workflow-harness.ts'
+import { type FailingBlobs, failingBlobs } from './failing-blobs.ts'
 
 const HUGE = 'x'.repeat(7 * 1024 * 1024)
 
 const task = (name: string, more: StepInput = {}): StepInput => ({ task: name, ...more })
 const size = (step: string) => `\${{ length(steps.${step}.output) }}`
 
-async function open(t: TestContext): Promise<[FlowWorld, TroubledBlobs]> {
-  const blobs = troubledBlobs(t)
-  const flows = await startFlows({ blobs })
-  t.after(() => flows.node.stop())
-  return [flows, blobs]
+async function open(t: TestContext): Promise<[WorkflowHarness, FailingBlobs]> {
+  const blobs = failingBlobs(t)
+  const workflows = await startWorkflowHarness({ blobs })
+  t.after(() => workflows.node.stop())
+  return [workflows, blobs]
 }
 
-const readResults = ({ asked }: TroubledBlobs) =>
+const readResults = ({ asked }: FailingBlobs) =>
   asked.filter((key) => key.includes('-result-')).length
 
 test('outputs too large to be read together fail the step that names them, and are not read', async (t) => {
-  const [flows, blobs] = await open(t)
-  await flows.define({
+  const [workflows, blobs] = await open(t)
+  await workflows.define({
     steps: {
       load: task('load', {
         each: Array.from({ length: 10 }, (_, nth) => nth),
@@ -32,22 +32,22 @@ test('outputs too large to be read together fail the step that names them, and a
       mail: task('mail', { needs: 'load', with: '${{ steps.load.state }}' }),
     },
   })
-  flows.behave = ({ task: name }) => ({ result: name === 'load' ? HUGE : null })
-  const id = await flows.submit()
-  assert.equal((await flows.finish(id)).message, 'report failed')
-  const records = await flows.records(id)
+  workflows.behave = ({ task: name }) => ({ result: name === 'load' ? HUGE : null })
+  const id = await workflows.submit()
+  assert.equal((await workflows.finish(id)).message, 'report failed')
+  const records = await workflows.records(id)
   const report = records.find(({ reason }) => reason !== null)
   assert.equal(report?.reason, 'expression')
   assert.match(report?.message ?? '', /more than 67108864 bytes/)
-  assert.ok(flows.started.includes('mail "succeeded"'))
+  assert.ok(workflows.started.includes('mail "succeeded"'))
   assert.equal(readResults(blobs), 0)
-  assert.deepEqual(flows.errors, [])
+  assert.deepEqual(workflows.errors, [])
 })
 
-test('steps that each need much are begun one after the other', async (t) => {
-  const [flows] = await open(t)
+test('steps that each need large outputs start one after the other', async (t) => {
+  const [workflows] = await open(t)
   const each = Array.from({ length: 5 }, (_, nth) => nth)
-  await flows.define({
+  await workflows.define({
     steps: {
       a: task('a', { each, with: '${{ item }}' }),
       b: task('b', { each, with: '${{ item }}' }),
@@ -56,16 +56,16 @@ test('steps that each need much are begun one after the other', async (t) => {
       e: task('e', { needs: ['a', 'b'], with: [size('a'), size('b')] }),
     },
   })
-  flows.behave = ({ task: name }) => ({ result: name === 'a' || name === 'b' ? HUGE : null })
-  const id = await flows.submit()
-  assert.equal((await flows.finish(id)).message, 'e failed')
-  assert.deepEqual(flows.started.slice(10).toSorted(), ['c 5', 'd 5'])
-  assert.deepEqual(flows.errors, [])
+  workflows.behave = ({ task: name }) => ({ result: name === 'a' || name === 'b' ? HUGE : null })
+  const id = await workflows.submit()
+  assert.equal((await workflows.finish(id)).message, 'e failed')
+  assert.deepEqual(workflows.started.slice(10).toSorted(), ['c 5', 'd 5'])
+  assert.deepEqual(workflows.errors, [])
 })
 
-test('the list of a fan-out is read once, however many items begin one after the other', async (t) => {
-  const [flows, blobs] = await open(t)
-  await flows.define({
+test('the list of a fan-out is read once, however many items start one after the other', async (t) => {
+  const [workflows, blobs] = await open(t)
+  await workflows.define({
     steps: {
       list: task('list'),
       load: task('load', {
@@ -75,10 +75,10 @@ test('the list of a fan-out is read once, however many items begin one after the
     },
   })
   const part = 'x'.repeat(10_000)
-  flows.behave = ({ task: name }) => ({
+  workflows.behave = ({ task: name }) => ({
     result: name === 'list' ? Array.from({ length: 20 }, () => part) : null,
   })
-  assert.equal((await flows.finish(await flows.submit())).state, 'succeeded')
-  assert.equal(flows.started.length, 21)
+  assert.equal((await workflows.finish(await workflows.submit())).state, 'succeeded')
+  assert.equal(workflows.started.length, 21)
   assert.equal(readResults(blobs), 1)
 })

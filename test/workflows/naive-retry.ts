@@ -1,8 +1,8 @@
 import type { StepFact } from '../../src/core/workflow/step-facts.ts'
 import type { GraphStep } from '../../src/core/workflow/graph.ts'
 
-/** A flow that is over, and what of it somebody wants to have done again. */
-export interface Repeated {
+/** An ended workflow and the parts of it to retry. */
+export interface RetryFacts {
   readonly steps: readonly GraphStep[]
   /** By `step`, or `step.item`. */
   readonly facts: ReadonlyMap<string, StepFact>
@@ -11,22 +11,22 @@ export interface Repeated {
   readonly skip: ReadonlySet<number>
 }
 
-/** Whether a place may start in the repetition, as the documents say it, asked from the beginning each time. */
-export function mayGoAgain(old: Repeated, step: number, item: number | null): boolean {
-  const fate = fateIn(old, step)
-  if (fate !== 'taken up') return fate === 'again'
+/** Whether a place may start in the retry, as the documentation defines it, evaluated from scratch. */
+export function mayRunAgain(old: RetryFacts, step: number, item: number | null): boolean {
+  const outcome = outcomeIn(old, step)
+  if (outcome !== 'taken up') return outcome === 'again'
   const fact = item === null ? undefined : old.facts.get(`${step}.${item}`)
   return fact === undefined || !isDone(fact)
 }
 
-type Fate = 'kept' | 'again' | 'taken up' | 'passed over'
+type PredictedOutcome = 'kept' | 'again' | 'taken up' | 'passed over'
 
-function fateIn(old: Repeated, step: number): Fate {
+function outcomeIn(old: RetryFacts, step: number): PredictedOutcome {
   const { steps, facts, failed, from, skip } = old
   const { needs, isFinally } = steps[step] as GraphStep
   const fact = facts.get(`${step}`)
   if (skip.has(step)) return 'passed over'
-  const isChanged = (other: number) => fateIn(old, other) !== 'kept'
+  const isChanged = (other: number) => outcomeIn(old, other) !== 'kept'
   const others = isFinally ? steps.flatMap((one, at) => (one.isFinally ? [] : [at])) : []
   if (from.has(step) || [...needs, ...others].some(isChanged)) return 'again'
   if (fact && !isCutShort(fact) && !(failed && fact.state === 'failed')) return 'kept'

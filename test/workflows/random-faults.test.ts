@@ -7,61 +7,69 @@ import type { StepInput } from '../../src/core/workflow/definition.ts'
 import { type Store, StoreError } from '../../src/store/port.ts'
 import { startInMemory } from '../integration/scheduler-in-memory.ts'
 import { createSeeded, type Seeded } from '../sim/seeded.ts'
-import { type FlowWorld, startFlows } from './workflow-harness.ts'
-import { isInTime } from './expected-outcomes.ts'
-import { type Known, whatFollows } from './naive-evaluator.ts'
+import { type WorkflowHarness, startWorkflowHarness } from './workflow-harness.ts'
+import { isStartAllowed } from './expected-outcomes.ts'
+import { type KnownState, nextActions } from './naive-evaluator.ts'
 import { randomGraph } from './random-graph.ts'
 
 const SEEDS = 40
-/** What nodes ask the store about flows; each may be lost on its way there, or on its way back. */
-const VERBS = ['beginFlows', 'advanceFlows', 'restlessFlows', 'findFlows', 'flowSteps', 'resultsOf']
+/** Requests of nodes to the store about workflows; each may be lost on the way there or back. */
+const VERBS = [
+  'beginWorkflows',
+  'advanceWorkflows',
+  'dirtyWorkflows',
+  'findWorkflows',
+  'workflowSteps',
+  'resultsOf',
+]
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
-  test(`no step starts early or twice and no flow gets stuck, seed ${seed}`, () => shake(seed))
+  test(`no step starts early or twice and no workflow gets stuck, seed ${seed}`, () =>
+    withRandomFaults(seed))
 }
 
 /**
- * Two nodes go on with one flow; both lose what they ask the store for, one of them comes and goes. The
- * worker says itself what it started, and the naive evaluator whether that was right.
+ * Two nodes share one workflow; both lose requests to the store, and one of them comes and goes. The worker
+ * records its starts, and the naive evaluator checks each of them.
  */
-async function shake(seed: number): Promise<void> {
+async function withRandomFaults(seed: number): Promise<void> {
   const chance = createSeeded(seed)
   const steps = randomGraph(chance)
   const shaking = { isOn: true }
   const wrap = (store: Store) => faulty(store, chance, shaking)
-  const flows = await startFlows({ wrap })
-  let other = await startInMemory({ beside: flows, wrap })
-  await flows.define(definitionOf(steps, chance))
-  const id = await flows.submit()
-  const trouble = chance.random() * 0.4
+  const workflows = await startWorkflowHarness({ wrap })
+  let other = await startInMemory({ beside: workflows, wrap })
+  await workflows.define(definitionOf(steps, chance))
+  const id = await workflows.submit()
+  const faultRate = chance.random() * 0.4
   const started: string[] = []
-  flows.behave = ({ input }) => {
+  workflows.behave = ({ input }) => {
     const { step, item } = JSON.parse(input as string) as { step: number; item: number | null }
     started.push(item === null ? `${step}` : `${step}.${item}`)
-    return chance.chance(trouble) ? 'failed' : { result: null }
+    return chance.chance(faultRate) ? 'failed' : { result: null }
   }
   const isCancelled = chance.chance(0.3)
-  for (let turn = 0; turn < 12 && !isFinal((await flows.view(id)).state); turn += 1) {
-    await flows.clock.advance(chance.between(1, 400))
+  for (let turn = 0; turn < 12 && !isFinal((await workflows.view(id)).state); turn += 1) {
+    await workflows.clock.advance(chance.between(1, 400))
     const before = started.length
-    await flows.workOnce()
-    const known = await knownOf(flows, id, steps)
+    await workflows.workOnce()
+    const known = await knownOf(workflows, id, steps)
     for (const place of started.slice(before)) assertInTime(known, place)
     if (chance.chance(0.2)) {
       await other.node.stop()
-      other = await startInMemory({ beside: flows, wrap })
+      other = await startInMemory({ beside: workflows, wrap })
     }
-    if (isCancelled && turn === 4) await flows.client.cancel(id).catch(() => {})
+    if (isCancelled && turn === 4) await workflows.client.cancel(id).catch(() => {})
   }
   shaking.isOn = false
-  const { state, cause } = await flows.finish(id)
+  const { state, cause } = await workflows.finish(id)
   assert.deepEqual(started.toSorted(), [...new Set(started)].toSorted(), 'nothing starts twice')
-  const follows = [...whatFollows(await knownOf(flows, id, steps))]
+  const follows = [...nextActions(await knownOf(workflows, id, steps))]
   assert.deepEqual(follows, [`end ${state} ${cause ?? ''}`.trim()], 'it ends when all of it has')
-  await Promise.all([flows.node.stop(), other.node.stop()])
+  await Promise.all([workflows.node.stop(), other.node.stop()])
 }
 
-/** As people would write it. Of some steps the `if` is false, some are fan-outs. */
+/** The definition of a graph. Some steps have a false `if`, some are fan-outs. */
 function definitionOf(steps: readonly GraphStep[], chance: Seeded): JobDefinition {
   const written = steps.map((step, index): [string, StepInput] => {
     const isFanOut = chance.chance(0.25)
@@ -80,14 +88,18 @@ function definitionOf(steps: readonly GraphStep[], chance: Seeded): JobDefinitio
   return { steps: Object.fromEntries(written) }
 }
 
-/** In the order of their places, however they are sorted. */
+/** Names whose alphabetical order is the order of the steps. */
 function nameOf(step: number): string {
   return `s${String(step).padStart(3, '0')}`
 }
 
-async function knownOf(flows: FlowWorld, id: string, steps: readonly GraphStep[]): Promise<Known> {
-  const { cancelling, state } = await flows.view(id)
-  const records = await flows.records(id)
+async function knownOf(
+  workflows: WorkflowHarness,
+  id: string,
+  steps: readonly GraphStep[],
+): Promise<KnownState> {
+  const { cancelling, state } = await workflows.view(id)
+  const records = await workflows.records(id)
   const facts = new Map(
     records.map(({ step, item, state: is, reason, count }) => [
       item < 0 ? `${step}` : `${step}.${item}`,
@@ -105,22 +117,22 @@ function hasReason(
   return records.some(({ reason }) => reason === wanted)
 }
 
-function assertInTime({ steps, facts, stop }: Known, place: string): void {
+function assertInTime({ steps, facts, stop }: KnownState, place: string): void {
   if (stop !== null) return
   const [step] = place.split('.')
   const isOverAlready = facts.get(step as string)?.state !== 'running' && place.includes('.')
-  assert.ok(isOverAlready || isInTime(steps, facts, place), `${place} started early`)
+  assert.ok(isOverAlready || isStartAllowed(steps, facts, place), `${place} started early`)
 }
 
 function faulty(store: Store, chance: Seeded, shaking: { isOn: boolean }): Store {
   return new Proxy(store, {
     get(target, verb: keyof Store) {
-      const honest = target[verb] as (input: unknown) => Promise<unknown>
-      if (!VERBS.includes(verb)) return honest
+      const original = target[verb] as (input: unknown) => Promise<unknown>
+      if (!VERBS.includes(verb)) return original
       return async (input: unknown) => {
         const fault = shaking.isOn ? chance.weighted({ none: 8, before: 1, after: 1 }) : 'none'
         if (fault === 'before') throw new StoreError('unavailable', 'not now')
-        const result = await honest.call(target, input)
+        const result = await original.call(target, input)
         if (fault === 'after') throw new StoreError('unknown', 'who knows')
         return result
       }

@@ -1,8 +1,8 @@
 import type { GraphStep } from '../../src/core/workflow/graph.ts'
-import { WHENS } from '../../src/core/workflow/definition.ts'
+import { STEP_RULES } from '../../src/core/workflow/definition.ts'
 import type { Seeded } from '../sim/seeded.ts'
 
-/** Steps whose needs come before them, in an order that says nothing about that. */
+/** An acyclic graph of steps in an order that hides the dependencies. */
 export function randomGraph(chance: Seeded): readonly GraphStep[] {
   const size = chance.between(1, chance.chance(0.1) ? 40 : 12)
   const density = chance.random()
@@ -19,7 +19,7 @@ export function randomGraph(chance: Seeded): readonly GraphStep[] {
       .filter((_, other) => chance.chance(density / Math.sqrt(rank - other)))
     steps[place] = {
       needs: shuffled(chance, needs),
-      when: chance.chance(0.5) ? 'all-succeeded' : chance.pick(WHENS),
+      when: chance.chance(0.5) ? 'all-succeeded' : chance.pick(STEP_RULES),
       isFinally,
       maxParallel: chance.chance(0.5) ? null : chance.between(1, 3),
       mayFail: chance.chance(0.2),

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { JobDefinition } from '../../src/core/job/job-definition.ts'
 import { type Store, StoreError } from '../../src/store/port.ts'
 import { createSeeded } from '../sim/seeded.ts'
-import { startFlows } from './workflow-harness.ts'
+import { startWorkflowHarness } from './workflow-harness.ts'
 
-const FLOW: JobDefinition = {
+const WORKFLOW: JobDefinition = {
   steps: {
     list: { task: 'list' },
     load: {
@@ -30,14 +30,14 @@ const behave = ({ task, input }: { task: string | null; input: string | null }) 
   result: task === 'list' ? [0, 1, 2, 3, 4, 5, 6] : task === 'load' ? Number(input) : null,
 })
 
-/** A store under which flows stop going on as soon as somebody says so. */
+/** A store that stops advancing workflows on request. */
 function stickable() {
   let isStuck = false
   const wrap = (store: Store): Store => ({
     ...store,
-    async advanceFlows(batch) {
+    async advanceWorkflows(batch) {
       if (isStuck) throw new StoreError('unavailable', 'not here')
-      return store.advanceFlows(batch)
+      return store.advanceWorkflows(batch)
     },
   })
   return { wrap, stick: () => void (isStuck = true) }
@@ -45,13 +45,13 @@ function stickable() {
 
 const inOrder = (started: readonly string[]) => started.toSorted()
 
-test('a flow goes on wherever its steps end, and each step starts once', async () => {
+test('a workflow continues wherever its steps end, and each step starts once', async () => {
   const config = { laneRefreshMs: 20 }
-  const here = await startFlows({ config })
-  const there = await startFlows({ config, beside: here })
+  const here = await startWorkflowHarness({ config })
+  const there = await startWorkflowHarness({ config, beside: here })
   here.behave = behave
   there.behave = behave
-  await here.define(FLOW)
+  await here.define(WORKFLOW)
   const id = await here.submit()
   for (let turn = 0; turn < 30; turn += 1) {
     await here.clock.advance(100)
@@ -64,15 +64,15 @@ test('a flow goes on wherever its steps end, and each step starts once', async (
   await Promise.all([here.node.stop(), there.node.stop()])
 })
 
-test('who comes after a node that is gone goes on where it stopped', async () => {
-  const first = await startFlows()
+test('after a node dies, another one continues the workflow where it stopped', async () => {
+  const first = await startWorkflowHarness()
   first.behave = behave
-  await first.define(FLOW)
+  await first.define(WORKFLOW)
   const id = await first.submit()
   await first.workOnce()
   await first.clock.advance(20)
   await first.node.stop()
-  const second = await startFlows({ beside: first })
+  const second = await startWorkflowHarness({ beside: first })
   second.behave = behave
   assert.equal((await second.finish(id)).state, 'succeeded')
   assert.deepEqual(inOrder([...first.started, ...second.started]), inOrder(ALL))
@@ -91,9 +91,9 @@ const EARLY: JobDefinition = {
   },
 }
 
-test('a list that was made before all it speaks of was over stays as it was made', async () => {
+test('a list computed before all its inputs were final stays as it was', async () => {
   const { wrap, stick } = stickable()
-  const first = await startFlows({ wrap })
+  const first = await startWorkflowHarness({ wrap })
   first.behave = ({ job }) => (job === 'flow/a' ? { result: 'A' } : 'hold')
   await first.define(EARLY)
   const id = await first.submit()
@@ -105,12 +105,12 @@ test('a list that was made before all it speaks of was over stays as it was made
   await first.finishHeld('c', null)
   await first.node.stop()
 
-  const second = await startFlows({ beside: first })
+  const second = await startWorkflowHarness({ beside: first })
   second.behave = ({ input }) => (input === '0' ? 'failed' : { result: null })
   assert.equal((await second.finish(id)).state, 'failed')
   assert.deepEqual(second.started, ['c "running"', 'c 0'])
 
-  // What goes on with it later knows even less of that moment, and goes on with the same items.
+  // A later node knows even less about that moment and continues with the same items.
   second.started.length = 0
   second.behave = () => ({ result: null })
   const { id: again } = await second.client.retry(id, undefined, { only: 'failed' })
@@ -119,14 +119,14 @@ test('a list that was made before all it speaks of was over stays as it was made
   await second.node.stop()
 })
 
-test('a clock that is set back keeps nobody from going on where another node stopped', async () => {
-  const config = { nodeBeatMs: 500 }
+test('a clock that is set back does not keep a node from continuing where another one stopped', async () => {
+  const config = { nodeHeartbeatMs: 500 }
   const { wrap, stick } = stickable()
-  const first = await startFlows({ config, wrap })
-  const second = await startFlows({ config, beside: first })
+  const first = await startWorkflowHarness({ config, wrap })
+  const second = await startWorkflowHarness({ config, beside: first })
   first.behave = behave
   second.behave = behave
-  await first.define(FLOW)
+  await first.define(WORKFLOW)
   await first.clock.advance(1_000)
   first.clock.jumpWall(-3_600_000)
   await first.clock.advance(1_000)
@@ -141,63 +141,63 @@ test('a clock that is set back keeps nobody from going on where another node sto
 })
 
 for (const seed of [1, 2, 3, 4, 5]) {
-  test(`what nobody knows whether it was written is looked up, seed ${seed}`, async () => {
+  test(`a transition with an unknown outcome is looked up in the store, seed ${seed}`, async () => {
     const chance = createSeeded(seed)
     const wrap = (store: Store): Store => ({
       ...store,
-      async advanceFlows(batch) {
+      async advanceWorkflows(batch) {
         const fault = chance.weighted({ none: 4, before: 2, after: 2 })
         if (fault === 'before') throw new StoreError('unavailable', 'not now')
-        const result = await store.advanceFlows(batch)
+        const result = await store.advanceWorkflows(batch)
         if (fault === 'after') throw new StoreError('unknown', 'who knows')
         return result
       },
     })
-    const flows = await startFlows({ wrap })
-    flows.behave = behave
-    await flows.define(FLOW)
-    const id = await flows.submit()
-    assert.equal((await flows.finish(id)).state, 'succeeded')
-    assert.deepEqual(inOrder(flows.started), inOrder(ALL))
-    assert.ok(flows.errors.every((error) => error instanceof StoreError))
-    await flows.node.stop()
+    const workflows = await startWorkflowHarness({ wrap })
+    workflows.behave = behave
+    await workflows.define(WORKFLOW)
+    const id = await workflows.submit()
+    assert.equal((await workflows.finish(id)).state, 'succeeded')
+    assert.deepEqual(inOrder(workflows.started), inOrder(ALL))
+    assert.ok(workflows.errors.every((error) => error instanceof StoreError))
+    await workflows.node.stop()
   })
 }
 
-test('a flow whose version cannot be read any more has failed, and says so', async () => {
+test('a workflow whose version can no longer be read has failed with that reason', async () => {
   const broken = '{"steps":{"a":{"task":"a","needs":"nobody"}}}'
   const wrap = (store: Store): Store => ({ ...store, definitionsOf: async () => [broken] })
-  const flows = await startFlows({ wrap })
-  await flows.define(FLOW)
-  const id = await flows.submit()
-  const { state, cause, message } = await flows.finish(id)
+  const workflows = await startWorkflowHarness({ wrap })
+  await workflows.define(WORKFLOW)
+  const id = await workflows.submit()
+  const { state, cause, message } = await workflows.finish(id)
   assert.deepEqual([state, cause], ['failed', 'start_error'])
   assert.match(message ?? '', /^version 1 of flow cannot be read: .*nobody/)
-  const shown = await flows.client.getRun(id)
+  const shown = await workflows.client.getRun(id)
   assert.deepEqual([shown.state, shown.workflow], ['failed', null])
-  await flows.node.stop()
+  await workflows.node.stop()
 })
 
-test('a flow that the store refuses does not hold up the others', async () => {
+test('a workflow that the store refuses does not delay the others', async () => {
   let refusedId = 0
   const wrap = (store: Store): Store => ({
     ...store,
-    async advanceFlows(batch) {
-      const isThere = batch.moves.some(({ runId }) => runId === refusedId)
+    async advanceWorkflows(batch) {
+      const isThere = batch.transitions.some(({ runId }) => runId === refusedId)
       if (isThere) throw new StoreError('refused', 'not this one')
-      return store.advanceFlows(batch)
+      return store.advanceWorkflows(batch)
     },
-    async beginFlows(input) {
-      const begun = await store.beginFlows(input)
+    async beginWorkflows(input) {
+      const begun = await store.beginWorkflows(input)
       refusedId ||= begun[0]?.runId ?? 0
       return begun
     },
   })
-  const flows = await startFlows({ wrap })
-  await flows.define({ concurrency: 'none', steps: { a: { task: 'a' }, b: { task: 'b' } } })
-  const ids = [await flows.submit(), await flows.submit(), await flows.submit()]
-  for (const id of ids.slice(1)) assert.equal((await flows.finish(id)).state, 'succeeded')
-  assert.equal((await flows.view(ids[0] as string)).state, 'running')
-  assert.equal(flows.errors.length, 1)
-  await flows.node.stop()
+  const workflows = await startWorkflowHarness({ wrap })
+  await workflows.define({ concurrency: 'none', steps: { a: { task: 'a' }, b: { task: 'b' } } })
+  const ids = [await workflows.submit(), await workflows.submit(), await workflows.submit()]
+  for (const id of ids.slice(1)) assert.equal((await workflows.finish(id)).state, 'succeeded')
+  assert.equal((await workflows.view(ids[0] as string)).state, 'running')
+  assert.equal(workflows.errors.length, 1)
+  await workflows.node.stop()
 })

@@ -1,4 +1,4 @@
-// Real processes, which write down themselves that they ran.
+// Real processes, which record that they ran.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait-for.ts'
 const ITEMS = 1_000
 const BAD = [0, 13, 14, 500, 501, 998, 999]
 
-test('of 1,000 processes 7 fail, and a retry of what failed starts those 7 and what depends on them', async (t) => {
+test('of 1,000 processes 7 fail, and a retry of the failed ones starts those 7 and the steps that depend on them', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'punctual-again-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   const [truth, trouble] = [join(dir, 'truth'), join(dir, 'trouble')]

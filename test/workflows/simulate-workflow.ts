@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict'
 import type { Decision } from '../../src/core/workflow/decision.ts'
-import { isSettled, type StepFact, WHOLE } from '../../src/core/workflow/step-facts.ts'
+import { isSettled, type StepFact, WHOLE_STEP } from '../../src/core/workflow/step-facts.ts'
 import { compileGraph } from '../../src/core/workflow/graph.ts'
-import { createProgress, type Progress } from '../../src/core/workflow/progress.ts'
+import { createWorkflowProgress, type WorkflowProgress } from '../../src/core/workflow/progress.ts'
 import type { FinalState } from '../../src/core/run/run-state.ts'
 import { createSeeded, type Seeded } from '../sim/seeded.ts'
-import { type Known, whatFollows } from './naive-evaluator.ts'
+import { type KnownState, nextActions } from './naive-evaluator.ts'
 import { randomGraph } from './random-graph.ts'
 
-/** What came up, so that a test can tell that everything did. */
-export type Seen = Map<string, number>
+/** Counts of the events that occurred, so that a test can require all of them. */
+export type SimulatedEvent = Map<string, number>
 
 /**
- * One flow from its first step to its last: the engine decides, the naive evaluator judges each decision
- * by what was known at that moment, and chance says what becomes of things and in which order anybody
- * hears of it. Every now and then the engine is thrown away and made again from the facts.
+ * Simulates one workflow from its first step to its last. The engine decides, the naive evaluator checks each
+ * decision against the facts known then, and chance decides outcomes and the order of signals. Now and then the
+ * engine is discarded and rebuilt from the facts.
  */
-export function playFlow(seed: number, seen: Seen): void {
+export function simulateWorkflow(seed: number, seen: SimulatedEvent): void {
   const chance = createSeeded(seed)
   const steps = randomGraph(chance)
   const graph = compileGraph(steps)
   const facts = new Map<string, StepFact>()
   const asked = new Set<string>()
   const started = new Set<string>()
-  const known = { steps, facts, asked, stop: null as Known['stop'] }
-  let progress = createProgress(graph)
+  const known = { steps, facts, asked, stop: null as KnownState['stop'] }
+  let progress = createWorkflowProgress(graph)
   let isEnded = false
   const mood = { trouble: chance.random() * 0.5, haste: chance.random(), stops: chance.chance(0.3) }
 
-  const tell = (fact: StepFact) => {
+  const applyFact = (fact: StepFact) => {
     facts.set(placeOf(fact), fact)
     asked.delete(placeOf(fact))
-    progress.hear(fact)
+    progress.apply(fact)
     count(seen, `${fact.state} ${fact.reason ?? (fact.count === null ? '' : 'fan-out')}`.trim())
   }
 
@@ -39,7 +39,7 @@ export function playFlow(seed: number, seen: Seen): void {
     count(seen, 'reload')
     asked.clear()
     const stored = [...facts.values()].toSorted((a, b) => a.step - b.step || a.item - b.item)
-    progress = createProgress(graph, stored)
+    progress = createWorkflowProgress(graph, stored)
     if (known.stop) progress.stop(known.stop)
   }
 
@@ -54,14 +54,14 @@ export function playFlow(seed: number, seen: Seen): void {
       const { step } = decision
       const [state, reason] =
         decision.to === 'skip' ? (['skipped', decision.reason] as const) : [decision.state, null]
-      facts.set(`${step}`, { step, item: WHOLE, state, reason, count: null })
+      facts.set(`${step}`, { step, item: WHOLE_STEP, state, reason, count: null })
     }
   }
 
-  /** All that is to be done, or only some of it before further news come in. */
+  /** Applies all decisions, or only some of them before further signals arrive. */
   const decide = () => {
     for (;;) {
-      const follows = whatFollows(known)
+      const follows = nextActions(known)
       const limit = chance.between(1, 5)
       const decisions = progress.next(limit)
       assert.ok(decisions.length <= limit)
@@ -88,14 +88,14 @@ export function playFlow(seed: number, seen: Seen): void {
     if (isEnded) break
     if (chance.chance(0.05)) reload()
     if (facts.size > 0 && chance.chance(0.1)) {
-      count(seen, 'old news')
-      progress.hear(chance.pick([...facts.values()]))
+      count(seen, 'repeated event')
+      progress.apply(chance.pick([...facts.values()]))
     }
     if (mood.stops && known.stop === null && chance.chance(0.15)) {
       known.stop = chance.pick(['cancelled', 'timeout'])
       progress.stop(known.stop)
     }
-    do news(chance, known, mood.trouble, progress, tell)
+    do nextEvent(chance, known, mood.trouble, progress, applyFact)
     while (chance.chance(mood.haste * 0.7))
   }
   assert.deepEqual(progress.next(10), [], 'it ends once')
@@ -107,36 +107,36 @@ export function playFlow(seed: number, seen: Seen): void {
   count(seen, 'steps', started.size)
 }
 
-/** Something becomes of something: of what was started, of what runs, of what waits, or out of the blue. */
-function news(
+/** A random event for something started, running or waiting, or an unrelated one. */
+function nextEvent(
   chance: Seeded,
-  { steps, facts, asked }: Known,
+  { steps, facts, asked }: KnownState,
   trouble: number,
-  progress: Progress,
-  tell: (fact: StepFact) => void,
+  progress: WorkflowProgress,
+  applyFact: (fact: StepFact) => void,
 ): void {
   const live = [...facts.values()].filter(
     ({ state, count: items }) => !isSettled(state) && items === null,
   )
-  const options = [...asked].map((place) => () => tell(answer(chance, place, trouble)))
+  const options = [...asked].map((place) => () => applyFact(answer(chance, place, trouble)))
   for (const fact of live) {
-    options.push(() => tell({ ...fact, state: ending(chance, trouble), reason: null }))
+    options.push(() => applyFact({ ...fact, state: ending(chance, trouble), reason: null }))
   }
   if (chance.chance(0.03)) {
     const step = chance.int(steps.length)
-    const item = chance.chance(0.5) ? WHOLE : chance.int(3)
+    const item = chance.chance(0.5) ? WHOLE_STEP : chance.int(3)
     if (progress.isSkippable(step, item)) {
-      return tell({ step, item, state: 'skipped', reason: 'operator', count: null })
+      return applyFact({ step, item, state: 'skipped', reason: 'operator', count: null })
     }
   }
   if (options.length > 0) chance.pick(options)()
 }
 
 function answer(chance: Seeded, place: string, trouble: number): StepFact {
-  const [step, item = WHOLE] = place.split('.').map(Number) as [number, number?]
+  const [step, item = WHOLE_STEP] = place.split('.').map(Number) as [number, number?]
   const base = { step, item, reason: null, count: null }
   if (chance.chance(trouble * 0.2)) return { ...base, state: 'failed', reason: 'expression' }
-  if (item !== WHOLE) return { ...base, state: 'running' }
+  if (item !== WHOLE_STEP) return { ...base, state: 'running' }
   switch (chance.weighted({ run: 10, each: 3, if: 2, approve: 1 })) {
     case 'run':
       return { ...base, state: 'running' }
@@ -155,7 +155,7 @@ function ending(chance: Seeded, trouble: number): FinalState {
 }
 
 function placeOf({ step, item }: Pick<StepFact, 'step' | 'item'>): string {
-  return item === WHOLE ? `${step}` : `${step}.${item}`
+  return item === WHOLE_STEP ? `${step}` : `${step}.${item}`
 }
 
 function sentence(decision: Decision): string {
@@ -171,6 +171,6 @@ function sentence(decision: Decision): string {
   }
 }
 
-function count(seen: Seen, what: string, times = 1): void {
+function count(seen: SimulatedEvent, what: string, times = 1): void {
   seen.set(what, (seen.get(what) ?? 0) + times)
 }

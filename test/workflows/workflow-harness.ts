@@ -1,35 +1,44 @@
-import { parsePublicId, publicId } from '../../src/core/ids.ts'
+import { parsePublicId } from '../../src/core/ids.ts'
 import type { JobDefinition } from '../../src/core/job/job-definition.ts'
-import type { Assignment, Done, Held, SchedulerClient } from '../../src/core/wire/protocol.ts'
+import type {
+  Assignment,
+  FinishedAttempt,
+  LeasedAttempt,
+  SchedulerClient,
+} from '../../src/core/wire/protocol.ts'
 import { isFinal } from '../../src/core/run/run-state.ts'
 import type { RunRecord, StepRecord } from '../../src/store/port.ts'
-import { storeOn } from '../../src/store/sqlite/store.ts'
-import { type Given, type InMemory, startInMemory } from '../integration/scheduler-in-memory.ts'
-import { type HandWorker, registerByHand } from '../integration/manual-worker.ts'
+import { createStoreOnEngine } from '../../src/store/sqlite/store.ts'
+import {
+  type Given,
+  type InMemoryScheduler,
+  startInMemory,
+} from '../integration/scheduler-in-memory.ts'
+import { type ManualWorker, registerManualWorker } from '../integration/manual-worker.ts'
 
-export const BY = { project: 'default', actor: null, request: null, address: null }
+export const WORKFLOW_CALLER = { project: 'default', actor: null, request: null, address: null }
 
-/** What a task does: what it gives, or how it ends; `hold` keeps it until somebody asks again. */
+/** How a task behaves: its result or its end; `hold` keeps it running until the test ends it. */
 export type Behaviour = (run: Assignment) => { result: unknown } | 'failed' | 'hold'
 
 /** A node, a worker for all tasks, and one workflow called `flow`. */
-export interface FlowWorld extends InMemory {
+export interface WorkflowHarness extends InMemoryScheduler {
   readonly client: SchedulerClient
   define(definition: JobDefinition, name?: string): Promise<void>
   submit(input?: unknown): Promise<string>
-  /** Lets the worker take and do what there is, once; says whether there was anything. */
+  /** Lets the worker take and run all available work once; returns whether there was any. */
   workOnce(): Promise<boolean>
-  /** The same until nothing happens any more. */
+  /** Repeats this until nothing happens any more. */
   work(): Promise<void>
-  /** What the worker holds ends as if it had been told to stop. */
+  /** Ends the held runs as if the worker had been told to stop. */
   stopHeld(): Promise<void>
-  /** What it holds of a task ends well. */
+  /** Ends the held runs of a task successfully. */
   finishHeld(task: string, result: unknown): Promise<void>
-  /** The run as the store has it, whatever befalls those who ask nodes. */
+  /** The run from the store, even while nodes cannot answer. */
   view(id: string): Promise<RunRecord>
-  /** Works until the run is over. */
+  /** Works until the run has ended. */
   finish(id: string): Promise<RunRecord>
-  /** What became of its steps: `load succeeded`, `load.2 failed`, `mail skipped needs`. */
+  /** State of its steps: `load succeeded`, `load.2 failed`, `mail skipped needs`. */
   steps(id: string): Promise<string[]>
   records(id: string): Promise<readonly StepRecord[]>
   /** Every start of a task, in order: its name and its input. */
@@ -39,26 +48,24 @@ export interface FlowWorld extends InMemory {
 
 const TASKS = ['a', 'b', 'c', 'd', 'e', 'list', 'load', 'report', 'mail', 'clean']
 
-export async function startFlows(given: Given = {}): Promise<FlowWorld> {
+export async function startWorkflowHarness(given: Given = {}): Promise<WorkflowHarness> {
   const world = await startInMemory(given)
   const { node, clock, engine } = world
   const client = node.clientFor('default')
-  const store = storeOn(engine)
-  // Two nodes that draw the same numbers would call their first sessions the same.
-  const session = given.beside ? { session: publicId('ses', 2 ** 40) } : {}
-  const worker = await registerByHand(client, { jobs: TASKS, slots: 100, ...session })
+  const store = createStoreOnEngine(engine)
+  const worker = await registerManualWorker(client, { jobs: TASKS, slots: 100 })
   const names = new Map<string, readonly string[]>()
-  const held: HeldRun[] = []
+  const held: HeldStep[] = []
   let definition: JobDefinition = {}
 
-  const flows: FlowWorld = {
+  const workflows: WorkflowHarness = {
     ...world,
     client,
     started: [],
     behave: () => ({ result: null }),
     async define(wanted, name = 'flow') {
       if (name === 'flow') definition = wanted
-      await node.admin.jobs.put(BY, name, wanted, null)
+      await node.admin.jobs.put(WORKFLOW_CALLER, name, wanted, null)
     },
     async submit(input) {
       const [answer] = await client.submit([
@@ -68,11 +75,11 @@ export async function startFlows(given: Given = {}): Promise<FlowWorld> {
       names.set(id, stepNames(definition))
       return id
     },
-    workOnce: () => workOnce(worker, flows, held),
+    workOnce: () => workOnce(worker, workflows, held),
     async work() {
       for (let idle = 0; idle < 3;) {
         await clock.advance(20)
-        idle = (await flows.workOnce()) ? 0 : idle + 1
+        idle = (await workflows.workOnce()) ? 0 : idle + 1
       }
     },
     async stopHeld() {
@@ -97,35 +104,39 @@ export async function startFlows(given: Given = {}): Promise<FlowWorld> {
     },
     async finish(id) {
       for (let turn = 0; turn < 500; turn += 1) {
-        await flows.work()
-        const view = await flows.view(id)
+        await workflows.work()
+        const view = await workflows.view(id)
         if (isFinal(view.state)) return view
         await clock.advance(1_000)
       }
-      throw new Error(`it never ends: ${(await flows.steps(id)).join(', ')}`)
+      throw new Error(`it never ends: ${(await workflows.steps(id)).join(', ')}`)
     },
-    records: (id) => store.flowSteps({ flowId: runIdOf(id), after: null, limit: 10_000 }),
+    records: (id) => store.workflowSteps({ workflowId: runIdOf(id), after: null, limit: 10_000 }),
     async steps(id) {
       const own = names.get(id) ?? stepNames(definition)
-      return (await flows.records(id)).map(({ step, item, state, reason }) =>
+      return (await workflows.records(id)).map(({ step, item, state, reason }) =>
         [`${own[step]}${item < 0 ? '' : `.${item}`}`, state, reason ?? ''].join(' ').trim(),
       )
     },
   }
-  return flows
+  return workflows
 }
 
-interface HeldRun extends Held {
+interface HeldStep extends LeasedAttempt {
   readonly task: string | null
 }
 
-async function workOnce(worker: HandWorker, flows: FlowWorld, held: HeldRun[]): Promise<boolean> {
+async function workOnce(
+  worker: ManualWorker,
+  workflows: WorkflowHarness,
+  held: HeldStep[],
+): Promise<boolean> {
   const runs = await worker.take()
-  const done: Done[] = []
+  const done: FinishedAttempt[] = []
   for (const one of runs) {
     const { run, fence, job, task, input } = one
-    flows.started.push(`${task ?? job}${input === null ? '' : ` ${input}`}`)
-    const outcome = flows.behave(one)
+    workflows.started.push(`${task ?? job}${input === null ? '' : ` ${input}`}`)
+    const outcome = workflows.behave(one)
     if (outcome === 'hold') held.push({ run, fence, task })
     else if (outcome === 'failed') done.push({ run, fence, outcome, cause: 'error' })
     else {

@@ -1,20 +1,34 @@
-import { BlobError, type BlobTrouble } from '../port.ts'
+import { statfsSync } from 'node:fs'
+import { BlobError, type BlobErrorKind } from '../port.ts'
 
-const TROUBLE: Readonly<Record<string, BlobTrouble>> = {
+const TROUBLE: Readonly<Record<string, BlobErrorKind>> = {
   ENOSPC: 'full',
   EDQUOT: 'full',
 }
 
 /**
- * What the file system said, in the port's words. Anything else may pass: a mount that comes back. That
- * a file is not there says nothing yet, for all of them may be away.
+ * Converts an error of the file system. Unknown errors count as `unavailable`, because a mount may
+ * come back. A missing file is no proof of a missing blob: the storage may be away.
  */
-export function translate(error: unknown, what: string): BlobError {
+export function toBlobError(error: unknown, what: string, place: string): BlobError {
   if (error instanceof BlobError) return error
   const { code = '', message } = error as NodeJS.ErrnoException
-  return new BlobError(TROUBLE[code] ?? 'unavailable', `${what}: ${message}`, { cause: error })
+  const trouble = TROUBLE[code] ?? 'unavailable'
+  return new BlobError(trouble, `${what} in ${place}: ${message}`, {
+    cause: error,
+    ...(trouble === 'full' && { freeSpace: freeSpaceIn(place) }),
+  })
 }
 
-export function isAbsence(error: unknown): boolean {
+function freeSpaceIn(place: string): string {
+  try {
+    const { bavail, bsize } = statfsSync(place)
+    return `${place} has ${bavail * bsize} bytes free`
+  } catch {
+    return place
+  }
+}
+
+export function isMissingFile(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
 }

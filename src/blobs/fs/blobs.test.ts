@@ -14,9 +14,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { blobsContract } from '../contract.ts'
-import { BlobError, type BlobTrouble } from '../port.ts'
+import { BlobError, type BlobErrorKind } from '../port.ts'
 import { openFileBlobs } from './blobs.ts'
-import { fileOf } from './layout.ts'
+import { pathOfKey } from './layout.ts'
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'punctual-blobs-'))
 
@@ -28,34 +28,34 @@ blobsContract('a directory', async () => {
   return {
     blobs: {
       ...blobs,
-      // Files are dated by the machine; here by the clock that the test turns.
+      // The machine dates the files; here the test's clock sets the dates.
       async put(name, bytes) {
         const key = await blobs.put(name, bytes)
-        await utimes(join(directory, fileOf(key)), now() / 1_000, now() / 1_000)
+        await utimes(join(directory, pathOfKey(key)), now() / 1_000, now() / 1_000)
         return key
       },
     },
-    pass: (ms) => void (aheadMs += ms),
-    async spoil(key, change) {
-      const path = join(directory, fileOf(key))
+    advance: (ms) => void (aheadMs += ms),
+    async corrupt(key, change) {
+      const path = join(directory, pathOfKey(key))
       await writeFile(path, change(await readFile(path)))
     },
     close: async () => rmSync(directory, { recursive: true }),
   }
 })
 
-test('nobody but its owner can look into the directory, and nothing unfinished stays in it', async (t) => {
+test('only the owner can read the directory, and no unfinished files stay in it', async (t) => {
   const directory = join(temporary(), 'blobs')
   t.after(() => rmSync(join(directory, '..'), { recursive: true }))
   const blobs = await openFileBlobs({ directory, now: Date.now })
   const key = await blobs.put({ area: 'a', label: 'b' }, Buffer.from('c'))
   await blobs.check()
   assert.equal(statSync(directory).mode & 0o777, 0o700)
-  assert.equal(statSync(join(directory, fileOf(key))).mode & 0o777, 0o600)
+  assert.equal(statSync(join(directory, pathOfKey(key))).mode & 0o777, 0o600)
   assert.deepEqual(readdirSync(join(directory, '.unfinished')), [])
 })
 
-test('what an earlier life did not finish is removed once it is surely forgotten', async (t) => {
+test('unfinished files of an earlier process are removed once they are old enough', async (t) => {
   const directory = temporary()
   t.after(() => rmSync(directory, { recursive: true }))
   const blobs = await openFileBlobs({ directory, now: Date.now })
@@ -68,10 +68,10 @@ test('what an earlier life did not finish is removed once it is surely forgotten
   assert.deepEqual(readdirSync(unfinished), [])
 })
 
-const trouble = (kind: BlobTrouble) => (error: unknown) =>
-  error instanceof BlobError && error.trouble === kind
+const trouble = (kind: BlobErrorKind) => (error: unknown) =>
+  error instanceof BlobError && error.kind === kind
 
-test('while the directory is away nothing counts as lost, and all is well when it is back', async (t) => {
+test('while the directory is away no blob counts as missing, and all are back when it returns', async (t) => {
   const home = temporary()
   t.after(() => rmSync(home, { recursive: true }))
   const [directory, aside] = [join(home, 'blobs'), join(home, 'aside')]
@@ -86,7 +86,7 @@ test('while the directory is away nothing counts as lost, and all is well when i
   const key = await put('one')
   renameSync(directory, aside)
   await assertAway(key)
-  // Where a file system was mounted, an empty directory stays behind.
+  // After an unmount, an empty directory stays behind.
   mkdirSync(directory)
   await assert.rejects(blobs.get(key), trouble('unavailable'))
   rmSync(directory, { recursive: true })
@@ -95,7 +95,7 @@ test('while the directory is away nothing counts as lost, and all is well when i
   assert.equal(Buffer.from(await blobs.get(await put('three'))).toString(), 'three')
 })
 
-test('a directory that was deleted and made again is written to without a restart', async (t) => {
+test('a directory that was deleted and recreated is written to without a restart', async (t) => {
   const home = temporary()
   t.after(() => rmSync(home, { recursive: true }))
   const directory = join(home, 'blobs')
@@ -119,7 +119,7 @@ test(
     const home = temporary()
     const bare = mkdtempSync(join(ELSEWHERE, 'punctual-blobs-'))
     t.after(() => [home, bare].forEach((path) => rmSync(path, { recursive: true })))
-    // A link stands for the mount: it leads to one file system, and then to another.
+    // A link in place of a mount: it leads to one file system, and then to another.
     const [directory, mounted] = [join(home, 'blobs'), join(home, 'mounted')]
     const lead = (to: string) => {
       rmSync(directory, { force: true })

@@ -4,21 +4,21 @@ import { dirname, join } from 'node:path'
 import { keyFor, requireIntact, requireKey } from '../key.ts'
 import { BlobError, type BlobPart, type Blobs } from '../port.ts'
 import { createFileWriter, sweepUnfinished, syncFolder } from './file-writer.ts'
-import { FANS, fileOf, UNFINISHED } from './layout.ts'
-import { isAbsence, translate } from './blob-error.ts'
+import { SHARDS, pathOfKey, UNFINISHED } from './layout.ts'
+import { isMissingFile, toBlobError } from './blob-error.ts'
 
 export interface FileBlobsOptions {
   readonly directory: string
-  /** Wall time of the machine whose file system it is: it dates the files too. */
+  /** Wall time of the machine that also dates the files. */
   now(): number
 }
 
-/** Blobs as files of one directory, for a scheduler of one node. */
+/** Stores blobs as files in one directory, for an installation with one node. */
 export async function openFileBlobs({ directory, now }: FileBlobsOptions): Promise<Blobs> {
   const place = directory
   const guard = <T>(what: string, work: () => Promise<T>) =>
     work().catch((error: unknown) => {
-      throw translate(error, `${what} in ${place}`)
+      throw toBlobError(error, what, place)
     })
   const write = await guard('blobs cannot be kept', async () => {
     await mkdir(join(directory, UNFINISHED), { recursive: true, mode: 0o700 })
@@ -28,13 +28,13 @@ export async function openFileBlobs({ directory, now }: FileBlobsOptions): Promi
     return createFileWriter(directory, (await stat(directory)).dev)
   })
 
-  /** What is not there is lost only if the place is there: otherwise it may be moved aside, or unmounted. */
+  /** A missing file is lost only if the storage is there: otherwise it may be unmounted. */
   const find = async (key: string, part: BlobPart | undefined): Promise<Uint8Array> => {
-    const path = join(directory, fileOf(requireKey(key)))
+    const path = join(directory, pathOfKey(requireKey(key)))
     const found = await readIfThere(path, part)
     if (found) return found
     await stat(join(directory, UNFINISHED))
-    // It may have come back since.
+    // The storage may have come back meanwhile.
     const back = await readIfThere(path, part)
     if (back) return back
     throw new BlobError('missing', `the blob ${key} is not in ${place}`)
@@ -58,7 +58,8 @@ export async function openFileBlobs({ directory, now }: FileBlobsOptions): Promi
 
     async delete(keys) {
       await guard('blobs cannot be deleted', async () => {
-        for (const key of keys) await rm(join(directory, fileOf(requireKey(key))), { force: true })
+        for (const key of keys)
+          await rm(join(directory, pathOfKey(requireKey(key))), { force: true })
       })
     },
 
@@ -66,7 +67,7 @@ export async function openFileBlobs({ directory, now }: FileBlobsOptions): Promi
       guard('blobs cannot be listed', async () => {
         const keys: string[] = []
         let left = input.limit
-        for (const fan of FANS) {
+        for (const fan of SHARDS) {
           const folder = `${input.area}/${fan}`
           if (input.after !== null && folder < input.after.slice(0, folder.length)) continue
           for (const name of await namesIn(join(directory, folder))) {
@@ -94,7 +95,7 @@ async function readIfThere(
   try {
     return await read(path, part)
   } catch (error) {
-    if (isAbsence(error)) return undefined
+    if (isMissingFile(error)) return undefined
     throw error
   }
 }
@@ -119,22 +120,22 @@ async function read(path: string, part: BlobPart | undefined): Promise<Uint8Arra
   }
 }
 
-/** In an order that lasts from one page to the next. */
+/** Sorted, so that the order is the same for every page. */
 async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).toSorted()
   } catch (error) {
-    if (isAbsence(error)) return []
+    if (isMissingFile(error)) return []
     throw error
   }
 }
 
-/** Nothing for what was deleted since it was listed. */
+/** Undefined for a file that was deleted after the listing. */
 async function dateOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).mtimeMs
   } catch (error) {
-    if (isAbsence(error)) return undefined
+    if (isMissingFile(error)) return undefined
     throw error
   }
 }

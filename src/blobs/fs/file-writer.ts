@@ -1,41 +1,42 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { fileOf, UNFINISHED } from './layout.ts'
+import { pathOfKey, UNFINISHED } from './layout.ts'
 
 /**
- * A file appears under its name whole and on the disk, or not at all: it is written and synced beside
- * its place, renamed into it, and the folder that now lists it is synced as well. A failed sync is
- * never repeated on the same file, because the pages it lost count as clean afterwards.
+ * Writes files atomically and durably: a file is written and synced under a temporary name,
+ * renamed, and its folder synced as well. A failed sync is never repeated on the same file, because
+ * the kernel marks the lost pages as clean.
  */
 export interface FileWriter {
   (key: string, bytes: Uint8Array): Promise<void>
-  /** Writes a few bytes and takes them back. */
+  /** Writes a few bytes and removes them. */
   probe(): Promise<void>
 }
 
-/** `device`: the file system that the directory was on when it was opened. */
+/** `device`: the file system of the directory when it was opened. */
 export function createFileWriter(directory: string, device: number): FileWriter {
-  /** Folders known to be on the disk. */
+  /** Folders that are known to be on disk. */
   const folders = new Map<string, Promise<void>>()
 
   /**
-   * One that was emptied is filled again. But what stays behind where a file system was mounted looks the
-   * same: what is written there disappears when it comes back, and all others would seem to be lost.
+   * An emptied directory may be filled again. But the empty directory below an unmounted file
+   * system looks the same: files written there would disappear when it is mounted again, and
+   * existing ones would seem lost.
    */
-  const requireOurs = async (): Promise<void> => {
+  const requireSameDevice = async (): Promise<void> => {
     if ((await stat(directory)).dev !== device) await stat(join(directory, UNFINISHED))
   }
 
   const makeFolder = async (path: string): Promise<void> => {
-    if (path === directory) return requireOurs()
+    if (path === directory) return requireSameDevice()
     await folder(dirname(path))
     await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
     await syncFolder(dirname(path))
   }
-  /** Once for all who need it at the same time; one that failed is made again. */
+  /** Created once for concurrent callers; a failure is retried by the next one. */
   const folder = (path: string): Promise<void> => {
     const known = folders.get(path)
     if (known) return known
@@ -45,8 +46,10 @@ export function createFileWriter(directory: string, device: number): FileWriter 
     return made
   }
 
-  /** A folder that somebody removed can be made again, but by the next one. */
-  const orForget = async (work: Promise<void>): Promise<void> => {
+  /**
+   * After a failure, the next write creates the folders again, because they may have been removed.
+   */
+  const forgetOnFailure = async (work: Promise<void>): Promise<void> => {
     try {
       await work
     } catch (error) {
@@ -56,7 +59,7 @@ export function createFileWriter(directory: string, device: number): FileWriter 
   }
 
   const write = async (key: string, bytes: Uint8Array): Promise<void> => {
-    const path = join(directory, fileOf(key))
+    const path = join(directory, pathOfKey(key))
     await folder(dirname(path))
     const unfinished = await writeUnfinished(basename(path), bytes)
     try {
@@ -86,8 +89,8 @@ export function createFileWriter(directory: string, device: number): FileWriter 
 
   const probe = async () => rm(await writeUnfinished('probe', PROBE))
 
-  return Object.assign((key: string, bytes: Uint8Array) => orForget(write(key, bytes)), {
-    probe: () => orForget(probe()),
+  return Object.assign((key: string, bytes: Uint8Array) => forgetOnFailure(write(key, bytes)), {
+    probe: () => forgetOnFailure(probe()),
   })
 }
 
@@ -102,8 +105,8 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** No write takes this long: whoever began it is gone. */
-const FORGOTTEN_MS = 3_600_000
+/** No write takes this long: the process that started it is gone. */
+const ABANDONED_MS = 3_600_000
 
 export async function sweepUnfinished(directory: string, nowMs: number): Promise<void> {
   const folder = join(directory, UNFINISHED)
@@ -111,6 +114,6 @@ export async function sweepUnfinished(directory: string, nowMs: number): Promise
   for (const name of names) {
     const path = join(folder, name)
     const found = await stat(path).catch(() => undefined)
-    if (found && nowMs - found.mtimeMs >= FORGOTTEN_MS) await rm(path, { force: true })
+    if (found && nowMs - found.mtimeMs >= ABANDONED_MS) await rm(path, { force: true })
   }
 }

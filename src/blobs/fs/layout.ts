@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 
-/** A few thousand files each, where one folder would have a million. */
-export const FANS = Array.from({ length: 256 }, (_, fan) => fan.toString(16).padStart(2, '0'))
+/** Keeps folders at a few thousand files each, instead of a million in one. */
+export const SHARDS = Array.from({ length: 256 }, (_, fan) => fan.toString(16).padStart(2, '0'))
 
-/** No area is called like that: files that are not whole yet. */
+/** The folder for unfinished files; not a valid name of an area. */
 export const UNFINISHED = '.unfinished'
 
-/** `area/label-digest` as `area/3f/label-digest`, spread evenly whatever labels look like. */
-export function fileOf(key: string): string {
+/** Maps `area/label-digest` to `area/3f/label-digest`, evenly distributed for any labels. */
+export function pathOfKey(key: string): string {
   const [area = '', name = ''] = key.split('/')
   const fan = createHash('sha256').update(name).digest('hex').slice(0, 2)
   return `${area}/${fan}/${name}`

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { postgresUrl } from '../../../test/support/servers.ts'
 import { openPostgresStore } from '../../store/postgres/store.ts'
-import { openEngine, storeOn } from '../../store/sqlite/store.ts'
+import { openEngine, createStoreOnEngine } from '../../store/sqlite/store.ts'
 import { blobsContract } from '../contract.ts'
 import { createRowBlobs } from './blobs.ts'
 
@@ -10,11 +10,11 @@ const START_MS = Date.UTC(2026, 2, 4, 12)
 blobsContract('rows of SQLite', async () => {
   let nowMs = START_MS
   const engine = openEngine({ path: ':memory:', now: () => nowMs })
-  const blobs = createRowBlobs(storeOn(engine))
+  const blobs = createRowBlobs(createStoreOnEngine(engine))
   return {
     blobs,
-    pass: (ms) => void (nowMs += ms),
-    async spoil(key, change) {
+    advance: (ms) => void (nowMs += ms),
+    async corrupt(key, change) {
       const bytes = change(await blobs.get(key))
       engine.raw.prepare('UPDATE blob SET bytes = ? WHERE key = ?').run(bytes, key)
     },
@@ -32,8 +32,8 @@ blobsContract('rows of PostgreSQL', async () => {
   const blobs = createRowBlobs(store)
   return {
     blobs,
-    pass: (ms) => void (nowMs += ms),
-    async spoil(key, change) {
+    advance: (ms) => void (nowMs += ms),
+    async corrupt(key, change) {
       const bytes = Buffer.from(change(await blobs.get(key)))
       await admin.query('UPDATE punctual.blob SET bytes = $1 WHERE key = $2', [bytes, key])
     },

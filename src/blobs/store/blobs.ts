@@ -2,16 +2,20 @@ import { type BlobRows, StoreError } from '../../store/port.ts'
 import { keyFor, requireIntact, requireKey } from '../key.ts'
 import { BlobError, type Blobs } from '../port.ts'
 
-/** More than any blob has. */
-const WHOLE = 2 ** 30
+/** Larger than any blob. */
+const MAX_BLOB_BYTES = 2 ** 30
 
-/** Blobs as rows of the store: for several nodes that share nothing else. */
+/** Stores blobs as rows of the store, for several nodes that share nothing else. */
 export function createRowBlobs(store: BlobRows & { readonly version: string }): Blobs {
   const place = `rows of ${store.version}`
   const guard = <T>(what: string, work: Promise<T>) =>
     work.catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error
-      throw new BlobError('unavailable', `${what}: ${error.message}`, { cause: error })
+      const trouble = error.trouble === 'full' ? 'full' : 'unavailable'
+      throw new BlobError(trouble, `${what}: ${error.message}`, {
+        cause: error,
+        freeSpace: error.message,
+      })
     })
 
   return {
@@ -25,7 +29,7 @@ export function createRowBlobs(store: BlobRows & { readonly version: string }): 
     },
 
     async get(key, part) {
-      const { from, length } = part ?? { from: 0, length: WHOLE }
+      const { from, length } = part ?? { from: 0, length: MAX_BLOB_BYTES }
       const asked = store.getBlob({ key: requireKey(key), from, length })
       const bytes = await guard(`the blob ${key} cannot be read`, asked)
       if (!bytes) throw new BlobError('missing', `the blob ${key} is not among the ${place}`)
@@ -43,7 +47,7 @@ export function createRowBlobs(store: BlobRows & { readonly version: string }): 
       return { keys: old.map(({ key }) => key), next: last?.key ?? null }
     },
 
-    // Whether a row can be written is what the store's own health says.
+    // The store's own health check covers writes.
     check: async () => {},
   }
 }

@@ -1,7 +1,7 @@
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 
-/** A number of things, as a flag gives it. */
+/** Reads a whole number from a flag. */
 export function readCount(text: string, flag: string, least: 0 | 1 = 1): number {
   const isCount = /^(?:0|[1-9]\d{0,5})$/.test(text)
   if (isCount && Number(text) >= least) return Number(text)

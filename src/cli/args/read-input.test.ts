@@ -25,7 +25,7 @@ describe('an input by flags', () => {
   }
 })
 
-describe('what is no input', () => {
+describe('invalid inputs', () => {
   const TABLE: [words: string, message: RegExp][] = [
     ['--dat 1', /^unknown option '--dat'$/],
     ['--no-date', /^unknown option '--no-date'$/],
@@ -41,7 +41,7 @@ describe('what is no input', () => {
   }
 })
 
-test('an input is JSON, or its fields, and what comes later wins', () => {
+test('an input is JSON or single fields, and the last value wins', () => {
   assert.deepEqual(readInput(['{"a":1,"date":2}', 'date=3', 'b=[1]', 'c=x y'], DECLARED), {
     ...{ a: 1, date: '3', b: [1], c: 'x y' },
   })

@@ -8,12 +8,12 @@ export type Declared = Readonly<Record<string, Pick<ParameterInput, 'type'>>>
 
 const PAIR = /^([A-Za-z_]\w*)=(.*)$/s
 
-/** Whether an input is given field by field, so that one has to know what the fields are. */
+/** Whether the input is given field by field, which requires the declared parameters. */
 export function isByField(texts: readonly string[]): boolean {
   return texts.some((text) => PAIR.test(text))
 }
 
-/** `-i '{"a": 1}'`, or `-i a=1 -i b=x`: what comes later wins. */
+/** `-i '{"a": 1}'`, or `-i a=1 -i b=x`: the last value wins. */
 export function readInput(texts: readonly string[], declared: Declared): unknown {
   let input: unknown
   for (const text of texts) {
@@ -25,7 +25,7 @@ export function readInput(texts: readonly string[], declared: Declared): unknown
   return input
 }
 
-/** Words for the fields of an input, `--date 2026-01-31 --full`, as the job declares them. */
+/** Reads the flags of a job's parameters, such as `--date 2026-01-31 --full`. */
 export function readFlags(words: readonly string[], declared: Declared): Record<string, unknown> {
   const input: Record<string, unknown> = {}
   const left = [...words]
@@ -47,7 +47,7 @@ export function readFlags(words: readonly string[], declared: Declared): Record<
   return input
 }
 
-/** `--dry-run` is the field `dry_run`, and `--no-dry-run` says false. */
+/** `--dry-run` is the field `dry_run`, and `--no-dry-run` sets it to false. */
 function fieldOf(typed: string, declared: Declared): { name: string; isNo: boolean } {
   const find = (text: string) => {
     const name = text.replaceAll('-', '_')
@@ -95,7 +95,7 @@ function readField(name: string, text: string, declared: Declared): unknown {
   }
 }
 
-/** Where nothing is declared, what reads as JSON is meant as JSON. */
+/** Without a declaration, text that is valid JSON is read as JSON. */
 function readPlain(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,7 +1,7 @@
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 
-/** JSON from the command line, which a shell may have mangled on its way. */
+/** Reads JSON from the command line, where quoting by the shell may have damaged it. */
 export function readJson(text: string, what: string, flag: string): unknown {
   try {
     return JSON.parse(text)

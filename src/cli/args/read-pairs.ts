@@ -1,7 +1,7 @@
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 
-/** A flag that may be repeated, each time with a name and its value. */
+/** Reads a repeatable `name=value` flag. */
 export function readPair(
   text: string,
   before: Readonly<Record<string, string>> = {},

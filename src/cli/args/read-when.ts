@@ -1,14 +1,26 @@
+import type { Direction } from '../../core/schedule/index.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
+interface Reader extends Pick<Terminal, 'now' | 'zone'> {
+  readonly direction?: Direction
+}
+
 /**
- * A time as people say it, on the clocks of a zone. The rules of time are loaded when somebody speaks of
- * one: they would be most of what every other command has to load.
+ * Reads a time in the notation for people, in a zone. The schedule rules are loaded on demand: they
+ * would be most of what every other command loads.
  */
-export async function readWhen(
-  text: string,
-  { now, zone }: Pick<Terminal, 'now' | 'zone'>,
-  flag: string,
-): Promise<number> {
+export async function readTimeFlag(text: string, reader: Reader, flag: string): Promise<number> {
   const times = await import('../../core/schedule/index.ts')
-  return times.readWhen(text, { now: now(), zone }, flag)
+  const { now, zone, direction = 'future' } = reader
+  return times.readWhen(text, { now: now(), zone, direction }, flag)
+}
+
+/** The same as text for a request. */
+export async function readWhenText(text: string, reader: Reader, flag: string): Promise<string> {
+  return new Date(await readTimeFlag(text, reader, flag)).toISOString()
+}
+
+/** For flags that name a past time, where `24h` means a day ago. */
+export function pastReader({ now, zone }: Pick<Terminal, 'now' | 'zone'>): Reader {
+  return { now, zone, direction: 'past' }
 }

@@ -1,4 +1,4 @@
-/** A flag that may be repeated: all that was said, in order. */
+/** Collects the values of a repeatable flag in order. */
 export function repeated(text: string, before: readonly string[] | undefined): string[] {
   return [...(before ?? []), text]
 }

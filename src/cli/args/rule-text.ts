@@ -1,7 +1,10 @@
-/** Minutes and hours have no letters in cron, but for `H`; words have. */
-const CRON = /^(?:[\d*?,/H()-]+\s+){2}\S+\s+\S+\s+\S+(?:\s+\S+)?$/
+/**
+ * In cron, minutes and hours contain no letters except `H`; phrases do. The number of fields does
+ * not matter here: the cron parser reports errors best.
+ */
+const CRON = /^(?:[\d*?,/H()-]+\s+[\d*?,/H()-]+(?:\s|$)|[*?]\S*$)/
 
-/** A rule as people type it: cron if it looks like it, words otherwise. */
+/** Reads a rule: cron if it looks like cron, otherwise a phrase. */
 export function ruleOf(text: string): { readonly cron: string } | { readonly every: string } {
   const rule = text.trim()
   return rule.startsWith('@') || CRON.test(rule) ? { cron: rule } : { every: rule }

@@ -4,8 +4,8 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
 /**
- * What makes a shell complete this command. Words that never change are written into it; names of
- * jobs and runs are asked for when they are needed.
+ * Generates the completion script of a shell. Fixed words are part of the script; names of jobs and
+ * runs are requested when needed.
  */
 export function completionFor(shell: Shell, program: Command): string {
   switch (shell) {
@@ -30,12 +30,16 @@ compdef _punctual punctual
   }
 }
 
-const RUNS = ['show', 'logs', 'why', 'wait', 'cancel', 'retry']
-const JOBS = ['run', 'pause', 'resume', 'schedules', 'next', 'history', 'skip']
+const EITHER = ['show', 'logs', 'why', 'steps']
+const RUNS = ['wait', 'cancel', 'retry', 'replay', 'approve', 'refuse']
+const JOBS = ['rm', 'graph', 'run', 'pause', 'resume', 'schedules', 'next', 'history', 'skip']
 const ASK_RUNS = 'punctual runs -n 20 -o name 2>/dev/null'
 const ASK_JOBS = 'punctual ls -o name 2>/dev/null'
 
-/** A function for bash and zsh: the word being typed, then those before it; answers with candidates. */
+/**
+ * A function for bash and zsh: its arguments are the word being typed and those before it; it
+ * prints candidates.
+ */
 function valuesOf(program: Command): string {
   const names = program.commands.map((command) => command.name())
   const flags = program.commands.map(
@@ -66,6 +70,7 @@ ${flags.join('\n')}
   esac
   case $command in
     ${JOBS.join('|')}) ${ASK_JOBS} ;;
+    ${EITHER.join('|')}) echo '@last @last-failed'; ${ASK_JOBS}; ${ASK_RUNS} ;;
     ${RUNS.join('|')}) echo '@last @last-failed'; ${ASK_RUNS} ;;
     completion) echo '${SHELLS.join(' ')}' ;;
 ${parts.join('\n')}
@@ -81,6 +86,9 @@ function fishOf(program: Command): string {
     return [
       first,
       ...(JOBS.includes(name) ? [`${seen} -a '(${ASK_JOBS})'`] : []),
+      ...(EITHER.includes(name)
+        ? [`${seen} -a '@last @last-failed (${ASK_JOBS}) (${ASK_RUNS})'`]
+        : []),
       ...(RUNS.includes(name) ? [`${seen} -a '@last @last-failed (${ASK_RUNS})'`] : []),
       ...(command.commands.length > 0 ? [`${seen} -a '${partsOf(command)}'`] : []),
     ]

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander'
 import type { WireQueue, WireStorage, WireWorker } from '../../core/wire/views.ts'
-import { beside } from '../terminal/hanging-indent.ts'
+import { hangingIndent } from '../terminal/hanging-indent.ts'
+import { formatSize } from '../../core/text/size.ts'
 import type { Cli } from './cli.ts'
 import { completionFor, type Shell, SHELLS } from './completion-script.ts'
 import { describeExecution, describeRoot } from '../render/describe-execution.ts'
@@ -10,13 +11,13 @@ import { printList, type Show } from '../terminal/output.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import { harmless, paint, type Terminal } from '../terminal/terminal.ts'
 
-/** doctor and completion. */
-export function helpingCommands(program: Command, cli: Cli): void {
+/** Commands `doctor` and `completion`. */
+export function doctorCommands(program: Command, cli: Cli): void {
   const { terminal } = cli
 
   program
     .command('doctor')
-    .description('look for what is wrong, and say what to do about it')
+    .description('check the installation and suggest fixes')
     .action(async (_options: object, command: Command) => {
       const findings = await examine(cli.calls(command), terminal.now())
       const format = cli.format(command)
@@ -27,7 +28,7 @@ export function helpingCommands(program: Command, cli: Cli): void {
 
   program
     .command('completion')
-    .description('print what makes a shell complete this command')
+    .description('print the completion script of a shell')
     .addArgument(new Argument('<shell>', 'the shell it is for').choices(SHELLS))
     .addHelpText('after', HOW_TO_COMPLETE)
     .action((shell: Shell) => terminal.out(completionFor(shell, program)))
@@ -41,7 +42,7 @@ Always, fish:    punctual completion fish > ~/.config/fish/completions/punctual.
 
 interface Finding {
   readonly isGood: boolean
-  /** Well enough, but somebody should know. */
+  /** Works, but needs attention. */
   readonly isWarning?: boolean
   readonly what: string
   readonly advice?: string
@@ -62,8 +63,8 @@ function forPrograms({ isGood, isWarning, what, advice }: Finding): WireFinding 
 function describe(terminal: Terminal, { isGood, isWarning, what, advice }: Finding): string {
   const good = isWarning ? paint(terminal, 'yellow', '!') : paint(terminal, 'green', '✔')
   const mark = isGood ? good : paint(terminal, 'red', '✖')
-  const lines = beside(terminal, `${mark} `, what)
-  // Whole, so that it can be copied.
+  const lines = hangingIndent(terminal, `${mark} `, what)
+  // Not wrapped, so that it can be copied.
   const help = (isGood && !isWarning) || !advice ? [] : [`  help:  ${harmless(advice)}`]
   return [...lines, ...help, ''].join('\n')
 }
@@ -73,33 +74,46 @@ const MOST_SKEW_MS = 5_000
 async function examine(calls: ServerCalls, now: number): Promise<Finding[]> {
   const reach = await attempt(() => calls.health(), `the server at ${calls.url} answers`)
   if (!reach.value) return [reach.finding]
-  const { isReady, reason, at } = reach.value
+  const { isReady, reason, at, clock } = reach.value
   const skewMs = at === null ? 0 : Math.abs(now - at)
   const findings: Finding[] = [
     reach.finding,
-    { isGood: isReady, what: isReady ? 'its database answers' : `it is not ready: ${reason}` },
+    isReady
+      ? { isGood: true, what: 'its database answers' }
+      : { isGood: false, what: `it is not ready: ${reason}`, advice: NOT_READY },
     {
       isGood: skewMs <= MOST_SKEW_MS,
       what: `its clock is ${(skewMs / 1_000).toFixed(0)} s from ours`,
       advice: 'Nothing depends on it, but times will look odd.',
     },
+    ...(clock === null ? [] : [describeClock(clock)]),
   ]
   const token = await attempt(() => calls.call('GET', '/v1/runs?limit=1'), 'the token opens it')
-  if (!token.value) {
-    const advice = 'Give one with --token or PUNCTUAL_TOKEN; `punctual token create` makes them.'
-    return [...findings, { ...token.finding, advice }]
-  }
+  // While the database is away, tokens cannot be checked.
+  if (!token.value) return isReady || token.isRefused ? [...findings, token.finding] : findings
   const storage = await examineStorage(calls)
   return [...findings, token.finding, ...storage, ...(await examineWork(calls))]
 }
 
-/** Told only to tokens of the installation; those of a project can do nothing about it. */
+const NOT_READY = 'Look at the log of the server, and whether its database runs and has room.'
+
+/** Schedules on hold are a problem; a waiting deletion is only worth knowing. */
+function describeClock({ held, reason }: { held: boolean; reason: string }): Finding {
+  return { isGood: !held, isWarning: !held, what: reason, advice: CHECK_CLOCK }
+}
+
+const CHECK_CLOCK =
+  'Check the clock of the server’s machine, or of its database: timedatectl status'
+
+/** Only for tokens of the installation: holders of project tokens cannot fix the storage. */
 async function examineStorage(calls: ServerCalls): Promise<Finding[]> {
   const found = await attempt(() => calls.call<WireStorage>('GET', '/v1/storage'), '')
   if (!found.value) return []
   const { kind, place, writable, reason } = found.value.blobs
+  const store = found.value.store as WireStorage['store'] | undefined
   const where = kind === 'fs' ? `in ${place}` : `as ${place}`
   return [
+    ...(store ? [examineStore(store)] : []),
     {
       isGood: writable,
       what: writable
@@ -108,6 +122,28 @@ async function examineStorage(calls: ServerCalls): Promise<Finding[]> {
       advice: `Make room and make it writable: ${place}`,
     },
   ]
+}
+
+const LITTLE_BYTES = 100 * 1024 * 1024
+
+/** A node of an older version reports nothing about its store. */
+function examineStore({
+  place,
+  writable,
+  reason,
+  free_bytes: free,
+}: WireStorage['store']): Finding {
+  const room = free === null ? '' : `, with ${formatSize(free)} free`
+  if (!writable) {
+    const advice = `See what is wrong there, and docs/how-to/back-up.md: ${place}`
+    return { isGood: false, what: `the database cannot be written: ${reason}`, advice }
+  }
+  const isLow = free !== null && free < LITTLE_BYTES
+  return {
+    isGood: true,
+    what: `the database is in ${place}${room}`,
+    ...(isLow && { isWarning: true, advice: 'Make room: a full disk stops the server.' }),
+  }
 }
 
 async function examineWork(calls: ServerCalls): Promise<Finding[]> {
@@ -148,10 +184,12 @@ function describeWorkers(workers: readonly WireWorker[]): string {
 
 async function attempt<T>(call: () => Promise<T>, what: string) {
   try {
-    return { value: await call(), finding: { isGood: true, what } }
+    return { value: await call(), isRefused: false, finding: { isGood: true, what } }
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error)
     const advice = error instanceof Failure ? error.hint : undefined
-    return { value: undefined, finding: { isGood: false, what: said, ...(advice && { advice }) } }
+    const finding: Finding = { isGood: false, what: said, ...(advice && { advice }) }
+    const isRefused = error instanceof Failure && error.exitCode === EXIT.forbidden
+    return { value: undefined, isRefused, finding }
   }
 }

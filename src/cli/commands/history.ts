@@ -1,21 +1,21 @@
 import type { Command } from 'commander'
-import { parseDuration } from '../../core/text/duration.ts'
 import type { WireAway, WireAwaySchedule } from '../../core/schedule/definition/schedule-views.ts'
-import type { WireJob } from '../../core/wire/views.ts'
-import { beside } from '../terminal/hanging-indent.ts'
+import type { WireJob } from '../../core/job/job-views.ts'
+import { hangingIndent } from '../terminal/hanging-indent.ts'
 import type { Cli } from './cli.ts'
-import { findSchedules, jobPath } from '../find/find-schedule.ts'
+import { resolveSchedules } from '../find/find-schedule.ts'
+import { jobPath } from '../find/find-job.ts'
 import { followUpTable } from '../render/follow-up-table.ts'
 import { latestTimes, timesIn } from '../find/latest-times.ts'
-import { occurrenceTable, REASONS, type Told } from '../render/occurrence-table.ts'
+import { occurrenceTable, REASONS, type OccurrenceRow } from '../render/occurrence-table.ts'
 import { printList, printOne } from '../terminal/output.ts'
 import { readCount } from '../args/read-count.ts'
-import { readWhen } from '../args/read-when.ts'
+import { pastReader, readTimeFlag, readWhenText } from '../args/read-when.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import { instantIn } from '../render/show-time.ts'
 import { table } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { followsOthers } from '../render/describe-triggers.ts'
+import { runsAfterOthers } from '../render/describe-triggers.ts'
 
 interface RangeOptions {
   readonly since: string
@@ -23,74 +23,80 @@ interface RangeOptions {
   readonly limit: string
 }
 
-/** history, away: what became of times. */
+/** Commands `history` and `away`: what became of scheduled times. */
 export function historyCommands(program: Command, cli: Cli): void {
   const { terminal } = cli
 
   program
     .command('history')
     .description(
-      'show the times of a schedule, planned and actual, or the ends a job runs after, and what became of each',
+      'show planned and actual times of a schedule, or the completions that trigger a job, and their outcomes',
     )
     .argument('<schedule>', 'JOB, or JOB/SCHEDULE for one of several')
-    .option('--since <time>', 'from when on: 24h for a day ago, or a time', '24h')
-    .option('--until <time>', 'until when; now and the few times to come if absent')
-    .option('-n, --limit <count>', 'the last so many', '20')
+    .option(
+      '--since <time>',
+      `from when on: 24h for a day ago, 'yesterday 00:00', or another time`,
+      '24h',
+    )
+    .option('--until <time>', 'until when; if absent, now and the next few times')
+    .option('-n, --limit <count>', 'how many, counted from the end', '20')
     .action(async (text: string, options: RangeOptions, command: Command) => {
       const calls = cli.calls(command)
-      const follower = await findFollower(calls, text)
+      const follower = await findTriggeredJob(calls, text)
       if (follower) {
         const { follow_ups: ends = [] } = follower
         return printList(terminal, cli.format(command), ends, followUpTable(terminal, follower))
       }
-      const schedules = await findSchedules(calls, text)
+      const schedules = await resolveSchedules(calls, text)
       const now = terminal.now()
-      const from = await timeBefore(options.since, terminal, '--since')
-      const until = options.until && (await readWhen(options.until, terminal, '--until'))
+      const from = await readTimeFlag(options.since, pastReader(terminal), '--since')
+      const until =
+        options.until && (await readTimeFlag(options.until, pastReader(terminal), '--until'))
       const most = readCount(options.limit, '--limit')
-      const told: Told[] = []
+      const rows: OccurrenceRow[] = []
       for (const schedule of schedules) {
         const past = await latestTimes(calls, schedule, { from, until: until || now, most })
         const soon = { from: now + 1, until: now + YEAR_MS, most: FEW }
         const next = until ? [] : await timesIn(calls, schedule, soon)
-        told.push(...[...past, ...next].map((one) => ({ schedule: schedule.name, ...one })))
+        rows.push(...[...past, ...next].map((one) => ({ schedule: schedule.name, ...one })))
       }
-      told.sort((a, b) => (a.nominal_at < b.nominal_at ? -1 : 1))
-      printList(terminal, cli.format(command), told, occurrenceTable(terminal, schedules, told))
+      rows.sort((a, b) => (a.nominal_at < b.nominal_at ? -1 : 1))
+      printList(terminal, cli.format(command), rows, occurrenceTable(terminal, schedules, rows))
     })
 
   program
     .command('away')
-    .description('sum up what did not simply fire while you were away')
-    .option('--since <time>', 'since when: 24h for a day ago, or a time', '24h')
+    .description('summarize times that did not fire normally while you were away')
+    .option(
+      '--since <time>',
+      `since when: 24h for a day ago, 'yesterday 00:00', or another time`,
+      '24h',
+    )
     .action(async ({ since }: { since: string }, command: Command) => {
       const query = new URLSearchParams({
-        since: new Date(await timeBefore(since, terminal, '--since')).toISOString(),
+        since: await readWhenText(since, pastReader(terminal), '--since'),
       })
       const path = `/v1/away?${query.toString()}`
       const away = await cli.calls(command).call<WireAway>('GET', path)
-      const people = () => describeAway(away, terminal)
-      printOne(terminal, cli.format(command), away, { name: String(away.schedules.length), people })
+      const humanText = () => describeAway(away, terminal)
+      printOne(terminal, cli.format(command), away, {
+        name: String(away.schedules.length),
+        humanText,
+      })
     })
 }
 
-/** The job, if nothing but the ends of others makes it run. */
-async function findFollower(calls: ServerCalls, text: string): Promise<WireJob | undefined> {
+/** The job, if only the completion of other jobs makes it run. */
+async function findTriggeredJob(calls: ServerCalls, text: string): Promise<WireJob | undefined> {
   if (text.includes('/')) return undefined
   const job = await calls.call<WireJob>('GET', jobPath(text))
   const isTimed = (job.schedules ?? []).length > 0
-  return !isTimed && followsOthers(job.definition) ? job : undefined
+  return !isTimed && runsAfterOthers(job.definition) ? job : undefined
 }
 
 const YEAR_MS = 366 * 86_400_000
-/** Of those to come. */
+/** The number of future times to show. */
 const FEW = 3
-
-/** `24h` is a day ago; anything else is a time. */
-async function timeBefore(text: string, terminal: Terminal, flag: string): Promise<number> {
-  const isLong = /^\d+(?:\.\d+)?[a-z]/.test(text)
-  return isLong ? terminal.now() - parseDuration(text, flag) : readWhen(text, terminal, flag)
-}
 
 function describeAway({ since, schedules, complete }: WireAway, terminal: Terminal): string {
   const from = instantIn(since, terminal.zone, terminal.now())
@@ -101,8 +107,8 @@ function describeAway({ since, schedules, complete }: WireAway, terminal: Termin
     `Since ${from}: ${sum('missed')} missed, ${sum('made_up')} made up for, ` +
     `${sum('skipped')} skipped, ${sum('merged')} merged, ${sum('late')} late.`
   const rest = complete ? [] : ['There was more than this; it is about the latest part.']
-  const said = beside(terminal, '', verdict)
-  return [...said, table(AWAY, schedules, terminal.columns), ...rest, ''].join('\n')
+  const heading = hangingIndent(terminal, '', verdict)
+  return [...heading, table(AWAY, schedules, terminal.columns), ...rest, ''].join('\n')
 }
 
 const count = (field: 'missed' | 'made_up' | 'skipped' | 'merged' | 'late') => ({
@@ -114,7 +120,7 @@ const AWAY = [
   {
     title: 'SCHEDULE',
     show: ({ job, name, id }: WireAwaySchedule) => (job === null ? id : `${job}/${name}`),
-    gives: true,
+    shrinks: true,
   },
   ...(['missed', 'made_up', 'skipped', 'merged', 'late'] as const).map(count),
   {
@@ -123,6 +129,6 @@ const AWAY = [
       Object.keys(reasons)
         .map((reason) => REASONS[reason as keyof typeof REASONS])
         .join(', '),
-    gives: true,
+    shrinks: true,
   },
 ]

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
-import type { WireJob } from '../../core/wire/views.ts'
-import { beside } from '../terminal/hanging-indent.ts'
+import type { WireJob } from '../../core/job/job-views.ts'
+import { hangingIndent } from '../terminal/hanging-indent.ts'
 import type { Cli } from './cli.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
-import { findSchedules, jobPath, readTarget, schedulePath } from '../find/find-schedule.ts'
+import { resolveSchedules, readTarget, schedulePath } from '../find/find-schedule.ts'
+import { jobPath } from '../find/find-job.ts'
 import { printOne } from '../terminal/output.ts'
-import { readWhen } from '../args/read-when.ts'
+import { readWhenText } from '../args/read-when.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import { instantIn } from '../render/show-time.ts'
 
@@ -17,14 +18,18 @@ interface PauseOptions {
   readonly until?: string | undefined
 }
 
-/** pause, resume. */
-export function pausingCommands(program: Command, cli: Cli): void {
+/** Commands `pause` and `resume`. */
+export function pauseCommands(program: Command, cli: Cli): void {
   const { terminal } = cli
   for (const paused of [true, false]) {
     const verb = paused ? 'pause' : 'resume'
     const command = program
       .command(verb)
-      .description(paused ? 'stop a job, a schedule, a queue or everything' : 'let it go on')
+      .description(
+        paused
+          ? 'pause a job, a schedule, a queue or all queues'
+          : 'resume a job, a schedule, a queue or all queues',
+      )
       .argument('[job]', 'a job that is defined, or JOB/SCHEDULE')
       .option('--queue <name>', 'a queue')
       .option('--all', 'all queues of the project')
@@ -34,17 +39,17 @@ export function pausingCommands(program: Command, cli: Cli): void {
           '--until <time>',
           "schedules only, and not for ever: 'tomorrow 09:00', 'in 2 hours'",
         )
-        .option('--reason <text>', 'why, for those who wonder')
+        .option('--reason <text>', 'the reason, shown to others')
     }
     command.action(async (job: string | undefined, options: PauseOptions, command_: Command) => {
       const calls = cli.calls(command_)
       const until = await untilOf(options, cli)
       const what = await setPaused(calls, job, { ...options, until: until?.time }, paused)
-      const rests = until ? `is paused until ${until.people}` : 'is paused'
-      const said = `${what} ${paused ? rests : 'goes on'}`
-      const people = () => `${beside(terminal, '', said).join('\n')}\n`
+      const rests = until ? `is paused until ${until.humanText}` : 'is paused'
+      const said = `${what} ${paused ? rests : 'is resumed'}`
+      const humanText = () => `${hangingIndent(terminal, '', said).join('\n')}\n`
       const name = job ?? options.queue ?? 'all'
-      printOne(terminal, cli.format(command_), { name, paused }, { name, people })
+      printOne(terminal, cli.format(command_), { name, paused }, { name, humanText })
     })
   }
 }
@@ -71,7 +76,7 @@ async function setPaused(
   return queue === undefined ? 'everything' : `the queue ${queue}`
 }
 
-/** A job rests until somebody resumes it; its schedules may rest for a while. */
+/** A job is paused until it is resumed; its schedules can be paused for a while. */
 async function pauseJob(
   calls: ServerCalls,
   text: string,
@@ -84,12 +89,12 @@ async function pauseJob(
     return `the job ${job}`
   }
   const body = { ...said, ...(until === undefined ? {} : { until }) }
-  const schedules = await findSchedules(calls, text)
+  const schedules = await resolveSchedules(calls, text)
   for (const one of schedules) await calls.call('POST', `${schedulePath(one)}/pause`, body)
   return named(schedules.map(({ name }) => `${job}/${name}`))
 }
 
-/** The job, if that is what rests; otherwise those of its schedules that do. */
+/** Resumes the job if it is paused, otherwise its paused schedules. */
 async function resumeJob(calls: ServerCalls, text: string): Promise<string> {
   const { job, schedule } = readTarget(text)
   if (schedule === undefined) {
@@ -112,6 +117,6 @@ function named(schedules: readonly string[]): string {
 
 async function untilOf({ until }: PauseOptions, { terminal }: Cli) {
   if (until === undefined) return undefined
-  const time = new Date(await readWhen(until, terminal, '--until')).toISOString()
-  return { time, people: instantIn(time, terminal.zone, terminal.now()) }
+  const time = await readWhenText(until, terminal, '--until')
+  return { time, humanText: instantIn(time, terminal.zone, terminal.now()) }
 }

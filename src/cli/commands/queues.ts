@@ -15,10 +15,10 @@ interface SetOptions {
   readonly maxTimeout?: string
 }
 
-/** What takes a limit away again. */
+/** The value that removes a limit. */
 const NONE = 'none'
 
-/** queue ls and queue set; a queue is paused with `pause --queue`. */
+/** Commands `queue ls` and `queue set`; `pause --queue` pauses a queue. */
 export function queueCommands(program: Command, cli: Cli): void {
   const { terminal } = cli
   const queue = program.command('queue').description('list queues and set their limits')
@@ -33,24 +33,24 @@ export function queueCommands(program: Command, cli: Cli): void {
 
   queue
     .command('set')
-    .description('limit a queue; what is not named stays as it is')
+    .description('set limits of a queue; limits that are not named stay unchanged')
     .argument('<name>', 'the queue')
     .option('--rate <rate>', 'how often attempts may start, such as 100/1m; none for no limit')
     .option('--burst <count>', 'with --rate, how many may start at once')
     .option('--default-timeout <duration>', 'for runs that ask for none; none for no limit')
-    .option('--max-timeout <duration>', 'no run gets more; none for no limit')
+    .option('--max-timeout <duration>', 'the maximum for every run; none for no limit')
     .action(async (name: string, options: SetOptions, command: Command) => {
       const path = `/v1/queues/${encodeURIComponent(name)}`
       const set = await cli.calls(command).call<WireQueue>('PATCH', path, changeOf(options))
-      const people = () => `${describe(set).join('\n')}\n`
-      printOne(terminal, cli.format(command), set, { name, people })
+      const humanText = () => `${describe(set).join('\n')}\n`
+      printOne(terminal, cli.format(command), set, { name, humanText })
     })
 }
 
 function changeOf(options: SetOptions): object {
   const { rate, burst, defaultTimeout, maxTimeout } = options
   if (burst !== undefined && (rate === undefined || rate === NONE)) {
-    throw new Failure('--burst belongs to --rate', { exitCode: EXIT.usage })
+    throw new Failure('--burst requires --rate', { exitCode: EXIT.usage })
   }
   const change = {
     ...(rate === undefined ? {} : { rate: rate === NONE ? null : rateOf(rate, burst) }),
@@ -58,7 +58,7 @@ function changeOf(options: SetOptions): object {
     ...(maxTimeout === undefined ? {} : { max_timeout: orNone(maxTimeout) }),
   }
   if (Object.keys(change).length > 0) return change
-  throw new Failure('say what to set: --rate, --default-timeout or --max-timeout', {
+  throw new Failure('name a limit: --rate, --default-timeout or --max-timeout', {
     exitCode: EXIT.usage,
   })
 }
@@ -99,9 +99,9 @@ function durationText(ms: number | null): string {
 function queuesOf(terminal: Terminal): Show<WireQueue> {
   return {
     nameOf: ({ name }) => name,
-    empty: 'No queues yet: a queue is there as soon as a run or a worker names it.',
+    empty: 'No queues yet. A queue is created when a run or a worker names it.',
     columns: [
-      { title: 'QUEUE', show: ({ name }) => harmless(name), gives: true },
+      { title: 'QUEUE', show: ({ name }) => harmless(name), shrinks: true },
       {
         title: 'STATE',
         show: ({ paused }) => (paused ? paint(terminal, 'yellow', 'paused') : 'on'),

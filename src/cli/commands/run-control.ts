@@ -5,7 +5,7 @@ import type { Cli } from './cli.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 import { cancelStep } from '../requests/cancel-step.ts'
-import { findRun } from '../find/find-run.ts'
+import { resolveRun } from '../find/find-run.ts'
 import { inputOfJob } from '../args/job-input.ts'
 import { printList, printOne } from '../terminal/output.ts'
 import { readCount } from '../args/read-count.ts'
@@ -13,23 +13,23 @@ import { isByField, readInput } from '../args/read-input.ts'
 import { repeated } from '../args/repeated.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 
-/** cancel, retry, replay. */
-export function steeringCommands(program: Command, cli: Cli): void {
+/** Commands `cancel`, `retry` and `replay`. */
+export function runControlCommands(program: Command, cli: Cli): void {
   const RUN = 'an id, the end of one, @last, @last-failed or <job>@last'
 
   program
     .command('cancel')
     .description('stop a run, or keep it from starting')
     .argument('<run...>', RUN)
-    .option('--step <step>', 'of a workflow, only what this step runs; the others go on')
+    .option('--step <step>', 'for a workflow, cancel only this step; the others continue')
     .action(async (texts: string[], { step }: { step?: string }, command: Command) => {
       const calls = cli.calls(command)
       await each(cli, command, texts, async (text) => {
-        const id = await findRun(calls, text)
+        const id = await resolveRun(calls, text)
         if (step !== undefined) return cancelStep(calls, id, step)
         const answer = await calls.call<CancelAnswer>('POST', `/v1/runs/${id}/cancel`)
-        const words = answer.state === 'cancelled' ? 'is cancelled' : 'was told to stop'
-        return { answer, name: id, people: `${id} ${words}` }
+        const words = answer.state === 'cancelled' ? 'is cancelled' : 'was asked to stop'
+        return { answer, name: id, humanText: `${id} ${words}` }
       })
     })
 
@@ -37,9 +37,9 @@ export function steeringCommands(program: Command, cli: Cli): void {
     .command('retry')
     .description('run a finished run again, as a new run')
     .argument('<run...>', RUN)
-    .option('--failed', 'of a workflow, only what failed and what depends on that')
-    .option('--from <step>', 'of a workflow, this step and what depends on it', repeated)
-    .option('--skip <step>', 'of a workflow, without this step: it counts as done', repeated)
+    .option('--failed', 'for a workflow, only failed steps and those that depend on them')
+    .option('--from <step>', 'for a workflow, this step and those that depend on it', repeated)
+    .option('--skip <step>', 'for a workflow, skip this step: it counts as done', repeated)
     .action(async (texts: string[], options: RetryOptions, command: Command) => {
       const calls = cli.calls(command)
       const { failed, from, skip } = options
@@ -49,9 +49,10 @@ export function steeringCommands(program: Command, cli: Cli): void {
         ...(skip && { skip }),
       }
       await each(cli, command, texts, async (text) => {
-        const id = await findRun(calls, text)
+        const id = await resolveRun(calls, text)
         const answer = await calls.call<SubmitAnswer>('POST', `/v1/runs/${id}/retry`, how)
-        return { answer, name: answer.id, people: `${answer.id} is a retry of ${id}` }
+        calls.lastRun.remember(answer.id)
+        return { answer, name: answer.id, humanText: `${answer.id} is a retry of ${id}` }
       })
     })
 
@@ -59,15 +60,15 @@ export function steeringCommands(program: Command, cli: Cli): void {
     .command('replay')
     .description('run a finished run again with another input, or as another version of its job')
     .argument('<run>', RUN)
-    .option('-i, --input <json or name=value>', 'the input, or what is different in it', repeated)
-    // `--version` is what the program itself answers.
-    .option('--job-version <number>', 'the version of the job; that of the run if absent')
+    .option('-i, --input <json or name=value>', 'the new input, or its changed fields', repeated)
+    // Not `--version`, which prints the program's own version.
+    .option('--job-version <number>', "the version of the job; the run's own if absent")
     .action(
       async (text: string, { input, jobVersion: version }: ReplayOptions, command: Command) => {
         const calls = cli.calls(command)
-        const id = await findRun(calls, text)
+        const id = await resolveRun(calls, text)
         if (input === undefined && version === undefined) {
-          throw new Failure('say what is to be different, with --input or --job-version', {
+          throw new Failure('name a change with --input or --job-version', {
             exitCode: EXIT.usage,
             next: `punctual retry ${id}`,
           })
@@ -77,8 +78,9 @@ export function steeringCommands(program: Command, cli: Cli): void {
           ...(version === undefined ? {} : { version: readCount(version, '--job-version') }),
         }
         const answer = await calls.call<SubmitAnswer>('POST', `/v1/runs/${id}/retry`, how)
-        const people = () => `${answer.id} is a replay of ${id}\n`
-        printOne(cli.terminal, cli.format(command), answer, { name: answer.id, people })
+        calls.lastRun.remember(answer.id)
+        const humanText = () => `${answer.id} is a replay of ${id}\n`
+        printOne(cli.terminal, cli.format(command), answer, { name: answer.id, humanText })
       },
     )
 }
@@ -94,7 +96,7 @@ interface ReplayOptions {
   readonly jobVersion?: string
 }
 
-/** Field by field, the rest stays as it was. */
+/** Replaces single fields of the run's input; the rest stays. */
 async function editedInput(
   calls: ServerCalls,
   id: string,
@@ -109,10 +111,10 @@ async function editedInput(
 interface Done {
   readonly answer: object
   readonly name: string
-  readonly people: string
+  readonly humanText: string
 }
 
-/** One after the other, until one fails. What was done by then is said all the same. */
+/** Sends the requests one after another until one fails, and prints what was done by then. */
 async function each(
   { terminal, format }: Cli,
   command: Command,
@@ -124,7 +126,7 @@ async function each(
     for (const text of texts) done.push(await act(text))
   } finally {
     const asked = format(command)
-    if (asked === 'table') terminal.out(done.map(({ people }) => `${people}\n`).join(''))
+    if (asked === 'table') terminal.out(done.map(({ humanText }) => `${humanText}\n`).join(''))
     else {
       const names = new Map(done.map(({ answer, name }) => [answer, name]))
       const nameOf = (answer: object) => names.get(answer) ?? ''

@@ -2,18 +2,21 @@ import type { Command } from 'commander'
 import { formatDuration } from '../../core/text/duration.ts'
 import { formatSize } from '../../core/text/size.ts'
 import type { WireScheduleWhy } from '../../core/schedule/definition/schedule-views.ts'
-import type { WireAttempt, WireJob, WirePage, WireWhy } from '../../core/wire/views.ts'
+import type { WireAttempt, WirePage, WireWhy } from '../../core/wire/views.ts'
+import type { WireJob } from '../../core/job/job-views.ts'
 import type { WireRun } from '../../core/wire/runs.ts'
-import { beside } from '../terminal/hanging-indent.ts'
+import { hangingIndent } from '../terminal/hanging-indent.ts'
 import type { Cli } from './cli.ts'
-import { findSchedule, schedulePath } from '../find/find-schedule.ts'
-import { findRun } from '../find/find-run.ts'
+import { describeJob } from '../render/describe-job.ts'
+import { latestRuns, fetchJob } from '../find/find-job.ts'
+import { resolveSchedule, schedulePath } from '../find/find-schedule.ts'
+import { resolveRun, isRunId } from '../find/find-run.ts'
 import { printList, printOne, type Show } from '../terminal/output.ts'
 import type { Column } from '../terminal/table.ts'
 import { harmless, paint, showState, type Terminal } from '../terminal/terminal.ts'
-import { whatItDoes } from '../render/summarize-job.ts'
+import { summarizeJob } from '../render/summarize-job.ts'
 
-/** What waits or runs, in the words of the filter. */
+/** Waiting and running runs, in the filter language. */
 const LIVE = 'state:live'
 
 interface RunsOptions {
@@ -21,8 +24,13 @@ interface RunsOptions {
   readonly steps?: boolean
 }
 
-/** ls, ps, runs, show, why: what there is and how it is. */
-export function lookingCommands(program: Command, cli: Cli): void {
+/** Commands `ls`, `ps`, `runs`, `show` and `why`: jobs, runs and their states. */
+export function runsCommands(program: Command, cli: Cli): void {
+  listCommands(program, cli)
+  showAndWhyCommands(program, cli)
+}
+
+function listCommands(program: Command, cli: Cli): void {
   const { terminal } = cli
 
   program
@@ -47,54 +55,74 @@ export function lookingCommands(program: Command, cli: Cli): void {
 
   program
     .command('ps')
-    .description('list what waits and runs')
+    .description('list waiting and running runs')
     .option('-n, --limit <count>', 'how many', '50')
     .action(async ({ limit }: { limit: string }, command: Command) => {
       await listRuns(cli, command, { filter: LIVE, limit, steps: true })
     })
+}
+
+function showAndWhyCommands(program: Command, cli: Cli): void {
+  const { terminal } = cli
 
   program
     .command('show')
-    .description('show a run')
-    .argument('<run>', 'an id, the end of one, @last, @last-failed or <job>@last')
+    .description('show a job, or a run')
+    .argument('<job or run>', 'a job; or an id, the end of one, @last, @last-failed or <job>@last')
     .action(async (text: string, _options: object, command: Command) => {
       const calls = cli.calls(command)
-      const id = await findRun(calls, text)
+      const job = isRunId(text) ? undefined : await fetchJob(calls, text)
+      if (job) return showJob(cli, command, job)
+      const id = await resolveRun(calls, text, { orJob: true })
       const run = await calls.call<WireRun>('GET', `/v1/runs/${id}`)
       const { data } = await calls.call<{ data: WireAttempt[] }>('GET', `/v1/runs/${id}/attempts`)
       printOne(terminal, cli.format(command), run, {
         name: id,
-        people: () => describeRun(terminal, run, data),
+        humanText: () => describeRun(terminal, run, data),
       })
     })
 
   program
     .command('why')
     .description(
-      'say why a run is where it is, or a schedule does not fire, and what would change that',
+      'explain why a run is in its state, or why a schedule does not fire, and what would change that',
     )
-    .argument('<run>', 'an id, the end of one, @last, @last-failed, <job>@last, or JOB/SCHEDULE')
+    .argument(
+      '<run>',
+      'a job, for its last run; an id, the end of one, @last, @last-failed, <job>@last; or JOB/SCHEDULE',
+    )
     .action(async (text: string, _options: object, command: Command) => {
       const calls = cli.calls(command)
       if (text.includes('/')) return whySchedule(cli, command, text)
-      const id = await findRun(calls, text)
+      const id = await resolveRun(calls, text, { orJob: true })
       const why = await calls.call<WireWhy>('GET', `/v1/runs/${id}/why`)
       printOne(terminal, cli.format(command), why, {
         name: id,
-        people: () => describeWhy(terminal, why, showState(terminal, why.state)),
+        humanText: () => {
+          const fixes = why.fixes.map((fix) => fix.replace('--server URL', `--server ${calls.url}`))
+          return describeWhy(terminal, { ...why, fixes }, showState(terminal, why.state))
+        },
       })
     })
 }
 
-async function whySchedule(cli: Cli, command: Command, text: string): Promise<void> {
-  const calls = cli.calls(command)
-  const path = schedulePath(await findSchedule(calls, text))
-  const why = await calls.call<WireScheduleWhy>('GET', `${path}/why`)
-  const people = () => describeWhy(cli.terminal, why, why.state)
-  printOne(cli.terminal, cli.format(command), why, { name: text, people })
+async function showJob(cli: Cli, command: Command, job: WireJob): Promise<void> {
+  const { terminal } = cli
+  const format = cli.format(command)
+  const runs = format === 'table' ? await latestRuns(cli.calls(command), job.name) : []
+  const humanText = () => describeJob(terminal, job, runs)
+  printOne(terminal, format, job, { name: job.name, humanText })
 }
 
-/** Whoever names a step, or speaks of steps, means them. */
+async function whySchedule(cli: Cli, command: Command, text: string): Promise<void> {
+  const calls = cli.calls(command)
+  const path = schedulePath(await resolveSchedule(calls, text))
+  const why = await calls.call<WireScheduleWhy>('GET', `${path}/why`)
+  const humanText = () => describeWhy(cli.terminal, why, why.state)
+  printOne(cli.terminal, cli.format(command), why, { name: text, humanText })
+}
+
+/** Whether the filter names a step or a property of steps. */
 function asksForSteps(filter: string): boolean {
   return /(?:^|\s)(?:steps:|job:\S*\/)/.test(filter)
 }
@@ -105,10 +133,27 @@ async function listRuns(
   { filter, limit, steps }: { filter: string; limit: string; steps: boolean },
 ): Promise<void> {
   const calls = cli.calls(command)
-  const q = steps ? filter : `${filter} steps:no`.trim()
+  const sent = await zonedFilter(filter, cli.terminal)
+  const q = steps ? sent : `${sent} steps:no`.trim()
   const query = new URLSearchParams({ limit, ...(q === '' ? {} : { q }) })
-  const { data } = await calls.call<WirePage<WireRun>>('GET', `/v1/runs?${query.toString()}`)
+  const data: WireRun[] = []
+  // The server examines a bounded number of runs per page, so a page may be short without being the
+  // last.
+  for (let isOver = false; !isOver;) {
+    const page = await calls.call<WirePage<WireRun>>('GET', `/v1/runs?${query.toString()}`)
+    data.push(...page.data)
+    isOver = page.next_cursor === null || data.length >= Number(limit)
+    query.set('limit', String(Number(limit) - data.length))
+    query.set('cursor', page.next_cursor ?? '')
+  }
   printList(cli.terminal, cli.format(command), data, runsOf(cli.terminal, filter))
+}
+
+/** The server does not know the user's time zone for `since:yesterday`. */
+async function zonedFilter(filter: string, { zone }: Terminal): Promise<string> {
+  if (!/\b(?:since|until):/.test(filter)) return filter
+  const { nameZone } = await import('../../core/run/run-filter.ts')
+  return nameZone(filter, zone)
 }
 
 function jobsOf(terminal: Terminal): Show<WireJob> {
@@ -118,7 +163,7 @@ function jobsOf(terminal: Terminal): Show<WireJob> {
   punctual api PUT /v1/jobs/hello -d '{"run": "echo hello"}'
   punctual run hello --wait`,
     columns: [
-      { title: 'JOB', show: ({ name }) => name, gives: true },
+      { title: 'JOB', show: ({ name }) => name, shrinks: true },
       { title: 'VERSION', show: ({ version }) => `v${version}` },
       {
         title: 'STATE',
@@ -126,8 +171,8 @@ function jobsOf(terminal: Terminal): Show<WireJob> {
       },
       {
         title: 'DOES',
-        show: ({ definition, name }) => harmless(whatItDoes(definition, name)),
-        gives: true,
+        show: ({ definition, name }) => harmless(summarizeJob(definition, name)),
+        shrinks: true,
       },
     ],
   }
@@ -136,11 +181,17 @@ function jobsOf(terminal: Terminal): Show<WireJob> {
 function runsOf(terminal: Terminal, filter: string): Show<WireRun> {
   const columns: Column<WireRun>[] = [
     { title: 'RUN', show: ({ id }) => id },
-    { title: 'JOB', show: ({ job }) => job, gives: true },
+    { title: 'JOB', show: ({ job }) => job, shrinks: true, minWidth: 24 },
     { title: 'STATE', show: ({ state }) => showState(terminal, state) },
     { title: 'TOOK', show: (run) => took(run, terminal) },
+    {
+      title: 'TRIES',
+      show: ({ attempt }) => (attempt > 1 ? String(attempt) : ''),
+      hideIfEmpty: true,
+    },
     { title: 'CREATED', show: ({ created_at }) => `${ago(created_at, terminal)} ago` },
-    { title: 'WORKER', show: ({ worker }) => harmless(worker ?? '-'), gives: true },
+    { title: 'WORKER', show: ({ worker }) => harmless(worker ?? '-'), shrinks: true, dropOrder: 1 },
+    { title: 'BY', show: ({ created_by }) => harmless(created_by), shrinks: true, dropOrder: 2 },
   ]
   return {
     columns,
@@ -155,7 +206,7 @@ function noRuns(filter: string): string {
   return `No runs match ${filter}. All of them: punctual runs`
 }
 
-/** What is too large for a list is too large for a screen. */
+/** Of a large payload, the server sends only the size. */
 function describePayload(value: unknown, bytes: number | null): string | null {
   if (bytes !== null) return `${formatSize(bytes)}, shown by -o json`
   return value === null ? null : JSON.stringify(value)
@@ -163,17 +214,18 @@ function describePayload(value: unknown, bytes: number | null): string | null {
 
 function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAttempt[]): string {
   const facts: [string, string | null][] = [
-    ['state', showState(terminal, run.state) + (run.cancelling ? ' (told to stop)' : '')],
+    ['state', showState(terminal, run.state) + (run.cancelling ? ' (stopping)' : '')],
     ['job', run.job],
     ['queue', run.queue],
     ['created', `${run.created_at} (${ago(run.created_at, terminal)} ago)`],
+    ['started by', run.created_by],
     ['due', run.due_at],
     ['took', run.started_at === null ? null : took(run, terminal)],
     ['worker', run.worker],
     ['exit code', run.process?.exit_code?.toString() ?? null],
     ['signal', run.process?.signal ?? null],
     ['held by', run.process?.containment ?? null],
-    ['said', run.message],
+    ['message', run.message],
     ['input', describePayload(run.input, run.input_bytes)],
     ['result', describePayload(run.result, run.result_bytes)],
     [
@@ -186,7 +238,7 @@ function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAt
     ['runs after', run.trigger ? describeTrigger(run.trigger) : null],
   ]
   const lines = facts.flatMap(([name, value]) =>
-    value === null ? [] : beside(terminal, `  ${name.padEnd(10)} `, value),
+    value === null ? [] : hangingIndent(terminal, `  ${name.padEnd(10)} `, value),
   )
   const tries =
     attempts.length < 2
@@ -203,7 +255,7 @@ function describeAttempt(terminal: Terminal, one: WireAttempt): string[] {
   const { attempt, state, cause, message, worker } = one
   const how = cause === null ? state : `${state} (${cause})`
   const where = worker === null ? '' : ` on ${worker}`
-  return beside(
+  return hangingIndent(
     terminal,
     `    ${attempt}  `,
     `${how}${where}${message === null ? '' : `: ${message}`}`,
@@ -216,9 +268,9 @@ function describeWhy(
   state: string,
 ): string {
   const lines = [
-    ...beside(terminal, `${state}  `, why.sentence),
-    ...why.details.flatMap((detail) => beside(terminal, '  ', detail)),
-    // Whole, so that they can be copied.
+    ...hangingIndent(terminal, `${state}  `, why.sentence),
+    ...why.details.flatMap((detail) => hangingIndent(terminal, '  ', detail)),
+    // Not wrapped, so that they can be copied.
     ...why.fixes.map((fix) => `  fix:  ${harmless(fix)}`),
   ]
   return `${lines.join('\n')}\n`

@@ -7,12 +7,13 @@ import type {
   WirePreview,
   WireSchedule,
 } from '../../core/schedule/definition/schedule-views.ts'
-import type { WireJob } from '../../core/wire/views.ts'
-import { beside } from '../terminal/hanging-indent.ts'
+import type { WireJob } from '../../core/job/job-views.ts'
+import { hangingIndent } from '../terminal/hanging-indent.ts'
 import type { Cli } from './cli.ts'
 import { everyPage } from '../find/every-page.ts'
-import { findRun } from '../find/find-run.ts'
-import { findSchedule, jobPath, readTarget, schedulePath } from '../find/find-schedule.ts'
+import { resolveRun } from '../find/find-run.ts'
+import { resolveSchedule, readTarget, schedulePath } from '../find/find-schedule.ts'
+import { jobPath } from '../find/find-job.ts'
 import { printList, printOne, type Show } from '../terminal/output.ts'
 import { readCount } from '../args/read-count.ts'
 import { stepPath } from '../find/find-step.ts'
@@ -21,13 +22,13 @@ import type { ServerCalls } from '../server/server-calls.ts'
 import { clockTime, distance, instantIn } from '../render/show-time.ts'
 import { table } from '../terminal/table.ts'
 import { paint, type Terminal } from '../terminal/terminal.ts'
-import { whatStarts } from '../render/describe-triggers.ts'
+import { describeTriggers } from '../render/describe-triggers.ts'
 
 const TARGET = 'JOB, or JOB/SCHEDULE if it has several'
-const MOST = 10_000
+const MAX_SCHEDULES = 10_000
 
-/** schedules, next, skip: what is to happen by itself, and when. */
-export function timetableCommands(program: Command, cli: Cli): void {
+/** Commands `schedules`, `next` and `skip`. */
+export function schedulesCommands(program: Command, cli: Cli): void {
   const { terminal } = cli
 
   const schedules = program
@@ -37,29 +38,29 @@ export function timetableCommands(program: Command, cli: Cli): void {
     .action(async (job: string | undefined, _options: object, command: Command) => {
       const query = job === undefined ? '' : `job=${encodeURIComponent(job)}`
       const path = `/v1/schedules?${query}`
-      const data = await everyPage<WireSchedule>(cli.calls(command), path, MOST)
+      const data = await everyPage<WireSchedule>(cli.calls(command), path, MAX_SCHEDULES)
       printList(terminal, cli.format(command), data, schedulesOf(terminal, job))
     })
 
   schedules
     .command('rm')
-    .description('delete a schedule; what became of its times can still be read')
+    .description('delete a schedule; its history can still be read')
     .argument('<schedule>', TARGET)
     .action(async (text: string, _options: object, command: Command) => {
       const calls = cli.calls(command)
-      const schedule = await findSchedule(calls, text)
+      const schedule = await resolveSchedule(calls, text)
       await calls.call('DELETE', schedulePath(schedule))
       const name = `${schedule.job}/${schedule.name}`
-      const people = () => `the schedule ${name} is deleted\n`
-      printOne(terminal, cli.format(command), { name, deleted: true }, { name, people })
+      const humanText = () => `the schedule ${name} is deleted\n`
+      printOne(terminal, cli.format(command), { name, deleted: true }, { name, humanText })
     })
 
   program
     .command('next')
-    .description('show what fires next: of all jobs, of one, or of a rule that is not kept')
+    .description('show the next times of all jobs, of one job, or of a rule that is not stored')
     .argument('[job]', "a job, or a rule such as 'weekdays at 09:05'")
     .option('-n, --count <count>', 'how many times', '5')
-    .option('--zone <zone>', 'for a rule: on whose clocks; yours if absent')
+    .option('--zone <zone>', 'for a rule: its time zone; yours if absent')
     .action(async (what: string | undefined, options: NextOptions, command: Command) => {
       if (what !== undefined && !isName(what)) return preview(cli, command, what, options)
       const count = readCount(options.count, '--count')
@@ -70,7 +71,7 @@ export function timetableCommands(program: Command, cli: Cli): void {
 
   program
     .command('skip')
-    .description('keep a schedule from firing once, the next time; or a run from doing a step')
+    .description('skip the next time of a schedule, or a step of a run')
     .argument('<what>', `${TARGET}; or a run, such as @last`)
     .argument('[step]', 'the step of that run: it counts as done')
     .option('--item <number>', 'only this item of the step, counted from 0')
@@ -78,11 +79,11 @@ export function timetableCommands(program: Command, cli: Cli): void {
       async (text: string, step: string | undefined, options: SkipOptions, command: Command) => {
         const calls = cli.calls(command)
         if (step !== undefined) return skipStep(cli, command, [text, step], options)
-        const found = await findSchedule(calls, text)
+        const found = await resolveSchedule(calls, text)
         const schedule = await calls.call<WireSchedule>('POST', `${schedulePath(found)}/skip`)
         const name = `${schedule.job}/${schedule.name}`
-        const people = () => describeSkip(schedule, terminal)
-        printOne(terminal, cli.format(command), schedule, { name, people })
+        const humanText = () => describeSkip(schedule, terminal)
+        printOne(terminal, cli.format(command), schedule, { name, humanText })
       },
     )
 }
@@ -98,12 +99,12 @@ async function skipStep(
   { item }: SkipOptions,
 ): Promise<void> {
   const calls = cli.calls(command)
-  const id = await findRun(calls, text)
+  const id = await resolveRun(calls, text)
   const body = item === undefined ? {} : { item: readCount(item, '--item', 0) }
   const skipped = await calls.call<WireStep>('POST', `${stepPath(id, step)}/skip`, body)
   const what = item === undefined ? step : `item ${item} of ${step}`
-  const people = () => `${what} of ${id} is skipped\n`
-  printOne(cli.terminal, cli.format(command), skipped, { name: step, people })
+  const humanText = () => `${what} of ${id} is skipped\n`
+  printOne(cli.terminal, cli.format(command), skipped, { name: step, humanText })
 }
 
 const NOT_ALL = 'There are too many schedules to look through at once; others may fire earlier.\n'
@@ -123,15 +124,15 @@ async function nextTimes(
   const query = new URLSearchParams({ limit: String(limit), ...(job && { job }) })
   const path = `/v1/schedules/next?${query.toString()}`
   const { data, complete } = await calls.call<WireNextTimes>('GET', path)
-  // Nothing to come, or nothing there: whoever mistyped a name is told.
-  const isBare = data.length === 0 && job !== undefined
-  const found = isBare ? await calls.call<WireJob>('GET', jobPath(job)) : undefined
-  const starts = found ? whatStarts(found.definition) : []
+  // An empty list may mean a mistyped job name.
+  const isEmpty = data.length === 0 && job !== undefined
+  const found = isEmpty ? await calls.call<WireJob>('GET', jobPath(job)) : undefined
+  const starts = found ? describeTriggers(found.definition) : []
   const wanted = data.filter((one) => schedule === undefined || one.schedule === schedule)
   return { data: wanted.slice(0, count), complete, starts }
 }
 
-/** Rules have blanks or signs; what could be a name is one. */
+/** Rules contain spaces or punctuation; any other text is a name. */
 function isName(text: string): boolean {
   return text.split('/').length <= 2 && text.split('/').every((part) => NAME.test(part))
 }
@@ -144,8 +145,10 @@ async function preview(
 ): Promise<void> {
   const { terminal } = cli
   const body = { ...ruleOf(rule), zone, count: readCount(count, '--count') }
-  const shown = await cli.calls(command).call<WirePreview>('POST', '/v1/schedules/preview', body)
-  const people = () => {
+  const shown = await cli.calls(command).call<WirePreview>('POST', '/v1/schedules/preview', body, {
+    isRead: true,
+  })
+  const humanText = () => {
     const times = table(
       [
         { title: 'WHEN', show: ({ local }) => clockTime(local, terminal.now()) },
@@ -155,21 +158,23 @@ async function preview(
       terminal.columns,
     )
     const changes = shown.clock_changes.filter(({ effect }) => effect !== 'none')
-    const notes = changes.flatMap(({ sentence }) => beside(terminal, '  clocks:  ', sentence))
+    const notes = changes.flatMap(({ sentence }) =>
+      hangingIndent(terminal, '  clocks:  ', sentence),
+    )
     return [paint(terminal, 'bold', shown.words), times, ...notes, ''].join('\n')
   }
-  printOne(terminal, cli.format(command), shown, { name: shown.words, people })
+  printOne(terminal, cli.format(command), shown, { name: shown.words, humanText })
 }
 
 const STATES = { active: 'on', paused: 'paused', ended: 'over', error: 'broken' } as const
 
 function schedulesOf(terminal: Terminal, job: string | undefined): Show<WireSchedule> {
-  const whose = job === undefined ? 'No schedules yet.' : `The job ${job} has no schedules.`
+  const none = job === undefined ? 'No schedules yet.' : `The job ${job} has no schedules.`
   return {
     nameOf: ({ job: of, name }) => `${of}/${name}`,
-    empty: `${whose} Try: punctual every '15 minutes' ${job ?? '-- date'}`,
+    empty: `${none} Try: punctual every '15 minutes' ${job ?? '-- date'}`,
     columns: [
-      { title: 'SCHEDULE', show: ({ job: of, name }) => `${of}/${name}`, gives: true },
+      { title: 'SCHEDULE', show: ({ job: of, name }) => `${of}/${name}`, shrinks: true },
       {
         title: 'STATE',
         show: ({ state }) => (state === 'active' ? 'on' : paint(terminal, 'yellow', STATES[state])),
@@ -180,7 +185,7 @@ function schedulesOf(terminal: Terminal, job: string | undefined): Show<WireSche
         show: ({ next }) =>
           next === null ? '-' : distance(next, terminal.now()).replace(/^in /, ''),
       },
-      { title: 'WHEN', show: ({ words }) => words, gives: true },
+      { title: 'WHEN', show: ({ words }) => words, shrinks: true },
     ],
   }
 }
@@ -195,13 +200,13 @@ function nextOf(
     nameOf: ({ job, schedule }) => `${job}/${schedule}`,
     empty:
       what === undefined
-        ? "Nothing is to fire. Try: punctual every '15 minutes' -- date"
-        : `Nothing of ${what} is to fire.${none || ` Its schedules: punctual schedules ${readTarget(what).job}`}`,
+        ? "No scheduled times. Try: punctual every '15 minutes' -- date"
+        : `${what} has no scheduled times.${none || ` Its schedules: punctual schedules ${readTarget(what).job}`}`,
     columns: [
       { title: 'TIME', show: ({ local }) => clockTime(local, terminal.now()) },
       { title: 'IN', show: ({ at }) => distance(at, terminal.now()).replace(/^in /, '') },
-      { title: 'SCHEDULE', show: ({ job, schedule }) => `${job}/${schedule}`, gives: true },
-      { title: 'WHEN', show: ({ words }) => words, gives: true },
+      { title: 'SCHEDULE', show: ({ job, schedule }) => `${job}/${schedule}`, shrinks: true },
+      { title: 'WHEN', show: ({ words }) => words, shrinks: true },
     ],
   }
 }
@@ -215,5 +220,5 @@ function timeOf(schedule: WireSchedule, which: 'next' | 'skipping', terminal: Te
 function describeSkip(schedule: WireSchedule, terminal: Terminal): string {
   const fires = schedule.next === null ? '' : ` and fires ${timeOf(schedule, 'next', terminal)}`
   const skips = `skips ${timeOf(schedule, 'skipping', terminal)}${fires}`
-  return `${beside(terminal, '', `${schedule.job}/${schedule.name} ${skips}`).join('\n')}\n`
+  return `${hangingIndent(terminal, '', `${schedule.job}/${schedule.name} ${skips}`).join('\n')}\n`
 }

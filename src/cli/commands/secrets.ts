@@ -10,7 +10,10 @@ import { printList, printOne, type Show } from '../terminal/output.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
-/** secret set, ls, rm, rotate-key and new-key. A value is never an argument: `ps` shows those. */
+/**
+ * Commands `secret set`, `ls`, `rm`, `rotate-key` and `new-key`. A value is never an argument,
+ * which `ps` would show.
+ */
 export function secretCommands(program: Command, cli: Cli): void {
   const { terminal } = cli
   const secret = program.command('secret').description('set, list and remove secrets')
@@ -23,8 +26,8 @@ export function secretCommands(program: Command, cli: Cli): void {
     .action(async (name: string, _options: object, command: Command) => {
       const value = await readValue(name, terminal)
       const made = await cli.calls(command).call<WireSecret>('PUT', pathOf(name), { value })
-      const people = () => `${made.name} is set (version ${made.version})\n`
-      printOne(terminal, cli.format(command), made, { name: made.name, people })
+      const humanText = () => `${made.name} is set (version ${made.version})\n`
+      printOne(terminal, cli.format(command), made, { name: made.name, humanText })
     })
 
   secret
@@ -40,34 +43,37 @@ export function secretCommands(program: Command, cli: Cli): void {
     .argument('<name>', 'its name')
     .action(async (name: string, _options: object, command: Command) => {
       await cli.calls(command).call('DELETE', pathOf(name))
-      const people = () => `${name} is removed\n`
-      printOne(terminal, cli.format(command), { name, removed: true }, { name, people })
+      const humanText = () => `${name} is removed\n`
+      printOne(terminal, cli.format(command), { name, removed: true }, { name, humanText })
     })
 
   secret
     .command('new-key')
-    .description('write a new key to the top of a key file, which is made if it is not there')
+    .description('write a new key to the top of a key file, which is created if necessary')
     .argument('<file>', 'such as .punctual/secret-key')
     .action((file: string, _options: object, command: Command) => {
       const id = addKey(file, randomBytes)
-      const people = () => `${id} is the first key of ${file}\n`
-      printOne(terminal, cli.format(command), { id, file }, { name: id, people })
+      const humanText = () => `${id} is the first key of ${file}\n`
+      printOne(terminal, cli.format(command), { id, file }, { name: id, humanText })
       if (cli.format(command) !== 'table') return
       terminal.err('  next:  copy the file to every node, then: punctual secret rotate-key\n')
     })
 
   secret
     .command('rotate-key')
-    .description('seal all secrets anew, with the first key of the key file')
+    .description('encrypt all secrets again, with the first key of the key file')
     .action(async (_options: object, command: Command) => {
       const calls = cli.calls(command)
       const done = await calls.call<WireRotation>('POST', '/v1/secret-keys/rotate', {})
-      printOne(terminal, cli.format(command), done, { name: done.key, people: () => tell(done) })
+      printOne(terminal, cli.format(command), done, {
+        name: done.key,
+        humanText: () => reportKeyRotation(done),
+      })
       if (done.broken.length > 0) cli.exitWith(EXIT.unexpected)
     })
 }
 
-/** The end of the line is the shell's; a file of several lines is taken as it is. */
+/** Removes the newline that the shell adds; a file of several lines is taken as it is. */
 async function readValue(name: string, terminal: Terminal): Promise<string> {
   const text = await terminal.readSecret(`value of ${name} (not shown): `)
   if (text === undefined) {
@@ -77,7 +83,7 @@ async function readValue(name: string, terminal: Terminal): Promise<string> {
   return more.join('') === '' && more.length < 2 ? line : text
 }
 
-/** However many pages there are. */
+/** Reads all pages. */
 async function all(calls: ServerCalls): Promise<WireSecret[]> {
   const found: WireSecret[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -95,7 +101,7 @@ function secretsOf(terminal: Terminal): Show<WireSecret> {
     nameOf: ({ name }) => name,
     empty: 'No secrets yet. Try: punctual secret set PGPASSWORD',
     columns: [
-      { title: 'NAME', show: ({ name }) => name, gives: true },
+      { title: 'NAME', show: ({ name }) => name, shrinks: true },
       { title: 'VERSION', show: ({ version }) => String(version) },
       { title: 'SET', show: ({ updated_at }) => `${age(updated_at)} ago` },
       { title: 'BY', show: ({ updated_by }) => updated_by },
@@ -104,7 +110,7 @@ function secretsOf(terminal: Terminal): Show<WireSecret> {
   }
 }
 
-function tell({ key, resealed, broken, keys }: WireRotation): string {
+function reportKeyRotation({ key, resealed, broken, keys }: WireRotation): string {
   const others = keys.filter(({ id }) => id !== key)
   const left = others.map(({ id, secrets }) => `the key ${id} still seals ${secrets}`)
   const lines = [

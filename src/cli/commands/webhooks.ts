@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { formatDuration } from '../../core/text/duration.ts'
+import type { WirePage } from '../../core/wire/views.ts'
 import type {
-  WireDelivery,
   WireDeliveryDetail,
+  WireDelivery,
   WireNewWebhook,
-  WirePage,
   WireWebhook,
-} from '../../core/wire/views.ts'
+} from '../../core/webhook/webhook-views.ts'
 import { WEBHOOK_EVENTS } from '../../core/webhook/webhook.ts'
 import type { Cli } from './cli.ts'
 import { EXIT } from '../errors/exit-codes.ts'
@@ -22,27 +22,33 @@ interface AddOptions {
 }
 
 const NAME = 'what it is called'
-/** A try takes ten seconds at most, and begins within one. */
+/** A delivery attempt takes at most ten seconds, and starts within one. */
 const PATIENCE_MS = 20_000
 const LOOK_MS = 250
 
-/** webhook: who is told when runs fail, and what became of it. */
+/** Command `webhook`: notifications about runs, and their deliveries. */
 export function webhookCommands(program: Command, cli: Cli): void {
-  const { terminal } = cli
-  const repeat = (value: string, before: string[] = []) => [...before, value]
   const webhook = program
     .command('webhook')
-    .description('tell other programs when runs fail and when they recover')
+    .description('notify other programs when runs fail and when they recover')
+  addCommand(webhook, cli)
+  listAndShowCommands(webhook, cli)
+  testCommand(webhook, cli)
+  rotateAndRemoveCommands(webhook, cli)
+  deliveryCommands(webhook, cli)
+}
 
+function addCommand(webhook: Command, cli: Cli): void {
+  const repeat = (value: string, before: string[] = []) => [...before, value]
   webhook
     .command('add')
-    .description('make a webhook; its secret is shown once')
+    .description('create a webhook; its secret is shown once')
     .argument('<name>', 'what to call it')
     .argument('<url>', 'where to send messages to')
     .option('--event <event>', `${WEBHOOK_EVENTS.join(', ')}; may be repeated`, repeat)
-    .option('--job <name>', 'only of this job, * stands for any text; may be repeated', repeat)
+    .option('--job <name>', 'only for this job, * matches any text; may be repeated', repeat)
     .option('--disabled', 'send nothing for now')
-    .option('--replace', 'change it if it is there')
+    .option('--replace', 'change the webhook if it exists')
     .action(async (name: string, url: string, options: AddOptions, command: Command) => {
       const { event = ['run.failed', 'run.recovered'], job, disabled, replace } = options
       const body = {
@@ -56,7 +62,10 @@ export function webhookCommands(program: Command, cli: Cli): void {
         : await calls.call<WireNewWebhook>('POST', '/v1/webhooks', { name, ...body })
       printSecret(cli, command, made)
     })
+}
 
+function listAndShowCommands(webhook: Command, cli: Cli): void {
+  const { terminal } = cli
   webhook
     .command('ls')
     .description('list webhooks')
@@ -71,24 +80,29 @@ export function webhookCommands(program: Command, cli: Cli): void {
     .argument('<name>', NAME)
     .action(async (name: string, _options: object, command: Command) => {
       const shown = await cli.calls(command).call<WireWebhook>('GET', pathOf(name))
-      printOne(terminal, cli.format(command), shown, { name, people: () => describe(shown) })
+      printOne(terminal, cli.format(command), shown, { name, humanText: () => describe(shown) })
     })
+}
 
+function testCommand(webhook: Command, cli: Cli): void {
   webhook
     .command('test')
-    .description('send a message that says it is a test, and wait for the answer')
+    .description('send a test message, and wait for the answer')
     .argument('<name>', NAME)
     .action(async (name: string, _options: object, command: Command) => {
       const calls = cli.calls(command)
       const { id } = await calls.call<WireDelivery>('POST', `${pathOf(name)}/test`)
-      await tellOutcome(cli, command, name, id)
+      await reportOutcome(cli, command, name, id)
     })
+}
 
+function rotateAndRemoveCommands(webhook: Command, cli: Cli): void {
+  const { terminal } = cli
   webhook
     .command('rotate')
-    .description('give it a new secret; the old one is good for a while')
+    .description('create a new secret; the old one stays valid for a while')
     .argument('<name>', NAME)
-    .option('--keep <duration>', 'how long the old one is good; a day if absent')
+    .option('--keep <duration>', 'how long the old one stays valid; a day if absent')
     .action(async (name: string, options: { keep?: string }, command: Command) => {
       const path = `${pathOf(name)}/rotate`
       const made = await cli.calls(command).call<WireNewWebhook>('POST', path, { ...options })
@@ -97,17 +111,20 @@ export function webhookCommands(program: Command, cli: Cli): void {
 
   webhook
     .command('rm')
-    .description('delete a webhook, and what is known of its messages')
+    .description('delete a webhook and its deliveries')
     .argument('<name>', NAME)
     .action(async (name: string, _options: object, command: Command) => {
       await cli.calls(command).call('DELETE', pathOf(name))
-      const people = () => `the webhook ${name} is deleted\n`
-      printOne(terminal, cli.format(command), { name, deleted: true }, { name, people })
+      const humanText = () => `the webhook ${name} is deleted\n`
+      printOne(terminal, cli.format(command), { name, deleted: true }, { name, humanText })
     })
+}
 
+function deliveryCommands(webhook: Command, cli: Cli): void {
+  const { terminal } = cli
   webhook
     .command('deliveries')
-    .description('what it sent, newest first, and what became of it')
+    .description('list its deliveries and their outcomes, newest first')
     .argument('<name>', NAME)
     .option('-n, --limit <count>', 'how many to show', '20')
     .action(async (name: string, { limit }: { limit: string }, command: Command) => {
@@ -123,7 +140,7 @@ export function webhookCommands(program: Command, cli: Cli): void {
     .argument('<delivery>', 'such as dlv_00f3k9m2q7x')
     .action(async (name: string, id: string, _options: object, command: Command) => {
       await cli.calls(command).call('POST', `${deliveryPath(name, id)}/redeliver`)
-      await tellOutcome(cli, command, name, id)
+      await reportOutcome(cli, command, name, id)
     })
 }
 
@@ -135,45 +152,45 @@ function deliveryPath(name: string, id: string): string {
   return `${pathOf(name)}/deliveries/${encodeURIComponent(id)}`
 }
 
-/** The secret alone, so that it can be put where it belongs; it is the reason for asking. */
+/** Prints the secret alone, so that it can be piped to its destination. */
 function printSecret(cli: Cli, command: Command, made: WireWebhook | WireNewWebhook): void {
   const { terminal } = cli
   const format = cli.format(command)
   const { name } = made
   if (!('secret' in made)) {
-    return printOne(terminal, format, made, { name, people: () => `${name} is changed\n` })
+    return printOne(terminal, format, made, { name, humanText: () => `${name} is changed\n` })
   }
-  printOne(terminal, format, made, { name: made.secret, people: () => `${made.secret}\n` })
-  if (format === 'table') terminal.err(`${name} signs with this. It is not shown again.\n`)
+  printOne(terminal, format, made, { name: made.secret, humanText: () => `${made.secret}\n` })
+  if (format === 'table') terminal.err(`${name} signs with this secret. It is not shown again.\n`)
 }
 
-/** Waits for the outcome of the first try, and says it: with the code for the shell, too. */
-async function tellOutcome(cli: Cli, command: Command, name: string, id: string): Promise<void> {
+/** Waits for the first delivery attempt and reports its outcome, also as the exit code. */
+async function reportOutcome(cli: Cli, command: Command, name: string, id: string): Promise<void> {
   const { terminal } = cli
-  const { body: _, ...outcome } = await settled(cli.calls(command), terminal, name, id)
+  const { body: _, ...outcome } = await waitForDelivery(cli.calls(command), terminal, name, id)
   const { state, status, error, next_attempt_at: next } = outcome
   const again = next === null ? '' : `; next try ${next}`
   const what =
     state === 'delivered' ? `it answered ${status}` : `${error ?? 'no answer yet'}${again}`
   printOne(terminal, cli.format(command), outcome, {
     name: id,
-    people: () => `${id} ${state}: ${harmless(what)}\n`,
+    humanText: () => `${id} ${state}: ${harmless(what)}\n`,
   })
   if (state !== 'delivered') cli.exitWith(EXIT.unexpected)
 }
 
-async function settled(
+async function waitForDelivery(
   calls: ServerCalls,
   terminal: Terminal,
   name: string,
   id: string,
 ): Promise<WireDeliveryDetail> {
-  const until = terminal.now() + PATIENCE_MS
+  const untilMono = terminal.mono() + PATIENCE_MS
   for (;;) {
     const seen = await calls.call<WireDeliveryDetail>('GET', deliveryPath(name, id))
-    // A try under way has not been answered: only then is there no word of its end.
+    // An attempt in flight has no duration yet.
     const isTried = seen.attempts > 0 && seen.took_ms !== null
-    if (seen.state !== 'pending' || isTried || terminal.now() > until) return seen
+    if (seen.state !== 'pending' || isTried || terminal.mono() > untilMono) return seen
     await terminal.sleep(LOOK_MS)
   }
 }
@@ -209,10 +226,10 @@ function webhooksOf(terminal: Terminal): Show<WireWebhook> {
     empty: 'No webhooks yet. Try: punctual webhook add pager https://example.com/hook',
     columns: [
       { title: 'NAME', show: ({ name }) => name },
-      { title: 'STATE', show: stateOf, gives: true },
-      { title: 'EVENTS', show: ({ events }) => events.join(','), gives: true },
-      { title: 'JOBS', show: ({ jobs }) => jobs?.join(',') ?? 'all', gives: true },
-      { title: 'URL', show: ({ url }) => harmless(url), gives: true },
+      { title: 'STATE', show: stateOf, shrinks: true },
+      { title: 'EVENTS', show: ({ events }) => events.join(','), shrinks: true },
+      { title: 'JOBS', show: ({ jobs }) => jobs?.join(',') ?? 'all', shrinks: true },
+      { title: 'URL', show: ({ url }) => harmless(url), shrinks: true },
       { title: 'CHANGED', show: ({ updated_at }) => ago(updated_at, terminal.now()) },
     ],
   }
@@ -230,7 +247,7 @@ function deliveriesOf(terminal: Terminal): Show<WireDelivery> {
       { title: 'TRIES', show: ({ attempts }) => String(attempts) },
       { title: 'STATUS', show: ({ status }) => String(status ?? '-') },
       { title: 'CREATED', show: ({ created_at }) => ago(created_at, terminal.now()) },
-      { title: 'ERROR', show: ({ error }) => harmless(error ?? ''), gives: true },
+      { title: 'ERROR', show: ({ error }) => harmless(error ?? ''), shrinks: true },
     ],
   }
 }

@@ -3,8 +3,9 @@ import { formatDuration } from '../../core/text/duration.ts'
 import type { WireJobStep, WireStep, WireStepItem } from '../../core/workflow/step-views.ts'
 import type { Cli } from './cli.ts'
 import { everyPage } from '../find/every-page.ts'
-import { findRun } from '../find/find-run.ts'
-import { jobPath } from '../find/find-schedule.ts'
+import { resolveRun } from '../find/find-run.ts'
+import { itemValues } from '../find/item-values.ts'
+import { jobPath } from '../find/find-job.ts'
 import { findWaiting, stepPath } from '../find/find-step.ts'
 import { printList, printOne, type Show } from '../terminal/output.ts'
 import { readInput } from '../args/read-input.ts'
@@ -16,64 +17,77 @@ import {
   spanOf,
   stepColumns,
   tookOf,
+  triesOf,
 } from '../render/step-table.ts'
 import type { Column } from '../terminal/table.ts'
 import { harmless, type Terminal } from '../terminal/terminal.ts'
 
 const RUN = 'an id, the end of one, @last, @last-failed or <job>@last'
-/** What is more is for programs, page by page. */
+/** Programs page through longer lists themselves. */
 const MOST_STEPS = 10_000
 
-/** steps, graph, approve, refuse: workflows and what people decide about them. */
+/** Commands `steps`, `graph`, `approve` and `refuse`: workflows and decisions about their steps. */
 export function workflowCommands(program: Command, cli: Cli): void {
-  const { terminal } = cli
+  stepsCommand(program, cli)
+  graphCommand(program, cli)
+  decisionCommands(program, cli)
+}
 
+function stepsCommand(program: Command, cli: Cli): void {
+  const { terminal } = cli
   program
     .command('steps')
-    .description('show the steps of a run: where each is, how long it took, and why')
-    .argument('<run>', RUN)
+    .description('show the steps of a run: state, duration and reason')
+    .argument('<run>', `a job, for its last run; ${RUN}`)
     .argument('[step]', 'only the items of this one')
     .option('--state <state>', 'only those in this state, such as failed')
     .action(async (text: string, step: string | undefined, options: StepsOptions, command) => {
       const calls = cli.calls(command)
-      const id = await findRun(calls, text)
+      const id = await resolveRun(calls, text, { orJob: true })
       const format = cli.format(command)
       if (step !== undefined) {
         const path = `${stepPath(id, step)}/items?`
         const items = await everyPage<WireStepItem>(calls, path, MOST_STEPS)
-        return printList(terminal, format, items, itemsOf(terminal, step))
+        const values = format === 'table' ? await itemValues(calls, items) : new Map()
+        return printList(terminal, format, items, itemsOf(terminal, step, values))
       }
       const query = options.state === undefined ? '' : `state=${encodeURIComponent(options.state)}`
       const steps = await everyPage<WireStep>(calls, `/v1/runs/${id}/steps?${query}`, MOST_STEPS)
-      if (steps.length === MOST_STEPS) tellCut(terminal, `GET /v1/runs/${id}/steps`)
+      if (steps.length === MOST_STEPS) reportTruncated(terminal, `GET /v1/runs/${id}/steps`)
       if (format !== 'table') return printList(terminal, format, steps, plain)
       const columns = stepColumns(terminal, spanOf(steps, terminal.now()))
       const empty = `${id} has no such steps.`
       printList(terminal, format, placeSteps(steps), { columns, nameOf: nameOfPlaced, empty })
     })
+}
 
+function graphCommand(program: Command, cli: Cli): void {
+  const { terminal } = cli
   program
     .command('graph')
-    .description('draw the steps of a job, and how they went lately')
+    .description('draw the steps of a job, with their recent statistics')
     .argument('<job>', 'a job that is defined')
     .action(async (job: string, _options: object, command: Command) => {
       const calls = cli.calls(command)
       const path = `${jobPath(job)}/steps?`
       const steps = await everyPage<WireJobStep>(calls, path, MOST_STEPS)
-      if (steps.length === MOST_STEPS) tellCut(terminal, `GET ${jobPath(job)}/steps`)
+      if (steps.length === MOST_STEPS) reportTruncated(terminal, `GET ${jobPath(job)}/steps`)
       const format = cli.format(command)
       if (format !== 'table') return printList(terminal, format, steps, plain)
       const show = { columns: LATELY, nameOf: nameOfPlaced, empty: `${job} has no steps.` }
       printList(terminal, format, placeSteps(steps), show)
     })
+}
 
+function decisionCommands(program: Command, cli: Cli): void {
+  const { terminal } = cli
   const deciding = (verb: 'approve' | 'refuse', what: string) =>
     program
       .command(verb)
       .description(what)
       .argument('<run>', RUN)
       .argument('[step]', 'which step; the one that waits, if only one does')
-      .option('-m, --message <text>', 'why, for those who read it later')
+      .option('-m, --message <text>', 'the reason, shown with the decision')
 
   const decide = async (
     [text, named]: readonly [string, string | undefined],
@@ -82,17 +96,21 @@ export function workflowCommands(program: Command, cli: Cli): void {
     command: Command,
   ) => {
     const calls = cli.calls(command)
-    const id = await findRun(calls, text)
+    const id = await resolveRun(calls, text)
     const step = await findWaiting(calls, id, named)
     const path = `${stepPath(id, step.name)}/${verb}`
     const decided = await calls.call<WireStep>('POST', path, bodyOf(step))
     const word = verb === 'approve' ? 'approved' : 'refused'
-    const people = () => `${step.name} of ${id} is ${word}\n`
-    printOne(terminal, cli.format(command), decided, { name: step.name, people })
+    const humanText = () => `${step.name} of ${id} is ${word}\n`
+    printOne(terminal, cli.format(command), decided, { name: step.name, humanText })
   }
 
-  deciding('approve', 'agree to what a step of a run asks')
-    .option('-i, --input <json or name=value>', 'what the step asks for; may be repeated', repeated)
+  deciding('approve', 'approve a waiting step of a run')
+    .option(
+      '-i, --input <json or name=value>',
+      'the input that the step requests; may be repeated',
+      repeated,
+    )
     .action(
       async (
         run: string,
@@ -108,7 +126,7 @@ export function workflowCommands(program: Command, cli: Cli): void {
       },
     )
 
-  deciding('refuse', 'refuse what a step of a run asks').action(
+  deciding('refuse', 'refuse a waiting step of a run').action(
     async (
       run: string,
       step: string | undefined,
@@ -120,10 +138,10 @@ export function workflowCommands(program: Command, cli: Cli): void {
   )
 }
 
-/** Nobody should take a part for the whole. */
-function tellCut(terminal: Terminal, route: string): void {
+/** Warns that the list is incomplete. */
+function reportTruncated(terminal: Terminal, route: string): void {
   const count = MOST_STEPS.toLocaleString('en')
-  terminal.err(`These are the first ${count}; the others are for programs: ${route}\n`)
+  terminal.err(`Only the first ${count} are shown; read the others through the API: ${route}\n`)
 }
 
 interface StepsOptions {
@@ -134,31 +152,42 @@ const nameOfPlaced = ({ step }: PlacedStep<WireStep | WireJobStep>) => step.name
 const plain: Show<WireStep | WireJobStep> = { nameOf: ({ name }) => name, columns: [], empty: '' }
 
 const LATELY: Column<PlacedStep<WireJobStep>>[] = [
-  { title: 'STEP', show: ({ title }) => title, gives: true },
+  { title: 'STEP', show: ({ title }) => title, shrinks: true },
   { title: 'RUNS', show: ({ step: { statistics } }) => String(statistics.runs || '') },
   { title: 'FAILED', show: ({ step: { statistics } }) => String(statistics.failed || '') },
-  { title: 'P50', show: ({ step: { statistics } }) => usual(statistics.p50_ms) },
-  { title: 'P95', show: ({ step: { statistics } }) => usual(statistics.p95_ms) },
+  { title: 'P50', show: ({ step: { statistics } }) => typicalDuration(statistics.p50_ms) },
+  { title: 'P95', show: ({ step: { statistics } }) => typicalDuration(statistics.p95_ms) },
 ]
 
-function usual(ms: number | null): string {
+function typicalDuration(ms: number | null): string {
   return ms === null ? '' : formatDuration(ms)
 }
 
-function itemsOf(terminal: Terminal, step: string): Show<WireStepItem> {
+function itemsOf(
+  terminal: Terminal,
+  step: string,
+  values: ReadonlyMap<number, string>,
+): Show<WireStepItem> {
   return {
     nameOf: ({ run }) => run?.id ?? '',
-    empty: `No item of ${step} has begun.`,
+    empty: `No item of ${step} has started.`,
     columns: [
       { title: 'ITEM', show: ({ item }) => String(item) },
+      {
+        ...{ title: 'VALUE', show: ({ item }) => values.get(item) ?? '', hideIfEmpty: true },
+        ...{ shrinks: true, minWidth: 16 },
+      },
       { title: 'STATE', show: ({ state }) => showStepState(terminal, state) },
       { title: 'TOOK', show: (item) => tookOf(item, terminal) },
+      { title: 'TRIES', show: triesOf, hideIfEmpty: true },
       { title: 'RUN', show: ({ run, reused }) => (run?.id ?? '') + (reused ? ' (kept)' : '') },
       {
         title: 'WHY',
         show: ({ sentence, run, state }) =>
           harmless(sentence ?? (state === 'failed' ? (run?.message ?? '') : '')),
-        gives: true,
+        shrinks: true,
+        minWidth: 20,
+        hideIfEmpty: true,
       },
     ],
   }

@@ -1,4 +1,6 @@
-/** What the shell learns. `exec` gives its child's own code instead, and 125 for our failures. */
+/**
+ * Exit codes. `exec` returns its child's own code instead, and 125 for failures of this program.
+ */
 export const EXIT = {
   ok: 0,
   unexpected: 1,
@@ -10,15 +12,17 @@ export const EXIT = {
   forbidden: 7,
   unreachable: 8,
   conflict: 9,
-  /** `plan --exit-code` found something to change. */
+  /** `plan --exit-code` found changes. */
   changes: 10,
-  /** As sysexits.h has it: a setting is wrong, and nothing was started. */
+  /** `import` could not import everything. */
+  partial: 11,
+  /** As in sysexits.h: a setting is wrong, and nothing was started. */
   config: 78,
   execFailed: 125,
   interrupted: 130,
 } as const
 
-/** The code for a problem the server, or the way to it, has answered with. */
+/** The exit code for an HTTP status. */
 export function exitCodeOf(status: number): number {
   if (status === 401 || status === 403) return EXIT.forbidden
   if (status === 404) return EXIT.notFound

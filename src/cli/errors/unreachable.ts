@@ -1,7 +1,9 @@
 import { EXIT } from './exit-codes.ts'
 import { Failure } from './failure.ts'
 
-/** No answer came: says why not, as far as it can be known, and what to try. */
+/**
+ * The error for a server that did not answer: the reason, as far as it is known, and what to try.
+ */
 export function unreachable(url: string, cause: unknown): Failure {
   const { what, hint } = explain(url, codeOf(cause))
   return new Failure(what, { exitCode: EXIT.unreachable, hint, cause })
@@ -12,30 +14,30 @@ function explain(url: string, code: string): { what: string; hint: string } {
   if (isHttps && UNTRUSTED.has(code)) {
     return {
       what: `the certificate of ${url} is not one this machine trusts`,
-      hint: 'Name the file of whoever signed it: NODE_EXTRA_CA_CERTS=ca.pem punctual …',
+      hint: 'Name the certificate of its CA: NODE_EXTRA_CA_CERTS=ca.pem punctual …',
     }
   }
   if (isHttps && /^(?:CERT_|ERR_TLS_CERT)/.test(code)) {
     return {
       what: `the certificate of ${url} is not good (${code})`,
-      hint: 'It has run out, or is for another name; renew it, or use the name it is for.',
+      hint: 'It has expired, or is for another name; renew it, or use its name.',
     }
   }
   if (isHttps && /^(?:ERR_SSL|EPROTO)/.test(code)) {
     return {
       what: `${url} answers, but not in a TLS this program speaks`,
-      hint: `If it serves without TLS, say so: --server ${url.replace('https:', 'http:')}`,
+      hint: `If it serves without TLS, use --server ${url.replace('https:', 'http:')}`,
     }
   }
   if (!isHttps && HUNG_UP.has(code)) {
     return {
       what: `${url} hung up without an answer`,
-      hint: `If it serves HTTPS, say so: --server ${url.replace('http:', 'https:')}`,
+      hint: `If it serves HTTPS, use --server ${url.replace('http:', 'https:')}`,
     }
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return {
-      what: `nobody knows where ${new URL(url).hostname} is`,
+      what: `the host name ${new URL(url).hostname} cannot be resolved`,
       hint: 'Check the name given with --server or PUNCTUAL_SERVER.',
     }
   }
@@ -53,10 +55,24 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** What a server that expects TLS does when it is greeted without. */
+/** Errors from a TLS server that receives a plain request. */
 const HUNG_UP = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
-/** `fetch` wraps what happened once or twice. */
+/** Whether no byte of the request can have been sent: then another server may be tried. */
+export function isNotSent(error: unknown): boolean {
+  return NOT_SENT.has(codeOf(error))
+}
+
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+/** `fetch` wraps the original error once or twice. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   const { code } = error as NodeJS.ErrnoException

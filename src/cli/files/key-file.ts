@@ -3,7 +3,9 @@ import { formatKey, newKey, parseKeys } from '../../core/secret-key.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 
-/** Puts a new key before the others. The file is exchanged as a whole: a server may be reading it. */
+/**
+ * Adds a new key before the others. The file is replaced as a whole: a server may be reading it.
+ */
 export function addKey(path: string, randomBytes: (count: number) => Buffer): string {
   const before = read(path)
   const parsed = before === '' ? [] : parseKeys(before)

@@ -1,7 +1,9 @@
 import type { WirePage } from '../../core/wire/views.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 
-/** All of a list, page by page, up to `most`. `path` has a query already, or ends with `?`. */
+/**
+ * Reads all pages of a list, up to `most` items. `path` contains a query already, or ends with `?`.
+ */
 export async function everyPage<Item>(
   calls: ServerCalls,
   path: string,

@@ -7,35 +7,47 @@ import type { Terminal } from '../terminal/terminal.ts'
 
 export interface CrontabChoice {
   readonly user?: true
-  readonly system?: true
+  /** False with `--no-system`; undefined: detected from the file's content. */
+  readonly system?: boolean
 }
 
 export interface FoundCrontab {
   readonly text: string
-  /** What to call it. */
+  /** The name of the crontab in messages. */
   readonly source: string
-  readonly hasUsers: boolean
+  /** Undefined if neither a flag nor the path decides it. */
+  readonly hasUsers: boolean | undefined
 }
 
 const SYSTEM = '/etc/crontab'
 const HAS_USERS = /^\/etc\/(?:crontab$|cron\.d\/)/
 
-/** The crontab that is meant: a file, what is piped in, that of the machine, or one's own. */
+/** Finds the crontab to import: a file, standard input, the machine's, or the user's own. */
 export function findCrontab(
   file: string | undefined,
   { user, system }: CrontabChoice,
   { cwd, env }: Pick<Terminal, 'cwd' | 'env'>,
 ): FoundCrontab {
   if (user && (system || file !== undefined)) {
-    throw new Failure('--user stands beside no file and no --system', { exitCode: EXIT.usage })
+    throw new Failure('--user cannot be combined with a file or --system', { exitCode: EXIT.usage })
   }
-  if (file === '-') return { text: readAt(0, 'standard input'), source: '-', hasUsers: !!system }
+  if (file === '-') return { text: readAt(0, 'standard input'), source: '-', hasUsers: system }
   if (file !== undefined || system) {
     const path = resolve(cwd, file ?? SYSTEM)
-    const hasUsers = system ?? HAS_USERS.test(path)
+    const hasUsers = system ?? (HAS_USERS.test(path) ? true : undefined)
     return { text: readAt(path, path), source: path, hasUsers }
   }
   return { text: ownCrontab(env), source: 'crontab -l', hasUsers: false }
+}
+
+/** The users of this machine, for crontabs with a user column. */
+export function usersOfMachine(): ReadonlySet<string> {
+  try {
+    const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
+    return new Set(lines.map((line) => line.split(':')[0] ?? ''))
+  } catch {
+    return new Set()
+  }
 }
 
 function readAt(file: string | 0, name: string): string {

@@ -1,10 +1,11 @@
 import type { WireSchedule } from '../../core/schedule/definition/schedule-views.ts'
-import type { WireJob } from '../../core/wire/views.ts'
+import type { WireJob } from '../../core/job/job-views.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
+import { jobPath } from './find-job.ts'
 
-/** What a person names: a job, or one of its schedules. */
+/** A job, or one of its schedules. */
 export interface Target {
   readonly job: string
   readonly schedule: string | undefined
@@ -19,16 +20,12 @@ export function readTarget(text: string): Target {
   })
 }
 
-export function jobPath(job: string): string {
-  return `/v1/jobs/${encodeURIComponent(job)}`
-}
-
 export function schedulePath({ job, name }: Pick<WireSchedule, 'job' | 'name'>): string {
   return `${jobPath(job)}/schedules/${encodeURIComponent(name)}`
 }
 
-/** All schedules that are meant: the one, or all of the job. */
-export async function findSchedules(calls: ServerCalls, text: string): Promise<WireSchedule[]> {
+/** The named schedule, or all schedules of the named job. */
+export async function resolveSchedules(calls: ServerCalls, text: string): Promise<WireSchedule[]> {
   const { job, schedule } = readTarget(text)
   if (schedule !== undefined) {
     return [await calls.call<WireSchedule>('GET', schedulePath({ job, name: schedule }))]
@@ -41,9 +38,9 @@ export async function findSchedules(calls: ServerCalls, text: string): Promise<W
   })
 }
 
-/** The one schedule that is meant; of a job that has several, somebody has to say. */
-export async function findSchedule(calls: ServerCalls, text: string): Promise<WireSchedule> {
-  const [first, ...others] = await findSchedules(calls, text)
+/** The named schedule. If only a job with several schedules is named, the user has to choose. */
+export async function resolveSchedule(calls: ServerCalls, text: string): Promise<WireSchedule> {
+  const [first, ...others] = await resolveSchedules(calls, text)
   if (first && others.length === 0) return first
   const names = [first, ...others].map((one) => `${text}/${one?.name}`)
   throw new Failure(`the job ${text} has ${names.length} schedules`, {

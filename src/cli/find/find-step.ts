@@ -9,7 +9,7 @@ export function stepPath(id: string, step: string): string {
   return `/v1/runs/${id}/steps/${encodeURIComponent(step)}`
 }
 
-/** The step that is meant: people rarely have two to choose from. */
+/** The named step, or the only one that waits for an approval. */
 export async function findWaiting(
   calls: ServerCalls,
   id: string,

@@ -6,7 +6,7 @@ import type { ServerCalls } from '../server/server-calls.ts'
 export interface TimeRange {
   readonly from: number
   readonly until: number
-  /** The last so many. */
+  /** The number of last times to return. */
   readonly most: number
 }
 
@@ -15,8 +15,8 @@ const FURTHER = 8
 const PAGES = 10_000
 
 /**
- * The last times of a range. The server tells them from the first on, and there may be a million of
- * them: so it is asked for a little before the end, and for more where that was not enough.
+ * The last times of a range. The server lists times in ascending order, and there may be a million:
+ * so ask for a short range at the end first, and for longer ones if that was not enough.
  */
 export async function latestTimes(
   calls: ServerCalls,

@@ -3,45 +3,35 @@ import type { Format } from '../terminal/output.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import { harmless, paint, type Terminal } from '../terminal/terminal.ts'
 
-/** What is looked for, as a query for the server. */
+/** The search as a query for the server. */
 export interface LogSearchOptions {
   readonly grep: string
   readonly regexp?: true
   readonly ignoreCase?: true
-  readonly attempt?: string
 }
 
-/** Shows lines in which something is found, as they are found. False if there are none. */
+/** Finds lines in the log of one attempt and passes them on page by page. */
 export async function searchLog(
   id: string,
-  options: LogSearchOptions,
-  { calls, terminal, format }: { calls: ServerCalls; terminal: Terminal; format: Format },
-): Promise<boolean> {
-  const { grep, regexp, ignoreCase, attempt } = options
-  const all: WireLogHit[] = []
-  let count = 0
+  options: LogSearchOptions & { readonly query: URLSearchParams },
+  { calls, onHits }: { calls: ServerCalls; onHits(hits: readonly WireLogHit[]): void },
+): Promise<void> {
+  const { grep, regexp, ignoreCase, query } = options
+  query.set('q', grep)
+  query.set('mode', regexp ? 'regex' : 'literal')
+  query.set('case', ignoreCase ? 'ignore' : 'sensitive')
   for (let from = 0; ;) {
-    const query = new URLSearchParams({
-      q: grep,
-      mode: regexp ? 'regex' : 'literal',
-      case: ignoreCase ? 'ignore' : 'sensitive',
-      from_line: String(from),
-      ...(attempt === undefined ? {} : { attempt }),
-    })
+    query.set('from_line', String(from))
     const path = `/v1/runs/${id}/logs/search?${query.toString()}`
     const { hits, next_line, complete } = await calls.call<WireLogSearch>('GET', path)
-    count += hits.length
-    if (format === 'json') all.push(...hits)
-    else terminal.out(hits.map((hit) => show(terminal, format, hit)).join(''))
-    // A run that goes on has nothing more to search for the moment.
-    if (complete || next_line === from) break
+    if (hits.length > 0) onHits(hits)
+    // The run continues, but there is nothing more to search at the moment.
+    if (complete || next_line === from) return
     from = next_line
   }
-  if (format === 'json') terminal.out(`${JSON.stringify(all, null, 2)}\n`)
-  return count > 0
 }
 
-function show(terminal: Terminal, format: Format, hit: WireLogHit): string {
+export function showHit(terminal: Terminal, format: Format, hit: WireLogHit): string {
   if (format === 'jsonl') return `${JSON.stringify(hit)}\n`
   if (format === 'name') return `${hit.line}\n`
   const { line, column, length, text, text_column: start } = hit

@@ -1,6 +1,8 @@
+import type { WireJob } from '../../core/job/job-views.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
-import { jobPath } from '../find/find-schedule.ts'
+import { jobPath } from '../find/find-job.ts'
+import { printJobWarnings } from './job-warnings.ts'
 import { type Format, printList } from '../terminal/output.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import { harmless, paint, type Terminal } from '../terminal/terminal.ts'
@@ -12,7 +14,7 @@ interface Applied {
   readonly message: string | null
 }
 
-/** Does what was planned, job by job. What one is refused for does not stop the others. */
+/** Applies the plan, job by job. A refused job does not stop the others. */
 export async function applyFiles(
   terminal: Terminal,
   format: Format,
@@ -20,12 +22,21 @@ export async function applyFiles(
   plan: readonly PlannedJob[],
 ): Promise<boolean> {
   const applied: Applied[] = []
-  for (const job of plan) applied.push(await applyOne(calls, job))
+  for (const job of plan) {
+    applied.push(
+      await applyOne(calls, job, (made) => printJobWarnings(terminal, withoutValues(made))),
+    )
+  }
   if (format === 'table') for (const one of applied) terminal.out(lineOf(terminal, one))
   else {
     printList(terminal, format, applied, { columns: [], empty: '', nameOf: ({ name }) => name })
   }
   return applied.some(({ outcome }) => outcome === 'failed')
+}
+
+/** Warnings about values were printed when the files were read. */
+function withoutValues(job: WireJob): WireJob {
+  return { ...job, warnings: job.warnings?.filter(({ code }) => code !== 'value_may_run') }
 }
 
 const OUTCOMES = {
@@ -35,16 +46,20 @@ const OUTCOMES = {
   delete: 'deleted',
 } as const
 
-async function applyOne(calls: ServerCalls, job: PlannedJob): Promise<Applied> {
+async function applyOne(
+  calls: ServerCalls,
+  job: PlannedJob,
+  onMade: (made: WireJob) => void,
+): Promise<Applied> {
   const { name, change, definition, version } = job
   const done = { name, outcome: OUTCOMES[change], message: null }
   if (change === 'same') return done
-  // Only what was looked at is changed: who came in between is not run over.
+  // Conditional on the version that was planned: concurrent changes are not overwritten.
   const headers: Record<string, string> =
     version === null ? { 'if-none-match': '*' } : { 'if-match': `"${version}"` }
   try {
     if (change === 'delete') await calls.call('DELETE', jobPath(name), undefined, { headers })
-    else await calls.call('PUT', jobPath(name), definition, { headers })
+    else onMade(await calls.call<WireJob>('PUT', jobPath(name), definition, { headers }))
     return done
   } catch (error) {
     if (!(error instanceof Failure) || !isAboutThis(error)) throw error
@@ -52,7 +67,7 @@ async function applyOne(calls: ServerCalls, job: PlannedJob): Promise<Applied> {
   }
 }
 
-/** Whoever may not, or reaches nobody, need not try with the next one. */
+/** Errors about permissions or the connection would repeat with the next job. */
 function isAboutThis({ exitCode }: Failure): boolean {
   return exitCode === EXIT.usage || exitCode === EXIT.conflict || exitCode === EXIT.notFound
 }

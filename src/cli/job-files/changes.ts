@@ -1,11 +1,11 @@
-/** One thing that two definitions say differently; undefined where one says nothing. */
+/** One difference between two definitions; undefined where a side lacks the field. */
 export interface Change {
   readonly field: string
   readonly from: unknown
   readonly to: unknown
 }
 
-/** Everything two values say differently, down to the smallest part that does. */
+/** All differences between two values, down to the smallest differing field. */
 export function changesBetween(from: unknown, to: unknown, field = ''): Change[] {
   if (isBranch(from) && isBranch(to) && Array.isArray(from) === Array.isArray(to)) {
     const names = [...new Set([...Object.keys(from), ...Object.keys(to)])]

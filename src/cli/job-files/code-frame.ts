@@ -1,13 +1,15 @@
 import type { FileProblem } from '../../core/job-file/read-job-file.ts'
 import { harmless, paint, type Terminal } from '../terminal/terminal.ts'
 
-/** One problem of a file: where it is, what it is, the line it is in, and what to do about it. */
+/** Prints one problem of a file: its position, the message, the source line, and a hint. */
 export function showProblem(
   terminal: Terminal,
   path: string,
   text: string,
   { line, column, length, code, message, hint }: FileProblem,
+  level: 'error' | 'warning' = 'error',
 ): string {
+  const colour = level === 'error' ? 'red' : 'yellow'
   const lines = text.split('\n')
   const width = String(line).length
   const gutter = (number: string) => paint(terminal, 'grey', `  ${number.padStart(width)} │ `)
@@ -15,10 +17,10 @@ export function showProblem(
   const caret = ' '.repeat(indent(lines[line - 1], column)) + '^'.repeat(Math.min(length, 60))
   const before = line > 1 && (lines[line - 2] ?? '').trim() !== '' ? [shown(line - 1)] : []
   return [
-    `${paint(terminal, 'bold', `${path}:${line}:${column}`)}  ${paint(terminal, 'red', `error[${code}]`)} ${harmless(message)}`,
+    `${paint(terminal, 'bold', `${path}:${line}:${column}`)}  ${paint(terminal, colour, `${level}[${code}]`)} ${harmless(message)}`,
     ...before,
     shown(line),
-    gutter('') + paint(terminal, 'red', caret),
+    gutter('') + paint(terminal, colour, caret),
     ...(hint === undefined ? [] : [`  ${paint(terminal, 'bold', 'help:')} ${harmless(hint)}`]),
     '',
   ].join('\n')

@@ -1,17 +1,18 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import type { WireJob } from '../../core/wire/views.ts'
+import type { WireJob } from '../../core/job/job-views.ts'
 import { everyPage } from '../find/every-page.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
-import { jobPath } from '../find/find-schedule.ts'
+import { jobPath } from '../find/find-job.ts'
+import { makeDirectory, reasonOf } from '../files/make-directory.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { counted } from './counted.ts'
 
 const MOST_JOBS = 100_000
 
-/** Writes jobs as files. Nothing that is there is written over unless that is asked for. */
+/** Writes jobs as files. Existing files are overwritten only on request. */
 export async function exportJobs(
   terminal: Terminal,
   calls: ServerCalls,
@@ -35,10 +36,15 @@ export async function exportJobs(
   const taken = force ? undefined : files.find(({ path }) => existsSync(path))
   if (taken) {
     const path = relative(terminal.cwd, taken.path)
-    const hint = 'Nothing was written. --force writes over it.'
-    throw new Failure(`${path} is there already`, { exitCode: EXIT.conflict, hint })
+    const hint = 'Nothing was written. --force overwrites it.'
+    throw new Failure(`${path} exists already`, { exitCode: EXIT.conflict, hint })
   }
-  mkdirSync(folder, { recursive: true })
+  try {
+    makeDirectory(folder)
+  } catch (error) {
+    const hint = 'Name a folder that this user can write to.'
+    throw new Failure(`${to} cannot be made: ${reasonOf(error)}`, { exitCode: EXIT.usage, hint })
+  }
   for (const { path, text } of files) writeFileSync(path, text)
   terminal.err(`✔ ${counted(files.length, 'file')} in ${to}\n`)
 }

@@ -5,7 +5,7 @@ import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 
 export interface FoundFile {
-  /** As it is told: from where the command was given. */
+  /** The path in messages, relative to the current directory. */
   readonly path: string
   readonly text: string
 }
@@ -13,20 +13,20 @@ export interface FoundFile {
 const SKIPPED = new Set(['node_modules', 'dist'])
 const LARGEST = 64 * 1024 * 1024
 
-/** The job files that are named, and all of those below the folders that are. */
+/** The named job files, and all job files in the named folders. */
 export function findFiles(paths: readonly string[], cwd: string): FoundFile[] {
   const files = paths.flatMap((path) => filesOf(resolve(cwd, path), path))
   const unique = [...new Set(files)].toSorted()
   return unique.map((file) => ({ path: relative(cwd, file) || file, text: read(file) }))
 }
 
-function filesOf(path: string, said: string): string[] {
+function filesOf(path: string, shownPath: string): string[] {
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (!stats) throw new Failure(`there is no ${said}`, { exitCode: EXIT.usage })
+  if (!stats) throw new Failure(`there is no ${shownPath}`, { exitCode: EXIT.usage })
   if (stats.isDirectory()) return below(path)
   if (jobOfFile(path) !== undefined) return [path]
   const hint = 'Files with jobs are called <name>.job.yaml, .job.yml or .job.json.'
-  throw new Failure(`${said} is no file with a job`, { exitCode: EXIT.usage, hint })
+  throw new Failure(`${shownPath} is not a job file`, { exitCode: EXIT.usage, hint })
 }
 
 function below(folder: string): string[] {

@@ -1,40 +1,49 @@
 import { encodeDefinition, type JobDefinition, schedulesIn } from '../../core/job/job-definition.ts'
 import type { WirePreview, WireSchedule } from '../../core/schedule/definition/schedule-views.ts'
-import type { WireJob } from '../../core/wire/views.ts'
+import type { WireJob } from '../../core/job/job-views.ts'
 import type { WireRunPage } from '../../core/wire/runs.ts'
 import { everyPage } from '../find/every-page.ts'
 import { Failure } from '../errors/failure.ts'
-import { jobPath } from '../find/find-schedule.ts'
+import { jobPath } from '../find/find-job.ts'
 import { type Format, printList } from '../terminal/output.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import { harmless, paint, type Terminal } from '../terminal/terminal.ts'
-import { whatStarts } from '../render/describe-triggers.ts'
+import { describeTriggers } from '../render/describe-triggers.ts'
 import { type Change, changesBetween, showChange } from './changes.ts'
 import { counted } from './counted.ts'
 import type { JobOfFile } from './read-files.ts'
 import type { Source } from './source-name.ts'
 
-/** What would become of one job. */
+/** The planned change of one job. */
 export interface PlannedJob {
   readonly name: string
   readonly change: 'create' | 'change' | 'same' | 'delete'
-  /** Null where there is no file. */
+  /** Null if there is no file. */
   readonly definition: JobDefinition | null
-  /** The version in force, which the change is about; null if there is none. */
+  /** The current version, which the change is based on; null if there is none. */
   readonly version: number | null
   readonly changes: readonly Change[]
-  /** Runs that wait or are under way: each stays with the version it was made of. */
-  readonly keeping: readonly Keeping[]
-  readonly moves: readonly Move[]
+  /** Waiting and running runs: each keeps the version it was created with. */
+  readonly keeping: readonly VersionUsage[]
+  readonly moves: readonly FireTimeChange[]
+  /** Schedules of the job that no file declares: `apply` does not change them. */
+  readonly left: readonly UndeclaredSchedule[]
+  /** Those of them that a schedule of the file would replace: `apply` is refused. */
+  readonly conflicts: readonly UndeclaredSchedule[]
 }
 
-interface Keeping {
+interface UndeclaredSchedule {
+  readonly schedule: string
+  readonly words: string
+}
+
+interface VersionUsage {
   readonly version: number | null
   readonly runs: number
 }
 
-/** When a schedule fires next, and when it would. */
-interface Move {
+/** When a schedule fires next now, and when it would after the change. */
+interface FireTimeChange {
   readonly schedule: string
   readonly from: string | null
   readonly to: string | null
@@ -43,18 +52,21 @@ interface Move {
 const MOST_JOBS = 100_000
 const MOST_RUNS = 500
 
-/** Compares files with the server, and changes nothing. */
+/** Compares files with the server without changing anything. */
 export async function planFiles(
   calls: ServerCalls,
   jobs: readonly JobOfFile[],
   options: {
     readonly prune: boolean
     readonly source: Source | undefined
-    /** Jobs without a file that may be this folder's, or another's of the same name: those stay. */
+    /**
+     * Jobs without a file that may belong to this folder, or to another one with the same name:
+     * they stay.
+     */
     onOlder(older: string, names: readonly string[]): void
   },
 ): Promise<PlannedJob[]> {
-  const { prune, source: { name: source, older } = {} } = options
+  const { prune, source: { name: source, legacyName: older } = {} } = options
   const planned: PlannedJob[] = []
   for (const job of jobs) planned.push(await planJob(calls, job, source))
   if (!prune) return planned
@@ -76,7 +88,18 @@ export async function planFiles(
   return planned
 }
 
-const NOTHING = { definition: null, changes: [], moves: [], keeping: [] } as const
+export function deletedIn(plan: readonly PlannedJob[]): ReadonlySet<string> {
+  return new Set(plan.filter(({ change }) => change === 'delete').map(({ name }) => name))
+}
+
+const NOTHING = {
+  definition: null,
+  changes: [],
+  moves: [],
+  keeping: [],
+  left: [],
+  conflicts: [],
+} as const
 
 async function planJob(
   calls: ServerCalls,
@@ -84,21 +107,30 @@ async function planJob(
   source: string | undefined,
 ): Promise<PlannedJob> {
   const there = await findJob(calls, name)
-  // A file by itself says nothing about whose it is.
+  // A single file does not determine which folder owns the job.
   const owner = source ?? there?.definition.source
   const definition = owner === undefined ? said : { ...said, source: owner }
   const base = { ...NOTHING, name, definition }
   if (!there) return { ...base, change: 'create', version: null }
   const { version } = there
+  const left = schedulesLeft(there, definition)
   if (encodeDefinition(there.definition) === encodeDefinition(definition)) {
-    return { ...base, change: 'same', version }
+    return { ...base, change: 'same', version, left }
   }
+  const { moves, conflicts } = await compareSchedules(calls, there, definition)
   return {
-    ...{ ...base, change: 'change', version },
+    ...{ ...base, change: 'change', version, left, moves, conflicts },
     changes: changesBetween(there.definition, definition),
-    moves: await movesOf(calls, there, definition),
     keeping: await keepingOf(calls, name),
   }
+}
+
+/** Schedules created with `every` or through the API that no schedule of the file replaces. */
+function schedulesLeft({ schedules = [] }: WireJob, next: JobDefinition): UndeclaredSchedule[] {
+  const declared = new Set(schedulesIn(next).map(({ name }) => name))
+  return schedules
+    .filter((one) => !one.declared && !declared.has(one.name))
+    .map(({ name, words }) => ({ schedule: name, words }))
 }
 
 async function findJob(calls: ServerCalls, name: string): Promise<WireJob | null> {
@@ -110,7 +142,7 @@ async function findJob(calls: ServerCalls, name: string): Promise<WireJob | null
   }
 }
 
-async function keepingOf(calls: ServerCalls, name: string): Promise<Keeping[]> {
+async function keepingOf(calls: ServerCalls, name: string): Promise<VersionUsage[]> {
   const query = new URLSearchParams({ job: name, q: 'state:live', limit: String(MOST_RUNS) })
   const { data } = await calls.call<WireRunPage>('GET', `/v1/runs?${query.toString()}`)
   const byVersion = Map.groupBy(data, ({ version }) => version)
@@ -119,20 +151,33 @@ async function keepingOf(calls: ServerCalls, name: string): Promise<Keeping[]> {
   )
 }
 
-/** Only of schedules that would fire at another time. */
-async function movesOf(calls: ServerCalls, there: WireJob, next: JobDefinition): Promise<Move[]> {
-  const declared = (there.schedules ?? []).filter((schedule) => schedule.declared)
-  const now = new Map<string, WireSchedule>(declared.map((schedule) => [schedule.name, schedule]))
-  const moves: Move[] = []
+/** `moves` lists only schedules whose next time changes. */
+async function compareSchedules(
+  calls: ServerCalls,
+  { schedules = [] }: WireJob,
+  next: JobDefinition,
+): Promise<Pick<PlannedJob, 'moves' | 'conflicts'>> {
+  const before = new Map<string, WireSchedule>(schedules.map((one) => [one.name, one]))
+  const moves: FireTimeChange[] = []
+  const conflicts: UndeclaredSchedule[] = []
   for (const { name, definition } of schedulesIn(next)) {
     const body = { ...definition, count: 1 }
-    const preview = await calls.call<WirePreview>('POST', '/v1/schedules/preview', body)
-    const from = now.get(name)?.next ?? null
+    const preview = await calls.call<WirePreview>('POST', '/v1/schedules/preview', body, {
+      isRead: true,
+    })
+    const there = before.get(name)
+    before.delete(name)
+    if (there?.declared === false && there.words !== preview.words) {
+      conflicts.push({ schedule: name, words: there.words })
+      continue
+    }
+    const from = there?.next ?? null
     const to = preview.next[0]?.at ?? null
-    now.delete(name)
     if (from !== to) moves.push({ schedule: name, from, to })
   }
-  return [...moves, ...[...now].map(([schedule, { next: from }]) => ({ schedule, from, to: null }))]
+  const gone = Array.from(before.values()).filter(({ declared }) => declared)
+  const ended = gone.map(({ name, next: from }) => ({ schedule: name, from, to: null }))
+  return { moves: [...moves, ...ended], conflicts }
 }
 
 const MARKS = { create: '+', change: '~', same: '=', delete: '-' } as const
@@ -144,11 +189,11 @@ export function showPlan(terminal: Terminal, format: Format, plan: readonly Plan
     return printList(terminal, format, rows, { columns: [], empty: '', nameOf: ({ name }) => name })
   }
   for (const job of plan) terminal.out(`${linesOf(terminal, job).join('\n')}\n`)
-  terminal.err(`${summaryOf(plan)}\n`)
+  terminal.err(`${planSummary(plan)}\n`)
 }
 
 function linesOf(terminal: Terminal, job: PlannedJob): string[] {
-  const { name, change, changes, moves, keeping } = job
+  const { name, change, changes, moves, keeping, left, conflicts } = job
   const title = `${MARKS[change]} ${name}${change === 'same' ? '' : `  ${change}`}`
   const isMore = keeping.reduce((sum, { runs }) => sum + runs, 0) === MOST_RUNS
   return [
@@ -157,6 +202,14 @@ function linesOf(terminal: Terminal, job: PlannedJob): string[] {
     ...moves.map(({ schedule, from, to }) => {
       return `  schedule ${schedule}: next run ${from ?? 'never'} → ${to ?? 'never'}`
     }),
+    ...left.flatMap(({ schedule, words }) => [
+      `  schedule ${schedule} (${harmless(words)}) is not of this file: left alone`,
+      `    to delete it: punctual schedules rm ${name}/${schedule}`,
+    ]),
+    ...conflicts.flatMap(({ schedule, words }) => [
+      `  schedule ${schedule} (${harmless(words)}) is not of this file, and has the same name: apply is refused`,
+      `    name the one of the file otherwise, or delete it: punctual schedules rm ${name}/${schedule}`,
+    ]),
     ...startsOf(job).map((start) => `  runs ${harmless(start)}`),
     ...keeping.map(({ version, runs }) => {
       const many = `${counted(runs, 'run')}${isMore ? ' or more' : ''}`
@@ -166,13 +219,13 @@ function linesOf(terminal: Terminal, job: PlannedJob): string[] {
   ]
 }
 
-/** Only where that is new. */
+/** Only where the triggers are new. */
 function startsOf({ change, changes, definition }: PlannedJob): string[] {
   const isNew = change === 'create' || changes.some(({ field }) => field.startsWith('triggers'))
-  return isNew && definition ? whatStarts(definition) : []
+  return isNew && definition ? describeTriggers(definition) : []
 }
 
-export function summaryOf(plan: readonly PlannedJob[]): string {
+export function planSummary(plan: readonly PlannedJob[]): string {
   const of = (change: PlannedJob['change']) => plan.filter((job) => job.change === change).length
   return `${of('create')} to create, ${of('change')} to change, ${of('delete')} to delete, ${of('same')} unchanged`
 }

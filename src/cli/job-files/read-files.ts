@@ -3,12 +3,14 @@ import type { FileProblem, ReadJobFile } from '../../core/job-file/read-job-file
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 import { counted } from './counted.ts'
+import type { ServerCalls } from '../server/server-calls.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { showProblem } from './code-frame.ts'
 import { findFiles, type FoundFile } from './find-files.ts'
 
 export interface JobOfFile {
   readonly path: string
+  readonly text: string
   readonly name: string
   readonly definition: JobDefinition
 }
@@ -17,34 +19,40 @@ export interface FilesRead {
   readonly files: readonly FoundFile[]
   readonly jobs: readonly JobOfFile[]
   readonly problems: readonly (FileProblem & { readonly file: string })[]
+  readonly warnings: readonly (FileProblem & { readonly file: string })[]
 }
 
-/** Reads every file; what is wrong with one does not hide what is wrong with the next. */
+/** Reads every file, and reports the problems of all of them. */
 export async function readFiles(
   paths: readonly string[],
   { cwd, zone }: Pick<Terminal, 'cwd' | 'zone'>,
 ): Promise<FilesRead> {
-  // Loaded here, for the same reason as all rules of time.
+  // Loaded on demand, like all schedule rules.
   const { readJobFile } = await import('../../core/job-file/read-job-file.ts')
-  const { findCircles } = await import('../../core/job-file/cycles.ts')
+  const { findCycles } = await import('../../core/job-file/cycles.ts')
+  const { findInputMismatches } = await import('../../core/job-file/sub-jobs.ts')
   const files = findFiles(paths.length > 0 ? paths : ['.'], cwd)
-  const jobs: (JobOfFile & FoundFile)[] = []
+  const jobs: JobOfFile[] = []
   const problems: (FileProblem & { file: string })[] = []
+  const warnings: (FileProblem & { file: string })[] = []
   const pathOf = new Map<string, string>()
   for (const { path, text } of files) {
     const read: ReadJobFile = readJobFile(path, text, zone)
     problems.push(...read.problems.map((problem) => ({ file: path, ...problem })))
+    warnings.push(...read.warnings.map((warning) => ({ file: path, ...warning })))
     const earlier = pathOf.get(read.name)
     if (earlier !== undefined) problems.push(sameName(path, read.name, earlier))
     pathOf.set(read.name, path)
     if (read.definition) jobs.push({ path, text, name: read.name, definition: read.definition })
   }
-  problems.push(...findCircles(jobs))
-  return { files, jobs, problems }
+  problems.push(...findCycles(jobs))
+  const definitions = new Map(jobs.map(({ name, definition }) => [name, definition]))
+  problems.push(...findInputMismatches(jobs, definitions))
+  return { files, jobs, problems, warnings }
 }
 
-/** Shows what is wrong, for people; programs get it as a list. */
-export function tellProblems(terminal: Terminal, { files, problems }: FilesRead): void {
+/** Prints the problems for people; programs get them as a list. */
+export function printProblems(terminal: Terminal, { files, problems }: FilesRead): void {
   for (const { file, ...problem } of problems) {
     const text = files.find(({ path }) => path === file)?.text ?? ''
     terminal.err(showProblem(terminal, file, text, problem))
@@ -55,14 +63,35 @@ export function tellProblems(terminal: Terminal, { files, problems }: FilesRead)
   )
 }
 
-/** The jobs, if nothing is wrong with any of them: half a folder is nobody's wish. */
+/** Prints what is allowed but may be dangerous. */
+export function printWarnings(terminal: Terminal, { files, warnings }: FilesRead): void {
+  for (const { file, ...warning } of warnings) {
+    const text = files.find(({ path }) => path === file)?.text ?? ''
+    terminal.err(showProblem(terminal, file, text, warning, 'warning'))
+  }
+}
+
+/** The jobs, if all files are valid: applying half a folder is never intended. */
 export function jobsOrFailure(terminal: Terminal, read: FilesRead): readonly JobOfFile[] {
+  printWarnings(terminal, read)
   if (read.problems.length === 0) return read.jobs
-  tellProblems(terminal, read)
+  printProblems(terminal, read)
   const hint = 'Nothing was changed. Correct the files and try again.'
-  throw new Failure('some files are not in order', {
+  throw new Failure('some files have errors', {
     ...{ exitCode: EXIT.usage, code: 'invalid_file', hint },
   })
+}
+
+/** Reports problems that only the server can detect. */
+export async function refuseUnknown(
+  terminal: Terminal,
+  calls: ServerCalls,
+  read: FilesRead,
+  deleted: ReadonlySet<string>,
+): Promise<void> {
+  const { checkReferences } = await import('./check-references.ts')
+  const { problems, warnings } = await checkReferences(calls, read.jobs, deleted)
+  jobsOrFailure(terminal, { ...read, problems, warnings })
 }
 
 function sameName(file: string, name: string, earlier: string) {

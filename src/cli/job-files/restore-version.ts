@@ -1,10 +1,11 @@
-import type { WireJob, WireJobVersion, WirePage } from '../../core/wire/views.ts'
+import type { WirePage } from '../../core/wire/views.ts'
+import type { WireJobVersion, WireJob } from '../../core/job/job-views.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
-import { jobPath } from '../find/find-schedule.ts'
+import { jobPath } from '../find/find-job.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 
-/** Versions never change, so what is restored becomes a new one; runs under way keep theirs. */
+/** Versions never change, so restoring creates a new one; running runs keep theirs. */
 export async function restoreVersion(
   calls: ServerCalls,
   job: string,

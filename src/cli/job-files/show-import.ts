@@ -1,11 +1,11 @@
 import type { CrontabLine, ImportedJob } from '../../core/schedule/crontab/index.ts'
-import { beside } from '../terminal/hanging-indent.ts'
+import { hangingIndent } from '../terminal/hanging-indent.ts'
 import type { Format } from '../terminal/output.ts'
-import type { StoreFate } from './store-job.ts'
+import type { StoreOutcome } from './store-job.ts'
 import { harmless, paint, type Terminal } from '../terminal/terminal.ts'
 
-/** What became of a line that says something. */
-export type LineFate =
+/** The outcome of one line of the crontab. */
+export type LineOutcome =
   | Exclude<CrontabLine, { kind: 'entry' }>
   | ({
       readonly kind: 'job'
@@ -13,7 +13,7 @@ export type LineFate =
       readonly zone: string
       readonly words: string
     } & ImportedJob &
-      StoreFate)
+      StoreOutcome)
 
 const OUTCOMES = {
   planned: 'would become',
@@ -21,43 +21,43 @@ const OUTCOMES = {
   same: 'is already',
   replaced: 'replaced',
   failed: 'did not become',
-} as const satisfies Record<StoreFate['outcome'], string>
+} as const satisfies Record<StoreOutcome['outcome'], string>
 
-/** Every line of it, in its order, and what it comes to in all. */
+/** Prints every line in its order, and a summary. */
 export function showImport(
   terminal: Terminal,
   format: Format,
-  fates: readonly LineFate[],
+  lineOutcomes: readonly LineOutcome[],
   source: string,
 ): void {
-  const jobs = fates.filter((one) => one.kind === 'job')
+  const jobs = lineOutcomes.filter((one) => one.kind === 'job')
   switch (format) {
     case 'json':
-      return terminal.out(`${JSON.stringify(fates, null, 2)}\n`)
+      return terminal.out(`${JSON.stringify(lineOutcomes, null, 2)}\n`)
     case 'jsonl':
-      return terminal.out(fates.map((one) => `${JSON.stringify(one)}\n`).join(''))
+      return terminal.out(lineOutcomes.map((one) => `${JSON.stringify(one)}\n`).join(''))
     case 'name':
       return terminal.out(jobs.map(({ name }) => `${name}\n`).join(''))
     case 'table': {
-      const width = String(fates.at(-1)?.line ?? 0).length
-      const lines = fates.flatMap((one) => describe(terminal, one, width))
-      return terminal.out([...lines, '', summary(fates, source), ''].join('\n'))
+      const width = String(lineOutcomes.at(-1)?.line ?? 0).length
+      const lines = lineOutcomes.flatMap((one) => describe(terminal, one, width))
+      return terminal.out([...lines, '', summary(lineOutcomes, source), ''].join('\n'))
     }
   }
 }
 
-function describe(terminal: Terminal, one: LineFate, width: number): string[] {
+function describe(terminal: Terminal, one: LineOutcome, width: number): string[] {
   const label = `${String(one.line).padStart(width)}  `
   const indent = ' '.repeat(width + 2)
   switch (one.kind) {
     case 'setting': {
-      const said = paint(terminal, 'grey', harmless(`${one.name}=${one.value}`))
-      return [label + said, ...beside(terminal, `${indent}  `, one.note)]
+      const setting = paint(terminal, 'grey', harmless(`${one.name}=${one.value}`))
+      return [label + setting, ...hangingIndent(terminal, `${indent}  `, one.note)]
     }
     case 'refused': {
       const why = `not imported: ${one.message}${one.hint === null ? '' : `. ${one.hint}`}`
       const text = paint(terminal, 'red', harmless(one.text))
-      return [label + text, ...beside(terminal, `${indent}  `, why)]
+      return [label + text, ...hangingIndent(terminal, `${indent}  `, why)]
     }
     case 'job': {
       const { definition, name, outcome, message, words, zone } = one
@@ -72,15 +72,15 @@ function describe(terminal: Terminal, one: LineFate, width: number): string[] {
       return [
         label + harmless(definition.run ?? ''),
         `${indent}  ${became}: ${words}, ${zone}${as}${reads}`,
-        ...(message === null ? [] : beside(terminal, `${indent}  `, message)),
+        ...(message === null ? [] : hangingIndent(terminal, `${indent}  `, message)),
       ]
     }
   }
 }
 
-function summary(fates: readonly LineFate[], source: string): string {
-  const count = (holds: (one: LineFate) => boolean) => fates.filter(holds).length
-  const of = (...outcomes: StoreFate['outcome'][]) =>
+function summary(lineOutcomes: readonly LineOutcome[], source: string): string {
+  const count = (holds: (one: LineOutcome) => boolean) => lineOutcomes.filter(holds).length
+  const of = (...outcomes: StoreOutcome['outcome'][]) =>
     count((one) => one.kind === 'job' && outcomes.includes(one.outcome))
   const parts = [
     [of('planned'), 'would become jobs'],
@@ -90,6 +90,6 @@ function summary(fates: readonly LineFate[], source: string): string {
     [of('failed'), 'did not become jobs'],
     [count(({ kind }) => kind === 'refused'), 'not imported'],
   ] as const
-  const said = parts.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : []))
-  return `${source}: ${said.length > 0 ? said.join(', ') : 'there is nothing in it to import'}`
+  const counts = parts.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : []))
+  return `${source}: ${counts.length > 0 ? counts.join(', ') : 'nothing to import'}`
 }

@@ -5,15 +5,15 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 
 export interface Source {
   readonly name: string
-  /** What it was called when names alone had to do. Others may have been called the same. */
-  readonly older?: string
+  /** The name used before digests were added. Other folders may have had the same name. */
+  readonly legacyName?: string
 }
 
 /**
- * What a folder of jobs is called, so that the server knows which jobs are its own: a name for people, and
- * a digest, because others have folders called `jobs`, too. Of what: where the repository comes from, which
- * is the same wherever it was checked out; without that, where the folder is. Undefined for anything
- * but one folder.
+ * Names a folder of jobs, so that the server knows which jobs belong to it: a readable name plus a
+ * digest, because other folders may be called `jobs`, too. The digest is that of the repository's
+ * origin, which is the same in every checkout, or else of the folder's path. Undefined for anything
+ * but a single folder.
  */
 export function sourceOf(paths: readonly string[], cwd: string): Source | undefined {
   const [path = '.', second] = paths
@@ -28,7 +28,7 @@ export function sourceOf(paths: readonly string[], cwd: string): Source | undefi
   const origin = root === undefined ? undefined : originOf(root)
   const place = origin ?? `${hostname()}:${realpathSync(root ?? folder)}`
   const digest = createHash('sha256').update(place).digest('hex').slice(0, 8)
-  return { name: `${older}#${digest}`, older }
+  return { name: `${older}#${digest}`, legacyName: older }
 }
 
 function repositoryOf(folder: string): string | undefined {
@@ -38,7 +38,9 @@ function repositoryOf(folder: string): string | undefined {
   return undefined
 }
 
-/** Where the repository comes from, however one reaches it: `git@host:a/b.git` is `https://host/a/b`. */
+/**
+ * The repository's origin, independent of the protocol: `git@host:a/b.git` is `https://host/a/b`.
+ */
 function originOf(root: string): string | undefined {
   try {
     const config = readFileSync(join(gitFolderOf(root), 'config'), 'utf8')
@@ -53,12 +55,12 @@ function originOf(root: string): string | undefined {
   }
 }
 
-/** Further work trees have a file in its place, which says where it is. */
+/** In additional work trees, `.git` is a file that contains the path. */
 function gitFolderOf(root: string): string {
   const git = join(root, '.git')
   if (statSync(git).isDirectory()) return git
-  const [, said = ''] = /^gitdir: (.+)$/m.exec(readFileSync(git, 'utf8')) ?? []
-  const own = resolve(root, said)
+  const [, gitdir = ''] = /^gitdir: (.+)$/m.exec(readFileSync(git, 'utf8')) ?? []
+  const own = resolve(root, gitdir)
   const common = join(own, 'commondir')
   return existsSync(common) ? resolve(own, readFileSync(common, 'utf8').trim()) : own
 }

@@ -4,10 +4,16 @@ import type { WireWorker } from '../../core/wire/views.ts'
 const HOLDS: Readonly<Record<string, string>> = {
   pidns: 'in a PID namespace of their own, which nothing leaves',
   cgroup: 'in a control group of their own, which nothing leaves',
-  group: 'as process groups; what breaks away is looked for',
+  group: 'as process groups; processes that break away are searched for',
 }
 
-/** How surely workers hold their processes, a sentence for each way there is. */
+const SECRETS: Readonly<Record<string, string>> = {
+  private: 'in memory that only their attempt sees and that goes with it',
+  memory: 'in memory; the launcher deletes them, or the next worker if both were killed',
+  disk: 'on a disk; the launcher deletes them, or the next worker if both were killed',
+}
+
+/** How reliably workers contain their processes: one sentence per level of containment. */
 export function describeExecution(workers: readonly WireWorker[]): string[] {
   const byWords = new Map<string, string[]>()
   for (const worker of workers) {
@@ -19,7 +25,7 @@ export function describeExecution(workers: readonly WireWorker[]): string[] {
 
 const isOfProcesses = (name: string) => PROCESS_EXECUTORS.some((one) => one === name)
 
-/** Who runs commands as root, though nobody said that this is meant. */
+/** Names workers that run commands as root without their operator's confirmation. */
 export function describeRoot(workers: readonly WireWorker[]): string | undefined {
   const names = workers
     .filter(({ execution, executors }) => execution?.root && executors.some(isOfProcesses))
@@ -38,11 +44,12 @@ function whose(names: readonly string[]): string {
 
 function wordsFor({ execution, users }: WireWorker): string | undefined {
   if (!execution) return undefined
-  const { launcher, containment, limits, why } = execution
+  const { launcher, containment, limits, secret_files: secrets = '', why } = execution
   const parts = [
     `processes ${HOLDS[containment] ?? `by ${containment}`} (${launcher} launcher)`,
     `limits: ${limits.join(', ') || 'none'}`,
     `users: ${users.join(', ') || "the worker's own"}`,
+    ...(SECRETS[secrets] === undefined ? [] : [`files of secrets: ${SECRETS[secrets]}`]),
     ...(why === undefined ? [] : [`not better because ${why}`]),
   ]
   return parts.join('; ')

@@ -1,7 +1,7 @@
 import type { JobDefinition } from '../../core/job/job-definition.ts'
 
-/** What starts runs of a job besides its schedules and people, each to follow "runs". */
-export function whatStarts({ triggers = [] }: JobDefinition): string[] {
+/** What starts runs of a job besides schedules and people, each to follow "runs". */
+export function describeTriggers({ triggers = [] }: JobDefinition): string[] {
   return triggers.map(({ after, on = 'ok', webhook }) =>
     after === undefined ? `when ${webhook} is called` : `after ${after}${ENDS[on]}`,
   )
@@ -13,7 +13,7 @@ const ENDS = {
   any: ' however that ends',
 } as const
 
-/** Whether it runs after others. */
-export function followsOthers({ triggers = [] }: JobDefinition): boolean {
+/** Whether other jobs trigger it. */
+export function runsAfterOthers({ triggers = [] }: JobDefinition): boolean {
   return triggers.some(({ after }) => after !== undefined)
 }

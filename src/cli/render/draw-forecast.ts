@@ -6,18 +6,18 @@ import type {
   WireForecastBar,
   WireForecastSchedule,
 } from '../../core/schedule/forecast/views.ts'
-import { beside } from '../terminal/hanging-indent.ts'
+import { hangingIndent } from '../terminal/hanging-indent.ts'
 import { type Column, table } from '../terminal/table.ts'
 import { harmless, paint, type Terminal } from '../terminal/terminal.ts'
 
 const DAY_MS = 86_400_000
-/** More bars than these are drawn as weeks. */
+/** Longer charts are drawn with one bar per week. */
 const MOST_BARS = 75
 const BAR_WIDTH = 40
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 const NAMED = 3
 
-/** A forecast as people look at it: the shape of it first, then what stands out. */
+/** A forecast as text: first the chart, then what stands out. */
 export function drawForecast(terminal: Terminal, seen: WireForecast): string {
   if (seen.schedules.length === 0) {
     return 'Nothing is scheduled. Schedule something: punctual every "15 minutes" -- echo hello\n'
@@ -87,17 +87,17 @@ function draw(terminal: Terminal, bars: readonly WireForecastBar[], step: string
   return [paint(terminal, 'grey', `  by the ${step}, UTC: runs, and how many at once`), ...lines]
 }
 
-/** So many columns, to an eighth; what is there at all is seen. */
+/** A bar in eighths of a column; a non-zero value is always visible. */
 function stroke(columns: number): string {
   const eighths = columns === 0 ? 0 : Math.max(1, Math.round(columns * 8))
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] as string)
 }
 
 const SCHEDULES: readonly Column<WireForecastSchedule>[] = [
-  { title: 'SCHEDULE', show: ({ job, schedule }) => `${job}/${schedule}`, gives: true },
+  { title: 'SCHEDULE', show: ({ job, schedule }) => `${job}/${schedule}`, shrinks: true },
   { title: 'FIRES', show: ({ fires }) => counted(fires) },
   { title: 'TAKES', show: ({ duration_ms: ms }) => (ms === null ? '?' : formatDuration(ms)) },
-  { title: 'WHEN', show: ({ words }) => harmless(words), gives: true },
+  { title: 'WHEN', show: ({ words }) => harmless(words), shrinks: true },
 ]
 
 function section(title: string, lines: readonly string[]): string[] {
@@ -108,22 +108,22 @@ function meeting(terminal: Terminal, { at, times, schedules, names }: WireCollis
   const rest = schedules - Math.min(NAMED, names.length)
   const who = [...names.slice(0, NAMED), ...(rest > 0 ? [`${counted(rest)} more`] : [])].join(', ')
   const often = times === 1 ? 'once' : `${counted(times)} times`
-  return beside(terminal, `  ${counted(schedules)}  `, `${time(at)}, ${often}: ${who}`)
+  return hangingIndent(terminal, `  ${counted(schedules)}  `, `${time(at)}, ${often}: ${who}`)
 }
 
 function night(terminal: Terminal, one: WireClockNight): string[] {
   const effects = [
-    [one.moved, 'fire when the clocks have jumped'],
+    [one.moved, 'fire after the change'],
     [one.left_out, 'are left out'],
-    [one.once, 'fire once of two'],
+    [one.once, 'fire once instead of twice'],
     [one.twice, 'fire twice'],
   ] as const
   const noticed = effects.flatMap(([count, what]) =>
     count > 0 ? [`${counted(count)} ${what}`] : [],
   )
-  const what = noticed.length > 0 ? noticed.join(', ') : 'nothing here notices'
+  const what = noticed.length > 0 ? noticed.join(', ') : 'no schedule is affected'
   const jump = `${one.from_offset} to ${one.to_offset}`
-  return beside(terminal, `  ${day(one.at)}  `, `${one.zone}, ${jump}: ${what}`)
+  return hangingIndent(terminal, `  ${day(one.at)}  `, `${one.zone}, ${jump}: ${what}`)
 }
 
 function runs(count: number): string {

@@ -16,26 +16,26 @@ function steps(...lines: string[]): WirePlannedStep[] {
 }
 
 const draw = (...lines: string[]) =>
-  drawGraph(steps(...lines)).map(({ branch, step, also }) =>
+  drawGraph(steps(...lines)).map(({ branch, step, alsoNeeds: also }) =>
     [branch + step.name, ...also].join(' +'),
   )
 
-describe('a picture of steps', () => {
-  test('a chain hangs each on the one before', () => {
+describe('a drawing of steps', () => {
+  test('each step of a chain is drawn below the one before', () => {
     assert.deepEqual(draw('a', 'b: a', 'c: b'), ['a', '└─ b', '   └─ c'])
   })
-  test('branches go on beside what comes between', () => {
+  test('branches continue next to the steps between them', () => {
     const picture = draw('a', 'b: a', 'c: a', 'd: b')
     assert.deepEqual(picture, ['a', '├─ b', '│  └─ d', '└─ c'])
   })
-  test('a join hangs on the last it needs, and names the others', () => {
+  test('a join is drawn below the last step it needs, and names the others', () => {
     const picture = draw('a', 'b', 'c: a b', 'd: c a')
     assert.deepEqual(picture, ['a', 'b', '└─ c +a', '   └─ d +a'])
   })
-  test('what is needed but not shown leaves a step at the top', () => {
+  test('a step whose needs are not shown stays at the top', () => {
     assert.deepEqual(draw('b: a', 'c: b'), ['b +a', '└─ c'])
   })
-  test('a chain of 100,000 is no call of 100,000', () => {
+  test('a chain of 100,000 does not cause 100,000 nested calls', () => {
     const chain = Array.from({ length: 100_000 }, (_, n) => (n === 0 ? '0' : `${n}: ${n - 1}`))
     assert.equal(drawGraph(steps(...chain)).length, 100_000)
   })

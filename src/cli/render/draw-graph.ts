@@ -1,19 +1,19 @@
 import type { WirePlannedStep } from '../../core/workflow/step-views.ts'
 
-/** One line of a picture of steps: the branches it hangs on, the step, and what else it needs. */
+/** One line of the drawing: the branches to the left, the step, and its other needs. */
 export interface GraphLine<Step> {
   readonly branch: string
   readonly step: Step
-  /** What it needs besides the step it hangs on. */
-  readonly also: readonly string[]
+  /** What the step needs besides its parent in the drawing. */
+  readonly alsoNeeds: readonly string[]
 }
 
-/** A long chain would lead out of any terminal: from here on it goes straight down. */
+/** Deeper chains are drawn straight down, to stay within the terminal's width. */
 const DEEPEST = 60
 
 /**
- * Steps as a tree in text: each hangs on the last of those it needs, and names the others. What is
- * `finally` comes last and hangs on nothing, unless it says so.
+ * Draws steps as a text tree: each step is below the last of those it needs, and names the others.
+ * `finally` steps come last, at the top level unless they name needs.
  */
 export function drawGraph<Step extends WirePlannedStep>(steps: readonly Step[]): GraphLine<Step>[] {
   const places = new Map(steps.map(({ name }, index) => [name, index]))
@@ -28,7 +28,7 @@ export function drawGraph<Step extends WirePlannedStep>(steps: readonly Step[]):
     else children.set(parent ?? null, [step])
   }
   const lines: GraphLine<Step>[] = []
-  // A chain may have 100,000 steps: no call for each of them.
+  // A stack instead of recursion: a chain may have 100,000 steps.
   const open = [childrenOf(null, '', true)]
   while (open.length > 0) {
     const level = open.at(-1) as Level<Step>
@@ -40,7 +40,7 @@ export function drawGraph<Step extends WirePlannedStep>(steps: readonly Step[]):
     level.next += 1
     const isLast = level.next === level.steps.length
     const branch = level.isTop ? '' : `${level.margin}${isLast ? '└─ ' : '├─ '}`
-    lines.push({ branch, step, also: step.needs.filter((name) => name !== parents.get(step)) })
+    lines.push({ branch, step, alsoNeeds: step.needs.filter((name) => name !== parents.get(step)) })
     const isDeepest = level.margin.length >= DEEPEST
     const further = isDeepest ? '' : isLast ? '   ' : '│  '
     const margin = level.isTop ? '' : `${level.margin}${further}`

@@ -4,8 +4,8 @@ import type { Show } from '../terminal/output.ts'
 import { instantIn } from './show-time.ts'
 import { harmless, paint, showState, type Terminal } from '../terminal/terminal.ts'
 
-/** One of the times of a job, with the schedule it is of. */
-export interface Told extends WireOccurrence {
+/** An occurrence with the name of its schedule. */
+export interface OccurrenceRow extends WireOccurrence {
   readonly schedule: string
 }
 
@@ -14,44 +14,44 @@ const GLYPHS: Readonly<Record<WireOccurrence['outcome'], string>> = {
   ...{ skipped: '⤼', merged: '⤼', missed: '◌' },
 }
 
-/** The times of a job, under titles; the schedule each is of is only told where there are several. */
+/** A table of occurrences; the schedule is shown only if there are several. */
 export function occurrenceTable(
   terminal: Terminal,
   schedules: readonly WireSchedule[],
-  told: readonly Told[],
-): Show<Told> {
+  rows: readonly OccurrenceRow[],
+): Show<OccurrenceRow> {
   const [first, ...others] = schedules
   const isOne = others.length === 0
-  // Of several, each may have its own clocks: then those of whoever looks are the ones to compare by.
+  // Several schedules may use different zones: show their times in the user's zone.
   const zone = (isOne && first?.definition.zone) || terminal.zone
   const clock = (time: string) => instantIn(time, zone, terminal.now())
-  const offsets = new Set(told.map(({ nominal_at }) => clock(nominal_at).slice(-OFFSET)))
+  const offsets = new Set(rows.map(({ nominal_at }) => clock(nominal_at).slice(-OFFSET)))
   const [offset = ''] = offsets
   const isPlain = offsets.size === 1
-  // Room on a narrow terminal: no day of the week, and what is the same for all is said once.
+  // For narrow terminals: without the weekday, and without an offset that all rows share.
   const time = (text: string) => clock(text).slice(WEEKDAY, isPlain ? -OFFSET - 1 : undefined)
   return {
     nameOf: ({ nominal_at }) => nominal_at,
-    empty: 'It had no time to fire, and has none soon. When it does: punctual next',
+    empty: 'No times in this range, and none soon. For later times: punctual next',
     columns: [
       ...(isOne
         ? []
-        : [{ title: 'SCHEDULE', show: ({ schedule }: Told) => schedule, gives: true }]),
+        : [{ title: 'SCHEDULE', show: ({ schedule }: OccurrenceRow) => schedule, shrinks: true }]),
       {
         title: isPlain ? `TIME ${offset}` : 'TIME',
         show: ({ nominal_at }) => time(nominal_at),
       },
-      { title: 'OUTCOME', show: (one) => outcomeOf(one, terminal), gives: true },
-      { title: 'WHY', show: (one) => harmless(whyOf(one)), gives: true },
+      { title: 'OUTCOME', show: (one) => outcomeOf(one, terminal), shrinks: true },
+      { title: 'WHY', show: (one) => harmless(whyOf(one)), shrinks: true },
       { title: 'LATE', show: ({ late_ms }) => (late_ms === null ? '-' : formatDuration(late_ms)) },
-      { title: 'RUN', show: (one) => one.run ?? madeUpBy(one)?.run ?? one.other_run ?? '-' },
+      { title: 'RUN', show: (one) => one.run ?? backfilledBy(one)?.run ?? one.other_run ?? '-' },
       {
         title: 'STATE',
         show: (one) => {
-          const state = one.run_state ?? (one.run === null ? madeUpBy(one)?.run_state : null)
+          const state = one.run_state ?? (one.run === null ? backfilledBy(one)?.run_state : null)
           return state ? showState(terminal, state) : '-'
         },
-        gives: true,
+        shrinks: true,
       },
     ],
   }
@@ -66,39 +66,40 @@ function outcomeOf({ outcome, count }: WireOccurrence, terminal: Terminal): stri
   return outcome === 'missed' ? paint(terminal, 'red', text) : text
 }
 
-/** Why a time did not simply become a run. */
+/** Why a time did not become a run in the ordinary way. */
 export const REASONS: Readonly<Record<NonNullable<WireOccurrence['reason']>, string>> = {
   late: 'no node was quick enough',
   made_up: 'made up for',
   overlap: 'another run had not ended',
-  asked: 'somebody asked for it',
+  asked: 'requested by a user',
   paused: 'paused',
   job_paused: 'its job is paused',
   edited: 'the schedule was changed',
   deleted: 'the schedule was deleted',
-  policy: 'missed ones are not made up for',
-  superseded: 'a later one was made up for',
-  too_old: 'too old to be made up for',
-  too_many: 'too many to be made up for',
-  cannot_start: 'no run could be made',
+  policy: 'missed times are not caught up',
+  superseded: 'a later time was caught up instead',
+  too_old: 'too old to be caught up',
+  too_many: 'too many to be caught up',
+  cannot_start: 'no run could be created',
+  clock_set_back: 'void: the clock was ahead and has been set back',
 }
 
-/** The last run that a backfill made for a single time. */
-function madeUpBy({ count, backfills }: WireOccurrence) {
+/** The last run that a backfill created for a single time. */
+function backfilledBy({ count, backfills }: WireOccurrence) {
   return count === 1 ? backfills.at(-1) : undefined
 }
 
 function whyOf(one: WireOccurrence): string {
   const { reason, detail, slow, overdue, lapses, backfills, outcome } = one
   const kinds = new Set(lapses.map(({ kind }) => kind))
-  const said = [
+  const remarks = [
     ...(reason === null ? [] : [REASONS[reason]]),
     ...(detail === null ? [] : [detail]),
     ...(kinds.has('late') ? ['started late'] : []),
     ...(slow || kinds.has('slow') ? ['slow'] : []),
     ...(overdue || kinds.has('unfinished') ? ['overdue'] : []),
-    ...(kinds.has('empty') ? ['said nothing'] : []),
+    ...(kinds.has('empty') ? ['no output'] : []),
     ...(backfills.length > 0 && outcome !== 'backfilled' ? ['backfilled since'] : []),
   ]
-  return said.join('; ') || '-'
+  return remarks.join('; ') || '-'
 }

@@ -7,7 +7,10 @@ const MONTHS = [
 ] as const
 const LOCAL = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d)(?::(\d\d)[.\d]*)?(.*)$/
 
-/** A time on the clocks of a zone, for people: `Sat 15 Nov 02:00 +02:00`; with its year if that is not this one. */
+/**
+ * A time in a zone, for people: `Sat 15 Nov 02:00 +02:00`; with the year if it is not the current
+ * one.
+ */
 export function clockTime(local: string, now: number): string {
   const [, year, month, day, time, second = '00', offset] = LOCAL.exec(local) ?? []
   const weekday = DAYS[new Date(`${year}-${month}-${day}T00:00:00Z`).getUTCDay()]
@@ -36,7 +39,7 @@ export function instantIn(time: string, zone: string, now: number): string {
   return clockTime(`${year}-${month}-${day}T${hour}:${minute}:${second}${offset}`, now)
 }
 
-/** How far away it is: `in 13h`, `3m ago`; `now` if it has just come. */
+/** The distance from now: `in 13h`, `3m ago`, or `now`. */
 export function distance(time: string, now: number): string {
   const ms = Date.parse(time) - now
   if (ms < 0 && ms > -1_000) return 'now'

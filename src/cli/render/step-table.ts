@@ -1,19 +1,20 @@
 import { formatDuration } from '../../core/text/duration.ts'
-import type { ShownStepState, WireJobStep, WireStep } from '../../core/workflow/step-views.ts'
+import type { WireJobStep, WireStep } from '../../core/workflow/step-views.ts'
+import type { ShownStepState } from '../../core/wire/workflow-view.ts'
 import { drawGraph } from './draw-graph.ts'
 import type { Column } from '../terminal/table.ts'
 import { harmless, paint, showState, type Terminal } from '../terminal/terminal.ts'
 
-/** What stands after the name of a step where it is not as usual. */
-function remarksOf({ kind, when, each, finally: isFinally, also }: Remarkable): string {
-  const usual = isFinally ? 'always' : 'all-succeeded'
-  const words = [
+/** Unusual properties of a step, shown after its name. */
+function annotationsOf({ kind, when, each, finally: isFinally, also }: Remarkable): string {
+  const defaultCondition = isFinally ? 'always' : 'all-succeeded'
+  const annotations = [
     ...(kind === 'approval' ? ['asks'] : []),
     ...(each ? ['each'] : []),
-    ...(when === usual ? [] : [when]),
+    ...(when === defaultCondition ? [] : [when]),
     ...(also.length === 0 ? [] : [`also after ${also.join(', ')}`]),
   ]
-  return words.length === 0 ? '' : ` (${words.join('; ')})`
+  return annotations.length === 0 ? '' : ` (${annotations.join('; ')})`
 }
 
 type Remarkable = Pick<WireStep, 'kind' | 'when' | 'each' | 'finally'> & {
@@ -28,29 +29,34 @@ export interface PlacedStep<Step> {
 export function placeSteps<Step extends WireStep | WireJobStep>(
   steps: readonly Step[],
 ): PlacedStep<Step>[] {
-  return drawGraph(steps).map(({ branch, step, also }) => {
+  return drawGraph(steps).map(({ branch, step, alsoNeeds: also }) => {
     const last = step.finally ? ' finally' : ''
-    return { step, title: `${branch}${step.name}${last}${remarksOf({ ...step, also })}` }
+    return { step, title: `${branch}${step.name}${last}${annotationsOf({ ...step, also })}` }
   })
 }
 
 const BAR_WIDTH = 16
 
-/** The steps of a run: where each is, how long it took and when that was, and why. */
+/** The columns of the steps table: state, duration, position in time, and reason. */
 export function stepColumns(
   terminal: Terminal,
   { from, until }: Span,
 ): Column<PlacedStep<WireStep>>[] {
   return [
-    { title: 'STEP', show: ({ title }) => title, gives: true },
+    { title: 'STEP', show: ({ title }) => title, shrinks: true, minWidth: 28 },
     { title: 'STATE', show: ({ step }) => showStepState(terminal, step.state) },
     { title: 'TOOK', show: ({ step }) => tookOf(step, terminal) },
+    { title: 'TRIES', show: ({ step }) => triesOf(step), hideIfEmpty: true },
     {
       title: 'WHEN',
       show: ({ step }) => paint(terminal, step.critical ? 'bold' : 'grey', bar(step, from, until)),
+      dropOrder: 2,
     },
-    { title: 'RUN', show: ({ step }) => runOf(step) },
-    { title: 'WHY', show: ({ step }) => harmless(whyOf(step)), gives: true },
+    { title: 'RUN', show: ({ step }) => runOf(step), dropOrder: 1 },
+    {
+      ...{ title: 'WHY', show: ({ step }) => harmless(whyOf(step)), shrinks: true, minWidth: 20 },
+      hideIfEmpty: true,
+    },
   ]
 }
 
@@ -59,7 +65,7 @@ export interface Span {
   readonly until: number
 }
 
-/** From when to when a run was, as far as it is known. */
+/** The known time span of a run. */
 export function spanOf(steps: readonly WireStep[], now: number): Span {
   const starts = steps.flatMap(({ started_at }) => (started_at ? [Date.parse(started_at)] : []))
   const from = Math.min(now, ...starts)
@@ -79,7 +85,10 @@ function bar({ state, started_at, finished_at }: WireStep, from: number, until: 
 
 const GLYPHS: Readonly<Partial<Record<ShownStepState, string>>> = { untouched: '·', waiting: '?' }
 
-/** Steps are in states that runs are not: not reached, or waiting for somebody. */
+/**
+ * Shows a step's state; steps have states that runs lack, such as not reached or waiting for an
+ * approval.
+ */
 export function showStepState(terminal: Pick<Terminal, 'hasColour'>, state: ShownStepState) {
   const glyph = GLYPHS[state]
   if (glyph === undefined) return showState(terminal, state)
@@ -93,6 +102,11 @@ export function tookOf(
   if (started_at === null || state === 'skipped') return ''
   const until = finished_at === null ? now() : Date.parse(finished_at)
   return formatDuration(Math.max(0, until - Date.parse(started_at)))
+}
+
+/** The number of attempts, if more than one. */
+export function triesOf({ run }: Pick<WireStep, 'run'>): string {
+  return run && run.attempt > 1 ? String(run.attempt) : ''
 }
 
 function runOf({ run, items, reused }: WireStep): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JobDefinition } from '../../core/job/job-definition.ts'
-import { whatItDoes } from './summarize-job.ts'
+import { summarizeJob } from './summarize-job.ts'
 
 const TABLE: [what: string, definition: JobDefinition, shown: string][] = [
   ['a command', { run: 'pg_dump shop' }, 'pg_dump shop'],
@@ -19,7 +19,7 @@ const TABLE: [what: string, definition: JobDefinition, shown: string][] = [
   ['a short one', { steps: [{ run: 'a' }] }, '1 step'],
 ]
 for (const [what, definition, shown] of TABLE) {
-  test(`what a job does is shown for ${what}`, () => {
-    assert.equal(whatItDoes(definition, 'nightly'), shown)
+  test(`the summary of a job for ${what}`, () => {
+    assert.equal(summarizeJob(definition, 'nightly'), shown)
   })
 }

@@ -1,7 +1,7 @@
 import type { JobDefinition } from '../../core/job/job-definition.ts'
 
 /** What a job does, on one line. */
-export function whatItDoes(definition: JobDefinition, name: string): string {
+export function summarizeJob(definition: JobDefinition, name: string): string {
   const { run, argv, script, http, container, steps, task } = definition
   if (steps !== undefined) return countOf(Array.isArray(steps) ? steps : Object.keys(steps))
   if (http) return `${http.method ?? 'GET'} ${http.url}`

@@ -8,37 +8,37 @@ import { Failure } from '../errors/failure.ts'
 import { stepPath } from '../find/find-step.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 
-/** Stops what a step of a workflow runs: its own run, or those of its items that have not ended. */
+/** Cancels the run of a workflow step, or the runs of its items that have not ended. */
 export async function cancelStep(
   calls: ServerCalls,
   id: string,
   name: string,
-): Promise<{ answer: object; name: string; people: string }> {
+): Promise<{ answer: object; name: string; humanText: string }> {
   const step = await calls.call<WireStep>('GET', stepPath(id, name))
   const runs = (await runsOf(calls, id, step)).flatMap(({ run }) =>
     run && !isFinal(run.state) ? [run.id] : [],
   )
   if (runs.length === 0) {
-    throw new Failure(`nothing of ${name} is under way: it is ${step.state}`, {
+    throw new Failure(`${name} has no active run: it is ${step.state}`, {
       exitCode: EXIT.conflict,
       next: `punctual steps ${id}`,
     })
   }
-  const told: CancelAnswer[] = []
+  const answers: CancelAnswer[] = []
   for (const run of runs) {
     try {
-      told.push(await calls.call<CancelAnswer>('POST', `/v1/runs/${run}/cancel`))
+      answers.push(await calls.call<CancelAnswer>('POST', `/v1/runs/${run}/cancel`))
     } catch (error) {
-      // Items end while others are told.
+      // Items may end while others are cancelled.
       if (!(error instanceof Failure) || error.exitCode !== EXIT.conflict) throw error
     }
   }
-  const [only] = step.items === null ? told : []
-  const what = only ? only.id : `${told.length} items`
+  const [only] = step.items === null ? answers : []
+  const what = only ? only.id : `${answers.length} items`
   return {
-    answer: only ?? { run: id, step: name, cancelled: told.map((one) => one.id) },
+    answer: only ?? { run: id, step: name, cancelled: answers.map((one) => one.id) },
     name: only?.id ?? id,
-    people: `${name} of ${id} was told to stop: ${what}`,
+    humanText: `${name} of ${id} was asked to stop: ${what}`,
   }
 }
 

@@ -1,82 +1,142 @@
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { type Context, contextOf, readContexts } from './contexts.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
+import {
+  findProjectServer,
+  type Project,
+  runningServers,
+  type ServerFile,
+  serverOfData,
+} from './running-servers.ts'
+import { readServerUrls } from './server-urls.ts'
 
-/** Where a server is, and what opens it. */
+/** The addresses of a server, and its token. */
 export interface ServerAddress {
-  readonly url: string
+  /** One, or several nodes of one installation. */
+  readonly urls: readonly string[]
   readonly token: string | undefined
+  /** The project of the context, if there is one. */
+  readonly project?: string | undefined
+  /** How the server was chosen, if neither the command line nor the environment named it. */
+  readonly chosenAs?: string | undefined
 }
 
-/** What a server leaves behind for the command line on its machine: its address, not its token. */
-export interface Beacon {
-  readonly url: string
-  readonly tokenFile: string
-  readonly pid: number
-}
-
-export const BEACON_FILE = 'server.json'
-const DATA_DIR = '.punctual'
 const DEFAULT_URL = 'http://127.0.0.1:7420'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Flags, then the environment, then the server of this directory or one above, then of this user. */
-export function findServer(
-  flags: { server?: string | undefined; token?: string | undefined; data?: string | undefined },
-  { env, cwd }: { env: Env; cwd: string },
-): ServerAddress {
-  const url = flags.server ?? env['PUNCTUAL_SERVER']
-  const token = flags.token ?? env['PUNCTUAL_TOKEN']
-  if (url !== undefined && token !== undefined) return { url: checked(url), token }
-  const beacon = readBeacon(flags.data ?? env['PUNCTUAL_DATA'], env, cwd)
-  if (url === undefined) {
-    return { url: beacon?.url ?? DEFAULT_URL, token: token ?? readToken(beacon?.tokenFile) }
-  }
-  const isSame = beacon !== undefined && sameServer(beacon.url, url)
-  return { url: checked(url), token: token ?? (isSame ? readToken(beacon.tokenFile) : undefined) }
+interface Flags {
+  readonly server?: readonly string[] | undefined
+  readonly context?: string | undefined
+  readonly token?: string | undefined
+  readonly data?: string | undefined
 }
 
-/** The directory in which servers of this user say that they are there. */
-export function beaconDirectory(env: Env): string {
-  const state = env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state')
-  return join(state, 'punctual', 'servers')
+interface Place {
+  readonly env: Env
+  readonly cwd: string
 }
 
-function readBeacon(dataDir: string | undefined, env: Env, cwd: string): Beacon | undefined {
-  if (dataDir !== undefined) return tryBeacon(join(dataDir, BEACON_FILE))
-  for (let dir = cwd; ; dir = dirname(dir)) {
-    const found = tryBeacon(join(dir, DATA_DIR, BEACON_FILE))
-    if (found) return found
-    if (dirname(dir) === dir) break
-  }
-  return newestBeacon(beaconDirectory(env))
+/**
+ * Chooses the server, in this order: the command line, the environment, the `.punctual` of this
+ * directory or a parent, the current context, the only running server of this user, the default
+ * address. Never picks one of several.
+ */
+export function findServer(flags: Flags, place: Place): ServerAddress {
+  const { token, ...address } = chooseServer(flags, place)
+  // A token in the environment belongs to the server in the environment; a context has its own.
+  return { ...address, token: flags.token || token || place.env['PUNCTUAL_TOKEN'] || undefined }
 }
 
-function newestBeacon(directory: string): Beacon | undefined {
-  if (!existsSync(directory)) return undefined
-  const files = readdirSync(directory).map((name) => join(directory, name))
-  const byAge = files.toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
-  for (const file of byAge) {
-    const beacon = tryBeacon(file)
-    if (beacon) return beacon
+function chooseServer(flags: Flags, place: Place): ServerAddress {
+  const { env, cwd } = place
+  const named = nameServer(flags, place)
+  if (named) return named
+  const dataDir = flags.data ?? (env['PUNCTUAL_DATA'] || undefined)
+  if (dataDir !== undefined) return ofData(dataDir, place)
+  const project = findProjectServer(cwd)
+  if (project) return ofProject(project, place)
+  const { current, contexts } = readContexts(env)
+  if (current !== undefined) {
+    return ofContext(contextOf({ contexts }, current), `context ${current}`)
   }
-  return undefined
+  const running = runningServers(env)
+  const [only] = running
+  if (!only) return { urls: [DEFAULT_URL], token: undefined, chosenAs: 'the default' }
+  if (running.length > 1) throw notChosen(running)
+  return ofFile(only, env, 'the only one of yours that is running')
 }
 
-/** A beacon whose server is gone lights nothing. */
-function tryBeacon(path: string): Beacon | undefined {
-  try {
-    const beacon = JSON.parse(readFileSync(path, 'utf8')) as Beacon
-    process.kill(beacon.pid, 0)
-    return beacon
-  } catch (error) {
-    // Somebody else's server is alive all the same.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return undefined
-    return JSON.parse(readFileSync(path, 'utf8')) as Beacon
+/** The server named by the command line, or else by the environment. */
+function nameServer(flags: Flags, place: Place): ServerAddress | undefined {
+  const { env } = place
+  const { server: texts, context: name } = flags
+  if (texts && name !== undefined) {
+    throw new Failure('--server and --context both name a server', {
+      exitCode: EXIT.usage,
+      hint: 'Give one of them.',
+    })
   }
+  if (name !== undefined) return ofContext(contextOf(readContexts(env), name))
+  if (texts) return ofUrls(readServerUrls(texts), flags, place)
+  const { PUNCTUAL_SERVER: text, PUNCTUAL_CONTEXT: variable } = env
+  if (text) return ofUrls(readServerUrls([text]), flags, place)
+  return variable ? ofContext(contextOf(readContexts(env), variable)) : undefined
+}
+
+/** The token of a server on this machine is sent to its own address automatically. */
+function ofUrls(urls: readonly string[], flags: Flags, { env, cwd }: Place): ServerAddress {
+  const dataDir = flags.data ?? (env['PUNCTUAL_DATA'] || undefined)
+  const known = [
+    dataDir === undefined ? undefined : serverOfData(dataDir),
+    findProjectServer(cwd)?.server,
+    ...runningServers(env),
+  ].filter((server) => server !== undefined)
+  const own = urls.map((url) => known.find((server) => isSameServer(server.url, url)))
+  const token = own.includes(undefined) ? undefined : readToken(own[0]?.tokenFile)
+  return { urls, token: env['PUNCTUAL_TOKEN'] || token }
+}
+
+function ofData(dataDir: string, { env }: Place): ServerAddress {
+  const server = serverOfData(dataDir)
+  if (!server) throw notRunning(dataDir, [])
+  return ofFile(server, env)
+}
+
+function ofProject({ dataDir, server }: Project, { env }: Place): ServerAddress {
+  // Falling back to another server could change the wrong one.
+  if (!server) throw notRunning(dataDir, runningServers(env))
+  return ofFile(server, env, `data in ${dataDir}`)
+}
+
+function ofFile({ url, tokenFile }: ServerFile, env: Env, chosenAs?: string): ServerAddress {
+  return { urls: [url], token: env['PUNCTUAL_TOKEN'] || readToken(tokenFile), chosenAs }
+}
+
+function ofContext({ server, token, project }: Context, chosenAs?: string): ServerAddress {
+  return { urls: readServerUrls([server]), token, project, chosenAs }
+}
+
+function notRunning(dataDir: string, running: readonly ServerFile[]): Failure {
+  return new Failure(`no server is running on the data in ${dataDir}`, {
+    exitCode: EXIT.unreachable,
+    list: running.map(describeServer),
+    hint: `Start it with \`punctual up --data ${dataDir}\`, or name another with --server URL.`,
+  })
+}
+
+function notChosen(running: readonly ServerFile[]): Failure {
+  return new Failure(`${running.length} servers of yours are running, and none was chosen`, {
+    exitCode: EXIT.usage,
+    code: 'server_not_chosen',
+    list: running.map(describeServer),
+    hint: 'Choose one with --server URL or --context NAME, or go to the directory of its data.',
+  })
+}
+
+export function describeServer({ url, dataDir }: ServerFile): string {
+  return dataDir === undefined ? url : `${url}  ${dataDir}`
 }
 
 function readToken(path: string | undefined): string | undefined {
@@ -88,19 +148,11 @@ function readToken(path: string | undefined): string | undefined {
   }
 }
 
-function sameServer(a: string, b: string): boolean {
+function isSameServer(a: string, b: string): boolean {
   return URL.canParse(a) && URL.canParse(b) && new URL(a).host === new URL(b).host
 }
 
-function checked(url: string): string {
-  if (URL.canParse(url) && /^https?:/.test(url)) return url.replace(/\/$/, '')
-  throw new Failure(`"${url}" is not the address of a server`, {
-    exitCode: EXIT.usage,
-    hint: 'Addresses look like http://127.0.0.1:7420.',
-  })
-}
-
-/** Whether it is on this machine: then its workers know directories that people name here. */
+/** Whether the server is on this machine: then its workers know the directories of this machine. */
 export function isHere(url: string): boolean {
   return /^(?:127\.|localhost$|\[::1\]$)/.test(new URL(url).hostname)
 }

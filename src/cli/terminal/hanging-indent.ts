@@ -3,10 +3,14 @@ import { widthOf, wrap } from './text-width.ts'
 
 const LEAST_WIDTH = 20
 
-/** A text beside its label, in as many lines as it takes on this terminal, all of them beside it. */
-export function beside(terminal: Pick<Terminal, 'columns'>, label: string, text: string): string[] {
+/** Prints a text next to its label, wrapped to the terminal's width with a hanging indent. */
+export function hangingIndent(
+  terminal: Pick<Terminal, 'columns'>,
+  label: string,
+  text: string,
+): string[] {
   const margin = widthOf(label)
-  // What is coloured is ours, and short.
+  // Coloured text comes from the CLI itself and is short.
   const isPainted = text.includes('\u001B')
   const [first = '', ...rest] = isPainted
     ? [text]

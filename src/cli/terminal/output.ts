@@ -4,15 +4,15 @@ import type { Terminal } from './terminal.ts'
 export const FORMATS = ['table', 'json', 'jsonl', 'name'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** How one kind of thing is shown to people, and what it is called. */
+/** How rows of one kind are shown to people, and their names. */
 export interface Show<Row> {
   readonly columns: readonly Column<Row>[]
   nameOf(row: Row): string
-  /** What to say when there is nothing. */
+  /** The text for an empty list. */
   readonly empty: string
 }
 
-/** A list, in the format that was asked for. Programs get valid JSON also when there is nothing. */
+/** Prints a list in the requested format. JSON stays valid for an empty list. */
 export function printList<Row>(
   terminal: Terminal,
   format: Format,
@@ -32,12 +32,12 @@ export function printList<Row>(
   }
 }
 
-/** One thing: as JSON, by name, or as `people` would read it. */
+/** Prints one object: as JSON, as its name, or as `humanText`. */
 export function printOne(
   terminal: Terminal,
   format: Format,
   value: object,
-  { name, people }: { name: string; people: () => string },
+  { name, humanText }: { name: string; humanText: () => string },
 ): void {
   switch (format) {
     case 'json':
@@ -47,6 +47,6 @@ export function printOne(
     case 'name':
       return terminal.out(`${name}\n`)
     case 'table':
-      return terminal.out(people())
+      return terminal.out(humanText())
   }
 }

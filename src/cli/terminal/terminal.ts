@@ -1,30 +1,39 @@
-/** What a command writes to and reads from; tests bring their own. */
+/** The input and output of a command; tests replace it. */
 export interface Terminal {
   out(text: string): void
   err(text: string): void
-  /** What runs print is passed on as it is. */
+  /** Passes on the output of runs unchanged. */
   outBytes(bytes: Uint8Array): void
   errBytes(bytes: Uint8Array): void
   /** Wall time, for ages. */
   now(): number
+  /** Monotonic time in milliseconds, for waiting. */
+  mono(): number
   readonly isInteractive: boolean
   readonly hasColour: boolean
-  /** Without a terminal there is no end to a line. */
+  /** Infinity if the output is not a terminal. */
   readonly columns: number
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** On whose clocks this person lives. */
+  /** A directory for small facts that may be lost; undefined if there is none. */
+  readonly stateDirectory: string | undefined
+  /** The time zone of the user. */
   readonly zone: string
-  /** Resolves with the next Ctrl-C. Until somebody asks, one ends the program. */
+  /** Resolves with the next Ctrl-C. Without a pending call, Ctrl-C ends the program. */
   nextInterrupt(): Promise<void>
-  /** Asks for one key; only where there is a person. */
+  /** Asks for one key; only on an interactive terminal. */
   askKey(question: string): Promise<string>
   /**
-   * A value that nobody should see: asked for without showing it, or all of standard input where that
-   * is no terminal. Undefined if whoever was asked would rather not.
+   * Reads a secret value: a hidden prompt on a terminal, otherwise all of standard input. Undefined
+   * if the user cancelled.
    */
   readSecret(question: string): Promise<string | undefined>
-  /** Ends early, without a fuss, when it is no longer wanted. */
+  /**
+   * Reads standard input to its end, or to one byte more than `mostBytes`. Undefined if it is a
+   * terminal, a device such as `/dev/null`, or closed.
+   */
+  readInput(mostBytes: number): Promise<Uint8Array> | undefined
+  /** Ends early, without an error, when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
@@ -46,14 +55,14 @@ const STATES: Readonly<Record<string, readonly [glyph: string, colour: Colour]>>
   skipped: ['⤼', 'grey'],
 }
 
-/** A glyph, a word and a colour: none of them alone has to carry the meaning. */
+/** A state as glyph, word and colour: none of them alone carries the meaning. */
 export function showState(terminal: Pick<Terminal, 'hasColour'>, state: string): string {
   const [glyph, colour] = STATES[state] ?? ['?', 'grey']
   return paint(terminal, colour, `${glyph} ${state}`)
 }
 
-/** Text of others must not move the cursor, or colour what is not theirs. */
+/** Removes control characters: text from others must not move the cursor or change colours. */
 export function harmless(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- what it is for
+  // oxlint-disable-next-line no-control-regex -- removes control characters
   return text.replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\uDC80-\uDCFF]/g, '�')
 }

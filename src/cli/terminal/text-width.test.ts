@@ -12,14 +12,14 @@ const widths: [why: string, text: string, width: number][] = [
 ]
 for (const [why, text, width] of widths) test(why, () => assert.equal(widthOf(text), width))
 
-test('what is too long ends in three dots, and is as wide as it may be', () => {
+test('a text that is too long ends in three dots, and fills the width', () => {
   assert.equal(cut('backup', 6), 'backup')
   assert.equal(cut('nightly-backup', 8), 'nightly…')
   assert.equal(cut('夜間バック', 6), '夜間…')
   assert.equal(cut('\u001B[31m✖ failed\u001B[0m', 4), '✖ f…')
 })
 
-test('sentences break between words, and words only where they must', () => {
+test('sentences are wrapped between words, and words only where necessary', () => {
   assert.deepEqual(wrap('it waits for a worker', 10), ['it waits', 'for a', 'worker'])
   assert.deepEqual(wrap('a '.repeat(3).trim(), 80), ['a a a'])
   assert.deepEqual(wrap('abcdefghij', 4), ['abcd', 'efgh', 'ij'])

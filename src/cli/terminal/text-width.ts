@@ -1,26 +1,26 @@
-// oxlint-disable-next-line no-control-regex -- what it is for
+// oxlint-disable-next-line no-control-regex -- matches colour codes
 const PAINT = /\u001B\[\d+m/g
 const NARROW = /^[\u0020-\u02FF]*$/
 const MARK = /\p{Mark}|\u200D|\uFE0F/u
-/** Letters that take two columns: those of East Asia, and pictures. */
+/** Characters that take two columns: East Asian ones and emoji. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u
 
-/** How many columns of a terminal a text takes. */
+/** The number of columns a text takes. */
 export function widthOf(text: string): number {
   const plain = text.replaceAll(PAINT, '')
   if (NARROW.test(plain)) return plain.length
   return [...plain].reduce((sum, letter) => sum + widthOfLetter(letter), 0)
 }
 
-/** As much of it as fits, without its colours when it does not. */
+/** Cuts a text to a width; a text that is cut loses its colours. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   const [head] = split(text.replaceAll(PAINT, ''), width - 1)
   return `${head}…`
 }
 
-/** Lines that fit, broken between words where there are any. */
+/** Wraps a text into lines, between words where possible. */
 export function wrap(text: string, width: number): string[] {
   const lines = ['']
   for (const word of text.split(' ')) {
@@ -35,7 +35,7 @@ export function wrap(text: string, width: number): string[] {
 function broken(word: string, width: number): string[] {
   if (widthOf(word) <= width) return [word]
   const [head, rest] = split(word, width)
-  // Not even one letter fits: a terminal that narrow has to break it itself.
+  // Not even one character fits: leave the break to the terminal.
   return head === '' ? [word] : [head, ...broken(rest, width)]
 }
 

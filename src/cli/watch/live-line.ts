@@ -3,22 +3,27 @@ import type { ServerCalls } from '../server/server-calls.ts'
 import { harmless, showState, type Terminal } from '../terminal/terminal.ts'
 import { cut } from '../terminal/text-width.ts'
 
-/** A line that is written over again and again, where a person watches. Elsewhere there is none. */
+/** A line that is redrawn in place on an interactive terminal; on others there is none. */
 export interface LiveLine {
-  /** Takes it away while something else is on the screen; it comes back. */
-  whileAway<T>(act: () => Promise<T>): Promise<T>
-  /** Takes it away for good: something else is written now. */
+  /** Hides the line while other output is on the screen. */
+  whileHidden<T>(act: () => Promise<T>): Promise<T>
+  /** Removes the line for good, before other output. */
   end(): void
 }
 
 const PERIOD_MS = 1_000
-/** Wider ones have room to spare, and where only standard error is a terminal nothing is known. */
-const USUAL_WIDTH = 80
-/** For the `^C` that a terminal writes itself: on a second line it could not be erased. */
-const SPARE = 4
+/** The width when only standard error is a terminal, whose width is unknown. */
+const DEFAULT_WIDTH = 80
+/** Columns for the `^C` that the terminal prints: a wrapped line could not be erased. */
+const INTERRUPT_COLUMNS = 4
 const START_OF_LINE = '\r\u001B[K'
 
-/** Says why a run is where it is, for as long as it says nothing itself. */
+/** Whether the terminal can redraw a line; otherwise plain lines are printed. */
+export function hasLiveLine({ isInteractive, env }: Pick<Terminal, 'isInteractive' | 'env'>) {
+  return isInteractive && env['TERM'] !== 'dumb'
+}
+
+/** Shows why a run is in its state, until the run prints something. */
 export function showLiveLine(
   id: string,
   { calls, terminal }: { calls: ServerCalls; terminal: Terminal },
@@ -39,13 +44,15 @@ export function showLiveLine(
       const why = await calls.call<WireWhy>('GET', path, undefined, { signal }).catch(() => null)
       if (why === null || isAway || ended.signal.aborted) continue
       const text = `${showState(terminal, why.state)}  ${barOf(why) ?? harmless(why.sentence)}`
-      terminal.err(START_OF_LINE + cut(text, Math.min(terminal.columns, USUAL_WIDTH) - SPARE))
+      terminal.err(
+        START_OF_LINE + cut(text, Math.min(terminal.columns, DEFAULT_WIDTH) - INTERRUPT_COLUMNS),
+      )
       isShown = true
     }
   }
-  if (terminal.isInteractive && terminal.env['TERM'] !== 'dumb') void draw()
+  if (hasLiveLine(terminal)) void draw()
   return {
-    async whileAway(act) {
+    async whileHidden(act) {
       isAway = true
       erase()
       try {
@@ -63,7 +70,7 @@ export function showLiveLine(
 
 const BAR_WIDTH = 20
 
-/** How far it says it is: `█████░░░░░ 50% half of it is done`. */
+/** The reported progress: `█████░░░░░ 50% half of it is done`. */
 function barOf({ progress }: WireWhy): string | undefined {
   if (!progress) return undefined
   const { fraction, message } = progress

@@ -1,57 +1,63 @@
-import { formatDuration, parseDuration } from '../../core/text/duration.ts'
+import { parseDuration } from '../../core/text/duration.ts'
 import type { WireRun } from '../../core/wire/runs.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
-import { showState, type Terminal } from '../terminal/terminal.ts'
-import { whileWatching } from './watch-controls.ts'
+import { hasLiveLine } from './live-line.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { SLOWEST_POLL_MS } from './wait-report.ts'
+import { type WatchControls, withWatchControls } from './watch-controls.ts'
 
 const POLL_MS = 20_000
-const HEARTBEAT_MS = 30_000
+const FIRST_WAIT_MS = 1_000
 
 interface WaitOptions {
   readonly calls: ServerCalls
   readonly terminal: Terminal
-  /** As people write it; without one, for as long as it takes. */
+  /** As the user wrote it; without a limit if absent. */
   readonly timeout: string | undefined
 }
 
 /**
- * Waits for the end of a run. A person sees how it is from second to second; where there is none, a
- * line says every change of state, and now and then that it is still there.
+ * Waits for the end of a run. A terminal shows its state every second; elsewhere a line reports
+ * each change of state, and every half minute the reason for it.
  */
 export function waitForRun(id: string, options: WaitOptions): Promise<WireRun> {
-  return whileWatching(id, options, async ({ signal, quiet }) => {
-    const run = await poll(id, options, signal)
-    await quiet()
+  return withWatchControls(id, options, async (controls) => {
+    const run = await poll(id, options, controls)
+    await controls.whenNoQuestion()
     return run
   })
 }
 
-async function poll(id: string, options: WaitOptions, signal: AbortSignal): Promise<WireRun> {
+async function poll(
+  id: string,
+  options: WaitOptions,
+  { signal, report }: Pick<WatchControls, 'signal' | 'report'>,
+): Promise<WireRun> {
   const { calls, terminal, timeout } = options
-  const startedAt = terminal.now()
-  const untilAt = timeout === undefined ? Infinity : startedAt + parseDuration(timeout, '--timeout')
-  let state = ''
-  let saidAt = startedAt
-  for (;;) {
-    const leftMs = Math.max(0, Math.min(POLL_MS, untilAt - terminal.now()))
-    const path = `/v1/runs/${id}?wait=${state === '' ? 0 : Math.floor(leftMs)}ms`
+  const timeoutMs = timeout === undefined ? Infinity : parseDuration(timeout, '--timeout')
+  const untilMono = terminal.mono() + timeoutMs
+  // The server answers early only when the run ends: other changes of state need polling.
+  const periodMs = hasLiveLine(terminal) ? POLL_MS : SLOWEST_POLL_MS
+  for (let waitMs = 0; ;) {
+    const path = `/v1/runs/${id}?wait=${Math.floor(waitMs)}ms`
     const run = await calls.call<WireRun>('GET', path, undefined, { signal })
     if (run.finished_at !== null) return run
-    const isNews = run.state !== state || terminal.now() - saidAt >= HEARTBEAT_MS
-    if (isNews && !terminal.isInteractive) {
-      const waited = formatDuration(terminal.now() - startedAt)
-      terminal.err(`${showState(terminal, run.state)}  ${id}  ${waited}\n`)
-      saidAt = terminal.now()
-    }
-    ;({ state } = run)
-    if (terminal.now() >= untilAt) throw timedOut(id, state, timeout ?? '')
+    await report.update(run)
+    const leftMs = untilMono - terminal.mono()
+    if (leftMs <= 0) throw timedOut(id, run.state, timeout ?? '')
+    waitMs = Math.min(nextWait(waitMs, periodMs), leftMs)
   }
 }
 
+/** A run that was just submitted changes soon, so the first waits are short. */
+function nextWait(waitMs: number, longestMs: number): number {
+  return Math.min(longestMs, Math.max(FIRST_WAIT_MS, 2 * waitMs))
+}
+
 function timedOut(id: string, state: string, timeout: string): Failure {
-  return new Failure(`${id} is still ${state} after ${timeout}; it goes on`, {
+  return new Failure(`${id} is still ${state} after ${timeout}; it continues`, {
     exitCode: EXIT.waitTimedOut,
     next: `punctual why ${id}`,
   })

@@ -1,25 +1,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { firstLook, judge, type RunFacts } from './check-expectations.ts'
-import type { Terms } from './terms.ts'
+import { firstCheckAt, checkExpectations, type ObservedRun } from './check-expectations.ts'
+import type { ExpectationTerms } from './terms.ts'
 
-const WAITING: RunFacts = {
+const WAITING: ObservedRun = {
   ...{ firstStartedAt: null, startedAt: null, finishedAt: null, isEmpty: false },
 }
-const started = (at: number): RunFacts => ({ ...WAITING, firstStartedAt: at, startedAt: at })
-const ended = (startedAt: number, finishedAt: number, isEmpty = false): RunFacts => ({
+const started = (at: number): ObservedRun => ({ ...WAITING, firstStartedAt: at, startedAt: at })
+const ended = (startedAt: number, finishedAt: number, isEmpty = false): ObservedRun => ({
   ...{ ...started(startedAt), finishedAt, isEmpty },
 })
-const again = (firstStartedAt: number, startedAt: number | null): RunFacts => ({
+const again = (firstStartedAt: number, startedAt: number | null): ObservedRun => ({
   ...{ ...WAITING, firstStartedAt, startedAt },
 })
-const START: Terms = { startBy: 10_000 }
-const END: Terms = { endBy: 60_000 }
-const LONG: Terms = { longestMs: 20_000 }
-const OUTPUT: Terms = { output: true }
+const START: ExpectationTerms = { startBy: 10_000 }
+const END: ExpectationTerms = { endBy: 60_000 }
+const LONG: ExpectationTerms = { longestMs: 20_000 }
+const OUTPUT: ExpectationTerms = { output: true }
 
-/** Lapses and when they should have been otherwise, and when somebody looks again. */
-const table: [why: string, Terms, RunFacts, now: number, told: string, lookAt: number | null][] = [
+/** The expected violations with their due times, and the time of the next check. */
+const table: [
+  why: string,
+  ExpectationTerms,
+  ObservedRun,
+  now: number,
+  expected: string,
+  checkAt: number | null,
+][] = [
   ['it may still start', START, WAITING, 10_000, '', 10_500],
   ['a start that is just being written down is not late', START, WAITING, 10_499, '', 10_500],
   ['it has not started', START, WAITING, 10_500, 'late 10000', null],
@@ -57,10 +64,10 @@ const table: [why: string, Terms, RunFacts, now: number, told: string, lookAt: n
   ['it was cancelled before it started', LONG, { ...WAITING, finishedAt: 3 }, 99_000, '', null],
   ['a very short one is not looked at all the time', { longestMs: 1 }, WAITING, 500, '', 1_500],
   ['it may still print something', OUTPUT, started(1), 500, '', 30_500],
-  ['it said nothing', OUTPUT, ended(1, 400, true), 500, 'empty 400', null],
-  ['it said something', OUTPUT, ended(1, 400), 500, '', null],
+  ['no output', OUTPUT, ended(1, 400, true), 500, 'empty 400', null],
+  ['some output', OUTPUT, ended(1, 400), 500, '', null],
   [
-    'what is broken is told once, the rest is looked at again',
+    'a violation is reported once, the other terms are checked again',
     { ...START, ...END, ...LONG },
     WAITING,
     10_500,
@@ -78,21 +85,21 @@ const table: [why: string, Terms, RunFacts, now: number, told: string, lookAt: n
   ['nothing is expected', {}, WAITING, 99_000, '', null],
 ]
 
-for (const [why, terms, run, now, told, lookAt] of table) {
+for (const [why, terms, run, now, expected, checkAt] of table) {
   test(why, () => {
-    const { lapses, left } = judge(terms, run, now)
-    assert.equal(lapses.map(({ kind, dueAt }) => `${kind} ${dueAt}`).join(', '), told)
-    assert.equal(left?.lookAt ?? null, lookAt)
+    const { violations: found, left } = checkExpectations(terms, run, now)
+    assert.equal(found.map(({ kind, dueAt }) => `${kind} ${dueAt}`).join(', '), expected)
+    assert.equal(left?.checkAt ?? null, checkAt)
   })
 }
 
-test('what was told is no longer expected, and what is left stays as it was', () => {
-  const { left } = judge({ ...START, ...END, ...LONG }, WAITING, 10_500)
+test('a reported violation is dropped from the terms, and the other terms stay unchanged', () => {
+  const { left } = checkExpectations({ ...START, ...END, ...LONG }, WAITING, 10_500)
   assert.deepEqual(left?.terms, { ...END, ...LONG })
 })
 
-test('the first look is at the first thing that may be broken', () => {
-  const firsts: [Terms, number][] = [
+test('the first check is at the earliest possible violation', () => {
+  const firsts: [ExpectationTerms, number][] = [
     [START, 10_500],
     [END, 60_500],
     [LONG, 21_500],
@@ -100,30 +107,35 @@ test('the first look is at the first thing that may be broken', () => {
     [{ ...END, ...LONG, ...OUTPUT }, 21_500],
     [{ usually: { scheduleId: 1, times: 2 }, ...END }, 1_000],
   ]
-  for (const [terms, at] of firsts) assert.equal(firstLook(terms, 1_000), at)
+  for (const [terms, at] of firsts) assert.equal(firstCheckAt(terms, 1_000), at)
 })
 
-test('looked at whenever it says, a run is told of the same as if it is looked at once, at its end', () => {
+test('checks at the requested times find the same violations as one check after the end', () => {
   for (let seed = 1; seed <= 500; seed += 1) {
     const pick = (n: number, most: number) => (Math.imul(seed * 31 + n, 0x9e3779b1) >>> 8) % most
     const startedAt = pick(1, 90_000)
     const finishedAt = startedAt + pick(2, 90_000)
     const terms = { startBy: pick(3, 90_000), endBy: pick(4, 150_000), longestMs: pick(5, 80_000) }
-    const seenAt = (now: number): RunFacts =>
+    const seenAt = (now: number): ObservedRun =>
       now >= finishedAt
         ? ended(startedAt, finishedAt)
         : now >= startedAt
           ? started(startedAt)
           : WAITING
     const along: string[] = []
-    let left: { terms: Terms; lookAt: number } | null = { terms, lookAt: firstLook(terms, 0) }
+    let left: { terms: ExpectationTerms; checkAt: number } | null = {
+      terms,
+      checkAt: firstCheckAt(terms, 0),
+    }
     while (left) {
-      const judged = judge(left.terms, seenAt(left.lookAt), left.lookAt)
-      assert.ok(judged.left === null || judged.left.lookAt > left.lookAt, `seed ${seed}`)
-      along.push(...judged.lapses.map(({ kind }) => kind))
+      const judged = checkExpectations(left.terms, seenAt(left.checkAt), left.checkAt)
+      assert.ok(judged.left === null || judged.left.checkAt > left.checkAt, `seed ${seed}`)
+      along.push(...judged.violations.map(({ kind }) => kind))
       left = judged.left
     }
-    const once = judge(terms, ended(startedAt, finishedAt), 1e9).lapses.map(({ kind }) => kind)
+    const once = checkExpectations(terms, ended(startedAt, finishedAt), 1e9).violations.map(
+      ({ kind }) => kind,
+    )
     assert.deepEqual(along.toSorted(), once.toSorted(), `seed ${seed}`)
   }
 })

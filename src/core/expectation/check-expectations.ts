@@ -1,96 +1,111 @@
-import type { Lapse } from './violation.ts'
-import type { Terms } from './terms.ts'
+import type { ExpectationViolation } from './violation.ts'
+import type { ExpectationTerms } from './terms.ts'
 
-/** What is known of a run when it is looked at. */
-export interface RunFacts {
-  /** When its first attempt started, and the one under way or that ended it. */
+/** The facts about a run at the time of a check. */
+export interface ObservedRun {
+  /** When the first attempt started, and when the current or last one did. */
   readonly firstStartedAt: number | null
   readonly startedAt: number | null
-  /** Null while it has not ended. */
+  /** Null if the run has not ended. */
   readonly finishedAt: number | null
-  /** It succeeded, but printed nothing and gave no result. */
+  /** It succeeded, but printed nothing and returned no result. */
   readonly isEmpty: boolean
 }
 
-export interface Judgement {
-  readonly lapses: readonly Lapse[]
-  /** What is still to be seen, and when; null if nothing is. */
-  readonly left: { readonly terms: Terms; readonly lookAt: number } | null
+export interface ExpectationCheck {
+  readonly violations: readonly ExpectationViolation[]
+  /** The terms that remain to be checked, and when; null if none do. */
+  readonly left: { readonly terms: ExpectationTerms; readonly checkAt: number } | null
 }
 
-/** What happened in time may be written down a moment later: nobody is blamed before that. */
-const BENEFIT_MS = 500
-/** How soon somebody looks again whether a run has ended of which nobody heard, and whether one has started. */
-const END_LOOK_MS = 30_000
-const START_LOOK_MS = 1_000
+/** An event that happened in time may be stored a moment later: no violation is reported before that. */
+const RECORDING_DELAY_MS = 500
+/** How soon to check again for an end that was not reported, and for a start. */
+const END_RECHECK_MS = 30_000
+const START_RECHECK_MS = 1_000
 
-/** What becomes of one expectation: it is broken, or somebody looks again, or it is kept. */
-type Verdict = { readonly lapse: Lapse } | { readonly lookAt: number } | null
+/** The result for one expectation: violated, to be checked again, or met (null). */
+type CheckResult =
+  | { readonly violation: ExpectationViolation }
+  | { readonly checkAt: number }
+  | null
 
 /**
- * What has not come true by now, and what is still to be seen. By what happened and not by when it is
- * looked at: whoever comes late, because servers were down, finds the same.
+ * Finds the violations up to now and the terms to check later. The result depends on what happened, not on when the
+ * check runs: a late check, after an outage, finds the same violations.
  */
-export function judge(terms: Terms, run: RunFacts, now: number): Judgement {
+export function checkExpectations(
+  terms: ExpectationTerms,
+  run: ObservedRun,
+  now: number,
+): ExpectationCheck {
   const verdicts = {
-    startBy: terms.startBy === undefined ? null : judgeStart(terms.startBy, run, now),
-    endBy: terms.endBy === undefined ? null : judgeEnd(terms.endBy, run, now),
-    longestMs: terms.longestMs === undefined ? null : judgeDuration(terms.longestMs, run, now),
-    output: terms.output === undefined ? null : judgeOutput(run, now),
-  } satisfies Record<Exclude<keyof Terms, 'usually'>, Verdict>
-  const all: readonly [string, Verdict][] = Object.entries(verdicts)
+    startBy: terms.startBy === undefined ? null : checkStart(terms.startBy, run, now),
+    endBy: terms.endBy === undefined ? null : checkEnd(terms.endBy, run, now),
+    longestMs: terms.longestMs === undefined ? null : checkDuration(terms.longestMs, run, now),
+    output: terms.output === undefined ? null : checkOutput(run, now),
+  } satisfies Record<Exclude<keyof ExpectationTerms, 'usually'>, CheckResult>
+  const all: readonly [string, CheckResult][] = Object.entries(verdicts)
   const open = all.flatMap(([term, verdict]) =>
-    verdict && 'lookAt' in verdict ? [{ term, lookAt: verdict.lookAt }] : [],
+    verdict && 'checkAt' in verdict ? [{ term, checkAt: verdict.checkAt }] : [],
   )
-  const lapses = all.flatMap(([, verdict]) =>
-    verdict && 'lapse' in verdict ? [verdict.lapse] : [],
+  const violations = all.flatMap(([, verdict]) =>
+    verdict && 'violation' in verdict ? [verdict.violation] : [],
   )
-  if (open.length === 0) return { lapses, left: null }
+  if (open.length === 0) return { violations, left: null }
   const names = new Set(open.map(({ term }) => term))
   const left = Object.fromEntries(Object.entries(terms).filter(([term]) => names.has(term)))
-  return { lapses, left: { terms: left, lookAt: Math.min(...open.map(({ lookAt }) => lookAt)) } }
+  return {
+    violations,
+    left: { terms: left, checkAt: Math.min(...open.map(({ checkAt }) => checkAt)) },
+  }
 }
 
-/** When a run that is being made has to be looked at first. */
-export function firstLook(terms: Terms, nominalAt: number): number {
+/** The time of the first check for a run that is being created. */
+export function firstCheckAt(terms: ExpectationTerms, nominalAt: number): number {
   const { startBy, endBy, longestMs, usually, output } = terms
-  const looks = [
-    ...(startBy === undefined ? [] : [startBy + BENEFIT_MS]),
-    ...(endBy === undefined ? [] : [endBy + BENEFIT_MS]),
-    ...(longestMs === undefined ? [] : [nominalAt + longestMs + BENEFIT_MS]),
+  const checkTimes = [
+    ...(startBy === undefined ? [] : [startBy + RECORDING_DELAY_MS]),
+    ...(endBy === undefined ? [] : [endBy + RECORDING_DELAY_MS]),
+    ...(longestMs === undefined ? [] : [nominalAt + longestMs + RECORDING_DELAY_MS]),
     ...(usually === undefined ? [] : [nominalAt]),
-    ...(output === undefined ? [] : [nominalAt + END_LOOK_MS]),
+    ...(output === undefined ? [] : [nominalAt + END_RECHECK_MS]),
   ]
-  return Math.min(...looks)
+  return Math.min(...checkTimes)
 }
 
-function judgeStart(startBy: number, run: RunFacts, now: number): Verdict {
-  // One that was cancelled before it started is not waited for any more.
+function checkStart(startBy: number, run: ObservedRun, now: number): CheckResult {
+  // A run that was cancelled before it started is no longer expected to start.
   const at = run.firstStartedAt ?? run.finishedAt
-  return byThen(at, startBy, now, { kind: 'late', dueAt: startBy })
+  return checkByTime(at, startBy, now, { kind: 'late', dueAt: startBy })
 }
 
-function judgeEnd(endBy: number, { finishedAt }: RunFacts, now: number): Verdict {
-  return byThen(finishedAt, endBy, now, { kind: 'unfinished', dueAt: endBy })
+function checkEnd(endBy: number, { finishedAt }: ObservedRun, now: number): CheckResult {
+  return checkByTime(finishedAt, endBy, now, { kind: 'unfinished', dueAt: endBy })
 }
 
-function judgeDuration(longestMs: number, run: RunFacts, now: number): Verdict {
+function checkDuration(longestMs: number, run: ObservedRun, now: number): CheckResult {
   const { startedAt, finishedAt } = run
   if (startedAt === null) {
-    // Whenever it starts from now on, it cannot be slow before.
-    return finishedAt === null ? { lookAt: now + Math.max(longestMs, START_LOOK_MS) } : null
+    // Whenever the run starts from now on, it cannot be slow before this time.
+    return finishedAt === null ? { checkAt: now + Math.max(longestMs, START_RECHECK_MS) } : null
   }
   const dueAt = startedAt + longestMs
-  return byThen(finishedAt, dueAt, now, { kind: 'slow', dueAt })
+  return checkByTime(finishedAt, dueAt, now, { kind: 'slow', dueAt })
 }
 
-function judgeOutput({ finishedAt, isEmpty }: RunFacts, now: number): Verdict {
-  if (finishedAt === null) return { lookAt: now + END_LOOK_MS }
-  return isEmpty ? { lapse: { kind: 'empty', dueAt: finishedAt } } : null
+function checkOutput({ finishedAt, isEmpty }: ObservedRun, now: number): CheckResult {
+  if (finishedAt === null) return { checkAt: now + END_RECHECK_MS }
+  return isEmpty ? { violation: { kind: 'empty', dueAt: finishedAt } } : null
 }
 
-/** Whether something happened by its time; null if nobody has seen it happen. */
-function byThen(at: number | null, dueAt: number, now: number, lapse: Lapse): Verdict {
-  if (at !== null) return at > dueAt ? { lapse } : null
-  return now >= dueAt + BENEFIT_MS ? { lapse } : { lookAt: dueAt + BENEFIT_MS }
+/** Checks that something happened by its time; `at` is null if it has not happened yet. */
+function checkByTime(
+  at: number | null,
+  dueAt: number,
+  now: number,
+  violation: ExpectationViolation,
+): CheckResult {
+  if (at !== null) return at > dueAt ? { violation } : null
+  return now >= dueAt + RECORDING_DELAY_MS ? { violation } : { checkAt: dueAt + RECORDING_DELAY_MS }
 }

@@ -1,30 +1,32 @@
 import { parseDuration } from '../text/duration.ts'
 import { writeInterval } from '../schedule/interval.ts'
-import { refusal } from '../schedule-refusal.ts'
+import { scheduleError } from '../schedule/rule/rule-error.ts'
 
-/** What people expect of runs, as they write it. */
+/** Expectations about runs, as users write them. */
 export interface ExpectationsDefinition {
-  /** So long after its time a run should have ended, or by which time of the day: `30m`, `05:30`. */
+  /** The run should have ended this long after its nominal time, or by this time of day: `30m`, `05:30`. */
   readonly deadline?: string | undefined
   readonly expect?:
     | {
-        /** So long after its time it should have started. */
+        /** The run should have started this long after its nominal time. */
         readonly start?: string | undefined
-        /** So long it may take; `2x` is twice what it usually takes. */
+        /** Maximum duration; `2x` is twice the typical duration. */
         readonly duration?: string | undefined
-        /** A success prints something, or gives a result. */
+        /** A successful run must print something or return a result. */
         readonly output?: boolean | undefined
       }
     | undefined
 }
 
-/** The same as it is stored. Of a deadline there is one or the other, and of a duration too. */
+/**
+ * The stored form. A deadline is either a duration or a time of day; the maximum duration is absolute or relative.
+ */
 export interface Expectations {
   readonly deadlineMs?: number | undefined
-  /** `05:30` or `05:30:15`, on the clocks of the schedule. */
+  /** `05:30` or `05:30:15`, in the time zone of the schedule. */
   readonly deadlineClock?: string | undefined
   readonly expectMs?: number | undefined
-  /** So many times what it usually takes. */
+  /** Maximum duration as a multiple of the typical duration. */
   readonly expectTimes?: number | undefined
   readonly expectStartMs?: number | undefined
   readonly expectOutput?: true | undefined
@@ -32,9 +34,9 @@ export interface Expectations {
 
 const CLOCK = /^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/
 const TIMES = /^(\d{1,3}(?:\.\d{1,3})?)x$/
-const MOST_TIMES = 100
+const MAX_TIMES = 100
 
-/** Throws what is wrong, and what would be right; `at` is where it stands in the request. */
+/** Throws an error with a hint if the definition is invalid; `at` is the field prefix in the request. */
 export function readExpectations(
   { deadline, expect }: ExpectationsDefinition,
   at: string,
@@ -45,10 +47,10 @@ export function readExpectations(
   }
 }
 
-/** Words that `readExpectations` reads again. */
-export function writeExpectations(said: Expectations): ExpectationsDefinition {
-  const { deadlineMs, expectMs, expectTimes, expectStartMs, expectOutput } = said
-  const deadline = deadlineMs === undefined ? said.deadlineClock : writeInterval(deadlineMs)
+/** The form that `readExpectations` reads. */
+export function writeExpectations(expectations: Expectations): ExpectationsDefinition {
+  const { deadlineMs, expectMs, expectTimes, expectStartMs, expectOutput } = expectations
+  const deadline = deadlineMs === undefined ? expectations.deadlineClock : writeInterval(deadlineMs)
   const expect = {
     ...(expectStartMs === undefined ? {} : { start: writeInterval(expectStartMs) }),
     ...(expectMs === undefined ? {} : { duration: writeInterval(expectMs) }),
@@ -61,7 +63,7 @@ export function writeExpectations(said: Expectations): ExpectationsDefinition {
   }
 }
 
-/** What a schedule says wins over what its job says for all of them, one by one. */
+/** Each expectation of a schedule replaces that of its job. */
 export function withExpectationsOf(job: Expectations, own: Expectations): Expectations {
   const saysDeadline = own.deadlineMs !== undefined || own.deadlineClock !== undefined
   const saysDuration = own.expectMs !== undefined || own.expectTimes !== undefined
@@ -75,10 +77,10 @@ export function withExpectationsOf(job: Expectations, own: Expectations): Expect
 }
 
 function readDeadline(text: string, field: string): Expectations {
-  if (!text.includes(':')) return { deadlineMs: readSpan(text, field) }
+  if (!text.includes(':')) return { deadlineMs: readPositiveDuration(text, field) }
   if (CLOCK.test(text)) return { deadlineClock: text }
-  const message = `"${text.slice(0, 40)}" is no time of a day`
-  throw refusal(field, message, 'Write it as 05:30, or as a duration after its time: 30m.')
+  const message = `"${text.slice(0, 40)}" is not a time of day`
+  throw scheduleError(field, message, 'Write it as 05:30, or as a duration after its time: 30m.')
 }
 
 function readExpect(
@@ -86,25 +88,27 @@ function readExpect(
   field: string,
 ): Expectations {
   if (start === undefined && duration === undefined && output === undefined) {
-    throw refusal(field, 'it expects nothing', 'Say start, duration or output.')
+    throw scheduleError(field, 'it is empty', 'Set start, duration or output.')
   }
   return {
     ...(duration === undefined ? {} : readLongest(duration, `${field}.duration`)),
-    ...(start === undefined ? {} : { expectStartMs: readSpan(start, `${field}.start`) }),
+    ...(start === undefined
+      ? {}
+      : { expectStartMs: readPositiveDuration(start, `${field}.start`) }),
     ...(output ? { expectOutput: true as const } : {}),
   }
 }
 
 function readLongest(text: string, field: string): Expectations {
-  if (!text.endsWith('x')) return { expectMs: readSpan(text, field) }
+  if (!text.endsWith('x')) return { expectMs: readPositiveDuration(text, field) }
   const times = Number(TIMES.exec(text)?.[1])
-  if (times > 1 && times <= MOST_TIMES) return { expectTimes: times }
-  const message = `"${text.slice(0, 40)}" is not a number of times, more than 1 and at most ${MOST_TIMES}`
-  throw refusal(field, message, 'Write it as 2x or 1.5x, or as a duration: 20m.')
+  if (times > 1 && times <= MAX_TIMES) return { expectTimes: times }
+  const message = `"${text.slice(0, 40)}" is not a multiple greater than 1 and at most ${MAX_TIMES}`
+  throw scheduleError(field, message, 'Write it as 2x or 1.5x, or as a duration: 20m.')
 }
 
-function readSpan(text: string, field: string): number {
+function readPositiveDuration(text: string, field: string): number {
   const ms = parseDuration(text, field)
   if (ms > 0) return ms
-  throw refusal(field, 'it leaves no time at all', 'Write it as 90s, 15m or 1h30m.')
+  throw scheduleError(field, 'it must be longer than zero', 'Write it as 90s, 15m or 1h30m.')
 }

@@ -7,7 +7,7 @@ import {
   withExpectationsOf,
   writeExpectations,
 } from './expectations.ts'
-import { nextOnClock, termsOf } from './terms.ts'
+import { nextOnClock, expectationTermsOf } from './terms.ts'
 
 const clocks: [why: string, clock: string, zone: string, after: string, at: string][] = [
   ['later that day', '05:30', 'UTC', '2026-03-04T02:00:00Z', '2026-03-04T05:30:00Z'],
@@ -16,19 +16,19 @@ const clocks: [why: string, clock: string, zone: string, after: string, at: stri
   ['on its own clocks', '05:30', 'Asia/Tokyo', '2026-03-04T00:00:00Z', '2026-03-04T20:30:00Z'],
   ['to the second', '23:59:59', 'UTC', '2026-03-04T06:00:00Z', '2026-03-04T23:59:59Z'],
   [
-    'on the night clocks jump ahead, fewer hours',
+    'in the night of a forward clock change, fewer hours',
     ...(['05:30', 'Europe/Athens', '2026-03-29T00:00:00Z', '2026-03-29T02:30:00Z'] as const),
   ],
   [
-    'a time clocks jump over is when they have jumped',
+    'a skipped time is the end of the gap',
     ...(['03:30', 'Europe/Athens', '2026-03-29T00:00:00Z', '2026-03-29T01:00:00Z'] as const),
   ],
   [
-    'a time that comes twice is the first of them',
+    'a repeated time is the first of the two',
     ...(['03:30', 'Europe/Athens', '2026-10-24T23:30:00Z', '2026-10-25T00:30:00Z'] as const),
   ],
   [
-    'between the two it is the second',
+    'between the two it is the second one',
     ...(['03:30', 'Europe/Athens', '2026-10-25T00:45:00Z', '2026-10-25T01:30:00Z'] as const),
   ],
 ]
@@ -40,17 +40,17 @@ for (const [why, clock, zone, after, at] of clocks) {
 
 const TIME = { scheduleId: 7, nominalAt: 1_000, fireAt: 1_200, zone: 'UTC' }
 
-test('a run is expected by its time, and to start by when it fires', () => {
-  const said = readExpectations(
+test('a run is expected to end by its nominal time and to start by its fire time', () => {
+  const expectations = readExpectations(
     { deadline: '30m', expect: { start: '30s', duration: '2x', output: true } },
     '',
   )
-  assert.deepEqual(termsOf(said, TIME), {
+  assert.deepEqual(expectationTermsOf(expectations, TIME), {
     ...{ startBy: 31_200, endBy: 1_801_000, output: true },
     usually: { scheduleId: 7, times: 2 },
   })
-  assert.deepEqual(termsOf({ deadlineClock: '00:30' }, TIME), { endBy: 1_800_000 })
-  assert.equal(termsOf({}, TIME), null)
+  assert.deepEqual(expectationTermsOf({ deadlineClock: '00:30' }, TIME), { endBy: 1_800_000 })
+  assert.equal(expectationTermsOf({}, TIME), null)
 })
 
 const definitions: ExpectationsDefinition[] = [
@@ -62,7 +62,7 @@ const definitions: ExpectationsDefinition[] = [
   { expect: { start: '1m', duration: '1.5x', output: true } },
 ]
 for (const definition of definitions) {
-  test(`what is shown of ${JSON.stringify(definition)} reads as the same`, () => {
+  test(`the written form of ${JSON.stringify(definition)} reads as the same`, () => {
     assert.deepEqual(writeExpectations(readExpectations(definition, '')), definition)
   })
 }
@@ -85,7 +85,7 @@ const wrong: [ExpectationsDefinition, field: string][] = [
   [{ expect: { duration: '2' } }, 'expect.duration'],
 ]
 for (const [definition, field] of wrong) {
-  test(`${JSON.stringify(definition)} is refused`, () => {
+  test(`rejects ${JSON.stringify(definition)}`, () => {
     assert.throws(
       () => readExpectations(definition, 'schedule.'),
       (error) => error instanceof PunctualError && error.field === `schedule.${field}`,
@@ -93,7 +93,7 @@ for (const [definition, field] of wrong) {
   })
 }
 
-test('what a schedule says wins over its job, one by one', () => {
+test('each expectation of a schedule replaces that of its job', () => {
   const job = readExpectations({ deadline: '05:30', expect: { duration: '2x', start: '1m' } }, '')
   const own = readExpectations({ deadline: '1h', expect: { output: true } }, '')
   assert.deepEqual(writeExpectations(withExpectationsOf(job, own)), {

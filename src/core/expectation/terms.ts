@@ -1,31 +1,34 @@
 import { readRule } from '../schedule/index.ts'
 import type { Expectations } from './expectations.ts'
 
-/** What is still expected of one run. Travels to the store as text, which does not look into it. */
-export interface Terms {
+/** The remaining expectations about one run. The store keeps them as text and does not interpret them. */
+export interface ExpectationTerms {
   readonly startBy?: number | undefined
   readonly endBy?: number | undefined
   readonly longestMs?: number | undefined
-  /** The longest it may take is not known yet: so many times what runs of this schedule usually take. */
+  /** The maximum duration as a multiple of the typical duration of the schedule's runs, which is not known yet. */
   readonly usually?: { readonly scheduleId: number; readonly times: number } | undefined
   readonly output?: true | undefined
 }
 
-/** A time of a schedule that becomes a run. */
+/** A nominal time that becomes a run. */
 export interface ExpectedTime {
   readonly scheduleId: number
   readonly nominalAt: number
-  /** The same with its jitter. */
+  /** The nominal time plus its jitter. */
   readonly fireAt: number
   readonly zone: string
 }
 
-/** What is expected of the run of a time; null if nothing is. */
-export function termsOf(expectations: Expectations, time: ExpectedTime): Terms | null {
+/** The expectations about the run of a time; null if there are none. */
+export function expectationTermsOf(
+  expectations: Expectations,
+  time: ExpectedTime,
+): ExpectationTerms | null {
   const { expectMs, expectTimes, expectStartMs, expectOutput } = expectations
   const { scheduleId, fireAt } = time
   const endBy = deadlineOf(expectations, time)
-  const terms: Terms = {
+  const terms: ExpectationTerms = {
     ...(expectStartMs === undefined ? {} : { startBy: fireAt + expectStartMs }),
     ...(endBy === null ? {} : { endBy }),
     ...(expectMs === undefined ? {} : { longestMs: expectMs }),
@@ -35,7 +38,7 @@ export function termsOf(expectations: Expectations, time: ExpectedTime): Terms |
   return Object.keys(terms).length === 0 ? null : terms
 }
 
-/** By when the run of a time should have ended; null if nobody said. */
+/** The time by which the run should have ended; null without a deadline. */
 export function deadlineOf(
   { deadlineMs, deadlineClock }: Expectations,
   { nominalAt, zone }: Pick<ExpectedTime, 'nominalAt' | 'zone'>,
@@ -45,8 +48,8 @@ export function deadlineOf(
 }
 
 /**
- * The next instant after this one at which clocks of the zone show the time. On a night when they jump
- * over it, it is when they have jumped; when they show it twice, whichever comes next.
+ * The next time after `after` at which local clocks show the given time of day. If the clocks jump over it, it is the
+ * end of the jump; if they show it twice, it is the next of the two.
  */
 export function nextOnClock(clock: string, zone: string, after: number): number | null {
   const [hour, minute, second = '0'] = clock.split(':').map((part) => String(Number(part)))

@@ -1,14 +1,14 @@
-import type { Terms } from './terms.ts'
+import type { ExpectationTerms } from './terms.ts'
 
-/** Of so many of its last times those that succeeded are looked at, and fewer than these say nothing. */
-export const TIMES_LOOKED_AT = 20
-export const LEAST_KNOWN = 5
-/** Of runs that take milliseconds, several times as many are nothing to wake anybody for. */
-const LEAST_MS = 1_000
+/** Number of the latest times whose successful runs are considered, and the minimum number of such runs. */
+export const SAMPLED_TIMES = 20
+export const MIN_SAMPLES = 5
+/** Minimum of a relative maximum duration: a run of a few milliseconds may well take several times as long. */
+const MIN_TYPICAL_MS = 1_000
 
-/** The median; null where too few are known to say what is usual. */
-export function usualMs(durations: readonly number[]): number | null {
-  if (durations.length < LEAST_KNOWN) return null
+/** The median; null if too few durations are known. */
+export function typicalDurationMs(durations: readonly number[]): number | null {
+  if (durations.length < MIN_SAMPLES) return null
   const sorted = durations.toSorted((a, b) => a - b)
   const half = sorted.length / 2
   const upper = sorted[Math.floor(half)] as number
@@ -16,9 +16,12 @@ export function usualMs(durations: readonly number[]): number | null {
   return (lower + upper) / 2
 }
 
-/** Terms whose longest duration is known, or known not to be. */
-export function withUsual({ usually, ...terms }: Terms, durations: readonly number[]): Terms {
-  const usual = usually === undefined ? null : usualMs(durations)
-  if (usually === undefined || usual === null) return terms
-  return { ...terms, longestMs: Math.max(LEAST_MS, Math.round(usual * usually.times)) }
+/** Replaces the relative maximum duration with an absolute one, or drops it if no typical duration is known. */
+export function withTypicalDuration(
+  { usually, ...terms }: ExpectationTerms,
+  durations: readonly number[],
+): ExpectationTerms {
+  const typicalMs = usually === undefined ? null : typicalDurationMs(durations)
+  if (usually === undefined || typicalMs === null) return terms
+  return { ...terms, longestMs: Math.max(MIN_TYPICAL_MS, Math.round(typicalMs * usually.times)) }
 }

@@ -1,29 +1,31 @@
 import { nearestName } from '../text/nearest.ts'
 import type { Comparison, Json, Node, RunFact } from './expression.ts'
 import { FUNCTIONS } from './functions.ts'
-import { inWords, type Kind, kindOf, mayBe } from './value-kinds.ts'
-import { wrongExpression } from './expression-error.ts'
+import { describeKinds, type ValueKind, valueKindOf, mayBe } from './value-kinds.ts'
+import { expressionError } from './expression-error.ts'
 
-/** What can be named where an expression stands. */
+/** The names that an expression may use at this position. */
 export interface Names {
-  /** The fields of the input; null where it may be anything. */
-  readonly input: ReadonlyMap<string, Kind> | null
+  /** The fields of the input; null if any field is allowed. */
+  readonly input: ReadonlyMap<string, ValueKind> | null
   readonly facts: readonly RunFact[]
-  /** In a step that runs for every item of a list. */
+  /** Whether `item` is available: in a step with `each`. */
   readonly hasItem: boolean
   readonly maySecrets: boolean
-  /** Where a trigger says what a run gets that follows another. */
+  /** Whether `after` is available: in the input of a trigger. */
   readonly hasAfter?: boolean
-  /** Why a step cannot be named here, if it cannot. */
+  /** Called with the field of each expression before it is read. Throws if there are too many. */
+  readonly onExpression?: (field: string) => void
+  /** The reason why the step cannot be referenced here; undefined if it can. */
   refuseStep(name: string): { readonly message: string; readonly hint?: string } | undefined
 }
 
-/** What an expression will be, as far as that can be told. Throws what could never be right. */
-export function checkNode(node: Node, names: Names, field: string): Kind {
+/** The type of an expression, as far as it is known. Throws if the expression can never be valid. */
+export function checkNode(node: Node, names: Names, field: string): ValueKind {
   const check = (inner: Node) => checkNode(inner, names, field)
   switch (node.kind) {
     case 'value':
-      return kindOf(node.value)
+      return valueKindOf(node.value)
     case 'input':
       return names.input ? 'object' : 'any'
     case 'run':
@@ -32,24 +34,24 @@ export function checkNode(node: Node, names: Names, field: string): Kind {
     case 'index': {
       if (names.hasItem) return node.kind === 'item' ? 'any' : 'number'
       const word = node.kind === 'item' ? 'item' : 'each.index'
-      const message = `${word} is only there in a step with each`
-      throw wrongExpression(field, message)
+      const message = `${word} is only available in a step with each`
+      throw expressionError(field, message)
     }
     case 'step': {
       const refused = names.refuseStep(node.step)
-      if (refused) throw wrongExpression(field, refused.message, refused.hint)
+      if (refused) throw expressionError(field, refused.message, refused.hint)
       return node.fact === 'state' ? 'string' : 'any'
     }
     case 'after': {
       if (names.hasAfter) return node.fact === 'input' || node.fact === 'output' ? 'any' : 'string'
       const hint = 'Name it in the `input` of the trigger, and here the field of the input.'
-      throw wrongExpression(field, `after.${node.fact} is only there in a trigger`, hint)
+      throw expressionError(field, `after.${node.fact} is only available in a trigger`, hint)
     }
     case 'secret': {
       if (names.maySecrets) return 'string'
       const hint =
         'Give it to the step with `secrets`, or in `env`, or in a header or body of `http`.'
-      throw wrongExpression(field, `secrets.${node.name} cannot be given here`, hint)
+      throw expressionError(field, `secrets.${node.name} cannot be given here`, hint)
     }
     case 'path':
       return checkPath(node, names, field)
@@ -74,18 +76,21 @@ export function checkNode(node: Node, names: Names, field: string): Kind {
 
 const SIGNS = { not: '!', all: '&&', any: '||' } as const
 
-function require(kind: Kind, wanted: readonly Kind[], field: string, by: string): void {
+function require(kind: ValueKind, wanted: readonly ValueKind[], field: string, by: string): void {
   if (mayBe(kind, wanted)) return
   const means = wanted.filter((one) => one !== 'null')
-  throw wrongExpression(field, `${by} takes ${inWords(...means)}, and this is ${inWords(kind)}`)
+  throw expressionError(
+    field,
+    `${by} takes ${describeKinds(...means)}, and this is ${describeKinds(kind)}`,
+  )
 }
 
-function checkFact(fact: RunFact, { facts }: Names, field: string): Kind {
+function checkFact(fact: RunFact, { facts }: Names, field: string): ValueKind {
   if (facts.includes(fact)) return NUMBERS.has(fact) ? 'number' : 'string'
-  throw wrongExpression(field, `run.${fact} is not known yet where this is evaluated`)
+  throw expressionError(field, `run.${fact} is not known yet where this is evaluated`)
 }
 
-/** Parts of a time that people calculate with; written in two digits, they are in its text. */
+/** Facts of type number. The two-digit forms of the time parts are in the text of `run.scheduled_at`. */
 const NUMBERS: ReadonlySet<RunFact> = new Set([
   'wave',
   'scheduled_at.year',
@@ -95,7 +100,7 @@ const NUMBERS: ReadonlySet<RunFact> = new Set([
   'scheduled_at.minute',
 ])
 
-function checkPath(node: Extract<Node, { kind: 'path' }>, names: Names, field: string): Kind {
+function checkPath(node: Extract<Node, { kind: 'path' }>, names: Names, field: string): ValueKind {
   let kind = checkNode(node.of, names, field)
   for (const [nth, key] of node.keys.entries()) {
     const keyKind = checkNode(key, names, field)
@@ -104,9 +109,9 @@ function checkPath(node: Extract<Node, { kind: 'path' }>, names: Names, field: s
       continue
     }
     if (!mayBe(kind, ['object', 'array'])) {
-      throw wrongExpression(field, `${inWords(kind)} has no members`)
+      throw expressionError(field, `${describeKinds(kind)} has no members`)
     }
-    const wanted: readonly Kind[] =
+    const wanted: readonly ValueKind[] =
       kind === 'array' ? ['number'] : kind === 'object' ? ['string'] : ['number', 'string']
     require(keyKind, wanted, field, '[ ]')
     kind = 'any'
@@ -114,22 +119,31 @@ function checkPath(node: Extract<Node, { kind: 'path' }>, names: Names, field: s
   return kind
 }
 
-function parameterKind(key: Json, input: ReadonlyMap<string, Kind>, field: string): Kind {
+function parameterKind(key: Json, input: ReadonlyMap<string, ValueKind>, field: string): ValueKind {
   const name = typeof key === 'string' ? key : JSON.stringify(key)
   const kind = input.get(name)
   if (kind !== undefined) return kind
   const known = [...input.keys()]
-  const meant = nearestName(name, known)
-  const advice = meant === undefined ? '' : `; did you mean input.${meant}?`
+  const suggestion = nearestName(name, known)
+  const advice = suggestion === undefined ? '' : `; did you mean input.${suggestion}?`
   const hint = known.length === 0 ? 'Its input has no fields.' : `It has ${known.join(', ')}.`
-  throw wrongExpression(field, `the job has no input ${name}${advice}`, hint)
+  throw expressionError(field, `the job has no input ${name}${advice}`, hint)
 }
 
-function checkComparison(by: Comparison, left: Kind, right: Kind, field: string): Kind {
+function checkComparison(
+  by: Comparison,
+  left: ValueKind,
+  right: ValueKind,
+  field: string,
+): ValueKind {
   if (left === 'any' || right === 'any') return 'boolean'
   const isEquality = by === '==' || by === '!='
   if (isEquality && (left === right || left === 'null' || right === 'null')) return 'boolean'
   if (!isEquality && left === right && (left === 'number' || left === 'string')) return 'boolean'
-  const message = `${inWords(left)} cannot be compared with ${inWords(right)} by ${by}`
-  throw wrongExpression(field, message, 'number(…) makes a number of a text, text(…) the opposite.')
+  const message = `${describeKinds(left)} cannot be compared with ${describeKinds(right)} by ${by}`
+  throw expressionError(
+    field,
+    message,
+    'number(…) converts a text to a number, text(…) a value to a text.',
+  )
 }

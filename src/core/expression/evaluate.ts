@@ -1,17 +1,17 @@
 import type { AfterFact, Expression, Json, Node, RunFact } from './expression.ts'
-import { FUNCTIONS, isSame } from './functions.ts'
-import { inWords, kindOf, mayBe } from './value-kinds.ts'
-import { wrongExpression } from './expression-error.ts'
+import { FUNCTIONS, isDeepEqual } from './functions.ts'
+import { describeKinds, valueKindOf, mayBe } from './value-kinds.ts'
+import { expressionError } from './expression-error.ts'
 
-/** What names stand for while an expression is evaluated. */
+/** The values of names during the evaluation of an expression. */
 export interface Scope {
   readonly input: Json
   readonly run: RunScope
-  /** What became of a step; only steps that were checked to come before are asked for. */
+  /** The state and output of a step; called only for steps that were checked to end before this evaluation. */
   step(name: string): { readonly state: string; readonly output: Json }
   readonly item?: Json
   readonly index?: number
-  /** The run that this one follows, in the trigger that says so. */
+  /** The run that triggered this one; only in the input of a trigger. */
   readonly after?: AfterScope
 }
 
@@ -22,13 +22,13 @@ export interface RunScope {
   readonly project: string
   readonly id?: string
   readonly wave?: number
-  /** On the clocks of its schedule: `2026-03-29T03:00:00+03:00`. */
+  /** Local time in the zone of its schedule: `2026-03-29T03:00:00+03:00`. */
   readonly scheduledAt: string
 }
 
 /**
- * What an expression is. Values are data: nothing in them is read again as an expression, and members
- * are only those that are their own. What is not there is null.
+ * Evaluates an expression. Values are data: no text in them is read as an expression, and only own properties are
+ * accessible. A missing member is null.
  */
 export function evaluate({ root, field }: Expression, scope: Scope): Json {
   return valueOf(root, scope, field)
@@ -51,8 +51,8 @@ function valueOf(node: Node, scope: Scope, field: string): Json {
     case 'index':
       return scope.index ?? null
     case 'secret':
-      // Taken out of the text when it was read: a value never comes near an expression.
-      throw wrongExpression(field, `secrets.${node.name} cannot be given here`)
+      // Secrets are extracted when the text is read; their values are never part of an evaluation.
+      throw expressionError(field, `secrets.${node.name} cannot be given here`)
     case 'path':
       return node.keys.reduce<Json>(
         (value, key) => memberOf(value, valueOf(key, scope, field)),
@@ -66,7 +66,8 @@ function valueOf(node: Node, scope: Scope, field: string): Json {
       return node.of.some((part) => isTrue(valueOf(part, scope, field), field))
     case 'compare': {
       const [left, right] = [valueOf(node.left, scope, field), valueOf(node.right, scope, field)]
-      if (node.by === '==' || node.by === '!=') return isSame(left, right) === (node.by === '==')
+      if (node.by === '==' || node.by === '!=')
+        return isDeepEqual(left, right) === (node.by === '==')
       return ORDER[node.by](compare(left, right, field))
     }
     case 'call':
@@ -78,11 +79,14 @@ function valueOf(node: Node, scope: Scope, field: string): Json {
   }
 }
 
-/** Null is what is not there, and that is not so. */
+/** Null (a missing value) counts as false. */
 export function isTrue(value: Json, field: string): boolean {
   if (typeof value === 'boolean') return value
   if (value === null) return false
-  throw wrongExpression(field, `it should be true or false, and is ${inWords(kindOf(value))}`)
+  throw expressionError(
+    field,
+    `it should be true or false, and is ${describeKinds(valueKindOf(value))}`,
+  )
 }
 
 function memberOf(value: Json, key: Json): Json {
@@ -103,24 +107,27 @@ const ORDER: Readonly<Record<'<' | '>' | '<=' | '>=', (order: number) => boolean
 
 function compare(left: Json, right: Json, field: string): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right
-  // By code units, the same everywhere: dates sort as they should.
+  // Compares by code units, which is the same on every system and sorts dates correctly.
   if (typeof left === 'string' && typeof right === 'string') {
     return left < right ? -1 : Number(left > right)
   }
-  const message = `${inWords(kindOf(left))} cannot be compared with ${inWords(kindOf(right))}`
-  throw wrongExpression(field, message, 'default(…) says what to take for what is not there.')
+  const message = `${describeKinds(valueKindOf(left))} cannot be compared with ${describeKinds(valueKindOf(right))}`
+  throw expressionError(field, message, 'default(…) sets a value for a missing one.')
 }
 
 function call(name: string, given: readonly Json[], field: string): Json {
   const { takes, usage, call: apply } = FUNCTIONS[name] as (typeof FUNCTIONS)[string]
   for (const [nth, value] of given.entries()) {
-    if (mayBe(kindOf(value), takes[nth] ?? ['any'])) continue
-    throw wrongExpression(field, `it is written ${usage}, and was given ${inWords(kindOf(value))}`)
+    if (mayBe(valueKindOf(value), takes[nth] ?? ['any'])) continue
+    throw expressionError(
+      field,
+      `it is written ${usage}, and was given ${describeKinds(valueKindOf(value))}`,
+    )
   }
   try {
     return apply(given)
   } catch (error) {
-    throw wrongExpression(field, (error as Error).message)
+    throw expressionError(field, (error as Error).message)
   }
 }
 

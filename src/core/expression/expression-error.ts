@@ -1,13 +1,34 @@
-import { PunctualError } from '../errors.ts'
+import { PunctualError, type TextRange } from '../errors.ts'
 
-/** What is wrong with an expression, or came of it, and where it stands. */
-export function wrongExpression(field: string, message: string, hint?: string): PunctualError {
+/** An error in an expression, or in its evaluation, with the field that contains it. */
+export function expressionError(
+  field: string,
+  message: string,
+  hint?: string,
+  stretch?: TextRange,
+): PunctualError {
   const sentence = `${field}: ${message}`
-  return new PunctualError('invalid_expression', sentence, { field, ...(hint && { hint }) })
+  return new PunctualError('invalid_expression', sentence, {
+    field,
+    ...(hint && { hint }),
+    ...(stretch && { stretch }),
+  })
 }
 
-/** Short enough to stand in a message. */
-export function shown(text: string): string {
+/** The same error with the position of the expression in its text. */
+export function withTextRange(error: unknown, stretch: TextRange): unknown {
+  if (!(error instanceof PunctualError) || error.stretch !== undefined) return error
+  const { code, message, field, hint, isGeneral } = error
+  return new PunctualError(code, message, {
+    cause: error.cause,
+    stretch,
+    ...(field !== undefined && { field }),
+    ...(isGeneral ? {} : { hint }),
+  })
+}
+
+/** Shortens a text for use in a message. */
+export function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   return line.length > 48 ? `${line.slice(0, 48)}…` : line
 }

@@ -100,12 +100,12 @@ const refusals: [text: string, message: RegExp][] = [
   ['input.dya', /no input dya; did you mean input\.day\?/],
   ['inptu.day', /nothing is called inptu; did you mean input\?/],
   ['steps.gone.output', /no gone/],
-  ['steps.load', /it ends where a point and output or state after a step should be/],
+  ['steps.load', /it ends where a dot and output or state after a step should be/],
   ['steps.load.result', /a step has no result/],
   ['run.time', /run has no time/],
   ['run.scheduled_at.dat', /did you mean date\?/],
   ['secrets.TOKEN', /secrets\.TOKEN cannot be given here/],
-  ['each', /it ends where a point and index after each should be/],
+  ['each', /it ends where a dot and index after each should be/],
   ['input.day.length', /text has no members/],
   ['input.parts.first', /\[ \] takes a number/],
   ['input.day > 3', /text cannot be compared with a number by >/],
@@ -141,14 +141,14 @@ for (const [text, message] of refusals) {
   })
 }
 
-test('what is neither true nor false, or cannot be compared, is told when it is there', () => {
+test('rejects a value that is not a boolean or cannot be compared when it is evaluated', () => {
   for (const text of ['steps.load.output.rows && true', 'steps.load.output.empty < 3']) {
     const { expression } = readExpression(`\${{ ${text} }}`, names, 'if')
     assert.throws(() => evaluate(expression, scope), /should be true or false|cannot be compared/)
   }
 })
 
-test('a long chain is no deep tree', () => {
+test('a long chain of operators is not a deep tree', () => {
   const text = `\${{ ${Array(15_000).fill('true').join('&&')} }}`
   const { expression } = readExpression(
     text.slice(0, 60_000).replace(/&*[a-z]*$/, ' }}'),
@@ -158,7 +158,7 @@ test('a long chain is no deep tree', () => {
   assert.equal(evaluate(expression, scope), true)
 })
 
-test('a value that is an expression as a whole keeps its type; beside text it becomes text', () => {
+test('an expression that is a whole value keeps its type; with text around it, it becomes text', () => {
   const read = (value: unknown) => fill(readTemplate(value, names, 'with'), scope)
   assert.deepEqual(
     read({ a: '${{ input.count }}', b: ['n=${{ input.count }}', '${{ input.parts }}'], c: 1 }),
@@ -169,7 +169,7 @@ test('a value that is an expression as a whole keeps its type; beside text it be
   assert.equal(read('(${{ steps.load.output.empty }})'), '()')
 })
 
-test('whatever a value says, it is data: it is never read as an expression', () => {
+test('never reads a value as an expression', () => {
   const template = readTemplate({ x: 'a ${{ input.day }} b' }, names, 'with')
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.constant('${{ run.id }}')), (day) => {
@@ -179,7 +179,7 @@ test('whatever a value says, it is data: it is never read as an expression', () 
   )
 })
 
-test('any text is read or refused with a sentence, and nothing else happens', () => {
+test('any text is read or rejected with an error in a sentence', () => {
   const pieces = fc.constantFrom(
     ...['${{', '}}', '(', ')', '[', ']', '.', '&&', '!', '==', "'", '"', 'input', 'steps', 'a'],
     ...['1', '-', ' ', '$', '\\', 'item', '__proto__', 'length', ','],

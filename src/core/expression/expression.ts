@@ -1,4 +1,4 @@
-/** What expressions are evaluated to: plain JSON, never an object with a behaviour of its own. */
+/** The values of expressions: plain JSON, never an object with methods. */
 export type Json =
   | null
   | boolean
@@ -8,8 +8,8 @@ export type Json =
   | { readonly [name: string]: Json }
 
 /**
- * What stands between `${{` and `}}`, as a tree. It is as deep as its brackets and no deeper: chains of
- * members and of operators are lists, so that walking it needs no stack worth speaking of.
+ * The syntax tree of the text between `${{` and `}}`. Only brackets add depth: chains of members and operators are
+ * lists, so walking the tree needs little stack.
  */
 export type Node =
   | { readonly kind: 'value'; readonly value: Json }
@@ -34,7 +34,7 @@ export type Node =
 export const COMPARISONS = ['==', '!=', '<=', '>=', '<', '>'] as const
 export type Comparison = (typeof COMPARISONS)[number]
 
-/** What can be asked of the run that the expression is evaluated for. */
+/** Facts about the run that the expression is evaluated for. */
 export const RUN_FACTS = [
   'id',
   'job',
@@ -52,24 +52,24 @@ export const RUN_FACTS = [
 ] as const
 export type RunFact = (typeof RUN_FACTS)[number]
 
-/** What can be asked of the run that another one follows. */
+/** Facts about the run that triggered this one. */
 export const AFTER_FACTS = ['run', 'job', 'state', 'input', 'output'] as const
 export type AfterFact = (typeof AFTER_FACTS)[number]
 
-/** An expression that was read and checked. */
+/** An expression that was parsed and checked. */
 export interface Expression {
   readonly root: Node
-  /** What stood between the brackets, for messages. */
+  /** The source text between the brackets, for messages. */
   readonly text: string
-  /** Where it stands, such as `steps.load.with.date`. */
+  /** The field that contains it, such as `steps.load.with.date`. */
   readonly field: string
-  /** Steps whose output has to be known before it can be evaluated. */
+  /** Steps whose output must be known before the expression can be evaluated. */
   readonly steps: readonly string[]
 }
 
 /**
- * JSON in which texts may be expressions, or texts with expressions between them. A value that is an
- * expression as a whole keeps its type.
+ * JSON in which a text may be an expression or contain expressions. A text that is one expression as a whole keeps
+ * the type of its value.
  */
 export type Template =
   | { readonly kind: 'constant'; readonly value: Json }

@@ -2,16 +2,16 @@ import { LIMITS } from '../limits.ts'
 import { evaluate, type Scope } from './evaluate.ts'
 import type { Expression, Json, Template } from './expression.ts'
 import { asText } from './functions.ts'
-import { wrongExpression } from './expression-error.ts'
+import { expressionError } from './expression-error.ts'
 
-/** What a template is once its expressions are known. */
+/** The value of a template after its expressions are evaluated. */
 export function fill(template: Template, scope: Scope): Json {
   return fillWith(template, { valueOf: (expression) => evaluate(expression, scope), write: asText })
 }
 
 export interface Filling {
   valueOf(expression: Expression): Json
-  /** How a value becomes part of a text. */
+  /** How a value is written into a text. */
   write(value: Json): string
 }
 
@@ -38,7 +38,7 @@ function fillText(parts: readonly (string | Expression)[], { valueOf, write }: F
     text += typeof part === 'string' ? part : write(valueOf(part))
     if (text.length <= LIMITS.expandedBytes) continue
     const field = parts.find((one) => typeof one === 'object')?.field ?? ''
-    throw wrongExpression(field, `the text would have more than ${LIMITS.expandedBytes} characters`)
+    throw expressionError(field, `the text would have more than ${LIMITS.expandedBytes} characters`)
   }
   return text
 }

@@ -1,20 +1,20 @@
 import type { Json } from './expression.ts'
-import type { Kind } from './value-kinds.ts'
+import type { ValueKind } from './value-kinds.ts'
 
-interface Known {
-  /** As it is documented. */
+interface ExpressionFunction {
+  /** The usage line shown in the documentation. */
   readonly usage: string
-  /** What each argument may be. */
-  readonly takes: readonly (readonly Kind[])[]
-  readonly gives: Kind
-  /** Throws a sentence about what it was given; whoever calls says where that was. */
+  /** The types that each argument accepts. */
+  readonly takes: readonly (readonly ValueKind[])[]
+  readonly gives: ValueKind
+  /** Throws an error message about its arguments; the caller adds the field. */
   call(given: readonly Json[]): Json
 }
 
 const ANYTHING = ['any'] as const
 
-/** Pure, and few: what needs more is the work of a step. */
-export const FUNCTIONS: Readonly<Record<string, Known>> = {
+/** Pure functions only, and few of them: anything more belongs in the command of a step. */
+export const FUNCTIONS: Readonly<Record<string, ExpressionFunction>> = {
   length: {
     usage: 'length(text or list)',
     takes: [['string', 'array', 'object']],
@@ -59,21 +59,21 @@ export const FUNCTIONS: Readonly<Record<string, Known>> = {
   },
 }
 
-/** As it stands in a text: texts as they are, nothing for null, everything else as JSON. */
+/** The text of a value: a string unchanged, an empty text for null, JSON for everything else. */
 export function asText(value: Json): string {
   if (typeof value === 'string') return value
   return value === null ? '' : JSON.stringify(value)
 }
 
 function sizeOf(value: string | object): number {
-  // What people would count, not what memory needs.
+  // Counts characters, not UTF-16 code units.
   if (typeof value === 'string') return [...value].length
   return Array.isArray(value) ? value.length : Object.keys(value).length
 }
 
 function contains(value: string | object, sought: Json): boolean {
   if (typeof value === 'string') return value.includes(asText(sought))
-  if (Array.isArray(value)) return value.some((item: Json) => isSame(item, sought))
+  if (Array.isArray(value)) return value.some((item: Json) => isDeepEqual(item, sought))
   return typeof sought === 'string' && Object.hasOwn(value, sought)
 }
 
@@ -86,14 +86,14 @@ function asNumber(value: string | number): number {
   throw new TypeError(`"${value.slice(0, 40)}" is not a number`)
 }
 
-/** By value. What is compared came as JSON, so its depth is bounded. */
-export function isSame(a: Json, b: Json): boolean {
+/** Deep equality. The values come from JSON, so their depth is limited. */
+export function isDeepEqual(a: Json, b: Json): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   if (Array.isArray(a) !== Array.isArray(b)) return false
   const names = Object.keys(a)
   if (names.length !== Object.keys(b).length) return false
   const [left, right] = [a as Record<string, Json>, b as Record<string, Json>]
   return names.every(
-    (name) => Object.hasOwn(right, name) && isSame(left[name] ?? null, right[name] ?? null),
+    (name) => Object.hasOwn(right, name) && isDeepEqual(left[name] ?? null, right[name] ?? null),
   )
 }

@@ -2,16 +2,16 @@ import { LIMITS } from '../limits.ts'
 import { nearestName } from '../text/nearest.ts'
 import { COMPARISONS, type Comparison, type Node } from './expression.ts'
 import { FUNCTIONS } from './functions.ts'
-import { parseHead, HEADS } from './roots.ts'
-import { wrongExpression } from './expression-error.ts'
+import { parseRoot, EXPRESSION_ROOTS } from './roots.ts'
+import { expressionError } from './expression-error.ts'
 import type { Token } from './tokens.ts'
 
-/** Reads tokens one after the other. Every refusal names what stands where something else should. */
+/** Reads tokens one after the other. Every error names the unexpected token. */
 export interface Reader {
   readonly field: string
   /** Takes the next token if it is this sign. */
   sign(text: string): boolean
-  /** Takes it, or says that it should be there. */
+  /** Takes the sign, or throws an error that names it. */
   expect(text: string): void
   peek(): Token | undefined
   next(): Token | undefined
@@ -20,7 +20,7 @@ export interface Reader {
 
 export function parse(tokens: readonly Token[], field: string): Node {
   const reader = createReader(tokens, field)
-  if (tokens.length === 0) throw wrongExpression(field, '${{ }} is empty')
+  if (tokens.length === 0) throw expressionError(field, '${{ }} is empty')
   const root = either(reader, 0)
   if (reader.peek() !== undefined) throw reader.refuse('the end')
   return root
@@ -48,7 +48,7 @@ function comparison(reader: Reader, depth: number): Node {
   const right = negation(reader, depth)
   if (comparisonIn(reader) !== undefined) {
     const hint = 'Write a < b && b < c.'
-    throw wrongExpression(reader.field, 'comparisons cannot be chained', hint)
+    throw expressionError(reader.field, 'comparisons cannot be chained', hint)
   }
   return { kind: 'compare', by, left, right }
 }
@@ -79,14 +79,14 @@ function postfix(reader: Reader, depth: number): Node {
 
 function memberName(reader: Reader): string {
   const token = reader.peek()
-  if (token?.kind !== 'word') throw reader.refuse('a name after the point')
+  if (token?.kind !== 'word') throw reader.refuse('a name after the dot')
   reader.next()
   return (notATrap({ kind: 'value', value: token.text }, reader.field) as { value: string }).value
 }
 
 function notATrap(key: Node, field: string): Node {
   if (key.kind !== 'value' || typeof key.value !== 'string' || !TRAPS.has(key.value)) return key
-  throw wrongExpression(field, `${key.value} cannot be asked for`)
+  throw expressionError(field, `${key.value} cannot be asked for`)
 }
 
 function primary(reader: Reader, depth: number): Node {
@@ -101,16 +101,16 @@ function primary(reader: Reader, depth: number): Node {
   if (token.kind === 'string') return { kind: 'value', value: token.text }
   if (token.kind === 'number') return { kind: 'value', value: finite(token.text, reader.field) }
   if (reader.sign('(')) return call(token.text, reader, depth)
-  return parseHead(token.text, reader) ?? refuseWord(token.text, reader.field)
+  return parseRoot(token.text, reader) ?? refuseWord(token.text, reader.field)
 }
 
 function call(name: string, reader: Reader, depth: number): Node {
   const known = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
   if (!known) {
-    const meant = nearestName(name, Object.keys(FUNCTIONS))
-    const advice = meant === undefined ? '' : `; did you mean ${meant}?`
+    const suggestion = nearestName(name, Object.keys(FUNCTIONS))
+    const advice = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
     const hint = `There are ${Object.keys(FUNCTIONS).join(', ')}.`
-    throw wrongExpression(reader.field, `there is no function ${name}${advice}`, hint)
+    throw expressionError(reader.field, `there is no function ${name}${advice}`, hint)
   }
   const given: Node[] = []
   const inside = deeper(reader, depth)
@@ -119,26 +119,26 @@ function call(name: string, reader: Reader, depth: number): Node {
     given.push(either(reader, inside))
   }
   if (given.length === known.takes.length) return { kind: 'call', name, given }
-  throw wrongExpression(reader.field, `${name} is written ${known.usage}`)
+  throw expressionError(reader.field, `${name} is written ${known.usage}`)
 }
 
 function deeper(reader: Reader, depth: number): number {
   if (depth < LIMITS.expressionDepth) return depth + 1
   const message = `it is more than ${LIMITS.expressionDepth} brackets deep`
-  throw wrongExpression(reader.field, message)
+  throw expressionError(reader.field, message)
 }
 
 function finite(text: string, field: string): number {
   const number = Number(text)
   if (Number.isFinite(number)) return number
-  throw wrongExpression(field, `${text} is too large a number`)
+  throw expressionError(field, `${text} is too large a number`)
 }
 
 function refuseWord(word: string, field: string): never {
-  const meant = nearestName(word, HEADS)
-  const advice = meant === undefined ? '' : `; did you mean ${meant}?`
-  const hint = `Expressions know ${HEADS.slice(0, -1).join(', ')} and ${HEADS.at(-1)}; texts stand in quotes.`
-  throw wrongExpression(field, `nothing is called ${word}${advice}`, hint)
+  const suggestion = nearestName(word, EXPRESSION_ROOTS)
+  const advice = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+  const hint = `Expressions can use ${EXPRESSION_ROOTS.slice(0, -1).join(', ')} and ${EXPRESSION_ROOTS.at(-1)}; write texts in quotes.`
+  throw expressionError(field, `nothing is called ${word}${advice}`, hint)
 }
 
 function createReader(tokens: readonly Token[], field: string): Reader {
@@ -159,7 +159,7 @@ function createReader(tokens: readonly Token[], field: string): Reader {
     refuse(expected) {
       const token = tokens[at]
       const found = token === undefined ? 'it ends' : `there is ${token.text.slice(0, 40)}`
-      return wrongExpression(field, `${found} where ${expected} should be`)
+      return expressionError(field, `${found} where ${expected} should be`)
     },
   }
   return reader

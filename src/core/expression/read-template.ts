@@ -1,9 +1,9 @@
 import { LIMITS } from '../limits.ts'
 import { checkNode, type Names } from './check.ts'
 import type { Expression, Json, Template } from './expression.ts'
-import type { Kind } from './value-kinds.ts'
+import type { ValueKind } from './value-kinds.ts'
 import { parse } from './parse.ts'
-import { shown, wrongExpression } from './expression-error.ts'
+import { withTextRange, shortened, expressionError } from './expression-error.ts'
 import { stepsIn } from './references.ts'
 import { readTokens } from './tokens.ts'
 
@@ -13,11 +13,11 @@ export function hasExpression(text: string): boolean {
   return text.includes(OPEN)
 }
 
-/** A text with the expressions in it, in order. */
+/** Splits a text into its plain parts and expressions, in order. */
 export function readText(text: string, names: Names, field: string): (string | Expression)[] {
   if (text.length > LIMITS.expressionLength && hasExpression(text)) {
     const message = `a text with expressions has at most ${LIMITS.expressionLength} characters`
-    throw wrongExpression(field, message)
+    throw expressionError(field, message)
   }
   const parts: (string | Expression)[] = []
   let plain = ''
@@ -33,49 +33,135 @@ export function readText(text: string, names: Names, field: string): (string | E
     plain += text.slice(at, open)
     if (plain !== '') parts.push(plain)
     plain = ''
-    const { tokens, end } = readTokens(text, open + OPEN.length, field)
-    const root = parse(tokens, field)
-    checkNode(root, names, field)
-    parts.push({ root, text: text.slice(open, end), field, steps: stepsIn(root) })
-    at = end
+    names.onExpression?.(field)
+    const expression = readOne(text, open, names, field)
+    parts.push(expression)
+    at = open + expression.text.length
   }
   plain += text.slice(at)
   if (plain !== '') parts.push(plain)
   return parts
 }
 
-/** A text that is one expression and nothing else, and what kind of value it will be. */
+/** Reads the expression that opens here. */
+function readOne(text: string, open: number, names: Names, field: string): Expression {
+  let length = lengthToLineEnd(text, open)
+  try {
+    const { tokens, end } = readTokens(text, open + OPEN.length, field)
+    length = end - open
+    const root = parse(tokens, field)
+    checkNode(root, names, field)
+    return { root, text: text.slice(open, end), field, steps: stepsIn(root) }
+  } catch (error) {
+    throw withTextRange(error, { at: open, length })
+  }
+}
+
+/**
+ * The range of an unreadable expression: up to its closing brackets if they are on the same line, else to the end of
+ * the line.
+ */
+function lengthToLineEnd(text: string, open: number): number {
+  const [line = ''] = text.slice(open).split('\n', 1)
+  const close = line.indexOf('}}')
+  return close < 0 ? line.length : close + 2
+}
+
+/** Reads a text that consists of exactly one expression, and determines the type of its value. */
 export function readExpression(
   text: string,
   names: Names,
   field: string,
-): { readonly expression: Expression; readonly kind: Kind } {
+): { readonly expression: Expression; readonly kind: ValueKind } {
   const [expression, more] = readText(text.trim(), names, field)
   if (typeof expression === 'object' && more === undefined) {
     return { expression, kind: checkNode(expression.root, names, field) }
   }
-  const message = `it has to be one expression, and is "${shown(text)}"`
-  throw wrongExpression(field, message, 'Write it between ${{ and }}, and nothing beside it.')
+  const message = `it must be one expression, and is "${shortened(text)}"`
+  throw expressionError(field, message, 'Write it between ${{ and }}, without other text.')
 }
 
-/** JSON with expressions in its texts. Its depth is bounded where it is read, so this may recurse. */
+/** Reads JSON with expressions in its texts. Its depth was limited when it was parsed, so recursion is safe. */
 export function readTemplate(value: unknown, names: Names, field: string): Template {
-  if (typeof value === 'string') return textTemplate(value, names, field)
-  if (typeof value !== 'object' || value === null || !mentions(value)) {
-    return { kind: 'constant', value: value as Json }
+  const room = createRoom(field)
+  return readParts(value, names, [field], room) ?? { kind: 'constant', value: value as Json }
+}
+
+/**
+ * Counts the values of a template and throws when there are too many: a template is built in one go and would block
+ * the event loop.
+ */
+type Room = (values: number) => void
+
+function createRoom(field: string): Room {
+  let left = LIMITS.templateValues
+  return (values) => {
+    left -= values
+    if (left >= 0) return
+    const message = `lists and objects with expressions have at most ${LIMITS.templateValues} values together`
+    throw expressionError(
+      field,
+      message,
+      'Produce the constant values in an earlier step and use its output.',
+    )
   }
-  if (Array.isArray(value)) {
-    const items = value.map((item, index) => readTemplate(item, names, `${field}.${index}`))
-    return { kind: 'list', items }
+}
+
+/** Undefined if the value has no expression: values may be large, and most have none. */
+function readParts(
+  value: unknown,
+  names: Names,
+  path: (string | number)[],
+  room: Room,
+): Template | undefined {
+  if (typeof value === 'string') {
+    return hasExpression(value) ? textTemplate(value, names, path.join('.')) : undefined
   }
-  const entries = Object.entries(value).map(
-    ([key, item]) => [key, readTemplate(item, names, `${field}.${key}`)] as const,
-  )
+  if (typeof value !== 'object' || value === null) return undefined
+  const read = (item: unknown, key: string | number) => {
+    if (typeof item !== 'string' && typeof item !== 'object') return undefined
+    path.push(key)
+    const part = readParts(item, names, path, room)
+    path.pop()
+    return part
+  }
+  return Array.isArray(value) ? listTemplate(value, read, room) : objectTemplate(value, read, room)
+}
+
+type Read = (item: unknown, key: string | number) => Template | undefined
+
+function listTemplate(list: readonly unknown[], read: Read, room: Room): Template | undefined {
+  let items: Template[] | undefined
+  for (let index = 0; index < list.length; index += 1) {
+    const part = read(list[index], index)
+    // Everything before this item is constant.
+    if (part && !items) {
+      room(list.length)
+      items = list.slice(0, index).map(asConstant)
+    }
+    items?.push(part ?? asConstant(list[index]))
+  }
+  return items && { kind: 'list', items }
+}
+
+function objectTemplate(object: object, read: Read, room: Room): Template | undefined {
+  const parts = new Map<string, Template>()
+  for (const [key, item] of Object.entries(object)) {
+    const part = read(item, key)
+    if (part) parts.set(key, part)
+  }
+  if (parts.size === 0) return undefined
+  const all = Object.entries(object)
+  room(all.length)
+  const entries = all.map(([key, item]) => [key, parts.get(key) ?? asConstant(item)] as const)
   return { kind: 'object', entries }
 }
 
+function asConstant(value: unknown): Template {
+  return { kind: 'constant', value: value as Json }
+}
+
 function textTemplate(text: string, names: Names, field: string): Template {
-  if (!hasExpression(text)) return { kind: 'constant', value: text }
   const parts = readText(text, names, field)
   const [only, more] = parts
   if (typeof only === 'object' && more === undefined)
@@ -86,8 +172,25 @@ function textTemplate(text: string, names: Names, field: string): Template {
   return { kind: 'text', parts }
 }
 
-function mentions(value: unknown): boolean {
+/** Whether any text in the value contains an expression. */
+export function mentionsExpression(value: unknown): boolean {
   if (typeof value === 'string') return hasExpression(value)
   if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).some(mentions)
+  return Object.values(value).some(mentionsExpression)
+}
+
+/** Counts the expressions of a step and throws beyond the limit. */
+export function createExpressionCount() {
+  let count = 0
+  return {
+    reset(): void {
+      count = 0
+    },
+    onExpression(field: string): void {
+      count += 1
+      if (count <= LIMITS.stepExpressions) return
+      const message = `a step has at most ${LIMITS.stepExpressions} expressions`
+      throw expressionError(field, message, 'Compute the value in a step and use its output.')
+    },
+  }
 }

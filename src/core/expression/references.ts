@@ -1,6 +1,6 @@
 import type { AfterFact, Expression, Node, Template } from './expression.ts'
 
-/** Every expression of a template. */
+/** All expressions of a template. */
 export function expressionsIn(template: Template): readonly Expression[] {
   switch (template.kind) {
     case 'constant':
@@ -16,7 +16,7 @@ export function expressionsIn(template: Template): readonly Expression[] {
   }
 }
 
-/** The steps that are named below a node. */
+/** The steps referenced below a node. */
 export function stepsIn(root: Node): readonly string[] {
   const names = new Set<string>()
   visit(root, (node) => {
@@ -25,7 +25,7 @@ export function stepsIn(root: Node): readonly string[] {
   return [...names]
 }
 
-/** Those of them whose outputs are asked for, rather than only how they went. */
+/** The referenced steps whose output is used, not only their state. */
 export function outputsIn(root: Node): readonly string[] {
   const names = new Set<string>()
   visit(root, (node) => {
@@ -34,7 +34,7 @@ export function outputsIn(root: Node): readonly string[] {
   return [...names]
 }
 
-/** What a template asks of the run that is followed. */
+/** The facts that a template uses about the run that triggered this one. */
 export function afterFactsIn(template: Template): ReadonlySet<AfterFact> {
   const facts = new Set<AfterFact>()
   for (const { root } of expressionsIn(template)) {

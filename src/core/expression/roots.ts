@@ -1,13 +1,21 @@
 import { nearestName } from '../text/nearest.ts'
 import { AFTER_FACTS, type Node, RUN_FACTS, type RunFact } from './expression.ts'
 import type { Reader } from './parse.ts'
-import { wrongExpression } from './expression-error.ts'
+import { expressionError } from './expression-error.ts'
 
-/** What an expression can begin with, besides literals and functions. */
-export const HEADS = ['input', 'steps', 'run', 'secrets', 'item', 'each', 'after'] as const
+/** The names that an expression can begin with, besides literals and functions. */
+export const EXPRESSION_ROOTS = [
+  'input',
+  'steps',
+  'run',
+  'secrets',
+  'item',
+  'each',
+  'after',
+] as const
 
-/** What the word stands for, with as many members as belong to it; `undefined` if nothing is called so. */
-export function parseHead(word: string, reader: Reader): Node | undefined {
+/** Parses the root name and the members that belong to it; `undefined` if there is no such root. */
+export function parseRoot(word: string, reader: Reader): Node | undefined {
   switch (word) {
     case 'true':
       return { kind: 'value', value: true }
@@ -47,21 +55,21 @@ function runFact(reader: Reader): RunFact {
   return hasPart ? (`${fact}.${one(reader, 'run.scheduled_at', PARTS)}` as RunFact) : fact
 }
 
-/** The next member, which has to be one of a few. */
+/** The next member, which must be one of the given words. */
 function one<Word extends string>(reader: Reader, of: string, words: readonly Word[]): Word {
   const name = member(reader, of, words.join(' or '))
   const word = words.find((known) => known === name)
   if (word !== undefined) return word
-  const meant = nearestName(name, words)
-  const advice = meant === undefined ? '' : `; did you mean ${meant}?`
+  const suggestion = nearestName(name, words)
+  const advice = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
   const message = `${of} has no ${name}${advice}`
-  throw wrongExpression(reader.field, message, `It has ${words.join(', ')}.`)
+  throw expressionError(reader.field, message, `It has ${words.join(', ')}.`)
 }
 
-/** `.name`, or `['name']` for names with points in them. */
+/** `.name`, or `['name']` for names that contain dots. */
 function member(reader: Reader, of: string, what: string): string {
   const isIndex = reader.sign('[')
-  if (!isIndex && !reader.sign('.')) throw reader.refuse(`a point and ${what} after ${of}`)
+  if (!isIndex && !reader.sign('.')) throw reader.refuse(`a dot and ${what} after ${of}`)
   const token = reader.peek()
   if (token?.kind !== (isIndex ? 'string' : 'word')) throw reader.refuse(what)
   reader.next()

@@ -1,4 +1,4 @@
-import { shown, wrongExpression } from './expression-error.ts'
+import { shortened, expressionError } from './expression-error.ts'
 
 export type Token =
   | { readonly kind: 'word'; readonly text: string }
@@ -6,20 +6,20 @@ export type Token =
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'sign'; readonly text: string }
 
-/** The tokens up to the closing brackets, and where what follows them begins. */
+/** The tokens up to the closing brackets, and the position after them. */
 export interface Tokens {
   readonly tokens: readonly Token[]
   readonly end: number
 }
 
 const SPACE = /\s+/y
-// A name may have dashes: there is no minus they could be taken for.
+// A name may contain dashes: there is no minus operator to confuse them with.
 const WORD = /[A-Za-z_][A-Za-z0-9_-]*/y
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const STRING = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/sy
 const SIGN = /\}\}|==|!=|<=|>=|&&|\|\||[<>!()[\],.]/y
 
-/** Reads from behind `${{`. A `}}` within quotes is text. */
+/** Reads from the position after `${{`. A `}}` within quotes is text. */
 export function readTokens(text: string, start: number, field: string): Tokens {
   const tokens: Token[] = []
   let at = start
@@ -32,8 +32,8 @@ export function readTokens(text: string, start: number, field: string): Tokens {
   for (;;) {
     take(SPACE)
     if (at >= text.length) {
-      const message = `\${{ is not closed: "${shown(text.slice(start))}"`
-      throw wrongExpression(field, message, 'End it with }}; for the text ${{ itself, write $${{.')
+      const message = `\${{ is not closed: "${shortened(text.slice(start))}"`
+      throw expressionError(field, message, 'End it with }}; for the text ${{ itself, write $${{.')
     }
     const sign = take(SIGN)
     if (sign === '}}') return { tokens, end: at }
@@ -53,9 +53,9 @@ function readToken(
   if (number !== undefined) return { kind: 'number', text: number }
   const string = take(STRING)
   if (string !== undefined) return { kind: 'string', text: unescape(string, field) }
-  if (/^['"]/.test(rest)) throw wrongExpression(field, `a text is not closed: ${shown(rest)}`)
+  if (/^['"]/.test(rest)) throw expressionError(field, `a text is not closed: ${shortened(rest)}`)
   const character = [...rest.slice(0, 2)][0] as string
-  throw wrongExpression(field, `"${character}" has no meaning here`, hintFor(character))
+  throw expressionError(field, `"${character}" has no meaning here`, hintFor(character))
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
@@ -63,16 +63,17 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 function unescape(quoted: string, field: string): string {
   return quoted.slice(1, -1).replaceAll(/\\(.)/gs, (_whole, character: string) => {
     if (/['"\\]/.test(character)) return character
-    const meant = ESCAPES[character]
-    if (meant !== undefined) return meant
-    throw wrongExpression(field, `\\${character} has no meaning in a text`, 'Write \\\\ for a \\.')
+    const unescaped = ESCAPES[character]
+    if (unescaped !== undefined) return unescaped
+    throw expressionError(field, `\\${character} has no meaning in a text`, 'Write \\\\ for a \\.')
   })
 }
 
 function hintFor(character: string): string | undefined {
-  if (character === '=') return 'Equality is ==.'
-  if (character === '&') return 'Both is &&.'
-  if (character === '|') return 'Either is ||; there are no filters.'
-  if ('+-*/%'.includes(character)) return 'Expressions do not calculate: let a step do that.'
+  if (character === '=') return 'Use == for equality.'
+  if (character === '&') return 'Use && for "and".'
+  if (character === '|') return 'Use || for "or"; there are no filters.'
+  if ('+-*/%'.includes(character))
+    return 'Expressions have no arithmetic: compute the value in a step.'
   return undefined
 }

@@ -1,20 +1,20 @@
 import type { Json } from './expression.ts'
 
-/** What a value is; `any` where that is known only when it is there. */
-export type Kind = 'any' | 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
+/** The type of a value; `any` if it is only known at evaluation. */
+export type ValueKind = 'any' | 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
-export function kindOf(value: Json): Exclude<Kind, 'any'> {
+export function valueKindOf(value: Json): Exclude<ValueKind, 'any'> {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   return typeof value as 'boolean' | 'number' | 'string' | 'object'
 }
 
-/** Whether it can be one of these, as far as is known. */
-export function mayBe(kind: Kind, wanted: readonly Kind[]): boolean {
+/** Whether the value can have one of these types, as far as is known. */
+export function mayBe(kind: ValueKind, wanted: readonly ValueKind[]): boolean {
   return kind === 'any' || wanted.includes('any') || wanted.includes(kind)
 }
 
-const WORDS: Readonly<Record<Kind, string>> = {
+const WORDS: Readonly<Record<ValueKind, string>> = {
   any: 'anything',
   null: 'null',
   boolean: 'true or false',
@@ -24,6 +24,6 @@ const WORDS: Readonly<Record<Kind, string>> = {
   object: 'an object',
 }
 
-export function inWords(...kinds: readonly Kind[]): string {
+export function describeKinds(...kinds: readonly ValueKind[]): string {
   return kinds.map((kind) => WORDS[kind]).join(' or ')
 }

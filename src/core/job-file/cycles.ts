@@ -1,8 +1,8 @@
 import type { JobDefinition } from '../job/job-definition.ts'
-import { showCircle } from '../workflow/step-cycle.ts'
-import { findFollowCircle, type FollowEdge } from '../workflow/trigger-cycle.ts'
-import { findJobCircle, INSIDE_ITSELF, jobsRunBy } from '../job/job-cycle.ts'
-import { causeOf, NO_END } from '../workflow/triggers.ts'
+import { describeCycle } from '../workflow/step-cycle.ts'
+import { findTriggerCycle, type TriggerEdge } from '../workflow/trigger-cycle.ts'
+import { findJobCycle, SELF_NESTING_HINT, jobsRunBy } from '../job/job-cycle.ts'
+import { sourceJobOf, TRIGGER_CYCLE_HINT } from '../workflow/triggers.ts'
 import type { FileProblem } from './read-job-file.ts'
 import { readYaml } from './yaml-source.ts'
 
@@ -14,42 +14,44 @@ interface FileOfJob {
 }
 
 /**
- * Jobs of several files that would start each other for ever, each circle once. The server looks as well, and
- * knows jobs that have no file here.
+ * Finds jobs of several files that would start each other forever; each cycle is reported once. The server also
+ * checks this, and it knows the jobs that have no file here.
  */
-export function findCircles(files: readonly FileOfJob[]): (FileProblem & { file: string })[] {
-  const edges: FollowEdge[] = files.flatMap((file) =>
-    afterIn(file).map(({ after }) => ({ cause: causeOf(after), job: file.name })),
+export function findCycles(files: readonly FileOfJob[]): (FileProblem & { file: string })[] {
+  const edges: TriggerEdge[] = files.flatMap((file) =>
+    afterIn(file).map(({ after }) => ({ cause: sourceJobOf(after), job: file.name })),
   )
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const followed = files.flatMap((file) => {
     const after = afterIn(file)
-    const causes = after.map(({ after }) => causeOf(after))
-    const path = findFollowCircle(file.name, causes, edges)
-    if (!path || path.some((name) => told.has(name))) return []
-    for (const name of path) told.add(name)
-    const last = after.find(({ after }) => causeOf(after) === path.at(-2))
+    const causes = after.map(({ after }) => sourceJobOf(after))
+    const path = findTriggerCycle(file.name, causes, edges)
+    if (!path || path.some((name) => reported.has(name))) return []
+    for (const name of path) reported.add(name)
+    const last = after.find(({ after }) => sourceJobOf(after) === path.at(-2))
     const field = `triggers.${last?.nth}.after`
-    const way = showCircle([...path.keys()], (nth) => path[nth] ?? '')
-    const message = `${field}: these jobs would start each other for ever: ${way}`
+    const cycle = describeCycle([...path.keys()], (nth) => path[nth] ?? '')
+    const message = `${field}: these jobs would start each other forever: ${cycle}`
     const place = readYaml(file.text).placeOf(field)
-    return [{ file: file.path, ...place, code: 'invalid_trigger', message, hint: NO_END }]
+    return [
+      { file: file.path, ...place, code: 'invalid_trigger', message, hint: TRIGGER_CYCLE_HINT },
+    ]
   })
-  return [...followed, ...findInside(files)]
+  return [...followed, ...findSelfNesting(files)]
 }
 
-/** Workflows that would run inside themselves. */
-function findInside(files: readonly FileOfJob[]): (FileProblem & { file: string })[] {
+/** Finds workflows that would run inside themselves. */
+function findSelfNesting(files: readonly FileOfJob[]): (FileProblem & { file: string })[] {
   const runsOf = new Map(files.map(({ name, definition }) => [name, jobsRunBy(definition)]))
-  const told = new Set<string>()
+  const reported = new Set<string>()
   return files.flatMap((file) => {
-    const circle = findJobCircle(file.name, runsOf.get(file.name) ?? [], runsOf)
-    if (!circle || circle.path.some((name) => told.has(name))) return []
-    for (const name of circle.path) told.add(name)
-    const { field, message } = circle
+    const cycle = findJobCycle(file.name, runsOf.get(file.name) ?? [], runsOf)
+    if (!cycle || cycle.path.some((name) => reported.has(name))) return []
+    for (const name of cycle.path) reported.add(name)
+    const { field, message } = cycle
     const place = readYaml(file.text).placeOf(field)
     const code = 'invalid_workflow'
-    return [{ file: file.path, ...place, code, message, hint: INSIDE_ITSELF }]
+    return [{ file: file.path, ...place, code, message, hint: SELF_NESTING_HINT }]
   })
 }
 

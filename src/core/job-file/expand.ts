@@ -2,17 +2,17 @@ import type { JobDefinition } from '../job/job-definition.ts'
 import { METHODS } from '../work/web-request.ts'
 import { DEFAULT_SHELL } from '../work/work.ts'
 
-/** The job a file stands for, in the words of the API. */
+/** The job of a file, in the fields of the API. */
 export interface Expanded {
   readonly definition: JobDefinition
-  /** Where fields came from that are called otherwise in the file, the longest first. */
+  /** Maps API fields to the fields of the file where the names differ, longest first. */
   readonly origins: readonly (readonly [field: string, inFile: string])[]
   readonly problems: readonly { readonly field: string; readonly message: string }[]
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Says the long way what a file says the short way. The file has been held to its schema. */
+/** Replaces the short forms of a file with the full form. The file has already been checked against its schema. */
 export function expand(file: Fields): Expanded {
   const origins: [string, string][] = []
   const problems: { field: string; message: string }[] = []
@@ -78,24 +78,24 @@ function expandSchedule(file: Fields, tools: Tools): Fields {
     return { ...rest, schedule: all }
   }
   if (schedule !== undefined)
-    tools.refuse(rule, 'cannot stand beside schedule: make it one of its rules')
+    tools.refuse(rule, 'cannot be used with schedule: make it one of its rules')
   const [, second] = short
-  if (second !== undefined) tools.refuse(second, `cannot stand beside ${rule}: choose one`)
+  if (second !== undefined) tools.refuse(second, `cannot be used with ${rule}: choose one`)
   tools.came('schedule', rule)
   tools.came(`schedule.${rule}`, rule)
   tools.came('schedule.zone', zoneField)
-  const said = { [rule]: file[rule], ...(common === undefined ? {} : { zone: common }) }
-  return { ...rest, schedule: said }
+  const stated = { [rule]: file[rule], ...(common === undefined ? {} : { zone: common }) }
+  return { ...rest, schedule: stated }
 }
 
 function expandZone(entry: Fields, place: string, common: unknown, tools: Tools): Fields {
   const { timezone, zone, ...rest } = entry
   if (timezone !== undefined && zone !== undefined) {
-    tools.refuse(`${place}timezone`, 'cannot stand beside zone: they are the same')
+    tools.refuse(`${place}timezone`, 'cannot be used with zone: they mean the same')
   }
   if (timezone !== undefined) tools.came(`${place}zone`, `${place}timezone`)
-  const said = timezone ?? zone ?? common
-  return { ...rest, ...(said === undefined ? {} : { zone: said }) }
+  const stated = timezone ?? zone ?? common
+  return { ...rest, ...(stated === undefined ? {} : { zone: stated }) }
 }
 
 function expandWork(step: Fields, at: string, tools: Tools): Fields {
@@ -107,11 +107,11 @@ function expandWork(step: Fields, at: string, tools: Tools): Fields {
   }
 }
 
-/** `image` beside `run` is a container whose shell reads it; beside `argv`, one that starts that. */
+/** `image` with `run` is a container that runs the text in its shell; with `argv`, one that runs the program. */
 function expandImage(image: unknown, step: Fields, at: string, tools: Tools): Fields {
   const { run, argv, shell = DEFAULT_SHELL, container, ...rest } = step
   if (container !== undefined) {
-    tools.refuse(`${at}image`, 'cannot stand beside container: say it there')
+    tools.refuse(`${at}image`, 'cannot be used with container: set container.image instead')
   }
   tools.came(`${at}container`, `${at}image`)
   tools.came(`${at}container.image`, `${at}image`)
@@ -132,16 +132,16 @@ const VERBS = METHODS.map((method) => method.toLowerCase())
 
 function expandRequest(http: Fields, at: string, tools: Tools): Fields {
   const place = `${at}http.`
-  const said = Object.entries(http).filter(([name]) => !VERBS.includes(name))
+  const stated = Object.entries(http).filter(([name]) => !VERBS.includes(name))
   const [verb, second] = VERBS.filter((name) => http[name] !== undefined)
-  const rest = Object.fromEntries(said)
+  const rest = Object.fromEntries(stated)
   if (verb === undefined) {
-    if (http['url'] === undefined) tools.refuse(`${at}http`, 'says no address: write get or post')
+    if (http['url'] === undefined) tools.refuse(`${at}http`, 'has no URL: write get or post')
     return rest
   }
-  if (second !== undefined) tools.refuse(place + second, `cannot stand beside ${verb}: choose one`)
+  if (second !== undefined) tools.refuse(place + second, `cannot be used with ${verb}: choose one`)
   for (const name of ['url', 'method']) {
-    if (http[name] !== undefined) tools.refuse(place + name, `is what ${verb} says already`)
+    if (http[name] !== undefined) tools.refuse(place + name, `is already set by ${verb}`)
   }
   tools.came(`${place}url`, place + verb)
   tools.came(`${place}method`, place + verb)

@@ -1,5 +1,5 @@
-/** Words that files of other schedulers, or of our future, would have here, and what to write instead. */
-const INSTEAD: Readonly<Record<string, string>> = {
+/** Field names of other schedulers, and what to write instead. */
+const REPLACEMENTS: Readonly<Record<string, string>> = {
   command: 'Write run: for a line of a shell, or argv: for a program and its arguments.',
   cmd: 'Write run: for a line of a shell, or argv: for a program and its arguments.',
   after: 'Write triggers: with a list of - after: and the name of a job.',
@@ -20,7 +20,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   when_failed: 'Write when: any-failed.',
 }
 
-export function insteadOf(field: string): string | undefined {
+export function replacementFor(field: string): string | undefined {
   const name = field.split('.').at(-1) ?? ''
-  return Object.hasOwn(INSTEAD, name) ? INSTEAD[name] : undefined
+  return Object.hasOwn(REPLACEMENTS, name) ? REPLACEMENTS[name] : undefined
 }

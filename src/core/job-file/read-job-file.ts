@@ -2,63 +2,82 @@ import { type JobDefinition, schedulesIn } from '../job/job-definition.ts'
 import { readExpectations } from '../expectation/expectations.ts'
 import { LIMITS, NAME } from '../limits.ts'
 import { readSchedule } from '../schedule/definition/schedule-definition.ts'
-import { explain } from '../schema/find-problems.ts'
-import { JobFile } from '../schema/job-file-schema.ts'
-import { attempt, type OnProblem } from '../workflow/problems.ts'
+import { findSchemaProblems } from '../schema/find-problems.ts'
+import type { OnWarning } from '../expression/shell-warnings.ts'
+import { JobFileSchema } from '../schema/job-file-schema.ts'
+import { collectProblem, type OnProblem } from '../workflow/problems.ts'
 import { readJob } from '../job/read-job.ts'
 import { readWorkflow } from '../workflow/read-workflow.ts'
 import { expand } from './expand.ts'
 import { jobOfFile } from './file-name.ts'
-import { insteadOf } from './foreign-fields.ts'
+import { replacementFor } from './foreign-fields.ts'
 import { type Place, readYaml, type YamlSource } from './yaml-source.ts'
 
-/** Something wrong with a file, and where. */
+/** A problem in a file, with its position. */
 export interface FileProblem extends Place {
   readonly code: string
   readonly message: string
   readonly hint?: string | undefined
 }
 
-export type ReadJobFile =
-  | { readonly name: string; readonly definition: JobDefinition; readonly problems: readonly [] }
-  | { readonly name: string; readonly definition: null; readonly problems: readonly FileProblem[] }
+export type ReadJobFile = {
+  readonly name: string
+  /** Uses that are allowed but may be dangerous. */
+  readonly warnings: readonly FileProblem[]
+} & (
+  | { readonly definition: JobDefinition; readonly problems: readonly [] }
+  | { readonly definition: null; readonly problems: readonly FileProblem[] }
+)
 
-/** The job in a file, or everything that is wrong with it. Needs no server. */
+/** Reads the job in a file, or lists all its problems. Needs no server. */
 export function readJobFile(path: string, text: string, zone: string): ReadJobFile {
   const name = jobOfFile(path) ?? ''
   const source = readYaml(text)
   const problems = [
-    ...(NAME.test(name) ? [] : [badName(name)]),
+    ...(NAME.test(name) ? [] : [invalidName(name)]),
     ...source.problems.map(({ message, hint, place }) => ({
       ...{ ...place, code: 'invalid_yaml', message },
       ...(hint === undefined ? {} : { hint }),
     })),
   ]
-  if (problems.length > 0) return { name, definition: null, problems }
+  if (problems.length > 0)
+    return { name, definition: null, problems: atMost(problems), warnings: [] }
   const shape = shapeProblems(source)
-  if (shape.length > 0) return { name, definition: null, problems: shape }
-  const { definition, found } = readMeaning(source, name, zone)
+  if (shape.length > 0) return { name, definition: null, problems: atMost(shape), warnings: [] }
+  const { definition, found, warnings } = checkDefinition(source, name, zone)
   return found.length > 0
-    ? { name, definition: null, problems: found }
-    : { name, definition, problems: [] }
+    ? { name, definition: null, problems: atMost(found), warnings }
+    : { name, definition, problems: [], warnings }
+}
+
+/** Maximum number of reported problems: a faulty generator may produce one on every line. */
+const MAX_PROBLEMS = 1_000
+
+function atMost(problems: readonly FileProblem[]): readonly FileProblem[] {
+  const next = problems[MAX_PROBLEMS]
+  if (!next) return problems
+  const { line, column, length, code } = next
+  const message = `${problems.length - MAX_PROBLEMS} more problems, from here on, are not listed`
+  return [...problems.slice(0, MAX_PROBLEMS), { line, column, length, code, message }]
 }
 
 function shapeProblems({ value, placeOf }: YamlSource): FileProblem[] {
   if (value === null || value === undefined) {
-    const message = 'the file says nothing'
+    const message = 'the file is empty'
     return [{ code: 'missing_field', message, hint: 'Try run: echo hello.', ...placeOf('') }]
   }
-  return explain(JobFile, value).map(({ code, message, field, meant }) => {
-    const hint = meant === undefined && code === 'unknown_field' ? insteadOf(field) : undefined
+  return findSchemaProblems(JobFileSchema, value).map(({ code, message, field, suggestion }) => {
+    const hint =
+      suggestion === undefined && code === 'unknown_field' ? replacementFor(field) : undefined
     const quoted = code === 'invalid_field' && /must be text/.test(message) ? QUOTE : undefined
     return { ...placeOf(field), code, message, hint: hint ?? quoted }
   })
 }
 
-const QUOTE = 'Put it into quotes: YAML takes bare numbers, true and false for something else.'
+const QUOTE = 'Put it in quotes: YAML reads bare numbers, true and false as other types.'
 
-/** What the words mean together. */
-function readMeaning(source: YamlSource, name: string, zone: string) {
+/** Checks the fields in combination. */
+function checkDefinition(source: YamlSource, name: string, zone: string) {
   const { definition, origins, problems } = expand(
     source.value as Readonly<Record<string, unknown>>,
   )
@@ -69,39 +88,49 @@ function readMeaning(source: YamlSource, name: string, zone: string) {
   const found: FileProblem[] = problems.map(({ field, message }) => ({
     ...{ ...source.placeOf(field), code: 'invalid_field', message },
   }))
-  const onProblem: OnProblem = ({ code, message, hint, field = '', isGeneral }) => {
-    const place = source.placeOf(inFile(field))
-    const said = inFile(field) === field ? message : message.replace(field, inFile(field))
-    found.push({ ...place, code, message: said, hint: isGeneral ? undefined : hint })
+  const onProblem: OnProblem = ({ code, message, hint, field = '', isGeneral, stretch }) => {
+    const place = stretch
+      ? source.placeIn(inFile(field), stretch.at, stretch.length)
+      : source.placeOf(inFile(field))
+    const fullMessage = inFile(field) === field ? message : message.replace(field, inFile(field))
+    found.push({ ...place, code, message: fullMessage, hint: isGeneral ? undefined : hint })
   }
-  if (found.length > 0) return { definition, found }
-  attempt(onProblem, () => {
-    for (const { name: called, at, definition: rule } of schedulesIn(definition)) {
-      attempt(onProblem, () => readSchedule(rule, { zone, seed: `${name}/${called}`, at }))
+  const warnings: FileProblem[] = []
+  const onWarning: OnWarning = ({ code, message, hint, field, at, length }) => {
+    const place = source.placeIn(inFile(field), at, length)
+    warnings.push({ ...place, code, message: message.replace(field, inFile(field)), hint })
+  }
+  if (found.length > 0) return { definition, found, warnings }
+  collectProblem(onProblem, () => {
+    for (const { name: scheduleName, at, definition: rule } of schedulesIn(definition)) {
+      collectProblem(onProblem, () =>
+        readSchedule(rule, { zone, seed: `${name}/${scheduleName}`, at }),
+      )
     }
   })
-  attempt(onProblem, () => readExpectations(definition, ''))
+  collectProblem(onProblem, () => readExpectations(definition, ''))
   if (definition.steps === undefined) {
-    if (!WORKS.some((work) => definition[work] !== undefined)) found.push(noWork(source))
-    attempt(onProblem, () => readJob(definition, name))
+    if (!WORKS.some((work) => definition[work] !== undefined)) found.push(missingWork(source))
+    collectProblem(onProblem, () => readJob(definition, name, onWarning))
   } else {
-    // What is wrong with parameters is told by both, and wanted once.
+    // Both readers report problems of parameters; the second report is dropped.
     const before = found.length
-    readWorkflow(definition, { job: name, onProblem })
-    if (found.length === before) attempt(onProblem, () => readJob(definition, name))
+    // Too many steps are reported as a whole, before any step is read.
+    collectProblem(onProblem, () => readWorkflow(definition, { job: name, onProblem, onWarning }))
+    if (found.length === before) collectProblem(onProblem, () => readJob(definition, name))
   }
-  return { definition, found }
+  return { definition, found, warnings }
 }
 
 const WORKS = ['run', 'argv', 'script', 'http', 'container', 'task'] as const
 
-function noWork({ placeOf }: YamlSource): FileProblem {
+function missingWork({ placeOf }: YamlSource): FileProblem {
   const message = `the job does nothing: it has no steps, and none of ${WORKS.join(', ')}`
   return { ...placeOf(''), code: 'missing_field', message }
 }
 
-function badName(name: string): FileProblem {
-  const message = `the file would be the job "${name.slice(0, 64)}", and that is not a name`
-  const hint = `Call it <name>.job.yaml: 1 to ${LIMITS.nameLength} of A-Z a-z 0-9 . _ - before that.`
+function invalidName(name: string): FileProblem {
+  const message = `the file name gives the job the name "${name.slice(0, 64)}", which is not valid`
+  const hint = `Name it <name>.job.yaml: 1 to ${LIMITS.nameLength} of A-Z a-z 0-9 . _ - before that.`
   return { line: 1, column: 1, length: 1, code: 'invalid_field', message, hint }
 }

@@ -1,12 +1,12 @@
 import { stringify } from 'yaml'
 import type { JobDefinition } from '../job/job-definition.ts'
-import { FileStep, JobFile } from '../schema/job-file-schema.ts'
+import { FileStepSchema, JobFileSchema } from '../schema/job-file-schema.ts'
 
-/** A job as a file that reads as the very same job: what people look for first comes first. */
+/** Writes a job as a file that reads as the same job, with the most important fields first. */
 export function writeJobFile(definition: JobDefinition): string {
   const { source: _, steps, output, ...job } = definition
   const written = {
-    ...inOrder(job, Object.keys(JobFile.properties)),
+    ...inOrder(job, Object.keys(JobFileSchema.properties)),
     ...(steps === undefined ? {} : { steps: stepsInOrder(steps) }),
     ...(output === undefined ? {} : { output }),
   }
@@ -19,7 +19,7 @@ export function writeJobFile(definition: JobDefinition): string {
 }
 
 function stepsInOrder(steps: NonNullable<JobDefinition['steps']>): unknown {
-  const order = Object.keys(FileStep.properties)
+  const order = Object.keys(FileStepSchema.properties)
   if (Array.isArray(steps)) return steps.map((step: object) => inOrder(step, order))
   return Object.fromEntries(
     Object.entries(steps as object).map(([name, step]) => [name, inOrder(step as object, order)]),

@@ -1,43 +1,43 @@
 import type { JobDefinition } from './job-definition.ts'
-import { showCircle } from '../workflow/step-cycle.ts'
+import { describeCycle } from '../workflow/step-cycle.ts'
 import type { StepInput } from '../workflow/definition.ts'
-import { findFollowCircle } from '../workflow/trigger-cycle.ts'
+import { findTriggerCycle } from '../workflow/trigger-cycle.ts'
 
-/** A step that runs another job, and where that is said. */
-export interface RunsJob {
+/** A step that runs another job, and its field. */
+export interface SubJobReference {
   readonly job: string
   /** Such as `steps.load.job`. */
   readonly field: string
 }
 
-export const INSIDE_ITSELF =
-  'Break the circle: a workflow cannot run inside itself, not even through others.'
+export const SELF_NESTING_HINT =
+  'Break the cycle: a workflow cannot run inside itself, not even through others.'
 
 /** The jobs that steps of a definition run. */
-export function jobsRunBy({ steps = [] }: Pick<JobDefinition, 'steps'>): RunsJob[] {
-  const found: RunsJob[] = []
-  const said = steps as Readonly<Record<string, StepInput>>
-  for (const place of Object.keys(said)) {
-    const job = said[place]?.job
+export function jobsRunBy({ steps = [] }: Pick<JobDefinition, 'steps'>): SubJobReference[] {
+  const found: SubJobReference[] = []
+  const stepMap = steps as Readonly<Record<string, StepInput>>
+  for (const place of Object.keys(stepMap)) {
+    const job = stepMap[place]?.job
     if (job !== undefined) found.push({ job, field: `steps.${place}.job` })
   }
   return found
 }
 
 /**
- * What is wrong with the steps of a job, if it would run inside itself: the place, the sentence, and the jobs
- * from one to the next. `runsOf` knows what steps of others run.
+ * Finds a cycle in which the steps of a job would run the job itself: returns the field, the message and the path of
+ * jobs. `runsOf` contains the sub-jobs of other jobs.
  */
-export function findJobCircle(
+export function findJobCycle(
   name: string,
-  runs: readonly RunsJob[],
-  runsOf: ReadonlyMap<string, readonly RunsJob[]>,
+  runs: readonly SubJobReference[],
+  runsOf: ReadonlyMap<string, readonly SubJobReference[]>,
 ): { field: string; message: string; path: readonly string[] } | undefined {
   const edges = Array.from(runsOf, ([job, own]) => own.map((ran) => ({ job, cause: ran.job })))
   const causes = runs.map(({ job }) => job)
-  const path = findFollowCircle(name, causes, edges.flat())?.toReversed()
+  const path = findTriggerCycle(name, causes, edges.flat())?.toReversed()
   if (!path) return undefined
   const field = runs.find(({ job }) => job === path[1])?.field ?? 'steps'
-  const way = showCircle([...path.keys()], (nth) => path[nth] ?? '')
-  return { field, path, message: `${field}: these jobs would run inside themselves: ${way}` }
+  const cycle = describeCycle([...path.keys()], (nth) => path[nth] ?? '')
+  return { field, path, message: `${field}: these jobs would run inside themselves: ${cycle}` }
 }

@@ -1,6 +1,6 @@
 import { PunctualError } from '../errors.ts'
 import type { ExpectationsDefinition } from '../expectation/expectations.ts'
-import { type Pausing, withoutPause } from '../pausing.ts'
+import { type Pausing, runWithoutPauses } from '../pausing.ts'
 import type { Submission } from '../wire/protocol.ts'
 import type { ScheduleDefinition } from '../schedule/definition/schedule-definition.ts'
 import type { WireSubmission } from '../wire/runs.ts'
@@ -8,76 +8,83 @@ import type { WorkflowInput } from '../workflow/definition.ts'
 import { readJob } from './read-job.ts'
 
 /**
- * What a job is, as people write it: everything a submission can say except what belongs to one run
- * alone, and a few words for people.
+ * The definition of a job as users write it: all fields of a submission that do not belong to a single run, and
+ * descriptions.
  */
 export interface JobDefinition
   extends
     Omit<
       WireSubmission,
-      'job' | 'input' | 'run_at' | 'dedupe_key' | 'idempotency_key' | 'after' | 'concurrency'
+      | 'job'
+      | 'input'
+      | 'run_at'
+      | 'dedupe_key'
+      | 'idempotency_key'
+      | 'after'
+      | 'concurrency'
+      | 'unknown_job'
     >,
     ExpectationsDefinition,
     WorkflowInput {
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly owner?: string | undefined
-  /** The folder of files it comes from, by the name that `apply` gave it. */
+  /** The name given to `apply` for the folder that contains the job file. */
   readonly source?: string | undefined
-  /** When it runs by itself: one rule, or several. */
+  /** One or more schedules of the job. */
   readonly schedule?: DeclaredSchedule | readonly DeclaredSchedule[] | undefined
 }
 
 /** A schedule within the definition of its job. */
 export interface DeclaredSchedule extends ScheduleDefinition {
-  /** Its place in the list, counted from 1, if it is not said. */
+  /** Defaults to its position in the list, counted from 1. */
   readonly name?: string | undefined
 }
 
-/** The schedules of a definition, each with the name it has and the place where it stands. */
+/** The schedules of a definition, each with its name and its field. */
 export function schedulesIn({ schedule = [] }: JobDefinition) {
   const isList = Array.isArray(schedule)
   const declared = [schedule].flat() as readonly DeclaredSchedule[]
   const names = new Set<string>()
   return declared.map(({ name = '', ...definition }, index) => {
     const at = isList ? `schedule.${index}.` : 'schedule.'
-    const called = name || String(index + 1)
-    if (names.has(called)) {
+    const scheduleName = name || String(index + 1)
+    if (names.has(scheduleName)) {
       const field = `${at}name`
-      const message = `${field}: another schedule of the job is called ${called}`
-      throw new PunctualError('invalid_schedule', message, { field, hint: NAME_THEM })
+      const message = `${field}: another schedule of the job is called ${scheduleName}`
+      throw new PunctualError('invalid_schedule', message, { field, hint: NAME_HINT })
     }
-    names.add(called)
-    return { name: called, at, definition }
+    names.add(scheduleName)
+    return { name: scheduleName, at, definition }
   })
 }
 
-const NAME_THEM = 'Give each a name of its own; without one, it is called by its place in the list.'
+const NAME_HINT = 'Give each its own name; the default is its position in the list.'
 
-/** What runs of a job get unless they say otherwise. Throws what is wrong with the definition. */
+/** The defaults for runs of the job. Throws if the definition is invalid. */
 export function defaultsOf(definition: JobDefinition, job: string): Submission {
   return readJob(definition, job).defaults
 }
 
-/** The stored form: the same text for the same definition, whatever order it was written in. */
+/** The stored form: equal definitions have the same text, in whatever order they were written. */
 export function encodeDefinition(definition: JobDefinition): string {
-  return withoutPause(encodingDefinition(definition))
+  return runWithoutPauses(encodingDefinition(definition))
 }
 
-/** The same with pauses, for a definition of very many steps. */
+/** The same with pauses, for a definition with very many steps. */
 export function* encodingDefinition(definition: JobDefinition): Pausing<string> {
   const { steps, input, ...rest } = definition
-  const others = { ...(sorted(rest) as object), ...(input && { input: inPlace(input) }) }
+  const others = { ...(sorted(rest) as object), ...(input && { input: keepOrder(input) }) }
   if (steps === undefined) return JSON.stringify(others)
   const isList = Array.isArray(steps)
-  const said = steps as Readonly<Record<string, unknown>>
+  const definedFields = steps as Readonly<Record<string, unknown>>
   const parts: string[] = []
   let part: string[] = []
-  for (const name of Object.keys(said)) {
-    const text = JSON.stringify(sorted(said[name]))
+  for (const name of Object.keys(definedFields)) {
+    const text = JSON.stringify(sorted(definedFields[name]))
     part.push(isList ? text : `${JSON.stringify(name)}:${text}`)
-    // Texts of steps are gone again before they have become old: it is their number that costs.
-    if (part.length === STEPS_IN_PART) {
+    // Writing in parts lets the garbage collector free the step texts early; their number is what makes it expensive.
+    if (part.length === STEPS_PER_PART) {
       parts.push(part.join(','))
       part = []
     }
@@ -89,10 +96,10 @@ export function* encodingDefinition(definition: JobDefinition): Pausing<string> 
   return `${before}${before === '{' ? '' : ','}"steps":${open}${parts.join(',')}${close}}`
 }
 
-const STEPS_IN_PART = 500
+const STEPS_PER_PART = 500
 
-/** Parameters, like steps, are shown in the order they were written in. */
-function inPlace(parameters: object): unknown {
+/** Parameters and steps keep the order in which they were written. */
+function keepOrder(parameters: object): unknown {
   return Object.fromEntries(
     Object.entries(parameters).map(([name, inner]) => [name, sorted(inner)]),
   )
@@ -102,15 +109,15 @@ function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.some(isNested) ? value.map(sorted) : value
   const fields = value as Readonly<Record<string, unknown>>
-  const said = Object.keys(fields).filter((name) => fields[name] !== undefined)
-  return Object.fromEntries(said.sort().map((name) => [name, sorted(fields[name])]))
+  const definedFields = Object.keys(fields).filter((name) => fields[name] !== undefined)
+  return Object.fromEntries(definedFields.sort().map((name) => [name, sorted(fields[name])]))
 }
 
 function isNested(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-/** A run of a job: what the submission says wins over the definition, field by field. */
+/** A run of a job: each field of the submission replaces that of the definition. */
 export function withDefaults(submission: Submission, defaults: Submission): Submission {
   const executesItsOwn = submission.work !== undefined || submission.task !== undefined
   return {
@@ -126,7 +133,7 @@ export function withDefaults(submission: Submission, defaults: Submission): Subm
     timeoutMs: submission.timeoutMs ?? defaults.timeoutMs,
     retry: submission.retry ?? defaults.retry,
     onLost: submission.onLost ?? defaults.onLost,
-    // They belong to what is executed: a run that brings its own work brings its own secrets.
+    // Secrets belong to the executed work: a run with its own work uses only its own secrets.
     secrets: submission.secrets ?? (executesItsOwn ? undefined : defaults.secrets),
     concurrency: submission.concurrency ?? defaults.concurrency,
     dedupeKey: submission.dedupeKey,

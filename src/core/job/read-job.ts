@@ -1,63 +1,71 @@
 import type { Names } from '../expression/check.ts'
 import type { RunScope } from '../expression/evaluate.ts'
 import type { Json } from '../expression/expression.ts'
-import { hasExpression } from '../expression/read-template.ts'
+import { createExpressionCount, mentionsExpression } from '../expression/read-template.ts'
+import type { OnWarning } from '../expression/shell-warnings.ts'
 import { PunctualError } from '../errors.ts'
-import { FLOW_EXECUTOR } from '../work/workflow-work.ts'
+import { WORKFLOW_EXECUTOR } from '../work/workflow-work.ts'
 import type { JobDefinition } from './job-definition.ts'
 import type { Submission } from '../wire/protocol.ts'
 import { readSubmission, type WireSubmission } from '../wire/runs.ts'
 import { acceptInput } from '../workflow/accept-input.ts'
 import { gatesOf, readGates } from '../workflow/gates.ts'
-import { EARLY_FACTS, kindsOf, readParameters } from '../workflow/parameters.ts'
+import { FACTS_BEFORE_CREATION, kindsOf, readParameters } from '../workflow/parameters.ts'
 import { throwFirst } from '../workflow/problems.ts'
 import { resolveWork } from '../workflow/resolve-work.ts'
-import { type Followed, readTriggers } from '../workflow/triggers.ts'
+import { type TriggerSource, readTriggers } from '../workflow/triggers.ts'
 import { readWorkTemplate } from '../workflow/work-template.ts'
 import type { Gate, WorkTemplate } from '../workflow/workflow.ts'
 
-/** What a definition means for the runs of its job. */
+/** A parsed definition, for the runs of its job. */
 export interface ReadJob {
-  /** What they get unless they say otherwise. */
+  /** The defaults of its runs. */
   readonly defaults: Submission
-  /** What has to be worked out for each of them; null if that is nothing. */
-  readonly preparation: Preparation | null
-  /** The jobs whose ends start runs of it. */
-  readonly follows: readonly Followed[]
+  /** The values to compute for each run; null if there are none. */
+  readonly preparation: RunPreparation | null
+  /** The jobs whose ends trigger it. */
+  readonly triggerSources: readonly TriggerSource[]
 }
 
-export interface Preparation {
-  /** The run executes what came of expressions, not what stands in the definition. */
+export interface RunPreparation {
+  /** Whether the run stores its own work, computed from expressions of the definition. */
   readonly makesWork: boolean
-  /** Checks its input, and fills in what was written with expressions. */
+  /** Validates the input of a run, and evaluates the expressions. */
   prepare(submission: Submission, run: RunScope): Submission
 }
 
-/** Throws what is wrong with everything but the steps, which `readWorkflow` reads. */
-export function readJob(definition: JobDefinition, job: string): ReadJob {
+/**
+ * Throws if anything except the steps is invalid; `readWorkflow` reads those. `onWarning` receives the places where
+ * values of expressions may be executed.
+ */
+export function readJob(definition: JobDefinition, job: string, onWarning?: OnWarning): ReadJob {
   const { input, concurrency, steps, triggers = [] } = definition
-  if (steps !== undefined) refuseBesideSteps(definition)
+  if (steps !== undefined) refuseWorkBesideSteps(definition)
   else if (definition.output !== undefined) throw ownOutput()
   const parameters = readParameters(input, 'input', throwFirst)
   const follows = readTriggers(triggers, { job, parameters })
-  const names: Names = { ...OF_JOB, input: input === undefined ? null : kindsOf(parameters) }
-  // One wave at a time is what people expect of a workflow, and nobody of a command.
+  const names: Names = {
+    ...JOB_LEVEL_NAMES,
+    input: input === undefined ? null : kindsOf(parameters),
+    onExpression: createExpressionCount().onExpression,
+  }
+  // One wave at a time is the default of a workflow, but not of a command.
   const isOpen = steps === undefined && concurrency === undefined
   const gates = isOpen ? [] : readGates(concurrency, job, names, 'concurrency')
-  const template = steps === undefined ? templateOf(definition, names) : null
+  const template = steps === undefined ? templateOf(definition, names, onWarning) : null
   const { queue, priority, timeout, tags } = definition
   const wire =
     steps === undefined ? plainPart(definition, template) : { queue, priority, timeout, tags }
-  const read = readSubmission({ ...wire, concurrency: keptGates(gates), job })
+  const read = readSubmission({ ...wire, concurrency: constantGates(gates), job })
   const defaults: Submission =
-    steps === undefined ? read : { ...read, work: { executor: FLOW_EXECUTOR } }
+    steps === undefined ? read : { ...read, work: { executor: WORKFLOW_EXECUTOR } }
   const makesWork =
-    template !== null && (template.holes.length > 0 || template.variables.length > 0)
+    template !== null && (template.placeholders.length > 0 || template.variables.length > 0)
   const isSimple = parameters.length === 0 && !makesWork && gates.every(isKept)
-  if (isSimple) return { defaults, preparation: null, follows }
+  if (isSimple) return { defaults, preparation: null, triggerSources: follows }
   return {
     defaults,
-    follows,
+    triggerSources: follows,
     preparation: {
       makesWork,
       prepare(submission, run) {
@@ -75,9 +83,9 @@ export function readJob(definition: JobDefinition, job: string): ReadJob {
   }
 }
 
-/** What a step does is for the step to say. */
-function refuseBesideSteps(definition: JobDefinition): void {
-  const strays = [
+/** Rejects fields of a job that belong to its steps. */
+function refuseWorkBesideSteps(definition: JobDefinition): void {
+  const unused = [
     'run',
     'argv',
     'script',
@@ -87,26 +95,31 @@ function refuseBesideSteps(definition: JobDefinition): void {
     'stdin',
     'interpreter',
   ] as const
-  const field = strays.find((name) => definition[name] !== undefined)
+  const field = unused.find((name) => definition[name] !== undefined)
   if (field === undefined) return
-  const message = `${field} cannot stand beside steps: make it a step of its own`
+  const message = `${field} cannot be used with steps: make it a step`
   throw new PunctualError('invalid_field', message, { field })
 }
 
 function ownOutput(): PunctualError {
-  const message = 'output belongs to steps: what is not a workflow gives what it reports itself'
+  const message =
+    'output needs steps: the output of a job without steps is what its command reports'
   return new PunctualError('invalid_field', message, { field: 'output' })
 }
 
-const OF_JOB: Omit<Names, 'input'> = {
-  facts: EARLY_FACTS,
+const JOB_LEVEL_NAMES: Omit<Names, 'input'> = {
+  facts: FACTS_BEFORE_CREATION,
   hasItem: false,
   maySecrets: false,
-  refuseStep: () => ({ message: 'the job has no steps that could be named' }),
+  refuseStep: () => ({ message: 'the job has no steps to refer to' }),
 }
 
-/** What is executed, taken apart; null where no expression is, as nearly always. */
-function templateOf(definition: JobDefinition, names: Names): WorkTemplate | null {
+/** The work as a template; null in the common case without expressions. */
+function templateOf(
+  definition: JobDefinition,
+  names: Names,
+  onWarning: OnWarning | undefined,
+): WorkTemplate | null {
   const {
     tags: _,
     input: __,
@@ -115,13 +128,13 @@ function templateOf(definition: JobDefinition, names: Names): WorkTemplate | nul
     triggers: _____,
     ...step
   } = definition
-  if (!hasExpression(JSON.stringify(step))) return null
+  if (!mentionsExpression(step)) return null
   const ownVariables = new Set(Object.keys(step.env ?? {}))
-  return readWorkTemplate(step, { at: '', names, jobNames: names, ownVariables })
+  return readWorkTemplate(step, { at: '', names, jobNames: names, ownVariables, onWarning })
 }
 
-/** What is for people, for the clock or for all runs together is no part of one run. */
-const NOT_OF_RUNS = [
+/** Fields that do not belong to one run: descriptions, schedules and settings of all runs together. */
+const NON_RUN_FIELDS = [
   ...[
     'title',
     'description',
@@ -138,12 +151,12 @@ const NOT_OF_RUNS = [
 ]
 
 function plainPart(definition: JobDefinition, template: WorkTemplate | null): WireSubmission {
-  const said = Object.entries(definition).filter(([name]) => !NOT_OF_RUNS.includes(name))
-  return { ...Object.fromEntries(said), ...template?.sample }
+  const fields = Object.entries(definition).filter(([name]) => !NON_RUN_FIELDS.includes(name))
+  return { ...Object.fromEntries(fields), ...template?.sample }
 }
 
-/** Those whose key is known without an input. */
-function keptGates(gates: readonly Gate[]) {
+/** Gates whose key does not depend on the input. */
+function constantGates(gates: readonly Gate[]) {
   if (gates.length === 0) return undefined
   return gates.filter(isKept).map(({ key, limit }) => ({ key: constantOf(key), limit }))
 }

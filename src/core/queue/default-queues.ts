@@ -1,11 +1,11 @@
-/** Where runs wait that name no queue. */
+/** The queue of runs that name none. */
 export const DEFAULT_QUEUE = 'default'
 
 /**
- * Where jobs wait that came by the plain paths. Workers that speak the plain protocol serve this
- * queue alone: whoever puts a run elsewhere counts on more than they can do.
+ * The queue of jobs submitted through the compat API. Workers that use the compat protocol serve only this queue:
+ * runs in other queues may need features that these workers do not have.
  */
-export const PLAIN_QUEUE = 'plain'
+export const COMPAT_QUEUE = 'plain'
 
-/** What a worker of ours serves that was told of no queue. */
-export const USUAL_QUEUES = [DEFAULT_QUEUE, PLAIN_QUEUE] as const
+/** The queues that a Punctual worker serves by default. */
+export const DEFAULT_WORKER_QUEUES = [DEFAULT_QUEUE, COMPAT_QUEUE] as const

@@ -1,63 +1,67 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { admit, type Candidate, type GateRoom } from './gate.ts'
+import { admit, type Candidate, type GateCapacity } from './gate.ts'
 
-const room = (id: number, capacity: number, holders = 0): GateRoom => ({ id, capacity, holders })
+const room = (id: number, capacity: number, holders = 0): GateCapacity => ({
+  id,
+  capacity,
+  holders,
+})
 const run = (runId: number, ...gates: number[]): Candidate => ({ runId, gates })
 
 interface Case {
   readonly why: string
   readonly candidates: readonly Candidate[]
-  readonly rooms: readonly GateRoom[]
+  readonly rooms: readonly GateCapacity[]
   readonly admitted: readonly number[]
   readonly waiting?: readonly [runId: number, gate: number][]
 }
 
 const TABLE: readonly Case[] = [
   {
-    why: 'a run passes a gate with room',
+    why: 'a run passes a gate with a free slot',
     candidates: [run(1, 7)],
     rooms: [room(7, 1)],
     admitted: [1],
   },
   {
-    why: 'no one passes a full gate',
+    why: 'no run passes a full gate',
     candidates: [run(1, 7)],
     rooms: [room(7, 1, 1)],
     admitted: [],
     waiting: [[1, 7]],
   },
   {
-    why: 'no one passes an overfull gate',
+    why: 'no run passes an overfull gate',
     candidates: [run(1, 7)],
     rooms: [room(7, 1, 3)],
     admitted: [],
     waiting: [[1, 7]],
   },
   {
-    why: 'no one passes a gate of no capacity',
+    why: 'no run passes a gate without capacity',
     candidates: [run(1, 7)],
     rooms: [room(7, 0)],
     admitted: [],
     waiting: [[1, 7]],
   },
   {
-    why: 'no one passes a gate that could not be locked',
+    why: 'no run passes a gate that could not be locked',
     candidates: [run(1, 8)],
     rooms: [room(7, 1)],
     admitted: [],
     waiting: [[1, 8]],
   },
   {
-    why: 'the first in line passes first',
+    why: 'the first run passes first',
     candidates: [run(2, 7), run(1, 7)],
     rooms: [room(7, 1)],
     admitted: [2],
     waiting: [[1, 7]],
   },
   {
-    why: 'a run takes nothing where it cannot take all',
+    why: 'a run takes no gate if it cannot take all of them',
     candidates: [run(1, 7, 8), run(2, 7)],
     rooms: [room(7, 1), room(8, 0)],
     admitted: [2],
@@ -78,7 +82,7 @@ const TABLE: readonly Case[] = [
     admitted: [2],
     waiting: [[1, 7]],
   },
-  { why: 'nobody asks, nobody passes', candidates: [], rooms: [room(7, 5)], admitted: [] },
+  { why: 'without candidates no run passes', candidates: [], rooms: [room(7, 5)], admitted: [] },
 ]
 for (const { why, candidates, rooms, admitted, waiting = [] } of TABLE) {
   test(why, () => {
@@ -97,7 +101,7 @@ const candidatesOf = (gates: { minLength: number; maxLength: number }) =>
     .map((needs) => needs.map((need, index) => run(index + 1, ...need)))
 const anyCandidates = candidatesOf({ minLength: 0, maxLength: 4 })
 
-/** How much of each gate the admitted take. */
+/** The total weight of the admitted runs at each gate. */
 function taken(candidates: readonly Candidate[], admitted: readonly number[]): Map<number, number> {
   const counts = new Map<number, number>()
   for (const { runId, gates } of candidates) {
@@ -107,7 +111,7 @@ function taken(candidates: readonly Candidate[], admitted: readonly number[]): M
   return counts
 }
 
-test('no gate takes more than its room', () => {
+test('never exceeds the capacity of a gate', () => {
   fc.assert(
     fc.property(anyCandidates, rooms, (candidates, given) => {
       for (const [gate, count] of taken(candidates, admit(candidates, given).admitted)) {
@@ -118,7 +122,7 @@ test('no gate takes more than its room', () => {
   )
 })
 
-test('everyone passes or waits, exactly one of the two, in the order they came', () => {
+test('every run is either admitted or waits, in the given order', () => {
   fc.assert(
     fc.property(anyCandidates, rooms, (candidates, given) => {
       const { admitted, waiting } = admit(candidates, given)
@@ -136,7 +140,7 @@ test('everyone passes or waits, exactly one of the two, in the order they came',
   )
 })
 
-test('whoever waits names a gate of its own that has no room left', () => {
+test('a waiting run names one of its gates without free slots', () => {
   fc.assert(
     fc.property(anyCandidates, rooms, (candidates, given) => {
       const { admitted, waiting } = admit(candidates, given)
@@ -150,7 +154,7 @@ test('whoever waits names a gate of its own that has no room left', () => {
   )
 })
 
-test('no one passes before an earlier run with the same gates', () => {
+test('no run overtakes an earlier run with the same gates', () => {
   fc.assert(
     fc.property(anyCandidates, rooms, (candidates, given) => {
       const { admitted } = admit(candidates, given)
@@ -163,7 +167,7 @@ test('no one passes before an earlier run with the same gates', () => {
   )
 })
 
-test('with one gate each, as many pass as there is room for', () => {
+test('with one gate each, admits as many runs as there are free slots', () => {
   fc.assert(
     fc.property(candidatesOf({ minLength: 1, maxLength: 1 }), rooms, (candidates, given) => {
       const counts = taken(candidates, admit(candidates, given).admitted)

@@ -1,5 +1,5 @@
-/** A gate's room as derived under its lock: never a counter that could drift. */
-export interface GateRoom {
+/** The free slots of a gate, computed while it is locked: there is no counter that could drift. */
+export interface GateCapacity {
   readonly id: number
   readonly capacity: number
   readonly holders: number
@@ -7,22 +7,25 @@ export interface GateRoom {
 
 export interface Candidate {
   readonly runId: number
-  /** All gates the run must pass; it takes all of them or none. */
+  /** All gates that the run must pass; it takes all of them or none. */
   readonly gates: readonly number[]
 }
 
 export interface Admission {
   readonly admitted: readonly number[]
-  /** Runs that stay, each with the first gate that had no room. */
+  /** Runs that wait, each with its first gate without a free slot. */
   readonly waiting: readonly { readonly runId: number; readonly gate: number }[]
 }
 
 /**
- * Decides who passes, in the order given. A run takes all its gates or none, so two runs can never
- * hold half of what the other needs. A gate missing from `rooms` could not be locked: it has no room.
+ * Decides which runs are admitted, in the given order. A run takes all its gates or none, so two runs can never each
+ * hold a gate that the other one needs. A gate missing from `capacities` could not be locked and has no free slots.
  */
-export function admit(candidates: readonly Candidate[], rooms: readonly GateRoom[]): Admission {
-  const free = new Map(rooms.map((room) => [room.id, room.capacity - room.holders]))
+export function admit(
+  candidates: readonly Candidate[],
+  capacities: readonly GateCapacity[],
+): Admission {
+  const free = new Map(capacities.map((gate) => [gate.id, gate.capacity - gate.holders]))
   const admitted: number[] = []
   const waiting: { runId: number; gate: number }[] = []
   for (const { runId, gates } of candidates) {

@@ -28,7 +28,7 @@ const TIERS: readonly [
   ['the first queue of the list is served first', {}, { queue: 'urgent' }, 0],
   ['a queue named twice counts from its first place', { queues: ['mail', 'a', 'mail'] }, {}, 0],
   ['a queue that was not named is never served', {}, { queue: 'bulk' }, -1],
-  ['queues are told apart by case', {}, { queue: 'Mail' }, -1],
+  ['queue names are case-sensitive', {}, { queue: 'Mail' }, -1],
   ['no queues, nothing to serve', { queues: [] }, {}, -1],
   ['no projects named means all of them', {}, { project: 'other' }, 1],
   ['a project that was named is served', { projects: ['o', 'p'] }, {}, 1],
@@ -55,7 +55,7 @@ const spec: fc.Arbitrary<LaneSpec> = fc.record({
   weight: fc.integer({ min: 1, max: 1_000 }),
 })
 
-test('the order of labels does not make another lane', () => {
+test('the order of labels does not change the lane', () => {
   const shuffled = spec.chain((lane) =>
     fc.tuple(
       fc.constant(lane),
@@ -69,13 +69,13 @@ test('the order of labels does not make another lane', () => {
   )
 })
 
-test('finding the key leaves the labels in their order', () => {
+test('computing the key does not reorder the labels', () => {
   const labels = ['b', 'a']
   laneKey({ ...LANE, labels })
   assert.deepEqual(labels, ['b', 'a'])
 })
 
-test('two lanes have one key only if they are one lane', () => {
+test('two lanes have the same key only if they are equal', () => {
   const normal = (lane: LaneSpec) => ({ ...lane, labels: lane.labels.toSorted() })
   const few = fc.constantFrom('', 'a', 'b', ',', '"', '","', '[')
   const close = fc.record({

@@ -1,15 +1,15 @@
 /**
- * A lane is what a claim reads: one combination of who the work is for, where it waits and what a
- * worker needs to take it. Everything a claim could trip over is decided here, before any row is read.
+ * A lane is the unit that a claim reads: one combination of project, queue and worker requirements. Whether a worker
+ * can run the work of a lane is decided here, before any row is read.
  */
 export interface LaneSpec {
   readonly project: string
   readonly queue: string
-  /** Labels a worker must carry, sorted and unique. */
+  /** Labels that a worker must have, sorted and unique. */
   readonly labels: readonly string[]
-  /** What executes it: `handler:<job>`, later `shell`, `http`, … */
+  /** The executor: `handler:<job>`, `shell`, `http`, … */
   readonly executor: string
-  /** Slots one run takes. */
+  /** Slots that one run takes. */
   readonly weight: number
 }
 
@@ -17,18 +17,18 @@ export interface Lane extends LaneSpec {
   readonly id: number
 }
 
-/** What a worker session offers. */
+/** The capabilities that a worker session offers. */
 export interface Offer {
-  /** Projects it serves; empty for all. */
+  /** Projects that it serves; empty for all. */
   readonly projects: readonly string[]
-  /** Queues in order of preference: a later one is served while the earlier ones are empty. */
+  /** Queues in order of preference: a later queue is served while the earlier ones are empty. */
   readonly queues: readonly string[]
   readonly labels: readonly string[]
   readonly executors: readonly string[]
   readonly slots: number
 }
 
-/** One text per combination, whatever the order of its labels: the key under which it is interned. */
+/** One text for each combination, independent of the order of labels: the key of the stored lane. */
 export function laneKey(spec: LaneSpec): string {
   return JSON.stringify([
     spec.project,

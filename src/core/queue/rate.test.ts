@@ -4,12 +4,12 @@ import fc from 'fast-check'
 import {
   type Bucket,
   EMPTY_BUCKET,
-  filled,
+  fillBucket,
   nextStartAt,
   parseRate,
   type Rate,
   readRate,
-  roomIn,
+  availableStarts,
 } from './rate.ts'
 
 const START = Date.UTC(2026, 0, 1)
@@ -21,8 +21,8 @@ const rates = fc.record({
   burst: fc.integer({ min: 1, max: 50 }),
 })
 
-describe('a bucket', () => {
-  test('no window ever has more than its rate and a burst, whoever asks when', () => {
+describe('a rate bucket', () => {
+  test('no window ever exceeds its rate plus a burst, whenever it is asked', () => {
     const asks = fc.array(
       fc.record({ afterMs: fc.nat(5_000), wanted: fc.integer({ min: 1, max: 60 }) }),
       { minLength: 1, maxLength: 60 },
@@ -34,8 +34,8 @@ describe('a bucket', () => {
         const starts: number[] = []
         for (const { afterMs, wanted } of sequence) {
           now += afterMs
-          const taken = Math.min(wanted, roomIn(given, bucket, now))
-          bucket = filled(given, bucket, now, taken)
+          const taken = Math.min(wanted, availableStarts(given, bucket, now))
+          bucket = fillBucket(given, bucket, now, taken)
           for (let one = 0; one < taken; one += 1) starts.push(now)
         }
         for (const [first, from] of starts.entries()) {
@@ -49,47 +49,47 @@ describe('a bucket', () => {
     )
   })
 
-  test('who comes back exactly when it says finds room, and not a millisecond earlier', () => {
+  test('a caller that returns at the given time can start, and not a millisecond earlier', () => {
     fc.assert(
       fc.property(rates, (given) => {
-        let bucket: Bucket = filled(given, EMPTY_BUCKET, START, given.burst)
+        let bucket: Bucket = fillBucket(given, EMPTY_BUCKET, START, given.burst)
         let now = START
         for (let start = 0; start < 20; start += 1) {
           const next = nextStartAt(given, bucket, now)
-          if (next > now) assert.equal(roomIn(given, bucket, next - 1), 0)
-          assert.ok(roomIn(given, bucket, next) >= 1)
-          bucket = filled(given, bucket, next, 1)
+          if (next > now) assert.equal(availableStarts(given, bucket, next - 1), 0)
+          assert.ok(availableStarts(given, bucket, next) >= 1)
+          bucket = fillBucket(given, bucket, next, 1)
           now = next
         }
-        // Never more than a millisecond is lost on each.
+        // Each start loses at most a millisecond.
         const wouldBeMs = (20 * given.perMs) / given.limit
         assert.ok(now - START <= wouldBeMs + 20, `${now - START} of ${wouldBeMs} ms`)
       }),
     )
   })
 
-  test('two readers whose clocks differ by a little give nothing away', () => {
+  test('two readers with slightly different clocks start no extra runs', () => {
     const given = rate(1, 1_000, 1)
-    const bucket = filled(given, EMPTY_BUCKET, START, 1)
-    const late = filled(given, bucket, START - 5, 0)
+    const bucket = fillBucket(given, EMPTY_BUCKET, START, 1)
+    const late = fillBucket(given, bucket, START - 5, 0)
     assert.equal(nextStartAt(given, late, START), START + 1_000)
   })
 
-  test('a clock that was set back by an hour does not close the queue for an hour', () => {
+  test('a clock that was set back by an hour does not block the queue for an hour', () => {
     const given = rate(1, 1_000, 1)
-    const bucket = filled(given, EMPTY_BUCKET, START, 1)
+    const bucket = fillBucket(given, EMPTY_BUCKET, START, 1)
     const now = START - 3_600_000
     assert.equal(nextStartAt(given, bucket, now), now + 1_000)
   })
 
-  test('a clock that jumped ahead fills it once, not more', () => {
+  test('a clock that jumped ahead empties the bucket once, no more', () => {
     const given = rate(10, 1_000, 4)
-    const bucket = filled(given, EMPTY_BUCKET, START, 4)
-    assert.equal(roomIn(given, bucket, START + 86_400_000), 4)
+    const bucket = fillBucket(given, EMPTY_BUCKET, START, 4)
+    assert.equal(availableStarts(given, bucket, START + 86_400_000), 4)
   })
 })
 
-describe('what people write', () => {
+describe('readRate', () => {
   for (const [text, limit, perMs, burst] of [
     ['100/1m', 100, 60_000, 2],
     ['5/s', 5, 1_000, 5],
@@ -102,7 +102,7 @@ describe('what people write', () => {
   }
 
   for (const text of ['', '100', '0/1m', '-1/1m', '1.5/s', '100/', '100/fortnight', '10/1ms']) {
-    test(`"${text}" is refused`, () => {
+    test(`rejects "${text}"`, () => {
       assert.throws(() => readRate(parseRate(text)), { code: 'invalid_field' })
     })
   }

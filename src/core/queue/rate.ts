@@ -2,7 +2,9 @@ import { formatDuration, parseDuration } from '../text/duration.ts'
 import { PunctualError } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 
-/** At most `limit` starts in every `perMs`, and `burst` at once: a bucket that holds `burst` tokens. */
+/**
+ * At most `limit` starts in every `perMs`, with bursts of up to `burst`: a leaky bucket with room for `burst` starts.
+ */
 export interface Rate {
   readonly limit: number
   readonly perMs: number
@@ -10,8 +12,8 @@ export interface Rate {
 }
 
 /**
- * How full of starts a bucket is. One start fills it by `perMs`, every millisecond empties it by
- * `limit`, and it holds `burst` starts: whole numbers all of them, so nothing is lost to rounding.
+ * The fill level of a bucket. One start adds `perMs`, every millisecond drains `limit`, and the capacity is `burst`
+ * starts: all are whole numbers, so nothing is lost to rounding.
  */
 export interface Bucket {
   readonly level: number
@@ -20,35 +22,35 @@ export interface Bucket {
 
 export const EMPTY_BUCKET: Bucket = { level: 0, at: 0 }
 
-/** A clock that went back by more than this was set; by less, two readers merely overtook each other. */
+/** A clock that went back by more than this was set; a smaller difference comes from two readers. */
 const JITTER_MS = 1_000
 
-/** The bucket as it is now. */
-export function drained({ limit }: Rate, { level, at }: Bucket, now: number): Bucket {
+/** The bucket at the time `now`. */
+export function drainBucket({ limit }: Rate, { level, at }: Bucket, now: number): Bucket {
   if (now < at && at - now <= JITTER_MS) return { level, at }
   return { level: Math.max(0, level - Math.max(0, now - at) * limit), at: now }
 }
 
-/** How many may start now. */
-export function roomIn(rate: Rate, bucket: Bucket, now: number): number {
-  const { level } = drained(rate, bucket, now)
+/** How many runs may start now. */
+export function availableStarts(rate: Rate, bucket: Bucket, now: number): number {
+  const { level } = drainBucket(rate, bucket, now)
   return Math.max(0, Math.floor((rate.burst * rate.perMs - level) / rate.perMs))
 }
 
-/** The bucket after so many starts. */
-export function filled(rate: Rate, bucket: Bucket, now: number, starts: number): Bucket {
-  const { level, at } = drained(rate, bucket, now)
+/** The bucket after `starts` starts. */
+export function fillBucket(rate: Rate, bucket: Bucket, now: number, starts: number): Bucket {
+  const { level, at } = drainBucket(rate, bucket, now)
   return { level: level + starts * rate.perMs, at }
 }
 
-/** When there is room for the next start; `now` if there is some already. */
+/** When the next run may start; `now` if one may start already. */
 export function nextStartAt(rate: Rate, bucket: Bucket, now: number): number {
-  const { level, at } = drained(rate, bucket, now)
+  const { level, at } = drainBucket(rate, bucket, now)
   const over = level + rate.perMs - rate.burst * rate.perMs
   return over <= 0 ? now : at + Math.ceil(over / rate.limit)
 }
 
-/** What people write. */
+/** A rate as users write it. */
 export interface RateInput {
   readonly limit: number
   readonly per: string
@@ -62,20 +64,20 @@ export function readRate({ limit, per, burst }: RateInput, field = 'rate'): Rate
     const at = `${field}.per`
     throw new PunctualError('invalid_field', `${at} must be ${bounds}`, { field: at })
   }
-  return { limit, perMs, burst: burst ?? usualBurst(limit, perMs) }
+  return { limit, perMs, burst: burst ?? defaultBurst(limit, perMs) }
 }
 
 /**
- * What comes in a second, at least one: slow rates are spread evenly, and fast ones are used in full
- * although nobody can look every millisecond.
+ * The starts of one second, at least one: slow rates are spread evenly, and fast rates are fully used although the
+ * server does not check every millisecond.
  */
-function usualBurst(limit: number, perMs: number): number {
+function defaultBurst(limit: number, perMs: number): number {
   return Math.max(1, Math.ceil((limit * 1_000) / perMs))
 }
 
 const RATE = /^(\d{1,7})\/(.+)$/
 
-/** `100/1m`, `5/s`: as people type it. */
+/** Reads `100/1m` and `5/s`. */
 export function parseRate(text: string, field = 'rate'): { limit: number; per: string } {
   const [, limit, per] = RATE.exec(text) ?? []
   if (limit === undefined || per === undefined || Number(limit) === 0) {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { endAttempt, type AttemptUnderWay, type Report } from './end-attempt.ts'
+import { endAttempt, type AttemptSnapshot, type AttemptReport } from './end-attempt.ts'
 import { DEFAULT_POLICY, type RunPolicy } from './run-policy.ts'
 import { BACKOFFS, DEFAULT_RETRY, RETRIABLE_CAUSES } from './retry.ts'
-import { isFinal, isRefused, transition, type Ending, type RunPosition } from './run-state.ts'
+import { isFinal, isRefused, transition, type AttemptEnd, type RunPosition } from './run-state.ts'
 
 const RUN_ID = 4_242
 const withRetries = (max: number, more: Partial<RunPolicy> = {}): RunPolicy => ({
@@ -12,7 +12,7 @@ const withRetries = (max: number, more: Partial<RunPolicy> = {}): RunPolicy => (
   retry: { ...DEFAULT_RETRY, max, jitter: 0 },
   ...more,
 })
-const attempt = (changes: Partial<AttemptUnderWay> = {}): AttemptUnderWay => ({
+const attempt = (changes: Partial<AttemptSnapshot> = {}): AttemptSnapshot => ({
   runId: RUN_ID,
   attempt: 1,
   lost: 0,
@@ -20,10 +20,20 @@ const attempt = (changes: Partial<AttemptUnderWay> = {}): AttemptUnderWay => ({
   policy: withRetries(2),
   ...changes,
 })
-const failed = (retriable = true): Report => ({ kind: 'failed', cause: 'exit', retriable })
-const retry = (delayMs: number, lost = 0): Ending => ({ to: 'retry', cause: 'exit', delayMs, lost })
+const failed = (retriable = true): AttemptReport => ({ kind: 'failed', cause: 'exit', retriable })
+const retry = (delayMs: number, lost = 0): AttemptEnd => ({
+  to: 'retry',
+  cause: 'exit',
+  delayMs,
+  lost,
+})
 
-const TABLE: readonly [why: string, attempt: AttemptUnderWay, report: Report, ending: Ending][] = [
+const TABLE: readonly [
+  why: string,
+  attempt: AttemptSnapshot,
+  report: AttemptReport,
+  ending: AttemptEnd,
+][] = [
   ['a success is a success', attempt(), { kind: 'succeeded' }, { to: 'succeeded' }],
   ['a first failure is retried after the first delay', attempt(), failed(), retry(1_000)],
   ['a second failure waits twice as long', attempt({ attempt: 2 }), failed(), retry(2_000)],
@@ -76,7 +86,7 @@ const TABLE: readonly [why: string, attempt: AttemptUnderWay, report: Report, en
     { to: 'failed', cause: 'lost' },
   ],
   [
-    'what is given back costs nothing',
+    'an attempt that is given back uses no budget',
     attempt({ attempt: 3, lost: 1 }),
     { kind: 'given_back' },
     { to: 'given_back' },
@@ -116,7 +126,7 @@ for (const [why, under, report, ending] of TABLE) {
   test(why, () => assert.deepEqual(endAttempt(under, report), ending))
 }
 
-const anyReport: fc.Arbitrary<Report> = fc.oneof(
+const anyReport: fc.Arbitrary<AttemptReport> = fc.oneof(
   fc.constant({ kind: 'succeeded' } as const),
   fc.record({
     kind: fc.constant('failed' as const),
@@ -143,7 +153,7 @@ const anyPolicy: fc.Arbitrary<RunPolicy> = fc.record({
   secrets: fc.constant([]),
 })
 
-/** Brings a run that waits to its next attempt, as promotion and claim would. */
+/** Moves a waiting run to its next attempt, as promotion and claim would. */
 function startAgain(position: RunPosition, fence: number): RunPosition {
   let next = position
   for (const event of [
@@ -157,7 +167,7 @@ function startAgain(position: RunPosition, fence: number): RunPosition {
   return next
 }
 
-test('any sequence of reports: every ending is legal and attempts stay within their budgets', () => {
+test('any sequence of reports: every transition is legal and attempts stay within their budgets', () => {
   const step = fc.record({ report: anyReport, cancelling: fc.boolean() })
   fc.assert(
     fc.property(anyPolicy, fc.array(step, { minLength: 1, maxLength: 40 }), (policy, steps) => {
@@ -184,7 +194,7 @@ test('any sequence of reports: every ending is legal and attempts stay within th
   )
 })
 
-test('under a cancel only success is not cancelled', () => {
+test('with a cancel request, every report except success cancels the run', () => {
   fc.assert(
     fc.property(anyPolicy, anyReport, fc.integer({ min: 1, max: 9 }), (policy, report, number) => {
       const under = { runId: RUN_ID, attempt: number, lost: 0, cancelling: true, policy }
@@ -194,7 +204,7 @@ test('under a cancel only success is not cancelled', () => {
   )
 })
 
-test('at most once: under no report does a lost attempt start again', () => {
+test('at most once: no report starts a lost attempt again', () => {
   fc.assert(
     fc.property(anyPolicy, fc.nat(5), (policy, lost) => {
       const under = attempt({ attempt: lost + 1, lost, policy: { ...policy, onLost: 'fail' } })
@@ -203,10 +213,10 @@ test('at most once: under no report does a lost attempt start again', () => {
   )
 })
 
-test('a run that kills its worker every time is not started forever', () => {
+test('a run that kills its worker every time is not restarted forever', () => {
   let starts = 0
   let lost = 0
-  for (let ending: Ending = { to: 'given_back' }; ending.to !== 'failed';) {
+  for (let ending: AttemptEnd = { to: 'given_back' }; ending.to !== 'failed';) {
     starts += 1
     ending = endAttempt(attempt({ attempt: starts, lost, policy: withRetries(100) }), {
       kind: 'lost',

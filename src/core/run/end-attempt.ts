@@ -1,21 +1,24 @@
-import type { Cause, Ending } from './run-state.ts'
+import type { Cause, AttemptEnd } from './run-state.ts'
 import type { RunPolicy } from './run-policy.ts'
 import { mayRetry, retryDelayMs } from './retry.ts'
 
-/** What is known about an attempt when something says it is over. */
-export interface AttemptUnderWay {
+/** The state of an attempt when it ends. */
+export interface AttemptSnapshot {
   readonly runId: number
-  /** 1 for the first; counts lost attempts, not those given back. */
+  /** 1 for the first; counts lost attempts, but not attempts that were given back. */
   readonly attempt: number
-  /** How many earlier attempts were lost. */
+  /** Number of earlier lost attempts. */
   readonly lost: number
-  /** A cancel was asked for while it ran. */
+  /** A cancel was requested while it ran. */
   readonly cancelling: boolean
   readonly policy: RunPolicy
 }
 
-/** Who says so: the worker (first three), or whoever noticed the worker is gone or draining. */
-export type Report =
+/**
+ * The reported end of an attempt. The worker reports the first three; the node reports `lost` and `given_back` when
+ * the worker is gone or draining.
+ */
+export type AttemptReport =
   | { kind: 'succeeded' }
   | { kind: 'failed'; cause: Exclude<Cause, 'lost' | 'cancelled'>; retriable?: boolean }
   | { kind: 'cancelled' }
@@ -23,11 +26,11 @@ export type Report =
   | { kind: 'given_back' }
 
 /**
- * The one function that ends an attempt. Success wins over a cancel that came too late to stop it;
- * everything else that happens to a run being cancelled cancels it. Lost attempts spend their own
- * budget, never `retry.max`; what is given back spends nothing.
+ * The only function that decides the end of an attempt. A success wins over a cancel that came too late; any other
+ * report cancels a run with a cancel request. A lost attempt uses its own budget, never `retry.max`; an attempt that
+ * is given back uses none.
  */
-export function endAttempt(attempt: AttemptUnderWay, report: Report): Ending {
+export function endAttempt(attempt: AttemptSnapshot, report: AttemptReport): AttemptEnd {
   if (report.kind === 'succeeded') return { to: 'succeeded' }
   const cause = causeOf(report)
   if (attempt.cancelling || report.kind === 'cancelled') return { to: 'cancelled', cause }
@@ -41,15 +44,15 @@ export function endAttempt(attempt: AttemptUnderWay, report: Report): Ending {
   }
 }
 
-function afterLoss({ policy, lost }: AttemptUnderWay): Ending {
+function afterLoss({ policy, lost }: AttemptSnapshot): AttemptEnd {
   if (policy.onLost === 'fail' || lost >= policy.lostMax) return { to: 'failed', cause: 'lost' }
   return { to: 'retry', cause: 'lost', delayMs: 0, lost: lost + 1 }
 }
 
 function afterFailure(
-  { runId, attempt, lost, policy }: AttemptUnderWay,
-  report: Extract<Report, { kind: 'failed' }>,
-): Ending {
+  { runId, attempt, lost, policy }: AttemptSnapshot,
+  report: Extract<AttemptReport, { kind: 'failed' }>,
+): AttemptEnd {
   const { cause, retriable = true } = report
   const retriesUsed = attempt - 1 - lost
   if (!retriable || !mayRetry(policy.retry, cause, retriesUsed)) return { to: 'failed', cause }
@@ -57,7 +60,7 @@ function afterFailure(
   return { to: 'retry', cause, delayMs, lost }
 }
 
-function causeOf(report: Exclude<Report, { kind: 'succeeded' }>): Cause {
+function causeOf(report: Exclude<AttemptReport, { kind: 'succeeded' }>): Cause {
   switch (report.kind) {
     case 'failed':
       return report.cause

@@ -7,7 +7,7 @@ const LAST_CLAIM = 2 ** 33 - 1
 const claimNo = fc.integer({ min: 1, max: LAST_CLAIM })
 const salt = fc.integer({ min: 0, max: SALT_RANGE - 1 })
 
-test('a later claim has a higher fence, whatever chance adds', () => {
+test('a later claim has a higher fence, whatever the random salt', () => {
   fc.assert(
     fc.property(claimNo, claimNo, salt, salt, (a, b, saltA, saltB) => {
       fc.pre(a !== b)
@@ -16,7 +16,7 @@ test('a later claim has a higher fence, whatever chance adds', () => {
   )
 })
 
-test('a fence is exact and says which claim it was', () => {
+test('a fence is an exact number and contains the number of its claim', () => {
   fc.assert(
     fc.property(claimNo, salt, (claim, chance) => {
       const fence = fenceOf(claim, chance)
@@ -26,11 +26,11 @@ test('a fence is exact and says which claim it was', () => {
   )
 })
 
-test('two claims of one number with different chance have different fences', () => {
+test('two claims with the same number and different salts have different fences', () => {
   assert.notEqual(fenceOf(5, 1), fenceOf(5, 2))
 })
 
-test('the last claim with the highest chance is the last number that is exact', () => {
+test('the last claim with the highest salt gives the largest exact number', () => {
   assert.equal(fenceOf(LAST_CLAIM, SALT_RANGE - 1), Number.MAX_SAFE_INTEGER)
 })
 
@@ -42,10 +42,10 @@ const REFUSED: readonly [why: string, claimNo: number][] = [
   ['an endless number', Number.POSITIVE_INFINITY],
 ]
 for (const [why, claim] of REFUSED) {
-  test(`${why} has no fence`, () => assert.throws(() => fenceOf(claim, 0), RangeError))
+  test(`rejects ${why}`, () => assert.throws(() => fenceOf(claim, 0), RangeError))
 }
 
-test('chance fills the low bits and never more', () => {
+test('the salt fills the low bits and no others', () => {
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   fc.assert(
     fc.property(random, (luck) => {

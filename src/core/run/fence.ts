@@ -2,9 +2,9 @@ import type { Random } from '../clock.ts'
 import { randomInt } from '../clock.ts'
 
 /**
- * A fence is the proof that an attempt may still speak for its run: the claim's number in the high
- * bits, so fences of a run only grow, and chance in the low ones, so none can be guessed and a claim
- * whose commit was lost can never be mistaken for the next one.
+ * A fence proves that an attempt still owns its run. The high bits are the claim number, so the fences of a run only
+ * grow. The low bits are a random salt, so a fence cannot be guessed and a claim whose commit was lost is never
+ * mistaken for the next one.
  */
 export const SALT_RANGE = 2 ** 20
 const MAX_CLAIMS = 2 ** 33

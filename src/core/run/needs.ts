@@ -1,27 +1,27 @@
 import { publicId } from '../ids.ts'
 import type { FinalState } from './run-state.ts'
 
-/** How a run has to have ended before another may start: well, otherwise, or no matter how. */
-export const WANTED = ['ok', 'notok', 'any'] as const
-export type Wanted = (typeof WANTED)[number]
+/** How an earlier run must have ended before the next one may start: successfully, otherwise, or in any way. */
+export const WANTED_OUTCOMES = ['ok', 'notok', 'any'] as const
+export type WantedOutcome = (typeof WANTED_OUTCOMES)[number]
 
-/** A run that another is to start after. */
+/** An earlier run that a run waits for. */
 export interface Need {
   readonly runId: number
-  readonly wants: Wanted
+  readonly wants: WantedOutcome
 }
 
-/** What became of it: null if it has not ended, undefined if nobody knows it any more. */
+/** The final state of the earlier run: null if it has not ended, undefined if it has been deleted. */
 export type NeedState = FinalState | null | undefined
 
 export type NeedsVerdict =
   | { readonly kind: 'waits' }
   | { readonly kind: 'released' }
-  /** It can never start now. */
+  /** The run can no longer start. */
   | { readonly kind: 'skipped'; readonly message: string }
 
-/** One need that cannot be met any more decides, whatever the others are up to. */
-export function judgeNeeds(
+/** One need that can no longer be met is decisive, whatever the state of the others. */
+export function evaluateNeeds(
   needs: readonly Need[],
   stateOf: (runId: number) => NeedState,
 ): NeedsVerdict {
@@ -35,7 +35,7 @@ export function judgeNeeds(
   return isOpen ? { kind: 'waits' } : { kind: 'released' }
 }
 
-function isMet(wants: Wanted, state: FinalState): boolean {
+function isMet(wants: WantedOutcome, state: FinalState): boolean {
   return wants === 'any' || (wants === 'ok') === (state === 'succeeded')
 }
 

@@ -14,7 +14,7 @@ const table: [why: string, bytes: Buffer, text: string][] = [
   ['a character cut short', hex('e282'), '\udce2\udc82'],
   ['a byte without its beginning', hex('8061'), '\udc80a'],
   [
-    'a byte that looks like the second half of a skull',
+    'a byte that looks like half of an emoji',
     Buffer.concat([Buffer.from('💀'), hex('80')]),
     '💀\udc80',
   ],
@@ -33,7 +33,7 @@ for (const [why, bytes, text] of table) {
   })
 }
 
-test('any bytes come out as they went in, wherever they are cut, also through JSON', () => {
+test('any bytes survive reading and writing, however they are split, also through JSON', () => {
   const bytesLikeText = fc.oneof(
     fc.uint8Array(),
     fc.string({ unit: 'grapheme' }).map((text) => Buffer.from(text)),
@@ -49,7 +49,7 @@ test('any bytes come out as they went in, wherever they are cut, also through JS
   )
 })
 
-test('a character that is cut is noticed, and what can never become one is not waited for', () => {
+test('an incomplete character is detected; bytes that can never become one are not waited for', () => {
   for (const char of ['a', 'é', '€', '😀']) {
     const bytes = Buffer.from(`x${char}`)
     for (let length = 1; length < bytes.length; length += 1) {

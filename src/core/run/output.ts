@@ -2,40 +2,43 @@ import { isUtf8 } from 'node:buffer'
 import type { Progress } from '../text/markers.ts'
 
 /**
- * What a process printed: milliseconds since its attempt started, the stream, and text that ends with
- * a newline unless the next entry of the stream continues the line.
+ * Printed output: milliseconds since the start of the attempt, the stream, and text that ends with a newline unless
+ * the next entry of the stream continues the line.
  */
-export type Entry = readonly [ms: number, stream: Stream, text: string]
+export type OutputEntry = readonly [ms: number, stream: Stream, text: string]
 
-/** 1 and 2 as a process numbers them; 0 are remarks of the worker itself. */
+/** 1 and 2 are the file descriptors of the process; 0 marks messages of the worker itself. */
 export type Stream = 0 | 1 | 2
 
-/** How an attempt's output ended. Its last chunk is in here, the others were sent before. */
+/** The end of an attempt's output. It contains the last chunk; the others were sent before. */
 export interface OutputEnd {
   readonly chunks: number
-  /** What the process wrote, in bytes. */
+  /** Bytes written by the process. */
   readonly bytes: number
-  /** How much of it was left out because it was too much. */
+  /** Bytes left out beyond the limit. */
   readonly dropped?: number | undefined
-  readonly last?: readonly Entry[] | undefined
+  readonly last?: readonly OutputEntry[] | undefined
 }
 
-/** What is known of the process an attempt was. Travels and is stored under these names. */
+/** The known facts about the process of an attempt. Sent and stored under these names. */
 export interface ProcessEnd {
   readonly exit_code?: number | undefined
-  /** Its name, such as `SIGKILL`. */
+  /** The signal's name, such as `SIGKILL`. */
   readonly signal?: string | undefined
-  /** How surely its descendants were ended with it. */
+  /** How reliably its descendant processes were ended with it. */
   readonly containment?: string | undefined
   readonly output?: OutputEnd | undefined
-  /** The last it said of how far it is, so many milliseconds after it started. */
+  /** The last reported progress, and its time in milliseconds after the start. */
   readonly progress?: (Progress & { readonly ms: number }) | undefined
 }
 
-/** A byte that is no part of UTF-8 stands in text as this plus the byte: half of a pair, never whole. */
+/** Exit codes on any system. POSIX has 0 to 255; some languages report a process ended by a signal as -1. */
+export const EXIT_CODES = { minimum: -(2 ** 31), maximum: 2 ** 32 - 1 }
+
+/** A byte that is not part of valid UTF-8 is represented as this value plus the byte: a lone surrogate. */
 const STRAY = 0xdc00
 
-/** Text that `bytesOf` turns into exactly these bytes again, whatever they are. */
+/** Converts bytes to text that `bytesOf` converts back to exactly the same bytes. */
 export function textOf(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (isUtf8(buffer)) return buffer.toString('utf8')
@@ -69,10 +72,10 @@ export function bytesOf(text: string): Buffer {
   return Buffer.concat(parts)
 }
 
-/** With the `u` flag a whole pair is one character, so only halves match. */
+/** With the `u` flag a surrogate pair is one character, so only lone surrogates match. */
 const STRAYS = /[\uDC80-\uDCFF]+/gu
 
-/** How many bytes at the end may be the beginning of a character whose rest is still to come. */
+/** Number of bytes at the end that may begin an incomplete character. */
 export function unfinishedBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] as number
@@ -82,7 +85,7 @@ export function unfinishedBytes(bytes: Uint8Array): number {
   return 0
 }
 
-/** The length of the well-formed sequence that starts here, or 0. */
+/** Length of the well-formed sequence that starts here, or 0. */
 function sequenceAt(buffer: Buffer, at: number): number {
   const first = buffer[at] as number
   if (first < 0x80) return 1
@@ -91,7 +94,7 @@ function sequenceAt(buffer: Buffer, at: number): number {
   return isUtf8(buffer.subarray(at, at + length)) ? length : 0
 }
 
-/** The length a first byte announces; 0 for bytes that cannot be first. */
+/** The length announced by a first byte; 0 for bytes that cannot be first. */
 function lengthFrom(first: number): number {
   if (first >= 0xc2 && first <= 0xdf) return 2
   if (first >= 0xe0 && first <= 0xef) return 3

@@ -1,8 +1,8 @@
 import { LIMITS } from '../limits.ts'
 
 /**
- * Why a text cannot be the result of a run; `undefined` if it can. Workers ask before they report:
- * once the server has refused it, there is less to say about why.
+ * Why a text cannot be the result of a run; `undefined` if it can. Workers check before they report, because the
+ * server's error would contain less detail.
  */
 export function refuseResult(text: string): string | undefined {
   const bytes = Buffer.byteLength(text)

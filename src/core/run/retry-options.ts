@@ -1,36 +1,36 @@
 import { PunctualError } from '../errors.ts'
-import type { RetryNames } from '../work/workflow-work.ts'
+import type { NamedRetryScope } from '../work/workflow-work.ts'
 
-/** What can be done again of a workflow without doing everything again. */
+/** Selections of steps for the retry of a workflow. */
 export const RETRY_ONLY = ['failed'] as const
 
 /**
- * What of a finished run is done again, and with what; nothing said, everything as it was. Of a
- * workflow `only`, `from` and `skip` keep what need not be done again. `input` and `version` are for
- * other runs than that one: everything is done again, with what is different.
+ * Options for running a finished run again; without any, everything runs as before. For a workflow, `only`, `from`
+ * and `skip` keep the other steps. `input` and `version` change the new run and exclude these: then everything runs
+ * again.
  */
-export interface RetryHow {
+export interface RetryOptions {
   readonly only?: (typeof RETRY_ONLY)[number] | undefined
-  /** These steps and all that depends on them, whatever became of them. */
+  /** These steps, and all steps that depend on them, run again. */
   readonly from?: string | readonly string[] | undefined
-  /** These count as done. */
+  /** These steps count as done. */
   readonly skip?: string | readonly string[] | undefined
   readonly input?: unknown
   readonly version?: number | undefined
 }
 
-/** Which steps of a workflow go again; undefined for all of them. Throws what contradicts itself. */
-export function readRetryNames({
+/** The steps of a workflow that run again; undefined for all. Throws if the options contradict each other. */
+export function readRetryScope({
   only,
   from,
   skip,
   input,
   version,
-}: RetryHow): RetryNames | undefined {
+}: RetryOptions): NamedRetryScope | undefined {
   if (only === undefined && from === undefined && skip === undefined) return undefined
   const other = input !== undefined ? 'input' : version !== undefined ? 'version' : undefined
   if (other !== undefined) {
-    const message = `${other} changes the whole run: it cannot stand beside only, from or skip`
+    const message = `${other} changes the whole run: it cannot be used with only, from or skip`
     throw new PunctualError('invalid_field', message, { field: other })
   }
   return {

@@ -18,11 +18,11 @@ const policy: fc.Arbitrary<RetryPolicy> = fc.record({
 })
 
 const DELAYS: readonly [why: string, policy: Partial<RetryPolicy>, delays: readonly number[]][] = [
-  ['fixed stays', { backoff: 'fixed', delayMs: 500 }, [500, 500, 500]],
-  ['linear adds', { backoff: 'linear', delayMs: 500 }, [500, 1_000, 1_500]],
-  ['exponential doubles', { backoff: 'exponential', delayMs: 500 }, [500, 1_000, 2_000]],
-  ['no delay stays no delay', { backoff: 'exponential', delayMs: 0 }, [0, 0, 0]],
-  ['nothing grows past the maximum', { delayMs: 500, maxDelayMs: 700 }, [500, 700, 700]],
+  ['fixed delays are constant', { backoff: 'fixed', delayMs: 500 }, [500, 500, 500]],
+  ['linear delays grow by the delay', { backoff: 'linear', delayMs: 500 }, [500, 1_000, 1_500]],
+  ['exponential delays double', { backoff: 'exponential', delayMs: 500 }, [500, 1_000, 2_000]],
+  ['a delay of zero stays zero', { backoff: 'exponential', delayMs: 0 }, [0, 0, 0]],
+  ['no delay exceeds the maximum', { delayMs: 500, maxDelayMs: 700 }, [500, 700, 700]],
   ['a first delay above the maximum is not used', { delayMs: 900, maxDelayMs: 700 }, [700, 700]],
 ]
 for (const [why, changes, delays] of DELAYS) {
@@ -35,7 +35,7 @@ for (const [why, changes, delays] of DELAYS) {
   })
 }
 
-test('a delay is a whole number of milliseconds between nothing and the maximum', () => {
+test('a delay is a whole number of milliseconds between zero and the maximum', () => {
   fc.assert(
     fc.property(policy, retry, runId, (any, n, id) => {
       const delayMs = retryDelayMs(any, n, id)
@@ -44,7 +44,7 @@ test('a delay is a whole number of milliseconds between nothing and the maximum'
   )
 })
 
-test('a delay depends on nothing but the policy, the run and the retry', () => {
+test('a delay depends only on the policy, the run and the retry', () => {
   fc.assert(
     fc.property(policy, retry, runId, (any, n, id) => {
       assert.equal(retryDelayMs(any, n, id), retryDelayMs(structuredClone(any), n, id))
@@ -63,7 +63,7 @@ test('jitter stays within its share of the delay', () => {
   )
 })
 
-test('later retries never wait less, but for jitter', () => {
+test('later retries never wait less, except for jitter', () => {
   const growing = policy.map((any) => ({ ...any, jitter: 0 }))
   fc.assert(
     fc.property(growing, retry, retry, runId, (any, a, b, id) => {
@@ -73,7 +73,7 @@ test('later retries never wait less, but for jitter', () => {
   )
 })
 
-test('a herd of runs that failed together comes back spread out', () => {
+test('many runs that failed together retry at different times', () => {
   const delays = Array.from({ length: 1_000 }, (_, index) =>
     retryDelayMs({ ...DEFAULT_RETRY, delayMs: 10_000 }, 1, 5_000_000_000_000 + index),
   )
@@ -101,7 +101,7 @@ for (const [why, max, used, cause, may] of MAY) {
   test(why, () => assert.equal(mayRetry({ ...DEFAULT_RETRY, max }, cause, used), may))
 }
 
-test('a cause that was not listed is not retried', () => {
+test('an unlisted cause is not retried', () => {
   assert.equal(mayRetry({ ...DEFAULT_RETRY, max: 9, on: ['timeout'] }, 'exit', 0), false)
   assert.equal(mayRetry({ ...DEFAULT_RETRY, max: 9, on: ['timeout'] }, 'timeout', 0), true)
 })

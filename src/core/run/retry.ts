@@ -1,18 +1,19 @@
+import { doublingDelayMs } from '../doubling-delay.ts'
 import type { Cause } from './run-state.ts'
 
 export const BACKOFFS = ['fixed', 'linear', 'exponential'] as const
 export type Backoff = (typeof BACKOFFS)[number]
 
 export interface RetryPolicy {
-  /** Retries after the first attempt. */
+  /** Maximum number of retries after the first attempt. */
   readonly max: number
   readonly backoff: Backoff
   readonly delayMs: number
-  /** No single delay exceeds this, jitter included. */
+  /** The maximum delay, jitter included. */
   readonly maxDelayMs: number
-  /** Share of the delay that chance decides, 0 … 1: 0.2 spreads a delay over ±20 %. */
+  /** Random share of the delay, 0 … 1: 0.2 varies a delay by ±20 %. */
   readonly jitter: number
-  /** Causes worth another try. `lost` is not here: lost attempts have a budget of their own. */
+  /** Causes that are retried. `lost` is not among them: lost attempts have their own budget. */
   readonly on: readonly Cause[]
 }
 
@@ -34,14 +35,15 @@ export const DEFAULT_RETRY: RetryPolicy = {
   on: RETRIABLE_CAUSES,
 }
 
-/** Whether a failure with this cause gets another try after `retriesUsed` earlier ones. */
+/** Whether a failure with this cause is retried after `retriesUsed` earlier retries. */
 export function mayRetry(policy: RetryPolicy, cause: Cause, retriesUsed: number): boolean {
   return retriesUsed < policy.max && policy.on.includes(cause)
 }
 
 /**
- * The wait before retry number `retry` (1 is the first). Jitter is a hash of the run and the retry,
- * not a die: both stores, a replay and the simulator agree on it, and a herd still spreads.
+ * The delay before retry number `retry` (1 is the first). Jitter is a hash of the run and the retry instead of a
+ * random number: both stores, a replay and the simulator compute the same delay, and many failed runs still spread
+ * out.
  */
 export function retryDelayMs(policy: RetryPolicy, retry: number, runId: number): number {
   const base = growth(policy, retry)
@@ -56,7 +58,7 @@ function growth(policy: RetryPolicy, retry: number): number {
     case 'linear':
       return Math.min(policy.delayMs * retry, policy.maxDelayMs)
     case 'exponential':
-      return Math.min(policy.delayMs * 2 ** Math.min(retry - 1, 60), policy.maxDelayMs)
+      return doublingDelayMs(policy.delayMs, retry, policy.maxDelayMs)
   }
 }
 

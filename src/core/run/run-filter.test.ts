@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ANY_RUN, matchesAny, parseRunFilter, type RunFilter } from './run-filter.ts'
+import { ANY_RUN, matchesAny, nameZone, parseRunFilter, type RunFilter } from './run-filter.ts'
 
 const NOW = Date.UTC(2026, 0, 31, 12)
 const HOUR = 3_600_000
@@ -23,6 +23,21 @@ const readable: [text: string, filter: Partial<RunFilter>][] = [
     'since:2026-01-01T00:00:00Z until:1h30m',
     { since: Date.UTC(2026, 0, 1), until: NOW - 1.5 * HOUR },
   ],
+  ['since:yesterday', { since: Date.UTC(2026, 0, 30) }],
+  ['since:2026-01-18 until:noon', { since: Date.UTC(2026, 0, 18), until: NOW }],
+  ['since:"yesterday 09:00"', { since: Date.UTC(2026, 0, 30, 9) }],
+  [
+    'since:yesterday 09:00 Europe/Athens until:5m ago state:failed',
+    {
+      since: Date.UTC(2026, 0, 30, 7),
+      until: NOW - 300_000,
+      states: new Set(['failed']),
+    },
+  ],
+  [
+    'since:1960-01-01T00:00:00Z until:36500d',
+    { since: Date.UTC(1960, 0, 1), until: NOW - 36_500 * 24 * HOUR },
+  ],
   ['tag.team:billing', { tags: [{ name: 'team', values: ['billing'] }] }],
   [
     'tag.team:a,b tag.x:"two words, one value"',
@@ -35,7 +50,7 @@ const readable: [text: string, filter: Partial<RunFilter>][] = [
   ],
 ]
 for (const [text, filter] of readable) {
-  test(`"${text}" is understood`, () => {
+  test(`accepts "${text}"`, () => {
     assert.deepEqual(parseRunFilter(text, NOW), { ...ANY_RUN, ...filter })
   })
 }
@@ -50,20 +65,41 @@ const refused: [text: string, says: RegExp][] = [
   ['colour:red', /keys are state, job/],
   ['tag:x', /keys are state, job/],
   ['job.x:y', /keys are state, job/],
-  ['since:soon', /duration/],
+  ['since:soon', /^q: "soon" is not a time$/],
+  ['since:24h failed', /"24h failed" is not a time/],
+  ['until:', /not key:value/],
   ['since:2026-02-30T00:00:00Z', /time with its zone/],
   ['x'.repeat(3_000), /longer than/],
   ['job:a\0', /NUL/],
-  ['"', /never closes/],
-  ['job:"nightly', /never closes/],
+  ['"', /has an unclosed quote/],
+  ['job:"nightly', /has an unclosed quote/],
 ]
 for (const [text, says] of refused) {
-  test(`"${text.slice(0, 30)}" is refused with a hint`, () => {
+  test(`rejects "${text.slice(0, 30)}" with a hint`, () => {
     assert.throws(() => parseRunFilter(text, NOW), {
       code: 'invalid_field',
       field: 'q',
       message: says,
     })
+  })
+}
+
+const zoned: [text: string, sent: string][] = [
+  ['since:24h until:5m ago', 'since:24h until:5m ago'],
+  ['since:2026-01-01T00:00:00Z', 'since:2026-01-01T00:00:00Z'],
+  ['since:yesterday', 'since:"yesterday Europe/Athens"'],
+  [
+    'job:a since:yesterday 09:00 state:failed',
+    'job:a since:"yesterday 09:00 Europe/Athens" state:failed',
+  ],
+  ['until:"2026-01-01"', 'until:"2026-01-01 Europe/Athens"'],
+  ['since:"today UTC"', 'since:"today UTC"'],
+  ['tag.x:"since:today" failed', 'tag.x:"since:today" failed'],
+  ['since:"today', 'since:"today'],
+]
+for (const [text, sent] of zoned) {
+  test(`${text} is sent as ${sent} from Athens`, () => {
+    assert.equal(nameZone(text, 'Europe/Athens'), sent)
   })
 }
 
@@ -85,9 +121,9 @@ for (const [pattern, text, isMatch] of globs) {
   })
 }
 
-test('no patterns mean everything', () => assert.equal(matchesAny('x', null), true))
+test('without patterns every text matches', () => assert.equal(matchesAny('x', null), true))
 
-test('patterns agree with the regular expression they stand for', () => {
+test('patterns agree with the equivalent regular expression', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 })
   fc.assert(
     fc.property(
@@ -101,7 +137,7 @@ test('patterns agree with the regular expression they stand for', () => {
   )
 })
 
-test('whatever is typed is understood or refused in words, never worse', () => {
+test('any text is accepted or rejected with a readable error', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       try {

@@ -1,12 +1,13 @@
 import { parseDuration } from '../text/duration.ts'
 import { PunctualError } from '../errors.ts'
+import { needsZone, readWhen } from '../schedule/index.ts'
 import { CAUSES, type Cause, type RunState, STATES } from './run-state.ts'
-import { parseTime } from '../wire/runs.ts'
+import { parseTime } from '../text/time-text.ts'
 
 /**
- * Which runs are meant: `state:failed job:etl-* since:24h tag.team:billing`. One language for lists,
- * bulk verbs, the command line and the dashboard. Words are separated by spaces and all must hold;
- * commas separate values of which one must hold; `*` stands for any characters.
+ * A filter for runs: `state:failed job:etl-* since:24h tag.team:billing`. Lists, bulk commands, the command line and
+ * the dashboard share this language. Words are separated by spaces and must all match; of values separated by commas
+ * one must match; `*` stands for any characters.
  */
 export interface RunFilter {
   readonly states: ReadonlySet<RunState> | null
@@ -14,9 +15,9 @@ export interface RunFilter {
   readonly queues: readonly string[] | null
   readonly workers: readonly string[] | null
   readonly causes: ReadonlySet<Cause> | null
-  /** Whether steps of workflows are meant, too. */
+  /** Whether the filter also selects steps of workflows. */
   readonly steps: boolean
-  /** Created at or after, and before. */
+  /** Created at or after, and created before. The format of times is described in docs/reference/times.md. */
   readonly since: number | null
   readonly until: number | null
   readonly tags: readonly { readonly name: string; readonly values: readonly string[] }[]
@@ -45,18 +46,51 @@ const KEYS = [
 ] as const
 const LONGEST = 2_000
 const WORD = /(?:[^\s"]|"[^"]*")+/g
+const TIMED = /^(since|until):(.+)$/s
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*(?:Z|[+-]\d\d:\d\d)$/
 const PAIR = /^([a-z]+)(?:\.([A-Za-z0-9][A-Za-z0-9._-]*))?:(.+)$/s
 
-/** Reads a filter as of `now`, to which durations in it refer. */
+/**
+ * Parses a filter; durations count back from `now`. Times without a zone are in UTC, because a request does not state
+ * the zone of its sender.
+ */
 export function parseRunFilter(text: string, now: number, field = 'q'): RunFilter {
   if (text.length > LONGEST) throw wrong(field, `is longer than ${LONGEST} characters`)
-  if (text.includes('\0')) throw wrong(field, 'contains NUL, which no name has')
-  if (text.split('"').length % 2 === 0) throw wrong(field, 'opens a quote that it never closes')
+  if (text.includes('\0')) throw wrong(field, 'contains NUL, which names cannot contain')
+  if (text.split('"').length % 2 === 0) throw wrong(field, 'has an unclosed quote')
   let filter = ANY_RUN
-  for (const [word] of text.matchAll(WORD)) {
+  for (const word of splitWords(text)) {
     filter = { ...filter, ...readWord(word, filter, now, field) }
   }
   return filter
+}
+
+/** Adds the author's zone to every time that depends on one, for a server that does not know that zone. */
+export function nameZone(text: string, zone: string): string {
+  if (text.split('"').length % 2 === 0) return text
+  const words = splitWords(text).map((word) => {
+    const [, key, value = ''] = TIMED.exec(word) ?? []
+    const time = unquoted(value)
+    return key !== undefined && needsZone(time) ? `${key}:"${time} ${zone}"` : word
+  })
+  return words.join(' ')
+}
+
+/** Splits words, keeping quotes. A time may contain spaces without quotes: `since:yesterday 00:00 state:failed`. */
+function splitWords(text: string): string[] {
+  const words: string[] = []
+  for (const [word] of text.matchAll(WORD)) {
+    const last = words.at(-1) ?? ''
+    const belongsToTime = TIMED.test(last) && !last.includes('"') && !/^[a-z]+[.:]/.test(word)
+    if (belongsToTime) words[words.length - 1] = `${last} ${word}`
+    else words.push(word)
+  }
+  return words
+}
+
+function unquoted(value: string): string {
+  return value.replace(/^"(.*)"$/s, '$1')
 }
 
 function readWord(word: string, before: RunFilter, now: number, field: string): Partial<RunFilter> {
@@ -109,23 +143,32 @@ function readYesNo(text: string, field: string): boolean {
   throw wrong(field, `has "steps:${shown(text)}"; it is steps:yes or steps:no`)
 }
 
-/** `24h` is that long ago; anything that starts like a year is a time with its zone. */
-function readInstant(text: string, now: number, field: string): number {
-  return /^\d{4}-/.test(text) ? parseTime(text, field) : now - parseDuration(text, field)
+/** `24h` is that long ago; any other text is a time in the format of all commands. */
+function readInstant(value: string, now: number, field: string): number {
+  const text = unquoted(value)
+  // Unlike schedules, both reach far into the past.
+  if (INSTANT.test(text)) return parseTime(text, field)
+  if (DURATION.test(text)) return now - parseDuration(text, field)
+  try {
+    return readWhen(text, { now, zone: 'UTC', direction: 'past' }, field)
+  } catch (error) {
+    if (!(error instanceof PunctualError)) throw error
+    throw new PunctualError('invalid_field', error.message, { field, hint: error.hint })
+  }
 }
 
 function splitValues(text: string): string[] {
-  return text.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/).map((value) => value.replace(/^"(.*)"$/s, '$1'))
+  return text.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/).map(unquoted)
 }
 
-/** Whether a text is one of the patterns, in which `*` stands for any characters, or none. */
+/** Whether a text matches one of the patterns, in which `*` stands for any characters, or none. */
 export function matchesAny(text: string, patterns: readonly string[] | null): boolean {
   return patterns === null || patterns.some((pattern) => matches(text, pattern))
 }
 
 /**
- * Piece by piece, each as early as it can be: that is enough when `*` is all there is, and takes no
- * longer for patterns made to take long.
+ * Matches each part at its earliest position. This is sufficient with `*` as the only wildcard, and no pattern can
+ * make it slow.
  */
 function matches(text: string, pattern: string): boolean {
   const pieces = pattern.split('*')
@@ -143,7 +186,7 @@ function matches(text: string, pattern: string): boolean {
 }
 
 function unknownKey(key: string, field: string): PunctualError {
-  return wrong(field, `has the key "${shown(key)}"; keys are ${KEYS.join(', ')}`)
+  return wrong(field, `has the unknown key "${shown(key)}"; keys are ${KEYS.join(', ')}`)
 }
 
 function shown(text: string): string {

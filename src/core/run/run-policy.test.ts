@@ -5,13 +5,13 @@ import { decodePolicy, DEFAULT_POLICY, encodePolicy, type PolicyInput } from './
 import { BACKOFFS, DEFAULT_RETRY, RETRIABLE_CAUSES } from './retry.ts'
 
 const DEFAULTS: readonly [why: string, input: PolicyInput][] = [
-  ['nothing said', {}],
+  ['an empty policy', {}],
   ['an empty retry', { retry: {} }],
   ['a retry that is absent', { retry: undefined, onLost: undefined }],
-  ['what is the default anyway', { onLost: 'retry' }],
+  ['an explicit default', { onLost: 'retry' }],
 ]
 for (const [why, input] of DEFAULTS) {
-  test(`${why} is stored as nothing and means the default`, () => {
+  test(`${why} is stored as null and means the default`, () => {
     assert.equal(encodePolicy(input), null)
     assert.deepEqual(decodePolicy(encodePolicy(input)), DEFAULT_POLICY)
   })
@@ -35,7 +35,7 @@ const input: fc.Arbitrary<PolicyInput> = fc.record(
   { requiredKeys: [] },
 )
 
-test('what was said is what is decoded, the rest is the default', () => {
+test('decodes given fields, and defaults for the rest', () => {
   fc.assert(
     fc.property(input, (said) => {
       const policy = decodePolicy(encodePolicy(said))
@@ -49,35 +49,35 @@ test('what was said is what is decoded, the rest is the default', () => {
   )
 })
 
-test('a delay beyond the usual longest one is waited for in full', () => {
+test('a delay above the default maximum is not shortened', () => {
   const day = 86_400_000
   assert.equal(decodePolicy(encodePolicy({ retry: { delayMs: day } })).retry.maxDelayMs, day)
 })
 
-test('nothing a user may say changes how many attempts may be lost', () => {
+test('no user input changes how many attempts may be lost', () => {
   const sneaky = JSON.stringify({ onLost: 'retry', lostMax: 1_000_000, retry: { max: 1 } })
   assert.equal(decodePolicy(sneaky).lostMax, DEFAULT_POLICY.lostMax)
 })
 
-test('a policy with hostile keys pollutes nothing', () => {
+test('a policy with hostile keys pollutes no prototype', () => {
   const policy = decodePolicy('{"retry":{"__proto__":{"max":9}},"__proto__":{"onLost":"fail"}}')
   assert.equal(policy.onLost, 'retry')
   assert.equal(policy.retry.max, 0)
   assert.equal(({} as { max?: number }).max, undefined)
 })
 
-test('more policies than are remembered are still decoded right', () => {
+test('decodes correctly when there are more policies than the cache holds', () => {
   for (let max = 0; max < 2_500; max += 1) {
     assert.equal(decodePolicy(`{"retry":{"max":${max}}}`).retry.max, max)
   }
   assert.equal(decodePolicy('{"retry":{"max":7}}').retry.max, 7)
 })
 
-test('the same text is the same policy, not a copy each', () => {
+test('equal texts share one decoded policy', () => {
   const text = '{"retry":{"max":3}}'
   assert.equal(decodePolicy(text), decodePolicy(text))
 })
 
-test('text that is no policy is an error, not a default', () => {
+test('invalid text is an error, not a default', () => {
   for (const text of ['', '{', 'retry']) assert.throws(() => decodePolicy(text), SyntaxError)
 })

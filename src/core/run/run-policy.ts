@@ -1,14 +1,14 @@
 import { DEFAULT_RETRY, type RetryPolicy } from './retry.ts'
 import type { SecretUse } from '../work/secret.ts'
 
-/** What a run is allowed and promised, fixed when it is submitted. */
+/** The rules for a run, fixed when it is submitted. */
 export interface RunPolicy {
   readonly retry: RetryPolicy
-  /** `fail` = at most once: a lost attempt is never started again. */
+  /** `fail` means at most once: a lost attempt is never started again. */
   readonly onLost: 'retry' | 'fail'
-  /** How many attempts may be lost before the run fails; a job that kills its worker must not loop. */
+  /** Maximum number of lost attempts before the run fails; a job that kills its worker must not loop. */
   readonly lostMax: number
-  /** What it is to be given when it starts. Names only: a run never holds a value. */
+  /** The secrets it receives at the start. Names only: a run never stores a value. */
   readonly secrets: readonly SecretUse[]
 }
 
@@ -19,14 +19,14 @@ export const DEFAULT_POLICY: RunPolicy = {
   secrets: [],
 }
 
-/** What of a policy a user may leave out. */
+/** The fields that a user may set. */
 export interface PolicyInput {
   readonly retry?: Partial<RetryPolicy> | undefined
   readonly onLost?: 'retry' | 'fail' | undefined
   readonly secrets?: readonly SecretUse[] | undefined
 }
 
-/** The stored form: `null` for the default, so that the common run carries nothing. */
+/** The stored form: `null` for the default, so that most runs store nothing. */
 export function encodePolicy(input: PolicyInput): string | null {
   const stored: PolicyInput = {
     ...(input.retry && Object.keys(input.retry).length > 0 ? { retry: input.retry } : {}),
@@ -36,7 +36,7 @@ export function encodePolicy(input: PolicyInput): string | null {
   return Object.keys(stored).length === 0 ? null : JSON.stringify(stored)
 }
 
-/** Whoever asks for a long delay and names no longest one has not asked for a shorter delay. */
+/** A delay without a maximum must not be shortened by the default maximum. */
 function completeRetry(given: Partial<RetryPolicy> = {}): RetryPolicy {
   const maxDelayMs = Math.max(DEFAULT_RETRY.maxDelayMs, given.delayMs ?? 0)
   return { ...DEFAULT_RETRY, maxDelayMs, ...given }
@@ -45,7 +45,7 @@ function completeRetry(given: Partial<RetryPolicy> = {}): RetryPolicy {
 const MEMO_LIMIT = 1_000
 const memo = new Map<string, RunPolicy>()
 
-/** Many runs share one policy; the few distinct texts are parsed once. */
+/** Parses each distinct text once: many runs share one policy. */
 export function decodePolicy(stored: string | null): RunPolicy {
   if (stored === null) return DEFAULT_POLICY
   const known = memo.get(stored)

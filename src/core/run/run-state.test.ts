@@ -9,7 +9,7 @@ import {
   stateOfCode,
   STATES,
   transition,
-  type RunEvent,
+  type RunTransitionEvent,
   type RunPosition,
   type RunState,
 } from './run-state.ts'
@@ -22,7 +22,7 @@ const ending = fc.oneof(
   fc.record({ to: fc.constant('retry'), cause, delayMs: fc.nat(10), lost: fc.nat(3) }),
   fc.constant({ to: 'given_back' } as const),
 )
-const event: fc.Arbitrary<RunEvent> = fc.oneof(
+const event: fc.Arbitrary<RunTransitionEvent> = fc.oneof(
   fc.record({ type: fc.constant('came_due'), gated: fc.boolean() }),
   fc.constant({ type: 'admitted' } as const),
   fc.record({ type: fc.constant('claimed'), fence: fc.integer({ min: FENCE, max: FENCE + 3 }) }),
@@ -45,43 +45,44 @@ const position: fc.Arbitrary<RunPosition> = fc
     state === 'running' ? { state, attempt, fence, cancelling } : { state, attempt },
   )
 
-/** The published graph: every arrow of the life of a run, by the event that takes it. */
-const EDGES: Readonly<Record<RunEvent['type'], readonly `${RunState} → ${RunState}`[]>> = {
-  came_due: ['scheduled → ready', 'scheduled → blocked'],
-  admitted: ['blocked → ready'],
-  claimed: ['ready → running'],
-  ended: [
-    'running → succeeded',
-    'running → failed',
-    'running → cancelled',
-    'running → scheduled',
-    'running → ready',
-  ],
-  cancelled: [
-    'blocked → cancelled',
-    'scheduled → cancelled',
-    'ready → cancelled',
-    'running → running',
-  ],
-  skipped: ['blocked → skipped'],
-}
+/** The documented state graph: every transition, by the event that causes it. */
+const EDGES: Readonly<Record<RunTransitionEvent['type'], readonly `${RunState} → ${RunState}`[]>> =
+  {
+    came_due: ['scheduled → ready', 'scheduled → blocked'],
+    admitted: ['blocked → ready'],
+    claimed: ['ready → running'],
+    ended: [
+      'running → succeeded',
+      'running → failed',
+      'running → cancelled',
+      'running → scheduled',
+      'running → ready',
+    ],
+    cancelled: [
+      'blocked → cancelled',
+      'scheduled → cancelled',
+      'ready → cancelled',
+      'running → running',
+    ],
+    skipped: ['blocked → skipped'],
+  }
 
 const ready: RunPosition = { state: 'ready', attempt: 1 }
 const scheduled: RunPosition = { state: 'scheduled', attempt: 2 }
 const blocked: RunPosition = { state: 'blocked', attempt: 1 }
 const running: RunPosition = { state: 'running', attempt: 2, fence: FENCE }
 const cancelling: RunPosition = { ...running, cancelling: true }
-const ended = (to: 'succeeded' | 'given_back', fence = FENCE): RunEvent => ({
+const ended = (to: 'succeeded' | 'given_back', fence = FENCE): RunTransitionEvent => ({
   type: 'ended',
   fence,
   ending: { to },
 })
-const retried = (delayMs: number): RunEvent => ({
+const retried = (delayMs: number): RunTransitionEvent => ({
   type: 'ended',
   fence: FENCE,
   ending: { to: 'retry', cause: 'error', delayMs, lost: 0 },
 })
-const finished = (to: 'failed' | 'cancelled', fence = FENCE): RunEvent => ({
+const finished = (to: 'failed' | 'cancelled', fence = FENCE): RunTransitionEvent => ({
   type: 'ended',
   fence,
   ending: { to, cause: 'exit' },
@@ -90,7 +91,7 @@ const finished = (to: 'failed' | 'cancelled', fence = FENCE): RunEvent => ({
 const TABLE: readonly [
   why: string,
   from: RunPosition,
-  event: RunEvent,
+  event: RunTransitionEvent,
   to: RunPosition | 'refused',
 ][] = [
   [
@@ -139,7 +140,7 @@ const TABLE: readonly [
     { state: 'ready', attempt: 3 },
   ],
   [
-    'what is given back does not count',
+    'an attempt that is given back does not count',
     running,
     ended('given_back'),
     { state: 'ready', attempt: 2 },
@@ -189,7 +190,7 @@ for (const [why, from, happened, to] of TABLE) {
   })
 }
 
-test('nothing leaves a final state', () => {
+test('no event leaves a final state', () => {
   fc.assert(
     fc.property(position, event, (from, happened) => {
       if (isFinal(from.state)) assert.ok(isRefused(transition(from, happened)))
@@ -197,7 +198,7 @@ test('nothing leaves a final state', () => {
   )
 })
 
-test('every event in every state is an arrow of the graph or refused with a reason', () => {
+test('every event in every state is a documented transition or is rejected with a reason', () => {
   fc.assert(
     fc.property(position, event, (from, happened) => {
       const outcome = transition(from, happened)
@@ -208,7 +209,7 @@ test('every event in every state is an arrow of the graph or refused with a reas
   )
 })
 
-test('every arrow of the graph is taken by some event', () => {
+test('every documented transition is caused by some event', () => {
   const taken = new Set<string>()
   const note = fc.property(position, event, (from, happened) => {
     const outcome = transition(from, happened)
@@ -220,7 +221,7 @@ test('every arrow of the graph is taken by some event', () => {
   }
 })
 
-test('the attempt never decreases and grows by one at most', () => {
+test('the attempt number never decreases and grows by at most one', () => {
   fc.assert(
     fc.property(position, event, (from, happened) => {
       const outcome = transition(from, happened)
@@ -230,7 +231,7 @@ test('the attempt never decreases and grows by one at most', () => {
   )
 })
 
-test('only the fence under way can end an attempt, and only a running run has one to spare', () => {
+test('only the current fence can end an attempt, and only a running run has one', () => {
   fc.assert(
     fc.property(position, event, (from, happened) => {
       const outcome = transition(from, happened)
@@ -240,7 +241,7 @@ test('only the fence under way can end an attempt, and only a running run has on
   )
 })
 
-test('a refused event leaves the position it was given as it was', () => {
+test('a rejected event does not change the position', () => {
   fc.assert(
     fc.property(position, event, (from, happened) => {
       const before = structuredClone(from)
@@ -250,7 +251,7 @@ test('a refused event leaves the position it was given as it was', () => {
   )
 })
 
-test('codes and states are a pair each', () => {
+test('codes and states map to each other', () => {
   for (const state of STATES) assert.equal(stateOfCode(STATE_CODE[state]), state)
   assert.equal(new Set(Object.values(STATE_CODE)).size, STATES.length)
   for (const code of [-1, 8, 0.5, Number.NaN]) assert.throws(() => stateOfCode(code), RangeError)

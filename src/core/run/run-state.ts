@@ -1,4 +1,4 @@
-/** The life of a run. Everything else (stores, tick, simulator) is held to this file. */
+/** The states of a run. Stores, tick and simulator all follow the transitions of this file. */
 export const STATES = [
   'blocked',
   'scheduled',
@@ -13,7 +13,7 @@ export type RunState = (typeof STATES)[number]
 export type FinalState = 'succeeded' | 'failed' | 'cancelled' | 'skipped'
 export type WaitingState = 'blocked' | 'scheduled' | 'ready'
 
-/** How a state is stored, in both databases. Codes are forever. */
+/** The stored codes of states in both databases. Codes never change. */
 export const STATE_CODE = {
   ready: 0,
   running: 1,
@@ -37,7 +37,7 @@ export function isFinal(state: RunState): state is FinalState {
   return STATE_CODE[state] >= STATE_CODE.succeeded
 }
 
-/** Why an attempt ended as it did. Stored by name. */
+/** Why an attempt ended. Stored by name. */
 export const CAUSES = [
   'exit',
   'signal',
@@ -53,28 +53,28 @@ export type Cause = (typeof CAUSES)[number]
 export interface RunPosition {
   readonly state: RunState
   readonly attempt: number
-  /** The fence of the attempt under way, or of the one that ended the run. */
+  /** The fence of the current attempt, or of the one that ended the run. */
   readonly fence?: number
-  /** A cancel was asked for while an attempt was under way. */
+  /** A cancel was requested while an attempt was running. */
   readonly cancelling?: boolean
 }
 
-export type RunEvent =
+export type RunTransitionEvent =
   | { type: 'came_due'; gated: boolean }
   | { type: 'admitted' }
   | { type: 'claimed'; fence: number }
-  | { type: 'ended'; fence: number; ending: Ending }
+  | { type: 'ended'; fence: number; ending: AttemptEnd }
   | { type: 'cancelled' }
   | { type: 'skipped' }
 
-/** What the ending of an attempt does to its run; `endAttempt` in ending.ts decides it. */
-export type Ending =
+/** The effect of an attempt's end on its run, decided by `endAttempt` in ending.ts. */
+export type AttemptEnd =
   | { to: 'succeeded' }
   | { to: 'failed'; cause: Cause }
   | { to: 'cancelled'; cause: Cause }
   /** Another attempt after `delayMs`; `lost` is the number of attempts lost so far. */
   | { to: 'retry'; cause: Cause; delayMs: number; lost: number }
-  /** Handed back before it counted: same attempt number, own place in the line. */
+  /** Given back before it counted: same attempt number, and its old position in the queue. */
   | { to: 'given_back' }
 
 export type Refused = { refused: string }
@@ -83,8 +83,11 @@ export function isRefused(outcome: RunPosition | Refused): outcome is Refused {
   return 'refused' in outcome
 }
 
-/** Events in, next position out. A late or foreign report is an ordinary day: refused as a value. */
-export function transition(run: RunPosition, event: RunEvent): RunPosition | Refused {
+/**
+ * Returns the next position for an event. A late or foreign report is normal, so a rejection is a value and not an
+ * exception.
+ */
+export function transition(run: RunPosition, event: RunTransitionEvent): RunPosition | Refused {
   const { state, attempt } = run
   if (isFinal(state)) return refuse(`a ${state} run is final`)
   switch (event.type) {
@@ -110,7 +113,7 @@ export function transition(run: RunPosition, event: RunEvent): RunPosition | Ref
   }
 }
 
-function afterEnding(run: RunPosition, ending: Ending): RunPosition | Refused {
+function afterEnding(run: RunPosition, ending: AttemptEnd): RunPosition | Refused {
   const { attempt } = run
   const fence = run.fence as number
   switch (ending.to) {

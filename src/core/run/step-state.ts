@@ -1,12 +1,12 @@
 import { type FinalState, STATE_CODE } from './run-state.ts'
 
 /**
- * What is known of a step that was reached. `running`: it has a run, wherever that stands, or its items
- * do. `waiting`: for somebody to say yes or no.
+ * The state of a step that was reached. `running`: it has a run in any state, or its items have. `waiting`: it waits
+ * for an approval.
  */
 export type StepState = 'running' | 'waiting' | FinalState
 
-/** How it is stored, in both databases. Codes are forever; `waiting` stands where runs are blocked. */
+/** The stored codes in both databases. Codes never change; `waiting` has the code of blocked runs. */
 export const STEP_CODE = {
   running: STATE_CODE.running,
   waiting: STATE_CODE.blocked,

@@ -6,7 +6,7 @@ import type { RuleSource } from './rule/rule.ts'
 
 const YEAR = [Date.UTC(2026, 0, 1), Date.UTC(2027, 0, 1)] as const
 
-/** What the clocks of 2026 do to a rule, as a line for each change. */
+/** The effects of the clock changes of 2026 on a rule, one line for each change. */
 function story(source: RuleSource): string[] {
   const local = (at: number) => localTime(at, source.zone ?? 'UTC').slice(5)
   return clockChanges(source, ...YEAR).map(({ at, gap, repeat }) => {
@@ -68,9 +68,10 @@ const table: [why: string, source: RuleSource, story: string[]][] = [
   ],
 ]
 
-for (const [why, source, told] of table) test(why, () => assert.deepEqual(story(source), told))
+for (const [why, source, expected] of table)
+  test(why, () => assert.deepEqual(story(source), expected))
 
-test('a rule that names every minute of the hour is not too often to be seen', () => {
+test('shows the effect on a rule that fires every minute', () => {
   const [, autumn] = clockChanges(berlin('* 2 * * *'), ...YEAR)
   assert.equal(autumn?.repeat?.fires.length, 60)
 })

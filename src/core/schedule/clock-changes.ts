@@ -2,24 +2,24 @@ import { readRule } from './read-rule.ts'
 import type { RuleSource } from './rule/rule.ts'
 import { zoneNamed } from './zones/zone-names.ts'
 
-/** A change of a zone's clocks, and what it does to a rule. */
+/** A clock change of a zone and its effect on a rule. */
 export interface ClockChange {
   readonly at: number
-  /** In seconds ahead of UTC. */
+  /** Offsets in seconds ahead of UTC. */
   readonly before: number
   readonly after: number
-  /** Times it leaves out: null if the rule names none of them. */
+  /** The effect of the skipped hour: null if no time of the rule is in it. */
   readonly gap: { readonly firesAt: number | null } | null
-  /** Instants it fires at because of times that come twice; null if the rule names none of them. */
+  /** The effect of the repeated hour: the fire times in it; null if no time of the rule is in it. */
   readonly repeat: { readonly fires: readonly number[] } | null
 }
 
-/** Enough to see what happens; a rule that fires more often in an hour is not surprised by one. */
+/** Maximum number of fire times in the result; a rule with more per hour is hardly affected. */
 const SHOWN = 60
 
 /**
- * The changes of the clocks in [from, until), oldest first. What they do is found by asking the rule
- * itself under the other policies: where the answer differs, the policy matters.
+ * The clock changes in [from, until), oldest first. Their effects are found by evaluating the rule under the other
+ * policies: where the result differs, the policy matters.
  */
 export function clockChanges(source: RuleSource, from: number, until: number): ClockChange[] {
   const zone = zoneNamed(source.zone ?? 'UTC')
@@ -41,7 +41,7 @@ function changeAt(source: RuleSource, at: number, before: number, after: number)
   return { ...change, gap: null, repeat: repeatAt(source, at, (before - after) * 1_000) }
 }
 
-/** Times that do not exist are made up for when the clocks have jumped, or not at all. */
+/** A time that does not exist fires after the change, or not at all. */
 function gapAt(source: RuleSource, at: number): ClockChange['gap'] {
   const isMade = firstFrom(source, { gap: 'run-after' }, at) === at
   const isThereAnyway = firstFrom(source, { gap: 'skip' }, at) === at
@@ -55,7 +55,7 @@ function repeatAt(source: RuleSource, at: number, shift: number): ClockChange['r
   return isAgain ? { fires: firesIn(source, at - shift, at + shift - 1) } : null
 }
 
-/** The first time at or after an instant, if the rule had this policy. */
+/** The first time at or after an instant under the given policy. */
 function firstFrom(source: RuleSource, dst: RuleSource['dst'], at: number): number | null {
   const reading = readRule({ ...source, dst: { ...source.dst, ...dst } })
   return reading.ok && reading.rule.afterFinish === null ? reading.rule.next(at - 1) : null

@@ -1,10 +1,10 @@
 import { parseDuration } from '../text/duration.ts'
 import { PunctualError } from '../errors.ts'
 import { countAt, type MinuteCounts } from './rule/minute-counts.ts'
-import { Refusal } from './rule/rule-error.ts'
+import { RuleError } from './rule/rule-error.ts'
 
-/** A rule that fires faster is a loop, not a schedule. */
-const LEAST_MS = 1_000
+/** Minimum interval of a schedule. */
+const MIN_MS = 1_000
 const UNITS = [
   ['w', 604_800_000],
   ['d', 86_400_000],
@@ -14,14 +14,14 @@ const UNITS = [
   ['ms', 1],
 ] as const
 
-/** A duration to wait between two fires. */
+/** Reads the interval between two fires. */
 export function readInterval(text: string, field: string): number {
   const ms = readDuration(text, field)
-  if (ms >= LEAST_MS) return ms
-  throw new Refusal(field, `${text} is less than a second`, 'The least is 1s.')
+  if (ms >= MIN_MS) return ms
+  throw new RuleError(field, `${text} is less than a second`, 'The minimum is 1s.')
 }
 
-/** A duration to wait between the end of a run and the next: none at all, if that is what is wanted. */
+/** Reads the delay between the end of a run and the next one; it may be zero. */
 export function readDelay(text: string, field: string): number {
   return readDuration(text, field) === 0 ? 0 : readInterval(text, field)
 }
@@ -30,12 +30,12 @@ export function readDuration(text: string, field: string): number {
   try {
     return parseDuration(text, field)
   } catch (error) {
-    if (error instanceof PunctualError) throw new Refusal(field, error.message)
+    if (error instanceof PunctualError) throw new RuleError(field, error.message)
     throw error
   }
 }
 
-/** All of it and nothing more, unlike what is meant for people in a hurry: `1w1d`, `1h30m`. */
+/** The exact duration, unlike the rounded form for display: `1w1d`, `1h30m`. */
 export function writeInterval(ms: number): string {
   let rest = ms
   let text = ''
@@ -47,14 +47,14 @@ export function writeInterval(ms: number): string {
   return text || '0s'
 }
 
-/** Fires are whole intervals from the anchor on, and the anchor is the first of them. */
+/** Fires are at whole intervals from the anchor on; the anchor is the first. */
 export function nextInterval(ms: number, anchor: number, after: number): number {
   return after < anchor ? anchor : anchor + (Math.floor((after - anchor) / ms) + 1) * ms
 }
 
 const MINUTE_MS = 60_000
 
-/** Adds those in [from, until). Of short ones, those before an instant are counted, minute by minute. */
+/** Adds the fires in [from, until) to the counts. For short intervals, the fires of each minute are computed. */
 export function countIntervals(
   ms: number,
   anchor: number,

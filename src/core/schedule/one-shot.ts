@@ -1,25 +1,28 @@
 import { DAY_SECONDS } from './calendar/dates.ts'
 import { readInstant, writeInstant } from './instant.ts'
 import { countAt } from './rule/minute-counts.ts'
-import type { Circumstances, Recurrence } from './recurrence.ts'
-import { Refusal } from './rule/rule-error.ts'
+import type { RecurrenceContext, Recurrence } from './recurrence.ts'
+import { RuleError } from './rule/rule-error.ts'
 import type { RuleSource } from './rule/rule.ts'
 
-/** One instant. If clocks leave it out or bring it twice, the policy decides, but it fires once. */
+/** A single instant. If clocks skip or repeat it, the policy decides, but it fires once. */
 export function readOneShot(
   at: string | number,
   { start, end, zone: zoneName }: RuleSource,
-  around: Circumstances,
+  context: RecurrenceContext,
 ): Recurrence {
   if (start !== undefined || end !== undefined) {
-    throw new Refusal(start === undefined ? 'end' : 'start', 'an instant has no start and no end')
+    throw new RuleError(
+      start === undefined ? 'end' : 'start',
+      'a single instant cannot have a start or an end',
+    )
   }
   const read = readInstant(at, 'at')
   if (typeof read !== 'number' && zoneName === undefined) {
     const hint = 'Add Z or an offset such as +02:00, or give a zone.'
-    throw new Refusal('at', `${at} does not say in which zone`, hint)
+    throw new RuleError('at', `${at} has no zone`, hint)
   }
-  const instant = typeof read === 'number' ? read : resolveLocal(read.localSecond, around)
+  const instant = typeof read === 'number' ? read : resolveLocal(read.localSecond, context)
   const text = writeInstant(instant)
   return {
     field: 'at',
@@ -33,8 +36,11 @@ export function readOneShot(
   }
 }
 
-/** The instant a local second stands for. Offsets are less than a day, so it is at most one away. */
-function resolveLocal(localSecond: number, { zone, policy }: Circumstances): number {
+/** The instant of a local second. Offsets are less than a day, so it is at most one day away. */
+export function resolveLocal(
+  localSecond: number,
+  { zone, policy }: Pick<RecurrenceContext, 'zone' | 'policy'>,
+): number {
   let found: number | undefined
   let at = localSecond - DAY_SECONDS
   while (at <= localSecond + DAY_SECONDS) {
@@ -42,8 +48,8 @@ function resolveLocal(localSecond: number, { zone, policy }: Circumstances): num
     const second = localSecond - offset
     if (localSecond >= from + before && localSecond < from + offset) {
       if (policy.gap === 'skip') {
-        const message = 'clocks jump over this time'
-        throw new Refusal('at', message, 'Choose another, or dst.gap run-after.')
+        const message = 'a clock change skips this time'
+        throw new RuleError('at', message, 'Choose another, or dst.gap run-after.')
       }
       return from * 1_000
     }

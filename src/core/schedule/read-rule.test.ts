@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readRule, type RuleSource } from './index.ts'
 
-/** The fires of a rule from an instant on, as short as they can be told apart. */
+/** The fires of a rule after an instant, in a short form. */
 function fires(source: RuleSource, from: string, count: number): string[] {
   const reading = readRule(source)
   assert.ok(reading.ok, JSON.stringify(reading))
@@ -16,6 +16,11 @@ function fires(source: RuleSource, from: string, count: number): string[] {
   }
   return found
 }
+
+/** A hundred years without a leap day. */
+const NOT_LEAP = Array.from({ length: 130 }, (_, index) => 1970 + index)
+  .filter((year) => year % 4 !== 0)
+  .join()
 
 const TABLE: readonly [why: string, source: RuleSource, from: string, expected: string[]][] = [
   ['the next minute', { cron: '* * * * *' }, '2026-01-01T00:00:01Z', ['2026-01-01T00:01']],
@@ -63,6 +68,48 @@ const TABLE: readonly [why: string, source: RuleSource, from: string, expected: 
     { cron: '0 0 LW * *' },
     '2026-01-31T00:00:00Z',
     ['2026-02-27T00:00', '2026-03-31T00:00', '2026-04-30T00:00', '2026-05-29T00:00'],
+  ],
+  [
+    'the working day nearest to three days before the last: 28 June is a Sunday, 28 March a Saturday',
+    { cron: '0 0 L-3W * *' },
+    '2026-01-01T00:00:00Z',
+    ['2026-01-28T00:00', '2026-02-25T00:00', '2026-03-27T00:00', '2026-04-27T00:00'],
+  ],
+  [
+    'a working day near the first stays in its month',
+    { cron: '0 0 L-30W * *' },
+    '2026-08-01T00:00:00Z',
+    ['2026-08-03T00:00', '2026-10-01T00:00', '2026-12-01T00:00'],
+  ],
+  [
+    'in years that are named, by local clocks',
+    { cron: '30 0 1 1 * 2027,2030', zone: 'Pacific/Auckland' },
+    '2026-01-01T00:00:00Z',
+    ['2026-12-31T11:30', '2029-12-31T11:30', 'never'],
+  ],
+  [
+    'until the last second of a year',
+    { cron: '59 59 23 * * * 2027', zone: 'America/New_York' },
+    '2027-12-31T00:00:00Z',
+    ['2027-12-31T04:59:59', '2028-01-01T04:59:59', 'never'],
+  ],
+  [
+    'in the only leap year of many that are named',
+    { cron: `0 0 29 2 * 2096,${NOT_LEAP}` },
+    '1970-01-01T00:00:00Z',
+    ['2096-02-29T00:00', 'never'],
+  ],
+  [
+    'in a year far away',
+    { cron: '0 0 29 2 MON 2096' },
+    '1970-01-01T00:00:00Z',
+    ['2096-02-06T00:00'],
+  ],
+  [
+    'a time in a gap of a year that is named',
+    { cron: '30 2 * 3 SUN#2 2027', zone: 'America/New_York' },
+    '2026-01-01T00:00:00Z',
+    ['2027-03-14T07:00', 'never'],
   ],
   [
     'the nearest working day stays in its month',
@@ -160,7 +207,7 @@ for (const [why, source, from, expected] of TABLE) {
   test(`next: ${why}`, () => assert.deepEqual(fires(source, from, expected.length), expected))
 }
 
-test('up to forty years may lie between two fires', () => {
+test('two fires may be forty years apart', () => {
   const leapDays = Array.from({ length: 250 }, (_, index) => Date.UTC(2000 + index, 1, 29))
     .map((ms) => new Date(ms))
     .filter((date) => date.getUTCMonth() === 1)
@@ -180,7 +227,7 @@ test('a rule that waits for the end of runs counts from there', () => {
   assert.equal(reading.rule.next(1_234), 301_234)
 })
 
-test('a rule that does not wait after the end of runs names a later time all the same', () => {
+test('a rule with no delay after the end of runs still returns a later time', () => {
   const reading = readRule({ every: '0s after finish' })
   assert.ok(reading.ok)
   assert.deepEqual([reading.rule.afterFinish, reading.rule.text], [0, '0s after finish'])
@@ -189,7 +236,7 @@ test('a rule that does not wait after the end of runs names a later time all the
   assert.deepEqual(again.ok && again.rule.text, '0s after finish')
 })
 
-test('whatever is asked, the answer is a later instant or none', () => {
+test('the answer is always a later instant or none', () => {
   for (const source of [{ cron: '* * * * * *' }, { every: '1s' }, { at: '2026-05-01T12:00:00Z' }]) {
     const reading = readRule({ ...source, zone: 'Europe/Athens' })
     assert.ok(reading.ok)
@@ -230,10 +277,10 @@ const REFUSED: readonly [why: string, source: RuleSource, field: string, message
     'a start without an offset',
     { cron: '@daily', start: '2026-01-02T00:00:00' },
     'start',
-    /which zone/,
+    /has no zone/,
   ],
   [
-    'times that clocks jump over',
+    'times that clock changes skip',
     {
       cron: '30 2 * 3 SUN#2',
       zone: 'America/New_York',
@@ -241,11 +288,13 @@ const REFUSED: readonly [why: string, source: RuleSource, field: string, message
       dst: { gap: 'skip' },
     },
     'cron',
-    /jump over/,
+    /clock change/,
   ],
   ['a jitter below zero', { cron: '@daily', jitter: -1 }, 'jitter', /0 and 7d/],
   ['a jitter without a unit', { cron: '@daily', jitter: '5' }, 'jitter', /not a duration/],
   ['a jitter of weeks', { cron: '@daily', jitter: '8d' }, 'jitter', /0 and 7d/],
+  ['cron as words', { every: '0 9 * * 1' }, 'every', /written as cron/],
+  ['cron of four fields as words', { every: '* * * *' }, 'every', /written as cron/],
   ['half a second', { every: '500ms' }, 'every', /less than a second/],
   ['half a second after the end', { every: '500ms after finish' }, 'every', /less than a second/],
   ['no time at all', { every: '0s' }, 'every', /less than a second/],
@@ -253,14 +302,14 @@ const REFUSED: readonly [why: string, source: RuleSource, field: string, message
     'an instant with an end',
     { at: '2026-01-01T00:00:00Z', end: '2027-01-01T00:00:00Z' },
     'end',
-    /no start and no end/,
+    /cannot have a start or an end/,
   ],
-  ['an instant nowhere', { at: '2026-01-01T00:00:00' }, 'at', /which zone/],
+  ['an instant nowhere', { at: '2026-01-01T00:00:00' }, 'at', /has no zone/],
   [
     'an instant in a gap',
     { at: '2026-03-29T03:30', zone: 'Europe/Athens', dst: { gap: 'skip' } },
     'at',
-    /jump over/,
+    /clock change/,
   ],
   ['a day that is not', { at: '2026-02-30T00:00:00Z' }, 'at', /no 2026-02-30/],
   ['a day before the first', { at: '2026-02-00T00:00:00Z' }, 'at', /no 2026-02-00/],
@@ -280,7 +329,7 @@ const REFUSED: readonly [why: string, source: RuleSource, field: string, message
   ['beyond 9999', { at: 8.64e15 }, 'at', /1970 and 9999/],
 ]
 for (const [why, source, field, message] of REFUSED) {
-  test(`a rule is refused: ${why}`, () => {
+  test(`rejects a rule: ${why}`, () => {
     const reading = readRule(source)
     assert.ok(!reading.ok, 'it was taken')
     assert.equal(reading.problem.field, field)
@@ -288,13 +337,35 @@ for (const [why, source, field, message] of REFUSED) {
   })
 }
 
-test('a rule that fired once and never will again is refused by those who know the time', () => {
+test('quickly rejects a rule whose times are always skipped by clock changes', () => {
+  const dst = { gap: 'skip' } as const
+  for (const [years, message] of [
+    ['2008-2099', /clock changes skip its times/],
+    ['2000-2009', /never fires again: all its times in 2009/],
+  ] as const) {
+    const source = { cron: `30 2 * 3 SUN#2 ${years}`, zone: 'America/New_York', dst }
+    const reading = readRule(source, Date.parse('2026-01-01T00:00:00Z'))
+    assert.ok(!reading.ok)
+    assert.match(reading.problem.message, message)
+  }
+})
+
+test('rejects a rule whose years have passed, if the current time is given', () => {
+  const source = { cron: '0 9 * * 1 2020-2025' }
+  assert.ok(readRule(source).ok)
+  const reading = readRule(source, Date.parse('2026-01-01T00:00:00Z'))
+  assert.ok(!reading.ok)
+  assert.match(reading.problem.message, /never fires again: all its times in 2025, its last year/)
+  assert.match(reading.problem.hint ?? '', /later year/)
+})
+
+test('rejects a rule that has fired for the last time, if the current time is given', () => {
   const source = { cron: '30 2 * 3 SUN#2', zone: 'America/New_York', dst: { gap: 'skip' } } as const
   assert.ok(readRule(source).ok, 'until 2006 it did')
   assert.ok(!readRule(source, Date.parse('2026-01-01T00:00:00Z')).ok)
 })
 
-test('jitter is the same every time, within its bounds and spread', () => {
+test('jitter is constant for a time, within its bounds, and spread', () => {
   const seen = new Set<number>()
   for (let seed = 0; seed < 1_000; seed++) {
     const reading = readRule({ cron: '@daily', jitter: '10s', seed: `job-${seed}` })
@@ -332,7 +403,7 @@ const JITTERS: readonly [why: string, source: RuleSource, nominal: string, mostM
   ],
   ['once', { at: '2026-01-01T00:00:00Z', jitter: '5m' }, '2026-01-01T00:00:00Z', 300_000],
   [
-    'where only the end of the run says what follows',
+    'for a rule that counts from the end of the run',
     { every: '1m after finish', jitter: '5m' },
     '2026-01-01T00:00:00Z',
     300_000,

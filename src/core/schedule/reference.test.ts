@@ -5,7 +5,7 @@ import { readRule, type RuleSource } from './index.ts'
 
 const page = readFileSync(new URL('../../../docs/reference/schedules.md', import.meta.url), 'utf8')
 
-test('words of the reference mean the cron beside them', () => {
+test('each phrase in the reference means the cron expression beside it', () => {
   const rows = page
     .slice(page.indexOf('## every'), page.indexOf('## at'))
     .split('\n')
@@ -22,7 +22,7 @@ test('words of the reference mean the cron beside them', () => {
   }
 })
 
-test('cron of the reference is understood', () => {
+test('accepts every cron expression in the reference', () => {
   const items = quotes(page.slice(page.indexOf('## cron'), page.indexOf('## every')))
   const nicknames = items.filter((item) => item.startsWith('@') && item !== '@reboot')
   assert.equal(nicknames.length, 8)

@@ -1,4 +1,4 @@
-/** What is taken where a field is absent, and how fields look, for editors. */
+/** Defaults and example values of fields, for editors. */
 export const DEFAULTS: Readonly<Record<string, unknown>> = {
   queue: 'default',
   priority: 0,

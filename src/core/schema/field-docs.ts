@@ -1,159 +1,160 @@
 /**
- * What the fields of a job are for. The schemas say what they must be; a refusal needs no more than
- * that, a newcomer does. Read by the API reference and by whoever writes a file with an editor that helps.
+ * Documentation of the fields of a job: what each field is for. The schemas themselves only define valid values. Used
+ * by the API reference and by editors.
  */
-type Meanings = Readonly<Record<string, string>>
+type FieldDocs = Readonly<Record<string, string>>
 
-export const OF_RUNS: Meanings = {
-  queue: 'The queue it waits in; `default` if absent.',
-  priority: 'Of two runs that could start, the one with the higher priority does.',
-  runs_on: 'Only on workers that carry all of these labels.',
-  weight: 'How many slots of a worker it takes; 1 if absent.',
-  timeout: 'How long an attempt may take before it is stopped.',
-  retry: 'What happens when an attempt goes wrong.',
+export const RUN_FIELD_DOCS: FieldDocs = {
+  queue: 'The queue of the run; `default` by default.',
+  priority: 'Of two runs that could start, the one with the higher priority starts first.',
+  runs_on: 'The run starts only on workers that have all these labels.',
+  weight: 'The number of worker slots that the run takes; 1 by default.',
+  timeout: 'The maximum duration of an attempt.',
+  retry: 'What happens when an attempt fails.',
   on_lost:
-    'What happens when the worker vanishes: another attempt, or with `fail` none, so that nothing ' +
-    'is ever started twice.',
-  concurrency: 'At most `limit` runs with the same `key` are ready or running at once.',
-  tags: 'Words of your own, to find it by.',
+    'What happens when the worker is lost: `retry` starts another attempt, `fail` does not, so that ' +
+    'nothing is ever started twice.',
+  concurrency: 'At most `limit` runs with the same `key` are ready or running at the same time.',
+  tags: 'Your own tags, for finding the run.',
 }
 
-export const EXECUTED: Meanings = {
-  task: 'The function to call, if it is not named like the job.',
+export const EXECUTION_FIELD_DOCS: FieldDocs = {
+  task: 'The function to call, if its name differs from the job.',
   run: 'A command line for a shell.',
-  shell: 'The shell that reads `run`; `/bin/sh` if absent.',
+  shell: 'The shell that reads `run`; `/bin/sh` by default.',
   argv: 'A program and its arguments, started without a shell.',
   script: 'A script, stored with the run.',
-  interpreter: 'The program that reads `script`, or it and its arguments; `/bin/sh` if absent.',
+  interpreter:
+    'The program that reads `script`, or a list of the program and its arguments; `/bin/sh` by default.',
   http:
-    'A request to send: `url`, `method`, `headers`, `body`, `expect` (statuses that are a success, ' +
+    'An HTTP request: `url`, `method`, `headers`, `body`, `expect` (statuses that count as success, ' +
     'such as `200-299,304`), `max_response` and `redirects`.',
   container:
     'A container to run: `image`, `command`, `entrypoint`, `mounts`, `workdir`, `user`, `network` ' +
     'and `pull`.',
-  cwd: 'The directory it starts in, as an absolute path.',
-  env: 'Variables of its environment, besides those of the worker.',
-  stdin: 'What it reads from its standard input.',
-  umask: 'The permissions that files it makes do not get, in octal digits.',
-  kill_grace: 'How long it has between the polite signal and the other one.',
+  cwd: 'The working directory, as an absolute path.',
+  env: 'Environment variables, in addition to those of the worker.',
+  stdin: 'The standard input.',
+  umask: 'The file mode creation mask, in octal digits.',
+  kill_grace: 'The time between SIGTERM and SIGKILL.',
   limits:
-    'How much of its machine an attempt may take: `memory`, `cpu` (cores), `pids`, open `files`, ' +
-    '`output` that is kept, and `tmp`, its temporary directory.',
-  run_as: 'The user it runs as. Only on workers that allow this user.',
+    'Resource limits of an attempt: `memory`, `cpu` (cores), `pids`, open `files`, kept `output`, ' +
+    'and `tmp`, the size of its temporary directory.',
+  run_as: 'The user it runs as. The run starts only on workers that allow this user.',
   secrets:
-    'Secrets it is given when it starts, by name: in a variable of that name, or with `as: file` in ' +
-    'a file whose path is in the variable `<name>_FILE`. They are masked in what it prints.',
+    'Secrets that the run receives, by name: in a variable of that name or, with `as: file`, in a file ' +
+    'whose path is in the variable `<name>_FILE`. Their values are masked in the output.',
 }
 
-const EXPECTED: Meanings = {
+const EXPECTED: FieldDocs = {
   deadline:
-    'So long after its time a run should have ended (`30m`), or by which time on the clocks of its zone ' +
-    '(`05:30`); later, its occurrence is `overdue`, with a lapse that is `unfinished`.',
+    'The run should have ended this long after its nominal time (`30m`), or by this time of day in its zone ' +
+    '(`05:30`); otherwise its occurrence is `overdue`, with an entry of the kind `unfinished` in `lapses`.',
   expect:
-    'So long after its time a run should have started (`start`), so long it may take (`duration`; `2x` is ' +
-    'twice what it usually takes), and that a success prints something or gives a result (`output`).',
+    'The run should have started this long after its nominal time (`start`), should take at most this long ' +
+    '(`duration`; `2x` is twice the typical duration), and should print something or return a result (`output`).',
 }
 
-export const SCHEDULE: Meanings = {
+export const SCHEDULE_FIELD_DOCS: FieldDocs = {
   cron:
-    'When, as cron: five fields, or six with seconds first; names, `L`, `W`, `#`, `H`, `@daily`, ' +
-    '`@every 90s`.',
+    'The times as cron: five fields, or six with seconds first; a year may follow; names, `L`, `W`, `#`, `H`, ' +
+    '`@daily`, `@every 90s`.',
   every:
-    'When, in words: `15m`, `weekdays at 09:05`, `every 15 minutes between 08:00 and 18:00`, ' +
+    'The times in words: `15m`, `weekdays at 09:05`, `every 15 minutes between 08:00 and 18:00`, ' +
     '`5m after finish`.',
-  at: 'When, once: a date and a time; without an offset on the clocks of `zone`.',
-  zone: 'The IANA zone whose clocks count; the server’s own if absent.',
+  at: 'A single time: a date and a time; without an offset it is local to `zone`.',
+  zone: 'The IANA time zone; the zone of the server by default.',
   dst:
-    'What becomes of times that clocks jump over (`gap`: `run-after` the jump, or `skip`) and of those ' +
-    'that come twice (`repeat`: `first`, `both` or `last`).',
-  start: 'Nothing fires before; intervals are counted from here.',
-  end: 'Nothing fires after.',
-  jitter: 'Fires are up to so much later, always alike for the same time.',
+    'What happens to local times that a clock change skips (`gap`: `run-after` the change, or `skip`) or ' +
+    'repeats (`repeat`: `first`, `both` or `last`).',
+  start: 'Nothing fires before this time; intervals count from it.',
+  end: 'Nothing fires after this time.',
+  jitter: 'The maximum delay of fires; the delay is constant for the same time.',
   overlap:
-    'What happens while a run of it has not ended: `skip` the time, `queue(n)` up to n that wait, ' +
-    '`replace` what runs, or `allow` both; `queue(1)` if absent.',
+    'What happens while an earlier run has not ended: `skip` the time, `queue(n)` up to n waiting runs, ' +
+    '`replace` the running one, or `allow` both; `queue(1)` by default.',
   missed:
-    'What happens to times nobody was there for: `skip` them, make up for the `latest` or for `all`. As ' +
-    'an object also with `max_age`, and for `all` with `max_count` and `every`, the least time between ' +
-    'two; `latest` of the last 24 h if absent.',
-  input: 'Handed to its runs: any JSON of at most 64 KiB.',
-  priority: 'Of its runs, if it is not that of the job.',
+    'What happens to times at which no server was running: `skip` them, run the `latest` or `all`. An object ' +
+    'also has `max_age` and, for `all`, `max_count` and `every`, the minimum time between two; the default ' +
+    'is `latest` of the last 24 h.',
+  input: 'The input of its runs: any JSON of at most 64 KiB.',
+  priority: 'The priority of its runs, if it differs from the job.',
   ...EXPECTED,
 }
 
-export const RETRY: Meanings = {
-  max: 'How many attempts may follow the first one.',
+export const RETRY_FIELD_DOCS: FieldDocs = {
+  max: 'The maximum number of attempts after the first one.',
   backoff: 'How the delay grows from one attempt to the next.',
-  delay: 'How long to wait before the second attempt.',
-  max_delay: 'The delay grows no further than this.',
-  jitter: 'The share of the delay that varies by chance, so that not all come back at once.',
-  on: 'Which ends of an attempt are worth another one.',
+  delay: 'The delay before the second attempt.',
+  max_delay: 'The maximum delay.',
+  jitter: 'The random share of the delay, so that failed runs do not all retry at the same time.',
+  on: 'The causes of failure that are retried.',
 }
 
-export const JOB: Meanings = {
-  title: 'What people call it.',
-  description: 'What it does, for people; Markdown is welcome.',
-  owner: 'Whom to ask about it.',
+export const JOB_FIELD_DOCS: FieldDocs = {
+  title: 'A readable name.',
+  description: 'A description; may contain Markdown.',
+  owner: 'The contact person or team.',
   source:
-    'The folder of files it comes from; `punctual apply --prune` deletes only jobs of its own.',
-  schedule: 'When it runs by itself.',
-  deadline: 'For all of its schedules that do not say their own.',
-  expect: 'For all of its schedules, field by field where they do not say their own.',
+    'The folder of files that contains the job; `punctual apply --prune` deletes only jobs of its own folder.',
+  schedule: 'The schedules of the job.',
+  deadline: 'The default for all its schedules.',
+  expect: 'The defaults for all its schedules, field by field.',
   triggers:
-    'What else starts it: another job that ended (`after`), or a signed call of `/v1/hooks/{name}` (`webhook`).',
-  input: 'What its runs are given: the fields, their types and what is taken if they are absent.',
-  ...OF_RUNS,
+    'Other events that start the job: another job that ended (`after`), or a signed call of `/v1/hooks/{name}` (`webhook`).',
+  input: 'The fields of the input of its runs, with their types and defaults.',
+  ...RUN_FIELD_DOCS,
   concurrency:
-    'At most `limit` runs with the same `key` at once; without a key, runs of this job. A workflow has ' +
-    'one at a time if absent; `none` lets any number overlap.',
-  ...EXECUTED,
+    'At most `limit` runs with the same `key` at the same time; without a key, runs of this job. The default ' +
+    'for a workflow is one at a time; `none` allows any number.',
+  ...EXECUTION_FIELD_DOCS,
   steps:
-    'A workflow. A list runs top to bottom; an object is a graph, wired by `needs`. What stands beside ' +
-    'it (`env`, `queue`, `retry` …) goes for every step that does not say otherwise.',
+    'A workflow. A list runs top to bottom; an object is a graph, connected by `needs`. Fields beside it ' +
+    '(`env`, `queue`, `retry` …) are defaults for all steps.',
   output:
-    'What a workflow gives when it has ended well: a value with expressions over its steps. Nothing, `null`, if absent.',
+    'The output of a successful workflow: a value with expressions about its steps; `null` by default.',
 }
 
-const { concurrency: _, tags: __, ...ofStepRuns } = OF_RUNS
+const { concurrency: _, tags: __, ...ofStepRuns } = RUN_FIELD_DOCS
 
-export const STEP: Meanings = {
-  name: 'What it is called; only in a list, and `step-1` by its place if absent.',
-  description: 'What it does, for people.',
-  ...EXECUTED,
+export const STEP_FIELD_DOCS: FieldDocs = {
+  name: 'The name of the step; only in a list, where the default is its position, `step-1`.',
+  description: 'A description.',
+  ...EXECUTION_FIELD_DOCS,
   ...ofStepRuns,
   task: 'The function to call.',
-  job: 'Another job to run. Its run is the step.',
+  job: 'Another job to run as this step.',
   approve:
-    'Somebody has to agree before it goes on: `by` whom, with which `message`, until when (`timeout`), ' +
-    'and what they are asked (`input`).',
-  needs: 'The steps that come before it.',
+    'An approval by a user: `by` whom, with which `message`, until when (`timeout`), and the fields to fill ' +
+    'in (`input`).',
+  needs: 'The steps that must end before it.',
   when:
-    'What has to have become of them: `all-succeeded` if absent, `all-done`, `any-succeeded`, ' +
+    'The rule about the needed steps: `all-succeeded` (the default), `all-done`, `any-succeeded`, ' +
     '`any-failed`, `none-failed`, or `always`, which also runs while the workflow is being cancelled.',
-  if: 'Skipped where it is false, and then as good as done.',
-  each: 'Runs once for every item of a list. Commands find theirs in the variable `ITEM`.',
-  max_parallel: 'Of the items, so many at once; all if absent.',
-  finally: 'Runs when everything else has ended, however it ended.',
+  if: 'If it is false, the step is skipped and counts as done.',
+  each: 'Runs once for every item of a list. Commands receive the item in the variable `ITEM`.',
+  max_parallel: 'The maximum number of items that run at the same time; all by default.',
+  finally: 'Runs after all other steps have ended, whatever their state.',
   allow_failure: 'The workflow succeeds even if this step fails.',
   with: 'The input of its run: any JSON, with expressions in it.',
-  timeout: 'How long an attempt of it may take before it is stopped.',
+  timeout: 'The maximum duration of an attempt.',
 }
 
-export const TRIGGER: Meanings = {
-  after: 'Runs it when a run of that job has ended, or a run of that step of a workflow.',
-  on: 'How that has to have ended: `ok`, which is taken if absent, `notok`, or `any`.',
+export const TRIGGER_FIELD_DOCS: FieldDocs = {
+  after: 'Starts a run when a run of that job, or of that step of a workflow, has ended.',
+  on: 'How it must have ended: `ok` (the default), `notok`, or `any`.',
   input:
-    'What the run is given: any JSON, with expressions about the run that ended, such as ' +
+    'The input of the run: any JSON, with expressions about the run that ended, such as ' +
     '`${{ after.output.rows }}`.',
-  webhook: 'Runs it when somebody calls `/v1/hooks/{name}`, signed.',
+  webhook: 'Starts a run for a signed call of `/v1/hooks/{name}`.',
 }
 
-export const PARAMETER: Meanings = {
-  type: 'What kind of value it is.',
-  format: 'What kind of text it is.',
-  enum: 'The values it may have; any if absent.',
+export const PARAMETER_FIELD_DOCS: FieldDocs = {
+  type: 'The type of the value.',
+  format: 'The format of a text.',
+  enum: 'The allowed values; any by default.',
   default:
-    'What is taken if it is absent: a value, or an expression such as `${{ run.scheduled_at.date }}`.',
-  required: 'Whether it must be there; true if absent, unless there is a default.',
+    'The value if the field is absent: a value, or an expression such as `${{ run.scheduled_at.date }}`.',
+  required: 'Whether the field must be present; true by default unless there is a default value.',
   description: 'What it is for.',
 }

@@ -2,13 +2,13 @@ import { Type, type TSchema } from 'typebox'
 import { LABEL_VALUE, LIMITS, NAME, USER_NAME } from '../limits.ts'
 
 /**
- * The kinds of field requests are made of. Each description completes the sentence "`field` must
- * be …": the same words explain a refusal and document the API.
+ * The types of request fields. Each description completes the sentence "`field` must be …": the same text is used in
+ * errors and in the API reference.
  */
 
 const strict = { additionalProperties: false } as const
 
-/** Only the named fields; anything else is a mistake worth telling. */
+/** An object with only the named fields; any other field is an error. */
 export function fields<Properties extends Record<string, TSchema>>(properties: Properties) {
   return Type.Object(properties, { ...strict, description: 'an object' })
 }
@@ -31,7 +31,7 @@ export function fraction() {
   return Type.Number({ minimum: 0, maximum: 1, description: 'a number from 0 to 1' })
 }
 
-export function flag() {
+export function booleanField() {
   return Type.Boolean({ description: 'true or false' })
 }
 
@@ -43,7 +43,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
   })
 }
 
-export function text(maxLength: number) {
+export function boundedText(maxLength: number) {
   return Type.String({
     minLength: 1,
     maxLength,
@@ -51,7 +51,7 @@ export function text(maxLength: number) {
   })
 }
 
-/** Bounded in bytes by its handler; counting characters here would walk every long text. */
+/** The request handler limits its bytes; the schema does not count the characters of every long text. */
 export function longText() {
   return Type.String({ description: 'text' })
 }
@@ -94,7 +94,7 @@ export function executor() {
   return Type.String({ pattern, description: 'an executor, such as handler:send-invoice' })
 }
 
-/** Parsed where it is mapped, by the one reader of durations. */
+/** The request handler parses it, with the parser for all durations. */
 export function duration() {
   return Type.String({ description: 'a duration, such as 90s, 15m or 1h30m' })
 }
@@ -108,7 +108,7 @@ export function id(kind: 'run' | 'ses') {
   return Type.String({ pattern, description: `an id like ${kind}_00f3k9m2q7x, as text` })
 }
 
-export function list<Item extends TSchema>(item: Item, maxItems: number, minItems = 0) {
+export function arrayOf<Item extends TSchema>(item: Item, maxItems: number, minItems = 0) {
   return Type.Array(item, {
     minItems,
     maxItems,

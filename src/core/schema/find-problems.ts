@@ -1,15 +1,15 @@
 import { nearestName } from '../text/nearest.ts'
 
-/** What is wrong with one place of a value. */
-export interface Fault {
+/** One problem in a value. */
+export interface SchemaProblem {
   readonly code: 'unknown_field' | 'missing_field' | 'invalid_field'
   readonly field: string
   readonly message: string
-  /** The name that was perhaps meant. */
-  readonly meant?: string | undefined
+  /** The suggested name. */
+  readonly suggestion?: string | undefined
 }
 
-/** As much of JSON Schema as our schemas are made of. */
+/** The part of JSON Schema that our schemas use. */
 interface Schema {
   readonly type?: string
   readonly description?: string
@@ -31,69 +31,81 @@ interface Schema {
 }
 
 /**
- * Everything a schema finds wrong with a value, in the words of a refusal by the API. A validator stops at
- * the first, or lists every branch it tried; whoever mends a file wants all that is wrong, and no more.
+ * Lists every problem that a schema finds in a value, in the words of the API's errors. A validator stops at the
+ * first problem or lists every branch it tried; the author of a file needs each problem once.
  */
-export function explain(schema: object, value: unknown, field = ''): Fault[] {
-  return faultsOf(schema, value, field)
+export function findSchemaProblems(schema: object, value: unknown, field = ''): SchemaProblem[] {
+  return problemsOf(schema, value, field)
 }
 
-function faultsOf(schema: Schema, value: unknown, field: string): Fault[] {
-  if (schema.anyOf) return faultsOfChoice(schema, schema.anyOf, value, field)
+function problemsOf(schema: Schema, value: unknown, field: string): SchemaProblem[] {
+  if (schema.anyOf) return problemsOfChoice(schema, schema.anyOf, value, field)
   if (!hasType(schema, value) || !isWithin(schema, value)) return [invalid(schema, field)]
   if (Array.isArray(value)) {
     const { items } = schema
-    return items ? value.flatMap((item, nth) => faultsOf(items, item, join(field, nth))) : []
+    return items ? value.flatMap((item, nth) => problemsOf(items, item, join(field, nth))) : []
   }
-  return typeof value === 'object' && value !== null ? faultsOfObject(schema, value, field) : []
+  return typeof value === 'object' && value !== null ? problemsOfObject(schema, value, field) : []
 }
 
-/** Where a value may be one thing or another, the thing that it is like is what was meant. */
-function faultsOfChoice(
+/** For a choice, the alternative most similar to the value is assumed to be meant. */
+function problemsOfChoice(
   schema: Schema,
   choices: readonly Schema[],
   value: unknown,
   field: string,
-): Fault[] {
+): SchemaProblem[] {
   const alike = choices.filter((choice) => choice.anyOf !== undefined || hasType(choice, value))
-  const tried = alike.map((choice) => faultsOf(choice, value, field))
-  if (tried.some((faults) => faults.length === 0)) return []
+  const tried = alike.map((choice) => problemsOf(choice, value, field))
+  if (tried.some((problems) => problems.length === 0)) return []
   const [first = []] = tried.toSorted((a, b) => a.length - b.length)
   const isInside = first.length > 0 && first.every((fault) => fault.field !== field)
   return isInside ? first : [invalid(schema, field)]
 }
 
-function faultsOfObject(schema: Schema, value: object, field: string): Fault[] {
+/** With more unknown names than this in one object, they are not typing errors and get no suggestions. */
+const MAX_SUGGESTIONS = 100
+
+function problemsOfObject(schema: Schema, value: object, field: string): SchemaProblem[] {
   const { properties = {}, required = [], additionalProperties: others, propertyNames } = schema
-  const said = Object.entries(value).filter(([, inner]) => inner !== undefined)
-  const faults = said.flatMap(([name, inner]): Fault[] => {
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined)
+  let unknownNames = 0
+  const problems = entries.flatMap(([name, inner]): SchemaProblem[] => {
     const place = join(field, name)
-    if (propertyNames && faultsOf(propertyNames, name, place).length > 0) {
+    if (propertyNames && problemsOf(propertyNames, name, place).length > 0) {
       return [
         { code: 'invalid_field', field: place, message: `${name} is not a name that is allowed` },
       ]
     }
     const known = Object.hasOwn(properties, name) ? properties[name] : others
-    if (known === false) return [unknown(name, place, Object.keys(properties))]
-    return known ? faultsOf(known, inner, place) : []
+    if (known === false) {
+      unknownNames += 1
+      return [unknown(name, place, unknownNames > MAX_SUGGESTIONS ? [] : Object.keys(properties))]
+    }
+    return known ? problemsOf(known, inner, place) : []
   })
   const missing = required.filter((name) => !Object.hasOwn(value, name))
   return [
-    ...faults,
-    ...missing.map((name): Fault => {
+    ...problems,
+    ...missing.map((name): SchemaProblem => {
       const place = join(field, name)
       return { code: 'missing_field', field: place, message: `${place} is missing` }
     }),
   ]
 }
 
-function unknown(name: string, field: string, known: readonly string[]): Fault {
-  const meant = nearestName(name, known)
-  const advice = meant === undefined ? '' : `; did you mean ${meant}?`
-  return { code: 'unknown_field', field, message: `${name} is not a field here${advice}`, meant }
+function unknown(name: string, field: string, known: readonly string[]): SchemaProblem {
+  const suggestion = nearestName(name, known)
+  const advice = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+  return {
+    code: 'unknown_field',
+    field,
+    message: `${name} is not a field here${advice}`,
+    suggestion,
+  }
 }
 
-function invalid({ description = 'something else' }: Schema, field: string): Fault {
+function invalid({ description = 'something else' }: Schema, field: string): SchemaProblem {
   return {
     code: 'invalid_field',
     field,
@@ -130,8 +142,8 @@ function isWithin(schema: Schema, value: unknown): boolean {
   return between(Object.keys(value).length, undefined, schema.maxProperties)
 }
 
-function between(value: number, least = -Infinity, most = Infinity): boolean {
-  return value >= least && value <= most
+function between(value: number, minimum = -Infinity, maximum = Infinity): boolean {
+  return value >= minimum && value <= maximum
 }
 
 function join(field: string, name: string | number): string {

@@ -1,14 +1,14 @@
 import { type TSchema, Type } from 'typebox'
 import { LIMITS } from '../limits.ts'
 import { METHODS } from '../work/web-request.ts'
-import { fields, list, longText, name, wholeNumber } from './fields.ts'
-import { JobDefinition } from './job-schema.ts'
-import { Declared } from './schedule-schema.ts'
-import { Step } from './workflow-schema.ts'
+import { fields, arrayOf, longText, name, wholeNumber } from './fields.ts'
+import { JobDefinitionSchema } from './job-schema.ts'
+import { DeclaredScheduleSchema } from './schedule-schema.ts'
+import { StepSchema } from './workflow-schema.ts'
 
 /**
- * What a file with a job may say: everything the API takes, and shorter ways to say the same. The shapes
- * are the very ones that check requests.
+ * The schema of job files: all fields of the API, and short forms for some of them. The same field schemas check
+ * requests.
  */
 
 const {
@@ -19,10 +19,10 @@ const {
   steps: _,
   source: _source,
   ...ofJobs
-} = JobDefinition.properties
+} = JobDefinitionSchema.properties
 const { url: __, method: ___, ...ofRequests } = http.properties
 
-export const Retry = either('a whole number of retries, or an object', [
+export const FileRetrySchema = either('a whole number of retries, or an object', [
   wholeNumber(0, LIMITS.retries),
   retry,
 ])
@@ -31,26 +31,29 @@ const verbs = Object.fromEntries(
   METHODS.map((method) => [method.toLowerCase(), Type.Optional(longText())]),
 )
 
-export const Request = fields({
+export const FileHttpRequestSchema = fields({
   url: Type.Optional(longText()),
   method: Type.Optional(longText()),
   ...verbs,
   ...ofRequests,
 })
 
-export const FileSchedule = fields({ ...Declared.properties, timezone: Type.Optional(longText()) })
+export const FileScheduleSchema = fields({
+  ...DeclaredScheduleSchema.properties,
+  timezone: Type.Optional(longText()),
+})
 
 const shorter = {
-  retry: Type.Optional(Retry),
-  http: Type.Optional(Request),
+  retry: Type.Optional(FileRetrySchema),
+  http: Type.Optional(FileHttpRequestSchema),
   image: Type.Optional(longText()),
 }
 
-export const FileStep = fields({ ...Step.properties, ...shorter })
+export const FileStepSchema = fields({ ...StepSchema.properties, ...shorter })
 
-const { cron, every, at } = Declared.properties
+const { cron, every, at } = DeclaredScheduleSchema.properties
 
-export const JobFile = fields({
+export const JobFileSchema = fields({
   ...ofJobs,
   cron,
   every,
@@ -58,13 +61,13 @@ export const JobFile = fields({
   timezone: Type.Optional(longText()),
   schedule: Type.Optional(
     either(`a schedule, or a list of at most ${LIMITS.schedules}`, [
-      FileSchedule,
-      list(FileSchedule, LIMITS.schedules),
+      FileScheduleSchema,
+      arrayOf(FileScheduleSchema, LIMITS.schedules),
     ]),
   ),
   tags: Type.Optional(
     either('a list of words, or an object of tags and their texts', [
-      list(name(), LIMITS.tags),
+      arrayOf(name(), LIMITS.tags),
       tags,
     ]),
   ),
@@ -77,9 +80,9 @@ export const JobFile = fields({
   ...shorter,
   steps: Type.Optional(
     either('a list of steps, or an object of steps by name', [
-      Type.Unsafe({ type: 'array', items: FileStep, description: 'a list of steps' }),
+      Type.Unsafe({ type: 'array', items: FileStepSchema, description: 'a list of steps' }),
       Type.Unsafe({
-        ...{ type: 'object', additionalProperties: FileStep },
+        ...{ type: 'object', additionalProperties: FileStepSchema },
         description: 'an object of steps by name',
       }),
     ]),

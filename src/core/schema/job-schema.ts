@@ -1,23 +1,28 @@
 import { Type } from 'typebox'
 import { LIMITS } from '../limits.ts'
-import { fields, list, text } from './fields.ts'
-import { expectations, Schedules } from './schedule-schema.ts'
-import { executed, shared } from './submission-schema.ts'
-import { Concurrency, Parameters, Steps, Trigger } from './workflow-schema.ts'
+import { fields, arrayOf, boundedText } from './fields.ts'
+import { expectationFields, SchedulesSchema } from './schedule-schema.ts'
+import { executionFields, sharedFields } from './submission-schema.ts'
+import {
+  ConcurrencySchema,
+  ParametersSchema,
+  StepsSchema,
+  TriggerSchema,
+} from './workflow-schema.ts'
 
-/** What a job is: the body of its definition, and what files with jobs come down to. */
-export const JobDefinition = fields({
-  title: Type.Optional(text(LIMITS.nameLength)),
-  description: Type.Optional(text(LIMITS.descriptionLength)),
-  owner: Type.Optional(text(LIMITS.nameLength)),
-  source: Type.Optional(text(LIMITS.tagLength)),
-  schedule: Type.Optional(Schedules),
-  ...expectations,
-  triggers: Type.Optional(list(Trigger, LIMITS.triggers)),
-  input: Type.Optional(Parameters),
-  ...shared,
-  concurrency: Type.Optional(Concurrency),
-  ...executed,
-  steps: Type.Optional(Steps),
+/** The definition of a job: the body of its API request, and the expanded form of a job file. */
+export const JobDefinitionSchema = fields({
+  title: Type.Optional(boundedText(LIMITS.nameLength)),
+  description: Type.Optional(boundedText(LIMITS.descriptionLength)),
+  owner: Type.Optional(boundedText(LIMITS.nameLength)),
+  source: Type.Optional(boundedText(LIMITS.tagLength)),
+  schedule: Type.Optional(SchedulesSchema),
+  ...expectationFields,
+  triggers: Type.Optional(arrayOf(TriggerSchema, LIMITS.triggers)),
+  input: Type.Optional(ParametersSchema),
+  ...sharedFields,
+  concurrency: Type.Optional(ConcurrencySchema),
+  ...executionFields,
+  steps: Type.Optional(StepsSchema),
   output: Type.Optional(Type.Unknown()),
 })

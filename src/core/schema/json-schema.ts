@@ -1,83 +1,98 @@
-import { EXECUTED, JOB, OF_RUNS, PARAMETER, RETRY, SCHEDULE, STEP, TRIGGER } from './field-docs.ts'
+import {
+  EXECUTION_FIELD_DOCS,
+  JOB_FIELD_DOCS,
+  RUN_FIELD_DOCS,
+  PARAMETER_FIELD_DOCS,
+  RETRY_FIELD_DOCS,
+  SCHEDULE_FIELD_DOCS,
+  STEP_FIELD_DOCS,
+  TRIGGER_FIELD_DOCS,
+} from './field-docs.ts'
 import { DEFAULTS, EXAMPLES } from './examples.ts'
-import { FileSchedule, FileStep, JobFile, Request, Retry } from './job-file-schema.ts'
-import { Parameter, Trigger } from './workflow-schema.ts'
+import {
+  FileScheduleSchema,
+  FileStepSchema,
+  JobFileSchema,
+  FileHttpRequestSchema,
+  FileRetrySchema,
+} from './job-file-schema.ts'
+import { ParameterSchema, TriggerSchema } from './workflow-schema.ts'
 
 type Schema = Readonly<Record<string, unknown>>
-type Meanings = Readonly<Record<string, string | undefined>>
+type FieldDocs = Readonly<Record<string, string | undefined>>
 
 const REFERENCE = 'docs/reference/job-files.md'
 
 /**
- * The JSON Schema of files with jobs, made of the shapes that check requests: what an editor needs to
- * complete, explain and check while somebody writes.
+ * The JSON Schema of job files, built from the schemas that check requests. Editors use it to complete, explain and
+ * check a file.
  */
 export function jobFileSchema(): Schema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: '/schema/v1/job.json',
-    ...told(JobFile, { ...JOB, ...SHORT }),
+    ...withDocs(JobFileSchema, { ...JOB_FIELD_DOCS, ...SHORT }),
     title: 'A job of Punctual',
-    description: `What a file <name>.job.yaml may say. ${REFERENCE} tells more.`,
+    description: `The contents of a file <name>.job.yaml. See ${REFERENCE}.`,
     $defs: {
-      step: told(FileStep, { ...STEP, ...SHORT }),
-      schedule: told(FileSchedule, { ...SCHEDULE, ...SHORT, name: NAMED }),
-      parameter: told(Parameter, PARAMETER),
-      trigger: told(Trigger, TRIGGER),
-      request: told(Request, REQUEST),
+      step: withDocs(FileStepSchema, { ...STEP_FIELD_DOCS, ...SHORT }),
+      schedule: withDocs(FileScheduleSchema, { ...SCHEDULE_FIELD_DOCS, ...SHORT, name: NAMED }),
+      parameter: withDocs(ParameterSchema, PARAMETER_FIELD_DOCS),
+      trigger: withDocs(TriggerSchema, TRIGGER_FIELD_DOCS),
+      request: withDocs(FileHttpRequestSchema, REQUEST),
     },
   }
 }
 
-const NAMED = 'Its name within the job; its place in the list, counted from 1, if absent.'
+const NAMED = 'The name within the job; by default the position in the list, counted from 1.'
 
-const SHORT: Meanings = {
-  cron: SCHEDULE['cron'],
-  every: SCHEDULE['every'],
-  at: SCHEDULE['at'],
-  zone: SCHEDULE['zone'],
-  timezone: SCHEDULE['zone'],
-  image: 'A container of this image; `run` or `argv` beside it is what it starts.',
-  retry: `${OF_RUNS['retry']} A number is how many attempts may follow the first.`,
-  http: `${EXECUTED['http']} \`get\`, \`post\` … are method and address in one.`,
+const SHORT: FieldDocs = {
+  cron: SCHEDULE_FIELD_DOCS['cron'],
+  every: SCHEDULE_FIELD_DOCS['every'],
+  at: SCHEDULE_FIELD_DOCS['at'],
+  zone: SCHEDULE_FIELD_DOCS['zone'],
+  timezone: SCHEDULE_FIELD_DOCS['zone'],
+  image: 'A container of this image; `run` or `argv` is the command in it.',
+  retry: `${RUN_FIELD_DOCS['retry']} A number is the maximum number of attempts after the first.`,
+  http: `${EXECUTION_FIELD_DOCS['http']} \`get\`, \`post\` … set method and URL in one.`,
 }
 
-const REQUEST: Meanings = {
-  url: 'Where to.',
-  method: '`GET`, or `POST` with a body, if absent.',
-  headers: 'Headers and their texts.',
+const REQUEST: FieldDocs = {
+  url: 'The URL.',
+  method: '`GET` by default, or `POST` with a body.',
+  headers: 'Headers and their values.',
   body: 'The body, as text.',
   json: 'The body, as a value.',
-  expect: 'Statuses that are a success; `200-299` if absent.',
-  max_response: 'How much of the answer is read; 1 MiB if absent.',
-  redirects: 'How many are followed; 3 if absent.',
+  expect: 'Statuses that count as success; `200-299` by default.',
+  max_response: 'Maximum size of the answer that is read; 1 MiB by default.',
+  redirects: 'Maximum number of redirects; 3 by default.',
 }
 
 const DEFINITIONS = new Map<unknown, string>([
-  [FileStep, '#/$defs/step'],
-  [FileSchedule, '#/$defs/schedule'],
-  [Parameter, '#/$defs/parameter'],
-  [Trigger, '#/$defs/trigger'],
-  [Request, '#/$defs/request'],
+  [FileStepSchema, '#/$defs/step'],
+  [FileScheduleSchema, '#/$defs/schedule'],
+  [ParameterSchema, '#/$defs/parameter'],
+  [TriggerSchema, '#/$defs/trigger'],
+  [FileHttpRequestSchema, '#/$defs/request'],
 ])
 
-/** An object whose fields say what they are for, what they must be, and how that looks. */
-function told(schema: object, meanings: Meanings): Schema {
+/** Adds documentation, defaults and examples to the fields of an object. */
+function withDocs(schema: object, docs: FieldDocs): Schema {
   const { properties = {}, ...rest } = schema as { properties?: Readonly<Record<string, object>> }
   const fields = Object.entries(properties).map(([name, property]) => {
-    return [name, describe(name, property as Schema, meanings[name])]
+    return [name, describe(name, property as Schema, docs[name])]
   })
   return { ...(plain(rest) as Schema), properties: Object.fromEntries(fields) as Schema }
 }
 
-function describe(name: string, property: Schema, meaning: string | undefined): Schema {
+function describe(name: string, property: Schema, doc: string | undefined): Schema {
   const rule = typeof property['description'] === 'string' ? property['description'] : ''
   const must =
     rule === '' || rule === 'an object' ? '' : `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`
-  const of = property === (Retry as unknown as Schema) ? RETRY : {}
+  const of = property === (FileRetrySchema as unknown as Schema) ? RETRY_FIELD_DOCS : {}
   return {
     ...(named(property) ?? (plain(property, of) as Schema)),
-    description: [meaning ?? `Sends the request with ${name.toUpperCase()}.`, must]
+    description: [doc ?? `Sends the request with ${name.toUpperCase()}.`, must]
       .filter(Boolean)
       .join(' '),
     ...(Object.hasOwn(DEFAULTS, name) ? { default: DEFAULTS[name] } : {}),
@@ -90,26 +105,26 @@ function named(schema: unknown): Schema | undefined {
   return $ref === undefined ? undefined : { $ref }
 }
 
-/** Schemas with a name are referred to, and what is only for us is left out. */
-function plain(value: unknown, meanings: Meanings = {}): unknown {
+/** Replaces named schemas with references, and removes internal properties. */
+function plain(value: unknown, docs: FieldDocs = {}): unknown {
   const reference = named(value)
   if (reference) return reference
-  if (Array.isArray(value)) return value.map((item) => plain(item, meanings))
+  if (Array.isArray(value)) return value.map((item) => plain(item, docs))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([key]) => !key.startsWith('~'))
   return Object.fromEntries(
     entries.map(([key, inner]) => [
       key,
-      key === 'properties' ? inside(inner as Schema, meanings) : plain(inner, meanings),
+      key === 'properties' ? inside(inner as Schema, docs) : plain(inner, docs),
     ]),
   )
 }
 
-function inside(properties: Schema, meanings: Meanings): Schema {
+function inside(properties: Schema, docs: FieldDocs): Schema {
   return Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [
       name,
-      named(schema) ?? describe(name, schema as Schema, meanings[name] ?? RETRY[name] ?? ''),
+      named(schema) ?? describe(name, schema as Schema, docs[name] ?? RETRY_FIELD_DOCS[name] ?? ''),
     ]),
   )
 }

@@ -8,17 +8,17 @@ import {
 import {
   duration,
   fields,
-  flag,
-  list,
+  booleanField,
+  arrayOf,
   longText,
   name,
   oneOf,
-  text,
+  boundedText,
   time,
   wholeNumber,
 } from './fields.ts'
 
-/** What times they stand for is read by the rules of time, which have the better words for it. */
+/** Time values are checked by the schedule readers, which give better error messages. */
 const Missed = Type.Unsafe<NonNullable<ScheduleDefinition['missed']>>({
   anyOf: [
     oneOf(MISSED_POLICIES),
@@ -32,23 +32,25 @@ const Missed = Type.Unsafe<NonNullable<ScheduleDefinition['missed']>>({
   description: `one of ${MISSED_POLICIES.join(', ')}, or an object of policy and its bounds`,
 })
 
-/** Of all schedules of a job, or of one. */
-export const expectations = {
+/** Expectations for all schedules of a job, or for one. */
+export const expectationFields = {
   deadline: Type.Optional(
-    Type.String({ description: 'a duration, such as 30m, or a time of the day, such as 05:30' }),
+    Type.String({ description: 'a duration, such as 30m, or a time of day, such as 05:30' }),
   ),
   expect: Type.Optional(
     fields({
       start: Type.Optional(duration()),
       duration: Type.Optional(
-        Type.String({ description: 'a duration, such as 20m, or how many times the usual, as 2x' }),
+        Type.String({
+          description: 'a duration, such as 20m, or a multiple of the typical duration, such as 2x',
+        }),
       ),
-      output: Type.Optional(flag()),
+      output: Type.Optional(booleanField()),
     }),
   ),
 }
 
-const rule = {
+const scheduleFields = {
   cron: Type.Optional(longText()),
   every: Type.Optional(longText()),
   at: Type.Optional(longText()),
@@ -68,25 +70,25 @@ const rule = {
   missed: Type.Optional(Missed),
   input: Type.Optional(Type.Unknown()),
   priority: Type.Optional(wholeNumber(-LIMITS.priority, LIMITS.priority)),
-  ...expectations,
+  ...expectationFields,
 }
 
-export const Schedule = fields(rule)
+export const ScheduleSchema = fields(scheduleFields)
 
-/** Within the definition of its job. */
-export const Declared = fields({ name: Type.Optional(name()), ...rule })
+/** A schedule within the definition of its job. */
+export const DeclaredScheduleSchema = fields({ name: Type.Optional(name()), ...scheduleFields })
 
-export const Schedules = Type.Unsafe<DeclaredSchedule | DeclaredSchedule[]>({
-  anyOf: [Declared, list(Declared as TSchema, LIMITS.schedules)],
+export const SchedulesSchema = Type.Unsafe<DeclaredSchedule | DeclaredSchedule[]>({
+  anyOf: [DeclaredScheduleSchema, arrayOf(DeclaredScheduleSchema as TSchema, LIMITS.schedules)],
   description: `a schedule, or a list of at most ${LIMITS.schedules}`,
 })
 
-export const SchedulePause = fields({
+export const SchedulePauseSchema = fields({
   until: Type.Optional(time()),
-  reason: Type.Optional(text(LIMITS.reasonLength)),
+  reason: Type.Optional(boundedText(LIMITS.reasonLength)),
 })
 
-export const Preview = fields({
-  ...rule,
+export const PreviewSchema = fields({
+  ...scheduleFields,
   count: Type.Optional(wholeNumber(1, LIMITS.previewTimes)),
 })

@@ -1,23 +1,24 @@
 import { Type } from 'typebox'
 import { NETWORKS, PULLS } from '../work/container-work.ts'
 import { LIMITS, NAME } from '../limits.ts'
-import { WANTED } from '../run/needs.ts'
+import { WANTED_OUTCOMES } from '../run/needs.ts'
+import { UNKNOWN_JOB } from '../wire/protocol.ts'
 import { BACKOFFS, RETRIABLE_CAUSES } from '../run/retry.ts'
 import { SECRET_FORMS, type SecretInput } from '../work/secret.ts'
 import {
   duration,
   fields,
-  flag,
+  booleanField,
   fraction,
   id,
   labels,
-  list,
+  arrayOf,
   longText,
   name,
   numberBetween,
   oneOf,
   size,
-  text,
+  boundedText,
   time,
   wholeNumber,
 } from './fields.ts'
@@ -28,10 +29,10 @@ const retry = fields({
   delay: Type.Optional(duration()),
   max_delay: Type.Optional(duration()),
   jitter: Type.Optional(fraction()),
-  on: Type.Optional(list(oneOf(RETRIABLE_CAUSES), RETRIABLE_CAUSES.length)),
+  on: Type.Optional(arrayOf(oneOf(RETRIABLE_CAUSES), RETRIABLE_CAUSES.length)),
 })
 
-const words = list(longText(), LIMITS.arguments)
+const words = arrayOf(longText(), LIMITS.arguments)
 
 const http = fields({
   url: longText(),
@@ -46,7 +47,7 @@ const http = fields({
   ),
   body: Type.Optional(longText()),
   json: Type.Optional(Type.Unknown()),
-  expect: Type.Optional(text(LIMITS.tagLength)),
+  expect: Type.Optional(boundedText(LIMITS.tagLength)),
   max_response: Type.Optional(size()),
   redirects: Type.Optional(wholeNumber(0, LIMITS.redirects)),
 })
@@ -54,28 +55,28 @@ const http = fields({
 const mount = fields({
   source: longText(),
   target: longText(),
-  readonly: Type.Optional(flag()),
+  readonly: Type.Optional(booleanField()),
 })
 
 const container = fields({
   image: longText(),
   command: Type.Optional(words),
   entrypoint: Type.Optional(words),
-  mounts: Type.Optional(list(mount, LIMITS.mounts)),
+  mounts: Type.Optional(arrayOf(mount, LIMITS.mounts)),
   workdir: Type.Optional(longText()),
   user: Type.Optional(longText()),
   network: Type.Optional(oneOf(NETWORKS)),
   pull: Type.Optional(oneOf(PULLS)),
 })
 
-/** What belongs together is decided by `readWork`, which knows the better words for it. */
+/** Combinations of fields are checked by `readWork`, which gives better error messages. */
 const work = {
   run: Type.Optional(longText()),
   shell: Type.Optional(longText()),
-  argv: Type.Optional(list(longText(), LIMITS.arguments)),
+  argv: Type.Optional(arrayOf(longText(), LIMITS.arguments)),
   script: Type.Optional(longText()),
   interpreter: Type.Optional(
-    Type.Union([longText(), list(longText(), LIMITS.arguments)], {
+    Type.Union([longText(), arrayOf(longText(), LIMITS.arguments)], {
       description: 'a program, or a list of a program and its arguments',
     }),
   ),
@@ -96,9 +97,9 @@ const work = {
   limits: Type.Optional(
     fields({
       memory: Type.Optional(size()),
-      cpu: Type.Optional(numberBetween(LIMITS.leastCpu, LIMITS.mostCpu)),
-      pids: Type.Optional(wholeNumber(1, LIMITS.mostPids)),
-      files: Type.Optional(wholeNumber(LIMITS.leastFiles, LIMITS.mostFiles)),
+      cpu: Type.Optional(numberBetween(LIMITS.minCpu, LIMITS.maxCpu)),
+      pids: Type.Optional(wholeNumber(1, LIMITS.maxPids)),
+      files: Type.Optional(wholeNumber(LIMITS.minFiles, LIMITS.maxFiles)),
       output: Type.Optional(size()),
       tmp: Type.Optional(size()),
     }),
@@ -123,8 +124,8 @@ const tags = Type.Unsafe<Record<string, string>>({
   description: `an object of at most ${LIMITS.tags} tags, each a name and its text`,
 })
 
-/** What may be said about every run of a job, and about one run. */
-export const shared = {
+/** Fields that a job sets for all its runs, and that one run may set. */
+export const sharedFields = {
   queue: Type.Optional(name()),
   priority: Type.Optional(wholeNumber(-LIMITS.priority, LIMITS.priority)),
   runs_on: Type.Optional(fields({ labels: Type.Optional(labels()) })),
@@ -133,40 +134,45 @@ export const shared = {
   retry: Type.Optional(retry),
   on_lost: Type.Optional(oneOf(['retry', 'fail'])),
   concurrency: Type.Optional(
-    list(
-      fields({ key: text(LIMITS.keyLength), limit: wholeNumber(1, LIMITS.gateCapacity) }),
+    arrayOf(
+      fields({ key: boundedText(LIMITS.keyLength), limit: wholeNumber(1, LIMITS.gateCapacity) }),
       LIMITS.gatesPerRun,
     ),
   ),
   tags: Type.Optional(tags),
 }
 
-/** What belongs to one run alone. */
+/** Fields of a single run only. */
 const single = {
   input: Type.Optional(Type.Unknown()),
   run_at: Type.Optional(time()),
-  dedupe_key: Type.Optional(text(LIMITS.keyLength)),
-  idempotency_key: Type.Optional(text(LIMITS.keyLength)),
+  dedupe_key: Type.Optional(boundedText(LIMITS.keyLength)),
+  idempotency_key: Type.Optional(boundedText(LIMITS.keyLength)),
   after: Type.Optional(
-    list(fields({ run: id('run'), on: Type.Optional(oneOf(WANTED)) }), LIMITS.awaitedRuns, 1),
+    arrayOf(
+      fields({ run: id('run'), on: Type.Optional(oneOf(WANTED_OUTCOMES)) }),
+      LIMITS.awaitedRuns,
+      1,
+    ),
   ),
 }
 
-/** What is executed, and with what. */
-export const executed = {
+/** The work to execute and its settings. */
+export const executionFields = {
   task: Type.Optional(name()),
   ...work,
-  secrets: Type.Optional(list(secret, LIMITS.secretsPerRun)),
+  secrets: Type.Optional(arrayOf(secret, LIMITS.secretsPerRun)),
 }
 
-export const Submission = fields({
+export const SubmissionSchema = fields({
   job: Type.Optional(name()),
+  unknown_job: Type.Optional(oneOf(UNKNOWN_JOB)),
   ...single,
-  ...shared,
-  ...executed,
+  ...sharedFields,
+  ...executionFields,
 })
 
-export const Batch = fields({ runs: list(Submission, LIMITS.batchRuns, 1) })
+export const BatchSchema = fields({ runs: arrayOf(SubmissionSchema, LIMITS.batchRuns, 1) })
 
-/** A run of a job that is defined: what is executed is not its to say. */
-export const JobRun = fields({ ...single, ...shared })
+/** A run of a defined job: it cannot set the work to execute. */
+export const JobRunSchema = fields({ ...single, ...sharedFields })

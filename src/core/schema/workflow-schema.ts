@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { LIMITS } from '../limits.ts'
-import { WANTED } from '../run/needs.ts'
+import { WANTED_OUTCOMES } from '../run/needs.ts'
 import {
   type ConcurrencyInput,
   PARAMETER_FORMATS,
@@ -8,102 +8,102 @@ import {
   type ParameterInput,
   type StepInput,
   type WorkflowInput,
-  WHENS,
+  STEP_RULES,
 } from '../workflow/definition.ts'
 import {
   duration,
   fields,
-  flag,
+  booleanField,
   jobOrStep,
-  list,
+  arrayOf,
   longText,
   name,
   oneOf,
-  text,
+  boundedText,
   wholeNumber,
 } from './fields.ts'
-import { executed, shared } from './submission-schema.ts'
+import { executionFields, sharedFields } from './submission-schema.ts'
 
-export const Parameter = fields({
+export const ParameterSchema = fields({
   type: oneOf(PARAMETER_TYPES),
   format: Type.Optional(oneOf(PARAMETER_FORMATS)),
-  enum: Type.Optional(list(Type.Unknown(), LIMITS.parameters, 1)),
+  enum: Type.Optional(arrayOf(Type.Unknown(), LIMITS.parameters, 1)),
   default: Type.Optional(Type.Unknown()),
-  required: Type.Optional(flag()),
-  description: Type.Optional(text(LIMITS.descriptionLength)),
+  required: Type.Optional(booleanField()),
+  description: Type.Optional(boundedText(LIMITS.descriptionLength)),
 })
 
-/** How many there may be is told by the reader, which counts them anyway. */
-export const Parameters = Type.Unsafe<Record<string, ParameterInput>>({
+/** The reader checks the number of parameters. */
+export const ParametersSchema = Type.Unsafe<Record<string, ParameterInput>>({
   type: 'object',
-  additionalProperties: Parameter,
+  additionalProperties: ParameterSchema,
   description: 'an object of parameters, each a name and what it must be',
 })
 
-/** What belongs together is told by the reader, in words. */
-export const Trigger = fields({
+/** The reader checks the combination of fields. */
+export const TriggerSchema = fields({
   after: Type.Optional(jobOrStep()),
-  on: Type.Optional(oneOf(WANTED)),
+  on: Type.Optional(oneOf(WANTED_OUTCOMES)),
   input: Type.Optional(Type.Unknown()),
   webhook: Type.Optional(name()),
 })
 
 const gate = fields({
-  key: Type.Optional(text(LIMITS.keyLength)),
+  key: Type.Optional(boundedText(LIMITS.keyLength)),
   limit: wholeNumber(1, LIMITS.gateCapacity),
 })
 
-export const Concurrency = Type.Unsafe<ConcurrencyInput>({
-  anyOf: [oneOf(['none']), gate, list(gate as TSchema, LIMITS.gatesPerRun)],
+export const ConcurrencySchema = Type.Unsafe<ConcurrencyInput>({
+  anyOf: [oneOf(['none']), gate, arrayOf(gate as TSchema, LIMITS.gatesPerRun)],
   description: `none, an object of limit and key, or a list of at most ${LIMITS.gatesPerRun}`,
 })
 
 const approve = fields({
-  by: Type.Optional(list(name(), LIMITS.users, 1)),
-  message: Type.Optional(text(LIMITS.descriptionLength)),
+  by: Type.Optional(arrayOf(name(), LIMITS.users, 1)),
+  message: Type.Optional(boundedText(LIMITS.descriptionLength)),
   timeout: Type.Optional(duration()),
-  input: Type.Optional(Parameters),
+  input: Type.Optional(ParametersSchema),
 })
 
 const needs = Type.Unsafe<NonNullable<StepInput['needs']>>({
-  anyOf: [longText(), list(longText() as TSchema, LIMITS.steps)],
+  anyOf: [longText(), arrayOf(longText() as TSchema, LIMITS.steps)],
   description: 'the name of a step, or a list of names',
 })
 
 const condition = Type.Unsafe<NonNullable<StepInput['if']>>({
-  anyOf: [flag(), longText()],
+  anyOf: [booleanField(), longText()],
   description: 'an expression, such as ${{ input.full }}',
 })
 
 const each = Type.Unsafe<NonNullable<StepInput['each']>>({
-  anyOf: [list(Type.Unknown() as TSchema, LIMITS.steps), longText()],
+  anyOf: [arrayOf(Type.Unknown() as TSchema, LIMITS.steps), longText()],
   description: 'a list, or an expression that gives one',
 })
 
-const { concurrency: _, tags: __, ...ofRuns } = shared
+const { concurrency: _, tags: __, ...ofRuns } = sharedFields
 
-export const Step = fields({
+export const StepSchema = fields({
   name: Type.Optional(name()),
-  description: Type.Optional(text(LIMITS.descriptionLength)),
-  ...executed,
+  description: Type.Optional(boundedText(LIMITS.descriptionLength)),
+  ...executionFields,
   job: Type.Optional(name()),
   approve: Type.Optional(approve),
   needs: Type.Optional(needs),
-  when: Type.Optional(oneOf(WHENS)),
+  when: Type.Optional(oneOf(STEP_RULES)),
   if: Type.Optional(condition),
   each: Type.Optional(each),
   max_parallel: Type.Optional(wholeNumber(1, LIMITS.steps)),
-  finally: Type.Optional(flag()),
-  allow_failure: Type.Optional(flag()),
+  finally: Type.Optional(booleanField()),
+  allow_failure: Type.Optional(booleanField()),
   with: Type.Optional(Type.Unknown()),
   ...ofRuns,
 })
 
-export const Steps = Type.Unsafe<NonNullable<WorkflowInput['steps']>>({
-  // How many there may be is told by the reader, with a code of its own.
+export const StepsSchema = Type.Unsafe<NonNullable<WorkflowInput['steps']>>({
+  // The reader checks the number of steps and has an error code of its own for it.
   anyOf: [
-    { type: 'array', items: Step, description: 'a list of steps' },
-    { type: 'object', additionalProperties: Step, description: 'an object of steps by name' },
+    { type: 'array', items: StepSchema, description: 'a list of steps' },
+    { type: 'object', additionalProperties: StepSchema, description: 'an object of steps by name' },
   ],
   description: 'a list of steps, or an object of steps by name',
 })

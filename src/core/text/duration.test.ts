@@ -32,7 +32,7 @@ const REFUSED: readonly [why: string, text: string][] = [
   ['a signed time', '+5s'],
   ['a blank between', '1h 30m'],
   ['a blank around', ' 5s'],
-  ['a line end behind', '5s\n'],
+  ['a trailing line break', '5s\n'],
   ['half a fraction', '1.s'],
   ['a fraction without a start', '.5s'],
   ['two points', '1.2.3s'],
@@ -56,7 +56,7 @@ const REFUSED: readonly [why: string, text: string][] = [
   ['a NUL', '5s\0'],
 ]
 for (const [why, text] of REFUSED) {
-  test(`${why} is not a duration`, () => {
+  test(`rejects ${why} as a duration`, () => {
     assert.throws(
       () => parseDuration(text, 'retry.delay'),
       (error) => {
@@ -69,7 +69,7 @@ for (const [why, text] of REFUSED) {
   })
 }
 
-test('any text is a duration in range or refused, never anything else', () => {
+test('any text is a duration in range or is rejected with an error', () => {
   const pieces = fc.array(
     fc.constantFrom('1', '0', '.', 'ms', 's', 'm', 'h', 'd', 'w', '-', ' ', '٣'),
   )
@@ -105,10 +105,10 @@ const SHOWN: readonly [ms: number, text: string][] = [
   [MAX_DURATION_MS, '36600d'],
 ]
 for (const [ms, text] of SHOWN) {
-  test(`${ms} ms is shown as ${text}`, () => assert.equal(formatDuration(ms), text))
+  test(`formats ${ms} ms as ${text}`, () => assert.equal(formatDuration(ms), text))
 }
 
-test('what is shown is close to what was meant', () => {
+test('a formatted duration is close to the original', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: MAX_DURATION_MS }), (ms) => {
       const shown = parseDuration(formatDuration(ms).replaceAll(' ', ''))

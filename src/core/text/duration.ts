@@ -3,10 +3,10 @@ import { PunctualError } from '../errors.ts'
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 type Unit = keyof typeof UNIT_MS
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/y
-/** Far beyond any use, yet exact in every place a duration is stored or added to a time. */
+/** The largest duration. It is far beyond any use, and exact wherever a duration is stored or added to a time. */
 export const MAX_DURATION_MS = 100 * 366 * UNIT_MS.d
 
-/** Reads `1h30m`, `90s`, `250ms`; refuses bare numbers, because their unit would be a guess. */
+/** Reads `1h30m`, `90s`, `250ms`; rejects bare numbers, because their unit would be a guess. */
 export function parseDuration(text: string, field = 'duration'): number {
   let total = 0
   let at = 0
@@ -25,12 +25,12 @@ export function parseDuration(text: string, field = 'duration'): number {
   return Math.round(total)
 }
 
-/** A duration as requests carry it: exact, and read again by `parseDuration`. */
+/** The exact duration in the form that requests use; `parseDuration` reads it back. */
 export function writeDuration(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : `${ms}ms`
 }
 
-/** The two largest units, for people: `1h 30m`, `2d`, `850ms`. */
+/** The two largest units, for display: `1h 30m`, `2d`, `850ms`. */
 export function formatDuration(ms: number): string {
   if (Math.round(ms) < 1_000) return `${Math.round(ms)}ms`
   const parts: string[] = []

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Mark, markOf } from './markers.ts'
+import { type OutputMarker, markerOf } from './markers.ts'
 
-const progress = (fraction: number, text = ''): Mark => ({ kind: 'progress', fraction, text })
+const progress = (fraction: number, text = ''): OutputMarker => ({
+  kind: 'progress',
+  fraction,
+  text,
+})
 
-const TABLE: [line: string, mark: Mark | undefined][] = [
+const TABLE: [line: string, mark: OutputMarker | undefined][] = [
   ['::progress:: 42% loading', progress(0.42, 'loading')],
   ['::progress::42%', progress(0.42)],
   ['::progress:: 12.5% \u001B[1mbold', progress(0.125, '\u001B[1mbold')],
@@ -37,10 +41,10 @@ const TABLE: [line: string, mark: Mark | undefined][] = [
 
 for (const [line, mark] of TABLE) {
   test(`${JSON.stringify(line)} is ${mark?.kind ?? 'an ordinary line'}`, () =>
-    assert.deepEqual(markOf(line), mark))
+    assert.deepEqual(markerOf(line), mark))
 }
 
-test('of endless words, the beginning is kept', () => {
-  const mark = markOf(`::error::${'x'.repeat(1_000_000)}`)
+test('keeps the beginning of a very long text', () => {
+  const mark = markerOf(`::error::${'x'.repeat(1_000_000)}`)
   assert.deepEqual(mark, { kind: 'error', text: 'x'.repeat(1_000) })
 })

@@ -1,23 +1,23 @@
-/** The known name a mistyped one most likely meant, if any is close enough to be worth naming. */
+/** The known name that is most similar to a mistyped one, if it is similar enough to suggest. */
 export function nearestName(typed: string, known: readonly string[]): string | undefined {
-  const sought = fold(typed)
+  const wanted = fold(typed)
   let nearest: string | undefined
-  let least = Math.max(2, Math.floor(sought.length / 3)) + 1
-  // A long name is nobody's slip of the finger, and comparing it would only cost time.
-  if (sought.length > 40) return undefined
+  let closest = Math.max(2, Math.floor(wanted.length / 3)) + 1
+  // A long name is rarely a typing error, and comparing it would be slow.
+  if (wanted.length > 40) return undefined
   for (const name of known) {
     const candidate = fold(name)
-    const away = sought.startsWith(candidate) ? 1 : editDistance(sought, candidate)
-    // What shares no letter with it was not meant.
-    if (away < least && away < sought.length) {
-      least = away
+    const distance = wanted.startsWith(candidate) ? 1 : editDistance(wanted, candidate)
+    // A name that shares no letter with it is not a suggestion.
+    if (distance < closest && distance < wanted.length) {
+      closest = distance
       nearest = name
     }
   }
   return nearest
 }
 
-/** `runAt`, `run-at` and `run_at` are the same word. */
+/** `runAt`, `run-at` and `run_at` count as the same word. */
 function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }

@@ -26,7 +26,7 @@ const REFUSED: readonly [why: string, text: string][] = [
   ['a unit in small letters', '64kib'],
   ['a negative size', '-1B'],
   ['a blank between', '64 KiB'],
-  ['a line end behind', '64KiB\n'],
+  ['a trailing line break', '64KiB\n'],
   ['two sizes', '1KiB1B'],
   ['an exponent', '1e3B'],
   ['digits of another script', '٣B'],
@@ -37,7 +37,7 @@ const REFUSED: readonly [why: string, text: string][] = [
   ['a NUL', '64KiB\0'],
 ]
 for (const [why, text] of REFUSED) {
-  test(`${why} is not a size`, () => {
+  test(`rejects ${why} as a size`, () => {
     assert.throws(
       () => parseSize(text, 'limit'),
       (error) => {
@@ -50,7 +50,7 @@ for (const [why, text] of REFUSED) {
   })
 }
 
-test('any text is a count of bytes or refused, never anything else', () => {
+test('any text is a number of bytes or is rejected', () => {
   const pieces = fc.array(fc.constantFrom('1', '0', '.', 'B', 'KiB', 'GB', '-', ' ', '٣'))
   fc.assert(
     fc.property(
@@ -86,17 +86,17 @@ const SHOWN: readonly [bytes: number, text: string][] = [
   [5 * 2 ** 40, '5120 GiB'],
 ]
 for (const [bytes, text] of SHOWN) {
-  test(`${bytes} bytes are shown as ${text}`, () => assert.equal(formatSize(bytes), text))
+  test(`formats ${bytes} bytes as ${text}`, () => assert.equal(formatSize(bytes), text))
 }
 
-test('what is written is read as the same', () => {
+test('a written size reads as the same number', () => {
   assert.deepEqual([0, 1_000, 1_024, 536_870_912].map(writeSize), ['0B', '1000B', '1KiB', '512MiB'])
   fc.assert(
     fc.property(fc.nat(2 ** 31 - 1), (bytes) => assert.equal(parseSize(writeSize(bytes)), bytes)),
   )
 })
 
-test('what is shown is close to what was meant', () => {
+test('a formatted size is close to the original', () => {
   fc.assert(
     fc.property(fc.nat(2 ** 31 - 1), (bytes) => {
       const shown = parseSize(formatSize(bytes).replace(' ', ''))

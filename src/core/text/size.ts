@@ -20,13 +20,13 @@ export function parseSize(text: string, field = 'size'): number {
   throw new PunctualError('invalid_field', `${field} is not a size (try 64KiB, 10MB)`, { field })
 }
 
-/** So that `parseSize` reads the same again: in the largest unit without a remainder. */
+/** The exact size in the largest unit without a remainder; `parseSize` reads it back. */
 export function writeSize(bytes: number): string {
   const unit = (['GiB', 'MiB', 'KiB'] as const).find((one) => bytes % UNIT_BYTES[one] === 0)
   return bytes === 0 || unit === undefined ? `${bytes}B` : `${bytes / UNIT_BYTES[unit]}${unit}`
 }
 
-/** `1.5 MiB`, `640 B`: binary units, one decimal where it says something. */
+/** `1.5 MiB`, `640 B`: binary units, with one decimal where it matters. */
 export function formatSize(bytes: number): string {
   let value = bytes
   for (const unit of ['B', 'KiB', 'MiB'] as const) {

@@ -1,4 +1,4 @@
-/** A text as every store takes it: without NUL, which PostgreSQL refuses, and without half characters. */
+/** A text that every store accepts: without NUL, which PostgreSQL rejects, and without lone surrogates. */
 export function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed()
 }

@@ -1,12 +1,12 @@
 import { PunctualError } from '../errors.ts'
 
-/** Times as they travel. */
+/** Times in the API. */
 
 const TIME = /^\d{4}-(\d\d)-(\d\d)T(\d\d):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](\d\d):\d\d)$/
 
 /**
- * Reads RFC 3339 with a zone, to the millisecond. Without a zone the time would be a guess; a date
- * that no calendar has (30 February) or a leap second would be moved silently, so both are refused.
+ * Reads RFC 3339 with a zone, to the millisecond. A time without a zone is ambiguous, and an impossible date (30
+ * February) or a leap second would be moved silently, so they are rejected.
  */
 export function parseTime(text: string, field: string): number {
   const [, month, day, hour, zone] = TIME.exec(text) ?? []

@@ -3,18 +3,18 @@ import { retryDelayMs } from '../run/retry.ts'
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
-/** How a state is stored, in both databases. Codes are forever. */
+/** The stored codes of states in both databases. Codes never change. */
 export const DELIVERY_CODE = {
   pending: 0,
   delivered: 1,
   failed: 2,
 } as const satisfies Record<DeliveryState, number>
 
-/** From the first try on, a delivery is tried for this long. */
+/** Deliveries are retried for this long after the first attempt. */
 export const DELIVERY_TRIED_MS = 24 * 3_600_000
-/** An endpoint that has said nothing for this long has not taken the message. */
+/** An endpoint that does not answer within this time has failed. */
 export const DELIVERY_TIMEOUT_MS = 10_000
-/** The try that fails first is followed by another soon; an endpoint that stays away is left alone. */
+/** The first retries follow quickly; an endpoint that stays unavailable is tried less often. */
 const WAITS = {
   max: Number.POSITIVE_INFINITY,
   backoff: 'exponential',
@@ -24,12 +24,12 @@ const WAITS = {
   on: [],
 } as const
 
-/** A delivery that was just tried. */
+/** A delivery after an attempt. */
 export interface TriedDelivery {
   readonly id: number
-  /** How often, this time included. */
+  /** Number of attempts including this one. */
   readonly attempts: number
-  /** When the first try was due. */
+  /** When the first attempt was due. */
   readonly since: number
 }
 
@@ -37,13 +37,13 @@ export type DeliveryVerdict =
   | { readonly to: 'delivered' }
   | { readonly to: 'retry'; readonly waitMs: number }
   | { readonly to: 'failed' }
-  /** The endpoint wants no more of this, ever. */
+  /** The endpoint answered that it is gone for good. */
   | { readonly to: 'gone' }
 
 const GONE = 410
 
-/** What an answer means, or with null that there was none. Only 2xx is a thank you. */
-export function judgeDelivery(
+/** Interprets the status of an answer, or null for no answer. Only 2xx is a success. */
+export function evaluateDelivery(
   { id, attempts, since }: TriedDelivery,
   status: number | null,
   now: number,

@@ -1,15 +1,18 @@
-/** The secret of the project that calls of a hook are signed with: `HOOK_ORDERS_READY`. */
-export function hookSecret(name: string): string {
+/** The name of the project secret that signs the calls of a hook: `HOOK_ORDERS_READY`. */
+export function hookSecretName(name: string): string {
   return `HOOK_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`
 }
 
-/** How far the clock of whoever calls may be from ours: a call that was overheard is worthless after that. */
+/**
+ * Maximum difference between the caller's clock and the server's. After this time an intercepted call can no longer
+ * be replayed.
+ */
 export const HOOK_TOLERANCE_MS = 5 * 60_000
 
-/** A run that a call of a hook led to. */
+/** A run created by a hook call. */
 export interface WireHookRun {
   readonly job: string
   readonly id: string
-  /** False if the same call came before. */
+  /** False if the same call was received before. */
   readonly created: boolean
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bitsOf, eventsOf, isForJob, WEBHOOK_EVENTS } from './webhook.ts'
-import { DELIVERY_TRIED_MS, judgeDelivery } from './delivery.ts'
+import { eventBitsOf, eventsOf, isForJob, WEBHOOK_EVENTS } from './webhook.ts'
+import { DELIVERY_TRIED_MS, evaluateDelivery } from './delivery.ts'
 
-test('events survive being stored, in whatever order they were written', () => {
+test('a set of events can be stored and read, in whatever order it was written', () => {
   for (let bits = 0; bits < 2 ** WEBHOOK_EVENTS.length; bits += 1) {
-    assert.equal(bitsOf(eventsOf(bits)), bits)
+    assert.equal(eventBitsOf(eventsOf(bits)), bits)
   }
-  assert.equal(bitsOf(['run.cancelled', 'run.failed', 'run.failed']), 9)
+  assert.equal(eventBitsOf(['run.cancelled', 'run.failed', 'run.failed']), 9)
 })
 
 const matching: [jobs: readonly string[] | null, job: string, is: boolean][] = [
@@ -35,7 +35,7 @@ for (const [jobs, job, is] of matching) {
     assert.equal(isForJob(jobs, job), is))
 }
 
-test('a pattern made to be slow is not', () => {
+test('a hostile pattern is not slow', () => {
   assert.equal(isForJob(['*a'.repeat(64)], 'a'.repeat(128)), true)
   assert.equal(isForJob([`${'*a'.repeat(64)}*b`], 'a'.repeat(128)), false)
 })
@@ -54,14 +54,14 @@ for (const [status, to] of [
   [null, 'retry'],
 ] as const) {
   test(`${status ?? 'no answer'} means ${to}`, () =>
-    assert.equal(judgeDelivery(fresh, status, 0).to, to))
+    assert.equal(evaluateDelivery(fresh, status, 0).to, to))
 }
 
-test('the waits grow, and after a day there is an end to it', () => {
+test('the delays grow, and deliveries fail after a day', () => {
   let now = 0
   const waits: number[] = []
   for (let attempts = 1; ; attempts += 1) {
-    const verdict = judgeDelivery({ ...fresh, attempts }, null, now)
+    const verdict = evaluateDelivery({ ...fresh, attempts }, null, now)
     if (verdict.to === 'failed') break
     assert.equal(verdict.to, 'retry')
     const { waitMs } = verdict as { waitMs: number }

@@ -1,7 +1,10 @@
-import type { LapseKind } from '../expectation/violation.ts'
+import type { ViolationKind } from '../expectation/violation.ts'
 import type { FinalState } from '../run/run-state.ts'
 
-/** What a webhook can be told of. A recovery is also a success; whoever asks for both hears both. */
+/**
+ * The events that a webhook can subscribe to. A recovery is also a success; a webhook with both events receives both
+ * messages.
+ */
 export const WEBHOOK_EVENTS = [
   'run.failed',
   'run.recovered',
@@ -14,10 +17,10 @@ export const WEBHOOK_EVENTS = [
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
-/** Sent when somebody tries a webhook out; nobody has to ask for it. */
+/** Sent by the test command; no subscription is needed. */
 export const TEST_EVENT = 'webhook.test'
 
-/** How a set of events is stored, in both databases. Bits are forever. */
+/** The stored bits of events in both databases. Bits never change. */
 export const EVENT_BIT = {
   'run.failed': 1,
   'run.recovered': 2,
@@ -29,23 +32,23 @@ export const EVENT_BIT = {
   'run.empty': 128,
 } as const satisfies Record<WebhookEvent, number>
 
-/** What the end of a run is, besides a recovery. Nobody is told of runs that were skipped. */
-export const BIT_OF_END = {
+/** The event for the end of a run, besides a recovery. Skipped runs send no event. */
+export const RUN_END_EVENT_BIT = {
   failed: EVENT_BIT['run.failed'],
   succeeded: EVENT_BIT['run.succeeded'],
   cancelled: EVENT_BIT['run.cancelled'],
   skipped: 0,
 } as const satisfies Record<FinalState, number>
 
-/** What is told of a run that did not keep to what was expected of it, mostly while it has not ended. */
-export const BIT_OF_LAPSE = {
+/** The event for a violated expectation; it is mostly sent before the run has ended. */
+export const VIOLATION_EVENT_BIT = {
   late: EVENT_BIT['run.late'],
   slow: EVENT_BIT['run.slow'],
   unfinished: EVENT_BIT['run.unfinished'],
   empty: EVENT_BIT['run.empty'],
-} as const satisfies Record<LapseKind, number>
+} as const satisfies Record<ViolationKind, number>
 
-export function bitsOf(events: readonly WebhookEvent[]): number {
+export function eventBitsOf(events: readonly WebhookEvent[]): number {
   return events.reduce((bits, event) => bits | EVENT_BIT[event], 0)
 }
 
@@ -53,12 +56,12 @@ export function eventsOf(bits: number): WebhookEvent[] {
   return WEBHOOK_EVENTS.filter((event) => (bits & EVENT_BIT[event]) !== 0)
 }
 
-/** Whether a webhook for these jobs is for this one; `*` stands for any text, null for all jobs. */
+/** Whether a webhook with these job patterns applies to the job; `*` stands for any text, null for all jobs. */
 export function isForJob(jobs: readonly string[] | null, job: string): boolean {
   return jobs === null || jobs.some((pattern) => matches(pattern.split('*'), job))
 }
 
-/** Part after part, each as early as it can be: no pattern makes this look at a text twice. */
+/** Matches each part at its earliest position: no pattern causes backtracking. */
 function matches([first = '', ...rest]: readonly string[], text: string): boolean {
   const last = rest.pop()
   if (last === undefined) return text === first

@@ -2,7 +2,7 @@ import { parseDuration, writeDuration } from '../text/duration.ts'
 import { PunctualError } from '../errors.ts'
 import type { RetryPolicy } from '../run/retry.ts'
 
-/** A policy of retries as JSON. */
+/** A retry policy as JSON. */
 export interface WireRetry {
   readonly max?: RetryPolicy['max'] | undefined
   readonly backoff?: RetryPolicy['backoff'] | undefined
@@ -20,7 +20,7 @@ export function readRetry(wire: WireRetry, at: string): Partial<RetryPolicy> {
   throw new PunctualError('invalid_field', message, { field: `${at}delay` })
 }
 
-/** What is left out stays out: a policy stores only what its author said. */
+/** Absent fields stay absent: the stored policy contains only what its author set. */
 function readRetryFields(wire: WireRetry, at: string): Partial<RetryPolicy> {
   return {
     ...(wire.max === undefined ? {} : { max: wire.max }),

@@ -3,19 +3,9 @@ import { PunctualError } from '../errors.ts'
 import { writeHttp } from '../work/http-work.ts'
 import { requirePublicId } from '../ids.ts'
 import type { Progress } from '../text/markers.ts'
-import type {
-  Assignment,
-  Exchange,
-  ExchangeAnswer,
-  RunPage,
-  RunProgress,
-  RunView,
-  Submission,
-  SubmitAnswer,
-  Welcome,
-} from './protocol.ts'
+import type { RunPage, RunProgress, RunView, Submission, SubmitAnswer } from './protocol.ts'
 import { readRetry, type WireRetry, writeRetry } from './retry.ts'
-import { type GivenSecret, readSecrets, type SecretInput, writeSecrets } from '../work/secret.ts'
+import { readSecrets, type SecretInput, writeSecrets } from '../work/secret.ts'
 import type { WirePage } from './views.ts'
 import { writeLimits } from '../work/work-limits.ts'
 import { formatTime, parseTime } from '../text/time-text.ts'
@@ -24,12 +14,12 @@ import { readWork, type Work, type WorkInput } from '../work/work.ts'
 export { formatTime, parseTime }
 
 /**
- * The protocol as JSON: snake_case names, times as RFC 3339 text, durations as `15m`, and plain
- * milliseconds only where a name ends in `_ms`. Server and client translate here and nowhere else.
- * Messages whose names read the same on both sides (hello, heartbeat, done) travel as they are.
+ * The protocol as JSON: snake_case names, times as RFC 3339 text, durations such as `15m`, and plain milliseconds
+ * only in names that end in `_ms`. Server and client convert here and nowhere else. Messages with the same names on
+ * both sides (hello, heartbeat, done) are sent unchanged.
  */
 export interface WireSubmission extends WorkInput {
-  /** Needed unless the run brings its own work. */
+  /** Required unless the run has its own work. */
   readonly job?: string | undefined
   readonly input?: unknown
   readonly queue?: string | undefined
@@ -38,6 +28,7 @@ export interface WireSubmission extends WorkInput {
   readonly runs_on?: Submission['runsOn']
   readonly weight?: number | undefined
   readonly task?: string | undefined
+  readonly unknown_job?: Submission['unknownJob']
   readonly timeout?: string | undefined
   readonly retry?: WireRetry | undefined
   readonly on_lost?: 'retry' | 'fail' | undefined
@@ -51,10 +42,10 @@ export interface WireSubmission extends WorkInput {
 
 type Gates = NonNullable<Submission['concurrency']>
 
-/** What a run without a job is called. */
+/** The job name of a run without a job. */
 export const NAMELESS_JOB = 'adhoc'
 
-/** One shape for every submission, whatever it leaves out: thousands pass through at once. */
+/** One object shape for every submission, whatever fields it omits: thousands are converted at once. */
 export function readSubmission(wire: WireSubmission, at = ''): Submission {
   const work = readWork(wire, at)
   if (wire.job === undefined && !work) {
@@ -62,7 +53,7 @@ export function readSubmission(wire: WireSubmission, at = ''): Submission {
     throw new PunctualError('missing_field', message, { field: `${at}job` })
   }
   if (work && wire.task !== undefined) {
-    const message = `${at}task names a function, so it cannot stand beside a process to start`
+    const message = `${at}task names a function, so it cannot be used with a process to start`
     throw new PunctualError('invalid_field', message, { field: `${at}task` })
   }
   return {
@@ -75,6 +66,7 @@ export function readSubmission(wire: WireSubmission, at = ''): Submission {
     weight: wire.weight,
     work,
     task: wire.task,
+    unknownJob: wire.unknown_job,
     timeoutMs: wire.timeout === undefined ? undefined : readTimeout(wire.timeout, `${at}timeout`),
     retry: wire.retry === undefined ? undefined : readRetry(wire.retry, `${at}retry.`),
     onLost: wire.on_lost,
@@ -97,6 +89,7 @@ export function writeSubmission(run: Submission): WireSubmission {
     runs_on: run.runsOn,
     weight: run.weight,
     task: run.task,
+    unknown_job: run.unknownJob,
     timeout: writeDuration(run.timeoutMs),
     retry: run.retry === undefined ? undefined : writeRetry(run.retry),
     on_lost: run.onLost,
@@ -119,12 +112,12 @@ function writeWork(work: Work): WorkInput {
   return { container, env, stdin, ...started }
 }
 
-/** One key with two limits would follow whichever was read last. */
+/** Two limits for one key are rejected: it would be undefined which one applies. */
 function readGates(gates: Gates, field: string): Gates {
   for (const [index, { key }] of gates.entries()) {
     if (gates.findIndex((gate) => gate.key === key) === index) continue
     const at = `${field}.${index}.key`
-    throw new PunctualError('invalid_field', `${at} stands there twice`, { field: at })
+    throw new PunctualError('invalid_field', `${at} is given twice`, { field: at })
   }
   return gates
 }
@@ -136,7 +129,7 @@ function readAfter(after: NonNullable<Submission['after']>, field: string) {
   return after
 }
 
-/** A timeout of nothing would end every attempt at its start: surely not what was meant. */
+/** A timeout of zero would end every attempt at its start, so it is rejected as a mistake. */
 export function readTimeout(text: string, field: string): number {
   const ms = parseDuration(text, field)
   if (ms >= 1) return ms
@@ -160,6 +153,7 @@ export interface WireRun {
   readonly process: RunView['process']
   readonly progress: WireProgress | null
   readonly created_at: string
+  readonly created_by: string
   readonly due_at: string | null
   readonly started_at: string | null
   readonly finished_at: string | null
@@ -185,11 +179,13 @@ export function writeProgress(progress: RunProgress): WireProgress {
 }
 
 export function writeRun(run: RunView): WireRun {
-  const { createdAt, dueAt, startedAt, finishedAt, retryOf, inputBytes, resultBytes, ...same } = run
+  const { createdAt, createdBy, dueAt, startedAt, finishedAt, ...rest } = run
+  const { retryOf, inputBytes, resultBytes, ...same } = rest
   return {
     ...same,
     progress: run.progress && writeProgress(run.progress),
     created_at: formatTime(createdAt, 'created_at'),
+    created_by: createdBy,
     due_at: dueAt === null ? null : formatTime(dueAt, 'due_at'),
     started_at: startedAt === null ? null : formatTime(startedAt, 'started_at'),
     finished_at: finishedAt === null ? null : formatTime(finishedAt, 'finished_at'),
@@ -200,12 +196,13 @@ export function writeRun(run: RunView): WireRun {
 }
 
 export function readRun(wire: WireRun): RunView {
-  const { created_at, due_at, started_at, finished_at, retry_of, ...rest } = wire
+  const { created_at, created_by, due_at, started_at, finished_at, retry_of, ...rest } = wire
   const { input_bytes, result_bytes, progress, ...same } = rest
   return {
     ...same,
     progress: progress ? { ...progress, at: Date.parse(progress.at) } : null,
     createdAt: Date.parse(created_at),
+    createdBy: created_by,
     dueAt: due_at === null ? null : Date.parse(due_at),
     startedAt: started_at === null ? null : Date.parse(started_at),
     finishedAt: finished_at === null ? null : Date.parse(finished_at),
@@ -225,109 +222,11 @@ export function writeRunPage(page: RunPage): WireRunPage {
   return { data: page.runs.map(writeRun), next_cursor: page.next }
 }
 
-export interface WireWelcome {
-  readonly session: string
-  readonly lease_ttl_ms: number
-  readonly heartbeat_ms: number
-  readonly lost: readonly string[]
-}
+/** An error in the API: RFC 9457, with the code for programs and the hint for users. */
+/** One run of a batch: stored, or rejected while the others were stored. */
+export type WireOutcome = SubmitAnswer | { readonly error: WireProblem }
 
-export function writeWelcome(welcome: Welcome): WireWelcome {
-  const { session, leaseTtlMs, heartbeatMs, lost } = welcome
-  return { session, lease_ttl_ms: leaseTtlMs, heartbeat_ms: heartbeatMs, lost }
-}
-
-export function readWelcome(wire: WireWelcome): Welcome {
-  const { session, lease_ttl_ms, heartbeat_ms, lost } = wire
-  return { session, leaseTtlMs: lease_ttl_ms, heartbeatMs: heartbeat_ms, lost }
-}
-
-export interface WireExchange extends Omit<Exchange, 'waitMs'> {
-  readonly wait_ms: number
-}
-
-export function readExchange(wire: WireExchange): Exchange {
-  const { registration, number, answered, done, free, wait_ms } = wire
-  return { registration, number, answered, done, free, waitMs: wait_ms }
-}
-
-export function writeExchange(message: Exchange): WireExchange {
-  const { registration, number, answered, done, free, waitMs } = message
-  return { registration, number, answered, done, free, wait_ms: waitMs }
-}
-
-export interface WireExchangeAnswer extends Omit<ExchangeAnswer, 'runs'> {
-  readonly runs: readonly WireAssignment[]
-}
-
-/** Read by workers only, thousands a second: its time stays a number, and what is usual is left out. */
-export interface WireAssignment extends Pick<Assignment, 'run' | 'fence' | 'job' | 'project'> {
-  readonly due_at_ms: number
-  /** 1 unless stated. */
-  readonly attempt?: number
-  readonly weight?: number
-  /** None unless stated. */
-  readonly timeout_ms?: number
-  readonly work?: Work
-  readonly task?: string
-  readonly input?: string
-  readonly secrets?: readonly GivenSecret[]
-}
-
-export function writeExchangeAnswer(answer: ExchangeAnswer): WireExchangeAnswer {
-  const { number, verdicts, runs } = answer
-  return { number, verdicts, runs: runs.map(writeAssignment) }
-}
-
-export function readExchangeAnswer(wire: WireExchangeAnswer): ExchangeAnswer {
-  const { number, verdicts, runs } = wire
-  return { number, verdicts, runs: runs.map(readAssignment) }
-}
-
-function writeAssignment(assigned: Assignment): WireAssignment {
-  const { run, fence, job, project, attempt, weight, timeoutMs, dueAt } = assigned
-  const { work, task, input, secrets } = assigned
-  // `undefined` is left out by JSON; an object of one shape is quicker to make than one of sixteen.
-  return {
-    run,
-    fence,
-    job,
-    project,
-    due_at_ms: dueAt,
-    attempt: attempt === 1 ? undefined : attempt,
-    weight: weight === 1 ? undefined : weight,
-    timeout_ms: timeoutMs ?? undefined,
-    work: work ?? undefined,
-    task: task ?? undefined,
-    input: input ?? undefined,
-    secrets,
-  } as WireAssignment
-}
-
-function readAssignment(wire: WireAssignment): Assignment {
-  const { run, fence, job, project, attempt = 1, weight = 1, timeout_ms, due_at_ms } = wire
-  const { work, task, input, secrets } = wire
-  return {
-    run,
-    fence,
-    job,
-    project,
-    attempt,
-    weight,
-    timeoutMs: timeout_ms ?? null,
-    dueAt: due_at_ms,
-    work: work ?? null,
-    task: task ?? null,
-    input: input ?? null,
-    ...(secrets && { secrets }),
-  }
-}
-
-/** An error as it travels: RFC 9457, plus the code that programs read and the hint for people. */
-/** One run of a batch: stored, or refused while the others were stored. */
-export type WireOutcome = SubmitAnswer | { readonly error: Problem }
-
-export interface Problem {
+export interface WireProblem {
   readonly type: string
   readonly title: string
   readonly status: number

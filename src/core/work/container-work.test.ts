@@ -6,11 +6,11 @@ import { readWork, type WorkInput } from './work.ts'
 
 const image = 'ghcr.io/acme/etl:1.4@sha256:0123'
 
-test('an image is enough', () => {
+test('accepts a container with only an image', () => {
   assert.deepEqual(readWork({ container: { image } }), { executor: 'container', image })
 })
 
-test('everything there is, read and written and read again', () => {
+test('reads, writes and reads again a container with every field', () => {
   const input: WorkInput = {
     container: {
       image,
@@ -51,7 +51,7 @@ const refused: [why: string, input: Partial<ContainerInput>, field: string][] = 
   ['a mount from above', { mounts: [{ source: '/a/../b', target: '/b' }] }, 'mounts.0.source'],
   ['a mount with options', { mounts: [{ source: '/a,ro=1', target: '/b' }] }, 'mounts.0.source'],
   ['a mount to two places', { mounts: [{ source: '/a', target: '/b:/c' }] }, 'mounts.0.target'],
-  ['a mount over everything', { mounts: [{ source: '/a', target: '/' }] }, 'mounts.0.target'],
+  ['a mount on the root directory', { mounts: [{ source: '/a', target: '/' }] }, 'mounts.0.target'],
   [
     'two mounts in one place',
     {
@@ -64,21 +64,21 @@ const refused: [why: string, input: Partial<ContainerInput>, field: string][] = 
   ],
 ]
 for (const [why, input, field] of refused) {
-  test(`${why} is refused, and the field named`, () => {
+  test(`rejects ${why} and names the field`, () => {
     const container = { image, ...input }
     const at = { code: 'invalid_field', field: `runs.3.container.${field}` }
     assert.throws(() => readWork({ container }, 'runs.3.'), at)
   })
 }
 
-test('a line break cannot stand in a variable that engines heed', () => {
+test('rejects a line break in a variable that container engines interpret', () => {
   for (const name of ['PATH', 'DOCKER_HOST', 'LD_PRELOAD', 'https_proxy', 'GOMAXPROCS']) {
     const input = { container: { image }, env: { [name]: 'a\nb' } }
     assert.throws(() => readWork(input, 'runs.3.'), { field: `runs.3.env.${name}` })
   }
 })
 
-test('a container is for no user or directory of the machine', () => {
+test('rejects a user or directory of the host for a container', () => {
   for (const [field, value] of Object.entries({ cwd: '/', umask: '022', run_as: 'a' })) {
     assert.throws(() => readWork({ container: { image }, [field]: value }), { field })
   }

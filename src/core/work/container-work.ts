@@ -1,25 +1,25 @@
-import { isAboutEngine } from './variable.ts'
-import type { Started } from './work.ts'
-import { argument, commandLine, text, wrong } from './check-text.ts'
+import { isEngineVariable } from './variable.ts'
+import type { StartableWork } from './work.ts'
+import { checkArgument, checkCommandLine, checkText, workFieldError } from './check-text.ts'
 
-/** A container to run, as it is stored and as it travels to a worker. */
-export interface ContainerWork extends Started {
+/** A container to run, as it is stored and sent to a worker. */
+export interface ContainerWork extends StartableWork {
   readonly executor: 'container'
   readonly image: string
-  /** The arguments of the image's own program; or the program, if the image has none. */
+  /** Arguments of the image's entrypoint; the program itself if the image has no entrypoint. */
   readonly command?: readonly string[]
-  /** Instead of the image's own program. */
+  /** Replaces the entrypoint of the image. */
   readonly entrypoint?: readonly string[]
   readonly mounts?: readonly Mount[]
   readonly workdir?: string
-  /** A user of the image: a name or numbers. */
+  /** A user of the image: a name or numeric ids. */
   readonly user?: string
   readonly network?: Network
   readonly pull?: Pull
 }
 
 export interface Mount {
-  /** A path of the worker's machine, which must allow it. */
+  /** A path on the worker's host; the worker must allow it. */
   readonly source: string
   readonly target: string
   readonly readonly?: boolean | undefined
@@ -30,7 +30,7 @@ export type Network = (typeof NETWORKS)[number]
 export const PULLS = ['missing', 'never', 'always'] as const
 export type Pull = (typeof PULLS)[number]
 
-/** As people write it. What surrounds it (`env`, `stdin`, `limits`) stands beside it. */
+/** A container as users write it. `env`, `stdin` and `limits` are fields next to it. */
 export interface ContainerInput {
   readonly image: string
   readonly command?: readonly string[] | undefined
@@ -42,10 +42,10 @@ export interface ContainerInput {
   readonly pull?: Pull | undefined
 }
 
-/** What engines take for a name, and surely not for an option. */
+/** Names that engines accept as an image and cannot read as an option. */
 const IMAGE = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,511}$/
 const USER = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,31})?$/
-/** Engines write mounts as lists with commas and colons, and take some letters for their own. */
+/** Engines write mounts as lists separated by commas and colons, and give some characters a meaning of their own. */
 const PATH = /^\/[^,:"'\\\p{Cc}]*$/u
 
 export function readContainer(
@@ -54,17 +54,20 @@ export function readContainer(
   env: Readonly<Record<string, string>> = {},
 ): ContainerWork {
   const { image, command, entrypoint, mounts, workdir, user, network, pull } = input
-  if (!IMAGE.test(image)) throw wrong(`${at}image`, 'is not the name of an image')
-  for (const [index, word] of (command ?? []).entries()) argument(word, `${at}command.${index}`)
+  if (!IMAGE.test(image)) throw workFieldError(`${at}image`, 'is not the name of an image')
+  for (const [index, word] of (command ?? []).entries())
+    checkArgument(word, `${at}command.${index}`)
   if (user !== undefined && !USER.test(user)) {
-    throw wrong(`${at}user`, 'must be a user of the image, such as app or 1000:1000')
+    throw workFieldError(`${at}user`, 'must be a user of the image, such as app or 1000:1000')
   }
   checkVariables(env, at.replace('container.', 'env.'))
   return {
     executor: 'container',
     image,
     ...(command === undefined ? {} : { command }),
-    ...(entrypoint === undefined ? {} : { entrypoint: commandLine(entrypoint, `${at}entrypoint`) }),
+    ...(entrypoint === undefined
+      ? {}
+      : { entrypoint: checkCommandLine(entrypoint, `${at}entrypoint`) }),
     ...(mounts === undefined ? {} : { mounts: mountsOf(mounts, `${at}mounts`) }),
     ...(workdir === undefined ? {} : { workdir: path(workdir, `${at}workdir`) }),
     ...(user === undefined ? {} : { user }),
@@ -78,25 +81,25 @@ function mountsOf(mounts: readonly Mount[], field: string): readonly Mount[] {
     path(source, `${field}.${index}.source`)
     path(target, `${field}.${index}.target`)
     if (target === '/' || mounts.findIndex((other) => other.target === target) < index) {
-      throw wrong(`${field}.${index}.target`, 'is taken already')
+      throw workFieldError(`${field}.${index}.target`, 'is used twice')
     }
   }
   return mounts
 }
 
-/** Without steps up: what a worker allows must be told from the text. */
+/** Paths contain no `..`, so that a worker can check the text against its allowed directories. */
 function path(value: string, field: string): string {
-  if (PATH.test(text(value, field)) && !value.split('/').includes('..')) return value
-  throw wrong(field, 'must be an absolute path without "..", commas, colons or quotes')
+  if (PATH.test(checkText(value, field)) && !value.split('/').includes('..')) return value
+  throw workFieldError(field, 'must be an absolute path without "..", commas, colons or quotes')
 }
 
-/** Those that engines themselves heed travel in a file of lines, and not in the engine's environment. */
+/** Variables that engines interpret are passed in an env file and not in the engine's own environment. */
 function checkVariables(env: Readonly<Record<string, string>>, at: string): void {
   for (const [name, value] of Object.entries(env)) {
-    if (!isAboutEngine(name) || !/[\n\r]/.test(value)) continue
-    throw wrong(
+    if (!isEngineVariable(name) || !/[\n\r]/.test(value)) continue
+    throw workFieldError(
       `${at}${name}`,
-      'contains a line break, which a container cannot be given under this name',
+      'contains a line break, which a container cannot receive in this variable',
     )
   }
 }

@@ -47,24 +47,24 @@ const refused: [why: string, input: Partial<HttpInput>, field: string][] = [
   ['a user name', { url: 'https://a:b@c/' }, 'url'],
   ['a line break in the address', { url: 'https://a/\r\nHost: b' }, 'url'],
   ['an endless address', { url: `https://a/${'x'.repeat(9_000)}` }, 'url'],
-  ['a method nobody knows', { method: 'BREW' }, 'method'],
+  ['an unknown method', { method: 'BREW' }, 'method'],
   ['a tunnel', { method: 'CONNECT' }, 'method'],
   ['a body where none can be', { method: 'GET', body: 'x' }, 'body'],
   ['NUL in a body', { body: '\0' }, 'body'],
   ['two bodies', { body: 'x', json: 1 }, 'json'],
-  ['a header that begins another', { headers: { A: 'b\r\nC: d' } }, 'headers.A'],
+  ['a header value that starts another header', { headers: { A: 'b\r\nC: d' } }, 'headers.A'],
   ['a header without a name', { headers: { '': 'b' } }, 'headers.'],
   ['a header of the connection', { headers: { Host: 'b' } }, 'headers.Host'],
   ['a header of ours', { headers: { 'Punctual-Fence': '1' } }, 'headers.Punctual-Fence'],
   ['a header twice', { headers: { a: '1', A: '2' } }, 'headers.A'],
-  ['statuses nobody gives', { expect: '600' }, 'expect'],
-  ['statuses the wrong way round', { expect: '299-200' }, 'expect'],
+  ['impossible statuses', { expect: '600' }, 'expect'],
+  ['a reversed range of statuses', { expect: '299-200' }, 'expect'],
   ['no statuses', { expect: '' }, 'expect'],
   ['nothing of the answer', { max_response: '0B' }, 'max_response'],
   ['too much of the answer', { max_response: '65MiB' }, 'max_response'],
 ]
 for (const [why, input, field] of refused) {
-  test(`${why} is refused, and the field named`, () => {
+  test(`rejects ${why} and names the field`, () => {
     const http = { url, ...input }
     const at = { code: 'invalid_field', field: `runs.3.http.${field}` }
     assert.throws(() => readWork({ http }, 'runs.3.'), at)
@@ -72,16 +72,16 @@ for (const [why, input, field] of refused) {
 }
 
 for (const [field, more] of Object.entries({ env: { A: 'b' }, cwd: '/', stdin: '', run_as: 'a' })) {
-  test(`a request has no ${field}`, () => {
+  test(`rejects ${field} for a request`, () => {
     assert.throws(() => readWork({ http: { url }, [field]: more }), { field })
   })
 }
 
-test('a request does not stand beside a command', () => {
+test('rejects a request together with a command', () => {
   assert.throws(() => readWork({ http: { url }, run: 'true' }), { field: 'http' })
 })
 
-test('expected statuses are those listed and those between', () => {
+test('expected statuses are those listed and the ranges between', () => {
   const isExpected = readExpected('200, 300-302')
   const all = Array.from({ length: 500 }, (_, index) => index + 100)
   assert.deepEqual(all.filter(isExpected), [200, 300, 301, 302])

@@ -1,29 +1,29 @@
 import { LIMITS } from '../limits.ts'
 import { parseSize, writeSize } from '../text/size.ts'
 import { METHODS, type Method, refuseHeader, refuseUrl } from './web-request.ts'
-import { text, wrong } from './check-text.ts'
+import { checkText, workFieldError } from './check-text.ts'
 
-/** A request to send, as it is stored and as it travels to a worker. */
+/** An HTTP request to send, as it is stored and sent to a worker. */
 export interface HttpWork {
   readonly executor: 'http'
   readonly url: string
   readonly method: Method
   readonly headers?: Readonly<Record<string, string>>
-  /** Without it, a request that may have a body carries the run's input. */
+  /** Without it, a request that may have a body carries the input of the run. */
   readonly body?: string
-  /** Statuses that are a success, such as `200-299,304`. */
+  /** Statuses that count as success, such as `200-299,304`. */
   readonly expect?: string
   readonly max_response_bytes?: number
   readonly redirects?: number
 }
 
-/** As people write it. */
+/** A request as users write it. */
 export interface HttpInput {
   readonly url: string
   readonly method?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
-  /** The body, as a value; a request with it says that it carries JSON. */
+  /** The body as a JSON value; sets the content type. */
   readonly json?: unknown
   readonly expect?: string | undefined
   readonly max_response?: string | undefined
@@ -33,13 +33,13 @@ export interface HttpInput {
 export const EXPECTED_STATUS = '200-299'
 
 export function readHttp(input: HttpInput, at: string): HttpWork {
-  const { url, expect, max_response: most, redirects } = input
+  const { url, expect, max_response: maxResponse, redirects } = input
   const { body, headers } = bodyOf(input, at)
   const problem = url.length > LIMITS.urlLength ? 'is too long' : refuseUrl(url)
-  if (problem !== undefined) throw wrong(`${at}url`, problem)
+  if (problem !== undefined) throw workFieldError(`${at}url`, problem)
   const method = methodOf(input.method ?? (body === undefined ? 'GET' : 'POST'), `${at}method`)
   if (body !== undefined && !mayHaveBody(method)) {
-    throw wrong(`${at}body`, `cannot go with ${method}: such a request has no body`)
+    throw workFieldError(`${at}body`, `cannot go with ${method}: such a request has no body`)
   }
   if (expect !== undefined) readExpected(expect, `${at}expect`)
   return {
@@ -47,25 +47,32 @@ export function readHttp(input: HttpInput, at: string): HttpWork {
     url,
     method,
     ...(headers === undefined ? {} : { headers: headersOf(headers, `${at}headers`) }),
-    ...(body === undefined ? {} : { body: text(body, `${at}body`) }),
+    ...(body === undefined ? {} : { body: checkText(body, `${at}body`) }),
     ...(expect === undefined ? {} : { expect }),
-    ...(most === undefined ? {} : { max_response_bytes: responseBytes(most, `${at}max_response`) }),
+    ...(maxResponse === undefined
+      ? {}
+      : { max_response_bytes: responseBytes(maxResponse, `${at}max_response`) }),
     ...(redirects === undefined ? {} : { redirects }),
   }
 }
 
-/** What travels is text; JSON is a way to write it. */
+/** The stored body is text; `json` is another way to write it. */
 function bodyOf({ body, json, headers }: HttpInput, at: string) {
   if (json === undefined) return { body, headers }
-  if (body !== undefined) throw wrong(`${at}json`, `cannot stand beside ${at}body: choose one`)
+  if (body !== undefined)
+    throw workFieldError(`${at}json`, `cannot be used with ${at}body: choose one`)
   const names = Object.keys(headers ?? {}).map((name) => name.toLowerCase())
-  const isTold = names.includes('content-type')
-  const told = isTold ? headers : { ...headers, 'Content-Type': 'application/json' }
-  return { body: JSON.stringify(json), headers: told }
+  const hasContentType = names.includes('content-type')
+  const sentHeaders = hasContentType ? headers : { ...headers, 'Content-Type': 'application/json' }
+  return { body: JSON.stringify(json), headers: sentHeaders }
 }
 
-export function writeHttp({ executor: _, max_response_bytes: most, ...same }: HttpWork): HttpInput {
-  return { ...same, ...(most === undefined ? {} : { max_response: writeSize(most) }) }
+export function writeHttp({
+  executor: _,
+  max_response_bytes: maxResponse,
+  ...same
+}: HttpWork): HttpInput {
+  return { ...same, ...(maxResponse === undefined ? {} : { max_response: writeSize(maxResponse) }) }
 }
 
 export function mayHaveBody(method: Method): boolean {
@@ -79,7 +86,7 @@ export function readExpected(expect: string, field = 'expect'): (status: number)
   const ranges = expect.split(',').map((part): [from: number, to: number] => {
     const [, from, to = from] = STATUS.exec(part.trim()) ?? []
     if (from === undefined || Number(to) < Number(from)) {
-      throw wrong(field, 'must be statuses such as 200, 200-299 or 200-299,304')
+      throw workFieldError(field, 'must be statuses such as 200, 200-299 or 200-299,304')
     }
     return [Number(from), Number(to)]
   })
@@ -89,7 +96,7 @@ export function readExpected(expect: string, field = 'expect'): (status: number)
 function methodOf(name: string, field: string): Method {
   const method = METHODS.find((known) => known === name.toUpperCase())
   if (method !== undefined) return method
-  throw wrong(field, `must be one of ${METHODS.join(', ')}`)
+  throw workFieldError(field, `must be one of ${METHODS.join(', ')}`)
 }
 
 function headersOf(headers: Readonly<Record<string, string>>, field: string) {
@@ -100,8 +107,8 @@ function headersOf(headers: Readonly<Record<string, string>>, field: string) {
     const problem = key.startsWith('punctual-')
       ? 'is set by Punctual itself'
       : refuseHeader(name, value)
-    if (problem !== undefined) throw wrong(at, problem)
-    if (seen.has(key)) throw wrong(at, 'stands there twice')
+    if (problem !== undefined) throw workFieldError(at, problem)
+    if (seen.has(key)) throw workFieldError(at, 'is given twice')
     seen.add(key)
   }
   return headers
@@ -110,5 +117,5 @@ function headersOf(headers: Readonly<Record<string, string>>, field: string) {
 function responseBytes(size: string, field: string): number {
   const bytes = parseSize(size, field)
   if (bytes >= 1 && bytes <= LIMITS.responseBytes) return bytes
-  throw wrong(field, `must be 1B to ${writeSize(LIMITS.responseBytes)}`)
+  throw workFieldError(field, `must be 1B to ${writeSize(LIMITS.responseBytes)}`)
 }

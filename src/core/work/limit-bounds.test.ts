@@ -5,9 +5,9 @@ import type { WorkLimits } from './work-limits.ts'
 
 const MIB = 1024 ** 2
 
-test('a bound is one limit, or a usual one and a highest', () => {
-  assert.deepEqual(readBound('memory', '1GiB', 'f'), { usual: 1024 * MIB, most: 1024 * MIB })
-  assert.deepEqual(readBound('cpu', '0.5..4', 'f'), { usual: 0.5, most: 4 })
+test('a bound is one limit, or a default and a maximum', () => {
+  assert.deepEqual(readBound('memory', '1GiB', 'f'), { default: 1024 * MIB, max: 1024 * MIB })
+  assert.deepEqual(readBound('cpu', '0.5..4', 'f'), { default: 0.5, max: 4 })
   const wrong = [
     '',
     '..',
@@ -25,37 +25,32 @@ test('a bound is one limit, or a usual one and a highest', () => {
 })
 
 const BOUNDS: LimitBounds = {
-  memory: { usual: 512 * MIB, most: 2048 * MIB },
-  pids: { usual: 100, most: 100 },
+  memory: { default: 512 * MIB, max: 2048 * MIB },
+  pids: { default: 100, max: 100 },
 }
 const GIVEN: readonly [why: string, asked: WorkLimits | undefined, got: WorkLimits, cut: RegExp][] =
   [
     [
-      'who asks for nothing gets the usual',
+      'a command without limits gets the defaults',
       undefined,
       { memory_bytes: 512 * MIB, pids: 100 },
       /^$/,
     ],
+    ['a lower limit is kept', { memory_bytes: MIB, pids: 5 }, { memory_bytes: MIB, pids: 5 }, /^$/],
     [
-      'who asks for less gets less',
-      { memory_bytes: MIB, pids: 5 },
-      { memory_bytes: MIB, pids: 5 },
-      /^$/,
-    ],
-    [
-      'who asks for more than usual gets it',
+      'a limit above the default is kept',
       { memory_bytes: 1024 * MIB },
       { memory_bytes: 1024 * MIB, pids: 100 },
       /^$/,
     ],
     [
-      'nobody gets more than the most, and is told',
+      'a limit above the maximum is lowered and reported',
       { memory_bytes: 4096 * MIB, pids: 101 },
       { memory_bytes: 2048 * MIB, pids: 100 },
-      /^limits\.memory is 2 GiB, .* not 4 GiB\nlimits\.pids is 100, .* not 101$/,
+      /^limits\.memory is 2 GiB, .* instead of 4 GiB\nlimits\.pids is 100, .* instead of 101$/,
     ],
     [
-      'what has no bound is as asked',
+      'a limit without a bound is kept',
       { cpu: 64, tmp_bytes: 5 * MIB },
       { memory_bytes: 512 * MIB, cpu: 64, pids: 100, tmp_bytes: 5 * MIB },
       /^$/,
@@ -69,6 +64,6 @@ for (const [why, asked, got, cut] of GIVEN) {
   })
 }
 
-test('without bounds there are no limits but those asked for', () => {
+test('without bounds, only requested limits apply', () => {
   assert.deepEqual(applyBounds(undefined, {}), { limits: {}, remarks: [] })
 })

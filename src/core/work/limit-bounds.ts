@@ -9,25 +9,25 @@ import {
   type WorkLimits,
 } from './work-limits.ts'
 
-/** What an operator says of one limit: for commands that name none, and at most. */
+/** The operator's settings for one limit: the default for commands that request none, and the maximum. */
 export interface LimitBound {
-  readonly usual: number
-  readonly most: number
+  readonly default: number
+  readonly max: number
 }
 
 export type LimitBounds = Readonly<Partial<Record<LimitName, LimitBound>>>
 
-/** Reads `1GiB`, which is both, or `512MiB..4GiB`. */
+/** Reads `1GiB`, which sets both, or `512MiB..4GiB`. */
 export function readBound(name: LimitName, text: string, field: string): LimitBound {
   const [low = '', high, ...more] = text.split('..')
-  const usual = readLimit(name, low, field)
-  const most = high === undefined ? usual : readLimit(name, high, field)
-  if (more.length === 0 && usual <= most) return { usual, most }
-  const message = `${field} must be one limit, or the usual and the highest, such as 512MiB..4GiB`
+  const defaultValue = readLimit(name, low, field)
+  const max = high === undefined ? defaultValue : readLimit(name, high, field)
+  if (more.length === 0 && defaultValue <= max) return { default: defaultValue, max: max }
+  const message = `${field} must be one limit, or a default and a maximum, such as 512MiB..4GiB`
   throw new PunctualError('invalid_field', message, { field })
 }
 
-/** What a command gets, and a sentence for each limit that is lower than it asked for. */
+/** The limits that a command gets, and a sentence for each limit that is lower than requested. */
 export function applyBounds(
   asked: WorkLimits | undefined,
   bounds: LimitBounds,
@@ -35,12 +35,13 @@ export function applyBounds(
   const numbers: Partial<Record<LimitName, number | undefined>> = {}
   const remarks: string[] = []
   for (const name of LIMIT_NAMES) {
-    const wish = limitOf(asked, name)
+    const requested = limitOf(asked, name)
     const bound = bounds[name]
-    numbers[name] = wish === undefined ? bound?.usual : Math.min(wish, bound?.most ?? wish)
-    if (wish === undefined || wish === numbers[name]) continue
-    const [given, wanted] = [showLimit(name, numbers[name] as number), showLimit(name, wish)]
-    remarks.push(`limits.${name} is ${given}, the most this worker gives, and not ${wanted}`)
+    numbers[name] =
+      requested === undefined ? bound?.default : Math.min(requested, bound?.max ?? requested)
+    if (requested === undefined || requested === numbers[name]) continue
+    const [given, wanted] = [showLimit(name, numbers[name] as number), showLimit(name, requested)]
+    remarks.push(`limits.${name} is ${given}, the maximum of this worker, instead of ${wanted}`)
   }
   return { limits: limitsFrom(numbers), remarks }
 }

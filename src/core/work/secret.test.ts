@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSecrets, requireSecretValue, type SecretInput, writeSecrets } from './secret.ts'
 
-test('a run names its secrets, for a variable or for a file', () => {
+test('a run names its secrets for a variable or a file', () => {
   const inputs: SecretInput[] = ['PGPASSWORD', { name: 'TLS_KEY', as: 'file' }, { name: 'X1' }]
   const uses = readSecrets(inputs, 'secrets')
   assert.deepEqual(uses, [
@@ -13,16 +13,16 @@ test('a run names its secrets, for a variable or for a file', () => {
   assert.deepEqual(writeSecrets(uses), ['PGPASSWORD', { name: 'TLS_KEY', as: 'file' }, 'X1'])
 })
 
-test('what cannot be given is refused when it is asked for', () => {
+test('rejects a secret that cannot be provided, when it is requested', () => {
   const table: [why: string, inputs: SecretInput[], env: Record<string, string>, field: RegExp][] =
     [
-      ['a name no variable can have', ['PG-PASSWORD'], {}, /^secrets\.0 is not a name/],
-      ['an empty name', ['A', ''], {}, /^secrets\.1 is not a name/],
-      ['a name of ours', ['PUNCTUAL_FENCE'], {}, /^secrets\.0 is set by Punctual/],
+      ['an invalid variable name', ['PG-PASSWORD'], {}, /^secrets\.0 is not a valid variable name/],
+      ['an empty name', ['A', ''], {}, /^secrets\.1 is not a valid variable name/],
+      ['a name reserved by Punctual', ['PUNCTUAL_FENCE'], {}, /^secrets\.0 is set by Punctual/],
       ['one twice', ['A', 'A'], {}, /^secrets\.1 would be the variable A, which is set already/],
       ['one that env sets', ['A'], { A: '1' }, /^secrets\.0 would be the variable A/],
       [
-        'one whose file another one is',
+        'one whose file variable is another secret',
         ['A_FILE', { name: 'A', as: 'file' }],
         {},
         /variable A_FILE/,
@@ -37,7 +37,7 @@ test('what cannot be given is refused when it is asked for', () => {
   }
 })
 
-test('a value must be text, long enough to be hidden and short enough to be given', () => {
+test('a value must be text, long enough to be masked and short enough to be provided', () => {
   const table: [why: string, value: string, message: RegExp | null][] = [
     ['four characters', 'abcd', null],
     ['three', 'abc', /fewer than 4 characters/],

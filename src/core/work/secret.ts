@@ -1,34 +1,34 @@
 import { PunctualError } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
-import { isOwnVariable, VARIABLE } from './variable.ts'
+import { isPunctualVariable, VARIABLE_NAME } from './variable.ts'
 
-/** A secret a run asks for, and how it wants to be given it. Never its value. */
+/** A secret that a run requests, and how it receives it. Never its value. */
 export interface SecretUse {
   readonly name: string
-  /** In a variable of its name, or in a file whose path is in the variable `<name>_FILE`. */
+  /** In a variable with its name, or in a file whose path is in the variable `<name>_FILE`. */
   readonly as: SecretForm
 }
 
 export const SECRET_FORMS = ['env', 'file'] as const
 export type SecretForm = (typeof SECRET_FORMS)[number]
 
-/** On its way to the worker that holds the lease, and nowhere else. */
+/** A secret with its value. It is sent only to the worker that holds the lease. */
 export interface GivenSecret extends SecretUse {
   readonly value: string
 }
 
-/** As people write it. */
+/** A secret request as users write it. */
 export type SecretInput = string | { readonly name: string; readonly as?: SecretForm | undefined }
 
-/** What a worker must announce to be given runs with secrets. */
+/** The feature that a worker must announce to receive runs with secrets. */
 export const SECRETS_FEATURE = 'secrets'
 
-/** The variable in which a process finds it, or finds where it is. */
+/** The variable that contains the value or the path. */
 export function variableOf({ name, as }: SecretUse): string {
   return as === 'file' ? `${name}_FILE` : name
 }
 
-/** Reads what people wrote; `env` are the variables that are taken already. */
+/** Reads secret requests; `env` contains the variables that are already set. */
 export function readSecrets(
   inputs: readonly SecretInput[],
   field: string,
@@ -48,19 +48,19 @@ export function readSecrets(
   })
 }
 
-/** The shortest way to write the same. */
+/** The shortest equivalent form. */
 export function writeSecrets(uses: readonly SecretUse[]): SecretInput[] {
   return uses.map(({ name, as }) => (as === 'env' ? name : { name, as }))
 }
 
 export function requireSecretName(name: string, field: string): void {
-  if (!VARIABLE.test(name) || name.length > LIMITS.nameLength) {
-    throw wrong(field, 'is not a name a variable can have')
+  if (!VARIABLE_NAME.test(name) || name.length > LIMITS.nameLength) {
+    throw wrong(field, 'is not a valid variable name')
   }
-  if (isOwnVariable(name)) throw wrong(field, 'is set by Punctual itself')
+  if (isPunctualVariable(name)) throw wrong(field, 'is set by Punctual itself')
 }
 
-/** What is shorter stands in every log by chance: hiding it would hide nothing. */
+/** A shorter value occurs in logs by chance, so masking it would not hide it. */
 export function requireSecretValue(value: string, field: string): void {
   const bytes = Buffer.byteLength(value)
   const { secretLength, secretBytes } = LIMITS
@@ -68,7 +68,7 @@ export function requireSecretValue(value: string, field: string): void {
     throw wrong(field, `has fewer than ${secretLength} characters, too few to be hidden in logs`)
   }
   if (bytes > secretBytes) throw wrong(field, `is ${bytes} bytes; at most ${secretBytes} are kept`)
-  if (value.includes('\0')) throw wrong(field, 'contains NUL, which no process can be given')
+  if (value.includes('\0')) throw wrong(field, 'contains NUL, which a process cannot receive')
   if (!value.isWellFormed()) throw wrong(field, 'is not text that can be written as UTF-8')
 }
 

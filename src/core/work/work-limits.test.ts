@@ -33,11 +33,11 @@ const READ: readonly [why: string, input: LimitsInput, limits: WorkLimits | unde
     },
   ],
   [
-    'the least',
+    'the minimum',
     { memory: '1MiB', cpu: 0.01, pids: 1 },
     { memory_bytes: 2 ** 20, cpu: 0.01, pids: 1 },
   ],
-  ['the most processes', { pids: LIMITS.mostPids }, { pids: LIMITS.mostPids }],
+  ['the maximum number of processes', { pids: LIMITS.maxPids }, { pids: LIMITS.maxPids }],
 ]
 for (const [why, input, limits] of READ) {
   test(`limits: ${why}`, () => {
@@ -63,15 +63,15 @@ const REFUSED: readonly [why: string, input: Record<string, unknown>, field: str
   ['no process', { pids: 0 }, 'pids'],
   ['a negative number of processes', { pids: -5 }, 'pids'],
   ['half a process', { pids: 1.5 }, 'pids'],
-  ['more processes than Linux counts', { pids: LIMITS.mostPids + 1 }, 'pids'],
+  ['more processes than Linux counts', { pids: LIMITS.maxPids + 1 }, 'pids'],
   ['too few files to start', { files: 3 }, 'files'],
-  ['more files than Linux lets open', { files: LIMITS.mostFiles + 1 }, 'files'],
+  ['more files than Linux lets open', { files: LIMITS.maxFiles + 1 }, 'files'],
   ['no output', { output: '0B' }, 'output'],
   ['more output than a server should hold', { output: '17GiB' }, 'output'],
   ['a temporary directory for nothing', { tmp: '0KiB' }, 'tmp'],
 ]
 for (const [why, input, field] of REFUSED) {
-  test(`${why} is refused, and the limit named`, () => {
+  test(`rejects ${why} and names the limit`, () => {
     assert.throws(
       () => readLimits(input, 'runs.3.limits'),
       (error) => {
@@ -84,7 +84,7 @@ for (const [why, input, field] of REFUSED) {
   })
 }
 
-test('words of a command line are read like the fields of a job', () => {
+test('reads limits from the command line like fields of a job', () => {
   assert.equal(readLimit('cpu', '1.5', 'cpu'), 1.5)
   assert.equal(readLimit('pids', '200', 'pids'), 200)
   assert.equal(readLimit('memory', '1GiB', 'memory'), 2 ** 30)
@@ -93,19 +93,19 @@ test('words of a command line are read like the fields of a job', () => {
   }
 })
 
-test('a limit is shown as people would write it', () => {
+test('shows a limit as users write it', () => {
   assert.equal(showLimit('memory', 536_870_912), '512 MiB')
   assert.equal(showLimit('cpu', 0.5), '0.5')
   assert.ok(isLimitName('tmp'))
   assert.ok(!isLimitName('toString'))
 })
 
-test('whatever is read is written so that it reads the same', () => {
+test('a written limit reads as the same', () => {
   const numbers = fc.record(
     {
-      memory: fc.integer({ min: LIMITS.leastMemoryBytes, max: LIMITS.mostBytes }),
+      memory: fc.integer({ min: LIMITS.minMemoryBytes, max: LIMITS.maxAttemptBytes }),
       cpu: fc.integer({ min: 1, max: 100_000 }).map((part) => part / 100),
-      pids: fc.integer({ min: 1, max: LIMITS.mostPids }),
+      pids: fc.integer({ min: 1, max: LIMITS.maxPids }),
       tmp: fc.integer({ min: 1, max: 2 ** 20 }).map((blocks) => blocks * 4096),
     },
     { requiredKeys: [] },

@@ -2,22 +2,22 @@ import { PunctualError } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 import { formatSize, parseSize, writeSize } from '../text/size.ts'
 
-/** How much of its machine one attempt may take, as it is stored and as it travels to a worker. */
+/** Resource limits of one attempt, as stored and sent to a worker. */
 export interface WorkLimits {
   readonly memory_bytes?: number
-  /** Cores, also parts of one. */
+  /** CPU cores; may be a fraction. */
   readonly cpu?: number
-  /** Processes and threads at once. */
+  /** Maximum number of processes and threads. */
   readonly pids?: number
-  /** Files one process may have open. */
+  /** Maximum number of open files per process. */
   readonly files?: number
-  /** Of what it prints, this much of the beginning is kept, and some of the end. */
+  /** Maximum output: this much is kept of the beginning, and some of the end. */
   readonly output_bytes?: number
-  /** What its temporary directory may hold. */
+  /** Maximum size of its temporary directory. */
   readonly tmp_bytes?: number
 }
 
-/** As people write them: sizes are text such as `512MiB`. */
+/** Limits as users write them: sizes are text such as `512MiB`. */
 export interface LimitsInput {
   readonly memory?: string | undefined
   readonly cpu?: number | undefined
@@ -37,14 +37,14 @@ interface Kind {
   readonly isWhole: boolean
 }
 
-/** What is below the least cannot start anything; what is above the most is surely a slip. */
+/** Below the minimum nothing can start; above the maximum the value is surely a mistake. */
 const KINDS: Readonly<Record<LimitName, Kind>> = {
-  memory: size('memory_bytes', LIMITS.leastMemoryBytes, LIMITS.mostBytes),
-  cpu: { ...count('cpu', LIMITS.leastCpu, LIMITS.mostCpu), isWhole: false },
-  pids: count('pids', 1, LIMITS.mostPids),
-  files: count('files', LIMITS.leastFiles, LIMITS.mostFiles),
-  output: size('output_bytes', LIMITS.leastOutputBytes, LIMITS.mostOutputBytes),
-  tmp: size('tmp_bytes', LIMITS.leastTmpBytes, LIMITS.mostBytes),
+  memory: size('memory_bytes', LIMITS.minMemoryBytes, LIMITS.maxAttemptBytes),
+  cpu: { ...count('cpu', LIMITS.minCpu, LIMITS.maxCpu), isWhole: false },
+  pids: count('pids', 1, LIMITS.maxPids),
+  files: count('files', LIMITS.minFiles, LIMITS.maxFiles),
+  output: size('output_bytes', LIMITS.minOutputBytes, LIMITS.maxOutputBytes),
+  tmp: size('tmp_bytes', LIMITS.minTmpBytes, LIMITS.maxAttemptBytes),
 }
 
 export const LIMIT_NAMES = Object.keys(KINDS) as readonly LimitName[]
@@ -57,13 +57,13 @@ export function limitOf(limits: WorkLimits | undefined, name: LimitName): number
   return limits?.[KINDS[name].key]
 }
 
-/** The limits that have a number. */
+/** Only the limits that have a number. */
 export function limitsFrom(numbers: Partial<Record<LimitName, number | undefined>>): WorkLimits {
-  const said = LIMIT_NAMES.filter((name) => numbers[name] !== undefined)
-  return Object.fromEntries(said.map((name) => [KINDS[name].key, numbers[name]]))
+  const limited = LIMIT_NAMES.filter((name) => numbers[name] !== undefined)
+  return Object.fromEntries(limited.map((name) => [KINDS[name].key, numbers[name]]))
 }
 
-/** Reads what people wrote; `undefined` when it limits nothing. */
+/** Reads limits from a job; `undefined` if none is set. */
 export function readLimits(input: LimitsInput, at = 'limits'): WorkLimits | undefined {
   const numbers: Partial<Record<LimitName, number>> = {}
   for (const name of LIMIT_NAMES) {
@@ -73,7 +73,7 @@ export function readLimits(input: LimitsInput, at = 'limits'): WorkLimits | unde
   return Object.keys(numbers).length === 0 ? undefined : limitsFrom(numbers)
 }
 
-/** One of them, written as in a job or as a word on a command line. */
+/** Reads one limit from a job or from the command line. */
 export function readLimit(name: LimitName, value: string | number, field: string): number {
   const { isSize, isWhole, least, most } = KINDS[name]
   const number = isSize ? parseSize(String(value), field) : toNumber(value)
@@ -93,7 +93,7 @@ export function writeLimits(limits: WorkLimits | undefined): LimitsInput | undef
   return Object.fromEntries(entries) as LimitsInput
 }
 
-/** For people: `512 MiB`, `1.5`, `200`. */
+/** For display: `512 MiB`, `1.5`, `200`. */
 export function showLimit(name: LimitName, value: number): string {
   return KINDS[name].isSize ? formatSize(value) : String(value)
 }

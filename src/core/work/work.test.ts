@@ -27,7 +27,7 @@ const readable: [why: string, input: WorkInput, work: Work | undefined][] = [
     { executor: 'script', script: 'print 1', interpreter: ['perl', '-w'] },
   ],
   [
-    'one that is a single word is a program, not a command line',
+    'a single word is a program, not a command line',
     { script: 'x', interpreter: 'my python' },
     { executor: 'script', script: 'x', interpreter: ['my python'] },
   ],
@@ -115,7 +115,7 @@ const refused: [why: string, input: WorkInput, field: string][] = [
   ['a user and a group', { run: 'a', run_as: 'root:root' }, 'run_as'],
   ['a user with a line end', { run: 'a', run_as: 'root\n' }, 'run_as'],
   ['a user with NUL', { run: 'a', run_as: 'root\0' }, 'run_as'],
-  ['a user that a shell would look for', { run: 'a', run_as: '$USER' }, 'run_as'],
+  ['a user with a shell variable', { run: 'a', run_as: '$USER' }, 'run_as'],
   ['a user from another alphabet', { run: 'a', run_as: 'rооt' }, 'run_as'],
   ['a user with too long a name', { run: 'a', run_as: 'a'.repeat(33) }, 'run_as'],
   ['an argument too long for Linux', { argv: ['a', `${long}x`] }, 'argv.1'],
@@ -129,7 +129,7 @@ const refused: [why: string, input: WorkInput, field: string][] = [
   ['a command too long with its variables', { run: long, env: letters(8) }, 'env'],
 ]
 for (const [why, input, field] of refused) {
-  test(`${why} is refused, and the field named`, () => {
+  test(`rejects ${why} and names the field`, () => {
     assert.throws(() => readWork(input), { code: 'invalid_field', field })
     assert.throws(() => readWork(input, 'runs.3.'), { field: `runs.3.${field}` })
   })

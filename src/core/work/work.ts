@@ -1,57 +1,65 @@
 import { formatDuration, parseDuration } from '../text/duration.ts'
-import type { FlowWork } from './workflow-work.ts'
+import type { WorkflowWork } from './workflow-work.ts'
 import { LIMITS, USER_NAME } from '../limits.ts'
-import { isOwnVariable, VARIABLE } from './variable.ts'
+import { isPunctualVariable, VARIABLE_NAME } from './variable.ts'
 import { type ContainerInput, type ContainerWork, readContainer } from './container-work.ts'
 import { type HttpInput, type HttpWork, readHttp } from './http-work.ts'
 import { type LimitsInput, readLimits, type WorkLimits } from './work-limits.ts'
-import { argument, commandLine, directory, program, something, text, wrong } from './check-text.ts'
+import {
+  checkArgument,
+  checkCommandLine,
+  checkDirectory,
+  checkProgram,
+  checkCommand,
+  checkText,
+  workFieldError,
+} from './check-text.ts'
 
 /**
- * What a run executes, as it is stored and as it travels to a worker. A run without work is a
- * function's: `handler:<task>`.
+ * The work that a run executes, as stored and sent to a worker. A run without work calls a function:
+ * `handler:<task>`.
  */
 export type Work =
   | ProcessWork
-  | (HttpWork & Absent<keyof Surroundings>)
-  | (ContainerWork & Absent<Exclude<keyof Surroundings, keyof Started>>)
-  | (FlowWork & Absent<keyof Surroundings>)
+  | (HttpWork & Without<keyof ProcessSettings>)
+  | (ContainerWork & Without<Exclude<keyof ProcessSettings, keyof StartableWork>>)
+  | (WorkflowWork & Without<keyof ProcessSettings>)
 
-/** So that any work can be asked for what surrounds it. */
-type Absent<Name extends string> = { readonly [name in Name]?: undefined }
+/** Lets callers read these settings of any kind of work. */
+type Without<Name extends string> = { readonly [name in Name]?: undefined }
 
-/** What is a process of the worker's own machine. */
+/** Work that runs as a process on the worker's host. */
 export type ProcessWork = ShellWork | ArgvWork | ScriptWork
 
-/** What surrounds anything that is started and prints. */
-export interface Started {
+/** Settings of all work that is started and prints output. */
+export interface StartableWork {
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
-  /** Between the polite signal and the other one. */
+  /** Time between SIGTERM and SIGKILL. */
   readonly kill_grace_ms?: number
   readonly limits?: WorkLimits
 }
 
-interface Surroundings extends Started {
+interface ProcessSettings extends StartableWork {
   readonly cwd?: string
   /** Octal digits. */
   readonly umask?: string
-  /** A user of the worker's machine, which must allow it. */
+  /** A user of the worker's host; the worker must allow it. */
   readonly run_as?: string
 }
 
-export interface ShellWork extends Surroundings {
+export interface ShellWork extends ProcessSettings {
   readonly executor: 'shell'
   readonly run: string
   readonly shell?: string
 }
 
-export interface ArgvWork extends Surroundings {
+export interface ArgvWork extends ProcessSettings {
   readonly executor: 'argv'
   readonly argv: readonly string[]
 }
 
-export interface ScriptWork extends Surroundings {
+export interface ScriptWork extends ProcessSettings {
   readonly executor: 'script'
   readonly script: string
   /** The program that reads the script, and its arguments. */
@@ -61,7 +69,7 @@ export interface ScriptWork extends Surroundings {
 export const DEFAULT_SHELL = '/bin/sh'
 export const PROCESS_EXECUTORS = ['shell', 'argv', 'script'] as const
 
-/** Everything a worker can be asked to do that is not a function of its own. */
+/** All executors besides functions of a worker. */
 export const EXECUTORS = [...PROCESS_EXECUTORS, 'http', 'container'] as const
 
 export function isProcess(executor: string): boolean {
@@ -72,7 +80,7 @@ export function isProcessWork(work: Work): work is ProcessWork {
   return isProcess(work.executor)
 }
 
-/** What people write: one of `KINDS`, and what belongs to it, beside other fields. */
+/** Work as users write it: one of `KINDS` and its options, next to other fields. */
 export interface WorkInput {
   readonly run?: string | undefined
   readonly shell?: string | undefined
@@ -90,23 +98,23 @@ export interface WorkInput {
   readonly run_as?: string | undefined
 }
 
-/** Reads what people wrote; `undefined` when it names nothing to start. */
+/** Reads work; `undefined` if there is nothing to start. */
 export function readWork(input: WorkInput, at = ''): Work | undefined {
   const [kind, second] = KINDS.filter((name) => input[name] !== undefined)
-  if (second) throw wrong(`${at}${second}`, `cannot stand beside ${at}${kind}: choose one`)
+  if (second) throw workFieldError(`${at}${second}`, `cannot be used with ${at}${kind}: choose one`)
   for (const { field, homes } of BELONGS_TO) {
     if (input[field] === undefined || homes.some((home) => home === kind)) continue
-    throw wrong(`${at}${field}`, `belongs to ${homes.join(', ')}, which is absent`)
+    throw workFieldError(`${at}${field}`, `needs ${homes.join(' or ')}, which is missing`)
   }
   if (kind === undefined) return undefined
   if (input.http) return readHttp(input.http, `${at}http.`)
-  const work = { ...whatOf(kind, input, at), ...surroundingsOf(input, at) }
+  const work = { ...whatOf(kind, input, at), ...processSettingsOf(input, at) }
   checkSize(work, at)
-  // What does not belong to it was refused above.
+  // Fields of other kinds were rejected above.
   return work as Work
 }
 
-/** As it is stored. Parsed again only by workers, so it may keep the order it was written in. */
+/** The stored form. Only workers parse it, so the order of fields does not matter. */
 export function encodeWork(work: Work): string {
   return JSON.stringify(work)
 }
@@ -114,7 +122,7 @@ export function encodeWork(work: Work): string {
 const COMMANDS = ['run', 'argv', 'script'] as const
 const KINDS = [...COMMANDS, 'http', 'container'] as const
 
-/** Fields that mean nothing without one of the others. */
+/** Fields that need one of the others. */
 const BELONGS_TO = [
   { field: 'shell', homes: ['run'] },
   { field: 'interpreter', homes: ['script'] },
@@ -132,23 +140,26 @@ export type StartedWork = ProcessWork | ContainerWork
 function whatOf(kind: (typeof KINDS)[number], input: WorkInput, at: string): StartedWork {
   switch (kind) {
     case 'run': {
-      const run = argument(something(input.run as string, `${at}run`), `${at}run`)
+      const run = checkArgument(checkCommand(input.run as string, `${at}run`), `${at}run`)
       const { shell } = input
       return {
         executor: 'shell',
         run,
-        ...(shell === undefined ? {} : { shell: program(shell, `${at}shell`) }),
+        ...(shell === undefined ? {} : { shell: checkProgram(shell, `${at}shell`) }),
       }
     }
     case 'argv':
-      return { executor: 'argv', argv: commandLine(input.argv as readonly string[], `${at}argv`) }
+      return {
+        executor: 'argv',
+        argv: checkCommandLine(input.argv as readonly string[], `${at}argv`),
+      }
     case 'script': {
       const { interpreter = DEFAULT_SHELL } = input
       const words = typeof interpreter === 'string' ? [interpreter] : interpreter
       return {
         executor: 'script',
-        script: text(something(input.script as string, `${at}script`), `${at}script`),
-        interpreter: commandLine(words, `${at}interpreter`),
+        script: checkText(checkCommand(input.script as string, `${at}script`), `${at}script`),
+        interpreter: checkCommandLine(words, `${at}interpreter`),
       }
     }
     default:
@@ -156,19 +167,22 @@ function whatOf(kind: (typeof KINDS)[number], input: WorkInput, at: string): Sta
   }
 }
 
-function surroundingsOf(input: WorkInput, at: string): Surroundings {
+function processSettingsOf(input: WorkInput, at: string): ProcessSettings {
   const { cwd, env, stdin, umask, kill_grace: grace, run_as: user } = input
   const limits = input.limits && readLimits(input.limits, `${at}limits`)
   if (limits?.tmp_bytes !== undefined && env?.['TMPDIR'] !== undefined) {
     const field = `${at}limits.tmp`
-    throw wrong(field, 'is for the directory that Punctual makes, and env.TMPDIR names another')
+    throw workFieldError(
+      field,
+      'limits the directory that Punctual creates, but env.TMPDIR names another one',
+    )
   }
   return {
-    ...(cwd === undefined ? {} : { cwd: directory(cwd, `${at}cwd`) }),
+    ...(cwd === undefined ? {} : { cwd: checkDirectory(cwd, `${at}cwd`) }),
     ...(env === undefined || Object.keys(env).length === 0
       ? {}
       : { env: environment(env, `${at}env`) }),
-    ...(stdin === undefined ? {} : { stdin: text(stdin, `${at}stdin`) }),
+    ...(stdin === undefined ? {} : { stdin: checkText(stdin, `${at}stdin`) }),
     ...(umask === undefined ? {} : { umask: octal(umask, `${at}umask`) }),
     ...(grace === undefined ? {} : { kill_grace_ms: killGrace(grace, `${at}kill_grace`) }),
     ...(limits === undefined ? {} : { limits }),
@@ -179,9 +193,9 @@ function surroundingsOf(input: WorkInput, at: string): Surroundings {
 function environment(env: Readonly<Record<string, string>>, field: string) {
   for (const [name, value] of Object.entries(env)) {
     const at = `${field}.${name}`
-    if (!VARIABLE.test(name)) throw wrong(at, 'is not a name a variable can have')
-    if (isOwnVariable(name)) throw wrong(at, 'is set by Punctual itself')
-    argument(value, at)
+    if (!VARIABLE_NAME.test(name)) throw workFieldError(at, 'is not a valid variable name')
+    if (isPunctualVariable(name)) throw workFieldError(at, 'is set by Punctual itself')
+    checkArgument(value, at)
   }
   return env
 }
@@ -189,23 +203,29 @@ function environment(env: Readonly<Record<string, string>>, field: string) {
 function killGrace(text: string, field: string): number {
   const ms = parseDuration(text, field)
   if (ms <= LIMITS.killGraceMs) return ms
-  const most = formatDuration(LIMITS.killGraceMs)
-  throw wrong(field, `is longer than ${most}: what needs longer to end has its timeout for that`)
+  const max = formatDuration(LIMITS.killGraceMs)
+  throw workFieldError(
+    field,
+    `is longer than ${max}: use timeout for a command that needs more time`,
+  )
 }
 
 function userName(name: string, field: string): string {
   if (USER_NAME.test(name)) return name
-  throw wrong(field, 'must be the name of a user: at most 32 of A-Z a-z 0-9 . _ -, no digit first')
+  throw workFieldError(
+    field,
+    'must be the name of a user: at most 32 of A-Z a-z 0-9 . _ -, no digit first',
+  )
 }
 
 const OCTAL = /^0?[0-7]{3}$/
 
 function octal(digits: string, field: string): string {
   if (OCTAL.test(digits)) return digits
-  throw wrong(field, 'must be three or four octal digits, such as 027')
+  throw workFieldError(field, 'must be three or four octal digits, such as 027')
 }
 
-/** Arguments and environment travel to the new process as one block, and that block has its limit. */
+/** Arguments and environment are passed to a new process in one block of limited size. */
 export function checkSize(work: StartedWork, at: string): void {
   const words = wordsOf(work)
   let bytes = words.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0)
@@ -213,13 +233,13 @@ export function checkSize(work: StartedWork, at: string): void {
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 2
   }
   if (bytes <= LIMITS.argumentsBytes) return
-  const field = `${at}${work.executor === 'argv' ? 'argv' : work.env ? 'env' : LONG[work.executor]}`
-  const most = LIMITS.argumentsBytes
-  throw wrong(field, `makes arguments and environment ${bytes} bytes; at most ${most} fit`)
+  const field = `${at}${work.executor === 'argv' ? 'argv' : work.env ? 'env' : LONG_FIELD[work.executor]}`
+  const max = LIMITS.argumentsBytes
+  throw workFieldError(field, `makes arguments and environment ${bytes} bytes; at most ${max} fit`)
 }
 
-/** Which of its words can be long by itself. */
-const LONG = { shell: 'run', script: 'interpreter', container: 'container.command' } as const
+/** The part of each kind of work that may be long. */
+const LONG_FIELD = { shell: 'run', script: 'interpreter', container: 'container.command' } as const
 
 function wordsOf(work: StartedWork): readonly string[] {
   switch (work.executor) {

@@ -1,17 +1,17 @@
-/** Lanes with this executor hold flows: no worker claims from them, nodes begin what stands there. */
-export const FLOW_EXECUTOR = 'workflow'
+/** Lanes with this executor hold workflows: nodes start these runs, workers never claim them. */
+export const WORKFLOW_EXECUTOR = 'workflow'
 
-/** What a run that is a flow executes, as it is stored where it is more than its job's definition. */
-export interface FlowWork {
-  readonly executor: typeof FLOW_EXECUTOR
-  /** The run names the flow it repeats; this says what of that is done again. Without it, everything. */
-  readonly retry?: RetryNames | undefined
-  /** The time it is for, where a schedule or the run it repeats says so: the row has only its own. */
+/** The stored work of a workflow run, where it differs from the definition of its job. */
+export interface WorkflowWork {
+  readonly executor: typeof WORKFLOW_EXECUTOR
+  /** The scope of a retry; the run names the workflow that it repeats. Absent: everything runs again. */
+  readonly retry?: NamedRetryScope | undefined
+  /** The scheduled time, if a schedule or the repeated run sets it; the row only has its own due time. */
   readonly scheduled_at?: string | undefined
 }
 
-/** Steps by their names, as people know them. */
-export interface RetryNames {
+/** Steps by their names, as users write them. */
+export interface NamedRetryScope {
   readonly failed?: boolean | undefined
   readonly from?: readonly string[] | undefined
   readonly skip?: readonly string[] | undefined

@@ -1,12 +1,20 @@
-/** How surely a worker holds its processes, in its own words. For people: nothing is decided by it. */
+/**
+ * How reliably a worker contains its processes, as reported by the worker. For display only; no decision depends on
+ * it.
+ */
 export interface Execution {
-  /** Which kind of guardian starts them. */
+  /** The kind of launcher that starts the processes. */
   readonly launcher: string
   readonly containment: string
-  /** What it can hold a command to: `memory`, `cpu`, … */
+  /** The limits it can enforce for a command: `memory`, `cpu`, … */
   readonly limits: readonly string[]
-  /** Commands that name no user run as root, and nobody has said that this is meant. */
+  /**
+   * Where secrets that are requested as files are stored: `private`, memory that only their attempt can read and that
+   * is freed with it; `memory` or `disk`, a directory from which the launcher deletes them.
+   */
+  readonly secret_files?: string | undefined
+  /** Commands without a user run as root, and the operator has not confirmed this. */
   readonly root?: boolean | undefined
-  /** Why it is not better than that. */
+  /** Why the containment is not better. */
   readonly why?: string | undefined
 }

@@ -1,7 +1,10 @@
-/** What a worker carries and a run may ask for: `{ region: 'eu', gpu: 'a100' }`. */
+import { PunctualError } from '../errors.ts'
+import { LABEL_VALUE, NAME } from '../limits.ts'
+
+/** Labels that a worker has and a run may require: `{ region: 'eu', gpu: 'a100' }`. */
 export type Labels = Readonly<Record<string, string>>
 
-/** As lanes and offers hold them: one text each, sorted, so that order of writing means nothing. */
+/** The labels as lanes and offers store them: one text each, sorted, so that their order has no meaning. */
 export function labelTexts(labels: Labels | undefined): string[] {
   if (labels === undefined) return []
   return Object.entries(labels)
@@ -9,18 +12,37 @@ export function labelTexts(labels: Labels | undefined): string[] {
     .sort()
 }
 
-/** The label by which users are asked for and offered. Workers cannot carry it as one of their own. */
+/** Adds a label from the command line: `gpu=a100`, or `gpu` for `gpu=true`. Workers and runs use the same syntax. */
+export function readLabel(text: string, before: Labels = {}): Record<string, string> {
+  const at = text.indexOf('=')
+  const name = at < 0 ? text : text.slice(0, at)
+  const value = at < 0 ? 'true' : text.slice(at + 1)
+  const known = Object.hasOwn(before, name) ? before[name] : undefined
+  const shown = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+  if (!NAME.test(name) || !LABEL_VALUE.test(value)) throw wrongLabel(`${shown} is not a label`)
+  if (known !== undefined && known !== value) {
+    throw wrongLabel(`the label ${name} is both ${known} and ${value}`)
+  }
+  return { ...before, [name]: value }
+}
+
+function wrongLabel(what: string): PunctualError {
+  const hint = 'Write name=value, such as gpu=a100, or only the name, which means name=true.'
+  return new PunctualError('invalid_field', `--label: ${what}`, { field: '--label', hint })
+}
+
+/** The label that represents users in lanes and offers. Workers cannot set it as a label of their own. */
 export const USER_LABEL = 'run-as'
 
-/** Stands before what a worker must understand; no name of a label can begin with it. */
+/** Prefix of required features; no label name can begin with it. */
 const FEATURE = '+'
 
-/** Everything a run asks of its worker, or a worker offers. */
+/** All requirements of a run, or all capabilities that a worker offers. */
 export interface Placement {
   readonly labels: Labels
-  /** Users of its machine that a command may run as. */
+  /** Users of the worker's host that a command may run as. */
   readonly users: readonly string[]
-  /** What it understands beyond the first version of the protocol. */
+  /** Capabilities beyond the first version of the protocol. */
   readonly features: readonly string[]
 }
 
@@ -35,7 +57,7 @@ export function placementTexts({ labels, users = [], features = [] }: PlacementI
 
 type PlacementInput = { readonly [Part in keyof Placement]?: Placement[Part] | undefined }
 
-/** The same, taken apart again. */
+/** The inverse of `placementTexts`. */
 export function readPlacement(texts: readonly string[]): Placement {
   const isFeature = (text: string) => text.startsWith(FEATURE)
   const pairs = texts

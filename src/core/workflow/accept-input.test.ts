@@ -19,7 +19,7 @@ const parameters = readParameters(
   throwFirst,
 )
 
-test('what was left out gets its default, and what has none and need not be there stays out', () => {
+test('fills in defaults, and leaves out optional fields without a default', () => {
   assert.deepEqual(acceptInput(parameters, { count: 2 }, run), {
     date: '2026-03-29',
     full: false,
@@ -41,7 +41,7 @@ const refused: [why: string, input: Json | undefined, field: string, message: Re
 ]
 
 for (const [why, input, field, message] of refused) {
-  test(`an input is refused: ${why}`, () => {
+  test(`rejects an input: ${why}`, () => {
     assert.throws(
       () => acceptInput(parameters, input, run),
       (error) =>

@@ -7,8 +7,8 @@ import { refuseValue } from './parameter-value.ts'
 import type { Parameter } from './workflow.ts'
 
 /**
- * The input of a run, with what was left out. Throws what is missing, unknown or of the wrong type. A
- * job that declares no parameters takes anything.
+ * The input of a run with defaults filled in. Throws if a field is missing, unknown or of the wrong type. A job
+ * without declared parameters accepts anything.
  */
 export function acceptInput(
   parameters: readonly Parameter[],
@@ -19,10 +19,10 @@ export function acceptInput(
   if (parameters.length === 0) return given ?? null
   if (typeof given !== 'object' && given !== undefined) throw wrong(at, 'must be an object')
   if (Array.isArray(given)) throw wrong(at, 'must be an object')
-  const said = (given ?? {}) as Readonly<Record<string, Json>>
-  refuseUnknown(parameters, said, at)
+  const values = (given ?? {}) as Readonly<Record<string, Json>>
+  refuseUnknown(parameters, values, at)
   const entries = parameters.flatMap((parameter): [string, Json][] => {
-    const value = valueFor(parameter, said, run, at)
+    const value = valueFor(parameter, values, run, at)
     return value === undefined ? [] : [[parameter.name, value]]
   })
   return Object.fromEntries(entries)
@@ -30,19 +30,19 @@ export function acceptInput(
 
 function valueFor(
   parameter: Parameter,
-  said: Readonly<Record<string, Json>>,
+  values: Readonly<Record<string, Json>>,
   run: RunScope,
   at: string,
 ): Json | undefined {
   const { name, isRequired, default: otherwise } = parameter
   const field = `${at}.${name}`
-  if (!Object.hasOwn(said, name) && otherwise === null) {
+  if (!Object.hasOwn(values, name) && otherwise === null) {
     if (!isRequired) return undefined
     throw new PunctualError('missing_field', `${field} is missing`, { field })
   }
   const scope = { input: null, run, step: () => ({ state: '', output: null }) }
-  const value = Object.hasOwn(said, name)
-    ? (said[name] as Json)
+  const value = Object.hasOwn(values, name)
+    ? (values[name] as Json)
     : fill(otherwise as NonNullable<typeof otherwise>, scope)
   const why = refuseValue(parameter, value)
   if (why) throw wrong(field, why)
@@ -51,14 +51,14 @@ function valueFor(
 
 function refuseUnknown(
   parameters: readonly Parameter[],
-  said: Readonly<Record<string, Json>>,
+  values: Readonly<Record<string, Json>>,
   at: string,
 ): void {
   const known = parameters.map(({ name }) => name)
-  const unknown = Object.keys(said).find((name) => !known.includes(name))
+  const unknown = Object.keys(values).find((name) => !known.includes(name))
   if (unknown === undefined) return
-  const meant = nearestName(unknown, known)
-  const advice = meant === undefined ? '' : `; did you mean ${at}.${meant}?`
+  const suggestion = nearestName(unknown, known)
+  const advice = suggestion === undefined ? '' : `; did you mean ${at}.${suggestion}?`
   const field = `${at}.${unknown.slice(0, 64)}`
   const message = `${field} is not an input of the job${advice}`
   throw new PunctualError('unknown_field', message, { field })

@@ -1,28 +1,29 @@
 import type { StepFact } from './step-facts.ts'
 import type { Graph } from './graph.ts'
 
-/** A fact with its times, as the store has it. */
+/** A fact with its times, as stored. */
 export interface TimedFact extends StepFact {
-  /** When it was written down first: for a step with a run, when that was made. */
+  /** When the fact was first stored: for a step with a run, when the run was created. */
   readonly startedAt: number
   readonly finishedAt: number | null
 }
 
 /**
- * The steps that decided when the flow ended, first to last: from the one that ended last, each time
- * back to the need that was over last before it could start. What was skipped took no time and is left out.
+ * The steps that determined when the workflow ended, first to last. The path starts at the step that ended last and
+ * goes back each time to the need that ended last before the step could start. Skipped steps took no time and are
+ * left out.
  */
 export function criticalPath(
   graph: Graph,
   factOf: (step: number) => TimedFact | undefined,
 ): number[] {
   const path: number[] = []
-  const placeOf = new Uint32Array(graph.size)
-  for (const [place, step] of graph.order.entries()) placeOf[step] = place
+  const positionOf = new Uint32Array(graph.size)
+  for (const [place, step] of graph.order.entries()) positionOf[step] = place
   let candidates: Iterable<number> = graph.order
   let until = Number.POSITIVE_INFINITY
   for (;;) {
-    const last = lastOver(candidates, factOf, until, placeOf)
+    const last = lastEndedBy(candidates, factOf, until, positionOf)
     if (last === undefined) break
     const { state, startedAt } = factOf(last) as TimedFact
     if (state !== 'skipped') path.push(last)
@@ -37,14 +38,14 @@ export function criticalPath(
 }
 
 /**
- * Of some that are over by then, the one that was over last. Steps may begin and end within the millisecond
- * in which what they need has ended: of several, the one after the others.
+ * The step that ended last among those that ended by the given time. Steps may start and end within the same
+ * millisecond as their needs; of several equal ones, the last in topological order is taken.
  */
-function lastOver(
+function lastEndedBy(
   steps: Iterable<number>,
   factOf: (step: number) => TimedFact | undefined,
   until: number,
-  placeOf: Uint32Array,
+  positionOf: Uint32Array,
 ): number | undefined {
   let last: number | undefined
   let lastAt = Number.NEGATIVE_INFINITY
@@ -52,7 +53,7 @@ function lastOver(
     const finishedAt = factOf(step)?.finishedAt ?? null
     if (finishedAt === null || finishedAt > until || finishedAt < lastAt) continue
     const isAsLate = last !== undefined && finishedAt === lastAt
-    if (isAsLate && (placeOf[step] as number) < (placeOf[last as number] as number)) continue
+    if (isAsLate && (positionOf[step] as number) < (positionOf[last as number] as number)) continue
     last = step
     lastAt = finishedAt
   }

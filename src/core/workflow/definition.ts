@@ -1,41 +1,41 @@
-import type { Wanted } from '../run/needs.ts'
+import type { WantedOutcome } from '../run/needs.ts'
 import type { SecretInput } from '../work/secret.ts'
 import type { WireRetry } from '../wire/retry.ts'
 import type { WorkInput } from '../work/work.ts'
 import type { Submission } from '../wire/protocol.ts'
 
 /**
- * A workflow as people write it, inside the definition of its job. A list of steps runs top to bottom; a
- * map is a graph wired by `needs`. What stands beside `steps` (`env`, `queue`, `retry` …) goes for every
- * step that does not say otherwise, except `timeout` and `concurrency`, which are the workflow's own.
+ * A workflow as users write it, inside the definition of its job. A list of steps runs top to bottom; a map is a
+ * graph connected by `needs`. Fields beside `steps` (`env`, `queue`, `retry` …) are defaults for all steps, except
+ * `timeout` and `concurrency`, which apply to the workflow itself.
  */
 export interface WorkflowInput {
   readonly steps?: readonly StepInput[] | Readonly<Record<string, StepInput>> | undefined
   readonly input?: Readonly<Record<string, ParameterInput>> | undefined
   readonly triggers?: readonly TriggerInput[] | undefined
-  /** Without it, one wave at a time; `none` lets any number overlap. */
+  /** By default one wave runs at a time; `none` allows any number. */
   readonly concurrency?: ConcurrencyInput | undefined
-  /** What a run of it gives that ends well, with `${{ steps.… }}` in it. */
+  /** The output of a successful run, with `${{ steps.… }}` in it. */
   readonly output?: unknown
 }
 
-/** One step: exactly one of `STEP_KINDS`, when it may begin, and how its run is meant. */
+/** One step: exactly one of `STEP_KINDS`, its rule, and settings of its run. */
 export interface StepInput extends WorkInput {
-  /** Only in a list; without it, the step is called by its place, `step-1`. In a map it is the key. */
+  /** Only in a list, where the default is the position: `step-1`. In a map the key is the name. */
   readonly name?: string | undefined
   readonly description?: string | undefined
   readonly task?: string | undefined
-  /** Another job of the project, whose run the step then is. */
+  /** Another job of the project; the step is a run of it. */
   readonly job?: string | undefined
   readonly approve?: ApprovalInput | undefined
   readonly needs?: string | readonly string[] | undefined
-  readonly when?: When | undefined
-  /** `${{ … }}`: the step is skipped, and counts as done, where it is false. */
+  readonly when?: StepRule | undefined
+  /** `${{ … }}`: if it is false, the step is skipped and counts as done. */
   readonly if?: string | boolean | undefined
-  /** A list, or `${{ … }}` that gives one: the step runs once for every item. */
+  /** A list, or `${{ … }}` that evaluates to one: the step runs once for every item. */
   readonly each?: string | readonly unknown[] | undefined
   readonly max_parallel?: number | undefined
-  /** Runs when everything else has ended, however it ended. */
+  /** Runs after all other steps have ended, whatever their state. */
   readonly finally?: boolean | undefined
   readonly allow_failure?: boolean | undefined
   /** The input of its run. */
@@ -50,42 +50,42 @@ export interface StepInput extends WorkInput {
   readonly secrets?: readonly SecretInput[] | undefined
 }
 
-/** Somebody has to agree before the steps that need it go on. */
+/** A user must approve before the steps that need it can start. */
 export interface ApprovalInput {
-  /** Names of tokens whose holders may decide; without it, everybody who may operate. */
+  /** Names of tokens that may approve; every operator by default. */
   readonly by?: readonly string[] | undefined
   readonly message?: string | undefined
-  /** Not decided for so long, it counts as refused. */
+  /** An approval without an answer within this time counts as refused. */
   readonly timeout?: string | undefined
-  /** What is asked of whoever agrees; their answers are the output of the step. */
+  /** Fields that the approver fills in; they are the output of the step. */
   readonly input?: Readonly<Record<string, ParameterInput>> | undefined
 }
 
-/** One field of an input: a small part of JSON Schema. */
+/** One field of an input: a small subset of JSON Schema. */
 export interface ParameterInput {
   readonly type: ParameterType
   readonly format?: ParameterFormat | undefined
   readonly enum?: readonly unknown[] | undefined
-  /** A value, or for a run `${{ run.… }}`. */
+  /** A value or, for a run, `${{ run.… }}`. */
   readonly default?: unknown
-  /** True unless there is a default. */
+  /** True by default unless there is a default value. */
   readonly required?: boolean | undefined
   readonly description?: string | undefined
 }
 
-/** The job also runs when another has ended, or when somebody calls `/v1/hooks/{name}`: one of the two. */
+/** Starts the job when another job ends, or when `/v1/hooks/{name}` is called: one of the two. */
 export interface TriggerInput {
   /** A job, or a step of one: `etl/load`. */
   readonly after?: string | undefined
-  /** How it has to have ended; `ok` if absent. */
-  readonly on?: Wanted | undefined
-  /** What the run is given, with `${{ after.… }}` in it. */
+  /** How it must have ended; `ok` by default. */
+  readonly on?: WantedOutcome | undefined
+  /** The input of the run, with `${{ after.… }}` in it. */
   readonly input?: unknown
   readonly webhook?: string | undefined
 }
 
 export interface GateInput {
-  /** May be `${{ input.… }}`; without it, the gate is the job's own. */
+  /** May contain `${{ input.… }}`; the default is the job's own gate. */
   readonly key?: string | undefined
   readonly limit: number
 }
@@ -105,8 +105,8 @@ export type ParameterType = (typeof PARAMETER_TYPES)[number]
 export const PARAMETER_FORMATS = ['date', 'date-time'] as const
 export type ParameterFormat = (typeof PARAMETER_FORMATS)[number]
 
-/** What has to have become of the steps it needs before a step begins. */
-export const WHENS = [
+/** Rules about the needed steps that decide whether a step starts. */
+export const STEP_RULES = [
   'all-succeeded',
   'all-done',
   'any-succeeded',
@@ -114,9 +114,9 @@ export const WHENS = [
   'none-failed',
   'always',
 ] as const
-export type When = (typeof WHENS)[number]
+export type StepRule = (typeof STEP_RULES)[number]
 
-/** What a step can be. */
+/** The kinds of steps. */
 export const STEP_KINDS = [
   'run',
   'argv',

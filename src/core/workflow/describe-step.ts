@@ -1,50 +1,50 @@
-import type { When } from './definition.ts'
+import type { StepRule } from './definition.ts'
 import type { StepReason } from './step-facts.ts'
-import type { ShownStepState, StepCounts } from './step-views.ts'
+import type { StepCounts, ShownStepState } from '../wire/workflow-view.ts'
 
-/** What a sentence about a step can be made of; steps by their names. */
-export interface StepStory {
+/** The facts that a sentence about a step uses; steps are given by name. */
+export interface StepSituation {
   readonly state: ShownStepState
   readonly reason: StepReason | null
-  /** What was written down with it. */
+  /** The message stored with the state. */
   readonly message: string | null
-  /** How far its workflow is. */
-  readonly flow: 'waiting' | 'begun' | 'over'
-  /** Of a step nobody has come to: the steps it waits for. */
+  /** The progress of its workflow. */
+  readonly workflow: 'waiting' | 'begun' | 'over'
+  /** For a step that was not reached: the steps it waits for. */
   readonly waitsFor: readonly string[]
-  /** There may be others that it waits for: not all it needs was looked at. */
+  /** It may wait for other steps too: not all its needs were examined. */
   readonly mayWaitForMore: boolean
-  /** Of a step that was skipped because of others: who those are, and where it began. */
-  readonly because: SkipWords | null
-  /** Who may approve it; empty for everybody. */
+  /** For a step that was skipped because of others: which steps, and where it began. */
+  readonly because: NamedSkipExplanation | null
+  /** Names of the tokens that may approve it; empty for every operator. */
   readonly by: readonly string[]
-  /** Of its items, if it is a fan-out. */
+  /** The counts of its items, if it is a fan-out. */
   readonly items: StepCounts | null
 }
 
-export interface SkipWords {
-  readonly when: When
-  readonly needs: readonly NamedEnd[]
-  readonly origins: readonly NamedEnd[]
+export interface NamedSkipExplanation {
+  readonly when: StepRule
+  readonly needs: readonly NamedStepState[]
+  readonly origins: readonly NamedStepState[]
 }
 
-export interface NamedEnd {
+export interface NamedStepState {
   readonly name: string
   readonly state: ShownStepState
 }
 
-/** Why a step is where it is, in one sentence; null where its state says it all. */
-export function sentenceOf(story: StepStory): string | null {
-  const { state, reason, message, items } = story
+/** One sentence that explains the state of a step; null if the state says it all. */
+export function describeStepState(situation: StepSituation): string | null {
+  const { state, reason, message, items } = situation
   switch (state) {
     case 'untouched':
-      return whyUntouched(story)
+      return whyUntouched(situation)
     case 'waiting': {
-      const who = story.by.length === 0 ? 'somebody' : inWords(story.by, 'or')
-      return `It waits for ${who} to approve it${said(message)}`
+      const who = situation.by.length === 0 ? 'a user' : joinNames(situation.by, 'or')
+      return `It waits for ${who} to approve it${withMessage(message)}`
     }
     case 'skipped':
-      return whySkipped(story)
+      return whySkipped(situation)
     case 'failed':
       if (reason !== null) return whyFailed(reason, message)
       return items && `${items.failed} of ${items.total} items failed.`
@@ -56,79 +56,79 @@ export function sentenceOf(story: StepStory): string | null {
   }
 }
 
-function whyUntouched({ flow, waitsFor, mayWaitForMore }: StepStory): string {
-  if (flow === 'waiting') return 'The workflow has not begun.'
-  if (flow === 'over') return 'The workflow ended before it came to it.'
+function whyUntouched({ workflow, waitsFor, mayWaitForMore }: StepSituation): string {
+  if (workflow === 'waiting') return 'The workflow has not begun.'
+  if (workflow === 'over') return 'The workflow ended before reaching it.'
   if (mayWaitForMore) {
-    const named = waitsFor.slice(0, MOST_NAMED).join(', ')
-    return named === '' ? 'It waits for others.' : `It waits for ${named} and others.`
+    const named = waitsFor.slice(0, MAX_NAMED).join(', ')
+    return named === '' ? 'It waits for other steps.' : `It waits for ${named} and other steps.`
   }
-  return waitsFor.length === 0 ? 'It is about to start.' : `It waits for ${inWords(waitsFor)}.`
+  return waitsFor.length === 0 ? 'It is about to start.' : `It waits for ${joinNames(waitsFor)}.`
 }
 
-function whySkipped({ reason, because }: StepStory): string {
+function whySkipped({ reason, because }: StepSituation): string {
   switch (reason) {
     case 'condition':
       return 'Its `if` was false.'
     case 'operator':
-      return 'Somebody skipped it.'
+      return 'A user skipped it.'
     case 'cancelled':
       return 'The workflow was cancelled before it could start.'
     case 'timeout':
       return 'The workflow ran out of time before it could start.'
     default:
-      return because ? whatSpoiledIt(because) : 'What it needs did not come true.'
+      return because ? describeSkipCause(because) : 'Its rule could not be met.'
   }
 }
 
 function whyFailed(reason: StepReason, message: string | null): string {
   switch (reason) {
     case 'expression':
-      return `It could not be started${said(message)}`
+      return `It could not be started${withMessage(message)}`
     case 'submission':
-      return `Its run was not accepted${said(message)}`
+      return `Its run was not accepted${withMessage(message)}`
     case 'refused':
-      return `Somebody refused it${said(message)}`
+      return `Its approval was refused${withMessage(message)}`
     case 'expired':
-      return 'Nobody approved it in time.'
+      return 'It was not approved in time.'
     default:
-      return `It failed${said(message)}`
+      return `It failed${withMessage(message)}`
   }
 }
 
-const WANTED: Readonly<Record<When, string>> = {
-  'all-succeeded': 'All it needs has to succeed',
-  'all-done': 'All it needs has to end',
-  'any-succeeded': 'One of those it needs has to succeed',
-  'any-failed': 'One of those it needs has to fail',
-  'none-failed': 'None of those it needs may fail',
+const RULE_TEXT: Readonly<Record<StepRule, string>> = {
+  'all-succeeded': 'All steps it needs must succeed',
+  'all-done': 'All steps it needs must end',
+  'any-succeeded': 'At least one step it needs must succeed',
+  'any-failed': 'At least one step it needs must fail',
+  'none-failed': 'No step it needs may fail',
   always: 'It always runs',
 }
 
-function whatSpoiledIt({ when, needs, origins }: SkipWords): string {
-  if (needs.length === 0) return `${WANTED[when]}, and it needs nothing.`
-  const ends = needs.map(endInWords)
+function describeSkipCause({ when, needs, origins }: NamedSkipExplanation): string {
+  if (needs.length === 0) return `${RULE_TEXT[when]}, and it needs no steps.`
+  const ends = needs.map(describeEnd)
   const beginnings = origins.filter(({ name }) => !needs.some((need) => need.name === name))
-  const since = beginnings.length === 0 ? '' : `, because ${inWords(beginnings.map(endInWords))}`
-  return `${WANTED[when]}, and ${inWords(ends)}${since}.`
+  const since = beginnings.length === 0 ? '' : `, because ${joinNames(beginnings.map(describeEnd))}`
+  return `${RULE_TEXT[when]}, and ${joinNames(ends)}${since}.`
 }
 
-function endInWords({ name, state }: NamedEnd): string {
+function describeEnd({ name, state }: NamedStepState): string {
   const isDone = state === 'skipped' || state === 'cancelled'
   return isDone ? `${name} was ${state}` : `${name} ${state}`
 }
 
-/** More than so many are counted, not named. */
-const MOST_NAMED = 3
+/** Maximum number of names in a list; further ones are counted. */
+const MAX_NAMED = 3
 
-function inWords(names: readonly string[], last = 'and'): string {
+function joinNames(names: readonly string[], last = 'and'): string {
   if (names.length === 1) return names[0] as string
-  const named = names.slice(0, names.length > MOST_NAMED ? MOST_NAMED : -1)
-  const rest = names.length > MOST_NAMED ? `${names.length - MOST_NAMED} more` : names.at(-1)
+  const named = names.slice(0, names.length > MAX_NAMED ? MAX_NAMED : -1)
+  const rest = names.length > MAX_NAMED ? `${names.length - MAX_NAMED} more` : names.at(-1)
   return `${named.join(', ')} ${last} ${rest}`
 }
 
-function said(message: string | null): string {
+function withMessage(message: string | null): string {
   return message === null ? '.' : `: ${asSentence(message)}`
 }
 

@@ -1,17 +1,17 @@
-/** For every step a list of others, in two arrays instead of an array per step. */
+/** For every step a list of other steps, in two arrays instead of one array per step. */
 export interface Edges {
   readonly size: number
-  /** Those of step `n` stand in `ends` from `starts[n]` to `starts[n + 1]`. */
+  /** The list of step `n` is in `ends` from `starts[n]` to `starts[n + 1]`. */
   readonly starts: Uint32Array
   readonly ends: Uint32Array
   of(step: number): Uint32Array
   countOf(step: number): number
 }
 
-/** Packs lists while they become known, one step after the other. */
+/** Collects the lists step by step. */
 export interface EdgePacker {
   add(end: number): void
-  /** That was all of this step. */
+  /** Ends the list of the current step. */
   nextStep(): void
   packed(): Edges
 }
@@ -48,8 +48,8 @@ export function packEdges(lists: readonly (readonly number[])[]): Edges {
   return packer.packed()
 }
 
-/** The same edges seen from their other ends. */
-export function turnEdges({ size, starts, ends }: Edges): Edges {
+/** The same edges in the opposite direction. */
+export function reverseEdges({ size, starts, ends }: Edges): Edges {
   const turnedStarts = new Uint32Array(size + 1)
   for (let at = 0; at < ends.length; at += 1) turnedStarts[(ends[at] as number) + 1]! += 1
   for (let step = 0; step < size; step += 1) {
@@ -67,16 +67,16 @@ export function turnEdges({ size, starts, ends }: Edges): Edges {
   return edgesOf(turnedStarts, turnedEnds)
 }
 
-/** Every step after those its edges lead to; shorter than all of them if some go round in a circle. */
-export function orderAlong(edges: Edges, turned: Edges): Uint32Array {
+/** Topological order: every step after the steps its edges lead to. Shorter than `size` if there is a cycle. */
+export function topologicalOrder(edges: Edges, turned: Edges): Uint32Array {
   const { size } = edges
   const left = new Uint32Array(size)
   for (let step = 0; step < size; step += 1) left[step] = edges.countOf(step)
   const order = new Uint32Array(size)
   let known = 0
   for (let step = 0; step < size; step += 1) if (left[step] === 0) order[known++] = step
-  for (let looked = 0; looked < known; looked += 1) {
-    const step = order[looked] as number
+  for (let visited = 0; visited < known; visited += 1) {
+    const step = order[visited] as number
     const until = turned.starts[step + 1] as number
     for (let at = turned.starts[step] as number; at < until; at += 1) {
       const next = turned.ends[at] as number

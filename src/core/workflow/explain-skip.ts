@@ -1,40 +1,40 @@
-import { isSettled, outcomeOf, type StepFact } from './step-facts.ts'
+import { isSettled, stepOutcomeOf, type StepFact } from './step-facts.ts'
 import type { Graph } from './graph.ts'
-import type { When } from './definition.ts'
-import { judge } from './step-rule.ts'
+import type { StepRule } from './definition.ts'
+import { evaluateRule } from './step-rule.ts'
 
-/** Why the rule of a step that was skipped could not come true. */
-export interface SkipStory {
-  readonly when: When
-  /** The steps it needs that were not as the rule wants them; empty if there were none to choose from. */
+/** Why the rule of a skipped step could not be met. */
+export interface SkipExplanation {
+  readonly when: StepRule
+  /** The needed steps whose outcome broke the rule; empty if the step has no needs. */
   readonly needs: readonly number[]
-  /** Where it began: those of its ancestors that were not themselves skipped because of others. */
+  /** The root causes: ancestors that were not themselves skipped because of other steps. */
   readonly origins: readonly number[]
 }
 
-/** At most so many are named: a step may need 100,000 others, and nobody reads that. */
-const MOST_NAMED = 10
+/** Maximum number of named steps: a step may need 100,000 others. */
+const MAX_NAMED = 10
 
-/** For a step whose reason is `needs`; `factOf` knows the steps themselves, not their items. */
-export function whySkipped(
+/** For a step whose reason is `needs`; `factOf` returns facts of whole steps, not of items. */
+export function explainSkip(
   graph: Graph,
   factOf: (step: number) => StepFact | undefined,
   step: number,
-): SkipStory {
-  const needs = spoilers(graph, factOf, step)
+): SkipExplanation {
+  const needs = decisiveNeeds(graph, factOf, step)
   const origins = new Set<number>()
   const seen = new Set(needs)
-  // What is found while walking is walked through as well.
+  // The loop also visits the steps that it adds.
   for (const found of seen) {
-    if (origins.size === MOST_NAMED) break
+    if (origins.size === MAX_NAMED) break
     if (factOf(found)?.reason !== 'needs') origins.add(found)
-    else for (const further of spoilers(graph, factOf, found)) seen.add(further)
+    else for (const further of decisiveNeeds(graph, factOf, found)) seen.add(further)
   }
-  return { when: graph.whenOf(step), needs: needs.slice(0, MOST_NAMED), origins: [...origins] }
+  return { when: graph.whenOf(step), needs: needs.slice(0, MAX_NAMED), origins: [...origins] }
 }
 
-/** Those without whom the rule could still have come true: each is asked as if it were the only one. */
-function spoilers(
+/** The needed steps without which the rule could still be met: each one is evaluated as if it were the only need. */
+function decisiveNeeds(
   graph: Graph,
   factOf: (step: number) => StepFact | undefined,
   step: number,
@@ -46,12 +46,12 @@ function spoilers(
   return Array.from(asked).filter((need) => {
     const fact = factOf(need)
     if (!fact || !isSettled(fact.state)) return false
-    const outcome = outcomeOf(fact.state, fact.reason)
+    const outcome = stepOutcomeOf(fact.state, fact.reason)
     const alone = {
-      ...{ total: 1, left: 0 },
+      ...{ total: 1, pending: 0 },
       ok: outcome === 'ok' ? 1 : 0,
       failed: outcome === 'failed' ? 1 : 0,
     }
-    return judge(when, alone) === 'never'
+    return evaluateRule(when, alone) === 'never'
   })
 }

@@ -1,22 +1,25 @@
 import type { FinalState } from '../run/run-state.ts'
-import { isSettled, outcomeOf, type StepFact } from './step-facts.ts'
+import type { StepState } from '../run/step-state.ts'
+import { isSettled, stepOutcomeOf, type StepFact } from './step-facts.ts'
 
 const UNTOUCHED = 0
+
 const LIVE = 1
+
 const SETTLED = 2
 
-/** The items of one fan-out: a byte for each, and counts. */
+/** The state of the items of one fan-out: one byte per item, and counters. */
 export interface FanOut {
   readonly count: number
-  hear(fact: StepFact): void
-  /** The next item nobody has touched, which counts as started from now on; -1 if there is none. */
+  apply(fact: StepFact): void
+  /** Marks the next untouched item as started and returns its index; -1 if there is none. */
   startNext(): number
   readonly hasUntouched: boolean
-  /** How many have been started and have not ended. */
+  /** Number of items that were started and have not ended. */
   readonly live: number
   liveItems(): Iterable<number>
   isUntouched(item: number): boolean
-  /** How the whole has ended, once nothing of it is live and nothing will be started. */
+  /** The final state of the fan-out, once no item is live and none will be started. */
   ending(): FinalState
 }
 
@@ -26,7 +29,7 @@ export function createFanOut(count: number): FanOut {
   let live = 0
   let ok = 0
   let failed = 0
-  /** All before it have been touched. */
+  /** All items before this one have been started. */
   let first = 0
 
   const touch = (item: number) => {
@@ -37,14 +40,14 @@ export function createFanOut(count: number): FanOut {
 
   return {
     count,
-    hear({ item, state, reason }) {
+    apply({ item, state, reason }) {
       const before = states[item]
       if (before === undefined || before === SETTLED) return
       if (before === UNTOUCHED) touch(item)
       if (!isSettled(state)) return
       live -= 1
       states[item] = SETTLED
-      if (outcomeOf(state, reason) === 'ok') ok += 1
+      if (stepOutcomeOf(state, reason) === 'ok') ok += 1
       else if (state === 'failed') failed += 1
     },
     startNext() {
@@ -68,4 +71,22 @@ export function createFanOut(count: number): FanOut {
       return ok === count ? 'succeeded' : 'cancelled'
     },
   }
+}
+
+/** The number of items of a fan-out in each state. */
+export type ItemCounts = Readonly<Record<StepState | 'untouched', number>>
+const NONE = { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+
+/** Completes the counts of a fan-out with `total` items: items without a count are untouched. */
+export function itemCounts(
+  total: number,
+  counted: Iterable<{ readonly state: StepState; readonly count: number }>,
+): ItemCounts {
+  const counts = { ...NONE }
+  let untouched = total
+  for (const { state, count } of counted) {
+    counts[state] += count
+    untouched -= count
+  }
+  return { ...counts, untouched }
 }

@@ -9,27 +9,27 @@ import { LIMITS } from '../limits.ts'
 import type { ConcurrencyInput, GateInput } from './definition.ts'
 import type { Gate } from './workflow.ts'
 
-/** The key of the gate that is the job's own. */
-export function ownGate(job: string): string {
+/** The key of the job's own gate. */
+export function jobGateKey(job: string): string {
   return `job:${job}`
 }
 
-/** The gates of a workflow. One wave at a time unless something else is said. */
+/** The gates of a workflow. By default one wave runs at a time. */
 export function readGates(
-  said: ConcurrencyInput | undefined,
+  concurrency: ConcurrencyInput | undefined,
   job: string,
   names: Names,
   at: string,
 ): readonly Gate[] {
-  if (said === 'none') return []
-  const inputs = [said ?? { limit: 1 }].flat() as readonly GateInput[]
-  return inputs.map(({ key = ownGate(job), limit }, nth) => {
-    const field = Array.isArray(said) ? `${at}.${nth}.key` : `${at}.key`
+  if (concurrency === 'none') return []
+  const inputs = [concurrency ?? { limit: 1 }].flat() as readonly GateInput[]
+  return inputs.map(({ key = jobGateKey(job), limit }, nth) => {
+    const field = Array.isArray(concurrency) ? `${at}.${nth}.key` : `${at}.key`
     return { key: readTemplate(key, names, field), limit }
   })
 }
 
-/** The gates of one run, now that its input is known. */
+/** The gates of one run, with its input. */
 export function gatesOf(gates: readonly Gate[], input: Json, run: RunScope) {
   const step = () => ({ state: '', output: null })
   const found = gates.map(({ key, limit }) => ({

@@ -1,62 +1,68 @@
-import { type When, WHENS } from './definition.ts'
-import { type Pausing, withoutPause } from '../pausing.ts'
-import { type Edges, orderAlong, packEdges, turnEdges } from './edges.ts'
+import { type StepRule, STEP_RULES } from './definition.ts'
+import { type Pausing, runWithoutPauses } from '../pausing.ts'
+import { type Edges, topologicalOrder, packEdges, reverseEdges } from './edges.ts'
 
-/** What the engine has to know of a step; everything else is the affair of whoever starts it. */
+/** The facts about a step that the engine needs; the caller knows the rest. */
 export interface GraphStep extends StepTraits {
-  /** Indices of the steps it waits for, each once. */
+  /** Indices of the needed steps, each once. */
   readonly needs: readonly number[]
 }
 
-/** What it has to know besides what the step waits for. */
+/** The facts besides the needs. */
 export interface StepTraits {
-  readonly when: When
-  /** It waits for everything that is not `finally`; its rule is about its needs, or else about all those. */
+  readonly when: StepRule
+  /**
+   * The step waits for all steps that are not `finally`; its rule applies to its needs, or to all those steps if it
+   * has none.
+   */
   readonly isFinally: boolean
-  /** At most so many items of its fan-out at a time; null for as many as there are. */
+  /** Maximum number of items of its fan-out that run at once; null for no limit. */
   readonly maxParallel: number | null
-  /** Its failure is no failure of the flow. */
+  /** A failure of the step does not fail the workflow. */
   readonly mayFail: boolean
 }
 
 /**
- * The steps of one version of a job, packed: 100,000 of them with a million edges take some 10 MB, once
- * for all flows of that version.
+ * The steps of one version of a job in compact form, shared by all workflows of that version: 100,000 steps with a
+ * million edges take about 10 MB.
  */
 export interface Graph {
   readonly size: number
-  /** Every step after those it needs, and `finally` steps last. */
+  /** All steps in topological order, `finally` steps last. */
   readonly order: Uint32Array
   readonly needs: Edges
-  /** Who needs a step. */
+  /** The steps that need each step. */
   readonly neededBy: Edges
   readonly finallySteps: readonly number[]
-  whenOf(step: number): When
+  whenOf(step: number): StepRule
   isFinally(step: number): boolean
   mayFail(step: number): boolean
-  /** A flow that is being stopped runs it all the same: it is there to clear up. */
+  /** Whether the step runs even when the workflow is being stopped, to clean up. */
   outlivesStop(step: number): boolean
-  mostParallel(step: number): number
+  maxParallel(step: number): number
 }
 
 const IS_FINALLY = 1
 const MAY_FAIL = 2
 const OUTLIVES_STOP = 4
 
-/** What people write has been checked before, with names and places; here a bad graph is a broken promise. */
+/**
+ * Definitions were validated before, with names and fields in the errors; an invalid graph here is a programming
+ * error.
+ */
 export function compileGraph(steps: readonly GraphStep[]): Graph {
-  return withoutPause(compilingGraph(steps, packEdges(steps.map(({ needs }) => needs))))
+  return runWithoutPauses(compilingGraph(steps, packEdges(steps.map(({ needs }) => needs))))
 }
 
-/** The same with pauses, of steps whose needs are packed already. */
+/** The same with pauses, for steps whose needs are already packed. */
 export function* compilingGraph(steps: readonly StepTraits[], needs: Edges): Pausing<Graph> {
   const size = steps.length
-  const neededBy = turnEdges(needs)
+  const neededBy = reverseEdges(needs)
   yield
-  const order = orderAlong(needs, neededBy)
-  if (order.length < size) throw new RangeError('steps need each other in a circle')
+  const order = topologicalOrder(needs, neededBy)
+  if (order.length < size) throw new RangeError('steps need each other in a cycle')
   yield
-  const whens = Uint8Array.from(steps, ({ when }) => WHENS.indexOf(when))
+  const whens = Uint8Array.from(steps, ({ when }) => STEP_RULES.indexOf(when))
   const flags = Uint8Array.from(steps, flagsOf)
   const has = (step: number, flag: number) => ((flags[step] as number) & flag) !== 0
   const limits = new Map<number, number>()
@@ -75,11 +81,11 @@ export function* compilingGraph(steps: readonly StepTraits[], needs: Edges): Pau
     needs,
     neededBy,
     finallySteps: steps.flatMap((step, index) => (step.isFinally ? [index] : [])),
-    whenOf: (step) => WHENS[whens[step] as number] as When,
+    whenOf: (step) => STEP_RULES[whens[step] as number] as StepRule,
     isFinally,
     mayFail: (step) => has(step, MAY_FAIL),
     outlivesStop: (step) => has(step, OUTLIVES_STOP),
-    mostParallel: (step) => limits.get(step) ?? Number.POSITIVE_INFINITY,
+    maxParallel: (step) => limits.get(step) ?? Number.POSITIVE_INFINITY,
   }
 }
 

@@ -2,9 +2,9 @@ import { PunctualError } from '../errors.ts'
 import { LIMITS, NAME } from '../limits.ts'
 import type { Pausing } from '../pausing.ts'
 import type { StepInput, WorkflowInput } from './definition.ts'
-import { type OnProblem, wrongStep } from './problems.ts'
+import { type OnProblem, workflowError } from './problems.ts'
 
-/** A step with its name, and the place where it stands in the definition. */
+/** A step with its name and its field in the definition. */
 export interface NamedStep {
   readonly name: string
   readonly input: StepInput
@@ -14,21 +14,22 @@ export interface NamedStep {
 
 export interface NamedSteps {
   readonly steps: readonly NamedStep[]
-  /** A list runs top to bottom where nothing else is said. */
+  /** Whether the steps are a list, which runs top to bottom by default. */
   readonly isList: boolean
   readonly indexOf: ReadonlyMap<string, number>
 }
 
-/** The steps of a definition in the order they were written in, whichever way that was. */
+/** The steps of a definition in written order, from a list or a map. */
 export function* nameSteps(
   { steps: input = [] }: WorkflowInput,
   at: string,
   onProblem: OnProblem,
 ): Pausing<NamedSteps> {
   const isList = Array.isArray(input)
-  const count = countSteps(input, at)
+  const count = checkStepCount(input, at)
+  yield
   if (count === 0) {
-    onProblem(wrongStep(`${at}steps`, 'there is no step, so there would be nothing to do'))
+    onProblem(workflowError(`${at}steps`, 'there are no steps, so there is nothing to run'))
   }
   const steps: NamedStep[] = []
   const indexOf = new Map<string, number>()
@@ -38,11 +39,11 @@ export function* nameSteps(
     const earlier = indexOf.get(name)
     if (earlier === undefined) indexOf.set(name, steps.length)
     else {
-      const message = `another step is called ${name} already, at ${steps[earlier]?.at.slice(0, -1)}`
-      onProblem(wrongStep(`${place}name`, message, 'Give every step a name of its own.'))
+      const message = `the name ${name} is already used by ${steps[earlier]?.at.slice(0, -1)}`
+      onProblem(workflowError(`${place}name`, message, 'Give every step its own name.'))
     }
     if (!NAME.test(name)) {
-      onProblem(wrongStep(`${place}name`, `"${name.slice(0, 40)}" is not a name`, NAMES))
+      onProblem(workflowError(`${place}name`, `"${name.slice(0, 40)}" is not a name`, NAMES))
     }
     steps.push(step)
     yield
@@ -66,15 +67,17 @@ function* inMap(steps: StepMap, at: string, onProblem: OnProblem): Generator<Nam
     const input = steps[name] as StepInput
     const place = `${at}steps.${name}.`
     if (input.name !== undefined) {
-      const message = 'in a map, a step is called by its key'
-      onProblem(wrongStep(`${place}name`, message, 'Leave it out, or write the steps as a list.'))
+      const message = 'in a map, the key is the name of the step'
+      onProblem(
+        workflowError(`${place}name`, message, 'Leave it out, or write the steps as a list.'),
+      )
     }
     yield { name, input, at: place }
   }
 }
 
-/** Throws if there are more than any workflow may have. */
-export function countSteps(steps: object, at = ''): number {
+/** Throws if there are more steps than a workflow may have. */
+export function checkStepCount(steps: object, at = ''): number {
   const count = Array.isArray(steps) ? steps.length : Object.keys(steps).length
   if (count <= LIMITS.steps) return count
   const field = `${at}steps`

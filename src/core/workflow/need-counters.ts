@@ -1,27 +1,33 @@
-import type { Outcome } from './step-facts.ts'
+import type { StepOutcome } from './step-facts.ts'
 import type { Graph } from './graph.ts'
-import { judge, type Verdict } from './step-rule.ts'
+import { evaluateRule, type RuleVerdict } from './step-rule.ts'
 
-/** How those that a step needs have ended so far, for every step of a flow. */
-export interface Tallies {
-  /** A step has ended: counts for those who need it. */
-  count(step: number, outcome: Outcome): void
-  verdict(step: number): Verdict
+/** Counters of the outcomes of the needs, for every step of a workflow. */
+export interface NeedCounters {
+  /** Counts the end of a step for the steps that need it. */
+  count(step: number, outcome: StepOutcome): void
+  verdict(step: number): RuleVerdict
   /** Whether only `finally` steps are left. */
-  readonly isOrdinaryOver: boolean
+  readonly areOrdinaryStepsDone: boolean
 }
 
-export function createTallies({ size, needs, neededBy, isFinally, ...graph }: Graph): Tallies {
-  const left = new Uint32Array(size)
-  for (let step = 0; step < size; step += 1) left[step] = needs.countOf(step)
+export function createNeedCounters({
+  size,
+  needs,
+  neededBy,
+  isFinally,
+  ...graph
+}: Graph): NeedCounters {
+  const pending = new Uint32Array(size)
+  for (let step = 0; step < size; step += 1) pending[step] = needs.countOf(step)
   const ok = new Uint32Array(size)
   const failed = new Uint32Array(size)
   const ordinary = size - graph.finallySteps.length
-  const all = { total: ordinary, left: ordinary, ok: 0, failed: 0 }
+  const all = { total: ordinary, pending: ordinary, ok: 0, failed: 0 }
 
-  const tallyOf = (step: number) => ({
+  const countsOf = (step: number) => ({
     total: needs.countOf(step),
-    left: left[step] as number,
+    pending: pending[step] as number,
     ok: ok[step] as number,
     failed: failed[step] as number,
   })
@@ -30,22 +36,22 @@ export function createTallies({ size, needs, neededBy, isFinally, ...graph }: Gr
     count(step, outcome) {
       const counts = outcome === 'ok' ? ok : outcome === 'failed' ? failed : null
       for (const next of neededBy.of(step)) {
-        left[next] = (left[next] as number) - 1
+        pending[next] = (pending[next] as number) - 1
         if (counts) counts[next] = (counts[next] as number) + 1
       }
       if (isFinally(step)) return
-      all.left -= 1
+      all.pending -= 1
       if (outcome !== 'skipped') all[outcome] += 1
     },
     verdict(step) {
-      if (!isFinally(step)) return judge(graph.whenOf(step), tallyOf(step))
-      // Early is not what `finally` means, even where its own needs have decided already.
-      if (all.left > 0) return 'not yet'
+      if (!isFinally(step)) return evaluateRule(graph.whenOf(step), countsOf(step))
+      // A `finally` step waits for all ordinary steps, even if its own needs already decide its rule.
+      if (all.pending > 0) return 'not yet'
       const isAboutAll = needs.countOf(step) === 0
-      return judge(graph.whenOf(step), isAboutAll ? all : tallyOf(step))
+      return evaluateRule(graph.whenOf(step), isAboutAll ? all : countsOf(step))
     },
-    get isOrdinaryOver() {
-      return all.left === 0
+    get areOrdinaryStepsDone() {
+      return all.pending === 0
     },
   }
 }

@@ -1,11 +1,11 @@
-import { isSame } from '../expression/functions.ts'
+import { isDeepEqual } from '../expression/functions.ts'
 import type { Json } from '../expression/expression.ts'
 import type { ParameterInput, ParameterType } from './definition.ts'
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-/** Why a value cannot be that of a parameter, to follow its name; `undefined` if it can. */
+/** Why a value is invalid for a parameter, as a phrase that follows its name; `undefined` if it is valid. */
 export function refuseValue(
   { type, format, enum: among }: Omit<ParameterInput, 'default'>,
   value: unknown,
@@ -15,7 +15,7 @@ export function refuseValue(
   if (format === 'date-time' && !isTime(value as string)) {
     return 'must be a time with its zone, such as 2026-01-31T09:00:00Z'
   }
-  if (!among || among.some((one) => isSame(one as Json, value as Json))) return undefined
+  if (!among || among.some((one) => isDeepEqual(one as Json, value as Json))) return undefined
   return `must be one of ${among.map((one) => JSON.stringify(one)).join(', ')}`
 }
 
@@ -45,7 +45,7 @@ function isTime(text: string): boolean {
   return DATE_TIME.test(text) && isReal(text.slice(0, 10)) && !Number.isNaN(Date.parse(text))
 }
 
-/** Calendars have no 30 February, and `Date` would make it March. */
+/** 30 February is not a date, but `Date` would turn it into March. */
 function isReal(date: string): boolean {
   const ms = Date.parse(`${date}T00:00:00Z`)
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date)

@@ -1,30 +1,30 @@
 import type { Names } from '../expression/check.ts'
 import { type RunFact, RUN_FACTS } from '../expression/expression.ts'
-import type { Kind } from '../expression/value-kinds.ts'
+import type { ValueKind } from '../expression/value-kinds.ts'
 import { readTemplate } from '../expression/read-template.ts'
 import { PunctualError } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
-import { VARIABLE } from '../work/variable.ts'
+import { VARIABLE_NAME } from '../work/variable.ts'
 import type { ParameterInput } from './definition.ts'
 import { refuseValue } from './parameter-value.ts'
-import { attempt, type OnProblem } from './problems.ts'
+import { collectProblem, type OnProblem } from './problems.ts'
 import type { Parameter } from './workflow.ts'
 
-/** What is known of a run before it has an id. */
-export const EARLY_FACTS: readonly RunFact[] = RUN_FACTS.filter(
+/** The facts about a run that are known before it has an id. */
+export const FACTS_BEFORE_CREATION: readonly RunFact[] = RUN_FACTS.filter(
   (fact) => fact !== 'id' && fact !== 'wave',
 )
 
-/** Where nothing but the run itself can be named. */
-export const ONLY_RUN: Names = {
+/** Names for expressions that may only use the run itself. */
+export const RUN_FACTS_ONLY: Names = {
   input: new Map(),
-  facts: EARLY_FACTS,
+  facts: FACTS_BEFORE_CREATION,
   hasItem: false,
   maySecrets: false,
   refuseStep: () => ({ message: 'no step has run yet where this is evaluated' }),
 }
 
-/** The fields of an input, as they were written. */
+/** Reads the declared fields of an input. */
 export function readParameters(
   inputs: Readonly<Record<string, ParameterInput>> | undefined,
   at: string,
@@ -36,13 +36,14 @@ export function readParameters(
     onProblem(new PunctualError('invalid_field', message, { field: at }))
   }
   return entries.flatMap(
-    ([name, input]) => attempt(onProblem, () => readParameter(name, input, `${at}.${name}`)) ?? [],
+    ([name, input]) =>
+      collectProblem(onProblem, () => readParameter(name, input, `${at}.${name}`)) ?? [],
   )
 }
 
 function readParameter(name: string, input: ParameterInput, field: string): Parameter {
   const { type, format, enum: among, description } = input
-  if (!VARIABLE.test(name)) throw wrong(field, 'has a name that is not letters, digits and _')
+  if (!VARIABLE_NAME.test(name)) throw wrong(field, 'has a name that is not letters, digits and _')
   if (format !== undefined && type !== 'string') {
     throw wrong(`${field}.format`, `belongs to the type string, not ${type}`)
   }
@@ -66,7 +67,7 @@ function readDefault(
   field: string,
 ): Parameter['default'] {
   if (value === undefined) return null
-  const template = readTemplate(value, ONLY_RUN, `${field}.default`)
+  const template = readTemplate(value, RUN_FACTS_ONLY, `${field}.default`)
   if (template.kind !== 'constant') return template
   const why = refuseValue(plain, template.value)
   if (why) throw wrong(`${field}.default`, why)
@@ -77,14 +78,16 @@ function isRequired({ required, default: value }: ParameterInput): boolean {
   return required ?? value === undefined
 }
 
-/** What expressions know of an input before it is there. */
-export function kindsOf(parameters: readonly Parameter[]): ReadonlyMap<string, Kind> {
+/** The types of the input's fields, for checking expressions. */
+export function kindsOf(parameters: readonly Parameter[]): ReadonlyMap<string, ValueKind> {
   return new Map(
-    parameters.map(({ name, type, isRequired: isThere, default: otherwise }): [string, Kind] => {
-      // What may be left out may be null.
-      if (!isThere && otherwise === null) return [name, 'any']
-      return [name, type === 'integer' ? 'number' : type]
-    }),
+    parameters.map(
+      ({ name, type, isRequired: isThere, default: otherwise }): [string, ValueKind] => {
+        // An optional field may be null.
+        if (!isThere && otherwise === null) return [name, 'any']
+        return [name, type === 'integer' ? 'number' : type]
+      },
+    ),
   )
 }
 

@@ -1,33 +1,33 @@
 import type { Names } from '../expression/check.ts'
 import type { Json, Template } from '../expression/expression.ts'
-import { wrongExpression } from '../expression/expression-error.ts'
+import { expressionError } from '../expression/expression-error.ts'
 import { hasExpression, readTemplate } from '../expression/read-template.ts'
-import type { Hole } from './workflow.ts'
+import type { Placeholder } from './workflow.ts'
 
-/** Gathers the expressions of a submission, and leaves samples in their places. */
-export interface Holes {
-  readonly found: readonly Hole[]
-  /** The text, or a sample of it if it has to wait for its expressions. */
+/** Collects the expressions of a submission and replaces them with samples. */
+export interface Placeholders {
+  readonly found: readonly Placeholder[]
+  /** The text, or a sample if the text contains expressions. */
   text(text: string, where: Where): string
   /** The same for any value. */
   value(value: unknown, where: Where): unknown
-  add(hole: Hole): void
+  add(placeholder: Placeholder): void
 }
 
 interface Where {
-  readonly path: Hole['path']
+  readonly path: Placeholder['path']
   readonly field: string
   readonly names: Names
-  readonly as?: Hole['as']
-  /** What a sample begins with, if the text begins with an expression. */
+  readonly as?: Placeholder['as']
+  /** The beginning of the sample, if the text begins with an expression. */
   readonly lead?: string
 }
 
-export function createHoles(): Holes {
-  const found: Hole[] = []
+export function createPlaceholders(): Placeholders {
+  const found: Placeholder[] = []
   return {
     found,
-    add: (hole) => void found.push(hole),
+    add: (placeholder) => void found.push(placeholder),
     text(text, { path, field, names, as = 'text', lead = 'x' }) {
       if (!hasExpression(text)) return text
       const template = readTemplate(text, names, field)
@@ -51,12 +51,12 @@ function sampleOf(template: Template, lead: string): string {
     .join('')
 }
 
-/** In what is decided before anything is evaluated, an expression could only be taken literally. */
+/** Rejects expressions in fields that are used before expressions are evaluated. */
 export function refuseExpressions(value: unknown, field: string): void {
   if (typeof value === 'string' && hasExpression(value)) {
     const hint =
-      'They may stand in run, script, argv, env, stdin, cwd, with, and the fields of http.'
-    throw wrongExpression(field, 'no expression can stand here', hint)
+      'They are allowed in run, script, argv, env, stdin, cwd, with, and the fields of http.'
+    throw expressionError(field, 'an expression is not allowed here', hint)
   }
   if (typeof value !== 'object' || value === null) return
   for (const [key, inner] of Object.entries(value))

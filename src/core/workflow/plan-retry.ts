@@ -1,93 +1,93 @@
-import { isSettled, outcomeOf, type StepFact, WHOLE } from './step-facts.ts'
+import { isSettled, stepOutcomeOf, type StepFact, WHOLE_STEP } from './step-facts.ts'
 import type { Graph } from './graph.ts'
 
-/** What somebody wants to have done again of a flow that is over. */
-export interface RetryWish {
-  /** What failed. What was cancelled, or kept from starting by the end of the flow, goes again anyway. */
+/** The parts of an ended workflow that a retry runs again. */
+export interface RetryScope {
+  /** Failed steps. Steps that were cancelled, or not started because the workflow ended, always run again. */
   readonly failed?: boolean | undefined
-  /** These steps, whatever became of them. */
+  /** These steps, whatever their state. */
   readonly from?: readonly number[] | undefined
-  /** These count as done from now on, and what depends on them is decided again. */
+  /** These steps count as done, and the steps that depend on them are decided again. */
   readonly skip?: readonly number[] | undefined
 }
 
 export interface RetryPlan<Fact extends StepFact> {
-  /** What the new flow begins with; of a fan-out that is taken up again, the items that are done. */
+  /** The facts that the new workflow starts with; for a resumed fan-out, those of the items that are done. */
   readonly kept: readonly Fact[]
-  /** Steps that start from nothing, if they start: their rules are asked again. */
-  readonly again: readonly number[]
+  /** Steps that start from the beginning, if their rules allow it. */
+  readonly restarted: readonly number[]
   /** Fan-outs of which only the items that are not done run again. */
-  readonly takenUp: readonly number[]
+  readonly resumed: readonly number[]
 }
 
 const KEPT = 0
-const AGAIN = 1
-const TAKEN_UP = 2
+const RESTARTED = 1
+const RESUMED = 2
 const SKIPPED = 3
 
 /**
- * What is wanted again goes again, and so does everything that depends on it; `finally` steps depend on
- * all the others. A fan-out of which some items failed is taken up where it was left, unless something
- * it depends on goes again: its items may be other ones then.
+ * The requested steps run again, and so does every step that depends on them; `finally` steps depend on all others. A
+ * fan-out with failed items is resumed, unless something it depends on runs again: its items may then be different.
  */
 export function planRetry<Fact extends StepFact>(
   graph: Graph,
   facts: readonly Fact[],
-  wish: RetryWish,
+  scope: RetryScope,
 ): RetryPlan<Fact> {
-  const wholes = new Map<number, Fact>()
-  for (const fact of facts) if (fact.item === WHOLE) wholes.set(fact.step, fact)
-  const fates = findFates(graph, wholes, wish)
-  const stepsOf = (fate: number) => Array.from(fates.keys()).filter((step) => fates[step] === fate)
+  const stepFacts = new Map<number, Fact>()
+  for (const fact of facts) if (fact.item === WHOLE_STEP) stepFacts.set(fact.step, fact)
+  const treatments = chooseTreatments(graph, stepFacts, scope)
+  const stepsOf = (treatment: number) =>
+    Array.from(treatments.keys()).filter((step) => treatments[step] === treatment)
   return {
     kept: facts.flatMap((fact): Fact[] => {
-      const fate = fates[fact.step]
-      if (fate === KEPT) return [fact]
-      if (fate !== TAKEN_UP) return []
-      if (fact.item === WHOLE) return [{ ...fact, state: 'running', reason: null }]
+      const treatment = treatments[fact.step]
+      if (treatment === KEPT) return [fact]
+      if (treatment !== RESUMED) return []
+      if (fact.item === WHOLE_STEP) return [{ ...fact, state: 'running', reason: null }]
       return isDone(fact) ? [fact] : []
     }),
-    again: stepsOf(AGAIN),
-    takenUp: stepsOf(TAKEN_UP),
+    restarted: stepsOf(RESTARTED),
+    resumed: stepsOf(RESUMED),
   }
 }
 
-function findFates(
+function chooseTreatments(
   graph: Graph,
-  wholes: ReadonlyMap<number, StepFact>,
-  { failed = false, from = [], skip = [] }: RetryWish,
+  stepFacts: ReadonlyMap<number, StepFact>,
+  { failed = false, from = [], skip = [] }: RetryScope,
 ): Uint8Array {
-  const fates = new Uint8Array(graph.size)
+  const treatments = new Uint8Array(graph.size)
   const wanted = new Set(from)
   const skipped = new Set(skip)
-  let isAnyMoved = false
-  // Every step comes after those it needs, and those that are `finally` come last.
+  let hasAnyChange = false
+  // Topological order: every step comes after its needs, and `finally` steps come last.
   for (const step of graph.order) {
-    const fact = wholes.get(step)
-    const isMoved =
-      (isAnyMoved && graph.isFinally(step)) ||
-      graph.needs.of(step).some((need) => fates[need] !== KEPT)
-    if (skipped.has(step)) fates[step] = SKIPPED
-    else if (isMoved || wanted.has(step)) fates[step] = AGAIN
-    else if (isCutShort(fact) || (failed && fact?.state === 'failed')) {
-      fates[step] = canTakeUp(fact) ? TAKEN_UP : AGAIN
+    const fact = stepFacts.get(step)
+    const dependsOnChange =
+      (hasAnyChange && graph.isFinally(step)) ||
+      graph.needs.of(step).some((need) => treatments[need] !== KEPT)
+    if (skipped.has(step)) treatments[step] = SKIPPED
+    else if (dependsOnChange || wanted.has(step)) treatments[step] = RESTARTED
+    else if (wasInterrupted(fact) || (failed && fact?.state === 'failed')) {
+      treatments[step] = canResume(fact) ? RESUMED : RESTARTED
     }
-    if (fates[step] !== KEPT && !graph.isFinally(step)) isAnyMoved = true
+    if (treatments[step] !== KEPT && !graph.isFinally(step)) hasAnyChange = true
   }
-  return fates
+  return treatments
 }
 
 function isDone({ state, reason }: StepFact): boolean {
-  return isSettled(state) && outcomeOf(state, reason) === 'ok'
+  return isSettled(state) && stepOutcomeOf(state, reason) === 'ok'
 }
 
-/** Nobody wants to have it stay like that: it was never decided by what the flow itself says. */
-function isCutShort(fact: StepFact | undefined): boolean {
+/** Whether the state was caused by the end of the workflow and not by the step's own rules. */
+function wasInterrupted(fact: StepFact | undefined): boolean {
   if (fact === undefined || !isSettled(fact.state)) return true
   const { state, reason } = fact
   return state === 'cancelled' || reason === 'cancelled' || reason === 'timeout'
 }
 
-function canTakeUp(fact: StepFact | undefined): boolean {
+function canResume(fact: StepFact | undefined): boolean {
   return fact !== undefined && fact.count !== null
 }

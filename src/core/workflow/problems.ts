@@ -1,14 +1,14 @@
 import { PunctualError } from '../errors.ts'
 
-/** What is done about something wrong: usually it is thrown, and whoever wants all of it collects. */
+/** Handles a problem: usually it is thrown; callers that want all problems collect them. */
 export type OnProblem = (problem: PunctualError) => void
 
 export const throwFirst: OnProblem = (problem) => {
   throw problem
 }
 
-/** Goes on after what is wrong with one part, so that the others get their turn. */
-export function attempt<Value>(onProblem: OnProblem, read: () => Value): Value | undefined {
+/** Reports a problem of one part and continues with the others. */
+export function collectProblem<Value>(onProblem: OnProblem, read: () => Value): Value | undefined {
   try {
     return read()
   } catch (error) {
@@ -18,8 +18,8 @@ export function attempt<Value>(onProblem: OnProblem, read: () => Value): Value |
   }
 }
 
-/** The code for everything about the shape of a workflow. */
-export function wrongStep(field: string, message: string, hint?: string): PunctualError {
+/** An error about the structure of a workflow; all of them share one code. */
+export function workflowError(field: string, message: string, hint?: string): PunctualError {
   const sentence = `${field}: ${message}`
   return new PunctualError('invalid_workflow', sentence, { field, ...(hint && { hint }) })
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { compileGraph } from './graph.ts'
-import { createProgress } from './progress.ts'
-import { tellFlow } from './scripted-workflow.fixture.ts'
+import { createWorkflowProgress } from './progress.ts'
+import { scriptWorkflow } from './scripted-workflow.fixture.ts'
 
 interface Story {
   readonly why: string
   readonly steps: readonly string[]
-  /** What is heard, and what is decided then. */
-  readonly tale: readonly (readonly [news: string, decisions: string])[]
+  /** The facts, and the decisions that follow. */
+  readonly tale: readonly (readonly [input: string, decisions: string])[]
 }
 
 const STORIES: readonly Story[] = [
@@ -44,7 +44,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a step that may fail does not make the flow fail, but is no success for others',
+    why: 'a step that may fail does not fail the workflow, but does not count as a success',
     steps: ['a, may fail', 'b: a', 'c: a, any-failed'],
     tale: [
       ['', 'start a'],
@@ -53,7 +53,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a handler of failures does not undo them',
+    why: 'a failure handler does not undo the failure',
     steps: ['a', 'b: a, any-failed'],
     tale: [
       ['', 'start a'],
@@ -107,7 +107,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a step that was cancelled by itself counts as failed',
+    why: 'a cancelled step counts as failed',
     steps: ['a', 'b: a', 'c: a, any-failed'],
     tale: [
       ['', 'start a'],
@@ -116,7 +116,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'nothing fails or succeeds where nothing is needed',
+    why: 'rules of a step without needs',
     steps: ['a, any-failed', 'b, any-succeeded', 'c, none-failed', 'd, always'],
     tale: [
       ['', 'skip a needs, skip b needs, start c, start d'],
@@ -135,7 +135,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'the rule of a finally step without needs is about all the others',
+    why: 'the rule of a finally step without needs applies to all ordinary steps',
     steps: ['a', 'b: a', 'alarm, finally, any-failed', 'cheers, finally, all-succeeded'],
     tale: [
       ['', 'start a'],
@@ -144,7 +144,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a finally step is not early because its needs are decided early',
+    why: 'a finally step waits for all ordinary steps even if its needs are decided',
     steps: ['a', 'b', 'last: a, finally, any-succeeded'],
     tale: [
       ['', 'start a, start b'],
@@ -153,7 +153,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a finally step that fails makes the flow fail',
+    why: 'a failed finally step fails the workflow',
     steps: ['a', 'last, finally'],
     tale: [
       ['', 'start a'],
@@ -162,8 +162,8 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'the items of a fan-out run so many at a time, and its successor when all are done',
-    steps: ['a, most 2', 'b: a'],
+    why: 'a fan-out runs max_parallel items at a time, and its successor after all of them',
+    steps: ['a, max 2', 'b: a'],
     tale: [
       ['', 'start a'],
       ['a of 3', 'start a.0, start a.1'],
@@ -176,7 +176,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a fan-out over nothing is done',
+    why: 'an empty fan-out succeeds',
     steps: ['a', 'b: a'],
     tale: [
       ['', 'start a'],
@@ -184,8 +184,8 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a fan-out with an item that failed goes on with the others, and fails',
-    steps: ['a, most 1', 'b: a'],
+    why: 'a fan-out with a failed item runs the others and fails',
+    steps: ['a, max 1', 'b: a'],
     tale: [
       ['', 'start a'],
       ['a of 2', 'start a.0'],
@@ -194,7 +194,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'several fan-outs start by turns',
+    why: 'several fan-outs take turns',
     steps: ['a', 'b'],
     tale: [
       ['', 'start a, start b'],
@@ -202,8 +202,8 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'an item that somebody skipped is as good as done',
-    steps: ['a, most 1'],
+    why: 'an item that a user skipped is as good as done',
+    steps: ['a, max 1'],
     tale: [
       ['', 'start a'],
       ['a of 3', 'start a.0'],
@@ -213,7 +213,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a step that somebody skipped before its time is as good as done',
+    why: 'a step that a user skipped before its time is as good as done',
     steps: ['a', 'b: a', 'c: b'],
     tale: [
       ['', 'start a'],
@@ -223,7 +223,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'an approval that is given goes on, one that is refused or expires does not',
+    why: 'a granted approval continues, a refused or expired one does not',
     steps: ['a', 'b', 'c', 'd: a', 'e: b', 'f: c'],
     tale: [
       ['', 'start a, start b, start c'],
@@ -235,7 +235,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a cancelled flow starts nothing but what clears up, and ends when all is over',
+    why: 'a cancelled workflow starts only clean-up steps, and ends after them',
     steps: ['a', 'b: a', 'c: a, always', 'd: a, all-done', 'last, finally'],
     tale: [
       ['', 'start a'],
@@ -246,7 +246,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a flow out of time has failed, and the first reason stays',
+    why: 'a timed-out workflow fails, and the first reason is kept',
     steps: ['a', 'b: a'],
     tale: [
       ['', 'start a'],
@@ -265,7 +265,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a cancelled flow does not wait for approvals',
+    why: 'a cancelled workflow does not wait for approvals',
     steps: ['a', 'b: a'],
     tale: [
       ['', 'start a'],
@@ -273,8 +273,8 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a cancelled fan-out starts no further items and waits for those under way',
-    steps: ['a, most 1'],
+    why: 'a cancelled fan-out starts no further items and waits for running ones',
+    steps: ['a, max 1'],
     tale: [
       ['', 'start a'],
       ['a of 3', 'start a.0'],
@@ -283,7 +283,7 @@ const STORIES: readonly Story[] = [
     ],
   },
   {
-    why: 'a flow cancelled before anything began runs what clears up',
+    why: 'a workflow cancelled before its first step runs its clean-up steps',
     steps: ['a', 'last, finally'],
     tale: [
       ['stop cancelled', 'skip a cancelled, start last'],
@@ -292,34 +292,34 @@ const STORIES: readonly Story[] = [
   },
 ]
 
-describe('a flow as it is told', () => {
+describe('a scripted workflow', () => {
   for (const { why, steps, tale } of STORIES) {
     test(why, () => {
-      const flow = tellFlow(steps)
-      for (const [news, decisions] of tale) {
-        const heard = news.split('; ').filter(Boolean)
-        assert.equal(flow.after(...heard).join(', '), decisions, `after ${news}`)
+      const workflow = scriptWorkflow(steps)
+      for (const [input, decisions] of tale) {
+        const facts = input.split('; ').filter(Boolean)
+        assert.equal(workflow.after(...facts).join(', '), decisions, `after ${input}`)
       }
     })
   }
 })
 
-test('what was handed out and never answered is handed out again by whoever reads the facts', () => {
-  const flow = tellFlow(['a', 'b', 'c: a b'])
-  assert.deepEqual(flow.after(), ['start a', 'start b'])
-  assert.deepEqual(flow.after('a running'), [])
-  assert.deepEqual(flow.reloaded().after(), ['start b'])
+test('decisions without a recorded result are made again after the facts are reloaded', () => {
+  const workflow = scriptWorkflow(['a', 'b', 'c: a b'])
+  assert.deepEqual(workflow.after(), ['start a', 'start b'])
+  assert.deepEqual(workflow.after('a running'), [])
+  assert.deepEqual(workflow.reloaded().after(), ['start b'])
 })
 
-test('a stopped flow says what shall not go on', () => {
-  const flow = tellFlow(['a', 'b, always', 'c, most 2', 'd: a'])
-  flow.after()
-  flow.after('a running', 'b running', 'c of 3')
-  flow.after('c.0 running', 'c.1 running')
-  assert.deepEqual([...flow.progress.unwanted()], [])
-  flow.after('stop cancelled', 'c.0 ok')
+test('a stopped workflow lists the runs to cancel', () => {
+  const workflow = scriptWorkflow(['a', 'b, always', 'c, max 2', 'd: a'])
+  workflow.after()
+  workflow.after('a running', 'b running', 'c of 3')
+  workflow.after('c.0 running', 'c.1 running')
+  assert.deepEqual([...workflow.progress.unwanted()], [])
+  workflow.after('stop cancelled', 'c.0 ok')
   assert.deepEqual(
-    [...flow.progress.unwanted()].map(({ step, item }) => [step, item]),
+    [...workflow.progress.unwanted()].map(({ step, item }) => [step, item]),
     [
       [0, -1],
       [2, 1],
@@ -327,19 +327,19 @@ test('a stopped flow says what shall not go on', () => {
   )
 })
 
-test('what has begun can no longer be skipped', () => {
-  const flow = tellFlow(['a', 'b', 'c: a', 'd, most 1'])
-  flow.after()
-  flow.after('a running', 'b waiting', 'd of 2')
-  const { progress } = flow
+test('a step that has begun cannot be skipped', () => {
+  const workflow = scriptWorkflow(['a', 'b', 'c: a', 'd, max 1'])
+  workflow.after()
+  workflow.after('a running', 'b waiting', 'd of 2')
+  const { progress } = workflow
   const skippable = [0, 1, 2, 3].filter((step) => progress.isSkippable(step, -1))
   assert.deepEqual(skippable, [1, 2])
   assert.deepEqual([progress.isSkippable(3, 0), progress.isSkippable(3, 1)], [false, true])
 })
 
-test('graphs that would wait for ever are refused', () => {
+test('rejects a graph that would wait forever', () => {
   const plain = { when: 'always', isFinally: false, maxParallel: null, mayFail: false } as const
-  assert.throws(() => compileGraph([{ ...plain, needs: [0] }]), /circle/)
+  assert.throws(() => compileGraph([{ ...plain, needs: [0] }]), /cycle/)
   assert.throws(
     () =>
       compileGraph([
@@ -350,7 +350,7 @@ test('graphs that would wait for ever are refused', () => {
   )
 })
 
-describe('100,000', () => {
+describe('100,000 steps', () => {
   const MANY = 100_000
   const plain = {
     needs: [],
@@ -360,14 +360,14 @@ describe('100,000', () => {
     mayFail: false,
   } as const
 
-  test('steps in a row are skipped a thousand at a time, without recursion', () => {
+  test('skips steps in a chain a thousand at a time, without recursion', () => {
     const steps = Array.from({ length: MANY }, (_, step) => ({
       ...plain,
       needs: step === 0 ? [] : [step - 1],
     }))
-    const progress = createProgress(compileGraph(steps))
+    const progress = createWorkflowProgress(compileGraph(steps))
     assert.equal(progress.next(1_000).length, 1)
-    progress.hear({ step: 0, item: -1, state: 'failed', reason: null, count: null })
+    progress.apply({ step: 0, item: -1, state: 'failed', reason: null, count: null })
     let skipped = 0
     for (;;) {
       const decisions = progress.next(1_000)
@@ -378,10 +378,10 @@ describe('100,000', () => {
     assert.equal(skipped, MANY - 1)
   })
 
-  test('items are started a thousand at a time, and counted', () => {
-    const progress = createProgress(compileGraph([plain]))
+  test('starts items a thousand at a time and counts them', () => {
+    const progress = createWorkflowProgress(compileGraph([plain]))
     progress.next(1_000)
-    progress.hear({ step: 0, item: -1, state: 'running', reason: null, count: MANY })
+    progress.apply({ step: 0, item: -1, state: 'running', reason: null, count: MANY })
     let started = 0
     for (let decisions = progress.next(1_000); decisions.length > 0;) {
       started += decisions.length
@@ -389,7 +389,7 @@ describe('100,000', () => {
     }
     assert.equal(started, MANY)
     for (let item = 0; item < MANY; item += 1) {
-      progress.hear({ step: 0, item, state: 'succeeded', reason: null, count: null })
+      progress.apply({ step: 0, item, state: 'succeeded', reason: null, count: null })
     }
     assert.deepEqual(
       progress.next(1_000).map(({ to }) => to),

@@ -1,7 +1,8 @@
 import type { Names } from '../expression/check.ts'
 import type { Expression, Template } from '../expression/expression.ts'
-import { wrongExpression } from '../expression/expression-error.ts'
-import { inWords } from '../expression/value-kinds.ts'
+import { expressionError } from '../expression/expression-error.ts'
+import type { OnWarning } from '../expression/shell-warnings.ts'
+import { describeKinds } from '../expression/value-kinds.ts'
 import { readExpression, readTemplate } from '../expression/read-template.ts'
 import { parseDuration } from '../text/duration.ts'
 import { PunctualError } from '../errors.ts'
@@ -9,25 +10,26 @@ import { type ApprovalInput, STEP_KINDS, type StepInput, type StepKind } from '.
 import type { Inherit } from './step-defaults.ts'
 import type { NamedStep } from './named-steps.ts'
 import { readParameters } from './parameters.ts'
-import { throwFirst, wrongStep } from './problems.ts'
+import { throwFirst, workflowError } from './problems.ts'
 import { readWorkTemplate } from './work-template.ts'
 import type { Approval, Step, StepWork, WorkTemplate } from './workflow.ts'
 
 export interface StepContext {
   readonly names: Names
-  /** What can be named in what the job says for all steps. */
+  /** The names available in the job's defaults for steps. */
   readonly jobNames: Names
-  /** Gives a step what the job says for all of them. */
+  /** Adds the job's defaults to a step. */
   readonly inherit: Inherit
+  readonly onWarning?: OnWarning | undefined
 }
 
 export function readStep({ name, input, at }: NamedStep, context: StepContext): Step {
   const { names } = context
   const kind = kindOf(input, at)
-  refuseStrays(input, kind, at)
+  refuseUnusedFields(input, kind, at)
   return {
     name,
-    // What clears up is for the bad days as well, unless it says otherwise.
+    // A `finally` step cleans up, so by default it also runs after failures.
     when: input.when ?? (input.finally ? 'always' : 'all-succeeded'),
     condition: readCondition(input.if, names, `${at}if`),
     each: readEach(input, names, at),
@@ -42,36 +44,37 @@ function kindOf(input: StepInput, at: string): StepKind {
   const [kind, second] = STEP_KINDS.filter((name) => input[name] !== undefined)
   if (kind === undefined) {
     const hint = `Give it one of ${STEP_KINDS.join(', ')}.`
-    throw wrongStep(at.slice(0, -1), 'the step says nothing that could be done', hint)
+    throw workflowError(at.slice(0, -1), 'the step has nothing to run', hint)
   }
   if (second === undefined) return kind
-  throw wrongStep(`${at}${second}`, `a step does one thing, and this does ${kind} as well`)
+  throw workflowError(`${at}${second}`, `a step does one thing, and this does ${kind} as well`)
 }
 
-/** Fields that mean something only for steps that are runs of their own. */
-const OF_RUNS = ['retry', 'secrets', 'runs_on', 'weight', 'on_lost', 'queue'] as const
+/** Fields that apply only to steps with a run of their own. */
+const RUN_FIELDS = ['retry', 'secrets', 'runs_on', 'weight', 'on_lost', 'queue'] as const
 
-function refuseStrays(input: StepInput, kind: StepKind, at: string): void {
+function refuseUnusedFields(input: StepInput, kind: StepKind, at: string): void {
   const refuse = (name: keyof StepInput, why: string) => {
     if (input[name] === undefined) return
     throw new PunctualError('invalid_field', `${at}${name} ${why}`, { field: `${at}${name}` })
   }
-  if (input.each === undefined) refuse('max_parallel', 'belongs to each, which is absent')
+  if (input.each === undefined) refuse('max_parallel', 'needs each, which is missing')
   if (kind !== 'approve' && kind !== 'job') return
-  const theirs = kind === 'job' ? 'is for the job itself to say' : 'means nothing for an approval'
-  for (const name of OF_RUNS) refuse(name, theirs)
+  const theirs =
+    kind === 'job' ? 'can only be set by the job itself' : 'has no effect on an approval'
+  for (const name of RUN_FIELDS) refuse(name, theirs)
   if (kind === 'job') return
   for (const name of ['with', 'each', 'timeout', 'priority'] as const) refuse(name, theirs)
 }
 
-function readCondition(said: StepInput['if'], names: Names, field: string): Expression | null {
-  if (said === undefined || said === true) return null
-  if (said === false) {
+function readCondition(condition: StepInput['if'], names: Names, field: string): Expression | null {
+  if (condition === undefined || condition === true) return null
+  if (condition === false) {
     return { root: { kind: 'value', value: false }, text: 'false', field, steps: [] }
   }
-  const { expression, kind } = readExpression(said, { ...names, hasItem: false }, field)
+  const { expression, kind } = readExpression(condition, { ...names, hasItem: false }, field)
   if (kind === 'boolean' || kind === 'null' || kind === 'any') return expression
-  throw wrongExpression(field, `it should be true or false, and is ${inWords(kind)}`)
+  throw expressionError(field, `it should be true or false, and is ${describeKinds(kind)}`)
 }
 
 function readEach({ each }: StepInput, names: Names, at: string): Template | null {
@@ -81,32 +84,34 @@ function readEach({ each }: StepInput, names: Names, at: string): Template | nul
   if (typeof each !== 'string') return readTemplate(each, outside, field)
   const { expression, kind } = readExpression(each, outside, field)
   if (kind === 'array' || kind === 'any') return { kind: 'expression', expression }
-  throw wrongExpression(field, `it should be a list, and is ${inWords(kind)}`)
+  throw expressionError(field, `it should be a list, and is ${describeKinds(kind)}`)
 }
 
 function readWork(input: StepInput, kind: StepKind, at: string, context: StepContext): StepWork {
-  const { names, jobNames, inherit } = context
+  const { names, jobNames, inherit, onWarning } = context
   if (input.approve) {
     return { kind: 'approve', approval: readApproval(input.approve, names, `${at}approve.`) }
   }
   const ownVariables = input.env ? new Set(Object.keys(input.env)) : NO_VARIABLES
-  const work = readWorkTemplate(inherit(input, kind), { at, names, jobNames, ownVariables })
+  const work = readWorkTemplate(inherit(input, kind), {
+    ...{ at, names, jobNames, ownVariables, onWarning },
+  })
   if (input.job !== undefined) return { kind: 'job', job: input.job, work }
   return { kind: 'submit', work: input.each === undefined ? work : withItem(work, at) }
 }
 
 const NO_VARIABLES: ReadonlySet<string> = new Set()
 
-/** A command finds its item in a variable, without having to ask for it. */
+/** A command receives its item in a variable without further configuration. */
 function withItem(work: WorkTemplate, at: string): WorkTemplate {
-  const { sample, holes } = work
+  const { sample, placeholders } = work
   const isStarted = (['run', 'argv', 'script', 'container'] as const).some((name) => sample[name])
   const isTaken = sample.env !== undefined && Object.hasOwn(sample.env, 'ITEM')
   if (!isStarted || isTaken) return work
   const expression = { root: { kind: 'item' }, text: 'item', field: `${at}env.ITEM`, steps: [] }
   const template = { kind: 'expression', expression } as const
-  const hole = { path: ['env', 'ITEM'], template, as: 'text' } as const
-  return { ...work, holes: [...holes, hole] } as WorkTemplate
+  const placeholder = { path: ['env', 'ITEM'], template, as: 'text' } as const
+  return { ...work, placeholders: [...placeholders, placeholder] } as WorkTemplate
 }
 
 function readApproval(input: ApprovalInput, names: Names, at: string): Approval {

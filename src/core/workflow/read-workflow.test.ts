@@ -33,7 +33,7 @@ test('a list runs top to bottom, a map as its needs say', () => {
   assert.deepEqual(needsOf(map), [[], [], [0, 1]])
 })
 
-test('in a list, what a step says it needs is all it needs, and finally steps stand aside', () => {
+test('in a list, explicit needs replace the default, and finally steps are not predecessors', () => {
   const workflow = ofSteps([
     noop({ name: 'a' }),
     noop({ name: 'b', needs: [] }),
@@ -49,8 +49,8 @@ test('in a list, what a step says it needs is all it needs, and finally steps st
 })
 
 const wrong: [why: string, steps: Definition['steps'], field: string, message: RegExp][] = [
-  ['no step', {}, 'steps', /there is no step/],
-  ['no work', { a: {} }, 'steps.a', /nothing that could be done/],
+  ['no step', {}, 'steps', /there are no steps/],
+  ['no work', { a: {} }, 'steps.a', /nothing to run/],
   ['two kinds of work', { a: { run: 'x', task: 'y' } }, 'steps.a.task', /does run as well/],
   ['an unknown name', { load: noop(), b: noop({ needs: ['laod'] }) }, 'steps.b.needs.0', /load\?$/],
   ['a need as text', { b: noop({ needs: 'x' }) }, 'steps.b.needs', /no step x/],
@@ -68,7 +68,7 @@ const wrong: [why: string, steps: Definition['steps'], field: string, message: R
     /a → b → a/,
   ],
   [
-    'a circle of three behind a way in',
+    'a cycle of three after a first step',
     { z: noop(), a: noop({ needs: ['z', 'c'] }), b: noop({ needs: 'a' }), c: noop({ needs: 'b' }) },
     'steps.a.needs',
     /a → c → b → a/,
@@ -76,7 +76,12 @@ const wrong: [why: string, steps: Definition['steps'], field: string, message: R
   ['a name twice', [noop({ name: 'a' }), noop({ name: 'a' })], 'steps.1.name', /steps\.0/],
   ['a name taken by a place', [noop(), noop({ name: 'step-1' })], 'steps.1.name', /step-1/],
   ['a name that is none', { 'a b': noop() }, 'steps.a b.name', /not a name/],
-  ['a name in a map', { a: noop({ name: 'b' }) }, 'steps.a.name', /called by its key/],
+  [
+    'a name in a map',
+    { a: noop({ name: 'b' }) },
+    'steps.a.name',
+    /the key is the name of the step/,
+  ],
   [
     'a finally step before another',
     { a: noop({ finally: true }), b: noop({ needs: 'a' }) },
@@ -85,15 +90,30 @@ const wrong: [why: string, steps: Definition['steps'], field: string, message: R
   ],
   ['max_parallel alone', { a: noop({ max_parallel: 3 }) }, 'steps.a.max_parallel', /each/],
   ['retry of another job', { a: { job: 'x', retry: { max: 1 } } }, 'steps.a.retry', /itself/],
-  ['each of an approval', { a: { approve: {}, each: [1] } }, 'steps.a.each', /nothing/],
+  [
+    'each of an approval',
+    { a: { approve: {}, each: [1] } },
+    'steps.a.each',
+    /no effect on an approval/,
+  ],
   ['work that is none', { a: { run: ' ' } }, 'steps.a.run', /empty/],
-  ['a field of another kind', { a: { task: 't', env: { A: 'x' } } }, 'steps.a.env', /belongs to/],
+  [
+    'a field of another kind',
+    { a: { task: 't', env: { A: 'x' } } },
+    'steps.a.env',
+    /which is missing/,
+  ],
   ['a list that is none', { a: noop({ each: '${{ run.id }}' }) }, 'steps.a.each', /a list/],
   ['a condition that is text', { a: noop({ if: '${{ run.id }}' }) }, 'steps.a.if', /true or false/],
   ['a condition without brackets', { a: noop({ if: 'run.wave > 1' }) }, 'steps.a.if', /one expre/],
   ['an item without each', { a: { argv: ['x', '${{ item }}'] } }, 'steps.a.argv.1', /with each/],
   ['its own output', { a: { argv: ['${{ steps.a.output }}'] } }, 'steps.a.argv.0', /its own/],
-  ['an expression in a name', { a: noop({ queue: '${{ run.id }}' }) }, 'steps.a.queue', /no expr/],
+  [
+    'an expression in a name',
+    { a: noop({ queue: '${{ run.id }}' }) },
+    'steps.a.queue',
+    /an expression is not allowed/,
+  ],
   [
     'a step that is not needed',
     { a: noop(), b: noop(), c: { argv: ['x', '${{ steps.a.output.n }}'], needs: ['b'] } },
@@ -104,7 +124,7 @@ const wrong: [why: string, steps: Definition['steps'], field: string, message: R
     'python with an expression in it',
     { a: { script: 'print("${{ run.id }}")', interpreter: 'python3' } },
     'steps.a.script',
-    /python3 is not a shell/,
+    /python3 is not a known shell/,
   ],
   [
     'a secret in an argument',
@@ -122,12 +142,12 @@ const wrong: [why: string, steps: Definition['steps'], field: string, message: R
     'a secret within a text',
     { a: noop({ env: { TOKEN: 'x${{ secrets.TOKEN }}' } }) },
     'steps.a.env.TOKEN',
-    /stands alone/,
+    /whole value of its variable/,
   ],
 ]
 
 for (const [why, steps, field, message] of wrong) {
-  test(`a workflow is refused: ${why}`, () => {
+  test(`rejects a workflow: ${why}`, () => {
     const error = refusal({ steps })
     assert.match(error.message, message)
     assert.equal(error.field, field)
@@ -135,7 +155,7 @@ for (const [why, steps, field, message] of wrong) {
   })
 }
 
-test('a step through which another is needed counts, and finally steps may speak of all', () => {
+test('an indirect need allows a reference, and finally steps may refer to all steps', () => {
   const { steps } = ofSteps({
     a: noop(),
     b: noop({ needs: 'a' }),
@@ -145,7 +165,7 @@ test('a step through which another is needed counts, and finally steps may speak
   assert.equal(steps.length, 4)
 })
 
-test('fields of the input are known by their types', () => {
+test('checks references to input fields by their types', () => {
   const input = { day: { type: 'string', format: 'date' } } as const
   const steps = { a: noop({ env: { D: '${{ input.dya }}' } }) }
   const error = refusal({ input, steps })
@@ -157,7 +177,7 @@ test('fields of the input are known by their types', () => {
   )
 })
 
-test('everything that is wrong can be had at once', () => {
+test('collects all problems', () => {
   const problems: PunctualError[] = []
   const steps = { a: noop({ needs: 'x' }), b: {}, c: noop({ if: '${{ 1 }}' }) }
   readWorkflow({ steps }, { job: 'etl', onProblem: (problem) => void problems.push(problem) })
@@ -167,7 +187,7 @@ test('everything that is wrong can be had at once', () => {
   )
 })
 
-test('a hundred thousand steps: a chain, a fan, and a million needs', () => {
+test('reads a hundred thousand steps: a chain, a fan, and a million needs', () => {
   const count = 100_000
   const chain = Array.from({ length: count }, () => ({ task: 'noop' }))
   assert.deepEqual(needsOf(ofSteps(chain)).at(-1), [count - 2])
@@ -179,16 +199,16 @@ test('a hundred thousand steps: a chain, a fan, and a million needs', () => {
   assert.equal(needsOf(ofSteps(dense)).flat().length, 999_945)
 })
 
-test('more steps than there may be are refused, and a long circle is named', () => {
+test('rejects too many steps, and names a long cycle', () => {
   const error = refusal({ steps: Array.from({ length: 100_001 }, () => noop()) })
   assert.equal(error.code, 'too_many_steps')
   assert.equal(error.status, 413)
-  const circle = Array.from({ length: 50_000 }, () => noop())
-  const long = refusal({ steps: [noop({ needs: 'step-50000' }), ...circle.slice(1)] })
+  const inCycle = Array.from({ length: 50_000 }, () => noop())
+  const long = refusal({ steps: [noop({ needs: 'step-50000' }), ...inCycle.slice(1)] })
   assert.match(long.message, /step-1 → step-50000 → .*… 49993 more ….* → step-1$/)
 })
 
-test('expressions that name far steps are checked without walking the graph for each', () => {
+test('checks references to distant steps without walking the graph for each', () => {
   const count = 20_000
   const steps = Array.from({ length: count }, (_, nth) =>
     nth < 2 ? { task: 'noop' } : { task: 'noop', with: '${{ steps.step-1.output }}' },

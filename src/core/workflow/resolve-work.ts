@@ -2,27 +2,29 @@ import { evaluate, type Scope } from '../expression/evaluate.ts'
 import type { Json, Template } from '../expression/expression.ts'
 import { fillWith } from '../expression/fill-template.ts'
 import { asText } from '../expression/functions.ts'
-import { wrongExpression } from '../expression/expression-error.ts'
+import { expressionError } from '../expression/expression-error.ts'
 import { LIMITS } from '../limits.ts'
 import type { Submission } from '../wire/protocol.ts'
 import { readSubmission, type WireSubmission } from '../wire/runs.ts'
 import { checkSize, type StartedWork } from '../work/work.ts'
-import { argument } from '../work/check-text.ts'
-import type { Hole, WorkTemplate } from './workflow.ts'
+import { checkArgument } from '../work/check-text.ts'
+import type { Placeholder, WorkTemplate } from './workflow.ts'
 
 /**
- * The submission a step is, now that its expressions can be evaluated. Throws what came of them that
- * cannot be submitted: a value that is too long, or a NUL.
+ * The submission of a step with its expressions evaluated. Throws if a value cannot be submitted: it is too long, or
+ * contains NUL.
  */
 export function resolveWork(template: WorkTemplate, scope: Scope, job: string): Submission {
-  const { at, sample, holes, variables } = template
-  const wire = holes.length === 0 ? sample : structuredClone(sample)
-  const isFree = freeOfSecrets(sample)
-  for (const hole of holes) put(wire, hole.path, valueOf(hole, scope, isFree))
+  const { at, sample, placeholders, variables } = template
+  const wire = placeholders.length === 0 ? sample : structuredClone(sample)
+  const isFree = createSecretCheck(sample)
+  for (const placeholder of placeholders) {
+    setAtPath(wire, placeholder.path, valueOf(placeholder, scope, isFree))
+  }
   const submission = readSubmission({ ...wire, job }, at)
   if (variables.length === 0) return submission
   const values = variables.map(([name, value]) => {
-    return [name, argument(asText(evaluate(value, scope)), value.field)] as const
+    return [name, checkArgument(asText(evaluate(value, scope)), value.field)] as const
   })
   const { env } = submission.work as { env?: Readonly<Record<string, string>> }
   const work = { ...submission.work, env: { ...env, ...Object.fromEntries(values) } } as StartedWork
@@ -30,13 +32,13 @@ export function resolveWork(template: WorkTemplate, scope: Scope, job: string): 
   return { ...submission, work }
 }
 
-function valueOf({ template, as, path }: Hole, scope: Scope, isFree: Check): Json {
+function valueOf({ template, as, path }: Placeholder, scope: Scope, isFree: Check): Json {
   const isRequest = path[0] === 'http' && path[1] !== 'url'
   const first = template.kind === 'text' ? template.parts[0] : undefined
   const value = fillWith(template, {
     valueOf(expression) {
       const found = evaluate(expression, scope)
-      // An address may begin with one: what leads there is not to be encoded.
+      // A URL may begin with an expression: that part is not encoded.
       const isPart = as === 'address' && template.kind === 'text' && expression !== first
       return isPart ? encodeURIComponent(asText(found).toWellFormed()) : found
     },
@@ -46,15 +48,15 @@ function valueOf({ template, as, path }: Hole, scope: Scope, isFree: Check): Jso
   return as === 'value' ? fitting(value, template) : asText(value)
 }
 
-function fitting(value: Json, template: Hole['template']): Json {
+function fitting(value: Json, template: Placeholder['template']): Json {
   const bytes = bytesOf(value)
   if (bytes <= LIMITS.inputBytes) return value
   const field = template.kind === 'expression' ? template.expression.field : 'with'
   const size = bytes === Infinity ? 'too large' : `${bytes} bytes`
-  throw wrongExpression(field, `it is ${size}; at most ${LIMITS.inputBytes} bytes are allowed`)
+  throw expressionError(field, `it is ${size}; at most ${LIMITS.inputBytes} bytes are allowed`)
 }
 
-/** What repeats something large may be longer than a text can be. */
+/** The size of a value; repeated large parts can exceed the maximum length of a string. */
 function bytesOf(value: Json): number {
   try {
     return Buffer.byteLength(JSON.stringify(value))
@@ -67,17 +69,17 @@ function bytesOf(value: Json): number {
 type Check = (value: Json, template: Template) => void
 
 /**
- * A worker puts a secret where `${NAME}` stands. No value of an expression may ask it to, alone or
- * together with what stands beside it: it may stand there as often as it was written.
+ * A worker replaces `${NAME}` with a secret. No value of an expression may create such a placeholder, alone or with
+ * the text around it: its number must stay as written.
  */
-function freeOfSecrets({ secrets = [] }: WireSubmission): Check {
+function createSecretCheck({ secrets = [] }: WireSubmission): Check {
   const marks = secrets.map((secret) => `\${${typeof secret === 'string' ? secret : secret.name}}`)
   return (value, template) => {
     if (marks.length === 0) return
     const text = JSON.stringify(value)
     const mark = marks.find((one) => timesIn(text, one) > timesWritten(template, one))
     if (mark === undefined) return
-    throw wrongExpression(fieldOf(template), `the value says ${mark}, which would be replaced`)
+    throw expressionError(fieldOf(template), `the value says ${mark}, which would be replaced`)
   }
 }
 
@@ -103,7 +105,7 @@ function timesWritten(template: Template, mark: string): number {
   }
 }
 
-/** Where its first expression stands. */
+/** The field of its first expression. */
 function fieldOf(template: Template): string {
   switch (template.kind) {
     case 'constant':
@@ -119,7 +121,7 @@ function fieldOf(template: Template): string {
   }
 }
 
-function put(wire: WireSubmission, path: Hole['path'], value: Json): void {
+function setAtPath(wire: WireSubmission, path: Placeholder['path'], value: Json): void {
   let target = wire as Record<string | number, unknown>
   for (const key of path.slice(0, -1)) target = (target[key] ??= {}) as typeof target
   target[path.at(-1) as string] = value

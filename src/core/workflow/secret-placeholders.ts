@@ -1,11 +1,11 @@
 import type { Names } from '../expression/check.ts'
 import type { Expression, Node } from '../expression/expression.ts'
-import { wrongExpression } from '../expression/expression-error.ts'
+import { expressionError } from '../expression/expression-error.ts'
 import { hasExpression, readText } from '../expression/read-template.ts'
 
-/** The value of a secret never meets an expression: what is found here only says where one is wanted. */
+/** Values of secrets are never part of an evaluation; these functions only find where a secret is requested. */
 
-/** The secret that a variable is to be, if it is to be one: it is then given by that name. */
+/** The secret that a variable refers to, if any: the run then requests it under that name. */
 export function secretOfVariable(
   variable: string,
   text: string,
@@ -17,22 +17,25 @@ export function secretOfVariable(
   if (!expression) return undefined
   const isWhole = secrets.length === 1 && text.trim() === expression.text
   if (!isWhole || expression.root.kind !== 'secret') {
-    const hint = 'Let the command put it together from the variables it is given.'
-    throw wrongExpression(field, 'a secret stands alone in its variable', hint)
+    const hint = 'Combine the values in the command.'
+    throw expressionError(field, 'a secret must be the whole value of its variable', hint)
   }
   const { name } = expression.root
   if (name === variable) return name
   const hint = `Write ${name}: \${{ secrets.${name} }}, or secrets: [${name}].`
-  throw wrongExpression(field, `a secret is given under its own name, ${name}`, hint)
+  throw expressionError(field, `a secret is given under its own name, ${name}`, hint)
 }
 
-/** Workers put secrets into headers and bodies of requests where `${NAME}` stands. */
+/** Workers insert secrets into request headers and bodies where `${NAME}` stands. */
 export function secretsOfRequest(text: string, names: Names, field: string) {
   const found: string[] = []
   let written = text
   for (const { root, text: whole } of secretsIn(text, names, field)) {
     if (root.kind !== 'secret') {
-      throw wrongExpression(field, 'a secret can be given here, but nothing can be made of it')
+      throw expressionError(
+        field,
+        'a secret can be used here only as it is, without operators or functions',
+      )
     }
     found.push(root.name)
     written = written.replace(whole, () => `\${${root.name}}`)

@@ -6,7 +6,7 @@ const took = (ms: number, state: EndedRun['state'] = 'succeeded'): EndedRun => (
   ...{ state, startedAt: 1_000, finishedAt: 1_000 + ms },
 })
 
-test('statistics are of what has ended, and times of what succeeded', () => {
+test('counts ended runs, and takes times from those that succeeded', () => {
   const live: EndedRun = { state: 'running', startedAt: 1_000, finishedAt: null }
   const runs = [took(30), live, took(10), took(9_999, 'failed'), took(20)]
   assert.deepEqual(statisticsOf(runs), {
@@ -14,14 +14,14 @@ test('statistics are of what has ended, and times of what succeeded', () => {
   })
 })
 
-test('of runs that were skipped or never were there is nothing to say', () => {
+test('has no figures for steps that were skipped or never ran', () => {
   const never: EndedRun = { state: 'skipped', startedAt: null, finishedAt: 5 }
   const nothing = { succeeded: 0, failed: 0, p50_ms: null, p95_ms: null }
   assert.deepEqual(statisticsOf([]), { runs: 0, ...nothing })
   assert.deepEqual(statisticsOf([never]), { runs: 1, ...nothing })
 })
 
-test('of a hundred, half are no slower than the median, and 95 no slower than the other', () => {
+test('half of the runs are no slower than the median, and 95 % no slower than p95', () => {
   const hundred = Array.from({ length: 100 }, (_, index) => took(index + 1))
   const { p50_ms, p95_ms } = statisticsOf(hundred)
   assert.deepEqual([p50_ms, p95_ms], [50, 95])

@@ -7,7 +7,7 @@ export interface EndedRun {
   readonly finishedAt: number | null
 }
 
-/** How the latest runs of a step went; those that have not ended say nothing yet. */
+/** Statistics of the latest runs of a step; runs that have not ended are not counted. */
 export function statisticsOf(runs: readonly EndedRun[]): WireStepStatistics {
   const ended = runs.filter(({ finishedAt }) => finishedAt !== null)
   const succeeded = ended.filter(({ state }) => state === 'succeeded')
@@ -25,7 +25,7 @@ export function statisticsOf(runs: readonly EndedRun[]): WireStepStatistics {
   }
 }
 
-/** The smallest of them that at least this share of them does not exceed. */
+/** The smallest value that at least this share of the values does not exceed. */
 function quantile(sorted: readonly number[], share: number): number | null {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null
 }

@@ -6,7 +6,7 @@ const STARTED = [...COMMANDS, 'container'] as const
 const GIVEN_SECRETS = [...STARTED, 'http'] as const
 const SUBMITTED = [...GIVEN_SECRETS, 'task'] as const
 
-/** What a job says for its steps, and for which kinds of them it has a meaning. */
+/** Job fields that are defaults for its steps, with the kinds of steps they apply to. */
 export const INHERITED: Readonly<Partial<Record<keyof StepInput, readonly StepKind[]>>> = {
   shell: ['run'],
   cwd: COMMANDS,
@@ -22,25 +22,25 @@ export const INHERITED: Readonly<Partial<Record<keyof StepInput, readonly StepKi
   on_lost: SUBMITTED,
 }
 
-/** Gives a step what its job says for all of them. What the step says itself is nearer, and wins. */
+/** Adds the defaults of the job to a step. The step's own fields win. */
 export type Inherit = (step: StepInput, kind: StepKind) => StepInput
 
-/** Looks at the job once for each kind of step: there may be a hundred thousand of them. */
+/** Reads the job once for each kind of step: there may be a hundred thousand steps. */
 export function createInherit(job: StepInput): Inherit {
   const known = new Map<StepKind, StepInput>()
-  const saidFor = (kind: StepKind): StepInput => {
-    const said = Object.entries(INHERITED).flatMap(([name, kinds]) => {
+  const defaultsFor = (kind: StepKind): StepInput => {
+    const defaults = Object.entries(INHERITED).flatMap(([name, kinds]) => {
       const value = job[name as keyof StepInput]
       return value !== undefined && kinds.includes(kind) ? [[name, value]] : []
     })
-    return Object.fromEntries(said) as StepInput
+    return Object.fromEntries(defaults) as StepInput
   }
   return (step, kind) => {
-    const said = known.get(kind) ?? saidFor(kind)
-    known.set(kind, said)
+    const defaults = known.get(kind) ?? defaultsFor(kind)
+    known.set(kind, defaults)
     const env = job.env && has(STARTED, kind) ? { ...job.env, ...step.env } : step.env
     const secrets = job.secrets && has(GIVEN_SECRETS, kind) ? secretsOf(step, job) : step.secrets
-    return { ...said, ...step, ...(env && { env }), ...(secrets && { secrets }) }
+    return { ...defaults, ...step, ...(env && { env }), ...(secrets && { secrets }) }
   }
 }
 

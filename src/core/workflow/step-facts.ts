@@ -3,48 +3,48 @@ import type { StepState } from '../run/step-state.ts'
 
 /** Why a step was skipped, or failed without a run. Stored by name. */
 export const STEP_REASONS = [
-  /** Its own `if` was false: as good as done, for those who need it. */
+  /** Its own `if` was false: counts as done for the steps that need it. */
   'condition',
-  /** Somebody skipped it: as good as done. */
+  /** A user skipped it: counts as done. */
   'operator',
-  /** What its `when` asks for can no longer come true. */
+  /** Its `when` rule can no longer be met. */
   'needs',
-  /** The flow was cancelled, or ran out of time, before it could start. */
+  /** The workflow was cancelled, or timed out, before the step could start. */
   'cancelled',
   'timeout',
-  /** An expression of it has no value. */
+  /** An expression of the step has no value. */
   'expression',
-  /** What it asks for was not accepted as a run. */
+  /** Its run was not accepted. */
   'submission',
-  /** Somebody said no, or nobody said anything in time. */
+  /** A user refused the approval, or no user answered in time. */
   'refused',
   'expired',
 ] as const
 export type StepReason = (typeof STEP_REASONS)[number]
 
-/** Facts about a step itself, rather than about one item of its fan-out. */
-export const WHOLE = -1
+/** The item number of a fact about the step as a whole. */
+export const WHOLE_STEP = -1
 
-/** One thing that is known about a step. A later fact about the same place replaces it. */
+/** One known fact about a step. A later fact about the same step and item replaces it. */
 export interface StepFact {
-  /** Its index in the definition. */
+  /** Index of the step in the definition. */
   readonly step: number
-  /** An item of its fan-out, from 0 on, or WHOLE. */
+  /** Index of the item in the fan-out, from 0, or WHOLE_STEP. */
   readonly item: number
   readonly state: StepState
   readonly reason: StepReason | null
-  /** How many items a fan-out has; null for everything else. */
+  /** The number of items of a fan-out; null for everything else. */
   readonly count: number | null
 }
 
-/** What those who need a step make of how it ended. */
-export type Outcome = 'ok' | 'failed' | 'skipped'
+/** How the end of a step counts for the steps that need it. */
+export type StepOutcome = 'ok' | 'failed' | 'skipped'
 
 export function isSettled(state: StepState): state is FinalState {
   return state !== 'running' && state !== 'waiting'
 }
 
-export function outcomeOf(state: FinalState, reason: StepReason | null): Outcome {
+export function stepOutcomeOf(state: FinalState, reason: StepReason | null): StepOutcome {
   switch (state) {
     case 'succeeded':
       return 'ok'

@@ -1,4 +1,4 @@
-/** Steps to look at, each in line once, in a ring that never has to grow. */
+/** A queue of steps to examine, each at most once, in a ring buffer of fixed size. */
 export interface StepQueue {
   add(step: number): void
   take(): number | undefined

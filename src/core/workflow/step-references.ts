@@ -1,11 +1,11 @@
 import type { Expression } from '../expression/expression.ts'
-import { wrongExpression } from '../expression/expression-error.ts'
+import { expressionError } from '../expression/expression-error.ts'
 import type { PunctualError } from '../errors.ts'
-import { type Edges, turnEdges } from './edges.ts'
+import { type Edges, reverseEdges } from './edges.ts'
 import type { Pausing } from '../pausing.ts'
 
-/** An expression of a step that names another step. */
-export interface Reference {
+/** An expression of one step that refers to another step. */
+export interface StepReference {
   readonly from: number
   readonly to: number
   readonly expression: Expression
@@ -16,27 +16,30 @@ interface Graph {
   readonly isFinally: (step: number) => boolean
 }
 
-/** Most expressions name a step that is near; so far back is looked at first. */
-const NEAR = 64
-/** Beyond this, checking would cost more than anybody should wait for. */
-const MOST_VISITS = 20_000_000
+/** Most expressions refer to a nearby step, so this many predecessors are checked first. */
+const NEARBY_STEPS = 64
+/** Limit of the check: a complete check of a larger workflow would take too long. */
+const MAX_VISITS = 20_000_000
 
 /**
- * Which references name a step that may not have ended when they are evaluated: only steps that are
- * needed, directly or through others, surely have.
+ * Finds references to a step that may not have ended when they are evaluated: only directly or indirectly needed
+ * steps certainly have.
  */
-export function* findUnmet(references: readonly Reference[], graph: Graph): Pausing<Reference[]> {
-  const far: Reference[] = []
+export function* findUnorderedReferences(
+  references: readonly StepReference[],
+  graph: Graph,
+): Pausing<StepReference[]> {
+  const distant: StepReference[] = []
   for (const reference of references) {
-    if (!isNear(reference, graph)) far.push(reference)
+    if (!isNearbyNeed(reference, graph)) distant.push(reference)
     yield
   }
-  if (far.length === 0) return far
-  const unmet: Reference[] = []
+  if (distant.length === 0) return distant
+  const unordered: StepReference[] = []
   let visits = 0
-  const { starts, ends } = turnEdges(graph.needs)
-  for (const [to, sought] of Map.groupBy(far, (reference) => reference.to)) {
-    const missing = new Set(sought.map(({ from }) => from))
+  const { starts, ends } = reverseEdges(graph.needs)
+  for (const [to, targets] of Map.groupBy(distant, (reference) => reference.to)) {
+    const missing = new Set(targets.map(({ from }) => from))
     const after = new Set([to])
     for (const step of after) {
       missing.delete(step)
@@ -45,29 +48,33 @@ export function* findUnmet(references: readonly Reference[], graph: Graph): Paus
         after.add(ends[at] as number)
         visits += 1
       }
-      // Nobody is told off for what was not looked at.
-      if (visits > MOST_VISITS) return unmet
+      // Beyond the limit, references that were not checked are accepted.
+      if (visits > MAX_VISITS) return unordered
       yield
     }
-    for (const reference of sought) if (missing.has(reference.from)) unmet.push(reference)
+    for (const reference of targets) if (missing.has(reference.from)) unordered.push(reference)
   }
-  return unmet
+  return unordered
 }
 
-/** What ends everything may speak of everything. */
-function isNear({ from, to }: Reference, { needs, isFinally }: Graph): boolean {
+/** A finally step may refer to every ordinary step. */
+function isNearbyNeed({ from, to }: StepReference, { needs, isFinally }: Graph): boolean {
   if (isFinally(from) && !isFinally(to)) return true
   const seen = new Set([from])
   for (const step of seen) {
     for (const need of needs.of(step)) {
       if (need === to) return true
-      if (seen.size < NEAR) seen.add(need)
+      if (seen.size < NEARBY_STEPS) seen.add(need)
     }
   }
   return false
 }
 
-export function unmet({ field }: Expression, from: string, to: string): PunctualError {
+export function unorderedReferenceError(
+  { field }: Expression,
+  from: string,
+  to: string,
+): PunctualError {
   const message = `${from} does not need ${to}, so ${to} may not have ended when this is evaluated`
-  return wrongExpression(field, message, `Add ${to} to the needs of ${from}.`)
+  return expressionError(field, message, `Add ${to} to the needs of ${from}.`)
 }

@@ -1,37 +1,40 @@
-import type { When } from './definition.ts'
+import type { StepRule } from './definition.ts'
 
-/** How many of those needed have not ended yet, and how the others did; the rest was skipped. */
-export interface Tally {
+/** The number of needed steps that have not ended, and the outcomes of the others; the rest was skipped. */
+export interface NeedCounts {
   readonly total: number
-  readonly left: number
+  readonly pending: number
   readonly ok: number
   readonly failed: number
 }
 
-/** `never`: whatever the others do, it cannot come true any more. */
-export type Verdict = 'yes' | 'not yet' | 'never'
+/** `never`: the rule can no longer be met, whatever the remaining steps do. */
+export type RuleVerdict = 'yes' | 'not yet' | 'never'
 
 /**
- * Asked at every ending, so that a rule which one ending decides need not wait for the others. Once it
- * has said yes or never it goes on saying so, in whichever order the rest of the news comes in.
+ * Evaluated whenever a step ends, so that a rule does not wait for steps that make no difference. Once the result is
+ * `yes` or `never` it does not change, in whatever order the other steps end.
  */
-export function judge(when: When, { total, left, ok, failed }: Tally): Verdict {
+export function evaluateRule(
+  when: StepRule,
+  { total, pending, ok, failed }: NeedCounts,
+): RuleVerdict {
   switch (when) {
     case 'all-succeeded':
-      if (ok + left < total) return 'never'
-      return left === 0 ? 'yes' : 'not yet'
+      if (ok + pending < total) return 'never'
+      return pending === 0 ? 'yes' : 'not yet'
     case 'none-failed':
       if (failed > 0) return 'never'
-      return left === 0 ? 'yes' : 'not yet'
+      return pending === 0 ? 'yes' : 'not yet'
     case 'any-succeeded':
       if (ok > 0) return 'yes'
-      return left === 0 ? 'never' : 'not yet'
+      return pending === 0 ? 'never' : 'not yet'
     case 'any-failed':
       if (failed > 0) return 'yes'
-      return left === 0 ? 'never' : 'not yet'
+      return pending === 0 ? 'never' : 'not yet'
     case 'all-done':
-    // The same, and even while the flow is being stopped: `outlivesStop` of the graph.
+    // The same, and also while the workflow is being stopped: see `outlivesStop` of the graph.
     case 'always':
-      return left === 0 ? 'yes' : 'not yet'
+      return pending === 0 ? 'yes' : 'not yet'
   }
 }

@@ -1,24 +1,24 @@
-/** Runs of `cause` start runs of `job`. */
-export interface FollowEdge {
+/** Runs of `cause` trigger runs of `job`. */
+export interface TriggerEdge {
   readonly cause: string
   readonly job: string
 }
 
 /**
- * The circle there would be if a job followed these: each starts the next, and the first is there again
- * at the end. `undefined` if there is none. `edges` is everything that leads to the causes.
+ * The cycle that would exist if `job` were triggered by these causes: each job triggers the next, with the first
+ * again at the end. `undefined` if there is none. `edges` contains all triggers that lead to the causes.
  */
-export function findFollowCircle(
+export function findTriggerCycle(
   job: string,
   causes: readonly string[],
-  edges: readonly FollowEdge[],
+  edges: readonly TriggerEdge[],
 ): string[] | undefined {
   const causesOf = Map.groupBy(edges, (edge) => edge.job)
-  /** What each of them starts, on the way to the job. */
+  /** The job that each job triggers, on the path to `job`. */
   const starts = new Map<string, string>(causes.map((cause) => [cause, job]))
   const open = [...starts.keys()]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next === job) return wayFrom(job, starts)
+    if (next === job) return pathFrom(job, starts)
     for (const { cause } of causesOf.get(next) ?? []) {
       if (starts.has(cause)) continue
       starts.set(cause, next)
@@ -28,7 +28,7 @@ export function findFollowCircle(
   return undefined
 }
 
-function wayFrom(job: string, starts: ReadonlyMap<string, string>): string[] {
+function pathFrom(job: string, starts: ReadonlyMap<string, string>): string[] {
   const path = [job]
   for (let next = starts.get(job); next !== undefined; next = starts.get(next)) {
     path.push(next)

@@ -4,7 +4,7 @@ import type { Json } from '../expression/expression.ts'
 import { afterFactsIn } from '../expression/references.ts'
 import { readParameters } from './parameters.ts'
 import { throwFirst } from './problems.ts'
-import { causeOf, inputAfter, readTriggers } from './triggers.ts'
+import { sourceJobOf, triggeredInput, readTriggers } from './triggers.ts'
 
 const RUN = { job: 'report', project: 'shop', scheduledAt: '2026-03-29T03:05:00+03:00' }
 const AFTER = {
@@ -19,17 +19,17 @@ function read(...triggers: Parameters<typeof readTriggers>[0]) {
   return readTriggers(triggers, { job: 'report', parameters: [] })
 }
 
-test('only what runs after others is followed, well ended unless something else is said', () => {
+test('reads the jobs of triggers with after; the default outcome is ok', () => {
   const follows = read({ webhook: 'x' }, { after: 'a' }, { after: 'etl/load', on: 'any' })
   assert.deepEqual(
-    follows.map(({ job, wants, at }) => [job, wants, at]),
+    follows.map(({ job, outcome: wants, at }) => [job, wants, at]),
     [
       ['a', 'ok', 'triggers.1'],
       ['etl/load', 'any', 'triggers.2'],
     ],
   )
   assert.deepEqual(
-    follows.map(({ job }) => causeOf(job)),
+    follows.map(({ job }) => sourceJobOf(job)),
     ['a', 'etl'],
   )
 })
@@ -45,16 +45,16 @@ const inputs: [input: unknown, facts: string[], given: Json | undefined][] = [
 ]
 
 for (const [input, facts, given] of inputs) {
-  test(`what a run is given by ${JSON.stringify(input)}`, () => {
+  test(`the input of a triggered run for ${JSON.stringify(input)}`, () => {
     const [followed] = read({ after: 'ingest', input })
     assert.ok(followed)
-    assert.deepEqual(inputAfter(followed, RUN, AFTER), given)
+    assert.deepEqual(triggeredInput(followed, RUN, AFTER), given)
     const named = followed.input ? [...afterFactsIn(followed.input)] : []
     assert.deepEqual(named, facts, 'nothing else has to be read for it')
   })
 }
 
-test('an input is held to what the job takes, as far as it is known', () => {
+test('checks an input against the parameters of the job, as far as it is known', () => {
   const declared = {
     day: { type: 'string', format: 'date' },
     size: { type: 'string', enum: ['s', 'm'], default: 's' },

@@ -1,30 +1,30 @@
 import type { Expression, Template } from '../expression/expression.ts'
 import type { Edges } from './edges.ts'
 import type { WireSubmission } from '../wire/runs.ts'
-import type { ParameterInput, When } from './definition.ts'
+import type { ParameterInput, StepRule } from './definition.ts'
 
-/** A workflow that was read and found to be in order: what the engine works with. */
+/** A valid workflow in the form that the engine uses. */
 export interface Workflow {
-  /** In the order they were written in. */
+  /** In written order. */
   readonly steps: readonly Step[]
-  /** What each step waits for; without what every `finally` step waits for anyway. */
+  /** The needs of each step; without the implicit needs of `finally` steps. */
   readonly needs: Edges
   readonly parameters: readonly Parameter[]
   readonly gates: readonly Gate[]
-  /** What a run of it gives that ends well. */
+  /** The output of a successful run. */
   readonly output: Template | null
 }
 
 export interface Step {
   readonly name: string
-  readonly when: When
+  readonly when: StepRule
   readonly condition: Expression | null
-  /** A list of the items to run for, one run each. */
+  /** The list of items; the step has one run for each. */
   readonly each: Template | null
-  /** Of the items, so many at once; null for any number. */
+  /** Maximum number of concurrent items; null for no limit. */
   readonly maxParallel: number | null
   readonly isFinally: boolean
-  /** Its failure is not the workflow's. */
+  /** A failure of the step does not fail the workflow. */
   readonly mayFail: boolean
   readonly does: StepWork
 }
@@ -34,22 +34,22 @@ export type StepWork =
   | { readonly kind: 'job'; readonly job: string; readonly work: WorkTemplate }
   | { readonly kind: 'approve'; readonly approval: Approval }
 
-/** A submission that waits for its expressions. `resolveStep` makes a real one of it. */
+/** A submission with expressions that are not evaluated yet. `resolveWork` evaluates them. */
 export interface WorkTemplate {
-  /** Where the step stands, such as `steps.load.`. */
+  /** The field prefix of the step, such as `steps.load.`. */
   readonly at: string
-  /** As people write it, with a sample where an expression stands. */
+  /** The submission as users write it, with samples in place of expressions. */
   readonly sample: WireSubmission
-  /** The expressions, by the path where they belong, such as `['env', 'DATE']`. */
-  readonly holes: readonly Hole[]
-  /** What a shell finds in its variables, because its text names them. */
+  /** The expressions and their paths in the submission, such as `['env', 'DATE']`. */
+  readonly placeholders: readonly Placeholder[]
+  /** Variables that replace expressions in shell text. */
   readonly variables: readonly (readonly [name: string, value: Expression])[]
 }
 
-export interface Hole {
+export interface Placeholder {
   readonly path: readonly (string | number)[]
   readonly template: Template
-  /** What it becomes: any value, text, or text that is an address. */
+  /** How the value is used: as any value, as text, or as text of a URL. */
   readonly as: 'value' | 'text' | 'address'
 }
 

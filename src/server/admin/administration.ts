@@ -1,152 +1,178 @@
 import { createActors } from '../identity/actors.ts'
 import { type AuditLog, createAuditLog } from './audit.ts'
-import { type Backfills, createBackfills } from './backfills.ts'
-import { createForecasting, type Forecasting } from './forecaster.ts'
-import { createHooks, type Hooks } from './hooks.ts'
-import { createJobs, type Jobs } from './jobs.ts'
-import { createQueues, type Queues } from './queues.ts'
-import { createStorage, type Storage } from './storage.ts'
-import { createScheduleDefining, type ScheduleDefining } from './schedule-definer.ts'
-import { createScheduleReading, type ScheduleReading } from './schedule-reader.ts'
-import { createSchedules, type Schedules } from './schedules.ts'
-import { createSecrets, type Secrets } from './secrets.ts'
-import { createSteps, type Steps } from './steps.ts'
-import { createTokens, type Tokens } from './tokens.ts'
-import { createWebhooks, type Webhooks } from './webhooks.ts'
-import { createWorkers, type Workers } from './workers.ts'
-import type { By } from '../identity/requested-by.ts'
+import { type BackfillAdmin, createBackfillAdmin } from './backfills.ts'
+import { createForecaster, type Forecaster } from './forecaster.ts'
+import { createHookReceiver, type HookReceiver } from './hooks.ts'
+import { createJobAdmin, type JobAdmin } from './jobs.ts'
+import { createQueueAdmin, type QueueAdmin } from './queues.ts'
+import { createStorageAdmin, type StorageAdmin } from './storage.ts'
+import type { StoreHealth } from '../health/store-health.ts'
+import { createScheduleDefiner, type ScheduleDefiner } from './schedule-definer.ts'
+import { createScheduleReader, type ScheduleReader } from './schedule-reader.ts'
+import { createScheduleAdmin, type ScheduleAdmin } from './schedules.ts'
+import { createSecretAdmin, type SecretAdmin } from './secrets.ts'
+import { createStepAdmin, type StepAdmin } from './steps.ts'
+import { createTokenAdmin, type TokenAdmin } from './tokens.ts'
+import { createWebhookAdmin, type WebhookAdmin } from './webhooks.ts'
+import { createWorkerAdmin, type WorkerAdmin } from './workers.ts'
+import type { FormerSessions } from '../workers/former-sessions.ts'
+import type { RequestedBy } from '../identity/requested-by.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Submission, SubmitAnswer } from '../../core/wire/protocol.ts'
 import type { Store } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
+import type { WorkerIds } from '../workers/worker-ids.ts'
 import type { Definitions } from '../definitions/definitions.ts'
 import type { Feed } from '../events/feed.ts'
-import type { Flows } from '../workflows/workflow-engine.ts'
-import type { FlowReading } from '../workflows/views/workflow-reader.ts'
+import type { WorkflowEngine } from '../workflows/workflow-engine.ts'
+import type { WorkflowReader } from '../workflows/views/workflow-reader.ts'
 import { createJobSteps } from '../workflows/views/job-steps.ts'
-import type { WorkflowBook } from '../workflows/compiled-workflow-cache.ts'
-import type { ProgressBoard } from '../runs/progress-table.ts'
-import type { QueueBook } from '../dispatch/queue-settings-cache.ts'
-import { createRunReading, type RunReading } from './run-reader.ts'
+import type { CompiledWorkflowCache } from '../workflows/compiled-workflow-cache.ts'
+import type { KnownJobs } from '../definitions/known-jobs.ts'
+import type { ProgressTable } from '../runs/progress-table.ts'
+import type { QueueSettingsCache } from '../dispatch/queue-settings-cache.ts'
+import { createRunReader, type RunReader } from './run-reader.ts'
 import { createAfterFiring } from '../schedules/after-firing.ts'
-import type { RuleBook } from '../schedules/rule-cache.ts'
+import type { RuleCache } from '../schedules/rule-cache.ts'
+import type { StoreClock } from '../cluster/store-clock.ts'
 import type { Vault } from '../secrets/vault.ts'
-import type { LaneBoard } from '../dispatch/lane-index.ts'
+import type { LaneIndex } from '../dispatch/lane-index.ts'
 import type { Watch } from '../runs/watch.ts'
 import type { Messages } from '../webhooks/messages.ts'
 import type { Sealer } from '../webhooks/sealer.ts'
 
-/** What people ask of a node besides running things: to define, to steer, to look. */
+/** Administrative operations of a node: define and change things, steer runs, read state. */
 export interface Administration {
-  readonly jobs: Jobs
-  readonly schedules: Schedules
-  readonly scheduleDefining: ScheduleDefining
-  readonly scheduleReading: ScheduleReading
-  readonly forecasting: Forecasting
-  readonly backfills: Backfills
-  readonly queues: Queues
-  readonly tokens: Tokens
-  readonly secrets: Secrets
+  /** The trusted time of the store. */
+  now(): number
+  readonly jobs: JobAdmin
+  readonly schedules: ScheduleAdmin
+  readonly scheduleDefining: ScheduleDefiner
+  readonly scheduleReading: ScheduleReader
+  readonly forecaster: Forecaster
+  readonly backfills: BackfillAdmin
+  readonly queues: QueueAdmin
+  readonly tokens: TokenAdmin
+  readonly secrets: SecretAdmin
   readonly audit: AuditLog
-  readonly workers: Workers
-  readonly runs: RunReading
-  readonly steps: Steps
-  readonly storage: Storage
-  readonly webhooks: Webhooks
-  readonly hooks: Hooks
-  /** What happens to runs, as it happens. */
+  readonly workers: WorkerAdmin
+  readonly runs: RunReader
+  readonly steps: StepAdmin
+  readonly storage: StorageAdmin
+  readonly webhooks: WebhookAdmin
+  readonly hooks: HookReceiver
+  /** Live feed of run changes. */
   readonly feed: Feed
 }
 
 export function createAdministration(deps: {
   readonly store: Store
-  readonly catalog: Catalog
+  readonly catalog: CatalogCache
   readonly definitions: Definitions
-  readonly board: LaneBoard
-  readonly queueBook: QueueBook
+  readonly knownJobs: Pick<KnownJobs, 'hasHandler'>
+  readonly laneIndex: LaneIndex
+  readonly queueSettings: QueueSettingsCache
   readonly watch: Watch
   readonly clock: Clock
-  readonly progress: Pick<ProgressBoard, 'of'>
+  readonly progress: Pick<ProgressTable, 'of'>
+  readonly formerSessions: Pick<FormerSessions, 'awaitedFor'>
   readonly feed: Feed
-  readonly keeping: Parameters<typeof createStorage>[0]
+  readonly keeping: Pick<Parameters<typeof createStorageAdmin>[0], 'blobs' | 'inlineBytes'>
+  readonly health: Pick<StoreHealth, 'check'>
   readonly vault: Vault
   readonly sealer: Sealer
   readonly messages: Messages
-  readonly rules: RuleBook
-  readonly book: WorkflowBook
-  readonly flowReading: FlowReading
-  readonly askFlow: Flows['ask']
-  /** Where local times are local to, unless a schedule says. */
+  readonly rules: RuleCache
+  readonly compiledWorkflows: CompiledWorkflowCache
+  readonly workflowReader: WorkflowReader
+  readonly askWorkflow: WorkflowEngine['decide']
+  /** Zone for local times of schedules that name none. */
   readonly zone: string
   mintId(): number
   storeNow(): number
+  readonly storeClock: StoreClock
   mayPromise(): boolean
+  readonly workerIds: WorkerIds
   onQueueChange(): Promise<void>
-  onTokenChange(): void
+  /** The token was revoked. */
+  onTokenChange(tokenId: number): void
   onDelivery(): void
   onScheduleChange(ids: readonly number[]): void
   onBackfill(): void
-  submit(by: By, submission: Submission): Promise<SubmitAnswer>
-  /** Throws why it would be refused. */
-  check(by: By, submission: Submission): Promise<void>
+  submit(by: RequestedBy, submission: Submission): Promise<SubmitAnswer>
+  /** Throws if the submission would be refused. */
+  check(by: RequestedBy, submission: Submission): Promise<void>
 }): Administration {
-  const { store, catalog, definitions, board, queueBook, watch, clock, progress, storeNow } = deps
+  const {
+    store,
+    catalog,
+    definitions,
+    laneIndex,
+    queueSettings,
+    watch,
+    clock,
+    progress,
+    storeNow,
+  } = deps
   const actors = createActors(store)
-  const workers = createWorkers(store)
+  const workers = createWorkerAdmin(store, deps.workerIds)
   const { zone, rules } = deps
   const afterFiring = createAfterFiring({ store, clock, storeNow })
-  const schedules = createSchedules({
+  const schedules = createScheduleAdmin({
     ...{ store, catalog, storeNow, rules, afterFiring, mintId: deps.mintId },
     ...{ onChange: deps.onScheduleChange, submit: deps.submit },
   })
-  const scheduleDefining = createScheduleDefining({
+  const scheduleDefining = createScheduleDefiner({
     ...{ store, catalog, schedules, zone, rules, storeNow, mintId: deps.mintId },
   })
-  const scheduleReading = createScheduleReading({
+  const scheduleReading = createScheduleReader({
     ...{ store, catalog, schedules, rules, actors, zone, storeNow, mayFire: deps.mayPromise },
+    storeClock: deps.storeClock,
   })
   return {
-    jobs: createJobs({
+    now: storeNow,
+    jobs: createJobAdmin({
       ...{ store, catalog, definitions, actors, clock, afterFiring, reading: scheduleReading },
-      defining: scheduleDefining,
+      ...{ defining: scheduleDefining, knownJobs: deps.knownJobs },
       onScheduleChange: deps.onScheduleChange,
     }),
     schedules,
     scheduleDefining,
     scheduleReading,
-    backfills: createBackfills({
+    backfills: createBackfillAdmin({
       ...{ store, catalog, schedules, rules, storeNow, mintId: deps.mintId },
       onStart: deps.onBackfill,
     }),
-    forecasting: createForecasting({ store, catalog, schedules, storeNow }),
-    queues: createQueues({
-      ...{ store, catalog, board, workers, book: queueBook },
+    forecaster: createForecaster({ store, catalog, schedules, storeNow }),
+    queues: createQueueAdmin({
+      ...{ store, catalog, laneIndex, workers, queueSettings },
       onChange: deps.onQueueChange,
     }),
-    tokens: createTokens({ store, catalog, actors, onChange: deps.onTokenChange }),
-    secrets: createSecrets({ store, catalog, actors, vault: deps.vault }),
+    tokens: createTokenAdmin({ store, catalog, actors, onChange: deps.onTokenChange }),
+    secrets: createSecretAdmin({ store, catalog, actors, vault: deps.vault }),
     audit: createAuditLog({ store, catalog, actors }),
     workers,
-    storage: createStorage(deps.keeping),
+    storage: createStorageAdmin({ ...deps.keeping, store, health: deps.health }),
     feed: deps.feed,
-    hooks: createHooks({
+    hooks: createHookReceiver({
       ...{ store, catalog, vault: deps.vault, storeNow },
       ...{ submit: deps.submit, check: deps.check },
     }),
-    webhooks: createWebhooks({
+    webhooks: createWebhookAdmin({
       ...{ store, catalog, actors, storeNow, sealer: deps.sealer, messages: deps.messages },
       ...{ mintId: deps.mintId, onDue: deps.onDelivery },
     }),
-    steps: createSteps({
-      reading: deps.flowReading,
-      ofJob: createJobSteps({ store, catalog, book: deps.book }),
-      ask: deps.askFlow,
+    steps: createStepAdmin({
+      reading: deps.workflowReader,
+      ofJob: createJobSteps({ store, catalog, compiledWorkflows: deps.compiledWorkflows }),
+      ask: deps.askWorkflow,
     }),
-    runs: createRunReading({
+    runs: createRunReader({
       ...{ store, catalog, workers, watch, clock, progress, storeNow },
-      ...{ board, mayPromise: deps.mayPromise },
-      queues: queueBook,
-      flowReading: deps.flowReading,
+      formerSessions: deps.formerSessions,
+      ...{ laneIndex, mayPromise: deps.mayPromise },
+      queues: queueSettings,
+      workflowReader: deps.workflowReader,
     }),
   }
 }

@@ -1,20 +1,19 @@
 import type { WireAudit, WirePage } from '../../core/wire/views.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { AuditRecord, AuditStore, CatalogStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { readNumberCursor } from '../paging/cursor.ts'
 import type { Actors } from '../identity/actors.ts'
-import type { Paging } from './jobs.ts'
-import { pageLimit, pageOf } from '../paging/paging.ts'
+import { pageLimit, pageOf, type Paging } from '../paging/paging.ts'
 
-/** The record of what was changed, and by whom. */
+/** The log of changes: what was changed, and by whom. */
 export interface AuditLog {
   list(project: string, everywhere: boolean, paging: Paging): Promise<WirePage<WireAudit>>
 }
 
 export function createAuditLog(deps: {
   readonly store: AuditStore & Pick<CatalogStore, 'projectNames'>
-  readonly catalog: Catalog
+  readonly catalog: CatalogCache
   readonly actors: Actors
 }): AuditLog {
   const { store, catalog, actors } = deps

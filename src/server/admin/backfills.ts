@@ -3,6 +3,7 @@ import {
   timesAfter,
   timesWithin,
 } from '../../core/schedule/backfill/backfill.ts'
+import { checkRange } from '../../core/schedule/backfill/backfill-range.ts'
 import type {
   BackfillRequest,
   WireBackfill,
@@ -11,7 +12,7 @@ import type {
 import { PunctualError } from '../../core/errors.ts'
 import { parsePublicId, publicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { refusal } from '../../core/schedule-refusal.ts'
+import { scheduleError } from '../../core/schedule/rule/rule-error.ts'
 import type { WirePage } from '../../core/wire/views.ts'
 import { formatTime, parseTime } from '../../core/wire/runs.ts'
 import type {
@@ -21,70 +22,73 @@ import type {
   ScheduleStore,
 } from '../../store/port.ts'
 import { type PastStore, wantedAmong } from '../schedules/backfills/past-times.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { encodeCursor, readNumberCursor } from '../paging/cursor.ts'
-import type { RuleBook } from '../schedules/rule-cache.ts'
+import type { RuleCache } from '../schedules/rule-cache.ts'
 import { timeOrNull } from '../schedules/show-schedule.ts'
-import { auditOf, type By } from '../identity/requested-by.ts'
-import type { Paging } from './jobs.ts'
-import { pageLimit } from '../paging/paging.ts'
-import type { Schedules } from './schedules.ts'
+import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
+import { pageLimit, type Paging } from '../paging/paging.ts'
+import type { ScheduleAdmin } from './schedules.ts'
 
-/** Past times of schedules, as people want them to become runs after all. */
-export interface Backfills {
-  /** What would be done; nothing is. */
+/** Backfills: past times of schedules for which users request runs. */
+export interface BackfillAdmin {
+  /** Shows what would be done without doing it. */
   plan(
     project: string,
     job: string,
     name: string,
     asked: BackfillRequest,
   ): Promise<WireBackfillPlan>
-  start(by: By, job: string, name: string, asked: BackfillRequest): Promise<WireBackfill>
+  start(by: RequestedBy, job: string, name: string, asked: BackfillRequest): Promise<WireBackfill>
   get(project: string, id: string): Promise<WireBackfill>
   list(project: string, page: Paging): Promise<WirePage<WireBackfill>>
-  /** Makes no more runs; those that are there go on. */
-  cancel(by: By, id: string): Promise<WireBackfill>
+  /** Makes no more runs; existing ones continue. */
+  cancel(by: RequestedBy, id: string): Promise<WireBackfill>
 }
 
-const FEW_AT_ONCE = 1
-/** Behind what is due now. */
+const DEFAULT_MAX_ACTIVE = 1
+/** A priority below runs that are due now. */
 const LATER = -5
 const SHOWN = 100
 const TIMES_AT_ONCE = 500
 
-export function createBackfills(deps: {
+export function createBackfillAdmin(deps: {
   readonly store: PastStore & BackfillStore & Pick<ScheduleStore, 'findSchedules'>
-  readonly catalog: Catalog
-  readonly schedules: Pick<Schedules, 'find'>
-  readonly rules: RuleBook
+  readonly catalog: CatalogCache
+  readonly schedules: Pick<ScheduleAdmin, 'find'>
+  readonly rules: RuleCache
   mintId(): number
   storeNow(): number
   onStart(): void
-}): Backfills {
+}): BackfillAdmin {
   const { store, catalog, schedules, rules, storeNow } = deps
 
-  /** What is asked for, and all times that it is about. */
+  /** The request, and all times it covers. */
   const read = (record: ScheduleRecord, asked: BackfillRequest) => {
-    const understood = rules(record.spec)
-    if (!understood.ok) throw refusal(understood.field, understood.error)
-    if (understood.times.afterFinish !== null) {
-      throw refusal('from', 'its times depend on when runs ended: there are none to go back to')
+    const parsed = rules(record.spec)
+    if (!parsed.ok) throw scheduleError(parsed.field, parsed.error)
+    if (parsed.times.afterFinish !== null) {
+      throw scheduleError(
+        'from',
+        'its times depend on when runs ended: there are none to go back to',
+      )
     }
-    const now = storeNow()
-    const from = parseTime(asked.from, 'from')
-    const until = asked.until === undefined ? now : parseTime(asked.until, 'until')
-    if (until < from) throw refusal('until', 'it is before `from`')
-    // What has not become anything yet is left to the schedule itself.
-    const decided = Math.min(until, now, (record.next.nominalAt ?? Infinity) - 1)
-    const times = timesWithin(understood.times, from, decided, LIMITS.backfillTimes)
+    const wanted = {
+      from: parseTime(asked.from, 'from'),
+      until: asked.until === undefined ? undefined : parseTime(asked.until, 'until'),
+    }
+    const range = checkRange(wanted, { now: storeNow(), openFrom: record.next.nominalAt })
+    if ('field' in range) throw scheduleError(range.field, range.message, range.hint)
+    const { from, until } = range
+    const times = timesWithin(parsed.times, from, until, LIMITS.backfillTimes)
     if (times === null) {
       const message = `there are more than ${LIMITS.backfillTimes} times in it`
-      throw refusal('from', message, 'Take a shorter range, and then the next.')
+      throw scheduleError('from', message, 'Take a shorter range, and then the next.')
     }
     const { order = 'forward', which = 'missing', priority = LATER } = asked
-    const { max_parallel: maxParallel = FEW_AT_ONCE, per_minute: perMinute = null } = asked
+    const { max_parallel: maxParallel = DEFAULT_MAX_ACTIVE, per_minute: perMinute = null } = asked
     const spec: BackfillSpec = {
-      ...{ schedule: record.spec, from, until: Math.max(from, decided), order, which },
+      ...{ schedule: record.spec, from, until, order, which },
       ...{ maxParallel, perMinute, priority },
     }
     return { spec, times }
@@ -109,9 +113,9 @@ export function createBackfills(deps: {
       const spec = JSON.parse(record.spec) as BackfillSpec
       const schedule = named.get(record.scheduleId)
       const job = schedule ? catalog.jobName(schedule.jobId) : ''
-      const understood = rules(spec.schedule)
-      const times = understood.ok
-        ? timesWithin(understood.times, spec.from, spec.until, LIMITS.backfillTimes)
+      const parsed = rules(spec.schedule)
+      const times = parsed.ok
+        ? timesWithin(parsed.times, spec.from, spec.until, LIMITS.backfillTimes)
         : []
       return {
         ...showAsked(spec, times?.length ?? 0, job, schedule?.name ?? ''),
@@ -162,7 +166,7 @@ export function createBackfills(deps: {
       const id = deps.mintId()
       const { projectId, id: scheduleId } = record
       const { schedule: _, ...detail } = spec
-      const audit = auditOf(by, projectId, 'schedule.backfill', `${job}/${name}`, detail)
+      const audit = auditEntryFor(by, projectId, 'schedule.backfill', `${job}/${name}`, detail)
       await store.addBackfill({ id, projectId, scheduleId, spec: JSON.stringify(spec), audit })
       deps.onStart()
       return get(by.project, publicId('bkf', id))
@@ -182,7 +186,7 @@ export function createBackfills(deps: {
 
     async cancel(by, text) {
       const { id, projectId } = await find(by.project, text)
-      const audit = auditOf(by, projectId, 'backfill.cancel', text)
+      const audit = auditEntryFor(by, projectId, 'backfill.cancel', text)
       await store.cancelBackfill({ projectId, id, audit })
       return get(by.project, text)
     },

@@ -1,24 +1,28 @@
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { WireFollowUp, WireJob } from '../../core/wire/views.ts'
+import type { WireFollowUp, WireJob } from '../../core/job/job-views.ts'
 import { formatTime } from '../../core/wire/runs.ts'
-import { showCircle } from '../../core/workflow/step-cycle.ts'
-import { causeOf, type Followed, NO_END } from '../../core/workflow/triggers.ts'
+import { describeCycle } from '../../core/workflow/step-cycle.ts'
+import {
+  sourceJobOf,
+  type TriggerSource,
+  TRIGGER_CYCLE_HINT,
+} from '../../core/workflow/triggers.ts'
 import type { FollowRefusal, FollowStore, FollowUpRecord, JobRecord } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 
-/** So many of the latest are shown with a job. */
+/** Number of latest follow-ups shown with a job. */
 const SHOWN = 10
 
-/** Whom a job follows, and who follows it, beside its definition. */
+/** The jobs that a job follows and those that follow it, shown with its definition. */
 export interface FollowViews {
   of(projectId: number, job: JobRecord): Promise<Pick<WireJob, 'followers' | 'follow_ups'>>
 }
 
 export function createFollowViews(deps: {
   readonly store: Pick<FollowStore, 'followersOf' | 'followUpsOf'>
-  readonly catalog: Pick<Catalog, 'jobName' | 'learnNames'>
+  readonly catalog: Pick<CatalogCache, 'jobName' | 'learnNames'>
 }): FollowViews {
   const { store, catalog } = deps
   return {
@@ -45,9 +49,12 @@ function showFollowUp(one: FollowUpRecord, job: string): WireFollowUp {
   }
 }
 
-/** What the store has against it, said of the trigger that is to blame. */
-export function cannotFollow(refusal: FollowRefusal, follows: readonly Followed[]): PunctualError {
-  if (refusal.kind === 'crowded') {
+/** The store's refusal as an error about the trigger that caused it. */
+export function cannotFollow(
+  refusal: FollowRefusal,
+  follows: readonly TriggerSource[],
+): PunctualError {
+  if (refusal.kind === 'too_many') {
     const { source } = refusal
     const field = fieldOf(follows, ({ job }) => job === source)
     const message = `${field}: ${LIMITS.followers} jobs run after ${source} already`
@@ -55,12 +62,12 @@ export function cannotFollow(refusal: FollowRefusal, follows: readonly Followed[
     return new PunctualError('invalid_trigger', message, { field, hint })
   }
   const { path } = refusal
-  const field = fieldOf(follows, ({ job }) => causeOf(job) === path.at(-2))
-  const way = showCircle([...path.keys()], (nth) => path[nth] ?? '')
-  const message = `${field}: these jobs would start each other for ever: ${way}`
-  return new PunctualError('invalid_trigger', message, { field, hint: NO_END })
+  const field = fieldOf(follows, ({ job }) => sourceJobOf(job) === path.at(-2))
+  const way = describeCycle([...path.keys()], (nth) => path[nth] ?? '')
+  const message = `${field}: these jobs would start each other forever: ${way}`
+  return new PunctualError('invalid_trigger', message, { field, hint: TRIGGER_CYCLE_HINT })
 }
 
-function fieldOf(follows: readonly Followed[], isIt: (one: Followed) => boolean): string {
+function fieldOf(follows: readonly TriggerSource[], isIt: (one: TriggerSource) => boolean): string {
   return `${follows.find(isIt)?.at ?? 'triggers'}.after`
 }

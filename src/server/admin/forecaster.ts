@@ -1,13 +1,13 @@
 import type { WireForecast } from '../../core/schedule/forecast/views.ts'
 import type { ScheduleRecord, ScheduleStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
-import { createTurns } from '../loops/concurrency-limit.ts'
-import { expectOf, foresee } from '../schedules/forecast.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
+import { createConcurrencyLimit } from '../loops/concurrency-limit.ts'
+import { readForecastInputs, forecastInSlices } from '../schedules/forecast.ts'
 import { showForecast } from '../schedules/show-forecast.ts'
-import type { Schedules } from './schedules.ts'
+import type { ScheduleAdmin } from './schedules.ts'
 
-/** Looks ahead: what the schedules of a project are going to do. */
-export interface Forecasting {
+/** Forecasts what the schedules of a project will do. */
+export interface Forecaster {
   forecast(
     project: string,
     asked: { readonly days: number; readonly job: string | undefined; readonly limit: number },
@@ -16,19 +16,19 @@ export interface Forecasting {
 
 const DAY_MS = 86_400_000
 const PAGE = 500
-/** More schedules than these are not taken in; the answer says so. */
+/** Further schedules are left out; the answer says so. */
 const MOST = 20_000
-/** One has a few megabytes in hand for a second; who asks for more waits for it. */
+/** A forecast uses a few megabytes for a second, so further requests wait. */
 const AT_ONCE = 1
 
-export function createForecasting(deps: {
+export function createForecaster(deps: {
   readonly store: Pick<ScheduleStore, 'pastDurations'>
-  readonly catalog: Pick<Catalog, 'learnNames' | 'jobName'>
-  readonly schedules: Pick<Schedules, 'list'>
+  readonly catalog: Pick<CatalogCache, 'learnNames' | 'jobName'>
+  readonly schedules: Pick<ScheduleAdmin, 'list'>
   storeNow(): number
-}): Forecasting {
+}): Forecaster {
   const { store, catalog, schedules, storeNow } = deps
-  const inTurn = createTurns(AT_ONCE)
+  const inTurn = createConcurrencyLimit(AT_ONCE)
 
   const recordsOf = async (project: string, job: string | null) => {
     const records: ScheduleRecord[] = []
@@ -51,8 +51,8 @@ export function createForecasting(deps: {
           [],
         )
         const now = storeNow()
-        const expected = await expectOf(store, records, now)
-        const seen = await foresee(expected, now, now + days * DAY_MS)
+        const expected = await readForecastInputs(store, records, now)
+        const seen = await forecastInSlices(expected, now, now + days * DAY_MS)
         return showForecast({ seen, expected, complete, limit, jobName: catalog.jobName })
       }),
   }

@@ -1,42 +1,42 @@
 import { createHash } from 'node:crypto'
 import { isLasting, PunctualError } from '../../core/errors.ts'
-import { hookSecret, type WireHookRun } from '../../core/webhook/hook.ts'
+import { hookSecretName, type WireHookRun } from '../../core/webhook/hook.ts'
 import type { Submission, SubmitAnswer } from '../../core/wire/protocol.ts'
 import type { JobStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { isSigned, type SignedMessage } from '../webhooks/check-signature.ts'
-import type { By } from '../identity/requested-by.ts'
+import type { RequestedBy } from '../identity/requested-by.ts'
 
-/** Calls from elsewhere that jobs want to be run by. */
-export interface Hooks {
+/** Incoming webhook calls that trigger jobs. */
+export interface HookReceiver {
   /**
-   * Runs the jobs that name this hook, each once however often the call is repeated. If one of them does
-   * not take what is sent, none runs: whoever hears that it was refused need not find out what was not.
+   * Runs the jobs that name this webhook, each once however often the call is repeated. If one job
+   * refuses the input, none runs, so that the sender of a refused call need not find out what ran.
    */
-  receive(by: By, name: string, call: HookCall): Promise<readonly WireHookRun[]>
+  receive(by: RequestedBy, name: string, call: HookCall): Promise<readonly WireHookRun[]>
 }
 
 export interface HookCall extends SignedMessage {
   readonly input: unknown
 }
 
-export function createHooks(deps: {
+export function createHookReceiver(deps: {
   readonly store: Pick<JobStore, 'jobsOfHook'>
-  readonly catalog: Pick<Catalog, 'findProject'>
+  readonly catalog: Pick<CatalogCache, 'findProject'>
   readonly vault: Pick<Vault, 'reveal'>
   storeNow(): number
-  submit(by: By, submission: Submission): Promise<SubmitAnswer>
-  check(by: By, submission: Submission): Promise<void>
-}): Hooks {
+  submit(by: RequestedBy, submission: Submission): Promise<SubmitAnswer>
+  check(by: RequestedBy, submission: Submission): Promise<void>
+}): HookReceiver {
   const { store, catalog, vault, storeNow, submit, check } = deps
 
   return {
     async receive(by, name, { input, ...call }) {
       const projectId = await catalog.findProject(by.project)
       const [secret] =
-        projectId === null ? [] : await vault.reveal([{ projectId, name: hookSecret(name) }])
-      // The same answer whatever is missing: a stranger learns nothing of what there is.
+        projectId === null ? [] : await vault.reveal([{ projectId, name: hookSecretName(name) }])
+      // One answer for all cases, so that an outsider cannot find out what exists.
       if (
         projectId === null ||
         secret?.kind !== 'value' ||
@@ -49,7 +49,7 @@ export function createHooks(deps: {
       }
       const jobs = await store.jobsOfHook({ projectId, name })
       if (jobs.length === 0) {
-        throw new PunctualError('hook_not_found', `no job is to be run by the hook ${name}`)
+        throw new PunctualError('hook_not_found', `no job is triggered by the hook ${name}`)
       }
       const submissions = jobs
         .filter(({ isPaused }) => !isPaused)
@@ -62,7 +62,7 @@ export function createHooks(deps: {
   }
 }
 
-/** Which of the jobs it was, for they are all given the same. */
+/** Names the job in the error, because all jobs get the same input. */
 function naming(job: string): (error: unknown) => never {
   return (error) => {
     if (!isLasting(error)) throw error
@@ -74,7 +74,7 @@ function naming(job: string): (error: unknown) => never {
   }
 }
 
-/** Senders choose their ids, and the three together may be longer than a key. */
+/** Senders choose their ids, and the three parts together may exceed the length of a key. */
 function keyOf(...parts: readonly string[]): string {
   return `hook:${createHash('sha256').update(parts.join('\n')).digest('base64url')}`
 }

@@ -3,76 +3,78 @@ import type { Clock } from '../../core/clock.ts'
 import { encodingDefinition, type JobDefinition } from '../../core/job/job-definition.ts'
 import { readExpectations } from '../../core/expectation/expectations.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { WireJob, WireJobVersion, WirePage } from '../../core/wire/views.ts'
+import type { WirePage } from '../../core/wire/views.ts'
+import type { WireJobVersion, WireWarning, WireJob } from '../../core/job/job-views.ts'
+import type { OnWarning } from '../../core/expression/shell-warnings.ts'
 import { readJob } from '../../core/job/read-job.ts'
 import { readingWorkflow } from '../../core/workflow/read-workflow.ts'
-import { causeOf, type Followed } from '../../core/workflow/triggers.ts'
+import { sourceJobOf, type TriggerSource } from '../../core/workflow/triggers.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { JobRecord, JobVersion, ScheduleRecord, Store } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { readNameCursor, readNumberCursor } from '../paging/cursor.ts'
 import type { Definitions } from '../definitions/definitions.ts'
-import { inTurns } from '../loops/run-in-slices.ts'
+import { runInSlices } from '../loops/run-in-slices.ts'
+import type { KnownJobs } from '../definitions/known-jobs.ts'
+import { readStoredJson } from '../json/stored-json.ts'
 import type { AfterFiring } from '../schedules/after-firing.ts'
 import type { Actors } from '../identity/actors.ts'
-import { auditOf, type By } from '../identity/requested-by.ts'
-import { pageLimit, pageOf } from '../paging/paging.ts'
-import { refuseInsideItself } from './refuse-self-nesting.ts'
-import type { NamedSchedule, ScheduleDefining } from './schedule-definer.ts'
-import type { ScheduleReading } from './schedule-reader.ts'
+import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
+import { gatherPage, pageLimit, type Paging } from '../paging/paging.ts'
+import { refuseSelfNesting } from './refuse-self-nesting.ts'
+import type { NamedSchedule, ScheduleDefiner } from './schedule-definer.ts'
+import type { ScheduleReader } from './schedule-reader.ts'
 import { cannotFollow, createFollowViews } from './follow-views.ts'
 
-export interface Paging {
-  readonly limit?: number | undefined
-  readonly cursor?: string | undefined
-}
-
-/** Definitions of jobs, as people change and read them. */
-export interface Jobs {
+/** Definitions of jobs: changing and reading them. */
+export interface JobAdmin {
   /**
-   * `expect` is the version that must be in force, 0 for none; null for any. The job and its
-   * schedules, those of the definition and those `beside` it, become so together or not at all.
+   * `expect` is the version that must be current, 0 for none; null for any. The job and its
+   * schedules, those of the definition and the `separateSchedules`, are written together or not at all.
    */
   put(
-    by: By,
+    by: RequestedBy,
     name: string,
     definition: JobDefinition,
     expect: number | null,
-    beside?: readonly NamedSchedule[],
+    separateSchedules?: readonly NamedSchedule[],
   ): Promise<{ job: WireJob; isNew: boolean }>
   get(project: string, name: string): Promise<WireJob>
-  /** Throws if there is no such job, as far as this node knows. */
+  /** Throws if this node knows of no such job. */
   require(project: string, name: string): Promise<void>
   list(project: string, paging: Paging): Promise<WirePage<WireJob>>
   versions(project: string, name: string, paging: Paging): Promise<WirePage<WireJobVersion>>
-  remove(by: By, name: string, expect: number | null): Promise<void>
-  pause(by: By, name: string, reason: string | null): Promise<WireJob>
-  resume(by: By, name: string): Promise<WireJob>
+  remove(by: RequestedBy, name: string, expect: number | null): Promise<void>
+  pause(by: RequestedBy, name: string, reason: string | null): Promise<WireJob>
+  resume(by: RequestedBy, name: string): Promise<WireJob>
 }
 
-/** What is written with a definition. */
-interface Beside {
+/** What is written together with a definition. */
+interface CompanionChanges {
   readonly expect: number | null
-  readonly beside: readonly NamedSchedule[] | undefined
-  readonly follows: readonly Followed[]
+  readonly separateSchedules: readonly NamedSchedule[] | undefined
+  readonly follows: readonly TriggerSource[]
 }
 
 const LARGEST_VERSION = 2 ** 31 - 1
-/** How often somebody else may change schedules of a job while it is decided about them. */
+/** How often another client may change schedules of the job while it is being written. */
 const MOST_TRIES = 20
+/** A hundred thousand steps may contain the same mistake. */
+const MOST_WARNINGS = 100
 const LIVE = ['ready', 'running', 'scheduled', 'blocked'] as const
 
-export function createJobs(deps: {
+export function createJobAdmin(deps: {
   readonly store: Store
-  readonly catalog: Catalog
+  readonly catalog: CatalogCache
   readonly definitions: Definitions
   readonly actors: Actors
-  readonly defining: Pick<ScheduleDefining, 'plan'>
-  readonly reading: Pick<ScheduleReading, 'show'>
+  readonly defining: Pick<ScheduleDefiner, 'plan'>
+  readonly reading: Pick<ScheduleReader, 'show'>
   readonly clock: Pick<Clock, 'mono'>
   readonly afterFiring: AfterFiring
+  readonly knownJobs: Pick<KnownJobs, 'hasHandler'>
   onScheduleChange(ids: readonly number[]): void
-}): Jobs {
+}): JobAdmin {
   const { store, catalog, definitions, actors, clock } = deps
   const followViews = createFollowViews(deps)
 
@@ -83,18 +85,27 @@ export function createJobs(deps: {
     return { projectId, record }
   }
 
-  const get = async (project: string, name: string, written?: Written) => {
+  const definitionOf = async ({ definition }: Pick<JobVersion, 'definition'>) =>
+    (await readStoredJson(definition, clock)) as JobDefinition
+
+  const get = async (project: string, name: string, written?: KnownVersion) => {
     const { projectId, record } = await find(project, name)
     const page = { projectId, jobId: record.id, after: 0, limit: LIMITS.schedules }
     const schedules = await deps.reading.show(await store.listSchedules(page))
     const following = await followViews.of(projectId, record)
-    return { ...showJob(record, await actors.names(), written), schedules, ...following }
+    const isAtHand = written?.version === record.version
+    const definition = isAtHand ? written.definition : await definitionOf(record)
+    return { ...showJob(record, await actors.names(), definition), schedules, ...following }
   }
 
-  const setPause = async (by: By, name: string, pause: { reason: string | null } | null) => {
+  const setPause = async (
+    by: RequestedBy,
+    name: string,
+    pause: { reason: string | null } | null,
+  ) => {
     const { projectId, record } = await find(by.project, name)
     const action = pause ? 'job.pause' : 'job.resume'
-    const audit = auditOf(by, projectId, action, name, pause?.reason ? pause : null)
+    const audit = auditEntryFor(by, projectId, action, name, pause?.reason ? pause : null)
     if (!(await store.pauseJob({ projectId, name, pause, audit }))) throw unknown(name)
     definitions.forget(projectId, name)
     const page = { projectId, jobId: record.id, after: 0, limit: LIMITS.schedules }
@@ -104,40 +115,44 @@ export function createJobs(deps: {
     return get(by.project, name)
   }
 
-  /** Also of schedules that are as they were: what was thought out for them was for the job as it was. */
-  const changed = async (projectId: number, name: string, gone: readonly ScheduleRecord[]) => {
+  /** Also unchanged schedules: their prepared firings were for the old definition. */
+  const changed = async (projectId: number, name: string, removed: readonly ScheduleRecord[]) => {
     const jobId = await catalog.findJob(projectId, name)
     const page = { projectId, jobId, after: 0, limit: LIMITS.schedules }
     const schedules = jobId === null ? [] : await store.listSchedules(page)
     deps.onScheduleChange(schedules.map(({ id }) => id))
-    await deps.afterFiring.of([...schedules, ...gone])
+    await deps.afterFiring.of([...schedules, ...removed])
   }
 
   const write = async (
-    by: By,
+    by: RequestedBy,
     name: string,
     definition: JobDefinition,
-    { expect, beside, follows }: Beside,
+    { expect, separateSchedules, follows }: CompanionChanges,
   ) => {
-    const text = await inTurns(encodingDefinition(definition), clock)
+    const text = await runInSlices(encodingDefinition(definition), clock)
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const revisionIn = await deps.defining.plan(by, name, definition, beside)
+      const revisionIn = await deps.defining.plan(by, name, definition, separateSchedules)
       const projectId = await catalog.project(by.project)
-      const audit = auditOf(by, projectId, 'job.put', name, recorded(definition, text))
+      const audit = auditEntryFor(by, projectId, 'job.put', name, recorded(definition, text))
       const schedules = revisionIn(projectId)
-      const removed = schedules.removes.map(({ id }) => id)
-      const gone = removed.length > 0 ? await store.findSchedules(removed) : []
+      const removedIds = schedules.removes.map(({ id }) => id)
+      const removed = removedIds.length > 0 ? await store.findSchedules(removedIds) : []
       const put = await store.putJob({
         ...{ projectId, name, definition: text, expect, schedules, audit },
         owner: definition.owner ?? null,
         hooks: definition.triggers?.flatMap(({ webhook }) => webhook ?? []) ?? [],
-        follows: follows.map(({ job, wants }) => ({ source: job, cause: causeOf(job), wants })),
+        follows: follows.map(({ job, outcome: wants }) => ({
+          source: job,
+          cause: sourceJobOf(job),
+          wants,
+        })),
       })
-      if (put.kind === 'circle' || put.kind === 'crowded') throw cannotFollow(put, follows)
+      if (put.kind === 'cycle' || put.kind === 'too_many') throw cannotFollow(put, follows)
       const { kind, version } = put
       if (kind === 'overtaken') continue
       definitions.forget(projectId, name)
-      if (kind !== 'conflict') await changed(projectId, name, gone)
+      if (kind !== 'conflict') await changed(projectId, name, removed)
       return { projectId, kind, version }
     }
     throw new PunctualError('version_conflict', `schedules of ${name} are being changed`)
@@ -152,23 +167,32 @@ export function createJobs(deps: {
       if (!found) throw unknown(name)
     },
 
-    async put(by, name, definition, expect, beside) {
-      // What a run of it would trip over is told now, to whoever can mend it.
-      const { defaults, follows } = readJob(definition, name)
+    async put(by, name, definition, expect, separateSchedules) {
+      // Warns the author now about problems that a run would meet.
+      const warnings: WireWarning[] = []
+      const onWarning: OnWarning = ({ code, message, hint, field }) => {
+        if (warnings.length < MOST_WARNINGS) warnings.push({ code, message, hint, field })
+      }
+      const { defaults, triggerSources: follows } = readJob(definition, name, onWarning)
+      const runsHandler = defaults.work === undefined && (defaults.task ?? name) === name
+      if (!runsHandler && (await deps.knownJobs.hasHandler(by.project, name))) {
+        warnings.push(shadowsHandler(name))
+      }
       const { concurrency = [] } = defaults
       readExpectations(definition, '')
       if (definition.steps !== undefined) {
-        await inTurns(readingWorkflow(definition, { job: name }), clock)
+        await runInSlices(readingWorkflow(definition, { job: name, onWarning }), clock)
         const projectId = await catalog.findProject(by.project)
-        await refuseInsideItself(projectId, name, definition, store)
+        await refuseSelfNesting(projectId, name, definition, store)
       }
-      const written = await write(by, name, definition, { expect, beside, follows })
+      const written = await write(by, name, definition, { expect, separateSchedules, follows })
       const { projectId, kind, version } = written
       if (kind === 'conflict') throw conflict(name, version, expect)
-      // Limits are for those that wait as well, not only for the next to come.
+      // The limits apply to waiting runs as well, not only to future ones.
       if (kind === 'put' && concurrency.length > 0) await catalog.gates(projectId, concurrency)
       const job = await get(by.project, name, { version, definition })
-      return { job, isNew: kind === 'put' && version === 1 }
+      const warned = warnings.length === 0 ? job : { ...job, warnings }
+      return { job: warned, isNew: kind === 'put' && version === 1 }
     },
 
     async list(project, { limit, cursor }) {
@@ -176,28 +200,30 @@ export function createJobs(deps: {
       const projectId = await catalog.findProject(project)
       if (projectId === null) return { data: [], next_cursor: null }
       const size = pageLimit(limit)
-      const rows = await store.listDefinitions({ projectId, after, limit: size + 1 })
       const nameOf = await actors.names()
-      return pageOf(
-        rows,
+      return gatherPage<JobRecord, WireJob>({
         size,
-        (row) => showJob(row, nameOf),
-        ({ name }) => name,
-      )
+        sizeOf,
+        fetch: (last, count) =>
+          store.listDefinitions({ projectId, after: last?.name ?? after, limit: count }),
+        show: async (row) => showJob(row, nameOf, await definitionOf(row)),
+        cursorOf: ({ name }) => name,
+      })
     },
 
     async versions(project, name, { limit, cursor }) {
       const before = Math.min(readNumberCursor(cursor), LARGEST_VERSION)
       const { record } = await find(project, name)
       const size = pageLimit(limit)
-      const rows = await store.jobVersions({ jobId: record.id, before, limit: size + 1 })
       const nameOf = await actors.names()
-      return pageOf(
-        rows,
+      return gatherPage<JobVersion, WireJobVersion>({
         size,
-        (row) => showVersion(row, nameOf),
-        ({ version }) => version,
-      )
+        sizeOf,
+        fetch: (last, count) =>
+          store.jobVersions({ jobId: record.id, before: last?.version ?? before, limit: count }),
+        show: async (row) => showVersion(row, nameOf, await definitionOf(row)),
+        cursorOf: ({ version }) => version,
+      })
     },
 
     async remove(by, name, expect) {
@@ -209,7 +235,7 @@ export function createJobs(deps: {
       }
       const page = { projectId, jobId: record.id, after: 0, limit: LIMITS.schedules }
       const schedules = await store.listSchedules(page)
-      const audit = auditOf(by, projectId, 'job.delete', name)
+      const audit = auditEntryFor(by, projectId, 'job.delete', name)
       const verdict = await store.deleteJob({ projectId, name, expect, audit })
       definitions.forget(projectId, name)
       if (verdict === 'unknown') throw unknown(name)
@@ -222,14 +248,30 @@ export function createJobs(deps: {
   }
 }
 
+function shadowsHandler(name: string): WireWarning {
+  return {
+    code: 'shadows_handler',
+    message: `workers have a handler ${name}; runs of the job ${name} do what its definition says, and no longer call it`,
+    hint: `Give the job another name, or let it call the handler: \`task: ${name}\`.`,
+    field: 'task',
+  }
+}
+
 type NameOf = (actor: number | null) => string
 
-/** A version whose meaning is at hand: a text of a hundred thousand steps is not read again to be shown. */
-type Written = Pick<WireJobVersion, 'version' | 'definition'>
+/**
+ * A version whose definition is already parsed: a text of a hundred thousand steps is not parsed
+ * again to show it.
+ */
+type KnownVersion = Pick<WireJobVersion, 'version' | 'definition'>
 
-function showJob(record: JobRecord, nameOf: NameOf, written?: Written): WireJob {
+function sizeOf({ definition }: JobVersion): number {
+  return definition.length
+}
+
+function showJob(record: JobRecord, nameOf: NameOf, definition: JobDefinition): WireJob {
   const { name, paused } = record
-  const { created_at, created_by, ...rest } = showVersion(record, nameOf, written)
+  const { created_at, created_by, ...rest } = showVersion(record, nameOf, definition)
   return {
     name,
     ...rest,
@@ -240,20 +282,19 @@ function showJob(record: JobRecord, nameOf: NameOf, written?: Written): WireJob 
 }
 
 function showVersion(
-  { version, definition, createdAt, createdBy }: JobVersion,
+  { version, createdAt, createdBy }: JobVersion,
   nameOf: NameOf,
-  written?: Written,
+  definition: JobDefinition,
 ): WireJobVersion {
-  const isAtHand = written?.version === version
   return {
     version,
-    definition: isAtHand ? written.definition : (JSON.parse(definition) as JobDefinition),
+    definition,
     created_at: formatTime(createdAt, 'created_at'),
     created_by: nameOf(createdBy),
   }
 }
 
-/** A definition that would be long for a record is one to be looked up among the versions. */
+/** A long definition is left out of the audit log; it can be found among the versions. */
 function recorded(definition: JobDefinition, text: string): object {
   const bytes = Buffer.byteLength(text)
   return bytes > LIMITS.inlineBytes ? { definition_bytes: bytes } : { definition }

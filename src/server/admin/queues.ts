@@ -1,13 +1,13 @@
 import type { Rate } from '../../core/queue/rate.ts'
 import type { WireQueue } from '../../core/wire/views.ts'
 import type { QueueSetting, QueueStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
-import { ALL_QUEUES, type QueueBook } from '../dispatch/queue-settings-cache.ts'
-import type { LaneBoard } from '../dispatch/lane-index.ts'
-import { auditOf, type By } from '../identity/requested-by.ts'
-import type { Workers } from './workers.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
+import { ALL_QUEUES, type QueueSettingsCache } from '../dispatch/queue-settings-cache.ts'
+import type { LaneIndex } from '../dispatch/lane-index.ts'
+import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
+import type { WorkerAdmin } from './workers.ts'
 
-/** What may be said about a queue; what is left out stays as it is. */
+/** A change of queue settings; omitted settings stay as they are. */
 export interface QueueChange {
   readonly paused?: boolean | undefined
   readonly defaultTimeoutMs?: number | null | undefined
@@ -15,24 +15,24 @@ export interface QueueChange {
   readonly rate?: Rate | null | undefined
 }
 
-export interface Queues {
+export interface QueueAdmin {
   /** Every queue of the project that has lanes, workers or settings. */
   list(project: string): Promise<readonly WireQueue[]>
-  change(by: By, queue: string, change: QueueChange): Promise<WireQueue>
+  change(by: RequestedBy, queue: string, change: QueueChange): Promise<WireQueue>
   /** All queues of the project at once. */
-  pauseAll(by: By, paused: boolean): Promise<void>
+  pauseAll(by: RequestedBy, paused: boolean): Promise<void>
 }
 
-export function createQueues(deps: {
+export function createQueueAdmin(deps: {
   readonly store: QueueStore
-  readonly catalog: Catalog
-  readonly board: LaneBoard
-  readonly book: QueueBook
-  readonly workers: Workers
-  /** A setting changed here: what rests must be known before anyone is answered. */
+  readonly catalog: CatalogCache
+  readonly laneIndex: LaneIndex
+  readonly queueSettings: QueueSettingsCache
+  readonly workers: WorkerAdmin
+  /** A setting changed here: this node must know paused queues before it answers. */
   onChange(): Promise<void>
-}): Queues {
-  const { store, catalog, board, book, workers } = deps
+}): QueueAdmin {
+  const { store, catalog, laneIndex, queueSettings, workers } = deps
 
   const list = async (project: string): Promise<WireQueue[]> => {
     const depths = new Map<string, number>()
@@ -44,20 +44,24 @@ export function createQueues(deps: {
     for (const { queues } of await workers.list(project)) {
       for (const queue of queues) serving.set(queue, (serving.get(queue) ?? 0) + 1)
     }
-    const names = new Set([...depths.keys(), ...serving.keys(), ...book.namesIn(project)])
-    for (const { project: of, queue } of board.lanes()) if (of === project) names.add(queue)
+    const names = new Set([...depths.keys(), ...serving.keys(), ...queueSettings.namesIn(project)])
+    for (const { project: of, queue } of laneIndex.lanes()) if (of === project) names.add(queue)
     names.delete(ALL_QUEUES)
     return [...names].sort().map((name) => ({
-      ...show(name, book.settingOf(project, name), book.isResting({ project, queue: name })),
+      ...show(
+        name,
+        queueSettings.settingOf(project, name),
+        queueSettings.isPaused({ project, queue: name }),
+      ),
       ready: depths.get(name) ?? 0,
       workers: serving.get(name) ?? 0,
     }))
   }
 
-  const put = async (by: By, queue: string, change: QueueChange, action: string) => {
+  const put = async (by: RequestedBy, queue: string, change: QueueChange, action: string) => {
     const projectId = await catalog.project(by.project)
-    await book.refresh()
-    const before = book.settingOf(by.project, queue)
+    await queueSettings.refresh()
+    const before = queueSettings.settingOf(by.project, queue)
     const setting: QueueSetting = {
       projectId,
       name: queue,
@@ -66,7 +70,7 @@ export function createQueues(deps: {
       maxTimeoutMs: kept(change.maxTimeoutMs, before?.maxTimeoutMs),
       rate: kept(change.rate, before?.rate),
     }
-    const audit = auditOf(by, projectId, action, queue, change)
+    const audit = auditEntryFor(by, projectId, action, queue, change)
     await store.putQueue({ ...setting, audit })
     await deps.onChange()
   }
@@ -89,8 +93,8 @@ function pauseAction(paused: boolean): string {
   return paused ? 'queue.pause' : 'queue.resume'
 }
 
-function kept<T>(said: T | null | undefined, before: T | null | undefined): T | null {
-  return said === undefined ? (before ?? null) : said
+function kept<T>(given: T | null | undefined, before: T | null | undefined): T | null {
+  return given === undefined ? (before ?? null) : given
 }
 
 function show(name: string, setting: QueueSetting | undefined, paused: boolean) {

@@ -1,20 +1,25 @@
 import { PunctualError } from '../../core/errors.ts'
 import type { JobDefinition } from '../../core/job/job-definition.ts'
-import { findJobCircle, INSIDE_ITSELF, jobsRunBy, type RunsJob } from '../../core/job/job-cycle.ts'
+import {
+  findJobCycle,
+  SELF_NESTING_HINT,
+  jobsRunBy,
+  type SubJobReference,
+} from '../../core/job/job-cycle.ts'
 import type { JobStore } from '../../store/port.ts'
 
 /**
- * Throws if a job would run inside itself, through the steps of others. Two that close a circle at the same moment
- * may both get by; what they run is refused when it is to begin inside itself.
+ * Throws if a job would contain itself through the steps of other jobs. Two changes at the same
+ * moment may still create such a cycle; the run that would be nested inside itself is then refused.
  */
-export async function refuseInsideItself(
+export async function refuseSelfNesting(
   projectId: number | null,
   name: string,
   definition: JobDefinition,
   store: Pick<JobStore, 'findDefinition'>,
 ): Promise<void> {
   const own = jobsRunBy(definition)
-  const runsOf = new Map<string, readonly RunsJob[]>()
+  const runsOf = new Map<string, readonly SubJobReference[]>()
   const open = own.map(({ job }) => job)
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next === name || runsOf.has(next)) continue
@@ -23,8 +28,8 @@ export async function refuseInsideItself(
     runsOf.set(next, runs)
     for (const { job } of runs) open.push(job)
   }
-  const circle = findJobCircle(name, own, runsOf)
-  if (!circle) return
-  const { field, message } = circle
-  throw new PunctualError('invalid_workflow', message, { field, hint: INSIDE_ITSELF })
+  const cycle = findJobCycle(name, own, runsOf)
+  if (!cycle) return
+  const { field, message } = cycle
+  throw new PunctualError('invalid_workflow', message, { field, hint: SELF_NESTING_HINT })
 }

@@ -6,25 +6,26 @@ import { isFinal } from '../../core/run/run-state.ts'
 import type { WireAttempt, WireLog, WireLogSearch, WireWhy } from '../../core/wire/views.ts'
 import { formatTime, writeProgress } from '../../core/wire/runs.ts'
 import type { AttemptRecord, RunRecord, Store } from '../../store/port.ts'
-import type { Workers } from './workers.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
-import { findRun } from '../runs/find-run.ts'
-import type { FlowReading } from '../workflows/views/workflow-reader.ts'
+import type { WorkerAdmin } from './workers.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
+import { findProjectRun } from '../runs/find-run.ts'
+import type { WorkflowReader } from '../workflows/views/workflow-reader.ts'
 import { followersAfter, triggerOf } from '../runs/follow-ups/trigger-of.ts'
-import { createLiveLogs, type Followed, type FollowOptions } from '../logs/live-log.ts'
+import { createLiveLogs, type FollowedOutput, type FollowOptions } from '../logs/live-log.ts'
 import { createLogReader, type LoggedAttempt, noLog } from '../logs/log-reader.ts'
 import { createLogSearch, type SearchOptions } from '../logs/search/search.ts'
-import type { ProgressBoard } from '../runs/progress-table.ts'
-import type { QueueBook } from '../dispatch/queue-settings-cache.ts'
-import type { LaneBoard } from '../dispatch/lane-index.ts'
+import type { ProgressTable } from '../runs/progress-table.ts'
+import type { QueueSettingsCache } from '../dispatch/queue-settings-cache.ts'
+import type { LaneIndex } from '../dispatch/lane-index.ts'
 import type { Watch } from '../runs/watch.ts'
 import { madeBy } from '../schedules/schedule-origin.ts'
-import { findWaitingCircle } from '../workflows/views/find-wait-cycle.ts'
-import { explain, reasonOf, type Surroundings } from '../explanations/why-run.ts'
+import { findWaitCycle } from '../workflows/views/find-wait-cycle.ts'
+import type { FormerSessions } from '../workers/former-sessions.ts'
+import { explainRun, reasonForRun, type RunContext } from '../explanations/why-run.ts'
 import { MOST_AHEAD } from '../explanations/why-ready.ts'
 
 /** Everything that can be read about one run. */
-export interface RunReading {
+export interface RunReader {
   find(project: string, id: string): Promise<RunRecord>
   /** The run once it has ended, or as it is after this time. */
   wait(project: string, id: string, mostMs: number, signal: AbortSignal): Promise<RunRecord>
@@ -39,15 +40,15 @@ export interface RunReading {
   ): Promise<WireLogSearch>
   rawLog(project: string, id: string, attempt?: number): Promise<AsyncGenerator<Buffer>>
   /**
-   * What it prints while it prints it, attempt after attempt, until the run has ended or the signal
-   * aborts; only of one attempt if that is asked for.
+   * Streams the output while it is printed, attempt after attempt, until the run has ended or the
+   * signal aborts; or of one attempt only.
    */
   follow(
     project: string,
     id: string,
     from: FollowOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<Followed>
+  ): AsyncGenerator<FollowedOutput>
 }
 
 export interface LogPart {
@@ -59,19 +60,20 @@ export interface LogPart {
 
 const LINES = 1_000
 
-export function createRunReading(deps: {
+export function createRunReader(deps: {
   readonly store: Store
-  readonly catalog: Catalog
-  readonly workers: Workers
-  readonly queues: QueueBook
-  readonly flowReading: Pick<FlowReading, 'standingOf' | 'stepOf'>
+  readonly catalog: CatalogCache
+  readonly workers: WorkerAdmin
+  readonly queues: QueueSettingsCache
+  readonly workflowReader: Pick<WorkflowReader, 'statusOf' | 'stepOf'>
   readonly watch: Watch
   readonly clock: Clock
-  readonly progress: Pick<ProgressBoard, 'of'>
+  readonly progress: Pick<ProgressTable, 'of'>
   storeNow(): number
   mayPromise(): boolean
-  readonly board: Pick<LaneBoard, 'isRoomKept'>
-}): RunReading {
+  readonly laneIndex: Pick<LaneIndex, 'isRoomReserved'>
+  readonly formerSessions: Pick<FormerSessions, 'awaitedFor'>
+}): RunReader {
   const { store, catalog, watch } = deps
   const reader = createLogReader(store)
   const search = createLogSearch({ store, reader, clock: deps.clock })
@@ -85,7 +87,7 @@ export function createRunReading(deps: {
     },
   })
 
-  const find = (project: string, id: string) => findRun(project, id, { store, catalog })
+  const find = (project: string, id: string) => findProjectRun(project, id, { store, catalog })
 
   const attemptOf = async (run: RunRecord, id: string, wanted: number | undefined) => {
     const attempt = await reader.find(run, wanted)
@@ -96,26 +98,44 @@ export function createRunReading(deps: {
   const readPart = (attempt: LoggedAttempt, { from = 0, limit = LINES, tail }: LogPart) =>
     tail === undefined ? reader.read(attempt, from, limit) : reader.tail(attempt, tail)
 
-  const lookAround = async (project: string, run: RunRecord): Promise<Surroundings> => {
+  /** Whether no live node knows the session that holds the run. */
+  const absenceOf = async ({ id, fence }: RunRecord): Promise<RunContext['lostWorker']> => {
+    if (fence === null) return null
+    const [found] = await store.findAttempts([{ runId: id, fence }])
+    if (found?.kind !== 'lease') return null
+    const { session } = found.lease
+    // The row of its node may not have expired yet.
+    const awaited = deps.formerSessions.awaitedFor(session)
+    if (awaited !== undefined) return { awaited }
+    const sessions = await store.listSessions()
+    return sessions.some((one) => one.id === session) ? null : { awaited }
+  }
+
+  const lostAttemptsOf = async ({ id }: RunRecord) =>
+    (await store.attemptsOf({ runId: id })).filter(({ cause }) => cause === 'lost')
+
+  const readContext = async (project: string, run: RunRecord): Promise<RunContext> => {
     await catalog.learnNames([run.jobId], [])
     const lane = await catalog.lane(run.laneId)
     return {
       now: deps.storeNow(),
       lane,
       workers: await deps.workers.list(project),
+      lostWorker: run.state === 'running' ? await absenceOf(run) : null,
       mayPromise: deps.mayPromise(),
-      isRoomKept: lane !== undefined && deps.board.isRoomKept(lane.id),
-      wait: await store.waitOf({ runId: run.id, most: MOST_AHEAD }),
-      made: await madeBy(run, { store, catalog }),
-      flow: await deps.flowReading.standingOf(run),
-      heldUp: null,
-      circle: await findWaitingCircle(run, deps),
-      step: await deps.flowReading.stepOf(run),
+      isRoomReserved: lane !== undefined && deps.laneIndex.isRoomReserved(lane.id),
+      wait: await store.waitOf({ runId: run.id, maxCount: MOST_AHEAD }),
+      schedule: await madeBy(run, { store, catalog }),
+      workflow: await deps.workflowReader.statusOf(run),
+      blockedStep: null,
+      cycle: await findWaitCycle(run, deps),
+      step: await deps.workflowReader.stepOf(run),
       trigger: await triggerOf(run, { store, catalog }),
       followers: await followersAfter(run, { store, catalog }),
-      // Only runs that had a time may be of a schedule.
-      lapses: run.dueAt === null ? [] : await store.lapsesOf([run.id]),
-      ...(lane ? await deps.queues.standingOf(lane) : { paused: null, rate: null }),
+      lostAttempts: run.lost === 0 ? [] : await lostAttemptsOf(run),
+      // Only runs with a due time can belong to a schedule.
+      violations: run.dueAt === null ? [] : await store.violationsOf([run.id]),
+      ...(lane ? await deps.queues.statusOf(lane) : { paused: null, rate: null }),
     }
   }
 
@@ -135,14 +155,14 @@ export function createRunReading(deps: {
 
     async why(project, id) {
       const run = await find(project, id)
-      const said = deps.progress.of(run)
-      const progress = said && writeProgress(said)
-      const around = await lookAround(project, run)
-      const held = around.flow?.heldUp
+      const reported = deps.progress.of(run)
+      const progress = reported && writeProgress(reported)
+      const context = await readContext(project, run)
+      const held = context.workflow?.blocked
       const heldUp = held && {
-        ...{ step: held.step, ...reasonOf(held.run, await lookAround(project, held.run)) },
+        ...{ step: held.step, ...reasonForRun(held.run, await readContext(project, held.run)) },
       }
-      return { ...explain(run, { ...around, heldUp: heldUp ?? null }), progress }
+      return { ...explainRun(run, { ...context, blockedStep: heldUp ?? null }), progress }
     },
 
     async log(project, id, part) {
@@ -167,7 +187,7 @@ export function createRunReading(deps: {
 
 function showLast(run: RunRecord): WireAttempt {
   const { attempt, cause, message, worker, process, startedAt, finishedAt, state } = run
-  const shown = isFinal(state) ? state : 'running'
+  const shown = isFinal(state) || state === 'running' ? state : 'waiting'
   return showAttempt({ attempt, cause, message, worker, process, startedAt, finishedAt }, shown)
 }
 

@@ -7,33 +7,34 @@ import {
   type ScheduleDefinition,
 } from '../../core/schedule/definition/schedule-definition.ts'
 import type { JobStore, ScheduleRecord, ScheduleRevision } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
-import type { RuleBook } from '../schedules/rule-cache.ts'
-import { auditOf, type By } from '../identity/requested-by.ts'
-import { nextOf, saidOf, type ScheduleInput, seedOf, specOf } from './schedule-input.ts'
-import type { Schedules } from './schedules.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
+import type { RuleCache } from '../schedules/rule-cache.ts'
+import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
+import { nextOf, storedFieldsOf, type ScheduleInput, seedOf, specOf } from './schedule-input.ts'
+import type { ScheduleAdmin } from './schedules.ts'
 
-/** Schedules as people write them: by themselves, or within the definition of their job. */
-export interface ScheduleDefining {
-  /** `expect`: only if that version is there (0: none); null for whatever is. */
+/** Defines schedules, separately or within the definition of their job. */
+export interface ScheduleDefiner {
+  /** `expect`: only if that version is current (0: none); null accepts any. */
   put(
-    by: By,
+    by: RequestedBy,
     job: string,
     name: string,
     definition: ScheduleDefinition,
     expect: number | null,
   ): Promise<{ readonly isNew: boolean }>
   /**
-   * Reads the schedules of a definition, and throws what is wrong with any of them. Those that are
-   * named shall be made or changed, and those that stood there before and no longer do, deleted.
-   * Others, made by themselves, are left alone, but for those that come `beside` the definition. The
-   * project may not be there before all this is known to be right.
+   * Reads the schedules of a definition and throws the first error. Schedules in the definition are
+   * created or changed, and those of the previous definition that are missing now are deleted.
+   * Separately defined schedules stay, except those among `separateSchedules`, which are created or changed
+   * as well; a definition that would change a separate schedule is an error. The project may not exist before all this is known
+   * to be valid.
    */
   plan(
-    by: By,
+    by: RequestedBy,
     job: string,
     definition: JobDefinition,
-    beside?: readonly NamedSchedule[],
+    separateSchedules?: readonly NamedSchedule[],
   ): Promise<(projectId: number) => ScheduleRevision>
 }
 
@@ -42,16 +43,16 @@ export interface NamedSchedule {
   readonly input: ScheduleInput
 }
 
-export function createScheduleDefining(deps: {
+export function createScheduleDefiner(deps: {
   readonly store: Pick<JobStore, 'findDefinition'>
-  readonly catalog: Pick<Catalog, 'findProject'>
-  readonly schedules: Pick<Schedules, 'list' | 'put'>
-  readonly rules: RuleBook
+  readonly catalog: Pick<CatalogCache, 'findProject'>
+  readonly schedules: Pick<ScheduleAdmin, 'list' | 'put'>
+  readonly rules: RuleCache
   mintId(): number
   storeNow(): number
-  /** Where local times are local to, unless a schedule says. */
+  /** Zone for local times of schedules that name none. */
   readonly zone: string
-}): ScheduleDefining {
+}): ScheduleDefiner {
   const { store, catalog, schedules, rules, zone } = deps
 
   const requireJob = async (project: string, name: string) => {
@@ -60,8 +61,13 @@ export function createScheduleDefining(deps: {
     if (!job) throw new PunctualError('job_not_found', `there is no job ${name}`)
   }
 
-  const read = (by: By, job: string, name: string, definition: ScheduleDefinition, at: string) =>
-    readSchedule(definition, { zone, seed: seedOf(by.project, job, name), at })
+  const read = (
+    by: RequestedBy,
+    job: string,
+    name: string,
+    definition: ScheduleDefinition,
+    at: string,
+  ) => readSchedule(definition, { zone, seed: seedOf(by.project, job, name), at })
 
   const allOf = (project: string, job: string) =>
     schedules.list(project, job, { after: 0, limit: LIMITS.schedules })
@@ -71,39 +77,54 @@ export function createScheduleDefining(deps: {
       await requireJob(by.project, job)
       const input = read(by, job, name, definition, '')
       const there = (await allOf(by.project, job)).find((one) => one.name === name)
-      // Whose it is does not change with what it says.
+      // A change of its content does not change where it is defined.
       const declared = there && isDeclared(there) ? { declared: true as const } : {}
       return schedules.put(by, job, name, { ...input, ...declared }, expect)
     },
 
-    async plan(by, job, definition, beside = []) {
-      const declared = schedulesIn(definition).map(({ name, at, definition: said }) => {
-        return { name, at, input: { ...read(by, job, name, said, at), declared: true as const } }
+    async plan(by, job, definition, separateSchedules = []) {
+      const declared = schedulesIn(definition).map(({ name, at, definition: schedule }) => {
+        return {
+          name,
+          at,
+          input: { ...read(by, job, name, schedule, at), declared: true as const },
+        }
       })
-      const wanted = [...declared, ...beside.map((one) => ({ ...one, at: '' }))]
+      const wanted = [...declared, ...separateSchedules.map((one) => ({ ...one, at: '' }))]
       const there = await allOf(by.project, job)
       const known = new Map(there.map((one) => [one.name, one]))
       const names = new Set(wanted.map(({ name }) => name))
       const unnamed = there.filter(({ name }) => !names.has(name))
-      const gone = unnamed.filter(isDeclared)
-      if (unnamed.length - gone.length + names.size > LIMITS.schedules) throw tooMany()
+      const removed = unnamed.filter(isDeclared)
+      if (unnamed.length - removed.length + names.size > LIMITS.schedules) throw tooMany()
 
       const puts = wanted.flatMap(({ name, at, input }) => {
-        const spec = specOf(input, seedOf(by.project, job, name), at)
+        const seed = seedOf(by.project, job, name)
+        const spec = specOf(input, seed, at)
         const before = known.get(name)
-        // Also when it is over: nobody asks it to fire again.
+        if (before && input.declared && !isDeclared(before)) {
+          // The definition may take over an identical schedule.
+          const { declared: _, ...alone } = input
+          if (before.spec !== specOf(alone, seed, at)) throw taken(job, name, at)
+        }
+        // Also when it has ended: the user did not ask it to fire again.
         if (before?.spec === spec) return []
         const after = Math.max(deps.storeNow(), before?.lastNominalAt ?? 0)
         const id = before?.id ?? deps.mintId()
-        return [{ id, name, spec, next: nextOf(rules, spec, after, at), said: saidOf(input) }]
+        return [
+          { id, name, spec, next: nextOf(rules, spec, after, at), detail: storedFieldsOf(input) },
+        ]
       })
       return (projectId) => {
-        const note = (action: string, name: string, said?: object) =>
-          auditOf(by, projectId, `schedule.${action}`, `${job}/${name}`, said)
+        const note = (action: string, name: string, detail?: object) =>
+          auditEntryFor(by, projectId, `schedule.${action}`, `${job}/${name}`, detail)
         return {
           seen: there.map(({ id, version }) => ({ id, version })),
-          puts: puts.map(({ said, ...put }) => ({ ...put, audit: note('put', put.name, said) })),
-          removes: gone.map(({ id, name }) => ({ id, audit: note('delete', name) })),
+          puts: puts.map(({ detail, ...put }) => ({
+            ...put,
+            audit: note('put', put.name, detail),
+          })),
+          removes: removed.map(({ id, name }) => ({ id, audit: note('delete', name) })),
         }
       }
     },
@@ -112,6 +133,11 @@ export function createScheduleDefining(deps: {
 
 function isDeclared({ spec }: ScheduleRecord): boolean {
   return decodeSpec(spec).declared ?? false
+}
+
+function taken(job: string, name: string, at: string): PunctualError {
+  const message = `the job ${job} has a schedule ${name} that does not come from its definition`
+  return new PunctualError('schedule_exists', message, { field: `${at}name` })
 }
 
 function tooMany(): PunctualError {

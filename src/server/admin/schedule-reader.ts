@@ -15,30 +15,30 @@ import { scheduleWords } from '../../core/schedule/definition/describe-schedule.
 import type { WirePage } from '../../core/wire/views.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { ScheduleRecord, ScheduleStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { encodeCursor, readNumberCursor } from '../paging/cursor.ts'
-import { summarise, unusualSince } from '../schedules/unusual-occurrences.ts'
+import { countOutcomes, unusualOccurrencesSince } from '../schedules/unusual-occurrences.ts'
 import { historyPage, type HistoryStore } from '../schedules/history-page.ts'
-import { earliest, soonFiring } from '../schedules/upcoming-times.ts'
+import { earliest, upcomingSchedules } from '../schedules/upcoming-times.ts'
 import { previewSchedule, showTime } from '../schedules/preview.ts'
-import type { RuleBook } from '../schedules/rule-cache.ts'
+import type { RuleCache } from '../schedules/rule-cache.ts'
 import { showSchedule, stateOf } from '../schedules/show-schedule.ts'
 import { explainSchedule } from '../schedules/why-schedule.ts'
 import type { Actors } from '../identity/actors.ts'
-import type { Paging } from './jobs.ts'
-import { pageLimit } from '../paging/paging.ts'
-import type { Schedules } from './schedules.ts'
+import { pageLimit, type Paging } from '../paging/paging.ts'
+import type { ScheduleAdmin } from './schedules.ts'
+import { noticeOf, type StoreClock } from '../cluster/store-clock.ts'
 
 /** Everything that can be read about schedules. */
-export interface ScheduleReading {
+export interface ScheduleReader {
   show(records: readonly ScheduleRecord[]): Promise<WireSchedule[]>
   get(project: string, job: string, name: string): Promise<WireSchedule>
-  /** In the order in which they were made. A page may be short, or empty, and still have a next one. */
+  /** In the order of creation. A page may be short, or empty, and still have a next one. */
   list(
     project: string,
     page: Paging & { job?: string | undefined; state?: ScheduleState | undefined },
   ): Promise<WirePage<WireSchedule>>
-  /** Planned against actual: what became of its times, and what is to become of those to come. */
+  /** Planned against actual times: the outcomes of past times, and the state of future ones. */
   occurrences(
     project: string,
     job: string,
@@ -46,7 +46,7 @@ export interface ScheduleReading {
     range: Paging & { from?: number | undefined; until?: number | undefined },
   ): Promise<WirePage<WireOccurrence>>
   why(project: string, job: string, name: string): Promise<WireScheduleWhy>
-  /** What fires next, of one job or of all. */
+  /** The next times, of one job or of all. */
   next(project: string, job: string | undefined, count: number): Promise<WireNextTimes>
   preview(project: string, definition: ScheduleDefinition, count: number): WirePreview
   away(project: string, since: number | undefined): Promise<WireAway>
@@ -54,17 +54,18 @@ export interface ScheduleReading {
 
 const DAY_MS = 86_400_000
 
-export function createScheduleReading(deps: {
+export function createScheduleReader(deps: {
   readonly store: ScheduleStore & HistoryStore
-  readonly catalog: Catalog
-  readonly schedules: Schedules
-  readonly rules: RuleBook
+  readonly catalog: CatalogCache
+  readonly schedules: ScheduleAdmin
+  readonly rules: RuleCache
   readonly actors: Actors
-  /** Where local times are local to, unless a schedule says. */
+  /** Zone for local times of schedules that name none. */
   readonly zone: string
   storeNow(): number
   mayFire(): boolean
-}): ScheduleReading {
+  readonly storeClock: StoreClock
+}): ScheduleReader {
   const { store, catalog, schedules, rules, actors, storeNow } = deps
 
   const learnJobs = (records: readonly ScheduleRecord[]) =>
@@ -83,6 +84,14 @@ export function createScheduleReading(deps: {
   const get = async (project: string, job: string, name: string) => {
     const [shown] = await show([await schedules.find(project, job, name)])
     return shown as WireSchedule
+  }
+
+  /** Why no run could be made at this time; null if that is not what happened. */
+  const refusalAt = async (record: ScheduleRecord, nominalAt: number | null) => {
+    if (nominalAt === null) return null
+    const range = { from: nominalAt, until: nominalAt + 1, limit: 1 }
+    const [occurrence] = await schedules.occurrences(record, range)
+    return occurrence?.reason === 'cannot_start' ? occurrence.detail : null
   }
 
   return {
@@ -111,8 +120,13 @@ export function createScheduleReading(deps: {
     },
 
     async why(project, job, name) {
-      const shown = await get(project, job, name)
-      return explainSchedule(shown, { now: storeNow(), mayFire: deps.mayFire() })
+      const record = await schedules.find(project, job, name)
+      const [shown] = await show([record])
+      const notice = noticeOf(deps.storeClock)
+      const clockHeld = notice?.held ? notice.reason : null
+      const lastRefusal = await refusalAt(record, record.lastNominalAt)
+      const asOf = { now: storeNow(), mayFire: deps.mayFire(), clockHeld, lastRefusal }
+      return explainSchedule(shown as WireSchedule, asOf)
     },
 
     async next(project, job, count) {
@@ -122,7 +136,7 @@ export function createScheduleReading(deps: {
       const all = { after: 0, limit: LIMITS.schedules }
       const { records, complete } =
         job === undefined
-          ? await soonFiring(store, { projectId, rules, now, count })
+          ? await upcomingSchedules(store, { projectId, rules, now, count })
           : { records: await schedules.list(project, job, all), complete: true }
       await learnJobs(records)
       const data = earliest(records, rules, now, count).map(
@@ -135,7 +149,7 @@ export function createScheduleReading(deps: {
       return { data, complete }
     },
 
-    // What `H` and jitter come to depends on the schedule; this one stands for any of the project.
+    // `H` and jitter depend on the schedule; a sample schedule stands for any of the project.
     preview: (project, definition, count) =>
       previewSchedule(definition, { zone: deps.zone, seed: project, now: storeNow(), count }),
 
@@ -145,7 +159,7 @@ export function createScheduleReading(deps: {
       const { records, complete } =
         projectId === null
           ? { records: [], complete: true }
-          : await unusualSince(store, projectId, since)
+          : await unusualOccurrencesSince(store, projectId, since)
       const bySchedule = Map.groupBy(records, ({ scheduleId }) => scheduleId)
       const known = await store.findSchedules([...bySchedule.keys()])
       await learnJobs(known)
@@ -153,7 +167,7 @@ export function createScheduleReading(deps: {
       const summaries = Array.from(bySchedule, ([id, of]) => {
         const schedule = named.get(id)
         const job = schedule ? catalog.jobName(schedule.jobId) : null
-        return summarise(of, { id, job, name: schedule?.name ?? null })
+        return countOutcomes(of, { id, job, name: schedule?.name ?? null })
       })
       return {
         since: formatTime(since, 'since'),

@@ -3,62 +3,62 @@ import { decodeSpec } from '../../core/schedule/firing/schedule-spec.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Submission, SubmitAnswer } from '../../core/wire/protocol.ts'
 import type { OccurrenceRecord, ScheduleRecord, ScheduleStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import type { AfterFiring } from '../schedules/after-firing.ts'
-import type { RuleBook } from '../schedules/rule-cache.ts'
-import { auditOf, type By } from '../identity/requested-by.ts'
-import { nextOf, saidOf, type ScheduleInput, seedOf, specOf } from './schedule-input.ts'
+import type { RuleCache } from '../schedules/rule-cache.ts'
+import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
+import { nextOf, storedFieldsOf, type ScheduleInput, seedOf, specOf } from './schedule-input.ts'
 
-/** The schedules of jobs, as people change and read them. Firing sees every change at once. */
-export interface Schedules {
-  /** `expect`: only if that version is there (0: none); null for whatever is. */
+/** Schedules of jobs: changing and reading them. Firing sees every change at once. */
+export interface ScheduleAdmin {
+  /** `expect`: only if that version is current (0: none); null accepts any. */
   put(
-    by: By,
+    by: RequestedBy,
     job: string,
     name: string,
     input: ScheduleInput,
     expect?: number | null,
   ): Promise<{ readonly isNew: boolean; readonly schedule: ScheduleRecord }>
   find(project: string, job: string, name: string): Promise<ScheduleRecord>
-  /** By id above `after`; of one job, or with null of the project. */
+  /** In order of ids above `after`; of one job, or with null of the whole project. */
   list(
     project: string,
     job: string | null,
     page: { after: number; limit: number },
   ): Promise<readonly ScheduleRecord[]>
   pause(
-    by: By,
+    by: RequestedBy,
     job: string,
     name: string,
     pause: { until: number | null; reason: string | null },
   ): Promise<ScheduleRecord>
-  resume(by: By, job: string, name: string): Promise<ScheduleRecord>
-  /** The time that shall become no run. Null when there is none to come. */
-  skipNext(by: By, job: string, name: string): Promise<number | null>
-  /** `expect`: only if that version is there. */
-  remove(by: By, job: string, name: string, expect?: number | null): Promise<void>
-  /** A run like those it makes, now; the schedule does not notice. */
-  runNow(by: By, job: string, name: string, idempotencyKey?: string): Promise<SubmitAnswer>
-  /** What became of its times. */
+  resume(by: RequestedBy, job: string, name: string): Promise<ScheduleRecord>
+  /** The time that will be skipped. Null when there is no future time. */
+  skipNext(by: RequestedBy, job: string, name: string): Promise<number | null>
+  /** `expect`: only if that version is current. */
+  remove(by: RequestedBy, job: string, name: string, expect?: number | null): Promise<void>
+  /** Starts a run like those of the schedule, now; the schedule itself is not affected. */
+  runNow(by: RequestedBy, job: string, name: string, idempotencyKey?: string): Promise<SubmitAnswer>
+  /** The outcomes of its times. */
   occurrences(
     schedule: Pick<ScheduleRecord, 'id'>,
     range: { from: number; until: number; limit: number },
   ): Promise<readonly OccurrenceRecord[]>
 }
 
-export function createSchedules(deps: {
+export function createScheduleAdmin(deps: {
   readonly store: ScheduleStore
-  readonly catalog: Catalog
-  readonly rules: RuleBook
+  readonly catalog: CatalogCache
+  readonly rules: RuleCache
   readonly afterFiring: AfterFiring
   mintId(): number
   storeNow(): number
   onChange(ids: readonly number[]): void
-  submit(by: By, submission: Submission): Promise<SubmitAnswer>
-}): Schedules {
+  submit(by: RequestedBy, submission: Submission): Promise<SubmitAnswer>
+}): ScheduleAdmin {
   const { store, catalog, rules, storeNow, afterFiring } = deps
 
-  const lookFor = async (
+  const findSchedule = async (
     project: string,
     job: string,
     name: string,
@@ -69,12 +69,14 @@ export function createSchedules(deps: {
   }
 
   const find = async (project: string, job: string, name: string): Promise<ScheduleRecord> => {
-    const found = await lookFor(project, job, name)
+    const found = await findSchedule(project, job, name)
     if (found) return found
     throw new PunctualError('schedule_not_found', `the job ${job} has no schedule ${name}`)
   }
 
-  /** It is as somebody wanted it; they are told when nothing can come of it any more that they did not want. */
+  /**
+   * The change is stored; it is answered when earlier firings can no longer surprise the caller.
+   */
   const changed = async (
     project: string,
     job: string,
@@ -87,8 +89,13 @@ export function createSchedules(deps: {
     return schedule
   }
 
-  const change = (by: By, { projectId, id }: ScheduleRecord, action: string, target: string) => ({
-    ...{ projectId, id, audit: auditOf(by, projectId, action, target) },
+  const change = (
+    by: RequestedBy,
+    { projectId, id }: ScheduleRecord,
+    action: string,
+    target: string,
+  ) => ({
+    ...{ projectId, id, audit: auditEntryFor(by, projectId, action, target) },
   })
 
   return {
@@ -96,9 +103,9 @@ export function createSchedules(deps: {
 
     async put(by, job, name, input, expect = null) {
       const spec = specOf(input, seedOf(by.project, job, name))
-      const known = await lookFor(by.project, job, name)
+      const known = await findSchedule(by.project, job, name)
       const isSame = known?.spec === spec && (expect === null || expect === known.version)
-      // Also when it is over: nobody asks it to fire again.
+      // Also when it has ended: the user did not ask it to fire again.
       if (isSame) return { isNew: false, schedule: known }
       const projectId = await catalog.project(by.project)
       const [jobId] = await catalog.jobs(projectId, [job])
@@ -106,11 +113,17 @@ export function createSchedules(deps: {
         store.putSchedule({
           ...{ id: deps.mintId(), projectId, jobId: jobId as number, name, spec, expect },
           next: nextOf(rules, spec, Math.max(storeNow(), lastNominalAt)),
-          most: LIMITS.schedules,
-          audit: auditOf(by, projectId, 'schedule.put', `${job}/${name}`, saidOf(input)),
+          maxSchedules: LIMITS.schedules,
+          audit: auditEntryFor(
+            by,
+            projectId,
+            'schedule.put',
+            `${job}/${name}`,
+            storedFieldsOf(input),
+          ),
         })
       let fate = await putAfter(known?.lastNominalAt ?? 0)
-      // It has fired since, and the clock was set back: so seldom that it need not be quick.
+      // It has fired since, and the clock was set back: too rare to be optimized.
       while (fate.kind === 'overtaken') fate = await putAfter(fate.lastNominalAt)
       if (fate.kind === 'conflict') {
         throw new PunctualError('version_conflict', `it is at version ${fate.version}`)

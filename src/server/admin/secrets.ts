@@ -1,34 +1,33 @@
 import { PunctualError } from '../../core/errors.ts'
 import { requireSecretName, requireSecretValue } from '../../core/work/secret.ts'
-import { VARIABLE } from '../../core/work/variable.ts'
+import { VARIABLE_NAME } from '../../core/work/variable.ts'
 import type { WirePage, WireRotation, WireSecret, WireSecretKeys } from '../../core/wire/views.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { SecretRecord, SecretStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { readNameCursor } from '../paging/cursor.ts'
 import type { Vault } from '../secrets/vault.ts'
 import type { Actors } from '../identity/actors.ts'
-import { auditOf, type By } from '../identity/requested-by.ts'
-import type { Paging } from './jobs.ts'
-import { pageLimit, pageOf } from '../paging/paging.ts'
+import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
+import { pageLimit, pageOf, type Paging } from '../paging/paging.ts'
 
-/** Secrets as people set them. Nobody reads one here. */
-export interface Secrets {
-  put(by: By, name: string, value: string): Promise<{ secret: WireSecret; isNew: boolean }>
+/** Manages secrets. Their values cannot be read here. */
+export interface SecretAdmin {
+  put(by: RequestedBy, name: string, value: string): Promise<{ secret: WireSecret; isNew: boolean }>
   list(project: string, paging: Paging): Promise<WirePage<WireSecret>>
-  remove(by: By, name: string): Promise<void>
-  /** The keys of the installation that secrets are sealed with. */
+  remove(by: RequestedBy, name: string): Promise<void>
+  /** The keys of this installation that encrypt secrets. */
   keys(): Promise<WireSecretKeys>
-  /** Seals the secrets of all projects anew, with the best key of this node. */
-  rotate(by: By): Promise<WireRotation>
+  /** Encrypts the secrets of all projects again, with the preferred key of this node. */
+  rotate(by: RequestedBy): Promise<WireRotation>
 }
 
-export function createSecrets(deps: {
+export function createSecretAdmin(deps: {
   readonly store: SecretStore
-  readonly catalog: Catalog
+  readonly catalog: CatalogCache
   readonly actors: Actors
   readonly vault: Vault
-}): Secrets {
+}): SecretAdmin {
   const { store, catalog, actors, vault } = deps
 
   const keys = async (): Promise<WireSecretKeys> => ({
@@ -40,13 +39,13 @@ export function createSecrets(deps: {
       requireSecretName(name, 'name')
       requireSecretValue(value, 'value')
       const projectId = await catalog.project(by.project)
-      const audit = auditOf(by, projectId, 'secret.put', name)
+      const audit = auditEntryFor(by, projectId, 'secret.put', name)
       const record = await vault.put({ projectId, name }, value, audit)
       return { secret: show(record, await actors.names()), isNew: record.version === 1 }
     },
 
     async list(project, { limit, cursor }) {
-      const after = readNameCursor(cursor, VARIABLE) || AFTER_OUR_OWN
+      const after = readNameCursor(cursor, VARIABLE_NAME) || AFTER_INTERNAL_NAMES
       const projectId = await catalog.findProject(project)
       if (projectId === null) return { data: [], next_cursor: null }
       const size = pageLimit(limit)
@@ -61,7 +60,7 @@ export function createSecrets(deps: {
 
     async remove(by, name) {
       const projectId = await catalog.findProject(by.project)
-      const audit = auditOf(by, projectId, 'secret.delete', name)
+      const audit = auditEntryFor(by, projectId, 'secret.delete', name)
       if (projectId === null || !(await store.removeSecret({ projectId, name, audit }))) {
         throw new PunctualError('secret_not_found', `there is no secret ${name}`)
       }
@@ -71,15 +70,15 @@ export function createSecrets(deps: {
 
     async rotate(by) {
       const { keyId, resealed, broken } = await vault.rotate(
-        auditOf(by, null, 'secret.rotate', 'keys'),
+        auditEntryFor(by, null, 'secret.rotate', 'keys'),
       )
       return { key: keyId, resealed, broken, ...(await keys()) }
     },
   }
 }
 
-/** Names that we give ourselves begin with a dot, and stand before all that people can choose. */
-const AFTER_OUR_OWN = '/'
+/** Internal names begin with a dot, so they sort before all names of users. */
+const AFTER_INTERNAL_NAMES = '/'
 
 function show(record: SecretRecord, nameOf: (actor: number | null) => string): WireSecret {
   const { name, version, keyId, updatedAt, updatedBy } = record

@@ -1,54 +1,57 @@
 import { parsePublicId } from '../../core/ids.ts'
 import type { WireJobStep, WireStep } from '../../core/workflow/step-views.ts'
 import type { WirePage } from '../../core/wire/views.ts'
-import { type Answer, answerApproval, skipStep } from '../workflows/decide-step.ts'
-import type { Flows } from '../workflows/workflow-engine.ts'
-import type { FlowReading } from '../workflows/views/workflow-reader.ts'
+import { type ApprovalAnswer, decideApproval, skipStep } from '../workflows/decide-step.ts'
+import type { WorkflowEngine } from '../workflows/workflow-engine.ts'
+import type { WorkflowReader } from '../workflows/views/workflow-reader.ts'
 import type { JobSteps } from '../workflows/views/job-steps.ts'
-import type { By } from '../identity/requested-by.ts'
-import type { Paging } from './jobs.ts'
+import type { RequestedBy } from '../identity/requested-by.ts'
+import type { Paging } from '../paging/paging.ts'
 
-/** Steps of workflows, as people look at them and decide about them. */
-export interface Steps extends Pick<FlowReading, 'steps' | 'step' | 'items'> {
-  /** Says yes or no to what a step asks. `name` is what whoever answers is called; null for everybody. */
+/** Steps of workflows: reading them, and decisions of users about them. */
+export interface StepAdmin extends Pick<WorkflowReader, 'steps' | 'step' | 'items'> {
+  /**
+   * Approves or rejects a step. `name` is the name of the caller's token; null may answer for
+   * everyone.
+   */
   answer(
-    by: By & { readonly name: string | null },
+    by: RequestedBy & { readonly name: string | null },
     id: string,
     step: string,
-    answer: Answer,
-    gone?: AbortSignal,
+    answer: ApprovalAnswer,
+    disconnected?: AbortSignal,
   ): Promise<WireStep>
   skip(
-    by: By,
+    by: RequestedBy,
     id: string,
     step: string,
     item: number | undefined,
-    gone?: AbortSignal,
+    disconnected?: AbortSignal,
   ): Promise<WireStep>
   ofJob(project: string, job: string, paging: Paging): Promise<WirePage<WireJobStep>>
 }
 
-export function createSteps({
+export function createStepAdmin({
   reading,
   ofJob,
   ask,
 }: {
-  readonly reading: FlowReading
+  readonly reading: WorkflowReader
   readonly ofJob: JobSteps
-  readonly ask: Flows['ask']
-}): Steps {
+  readonly ask: WorkflowEngine['decide']
+}): StepAdmin {
   const { steps, step: show, items } = reading
 
   const decide = async (
-    { project }: By,
+    { project }: RequestedBy,
     id: string,
     step: string,
-    request: Parameters<Flows['ask']>[1],
-    gone: AbortSignal | undefined,
+    request: Parameters<WorkflowEngine['decide']>[1],
+    disconnected: AbortSignal | undefined,
   ): Promise<WireStep> => {
-    // Nobody learns of runs of others by deciding about them.
+    // Hides runs of other projects from callers that decide about them.
     await show(project, id, step)
-    await ask(parsePublicId('run', id) as number, request, gone)
+    await ask(parsePublicId('run', id) as number, request, disconnected)
     return show(project, id, step)
   }
 
@@ -57,8 +60,9 @@ export function createSteps({
     step: show,
     items,
     ofJob,
-    answer: (by, id, step, answer, gone) =>
-      decide(by, id, step, answerApproval(step, answer, by), gone),
-    skip: (by, id, step, item, gone) => decide(by, id, step, skipStep(step, item, by), gone),
+    answer: (by, id, step, answer, disconnected) =>
+      decide(by, id, step, decideApproval(step, answer, by), disconnected),
+    skip: (by, id, step, item, disconnected) =>
+      decide(by, id, step, skipStep(step, item, by), disconnected),
   }
 }

@@ -1,18 +1,24 @@
 import type { Blobs } from '../../blobs/port.ts'
 import type { WireStorage } from '../../core/wire/views.ts'
+import type { Store } from '../../store/port.ts'
+import type { StoreHealth } from '../health/store-health.ts'
 
-/** Where this node keeps what is too large for a row, for those who look after it. */
-export interface Storage {
+/** Where this node keeps its data, and whether it is writable, for operators. */
+export interface StorageAdmin {
   show(): Promise<WireStorage>
 }
 
-export function createStorage({
+export function createStorageAdmin({
   blobs,
   inlineBytes,
+  store,
+  health,
 }: {
+  readonly store: Pick<Store, 'kind' | 'location' | 'freeBytes'>
+  readonly health: Pick<StoreHealth, 'check'>
   readonly blobs: Pick<Blobs, 'kind' | 'place' | 'check'>
   readonly inlineBytes: number
-}): Storage {
+}): StorageAdmin {
   return {
     async show() {
       const { kind, place } = blobs
@@ -20,7 +26,13 @@ export function createStorage({
         () => null,
         (error: Error) => error.message,
       )
+      const failure = await health.check()
       return {
+        store: {
+          ...{ kind: store.kind, place: store.location },
+          ...{ writable: failure === null, reason: failure?.reason ?? null },
+          free_bytes: await store.freeBytes(),
+        },
         inline_bytes: inlineBytes,
         blobs: { kind, place, writable: reason === null, reason },
       }

@@ -1,5 +1,9 @@
 import { publicId } from '../../core/ids.ts'
-import type { WireDelivery, WireDeliveryDetail, WireWebhook } from '../../core/wire/views.ts'
+import type {
+  WireDeliveryDetail,
+  WireDelivery,
+  WireWebhook,
+} from '../../core/webhook/webhook-views.ts'
 import { eventsOf } from '../../core/webhook/webhook.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { DeliveryRecord, WebhookRecord } from '../../store/port.ts'

@@ -1,25 +1,24 @@
 import { PunctualError } from '../../core/errors.ts'
 import { requirePublicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
+import type { WirePage } from '../../core/wire/views.ts'
 import type {
-  WireDelivery,
   WireDeliveryDetail,
+  WireDelivery,
   WireNewWebhook,
-  WirePage,
   WireWebhook,
-} from '../../core/wire/views.ts'
+} from '../../core/webhook/webhook-views.ts'
 import { refuseUrl } from '../../core/work/web-request.ts'
-import { bitsOf, TEST_EVENT, type WebhookEvent } from '../../core/webhook/webhook.ts'
+import { eventBitsOf, TEST_EVENT, type WebhookEvent } from '../../core/webhook/webhook.ts'
 import type { Store, WebhookRecord } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { readNumberCursor } from '../paging/cursor.ts'
 import type { Messages } from '../webhooks/messages.ts'
 import type { Sealer } from '../webhooks/sealer.ts'
-import { endingOf, mintSecret, requireSecret } from '../webhooks/signing.ts'
+import { secretEnding, mintSecret, requireSecret } from '../webhooks/signing.ts'
 import type { Actors } from '../identity/actors.ts'
-import { auditOf, type By } from '../identity/requested-by.ts'
-import type { Paging } from './jobs.ts'
-import { pageLimit, pageOf } from '../paging/paging.ts'
+import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
+import { pageLimit, pageOf, type Paging } from '../paging/paging.ts'
 import { showDelivery, showDeliveryDetail, showWebhook } from './webhook-views.ts'
 
 export interface WebhookInput {
@@ -30,19 +29,22 @@ export interface WebhookInput {
   readonly secret?: string | undefined
 }
 
-/** Webhooks as people set them up, and what became of what was sent. */
-export interface Webhooks {
-  /** With `once`, only if there is none of this name. The secret is there only if it is new. */
-  put(by: By, name: string, input: WebhookInput, once: boolean): Promise<PutAnswer>
+/** Webhooks, and the outcomes of their deliveries. */
+export interface WebhookAdmin {
+  /**
+   * With `onlyIfNew`, only if there is no webhook of this name. The secret is returned only if it is
+   * new.
+   */
+  put(by: RequestedBy, name: string, input: WebhookInput, onlyIfNew: boolean): Promise<PutAnswer>
   get(project: string, name: string): Promise<WireWebhook>
   list(project: string): Promise<readonly WireWebhook[]>
-  remove(by: By, name: string): Promise<void>
-  rotate(by: By, name: string, options: RotateOptions): Promise<WireNewWebhook>
+  remove(by: RequestedBy, name: string): Promise<void>
+  rotate(by: RequestedBy, name: string, options: RotateOptions): Promise<WireNewWebhook>
   /** Sends a message that says it is a test. */
-  test(by: By, name: string): Promise<WireDelivery>
+  test(by: RequestedBy, name: string): Promise<WireDelivery>
   deliveries(project: string, name: string, paging: Paging): Promise<WirePage<WireDelivery>>
   delivery(project: string, name: string, id: string): Promise<WireDeliveryDetail>
-  redeliver(by: By, name: string, id: string): Promise<WireDelivery>
+  redeliver(by: RequestedBy, name: string, id: string): Promise<WireDelivery>
 }
 
 export type PutAnswer =
@@ -51,23 +53,23 @@ export type PutAnswer =
 
 export interface RotateOptions {
   readonly secret?: string | undefined
-  /** How long the old one is still used. */
+  /** How long the old secret is still used. */
   readonly keepMs?: number | undefined
 }
 
 const KEEP_MS = 24 * 3_600_000
 
-export function createWebhooks(deps: {
+export function createWebhookAdmin(deps: {
   readonly store: Store
-  readonly catalog: Catalog
+  readonly catalog: CatalogCache
   readonly actors: Actors
   readonly sealer: Sealer
   readonly messages: Messages
   mintId(): number
   storeNow(): number
-  /** Something is due now. */
+  /** A delivery is due now. */
   onDue(): void
-}): Webhooks {
+}): WebhookAdmin {
   const { store, catalog, actors, sealer } = deps
 
   const find = async (project: string, name: string): Promise<WebhookRecord> => {
@@ -86,15 +88,15 @@ export function createWebhooks(deps: {
   const get = async (project: string, name: string) =>
     showWebhook(await find(project, name), await actors.names())
 
-  const seal = async (by: By, projectId: number, name: string, secret: string) => ({
+  const seal = async (by: RequestedBy, projectId: number, name: string, secret: string) => ({
     sealed: await sealer.seal(by, projectId, name, secret),
-    ending: endingOf(secret),
+    ending: secretEnding(secret),
   })
 
-  const rotate = async (by: By, name: string, secret: string, keepMs: number) => {
+  const rotate = async (by: RequestedBy, name: string, secret: string, keepMs: number) => {
     const { projectId, previous } = await find(by.project, name)
     const kept = await seal(by, projectId, name, secret)
-    const audit = auditOf(by, projectId, 'webhook.rotate', name, { keep_ms: keepMs })
+    const audit = auditEntryFor(by, projectId, 'webhook.rotate', name, { keep_ms: keepMs })
     const isDone = await store.rotateWebhook({ projectId, name, secret: kept, keepMs, audit })
     const unused = isDone ? previous?.sealed : kept.sealed
     if (unused !== undefined) await sealer.discard(by, projectId, unused)
@@ -102,7 +104,7 @@ export function createWebhooks(deps: {
   }
 
   return {
-    async put(by, name, input, once) {
+    async put(by, name, input, onlyIfNew) {
       const { url, events, jobs = null, enabled = true } = input
       requireUrl(url)
       const given = input.secret === undefined ? null : requireSecret(input.secret, 'secret')
@@ -110,14 +112,14 @@ export function createWebhooks(deps: {
       const known = await store.findWebhook({ projectId, name })
       const secret = given ?? mintSecret()
       const kept = known?.secret ?? (await seal(by, projectId, name, secret))
-      // Where it leads is often a secret too, so the record names no more than the host.
+      // The URL is often a secret too, so the audit log has only the host.
       const detail = { host: new URL(url).host, events, jobs, enabled }
       const fate = await store.putWebhook({
-        ...{ projectId, name, url, enabled, once, most: LIMITS.webhooks },
-        events: bitsOf(events),
+        ...{ projectId, name, url, enabled, onlyIfNew, maxWebhooks: LIMITS.webhooks },
+        events: eventBitsOf(events),
         jobs: jobs === null ? null : JSON.stringify(jobs),
         secret: kept,
-        audit: auditOf(by, projectId, 'webhook.put', name, detail),
+        audit: auditEntryFor(by, projectId, 'webhook.put', name, detail),
       })
       if (fate !== 'created' && !known) await sealer.discard(by, projectId, kept.sealed)
       if (fate === 'exists') {
@@ -149,7 +151,7 @@ export function createWebhooks(deps: {
 
     async remove(by, name) {
       const { projectId, secret, previous } = await find(by.project, name)
-      const audit = auditOf(by, projectId, 'webhook.delete', name)
+      const audit = auditEntryFor(by, projectId, 'webhook.delete', name)
       if (!(await store.deleteWebhook({ projectId, name, audit }))) await find(by.project, name)
       for (const { sealed } of previous ? [secret, previous] : [secret]) {
         await sealer.discard(by, projectId, sealed)
@@ -187,7 +189,7 @@ export function createWebhooks(deps: {
     async redeliver(by, name, id) {
       const { id: number, webhookId } = await findDelivery(by.project, name, id)
       const projectId = await catalog.project(by.project)
-      const audit = auditOf(by, projectId, 'webhook.redeliver', name, { delivery: id })
+      const audit = auditEntryFor(by, projectId, 'webhook.redeliver', name, { delivery: id })
       await store.redeliver({ id: number, webhookId, audit })
       deps.onDue()
       return showDelivery(await findDelivery(by.project, name, id))

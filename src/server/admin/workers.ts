@@ -1,25 +1,28 @@
 import type { Execution } from '../../core/worker/execution.ts'
-import { publicId } from '../../core/ids.ts'
 import { readPlacement } from '../../core/worker/labels.ts'
 import type { Offer } from '../../core/queue/lane.ts'
 import type { WireWorker } from '../../core/wire/views.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { NodeStore, SessionRecord } from '../../store/port.ts'
+import type { WorkerIds } from '../workers/worker-ids.ts'
 
-export interface Workers {
-  /** Workers that serve this project, on whichever node they are. */
+export interface WorkerAdmin {
+  /** Workers that serve this project, on any node. */
   list(project: string): Promise<readonly WireWorker[]>
 }
 
-export function createWorkers(store: Pick<NodeStore, 'listSessions'>): Workers {
+export function createWorkerAdmin(
+  store: Pick<NodeStore, 'listSessions'>,
+  workerIds: WorkerIds,
+): WorkerAdmin {
   return {
     async list(project) {
       const sessions = await store.listSessions()
       return (
         sessions
-          .map(show)
+          .map((record) => show(record, workerIds))
           .filter(({ projects }) => serves(projects, project))
-          // Whom else it serves is not this project's business.
+          // A project must not learn which other projects a worker serves.
           .map((worker) => ({ ...worker, projects: worker.projects.length === 0 ? [] : [project] }))
       )
     },
@@ -30,11 +33,11 @@ function serves(projects: readonly string[], project: string): boolean {
   return projects.length === 0 || projects.includes(project)
 }
 
-function show(record: SessionRecord): WireWorker {
+function show(record: SessionRecord, workerIds: WorkerIds): WireWorker {
   const { id, name, offer, since, nodeName, running, used, quarantined } = record
   const { queues, labels, executors, projects, slots, execution } = readOffer(offer)
   return {
-    session: publicId('ses', id),
+    id: workerIds(id),
     name,
     queues,
     ...readPlacement(labels),
@@ -51,7 +54,7 @@ function show(record: SessionRecord): WireWorker {
   }
 }
 
-/** What a node keeps of a worker's introduction: the offer, and what people may want to know. */
+/** The stored part of a worker's registration: its offer, and details for users. */
 interface StoredOffer extends Offer {
   readonly execution?: Execution
 }

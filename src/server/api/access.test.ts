@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFakeScheduler, createTestApi, TOKEN } from './testing/fake-scheduler.ts'
+import { createFakeSchedulerClient, createTestApi, TEST_TOKEN } from './testing/fake-scheduler.ts'
 
-test('a route that does not say who may use it cannot be registered', async () => {
+test('a route without a declared permission cannot be registered', async () => {
   const api = createTestApi()
   assert.throws(() => api.get('/v1/debug', () => 'open'), /does not declare its permission/)
   const config = { permission: 'everyone' as 'public' }
@@ -13,7 +13,7 @@ test('a route that does not say who may use it cannot be registered', async () =
   await api.close()
 })
 
-test('without a token only the health of the server can be asked', async () => {
+test('without a token only the health and the web page of the server can be requested', async () => {
   const api = createTestApi()
   const open: string[] = []
   for (const url of ['/livez', '/readyz', '/', '/v1', '/v1/runs', '/v1/runs:batch', '/metrics']) {
@@ -22,12 +22,12 @@ test('without a token only the health of the server can be asked', async () => {
       if (statusCode !== 401) open.push(`${method} ${url}`)
     }
   }
-  assert.deepEqual(open, ['GET /livez', 'GET /readyz'])
+  assert.deepEqual(open, ['GET /livez', 'GET /readyz', 'GET /'])
   await api.close()
 })
 
-test('every name of the loopback is ours, with any port; further names can be added', async () => {
-  const api = createTestApi(createFakeScheduler(), { allowHosts: ['Punctual.internal'] })
+test('every loopback name is accepted, with any port; further names can be added', async () => {
+  const api = createTestApi(createFakeSchedulerClient(), { allowHosts: ['Punctual.internal'] })
   for (const host of [
     '127.0.0.1',
     'localhost:7420',
@@ -41,30 +41,30 @@ test('every name of the loopback is ours, with any port; further names can be ad
   await api.close()
 })
 
-test('readiness gives its reason, also when the check itself breaks', async () => {
+test('readiness gives its reason, also when the check itself fails', async () => {
   const health = {
     live: () => false,
     ready: async () => ({ ok: false, reason: 'the database is away' }),
   }
-  const api = createTestApi(createFakeScheduler(), { health })
+  const api = createTestApi(createFakeSchedulerClient(), { health })
   const ready = await api.inject('/readyz')
   assert.equal(ready.statusCode, 503)
   assert.deepEqual(ready.json(), { ready: false, reason: 'the database is away' })
   assert.equal((await api.inject('/livez')).statusCode, 503)
   await api.close()
 
-  const broken = createTestApi(createFakeScheduler(), {
-    health: { live: () => true, ready: () => Promise.reject(new Error(TOKEN)) },
+  const broken = createTestApi(createFakeSchedulerClient(), {
+    health: { live: () => true, ready: () => Promise.reject(new Error(TEST_TOKEN)) },
   })
   const reply = await broken.inject('/readyz')
   assert.equal(reply.statusCode, 503)
-  assert.doesNotMatch(reply.body, new RegExp(TOKEN))
+  assert.doesNotMatch(reply.body, new RegExp(TEST_TOKEN))
   await broken.close()
 })
 
-test('a link from elsewhere may be followed; a page from elsewhere may not call', async () => {
+test('a link from another site may be followed, but a page of another site may not call', async () => {
   const api = createTestApi()
-  const authorization = `Bearer ${TOKEN}`
+  const authorization = `Bearer ${TEST_TOKEN}`
   const ask = async (method: 'GET' | 'POST', mode: string) => {
     const headers = { authorization, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode }
     return (await api.inject({ method, url: '/v1/runs', headers })).statusCode

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../core/limits.ts'
-import { post, refuses } from './testing/bad-input.ts'
+import { postRequest, testRefusals } from './testing/bad-input.ts'
 import { RUN, SESSION } from './testing/fake-scheduler.ts'
 
 const hello = {
@@ -14,14 +14,16 @@ const hello = {
 }
 const poll = { registration: 1, number: 1, answered: 0, done: [], free: 1, wait_ms: 0 }
 
-const register = (change: object) => post('/v1/workers', JSON.stringify({ ...hello, ...change }))
+const register = (change: object) =>
+  postRequest('/v1/workers', JSON.stringify({ ...hello, ...change }))
 const exchange = (change: object, session = SESSION) =>
-  post(`/v1/workers/${session}/exchange`, JSON.stringify({ ...poll, ...change }))
+  postRequest(`/v1/workers/${session}/exchange`, JSON.stringify({ ...poll, ...change }))
 const done = (change: object) =>
   exchange({ done: [{ run: RUN, fence: 1, outcome: 'succeeded', ...change }] })
-const heartbeat = (body: object) => post(`/v1/workers/${SESSION}/heartbeat`, JSON.stringify(body))
+const heartbeat = (body: object) =>
+  postRequest(`/v1/workers/${SESSION}/heartbeat`, JSON.stringify(body))
 
-refuses('invalid_field', [
+testRefusals('invalid_field', [
   ['a worker without queues', register({ queues: [] }), 'queues'],
   ['a worker of 65 queues', register({ queues: Array.from({ length: 65 }, () => 'q') }), 'queues'],
   ['a worker without slots', register({ slots: 0 }), 'slots'],
@@ -34,7 +36,7 @@ refuses('invalid_field', [
   ['a fence that is not exact', register({ held: [{ run: RUN, fence: 2 ** 53 }] }), 'held.0.fence'],
 ])
 
-refuses('invalid_field', [
+testRefusals('invalid_field', [
   ['an id as a number', done({ run: 1 }), 'done.0.run'],
   ['an id that is too short', done({ run: 'run_1' }), 'done.0.run'],
   ['an outcome only the server decides', done({ outcome: 'lost' }), 'done.0.outcome'],
@@ -52,19 +54,51 @@ refuses('invalid_field', [
   ],
 ])
 
-refuses('missing_field', [
+/** A counter of the largest possible number would shut out its worker. */
+const TOO_LARGE = 2 ** 31
+const postTo = (route: string, body: object) =>
+  postRequest(`/v1/workers/${SESSION}/${route}`, JSON.stringify(body))
+testRefusals('invalid_field', [
+  ['registration 2³¹', register({ registration: TOO_LARGE }), 'registration'],
+  ['registration 2⁵³ − 1', register({ registration: 2 ** 53 - 1 }), 'registration'],
+  ['an exchange of registration 2³¹', exchange({ registration: TOO_LARGE }), 'registration'],
+  ['exchange 2³¹', exchange({ number: TOO_LARGE }), 'number'],
+  ['exchange 2³¹ answered', exchange({ answered: TOO_LARGE }), 'answered'],
+  [
+    'a heartbeat of registration 2³¹',
+    heartbeat({ registration: TOO_LARGE, answered: 0, held: [] }),
+    'registration',
+  ],
+  [
+    'a heartbeat that exchange 2³¹ was answered',
+    heartbeat({ registration: 1, answered: TOO_LARGE, held: [] }),
+    'answered',
+  ],
+  [
+    'output of registration 2³¹',
+    postTo('logs', { registration: TOO_LARGE, chunks: [] }),
+    'registration',
+  ],
+  ['leaving with registration 2³¹', postTo('leave', { registration: TOO_LARGE }), 'registration'],
+])
+
+testRefusals('missing_field', [
   ['a held attempt without its fence', register({ held: [{ run: RUN }] }), 'held.0.fence'],
   ['a hello without what was forsaken', register({ forsaken: undefined }), 'forsaken'],
   ['a heartbeat without what is held', heartbeat({ registration: 1, answered: 0 }), 'held'],
-  ['a leave without a registration', post(`/v1/workers/${SESSION}/leave`, '{}'), 'registration'],
+  [
+    'a leave without a registration',
+    postRequest(`/v1/workers/${SESSION}/leave`, '{}'),
+    'registration',
+  ],
 ])
 
-refuses('unknown_field', [
+testRefusals('unknown_field', [
   ['an ending that sets a state', done({ state: 'succeeded' }), 'done.0.state'],
   ['an exchange for another session', exchange({ session: SESSION }), 'session'],
 ])
 
-refuses('invalid_id', [
+testRefusals('invalid_id', [
   ['a session that is none', exchange({}, 'ses_x'), 'session'],
   ['a run for a session', exchange({}, RUN), 'session'],
 ])

@@ -16,12 +16,12 @@ const neighbours: [address: string, neighbourhood: string][] = [
   ['fe80::1%eth0', 'fe80:0:0:0::'],
 ]
 for (const [address, neighbourhood] of neighbours) {
-  test(`${address} lives in ${neighbourhood}`, () => {
+  test(`${address} is counted as ${neighbourhood}`, () => {
     assert.equal(neighbourhoodOf(address), neighbourhood)
   })
 }
 
-/** A server that says hello to everyone it lets in. */
+/** A server that greets every accepted connection. */
 async function open(t: TestContext, limits: Parameters<typeof limitConnections>[1]) {
   const server = createServer((socket) => {
     socket.on('error', () => {})
@@ -36,7 +36,7 @@ async function open(t: TestContext, limits: Parameters<typeof limitConnections>[
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  const comeFrom = async (localAddress: string) => {
+  const connectFrom = async (localAddress: string) => {
     const socket = connect({ port, host: '127.0.0.1', localAddress })
     sockets.push(socket)
     socket.on('error', () => {})
@@ -46,31 +46,31 @@ async function open(t: TestContext, limits: Parameters<typeof limitConnections>[
     ])
     return { socket, isIn }
   }
-  return { server, comeFrom }
+  return { server, connectFrom }
 }
 
 test('one address gets its share and no more, others still get in', async (t) => {
-  const { comeFrom } = await open(t, { most: 100, mostPerAddress: 2, reserved: 0 })
-  const first = await comeFrom('127.0.0.1')
-  assert.deepEqual([first.isIn, (await comeFrom('127.0.0.1')).isIn], [true, true])
-  assert.equal((await comeFrom('127.0.0.1')).isIn, false)
-  assert.equal((await comeFrom('127.0.0.2')).isIn, true)
+  const { connectFrom } = await open(t, { most: 100, mostPerAddress: 2, reserved: 0 })
+  const first = await connectFrom('127.0.0.1')
+  assert.deepEqual([first.isIn, (await connectFrom('127.0.0.1')).isIn], [true, true])
+  assert.equal((await connectFrom('127.0.0.1')).isIn, false)
+  assert.equal((await connectFrom('127.0.0.2')).isIn, true)
 })
 
-test('whoever leaves makes room', async (t) => {
-  const { server, comeFrom } = await open(t, { most: 100, mostPerAddress: 1, reserved: 0 })
-  const first = await comeFrom('127.0.0.1')
-  assert.equal((await comeFrom('127.0.0.1')).isIn, false)
+test('a closed connection makes room for another', async (t) => {
+  const { server, connectFrom } = await open(t, { most: 100, mostPerAddress: 1, reserved: 0 })
+  const first = await connectFrom('127.0.0.1')
+  assert.equal((await connectFrom('127.0.0.1')).isIn, false)
   first.socket.destroy()
   const isEmpty = () =>
     new Promise<boolean>((resolve) => server.getConnections((_, count) => resolve(count === 0)))
   await waitFor(isEmpty, { what: 'the first to be gone' })
-  assert.equal((await comeFrom('127.0.0.1')).isIn, true)
+  assert.equal((await connectFrom('127.0.0.1')).isIn, true)
 })
 
-test('when the server is full, some places are left for its own machine', async (t) => {
-  const { comeFrom } = await open(t, { most: 2, mostPerAddress: 100, reserved: 1 })
+test('when the server is full, some connections are reserved for its own machine', async (t) => {
+  const { connectFrom } = await open(t, { most: 2, mostPerAddress: 100, reserved: 1 })
   const isIn = []
-  for (let count = 0; count < 4; count += 1) isIn.push((await comeFrom('127.0.0.1')).isIn)
+  for (let count = 0; count < 4; count += 1) isIn.push((await connectFrom('127.0.0.1')).isIn)
   assert.deepEqual(isIn, [true, true, true, false])
 })

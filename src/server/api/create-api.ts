@@ -11,12 +11,14 @@ import { answerClientError, MAX_URL_LENGTH } from './http/client-error.ts'
 import { DEFAULT_CONNECTIONS, limitConnections } from './http/connections.ts'
 import { eventRoutes } from './routes/event-routes.ts'
 import { healthRoutes } from './routes/health-routes.ts'
+import { frameworkLogger } from './http/framework-logger.ts'
 import { forecastRoutes } from './routes/forecast-routes.ts'
 import { backfillRoutes } from './routes/backfill-routes.ts'
 import { guardHost } from './http/host.ts'
 import { hookRoutes } from './routes/hook-routes.ts'
 import { jobRoutes } from './routes/job-routes.ts'
 import { lazyCompilers } from './http/lazy-validation.ts'
+import { limitLists } from './http/limit-lists.ts'
 import { logRoutes } from './routes/log-routes.ts'
 import { answerUnknownRoutes } from './http/methods.ts'
 import { metricsRoutes } from './routes/metrics-routes.ts'
@@ -29,17 +31,18 @@ import { storageRoutes } from './routes/storage-routes.ts'
 import { scheduleRoutes } from './routes/schedule-routes.ts'
 import { secretRoutes } from './routes/secret-routes.ts'
 import { submitRoutes } from './routes/submit-routes.ts'
-import { timetableRoutes } from './routes/occurrence-routes.ts'
+import { createTokenWatch } from './http/token-watch.ts'
+import { occurrenceRoutes } from './routes/occurrence-routes.ts'
 import { uiRoutes } from './routes/ui-routes.ts'
-import { refuseUnreadParameters } from './unread-parameters.ts'
 import { validationError } from './http/validation-error.ts'
-import { plainJobRoutes } from './compat/job-routes.ts'
-import { submissionRoutes } from './compat/submit-routes.ts'
-import { plainWorkerRoutes } from './compat/worker-routes.ts'
+import { compatJobRoutes } from './compat/job-routes.ts'
+import { acceptRunUuids } from './compat/run-uuid-paths.ts'
+import { compatSubmitRoutes } from './compat/submit-routes.ts'
+import { compatWorkerRoutes } from './compat/worker-routes.ts'
 import { webhookRoutes } from './routes/webhook-routes.ts'
 import { workerRoutes } from './routes/worker-routes.ts'
 
-/** The HTTP face of a scheduler, ready to listen or to be injected into. */
+/** The HTTP API of a scheduler, ready to listen or to be injected into. */
 export function createApi(options: ApiOptions): Api {
   const nextRequestId = createRequestIds()
   const limits = { ...DEFAULT_CONNECTIONS, ...options.connections }
@@ -47,7 +50,7 @@ export function createApi(options: ApiOptions): Api {
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.checkMs,
-    // Answered by `guardHost`, in our words.
+    // Answered by `guardHost`, with our own error.
     requireHostHeader: false,
   }
   const transport = options.tls
@@ -59,11 +62,13 @@ export function createApi(options: ApiOptions): Api {
     connectionTimeout: limits.stalledMs,
     keepAliveTimeout: limits.keepAliveMs,
     bodyLimit: LIMITS.bodyBytes,
-    // Names of full length, each letter escaped: what is longer is told that it is no name.
+    // Names of full length with each character escaped: a longer parameter gets the error that it
+    // is no name.
     routerOptions: { maxParamLength: 3 * LIMITS.nameLength },
-    // A node that stops says so itself, with a code; the framework would answer without one.
+    // A stopping node answers by itself, with an error code; the framework would answer without
+    // one.
     return503OnClosing: false,
-    // Wrong types, extra fields and missing ones are the caller's to correct, never ours to guess.
+    // The caller has to correct wrong types, extra and missing fields; the server never guesses.
     ajv: {
       customOptions: {
         coerceTypes: false,
@@ -80,7 +85,7 @@ export function createApi(options: ApiOptions): Api {
       answerClientError(error, socket, { requestId: nextRequestId(), clock: options.clock }),
     genReqId: nextRequestId,
     logController: new LogController({ disableRequestLogging: true }),
-    ...(options.logger ? { loggerInstance: options.logger } : {}),
+    ...(options.log ? { loggerInstance: frameworkLogger(options.log) } : {}),
   }).withTypeProvider<TypeBoxTypeProvider>()
   limitConnections(api.server, limits)
   api.setErrorHandler(sendProblem)
@@ -88,13 +93,16 @@ export function createApi(options: ApiOptions): Api {
   guardHost(api, options.allowHosts ?? [])
   guardAccess(api, options)
   guardUrl(api)
-  acceptJsonOnly(api)
+  acceptJsonOnly(api, options)
   refuseUnreadParameters(api)
   answerUnknownRoutes(api)
+  acceptRunUuids(api, options)
   const closing = new AbortController()
   api.decorate('closing', closing.signal)
-  // Whoever waits for something is answered now: a server that stops must not wait for them.
+  // Waiting requests are answered now: a stopping server must not wait for them.
   api.addHook('preClose', async () => closing.abort('closing'))
+  api.decorate('tokenWatch', createTokenWatch(options, closing.signal))
+  limitLists(api, options)
   const routes = collectRoutes(api)
   api.decorate('routeTable', routes)
 
@@ -105,7 +113,7 @@ export function createApi(options: ApiOptions): Api {
   stepRoutes(api, options)
   jobRoutes(api, options)
   scheduleRoutes(api, options)
-  timetableRoutes(api, options)
+  occurrenceRoutes(api, options)
   forecastRoutes(api, options)
   backfillRoutes(api, options)
   logRoutes(api, options)
@@ -116,9 +124,9 @@ export function createApi(options: ApiOptions): Api {
   secretRoutes(api, options)
   webhookRoutes(api, options)
   hookRoutes(api, options)
-  plainJobRoutes(api, options)
-  plainWorkerRoutes(api, options)
-  submissionRoutes(api, options)
+  compatJobRoutes(api, options)
+  compatWorkerRoutes(api, options)
+  compatSubmitRoutes(api, options)
   uiRoutes(api)
   referenceRoutes(api, routes, options.version ?? 'unknown')
   return api
@@ -126,7 +134,7 @@ export function createApi(options: ApiOptions): Api {
 
 function guardUrl(api: Api): void {
   api.addHook('onRequest', ({ url }, _reply, next) => {
-    // With a host in it, it would be for a proxy, and might name another host than its header.
+    // A URL with a host is meant for a proxy, and may name another host than its header.
     if (!url.startsWith('/')) next(new PunctualError('invalid_request', 'the URL is not a path'))
     else if (url.length <= MAX_URL_LENGTH) next()
     else
@@ -134,7 +142,7 @@ function guardUrl(api: Api): void {
   })
 }
 
-/** Unique over restarts, short enough to read out: it is what a bug report starts with. */
+/** Ids that are unique over restarts and short enough to read out: bug reports start with them. */
 function createRequestIds(): () => string {
   const start = randomBytes(4).toString('hex')
   let count = 0
@@ -142,4 +150,20 @@ function createRequestIds(): () => string {
     count += 1
     return `req_${start}_${count.toString(36)}`
   }
+}
+
+/**
+ * Routes that read parameters refuse unknown ones. For routes that read none this is done here: a
+ * `?limit=5` that is ignored would mislead the caller.
+ */
+function refuseUnreadParameters(api: Api): void {
+  api.addHook('preValidation', (request, _reply, next) => {
+    const { schema, config } = request.routeOptions
+    // Web pages have parameters of their own, which the browser reads.
+    if (schema?.querystring !== undefined || config.permission === 'public') return next()
+    const [field] = Object.keys(request.query as object)
+    if (field === undefined) return next()
+    const shown = field.slice(0, 64)
+    next(new PunctualError('unknown_field', `${shown} is not a parameter here`, { field: shown }))
+  })
 }

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { ERRORS } from '../../core/errors.ts'
 import { scanJson } from '../json/json-scan.ts'
-import { createTestApi, SESSION, TOKEN } from './testing/fake-scheduler.ts'
+import { createTestApi, SESSION, TEST_TOKEN } from './testing/fake-scheduler.ts'
 
 const api = createTestApi()
 after(() => api.close())
@@ -16,7 +16,7 @@ const URLS = [
   `/v1/workers/${SESSION}/heartbeat`,
   `/v1/workers/${SESSION}/leave`,
 ]
-const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+const headers = { authorization: `Bearer ${TEST_TOKEN}`, 'content-type': 'application/json' }
 
 async function isAnsweredWell(url: string, payload: string | Buffer): Promise<void> {
   const reply = await api.inject({ method: 'POST', url, headers, payload })
@@ -60,13 +60,13 @@ test('whatever looks like a submission, the answer is a run or a problem', async
   )
 })
 
-test('whatever is cut off a body, the answer is a problem and never a failure', async () => {
+test('wherever a body is cut off, the answer is a problem and never a failure', async () => {
   const whole = JSON.stringify({ job: 'a', input: { 'k\u0000': ['\ud83d\ude00', 1.5e3, null] } })
   for (let end = 0; end <= whole.length; end += 1)
     await isAnsweredWell('/v1/runs', whole.slice(0, end))
 })
 
-test('JSON that a program wrote is never refused for its keys, unless they are forbidden', () => {
+test('JSON written by a program is never refused for its keys, unless they are forbidden', () => {
   const ordinary = fc
     .string({ unit: 'binary' })
     .filter((key) => !/^(__proto__|constructor|prototype)$/.test(key))
@@ -88,7 +88,7 @@ function isOrdinary(value: unknown): boolean {
   return !/"(__proto__|constructor|prototype)"/.test(JSON.stringify(value))
 }
 
-test('a key repeated anywhere among others is found', () => {
+test('a repeated key is found anywhere among others', () => {
   const keys = fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 12 }), {
     minLength: 1,
     maxLength: 40,

@@ -3,27 +3,32 @@ import { after, test } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { PunctualError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
+import type { Logger } from '../../core/logging/logger.ts'
 import type { SchedulerClient } from '../../core/wire/protocol.ts'
 import { StoreError } from '../../store/port.ts'
 import {
-  createFakeScheduler,
+  createFakeSchedulerClient,
   createTestApi,
   RUN,
   SESSION,
-  TOKEN,
+  TEST_TOKEN,
 } from './testing/fake-scheduler.ts'
 
-const scheduler = createFakeScheduler()
+const scheduler = createFakeSchedulerClient()
 const projects: string[] = []
 const api = createTestApi(scheduler, {
   clientFor(project) {
     projects.push(project)
     return scheduler
   },
+  workingFor({ project }) {
+    projects.push(project)
+    return scheduler
+  },
 })
 after(() => api.close())
 
-const authorization = `Bearer ${TOKEN}`
+const authorization = `Bearer ${TEST_TOKEN}`
 const post = (url: string, payload: object, headers: object = {}): InjectOptions => ({
   method: 'POST',
   url,
@@ -36,7 +41,7 @@ const get = (url: string, headers: object = {}): InjectOptions => ({
   headers: { authorization, ...headers },
 })
 
-test('a submission arrives with every field in the words of the protocol', async () => {
+test('a submission arrives with every field under its protocol name', async () => {
   const reply = await api.inject(
     post('/v1/runs', {
       job: 'send-invoice',
@@ -47,6 +52,7 @@ test('a submission arrives with every field in the words of the protocol', async
       runs_on: { labels: { gpu: 'yes' } },
       weight: 2,
       task: 'send-invoice',
+      unknown_job: 'refuse',
       timeout: '1h30m',
       retry: { max: 5, backoff: 'linear', delay: '10s', max_delay: '10m', jitter: 0, on: ['exit'] },
       on_lost: 'fail',
@@ -70,6 +76,7 @@ test('a submission arrives with every field in the words of the protocol', async
       runsOn: { labels: { gpu: 'yes' } },
       weight: 2,
       task: 'send-invoice',
+      unknownJob: 'refuse',
       timeoutMs: 5_400_000,
       retry: {
         max: 5,
@@ -94,7 +101,7 @@ test('a submission arrives with every field in the words of the protocol', async
   ])
 })
 
-test('a run that existed already is answered with 200', async () => {
+test('an existing run is answered with 200', async () => {
   const request = post('/v1/runs', { job: 'a' }, { 'idempotency-key': 'again' })
   assert.equal((await api.inject(request)).statusCode, 201)
   const second = await api.inject(request)
@@ -103,12 +110,12 @@ test('a run that existed already is answered with 200', async () => {
   assert.equal(second.headers['idempotency-replayed'], 'true')
 })
 
-test('a run that only the store can refuse is refused in its place; the others are stored', async () => {
+test('a run that only the store can refuse is refused at its position; the others are stored', async () => {
   const refusal = new PunctualError('idempotency_mismatch', 'used for another run', {
     field: 'idempotency_key',
   })
   const submitEach = async () => [{ id: RUN, created: true }, refusal]
-  const refusing = createTestApi(createFakeScheduler({ submitEach }))
+  const refusing = createTestApi(createFakeSchedulerClient({ submitEach }))
   after(() => refusing.close())
   const reply = await refusing.inject(
     post('/v1/runs:batch', { runs: [{ job: 'a' }, { job: 'b' }] }),
@@ -129,14 +136,14 @@ test('one header keys every run of a batch', async () => {
   assert.deepEqual(keys, ['k#0', 'k#1'])
 })
 
-test('an input is handed on as it came, null and awkward names included', async () => {
+test('an input is passed on unchanged, including null and awkward names', async () => {
   for (const input of [null, 0, '', [], { toString: 1, hasOwnProperty: '\u202e' }, '😀']) {
     await api.inject(post('/v1/runs', { job: 'a', input }))
     assert.deepEqual(scheduler.submitted.at(-1)?.[0]?.input, input)
   }
 })
 
-test('inputs of exactly 8 MiB and 32 levels are taken', async () => {
+test('inputs of exactly 8 MiB and 32 levels are accepted', async () => {
   const largest = 'x'.repeat(LIMITS.inputBytes - 2)
   assert.equal((await api.inject(post('/v1/runs', { job: 'a', input: largest }))).statusCode, 201)
   const payload = `{"job":"a","input":${'['.repeat(31)}${']'.repeat(31)}}`
@@ -145,7 +152,7 @@ test('inputs of exactly 8 MiB and 32 levels are taken', async () => {
   assert.equal(deep.statusCode, 201)
 })
 
-test('a run is shown with times that people can read', async () => {
+test('a run is shown with readable times', async () => {
   const run = (await api.inject(get(`/v1/runs/${RUN}`))).json<Record<string, unknown>>()
   assert.equal(run.created_at, '2026-01-31T09:00:00.000Z')
   assert.equal(run.finished_at, null)
@@ -155,7 +162,7 @@ test('a run is shown with times that people can read', async () => {
   )
 })
 
-test('a list passes its filters on and says where it goes on', async () => {
+test('a list passes its filters on and says where it continues', async () => {
   const page = await api.inject(get('/v1/runs?q=since:1h&state=failed&job=a&limit=500&cursor=MTox'))
   assert.deepEqual(scheduler.heard.list, {
     ...{ q: 'since:1h', state: 'failed', job: 'a', limit: 500, cursor: 'MTox' },
@@ -180,7 +187,7 @@ test('the project comes from a header, or is the default one', async () => {
   assert.deepEqual(projects.slice(-2), ['billing', 'default'])
 })
 
-test('a worker registers, exchanges, beats and leaves', async () => {
+test('a worker registers, exchanges, sends heartbeats and leaves', async () => {
   const hello = {
     name: 'w1',
     queues: ['default'],
@@ -193,16 +200,16 @@ test('a worker registers, exchanges, beats and leaves', async () => {
   }
   const welcome = await api.inject(post('/v1/workers', { ...hello, protocol: [1, 2] }))
   assert.equal(welcome.statusCode, 201)
-  const stranger = await api.inject(post('/v1/workers', { ...hello, protocol: [2] }))
-  assert.equal(stranger.json<{ code: string }>().code, 'protocol_unsupported')
   assert.deepEqual(welcome.json(), {
     session: SESSION,
-    protocol: 1,
+    session_secret: 'S',
+    protocol: 2,
+    worker: 'wrk_00000000001',
     lease_ttl_ms: 10_000,
     heartbeat_ms: 3_000,
     lost: [],
   })
-  assert.deepEqual(scheduler.heard.hello, hello)
+  assert.deepEqual(scheduler.heard.hello, { ...hello, protocol: [1, 2] })
 
   const done = [
     { run: RUN, fence: 1, outcome: 'failed', cause: 'exit', message: 'exit 1', retriable: false },
@@ -225,7 +232,7 @@ test('a worker registers, exchanges, beats and leaves', async () => {
   assert.equal(scheduler.heard.left, SESSION)
 })
 
-test('a mistyped field is answered with the one that was meant', async () => {
+test('a mistyped field is answered with the likely one', async () => {
   for (const [typed, meant] of [
     ['runAt', 'run_at'],
     ['timeout_ms', 'timeout'],
@@ -238,7 +245,7 @@ test('a mistyped field is answered with the one that was meant', async () => {
   }
 })
 
-test('JSON that cannot be read says where', async () => {
+test('invalid JSON is answered with the position of the error', async () => {
   for (const [payload, at] of [
     ['{"job":}', 7],
     ['{"job":"a"}x', 11],
@@ -261,14 +268,14 @@ const failing = (error: Error): Partial<SchedulerClient> => ({
   },
 })
 
-test('what the scheduler refuses keeps its code; what waits says how long', async () => {
+test('a refusal of the scheduler keeps its code; a wait has a duration', async () => {
   for (const [error, status, code] of [
-    [new PunctualError('run_is_final', 'the run has succeeded already'), 409, 'run_is_final'],
+    [new PunctualError('run_is_final', 'the run has already succeeded'), 409, 'run_is_final'],
     [new PunctualError('overloaded', 'too much'), 503, 'overloaded'],
     [new StoreError('unknown', 'connection reset around COMMIT'), 503, 'store_unavailable'],
     [new StoreError('refused', 'syntax error at "SELECT"'), 500, 'internal'],
   ] as const) {
-    const failed = createTestApi(createFakeScheduler(failing(error)))
+    const failed = createTestApi(createFakeSchedulerClient(failing(error)))
     const reply = await failed.inject(get(`/v1/runs/${RUN}`))
     assert.deepEqual([reply.statusCode, reply.json<{ code: string }>().code], [status, code])
     assert.equal(reply.headers['retry-after'], status === 503 ? '1' : undefined)
@@ -276,13 +283,48 @@ test('what the scheduler refuses keeps its code; what waits says how long', asyn
   }
 })
 
-test('a bug tells the caller an id and nothing else', async () => {
-  const failed = createTestApi(
-    createFakeScheduler(failing(new TypeError('cannot read /srv/secret.ts'))),
-  )
+function keepLog() {
+  const records: object[] = []
+  const keep = (level: string) => (message: string, fields: object) =>
+    void records.push({ level, message, ...fields })
+  return {
+    records,
+    log: { error: keep('error'), warn: keep('warn'), info: keep('info') } as Logger,
+  }
+}
+
+test('server failures are logged; caller errors are not', async () => {
+  for (const [error, levels] of [
+    [new StoreError('unavailable', 'connection reset'), ['warn']],
+    [new PunctualError('storage_full', 'no room'), ['warn']],
+    [new PunctualError('overloaded', 'too much'), []],
+    [new PunctualError('run_is_final', 'the run has already succeeded'), []],
+  ] as const) {
+    const { log, records } = keepLog()
+    const failed = createTestApi(createFakeSchedulerClient(failing(error)), { log })
+    await failed.inject(get(`/v1/runs/${RUN}`))
+    assert.deepEqual(
+      records.map((record) => (record as { level: string }).level),
+      levels,
+      error.message,
+    )
+    await failed.close()
+  }
+})
+
+test('a bug gives the caller only an id, and the log the same id and the error', async () => {
+  const bug = new TypeError('cannot read /srv/secret.ts')
+  const { log, records } = keepLog()
+  const failed = createTestApi(createFakeSchedulerClient(failing(bug)), { log })
   const reply = await failed.inject(get(`/v1/runs/${RUN}`))
   assert.equal(reply.statusCode, 500)
-  assert.match(reply.json<{ request_id: string }>().request_id, /^req_/)
+  const id = reply.json<{ request_id: string }>().request_id
+  assert.match(id, /^req_/)
+  assert.equal(reply.headers['x-request-id'], id)
+  const fields = { request_id: id, method: 'GET', route: '/v1/runs/:id', status: 500 }
+  assert.deepEqual(records, [
+    { level: 'error', message: 'a request failed', ...fields, code: 'internal', error: bug },
+  ])
   assert.doesNotMatch(reply.body, /secret|cannot read|\bat\b.*\.ts|stack/)
   await failed.close()
 })

@@ -5,17 +5,17 @@ import { test, type TestContext } from 'node:test'
 import { text } from 'node:stream/consumers'
 import type { Exchange, SchedulerClient } from '../../core/wire/protocol.ts'
 import {
-  createFakeScheduler,
+  createFakeSchedulerClient,
   createTestApi,
   RUN,
   SESSION,
-  TOKEN,
+  TEST_TOKEN,
 } from './testing/fake-scheduler.ts'
 
-/** What no HTTP library would send has to be written by hand. */
+/** Sends bytes that no HTTP library would send. */
 async function listen(
   t: TestContext,
-  scheduler: SchedulerClient = createFakeScheduler(),
+  scheduler: SchedulerClient = createFakeSchedulerClient(),
 ): Promise<number> {
   const api = createTestApi(scheduler)
   await api.listen({ port: 0, host: '127.0.0.1' })
@@ -30,7 +30,7 @@ async function send(port: number, bytes: string): Promise<string> {
   return text(socket)
 }
 
-const HEAD = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`
+const HEAD = `Host: localhost\r\nAuthorization: Bearer ${TEST_TOKEN}\r\n`
 const SUBMIT = `POST /v1/runs HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\n`
 
 const table: [why: string, request: string, status: number, code: string][] = [
@@ -97,13 +97,13 @@ test('a body without end is cut off at the limit', async (t) => {
   assert.match(await send(port, request + chunk.repeat(321)), /^HTTP\/1.1 413 /)
 })
 
-test('a worker that hangs up ends its poll, and its reports have still been heard', async (t) => {
+test('a disconnecting worker ends its poll, and its reports have still been processed', async (t) => {
   const polling = Promise.withResolvers<{ signal: AbortSignal; message: Exchange }>()
-  const scheduler = createFakeScheduler({
+  const scheduler = createFakeSchedulerClient({
     async exchange(_session, message, signal = AbortSignal.abort()) {
       polling.resolve({ signal, message })
       await once(signal, 'abort')
-      throw new Error('nobody is waiting any more')
+      throw new Error('no client is waiting any more')
     },
   })
   const port = await listen(t, scheduler)

@@ -1,12 +1,11 @@
 import { laneKey, type Lane, type LaneSpec } from '../../core/queue/lane.ts'
 import type { CatalogStore, SweepStore } from '../../store/port.ts'
-import type { LaneBoard } from '../dispatch/lane-index.ts'
 
-/** Names and the numbers they became, remembered: the hot path asks the store once per name. */
-export interface Catalog {
+/** Cache of names and their ids: the hot path asks the store once per name. */
+export interface CatalogCache {
   project(name: string): Promise<number>
   jobs(projectId: number, names: readonly string[]): Promise<readonly number[]>
-  /** For reading: a name nobody used yet is not created by asking for it. */
+  /** Read-only lookup: an unknown name is not created. */
   findProject(name: string): Promise<number | null>
   findJob(projectId: number, name: string): Promise<number | null>
   lanes(specs: readonly LaneSpec[]): Promise<readonly number[]>
@@ -15,32 +14,39 @@ export interface Catalog {
     projectId: number,
     gates: readonly { key: string; limit: number }[],
   ): Promise<readonly number[]>
-  /** The same at once, if nothing has to be looked up or said. */
+  /** Like `gates`, but synchronous; undefined if the store has to be read or changed. */
   knownGates(
     projectId: number,
     gates: readonly { key: string; limit: number }[],
   ): readonly number[] | undefined
-  /** What is known of a gate, which is something for those that were just asked for. */
+  /** The cached gate; always present right after `gates` returned its id. */
   gateOf(id: number): { readonly key: string; readonly limit: number } | undefined
   jobName(id: number): string
   projectName(id: number): string
-  /** Makes sure these names are at hand for `jobName` and `projectName`. */
+  /** Loads these names, so that `jobName` and `projectName` know them. */
   learnNames(jobIds: Iterable<number>, projectIds: Iterable<number>): Promise<void>
 }
 
-/** Beyond this a cache starts over: names are cheap to ask for again, memory is not. */
+/** The lanes this node knows. */
+export interface KnownLanes {
+  /** Adds lanes; those it knows already stay as they are. */
+  learn(lanes: readonly Lane[]): void
+  get(laneId: number): { readonly lane: Lane } | undefined
+}
+
+/** A cache that reaches this size is cleared: names are cheap to ask for again, memory is not. */
 const MEMO_LIMIT = 100_000
 
-export function createCatalog(
+export function createCatalogCache(
   store: CatalogStore & Pick<SweepStore, 'recheck'>,
-  board: LaneBoard,
-  hear: {
-    /** Runs that waited may start now. */
+  laneIndex: KnownLanes,
+  listener: {
+    /** Runs that waited at a gate may start now. */
     onReady(lanes: readonly number[]): void
-    /** Lanes of which this node does not know what stands in them. */
+    /** New lanes exist, and this node does not know what waits in them. */
     onNewLanes(): void
   },
-): Catalog {
+): CatalogCache {
   const projects = memo<string>()
   const jobs = memo<string>()
   const lanes = memo<string>()
@@ -49,8 +55,8 @@ export function createCatalog(
   const jobNames = new Map<number, string>()
   const projectNames = new Map<number, string>()
 
-  /** A limit that was raised is felt at once by those who wait. */
-  const sayLimits = async (
+  /** Writes changed limits to the store. A raised limit takes effect at once for waiting runs. */
+  const writeLimits = async (
     projectId: number,
     wanted: readonly { key: string; limit: number }[],
   ): Promise<readonly number[]> => {
@@ -71,11 +77,11 @@ export function createCatalog(
     }
     if (raised.length === 0) return ids
     const { lanes: refilled } = await store.recheck({ limit: 0, recheckMs: 0, gates: raised })
-    if (refilled.length > 0) hear.onReady(refilled)
+    if (refilled.length > 0) listener.onReady(refilled)
     return ids
   }
 
-  const catalog: Catalog = {
+  const catalog: CatalogCache = {
     async project(name) {
       const [id] = await projects.all([name], [name], store.internProjects.bind(store))
       projectNames.set(id as number, name)
@@ -90,7 +96,13 @@ export function createCatalog(
       return ids
     },
 
-    findProject: async (name) => projects.get(name) ?? store.findProject(name),
+    async findProject(name) {
+      const known = projects.get(name)
+      if (known !== undefined) return known
+      const found = await store.findProject(name)
+      if (found !== null) projects.set(name, found)
+      return found
+    },
     findJob: async (projectId, name) =>
       jobs.get(`${projectId}/${name}`) ?? store.findJob({ projectId, name }),
 
@@ -98,20 +110,20 @@ export function createCatalog(
       const keys = specs.map(laneKey)
       const ids = await lanes.all(keys, specs, store.internLanes.bind(store))
       const fresh = ids.flatMap((id, index) =>
-        board.get(id) ? [] : [{ ...(specs[index] as LaneSpec), id }],
+        laneIndex.get(id) ? [] : [{ ...(specs[index] as LaneSpec), id }],
       )
       if (fresh.length > 0) {
-        board.learn(fresh)
-        hear.onNewLanes()
+        laneIndex.learn(fresh)
+        listener.onNewLanes()
       }
       return ids
     },
 
     async lane(id) {
-      const known = board.get(id)
+      const known = laneIndex.get(id)
       if (known) return known.lane
-      board.learn(await store.lanesAfter(id - 1))
-      return board.get(id)?.lane
+      laneIndex.learn(await store.lanesAfter(id - 1))
+      return laneIndex.get(id)?.lane
     },
 
     knownGates(projectId, wanted) {
@@ -121,13 +133,14 @@ export function createCatalog(
         if (gate?.limit !== limit) return undefined
         known.push(gate)
       }
-      // One list for all runs at a gate: what is the same crosses to the store's thread only once.
+      // All runs at one gate share one list, so it crosses to the store thread only once.
       if (known.length === 1) return known[0]?.alone
       return [...new Set(known.map(({ id }) => id))].sort((a, b) => a - b)
     },
 
     async gates(projectId, wanted) {
-      // The latest word about a limit counts, so one that was said before and changed since is said again.
+      // The last limit written for a gate wins, so a limit that was changed in between is written
+      // again.
       const ids = new Set<number>()
       const changed: { key: string; limit: number }[] = []
       for (const { key, limit } of wanted) {
@@ -135,7 +148,7 @@ export function createCatalog(
         if (known?.limit === limit) ids.add(known.id)
         else changed.push({ key, limit })
       }
-      if (changed.length > 0) for (const id of await sayLimits(projectId, changed)) ids.add(id)
+      if (changed.length > 0) for (const id of await writeLimits(projectId, changed)) ids.add(id)
       return [...ids].sort((a, b) => a - b)
     },
 
@@ -162,6 +175,7 @@ function memo<Key>() {
   const known = new Map<Key, number>()
   return {
     get: (key: Key) => known.get(key),
+    set: (key: Key, id: number) => void known.set(key, id),
     async all<Spec>(
       keys: readonly Key[],
       specs: readonly Spec[],

@@ -2,68 +2,72 @@ import type { SchedulerClient } from '../../core/wire/protocol.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { Store } from '../../store/port.ts'
 import type { Administration } from '../admin/administration.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import type { Definitions } from '../definitions/definitions.ts'
 import { createLogReader } from '../logs/log-reader.ts'
-import type { Exchanging } from '../workers/exchange.ts'
-import type { Logging } from '../workers/store-logs.ts'
-import type { Registry } from '../workers/session-registry.ts'
-import type { Roster } from '../sessions/session-index.ts'
+import type { ExchangeContext } from '../workers/exchange.ts'
+import type { LogContext } from '../workers/store-logs.ts'
+import type { SessionRegistry } from '../workers/session-registry.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
 import type { HeldLease, Session } from '../sessions/session.ts'
-import { createJobUuids, type JobUuids } from './uuids.ts'
-import { createPlainJobs, type PlainJobs } from './compat-jobs.ts'
-import { createPlainReports, type PlainReports } from './compat-reports.ts'
-import { createPlainSessions, type PlainSessions } from './compat-sessions.ts'
-import { writeRecurrence } from './recurrence.ts'
-import { shellText } from './shell-text.ts'
-import { createShowing, definitionOf, rulesOf, type Showing } from './compat-views.ts'
-import type { WirePlainTask } from './wire.ts'
+import { createCompatJobs, type CompatJobs } from './compat-jobs.ts'
+import { createCompatReports, type CompatReports } from './compat-reports.ts'
+import { createCompatSessions, type CompatSessions } from './compat-sessions.ts'
+import { writeCompatRecurrence } from './recurrence.ts'
+import { shellTextOf } from './shell-text.ts'
+import { createCompatViews, definitionOf, rulesOf, type CompatViews } from './compat-views.ts'
+import { createJobUuids, createRunUuids, type Uuids } from './uuids.ts'
+import type { WireCompatTask } from './wire.ts'
 
-/** Two older protocols, spoken on plain paths: a thin translation of what everybody else uses. */
-export interface Plain extends PlainReports {
-  readonly jobs: PlainJobs
-  readonly showing: Showing
-  readonly uuids: JobUuids
-  readonly sessions: PlainSessions
-  /** What a worker is to do; what it could not do ends here, and null is answered. */
-  taskOf(session: Session, lease: HeldLease): Promise<WirePlainTask | null>
-  /** Where times without a zone are local to. */
+/** Two older protocols, each a thin translation to the normal operations. */
+export interface CompatApi extends CompatReports {
+  readonly jobs: CompatJobs
+  readonly showing: CompatViews
+  readonly jobUuids: Uuids
+  readonly runUuids: Uuids
+  readonly sessions: CompatSessions
+  /**
+   * The task for a worker; a run that its protocol cannot express ends here, and null is returned.
+   */
+  taskOf(session: Session, lease: HeldLease): Promise<WireCompatTask | null>
+  /** Zone for times without a zone. */
   readonly zone: string
   storeNow(): number
 }
 
-export function createPlain(deps: {
+export function createCompatApi(deps: {
   readonly store: Store
-  readonly catalog: Catalog
+  readonly catalog: CatalogCache
   readonly definitions: Definitions
   readonly admin: Pick<Administration, 'jobs' | 'schedules'>
-  readonly roster: Roster
-  readonly registry: Registry
-  readonly exchanging: Exchanging
-  readonly logging: Logging
-  /** What tells this installation from others. */
+  readonly sessionIndex: SessionIndex
+  readonly registry: SessionRegistry
+  readonly exchanging: ExchangeContext
+  readonly logging: LogContext
+  /** Identifies this installation. */
   readonly installation: string
   readonly ttlMs: number
   readonly zone: string
   clientFor(project: string, actor: number | null): Pick<SchedulerClient, 'submit'>
   mintId(): number
   storeNow(): number
-}): Plain {
+}): CompatApi {
   const { store, catalog, definitions, admin, zone, storeNow } = deps
-  const uuids = createJobUuids(deps.installation)
-  const sessions = createPlainSessions(deps)
+  const jobUuids = createJobUuids(deps.installation)
+  const runUuids = createRunUuids(deps.installation)
+  const sessions = createCompatSessions(deps)
   const reader = createLogReader(store)
 
   return {
-    jobs: createPlainJobs({ ...deps, jobs: admin.jobs }),
-    showing: createShowing({ store, catalog, reader, uuids, zone }),
-    ...createPlainReports({ sessions, store, logging: deps.logging, storeNow }),
-    ...{ uuids, sessions, zone, storeNow },
+    jobs: createCompatJobs({ ...deps, jobs: admin.jobs }),
+    showing: createCompatViews({ store, catalog, reader, jobUuids, runUuids, zone }),
+    ...createCompatReports({ sessions, store, logging: deps.logging, storeNow }),
+    ...{ jobUuids, runUuids, sessions, zone, storeNow },
 
     async taskOf(session, lease) {
       const { jobId, projectId, runId, attempt } = lease
       await Promise.all([definitions.learn([lease]), catalog.learnNames([jobId], [projectId])])
-      const command = shellText(definitions.workOf(lease))
+      const command = shellTextOf(definitions.workOf(lease))
       if (command === null) {
         const done = { outcome: 'failed', cause: 'start_error', retriable: false } as const
         await sessions.end(session, lease, { ...done, message: BEYOND })
@@ -75,7 +79,7 @@ export function createPlain(deps: {
         id: jobId,
         name: (job && definitionOf(job).title) ?? catalog.jobName(jobId),
         command,
-        schedule: writeRecurrence(rulesOf(schedules), zone),
+        schedule: writeCompatRecurrence(rulesOf(schedules), zone),
         created_at: formatTime(job?.since ?? lease.createdAt, 'created_at'),
         run_id: runId,
         attempt,

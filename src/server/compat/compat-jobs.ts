@@ -2,31 +2,31 @@ import { publicId } from '../../core/ids.ts'
 import { PunctualError } from '../../core/errors.ts'
 import { defaultsOf, type JobDefinition } from '../../core/job/job-definition.ts'
 import type { SchedulerClient } from '../../core/wire/protocol.ts'
-import { PLAIN_QUEUE } from '../../core/queue/default-queues.ts'
+import { COMPAT_QUEUE } from '../../core/queue/default-queues.ts'
 import type { JobStore, NumberedJob } from '../../store/port.ts'
-import type { By } from '../identity/requested-by.ts'
-import type { Jobs } from '../admin/jobs.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { RequestedBy } from '../identity/requested-by.ts'
+import type { JobAdmin } from '../admin/jobs.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { unknownJob } from './job-number.ts'
-import type { When } from './recurrence.ts'
+import type { JobTiming } from './recurrence.ts'
 
 const PLAIN_SCHEDULE = 'plain'
 
-/** A job as either of the old protocols asks for it. */
-export interface NewPlainJob {
-  /** For people; others may have the same. */
+/** A job as either protocol submits it. */
+export interface NewCompatJob {
+  /** For display; need not be unique. */
   readonly title: string
   readonly owner?: string | undefined
-  /** What is executed, and where that stood in the request. */
+  /** What is executed, and which field of the request it came from. */
   readonly work: Pick<JobDefinition, 'run' | 'script' | 'interpreter' | 'argv' | 'stdin'>
   readonly workField: 'command' | 'payload'
   readonly retries?: number | undefined
-  readonly when: When
+  readonly when: JobTiming
 }
 
-/** Jobs by number: each is a definition of its own, whatever others are called. */
-export interface PlainJobs {
-  create(by: By, job: NewPlainJob): Promise<number>
+/** Numbered jobs: each has a definition of its own, whatever the names of others. */
+export interface CompatJobs {
+  create(by: RequestedBy, job: NewCompatJob): Promise<number>
   /** In one project, or with null in any. */
   find(id: number | undefined, project: string | null): Promise<NumberedJob>
   has(id: number, project: string | null): Promise<boolean>
@@ -40,16 +40,16 @@ export interface Page {
   readonly limit: number
 }
 
-export function createPlainJobs(deps: {
+export function createCompatJobs(deps: {
   readonly store: JobStore
-  readonly catalog: Catalog
-  readonly jobs: Pick<Jobs, 'put'>
+  readonly catalog: CatalogCache
+  readonly jobs: Pick<JobAdmin, 'put'>
   clientFor(project: string, actor: number | null): Pick<SchedulerClient, 'submit'>
   mintId(): number
-}): PlainJobs {
+}): CompatJobs {
   const { store, catalog, jobs } = deps
 
-  /** The number of a project that is there; null for all of them. */
+  /** The id of an existing project; null for all projects. */
   const projectOf = async (name: string | null): Promise<number | null | 'none'> =>
     name === null ? null : ((await catalog.findProject(name)) ?? 'none')
 
@@ -62,7 +62,7 @@ export function createPlainJobs(deps: {
     async create(by, { title, owner, work, workField, retries, when }) {
       const name = nameOf(title, deps.mintId())
       const definition: JobDefinition = {
-        ...{ title, queue: PLAIN_QUEUE, ...work },
+        ...{ title, queue: COMPAT_QUEUE, ...work },
         ...(owner === undefined ? {} : { owner }),
         ...(retries ? { retry: { max: retries } } : {}),
       }
@@ -99,7 +99,7 @@ export function createPlainJobs(deps: {
   }
 }
 
-/** What is wrong with a definition is told of the field that it was made from. */
+/** Reports an invalid definition as an error of the field it was made from. */
 function requireSense(definition: JobDefinition, name: string, field: string): void {
   try {
     defaultsOf(definition, name)
@@ -112,7 +112,7 @@ function requireSense(definition: JobDefinition, name: string, field: string): v
 
 const LONGEST_SLUG = 60
 
-/** `nightly-backup-06w6zjf6m0a`: readable where names are, and nobody else's. */
+/** `nightly-backup-06w6zjf6m0a`: readable, and unique. */
 function nameOf(title: string, id: number): string {
   const slug = title
     .normalize('NFKD')

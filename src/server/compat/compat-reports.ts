@@ -1,47 +1,49 @@
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
-import type { Entry, ProcessEnd } from '../../core/run/output.ts'
+import type { OutputEntry, ProcessEnd } from '../../core/run/output.ts'
 import type { LogStore } from '../../store/port.ts'
 import { unpackChunk } from '../logs/chunk-pack.ts'
-import { log, type Logging } from '../workers/store-logs.ts'
+import { storeLogs, type LogContext } from '../workers/store-logs.ts'
 import type { HeldLease, Session } from '../sessions/session.ts'
-import type { PlainSessions } from './compat-sessions.ts'
+import type { CompatSessions } from './compat-sessions.ts'
 import { unknownJob } from './job-number.ts'
 import { byteLength } from './read-output.ts'
 
-/** How an attempt goes on, in the words of either of the old protocols. */
+/** The states of an attempt in the words of either protocol. */
 export const REPORTS = ['running', 'success', 'succeeded', 'failure', 'failed'] as const
 export type ReportStatus = (typeof REPORTS)[number]
 
-export interface PlainReport {
+export interface CompatReport {
   readonly logs?: string | undefined
   readonly status: ReportStatus
+  /** Exit code of the process, stored if the report ends the attempt. */
+  readonly exitCode?: number | null | undefined
 }
 
-export interface PlainReports {
-  /** What a worker has to say of the job it has in hand. Refused when that is no longer its own. */
+export interface CompatReports {
+  /** Handles a worker's report about its job. Refused when the worker no longer holds the job. */
   report(
     session: Session,
     job: { readonly id: number; readonly isKnown: () => Promise<boolean> },
-    report: PlainReport,
+    report: CompatReport,
   ): Promise<void>
 }
 
-/** Letters of one chunk: however they are written, they fit. */
+/** Characters of one chunk: they fit in any encoding. */
 const CHUNK_LENGTH = 64 * 1024
-/** Chunks read at a time when they are counted. */
+/** Number of chunks read at once when they are counted. */
 const PAGE = 8
 
-export function createPlainReports(deps: {
-  readonly sessions: Pick<PlainSessions, 'end'>
+export function createCompatReports(deps: {
+  readonly sessions: Pick<CompatSessions, 'end'>
   readonly store: LogStore
-  readonly logging: Logging
+  readonly logging: LogContext
   storeNow(): number
-}): PlainReports {
+}): CompatReports {
   const { sessions, store, logging } = deps
   const busy = new Map<number, Promise<unknown>>()
 
-  /** Chunks are numbered one after the other, so one report of a session follows another. */
+  /** Chunks have consecutive numbers, so reports of one session are handled one after the other. */
   const inTurn = <T>(session: Session, task: () => Promise<T>): Promise<T> => {
     const before = busy.get(session.id) ?? Promise.resolve()
     const turn = before.then(task, task)
@@ -58,20 +60,20 @@ export function createPlainReports(deps: {
     for (const text of texts) {
       const chunk = { run, fence, chunk: next, entries: [entryOf(lease, text)] }
       const message = { registration: session.registration, chunks: [chunk] }
-      const [stored] = (await log(session, message, logging)).stored
+      const [stored] = (await storeLogs(session, message, logging)).stored
       if (stored == null) throw lost()
       if (stored !== next + 1) throw new Error(`chunk ${next} is not stored, but ${stored} are`)
       next = stored
     }
   }
 
-  const entryOf = ({ startedAt }: HeldLease, text: string): Entry => [
+  const entryOf = ({ startedAt }: HeldLease, text: string): OutputEntry => [
     Math.max(0, deps.storeNow() - startedAt),
     1,
     text,
   ]
 
-  /** What came before is stored; the last of it is in the end itself. */
+  /** Earlier output is stored already; the last part comes with the end. */
   const outputOf = async (lease: HeldLease, last: string | undefined): Promise<ProcessEnd> => {
     const { runId, fence } = lease
     const { chunks } = await store.logEnd({ runId, fence })
@@ -85,7 +87,7 @@ export function createPlainReports(deps: {
   }
 
   return {
-    report: (session, job, { logs = '', status }) =>
+    report: (session, job, { logs = '', status, exitCode }) =>
       inTurn(session, async () => {
         const lease = [...session.leases.values()].find(({ jobId }) => jobId === job.id)
         if (!lease) throw (await job.isKnown()) ? lost() : unknownJob(job.id)
@@ -93,14 +95,22 @@ export function createPlainReports(deps: {
         if (status === 'running') return append(session, lease, texts)
         const last = texts.pop()
         await append(session, lease, texts)
-        const process = await outputOf(lease, last)
-        const hasSucceeded = status === 'success' || status === 'succeeded'
-        const outcome = hasSucceeded
-          ? ({ outcome: 'succeeded', process } as const)
-          : ({ outcome: 'failed', cause: 'error', message: FAILED, process } as const)
-        if (!(await sessions.end(session, lease, outcome))) throw lost()
+        const process = {
+          ...(await outputOf(lease, last)),
+          ...(exitCode == null ? {} : { exit_code: exitCode }),
+        }
+        const outcome = outcomeOf(status, exitCode)
+        if (!(await sessions.end(session, lease, { ...outcome, process }))) throw lost()
       }),
   }
+}
+
+/** The status decides: a worker may report a failure of a process that exited with 0. */
+function outcomeOf(status: ReportStatus, exitCode: number | null | undefined) {
+  if (status === 'success' || status === 'succeeded') return { outcome: 'succeeded' } as const
+  if (!exitCode) return { outcome: 'failed', cause: 'error', message: FAILED } as const
+  const message = `exited with code ${exitCode}`
+  return { outcome: 'failed', cause: 'exit', message } as const
 }
 
 const FAILED = 'its worker reported a failure'
@@ -116,7 +126,7 @@ function pieces(text: string): string[] {
   const parts: string[] = []
   for (let from = 0; from < text.length;) {
     let to = Math.min(from + CHUNK_LENGTH, text.length)
-    // A letter of two halves stays whole.
+    // Does not split a surrogate pair.
     if (to < text.length && isHighHalf(text.charCodeAt(to - 1))) to -= 1
     parts.push(text.slice(from, to))
     from = to

@@ -1,93 +1,106 @@
 import { hash } from 'node:crypto'
 import { PunctualError } from '../../core/errors.ts'
+import { MAX_LEAD_MS } from '../../core/schedule/firing/early-firing.ts'
 import { publicId } from '../../core/ids.ts'
-import type { Done } from '../../core/wire/protocol.ts'
-import { PLAIN_QUEUE } from '../../core/queue/default-queues.ts'
-import type { NodeStore, RecalledSession } from '../../store/port.ts'
-import { exchange, type Exchanging } from '../workers/exchange.ts'
-import type { Registry } from '../workers/session-registry.ts'
-import type { Roster } from '../sessions/session-index.ts'
+import type { FinishedAttempt } from '../../core/wire/protocol.ts'
+import { CLOCK_TOLERANCE_MS } from '../../core/trusted-clock.ts'
+import { COMPAT_QUEUE } from '../../core/queue/default-queues.ts'
+import type { NodeStore, StoredSession } from '../../store/port.ts'
+import { exchange, type ExchangeContext } from '../workers/exchange.ts'
+import type { RequestOrigin, SessionRegistry } from '../workers/session-registry.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
 import type { HeldLease, Session } from '../sessions/session.ts'
 
-/** A worker by the name it gave itself, and where it may look for work. */
-export interface PlainWorker {
+/** A worker by the name it gave itself, and where it looks for work. */
+export interface CompatWorker {
   readonly id: string
-  readonly project: string
+  /** Its token, and the project it works in. */
+  readonly origin: RequestOrigin
   /** It may serve the jobs of all projects. */
   readonly isEverywhere: boolean
 }
 
 /**
- * Sessions for workers that know no sessions. Such a worker has one slot, so what it holds is at most
- * one lease, and every request of it is a heartbeat for that. It may come to any node: a node that
- * does not know it reads what it holds from the store and takes it over.
+ * Sessions for workers of protocols without sessions. Such a worker has one slot, so it holds at
+ * most one lease, and every request of it is a heartbeat. It may use any node: a node that does not
+ * know it reads its lease from the store and adopts it.
  */
-export interface PlainSessions {
-  /** Comes, or comes again with what it held. */
-  register(worker: PlainWorker): Promise<Session>
-  /** Its session, after a heartbeat. Whoever has not registered is not known. */
-  meet(worker: PlainWorker): Promise<Session>
-  /** What it holds, or what it is given now; undefined when there is nothing within `waitMs`. */
-  take(session: Session, waitMs: number): Promise<HeldLease | undefined>
-  /** False if the attempt was no longer its own. */
-  end(session: Session, lease: HeldLease, outcome: Omit<Done, 'run' | 'fence'>): Promise<boolean>
+export interface CompatSessions {
+  /** Registers a worker, or registers it again with the lease it held. */
+  register(worker: CompatWorker): Promise<Session>
+  /** Returns its session after a heartbeat. A worker that has not registered is refused. */
+  heartbeat(worker: CompatWorker): Promise<Session>
+  /** The lease it holds, or a new one; undefined when there is none within `waitMs`. */
+  take(session: Session, waitMs: number, origin: RequestOrigin): Promise<HeldLease | undefined>
+  /** False if the worker no longer held the attempt. */
+  end(
+    session: Session,
+    lease: HeldLease,
+    outcome: Omit<FinishedAttempt, 'run' | 'fence'>,
+  ): Promise<boolean>
 }
 
-export function createPlainSessions(deps: {
-  /** What tells this installation from others, and nobody outside knows. */
+export function createCompatSessions(deps: {
+  /** A secret that identifies this installation. */
   readonly installation: string
   readonly ttlMs: number
-  readonly store: Pick<NodeStore, 'recallSession'>
-  readonly roster: Roster
-  readonly registry: Registry
-  readonly exchanging: Exchanging
+  readonly store: Pick<NodeStore, 'loadSession'>
+  readonly sessionIndex: SessionIndex
+  readonly registry: SessionRegistry
+  readonly exchanging: ExchangeContext
   storeNow(): number
-}): PlainSessions {
-  const { installation, ttlMs, store, roster, registry, exchanging } = deps
+}): CompatSessions {
+  const { installation, ttlMs, store, sessionIndex, registry, exchanging } = deps
   const arriving = new Map<number, Promise<void>>()
 
   /**
-   * The same number for the same name, whichever node is asked. Who serves all projects is another
-   * than who serves one, and nobody can work out the number to speak in the name of either.
+   * Derives the session id from the token and the name, so it is the same on every node. A worker
+   * that serves all projects differs from one that serves a single one, and the id cannot be
+   * guessed.
    */
-  const sessionOf = ({ id, project, isEverywhere }: PlainWorker): number => {
-    const name = [installation, 'plain worker', isEverywhere ? '*' : project, id].join('\n')
+  const sessionOf = ({ id, origin, isEverywhere }: CompatWorker): number => {
+    const where = isEverywhere ? '*' : origin.project
+    const name = [installation, 'plain worker', origin.principal.id, where, id].join('\n')
     return Number.parseInt(hash('sha256', name).slice(0, 13), 16)
   }
 
-  const enter = async (worker: PlainWorker, recalled: RecalledSession | null) => {
-    // What fired ahead of its time nobody has been told of: it goes back, and is given when that has come.
+  const enter = async (worker: CompatWorker, recalled: StoredSession | null) => {
+    // The worker does not know of a run that fired ahead: it is returned, and granted when its time
+    // has come.
     const now = deps.storeNow()
-    const known = recalled?.held.filter(({ startedAt }) => startedAt <= now) ?? []
+    // A start far ahead comes from a clock that has been set back since.
+    const isGiven = (startedAt: number) =>
+      startedAt <= now || startedAt > now + MAX_LEAD_MS + CLOCK_TOLERANCE_MS
+    const known = recalled?.held.filter(({ startedAt }) => isGiven(startedAt)) ?? []
     const held = known.map(({ runId, fence }) => ({ run: publicId('run', runId), fence }))
-    await registry.register(
+    await registry.registerWithId(
       {
-        ...{ name: worker.id, session: publicId('ses', sessionOf(worker)) },
+        name: worker.id,
         ...(worker.isEverywhere ? { projects: [] } : {}),
-        ...{ queues: [PLAIN_QUEUE], labels: {}, slots: 1 },
+        ...{ queues: [COMPAT_QUEUE], labels: {}, slots: 1 },
         executors: ['shell', 'argv', 'script'],
         registration: (recalled?.registration ?? 0) + 1,
         ...{ held, forsaken: [] },
       },
-      worker.project,
-      ttlMs,
+      worker.origin,
+      { id: sessionOf(worker), isNew: recalled === null, ttlMs },
     )
   }
 
-  /** Its session if it is here and nowhere else since: it may have asked another node meanwhile. */
-  const current = (worker: PlainWorker, recalled: RecalledSession | null) => {
-    const session = roster.sessions.get(sessionOf(worker))
+  /** Its session, if the worker has not used another node since. */
+  const current = (worker: CompatWorker, recalled: StoredSession | null) => {
+    const session = sessionIndex.sessions.get(sessionOf(worker))
     return session?.registration === recalled?.registration ? session : undefined
   }
 
-  const arrive = async (worker: PlainWorker, isNew: boolean): Promise<void> => {
-    const recalled = await store.recallSession({ session: sessionOf(worker) })
+  const arrive = async (worker: CompatWorker, isNew: boolean): Promise<void> => {
+    const recalled = await store.loadSession({ session: sessionOf(worker) })
     if (!recalled && !isNew) throw unknownWorker(worker)
     if (!current(worker, recalled)) await enter(worker, recalled)
   }
 
-  /** One at a time for each: two requests of one worker must not drive each other out. */
-  const inTurn = async (worker: PlainWorker, isNew: boolean): Promise<Session> => {
+  /** One request at a time per worker: two must not replace each other's session. */
+  const inTurn = async (worker: CompatWorker, isNew: boolean): Promise<Session> => {
     const id = sessionOf(worker)
     const before = arriving.get(id) ?? Promise.resolve()
     const arrival = before.catch(() => {}).then(() => arrive(worker, isNew))
@@ -97,12 +110,12 @@ export function createPlainSessions(deps: {
     } finally {
       if (arriving.get(id) === arrival) arriving.delete(id)
     }
-    const session = roster.sessions.get(id)
-    if (!session) throw unknownWorker(worker)
+    const session = sessionIndex.sessions.get(id)
+    if (!session || session.isEnded) throw unknownWorker(worker)
     return session
   }
 
-  const meet = async (worker: PlainWorker, isNew: boolean): Promise<Session> => {
+  const findOrRegister = async (worker: CompatWorker, isNew: boolean): Promise<Session> => {
     const session = await inTurn(worker, isNew)
     const held = Array.from(session.leases.values(), ({ runId, fence }) => ({
       ...{ run: publicId('run', runId), fence },
@@ -113,33 +126,34 @@ export function createPlainSessions(deps: {
 
   const heldBy = (session: Session) => session.leases.values().next().value
 
-  /** The answer to an earlier exchange is never confirmed: what it granted is repeated until it ends. */
+  /** Such a worker never confirms an exchange: its grant is repeated until it ends. */
   const speak = (
     session: Session,
-    said: { done: readonly Done[]; free: number; waitMs: number },
+    input: { done: readonly FinishedAttempt[]; free: number; waitMs: number },
+    origin?: RequestOrigin,
   ) => {
     const { registration, exchange: last } = session
-    const message = { registration, number: last + 1, answered: 0, ...said }
-    return exchange(session, message, exchanging)
+    const message = { registration, number: last + 1, answered: 0, ...input }
+    return exchange(session, message, exchanging, origin)
   }
 
-  const end: PlainSessions['end'] = async (session, { runId, fence }, outcome) => {
+  const end: CompatSessions['end'] = async (session, { runId, fence }, outcome) => {
     const done = [{ run: publicId('run', runId), fence, ...outcome }]
     const { verdicts } = await speak(session, { done, free: 0, waitMs: 0 })
     return verdicts[0] === 'accepted'
   }
 
   return {
-    register: (worker) => meet(worker, true),
-    meet: (worker) => meet(worker, false),
+    register: (worker) => findOrRegister(worker, true),
+    heartbeat: (worker) => findOrRegister(worker, false),
 
-    async take(session, waitMs) {
+    async take(session, waitMs, origin) {
       const held = heldBy(session)
       if (held && !held.cancelling) return held
-      // Whoever asks for work is not at work: nobody has to be told to stop.
+      // A worker that asks for work runs nothing, so no stop request is needed.
       if (held) await end(session, held, { outcome: 'cancelled' })
-      // Well before its silence would be held against it.
-      await speak(session, { done: [], free: 1, waitMs: Math.min(waitMs, ttlMs / 2) })
+      // Well before its silence would count against it.
+      await speak(session, { done: [], free: 1, waitMs: Math.min(waitMs, ttlMs / 2) }, origin)
       return heldBy(session)
     },
 
@@ -147,6 +161,6 @@ export function createPlainSessions(deps: {
   }
 }
 
-function unknownWorker({ id }: PlainWorker): PunctualError {
+function unknownWorker({ id }: CompatWorker): PunctualError {
   return new PunctualError('worker_not_found', `no worker ${id} has registered`)
 }

@@ -1,47 +1,48 @@
 import { decodeSpec } from '../../core/schedule/firing/schedule-spec.ts'
-import { publicId } from '../../core/ids.ts'
 import { defaultsOf, type JobDefinition } from '../../core/job/job-definition.ts'
+import type { ProcessEnd } from '../../core/run/output.ts'
 import { isFinal } from '../../core/run/run-state.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { NumberedJob, RunRecord, ScheduleRecord, Store } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import type { LogReader } from '../logs/log-reader.ts'
-import type { JobUuids } from './uuids.ts'
+import type { Uuids } from './uuids.ts'
 import { readOutput } from './read-output.ts'
-import { writeRecurrence } from './recurrence.ts'
-import { payloadOf, shellText } from './shell-text.ts'
-import { hasBegun, jobStatus, runStatus } from './statuses.ts'
+import { writeCompatRecurrence } from './recurrence.ts'
+import { payloadOf, shellTextOf } from './shell-text.ts'
+import { hasBegun, type JobStatus, jobStatus, runStatus, submittedRunStatus } from './statuses.ts'
 import type {
-  WirePlainJob,
-  WirePlainJobDetail,
+  WireCompatJob,
+  WireCompatJobDetail,
   WireSubmittedJob,
   WireSubmittedRun,
 } from './wire.ts'
 
-/** Jobs and their runs in the words of either of the old protocols. */
-export interface Showing {
-  job(job: NumberedJob): Promise<WirePlainJob>
-  jobWithLastRun(job: NumberedJob): Promise<WirePlainJobDetail>
-  /** With its latest runs, and at most so many bytes of what each printed. */
+/** Jobs and their runs in the form of either compatibility protocol. */
+export interface CompatViews {
+  job(job: NumberedJob): Promise<WireCompatJob>
+  jobWithLastRun(job: NumberedJob): Promise<WireCompatJobDetail>
+  /** With its latest runs, and at most this many bytes of output of each. */
   submitted(job: NumberedJob, most: { runs: number; bytes: number }): Promise<WireSubmittedJob>
 }
 
 const NEWEST = Number.MAX_SAFE_INTEGER
-/** Of what the last run printed; the log itself has no such end. */
+/** Maximum output of the last run; the log itself has no such limit. */
 const LOG_BYTES = 1024 * 1024
-/** Runs looked at in one go for the last that has begun. */
+/** Runs read at once in the search for the last one that has begun. */
 const PAGE = 20
 const SCHEDULES = 100
 
-export function createShowing(deps: {
+export function createCompatViews(deps: {
   readonly store: Store
-  readonly catalog: Catalog
+  readonly catalog: CatalogCache
   readonly reader: LogReader
-  readonly uuids: JobUuids
+  readonly jobUuids: Uuids
+  readonly runUuids: Uuids
   readonly zone: string
-}): Showing {
-  const { store, catalog, reader, uuids, zone } = deps
+}): CompatViews {
+  const { store, catalog, reader, jobUuids, runUuids, zone } = deps
 
   const runsOf = ({ id, projectId }: NumberedJob, limit: number, before = NEWEST) =>
     store.listRuns({ projectId, jobId: id, state: null, before, limit })
@@ -58,7 +59,7 @@ export function createShowing(deps: {
     }
   }
 
-  /** Who has it in hand is known only while somebody has. */
+  /** The worker of a run is known only while the run is running. */
   const workerOf = async ({ id, state, fence, worker }: RunRecord): Promise<string | null> => {
     if (state !== 'running' || fence === null) return worker
     const [attempt] = await store.findAttempts([{ runId: id, fence }])
@@ -67,18 +68,42 @@ export function createShowing(deps: {
     return sessions.find((session) => session.id === attempt.lease.session)?.name ?? worker
   }
 
-  const plainJob = async (job: NumberedJob, latest: RunRecord | undefined) => ({
-    id: job.id,
-    name: definitionOf(job).title ?? job.name,
-    command: commandOf(job),
-    schedule: writeRecurrence(rulesOf(await schedulesOf(job)), zone),
-    created_at: formatTime(job.since, 'created_at'),
-    status: jobStatus(latest),
-  })
+  const statusOf = async (
+    job: NumberedJob,
+    latest: RunRecord | undefined,
+    schedules: readonly ScheduleRecord[],
+  ): Promise<JobStatus> => {
+    if (schedules.length === 0) return jobStatus(latest)
+    return jobStatus(latest, {
+      willRecur: schedules.some(({ next }) => next.nominalAt !== null),
+      isRunning: await isRunning(job, latest),
+    })
+  }
+
+  /** A waiting run may wait for an earlier one of the same job. */
+  const isRunning = async ({ id, projectId }: NumberedJob, latest: RunRecord | undefined) => {
+    if (!latest || isFinal(latest.state)) return false
+    if (latest.state === 'running') return true
+    const page = { before: latest.id, limit: 1 }
+    const running = await store.listRuns({ projectId, jobId: id, state: 'running', ...page })
+    return running.length > 0
+  }
+
+  const compatJob = async (job: NumberedJob, latest: RunRecord | undefined) => {
+    const schedules = await schedulesOf(job)
+    return {
+      id: job.id,
+      name: definitionOf(job).title ?? job.name,
+      command: shellCommandOf(job),
+      schedule: writeCompatRecurrence(rulesOf(schedules), zone),
+      created_at: formatTime(job.since, 'created_at'),
+      status: await statusOf(job, latest, schedules),
+    }
+  }
 
   const submittedRun = async (run: RunRecord, bytes: number): Promise<WireSubmittedRun> => ({
-    run_id: publicId('run', run.id),
-    status: jobStatus(run),
+    run_id: runUuids.of(run.id),
+    status: submittedRunStatus(run),
     triggered_at: formatTime(run.dueAt ?? run.createdAt, 'triggered_at'),
     completed_at: timeOf(run.finishedAt),
     output: await readOutput(run, bytes, { reader, store }),
@@ -87,12 +112,12 @@ export function createShowing(deps: {
   })
 
   return {
-    job: async (job) => plainJob(job, (await runsOf(job, 1))[0]),
+    job: async (job) => compatJob(job, (await runsOf(job, 1))[0]),
 
     async jobWithLastRun(job) {
       const [[latest], last] = await Promise.all([runsOf(job, 1), lastBegun(job)])
       return {
-        ...(await plainJob(job, latest)),
+        ...(await compatJob(job, latest)),
         last_run: last
           ? {
               run_id: last.id,
@@ -101,6 +126,7 @@ export function createShowing(deps: {
               start_time: timeOf(last.startedAt),
               end_time: timeOf(last.finishedAt),
               status: runStatus(last),
+              exit_code: exitCodeOf(last),
               logs: await readOutput(last, LOG_BYTES, { reader, store }),
             }
           : null,
@@ -112,14 +138,14 @@ export function createShowing(deps: {
       await catalog.learnNames([], [job.projectId])
       const definition = definitionOf(job)
       return {
-        job_id: uuids.of(job.id),
+        job_id: jobUuids.of(job.id),
         user_id: definition.owner ?? null,
         project_id: catalog.projectName(job.projectId),
-        payload: payloadOf(definition, commandOf(job)),
-        cron_schedule: writeRecurrence(rulesOf(schedules), zone),
+        payload: payloadOf(definition, shellCommandOf(job)),
+        cron_schedule: writeCompatRecurrence(rulesOf(schedules), zone),
         next_fire_at: timeOf(nextFire(runs[0], schedules)),
         max_retries: definition.retry?.max ?? 0,
-        status: jobStatus(runs[0]),
+        status: await statusOf(job, runs[0], schedules),
         created_at: formatTime(job.since, 'created_at'),
         runs: await Promise.all(runs.map((run) => submittedRun(run, most.bytes))),
       }
@@ -131,16 +157,16 @@ export function definitionOf({ definition }: NumberedJob): JobDefinition {
   return JSON.parse(definition) as JobDefinition
 }
 
-export function commandOf(job: NumberedJob): string | null {
+export function shellCommandOf(job: NumberedJob): string | null {
   const work = defaultsOf(definitionOf(job), job.name).work ?? null
-  return shellText(work)
+  return shellTextOf(work)
 }
 
 export function rulesOf(schedules: readonly ScheduleRecord[]): RuleSource[] {
   return schedules.map(({ spec }) => decodeSpec<RuleSource>(spec).rule)
 }
 
-/** The next time it does something by itself, if there is one to come. */
+/** The next scheduled time, if there is one. */
 function nextFire(
   latest: RunRecord | undefined,
   schedules: readonly ScheduleRecord[],
@@ -156,6 +182,11 @@ function nextFire(
 function errorOf({ state, cause, message }: RunRecord): string | null {
   if (!isFinal(state) || state === 'succeeded') return null
   return message ?? cause ?? state
+}
+
+function exitCodeOf({ process }: RunRecord): number | null {
+  const end = process === null ? null : (JSON.parse(process) as ProcessEnd)
+  return end?.exit_code ?? null
 }
 
 function timeOf(ms: number | null): string | null {

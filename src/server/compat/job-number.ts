@@ -1,10 +1,10 @@
 import { PunctualError } from '../../core/errors.ts'
 
 const NUMBER = /^[0-9]{1,10}$/
-/** What both databases can hold as the number of a job. */
+/** The largest job number that both databases can store. */
 export const LARGEST_NUMBER = 2 ** 31 - 1
 
-/** The number of a job in a path; what is none finds none. */
+/** The job number in a path; an invalid one finds no job. */
 export function readNumber(text: string): number {
   const id = Number(text)
   if (NUMBER.test(text) && id <= LARGEST_NUMBER) return id

@@ -5,7 +5,7 @@ import type { LogReader } from '../logs/log-reader.ts'
 
 const LEFT_OUT = '[…]\n'
 
-/** The end of what a run's latest attempt printed: all of it, if it is not longer than `most`. */
+/** The end of the output of a run's latest attempt; all of it, if it is not longer than `most`. */
 export async function readOutput(
   run: RunRecord,
   most: number,
@@ -17,7 +17,7 @@ export async function readOutput(
   const last = end?.output?.last
   const parts = last ? [printedBytes(ofEntries(last))] : []
   let length = parts[0]?.length ?? 0
-  // What was printed at once came with the end, and needs no look.
+  // Output of a single chunk came with the end and needs no read.
   const isWhole = last !== undefined && end?.output?.chunks === 1
   let chunk = isWhole ? 0 : (await store.logEnd({ runId, fence })).chunks
   for (; chunk > 0 && length <= most; chunk -= 1) {
@@ -31,7 +31,7 @@ export async function readOutput(
   return length <= most && chunk === 0 ? text : LEFT_OUT + text
 }
 
-/** As many bytes as it takes when it is written down. */
+/** Length in UTF-8. */
 export function byteLength(text: string): number {
   return bytesOf(text).length
 }

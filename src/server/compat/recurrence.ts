@@ -1,9 +1,9 @@
-import { refusal } from '../../core/schedule-refusal.ts'
+import { scheduleError } from '../../core/schedule/rule/rule-error.ts'
 import { readRule, type RuleSource } from '../../core/schedule/index.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 
-/** What a job does by itself: once now or then, by a rule, or both. */
-export interface When {
+/** When a job runs by itself: once, now or at a time; by a rule; or both. */
+export interface JobTiming {
   readonly rule?: RuleSource
   /** Without a time, now. */
   readonly once?: { readonly at: number | undefined }
@@ -15,16 +15,16 @@ const EVERY = /^@every\b/i
 const IN_WORDS = /^[A-Za-z]/
 
 /**
- * Reads what stands in `schedule` or `cron_schedule`: cron with five or six fields, `@daily` and its
- * like, `@every 90s`, an instant, or words; before it, `CRON_TZ=Europe/Berlin`. With `firstAt` it
- * fires there first, and then as the text says; a first time that is over means now.
+ * Reads `schedule` or `cron_schedule`: cron with five or six fields, `@daily` and similar, `@every
+ * 90s`, an instant, or words; optionally after `CRON_TZ=Europe/Berlin`. With `firstAt` it fires
+ * there first, and then as the text says; a past first time means now.
  */
-export function readRecurrence(
+export function readCompatRecurrence(
   text: string,
   field: string,
-  { zone: usual, now, firstAt }: { zone: string; now: number; firstAt?: number | undefined },
-): When {
-  const [prefix = '', zone = usual] = ZONE_PREFIX.exec(text) ?? []
+  { zone: defaultZone, now, firstAt }: { zone: string; now: number; firstAt?: number | undefined },
+): JobTiming {
+  const [prefix = '', zone = defaultZone] = ZONE_PREFIX.exec(text) ?? []
   const stated = text.slice(prefix.length).trim()
   const isInterval = EVERY.test(stated)
   // Intervals count from their start, and fire at it.
@@ -45,16 +45,19 @@ function check(rule: RuleSource, field: string, now: number): void {
   const reading = readRule(rule)
   const { message, hint } = reading.ok ? OVER : reading.problem
   if (reading.ok && reading.rule.next(now) !== null) return
-  throw refusal(field, message, hint)
+  throw scheduleError(field, message, hint)
 }
 
-const OVER = { message: 'its last time is over', hint: 'Choose a time to come.' }
+const OVER = { message: 'its last time is in the past', hint: 'Choose a future time.' }
 
-/** As it was written, or as it could have been; null for a job that does not repeat. */
-export function writeRecurrence(rules: readonly RuleSource[], usual: string): string | null {
+/** The original text, or an equivalent one; null for a job that does not repeat. */
+export function writeCompatRecurrence(
+  rules: readonly RuleSource[],
+  defaultZone: string,
+): string | null {
   const texts = rules.map(({ cron, every, at, zone }) => {
     const stated = String(cron ?? every ?? at)
-    return zone === undefined || zone === usual ? stated : `CRON_TZ=${zone} ${stated}`
+    return zone === undefined || zone === defaultZone ? stated : `CRON_TZ=${zone} ${stated}`
   })
   return texts.length === 0 ? null : texts.join('; ')
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { readWork, type WorkInput } from '../../core/work/work.ts'
-import { payloadOf, quoted, shellText, workOfPayload } from './shell-text.ts'
+import { payloadOf, shellQuoted, shellTextOf, workOfPayload } from './shell-text.ts'
 
 function textOf(input: WorkInput): string | null {
-  return shellText(readWork(input) ?? null)
+  return shellTextOf(readWork(input) ?? null)
 }
 
 const DONE: [why: string, input: WorkInput, printed: string][] = [
@@ -23,7 +23,7 @@ const DONE: [why: string, input: WorkInput, printed: string][] = [
 ]
 
 for (const [why, input, printed] of DONE) {
-  test(`${why}: what a shell does with the text is what would have been done`, () => {
+  test(`${why}: a shell runs the text as the worker would run the original`, () => {
     const text = textOf(input)
     assert.ok(text)
     const { stdout, status } = spawnSync('/bin/sh', ['-c', text], { encoding: 'utf8' })
@@ -31,7 +31,7 @@ for (const [why, input, printed] of DONE) {
   })
 }
 
-test('a plain command is itself, letter by letter', () => {
+test('a simple command stays unchanged', () => {
   const run = '  echo "x"\n# the end'
   assert.equal(textOf({ run }), run)
 })
@@ -47,12 +47,12 @@ for (const [why, input] of [
   ['a request', { http: { url: 'https://example.org' } }],
   ['a container', { container: { image: 'x' } }],
 ] as [string, WorkInput][]) {
-  test(`no shell can promise ${why}`, () => assert.equal(textOf(input), null))
+  test(`no shell text can express ${why}`, () => assert.equal(textOf(input), null))
 }
 
-test('nothing is left of what could mean something to a shell', () => {
+test('no character keeps a special meaning for a shell', () => {
   for (const text of ["a'b", '', '$x `y`', '*', '~', '#', 'a b', '-n', 'ü', '!x', '\\']) {
-    const { stdout } = spawnSync('/bin/sh', ['-c', `printf %s ${quoted(text)}`])
+    const { stdout } = spawnSync('/bin/sh', ['-c', `printf %s ${shellQuoted(text)}`])
     assert.equal(stdout.toString(), text)
   }
 })

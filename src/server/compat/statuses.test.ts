@@ -38,9 +38,35 @@ const TABLE: [
 ]
 
 for (const [why, run, job, ofRun] of TABLE) {
-  test(`a run that ${why} is ${job} to a job and ${ofRun} to itself`, () => {
+  test(`a run that ${why} is ${job} as a job and ${ofRun} as a run`, () => {
     assert.equal(jobStatus(run), job)
     assert.equal(hasBegun(run) ? runStatus(run) : 'not begun', ofRun)
+  })
+}
+
+const CYCLES: [
+  why: string,
+  latest: RunState,
+  job: { willRecur: boolean; isRunning: boolean },
+  expected: JobStatus,
+][] = [
+  ['that succeeded and runs again', 'succeeded', { willRecur: true, isRunning: false }, 'pending'],
+  ['that failed and runs again', 'failed', { willRecur: true, isRunning: false }, 'pending'],
+  ['that was skipped and runs again', 'skipped', { willRecur: true, isRunning: false }, 'pending'],
+  ['that is running', 'running', { willRecur: true, isRunning: true }, 'running'],
+  ['whose latest run waits', 'ready', { willRecur: true, isRunning: false }, 'pending'],
+  [
+    'whose latest run waits for another',
+    'blocked',
+    { willRecur: true, isRunning: true },
+    'running',
+  ],
+  ['whose last time has passed', 'failed', { willRecur: false, isRunning: false }, 'failed'],
+  ['whose last run is done', 'succeeded', { willRecur: false, isRunning: false }, 'succeeded'],
+]
+for (const [why, state, job, expected] of CYCLES) {
+  test(`a recurring job ${why} is ${expected}`, () => {
+    assert.equal(jobStatus({ state, attempt: 1, startedAt: 5 }, job), expected)
   })
 }
 

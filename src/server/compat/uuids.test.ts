@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createJobUuids } from './uuids.ts'
+import { createJobUuids, createRunUuids } from './uuids.ts'
 
 const here = createJobUuids('installation one')
 
@@ -30,6 +30,20 @@ for (const text of [
     assert.equal(here.read(text), undefined)
   })
 
-test('a number no job can have is none', () => {
+test('an impossible job number is refused', () => {
   assert.equal(here.read(here.of(2 ** 31)), undefined)
+})
+
+test('a run has a UUID too, and it is never the UUID of a job', () => {
+  const runs = createRunUuids('installation one')
+  for (const id of [1, 7, 2 ** 31, 2 ** 48 + 5, Number.MAX_SAFE_INTEGER]) {
+    assert.equal(runs.read(runs.of(id)), id)
+    assert.equal(here.read(runs.of(id)), undefined)
+    assert.equal(runs.read(here.of(id)), undefined)
+  }
+})
+
+test('an id beyond all ids is refused', () => {
+  const runs = createRunUuids('installation one')
+  assert.equal(runs.read(runs.of(1).replace('-8000-000000000001', '-bfff-ffffffffffff')), undefined)
 })

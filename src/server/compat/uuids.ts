@@ -1,23 +1,24 @@
 import { hash } from 'node:crypto'
 import { LARGEST_NUMBER } from './job-number.ts'
 
-/** Jobs under UUIDs, for those who know them by no other name. */
-export interface JobUuids {
+/** Ids of one kind as UUIDs, for programs that know no other form. */
+export interface Uuids {
   of(id: number): string
-  /** `undefined` for what is no UUID of a job here. */
+  /** `undefined` for text that is no UUID of this kind of this installation. */
   read(uuid: string): number | undefined
 }
 
-/** Of an id, the part that the last of the five groups holds. */
+/** The part of an id that the last of the five groups holds. */
 const LOW = 2 ** 48
 const UUID = /^([0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/i
 
 /**
- * A UUID of version 8, which leaves its bits to whoever makes it: the first half says which
- * installation, so that no two of them give out the same, and the second is the job's own number.
+ * UUIDs of version 8, which leaves the content to the application: the first half is a hash of the
+ * installation and the kind, so that different installations and kinds never give out the same
+ * UUID, and the second half is the id.
  */
-export function createJobUuids(installation: string): JobUuids {
-  const bits = hash('sha256', installation)
+function createUuids(seed: string, largest: number): Uuids {
+  const bits = hash('sha256', seed)
   const home = `${bits.slice(0, 8)}-${bits.slice(8, 12)}-8${bits.slice(12, 15)}`
   return {
     of(id) {
@@ -28,7 +29,16 @@ export function createJobUuids(installation: string): JobUuids {
       const [, where, high, low] = UUID.exec(uuid) ?? []
       if (where?.toLowerCase() !== home) return undefined
       const id = (Number.parseInt(high!, 16) - 0x8000) * LOW + Number.parseInt(low!, 16)
-      return id <= LARGEST_NUMBER ? id : undefined
+      return id <= largest ? id : undefined
     },
   }
+}
+
+/** Jobs had UUIDs before runs did, so their seed names no kind. */
+export function createJobUuids(installation: string): Uuids {
+  return createUuids(installation, LARGEST_NUMBER)
+}
+
+export function createRunUuids(installation: string): Uuids {
+  return createUuids(`${installation}\nrun`, Number.MAX_SAFE_INTEGER)
 }

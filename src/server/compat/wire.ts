@@ -1,8 +1,10 @@
 import type { JobStatus, RunStatus } from './statuses.ts'
 
-/** What the old protocols show, as it travels: every name here is a promise to programs that are not ours. */
+/**
+ * Responses of the compatibility protocols: every name here is a contract with external programs.
+ */
 
-export interface WirePlainJob {
+export interface WireCompatJob {
   readonly id: number
   readonly name: string
   readonly command: string | null
@@ -11,33 +13,41 @@ export interface WirePlainJob {
   readonly status: JobStatus
 }
 
-export interface WirePlainRun {
+export interface WireCompatRun {
   readonly run_id: number
   readonly job_id: number
   readonly worker_id: string | null
   readonly start_time: string | null
   readonly end_time: string | null
   readonly status: RunStatus
+  readonly exit_code: number | null
   readonly logs: string
 }
 
-export interface WirePlainJobDetail extends WirePlainJob {
-  readonly last_run: WirePlainRun | null
+export interface WireCompatJobDetail extends WireCompatJob {
+  readonly last_run: WireCompatRun | null
 }
 
-/** A job for a worker to do, now. */
-export interface WirePlainTask extends Omit<WirePlainJob, 'status'> {
+/** A job for a worker to run now. */
+export interface WireCompatTask extends Omit<WireCompatJob, 'status'> {
   readonly run_id: number
   readonly attempt: number
 }
 
-export interface WirePlainWorker {
+/**
+ * The fields of the job at the top level, for workers that read them there, and again under `job`.
+ */
+export interface WireCompatNext extends WireCompatTask {
+  readonly job: WireCompatTask
+}
+
+export interface WireCompatWorker {
   readonly worker_id: string
   readonly last_seen: string
   readonly status: 'active' | 'inactive'
 }
 
-export interface WirePlainReport {
+export interface WireCompatReport {
   readonly job_id: number
   readonly worker_id: string
   readonly status: RunStatus
@@ -71,3 +81,11 @@ export interface WireSubmittedRun {
   readonly worker_id: string | null
   readonly error_message: string | null
 }
+
+/** Headers are limited to ASCII; other characters are decoded differently by each program. */
+export const USER_ID = /^[\x21-\x7e]([\x20-\x7e]{0,126}[\x21-\x7e])?$/
+
+/** Answer to a worker of these protocols when there is no job: no content, or `{"job": null}`. */
+export const EMPTY_ANSWERS = ['204', 'json'] as const
+
+export type EmptyAnswer = (typeof EMPTY_ANSWERS)[number]

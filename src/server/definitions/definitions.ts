@@ -1,46 +1,50 @@
 import { defaultsOf, type JobDefinition } from '../../core/job/job-definition.ts'
-import { type Preparation, readJob } from '../../core/job/read-job.ts'
-import type { Followed } from '../../core/workflow/triggers.ts'
+import { type RunPreparation, readJob } from '../../core/job/read-job.ts'
+import type { TriggerSource } from '../../core/workflow/triggers.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Expectations, readExpectations } from '../../core/expectation/expectations.ts'
 import type { Submission } from '../../core/wire/protocol.ts'
 import type { Work } from '../../core/work/work.ts'
+import { readStoredJson } from '../json/stored-json.ts'
 import type { JobRecord, JobStore, Lease } from '../../store/port.ts'
 
-/** The definition in force for a job, ready to be used. */
+/** The current definition of a job, parsed. */
 export interface Definition {
   readonly version: number
   readonly defaults: Submission
-  /** Of its runs, unless its schedules say otherwise. */
+  /** Expectations for its runs, unless a schedule says otherwise. */
   readonly expectations: Expectations
-  /** What has to be worked out for each of its runs, if anything. */
-  readonly preparation: Preparation | null
-  /** The jobs whose ends start runs of it. */
-  readonly follows: readonly Followed[]
+  /** What has to be prepared for each of its runs, if anything. */
+  readonly preparation: RunPreparation | null
+  /** The jobs whose ends start runs of this job. */
+  readonly triggerSources: readonly TriggerSource[]
   readonly paused: JobRecord['paused']
 }
 
-/** Definitions, remembered: the hot path asks the store once per job and a while. */
+/** Cache of job definitions: the hot path asks the store once per job and caching period. */
 export interface Definitions {
-  /** What is believed about a job: null if it has no definition, undefined if that is not known. */
+  /** The cached definition: null if the job has none, undefined if that is not known. */
   known(projectId: number, job: string): Definition | null | undefined
   find(projectId: number, job: string): Promise<Definition | null>
-  /** A definition changed here. */
+  /** Drops the cached definition because it changed on this node. */
   forget(projectId: number, job: string): void
-  /** Makes sure `workOf` knows what these leases are about. */
+  /** Loads what `workOf` needs for these leases. */
   learn(leases: readonly Lease[]): Promise<void>
   /** The process to start, if any. */
   workOf(lease: Lease): Work | null
 }
 
 const MEMO_LIMIT = 10_000
-/** Runs of steps are of jobs called `etl/load`. Nobody can define one: it is in no name that people give. */
+/**
+ * Runs of steps belong to jobs named `etl/load`. No user can define such a job: names contain no
+ * slash.
+ */
 const STEP_MARK = '/'
 
 export function createDefinitions(options: {
   readonly store: Pick<JobStore, 'findDefinition' | 'definitionsOf'>
   readonly clock: Clock
-  /** How long another node's change may go unnoticed. */
+  /** How long a change made on another node may go unnoticed. */
   readonly believedMs: number
 }): Definitions {
   const { store, clock, believedMs } = options
@@ -60,12 +64,12 @@ export function createDefinitions(options: {
     const changesBefore = changes
     const record = await store.findDefinition({ projectId, name: job })
     const before = inForce.get(`${projectId}/${job}`)?.definition
-    // A version means what it meant; a long one is not to be read again and again.
+    // A version never changes its meaning, so a long definition is not parsed again.
     const isSame = before && before.version === record?.version
     const definition = isSame
       ? { ...before, paused: record.paused }
-      : record && readDefinition(record, job)
-    // What changed while we asked may be newer than the answer.
+      : record && (await readDefinition(record, job, clock))
+    // The cache changed while the store was asked and may be newer than the answer.
     if (changes !== changesBefore) return definition
     if (inForce.size >= MEMO_LIMIT) inForce.clear()
     inForce.set(`${projectId}/${job}`, { definition, sinceMono })
@@ -91,14 +95,15 @@ export function createDefinitions(options: {
       }
       if (missing.size === 0) return
       const texts = await store.definitionsOf([...missing.values()])
-      if (works.size >= MEMO_LIMIT) works.clear()
-      for (const [index, key] of [...missing.keys()].entries()) {
-        const text = texts[index]
-        works.set(
-          key,
-          text ? (defaultsOf(JSON.parse(text) as JobDefinition, 'x').work ?? null) : null,
-        )
+      const read: (Work | null)[] = []
+      for (const text of texts) {
+        const parsed = text ? ((await readStoredJson(text, clock)) as JobDefinition) : null
+        read.push(parsed && (defaultsOf(parsed, 'x').work ?? null))
       }
+      // No await between here and the insert below, or another call could clear what this one
+      // added.
+      if (works.size >= MEMO_LIMIT) works.clear()
+      for (const [index, key] of [...missing.keys()].entries()) works.set(key, read[index] ?? null)
     },
 
     workOf({ jobId, version, work }) {
@@ -108,12 +113,13 @@ export function createDefinitions(options: {
   }
 }
 
-/** What a version of a job means. */
-export function readDefinition(
+/** Reads one version of a job definition. */
+export async function readDefinition(
   { version, definition, paused }: Pick<JobRecord, 'version' | 'definition' | 'paused'>,
   job: string,
-): Definition {
-  const said = JSON.parse(definition) as JobDefinition
-  const expectations = readExpectations(said, '')
-  return { version, ...readJob(said, job), expectations, paused }
+  clock: Pick<Clock, 'mono'>,
+): Promise<Definition> {
+  const parsed = (await readStoredJson(definition, clock)) as JobDefinition
+  const expectations = readExpectations(parsed, '')
+  return { version, ...readJob(parsed, job), expectations, paused }
 }

@@ -1,106 +1,119 @@
-import { holdsRoom } from './slot-reservation.ts'
-import { isKnownToWait, type LaneHint, wantedFrom } from './lane-index.ts'
+import { reservesSlots } from './slot-reservation.ts'
+import { isKnownToWait, type LaneHint, rowsWanted } from './lane-hint.ts'
 import type { OpenProject, OpenTier } from './lane-view.ts'
-import type { Turns } from './fair-turns.ts'
+import type { FairTurns } from './fair-turns.ts'
 
-/** A session that has room for work. */
-export interface Waiter {
+/** A session with free slots. */
+export interface WaitingSession {
   readonly session: number
-  /** Free slots not yet promised to a claim under way. */
-  readonly credit: number
+  /** Free slots that are not promised to a claim in progress. */
+  readonly freeSlots: number
   /** The open lanes it can serve, in the order of its queues. */
   readonly tiers: readonly OpenTier[]
 }
 
-export interface Deal {
+export interface LaneAllocation {
   readonly hint: LaneHint
   /** The session of the first row, the second, … */
   readonly sessions: readonly number[]
 }
 
-export interface Dealt {
-  readonly deals: readonly Deal[]
-  /** Whose room is spoken for although it was not all dealt: nothing else may be given to them now. */
+export interface Allocation {
+  readonly allocations: readonly LaneAllocation[]
+  /**
+   * Sessions whose free slots are all spoken for, although not all were allocated: they get nothing
+   * else now.
+   */
   readonly engaged: ReadonlySet<number>
-  /** No more rows could be asked for: others may not have been looked at. */
+  /** The row limit was reached, so some sessions may not have been considered. */
   readonly isCapped: boolean
 }
 
-export interface Dealing {
-  /** How many rows may be asked for. */
+export interface AllocationContext {
+  /** Maximum number of rows to request. */
   readonly cap: number
-  readonly turns: Turns
+  readonly turns: FairTurns
   readonly mono: number
-  /** A run may or may not wait here for more room than there is: somebody should look. */
+  /** It is unknown whether a run that needs more slots waits here; the lane should be read. */
   onUnsure(hint: LaneHint): void
 }
 
 /**
- * Deals the waiters' room over the lanes that may have work: earlier queues of a worker first, then
- * the project that was served least, then the most urgent head, then the lane that was served least.
+ * Allocates free slots to the lanes that may have work: earlier queues of a worker first, then the
+ * project served least, then the most urgent head, then the lane served least.
  */
-export function deal(waiters: Iterable<Waiter>, dealing: Dealing): Dealt {
+export function allocateSlots(
+  waiters: Iterable<WaitingSession>,
+  context: AllocationContext,
+): Allocation {
   const seats: Seats = new Map()
   const engaged = new Set<number>()
-  let rows = dealing.cap
-  for (const { session, credit, tiers } of waiters) {
+  let rows = context.cap
+  for (const { session, freeSlots: credit, tiers } of waiters) {
     if (rows <= 0) break
-    const hand: Hand = { session, credit, rows, isKept: false, wasPassed: false }
-    dealOne(hand, tiers, dealing, seats)
-    if (hand.isKept || hand.wasPassed) engaged.add(session)
-    rows = hand.rows
+    const allotment: SessionAllotment = { session, credit, rows, isKept: false, wasPassed: false }
+    allocateOne(allotment, tiers, context, seats)
+    if (allotment.isKept || allotment.wasPassed) engaged.add(session)
+    rows = allotment.rows
   }
-  // Who prefers a queue comes before who only helps out there.
-  const deals = Array.from(seats, ([hint, byTier]) => ({ hint, sessions: byTier.flat() }))
-  return { deals, engaged, isCapped: rows <= 0 }
+  // A session that prefers a queue comes before one that lists it later.
+  const allocations = Array.from(seats, ([hint, byTier]) => ({ hint, sessions: byTier.flat() }))
+  return { allocations, engaged: engaged, isCapped: rows <= 0 }
 }
 
-/** What one session still has to give in this deal. */
-interface Hand {
+/** What one session can still give in this allocation. */
+interface SessionAllotment {
   readonly session: number
   credit: number
   rows: number
-  /** The rest of its room is kept for a heavy run whose turn it is. */
+  /** Its remaining slots are reserved for a heavy run whose turn it is. */
   isKept: boolean
-  /** A run of this tier may wait for more room than there is: nothing is taken from a later one. */
+  /** A run of this tier may wait for more slots than are free: no later tier gets any. */
   wasPassed: boolean
 }
 
-/** For every lane and tier, the sessions that are given its rows. */
+/** For every lane and tier, the sessions that serve its rows. */
 type Seats = Map<LaneHint, number[][]>
 
-function dealOne(hand: Hand, tiers: readonly OpenTier[], dealing: Dealing, seats: Seats): void {
+function allocateOne(
+  allotment: SessionAllotment,
+  tiers: readonly OpenTier[],
+  context: AllocationContext,
+  seats: Seats,
+): void {
   for (const { tier, projects } of tiers) {
-    dealTier(hand, tier, projects, dealing, seats)
-    // A later queue is served only while the ones before it are empty, or asked for all they have:
-    // what does not fit yet would never fit if lighter work took every slot that comes free.
-    if (hand.credit <= 0 || hand.rows <= 0 || hand.isKept || hand.wasPassed) return
+    allocateTier(allotment, tier, projects, context, seats)
+    // A later queue is served only while the earlier ones are empty or asked for all they have:
+    // otherwise a heavy run would never fit, because lighter work takes every slot that becomes
+    // free.
+    if (allotment.credit <= 0 || allotment.rows <= 0 || allotment.isKept || allotment.wasPassed)
+      return
   }
 }
 
-/** Round and round, until all lanes were asked for what they have or there is no room for more. */
-function dealTier(
-  hand: Hand,
+/** Goes round the lanes until all were asked for what they have or no slots are left. */
+function allocateTier(
+  allotment: SessionAllotment,
   tier: number,
   projects: readonly OpenProject[],
-  dealing: Dealing,
+  context: AllocationContext,
   seats: Seats,
 ): void {
-  const { turns } = dealing
+  const { turns } = context
   const asked = new Map<LaneHint, number>()
-  for (let before = -1; before !== hand.credit;) {
-    before = hand.credit
+  for (let before = -1; before !== allotment.credit;) {
+    before = allotment.credit
     const byTurn =
       projects.length === 1
         ? projects
         : projects.toSorted((a, b) => turns.ofProject(a.project) - turns.ofProject(b.project))
     let others = projects.length
     for (const { lanes } of byTurn) {
-      if (hand.credit <= 0 || hand.rows <= 0 || hand.isKept) return
-      const share = Math.ceil(hand.credit / others)
-      for (const { hint, rows } of dealProject(hand, share, lanes, asked, dealing)) {
+      if (allotment.credit <= 0 || allotment.rows <= 0 || allotment.isKept) return
+      const share = Math.ceil(allotment.credit / others)
+      for (const { hint, rows } of allocateProject(allotment, share, lanes, asked, context)) {
         asked.set(hint, (asked.get(hint) ?? 0) + rows)
-        sit(seats, hint, tier, hand.session, rows)
+        sit(seats, hint, tier, allotment.session, rows)
       }
       others -= 1
     }
@@ -119,22 +132,23 @@ interface Portion {
   readonly rows: number
 }
 
-/** The most urgent lanes share what falls to the project; others only what those cannot use. */
-function dealProject(
-  hand: Hand,
+/** The most urgent lanes share the project's part; other lanes get only what those cannot use. */
+function allocateProject(
+  allotment: SessionAllotment,
   share: number,
   lanes: readonly LaneHint[],
   asked: ReadonlyMap<LaneHint, number>,
-  dealing: Dealing,
+  context: AllocationContext,
 ): Portion[] {
   const portions: Portion[] = []
   let left = share
   for (let rank = nextRank(lanes, Number.NEGATIVE_INFINITY); rank !== null;) {
     const equals = lanes.filter(
-      (hint) => hint.headRank === rank && wantedFrom(hint) > (asked.get(hint) ?? 0),
+      (hint) => hint.headRank === rank && rowsWanted(hint) > (asked.get(hint) ?? 0),
     )
-    left = dealEqual(hand, left, equals, asked, dealing, portions)
-    if (left <= 0 || hand.credit <= 0 || hand.rows <= 0 || hand.isKept) return portions
+    left = allocateEqualRank(allotment, left, equals, asked, context, portions)
+    if (left <= 0 || allotment.credit <= 0 || allotment.rows <= 0 || allotment.isKept)
+      return portions
     rank = nextRank(lanes, rank)
   }
   return portions
@@ -149,50 +163,56 @@ function nextRank(lanes: readonly LaneHint[], above: number): number | null {
 }
 
 /** Lanes of one rank, in turn. Returns what is left of the share. */
-function dealEqual(
-  hand: Hand,
+function allocateEqualRank(
+  allotment: SessionAllotment,
   share: number,
   equals: readonly LaneHint[],
   asked: ReadonlyMap<LaneHint, number>,
-  dealing: Dealing,
+  context: AllocationContext,
   portions: Portion[],
 ): number {
-  const { turns } = dealing
+  const { turns } = context
   let others = equals.length
   let left = share
   for (const hint of inTurn(equals, turns)) {
-    if (left <= 0 || hand.credit <= 0 || hand.rows <= 0) return left
+    if (left <= 0 || allotment.credit <= 0 || allotment.rows <= 0) return left
     const { weight } = hint.lane
     const fair = Math.ceil(left / others)
     others -= 1
-    if (weight > hand.credit) {
-      keepRoom(hand, hint, dealing)
-      if (hand.isKept) return left
+    if (weight > allotment.credit) {
+      reserveSlots(allotment, hint, context)
+      if (allotment.isKept) return left
       continue
     }
-    const most = Math.min(hand.rows, wantedFrom(hint) - (asked.get(hint) ?? 0))
+    const most = Math.min(allotment.rows, rowsWanted(hint) - (asked.get(hint) ?? 0))
     const rows = Math.min(most, Math.max(1, Math.floor(fair / weight)))
     portions.push({ hint, rows })
     turns.charge(hint, rows * weight)
-    hand.rows -= rows
-    hand.credit -= rows * weight
+    allotment.rows -= rows
+    allotment.credit -= rows * weight
     left -= rows * weight
   }
   return left
 }
 
-/** Who was served least comes first. Being served only ever moves a lane back, so once is enough. */
-function inTurn(lanes: readonly LaneHint[], turns: Turns): readonly LaneHint[] {
+/**
+ * The lane served least comes first. Being served only moves a lane back, so one sort is enough.
+ */
+function inTurn(lanes: readonly LaneHint[], turns: FairTurns): readonly LaneHint[] {
   return lanes.length < 2 ? lanes : lanes.toSorted((a, b) => turns.ofLane(a) - turns.ofLane(b))
 }
 
 /**
- * A run that does not fit yet. Only what surely waits is worth keeping room for; while somebody looks
- * whether it does, which takes a moment, only later queues have to wait.
+ * Handles a run that does not fit. Slots are reserved only for a run that is known to wait; while
+ * the lane is being read, only later queues have to wait.
  */
-function keepRoom(hand: Hand, hint: LaneHint, { mono, onUnsure }: Dealing): void {
+function reserveSlots(
+  allotment: SessionAllotment,
+  hint: LaneHint,
+  { mono, onUnsure }: AllocationContext,
+): void {
   const isKnown = isKnownToWait(hint)
   if (!isKnown) onUnsure(hint)
-  if (isKnown && holdsRoom(hint, hand.session, mono)) hand.isKept = true
-  else hand.wasPassed = true
+  if (isKnown && reservesSlots(hint, allotment.session, mono)) allotment.isKept = true
+  else allotment.wasPassed = true
 }

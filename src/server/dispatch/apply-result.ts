@@ -1,36 +1,43 @@
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
-import type { EndCommand, LanePlace, Lease, TickResult } from '../../store/port.ts'
-import type { Roster } from '../sessions/session-index.ts'
+import type { EndCommand, LanePosition, Lease, TickResult } from '../../store/port.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
 import type { HeldLease, Session } from '../sessions/session.ts'
-import { isBefore, type LaneBoard } from './lane-index.ts'
-import type { Work } from './compose-tick.ts'
-import { grant, type Granting, handedOff, release, settle } from './grants.ts'
-import type { Jams } from './saturated-gates.ts'
-import { answer, type EndEntry, type SubmitEntry } from './pending.ts'
-import type { Turns } from './fair-turns.ts'
+import { isBefore } from './lane-hint.ts'
+import type { LaneIndex } from './lane-index.ts'
+import type { TickWork } from './compose-tick.ts'
+import {
+  grantLease,
+  type GrantContext,
+  leaseOfAssignment,
+  releasePromise,
+  settleSessions,
+} from './grants.ts'
+import type { SaturatedGates } from './saturated-gates.ts'
+import { answerEntry, type EndEntry, type SubmitEntry } from './pending.ts'
+import type { FairTurns } from './fair-turns.ts'
 
-export interface Applying extends Granting {
-  readonly board: LaneBoard
-  readonly turns: Turns
-  readonly jams: Jams
-  /** An id that another node's run already has: give the run a new one and try again. */
+export interface ApplyContext extends GrantContext {
+  readonly laneIndex: LaneIndex
+  readonly turns: FairTurns
+  readonly saturatedGates: SaturatedGates
+  /** Another node's run already has this id: gives the run a new one and tries again. */
   remint(entry: SubmitEntry): void
   onTimer(dueAt: number): void
-  /** What was known to wait may be gone, or more may wait than is known. */
+  /** A run known to wait may be gone, or more may wait than is known. */
   onUnsure(): void
-  /** A queue has used up its rate until then. */
+  /** A queue has used up its rate until this time. */
   onLimited(until: number): void
-  /** An attempt this node has granted is over. */
+  /** An attempt granted by this node has ended. */
   onEnd(lease: Lease, command: EndCommand, now: number): void
 }
 
 const NO_LANE = 0
 
-/** Takes the results of a tick that is durable now: answers callers, hands over grants, updates hints. */
-export function apply(work: Work, result: TickResult, context: Applying): void {
+/** Applies the result of a durable tick: answers callers, delivers grants, updates hints. */
+export function applyResult(work: TickWork, result: TickResult, context: ApplyContext): void {
   const touched = new Set<Session>()
-  // Whatever enters lanes by this very tick was there when its claims looked …
+  // Runs that entered lanes in this tick were there when its claims looked …
   const limited = new Set(result.limited.map(({ laneId }) => laneId))
   const isAlone = work.claims.map(
     ({ hint, arrivals }) => hint.arrivals === arrivals && !limited.has(hint.lane.id),
@@ -38,74 +45,78 @@ export function apply(work: Work, result: TickResult, context: Applying): void {
   applySubmits(work, result, context, touched)
   for (let index = 0; index < work.ends.length; index += 1) {
     const entry = work.ends[index] as EndEntry
-    const lease = dropEnded(entry.item, context.roster)
+    const lease = dropEnded(entry.item, context.sessionIndex)
     const verdict = result.ends[index] ?? 'stale'
     if (lease && verdict === 'ended') context.onEnd(lease, entry.item, result.now)
-    answer(entry, verdict)
+    answerEntry(entry, verdict)
   }
   for (const [index, entry] of work.cancels.entries()) {
     const verdict = result.cancels[index] ?? { kind: 'unknown' }
-    const held = verdict.kind === 'marked' ? context.roster.leaseOf(entry.item.runId) : undefined
+    const held =
+      verdict.kind === 'marked' ? context.sessionIndex.leaseOf(entry.item.runId) : undefined
     if (held) held.cancelling = true
-    answer(entry, verdict)
+    answerEntry(entry, verdict)
   }
-  // What a repeat finds done has entered lanes by a commit that nobody heard of.
+  // Runs that a repeated batch finds already stored entered lanes in a commit of unknown outcome.
   if (isRepeat(work)) context.onUnsure()
-  // Room may have been kept for one of them.
+  // Slots may have been reserved for one of them.
   const wasCancelled = result.cancels.some(({ kind }) => kind === 'cancelled')
-  if (wasCancelled && context.board.isRoomKept(NO_LANE)) context.onUnsure()
-  for (const laneId of result.refilled) context.board.entered(laneId, null)
-  // … unless it entered before the floor, where a claim that has one does not look.
+  if (wasCancelled && context.laneIndex.isRoomReserved(NO_LANE)) context.onUnsure()
+  for (const laneId of result.refilled) context.laneIndex.entered(laneId, null)
+  // … unless they entered before the floor, where a claim with a floor does not look.
   const isProof = work.claims.map(
     ({ hint }, index) =>
       isAlone[index] === true && (hint.floor !== null || work.batch.claims[index]?.floor === null),
   )
   applyClaims(work, result, isProof, context, touched)
   for (const { laneId, until } of result.limited) {
-    context.board.nap(laneId, context.mono + until - result.now)
+    context.laneIndex.limitUntil(laneId, context.mono + until - result.now)
     context.onLimited(until)
   }
   if (result.nextDueAt !== null) context.onTimer(result.nextDueAt)
-  settle(touched, context.roster)
+  settleSessions(touched, context.sessionIndex)
 }
 
-function isRepeat({ submits, ends, cancels }: Work): boolean {
+function isRepeat({ submits, ends, cancels }: TickWork): boolean {
   return [submits, ends, cancels].some((entries) => entries.some(({ tried }) => tried))
 }
 
-/** Whoever ends what another node had does not end what has come over from there meanwhile. */
-function dropEnded({ runId, fence, owner }: EndCommand, roster: Roster): HeldLease | undefined {
-  if (owner !== null && roster.leaseOf(runId)?.node !== owner) return undefined
-  return roster.drop(runId, fence)
+/** A node that ends another node's lease must not drop leases adopted in the meantime. */
+function dropEnded(
+  { runId, fence, owner }: EndCommand,
+  sessionIndex: SessionIndex,
+): HeldLease | undefined {
+  if (owner !== null && sessionIndex.leaseOf(runId)?.node !== owner) return undefined
+  return sessionIndex.drop(runId, fence)
 }
 
-/** Undoes the promises of a tick that did not happen. */
-export function unpromise(
-  work: Work,
-  { roster, board, turns }: Pick<Applying, 'roster' | 'board' | 'turns'>,
+/** Releases the promises of a tick that did not happen. */
+export function releasePromises(
+  work: TickWork,
+  { sessionIndex, laneIndex, turns }: Pick<ApplyContext, 'sessionIndex' | 'laneIndex' | 'turns'>,
 ): void {
   const touched = new Set<Session>()
   for (const [index, session] of work.promises.entries()) {
     const { item } = work.submits[index] as SubmitEntry
-    if (session) release(session, board.get(item.laneId)?.lane.weight ?? 1, touched)
+    if (session) releasePromise(session, laneIndex.get(item.laneId)?.lane.weight ?? 1, touched)
   }
   for (const claim of work.claims) {
     const { weight } = claim.hint.lane
-    for (const session of claim.sessions) release(session, weight, touched)
+    for (const session of claim.sessions) releasePromise(session, weight, touched)
     turns.refund(claim.hint, claim.sessions.length * weight)
-    // What it would have taken is still there, whatever a claim that stepped over it has seen.
-    board.entered(claim.hint.lane.id, null)
+    // The runs it would have taken are still there, whatever a later claim has seen.
+    laneIndex.entered(claim.hint.lane.id, null)
   }
-  for (const session of touched) roster.review(session)
+  for (const session of touched) sessionIndex.updateWaiting(session)
 }
 
 function applySubmits(
-  work: Work,
+  work: TickWork,
   result: TickResult,
-  context: Applying,
+  context: ApplyContext,
   touched: Set<Session>,
 ): void {
-  const { board } = context
+  const { laneIndex } = context
   const wasTaken = takenAtOnce(work, result)
   for (let index = 0; index < work.submits.length; index += 1) {
     const entry = work.submits[index] as SubmitEntry
@@ -113,31 +124,31 @@ function applySubmits(
     const verdict = result.submits[index] ?? { kind: 'collision' }
     const session = work.promises[index]
     if (session) {
-      const weight = board.get(run.laneId)?.lane.weight ?? 1
-      release(session, weight, touched)
+      const weight = laneIndex.get(run.laneId)?.lane.weight ?? 1
+      releasePromise(session, weight, touched)
       if (verdict.kind === 'inserted') {
-        grant(session, handedOff(run, work.batch.node, result.now), weight, context)
+        grantLease(session, leaseOfAssignment(run, work.batch.node, result.now), weight, context)
       }
     } else if (verdict.kind === 'inserted') {
       const place = { rank: run.rank, pos: run.id }
       const isDue = run.dueAt === null || run.dueAt <= result.now
-      if (isDue && !wasTaken(run.laneId, place)) board.entered(run.laneId, place)
+      if (isDue && !wasTaken(run.laneId, place)) laneIndex.entered(run.laneId, place)
     }
     switch (verdict.kind) {
       case 'gated':
-        // Who waits for other runs has not come to its gates yet.
-        if (run.after === undefined) context.jams.met(run.gates, context.mono)
-        answer(entry, { id: run.id, created: true })
+        // A run that waits for other runs has not reached its gates yet.
+        if (run.after === undefined) context.saturatedGates.noteBlocked(run.gates, context.mono)
+        answerEntry(entry, { id: run.id, created: true })
         break
       case 'inserted':
       case 'exists':
-        answer(entry, { id: run.id, created: true })
+        answerEntry(entry, { id: run.id, created: true })
         break
       case 'duplicate':
-        answer(entry, { id: verdict.id, created: false })
+        answerEntry(entry, { id: verdict.id, created: false })
         break
       case 'mismatch':
-        answer(
+        answerEntry(
           entry,
           new PunctualError(
             'idempotency_mismatch',
@@ -149,7 +160,7 @@ function applySubmits(
         )
         break
       case 'unknown':
-        answer(
+        answerEntry(
           entry,
           new PunctualError(
             'run_not_found',
@@ -165,14 +176,14 @@ function applySubmits(
 }
 
 /**
- * Which places were emptied again by this very tick: claims look after the submissions, and one that
- * comes back short has taken everything behind its floor. Such a run never stood in line for others.
+ * Positions that this tick emptied again: claims run after submissions, and a short claim has taken
+ * everything behind its floor. Such a run never waited for others.
  */
 function takenAtOnce(
-  work: Work,
+  work: TickWork,
   result: TickResult,
-): (laneId: number, place: LanePlace) => boolean {
-  const emptied = new Map<number, LanePlace | null>()
+): (laneId: number, place: LanePosition) => boolean {
+  const emptied = new Map<number, LanePosition | null>()
   const limited = new Set(result.limited.map(({ laneId }) => laneId))
   for (const [index, { laneId, sessions, floor }] of work.batch.claims.entries()) {
     const isShort = (result.claims[index]?.length ?? 0) < sessions.length
@@ -185,25 +196,25 @@ function takenAtOnce(
 }
 
 function applyClaims(
-  work: Work,
+  work: TickWork,
   result: TickResult,
   isProof: readonly boolean[],
-  context: Applying,
+  context: ApplyContext,
   touched: Set<Session>,
 ): void {
   for (const [index, claim] of work.claims.entries()) {
     const leases = result.claims[index] ?? []
     const { weight, id } = claim.hint.lane
-    for (const session of claim.sessions) release(session, weight, touched)
+    for (const session of claim.sessions) releasePromise(session, weight, touched)
     context.turns.refund(claim.hint, (claim.sessions.length - leases.length) * weight)
-    context.board.claimed(id, claim.sessions.length, leases, isProof[index] ?? false)
+    context.laneIndex.claimed(id, claim.sessions.length, leases, isProof[index] ?? false)
     for (const [row, lease] of leases.entries()) {
-      grant(sessionOf(lease, row, claim.sessions), lease, weight, context)
+      grantLease(sessionOf(lease, row, claim.sessions), lease, weight, context)
     }
   }
 }
 
-/** Nearly always the one that was named for the row. */
+/** Almost always the session named for the row. */
 function sessionOf(lease: Lease, row: number, sessions: readonly Session[]): Session | undefined {
   const named = sessions[row]
   return named?.id === lease.session ? named : sessions.find(({ id }) => id === lease.session)

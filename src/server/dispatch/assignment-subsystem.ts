@@ -1,11 +1,24 @@
-import { createHandOver, type HandingOver, type HandOver } from './direct-assignment.ts'
-import { createHeldGrants, type HeldGrants, type HoldingGrants } from './scheduled-assignments.ts'
+import {
+  createDirectAssignment,
+  type DirectAssignmentDeps,
+  type AssignDirectly,
+} from './direct-assignment.ts'
+import {
+  createScheduledAssignments,
+  type ScheduledAssignments,
+  type ScheduledAssignmentsDeps,
+} from './scheduled-assignments.ts'
 
-/** Runs that become durable by another road than a tick, and how they reach workers that wait. */
-export function createHandingOver(deps: HoldingGrants & Omit<HandingOver, 'held'>): {
-  readonly handOver: HandOver
-  readonly giveBackHeld: HeldGrants['giveBack']
+/** Direct assignment of runs that become durable outside of a tick. */
+export function createAssignmentSubsystem(
+  deps: ScheduledAssignmentsDeps & Omit<DirectAssignmentDeps, 'scheduled'>,
+): {
+  readonly assignDirectly: AssignDirectly
+  readonly giveBackScheduled: ScheduledAssignments['giveBack']
 } {
-  const held = createHeldGrants(deps)
-  return { handOver: createHandOver({ ...deps, held }), giveBackHeld: held.giveBack }
+  const scheduled = createScheduledAssignments(deps)
+  return {
+    assignDirectly: createDirectAssignment({ ...deps, scheduled }),
+    giveBackScheduled: scheduled.giveBack,
+  }
 }

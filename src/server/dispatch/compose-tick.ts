@@ -2,58 +2,64 @@ import type { Random } from '../../core/clock.ts'
 import { drawSalt, fenceOf } from '../../core/run/fence.ts'
 import type { ClaimDemand, NewRun, TickBatch } from '../../store/port.ts'
 import { isListening, type Session } from '../sessions/session.ts'
-import type { Roster } from '../sessions/session-index.ts'
-import { deal, type Dealt, type Waiter } from './allocate-slots.ts'
-import { createHandOff } from './find-waiting-session.ts'
-import type { Jams } from './saturated-gates.ts'
-import { isBefore, type LaneBoard, type LaneHint } from './lane-index.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
+import { allocateSlots, type Allocation, type WaitingSession } from './allocate-slots.ts'
+import { createWaitingSessionFinder } from './find-waiting-session.ts'
+import type { SaturatedGates } from './saturated-gates.ts'
+import { isBefore, type LaneHint } from './lane-hint.ts'
+import type { LaneIndex } from './lane-index.ts'
 import type { CancelEntry, EndEntry, SubmitEntry } from './pending.ts'
-import type { Turns } from './fair-turns.ts'
+import type { FairTurns } from './fair-turns.ts'
 
-/** A tick on its way: the batch for the store, and whom its results belong to. */
-export interface Work {
+/** A tick in progress: the batch for the store, and where its results go. */
+export interface TickWork {
   readonly batch: TickBatch
   readonly submits: readonly SubmitEntry[]
   readonly ends: readonly EndEntry[]
   readonly cancels: readonly CancelEntry[]
-  readonly claims: readonly Claim[]
+  readonly claims: readonly LaneClaim[]
   /**
-   * Who each submission was promised to, by index, if it is handed over directly. The session itself,
-   * not its id: a worker that registers again while the tick runs is another session and must not
-   * receive this one's grants.
+   * The session each submission was promised to, by index, if it is assigned directly. The session
+   * itself and not its id: a worker that registers again while the tick runs is another session and
+   * must not receive these grants.
    */
   readonly promises: readonly (Session | undefined)[]
 }
 
-export interface Claim {
+export interface LaneClaim {
   readonly hint: LaneHint
   readonly sessions: readonly Session[]
   /** `hint.arrivals` when the claim was composed. */
   readonly arrivals: number
 }
 
-export interface Composing {
+export interface ComposeContext {
   readonly node: number
-  readonly roster: Roster
-  readonly board: LaneBoard
+  readonly sessionIndex: SessionIndex
+  readonly laneIndex: LaneIndex
   readonly random: Random
-  readonly turns: Turns
-  readonly jams: Jams
+  readonly turns: FairTurns
+  readonly saturatedGates: SaturatedGates
   readonly cap: number
   readonly mono: number
-  /** False while the node may not promise anything to workers: then nothing is claimed. */
+  /** False while the node may not promise anything: then nothing is claimed. */
   readonly mayGrant: boolean
-  /** It should be found out which lanes have work, before long. */
+  /** The lanes with work should be looked up soon. */
   onUnsure(): void
 }
 
-/** Claims first, from lanes that may have a line; what room is left takes new runs directly. */
-export function compose(
-  entries: Pick<Work, 'submits' | 'ends' | 'cancels'>,
-  context: Composing,
-): Work | null {
-  const { claims, dealt } = context.mayGrant ? dealClaims(entries.submits, context) : NOTHING
-  const promises = context.mayGrant ? handOff(entries.submits, dealt, context) : []
+/**
+ * Claims first, from lanes with possibly waiting runs; the remaining free slots take new runs
+ * directly.
+ */
+export function composeTick(
+  entries: Pick<TickWork, 'submits' | 'ends' | 'cancels'>,
+  context: ComposeContext,
+): TickWork | null {
+  const { claims, allocation } = context.mayGrant
+    ? composeClaims(entries.submits, context)
+    : NOTHING
+  const promises = context.mayGrant ? assignDirectly(entries.submits, allocation, context) : []
   const { submits, ends, cancels } = entries
   if (submits.length + ends.length + cancels.length + claims.length === 0) return null
   const batch: TickBatch = {
@@ -66,39 +72,45 @@ export function compose(
   return { batch, submits, ends, cancels, claims, promises }
 }
 
-const NO_DEAL: Dealt = { deals: [], engaged: new Set(), isCapped: false }
-const NOTHING: { claims: Claim[]; dealt: Dealt } = { claims: [], dealt: NO_DEAL }
+const NO_ALLOCATION: Allocation = { allocations: [], engaged: new Set(), isCapped: false }
+const NOTHING: { claims: LaneClaim[]; allocation: Allocation } = {
+  claims: [],
+  allocation: NO_ALLOCATION,
+}
 
-function dealClaims(
+function composeClaims(
   submits: readonly SubmitEntry[],
-  context: Composing,
-): { claims: Claim[]; dealt: Dealt } {
-  const { roster, turns, cap, mono } = context
-  if (roster.crowds.size === 0) return NOTHING
+  context: ComposeContext,
+): { claims: LaneClaim[]; allocation: Allocation } {
+  const { sessionIndex, turns, cap, mono } = context
+  if (sessionIndex.offerGroups.size === 0) return NOTHING
   const onUnsure = (hint: LaneHint) => {
-    if (hint.isAskedFor) return
-    hint.isAskedFor = true
+    if (hint.isLookPending) return
+    hint.isLookPending = true
     context.onUnsure()
   }
   const arriving = countArriving(submits, context)
-  const dealt = deal(waitersIn(context), { cap, turns, mono, onUnsure })
+  const allocation = allocateSlots(waitersIn(context), { cap, turns, mono, onUnsure })
   for (const hint of arriving) hint.incoming = 0
-  const claims = dealt.deals.map(({ hint, sessions: ids }) => {
-    const sessions = ids.map((id) => roster.sessions.get(id) as Session)
+  const claims = allocation.allocations.map(({ hint, sessions: ids }) => {
+    const sessions = ids.map((id) => sessionIndex.sessions.get(id) as Session)
     for (const session of sessions) session.promised += hint.lane.weight
-    for (const session of new Set(sessions)) roster.requeue(session)
+    for (const session of new Set(sessions)) sessionIndex.requeue(session)
     return { hint, sessions, arrivals: hint.arrivals }
   })
-  return { claims, dealt }
+  return { claims, allocation }
 }
 
-/** Runs that will stand in line by this tick, where there is a line: it can claim them as well. */
-function countArriving(submits: readonly SubmitEntry[], context: Composing): Set<LaneHint> {
+/**
+ * Runs that will wait in a lane after this tick, together with others: the tick can claim them as
+ * well.
+ */
+function countArriving(submits: readonly SubmitEntry[], context: ComposeContext): Set<LaneHint> {
   const arriving = new Set<LaneHint>()
   for (const { item } of submits) {
-    const hint = context.board.get(item.laneId)
+    const hint = context.laneIndex.get(item.laneId)
     if (!hint?.mayHaveWork || !mayGoAtOnce(item, context)) continue
-    // One that is more urgent than what was claimed last must not be stepped over.
+    // A run more urgent than the last claimed one must not be stepped over.
     if (isBefore({ rank: item.rank, pos: item.id }, hint.floor)) hint.floor = null
     hint.incoming += 1
     arriving.add(hint)
@@ -106,25 +118,30 @@ function countArriving(submits: readonly SubmitEntry[], context: Composing): Set
   return arriving
 }
 
-function mayGoAtOnce({ dueAt, gates, after }: NewRun, { jams, mono }: Composing): boolean {
+function mayGoAtOnce(
+  { dueAt, gates, after }: NewRun,
+  { saturatedGates, mono }: ComposeContext,
+): boolean {
   const isDue = dueAt === null && after === undefined
-  return isDue && (gates.length === 0 || jams.isFree(gates, mono))
+  return isDue && (gates.length === 0 || saturatedGates.isFree(gates, mono))
 }
 
-/** Only crowds that could be given something are looked at: most workers wait while nothing does. */
-function* waitersIn({ roster, board, mono }: Composing): Generator<Waiter> {
-  for (const [offer, crowd] of roster.crowds) {
-    const tiers = board.viewOf(offer).open()
+/**
+ * Visits only groups that could be given something: most workers wait while there is nothing to do.
+ */
+function* waitersIn({ sessionIndex, laneIndex, mono }: ComposeContext): Generator<WaitingSession> {
+  for (const [offer, group] of sessionIndex.offerGroups) {
+    const tiers = laneIndex.viewOf(offer).open()
     if (tiers.length === 0) continue
-    for (const session of crowd) {
-      // Who stopped listening joins again with its next exchange.
-      if (!isListening(session, mono)) roster.dismiss(session)
-      else yield { session: session.id, credit: session.credit - session.promised, tiers }
+    for (const session of group) {
+      // A session that stopped listening joins again with its next exchange.
+      if (!isListening(session, mono)) sessionIndex.stopWaiting(session)
+      else yield { session: session.id, freeSlots: session.credit - session.promised, tiers }
     }
   }
 }
 
-function demandOf(claim: Claim, random: Random): ClaimDemand {
+function demandOf(claim: LaneClaim, random: Random): ClaimDemand {
   return {
     laneId: claim.hint.lane.id,
     sessions: claim.sessions.map((session) => session.id),
@@ -134,29 +151,29 @@ function demandOf(claim: Claim, random: Random): ClaimDemand {
   }
 }
 
-function handOff(
+function assignDirectly(
   submits: readonly SubmitEntry[],
-  { engaged, isCapped }: Dealt,
-  context: Composing,
+  { engaged, isCapped }: Allocation,
+  context: ComposeContext,
 ): (Session | undefined)[] {
-  const { roster, board, random, mono } = context
-  if (roster.crowds.size === 0) return []
-  const sessionFor = createHandOff(
-    { roster, board, mono },
+  const { sessionIndex, laneIndex, random, mono } = context
+  if (sessionIndex.offerGroups.size === 0) return []
+  const sessionFor = createWaitingSessionFinder(
+    { sessionIndex, laneIndex, mono },
     ({ id }, view) => engaged.has(id) || (isCapped && view.open().length > 0),
   )
   const promises = submits.map((entry) => {
     const run = entry.item
     if (entry.tried || !mayGoAtOnce(run, context)) return undefined
-    const hint = board.get(run.laneId)
+    const hint = laneIndex.get(run.laneId)
     const session = hint && sessionFor(hint)
     if (!session) return undefined
     session.promised += hint.lane.weight
     const fence = fenceOf(1, drawSalt(random))
-    run.handOff = { session: session.id, fence }
+    run.reservation = { session: session.id, fence }
     return session
   })
-  // To the end of the line, so that runs that come one by one go round.
-  for (const session of new Set(promises)) if (session) roster.requeue(session)
+  // Moved to the end, so that runs arriving one by one go round the sessions.
+  for (const session of new Set(promises)) if (session) sessionIndex.requeue(session)
   return promises
 }

@@ -1,27 +1,27 @@
-import type { LaneHint } from './lane-index.ts'
+import type { LaneHint } from './lane-hint.ts'
 
 /**
- * Turns, after start-time fair queueing, between projects and between the lanes of each: a turn grows
- * with what was served, the lowest is next, and `now` (the turn served last) is where whoever was
- * away starts again. Absence neither earns arrears nor costs a place.
+ * Turns by start-time fair queueing, between projects and between the lanes of each. A turn grows
+ * with the served slots, the lowest is next, and `now` (the turn served last) is where a returning
+ * lane starts. Absence earns no arrears and costs no position.
  */
-export interface Turns {
-  /** Smaller comes first. */
+export interface FairTurns {
+  /** The smaller turn comes first. */
   ofProject(project: string): number
   ofLane(hint: LaneHint): number
-  /** These slots were asked for on behalf of the lane. */
+  /** These slots were requested for the lane. */
   charge(hint: LaneHint, slots: number): void
-  /** So many of them it did not need: what was not there was not served. */
+  /** The lane did not use these slots: only served slots count. */
   refund(hint: LaneHint, slots: number): void
 }
 
 interface Project {
   turn: number
-  /** As the `now` of all, between its lanes. */
+  /** Like the overall `now`, but between the lanes of the project. */
   now: number
 }
 
-export function createTurns(): Turns {
+export function createFairTurns(): FairTurns {
   const projects = new Map<string, Project>()
   let now = 0
 

@@ -1,52 +1,56 @@
 import { isListening, type Session } from '../sessions/session.ts'
-import type { Roster } from '../sessions/session-index.ts'
-import type { LaneBoard, LaneHint } from './lane-index.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
+import type { LaneHint } from './lane-hint.ts'
+import type { LaneIndex } from './lane-index.ts'
 import type { LaneView } from './lane-view.ts'
 
-/** Sessions that offer the same, for lanes whose queue has this place in their offer. */
-interface Crowd {
+/** Sessions with the same offer, for lanes whose queue has this position in the offer. */
+interface OfferGroup {
   readonly tier: number
   readonly view: LaneView
   readonly sessions: Iterable<Session>
 }
 
-/** How far one lane's search has come. */
+/** How far the search for one lane has come. */
 interface Search {
-  readonly crowds: readonly Crowd[]
-  crowd: number
+  readonly groups: readonly OfferGroup[]
+  group: number
   rest: Iterator<Session> | null
   current: Session | null
 }
 
 /**
- * Finds, for runs entering empty lanes, a session that already waits: such a run goes straight to a
- * lease and never stands in line. Whoever prefers the lane's queue comes first. What room a session has
- * left was not needed by the lanes that have work, unless `isEngaged` says otherwise. One search per lane
- * and tick, continued where it stopped.
- *
- * Without a generator: on an idle node this runs now and then and is never compiled, and a generator
- * took 20 of the 50 µs in which a tick was composed; this takes 3 (decision 7).
+ * Finds a waiting session for runs that enter empty lanes: such a run is leased directly and never
+ * queues. Sessions that prefer the lane's queue come first. The lanes with work did not need the
+ * slots a session has left, unless `isEngaged` says otherwise. One search per lane and tick,
+ * continued where it stopped.
+ * Without a generator: on an idle node this code runs rarely and is never compiled. A generator
+ * took 20 of the 50 µs for composing a tick; this takes 3 (decision 7).
  */
-export function createHandOff(
-  { roster, board, mono }: { roster: Roster; board: LaneBoard; mono: number },
+export function createWaitingSessionFinder(
+  {
+    sessionIndex,
+    laneIndex,
+    mono,
+  }: { sessionIndex: SessionIndex; laneIndex: LaneIndex; mono: number },
   isEngaged: (session: Session, view: LaneView) => boolean,
 ) {
   const searches = new Map<LaneHint, Search>()
 
   const isPresent = (session: Session) => {
     if (isListening(session, mono)) return true
-    // Who stopped listening joins again with its next exchange.
-    roster.dismiss(session)
+    // A session that stopped listening joins again with its next exchange.
+    sessionIndex.stopWaiting(session)
     return false
   }
 
   const advance = (search: Search, hint: LaneHint): Session | null => {
-    for (; search.crowd < search.crowds.length; search.crowd += 1) {
-      const { view, sessions } = search.crowds[search.crowd] as Crowd
+    for (; search.group < search.groups.length; search.group += 1) {
+      const { view, sessions } = search.groups[search.group] as OfferGroup
       const rest = (search.rest ??= sessions[Symbol.iterator]())
       for (let next = rest.next(); !next.done; next = rest.next()) {
         const session = next.value
-        if (hasRoom(session, hint) && !isEngaged(session, view) && isPresent(session)) {
+        if (hasFreeSlots(session, hint) && !isEngaged(session, view) && isPresent(session)) {
           return session
         }
       }
@@ -56,27 +60,33 @@ export function createHandOff(
   }
 
   return function sessionFor(hint: LaneHint): Session | null {
-    if (hint.mayHaveWork || hint.isResting || hint.rate) return null
+    if (hint.mayHaveWork || hint.isPaused || hint.rate) return null
     let search = searches.get(hint)
     if (!search) {
-      search = { crowds: crowdsFor(hint, roster, board), crowd: 0, rest: null, current: null }
+      search = {
+        groups: groupsFor(hint, sessionIndex, laneIndex),
+        group: 0,
+        rest: null,
+        current: null,
+      }
       searches.set(hint, search)
     }
-    if (!search.current || !hasRoom(search.current, hint)) search.current = advance(search, hint)
+    if (!search.current || !hasFreeSlots(search.current, hint))
+      search.current = advance(search, hint)
     return search.current
   }
 }
 
-function crowdsFor(hint: LaneHint, roster: Roster, board: LaneBoard): Crowd[] {
-  const crowds: Crowd[] = []
-  roster.crowds.forEach((sessions, offer) => {
-    const view = board.viewOf(offer)
+function groupsFor(hint: LaneHint, sessionIndex: SessionIndex, laneIndex: LaneIndex): OfferGroup[] {
+  const groups: OfferGroup[] = []
+  sessionIndex.offerGroups.forEach((sessions, offer) => {
+    const view = laneIndex.viewOf(offer)
     const tier = view.tierOf(hint)
-    if (tier >= 0) crowds.push({ tier, view, sessions })
+    if (tier >= 0) groups.push({ tier, view, sessions })
   })
-  return crowds.length > 1 ? crowds.sort((a, b) => a.tier - b.tier) : crowds
+  return groups.length > 1 ? groups.sort((a, b) => a.tier - b.tier) : groups
 }
 
-function hasRoom(session: Session, { lane }: LaneHint): boolean {
+function hasFreeSlots(session: Session, { lane }: LaneHint): boolean {
   return session.credit - session.promised >= lane.weight
 }

@@ -1,42 +1,42 @@
 import type { Lease, NewRun } from '../../store/port.ts'
-import type { Roster } from '../sessions/session-index.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
 import type { Session } from '../sessions/session.ts'
 
-export interface Granting {
-  readonly roster: Roster
+export interface GrantContext {
+  readonly sessionIndex: SessionIndex
   readonly mono: number
-  /** Asked again before grants are handed over: time has passed since they were promised. */
+  /** Asked again before grants are delivered: time has passed since they were promised. */
   readonly mayGrant: boolean
-  /** A grant that cannot be delivered any more. */
+  /** Returns a grant that can no longer be delivered. */
   giveBack(lease: Lease): void
   onGrant(lease: Lease): void
 }
 
-/** Takes back what was promised, one way or the other. */
-export function release(session: Session, weight: number, touched: Set<Session>): void {
+/** Releases a promise, whatever its outcome. */
+export function releasePromise(session: Session, weight: number, touched: Set<Session>): void {
   session.promised = Math.max(0, session.promised - weight)
   touched.add(session)
 }
 
 /** The lease is durable: the session holds it from now on. */
-export function grant(
+export function grantLease(
   session: Session | undefined,
   lease: Lease,
   weight: number,
-  context: Granting,
+  context: GrantContext,
 ): void {
-  if (!session || !context.roster.isCurrent(session) || !context.mayGrant) {
+  if (!session || !context.sessionIndex.isCurrent(session) || !context.mayGrant) {
     context.giveBack(lease)
     return
   }
   session.credit = Math.max(0, session.credit - weight)
-  context.roster.hold(session, lease, Number.POSITIVE_INFINITY, context.mono)
+  context.sessionIndex.hold(session, lease, Number.POSITIVE_INFINITY, context.mono)
   context.onGrant(lease)
 }
 
-/** The lease of a run that never stood in line, as the store wrote it. */
-export function handedOff(run: NewRun, node: number, now: number): Lease {
-  const { session, fence } = run.handOff as NonNullable<NewRun['handOff']>
+/** The lease of a directly assigned run, as the store wrote it. */
+export function leaseOfAssignment(run: NewRun, node: number, now: number): Lease {
+  const { session, fence } = run.reservation as NonNullable<NewRun['reservation']>
   return {
     runId: run.id,
     fence,
@@ -61,10 +61,13 @@ export function handedOff(run: NewRun, node: number, now: number): Lease {
   }
 }
 
-/** Who got something, or less than was promised, is told so and waits again for as much as it has room. */
-export function settle(touched: Iterable<Session>, roster: Roster): void {
+/**
+ * Answers sessions that got something, or less than promised; they wait again for as much as they
+ * have free slots.
+ */
+export function settleSessions(touched: Iterable<Session>, sessionIndex: SessionIndex): void {
   for (const session of touched) {
-    roster.review(session)
+    sessionIndex.updateWaiting(session)
     if (session.pending?.reported && session.unconfirmed.size > 0) session.pending.settle()
   }
 }

@@ -1,41 +1,42 @@
 import { StoreError, type TickResult } from '../../store/port.ts'
-import type { Work } from './compose-tick.ts'
+import type { TickWork } from './compose-tick.ts'
 
-export interface Isolating {
-  run(work: Work): Promise<TickResult>
-  apply(work: Work, result: TickResult): void
+export interface IsolateContext {
+  run(work: TickWork): Promise<TickResult>
+  apply(work: TickWork, result: TickResult): void
   /** The item that the store refuses even when it is alone. */
-  reject(work: Work, error: StoreError): void
+  reject(work: TickWork, error: StoreError): void
 }
 
 /**
- * The store refused a batch: one item in it is poison. Kinds are tried apart first, because a poison
- * item spoils one kind only; then halves, until it stands alone. Everyone else's work goes through.
+ * The store refused a batch: one of its items cannot be stored. Kinds are tried separately first,
+ * because such an item spoils only its own kind; then halves, until it is alone. All other work
+ * goes through.
  */
-export async function isolate(work: Work, context: Isolating): Promise<void> {
+export async function isolate(work: TickWork, context: IsolateContext): Promise<void> {
   for (const piece of split(work)) {
     try {
       context.apply(piece, await context.run(piece))
     } catch (error) {
       if (!(error instanceof StoreError) || error.outcome !== 'refused')
-        throw new Unfinished(piece, error)
+        throw new UnfinishedWork(piece, error)
       if (sizeOf(piece) > 1) await isolate(piece, context)
       else context.reject(piece, error)
     }
   }
 }
 
-/** The store went away in the middle: what was in `work` has still to be done. */
-export class Unfinished extends Error {
-  readonly work: Work
+/** The store became unavailable in between: what is left in `work` has still to be done. */
+export class UnfinishedWork extends Error {
+  readonly work: TickWork
 
-  constructor(work: Work, cause: unknown) {
+  constructor(work: TickWork, cause: unknown) {
     super('the store failed while a poison item was being isolated', { cause })
     this.work = work
   }
 }
 
-function split(work: Work): Work[] {
+function split(work: TickWork): TickWork[] {
   const kinds = [work.submits, work.ends, work.cancels].filter((entries) => entries.length > 0)
   if (kinds.length > 1) {
     return [
@@ -53,7 +54,10 @@ function split(work: Work): Work[] {
   })
 }
 
-function cut(work: Work, kept: Partial<Pick<Work, 'submits' | 'ends' | 'cancels'>>): Work {
+function cut(
+  work: TickWork,
+  kept: Partial<Pick<TickWork, 'submits' | 'ends' | 'cancels'>>,
+): TickWork {
   const { submits = [], ends = [], cancels = [] } = kept
   return {
     submits,
@@ -71,6 +75,6 @@ function cut(work: Work, kept: Partial<Pick<Work, 'submits' | 'ends' | 'cancels'
   }
 }
 
-function sizeOf(work: Work): number {
+function sizeOf(work: TickWork): number {
   return work.submits.length + work.ends.length + work.cancels.length
 }

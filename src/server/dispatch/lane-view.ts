@@ -1,5 +1,5 @@
 import { tierOf, type Offer } from '../../core/queue/lane.ts'
-import type { LaneHint } from './lane-index.ts'
+import type { LaneHint } from './lane-hint.ts'
 
 /** Open lanes of one of a worker's queues, by project. */
 export interface OpenTier {
@@ -12,15 +12,18 @@ export interface OpenProject {
   readonly lanes: readonly LaneHint[]
 }
 
-/** The lanes one offer can serve. Workers that offer the same share it, however many they are. */
+/** The lanes one offer can serve. Workers with the same offer share the view. */
 export interface LaneView {
-  /** The place of its queue in the offer, 0 first; -1 for a lane it cannot serve. */
+  /** Index of its queue in the offer; -1 for a lane it cannot serve. */
   tierOf(hint: LaneHint): number
-  /** Lanes that may have work and neither rest nor nap, in the order of the offer's queues. */
+  /**
+   * Lanes that may have work and are neither paused nor rate-limited, in the order of the offer's
+   * queues.
+   */
   open(): readonly OpenTier[]
 }
 
-export interface Views {
+export interface LaneViews {
   learn(hint: LaneHint): void
   /** The lane may have been opened or closed. */
   changed(hint: LaneHint): void
@@ -31,10 +34,10 @@ const NOTHING_OPEN: readonly OpenTier[] = []
 
 /**
  * Which lanes an offer serves changes when lanes are added; which of them are open changes with
- * every tick. So the first is worked out once for each lane, and the second from the open lanes
- * alone, once for all workers that offer the same.
+ * every tick. So the first is computed once per lane, and the second from the open lanes alone,
+ * once for all workers with the same offer.
  */
-export function createViews(): Views {
+export function createLaneViews(): LaneViews {
   const lanes: LaneHint[] = []
   const open = new Set<LaneHint>()
   const views = new WeakMap<Offer, LaneView>()
@@ -65,7 +68,7 @@ export function createViews(): Views {
   }
 
   const changed = (hint: LaneHint) => {
-    const isOpen = hint.mayHaveWork && !hint.isResting && hint.napsUntilMono === null
+    const isOpen = hint.mayHaveWork && !hint.isPaused && hint.limitedUntilMono === null
     if (isOpen === open.has(hint)) return
     changes += 1
     if (isOpen) open.add(hint)

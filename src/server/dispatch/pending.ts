@@ -7,16 +7,16 @@ import type {
   NewRun,
 } from '../../store/port.ts'
 
-/** One item waiting for a tick, and the place where its answer goes. */
-export interface Entry<Item, Answer> {
+/** An item waiting for a tick, and where its answer goes. */
+export interface PendingEntry<Item, Answer> {
   item: Item
-  readonly group: Group<Answer>
+  readonly group: AnswerGroup<Answer>
   readonly index: number
-  /** Given up with `store_unavailable` after this; Infinity for work that nobody may forget. */
+  /** After this it fails with `store_unavailable`; Infinity for work that must not be dropped. */
   readonly deadlineMono: number
   /** The node incarnation it was made under: ids minted by one mean nothing to the next. */
   incarnation: number
-  /** Sent at least once with an unknown outcome: it may be in the store already. */
+  /** Sent at least once with an unknown outcome: the store may have it already. */
   tried: boolean
 }
 
@@ -25,38 +25,38 @@ export interface Submitted {
   readonly created: boolean
 }
 
-export type SubmitEntry = Entry<NewRun, Submitted | PunctualError>
-export type EndEntry = Entry<EndCommand, EndVerdict | PunctualError>
-export type CancelEntry = Entry<CancelCommand, CancelVerdict | PunctualError>
+export type SubmitEntry = PendingEntry<NewRun, Submitted | PunctualError>
+export type EndEntry = PendingEntry<EndCommand, EndVerdict | PunctualError>
+export type CancelEntry = PendingEntry<CancelCommand, CancelVerdict | PunctualError>
 
-/** Items that came in together and are answered together, whatever ticks they travel in. */
-export interface Group<Answer> {
+/** Items that came in together and are answered together, whichever ticks carry them. */
+export interface AnswerGroup<Answer> {
   readonly answers: Answer[]
   left: number
   readonly resolve: (answers: Answer[]) => void
 }
 
-export function answer<Answer>(entry: Entry<unknown, Answer>, value: Answer): void {
+export function answerEntry<Answer>(entry: PendingEntry<unknown, Answer>, value: Answer): void {
   const { group } = entry
   group.answers[entry.index] = value
   group.left -= 1
   if (group.left === 0) group.resolve(group.answers)
 }
 
-/** First in, first out, without shifting arrays: what a tick takes is cut off the front. */
+/** First in, first out, without shifting arrays: a tick takes a slice from the front. */
 export interface Inbox<Item, Answer> {
   readonly size: number
   add(
     items: readonly Item[],
     terms: { deadlineMono: number; incarnation: number },
   ): Promise<Answer[]>
-  take(limit: number): Entry<Item, Answer>[]
-  /** Back to the front, in order, after a tick that did not happen. */
-  restore(entries: readonly Entry<Item, Answer>[]): void
+  take(limit: number): PendingEntry<Item, Answer>[]
+  /** Puts entries back to the front, in order, after a tick that did not happen. */
+  restore(entries: readonly PendingEntry<Item, Answer>[]): void
 }
 
 export function createInbox<Item, Answer>(): Inbox<Item, Answer> {
-  let entries: Entry<Item, Answer>[] = []
+  let entries: PendingEntry<Item, Answer>[] = []
   let head = 0
   return {
     get size() {
@@ -66,7 +66,7 @@ export function createInbox<Item, Answer>(): Inbox<Item, Answer> {
     add(items, terms) {
       if (items.length === 0) return Promise.resolve([])
       return new Promise((resolve) => {
-        const group: Group<Answer> = {
+        const group: AnswerGroup<Answer> = {
           answers: new Array(items.length),
           left: items.length,
           resolve,

@@ -2,50 +2,50 @@ import type { LaneSpec } from '../../core/queue/lane.ts'
 import type { Submission } from '../../core/wire/protocol.ts'
 import type { Bucket, Rate } from '../../core/queue/rate.ts'
 import type { QueueRecord, QueueStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
-import type { LaneRules } from './lane-index.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
+import type { LaneRules } from './lane-hint.ts'
 
-/** The name under which a project speaks of all its queues. */
+/** Stands for all queues of a project. */
 export const ALL_QUEUES = '*'
 
-/** Whether a queue is paused, and by what; its rate and how much of it is used up. */
-export interface Standing {
+/** Whether a queue is paused, and by what; its rate and how much of it is used. */
+export interface QueueStatus {
   readonly paused: 'queue' | 'project' | null
   readonly rate: { readonly rate: Rate; readonly bucket: Bucket } | null
 }
 
-/** What was said about queues, as far as this node has heard. */
-export interface QueueBook {
-  /** Reads everything anew. */
+/** Queue settings as far as this node knows them. */
+export interface QueueSettingsCache {
+  /** Reads all settings again. */
   refresh(): Promise<void>
-  /** One text for everything `rulesOf` would say: another text, other rules. */
+  /** A digest of all results of `rulesOf`: it changes whenever a rule changes. */
   readonly rules: string
   settingOf(project: string, queue: string): QueueRecord | undefined
-  /** Queues of a project that something was said about. */
+  /** Queues of a project that have settings. */
   namesIn(project: string): string[]
-  /** Nothing may be claimed from this lane. */
-  isResting(lane: Pick<LaneSpec, 'project' | 'queue'>): boolean
-  /** What a node has to follow when it deals from this lane. */
+  /** Whether this lane is paused, so nothing may be claimed from it. */
+  isPaused(lane: Pick<LaneSpec, 'project' | 'queue'>): boolean
+  /** The rules for assigning runs of this lane. */
   rulesOf(lane: Pick<LaneSpec, 'project' | 'queue'>): LaneRules
-  /** What keeps a queue from being served, as the store knows it now. */
-  standingOf(lane: Pick<LaneSpec, 'project' | 'queue'>): Promise<Standing>
+  /** Why a queue is not served, as the store knows it now. */
+  statusOf(lane: Pick<LaneSpec, 'project' | 'queue'>): Promise<QueueStatus>
   /** How long an attempt of this run may take. */
   timeoutOf(project: string, run: Pick<Submission, 'queue' | 'timeoutMs'>): number | null
 }
 
-export function createQueueBook(
+export function createQueueSettingsCache(
   store: Pick<QueueStore, 'listQueues'>,
-  catalog: Pick<Catalog, 'learnNames' | 'projectName'>,
-): QueueBook {
+  catalog: Pick<CatalogCache, 'learnNames' | 'projectName'>,
+): QueueSettingsCache {
   let settings = new Map<string, QueueRecord>()
   let rules = ''
 
   const settingOf = (project: string, queue: string) => settings.get(`${project}/${queue}`)
 
-  const isResting = ({ project, queue }: Pick<LaneSpec, 'project' | 'queue'>) => {
+  const isPaused = ({ project, queue }: Pick<LaneSpec, 'project' | 'queue'>) => {
     if (settings.size === 0) return false
-    const isPaused = (name: string) => settingOf(project, name)?.paused === true
-    return isPaused(queue) || isPaused(ALL_QUEUES)
+    const isNamePaused = (name: string) => settingOf(project, name)?.paused === true
+    return isNamePaused(queue) || isNamePaused(ALL_QUEUES)
   }
 
   const refresh = async () => {
@@ -71,18 +71,18 @@ export function createQueueBook(
     get rules() {
       return rules
     },
-    isResting,
+    isPaused,
 
     rulesOf(lane) {
       const { projectId, rate = null } = settingOf(lane.project, lane.queue) ?? {}
       const isLimited = projectId !== undefined && rate !== null
       return {
-        isResting: isResting(lane),
+        isPaused: isPaused(lane),
         rate: isLimited ? { projectId, queue: lane.queue } : null,
       }
     },
 
-    async standingOf({ project, queue }) {
+    async statusOf({ project, queue }) {
       await refresh()
       const { paused = false, rate = null, bucket } = settingOf(project, queue) ?? {}
       const isAllPaused = settingOf(project, ALL_QUEUES)?.paused === true

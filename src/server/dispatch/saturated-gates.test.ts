@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createJams } from './saturated-gates.ts'
+import { createSaturatedGates } from './saturated-gates.ts'
 
-test('a gate that turned somebody away is thought to be full for a moment, others are not', () => {
-  const jams = createJams()
-  assert.ok(jams.isFree([1], 0))
-  jams.met([1, 2], 100)
-  assert.ok(!jams.isFree([1], 100))
-  assert.ok(!jams.isFree([3, 2], 124))
-  assert.ok(jams.isFree([3], 100))
-  assert.ok(jams.isFree([1, 2], 125))
+test('a gate that blocked a run counts as saturated for a moment, others do not', () => {
+  const saturatedGates = createSaturatedGates()
+  assert.ok(saturatedGates.isFree([1], 0))
+  saturatedGates.noteBlocked([1, 2], 100)
+  assert.ok(!saturatedGates.isFree([1], 100))
+  assert.ok(!saturatedGates.isFree([3, 2], 124))
+  assert.ok(saturatedGates.isFree([3], 100))
+  assert.ok(saturatedGates.isFree([1, 2], 125))
 })
 
-test('whoever is turned away later makes the moment longer', () => {
-  const jams = createJams()
-  jams.met([1], 100)
-  jams.met([1], 120)
-  assert.ok(!jams.isFree([1], 144))
-  assert.ok(jams.isFree([1], 145))
+test('a later blocked run extends the period', () => {
+  const saturatedGates = createSaturatedGates()
+  saturatedGates.noteBlocked([1], 100)
+  saturatedGates.noteBlocked([1], 120)
+  assert.ok(!saturatedGates.isFree([1], 144))
+  assert.ok(saturatedGates.isFree([1], 145))
 })

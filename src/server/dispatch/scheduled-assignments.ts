@@ -1,32 +1,33 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Lease } from '../../store/port.ts'
 import type { Session } from '../sessions/session.ts'
-import type { LaneBoard } from './lane-index.ts'
-import { grant, type Granting, release, settle } from './grants.ts'
+import type { LaneIndex } from './lane-index.ts'
+import { grantLease, type GrantContext, releasePromise, settleSessions } from './grants.ts'
 
-/** A lease that is durable, and whom it was promised to. */
-export interface HeldGrant {
+/** A durable lease and the session it was promised to. */
+export interface ScheduledAssignment {
   readonly session: Session
   readonly lease: Lease
   readonly weight: number
 }
 
 /**
- * Grants that are durable before their time: nobody hears of them until it has come. All that start at one
- * instant go out together, before anything that follows from the first of them is in the way of the rest.
+ * Leases that are durable before their start time: workers learn of them only then. All leases of
+ * one instant are delivered together, before the follow-up work of the first one can delay the
+ * rest.
  */
-export interface HeldGrants {
+export interface ScheduledAssignments {
   /**
-   * Hands them over after so long, and resolves when that is done; less than nothing: their time was so
-   * long ago. They are all of one incarnation.
+   * Delivers the grants after this time and resolves when that is done; a negative value: their
+   * time has passed. All grants belong to one incarnation.
    */
-  keep(grants: readonly HeldGrant[], ms: number): Promise<void>
-  /** This node stops: those that are left go back uncounted. */
+  schedule(grants: readonly ScheduledAssignment[], ms: number): Promise<void>
+  /** The node stops: the remaining leases are returned uncounted. */
   giveBack(): Promise<void>
 }
 
-export interface HoldingGrants extends Pick<Granting, 'roster' | 'onGrant'> {
-  readonly board: Pick<LaneBoard, 'get'>
+export interface ScheduledAssignmentsDeps extends Pick<GrantContext, 'sessionIndex' | 'onGrant'> {
+  readonly laneIndex: Pick<LaneIndex, 'get'>
   readonly clock: Clock
   node(): number
   mayGrant(): boolean
@@ -34,49 +35,55 @@ export interface HoldingGrants extends Pick<Granting, 'roster' | 'onGrant'> {
   onError(error: unknown): void
 }
 
-/** Those of one instant. */
-interface Kept {
+/** The assignments of one instant. */
+interface ScheduledBatch {
   readonly startedAt: number
-  readonly parts: { readonly grants: readonly HeldGrant[]; done(): void }[]
+  readonly parts: { readonly grants: readonly ScheduledAssignment[]; done(): void }[]
   atMono: number
 }
 
-/** What is known of one instant by several answers differs by as long as they took; more is a clock that was set. */
-const ALIKE_MS = 100
-/** Whoever is told so long after the instant would seem to have started at it: a claim says when it really did. */
-const LATE_MS = 1_000
+/**
+ * Answers about one instant differ by their duration; a larger difference means that a clock was
+ * set.
+ */
+const SAME_INSTANT_MS = 100
+/**
+ * A run delivered later than this would seem to have started on time: a claim records the real
+ * start.
+ */
+const MAX_LATE_MS = 1_000
 
-export function createHeldGrants(deps: HoldingGrants): HeldGrants {
-  const { roster, board, clock } = deps
-  let kept: Kept[] = []
+export function createScheduledAssignments(deps: ScheduledAssignmentsDeps): ScheduledAssignments {
+  const { sessionIndex, laneIndex, clock } = deps
+  let kept: ScheduledBatch[] = []
   let alarm = new AbortController()
   let isAwake = false
 
-  const handOver = (grants: readonly HeldGrant[], atMono: number) => {
+  const assignDirectly = (grants: readonly ScheduledAssignment[], atMono: number) => {
     const [first] = grants
     if (!first) return
     const touched = new Set<Session>()
     const back: Lease[] = []
     const mono = clock.mono()
-    const isInTime = mono - atMono <= LATE_MS
-    const granting: Granting = {
-      ...{ roster, onGrant: deps.onGrant, mono },
+    const isInTime = mono - atMono <= MAX_LATE_MS
+    const granting: GrantContext = {
+      ...{ sessionIndex, onGrant: deps.onGrant, mono },
       mayGrant: isInTime && deps.mayGrant() && deps.node() === first.lease.node,
       giveBack: (lease) => back.push(lease),
     }
     for (const { session, lease, weight } of grants) {
-      release(session, weight, touched)
-      // Who was cancelled meanwhile does not start, nor where the queue was paused or there is no room any
-      // more: the worker may be draining.
-      const isHalted = lease.cancelling || board.get(lease.laneId)?.isResting
+      releasePromise(session, weight, touched)
+      // A run that was cancelled meanwhile does not start, nor one of a paused queue or of a worker
+      // without free slots: it may be draining.
+      const isHalted = lease.cancelling || laneIndex.get(lease.laneId)?.isPaused
       if (isHalted || session.credit < weight) back.push(lease)
-      else attempt(() => grant(session, lease, weight, granting))
+      else attempt(() => grantLease(session, lease, weight, granting))
     }
     if (back.length > 0) deps.giveBack(back).catch(deps.onError)
-    for (const session of touched) attempt(() => settle([session], roster))
+    for (const session of touched) attempt(() => settleSessions([session], sessionIndex))
   }
 
-  /** What goes wrong with one must not keep the others. */
+  /** An error with one assignment must not affect the others. */
   const attempt = (work: () => void) => {
     try {
       work()
@@ -85,22 +92,22 @@ export function createHeldGrants(deps: HoldingGrants): HeldGrants {
     }
   }
 
-  const handOverDue = () => {
+  const deliverDue = () => {
     const mono = clock.mono()
     const due = kept.filter(({ atMono }) => atMono <= mono)
     kept = kept.filter(({ atMono }) => atMono > mono)
     for (const { parts, atMono } of due) {
-      for (const { grants } of parts) attempt(() => handOver(grants, atMono))
+      for (const { grants } of parts) attempt(() => assignDirectly(grants, atMono))
     }
     for (const { parts } of due) for (const { done } of parts) done()
   }
 
-  const instantOf = (startedAt: number, atMono: number): Kept => {
-    const isIt = (one: Kept) =>
-      one.startedAt === startedAt && Math.abs(one.atMono - atMono) < ALIKE_MS
+  const instantOf = (startedAt: number, atMono: number): ScheduledBatch => {
+    const isIt = (one: ScheduledBatch) =>
+      one.startedAt === startedAt && Math.abs(one.atMono - atMono) < SAME_INSTANT_MS
     const known = kept.find(isIt)
     if (known) return known
-    const instant: Kept = { startedAt, parts: [], atMono }
+    const instant: ScheduledBatch = { startedAt, parts: [], atMono }
     kept.push(instant)
     return instant
   }
@@ -113,7 +120,7 @@ export function createHeldGrants(deps: HoldingGrants): HeldGrants {
         const nextMono = Math.min(...kept.map(({ atMono }) => atMono))
         alarm = new AbortController()
         await clock.sleep(nextMono - clock.mono(), alarm.signal)
-        handOverDue()
+        deliverDue()
       }
     } finally {
       isAwake = false
@@ -121,21 +128,21 @@ export function createHeldGrants(deps: HoldingGrants): HeldGrants {
   }
 
   return {
-    keep(grants, ms) {
+    schedule(grants, ms) {
       const [first] = grants
       const atMono = clock.mono() + ms
       if (ms <= 0 || !first) {
-        handOver(grants, atMono)
+        assignDirectly(grants, atMono)
         return Promise.resolve()
       }
-      // Whoever cancels one of them, or compares them with the store, finds them.
-      for (const { lease } of grants) roster.expect(lease, atMono)
+      // A cancel request, or the comparison with the store, finds them.
+      for (const { lease } of grants) sessionIndex.expectLease(lease, atMono)
       return new Promise((done) => {
         const instant = instantOf(first.lease.startedAt, atMono)
         instant.parts.push({ grants, done })
-        // None of the answers is early, so the quickest is the best.
+        // No answer is early, so the quickest one is the best.
         instant.atMono = Math.min(instant.atMono, atMono)
-        // It may come before those that are waited for.
+        // It may come before the one that is waited for.
         alarm.abort('another')
         void watch()
       })

@@ -1,23 +1,23 @@
-import type { LaneHint } from './lane-index.ts'
+import type { LaneHint } from './lane-hint.ts'
 
-/** A worker keeps its room until it is enough for a run of the lane. */
-export interface Hold {
+/** A worker reserves its slots until they are enough for a run of the lane. */
+export interface SlotReservation {
   readonly session: number
   readonly untilMono: number
 }
 
-/** What it has under way may take for ever: after this, another worker may try. */
-const HOLD_MS = 10_000
+/** A worker's running work may take for ever: after this time another worker may try. */
+const RESERVATION_MS = 10_000
 
 /**
- * It is the lane's turn and its runs are heavier than what this worker has free. One worker at a
- * time keeps its room for it, so that lighter runs cannot fill every slot as it becomes free; the
- * others go on. Says whether this is the one.
+ * It is the lane's turn, and its runs need more slots than this worker has free. One worker at a
+ * time reserves its slots, so that lighter runs cannot take every slot as it becomes free; the
+ * others go on. Returns whether this is that worker.
  */
-export function holdsRoom(hint: LaneHint, session: number, mono: number): boolean {
-  const { hold } = hint
+export function reservesSlots(hint: LaneHint, session: number, mono: number): boolean {
+  const { reservation: hold } = hint
   if (hold?.session === session) return true
   if (hold && hold.untilMono > mono) return false
-  hint.hold = { session, untilMono: mono + HOLD_MS }
+  hint.reservation = { session, untilMono: mono + RESERVATION_MS }
   return true
 }

@@ -11,89 +11,83 @@ import type {
   TickBatch,
   TickResult,
 } from '../../store/port.ts'
-import { StoreError } from '../../store/port.ts'
-import { mayBeReference } from '../payloads/reference.ts'
-import type { Roster } from '../sessions/session-index.ts'
-import { apply, unpromise } from './apply-result.ts'
-import { compose, type Work } from './compose-tick.ts'
-import { createJams } from './saturated-gates.ts'
-import { isolate, Unfinished } from './isolate.ts'
-import type { LaneBoard } from './lane-index.ts'
-import { answer, createInbox, type Entry, type SubmitEntry, type Submitted } from './pending.ts'
-import { createTurns } from './fair-turns.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
+import { applyResult } from './apply-result.ts'
+import { composeTick, type TickWork } from './compose-tick.ts'
+import { createFairTurns } from './fair-turns.ts'
+import type { LaneIndex } from './lane-index.ts'
+import type { Submitted } from './pending.ts'
+import { createSaturatedGates } from './saturated-gates.ts'
+import { createTickInboxes, type TickInboxes } from './tick-inboxes.ts'
+import { createTickRecovery, type TickRecovery } from './tick-recovery.ts'
 
 export interface TickerOptions {
   readonly store: Store
   readonly clock: Clock
   readonly random: Random
-  readonly roster: Roster
-  readonly board: LaneBoard
+  readonly sessionIndex: SessionIndex
+  readonly laneIndex: LaneIndex
   readonly maxPending: number
   readonly patienceMs: number
-  /** The incarnation under which ticks run now, and whether it may promise work to anyone. */
+  /** The current incarnation, and whether it may promise work. */
   node(): number
   mayGrant(): boolean
   mintId(): number
   giveBack(lease: Lease): void
   onTimer(dueAt: number): void
   onLimited(until: number): void
-  /** It matters which lanes have work, and is not known: room is short, or a commit was not heard of. */
+  /**
+   * Which lanes have work matters but is unknown: slots are short, or the outcome of a commit is
+   * unknown.
+   */
   onUnsure(): void
-  /** A commit whose outcome nobody knows: its leases may exist, and no session was told of them. */
+  /** A commit with an unknown outcome: its leases may exist, and no session knows of them. */
   onUnknown(batch: TickBatch): void
   onError(error: unknown): void
-  /** A tick that is durable now, what it did, and how long the store took. */
+  /** A tick is durable: what it did, and how long the store took. */
   onTick(batch: TickBatch, result: TickResult, tookMs: number): void
   onEnd(lease: Lease, command: EndCommand, now: number): void
   onGrant(lease: Lease): void
 }
 
 /**
- * The heart: whatever arrived while the last transaction ran goes into the next one. At rest a tick
- * is one run and costs one commit; under load batches grow by themselves. Nothing is answered before
- * its commit.
+ * The core loop: everything that arrives during one transaction goes into the next. At rest a tick
+ * is one run and one commit; under load batches grow by themselves. Nothing is answered before its
+ * commit.
  */
 export interface Ticker {
   submit(runs: readonly NewRun[]): Promise<(Submitted | PunctualError)[]>
-  /** `forever`: nobody repeats this ending, so it waits out any outage. */
+  /** `forever`: no client repeats this command, so it waits out any outage. */
   end(commands: readonly EndCommand[], forever?: boolean): Promise<(EndVerdict | PunctualError)[]>
   cancel(command: CancelCommand): Promise<CancelVerdict | PunctualError>
-  /** Something changed that a tick could use: demand, or a lane that may have work. */
+  /** Something changed that a tick could use: free slots, or a lane that may have work. */
   kick(): void
-  /** Resolves when every tick under way or about to start has been applied. */
+  /** Resolves when every tick in progress or about to start has been applied. */
   settled(): Promise<void>
   readonly pending: number
 }
 
-/** Less than this is cheaper in the tick after the one under way than in a commit of its own. */
+/** Below this, waiting for the next tick is cheaper than a separate commit. */
 const WORTH_ANOTHER_TICK = 100
-const BACK_OFF_MS = [20, 50, 100, 250, 500, 1_000]
 
 export function createTicker(options: TickerOptions): Ticker {
-  const { store, clock, roster, board } = options
-  const submits = createInbox<NewRun, Submitted | PunctualError>()
-  const ends = createInbox<EndCommand, EndVerdict | PunctualError>()
-  const cancels = createInbox<CancelCommand, CancelVerdict | PunctualError>()
-  const turns = createTurns()
-  const jams = createJams()
+  const { store } = options
+  const inboxes = createTickInboxes(options)
+  const { recovery, next, run } = createTickSteps(options, inboxes)
   const underWay = new Set<Promise<void>>()
-  let scheduled = false
-  let failures = 0
-  let resting = false
+  let isScheduled = false
 
   const kick = () => {
-    if (scheduled || resting || underWay.size >= store.ticksInFlight) return
-    scheduled = true
-    // Not at once: what else arrives in this turn of the event loop shares the commit.
+    if (isScheduled || recovery.isResting || underWay.size >= store.ticksInFlight) return
+    isScheduled = true
+    // Not at once: everything that arrives in this turn of the event loop shares the commit.
     setImmediate(start)
   }
 
-  const pending = () => submits.size + ends.size + cancels.size
-
   const start = () => {
-    scheduled = false
-    while (!resting && underWay.size < store.ticksInFlight) {
-      if (underWay.size > 0 && pending() < WORTH_ANOTHER_TICK) return
+    isScheduled = false
+    while (!recovery.isResting && underWay.size < store.ticksInFlight) {
+      if (underWay.size > 0 && inboxes.size < WORTH_ANOTHER_TICK) return
       const work = next()
       if (!work) return
       const tick: Promise<void> = run(work).finally(() => {
@@ -104,66 +98,44 @@ export function createTicker(options: TickerOptions): Ticker {
     }
   }
 
-  /**
-   * The node may have been declared dead and joined anew since. A run that was never sent gets a new
-   * id; one that may be in the store under its old id is given up, or it could be stored twice. So is
-   * one whose input is kept under that id.
-   */
-  const isOfThisLife = (entry: SubmitEntry): boolean => {
-    if (entry.incarnation === options.node()) return true
-    if (entry.tried || mayBeReference(entry.item.input)) {
-      answer(entry, new PunctualError('store_unavailable', 'the node lost its place meanwhile'))
-      return false
-    }
-    entry.incarnation = options.node()
-    entry.item = { ...entry.item, id: options.mintId() }
-    return true
+  return {
+    ...createTickCommands(options, { inboxes, recovery, kick }),
+    kick,
+
+    async settled() {
+      // Lets a tick that is about to start begin first.
+      if (isScheduled) await new Promise((resolve) => setImmediate(resolve))
+      await Promise.allSettled([...underWay])
+    },
+
+    get pending() {
+      return inboxes.size
+    },
   }
+}
 
-  const next = (): Work | null =>
-    compose(
-      {
-        submits: submits.take(store.tickCap).filter(isOfThisLife),
-        // Work ends at least as fast as it comes in: what has finished still occupies its worker's slot.
-        ends: ends.take(2 * store.tickCap),
-        cancels: cancels.take(store.tickCap),
-      },
-      {
-        node: options.node(),
-        roster,
-        board,
-        random: options.random,
-        turns,
-        jams,
-        // More than can come in by one tick: a line that workers have room for must get shorter, or
-        // every run would stand in it for ever after.
-        cap: 2 * store.tickCap,
-        mono: clock.mono(),
-        mayGrant: options.mayGrant(),
-        onUnsure: options.onUnsure,
-      },
-    )
+/** Composes ticks, runs them in the store, and applies their results. */
+function createTickSteps(
+  options: TickerOptions,
+  inboxes: TickInboxes,
+): {
+  readonly recovery: TickRecovery
+  /** The next tick; null if there is nothing to do. */
+  next(): TickWork | null
+  run(work: TickWork): Promise<void>
+} {
+  const { store, clock, random, sessionIndex, laneIndex, onUnknown, onError } = options
+  const turns = createFairTurns()
+  const saturatedGates = createSaturatedGates()
 
-  const run = async (work: Work): Promise<void> => {
-    try {
-      const sentMono = clock.mono()
-      const result = await store.tick(work.batch)
-      finish(work, result)
-      options.onTick(work.batch, result, clock.mono() - sentMono)
-      failures = 0
-    } catch (error) {
-      await recover(work, error)
-    }
-  }
-
-  const finish = (work: Work, result: TickResult) =>
-    apply(work, result, {
-      roster,
-      board,
+  const finish = (work: TickWork, result: TickResult) =>
+    applyResult(work, result, {
+      sessionIndex,
+      laneIndex,
       turns,
-      jams,
+      saturatedGates,
       mono: clock.mono(),
-      // Leases taken under an incarnation that has since died are not this node's to promise.
+      // This node must not promise leases taken under an incarnation that has died since.
       mayGrant: options.mayGrant() && options.node() === work.batch.node,
       giveBack: options.giveBack,
       onTimer: options.onTimer,
@@ -171,117 +143,92 @@ export function createTicker(options: TickerOptions): Ticker {
       onLimited: options.onLimited,
       onEnd: options.onEnd,
       onGrant: options.onGrant,
-      remint(entry) {
-        if (mayBeReference(entry.item.input)) {
-          answer(entry, new PunctualError('store_unavailable', 'the id of the run was taken'))
-          return
-        }
-        entry.item = { ...entry.item, id: options.mintId(), handOff: null }
-        submits.restore([entry])
-      },
+      remint: inboxes.remint,
     })
 
-  const recover = async (work: Work, error: unknown): Promise<void> => {
-    unpromise(work, { roster, board, turns })
-    for (const entry of work.submits) entry.item = { ...entry.item, handOff: null }
-    // Claims carry nothing a user sent, so they cannot be poison: a refusal there is for the log.
-    const hasItems = work.submits.length + work.ends.length + work.cancels.length > 0
-    if (hasItems && error instanceof StoreError && error.outcome === 'refused') {
-      await isolateOrRetry(work)
-      return
-    }
-    options.onError(error)
-    retryLater(work, !(error instanceof StoreError) || error.outcome === 'unknown')
-    resting = true
-    const pause = BACK_OFF_MS[Math.min(failures, BACK_OFF_MS.length - 1)] ?? 1_000
-    failures += 1
-    await clock.sleep(pause * (0.75 + options.random() / 2))
-    resting = false
-  }
+  const recovery = createTickRecovery({
+    store,
+    clock,
+    random,
+    sessionIndex,
+    laneIndex,
+    turns,
+    inboxes,
+    finish,
+    onUnknown,
+    onError,
+  })
 
-  const isolateOrRetry = async (work: Work): Promise<void> => {
-    try {
-      await isolate(work, {
-        run: (piece) => store.tick(piece.batch),
-        apply: finish,
-        reject(piece, error) {
-          options.onError(error)
-          const verdict = new PunctualError(
-            'invalid_request',
-            `the store refused it: ${error.message}`,
-          )
-          for (const entry of allEntries(piece)) answer(entry, verdict)
-        },
-      })
-    } catch (error) {
-      if (!(error instanceof Unfinished)) throw error
-      options.onError(error.cause)
-      // Only the piece that failed is known to be unfinished; the pieces after it never ran, but
-      // repeating a piece that did is harmless: ids and fences make every item happen once.
-      retryLater(work, true)
-    }
-  }
+  return {
+    recovery,
+    next: () =>
+      composeTick(inboxes.take(store.tickCap), {
+        node: options.node(),
+        sessionIndex,
+        laneIndex,
+        random,
+        turns,
+        saturatedGates,
+        // More than one tick can submit: if workers have free slots the backlog must shrink, or
+        // every run would queue for ever.
+        cap: 2 * store.tickCap,
+        mono: clock.mono(),
+        mayGrant: options.mayGrant(),
+        onUnsure: options.onUnsure,
+      }),
 
-  const retryLater = (work: Work, unknown: boolean) => {
-    if (unknown) options.onUnknown(work.batch)
-    const late = (entry: Entry<unknown, unknown>) => clock.mono() >= entry.deadlineMono
-    const gaveUp = new PunctualError('store_unavailable', 'the database did not answer in time')
-    for (const entry of allEntries(work)) {
-      if (isAnswered(entry)) continue
-      entry.tried ||= unknown
-      if (late(entry)) answer(entry, gaveUp)
-    }
-    submits.restore(work.submits.filter((entry) => !isAnswered(entry)))
-    ends.restore(work.ends.filter((entry) => !isAnswered(entry)))
-    cancels.restore(work.cancels.filter((entry) => !isAnswered(entry)))
+    async run(work) {
+      try {
+        const sentMono = clock.mono()
+        const result = await store.tick(work.batch)
+        finish(work, result)
+        options.onTick(work.batch, result, clock.mono() - sentMono)
+        recovery.succeeded()
+      } catch (error) {
+        await recovery.recover(work, error)
+      }
+    },
   }
+}
 
+/** The commands of callers, which wait in the inboxes until a tick has carried them. */
+function createTickCommands(
+  { clock, node, patienceMs, maxPending }: TickerOptions,
+  parts: { readonly inboxes: TickInboxes; readonly recovery: TickRecovery; kick(): void },
+): Pick<Ticker, 'submit' | 'end' | 'cancel'> {
+  const { recovery, kick } = parts
+  const { submits, ends, cancels } = parts.inboxes
   const terms = (forever = false) => ({
-    deadlineMono: forever ? Number.POSITIVE_INFINITY : clock.mono() + options.patienceMs,
-    incarnation: options.node(),
+    deadlineMono: forever ? Number.POSITIVE_INFINITY : clock.mono() + patienceMs,
+    incarnation: node(),
   })
 
   return {
     submit(runs) {
-      if (submits.size > options.maxPending) {
+      if (submits.size > maxPending) {
         throw new PunctualError('overloaded', `${submits.size} submissions are waiting already`)
       }
+      const { problem } = recovery
+      if (problem) return Promise.resolve(runs.map(() => problem))
       const answers = submits.add(runs, terms())
       kick()
       return answers
     },
 
     end(commands, forever = false) {
+      const { problem } = recovery
+      if (problem && !forever) return Promise.resolve(commands.map(() => problem))
       const answers = ends.add(commands, terms(forever))
       kick()
       return answers
     },
 
     async cancel(command) {
+      if (recovery.problem) return recovery.problem
       const answers = cancels.add([command], terms())
       kick()
       const [verdict] = await answers
       return verdict ?? { kind: 'unknown' }
     },
-
-    kick,
-
-    async settled() {
-      // One that is about to start was asked for before us.
-      if (scheduled) await new Promise((resolve) => setImmediate(resolve))
-      await Promise.allSettled([...underWay])
-    },
-
-    get pending() {
-      return pending()
-    },
   }
-}
-
-function allEntries(work: Work): Entry<unknown, unknown>[] {
-  return [...work.submits, ...work.ends, ...work.cancels] as Entry<unknown, unknown>[]
-}
-
-function isAnswered(entry: { index: number; group: { answers: unknown[] } }): boolean {
-  return entry.index in entry.group.answers
 }

@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createNews, type NewsItem } from './event-buffer.ts'
+import { createEventBuffer, type StreamedRunEvent } from './event-buffer.ts'
 
-const told = (name: string) => ({ project: 'p', job: 'j', data: { name } })
-const shown = (events: readonly NewsItem[]) =>
+const change = (name: string) => ({ project: 'p', job: 'j', data: { name } })
+const shown = (events: readonly StreamedRunEvent[]) =>
   events.map((item) => (item.event === 'reset' ? `reset: ${item.why}` : item.text))
 
-test('what came after a position is given in order, and once', () => {
-  const news = createNews('7')
-  const start = news.position
-  news.add(told('a'))
-  const between = news.position
-  news.add(told('b'))
-  assert.deepEqual(shown(news.after(start).events), ['{"name":"a"}', '{"name":"b"}'])
-  const { events, position } = news.after(between)
+test('events after a position come in order, and once', () => {
+  const buffer = createEventBuffer('7')
+  const start = buffer.position
+  buffer.add(change('a'))
+  const between = buffer.position
+  buffer.add(change('b'))
+  assert.deepEqual(shown(buffer.after(start).events), ['{"name":"a"}', '{"name":"b"}'])
+  const { events, position } = buffer.after(between)
   assert.deepEqual(shown(events), ['{"name":"b"}'])
-  assert.deepEqual(news.after(position).events, [])
+  assert.deepEqual(buffer.after(position).events, [])
 })
 
 test('every event carries the position after it', () => {
-  const news = createNews('7')
-  const { position } = news
-  for (const name of ['a', 'b', 'c']) news.add(told(name))
-  const { events } = news.after(position)
+  const buffer = createEventBuffer('7')
+  const { position } = buffer
+  for (const name of ['a', 'b', 'c']) buffer.add(change(name))
+  const { events } = buffer.after(position)
   for (const [index, item] of events.entries()) {
-    assert.deepEqual(news.after(item.position).events, events.slice(index + 1))
+    assert.deepEqual(buffer.after(item.position).events, events.slice(index + 1))
   }
 })
 
@@ -36,44 +36,44 @@ for (const [why, position] of [
   ['that is no number', '7.x'],
   ['that is nothing', ''],
 ] as const) {
-  test(`a position ${why} is answered with a reset, and one can go on from there`, () => {
-    const news = createNews('7')
-    news.add(told('a'))
-    const found = news.after(position)
+  test(`a position ${why} is answered with a reset, from which a reader can continue`, () => {
+    const buffer = createEventBuffer('7')
+    buffer.add(change('a'))
+    const found = buffer.after(position)
     assert.deepEqual(shown(found.events), LOST)
-    news.add(told('b'))
-    assert.deepEqual(shown(news.after(found.position).events), ['{"name":"b"}'])
+    buffer.add(change('b'))
+    assert.deepEqual(shown(buffer.after(found.position).events), ['{"name":"b"}'])
   })
 }
 
-test('a position so old that what followed is forgotten is answered with a reset', () => {
-  const news = createNews('7')
-  const { position } = news
-  for (let count = 0; count < 30_000; count += 1) news.add(told('x'))
-  assert.deepEqual(shown(news.after(position).events), LOST)
-  const recent = news.position
-  news.add(told('last'))
-  assert.deepEqual(shown(news.after(recent).events), ['{"name":"last"}'])
+test('a position whose following events were dropped is answered with a reset', () => {
+  const buffer = createEventBuffer('7')
+  const { position } = buffer
+  for (let count = 0; count < 30_000; count += 1) buffer.add(change('x'))
+  assert.deepEqual(shown(buffer.after(position).events), LOST)
+  const recent = buffer.position
+  buffer.add(change('last'))
+  assert.deepEqual(shown(buffer.after(recent).events), ['{"name":"last"}'])
 })
 
-test('after a time nobody listened in, older positions lead nowhere', () => {
-  const news = createNews('7')
-  const { position } = news
-  news.forget()
-  assert.deepEqual(shown(news.after(position).events), LOST)
-  const now = news.position
-  news.add(told('a'))
-  assert.deepEqual(shown(news.after(now).events), ['{"name":"a"}'])
+test('after a time without readers, older positions are invalid', () => {
+  const buffer = createEventBuffer('7')
+  const { position } = buffer
+  buffer.forget()
+  assert.deepEqual(shown(buffer.after(position).events), LOST)
+  const now = buffer.position
+  buffer.add(change('a'))
+  assert.deepEqual(shown(buffer.after(now).events), ['{"name":"a"}'])
 })
 
-test('whoever waits is woken by the next event, or when it gives up', async () => {
-  const news = createNews('7')
+test('a waiting reader is woken by the next event, or when it gives up', async () => {
+  const buffer = createEventBuffer('7')
   const gone = new AbortController()
-  const woken = [news.next(gone.signal), news.next(gone.signal)]
-  news.reset('because')
+  const woken = [buffer.next(gone.signal), buffer.next(gone.signal)]
+  buffer.reset('because')
   await Promise.all(woken)
-  const last = news.next(gone.signal)
+  const last = buffer.next(gone.signal)
   gone.abort()
   await last
-  await news.next(gone.signal)
+  await buffer.next(gone.signal)
 })

@@ -1,51 +1,54 @@
-/** A run that changed, as its project may see it. */
-export interface Told {
+/** A changed run, as its project may see it. */
+export interface RunChange {
   readonly project: string
   readonly job: string
   readonly data: object
 }
 
-/** The latest events, each with a position one can go on from. */
-export interface News {
-  add(told: Told, event?: RunEvent): void
-  /** From here on nothing before is worth anything: look at everything again. */
+/** The latest events, each with a position from which a reader can continue. */
+export interface EventBuffer {
+  add(change: RunChange, event?: RunEventName): void
+  /** Earlier events are worthless from here on: readers have to read everything again. */
   reset(why: string): void
-  /** Positions given so far lead nowhere any more. */
+  /** Invalidates all positions given so far. */
   forget(): void
   readonly position: string
   /**
-   * What came after a position, as far as it is still known. Where it is not, what comes first is a
-   * reset, and so it is for a position that was never given.
+   * The events after a position, as far as they are kept. For an unknown or too old position the
+   * first event is a reset.
    */
-  after(position: string): { readonly events: readonly NewsItem[]; readonly position: string }
+  after(position: string): {
+    readonly events: readonly StreamedRunEvent[]
+    readonly position: string
+  }
   /** Resolves with the next event, or when the signal aborts. */
   next(signal: AbortSignal): Promise<void>
 }
 
-/** It changed; or it only says how far it is. */
-export type RunEvent = 'run' | 'run.progress'
+/** The run changed, or only reports progress. */
+export type RunEventName = 'run' | 'run.progress'
 
-export type NewsItem =
+export type StreamedRunEvent =
   | {
-      readonly event: RunEvent
+      readonly event: RunEventName
       readonly position: string
-      readonly told: Told
+      readonly change: RunChange
       readonly text: string
     }
   | { readonly event: 'reset'; readonly position: string; readonly why: string }
 
-/** At the highest rate this is about ten seconds; usually it is hours. */
+/** About ten seconds at the highest rate; usually hours. */
 const KEPT = 10_000
 
-export function createNews(epoch: string): News {
-  let items: NewsItem[] = []
-  /** Of the first item kept. */
+export function createEventBuffer(epoch: string): EventBuffer {
+  let items: StreamedRunEvent[] = []
+  /** Number of the oldest kept item. */
   let first = 1
   let waiting = new Set<() => void>()
 
   const positionOf = (number: number) => `${epoch}.${number}`
   const last = () => first + items.length - 1
-  const push = (item: NewsItem) => {
+  const push = (item: StreamedRunEvent) => {
     items.push(item)
     if (items.length >= 2 * KEPT) {
       first += items.length - KEPT
@@ -66,9 +69,9 @@ export function createNews(epoch: string): News {
       return positionOf(last())
     },
 
-    add(told, event = 'run') {
+    add(change, event = 'run') {
       const position = positionOf(last() + 1)
-      push({ event, position, told, text: JSON.stringify(told.data) })
+      push({ event, position, change, text: JSON.stringify(change.data) })
     },
 
     reset: (why) => push({ event: 'reset', position: positionOf(last() + 1), why }),

@@ -1,12 +1,15 @@
 import { type Expectations, withExpectationsOf } from '../../core/expectation/expectations.ts'
-import { firstLook } from '../../core/expectation/check-expectations.ts'
-import { termsOf } from '../../core/expectation/terms.ts'
+import { firstCheckAt } from '../../core/expectation/check-expectations.ts'
+import { expectationTermsOf } from '../../core/expectation/terms.ts'
 import type { FireTimes } from '../../core/schedule/firing/firing-plan.ts'
 import type { ScheduleSpec } from '../../core/schedule/firing/schedule-spec.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
 import type { Expectation } from '../../store/port.ts'
 
-/** What is expected of the run of a time, by its schedule and by its job; undefined for nothing. */
+/**
+ * Expectations for the run of a schedule time, from its schedule and its job; undefined if there
+ * are none.
+ */
 export function expectedOf(
   nominalAt: number,
   of: {
@@ -19,6 +22,8 @@ export function expectedOf(
   const { scheduleId, spec, times, job } = of
   const fireAt = nominalAt + times.jitterOf(nominalAt)
   const time = { scheduleId, nominalAt, fireAt, zone: spec.rule.zone ?? 'UTC' }
-  const terms = termsOf(withExpectationsOf(job, spec), time)
-  return terms ? { lookAt: firstLook(terms, nominalAt), terms: JSON.stringify(terms) } : undefined
+  const terms = expectationTermsOf(withExpectationsOf(job, spec), time)
+  return terms
+    ? { checkAt: firstCheckAt(terms, nominalAt), terms: JSON.stringify(terms) }
+    : undefined
 }

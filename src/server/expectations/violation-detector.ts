@@ -1,24 +1,24 @@
-import type { Lapse } from '../../core/expectation/violation.ts'
-import { judge, type RunFacts } from '../../core/expectation/check-expectations.ts'
-import type { Terms } from '../../core/expectation/terms.ts'
-import { TIMES_LOOKED_AT, withUsual } from '../../core/expectation/typical-duration.ts'
+import type { ExpectationViolation } from '../../core/expectation/violation.ts'
+import { checkExpectations, type ObservedRun } from '../../core/expectation/check-expectations.ts'
+import type { ExpectationTerms } from '../../core/expectation/terms.ts'
+import { SAMPLED_TIMES, withTypicalDuration } from '../../core/expectation/typical-duration.ts'
 import type { ProcessEnd } from '../../core/run/output.ts'
-import type { ExpectationRecord, RunRecord, SeenExpectation, Store } from '../../store/port.ts'
-import type { Step } from '../loops/run-loop.ts'
+import type { ExpectationRecord, RunRecord, CheckedExpectation, Store } from '../../store/port.ts'
+import type { LoopStep } from '../loops/run-loop.ts'
 
 const BATCH = 100
-const LONGEST_NAP_MS = 1_000
-/** Runs that ended here and are still to be looked at; beyond that, those left out are found in a while. */
+const MAX_IDLE_MS = 1_000
+/** Ended runs that wait for their check; beyond that, the periodic check finds the rest. */
 const MOST_ENDED = 10_000
 
-/** Sees what does not come true of what is expected of runs. Any node looks for all. */
-export interface Lookout {
-  readonly step: Step
+/** Detects violated expectations of runs. Any node checks for all. */
+export interface ViolationDetector {
+  readonly step: LoopStep
   /** A run that may belong to a schedule has ended here. */
   ended(runId: number): void
 }
 
-export interface LookoutDeps {
+export interface ViolationDetectorDeps {
   readonly store: Pick<
     Store,
     | 'nextExpectationAt'
@@ -31,53 +31,56 @@ export interface LookoutDeps {
     | 'pastDurations'
   >
   storeNow(): number
-  /** Whether this node is in touch with the store: only then does it know what time it is there. */
-  mayLook(): boolean
-  /** What did not come true, once for each. */
-  onLapses(lapses: readonly Lapse[]): void
+  /** Whether this node is in contact with the store: only then does it know the time there. */
+  mayCheck(): boolean
+  /** Each violation is reported once. */
+  onViolations(violations: readonly ExpectationViolation[]): void
 }
 
-export function createLookout(deps: LookoutDeps): Lookout {
+export function createViolationDetector(deps: ViolationDetectorDeps): ViolationDetector {
   const { store, storeNow } = deps
   const ended = new Set<number>()
-  /** While nobody expects anything, it is a look at an empty index, and no more. */
+  /** Without expectations a step is one query on an empty index. */
   let isNeeded = false
 
-  const look = async (record: ExpectationRecord, run: RunRecord | undefined, now: number) => {
+  const check = async (record: ExpectationRecord, run: RunRecord | undefined, now: number) => {
     const { runId, version } = record
-    if (!run) return { runId, version, lapses: [], left: null }
-    const terms = await settled(JSON.parse(record.terms) as Terms, store)
-    const { lapses, left } = judge(terms, await factsOf(run, terms, store), now)
-    const next = left && { lookAt: left.lookAt, terms: JSON.stringify(left.terms) }
-    return { runId, version, lapses, left: next } satisfies SeenExpectation
+    if (!run) return { runId, version, violations: [], remaining: null }
+    const terms = await settled(JSON.parse(record.terms) as ExpectationTerms, store)
+    const { violations, left } = checkExpectations(terms, await factsOf(run, terms, store), now)
+    const next = left && { checkAt: left.checkAt, terms: JSON.stringify(left.terms) }
+    return { runId, version, violations, remaining: next } satisfies CheckedExpectation
   }
 
-  const lookAt = async (records: readonly ExpectationRecord[], now: number) => {
+  const checkDue = async (records: readonly ExpectationRecord[], now: number) => {
     const found = await store.findRuns({ runIds: records.map(({ runId }) => runId) })
     const runs = new Map(found.map((run) => [run.id, run]))
-    const seen: SeenExpectation[] = []
-    for (const record of records) seen.push(await look(record, runs.get(record.runId), now))
+    const seen: CheckedExpectation[] = []
+    for (const record of records) seen.push(await check(record, runs.get(record.runId), now))
     const ours = new Set(await store.settleExpectations(seen))
-    deps.onLapses(seen.filter(({ runId }) => ours.has(runId)).flatMap(({ lapses }) => lapses))
+    deps.onViolations(
+      seen.filter(({ runId }) => ours.has(runId)).flatMap(({ violations }) => violations),
+    )
   }
 
   return {
     async step() {
-      if (!deps.mayLook()) return { more: false, idleMs: LONGEST_NAP_MS }
+      if (!deps.mayCheck()) return { more: false, idleMs: MAX_IDLE_MS }
       const runIds = [...ended].slice(0, BATCH)
       for (const runId of runIds) ended.delete(runId)
       const nextAt = await store.nextExpectationAt()
       isNeeded = nextAt !== null
-      if (nextAt === null) return { more: false, idleMs: LONGEST_NAP_MS }
-      // Before anything is read: what happens meanwhile is in time, and never the other way round.
+      if (nextAt === null) return { more: false, idleMs: MAX_IDLE_MS }
+      // Read before anything else: what happens meanwhile then counts as in time, never the other
+      // way round.
       const now = storeNow()
       const due = nextAt <= now ? await store.dueExpectations({ until: now, limit: BATCH }) : []
       const over = runIds.length > 0 ? await store.expectationsOf(runIds) : []
       const records = new Map([...due, ...over].map((record) => [record.runId, record]))
-      if (records.size > 0) await lookAt([...records.values()], now)
+      if (records.size > 0) await checkDue([...records.values()], now)
       const more = due.length === BATCH || ended.size > 0
-      const restMs = nextAt > now ? nextAt - now : LONGEST_NAP_MS
-      return { more, idleMs: Math.min(LONGEST_NAP_MS, restMs) }
+      const restMs = nextAt > now ? nextAt - now : MAX_IDLE_MS
+      return { more, idleMs: Math.min(MAX_IDLE_MS, restMs) }
     },
 
     ended(runId) {
@@ -86,31 +89,34 @@ export function createLookout(deps: LookoutDeps): Lookout {
   }
 }
 
-/** How long it usually takes is looked up once, when it is looked at first. */
-async function settled(terms: Terms, store: Pick<Store, 'pastDurations'>): Promise<Terms> {
+/** Looks up the typical duration once, at the first check. */
+async function settled(
+  terms: ExpectationTerms,
+  store: Pick<Store, 'pastDurations'>,
+): Promise<ExpectationTerms> {
   if (!terms.usually) return terms
   const { scheduleId } = terms.usually
-  const past = await store.pastDurations({ scheduleIds: [scheduleId], each: TIMES_LOOKED_AT })
+  const past = await store.pastDurations({ scheduleIds: [scheduleId], each: SAMPLED_TIMES })
   const durations = past.map(({ ms }) => ms)
-  return withUsual(terms, durations)
+  return withTypicalDuration(terms, durations)
 }
 
 async function factsOf(
   run: RunRecord,
-  terms: Terms,
+  terms: ExpectationTerms,
   store: Pick<Store, 'attemptsOf' | 'logEnd'>,
-): Promise<RunFacts> {
+): Promise<ObservedRun> {
   const { id: runId, attempt, startedAt, finishedAt } = run
   const isRetried = terms.startBy !== undefined && attempt > 1
   const [first] = isRetried ? await store.attemptsOf({ runId }) : []
   return {
     ...{ startedAt, finishedAt },
     firstStartedAt: first?.startedAt ?? startedAt,
-    isEmpty: terms.output === true && (await saidNothing(run, store)),
+    isEmpty: terms.output === true && (await hasNoOutput(run, store)),
   }
 }
 
-async function saidNothing(run: RunRecord, store: Pick<Store, 'logEnd'>): Promise<boolean> {
+async function hasNoOutput(run: RunRecord, store: Pick<Store, 'logEnd'>): Promise<boolean> {
   const { id: runId, state, result, fence } = run
   if (state !== 'succeeded' || result !== null) return false
   const end = run.process === null ? null : (JSON.parse(run.process) as ProcessEnd)

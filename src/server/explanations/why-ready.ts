@@ -1,23 +1,24 @@
 import { formatDuration } from '../../core/text/duration.ts'
-import { FLOW_EXECUTOR } from '../../core/work/workflow-work.ts'
+import { WORKFLOW_EXECUTOR } from '../../core/work/workflow-work.ts'
+import { handlersIn } from '../../core/worker/handler-names.ts'
 import { labelTexts, placementTexts, readPlacement } from '../../core/worker/labels.ts'
 import { type Lane, tierOf } from '../../core/queue/lane.ts'
 import { formatRate, nextStartAt } from '../../core/queue/rate.ts'
 import type { WireWorker } from '../../core/wire/views.ts'
 import { isProcess } from '../../core/work/work.ts'
-import type { Because, Surroundings } from './why-run.ts'
+import type { Reason, RunContext } from './why-run.ts'
 
 /** Where counting stops. */
 export const MOST_AHEAD = 1_000
 
-/** Why a run that could start does not: the first thing that keeps it, in the order a worker would meet them. */
-export function whyReady(waited: string, around: Surroundings): Because {
-  const { lane, workers, mayPromise, paused } = around
+/** Why a ready run does not start: the first obstacle, in the order a worker would meet them. */
+export function whyReady(waited: string, context: RunContext): Reason {
+  const { lane, workers, mayPromise, paused } = context
   const since = `It has waited ${waited}`
   if (!mayPromise) {
     return {
       code: 'node_out_of_touch',
-      sentence: `${since}: this node is out of touch with its database and hands nothing out.`,
+      sentence: `${since}: this node has no contact with its database and assigns no runs.`,
       fixes: ['punctual doctor'],
     }
   }
@@ -30,18 +31,18 @@ export function whyReady(waited: string, around: Surroundings): Because {
     const sentence = `${since} because the queue ${lane.queue} is paused.`
     return { code: 'queue_paused', sentence, fixes: [`punctual resume --queue ${lane.queue}`] }
   }
-  if (lane.executor === FLOW_EXECUTOR) {
+  if (lane.executor === WORKFLOW_EXECUTOR) {
     return { code: 'starting', sentence: `${since} and is about to begin.` }
   }
   const able = workers.filter((worker) => tierOf(offerOf(worker), lane) >= 0)
-  if (able.length === 0) return whyNobody(since, lane, workers)
+  if (able.length === 0) return whyNoWorker(since, lane, workers)
   const fit = able.filter(({ state }) => state === 'active')
   if (fit.length === 0) return whyQuarantined(since, able)
-  return whyLimited(since, around, lane) ?? whyBusy(since, around, lane, fit)
+  return whyLimited(since, context, lane) ?? whyBusy(since, context, lane, fit)
 }
 
-function whyNobody(since: string, lane: Lane, workers: readonly WireWorker[]): Because {
-  const fixes = ['punctual worker --server URL' + flagsFor(lane)]
+function whyNoWorker(since: string, lane: Lane, workers: readonly WireWorker[]): Reason {
+  const fixes = [workerFor(lane)]
   if (workers.length === 0) {
     const sentence = `${since}: no worker is connected that serves this project.`
     return { code: 'no_worker', sentence, fixes }
@@ -61,17 +62,20 @@ function whyNobody(since: string, lane: Lane, workers: readonly WireWorker[]): B
   }
 }
 
-function whyQuarantined(since: string, able: readonly WireWorker[]): Because {
-  const all = able.length === 1 ? 'the only worker' : `all ${able.length} workers`
+function whyQuarantined(since: string, able: readonly WireWorker[]): Reason {
+  const [all, verbs] =
+    able.length === 1
+      ? ['the only worker', 'is quarantined and takes']
+      : [`all ${able.length} workers`, 'are quarantined and take']
   return {
     code: 'workers_quarantined',
-    sentence: `${since}: ${all} that could run it can start nothing and rest.`,
+    sentence: `${since}: ${all} that could run it ${verbs} no work.`,
     details: able.slice(0, 3).map(({ name, reason }) => `${name}: ${reason}`),
-    fixes: ['mend the worker, or start another'],
+    fixes: ['fix the worker, or start another'],
   }
 }
 
-function whyLimited(since: string, { now, rate, wait }: Surroundings, lane: Lane): Because | null {
+function whyLimited(since: string, { now, rate, wait }: RunContext, lane: Lane): Reason | null {
   if (!rate) return null
   const next = nextStartAt(rate.rate, rate.bucket, now)
   if (next <= now) return null
@@ -91,10 +95,10 @@ function whyLimited(since: string, { now, rate, wait }: Surroundings, lane: Lane
 
 function whyBusy(
   since: string,
-  { wait, isRoomKept }: Surroundings,
+  { wait, isRoomReserved }: RunContext,
   { weight }: Lane,
   fit: readonly WireWorker[],
-): Because {
+): Reason {
   const ahead = wait?.ahead ?? 0
   const line = ahead > 0 ? [`${before(ahead)}.`] : []
   const most = Math.max(...fit.map(({ slots, used }) => slots - used))
@@ -110,7 +114,7 @@ function whyBusy(
     const sentence = `${since}: it needs ${weight} free slots of one worker, and none has more than ${most}.`
     return { code: 'workers_busy', sentence, details: line, fixes }
   }
-  if (isRoomKept) {
+  if (isRoomReserved) {
     const sentence = `${since}: free slots are kept for a heavier run whose turn it is.`
     return { code: 'workers_busy', sentence, details: line, fixes }
   }
@@ -136,16 +140,22 @@ interface Need {
   isMet(worker: WireWorker): boolean
 }
 
-const DOES: Readonly<Record<string, string>> = {
+const REQUIREMENT_TEXTS: Readonly<Record<string, string>> = {
   http: 'sends requests',
   container: 'runs containers',
 }
 
-/** What the run asks of a worker, one by one. */
+function handlerOf(executor: string): string {
+  const [handler] = handlersIn([executor])
+  return handler === undefined ? executor : `the handler ${handler}`
+}
+
+/** What the run requires of a worker, one requirement after the other. */
 function needsOf({ queue, labels, executor, weight }: Lane): Need[] {
   const asked = readPlacement(labels)
   const what =
-    DOES[executor] ?? (isProcess(executor) ? `runs ${executor} commands` : `has ${executor}`)
+    REQUIREMENT_TEXTS[executor] ??
+    (isProcess(executor) ? `runs ${executor} commands` : `has ${handlerOf(executor)}`)
   return [
     { text: what, isMet: ({ executors }) => executors.includes(executor) },
     { text: `serves the queue ${queue}`, isMet: ({ queues }) => queues.includes(queue) },
@@ -167,7 +177,23 @@ function needsOf({ queue, labels, executor, weight }: Lane): Need[] {
   ]
 }
 
-function flagsFor({ queue, labels, weight }: Lane): string {
+/** The project of requests that name none. */
+const DEFAULT_PROJECT = 'default'
+
+/** A command that starts a suitable worker; the command line cannot provide handlers. */
+function workerFor(lane: Lane): string {
+  const [handler] = handlersIn([lane.executor])
+  if (handler === undefined) return `punctual worker --server URL${flagsFor(lane)}`
+  const needs = needsOf(lane).filter(({ text }) => text !== SERVES_DEFAULT)
+  const project = lane.project === DEFAULT_PROJECT ? '' : ` of the project ${lane.project}`
+  return `start a worker${project} that ${needs.map(({ text }) => text).join(', ')}`
+}
+
+/** The default of workers that name no queue. */
+const SERVES_DEFAULT = 'serves the queue default'
+
+function flagsFor({ project, queue, labels, weight }: Lane): string {
+  const projects = project === DEFAULT_PROJECT ? '' : ` --project ${project}`
   const queues = queue === 'default' ? '' : ` --queue ${queue}`
   const { labels: carried, users } = readPlacement(labels)
   const flags = [
@@ -175,5 +201,5 @@ function flagsFor({ queue, labels, weight }: Lane): string {
     ...users.map((user) => ` --allow-user ${user}`),
     ...(weight > 10 ? [` --slots ${weight}`] : []),
   ]
-  return queues + flags.join('')
+  return projects + queues + flags.join('')
 }

@@ -1,40 +1,34 @@
 import { formatDuration } from '../../core/text/duration.ts'
-import type { StepCounts, StepPlace } from '../../core/workflow/step-views.ts'
+import type { StepIdentity, StepCounts } from '../../core/wire/workflow-view.ts'
 import { publicId } from '../../core/ids.ts'
-import { ownGate } from '../../core/workflow/gates.ts'
+import { jobGateKey } from '../../core/workflow/gates.ts'
 import type { GateRecord, RunRecord } from '../../store/port.ts'
-import type { Because } from './why-run.ts'
+import type { Reason } from './why-run.ts'
+import type { WorkflowStatus } from '../workflows/views/workflow-reader.ts'
 
-/** How a workflow stands, as far as it matters to somebody who asks why. */
-export interface FlowStanding {
-  readonly job: string
-  readonly steps: StepCounts
-  /** The first steps that wait for somebody, with the sentence of each. */
-  readonly waiting: readonly { readonly name: string; readonly sentence: string }[]
-  /** The first that are under way. */
-  readonly running: readonly string[]
-  /** The run of such a step that waits, if nothing that was looked at does anything. */
-  readonly heldUp: { readonly step: string; readonly run: RunRecord } | null
-}
-
-/** Why that is. */
-export interface HeldUp extends Because {
+/** Why that step makes no progress. */
+export interface BlockedStepReason extends Reason {
   readonly step: string
 }
 
-/** What a workflow is doing; null for what any run could say. */
-export function whyFlow(
+/** What a workflow is doing; null if the reason is one that any run can have. */
+export function whyWorkflow(
   run: RunRecord,
-  { flow, heldUp, now }: { flow: FlowStanding; heldUp: HeldUp | null; now: number },
-): Because | null {
+  {
+    workflow,
+    heldUp: blockedStep,
+    now,
+  }: { workflow: WorkflowStatus; heldUp: BlockedStepReason | null; now: number },
+): Reason | null {
   const id = publicId('run', run.id)
-  const details = countsOf(flow.steps)
+  const details = countsOf(workflow.steps)
   switch (run.state) {
     case 'running': {
       const ran = formatDuration(Math.max(0, now - (run.startedAt ?? now)))
       const since = `It has been running for ${ran}`
-      if (heldUp && !run.cancelling) return whatIsHeldUp(id, since, heldUp, details)
-      return { ...whatIsDone(id, since, run, flow), details }
+      if (blockedStep && !run.cancelling)
+        return describeBlockedStep(id, since, blockedStep, details)
+      return { ...describeProgress(id, since, run, workflow), details }
     }
     case 'failed':
     case 'cancelled': {
@@ -48,35 +42,35 @@ export function whyFlow(
   }
 }
 
-function whatIsDone(
+function describeProgress(
   id: string,
   since: string,
   { cancelling }: RunRecord,
-  { steps, waiting, running }: FlowStanding,
-): Because {
-  const look = `punctual steps ${id}`
+  { steps, waiting, running }: WorkflowStatus,
+): Reason {
+  const hint = `punctual steps ${id}`
   if (cancelling) {
-    return { code: 'stopping', sentence: `${since}. It was told to stop.`, fixes: [look] }
+    return { code: 'stopping', sentence: `${since}. It was told to stop.`, fixes: [hint] }
   }
   const [first] = waiting
   if (first) {
     const sentence = `${since}: ${first.sentence.replace(/^It/, first.name)}`
-    return { code: 'approval', sentence, fixes: [`punctual approve ${id} ${first.name}`, look] }
+    return { code: 'approval', sentence, fixes: [`punctual approve ${id} ${first.name}`, hint] }
   }
   const over = steps.total - steps.untouched - steps.running - steps.waiting
   const names = running.join(', ')
   const what = running.length === 0 ? 'its next step is about to start' : `at ${names}`
   const sentence = `${since}: ${what}; ${over} of ${steps.total} steps are over.`
-  return { code: 'running', sentence, fixes: [look] }
+  return { code: 'running', sentence, fixes: [hint] }
 }
 
-/** What holds up its step holds up the workflow. */
-function whatIsHeldUp(
+/** The reason that blocks its step is the reason that blocks the workflow. */
+function describeBlockedStep(
   id: string,
   since: string,
-  { step, code, sentence, details = [], fixes = [] }: HeldUp,
+  { step, code, sentence, details = [], fixes = [] }: BlockedStepReason,
   counts: readonly string[],
-): Because {
+): Reason {
   const what = sentence.startsWith('It ') ? step + sentence.slice(2) : `${step}: ${sentence}`
   return {
     ...{ code, sentence: `${since}: ${what}` },
@@ -92,24 +86,25 @@ function countsOf({ failed, skipped, cancelled }: StepCounts): string[] {
   return words.length === 0 ? [] : [`Steps: ${words.join(', ')}.`]
 }
 
-/** One wave at a time, which nobody has to know as the gate it is. */
+/** Explains the gate that allows one wave at a time; users need not know that it is a gate. */
 export function whyNextWave(
   gate: GateRecord | null | undefined,
-  flow: FlowStanding | null,
+  workflow: WorkflowStatus | null,
   waited: string,
-): Because | null {
-  if (!gate || !flow || gate.capacity !== 1 || gate.name !== ownGate(flow.job)) return null
+): Reason | null {
+  if (!gate || !workflow || gate.capacity !== 1 || gate.name !== jobGateKey(workflow.job))
+    return null
   const [before] = gate.heldBy.map((runId) => publicId('run', runId))
   if (before === undefined) return null
   return {
     code: 'wave',
-    sentence: `It has waited ${waited} for ${before} to end: ${flow.job} runs one wave at a time.`,
+    sentence: `It has waited ${waited} for ${before} to end: ${workflow.job} runs one wave at a time.`,
     fixes: [`punctual why ${before}`, `punctual cancel ${before}`],
   }
 }
 
-/** Whose step a run is. */
-export function whoseStep(step: StepPlace | null): string[] {
+/** Names the workflow step that a run belongs to. */
+export function describeStepOwner(step: StepIdentity | null): string[] {
   if (!step) return []
   const item = step.item === null ? '' : `, item ${step.item}`
   return [`It is the step ${step.name}${item} of ${step.run}.`]

@@ -1,6 +1,6 @@
 import type { Role } from '../../core/permission.ts'
 
-/** Whoever a request comes from. */
+/** The caller of a request. */
 export interface Caller {
   /** Null for the token of the installation itself. */
   readonly tokenId: number | null
@@ -10,5 +10,8 @@ export interface Caller {
   readonly project: string | null
 }
 
-/** Who has the token that the first start wrote down, or calls a server that is open to its machine. */
+/**
+ * The holder of the token written at the first start, or a caller of a server that is open to its
+ * machine.
+ */
 export const ROOT: Caller = { tokenId: null, name: 'root', role: 'admin', project: null }

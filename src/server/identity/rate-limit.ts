@@ -1,6 +1,6 @@
-/** Counts requests per caller: so many a second, and so many at once. */
+/** Limits requests per caller: a rate per second, and a burst. */
 export interface RateLimit {
-  /** How many seconds to wait, or 0 to go ahead. */
+  /** Returns the seconds to wait, or 0 to continue. */
   take(key: string | number, nowMono: number): number
 }
 
@@ -9,10 +9,10 @@ interface Bucket {
   atMono: number
 }
 
-/** Beyond this many callers those who have not been here for long are forgotten. */
+/** Beyond this number of callers, those with a full bucket are dropped. */
 const MOST_BUCKETS = 10_000
 
-/** A bucket per caller that fills by itself: calm callers may come in bursts. */
+/** One token bucket per caller: quiet callers may send bursts. */
 export function createRateLimit(perSecond: number, burst: number): RateLimit {
   const buckets = new Map<string | number, Bucket>()
 
@@ -38,7 +38,10 @@ export function createRateLimit(perSecond: number, burst: number): RateLimit {
   }
 }
 
-/** A full bucket is as good as a new one. If none is full, all are: nobody is punished for others. */
+/**
+ * A full bucket equals a new one. If none is full, all buckets are dropped, so that no caller
+ * suffers from others.
+ */
 function forgetFull(
   buckets: Map<string | number, Bucket>,
   burst: number,

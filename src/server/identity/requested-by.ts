@@ -1,16 +1,16 @@
 import type { AuditEntry } from '../../store/port.ts'
 
-/** Who asks for a change, in which project, and through which request. */
-export interface By {
+/** Who requests a change, in which project, and through which request. */
+export interface RequestedBy {
   readonly project: string
   readonly actor: number | null
   readonly request: string | null
   readonly address: string | null
 }
 
-/** The line that will stand in the record. */
-export function auditOf(
-  { actor, request, address }: By,
+/** The entry for the audit log. */
+export function auditEntryFor(
+  { actor, request, address }: RequestedBy,
   projectId: number | null,
   action: string,
   target: string,

@@ -1,17 +1,17 @@
 import { hash, randomBytes } from 'node:crypto'
 
-/** Scanners for leaked secrets look for this. */
+/** Scanners for leaked secrets look for this prefix. */
 const PREFIX = 'punctual_'
 const SECRET_BYTES = 32
 const ENDING = 4
 
-/** A token nobody can guess. It is shown once; only its digest is kept. */
+/** Makes a random token. It is shown once; only its digest is stored. */
 export function mintToken(): { token: string; hash: string; ending: string } {
   const token = PREFIX + randomBytes(SECRET_BYTES).toString('base64url')
-  return { token, hash: digestOf(token), ending: token.slice(-ENDING) }
+  return { token, hash: tokenDigestOf(token), ending: token.slice(-ENDING) }
 }
 
-/** Plain SHA-256: what it hides is random and long, so there is nothing to slow a guesser down for. */
-export function digestOf(token: string): string {
+/** Plain SHA-256: the token is random and long, so a slow hash would add nothing. */
+export function tokenDigestOf(token: string): string {
   return hash('sha256', token)
 }

@@ -1,6 +1,6 @@
 /**
- * What terminals take as orders and not as text: colours, movements of the cursor, titles, links. It
- * stays in what is stored; searches look through it, because nobody types it into a search.
+ * Terminal control sequences: colours, cursor movements, titles, links. They stay in the stored
+ * log; searches ignore them, because users do not search for them.
  */
 const ESCAPE = 0x1b
 const SEQUENCE =
@@ -13,7 +13,7 @@ export function stripAnsi(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString('latin1').replace(SEQUENCE, ''), 'latin1')
 }
 
-/** The same for text, line by line. */
+/** Like `stripAnsi`, line by line. */
 export function stripAnsiText(text: string): string {
   return text.includes('\u001B') ? text.replace(SEQUENCE, '') : text
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bytesOf, type Entry, textOf } from '../../core/run/output.ts'
+import { bytesOf, type OutputEntry, textOf } from '../../core/run/output.ts'
 import { entriesOf, ofEntries, packChunk, printedBytes, unpackChunk } from './chunk-pack.ts'
 
 const entry = fc.tuple(
@@ -13,7 +13,7 @@ const entry = fc.tuple(
   ),
 )
 
-test('whatever was printed comes out of a packed chunk as it was', async () => {
+test('a packed chunk is unpacked to the same output', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(entry, { maxLength: 20 }), async (entries) => {
       const unpacked = unpackChunk(await packChunk(entries))
@@ -27,14 +27,14 @@ test('whatever was printed comes out of a packed chunk as it was', async () => {
   )
 })
 
-test('a long chunk takes less room, a short one is what it always was', async () => {
-  const long: Entry[] = [[1, 1, 'the same line again\n'.repeat(5_000)]]
+test('a long chunk is compressed, a short one keeps its old form', async () => {
+  const long: OutputEntry[] = [[1, 1, 'the same line again\n'.repeat(5_000)]]
   assert.ok((await packChunk(long)).length < 1_000)
-  const short: Entry[] = [[1, 1, 'a\n']]
+  const short: OutputEntry[] = [[1, 1, 'a\n']]
   assert.equal((await packChunk(short)).toString(), '[[1,1,"a\\n"]]')
 })
 
-test('a frame that would unpack to more than any chunk is not unpacked', async () => {
+test('a frame that would unpack to more than any chunk is refused', async () => {
   const bomb = await packChunk([[0, 1, 'x'.repeat(5 * 1024 * 1024)]])
   assert.ok(bomb.length < 10_000)
   assert.throws(() => unpackChunk(bomb), /larger than/)

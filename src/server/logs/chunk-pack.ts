@@ -1,36 +1,37 @@
 import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib'
 import { promisify } from 'node:util'
-import { bytesOf, type Entry, type Stream, textOf } from '../../core/run/output.ts'
+import { bytesOf, type OutputEntry, type Stream, textOf } from '../../core/run/output.ts'
 
 /**
- * How a chunk is kept. A short one is the JSON of its entries, as every chunk was at first: it begins
- * with a bracket. A longer one is a Zstandard frame of what `layOut` makes: where each entry ends, and
- * then nothing but what was printed, so that a download or a search need not look at entries at all.
+ * The stored form of a chunk. A short one is the JSON of its entries, like every chunk at first: it
+ * begins with a bracket. A longer one is a Zstandard frame of the output of `layOut`: the ends of
+ * the entries, and then only the printed bytes, so that a download or a search need not parse
+ * entries.
  */
 const BRACKET = 0x5b
-/** Shorter ones gain nothing that is worth a turn of another thread. */
+/** Compressing shorter chunks is not worth the turn of another thread. */
 const SHORT_BYTES = 1_024
-/** The fastest level: others gain a tenth and take twice as long. */
+/** The fastest level: higher ones save a tenth and take twice as long. */
 const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
-/** A frame may say that it holds anything; no chunk holds more than this. */
+/** A frame may claim any size; no chunk contains more than this. */
 const MOST_BYTES = 4 * 1024 * 1024
 const LENGTH_BYTES = 4
-/** Numbers that say of an entry when, which stream, and how many bytes. */
+/** Numbers per entry: time, stream, and number of bytes. */
 const PER_ENTRY = 3
 
 const compress = promisify(zstdCompress)
 
-/** A chunk as it was before it was packed. */
+/** An unpacked chunk. */
 export interface Unpacked {
   /** Milliseconds, stream and bytes of each entry, one after the other. */
   readonly head: readonly number[]
-  /** What was printed, of all entries. */
+  /** The printed bytes of all entries. */
   readonly body: Buffer
 }
 
 /** `unpacked` is `ofEntries` of the same entries. */
 export async function packChunk(
-  entries: readonly Entry[],
+  entries: readonly OutputEntry[],
   unpacked: Unpacked = ofEntries(entries),
 ): Promise<Buffer> {
   if (unpacked.body.length < SHORT_BYTES) return Buffer.from(JSON.stringify(entries))
@@ -38,15 +39,15 @@ export async function packChunk(
 }
 
 export function unpackChunk(packed: Buffer): Unpacked {
-  if (packed[0] === BRACKET) return ofEntries(JSON.parse(packed.toString()) as Entry[])
+  if (packed[0] === BRACKET) return ofEntries(JSON.parse(packed.toString()) as OutputEntry[])
   const bytes = zstdDecompressSync(packed, { maxOutputLength: MOST_BYTES })
   const end = LENGTH_BYTES + bytes.readUInt32LE(0)
   const head = JSON.parse(bytes.toString('latin1', LENGTH_BYTES, end)) as number[]
   return { head, body: bytes.subarray(end) }
 }
 
-export function entriesOf({ head, body }: Unpacked): Entry[] {
-  const entries: Entry[] = []
+export function entriesOf({ head, body }: Unpacked): OutputEntry[] {
+  const entries: OutputEntry[] = []
   let start = 0
   for (let at = 0; at < head.length; at += PER_ENTRY) {
     const end = start + (head[at + 2] as number)
@@ -57,7 +58,7 @@ export function entriesOf({ head, body }: Unpacked): Entry[] {
   return entries
 }
 
-/** What a process printed, without the remarks of its worker. */
+/** Output of the process, without remarks of its worker. */
 export function printedBytes({ head, body }: Unpacked): Buffer {
   const kept: Buffer[] = []
   let start = 0
@@ -71,8 +72,8 @@ export function printedBytes({ head, body }: Unpacked): Buffer {
   return isWhole ? body : Buffer.concat(kept)
 }
 
-/** The same of entries that were never packed. */
-export function ofEntries(entries: readonly Entry[]): Unpacked {
+/** The same for entries that were never packed. */
+export function ofEntries(entries: readonly OutputEntry[]): Unpacked {
   const texts = entries.map(([, , text]) => bytesOf(text))
   const head = entries.flatMap(([ms, stream], index) => [
     ms,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createVirtualClock, settle } from '../../../test/support/virtual-clock.ts'
+import { createVirtualClock, flushTasks } from '../../../test/support/virtual-clock.ts'
 import type { ProcessEnd } from '../../core/run/output.ts'
 import type { RunRecord } from '../../store/port.ts'
 import { createWatch } from '../runs/watch.ts'
-import { createLiveLogs, type Followed } from './live-log.ts'
+import { createLiveLogs, type FollowedOutput } from './live-log.ts'
 import { createLogReader } from './log-reader.ts'
 
-/** A run that prints what it is told to, and a count of what is read of it. */
+/** A run with scripted output, and a count of what is read from it. */
 function setUp() {
   const clock = createVirtualClock()
   const watch = createWatch(clock)
@@ -52,8 +52,11 @@ function setUp() {
   return { clock, live, reads, print, printElsewhere, finish }
 }
 
-/** Takes what comes, when it is let. */
-function viewer(followed: AsyncGenerator<Followed>, may: () => Promise<void> = async () => {}) {
+/** Reads the output whenever it is allowed to. */
+function viewer(
+  followed: AsyncGenerator<FollowedOutput>,
+  may: () => Promise<void> = async () => {},
+) {
   const seen: string[] = []
   const over = (async () => {
     for await (const piece of followed) {
@@ -71,9 +74,9 @@ test('hundreds follow one run, and everything is read once', async () => {
   const { signal } = new AbortController()
   print('a')
   const viewers = Array.from({ length: 300 }, () => viewer(live.follow(1, {}, signal)))
-  await settle()
+  await flushTasks()
   print('b', 'c')
-  await settle()
+  await flushTasks()
   finish()
   await Promise.all(viewers.map(({ over }) => over))
   for (const { seen } of viewers) assert.deepEqual(seen, ['a', 'b', 'c'])
@@ -81,7 +84,7 @@ test('hundreds follow one run, and everything is read once', async () => {
   assert.ok(reads.runs <= 4, `${reads.runs} looks at the run`)
 })
 
-test('a slow viewer holds up nobody, and gets everything', async () => {
+test('a slow viewer delays no other viewer, and gets everything', async () => {
   const { live, print, finish } = setUp()
   const { signal } = new AbortController()
   const gate = Promise.withResolvers<void>()
@@ -90,7 +93,7 @@ test('a slow viewer holds up nobody, and gets everything', async () => {
   const texts = Array.from({ length: 30 }, (_, index) => String(index))
   for (const text of texts) {
     print(text)
-    await settle()
+    await flushTasks()
   }
   finish()
   await quick.over
@@ -100,14 +103,14 @@ test('a slow viewer holds up nobody, and gets everything', async () => {
   assert.deepEqual(slow.seen, texts)
 })
 
-test('one that may skip goes on at the end, and says what it left out', async () => {
+test('a viewer that may skip continues at the end, and learns what it missed', async () => {
   const { live, print, finish } = setUp()
   const { signal } = new AbortController()
   const gate = Promise.withResolvers<void>()
   const slow = viewer(live.follow(1, { maySkip: true }, signal), () => gate.promise)
   for (let index = 0; index < 30; index += 1) {
     print(String(index))
-    await settle()
+    await flushTasks()
   }
   finish()
   gate.resolve()
@@ -115,12 +118,12 @@ test('one that may skip goes on at the end, and says what it left out', async ()
   assert.deepEqual(slow.seen, ['0', 'skipped 28', '29'])
 })
 
-test('a viewer that leaves is not waited for, and the last one turns off the light', async () => {
+test('a viewer that leaves is not waited for, and the last one ends the reading', async () => {
   const { clock, live, reads, print } = setUp()
   const gone = new AbortController()
   const left = viewer(live.follow(1, {}, gone.signal))
   print('a')
-  await settle()
+  await flushTasks()
   gone.abort()
   await left.over
   const before = reads.runs
@@ -130,11 +133,11 @@ test('a viewer that leaves is not waited for, and the last one turns off the lig
   assert.deepEqual(left.seen, ['a'])
 })
 
-test('what other nodes write is seen within a moment', async () => {
+test('output written through other nodes is seen within a moment', async () => {
   const { clock, live, printElsewhere, finish } = setUp()
   const { signal } = new AbortController()
   const one = viewer(live.follow(1, { chunk: 1 }, signal))
-  await settle()
+  await flushTasks()
   printElsewhere('a')
   printElsewhere('b')
   await clock.advance(1_000)

@@ -1,46 +1,54 @@
-import type { Entry } from '../../core/run/output.ts'
+import type { OutputEntry } from '../../core/run/output.ts'
 import type { LogStore, RunRecord } from '../../store/port.ts'
 import type { Watch } from '../runs/watch.ts'
 import type { LoggedAttempt, LogReader } from './log-reader.ts'
-import { createSights, type Look, type Printed, printed } from './run-watchers.ts'
+import {
+  createRunWatchers,
+  type OutputState,
+  type ReadableAttempt,
+  printed,
+} from './run-watchers.ts'
 
-/** The latest chunks, some ten megabytes of text: viewers who are close together read them once. */
+/** The latest chunks, some ten megabytes of text: viewers close together read them once. */
 const KEPT_CHUNKS = 48
-/** A viewer that may skip is this far behind at most: less than a megabyte. */
+/** Maximum number of chunks a viewer that may skip is behind: less than a megabyte. */
 const MOST_BEHIND = 4
 
-/** A chunk of what a run prints. The same object for all who follow it. */
+/** A chunk of output. All viewers get the same object. */
 export interface FollowedChunk {
   readonly kind: 'output'
   readonly attempt: number
   readonly chunk: number
   readonly startedAt: number
-  readonly entries: readonly Entry[]
+  readonly entries: readonly OutputEntry[]
 }
 
-/** Chunks that were left out, because their viewer was too slow for them and had allowed it. */
+/** Chunks that were left out because their viewer was too slow and allows skipping. */
 export interface SkippedChunks {
   readonly kind: 'skipped'
   readonly attempt: number
   readonly chunks: number
 }
 
-export type Followed = FollowedChunk | SkippedChunks
+export type FollowedOutput = FollowedChunk | SkippedChunks
 
 export interface FollowOptions {
   readonly attempt?: number | undefined
   readonly chunk?: number | undefined
-  /** Whether a viewer that falls behind goes on at the end. */
+  /** Whether a viewer that falls behind continues at the end. */
   readonly maySkip?: boolean | undefined
 }
 
-/** What runs print, for any number of viewers. Each takes what it can, and none slows the others. */
+/**
+ * Live output of runs for any number of viewers. Each reads at its own speed without slowing the
+ * others.
+ */
 export interface LiveLogs {
   /**
-   * What it prints while it prints it, attempt after attempt, until the run has ended or the signal
-   * aborts; only of one attempt if that is asked for.
+   * Streams the output while it is printed, attempt after attempt, until the run has ended or the
+   * signal aborts; or of one attempt only.
    */
-  follow(runId: number, options: FollowOptions, signal: AbortSignal): AsyncGenerator<Followed>
+  follow(runId: number, options: FollowOptions, signal: AbortSignal): AsyncGenerator<FollowedOutput>
 }
 
 export function createLiveLogs(deps: {
@@ -50,7 +58,7 @@ export function createLiveLogs(deps: {
   findRun(runId: number): Promise<RunRecord>
 }): LiveLogs {
   const { reader, store } = deps
-  const sights = createSights(deps)
+  const watchers = createRunWatchers(deps)
   const kept = new Map<string, Promise<FollowedChunk | null>>()
 
   const read = async (attempt: LoggedAttempt, chunk: number): Promise<FollowedChunk | null> => {
@@ -65,7 +73,7 @@ export function createLiveLogs(deps: {
     const known = kept.get(key)
     kept.delete(key)
     const found = known ?? read(attempt, chunk)
-    // Again at the end: what is wanted most stays longest.
+    // Inserted again at the end: recently used chunks stay longest.
     kept.set(key, found)
     if (!known) found.then((one) => one ?? kept.delete(key)).catch(() => kept.delete(key))
     const [oldest] = kept.keys()
@@ -73,7 +81,7 @@ export function createLiveLogs(deps: {
     return found
   }
 
-  const find = async ({ run, latest }: Look, wanted: number | undefined) => {
+  const find = async ({ run, latest }: OutputState, wanted: number | undefined) => {
     if (wanted === undefined || wanted === run.attempt) return latest
     const attempt = await reader.find(run, wanted)
     return attempt && printed(attempt, store)
@@ -81,16 +89,16 @@ export function createLiveLogs(deps: {
 
   return {
     async *follow(runId, { attempt: asked, chunk: first = 0, maySkip }, signal) {
-      const sight = sights.join(runId)
+      const watcher = watchers.join(runId)
       try {
         let wanted = asked
         let chunk = first
-        let earlier: Printed | null = null
+        let earlier: ReadableAttempt | null = null
         while (!signal.aborted) {
-          const look = await sight.look()
-          const found: Printed | null = earlier ?? (await find(look, wanted))
+          const state = await watcher.look()
+          const found: ReadableAttempt | null = earlier ?? (await find(state, wanted))
           wanted = found?.attempt.attempt ?? wanted
-          if (found && wanted !== look.run.attempt) earlier = found
+          if (found && wanted !== state.run.attempt) earlier = found
           if (found && maySkip && found.chunks - chunk > MOST_BEHIND) {
             const next = found.chunks - 1
             yield { kind: 'skipped', attempt: found.attempt.attempt, chunks: next - chunk }
@@ -101,15 +109,15 @@ export function createLiveLogs(deps: {
             chunk += 1
             yield piece
           } else if (found && found.attempt.end !== undefined) {
-            if (asked !== undefined || found.attempt.attempt === look.run.attempt) return
+            if (asked !== undefined || found.attempt.attempt === state.run.attempt) return
             wanted = found.attempt.attempt + 1
             chunk = 0
             earlier = null
-          } else if (look.run.finishedAt !== null) return
-          else await sight.next(look, signal)
+          } else if (state.run.finishedAt !== null) return
+          else await watcher.next(state, signal)
         }
       } finally {
-        sight.leave()
+        watcher.leave()
       }
     },
   }

@@ -1,5 +1,5 @@
-import { markOf } from '../../core/text/markers.ts'
-import type { Entry, Stream } from '../../core/run/output.ts'
+import { markerOf } from '../../core/text/markers.ts'
+import type { OutputEntry, Stream } from '../../core/run/output.ts'
 import type { WireLogLine } from '../../core/wire/views.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 
@@ -9,7 +9,7 @@ export const STREAMS: Readonly<Record<Stream, WireLogLine['stream']>> = {
   2: 'stderr',
 }
 
-/** A line or a piece of one, in the order in which they were printed. */
+/** A line or a piece of one, in the order of output. */
 export interface LinePiece {
   readonly line: number
   readonly ms: number
@@ -18,10 +18,13 @@ export interface LinePiece {
 }
 
 /**
- * Entries as lines, numbered as `countLines` counts them: every newline ends one. A line without
- * its newline carries the number that its end will have.
+ * Entries as lines, numbered as `countLines` counts them: every newline ends one. An unfinished
+ * line has the number that its end will have.
  */
-export function* piecesOf(entries: readonly Entry[], firstLine: number): Generator<LinePiece> {
+export function* piecesOf(
+  entries: readonly OutputEntry[],
+  firstLine: number,
+): Generator<LinePiece> {
   let line = firstLine
   for (const [ms, stream, text] of entries) {
     let start = 0
@@ -34,8 +37,8 @@ export function* piecesOf(entries: readonly Entry[], firstLine: number): Generat
   }
 }
 
-/** Ends of lines, whichever stream they are of: what a person would number. */
-export function countLines(entries: readonly Entry[]): number {
+/** Number of line ends in all streams, as a reader would number them. */
+export function countLines(entries: readonly OutputEntry[]): number {
   let lines = 0
   for (const [, , text] of entries) {
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1
@@ -43,12 +46,12 @@ export function countLines(entries: readonly Entry[]): number {
   return lines
 }
 
-/** Of one line this much is shown; a download has the rest. */
-export const LINE_LENGTH = 64 * 1024
-/** A page is full with this much, however few lines it takes. */
-export const PAGE_LENGTH = 2 * 1024 * 1024
+/** Maximum shown length of one line; a download has the rest. */
+export const MAX_LINE_LENGTH = 64 * 1024
+/** Maximum length of a page, however few lines that is. */
+export const MAX_PAGE_LENGTH = 2 * 1024 * 1024
 
-/** Lines put together from the pieces in which they were printed, as far as one page goes. */
+/** Lines assembled from the printed pieces, up to the size of one page. */
 export class LinePage {
   readonly #limit: number
   #lines: LinePiece[] = []
@@ -59,23 +62,24 @@ export class LinePage {
     this.#limit = limit
   }
 
-  /** False when the page is full, and this piece belongs to the next. */
+  /** False when the page is full and this piece belongs to the next one. */
   add(piece: LinePiece): boolean {
     const last = this.#lines.at(-1)
     const isSameLine = last?.line === piece.line
-    const isFull = this.#lines.length >= this.#limit || this.#length >= PAGE_LENGTH
+    const isFull = this.#lines.length >= this.#limit || this.#length >= MAX_PAGE_LENGTH
     if (isFull && !isSameLine) return false
     const before = isSameLine && last.stream === piece.stream ? last.text : undefined
-    const text = (before ?? '') + piece.text.slice(0, LINE_LENGTH)
-    if (text.length > LINE_LENGTH || piece.text.length > LINE_LENGTH) this.#cut.add(piece.line)
-    const shown = text.slice(0, LINE_LENGTH)
+    const text = (before ?? '') + piece.text.slice(0, MAX_LINE_LENGTH)
+    if (text.length > MAX_LINE_LENGTH || piece.text.length > MAX_LINE_LENGTH)
+      this.#cut.add(piece.line)
+    const shown = text.slice(0, MAX_LINE_LENGTH)
     this.#length += shown.length - (before?.length ?? 0)
     if (before === undefined) this.#lines.push({ ...piece, text: shown })
     else this.#lines[this.#lines.length - 1] = { ...last!, text: shown }
     return true
   }
 
-  /** The line at the end, if the rest of it need not be read. */
+  /** The last line, if the rest of it need not be read. */
   get cutLine(): number | undefined {
     const line = this.#lines.at(-1)?.line
     return line !== undefined && this.#cut.has(line) ? line : undefined
@@ -83,7 +87,7 @@ export class LinePage {
 
   shown(startedAt: number): WireLogLine[] {
     return this.#lines.map(({ line, ms, stream, text }) => {
-      const mark = stream === 0 ? undefined : markOf(text)
+      const mark = stream === 0 ? undefined : markerOf(text)
       return {
         line,
         at: formatTime(startedAt + ms, 'at'),

@@ -1,63 +1,69 @@
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
-import type { Entry, ProcessEnd } from '../../core/run/output.ts'
+import type { OutputEntry, ProcessEnd } from '../../core/run/output.ts'
 import { isFinal } from '../../core/run/run-state.ts'
 import type { WireLog, WireLogLine } from '../../core/wire/views.ts'
 import type { LogStore, RunQueries, RunRecord } from '../../store/port.ts'
 import { entriesOf, ofEntries, printedBytes, unpackChunk } from './chunk-pack.ts'
 import {
   countLines,
-  LINE_LENGTH,
+  MAX_LINE_LENGTH,
   LinePage,
   type LinePiece,
-  PAGE_LENGTH,
+  MAX_PAGE_LENGTH,
   piecesOf,
 } from './log-lines.ts'
-import { createTurns } from '../loops/concurrency-limit.ts'
+import { createConcurrencyLimit } from '../loops/concurrency-limit.ts'
 
-/** Chunks read at a time: one, which is usually enough, and then more, up to some two megabytes. */
+/**
+ * Maximum number of chunks read at once: first one, which is usually enough, then up to some two
+ * megabytes.
+ */
 const MOST_CHUNKS = 8
-/** How many streams read at once; the rest of the node's work goes on in between. */
+/** How many streams read at once; other work of the node runs in between. */
 const STREAMS_AT_ONCE = 2
-/** Chunks of the end that are looked at for its last lines, which may be a single one without an end. */
+/** Number of final chunks searched for the last lines, which may be a single unfinished one. */
 const TAIL_CHUNKS = 64
 
-/** One attempt of a run, as far as its output is concerned. */
+/** One attempt of a run, with what its log needs. */
 export interface LoggedAttempt {
   readonly runId: number
   readonly attempt: number
   readonly fence: number
   readonly startedAt: number
-  /** Set once it is over; without output if it printed nothing, or was lost. */
+  /** Set once the attempt has ended; without output if it printed nothing, or was lost. */
   readonly end: ProcessEnd | null | undefined
 }
 
 export interface LogReader {
-  /** The attempt that is asked for, or the latest. */
+  /** The requested attempt, or the latest. */
   find(run: RunRecord, attempt: number | undefined): Promise<LoggedAttempt | null>
   /** Lines from a number on. */
   read(attempt: LoggedAttempt, from: number, limit: number): Promise<WireLog>
-  /** The last so many lines. */
+  /** The last lines. */
   tail(attempt: LoggedAttempt, count: number): Promise<WireLog>
-  /** A chunk by its number, also the last, which came with the end; null if it is not there. */
-  chunk(attempt: LoggedAttempt, chunk: number): Promise<readonly Entry[] | null>
-  /** Everything, as it was printed. */
+  /**
+   * A chunk by its number, including the last one, which came with the end; null if it is not
+   * there.
+   */
+  chunk(attempt: LoggedAttempt, chunk: number): Promise<readonly OutputEntry[] | null>
+  /** The complete output as it was printed. */
   raw(attempt: LoggedAttempt): AsyncGenerator<Buffer>
-  /** The number of the chunk in which a line begins, or the one before it. */
+  /** The number of the chunk in which a line begins, or of the one before it. */
   chunkOf(attempt: LoggedAttempt, line: number): Promise<number>
 }
 
 interface Piece {
   readonly firstLine: number
-  readonly entries: readonly Entry[]
+  readonly entries: readonly OutputEntry[]
 }
 
 export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>): LogReader {
-  const takeTurn = createTurns(STREAMS_AT_ONCE)
+  const takeTurn = createConcurrencyLimit(STREAMS_AT_ONCE)
 
   /**
-   * Chunks in order, the last one, which came with the end, too. `skipTo` may say, after each, that
-   * only a later one is of interest.
+   * Chunks in order, including the last one, which came with the end. After each chunk `skipTo` may
+   * name the next one needed.
    */
   async function* pieces(
     attempt: LoggedAttempt,
@@ -89,7 +95,7 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
   const chunkOf = async (attempt: LoggedAttempt, line: number): Promise<number> => {
     const { runId, fence } = attempt
     if (line === 0) return 0
-    // Where the line before it ends: it may begin right there and end much later.
+    // The end of the previous line: this line may begin right there and end much later.
     const found = await store.findLine({ runId, fence, line: line - 1 })
     return found ?? (await store.logEnd({ runId, fence })).chunks
   }
@@ -125,7 +131,7 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
       const { runId, fence, startedAt } = attempt
       const page = new LinePage(limit)
       let next = from
-      // The rest of a line that is too long to be shown may be thousands of chunks.
+      // The rest of a line too long to be shown may be thousands of chunks.
       const skipTo = async () => {
         const line = page.cutLine
         if (line === undefined || line !== next) return undefined
@@ -153,10 +159,11 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
       const last = attempt.end?.output?.last ?? []
       const parts: LinePiece[][] = [[...piecesOf(last, end.lines)]]
       const next = end.lines + countLines(last)
-      // Backwards, only as far as it takes: the end of a long log is found as fast as that of a short one.
+      // Backwards and only as far as necessary: the end of a long log is found as fast as that of a
+      // short one.
       const least = Math.max(0, end.chunks - TAIL_CHUNKS)
       for (let chunk = end.chunks - 1, from = end.lines; chunk >= least; chunk -= 1) {
-        // The line before those wanted, so that the first one is whole.
+        // One more line, so that the first requested one is complete.
         if (from < next - count) break
         const [row] = await store.logChunks({ runId, fence, from: chunk, limit: 1 })
         if (!row) break
@@ -191,13 +198,14 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
   }
 }
 
-/** The number of the first of the last so many lines, fewer if they are long. */
+/** The number of the first of the last lines; fewer lines if they are long. */
 function firstOfLast(pieces: readonly LinePiece[], count: number): number {
   const lengths = new Map<number, number>()
   for (const { line, text } of pieces) lengths.set(line, (lengths.get(line) ?? 0) + text.length)
   const lines = [...lengths.keys()].slice(-count)
-  let room = PAGE_LENGTH
-  const isBeyond = (line: number) => (room -= Math.min(lengths.get(line)!, LINE_LENGTH)) < 0
+  let remaining = MAX_PAGE_LENGTH
+  const isBeyond = (line: number) =>
+    (remaining -= Math.min(lengths.get(line)!, MAX_LINE_LENGTH)) < 0
   const before = lines.findLastIndex(isBeyond)
   return lines[before + 1] ?? lines.at(-1) ?? 0
 }

@@ -1,14 +1,14 @@
 import { PunctualError } from '../../core/errors.ts'
 import type { LogChunk, LogStore, LogVerdict } from '../../store/port.ts'
 
-/** One transaction holds this much at most, packed: it must not keep ticks waiting. */
+/** Maximum packed size of one transaction: it must not keep ticks waiting. */
 const BATCH_CHUNKS = 200
 const BATCH_BYTES = 4 * 1024 * 1024
-/** Beyond this workers are told to come back: what they print waits with them. */
+/** Beyond this, workers are told to try again later and keep their output. */
 const MOST_WAITING = 64 * 1024 * 1024
 
 export interface LogWriter {
-  /** Durable when it resolves; one verdict each. */
+  /** Durable when it resolves; one verdict per chunk. */
   append(chunks: readonly LogChunk[]): Promise<readonly LogVerdict[]>
 }
 
@@ -18,7 +18,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Batches form by themselves: what arrives while one is being stored goes into the next. */
+/** Batches form by themselves: chunks that arrive during one transaction go into the next. */
 export function createLogWriter(store: Pick<LogStore, 'appendLog'>): LogWriter {
   let waiting: Waiting[] = []
   let length = 0
@@ -27,7 +27,7 @@ export function createLogWriter(store: Pick<LogStore, 'appendLog'>): LogWriter {
   const take = (): Waiting[] => {
     const batch: Waiting[] = []
     const later: Waiting[] = []
-    /** The chunk that would go on where a batch has come to, by attempt. */
+    /** Per attempt: the chunk that would continue after the current batch. */
     const nexts = new Map<string, number>()
     let size = 0
     for (const item of waiting) {

@@ -5,56 +5,56 @@ import type { LoggedAttempt, LogReader } from './log-reader.ts'
 
 const FOREVER_MS = 24 * 3_600_000
 
-/** How a run is, and how much it has printed. */
-export interface Look {
+/** The state of a run, and how much it has printed. */
+export interface OutputState {
   readonly run: RunRecord
   /** Its latest attempt, once there is one. */
-  readonly latest: Printed | null
+  readonly latest: ReadableAttempt | null
 }
 
-/** An attempt with the number of chunks that can be read of it. */
-export interface Printed {
+/** An attempt with the number of chunks that can be read. */
+export interface ReadableAttempt {
   readonly attempt: LoggedAttempt
   readonly chunks: number
 }
 
-/** A run that somebody watches: looked at once for all of them. */
-export interface Sight {
-  /** As it is now; not older than what this node has heard of it. */
-  look(): Promise<Look>
-  /** Resolves when there is a newer one than this, or the signal aborts. */
-  next(look: Look, signal: AbortSignal): Promise<void>
+/** Watches one run for all of its viewers. */
+export interface RunWatcher {
+  /** The current state; not older than what this node knows. */
+  look(): Promise<OutputState>
+  /** Resolves when there is a newer state than this, or the signal aborts. */
+  next(readState: OutputState, signal: AbortSignal): Promise<void>
   leave(): void
 }
 
-/** Hundreds may watch one run; whatever happens to it is looked up once. */
-export function createSights(deps: {
+/** Hundreds may watch one run; each change of it is read once. */
+export function createRunWatchers(deps: {
   readonly watch: Watch
   readonly reader: Pick<LogReader, 'find'>
   readonly store: Pick<LogStore, 'logEnd'>
   findRun(runId: number): Promise<RunRecord>
-}): { join(runId: number): Sight } {
+}): { join(runId: number): RunWatcher } {
   const { watch, reader, store } = deps
-  const shared = new Map<number, SharedSight>()
+  const shared = new Map<number, SharedWatcher>()
 
-  const look = async (runId: number): Promise<Look> => {
+  const readState = async (runId: number): Promise<OutputState> => {
     const run = await deps.findRun(runId)
     const attempt = await reader.find(run, undefined)
     return { run, latest: attempt && (await printed(attempt, store)) }
   }
 
-  const observe = async (runId: number, sight: SharedSight) => {
-    while (!sight.gone.signal.aborted) {
-      // Before looking, so that nothing can happen between the look and the wait.
-      const turn = watch.next(runId, FOREVER_MS, sight.gone.signal)
-      const looking = look(runId)
-      sight.show(looking)
-      const isOver = await looking.then(
+  const observe = async (runId: number, watcher: SharedWatcher) => {
+    while (!watcher.abandoned.signal.aborted) {
+      // Created before the read, so that no change between read and wait is missed.
+      const turn = watch.next(runId, FOREVER_MS, watcher.abandoned.signal)
+      const reading = readState(runId)
+      watcher.show(reading)
+      const isOver = await reading.then(
         ({ run }) => isFinal(run.state),
         () => true,
       )
-      // What cannot be read is told to those who ask; whoever comes next tries again.
-      if (isOver) return shared.get(runId) === sight ? void shared.delete(runId) : undefined
+      // Current viewers get the error; the next viewer tries again.
+      if (isOver) return shared.get(runId) === watcher ? void shared.delete(runId) : undefined
       await turn
     }
   }
@@ -62,18 +62,18 @@ export function createSights(deps: {
   return {
     join(runId) {
       const known = shared.get(runId)
-      const sight = known ?? new SharedSight()
-      shared.set(runId, sight)
-      sight.viewers += 1
-      if (!known) void observe(runId, sight)
+      const watcher = known ?? new SharedWatcher()
+      shared.set(runId, watcher)
+      watcher.viewers += 1
+      if (!known) void observe(runId, watcher)
       return {
-        look: () => sight.current,
-        next: (seen, signal) => sight.next(seen, signal),
+        look: () => watcher.current,
+        next: (seen, signal) => watcher.next(seen, signal),
         leave() {
-          sight.viewers -= 1
-          if (sight.viewers > 0) return
-          sight.gone.abort('over')
-          if (shared.get(runId) === sight) shared.delete(runId)
+          watcher.viewers -= 1
+          if (watcher.viewers > 0) return
+          watcher.abandoned.abort('over')
+          if (shared.get(runId) === watcher) shared.delete(runId)
         },
       }
     },
@@ -83,29 +83,29 @@ export function createSights(deps: {
 export async function printed(
   attempt: LoggedAttempt,
   store: Pick<LogStore, 'logEnd'>,
-): Promise<Printed> {
+): Promise<ReadableAttempt> {
   const { runId, fence, end } = attempt
   const chunks = end?.output?.chunks ?? (await store.logEnd({ runId, fence })).chunks
   return { attempt, chunks }
 }
 
-class SharedSight {
-  readonly gone = new AbortController()
+class SharedWatcher {
+  readonly abandoned = new AbortController()
   viewers = 0
-  current: Promise<Look> = new Promise(() => {})
-  #latest: Look | undefined
+  current: Promise<OutputState> = new Promise(() => {})
+  #latest: OutputState | undefined
   #waiting = new Set<() => void>()
 
-  show(looking: Promise<Look>): void {
-    this.current = looking
-    const tell = (look?: Look) => {
-      this.#latest = look
+  show(reading: Promise<OutputState>): void {
+    this.current = reading
+    const publish = (readState?: OutputState) => {
+      this.#latest = readState
       for (const wake of [...this.#waiting]) wake()
     }
-    looking.then(tell, () => tell())
+    reading.then(publish, () => publish())
   }
 
-  next(seen: Look, signal: AbortSignal): Promise<void> {
+  next(seen: OutputState, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted || this.#latest !== seen) return resolve()
       const wake = () => {

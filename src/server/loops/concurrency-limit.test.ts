@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { createTurns } from './concurrency-limit.ts'
+import { createConcurrencyLimit } from './concurrency-limit.ts'
 
-test('so many work at once, the others in order, and each gets its own answer', async () => {
-  const take = createTurns(2)
+test('a limited number of tasks runs at once, the others follow in order, each with its own result', async () => {
+  const take = createConcurrencyLimit(2)
   const started: number[] = []
   const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
   const answers = ends.map(({ promise }, index) =>
@@ -25,16 +25,16 @@ test('so many work at once, the others in order, and each gets its own answer', 
   assert.equal(await take(async () => 'again'), 'again')
 })
 
-test('whoever fails makes room all the same', async () => {
-  const take = createTurns(1)
+test('a failing task makes room, too', async () => {
+  const take = createConcurrencyLimit(1)
   const failing = take(() => Promise.reject(new Error('no')))
   const next = take(async () => 'yes')
   await assert.rejects(failing, /no/)
   assert.equal(await next, 'yes')
 })
 
-test('between two turns everything else gets its own', async () => {
-  const take = createTurns(1)
+test('between two tasks other work gets its turn', async () => {
+  const take = createConcurrencyLimit(1)
   let isOver = false
   let others = 0
   const other = async () => {

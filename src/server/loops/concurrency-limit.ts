@@ -1,8 +1,8 @@
 /**
- * Lets so many do something at once and the others wait, in order. Thousands may follow a long log;
- * if all of them were served in the same breath, nobody else would be.
+ * Limits how many tasks run at once; the others wait in order. Thousands may follow a long log, and
+ * serving all of them at the same time would block everything else.
  */
-export function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function createConcurrencyLimit(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let working = 0
   return async (work) => {
@@ -11,9 +11,9 @@ export function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Prom
     try {
       return await work()
     } finally {
-      // A store that answers at once would otherwise keep everything else waiting.
+      // A store that answers at once would otherwise block everything else.
       await new Promise((resolve) => setImmediate(resolve))
-      // Whoever waits longest takes the place over; it is never free in between.
+      // The longest waiting task takes the slot over; it is never free in between.
       const next = waiting.shift()
       if (next) next()
       else working -= 1

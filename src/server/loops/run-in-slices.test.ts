@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pausing } from '../../core/pausing.ts'
-import { inTurns } from './run-in-slices.ts'
+import { runInSlices } from './run-in-slices.ts'
 import { isHeapTight } from './tight-heap.ts'
 
 function* parts(count: number): Pausing<string> {
@@ -9,13 +9,13 @@ function* parts(count: number): Pausing<string> {
   return 'done'
 }
 
-/** A clock that moves on whenever somebody looks at it. */
+/** A clock that moves on whenever it is read. */
 function clockOf(ms: number) {
   let now = 0
   return { mono: () => (now += ms) }
 }
 
-/** How often others get their turn while something is done. */
+/** Counts how often other tasks run while the work is in progress. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let isOver = false
   let turns = 0
@@ -28,15 +28,16 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return turns
 }
 
-test('what is long lets others go first, again and again', async () => {
-  // A part takes a millisecond: some ten of them make a turn, so that there are some hundred.
-  const turns = await turnsDuring(inTurns(parts(1_000), clockOf(1)))
+test('long work yields to other tasks again and again', async () => {
+  // One part takes a millisecond, so about ten parts make a slice and there are about a hundred
+  // slices.
+  const turns = await turnsDuring(runInSlices(parts(1_000), clockOf(1)))
   assert.ok(turns >= 90, `others had ${turns} turns`)
 })
 
-test('what is short is done at once', async () => {
-  assert.ok((await turnsDuring(inTurns(parts(1_000), clockOf(0)))) <= 1)
-  assert.equal(await inTurns(parts(3), clockOf(1)), 'done')
+test('short work runs in one go', async () => {
+  assert.ok((await turnsDuring(runInSlices(parts(1_000), clockOf(0)))) <= 1)
+  assert.equal(await runInSlices(parts(3), clockOf(1)), 'done')
 })
 
 function* failing(): Pausing<never> {
@@ -44,11 +45,11 @@ function* failing(): Pausing<never> {
   throw new Error('no')
 }
 
-test('what goes wrong in a later turn is thrown to whoever waits', async () => {
-  await assert.rejects(inTurns(failing(), clockOf(1)), /no/)
+test('an error in a later slice rejects the promise', async () => {
+  await assert.rejects(runInSlices(failing(), clockOf(1)), /no/)
 })
 
-test('while something long is done the heap is kept tight, however it ends and whatever else is done', async () => {
+test('the heap stays tight during long work, however it ends and whatever runs at the same time', async () => {
   const seen: boolean[] = []
   function* watched(count: number): Pausing<void> {
     for (let part = 0; part < count; part += 1) {
@@ -56,10 +57,13 @@ test('while something long is done the heap is kept tight, however it ends and w
       yield
     }
   }
-  await inTurns(watched(5), clockOf(1))
+  await runInSlices(watched(5), clockOf(1))
   assert.ok(!seen.includes(true), 'for what is short nothing changes')
-  const long = inTurns(watched(200), clockOf(1))
-  const others = [inTurns(parts(30), clockOf(1)), inTurns(failing(), clockOf(1)).catch(() => {})]
+  const long = runInSlices(watched(200), clockOf(1))
+  const others = [
+    runInSlices(parts(30), clockOf(1)),
+    runInSlices(failing(), clockOf(1)).catch(() => {}),
+  ]
   await Promise.all(others)
   assert.ok(isHeapTight(), 'the longest is not over')
   await long

@@ -2,14 +2,14 @@ import type { Clock } from '../../core/clock.ts'
 import type { Pausing } from '../../core/pausing.ts'
 import { tightenHeap } from './tight-heap.ts'
 
-/** So long everybody else waits for a part of something long: no longer than for a large tick. */
-const TURN_MS = 10
+/** Longest time a slice may block other work: about as long as a large tick. */
+const SLICE_MS = 10
 
 /**
- * Does long work a turn at a time, so that heartbeats and requests are answered in between. What takes more
- * than one turn throws a lot away meanwhile.
+ * Does long work in slices, so that heartbeats and requests are answered in between. Work that
+ * needs more than one slice also keeps the heap tight, because it produces much garbage.
  */
-export async function inTurns<Result>(
+export async function runInSlices<Result>(
   work: Pausing<Result>,
   clock: Pick<Clock, 'mono'>,
 ): Promise<Result> {
@@ -18,7 +18,7 @@ export async function inTurns<Result>(
     for (let since = clock.mono(); ;) {
       const { done, value } = work.next()
       if (done) return value
-      if (clock.mono() - since < TURN_MS) continue
+      if (clock.mono() - since < SLICE_MS) continue
       loosen ??= tightenHeap()
       await new Promise((resolve) => setImmediate(resolve))
       since = clock.mono()

@@ -1,8 +1,11 @@
 import type { Clock } from '../../core/clock.ts'
 
-/** One bounded piece of a duty. `more`: call again at once. Otherwise after `idleMs` (or the default). */
-export type Step = () => Promise<Outcome>
-export type Outcome = { more: boolean; idleMs?: number }
+/**
+ * One bounded piece of a duty. `more`: call again at once. Otherwise after `idleMs` (or the
+ * default).
+ */
+export type LoopStep = () => Promise<LoopOutcome>
+export type LoopOutcome = { more: boolean; idleMs?: number }
 
 export interface LoopOptions {
   readonly clock: Clock
@@ -12,26 +15,33 @@ export interface LoopOptions {
 }
 
 export interface Loop {
-  /** Ends the present idle time early. */
+  /** Ends the current idle time. */
   wake(): void
   readonly done: Promise<void>
 }
 
-/** The one `while` behind every duty. A failed step is reported and the loop goes on. */
-export function startLoop(step: Step, options: LoopOptions): Loop {
+/** Runs the step only while it is allowed; otherwise it is left for later. */
+export function onlyWhile(may: () => boolean, step: LoopStep): LoopStep {
+  return async () => (may() ? step() : { more: false })
+}
+
+/** The loop behind every duty. A failed step is reported and the loop goes on. */
+export function startLoop(step: LoopStep, options: LoopOptions): Loop {
   const { clock, signal } = options
   let alarm = new AbortController()
   let woken = false
-  // A reason of our own: without one, every abort makes an exception that nobody reads.
+  // With an explicit reason, because every abort without one creates an unused exception.
   const ring = () => alarm.abort('awake')
   signal.addEventListener('abort', ring, { once: true })
   const run = async () => {
     while (!signal.aborted) {
       woken = false
-      const { more, idleMs = options.idleMs } = await step().catch((error: unknown): Outcome => {
-        options.onError(error)
-        return { more: false }
-      })
+      const { more, idleMs = options.idleMs } = await step().catch(
+        (error: unknown): LoopOutcome => {
+          options.onError(error)
+          return { more: false }
+        },
+      )
       if (more || woken || signal.aborted) continue
       alarm = new AbortController()
       await clock.sleep(idleMs, alarm.signal)

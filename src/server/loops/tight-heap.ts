@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 
 const GROWTH = '--heap-growing-percent='
-/** Twice what was alive when it was last looked through. */
+/** Percentage of growth before the next garbage collection: twice the live size. */
 const DOUBLE = 100
-const AS_IT_LIKES = 0
+const DEFAULT_GROWTH = 0
 
 let holders = 0
 
@@ -13,10 +13,10 @@ export function isHeapTight(): boolean {
 }
 
 /**
- * From now until the function it gives is called, the heap is looked through once it has doubled. Left
- * to itself it grows to four times what was alive, and what is thrown away while a hundred thousand steps
- * are read lies about until then. Only meanwhile: under load, looking that often costs a tenth of all
- * runs (decision 25).
+ * Until the returned function is called, the garbage collector runs whenever the heap has doubled.
+ * By default the heap grows to four times its live size, and the garbage from reading a hundred
+ * thousand steps stays until then. Only for the duration of long work: under load, collecting that
+ * often costs a tenth of the throughput (decision 25).
  */
 export function tightenHeap(): () => void {
   holders += 1
@@ -26,6 +26,6 @@ export function tightenHeap(): () => void {
     if (!isHeld) return
     isHeld = false
     holders -= 1
-    if (holders === 0) setFlagsFromString(`${GROWTH}${AS_IT_LIKES}`)
+    if (holders === 0) setFlagsFromString(`${GROWTH}${DEFAULT_GROWTH}`)
   }
 }

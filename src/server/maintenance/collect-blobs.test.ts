@@ -5,25 +5,25 @@ import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import type { Blobs } from '../../blobs/port.ts'
 import { createRowBlobs } from '../../blobs/store/blobs.ts'
 import { createMinter } from '../../core/ids.ts'
-import { EMPTY_BATCH, endOf, PLAIN_RUN } from '../../store/contract/fixture.ts'
+import { EMPTY_BATCH, endCommandFor, PLAIN_RUN } from '../../store/contract/fixture.ts'
 import type { NewRun } from '../../store/port.ts'
-import { openEngine, storeOn } from '../../store/sqlite/store.ts'
+import { openEngine, createStoreOnEngine } from '../../store/sqlite/store.ts'
 import { createPayloads } from '../payloads/payloads.ts'
-import { submitLarge } from '../runs/submit-large.ts'
 import { collectBlobs } from './collect-blobs.ts'
+import { submitLarge } from '../runs/submit-large.ts'
 
 const HOUR_MS = 3_600_000
 const ORPHAN_MS = 24 * HOUR_MS
 const LARGE = 'x'.repeat(2_000)
 
-/** The process dies here: whatever would have come next does not. */
+/** The process dies here, and nothing after this point happens. */
 class Crash extends Error {}
 
-/** One store with its blobs, and a hook that is called between any two things that happen. */
+/** A store with blobs, and a hook that is called between any two operations. */
 async function openWorld(random: () => number, between: () => Promise<void>) {
   const clock = createVirtualClock()
   const engine = openEngine({ path: ':memory:', now: () => Math.floor(clock.now()) })
-  const store = storeOn(engine)
+  const store = createStoreOnEngine(engine)
   const rows = createRowBlobs(store)
   const area = await store.identity()
   const joined = await store.join({ name: 'n', ttlMs: 30_000, graceMs: 0 })
@@ -52,7 +52,13 @@ async function openWorld(random: () => number, between: () => Promise<void>) {
     await between()
     return result
   }
-  const collect = collectBlobs({ ...options, blobs: rows, store, onCollected: () => {} })
+  const collect = collectBlobs({
+    ...options,
+    blobs: rows,
+    store,
+    aheadMs: () => 0,
+    onCollected: () => {},
+  })
   await collect()
   const acknowledged = new Set<string>()
 
@@ -80,7 +86,7 @@ async function openWorld(random: () => number, between: () => Promise<void>) {
       const lease = granted[0]?.[0]
       if (!lease) return
       const kept = await payloads.keep(lease.runId, 'result', result)
-      await tick({ ends: [endOf(lease, { result: kept.text })] })
+      await tick({ ends: [endCommandFor(lease, { result: kept.text })] })
       await kept.settle()
       acknowledged.add(`${lease.runId} result`)
     },
@@ -119,8 +125,8 @@ async function assertReadable(
   return read
 }
 
-/** Anything may happen between two steps, also that nothing happens for days. */
-function trouble(seeded: Seeded, { clock, collect, prune }: World) {
+/** Anything may happen between two steps, or nothing for days. */
+function randomFault(seeded: Seeded, { clock, collect, prune }: World) {
   let depth = 0
   return async () => {
     if (depth > 0) return
@@ -139,12 +145,12 @@ function trouble(seeded: Seeded, { clock, collect, prune }: World) {
 }
 
 for (const seed of [1, 2, 3, 4, 5, 6]) {
-  test(`whatever crashes, stalls and is pruned, what was acknowledged can be read; seed ${seed}`, async (t) => {
+  test(`acknowledged data can be read whatever crashes, stalls and is pruned; seed ${seed}`, async (t) => {
     const seeded = createSeeded(seed)
     const hooks = { between: async () => {} }
     const world = await openWorld(seeded.random, () => hooks.between())
     t.after(() => world.engine.close())
-    const between = trouble(seeded, world)
+    const between = randomFault(seeded, world)
     hooks.between = between
     let crashes = 0
     let read = 0
@@ -164,7 +170,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     }
     assert.ok(crashes > 0 && read > 20, `${crashes} crashes, ${read} read: nothing was tried`)
 
-    // In the end everything that is named is there, and nothing else.
+    // In the end every referenced blob is there, and no other.
     world.clock.freeze(2 * ORPHAN_MS)
     for (let step = 0; step < 10; step += 1) await world.collect()
     const { keys, runs } = await world.everything()
@@ -180,7 +186,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
   })
 }
 
-test('a blob is deleted when it is old and nobody names it, and not before', async (t) => {
+test('an old blob without a reference is deleted, and not before it is old', async (t) => {
   const world = await openWorld(Math.random, async () => {})
   t.after(() => world.engine.close())
   await world.submit(LARGE)
@@ -198,7 +204,7 @@ test('a blob is deleted when it is old and nobody names it, and not before', asy
   assert.equal(await assertReadable(world), 1)
 })
 
-test('the blobs of another database in the same place, and names that say nothing, are left alone', async (t) => {
+test('the blobs of another database in the same place, and unknown names, are left alone', async (t) => {
   const world = await openWorld(Math.random, async () => {})
   t.after(() => world.engine.close())
   const bytes = Buffer.from('1')
@@ -209,7 +215,7 @@ test('the blobs of another database in the same place, and names that say nothin
   for (const key of [strange, foreign]) assert.deepEqual([...(await world.rows.get(key))], [49])
 })
 
-test('a run that names the blob of another, or one it has no longer, keeps nothing alive', async (t) => {
+test("a run that refers to another run's blob, or to a former one, keeps nothing alive", async (t) => {
   const world = await openWorld(Math.random, async () => {})
   t.after(() => world.engine.close())
   await world.submit(LARGE)
@@ -221,4 +227,25 @@ test('a run that names the blob of another, or one it has no longer, keeps nothi
   const { keys } = await world.everything()
   assert.equal(keys.length, 1)
   assert.ok(run?.input?.endsWith((keys[0] as string).slice(world.area.length + 1)))
+})
+
+test('blobs do not become old because the wall clock is ahead of the trusted time', async () => {
+  const asked: number[] = []
+  const blobs = {
+    async list({ olderThanMs }: { olderThanMs: number }) {
+      asked.push(olderThanMs)
+      return { keys: [], next: null }
+    },
+    async delete() {},
+  }
+  let aheadMs = 400 * 24 * HOUR_MS
+  const collect = collectBlobs({
+    ...{ blobs, store: { findRuns: async () => [] }, random: () => 0, area: 'a' },
+    ...{ orphanMs: ORPHAN_MS, aheadMs: () => aheadMs, onCollected: () => {} },
+  })
+  await collect()
+  await collect()
+  aheadMs = -HOUR_MS
+  await collect()
+  assert.deepEqual(asked, [ORPHAN_MS + 400 * 24 * HOUR_MS, ORPHAN_MS])
 })

@@ -2,34 +2,38 @@ import type { Blobs } from '../../blobs/port.ts'
 import type { Random } from '../../core/clock.ts'
 import { parsePublicId } from '../../core/ids.ts'
 import type { RunQueries, RunRecord } from '../../store/port.ts'
-import { ownerOf, readReference } from '../payloads/reference.ts'
-import type { Step } from '../loops/run-loop.ts'
+import { blobOwnerOf, readReference } from '../payloads/reference.ts'
+import type { LoopStep } from '../loops/run-loop.ts'
 
-/** Blobs looked at in one step, and the runs read for it. */
+/** Blobs checked in one step, with their runs. */
 const BATCH = 100
 const BETWEEN_STEPS_MS = 500
 const BETWEEN_ROUNDS_MS = 3_600_000
 
-export interface Collecting {
+export interface CollectBlobsDeps {
   readonly blobs: Pick<Blobs, 'list' | 'delete'>
   readonly store: Pick<RunQueries, 'findRuns'>
   readonly random: Random
   readonly area: string
-  /** Far longer than any commit takes: what is younger may be about to be named by a row. */
+  /** Far longer than any commit takes: a row may be about to refer to a younger blob. */
   readonly orphanMs: number
+  /**
+   * How far this machine's wall clock is ahead of the trusted time: blobs seem older by as much.
+   */
+  aheadMs(): number
   onCollected(count: number): void
 }
 
 /**
- * Deletes blobs that no run refers to: their writer crashed before it wrote the row, or the run was
- * pruned. A name is used once and says whose it is, so when an old blob is not named by its own run
- * now, it never will be. Names that say nothing are not ours to judge.
+ * Deletes blobs that no run refers to, because their writer crashed before it wrote the row, or
+ * because the run was pruned. A name is used once and contains its run, so when that run does not
+ * refer to an old blob now, it never will. Blobs with other names are left alone.
  */
-export function collectBlobs(deps: Collecting): Step {
+export function collectBlobs(deps: CollectBlobsDeps): LoopStep {
   const { blobs, store, random, area, orphanMs } = deps
   let after: string | null = null
   let hasStarted = false
-  // Nodes that started together do not look together.
+  // Nodes that started together must not collect at the same time.
   const pause = () => ({ more: false, idleMs: BETWEEN_ROUNDS_MS * (0.5 + random()) })
 
   return async () => {
@@ -37,7 +41,8 @@ export function collectBlobs(deps: Collecting): Step {
       hasStarted = true
       return pause()
     }
-    const page = await blobs.list({ area, after, olderThanMs: orphanMs, limit: BATCH })
+    const olderThanMs = orphanMs + Math.max(0, deps.aheadMs())
+    const page = await blobs.list({ area, after, olderThanMs, limit: BATCH })
     const orphans = await orphansAmong(page.keys, store)
     if (orphans.length > 0) await blobs.delete(orphans)
     deps.onCollected(orphans.length)
@@ -46,14 +51,14 @@ export function collectBlobs(deps: Collecting): Step {
   }
 }
 
-/** Of these keys, those that their runs do not name. */
+/** Those of the keys to which their runs do not refer. */
 export async function orphansAmong(
   keys: readonly string[],
   store: Pick<RunQueries, 'findRuns'>,
 ): Promise<string[]> {
   const owned = keys.flatMap((key) => {
     const name = key.slice(key.indexOf('/') + 1)
-    const owner = ownerOf(name)
+    const owner = blobOwnerOf(name)
     const runId = owner && parsePublicId('run', owner.run)
     return !owner || runId === undefined ? [] : [{ key, name, runId, kind: owner.kind }]
   })

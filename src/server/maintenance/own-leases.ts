@@ -2,11 +2,11 @@ import type { Clock } from '../../core/clock.ts'
 import type { Lease, SweepStore } from '../../store/port.ts'
 import type { NodeConfig } from '../cluster/config.ts'
 import type { Membership } from '../cluster/membership.ts'
-import type { Roster } from '../sessions/session-index.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
 import type { Ticker } from '../dispatch/ticker.ts'
-import type { Undelivered } from '../runs/undelivered-grants.ts'
-import type { End } from './reap.ts'
-import type { Step } from '../loops/run-loop.ts'
+import type { UndeliveredGrants } from '../runs/undelivered-grants.ts'
+import type { LoopStep } from '../loops/run-loop.ts'
+import type { EndLeases } from '../runs/attempt-ender.ts'
 
 const PAGE = 1_000
 
@@ -15,61 +15,62 @@ export interface OwnLeasesDeps {
   readonly config: NodeConfig
   readonly store: Pick<SweepStore, 'ownLeases'>
   readonly membership: Membership
-  readonly roster: Roster
+  readonly sessionIndex: SessionIndex
   readonly ticker: Ticker
-  readonly undelivered: Undelivered
+  readonly undelivered: UndeliveredGrants
   giveBack(leases: readonly Lease[]): void
   isEnding(lease: Lease): boolean
-  readonly end: End
+  readonly end: EndLeases
 }
 
 /**
- * Compares the leases the store says are this node's with those its sessions hold. A lease the store
- * no longer has belongs to someone else now; its worker learns so at its next heartbeat.
+ * Compares the leases of this node in the store with those its sessions hold. A lease the store no
+ * longer has belongs to another node now; the worker learns that at its next heartbeat.
  */
-export function checkOwnLeases(deps: OwnLeasesDeps): Step {
-  const { clock, membership, roster, ticker } = deps
-  let strays = new Map<string, number>()
+export function checkOwnLeases(deps: OwnLeasesDeps): LoopStep {
+  const { clock, membership, sessionIndex, ticker } = deps
+  let unheldSince = new Map<string, number>()
   return async () => {
     const startedMono = clock.mono()
     const { node } = membership
-    // Under load runs come as fast as they can be read: this look goes as far as they were when it began.
+    // Under load runs arrive as fast as they can be read: this pass ends at those that existed when
+    // it began.
     const upTo = membership.mintId()
     const stored = await readOwn(deps.store, node, upTo)
-    // Grants of ticks that were under way while we read are not in memory yet.
+    // Grants of ticks that ran during the read are not in memory yet.
     await ticker.settled()
     if (membership.node !== node) return { more: false }
-    const stray: Lease[] = []
+    const unheld: Lease[] = []
     for (const lease of stored.values()) {
-      const held = roster.leaseOf(lease.runId)
+      const held = sessionIndex.leaseOf(lease.runId)
       if (held?.fence === lease.fence) held.cancelling ||= lease.cancelling
-      else if (!deps.isEnding(lease)) stray.push(lease)
+      else if (!deps.isEnding(lease)) unheld.push(lease)
     }
-    strays = await judge(stray, strays, deps)
-    for (const held of [...roster.allLeases()]) {
+    unheldSince = await judge(unheld, unheldSince, deps)
+    for (const held of [...sessionIndex.allLeases()]) {
       if (held.grantedMono >= startedMono || held.runId > upTo) continue
       if (stored.get(held.runId)?.fence === held.fence) continue
-      roster.drop(held.runId, held.fence)
+      sessionIndex.drop(held.runId, held.fence)
     }
     return { more: false }
   }
 }
 
 /**
- * A lease no session holds was either granted by a commit nobody confirmed, and goes back uncounted;
- * or its worker is on its way back to this node, and gets as long as any silent worker before it counts
- * as lost. Returns since when the latter have been waited for.
+ * A lease that no session holds has two possible causes. A commit whose outcome was unknown: it is
+ * returned uncounted. Or its worker is returning to this node: it counts as lost after the time any
+ * silent worker gets. Returns since when the latter have been waited for.
  */
 async function judge(
-  stray: readonly Lease[],
+  unheld: readonly Lease[],
   since: ReadonlyMap<string, number>,
   deps: OwnLeasesDeps,
 ): Promise<Map<string, number>> {
   const { clock, config, undelivered } = deps
-  deps.giveBack(stray.filter(undelivered.has))
+  deps.giveBack(unheld.filter(undelivered.has))
   const waiting = new Map<string, number>()
   const lost: Lease[] = []
-  for (const lease of stray) {
+  for (const lease of unheld) {
     if (undelivered.has(lease)) continue
     const key = `${lease.runId}/${lease.fence}`
     const sinceMono = since.get(key) ?? clock.mono()

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { promote } from './promote.ts'
+import { createPromoteStep } from './promote.ts'
 
-/** A promoter whose store answers by turns, at times that a test gives. */
+/** A promoter whose store answers at times that the test gives. */
 function createPromoter(answers: { promoted: number; nextDueAt: number | null }[]) {
   const lags: number[] = []
   let now = 0
-  const step = promote({
+  const step = createPromoteStep({
     store: { promote: async () => ({ lanes: [], ...(answers.shift() as (typeof answers)[0]) }) },
     mintId: () => 1,
+    mayFire: () => true,
+    isClockOff: () => false,
     storeNow: () => now,
     onReady: () => {},
     onLag: (ms) => lags.push(ms),
@@ -22,7 +24,7 @@ function createPromoter(answers: { promoted: number; nextDueAt: number | null }[
   }
 }
 
-test('it sleeps until the next is due, and says how late it came', async () => {
+test('the promoter sleeps until the next due time and reports its lag', async () => {
   const { lags, stepAt } = createPromoter([
     { promoted: 0, nextDueAt: 500 },
     { promoted: 1, nextDueAt: null },
@@ -32,7 +34,7 @@ test('it sleeps until the next is due, and says how late it came', async () => {
   assert.deepEqual(lags, [30])
 })
 
-test('of one that nobody awaited it says nothing', async () => {
+test('no lag is reported for a run that was not expected', async () => {
   const { lags, stepAt } = createPromoter([
     { promoted: 1, nextDueAt: 900 },
     { promoted: 1, nextDueAt: 900 },

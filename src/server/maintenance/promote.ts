@@ -1,34 +1,41 @@
 import type { SweepStore } from '../../store/port.ts'
-import type { Step } from '../loops/run-loop.ts'
+import type { LoopStep } from '../loops/run-loop.ts'
 
-/** Positions are ids and must be minted before anyone knows how many are due: ask for few at first. */
+/** Positions are ids and must be minted before the number of due runs is known: start with few. */
 const SMALL_BATCH = 16
 const LARGE_BATCH = 1_000
-/** Another node may have written a timer since; nobody announces it, so nobody sleeps longer. */
-const LONGEST_NAP_MS = 1_000
+/** Another node may have written a timer without announcing it, so this is the longest sleep. */
+const MAX_IDLE_MS = 1_000
 
-/** Brings runs whose time has come into their lanes, and sleeps until the next is due. */
-export function promote(deps: {
+/** Moves due runs into their lanes, and sleeps until the next due time. */
+export function createPromoteStep(deps: {
   store: Pick<SweepStore, 'promote'>
   mintId: () => number
   storeNow: () => number
+  /** False while the clock is in doubt: a time that seems to have come may not have. */
+  mayFire: () => boolean
+  /** The clock keeps jumping, and the node goes by its own time. */
+  isClockOff: () => boolean
   onReady: (lanes: readonly number[]) => void
-  /** How long after its time the first of those that were due came into its lane. */
+  /** How late the first of the due runs entered its lane. */
   onLag: (ms: number) => void
-}): Step {
+}): LoopStep {
   let batch = SMALL_BATCH
   let awaitedAt: number | null = null
   return async () => {
+    if (!deps.mayFire()) return { more: false, idleMs: MAX_IDLE_MS }
     const positions = Array.from({ length: batch }, deps.mintId)
-    const { promoted, lanes, nextDueAt } = await deps.store.promote({ positions })
+    const { promoted, lanes, nextDueAt } = await deps.store.promote({
+      ...{ positions, isClockOff: deps.isClockOff() },
+    })
     if (lanes.length > 0) deps.onReady(lanes)
-    // One that was written since the last look was not awaited; nobody knows how late it is.
+    // A run written since the last query was not expected; its lag is unknown.
     const lagMs = awaitedAt === null ? -1 : deps.storeNow() - awaitedAt
     if (promoted > 0 && lagMs >= 0) deps.onLag(lagMs)
     awaitedAt = nextDueAt
-    const napMs = nextDueAt === null ? LONGEST_NAP_MS : nextDueAt - deps.storeNow()
+    const idleMs = nextDueAt === null ? MAX_IDLE_MS : nextDueAt - deps.storeNow()
     const more = promoted === batch
     batch = more ? LARGE_BATCH : SMALL_BATCH
-    return { more, idleMs: Math.min(LONGEST_NAP_MS, Math.max(1, napMs)) }
+    return { more, idleMs: Math.min(MAX_IDLE_MS, Math.max(1, idleMs)) }
   }
 }

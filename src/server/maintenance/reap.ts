@@ -1,38 +1,40 @@
 import type { Clock } from '../../core/clock.ts'
-import type { Report } from '../../core/run/end-attempt.ts'
 import type { Work } from '../../core/work/work.ts'
-import type { Lease, NodeStore, SweepStore } from '../../store/port.ts'
+import type { NodeStore, SweepStore } from '../../store/port.ts'
 import type { NodeConfig } from '../cluster/config.ts'
 import type { Definitions } from '../definitions/definitions.ts'
 import type { Membership } from '../cluster/membership.ts'
 import type { HeldLease } from '../sessions/session.ts'
-import type { Roster } from '../sessions/session-index.ts'
-import type { Step } from '../loops/run-loop.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
+import type { LoopStep } from '../loops/run-loop.ts'
+import type { EndLeases } from '../runs/attempt-ender.ts'
 
-/** The reaper only finds. What it finds is ended like everything else: by the tick. */
-export type End = (leases: readonly Lease[], report: Report, owner: number) => Promise<void>
-
-/** Sessions that fell silent lose their leases; measured by the monotonic clock, never by the wall. */
+/**
+ * Ends the sessions that fell silent and their leases; by the monotonic clock, never by the wall
+ * clock.
+ */
 export function reapSessions(deps: {
-  store: Pick<NodeStore, 'loseSession'>
+  store: Pick<NodeStore, 'markSessionLost'>
   clock: Clock
   config: NodeConfig
-  roster: Roster
+  sessionIndex: SessionIndex
   membership: Membership
   definitions: Pick<Definitions, 'learn' | 'workOf'>
-  end: End
-}): Step {
-  const { clock, config, roster, membership, definitions, end } = deps
+  end: EndLeases
+}): LoopStep {
+  const { clock, config, sessionIndex, membership, definitions, end } = deps
   return async () => {
     const nowMono = clock.mono()
-    for (const session of [...roster.sessions.values()]) {
+    for (const session of [...sessionIndex.sessions.values()]) {
       if (nowMono - session.lastSeenMono <= session.ttlMs + config.reapMarginMs) continue
       session.pending?.settle()
-      await end(roster.remove(session), { kind: 'lost' }, membership.node)
+      await end(sessionIndex.remove(session), { kind: 'lost' }, membership.node)
       const { id, registration } = session
-      await deps.store.loseSession({ session: id, registration })
+      await deps.store.markSessionLost({ session: id, registration })
     }
-    const late = [...roster.allLeases()].filter((lease) => isLate(lease, clock.mono(), config))
+    const late = [...sessionIndex.allLeases()].filter((lease) =>
+      isLate(lease, clock.mono(), config),
+    )
     await definitions.learn(late)
     const overdue = late.filter((lease) => {
       return isLate(lease, clock.mono() - graceOf(definitions.workOf(lease)), config)
@@ -47,7 +49,10 @@ function isLate(lease: HeldLease, mono: number, config: NodeConfig): boolean {
   return mono > lease.grantedMono + lease.timeoutMs + config.timeoutGraceMs
 }
 
-/** Who is being stopped politely still runs: given to another, it would run twice. */
+/**
+ * A process that is being stopped gracefully still runs: a retry on another worker would run it
+ * twice.
+ */
 function graceOf(work: Work | null): number {
   return work?.kill_grace_ms ?? 0
 }
@@ -55,18 +60,18 @@ function graceOf(work: Work | null): number {
 const BATCH = 500
 
 /**
- * Nodes whose row expired are declared dead, and leases that nobody took over are lost. Only a node
- * whose own row has been renewed for a full TTL may judge: right after an outage everyone looks dead.
+ * Declares nodes dead whose row expired, and ends leases that no node took over. Only a node whose
+ * own row was renewed for a full TTL may judge: right after an outage every node looks dead.
  */
 export function reapNodes(deps: {
-  store: Pick<NodeStore, 'buryDead'> & Pick<SweepStore, 'orphans'>
+  store: Pick<NodeStore, 'declareDeadNodes'> & Pick<SweepStore, 'orphans'>
   membership: Membership
-  end: End
-}): Step {
+  end: EndLeases
+}): LoopStep {
   let after = 0
   return async () => {
     if (!deps.membership.isSteady()) return { more: false }
-    if (after === 0) await deps.store.buryDead()
+    if (after === 0) await deps.store.declareDeadNodes()
     const orphans = await deps.store.orphans({ after, limit: BATCH })
     for (const [owner, leases] of Map.groupBy(orphans, (lease) => lease.node)) {
       await deps.end(leases, { kind: 'lost' }, owner)

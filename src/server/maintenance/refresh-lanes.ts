@@ -1,43 +1,62 @@
 import type { Lane } from '../../core/queue/lane.ts'
 import type { CatalogStore, SweepStore } from '../../store/port.ts'
-import type { LaneBoard } from '../dispatch/lane-index.ts'
-import type { Step } from '../loops/run-loop.ts'
+import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LoopStep } from '../loops/run-loop.ts'
+import type { Clock } from '../../core/clock.ts'
 
 const FROM_THE_START = 30
 
-/** Asks the store which lanes there are and which have work: one query, not a claim on every lane. */
-export function createLook(deps: {
+/**
+ * Asks the store which lanes exist and which have work: one query instead of a claim on every lane.
+ */
+export function createLaneRefresh(deps: {
   store: Pick<CatalogStore, 'lanesAfter'> & Pick<SweepStore, 'laneHeads'>
-  board: LaneBoard
+  laneIndex: LaneIndex
 }): () => Promise<void> {
-  const { store, board } = deps
+  const { store, laneIndex } = deps
   let after = 0
   let rounds = 0
   return async () => {
-    // Two nodes may intern lanes at once, and the lower id may become visible later: look back.
+    // Two nodes may create lanes at once, and the lower id may become visible later, so reading
+    // starts over now and then.
     if (rounds % FROM_THE_START === 0) after = 0
     rounds += 1
     const lanes: readonly Lane[] = await store.lanesAfter(after)
-    board.learn(lanes)
+    laneIndex.learn(lanes)
     after = lanes.at(-1)?.id ?? after
-    const { most, seen } = board.look()
-    seen(await store.laneHeads({ most }))
+    const { most, seen } = laneIndex.startLook()
+    seen(await store.laneHeads({ maxCount: most }))
   }
 }
 
 /**
- * Other nodes fill and empty lanes without telling this one, so it looks once in a while, and when it
- * is not sure. Also while all its workers are busy: the one that has room next is given work at once.
+ * Other nodes fill and empty lanes without telling this one, so it reads them periodically and
+ * whenever its hints are uncertain. Also while all its workers are busy: the first one with a free
+ * slot gets work at once.
  */
-export function lookAtLanes(deps: {
-  look: () => Promise<void>
+export function refreshLanes(deps: {
+  refresh: () => Promise<void>
   hasWorkers: () => boolean
   kick: () => void
-}): Step {
+}): LoopStep {
   return async () => {
     if (!deps.hasWorkers()) return { more: false }
-    await deps.look()
+    await deps.refresh()
     deps.kick()
     return { more: false }
+  }
+}
+
+/** Lanes whose queue had used up its rate are served again when the rate permits it, not before. */
+export function wakeLanes(deps: {
+  laneIndex: Pick<LaneIndex, 'endLimits'>
+  clock: Pick<Clock, 'mono'>
+  kick: () => void
+}): LoopStep {
+  return async () => {
+    const mono = deps.clock.mono()
+    const next = deps.laneIndex.endLimits(mono)
+    deps.kick()
+    return next === null ? { more: false } : { more: false, idleMs: Math.max(1, next - mono) }
   }
 }

@@ -1,17 +1,21 @@
-import type { QueueBook } from '../dispatch/queue-settings-cache.ts'
-import type { LaneBoard } from '../dispatch/lane-index.ts'
-import type { Step } from '../loops/run-loop.ts'
+import type { QueueSettingsCache } from '../dispatch/queue-settings-cache.ts'
+import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LoopStep } from '../loops/run-loop.ts'
 
-/** Learns what was said about queues, here or at another node, and lets lanes rest or go on. */
-export function refreshQueues(deps: { book: QueueBook; board: LaneBoard; kick: () => void }): Step {
-  const { book, board, kick } = deps
+/** Reads queue settings made on any node, and pauses or resumes lanes. */
+export function refreshQueues(deps: {
+  queueSettings: QueueSettingsCache
+  laneIndex: LaneIndex
+  kick: () => void
+}): LoopStep {
+  const { queueSettings, laneIndex, kick } = deps
   let followed: string | null = null
   return async () => {
-    await book.refresh()
-    // Others read the book as well: what counts is which rules the board has been told.
-    if (book.rules !== followed) {
-      followed = book.rules
-      board.follow(book.rulesOf)
+    await queueSettings.refresh()
+    // Other code refreshes the settings too: what counts is which rules the lane index has.
+    if (queueSettings.rules !== followed) {
+      followed = queueSettings.rules
+      laneIndex.applyRules(queueSettings.rulesOf)
       kick()
     }
     return { more: false }

@@ -1,18 +1,20 @@
 import type { SweepStore } from '../../store/port.ts'
 import type { Membership } from '../cluster/membership.ts'
-import type { Roster } from '../sessions/session-index.ts'
-import type { Step } from '../loops/run-loop.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
+import type { LoopStep } from '../loops/run-loop.ts'
 
-/** Cancels asked of another node mark the lease; the owner finds the mark and tells the worker. */
+/**
+ * A cancel request on another node marks the lease; the owner finds the mark and tells the worker.
+ */
 export function watchCancels(deps: {
   store: Pick<SweepStore, 'cancelMarks'>
   membership: Membership
-  roster: Roster
-}): Step {
+  sessionIndex: SessionIndex
+}): LoopStep {
   return async () => {
-    if (deps.roster.leaseCount() === 0) return { more: false }
+    if (deps.sessionIndex.leaseCount() === 0) return { more: false }
     for (const runId of await deps.store.cancelMarks({ node: deps.membership.node })) {
-      const lease = deps.roster.leaseOf(runId)
+      const lease = deps.sessionIndex.leaseOf(runId)
       if (lease) lease.cancelling = true
     }
     return { more: false }

@@ -6,7 +6,7 @@ export interface BlobMetrics {
   onCollected(count: number): void
 }
 
-/** Counters of what is kept outside rows. */
+/** Counters for the blob store. */
 export function blobMetrics(
   { Counter, Histogram }: Pick<typeof prom, 'Counter' | 'Histogram'>,
   registry: prom.Registry,

@@ -1,12 +1,12 @@
 import type { Clock } from '../../core/clock.ts'
-import type { Step } from '../loops/run-loop.ts'
+import type { LoopStep } from '../loops/run-loop.ts'
 
-/** How late this loop comes round: what else the node does on its one thread. */
+/** Measures how late this loop runs, caused by other work on the thread of the node. */
 export function measureLag(deps: {
   clock: Clock
   periodMs: number
   onLag(ms: number): void
-}): Step {
+}): LoopStep {
   const { clock, periodMs, onLag } = deps
   let lastMono: number | undefined
   return async () => {

@@ -1,49 +1,78 @@
 import type * as prom from 'prom-client'
-import { type Outcome, OUTCOMES } from '../../core/schedule/firing/occurrence.ts'
-import { type Lapse, LAPSES } from '../../core/expectation/violation.ts'
+import {
+  type OccurrenceOutcome,
+  OCCURRENCE_OUTCOMES,
+} from '../../core/schedule/firing/occurrence.ts'
+import { type ExpectationViolation, VIOLATION_KINDS } from '../../core/expectation/violation.ts'
+import type { ClockEvent } from '../../core/trusted-clock.ts'
 import type { EndCommand, Lease, TickBatch, TickResult } from '../../store/port.ts'
 import { type BlobMetrics, blobMetrics } from './blob-metrics.ts'
+import { STORE_TROUBLES } from '../../store/port.ts'
+import type { StoreFailure } from '../health/store-health.ts'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/deliver.ts'
 
-/** What a node counts. Numbers only: names of jobs and runs belong in logs, not in time series. */
+/** Counters of a node. Numbers only: names of jobs and runs belong in logs, not in time series. */
 export interface Metrics extends BlobMetrics {
-  /** A tick that is durable now. */
+  /** A tick is durable. */
   onTick(batch: TickBatch, result: TickResult, tookMs: number): void
-  /** An attempt this node granted has ended. */
+  /** An attempt that this node granted has ended. */
   onEnd(lease: Lease, command: EndCommand, now: number): void
   onGrant(lease: Lease): void
   onRequest(method: string, route: string, status: number): void
   onLoopLag(ms: number): void
   onScheduleLag(ms: number): void
   onDelivery(outcome: DeliveryOutcome): void
-  /** What became of times of schedules. */
-  onOccurrences(outcomes: readonly Outcome[]): void
-  /** What did not come true of runs. */
-  onLapses(lapses: readonly Lapse[]): void
+  /** Outcomes of schedule times. */
+  onOccurrences(outcomes: readonly OccurrenceOutcome[]): void
+  /** Expectations of runs that were violated. */
+  onViolations(violations: readonly ExpectationViolation[]): void
+  /** Events of the store's wall clock. */
+  onClock(event: ClockEvent): void
+  /** Sets where the figures of list requests are read. */
+  setListFigures(figures: () => ListFigures): void
   /** The page that Prometheus reads. */
   page(): Promise<{ readonly type: string; readonly text: string }>
 }
 
+const CLOCK_EVENTS: readonly ClockEvent['kind'][] = [
+  ...(['held', 'accepted', 'returned', 'ignored', 'suspended', 'proven'] as const),
+]
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200]
 
-/** What can be asked when somebody looks. */
+/** List requests of one server: running, waiting for a slot, and refused since the start. */
+export interface ListFigures {
+  readonly busy: number
+  readonly waiting: number
+  readonly refused: { readonly rate_limited: number; readonly overloaded: number }
+}
+
+const NO_LISTS: ListFigures = { busy: 0, waiting: 0, refused: { rate_limited: 0, overloaded: 0 } }
+
+/** Values that are read only when metrics are requested. */
 export interface MetricSources {
   /** Ready runs, by project and queue. */
   queueDepths(): Promise<readonly { project: string; queue: string; ready: number }[]>
   live(): Promise<Readonly<Record<string, number>>>
+  /** Why the store cannot be used. */
+  storeFailure(): StoreFailure['kind'] | null
+  storeFreeBytes(): Promise<number | null>
   slots(): { used: number; free: number }
   /** Workers of this node. */
   workers(): { active: number; quarantined: number }
+  /** The store's wall clock: its offset while it is held, and what is held because of it. */
+  clock(): { offMs: number; isHeld: boolean; mayDelete: boolean }
   readonly version: string
 }
 
-/** Counts from the first look on: what nobody reads need not be in memory. */
+/** Counts start with the first read: unread metrics need no memory. */
 export function createMetrics(sources: MetricSources): Metrics {
   let counting: Promise<Metrics> | undefined
   let active: Metrics | undefined
+  let lists = () => NO_LISTS
   const begin = async () => {
     const { Counter, Gauge, Histogram, Registry } = await import('prom-client')
     active = countWith({ Counter, Gauge, Histogram, Registry }, sources)
+    active.setListFigures(() => lists())
     return active
   }
   return {
@@ -57,7 +86,9 @@ export function createMetrics(sources: MetricSources): Metrics {
     onCollected: (count) => active?.onCollected(count),
     onDelivery: (outcome) => active?.onDelivery(outcome),
     onOccurrences: (outcomes) => active?.onOccurrences(outcomes),
-    onLapses: (lapses) => active?.onLapses(lapses),
+    onViolations: (violations) => active?.onViolations(violations),
+    onClock: (event) => active?.onClock(event),
+    setListFigures: (figures) => (lists = figures),
     page: async () => (await (counting ??= begin())).page(),
   }
 }
@@ -85,14 +116,14 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     buckets: SECONDS,
   })
   const scheduleLag = new Histogram({
-    ...{ name: 'punctual_schedule_lag_seconds', help: 'From due to standing in line.', registers },
+    ...{ name: 'punctual_schedule_lag_seconds', help: 'From due to ready.', registers },
     buckets: SECONDS.slice(0, 10),
   })
   const submitted = new Counter({
     ...{ name: 'punctual_runs_submitted_total', help: 'Runs stored.', registers },
   })
   const lost = new Counter({
-    ...{ name: 'punctual_leases_lost_total', help: 'Attempts whose worker vanished.', registers },
+    ...{ name: 'punctual_leases_lost_total', help: 'Attempts lost with their worker.', registers },
   })
   const tickSeconds = new Histogram({
     ...{ name: 'punctual_tick_seconds', help: 'How long the store took for a tick.', registers },
@@ -103,32 +134,42 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     buckets: [1, 5, 10, 50, 100, 500, 1_000, 5_000],
   })
   const loopLag = new Gauge({
-    ...{ name: 'punctual_loop_lag_seconds', help: 'How late a timer of this node is.', registers },
+    ...{ name: 'punctual_loop_lag_seconds', help: 'Delay of timers of this node.', registers },
   })
   const deliveries = new Counter({
-    ...{ name: 'punctual_webhook_deliveries_total', help: 'Tries to tell a webhook.', registers },
+    ...{
+      name: 'punctual_webhook_deliveries_total',
+      help: 'Delivery attempts of webhooks.',
+      registers,
+    },
     labelNames: ['outcome'],
   })
   const occurrences = new Counter({
-    ...{ name: 'punctual_occurrences_total', help: 'Times of schedules, by what they became.' },
+    ...{ name: 'punctual_occurrences_total', help: 'Times of schedules, by outcome.' },
     ...{ registers, labelNames: ['outcome'] },
   })
-  const lapses = new Counter({
+  const violations = new Counter({
     ...{
       name: 'punctual_lapses_total',
-      help: 'What did not come true of what is expected of runs.',
+      help: 'Violated expectations of runs.',
     },
     ...{ registers, labelNames: ['kind'] },
   })
+  const clockEvents = new Counter({
+    ...{ name: 'punctual_clock_events_total', help: 'Events of the store’s wall clock.' },
+    ...{ registers, labelNames: ['event'] },
+  })
   const success = executed.labels('success')
   const failure = executed.labels('failed')
-  // A rate needs a first value, also for what has not happened yet.
+  // A rate needs a first value, so counters start at zero.
   success.inc(0)
   failure.inc(0)
   for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ outcome }, 0)
-  for (const outcome of OUTCOMES) occurrences.inc({ outcome }, 0)
-  for (const kind of LAPSES) lapses.inc({ kind }, 0)
+  for (const outcome of OCCURRENCE_OUTCOMES) occurrences.inc({ outcome }, 0)
+  for (const event of CLOCK_EVENTS) clockEvents.inc({ event }, 0)
+  for (const kind of VIOLATION_KINDS) violations.inc({ kind }, 0)
   addGauges(registry, library, sources)
+  addStoreGauges(registry, library, sources)
 
   return {
     ...blobMetrics(library, registry),
@@ -153,19 +194,21 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     onOccurrences(outcomes) {
       for (const outcome of outcomes) occurrences.inc({ outcome })
     },
-    onLapses(found) {
-      for (const { kind } of found) lapses.inc({ kind })
+    onViolations(found) {
+      for (const { kind } of found) violations.inc({ kind })
     },
+    onClock: ({ kind }) => clockEvents.inc({ event: kind }),
+    setListFigures: (figures) => addListMetrics(registry, library, figures),
     page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }
 }
 
-/** Asked for when somebody looks. */
+/** Gauges, read on request. */
 function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSources): void {
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{ name: 'punctual_queue_depth', help: 'Runs that stand in line.' },
+      ...{ name: 'punctual_queue_depth', help: 'Ready runs.' },
       labelNames: ['project', 'queue'],
       async collect() {
         this.reset()
@@ -209,10 +252,32 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
       },
     }),
   )
+  const clockGauge = (name: string, help: string, value: () => number) =>
+    registry.registerMetric(
+      new Gauge({
+        ...{ registers: [], name, help },
+        collect() {
+          this.set(value())
+        },
+      }),
+    )
+  clockGauge('punctual_clock_held', 'Schedules and timers are held: the wall clock jumped.', () =>
+    Number(gauges.clock().isHeld),
+  )
+  clockGauge(
+    ...([
+      'punctual_clock_off_seconds',
+      'How far the wall clock is from the trusted time.',
+    ] as const),
+    () => gauges.clock().offMs / 1_000,
+  )
+  clockGauge('punctual_clock_deletion_held', 'Deletion by age waits for the clock.', () =>
+    Number(!gauges.clock().mayDelete),
+  )
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{ name: 'punctual_build_info', help: 'Which version this is.' },
+      ...{ name: 'punctual_build_info', help: 'Version of this program.' },
       labelNames: ['version'],
       collect() {
         this.set({ version: gauges.version }, 1)
@@ -225,6 +290,65 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
       ...{ name: 'process_resident_memory_bytes', help: 'Memory of this process.' },
       collect() {
         this.set(process.memoryUsage.rss())
+      },
+    }),
+  )
+}
+
+function addListMetrics(
+  registry: prom.Registry,
+  { Counter, Gauge }: Library,
+  figures: () => ListFigures,
+): void {
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      ...{ name: 'punctual_lists', help: 'Lists that run or wait for a slot.' },
+      labelNames: ['state'],
+      collect() {
+        const { busy, waiting } = figures()
+        this.set({ state: 'running' }, busy)
+        this.set({ state: 'waiting' }, waiting)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Counter({
+      registers: [],
+      ...{ name: 'punctual_lists_refused_total', help: 'Lists that were refused.' },
+      labelNames: ['code'],
+      collect() {
+        this.reset()
+        for (const [code, count] of Object.entries(figures().refused)) this.inc({ code }, count)
+      },
+    }),
+  )
+}
+
+function addStoreGauges(registry: prom.Registry, { Gauge }: Library, sources: MetricSources): void {
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      ...{
+        name: 'punctual_store_failure',
+        help: '1 while the store cannot be used for this reason.',
+      },
+      labelNames: ['kind'],
+      collect() {
+        const failure = sources.storeFailure()
+        for (const kind of [...STORE_TROUBLES, 'unavailable'] as const) {
+          this.set({ kind }, kind === failure ? 1 : 0)
+        }
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      ...{ name: 'punctual_store_free_bytes', help: 'Free space on the disk of the database.' },
+      async collect() {
+        const free = await sources.storeFreeBytes()
+        if (free !== null) this.set(free)
       },
     }),
   )

@@ -3,13 +3,13 @@ import type { HeldLease } from '../sessions/session.ts'
 import type { Payloads } from './payloads.ts'
 import { mayBeReference, readReference } from './reference.ts'
 
-/** What one answer to a worker may carry of inputs that are kept as blobs. */
+/** Maximum size of blob inputs in one answer to a worker. */
 const ANSWER_BYTES = 16 * 1024 * 1024
 
 /**
- * Reads the inputs of granted runs that are kept as blobs, as many as one answer may carry; the others
- * come with the next. An input that cannot be read now is tried again then. One that never will be is
- * the end of its run: nobody could start it.
+ * Reads the blob inputs of granted runs, as many as one answer may carry; the others follow with
+ * the next answer. A temporary read error is retried then. A permanent one ends the run, because it
+ * cannot be started.
  */
 export function createGrantedInputs({
   payloads,
@@ -18,7 +18,7 @@ export function createGrantedInputs({
   onError,
 }: {
   readonly payloads: Payloads
-  /** Its end is on the way to the store already. */
+  /** The end of the lease is already on its way to the store. */
   isEnding(lease: HeldLease): boolean
   fail(lease: HeldLease, message: string): void
   onError(error: unknown): void

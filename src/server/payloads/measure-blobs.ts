@@ -3,17 +3,17 @@ import type { Clock } from '../../core/clock.ts'
 
 export type BlobOperation = 'put' | 'get' | 'delete' | 'list'
 
-/** What there is to count about one operation. */
+/** The figures of one operation. */
 export interface BlobFigures {
   readonly operation: BlobOperation
-  /** `ok`, or what kind of trouble it was. */
+  /** `ok`, or the kind of failure. */
   readonly outcome: string
   readonly tookMs: number
   readonly bytes: number
 }
 
-/** The same blobs, and each operation is told. */
-export function measured(
+/** Wraps a blob store and reports every operation. */
+export function measureBlobs(
   blobs: Blobs,
   { clock, onBlob }: { clock: Pick<Clock, 'mono'>; onBlob(figures: BlobFigures): void },
 ): Blobs {
@@ -23,14 +23,14 @@ export function measured(
     bytesOf: (answer: T) => number = () => 0,
   ): Promise<T> => {
     const sentMono = clock.mono()
-    const tell = (outcome: string, bytes: number) =>
+    const report = (outcome: string, bytes: number) =>
       onBlob({ operation, outcome, tookMs: clock.mono() - sentMono, bytes })
     try {
       const answer = await work()
-      tell('ok', bytesOf(answer))
+      report('ok', bytesOf(answer))
       return answer
     } catch (error) {
-      tell(error instanceof BlobError ? error.trouble : 'unavailable', 0)
+      report(error instanceof BlobError ? error.kind : 'unavailable', 0)
       throw error
     }
   }

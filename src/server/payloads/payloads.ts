@@ -2,24 +2,24 @@ import { type Blobs, BlobError } from '../../blobs/port.ts'
 import { type Clock, type Random, randomInt } from '../../core/clock.ts'
 import { publicId } from '../../core/ids.ts'
 import { blobProblem } from './blob-problem.ts'
-import { labelOf, type PayloadKind, readReference, writeReference } from './reference.ts'
+import { blobLabelOf, type PayloadKind, readReference, writeReference } from './reference.ts'
 
-/** Inputs and results that are too large for a row, and the blobs they are kept in. */
+/** Stores inputs and results that are too large for a row as blobs. */
 export interface Payloads {
   /** Whether this text is too large for a row. */
   isLarge(text: string | null | undefined): text is string
-  /** Durable when it resolves; the row may say `text` from then on. */
+  /** Stores the blob. Durable when it resolves; from then on the row may contain `text`. */
   keep(runId: number, kind: PayloadKind, text: string): Promise<KeptPayload>
-  /** The text itself, wherever it is. */
+  /** The text itself, from the row or the blob. */
   read(runId: number, kind: PayloadKind, text: string): Promise<string>
 }
 
 export interface KeptPayload {
-  /** What the row says. */
+  /** The text for the row. */
   readonly text: string
   /**
-   * To be called once the row is committed. Should the commit have taken so long that the blob may
-   * count as an orphan, because the process was stopped in between, it is written again.
+   * Called once the row is committed. If the commit took so long that the blob may count as an
+   * orphan, because the process was suspended in between, the blob is written again.
    */
   settle(): Promise<void>
 }
@@ -28,10 +28,10 @@ export interface PayloadOptions {
   readonly blobs: Blobs
   readonly clock: Clock
   readonly random: Random
-  /** Whose blobs these are among all that are kept there. */
+  /** The area in the blob store that belongs to this installation. */
   readonly area: string
   readonly inlineBytes: number
-  /** After this, a blob that no row names is an orphan. */
+  /** After this time a blob without a reference is an orphan. */
   readonly orphanMs: number
 }
 
@@ -39,19 +39,20 @@ const NONCES = 2 ** 32
 
 export function createPayloads(options: PayloadOptions): Payloads {
   const { blobs, clock, random, area, inlineBytes } = options
-  const surelySafeMs = options.orphanMs / 2
+  const safeMs = options.orphanMs / 2
 
   return {
     isLarge(text): text is string {
-      // Three bytes for a unit is the most that UTF-8 needs: nearly all are known to be short enough.
+      // UTF-8 needs at most three bytes per code unit: this shows for nearly all texts that they
+      // are short enough.
       if (text === null || text === undefined || text.length * 3 <= inlineBytes) return false
       return Buffer.byteLength(text) > inlineBytes
     },
 
     async keep(runId, kind, text) {
       const bytes = Buffer.from(text)
-      // Never a name that was there before: what is about to be collected can then not be needed again.
-      const label = labelOf(runId, kind, randomInt(random, NONCES))
+      // Always a new name, so that a blob about to be collected can never be needed again.
+      const label = blobLabelOf(runId, kind, randomInt(random, NONCES))
       const put = () =>
         blobs.put({ area, label }, bytes).catch((error: unknown) => {
           throw blobProblem(error, kind)
@@ -62,7 +63,7 @@ export function createPayloads(options: PayloadOptions): Payloads {
       return {
         text: writeReference({ bytes: bytes.length, name }),
         async settle() {
-          if (since() >= surelySafeMs) await put()
+          if (since() >= safeMs) await put()
         },
       }
     },
@@ -81,7 +82,9 @@ export function createPayloads(options: PayloadOptions): Payloads {
   }
 }
 
-/** By both clocks: one may stand still while the machine sleeps, the other may be set. */
+/**
+ * By both clocks: the monotonic one may stop while the machine sleeps, the wall clock may be set.
+ */
 function stopwatch({ mono, now }: Clock) {
   const [startMono, startNow] = [mono(), now()]
   return { since: () => Math.max(mono() - startMono, now() - startNow) }

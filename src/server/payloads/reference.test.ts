@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { publicId } from '../../core/ids.ts'
-import { labelOf, ownerOf, readReference, withoutMark, writeReference } from './reference.ts'
+import {
+  blobLabelOf,
+  blobOwnerOf,
+  readReference,
+  withoutMark,
+  writeReference,
+} from './reference.ts'
 
 const RUN = 123_456_789
-const NAME = `${labelOf(RUN, 'input', 7)}-${'0af3'.repeat(16)}`
+const NAME = `${blobLabelOf(RUN, 'input', 7)}-${'0af3'.repeat(16)}`
 const TEXT = writeReference({ bytes: 70_000, name: NAME })
 
-test('what is written is read again, by its own run', () => {
+test('a written reference is read again, by its own run', () => {
   assert.deepEqual(readReference(RUN, TEXT), { bytes: 70_000, name: NAME })
-  assert.deepEqual(ownerOf(NAME), { run: publicId('run', RUN), kind: 'input' })
+  assert.deepEqual(blobOwnerOf(NAME), { run: publicId('run', RUN), kind: 'input' })
   assert.throws(() => JSON.parse(TEXT), SyntaxError)
 })
 
@@ -29,7 +35,7 @@ for (const [why, runId, text] of table) {
   test(`${why} is not a reference`, () => assert.equal(readReference(runId, text), undefined))
 }
 
-test('a result that looks like a reference is kept as the text it is', () => {
+test('a result that looks like a reference is stored as the text it is', () => {
   assert.equal(withoutMark('{"a":1}'), '{"a":1}')
   assert.equal(readReference(RUN, withoutMark(TEXT)), undefined)
   assert.equal(JSON.parse(withoutMark(TEXT)), TEXT)

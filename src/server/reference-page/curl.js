@@ -2,7 +2,7 @@ import { resolve } from './schema.js'
 
 const EXAMPLES = { session: 'ses_00f3k9m2q7x', name: 'backup' }
 
-/** A command that could be sent as it stands, with $PUNCTUAL and $TOKEN set. */
+/** A complete curl command; $PUNCTUAL and $TOKEN have to be set. */
 export function curlOf(reference, { method, path, operation }) {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => exampleOf(path, name))
   const words = [`curl -s $PUNCTUAL${filled}`]
@@ -26,7 +26,7 @@ function isStream({ responses }) {
   return responses[200]?.content?.['text/event-stream'] !== undefined
 }
 
-/** The first example, or as little as will do. */
+/** The first example, or a minimal body. */
 function exampleBody(reference, { requestBody }) {
   const content = requestBody?.content['application/json']
   if (!content) return undefined

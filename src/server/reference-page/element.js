@@ -1,4 +1,4 @@
-// All text is set as text, never as markup.
+// Text is always set as text, never as markup.
 
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name)
@@ -10,7 +10,7 @@ export function element(name, properties = {}, ...children) {
   return made
 }
 
-/** Paragraphs with `code` in them, which is all the markup that descriptions have. */
+/** Paragraphs with `code`, the only markup in descriptions. */
 export function prose(text, className = '') {
   return (text ?? '')
     .split('\n\n')
@@ -22,12 +22,12 @@ export function inline(text) {
   return text.split('`').map((part, index) => (index % 2 ? element('code', {}, part) : part))
 }
 
-/** Text to take along, and a button that does it. */
+/** A text with a button that copies it. */
 export function copyable(text, label) {
   const pre = element('pre', { tabIndex: 0, 'aria-label': label }, text)
   const button = element('button', { type: 'button', 'aria-label': `Copy ${label}` }, 'Copy')
   button.addEventListener('click', async () => {
-    // Pages that came over plain HTTP have no clipboard: then the text is at least selected.
+    // A page over plain HTTP has no clipboard access: the text is only selected.
     getSelection().selectAllChildren(pre)
     const isCopied = await navigator.clipboard?.writeText(text).then(
       () => true,

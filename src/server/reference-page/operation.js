@@ -2,7 +2,7 @@ import { curlOf } from './curl.js'
 import { copyable, element, inline, prose } from './element.js'
 import { describe, fieldsOf, kindOf, resolve } from './schema.js'
 
-/** One operation: closed it is a line, open it is everything about it. */
+/** One operation: a single line when closed, all details when open. */
 export function showOperation(reference, entry) {
   const { method, path, operation } = entry
   const details = element(
@@ -16,7 +16,7 @@ export function showOperation(reference, entry) {
       element('span', { className: 'summary' }, operation.summary),
     ),
   )
-  // Made when it is looked at: there are many, and most stay closed.
+  // Built when it is opened: there are many, and most stay closed.
   details.addEventListener('toggle', () => {
     if (details.open && details.childElementCount === 1) details.append(bodyOf(reference, entry))
   })

@@ -1,4 +1,4 @@
-// The reference as a page: what /openapi.json says, in the order in which a newcomer meets it.
+// The reference as a page: the content of /openapi.json, in the order in which a new user needs it.
 import { copyable, element, prose } from './element.js'
 import { showOperation } from './operation.js'
 
@@ -7,7 +7,7 @@ const nav = document.getElementById('chapters')
 const search = document.getElementById('search')
 const found = document.getElementById('found')
 
-/** Every operation, with the words by which it is found. */
+/** Every operation with its search words. */
 function entriesOf({ paths }) {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([name, operation]) => {
@@ -66,7 +66,7 @@ function show(reference) {
   openTarget()
 }
 
-/** Only what has all the words. */
+/** Shows only operations that contain all the words. */
 function filter(entries, chapters) {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
   let count = 0
@@ -84,7 +84,7 @@ function filter(entries, chapters) {
   found.textContent = words.length === 0 ? '' : `${count} found`
 }
 
-/** An address that names an operation shows it. */
+/** Opens the operation named in the address. */
 function openTarget() {
   const target = document.getElementById(location.hash.slice(1))
   if (!target?.matches('details')) return

@@ -1,6 +1,6 @@
 import { element, inline } from './element.js'
 
-/** `#/components/schemas/Run` is what stands there, and its name. */
+/** Resolves `#/components/schemas/Run` to the schema and its name. */
 export function resolve(reference, schema) {
   if (!schema?.$ref) return { schema: schema ?? {}, name: undefined }
   const path = schema.$ref.replace(/^#\//, '').split('/')
@@ -24,7 +24,7 @@ export function kindOf(reference, pointer) {
 
 const WORDS = { string: 'text', integer: 'whole number', boolean: 'true or false' }
 
-/** One row per field; objects within unfold. */
+/** One row per field; nested objects unfold. */
 export function fieldsOf(reference, pointer, depth = 0) {
   const { properties = {}, required = [] } = objectIn(reference, pointer)
   return element(

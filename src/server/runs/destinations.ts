@@ -1,34 +1,43 @@
+import { handlerExecutor } from '../../core/worker/handler-names.ts'
 import { placementTexts } from '../../core/worker/labels.ts'
 import type { LaneSpec } from '../../core/queue/lane.ts'
 import type { Submission } from '../../core/wire/protocol.ts'
 import { SECRETS_FEATURE } from '../../core/work/secret.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 
-/** Where runs of one kind go. */
-export interface Place {
+/** Where runs of one kind go: lane, job and gates. */
+export interface RunDestination {
   readonly projectId: number
   readonly jobId: number
   readonly laneId: number
 }
 
-/** The places of one project. */
-export interface ProjectPlaces {
-  /** The project's own number, once it is known. */
+/** The destinations of one project. */
+export interface ProjectDestinations {
+  /** The id of the project, once it is known. */
   readonly projectId: number | undefined
   learnProject(): Promise<number>
-  /** One for each, at once; undefined when any of them is not known yet. */
-  find(submissions: readonly Submission[]): Place[] | undefined
-  /** As `find`, after asking the store, once for each kind. */
-  learn(submissions: readonly Submission[]): Promise<Place[]>
+  /** One destination per submission; undefined if any of them is unknown. */
+  find(submissions: readonly Submission[]): RunDestination[] | undefined
+  /** Like `find`, but asks the store for unknown names, once per kind of run. */
+  learn(submissions: readonly Submission[]): Promise<RunDestination[]>
 }
 
-/** Beyond this a project's places are forgotten: names are cheap to ask for again, memory is not. */
+/**
+ * Beyond this a project's destinations are dropped: names are cheap to ask for again, memory is
+ * not.
+ */
 const KINDS = 10_000
 const PROJECTS = 1_000
 
-/** Most runs go to places that runs went to before: those are found without waiting for anything. */
-export function createPlaces(catalog: Catalog): { of(project: string): ProjectPlaces } {
-  const projects = new Map<string, ProjectPlaces>()
+/**
+ * Cache of destinations. Most runs go where earlier runs went, so they are placed without waiting
+ * for the store.
+ */
+export function createDestinations(catalog: CatalogCache): {
+  of(project: string): ProjectDestinations
+} {
+  const projects = new Map<string, ProjectDestinations>()
   return {
     of(project) {
       const known = projects.get(project)
@@ -41,8 +50,8 @@ export function createPlaces(catalog: Catalog): { of(project: string): ProjectPl
   }
 }
 
-function placesOf(project: string, catalog: Catalog): ProjectPlaces {
-  const places = new Map<string, Place>()
+function placesOf(project: string, catalog: CatalogCache): ProjectDestinations {
+  const places = new Map<string, RunDestination>()
   let known: number | undefined
   const learnProject = async () => {
     known = await catalog.project(project)
@@ -55,7 +64,7 @@ function placesOf(project: string, catalog: Catalog): ProjectPlaces {
     learnProject,
 
     find(submissions) {
-      const found: Place[] = []
+      const found: RunDestination[] = []
       for (const submission of submissions) {
         const place = places.get(placeKey(submission))
         if (!place) return undefined
@@ -74,19 +83,19 @@ function placesOf(project: string, catalog: Catalog): ProjectPlaces {
         models.map(({ job }) => job),
       )
       const laneIds = await catalog.lanes(models.map((submission) => laneOf(submission, project)))
-      const fresh = new Map<string, Place>()
+      const fresh = new Map<string, RunDestination>()
       for (const [index, model] of models.entries()) {
         const [jobId, laneId] = [jobIds[index] as number, laneIds[index] as number]
         fresh.set(placeKey(model), { projectId, jobId, laneId })
       }
       if (places.size > KINDS) places.clear()
       for (const [key, place] of fresh) places.set(key, place)
-      return keys.map((key) => fresh.get(key) as Place)
+      return keys.map((key) => fresh.get(key) as RunDestination)
     },
   }
 }
 
-/** Names hold no spaces, so this is one text per combination. */
+/** Names contain no spaces, so every combination gives its own text. */
 function placeKey(submission: Submission): string {
   const { job, queue, task, work, weight, runsOn, secrets } = submission
   if (!queue && !task && !work && weight === undefined && !runsOn && !secrets) return job
@@ -103,7 +112,7 @@ function labelsOf({ runsOn, work, secrets }: Submission): string[] {
 }
 
 function executorOf({ job, task, work }: Submission): string {
-  return work?.executor ?? `handler:${task ?? job}`
+  return work?.executor ?? handlerExecutor(task ?? job)
 }
 
 function laneOf(submission: Submission, project: string): LaneSpec {

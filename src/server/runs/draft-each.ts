@@ -1,17 +1,20 @@
 import { PunctualError } from '../../core/errors.ts'
 import type { Submission } from '../../core/wire/protocol.ts'
 import type { NewRun } from '../../store/port.ts'
-import type { Draft } from './draft-runs.ts'
+import type { DraftRuns } from './draft-runs.ts'
 
-/** Drafts runs nobody waits for an answer about: each that cannot be made is an error in its place. */
+/**
+ * Drafts runs that no client is waiting for: a submission that cannot become a run yields an error
+ * in its place.
+ */
 export type DraftEach = (
   submissions: readonly Submission[],
   project: string,
   actor: number | null,
 ) => Promise<(NewRun | PunctualError)[]>
 
-export function createDraftEach(draft: Draft): DraftEach {
-  /** All at once; where one of them cannot be made, one by one, to see which. */
+export function createDraftEach(draft: DraftRuns): DraftEach {
+  /** Drafts all at once; if that fails, one by one to find the culprit. */
   const draftEach: DraftEach = async (submissions, project, actor) => {
     if (submissions.length === 0) return []
     try {

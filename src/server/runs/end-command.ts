@@ -1,23 +1,23 @@
 import type { ProcessEnd } from '../../core/run/output.ts'
-import { endAttempt, type Report } from '../../core/run/end-attempt.ts'
-import type { Cause, Ending } from '../../core/run/run-state.ts'
+import { endAttempt, type AttemptReport } from '../../core/run/end-attempt.ts'
+import type { Cause, AttemptEnd } from '../../core/run/run-state.ts'
 import { decodePolicy } from '../../core/run/run-policy.ts'
 import type { EndCommand, Lease } from '../../store/port.ts'
 
-export interface Told {
+export interface EndReport {
   readonly worker?: string | null | undefined
   readonly message?: string | null | undefined
   readonly result?: string | null | undefined
   readonly process?: ProcessEnd | undefined
-  /** Set by whoever noticed a loss: the lease must still belong to this node. */
+  /** Set when another party noticed the loss: the lease must still belong to this node. */
   readonly owner?: number | undefined
 }
 
-/** Turns what was reported about an attempt into the one command that ends it. */
+/** Turns the report about an attempt into the command that ends it. */
 export function endCommand(
   lease: Lease,
-  report: Report,
-  told: Told,
+  report: AttemptReport,
+  details: EndReport,
   mintId: () => number,
 ): EndCommand {
   const ending = endAttempt(
@@ -34,22 +34,22 @@ export function endCommand(
   return {
     runId: lease.runId,
     fence: lease.fence,
-    owner: told.owner ?? null,
+    owner: details.owner ?? null,
     to: ending.to,
     cause: causeOf(ending),
     delayMs: isRetry ? ending.delayMs : 0,
     lost: isRetry ? ending.lost : lease.lost,
-    // A fresh place: failures do not jump the queue.
+    // A new position: a retry must not jump the queue.
     pos: isRetry ? mintId() : lease.runId,
-    worker: told.worker ?? null,
-    message: told.message ?? null,
-    result: told.result ?? null,
-    process: told.process ? JSON.stringify(told.process) : null,
+    worker: details.worker ?? null,
+    message: details.message ?? null,
+    result: details.result ?? null,
+    process: details.process ? JSON.stringify(details.process) : null,
   }
 }
 
-/** What is given back has no cause, unless a cancel nobody here knew of makes an end of it. */
-function causeOf(ending: Ending): Cause | null {
+/** A returned lease has no cause, unless the store finds a cancel request and ends the run. */
+function causeOf(ending: AttemptEnd): Cause | null {
   if (ending.to === 'succeeded') return null
   return ending.to === 'given_back' ? 'cancelled' : ending.cause
 }

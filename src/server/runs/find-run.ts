@@ -1,13 +1,16 @@
 import { PunctualError } from '../../core/errors.ts'
 import { parsePublicId } from '../../core/ids.ts'
 import type { RunQueries, RunRecord } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 
-/** A run by its public id, as its project sees it; what belongs to others is not there. */
-export async function findRun(
+/** Finds a run by its public id within a project; runs of other projects are not found. */
+export async function findProjectRun(
   project: string,
   id: string,
-  { store, catalog }: { store: Pick<RunQueries, 'findRun'>; catalog: Pick<Catalog, 'findProject'> },
+  {
+    store,
+    catalog,
+  }: { store: Pick<RunQueries, 'findRun'>; catalog: Pick<CatalogCache, 'findProject'> },
 ): Promise<RunRecord> {
   const runId = parsePublicId('run', id)
   const projectId = await catalog.findProject(project)

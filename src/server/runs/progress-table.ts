@@ -4,34 +4,34 @@ import type { RunProgress } from '../../core/wire/protocol.ts'
 import type { RunRecord } from '../../store/port.ts'
 import type { HeldLease } from '../sessions/session.ts'
 
-/** How often others are told how far one attempt is. */
-const TOLD_MS = 1_000
+/** How often the progress of one attempt is published. */
+const PUBLISH_MS = 1_000
 
 /**
- * How far attempts say they are. It is kept beside their leases, in memory: whoever asks another node
- * sees it at the end, and so does everybody after a restart.
+ * Latest progress of attempts, kept in memory like their leases: other nodes see it only at the
+ * end, as does every client after a restart.
  */
-export interface ProgressBoard {
+export interface ProgressTable {
   note(lease: HeldLease, said: Progress): void
-  /** How far a run under way is. */
+  /** Progress of a run that is in progress. */
   of(run: RunRecord): RunProgress | null
 }
 
-export function createProgressBoard(deps: {
+export function createProgressTable(deps: {
   leaseOf(runId: number): HeldLease | undefined
   mono(): number
   storeNow(): number
-  /** Something for those who watch. */
+  /** Publishes progress to the live feed. */
   onProgress(lease: HeldLease, progress: RunProgress): void
-}): ProgressBoard {
+}): ProgressTable {
   return {
     note(lease, { fraction, message }) {
       const progress = { fraction, message, at: deps.storeNow() }
       const mono = deps.mono()
       const before = lease.progress
-      const isTold = before !== undefined && mono - before.toldMono < TOLD_MS
-      lease.progress = { progress, toldMono: isTold ? before.toldMono : mono }
-      if (!isTold) deps.onProgress(lease, progress)
+      const wasPublished = before !== undefined && mono - before.publishedMono < PUBLISH_MS
+      lease.progress = { progress, publishedMono: wasPublished ? before.publishedMono : mono }
+      if (!wasPublished) deps.onProgress(lease, progress)
     },
     of(run) {
       const lease = run.state === 'running' ? deps.leaseOf(run.id) : undefined
@@ -40,7 +40,7 @@ export function createProgressBoard(deps: {
   }
 }
 
-/** How far an attempt came, by its own account. */
+/** Progress of an attempt when it ended, as its worker reported it. */
 export function progressAtEnd(
   end: ProcessEnd | null,
   startedAt: number | null,

@@ -1,39 +1,46 @@
+import type { Clock } from '../../core/clock.ts'
 import { publicId } from '../../core/ids.ts'
 import type { ProcessEnd } from '../../core/run/output.ts'
 import { decodePolicy } from '../../core/run/run-policy.ts'
 import type { Work } from '../../core/work/work.ts'
 import type { RunProgress, RunView } from '../../core/wire/protocol.ts'
 import type { RunRecord } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
-import { type ProgressBoard, progressAtEnd } from './progress-table.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
+import { type ProgressTable, progressAtEnd } from './progress-table.ts'
 import type { Payloads } from '../payloads/payloads.ts'
 import { readReference } from '../payloads/reference.ts'
+import type { RunCreators } from './run-creators.ts'
+import { readStoredJson } from '../json/stored-json.ts'
 
-/** Runs as users see them, with the names of what they belong to. */
+/** Runs as users see them, with resolved names. */
 export async function viewsOf(
   runs: readonly RunRecord[],
-  catalog: Catalog,
-  progressOf: ProgressBoard['of'],
+  catalog: CatalogCache,
+  { progressOf, creators }: { progressOf: ProgressTable['of']; creators: RunCreators },
 ): Promise<RunView[]> {
   await catalog.learnNames(
     runs.map((run) => run.jobId),
     runs.map((run) => run.projectId),
   )
+  const createdBy = await creators(runs)
   return Promise.all(
-    runs.map(async (run) => {
+    runs.map(async (run, index) => {
       const lane = await catalog.lane(run.laneId)
       const job = catalog.jobName(run.jobId)
       const project = catalog.projectName(run.projectId)
-      const names = { job, project, queue: lane?.queue ?? 'default' }
+      const names = {
+        ...{ job, project, queue: lane?.queue ?? 'default' },
+        createdBy: createdBy[index] as string,
+      }
       return viewOf(run, names, progressOf(run))
     }),
   )
 }
 
-/** A run as users see it. */
+/** One run as users see it. */
 export function viewOf(
   run: RunRecord,
-  names: { job: string; project: string; queue: string },
+  names: { job: string; project: string; queue: string; createdBy: string },
   progress: RunProgress | null = null,
 ): RunView {
   const end = run.process === null ? null : (JSON.parse(run.process) as ProcessEnd)
@@ -64,7 +71,7 @@ export function viewOf(
   }
 }
 
-/** What is kept as a blob is not read for it: a page of runs stays a page. */
+/** A blob is not read for a list of runs, so that a page stays small. */
 function inputOf({ id, input }: RunRecord): Pick<RunView, 'input' | 'inputBytes'> {
   const kept = readReference(id, input)
   if (kept) return { input: null, inputBytes: kept.bytes }
@@ -77,11 +84,11 @@ function resultOf({ id, result }: RunRecord): Pick<RunView, 'result' | 'resultBy
   return { result: result === null ? null : readResult(result), resultBytes: null }
 }
 
-/** The view with what it left out. */
+/** The complete view, with inputs and results that are stored as blobs. */
 export async function fillView(
   view: RunView,
   { id, input, result }: RunRecord,
-  payloads: Pick<Payloads, 'read'>,
+  { payloads, clock }: { payloads: Pick<Payloads, 'read'>; clock: Pick<Clock, 'mono'> },
 ): Promise<RunView> {
   if (view.inputBytes === null && view.resultBytes === null) return view
   const [whole, answer] = await Promise.all([
@@ -90,23 +97,22 @@ export async function fillView(
   ])
   return {
     ...view,
-    ...(whole === null ? {} : { input: JSON.parse(whole) as unknown }),
+    ...(whole === null ? {} : { input: await readStoredJson(whole, clock) }),
     ...(answer === null ? {} : { result: readResult(answer) }),
   }
 }
 
-/** Deeper than anyone nests on purpose, and not nearly as deep as would exhaust those who write it. */
+/** Deeper than anyone nests on purpose, and far from exhausting the stack of the serializer. */
 const DEEPEST = 500
 
 /**
- * A result is whatever text its worker sent, and nobody read it on the way: it may be no JSON, or
- * nested until nobody can write it again. One such run must not hide the others of its page, so it
- * is shown as the text it is.
+ * A result is any text a worker sent, unchecked: it may not be JSON, or be nested too deeply to be
+ * written again. Such a run must not hide the others of its page, so its result is shown as text.
  */
 export function readResult(text: string): unknown {
   try {
     const value = JSON.parse(text) as unknown
-    // A level takes a character at least, so short texts need no look.
+    // A level takes at least one character, so short texts need no check.
     return text.length > DEEPEST && isDeeper(value, DEEPEST) ? text : value
   } catch {
     return text
@@ -115,10 +121,12 @@ export function readResult(text: string): unknown {
 
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
+  if (levels === 0) return true
+  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  return inner.some((one) => isDeeper(one, levels - 1))
 }
 
-/** How it ended, and how much it printed; what it printed is read as a log. */
+/** How the process ended and how much it printed; the output itself is read as a log. */
 function withoutText({ output, progress: _progress, ...end }: ProcessEnd): ProcessEnd {
   if (!output) return end
   const { last: _, ...counts } = output

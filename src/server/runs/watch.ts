@@ -2,14 +2,14 @@ import type { Clock } from '../../core/clock.ts'
 import type { RunRecord } from '../../store/port.ts'
 import { isFinal } from '../../core/run/run-state.ts'
 
-/** How often a node looks after a run it was not told of: another node may have ended it. */
-const LOOK_MS = 500
+/** How often a node polls a run that another node may have ended. */
+const POLL_MS = 500
 
-/** Lets callers wait for what happens to runs, and for what runs print. */
+/** Lets callers wait for changes of runs and for new output. */
 export interface Watch {
-  /** Something happened to this run on this node. */
+  /** A run changed on this node. */
   touched(runId: number): void
-  /** Resolves when something may have happened to it, or after `mostMs`. */
+  /** Resolves when the run may have changed, or after `mostMs`. */
   next(runId: number, mostMs: number, signal: AbortSignal): Promise<void>
   /** The run once it has ended, or as it is when the time is over. */
   end(
@@ -38,7 +38,7 @@ export function createWatch(clock: Clock): Watch {
       waiters.add(wake)
       waiting.set(runId, waiters)
       signal.addEventListener('abort', wake)
-      void clock.sleep(Math.min(mostMs, LOOK_MS), over.signal).then(wake)
+      void clock.sleep(Math.min(mostMs, POLL_MS), over.signal).then(wake)
     })
 
   return {
@@ -50,7 +50,7 @@ export function createWatch(clock: Clock): Watch {
     async end(runId, read, mostMs, signal) {
       const untilMono = clock.mono() + mostMs
       for (;;) {
-        // Before looking, so that nothing can happen between the look and the wait.
+        // Created before the read, so that no change between read and wait is missed.
         const touched = new AbortController()
         const turn = next(
           runId,

@@ -1,4 +1,4 @@
-import { PunctualError } from '../../core/errors.ts'
+import { isLasting, PunctualError } from '../../core/errors.ts'
 import { needsGate } from '../../core/schedule/firing/overlap.ts'
 import { localTime } from '../../core/schedule/local-time.ts'
 import type { FireTimes, PlannedTime } from '../../core/schedule/firing/firing-plan.ts'
@@ -8,27 +8,32 @@ import type { Expectations } from '../../core/expectation/expectations.ts'
 import type { Submission } from '../../core/wire/protocol.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
 import type { NewRun, ScheduleRecord, SettledTime } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import type { Definitions } from '../definitions/definitions.ts'
 import { createDraftEach } from '../runs/draft-each.ts'
 import { expectedOf } from '../expectations/expected-of.ts'
-import type { Draft } from '../runs/draft-runs.ts'
+import type { DraftRuns } from '../runs/draft-runs.ts'
 
-export interface ToDraft {
+export interface PlannedTimes {
   readonly schedule: ScheduleRecord
   readonly spec: ScheduleSpec<RuleSource>
   readonly times: FireTimes
   readonly planned: readonly PlannedTime[]
 }
 
-/** Makes the runs of planned times: one list of settled times for each schedule, in the same order. */
-export type DraftTimes = (plans: readonly ToDraft[]) => Promise<readonly (readonly SettledTime[])[]>
+/** Drafts the runs of planned times: one list of settled times per schedule, in the same order. */
+export type DraftTimes = (
+  plans: readonly PlannedTimes[],
+) => Promise<readonly (readonly SettledTime[])[]>
 
 type RunTime = Extract<PlannedTime, { kind: 'run' }>
 
 export function createDraftTimes(deps: {
-  readonly draft: Draft
-  readonly catalog: Pick<Catalog, 'gates' | 'knownGates' | 'jobName' | 'projectName' | 'learnNames'>
+  readonly draft: DraftRuns
+  readonly catalog: Pick<
+    CatalogCache,
+    'gates' | 'knownGates' | 'jobName' | 'projectName' | 'learnNames'
+  >
   readonly definitions: Pick<Definitions, 'known' | 'find'>
 }): DraftTimes {
   const { catalog, definitions } = deps
@@ -37,11 +42,11 @@ export function createDraftTimes(deps: {
   const gateNameOf = ({ id, jobId, name }: ScheduleRecord) =>
     `${catalog.jobName(jobId)}/${name} ${publicId('sch', id)}`
 
-  /** The gates that keep runs of one schedule apart, where they must not overlap. */
-  const gatesOf = async (plans: readonly ToDraft[]): Promise<Map<ToDraft, number>> => {
+  /** The gates that keep runs of one schedule from overlapping. */
+  const gatesOf = async (plans: readonly PlannedTimes[]): Promise<Map<PlannedTimes, number>> => {
     const gated = plans.filter(({ spec }) => needsGate(spec.overlap))
     const byProject = Map.groupBy(gated, ({ schedule }) => schedule.projectId)
-    const gates = new Map<ToDraft, number>()
+    const gates = new Map<PlannedTimes, number>()
     for (const [projectId, group] of byProject) {
       const keys = group.map(({ schedule }) => [{ key: gateNameOf(schedule), limit: 1 }])
       const isKnown = keys.every((key) => catalog.knownGates(projectId, key) !== undefined)
@@ -54,13 +59,13 @@ export function createDraftTimes(deps: {
     return gates
   }
 
-  const runsOf = async (plans: readonly ToDraft[]) => {
+  const runsOf = async (plans: readonly PlannedTimes[]) => {
     const asked = plans.flatMap((of) =>
       of.planned.flatMap((time) => (time.kind === 'run' ? [{ of, time }] : [])),
     )
     const runs = new Map<PlannedTime, NewRun | PunctualError>()
     for (const group of Map.groupBy(asked, ({ of }) => groupOf(of.schedule)).values()) {
-      const { projectId, updatedBy } = (group[0] as { of: ToDraft }).of.schedule
+      const { projectId, updatedBy } = (group[0] as { of: PlannedTimes }).of.schedule
       const submissions = group.map(({ of, time }) => submissionOf(of, time.nominalAt, catalog))
       const made = await draftEach(submissions, catalog.projectName(projectId), updatedBy)
       for (const [index, { time }] of group.entries()) {
@@ -70,16 +75,23 @@ export function createDraftTimes(deps: {
     return runs
   }
 
-  /** What its job says for all of its schedules. */
+  /** Expectations that the job defines for all of its schedules. */
   const expectationsOf = async ({ projectId, jobId }: ScheduleRecord): Promise<Expectations> => {
     const job = catalog.jobName(jobId)
     const known = definitions.known(projectId, job)
-    const definition = known === undefined ? await definitions.find(projectId, job) : known
-    return definition?.expectations ?? NOTHING
+    if (known !== undefined) return known?.expectations ?? NOTHING
+    try {
+      return (await definitions.find(projectId, job))?.expectations ?? NOTHING
+    } catch (error) {
+      // A newer version may refuse what an older one stored. Then no run is made and each time has
+      // the reason; schedules of other jobs are not affected.
+      if (isLasting(error)) return NOTHING
+      throw error
+    }
   }
 
   const settledOf = async (
-    plan: ToDraft,
+    plan: PlannedTimes,
     runs: ReadonlyMap<PlannedTime, NewRun | PunctualError>,
     gate: number | undefined,
   ): Promise<SettledTime[]> => {
@@ -124,9 +136,9 @@ function cannotStart(nominalAt: number, { message }: PunctualError): SettledTime
 }
 
 function submissionOf(
-  { schedule, spec }: ToDraft,
+  { schedule, spec }: PlannedTimes,
   nominalAt: number,
-  catalog: Pick<Catalog, 'jobName'>,
+  catalog: Pick<CatalogCache, 'jobName'>,
 ): Submission {
   const { input, priority, rule } = spec
   return {

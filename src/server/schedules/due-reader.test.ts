@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ScheduleRecord } from '../../store/port.ts'
-import { createLookAhead } from './due-reader.ts'
-import { createWindow } from './due-window.ts'
+import { createDueReader } from './due-reader.ts'
+import { createDueWindow } from './due-window.ts'
 
 const HOUR_MS = 3_600_000
 const NOW = 1_000 * HOUR_MS
 
-/** A node that is alone, and one schedule as the store has it. */
+/** A single node, and one schedule in the store. */
 function openAhead() {
-  const window = createWindow()
+  const window = createDueWindow()
   let at = NOW
-  const row = () => ({ id: 1, next: { nominalAt: at, lookAt: at } }) as ScheduleRecord
-  const ahead = createLookAhead({
+  const row = () => ({ id: 1, next: { nominalAt: at, checkAt: at } }) as ScheduleRecord
+  const ahead = createDueReader({
     store: {
       dueSchedules: async ({ after, until }) =>
-        at <= until && at > (after?.lookAt ?? 0) ? [row()] : [],
+        at <= until && at > (after?.checkAt ?? 0) ? [row()] : [],
       liveNodes: async () => [7],
     },
     window,
@@ -24,7 +24,7 @@ function openAhead() {
   return { window, ahead, moveTo: (next: number) => void (at = next) }
 }
 
-test('what a node has read of a time that is far off, since the clock was set back, hides nothing', async () => {
+test('after the clock was set back, an entry read for a distant time hides nothing', async () => {
   const { window, ahead, moveTo } = openAhead()
   moveTo(NOW + 5_000)
   await ahead.look(NOW)
@@ -34,7 +34,7 @@ test('what a node has read of a time that is far off, since the clock was set ba
   assert.equal(window.take(NOW - HOUR_MS + 1_000, 9).length, 1)
 })
 
-test('a clock that is a little behind makes a node forget nothing', async () => {
+test('a clock that is slightly behind does not make a node forget its entries', async () => {
   const { window, ahead, moveTo } = openAhead()
   moveTo(NOW + 5_000)
   await ahead.look(NOW)

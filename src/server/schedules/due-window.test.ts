@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ScheduleRecord } from '../../store/port.ts'
-import { createWindow } from './due-window.ts'
+import { createDueWindow } from './due-window.ts'
 
 const schedule = (id: number, version = 1) => ({ id, version }) as ScheduleRecord
 
-test('what is due comes out, the earliest first, each schedule as it was last heard of', () => {
+test('due entries come out earliest first, each schedule in its latest version', () => {
   const puts = fc.array(fc.record({ id: fc.nat(20), at: fc.nat(100), version: fc.nat(9) }))
   fc.assert(
     fc.property(puts, fc.nat(100), fc.integer({ min: 1, max: 30 }), (given, now, most) => {
-      const window = createWindow()
+      const window = createDueWindow()
       for (const { id, at, version } of given) window.put(schedule(id, version), at)
       const latest = new Map(given.map((one) => [one.id, one]))
       assert.equal(window.size, latest.size)
@@ -32,8 +32,8 @@ test('what is due comes out, the earliest first, each schedule as it was last he
   )
 })
 
-test('what was taken can be put back; what was forgotten is gone', () => {
-  const window = createWindow()
+test('taken entries can be put back; removed ones stay removed', () => {
+  const window = createDueWindow()
   window.put(schedule(1), 5)
   assert.equal(window.take(5, 9).length, 1)
   assert.deepEqual([window.nextAt, window.size], [Number.POSITIVE_INFINITY, 0])
@@ -43,8 +43,8 @@ test('what was taken can be put back; what was forgotten is gone', () => {
   assert.deepEqual(window.take(9, 9), [])
 })
 
-test('what waits for its time is not taken before, and comes first when it is due', () => {
-  const window = createWindow()
+test('an entry that waits for its time is not taken early, and comes first when it is due', () => {
+  const window = createDueWindow()
   window.put(schedule(1), 10)
   window.put(schedule(2), 10, true)
   window.put(schedule(3), 20)
@@ -58,8 +58,8 @@ test('what waits for its time is not taken before, and comes first when it is du
   assert.deepEqual([window.nextAt, window.size], [20, 1])
 })
 
-test('those that come soon can be looked at without being taken', () => {
-  const window = createWindow()
+test('upcoming entries can be read without taking them', () => {
+  const window = createDueWindow()
   for (const [id, at] of [
     [1, 30],
     [2, 10],

@@ -1,61 +1,67 @@
 import type { ScheduleRecord } from '../../store/port.ts'
 
-/** A schedule this node means to look at, and when it is due, by the store's clock. */
-export interface Entry {
+/** A schedule that this node will check, and when, by the store's clock. */
+export interface DueEntry {
   readonly schedule: ScheduleRecord
   readonly at: number
-  /** Nothing can be done about it before. */
+  /** Nothing can be done about it before that time. */
   readonly isForThen: boolean
 }
 
 /**
- * The schedules that are due in the next few seconds, in memory. Hints: the store decides in the end
- * whether anything fires. Each schedule is in here once, as it was last heard of.
+ * The schedules that are due in the next few seconds, in memory. Hints only: the store decides
+ * whether anything fires. Each schedule occurs once, in its latest known version.
  */
-export interface Window {
+export interface DueWindow {
   put(schedule: ScheduleRecord, at: number, isForThen?: boolean): void
   has(scheduleId: number): boolean
-  /** Takes out what is due by `now`, the earliest first. */
-  take(now: number, most: number): Entry[]
-  /** The same before its time has come, of what need not wait for it. */
-  takeAhead(until: number, most: number): Entry[]
-  /** Some of those that are due by `until` and were not named before as they are; they stay. */
-  upcoming(until: number, most: number): Entry[]
-  /** How many are due by `until` that `takeAhead` would take; no more than `most`. */
+  /** Takes the entries due by `now`, earliest first. */
+  take(now: number, most: number): DueEntry[]
+  /** Like `take`, but before the time has come, for entries that need not wait for it. */
+  takeAhead(until: number, most: number): DueEntry[]
+  /**
+   * Some entries due by `until` that were not returned before in this version; they stay in the
+   * window.
+   */
+  upcoming(until: number, most: number): DueEntry[]
+  /** Number of entries due by `until` that `takeAhead` would take; at most `most`. */
   countAhead(until: number, most: number): number
-  /** When the earliest is due. */
+  /** When the earliest entry is due. */
   readonly nextAt: number
-  /** The same of what need not wait for it. */
+  /** Like `nextAt`, for entries that need not wait for their time. */
   readonly nextAheadAt: number
   readonly size: number
   clear(): void
 }
 
-export function createWindow(): Window {
-  const heap: Entry[] = []
-  const forThen: Entry[] = []
-  /** The same once more, less what `upcoming` has named: looking for the rest would visit all of those. */
-  const unnamed: Entry[] = []
-  /** The entry that counts; what else is in the heap for the same schedule is stale. */
-  const latest = new Map<number, Entry>()
+export function createDueWindow(): DueWindow {
+  const heap: DueEntry[] = []
+  const forThen: DueEntry[] = []
+  /**
+   * Entries not yet returned by `upcoming`, as a heap of their own: searching all entries would
+   * visit the returned ones too.
+   */
+  const unnamed: DueEntry[] = []
+  /** The valid entry per schedule; other entries in the heap for the same schedule are stale. */
+  const latest = new Map<number, DueEntry>()
 
-  const isStale = (entry: Entry) => latest.get(entry.schedule.id) !== entry
-  const dropStale = (from: Entry[]) => {
+  const isStale = (entry: DueEntry) => latest.get(entry.schedule.id) !== entry
+  const dropStale = (from: DueEntry[]) => {
     while (from[0] && isStale(from[0])) pop(from)
   }
-  const nextIn = (from: Entry[]): number => {
+  const nextIn = (from: DueEntry[]): number => {
     dropStale(from)
     return from[0]?.at ?? Number.POSITIVE_INFINITY
   }
-  const takeFrom = (from: Entry[], until: number, most: number): Entry[] => {
-    const taken: Entry[] = []
+  const takeFrom = (from: DueEntry[], until: number, most: number): DueEntry[] => {
+    const taken: DueEntry[] = []
     for (dropStale(from); taken.length < most && from[0] && from[0].at <= until; dropStale(from)) {
-      taken.push(pop(from) as Entry)
+      taken.push(pop(from) as DueEntry)
     }
     return taken
   }
 
-  const forget = (taken: Entry[]): Entry[] => {
+  const forget = (taken: DueEntry[]): DueEntry[] => {
     for (const { schedule } of taken) latest.delete(schedule.id)
     dropStale(unnamed)
     return taken
@@ -77,7 +83,8 @@ export function createWindow(): Window {
     upcoming: (until, most) => takeFrom(unnamed, until, most),
     countAhead(until, most) {
       let count = 0
-      // No entry of the heap is due before the one above it: where one is too late, so is all below.
+      // An entry is never due before its parent in the heap, so a subtree whose root is too late
+      // can be skipped.
       const below = [0]
       for (let i = below.pop(); i !== undefined && count < most; i = below.pop()) {
         const entry = heap[i]
@@ -105,19 +112,19 @@ export function createWindow(): Window {
   }
 }
 
-function push(heap: Entry[], entry: Entry): void {
+function push(heap: DueEntry[], entry: DueEntry): void {
   let i = heap.length
   heap.push(entry)
   while (i > 0) {
     const parent = (i - 1) >> 1
-    if ((heap[parent] as Entry).at <= entry.at) break
-    heap[i] = heap[parent] as Entry
+    if ((heap[parent] as DueEntry).at <= entry.at) break
+    heap[i] = heap[parent] as DueEntry
     i = parent
   }
   heap[i] = entry
 }
 
-function pop(heap: Entry[]): Entry | undefined {
+function pop(heap: DueEntry[]): DueEntry | undefined {
   const first = heap[0]
   const last = heap.pop()
   if (!first || !last || heap.length === 0) return first
@@ -126,9 +133,10 @@ function pop(heap: Entry[]): Entry | undefined {
     let child = 2 * i + 1
     if (child >= heap.length) break
     const right = child + 1
-    if (right < heap.length && (heap[right] as Entry).at < (heap[child] as Entry).at) child = right
-    if ((heap[child] as Entry).at >= last.at) break
-    heap[i] = heap[child] as Entry
+    if (right < heap.length && (heap[right] as DueEntry).at < (heap[child] as DueEntry).at)
+      child = right
+    if ((heap[child] as DueEntry).at >= last.at) break
+    heap[i] = heap[child] as DueEntry
     i = child
   }
   heap[i] = last

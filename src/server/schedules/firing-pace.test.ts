@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPace } from './firing-pace.ts'
+import { createFiringPace } from './firing-pace.ts'
 
-test('what the store took is what the next are expected to take, and a little more', () => {
-  const pace = createPace()
+test('the next firings are expected to take as long as the last ones, and a little more', () => {
+  const pace = createFiringPace()
   for (let i = 0; i < 100; i += 1) pace.learn(1_000, 43)
   const leadMs = pace.leadMs(1_000)
   assert.ok(leadMs > 80 && leadMs < 90, `${leadMs}`)
@@ -13,15 +13,15 @@ test('what the store took is what the next are expected to take, and a little mo
   assert.ok(pace.leadMs(most) < 84)
 })
 
-test('a few say nothing: most of what they took is the way there and back', () => {
-  const pace = createPace()
+test('few firings say nothing, because the round trip dominates', () => {
+  const pace = createFiringPace()
   const before = pace.leadMs(500)
   pace.learn(3, 400)
   assert.equal(pace.leadMs(500), before)
 })
 
-test('one that stood still for once is forgotten, but what is slow is believed before what is fast', () => {
-  const pace = createPace()
+test('one outlier is forgotten, but slow measurements count more than fast ones', () => {
+  const pace = createFiringPace()
   pace.learn(100, 5_000)
   const slow = pace.leadMs(100)
   assert.ok(slow > 500)

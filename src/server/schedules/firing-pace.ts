@@ -1,31 +1,31 @@
-/** What a firing costs besides: its way to the store and back, and the commit. */
-const BESIDES_MS = 3
-/** Too few to learn from: the rest of the cost would be most of it. */
-const FEW = 20
-/** What is thought of a store that nobody has seen at work. */
-const FIRST_MS = 0.1
-/** What was slow is believed sooner than what was fast. */
-const LEARN = { slower: 0.3, faster: 0.05 } as const
-/** More than expected: to be ready too early costs less than to be late. */
-const SPARE = 2
+/** Fixed cost of a firing: the way to the store and back, and the commit. */
+const FIXED_COST_MS = 3
+/** Too few to learn from: the fixed cost would dominate. */
+const MIN_SAMPLE = 20
+/** Assumed cost per schedule before any measurement. */
+const INITIAL_MS = 0.1
+/** Slower measurements count more than faster ones. */
+const LEARNING_RATE = { slower: 0.3, faster: 0.05 } as const
+/** Factor on the expected cost: being ready too early costs less than being late. */
+const SAFETY_FACTOR = 2
 
-/** How fast schedules fire, learnt from those that did: so long before their instant it is begun. */
-export interface Pace {
+/** Learns how fast schedules fire, to know how long before their time firing has to begin. */
+export interface FiringPace {
   learn(count: number, tookMs: number): void
   leadMs(count: number): number
-  /** How many are done in this time. */
+  /** How many schedules fire within this time. */
   within(ms: number): number
 }
 
-export function createPace(): Pace {
-  let eachMs = FIRST_MS
+export function createFiringPace(): FiringPace {
+  let eachMs = INITIAL_MS
   return {
     learn(count, tookMs) {
-      if (count < FEW) return
-      const differsMs = Math.max(0, tookMs - BESIDES_MS) / count - eachMs
-      eachMs += (differsMs > 0 ? LEARN.slower : LEARN.faster) * differsMs
+      if (count < MIN_SAMPLE) return
+      const differsMs = Math.max(0, tookMs - FIXED_COST_MS) / count - eachMs
+      eachMs += (differsMs > 0 ? LEARNING_RATE.slower : LEARNING_RATE.faster) * differsMs
     },
-    leadMs: (count) => BESIDES_MS + SPARE * eachMs * count,
-    within: (ms) => Math.floor(ms / (SPARE * eachMs)),
+    leadMs: (count) => FIXED_COST_MS + SAFETY_FACTOR * eachMs * count,
+    within: (ms) => Math.floor(ms / (SAFETY_FACTOR * eachMs)),
   }
 }

@@ -1,17 +1,17 @@
 import type { FireCommand, FireVerdict, NewRun, ScheduleRecord } from '../../store/port.ts'
 
-export type Fired = Extract<FireVerdict, { kind: 'done' }>
+export type FiringResult = Extract<FireVerdict, { kind: 'done' }>
 
-/** The runs a firing asks for. */
+/** The runs of a firing. */
 export function runsOf({ settled }: Pick<FireCommand, 'settled'>): NewRun[] {
   return settled.flatMap((time) => (time.kind === 'run' ? [time.run] : []))
 }
 
-/** The schedule as the store has it after firing, without asking. */
+/** The schedule as the store has it after the firing, without reading it. */
 export function afterFire(
   schedule: ScheduleRecord,
   { settled, next }: FireCommand,
-  { openRuns }: Fired,
+  { openRuns }: FiringResult,
 ): ScheduleRecord {
   const last = settled.at(-1)
   const lastNominalAt = last

@@ -1,25 +1,29 @@
-import { forecast, type Forecast, type Foreseen } from '../../core/schedule/forecast/forecast.ts'
+import {
+  forecast,
+  type Forecast,
+  type ForecastSchedule,
+} from '../../core/schedule/forecast/forecast.ts'
 import { decodeSpec } from '../../core/schedule/firing/schedule-spec.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
 import type { ScheduleRecord, ScheduleStore } from '../../store/port.ts'
-import { holdingPause } from './show-schedule.ts'
+import { activePause } from './show-schedule.ts'
 
-/** The last so many times of a schedule say how long its runs take. */
+/** Number of latest times of a schedule that its expected duration is based on. */
 const REMEMBERED = 10
-/** So many schedules are asked about at once. */
+/** Schedules that are read at once. */
 const PAGE = 500
 
-/** A schedule, and what a forecast has to know about it. */
-export interface Expected extends Foreseen {
+/** A schedule with the data a forecast needs. */
+export interface ForecastInput extends ForecastSchedule {
   readonly record: ScheduleRecord
 }
 
-/** What is known of schedules: when they may fire, and how long that takes. */
-export async function expectOf(
+/** Reads when schedules may fire, and how long their runs take. */
+export async function readForecastInputs(
   store: Pick<ScheduleStore, 'pastDurations'>,
   records: readonly ScheduleRecord[],
   now: number,
-): Promise<Expected[]> {
+): Promise<ForecastInput[]> {
   const durations = new Map<number, number[]>()
   for (let start = 0; start < records.length; start += PAGE) {
     const scheduleIds = records.slice(start, start + PAGE).map(({ id }) => id)
@@ -35,9 +39,9 @@ export async function expectOf(
   }))
 }
 
-/** Looks ahead a moment at a time, so that everybody else is served in between. */
-export async function foresee(
-  schedules: readonly Foreseen[],
+/** Computes a forecast in slices, so that other requests are served in between. */
+export async function forecastInSlices(
+  schedules: readonly ForecastSchedule[],
   from: number,
   until: number,
 ): Promise<Forecast> {
@@ -50,9 +54,9 @@ export async function foresee(
 }
 
 function firesFrom({ pause, error, next }: ScheduleRecord, now: number): number | null {
-  const isOver = next.nominalAt === null && next.lookAt === null
+  const isOver = next.nominalAt === null && next.checkAt === null
   if (error !== null || isOver) return null
-  const held = holdingPause(pause, now)
+  const held = activePause(pause, now)
   return held ? held.until : now
 }
 

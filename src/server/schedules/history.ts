@@ -1,53 +1,53 @@
 import type { ScheduleSpec } from '../../core/schedule/firing/schedule-spec.ts'
-import type { Reason } from '../../core/schedule/firing/occurrence.ts'
+import type { OccurrenceReason } from '../../core/schedule/firing/occurrence.ts'
 import type { FireTimes } from '../../core/schedule/firing/firing-plan.ts'
 import { publicId } from '../../core/ids.ts'
 import { deadlineOf } from '../../core/expectation/terms.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
 import type {
   WireBackfilledRun,
-  WireLapse,
+  WireViolation,
   WireOccurrence,
 } from '../../core/schedule/definition/schedule-views.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type {
   BackfilledTime,
-  LapseRecord,
+  ViolationRecord,
   OccurrenceRecord,
   RunRecord,
   ScheduleRecord,
 } from '../../store/port.ts'
-import { holdingPause, timeOrNull } from './show-schedule.ts'
+import { activePause, timeOrNull } from './show-schedule.ts'
 
-/** A time nothing has become of yet, and what will keep it from becoming a run. */
-export interface OpenTime {
+/** A time without an outcome yet, and what will keep it from becoming a run. */
+export interface OpenOccurrence {
   readonly nominalAt: number
-  readonly reason: Reason | null
+  readonly reason: OccurrenceReason | null
 }
 
 /**
- * The times in [from, until] that nothing has become of yet: those to come, and those that came and
- * wait for somebody to fire them, or for the end of a pause.
+ * The times in [from, until] without an outcome: future ones, and those that wait to be fired or
+ * for the end of a pause.
  */
 export function openTimes(
   { next, pause, skipNominalAt }: ScheduleRecord,
   times: FireTimes,
   range: { readonly from: number; readonly until: number; readonly limit: number },
   now: number,
-): OpenTime[] {
+): OpenOccurrence[] {
   const { from, until, limit } = range
   if (next.nominalAt === null) return []
-  // One that follows the end of a run has no other time before that run has ended.
+  // A schedule that follows the end of a run has no second time before that run has ended.
   const isAlone = times.afterFinish !== null
   if (isAlone && next.nominalAt < from) return []
-  const held = holdingPause(pause, now)
-  const reasonOf = (at: number): Reason | null => {
+  const held = activePause(pause, now)
+  const reasonOf = (at: number): OccurrenceReason | null => {
     if (held && (held.until === null || at <= held.until)) {
       return held.byJob ? 'job_paused' : 'paused'
     }
     return at === skipNominalAt ? 'asked' : null
   }
-  const found: OpenTime[] = []
+  const found: OpenOccurrence[] = []
   let at = next.nominalAt >= from ? next.nominalAt : times.next(from - 1)
   while (at !== null && at <= until && found.length < limit) {
     found.push({ nominalAt: at, reason: reasonOf(at) })
@@ -56,7 +56,7 @@ export function openTimes(
   return found
 }
 
-export function showOpen({ nominalAt, reason }: OpenTime, now: number): WireOccurrence {
+export function showOpen({ nominalAt, reason }: OpenOccurrence, now: number): WireOccurrence {
   const time = formatTime(nominalAt, 'nominal_at')
   const outcome = nominalAt > now ? 'planned' : 'due'
   return { ...NOTHING_YET, nominal_at: time, until: time, count: 1, outcome, reason }
@@ -73,14 +73,14 @@ export function showRecord(
     spec,
     times,
     run,
-    lapses,
+    lapses: violations,
     backfills,
     now,
   }: {
     readonly spec: ScheduleSpec<RuleSource>
     readonly times: FireTimes | undefined
     readonly run: RunRecord | undefined
-    readonly lapses: readonly LapseRecord[]
+    readonly lapses: readonly ViolationRecord[]
     readonly backfills: readonly WireBackfilledRun[]
     readonly now: number
   },
@@ -98,12 +98,12 @@ export function showRecord(
     started_at: timeOrNull(run?.startedAt ?? null),
     finished_at: timeOrNull(run?.finishedAt ?? null),
     ...judged(spec, nominalAt, run, now),
-    lapses: lapses.map(showLapse),
+    lapses: violations.map(showViolation),
     backfills,
   }
 }
 
-/** A time of before the schedule was there, which has a run since. */
+/** A time before the schedule existed that has a backfilled run. */
 export function showBackfilled(
   nominalAt: number,
   backfills: readonly WireBackfilledRun[],
@@ -131,7 +131,7 @@ export function showBackfilledRun(
   }
 }
 
-/** Whether its run kept to what the schedule expects of it, so far. */
+/** Whether its run has met the expectations of the schedule so far. */
 function judged(
   spec: ScheduleSpec<RuleSource>,
   nominalAt: number,
@@ -149,7 +149,7 @@ function judged(
   }
 }
 
-function showLapse({ kind, dueAt, at }: LapseRecord): WireLapse {
+function showViolation({ kind, dueAt, at }: ViolationRecord): WireViolation {
   return {
     kind,
     due_at: formatTime(dueAt, 'due_at'),

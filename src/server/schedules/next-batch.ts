@@ -1,49 +1,61 @@
-import { AHEAD_MS } from '../../core/schedule/firing/early-firing.ts'
-import { createPace } from './firing-pace.ts'
-import type { Entry, Window } from './due-window.ts'
+import { MAX_LEAD_MS } from '../../core/schedule/firing/early-firing.ts'
+import { createFiringPace } from './firing-pace.ts'
+import type { DueEntry, DueWindow } from './due-window.ts'
 
 /**
- * Schedules fired in one transaction, by what it takes: others wait for it no longer than for a large tick.
- * But not too few, or a slow disk would make commits of them, and those be all that it does.
+ * Bounds the schedules fired in one transaction by its duration: others wait for it no longer than
+ * for a large tick. But a minimum applies, or a slow disk would spend all its time on commits.
  */
 const BATCH_MS = 25
 const BATCH = { least: 250, most: 500 } as const
-/** By so much this node's idea of the store's clock may be ahead of it: what comes too early comes twice. */
-const UNSURE_MS = 1
-/** To be ready too early costs a worker's place for so long; to be late is to be late. */
-const SPARE_MS = 50
+/**
+ * This node's estimate of the store's clock may be ahead by this much: a firing that is too early
+ * has to be repeated.
+ */
+const CLOCK_SKEW_MS = 1
+/** Being ready too early costs a worker's slot for this long; being late delays the run. */
+const LEAD_MARGIN_MS = 50
 
-/** Which schedules of the window the store is given next, and when: as many as it can do at a time. */
+/**
+ * Decides which schedules of the window the store gets next, and when: as many as it can handle at
+ * a time.
+ */
 export interface NextBatch {
-  /** What is due, or so soon that the store had better begin; and the time as of which it fires. */
-  take(): { due: Entry[]; at: number; isAhead: boolean }
+  /**
+   * Takes the due schedules, or those so close that the store should begin; `at` is the time as of
+   * which they fire.
+   */
+  take(): { due: DueEntry[]; at: number; isAhead: boolean }
   /** When there is something to take, by the store's clock. */
   beginAt(): number
-  /** So long it took to fire so many. */
+  /** Reports how long it took to fire this many. */
   took(count: number, ms: number): void
 }
 
-export function createNextBatch(deps: { readonly window: Window; storeNow(): number }): NextBatch {
+export function createNextBatch(deps: {
+  readonly window: DueWindow
+  storeNow(): number
+}): NextBatch {
   const { window, storeNow } = deps
-  const pace = createPace()
+  const pace = createFiringPace()
   const size = () => Math.min(BATCH.most, Math.max(BATCH.least, pace.within(BATCH_MS)))
 
   const beginAheadAt = () => {
     const instant = window.nextAheadAt
     const leftMs = instant - storeNow()
-    if (leftMs <= 0) return instant + UNSURE_MS
-    // How many they are matters only when they are near.
-    if (leftMs > AHEAD_MS) return instant - AHEAD_MS
-    const count = window.countAhead(instant, pace.within(AHEAD_MS))
-    return instant - Math.min(AHEAD_MS, SPARE_MS + pace.leadMs(count))
+    if (leftMs <= 0) return instant + CLOCK_SKEW_MS
+    // Their number matters only when they are near.
+    if (leftMs > MAX_LEAD_MS) return instant - MAX_LEAD_MS
+    const count = window.countAhead(instant, pace.within(MAX_LEAD_MS))
+    return instant - Math.min(MAX_LEAD_MS, LEAD_MARGIN_MS + pace.leadMs(count))
   }
 
   return {
-    beginAt: () => Math.min(window.nextAt + UNSURE_MS, beginAheadAt()),
+    beginAt: () => Math.min(window.nextAt + CLOCK_SKEW_MS, beginAheadAt()),
     take() {
       const now = storeNow()
-      if (window.nextAt + UNSURE_MS <= now) {
-        return { due: window.take(now - UNSURE_MS, size()), at: now, isAhead: false }
+      if (window.nextAt + CLOCK_SKEW_MS <= now) {
+        return { due: window.take(now - CLOCK_SKEW_MS, size()), at: now, isAhead: false }
       }
       if (beginAheadAt() > now) return { due: [], at: now, isAhead: false }
       const at = window.nextAheadAt

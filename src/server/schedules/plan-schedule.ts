@@ -1,29 +1,32 @@
 import { needsMemory } from '../../core/schedule/firing/overlap.ts'
-import { nextFrom, type Plan, planTimes } from '../../core/schedule/firing/firing-plan.ts'
+import { nextFrom, type FiringPlan, planTimes } from '../../core/schedule/firing/firing-plan.ts'
 import type { RunRecord, ScheduleRecord } from '../../store/port.ts'
 import { isFinal } from '../../core/run/run-state.ts'
-import type { Understood } from './rule-cache.ts'
+import type { ParsedRule } from './rule-cache.ts'
 
-/** Runs that one schedule may make in one transaction; what is left follows in the next. */
+/** Maximum number of runs one schedule makes in one transaction; the rest follows in the next. */
 const MOST_RUNS = 50
-/** How soon somebody looks again whether a run has ended that nobody told of. */
-const FOLLOW_MS = 10_000
+/** How soon a node checks whether a run has ended whose end was not reported here. */
+const FOLLOW_CHECK_MS = 10_000
 
-type Readable = Extract<Understood, { ok: true }>
+/** The store's clock may show the end of a pause this long before the clock of this node does. */
+const MAX_CLOCK_LAG_MS = 5_000
 
-/** What shall become of a schedule that is to be looked at. */
+type Readable = Extract<ParsedRule, { ok: true }>
+
+/** Plans what becomes of a schedule at its check time. */
 export function planSchedule(
   schedule: ScheduleRecord,
   { spec, times }: Readable,
   now: number,
   runOf: (runId: number) => RunRecord | undefined,
-): Plan {
+): FiringPlan {
   const pause = pauseOf(schedule, now)
   let { nominalAt } = schedule.next
   if (nominalAt === null) {
     const following = follow(schedule, times, now, runOf)
     nominalAt = following.next.nominalAt
-    // A time that came while it was paused is not one that follows: it is skipped like any other.
+    // A time during the pause does not count as following: it is skipped like any other.
     if (nominalAt === null || !pause || nominalAt > pause.untilAt) return following
   }
   const plan = planTimes({
@@ -33,37 +36,40 @@ export function planSchedule(
     missed: spec.missed,
     skipNominalAt: schedule.skipNominalAt,
     pause,
-    mostRuns: MOST_RUNS,
+    maxRuns: MOST_RUNS,
   })
   const isFollowed = times.afterFinish !== null && plan.next.nominalAt === null
   if (!isFollowed || plan.planned.length === 0) return plan
-  return { ...plan, next: { nominalAt: null, lookAt: now + FOLLOW_MS } }
+  return { ...plan, next: { nominalAt: null, checkAt: now + FOLLOW_CHECK_MS } }
 }
 
-/** Whether its runs have to be remembered: those that others must not overlap, or that others follow. */
-export function remembers({ spec, times }: Readable): boolean {
+/** Whether its runs must be tracked: those that must not overlap, and those that others follow. */
+export function needsRunHistory({ spec, times }: Readable): boolean {
   return times.afterFinish !== null || needsMemory(spec.overlap)
 }
 
-/** The times of a pause that is over, one way or the other. */
+/** The times of a pause that has ended in some way. */
 function pauseOf({ pause }: ScheduleRecord, now: number) {
   if (!pause) return null
-  const untilAt = Math.min(now, pause.resumedAt ?? pause.until ?? now)
+  const endedAt = pause.resumedAt ?? pause.until ?? now
+  // An end further ahead was written by a clock that has been set back since.
+  const untilAt = endedAt - now <= MAX_CLOCK_LAG_MS ? endedAt : now
   return { untilAt, reason: pause.byJob ? ('job_paused' as const) : ('paused' as const) }
 }
 
-/** Its next time is counted from the end of its run: if that has come, it is known now. */
+/** Its next time counts from the end of its run; if the run has ended, the time is known now. */
 function follow(
   { openRuns, lastNominalAt }: ScheduleRecord,
   times: Readable['times'],
   now: number,
   runOf: (runId: number) => RunRecord | undefined,
-): Plan {
+): FiringPlan {
   const runs = openRuns.map(runOf)
   const isOpen = runs.some((run) => run && !isFinal(run.state))
-  if (isOpen) return { planned: [], next: { nominalAt: null, lookAt: now + FOLLOW_MS } }
-  const ends = runs.map((run) => run?.finishedAt ?? now)
-  // Never back behind what has fired, even if a clock was set back since.
+  if (isOpen) return { planned: [], next: { nominalAt: null, checkAt: now + FOLLOW_CHECK_MS } }
+  // By a clock that was set back since, its end may lie ahead.
+  const ends = runs.map((run) => Math.min(now, run?.finishedAt ?? now))
+  // Never before what has fired, even if a clock was set back since.
   const endedAt = Math.max(lastNominalAt ?? 0, ...(ends.length > 0 ? ends : [now]))
   return { planned: [], next: nextFrom(times, times.next(endedAt)) }
 }

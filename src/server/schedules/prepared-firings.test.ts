@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FireCommand, ScheduleRecord } from '../../store/port.ts'
-import { createPrepared } from './prepared-firings.ts'
+import { createPreparedFirings } from './prepared-firings.ts'
 
 const AT = 60_000
 const scheduleAt = (nominalAt: number | null, more: Partial<ScheduleRecord> = {}) =>
-  ({ id: 1, next: { nominalAt, lookAt: AT }, pause: null, ...more }) as ScheduleRecord
+  ({ id: 1, next: { nominalAt, checkAt: AT }, pause: null, ...more }) as ScheduleRecord
 const run = { kind: 'run', nominalAt: AT, late: null, run: { id: 1, dueAt: AT } }
 const none = { kind: 'none', nominalAt: AT, untilAt: AT }
 const commandOf = (settled: readonly object[], nextAt: number | null = 2 * AT) =>
-  ({ id: 1, settled, next: { nominalAt: nextAt, lookAt: nextAt } }) as unknown as FireCommand
+  ({ id: 1, settled, next: { nominalAt: nextAt, checkAt: nextAt } }) as unknown as FireCommand
 
-test('what was thought out is done at its instant, with ids of that instant', () => {
-  const prepared = createPrepared(() => 77)
+test('a prepared firing is used at its time, with ids of that time', () => {
+  const prepared = createPreparedFirings(() => 77)
   const schedule = scheduleAt(AT)
   assert.equal(prepared.wants(schedule), true)
   prepared.keep(schedule, commandOf([run]))
@@ -29,8 +29,8 @@ const STALE: [why: string, command: FireCommand | null, now: number][] = [
   ['it could not be thought out', null, AT],
 ]
 for (const [why, command, now] of STALE) {
-  test(`it is thought out again when ${why}`, () => {
-    const prepared = createPrepared(() => 77)
+  test(`it is prepared again when ${why}`, () => {
+    const prepared = createPreparedFirings(() => 77)
     const schedule = scheduleAt(AT)
     prepared.keep(schedule, command)
     assert.equal(prepared.take(schedule, now), undefined)
@@ -38,7 +38,7 @@ for (const [why, command, now] of STALE) {
 }
 
 test('a schedule that was read again, is paused or follows a run is not prepared', () => {
-  const prepared = createPrepared(() => 77)
+  const prepared = createPreparedFirings(() => 77)
   prepared.keep(scheduleAt(AT), commandOf([run]))
   assert.equal(prepared.take(scheduleAt(AT), AT), undefined)
   assert.equal(prepared.wants(scheduleAt(null)), false)

@@ -1,25 +1,24 @@
 import type { FireCommand, ScheduleRecord } from '../../store/port.ts'
 
-/** So long before its instant a firing is thought out: what it says of its job may be so old. */
+/** A firing is prepared this long before its time, so its job definition may be this old. */
 export const PREPARE_MS = 2_000
-/** So long after its instant it still says what would be decided anew. */
+/** A prepared firing stays valid until this long after its time. */
 const FRESH_MS = 1_000
 
 /**
- * Firings that were thought out before their instant, when there was time for it: at the instant only
- * the store is left to ask. Kept by the schedule as it was read, so that one that was read again since is
- * thought out again.
+ * Firings planned before their time, so that only the store has to be asked at that time. Stored
+ * per version of the schedule: a schedule that was read again is planned again.
  */
-export interface Prepared {
-  /** Whether there is any use in preparing it, and nobody has. */
+export interface PreparedFirings {
+  /** Whether preparing it is useful and not done yet. */
   wants(schedule: ScheduleRecord): boolean
-  /** Null: it has to be looked at when the time comes. */
+  /** Null: it has to be planned when the time comes. */
   keep(schedule: ScheduleRecord, command: FireCommand | null): void
-  /** What was prepared, if it still says what would be decided now; its runs get ids of now. */
+  /** The prepared firing, if it is still valid; its runs get new ids. */
   take(schedule: ScheduleRecord, now: number): FireCommand | undefined
 }
 
-export function createPrepared(mintId: () => number): Prepared {
+export function createPreparedFirings(mintId: () => number): PreparedFirings {
   const kept = new WeakMap<ScheduleRecord, FireCommand | null>()
 
   return {
@@ -27,7 +26,7 @@ export function createPrepared(mintId: () => number): Prepared {
       return schedule.next.nominalAt !== null && schedule.pause === null && !kept.has(schedule)
     },
     keep(schedule, command) {
-      // What becomes no run for a reason may yet become one: the reason may be gone by then.
+      // A time that becomes no run may still become one: the reason may be gone by then.
       const isSure = command?.settled.every(({ kind }) => kind === 'run')
       kept.set(schedule, isSure ? command : null)
     },
@@ -44,7 +43,7 @@ export function createPrepared(mintId: () => number): Prepared {
 
 /** Neither late, nor has another of its times come meanwhile. */
 function isFresh({ next }: ScheduleRecord, command: FireCommand, now: number): boolean {
-  const { lookAt } = command.next
-  const isInTime = next.lookAt !== null && next.lookAt <= now && now - next.lookAt <= FRESH_MS
-  return isInTime && (lookAt === null || lookAt > now)
+  const { checkAt } = command.next
+  const isInTime = next.checkAt !== null && next.checkAt <= now && now - next.checkAt <= FRESH_MS
+  return isInTime && (checkAt === null || checkAt > now)
 }

@@ -17,13 +17,13 @@ import type {
   WirePlannedTime,
   WirePreview,
 } from '../../core/schedule/definition/schedule-views.ts'
-import { refusal } from '../../core/schedule-refusal.ts'
+import { scheduleError } from '../../core/schedule/rule/rule-error.ts'
 import { scheduleWords } from '../../core/schedule/definition/describe-schedule.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 
 const YEAR_MS = 366 * 86_400_000
 
-/** What a schedule would do, without there being one. */
+/** What a schedule would do, without creating one. */
 export function previewSchedule(
   definition: ScheduleDefinition,
   { zone, seed, now, count }: { zone: string; seed: string; now: number; count: number },
@@ -33,7 +33,7 @@ export function previewSchedule(
   const next = nextTimes(rule, now, count)
   if (next.length === 0) {
     const field = rule.at === undefined ? 'end' : 'at'
-    throw refusal(field, 'its last time is over', 'Choose a time to come.')
+    throw scheduleError(field, 'its last time is in the past', 'Choose a future time.')
   }
   return {
     words: scheduleWords(rule),
@@ -47,7 +47,7 @@ export function showTime(at: number, { zone = 'UTC' }: RuleSource): WirePlannedT
   return { at: formatTime(at, 'at'), local: localTime(at, zone) }
 }
 
-/** Of one that waits for the end of runs only the first can be foretold. */
+/** For a schedule that follows the end of its runs, only the first time is known. */
 function nextTimes(rule: RuleSource, now: number, count: number): number[] {
   const reading = readRule(rule)
   if (!reading.ok) return []

@@ -6,25 +6,25 @@ import {
 import type { FireTimes } from '../../core/schedule/firing/firing-plan.ts'
 import { decodeSpec, type ScheduleSpec } from '../../core/schedule/firing/schedule-spec.ts'
 
-/** How rules are understood; tests may have rules of their own. */
+/** Parses rules; tests may use rules of their own. */
 export type ReadRule = (
   source: RuleSource,
 ) => { readonly ok: true; readonly rule: FireTimes } | Extract<RuleReading, { readonly ok: false }>
 
-/** A schedule as firing needs it: what it says, and its rule ready to be asked. */
-export type Understood =
+/** A schedule as firing needs it: its specification and its parsed rule. */
+export type ParsedRule =
   | { readonly ok: true; readonly spec: ScheduleSpec<RuleSource>; readonly times: FireTimes }
   | { readonly ok: false; readonly field: string; readonly error: string }
 
-/** Rules, read once each: thousands are due in the same instant, again and again. */
-export type RuleBook = (spec: string) => Understood
+/** Cache of parsed rules: thousands are due at the same time, again and again. */
+export type RuleCache = (spec: string) => ParsedRule
 
 const MEMO_LIMIT = 100_000
 
-export function createRuleBook(readRule: ReadRule = readRuleOfCore): RuleBook {
-  const known = new Map<string, Understood>()
+export function createRuleCache(readRule: ReadRule = readRuleOfCore): RuleCache {
+  const known = new Map<string, ParsedRule>()
 
-  const understand = (stored: string): Understood => {
+  const understand = (stored: string): ParsedRule => {
     const spec = decodeSpec<RuleSource>(stored)
     const reading = readRule(spec.rule)
     if (reading.ok) return { ok: true, spec, times: reading.rule }
@@ -35,11 +35,11 @@ export function createRuleBook(readRule: ReadRule = readRuleOfCore): RuleBook {
   return (stored) => {
     const memory = known.get(stored)
     if (memory) return memory
-    const understood = understand(stored)
-    // What cannot be read now may be readable after an update of the machine's zones.
-    if (!understood.ok) return understood
+    const parsed = understand(stored)
+    // A rule that cannot be parsed now may become readable after an update of the machine's zones.
+    if (!parsed.ok) return parsed
     if (known.size >= MEMO_LIMIT) known.clear()
-    known.set(stored, understood)
-    return understood
+    known.set(stored, parsed)
+    return parsed
   }
 }

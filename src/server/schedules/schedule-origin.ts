@@ -1,9 +1,21 @@
 import { publicId } from '../../core/ids.ts'
 import type { BackfillStore, RunRecord, ScheduleStore } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
-import type { MadeBy } from '../explanations/why-run.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
+import type { OccurrenceReason } from '../../core/schedule/firing/occurrence.ts'
 
-/** The schedule that made a run, and for which time. Only runs that had a time may be of one. */
+export interface ScheduleOrigin {
+  readonly scheduleId: number
+  /** `etl/nightly`, or its id if it is deleted. */
+  readonly schedule: string
+  readonly nominalAt: number
+  readonly reason: OccurrenceReason | null
+  /** The backfill that made it, if any. */
+  readonly backfillId: number | null
+}
+
+/**
+ * The schedule that made a run, and for which time. Only runs with a due time can belong to one.
+ */
 export async function madeBy(
   { id, dueAt }: RunRecord,
   {
@@ -12,9 +24,9 @@ export async function madeBy(
   }: {
     store: Pick<ScheduleStore, 'occurrenceOf' | 'findSchedules'> &
       Pick<BackfillStore, 'backfilledBy'>
-    catalog: Pick<Catalog, 'jobName' | 'learnNames'>
+    catalog: Pick<CatalogCache, 'jobName' | 'learnNames'>
   },
-): Promise<MadeBy | null> {
+): Promise<ScheduleOrigin | null> {
   if (dueAt === null) return null
   const occurrence = await store.occurrenceOf({ runId: id })
   const backfilled = occurrence ? null : await store.backfilledBy({ runId: id })

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMinter } from '../../core/ids.ts'
-import { ownerOf } from './schedule-owner.ts'
+import { scheduleOwner } from './schedule-owner.ts'
 
 const { mint } = createMinter({ slot: 3, floor: 0, now: () => 1_767_225_600_000, random: () => 0 })
 const IDS = Array.from({ length: 9_000 }, mint)
 
-test('nodes share schedules about evenly, whatever order they are named in', () => {
+test('nodes share schedules about evenly, whatever their order', () => {
   const nodes = [17, 18, 40]
   const counts = new Map<number | undefined, number>()
   for (const id of IDS) {
-    const owner = ownerOf(id, nodes)
-    assert.equal(ownerOf(id, nodes.toReversed()), owner)
+    const owner = scheduleOwner(id, nodes)
+    assert.equal(scheduleOwner(id, nodes.toReversed()), owner)
     counts.set(owner, (counts.get(owner) ?? 0) + 1)
   }
   for (const node of nodes) {
@@ -20,14 +20,14 @@ test('nodes share schedules about evenly, whatever order they are named in', () 
   }
 })
 
-test('when a node goes, only what was its own moves', () => {
+test('when a node leaves, only its schedules move', () => {
   for (const id of IDS) {
-    const before = ownerOf(id, [17, 18, 40])
-    const after = ownerOf(id, [17, 40])
+    const before = scheduleOwner(id, [17, 18, 40])
+    const after = scheduleOwner(id, [17, 40])
     if (before !== 18) assert.equal(after, before)
   }
 })
 
-test('where there are no nodes nobody is the owner', () => {
-  assert.equal(ownerOf(1, []), undefined)
+test('without nodes there is no owner', () => {
+  assert.equal(scheduleOwner(1, []), undefined)
 })

@@ -1,8 +1,8 @@
 /**
- * Which of the live nodes fires a schedule, if all goes well: every node comes to the same answer by
- * itself, and when one goes only its own move to others. Nothing depends on it but wasted work.
+ * Assigns each schedule to one of the live nodes: every node computes the same owner, and when a
+ * node leaves, only its own schedules move. Only efficiency depends on it.
  */
-export function ownerOf(scheduleId: number, nodes: readonly number[]): number | undefined {
+export function scheduleOwner(scheduleId: number, nodes: readonly number[]): number | undefined {
   let owner: number | undefined
   let highest = -1
   for (const node of nodes) {
@@ -12,7 +12,7 @@ export function ownerOf(scheduleId: number, nodes: readonly number[]): number | 
   return owner
 }
 
-/** Thirty-two bits in which every bit of both numbers has a say. */
+/** Mixes both numbers into 32 bits. */
 function mix(node: number, id: number): number {
   let hash = Math.imul(node ^ 0x9e3779b9, 0x85ebca6b)
   hash = Math.imul(hash ^ (id % 2 ** 32), 0xc2b2ae35)

@@ -11,18 +11,18 @@ import { showOffset } from '../../core/schedule/index.ts'
 import { scheduleWords } from '../../core/schedule/definition/describe-schedule.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { ScheduleRecord } from '../../store/port.ts'
-import type { Expected } from './forecast.ts'
+import type { ForecastInput } from './forecast.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_HOURS = 24
-/** Up to so many days are shown hour by hour. */
+/** Forecasts up to this many days are shown hour by hour. */
 const DAYS_BY_HOUR = 3
-const BUSIEST = 10
+const MAX_BUSIEST = 10
 const NAMED = 20
 
 export interface ShownForecast {
   readonly seen: Forecast
-  readonly expected: readonly Expected[]
+  readonly expected: readonly ForecastInput[]
   readonly complete: boolean
   readonly limit: number
   jobName(id: number): string
@@ -39,14 +39,16 @@ export function showForecast(shown: ShownForecast): WireForecast {
     complete,
     fires: seen.fires.reduce((sum, fires) => sum + fires, 0),
     schedules: mostFiring(seen.fires, limit).map((index) =>
-      showSchedule(expected[index] as Expected, seen.fires[index] as number, shown),
+      showSchedule(expected[index] as ForecastInput, seen.fires[index] as number, shown),
     ),
     more: Math.max(0, expected.length - limit),
     bars: isByHour ? hourBars(hours) : dayBars(hours),
     bar_ms: isByHour ? HOUR_MS : DAY_HOURS * HOUR_MS,
     busiest: busiestOf(hours),
     collisions: seen.collisions.map(({ at, times, schedules }): WireCollision => {
-      const some = schedules.slice(0, NAMED).map((index) => (expected[index] as Expected).record)
+      const some = schedules
+        .slice(0, NAMED)
+        .map((index) => (expected[index] as ForecastInput).record)
       const names = some.map(nameOf)
       return { at: formatTime(at, 'at'), times, schedules: schedules.length, names }
     }),
@@ -68,7 +70,7 @@ function mostFiring(fires: Float64Array, limit: number): number[] {
 }
 
 function showSchedule(
-  { record, rule, durationMs }: Expected,
+  { record, rule, durationMs }: ForecastInput,
   fires: number,
   { jobName }: Pick<ShownForecast, 'jobName'>,
 ): WireForecastSchedule {
@@ -101,7 +103,7 @@ function busiestOf(hours: Hours): WireForecastBar[] {
   return hourBars(hours)
     .filter(({ fires, busy }) => fires > 0 || busy > 0)
     .toSorted((a, b) => b.busy - a.busy || b.fires - a.fires)
-    .slice(0, BUSIEST)
+    .slice(0, MAX_BUSIEST)
 }
 
 function bar(hour: number, fires: number, busy: number): WireForecastBar {

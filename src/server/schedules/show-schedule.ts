@@ -7,21 +7,21 @@ import type { ScheduleState, WireSchedule } from '../../core/schedule/definition
 import { scheduleWords } from '../../core/schedule/definition/describe-schedule.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { SchedulePause, ScheduleRecord } from '../../store/port.ts'
-import type { RuleBook } from './rule-cache.ts'
+import type { RuleCache } from './rule-cache.ts'
 
-export interface Showing {
-  readonly rules: RuleBook
+export interface ShowScheduleOptions {
+  readonly rules: RuleCache
   readonly now: number
   jobName(id: number): string
   nameOf(actor: number | null): string
 }
 
 /** A schedule as the API shows it. */
-export function showSchedule(record: ScheduleRecord, showing: Showing): WireSchedule {
+export function showSchedule(record: ScheduleRecord, showing: ShowScheduleOptions): WireSchedule {
   const { name, version, error, pause } = record
   const { rules, now } = showing
   const spec = decodeSpec<RuleSource>(record.spec)
-  const understood = rules(record.spec)
+  const parsed = rules(record.spec)
   return {
     id: publicId('sch', record.id),
     job: showing.jobName(record.jobId),
@@ -29,10 +29,10 @@ export function showSchedule(record: ScheduleRecord, showing: Showing): WireSche
     definition: writeSchedule(spec),
     words: scheduleWords(spec.rule),
     state: stateOf(record, now),
-    next: timeOrNull(understood.ok ? nextRunAt(record, understood.times, now) : null),
+    next: timeOrNull(parsed.ok ? nextRunAt(record, parsed.times, now) : null),
     last: timeOrNull(record.lastNominalAt),
     skipping: timeOrNull(record.skipNominalAt),
-    paused: holdingPause(pause, now) && showPause(pause as SchedulePause),
+    paused: activePause(pause, now) && showPause(pause as SchedulePause),
     error,
     declared: spec.declared ?? false,
     updated_at: formatTime(record.updatedAt, 'updated_at'),
@@ -40,24 +40,24 @@ export function showSchedule(record: ScheduleRecord, showing: Showing): WireSche
   }
 }
 
-/** The pause that keeps it now; one that is over only waits to be written down. */
-export function holdingPause(pause: SchedulePause | null, now: number): SchedulePause | null {
+/** The pause in force; one that has ended may still be stored. */
+export function activePause(pause: SchedulePause | null, now: number): SchedulePause | null {
   if (!pause || pause.resumedAt !== null) return null
   return pause.until !== null && pause.until <= now ? null : pause
 }
 
 export function stateOf({ next, pause, error }: ScheduleRecord, now: number): ScheduleState {
   if (error !== null) return 'error'
-  if (holdingPause(pause, now)) return 'paused'
-  return next.nominalAt === null && next.lookAt === null ? 'ended' : 'active'
+  if (activePause(pause, now)) return 'paused'
+  return next.nominalAt === null && next.checkAt === null ? 'ended' : 'active'
 }
 
-/** The next time that shall become a run, as far as anybody knows. */
+/** The next time that is expected to become a run. */
 export function nextRunAt(record: ScheduleRecord, times: FireTimes, now: number): number | null {
   const { skipNominalAt, error } = record
   let { nominalAt } = record.next
   if (nominalAt === null || error !== null) return null
-  const pause = holdingPause(record.pause, now)
+  const pause = activePause(record.pause, now)
   if (pause && pause.until === null) return null
   if (pause?.until && nominalAt <= pause.until) nominalAt = times.next(pause.until)
   return nominalAt !== null && nominalAt === skipNominalAt ? times.next(nominalAt) : nominalAt

@@ -1,15 +1,15 @@
-import { hasRun, type Reason } from '../../core/schedule/firing/occurrence.ts'
+import { hasRun, type OccurrenceReason } from '../../core/schedule/firing/occurrence.ts'
 import { publicId } from '../../core/ids.ts'
 import type { WireAwaySchedule } from '../../core/schedule/definition/schedule-views.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { OccurrenceRecord, ScheduleStore } from '../../store/port.ts'
 
 const PAGE = 500
-/** More than this is not read by anybody, and must not be read for anybody. */
+/** More than this would not be read by a user, so it is not read from the store. */
 const MOST = 10_000
 
-/** What did not simply fire in a project since a time, the latest first. */
-export async function unusualSince(
+/** Times of a project that did not simply fire since a given time, latest first. */
+export async function unusualOccurrencesSince(
   store: Pick<ScheduleStore, 'unusualOccurrences'>,
   projectId: number,
   since: number,
@@ -25,14 +25,14 @@ export async function unusualSince(
   return { records, complete: false }
 }
 
-/** What became of the times of one schedule, in figures. */
-export function summarise(
+/** Number of times of one schedule by outcome. */
+export function countOutcomes(
   records: readonly OccurrenceRecord[],
   { id, job, name }: { id: number; job: string | null; name: string | null },
 ): WireAwaySchedule {
   const sum = (holds: (record: OccurrenceRecord) => boolean) =>
     records.filter(holds).reduce((total, { count }) => total + (count ?? 1), 0)
-  const reasons: Partial<Record<Reason, number>> = {}
+  const reasons: Partial<Record<OccurrenceReason, number>> = {}
   for (const { reason, count } of records) {
     if (reason !== null) reasons[reason] = (reasons[reason] ?? 0) + (count ?? 1)
   }

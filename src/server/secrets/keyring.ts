@@ -3,17 +3,17 @@ import type { SealedSecret, SecretKeyCheck, SecretName } from '../../store/port.
 import type { KeySource, SecretKey } from './keys.ts'
 import { seal, unseal } from './seal.ts'
 
-/** The keys of this node. One that was known stays known until the node ends. */
+/** The keys of this node. A known key stays known until the node ends. */
 export interface Keyring {
-  /** Those that can be opened here; the one to seal with comes first. */
+  /** Ids of the keys of this node, the encrypting one first. */
   ids(): readonly string[]
-  /** Looks at the source again. */
+  /** Reads the source again. */
   refresh(): Promise<void>
   seal(keyId: string, subject: SecretName, text: string): string
   unseal(secret: SealedSecret): string | undefined
-  /** What a later start can be tested with. */
+  /** A check value against which a later start tests the key. */
   checkOf(keyId: string): SecretKeyCheck
-  /** Throws a refusal to start, unless all of these keys are here and are the right ones. */
+  /** Throws the reason to refuse a start, unless all of these keys are available and correct. */
   requireAll(checks: readonly SecretKeyCheck[]): void
 }
 

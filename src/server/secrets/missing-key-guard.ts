@@ -3,29 +3,30 @@ import type { Membership } from '../cluster/membership.ts'
 import type { Vault } from './vault.ts'
 
 /**
- * A node that lacks a key in use is no node: it does not start, and it does not come back. A rotation
- * asks only those who are there, so one that was declared dead may find its keys to be old ones.
+ * Keeps a node without a required key out of the cluster: it neither starts nor joins again. A
+ * rotation asks only live nodes, so a node that was declared dead may find that its keys are
+ * outdated.
  */
-export interface Absence {
-  /** There is something here that only others can open: gives it back and leaves. */
+export interface MissingKeyGuard {
+  /** A secret cannot be decrypted here: returns the leases and leaves the cluster. */
   begin(leases: readonly Lease[]): void
-  /** Joins again, if it has all keys now. */
+  /** Joins again if it has all keys now. */
   end(): Promise<void>
-  /** Why it stays away. */
+  /** Why the node stays out of the cluster. */
   reason(): string | undefined
 }
 
-export function createAbsence(deps: {
+export function createMissingKeyGuard(deps: {
   readonly vault: Pick<Vault, 'check' | 'announce'>
   readonly membership: Pick<Membership, 'node' | 'join' | 'leave'>
   /** Uncounted. Resolves when it is durable. */
   giveBack(leases: readonly Lease[]): Promise<void>
   onError(error: unknown): void
-}): Absence {
+}): MissingKeyGuard {
   const { vault, membership, onError } = deps
   let reason: string | undefined
 
-  /** Says so once, however often it is tried. */
+  /** Reports the problem once, however often it is checked. */
   const hasKeys = async () => {
     try {
       await vault.check()
@@ -41,7 +42,7 @@ export function createAbsence(deps: {
 
   return {
     begin(leases) {
-      // The next beat finds that it is gone, and comes here to join again.
+      // The next heartbeat finds that the node has left, and comes here to join again.
       deps
         .giveBack(leases)
         .then(() => membership.leave())
@@ -51,7 +52,8 @@ export function createAbsence(deps: {
       if (!(await hasKeys())) return
       await membership.join()
       await vault.announce(membership.node)
-      // From here on nobody seals with what this node lacks; what was sealed before, it must know.
+      // From here on no node encrypts with a key this one lacks; existing secrets still need a
+      // check.
       if (!(await hasKeys())) await membership.leave()
     },
     reason: () => reason,

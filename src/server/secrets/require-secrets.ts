@@ -2,7 +2,7 @@ import { PunctualError } from '../../core/errors.ts'
 import type { Submission } from '../../core/wire/protocol.ts'
 import type { SecretStore } from '../../store/port.ts'
 
-/** A run that asks for what is not there is refused while there is somebody to tell. */
+/** Refuses a run with unknown secrets while its caller can still be told. */
 export async function requireSecrets(
   submissions: readonly Submission[],
   projectId: number,

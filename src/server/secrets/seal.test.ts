@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { SecretKey } from './keys.ts'
-import { seal, type Subject, unseal } from './seal.ts'
+import { seal, type SealSubject, unseal } from './seal.ts'
 
 const key = (id = 'k1'): SecretKey => ({ id, key: createSecretKey(randomBytes(32)) })
-const PASSWORD: Subject = { projectId: 7, name: 'PGPASSWORD' }
+const PASSWORD: SealSubject = { projectId: 7, name: 'PGPASSWORD' }
 
-test('what was sealed opens again, and never looks the same twice', () => {
+test('a sealed text opens again, and is never encrypted the same way twice', () => {
   const one = key()
   const sealed = [seal(one, PASSWORD, 'hünter2'), seal(one, PASSWORD, 'hünter2')]
   assert.notEqual(sealed[0], sealed[1])
   for (const text of sealed) assert.equal(unseal(one, PASSWORD, text), 'hünter2')
 })
 
-test('it opens as nothing else', () => {
+test('it does not open for another subject', () => {
   const one = key()
   const sealed = seal(one, PASSWORD, 'hunter22')
   const table: [why: string, opened: string | undefined][] = [

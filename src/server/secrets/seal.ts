@@ -7,11 +7,11 @@ const FORMAT = '1.'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** What a sealed text is about. It opens as nothing else, so rows cannot be exchanged for others. */
-export type Subject = SecretName | 'check'
+/** What a sealed text is about. It opens only for the same subject, so rows cannot be exchanged. */
+export type SealSubject = SecretName | 'check'
 
-/** `1.` and base64 of nonce, text and tag. The nonce is drawn anew every time. */
-export function seal({ id, key }: SecretKey, subject: Subject, text: string): string {
+/** `1.` and base64 of nonce, text and tag. The nonce is random each time. */
+export function seal({ id, key }: SecretKey, subject: SealSubject, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(associated(id, subject))
@@ -19,10 +19,10 @@ export function seal({ id, key }: SecretKey, subject: Subject, text: string): st
   return FORMAT + Buffer.concat([body, cipher.getAuthTag()]).toString('base64url')
 }
 
-/** Undefined if it was sealed with another key, for something else, or changed since. */
+/** Undefined if it was sealed with another key, for another subject, or changed since. */
 export function unseal(
   { id, key }: SecretKey,
-  subject: Subject,
+  subject: SealSubject,
   sealed: string,
 ): string | undefined {
   if (!sealed.startsWith(FORMAT)) return undefined
@@ -41,7 +41,7 @@ export function unseal(
   }
 }
 
-function associated(keyId: string, subject: Subject): Buffer {
+function associated(keyId: string, subject: SealSubject): Buffer {
   const about = subject === 'check' ? [] : [subject.projectId, subject.name]
   return Buffer.from(JSON.stringify([FORMAT, keyId, ...about]))
 }

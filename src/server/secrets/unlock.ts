@@ -3,25 +3,25 @@ import type { GivenSecret } from '../../core/work/secret.ts'
 import type { HeldLease } from '../sessions/session.ts'
 import type { Revealed, Vault } from './vault.ts'
 
-/** The secrets of those that have some; `refused` where one is missing. */
+/** The secrets of the leases that need some; `refused` where one is missing. */
 export type Unlocked = ReadonlyMap<HeldLease, readonly GivenSecret[] | 'refused'>
 
 /**
- * Opens the secrets that granted runs ask for, as they are now. A run whose secrets cannot be had is
- * over: nobody could start it. One that only this node cannot open is for another node.
+ * Decrypts the current secrets for granted runs. A run whose secrets are unavailable is ended,
+ * because it cannot be started. If only this node lacks the key, the run is left to another node.
  */
 export function createUnlock({
   vault,
   isEnding,
   fail,
-  stepAside,
+  leaveCluster,
 }: {
   readonly vault: Pick<Vault, 'reveal'>
-  /** Its end is on the way to the store already. */
+  /** The end of the lease is already on its way to the store. */
   isEnding(lease: HeldLease): boolean
   fail(lease: HeldLease, message: string): void
-  /** Gives these back and takes no more. */
-  stepAside(leases: readonly HeldLease[]): void
+  /** Returns these leases; the node then takes no more work. */
+  leaveCluster(leases: readonly HeldLease[]): void
 }) {
   return async (granted: readonly HeldLease[]): Promise<Unlocked> => {
     const wanted = granted.flatMap((lease) =>
@@ -41,7 +41,7 @@ export function createUnlock({
     }
     for (const [lease, problem] of problems) if (!isEnding(lease)) fail(lease, problem)
     const elsewhere = [...keyless].filter((lease) => !problems.has(lease) && !isEnding(lease))
-    if (elsewhere.length > 0) stepAside(elsewhere)
+    if (elsewhere.length > 0) leaveCluster(elsewhere)
     const refused = [...problems.keys(), ...keyless].map((lease) => [lease, 'refused'] as const)
     return new Map<HeldLease, readonly GivenSecret[] | 'refused'>([...given, ...refused])
   }

@@ -9,20 +9,23 @@ import type {
 import { type Keyring, openKeyring } from './keyring.ts'
 import type { KeySource } from './keys.ts'
 
-/** Secrets in the clear, for as long as it takes to hand them on. */
+/** Decrypts secrets, only for as long as it takes to pass them on. */
 export interface Vault {
   put(secret: SecretName, value: string, audit: AuditEntry): Promise<SecretRecord>
-  /** One for each, in order: its value, or why there is none. */
+  /** For each name, in order: its value, or why there is none. */
   reveal(names: readonly SecretName[]): Promise<readonly Revealed[]>
-  /** Seals everything anew with the best key. How many were; which could not be opened. */
-  rotate(audit: AuditEntry): Promise<Rotation>
-  /** Throws what a start would be refused with: keys are in use that this node lacks. */
+  /**
+   * Encrypts everything again with the preferred key. Returns how many secrets were, and which
+   * could not be decrypted.
+   */
+  rotate(audit: AuditEntry): Promise<RotationResult>
+  /** Throws the reason to refuse a start: keys are in use that this node lacks. */
   check(): Promise<void>
-  /** Looks for new keys, and tells the other nodes what this one can open. */
+  /** Looks for new keys, and announces to other nodes which keys this one has. */
   announce(node: number): Promise<void>
 }
 
-export interface Rotation {
+export interface RotationResult {
   readonly keyId: string
   readonly resealed: number
   readonly broken: readonly string[]
@@ -30,14 +33,14 @@ export interface Rotation {
 
 export type Revealed =
   | { readonly kind: 'value'; readonly value: string }
-  /** `keyless`: others can open it, this node lacks the key. */
+  /** `keyless`: other nodes can decrypt it, this node lacks the key. */
   | { readonly kind: 'absent' | 'unreadable' | 'keyless' }
 
-/** Seals exchanged in one transaction. */
+/** Secrets re-encrypted in one transaction. */
 const PAGE = 50
 const NO_KEYS: KeySource = { name: 'the server', read: async () => [] }
 
-/** Refuses to open when there are secrets that these keys cannot open. */
+/** Refuses to open when there are secrets that these keys cannot decrypt. */
 export async function openVault(store: SecretStore, source: KeySource = NO_KEYS): Promise<Vault> {
   const inUse = await store.secretKeys()
   const keyring = await openKeyring(source, inUse.length === 0)
@@ -48,7 +51,7 @@ export async function openVault(store: SecretStore, source: KeySource = NO_KEYS)
 function createVault(store: SecretStore, keyring: Keyring): Vault {
   let announced: string | undefined
 
-  /** The best one that every node can open: while a new key is being handed round, still the old one. */
+  /** The best key that every node has: while a new key is being distributed, still the old one. */
   const sharedKey = async () => {
     const ids = keyring.ids()
     for (const keyId of ids) {
@@ -77,7 +80,7 @@ function createVault(store: SecretStore, keyring: Keyring): Vault {
       const isNew = (secret: SealedSecret | null) =>
         secret !== null && !keyring.ids().includes(secret.keyId)
       if (!found.some(isNew)) return found.map(open)
-      // Whoever sealed it has a newer file than we have seen; without it, we say so below.
+      // The secret was encrypted with a newer key file; without it the error below applies.
       await keyring.refresh().catch(() => {})
       const inUse = found.some(isNew) ? (await store.secretKeys()).map(({ id }) => id) : []
       return found.map((secret) =>
@@ -114,11 +117,11 @@ function createVault(store: SecretStore, keyring: Keyring): Vault {
           broken.push(secret.name)
           return []
         })
-        // One line in the record, with the first that changes.
-        const told = resealed === 0 ? { audit } : {}
-        resealed += await store.resealSecrets({ key, secrets, ...told })
+        // One entry in the audit log, with the first secret that changes.
+        const auditOnce = resealed === 0 ? { audit } : {}
+        resealed += await store.resealSecrets({ key, secrets, ...auditOnce })
       }
-      // A key that is being used again in this moment may stay remembered: no harm.
+      // A key that comes into use again at this moment may stay stored: no harm.
       await store.forgetUnusedKeys({ except: keyId }).catch(() => {})
       return { keyId, resealed, broken }
     },
@@ -126,15 +129,15 @@ function createVault(store: SecretStore, keyring: Keyring): Vault {
     async announce(node) {
       await keyring.refresh()
       const keys = keyring.ids()
-      const said = `${node} ${keys.join(' ')}`
-      if (said === announced) return
+      const announcement = `${node} ${keys.join(' ')}`
+      if (announcement === announced) return
       if (keys.length > 0) await store.announceKeys({ node, keys })
-      announced = said
+      announced = announcement
     },
   }
 }
 
-/** For nodes that have nothing to do with secrets. */
+/** For nodes that do not use secrets. */
 export const NO_VAULT: Vault = {
   put: async () => {
     throw noKey()

@@ -2,64 +2,95 @@ import type { Offer } from '../../core/queue/lane.ts'
 import type { Lease } from '../../store/port.ts'
 import type { HeldLease, Session } from './session.ts'
 
-/** The sessions and leases of one node, and who is waiting for work. Memory only; the store is the truth. */
-export interface Roster {
+/**
+ * The sessions and leases of one node, and which sessions wait for work. Memory only; the store is
+ * authoritative.
+ */
+export interface SessionIndex {
   readonly sessions: ReadonlyMap<number, Session>
   /**
-   * Sessions with room, those that offer the same together, longest waiting first. None is empty.
-   * Some may have stopped listening: see `isListening`.
+   * Sessions with free slots, grouped by offer, longest waiting first. No group is empty. Some
+   * sessions may have stopped listening: see `isListening`.
    */
-  readonly crowds: ReadonlyMap<Offer, ReadonlySet<Session>>
+  readonly offerGroups: ReadonlyMap<Offer, ReadonlySet<Session>>
+  /** The total weight of an owner's sessions on this node. */
+  weightOf(owner: string): number
   add(session: Session): void
-  /** Removes a session and hands out the leases it had. */
+  /** Removes a session and returns its leases. */
   remove(session: Session): HeldLease[]
+  /** It belongs to this node and may be given work. */
   isCurrent(session: Session): boolean
+  /** Its token is no longer valid: it gets no work, and stays until it has been silent for long. */
+  end(session: Session): void
   leaseOf(runId: number): HeldLease | undefined
   allLeases(): Iterable<HeldLease>
   leaseCount(): number
-  /** Puts a session into or out of the waiting line, by the room it has. */
-  review(session: Session): void
-  /** Takes a session out of the line until it is reviewed again. */
-  dismiss(session: Session): void
-  /** Moves a session to the end of the line after it was dealt to, and its crowd behind the others. */
+  /** Adds a session to the waiting ones or removes it, depending on its free slots. */
+  updateWaiting(session: Session): void
+  /** Removes a session from the waiting ones until the next update. */
+  stopWaiting(session: Session): void
+  /**
+   * Moves a session to the end of its group after an assignment, and the group behind the others.
+   */
   requeue(session: Session): void
   hold(session: Session, lease: Lease, exchange: number, mono: number): HeldLease
-  /** A lease that a session will hold from that time on, and does not know of before. */
-  expect(lease: Lease, mono: number): void
-  /** Forgets a lease if it is still the one with this fence. */
+  /** A lease that a session will hold from that time on; it does not know of it before. */
+  expectLease(lease: Lease, mono: number): void
+  /** Removes a lease if it still has this fence. */
   drop(runId: number, fence: number): HeldLease | undefined
   clear(): void
 }
 
-export function createRoster(): Roster {
-  const sessions = new Map<number, Session>()
-  const crowds = new Map<Offer, Set<Session>>()
-  const leases = new Map<number, HeldLease>()
+export interface SessionIndexOptions {
+  /** A session left this node. */
+  readonly onRemove?: (session: Session) => void
+}
 
-  const joinCrowd = (session: Session) => {
-    const crowd = crowds.get(session.offer)
-    if (crowd) crowd.add(session)
-    else crowds.set(session.offer, new Set([session]))
+export function createSessionIndex({ onRemove }: SessionIndexOptions = {}): SessionIndex {
+  const sessions = new Map<number, Session>()
+  const groups = new Map<Offer, Set<Session>>()
+  const leases = new Map<number, HeldLease>()
+  const weights = new Map<string, number>()
+
+  const weigh = ({ owner, weight }: Session, sign: 1 | -1) => {
+    const sum = (weights.get(owner.id) ?? 0) + sign * weight
+    if (sum > 0) weights.set(owner.id, sum)
+    else weights.delete(owner.id)
   }
 
-  const leaveCrowd = (session: Session): boolean => {
-    const crowd = crowds.get(session.offer)
-    const wasThere = crowd?.delete(session) ?? false
-    if (crowd?.size === 0) crowds.delete(session.offer)
+  const joinGroup = (session: Session) => {
+    const group = groups.get(session.offer)
+    if (group) group.add(session)
+    else groups.set(session.offer, new Set([session]))
+  }
+
+  const leaveGroup = (session: Session): boolean => {
+    const group = groups.get(session.offer)
+    const wasThere = group?.delete(session) ?? false
+    if (group?.size === 0) groups.delete(session.offer)
     return wasThere
   }
 
-  const roster: Roster = {
+  const sessionIndex: SessionIndex = {
     sessions,
-    crowds,
+    offerGroups: groups,
+
+    weightOf: (owner) => weights.get(owner) ?? 0,
 
     add(session) {
+      const before = sessions.get(session.id)
+      if (before) weigh(before, -1)
       sessions.set(session.id, session)
+      weigh(session, 1)
     },
 
     remove(session) {
-      if (sessions.get(session.id) === session) sessions.delete(session.id)
-      leaveCrowd(session)
+      if (sessions.get(session.id) === session) {
+        sessions.delete(session.id)
+        weigh(session, -1)
+        onRemove?.(session)
+      }
+      leaveGroup(session)
       const held = [...session.leases.values()]
       for (const lease of held) {
         if (leases.get(lease.runId) === lease) leases.delete(lease.runId)
@@ -69,29 +100,35 @@ export function createRoster(): Roster {
       return held
     },
 
-    isCurrent: (session) => sessions.get(session.id) === session,
+    isCurrent: (session) => sessions.get(session.id) === session && !session.isEnded,
+    end(session) {
+      session.isEnded = true
+      session.credit = 0
+      leaveGroup(session)
+    },
     leaseOf: (runId) => leases.get(runId),
     allLeases: () => leases.values(),
     leaseCount: () => leases.size,
 
-    review(session) {
-      const hasRoom = session.credit > session.promised
-      if (hasRoom && roster.isCurrent(session)) joinCrowd(session)
-      else leaveCrowd(session)
+    updateWaiting(session) {
+      const hasFreeSlots = session.credit > session.promised
+      if (hasFreeSlots && sessionIndex.isCurrent(session)) joinGroup(session)
+      else leaveGroup(session)
     },
 
-    dismiss: (session) => void leaveCrowd(session),
+    stopWaiting: (session) => void leaveGroup(session),
 
     requeue(session) {
-      if (!leaveCrowd(session)) return
-      roster.review(session)
-      const crowd = crowds.get(session.offer)
-      if (!crowd || !crowds.delete(session.offer)) return
-      crowds.set(session.offer, crowd)
+      if (!leaveGroup(session)) return
+      sessionIndex.updateWaiting(session)
+      const group = groups.get(session.offer)
+      if (!group || !groups.delete(session.offer)) return
+      groups.set(session.offer, group)
     },
 
     hold(session, lease, exchange, mono) {
-      // The lease is ours from here on: two more fields, not a copy of twenty.
+      // The lease object belongs to this node from here on: two more fields instead of a copy of
+      // twenty.
       const held = lease as HeldLease
       held.exchange = exchange
       held.grantedMono = mono
@@ -101,7 +138,7 @@ export function createRoster(): Roster {
       return held
     },
 
-    expect(lease, mono) {
+    expectLease(lease, mono) {
       leases.set(
         lease.runId,
         Object.assign(lease, { exchange: Number.POSITIVE_INFINITY, grantedMono: mono }),
@@ -121,9 +158,9 @@ export function createRoster(): Roster {
     },
 
     clear() {
-      for (const session of [...sessions.values()]) roster.remove(session)
+      for (const session of [...sessions.values()]) sessionIndex.remove(session)
       leases.clear()
     },
   }
-  return roster
+  return sessionIndex
 }

@@ -1,19 +1,20 @@
 import type { RunProgress } from '../../core/wire/protocol.ts'
 import type { Offer } from '../../core/queue/lane.ts'
+import type { Principal } from '../identity/principal.ts'
 import type { Lease } from '../../store/port.ts'
 
 /** A lease this node is responsible for. */
 export interface HeldLease extends Lease {
   /**
-   * The exchange whose answer carried it last. Once the worker has taken that answer in, a
-   * heartbeat without the attempt means it was never started. Infinity before any answer; 0 when
-   * the worker itself listed it.
+   * The exchange whose answer carried it last. Once the worker has received that answer, a
+   * heartbeat without the attempt means that it was never started. Infinity before any answer; 0
+   * when the worker itself listed it.
    */
   exchange: number
   cancelling: boolean
   grantedMono: number
-  /** How far it says it is, and when others were told so. */
-  progress?: { readonly progress: RunProgress; readonly toldMono: number }
+  /** The latest reported progress, and when it was published. */
+  progress?: { readonly progress: RunProgress; readonly publishedMono: number }
 }
 
 /** An exchange that waits for its verdicts, for work, or for its time. */
@@ -25,27 +26,38 @@ export interface PendingExchange {
   reported: boolean
 }
 
-/** A worker as its node sees it. Lives in memory: a worker that comes back elsewhere brings its leases. */
+/**
+ * A worker as its node sees it. In memory only: a worker that moves to another node brings its
+ * leases.
+ */
 export interface Session {
   readonly id: number
-  /** The project it registered in: only from there it can be spoken for. */
+  /** The project it registered in: requests for it are accepted only from there. */
   readonly project: string
+  /** The principal that registered it last: only this principal can use it. */
+  readonly owner: Principal
+  /** Its weight in the session limit of its owner: 1, or more if its offer is large. */
+  readonly weight: number
+  /** The digest of its secret; null for a session that has none. */
+  readonly secret: Buffer | null
+  /** Its token is no longer valid: it gets no leases and loses those it holds. */
+  isEnded: boolean
   readonly name: string
   readonly registration: number
   readonly offer: Offer
-  /** Silent for longer than this, it has lost its leases. */
+  /** After a longer silence it loses its leases. */
   readonly ttlMs: number
   readonly leases: Map<number, HeldLease>
-  /** Grants the worker has not confirmed: every answer carries them until it does. */
+  /** Grants the worker has not confirmed: every answer repeats them until it does. */
   readonly unconfirmed: Map<number, HeldLease>
-  /** Slots the worker said are free, less what was granted since. Holds until it says otherwise. */
+  /** Free slots as last reported by the worker, minus later grants. */
   credit: number
-  /** Slots asked for in claims under way. */
+  /** Slots requested in claims in progress. */
   promised: number
   lastSeenMono: number
-  /** The last of these that was written down. */
+  /** When that was last written to the store. */
   notedMono: number
-  /** Why the worker takes nothing, if it says so. */
+  /** Why the worker is quarantined, if it says so. */
   quarantined: string | null
   /** The highest exchange seen, and the last one the worker confirmed. */
   exchange: number
@@ -58,6 +70,9 @@ export interface Session {
 export function createSession(input: {
   id: number
   project: string
+  owner: Principal
+  weight: number
+  secret: Buffer | null
   name: string
   registration: number
   offer: Offer
@@ -67,6 +82,10 @@ export function createSession(input: {
   return {
     id: input.id,
     project: input.project,
+    owner: input.owner,
+    weight: input.weight,
+    secret: input.secret,
+    isEnded: false,
     name: input.name,
     registration: input.registration,
     offer: input.offer,
@@ -85,7 +104,7 @@ export function createSession(input: {
   }
 }
 
-/** The worker has taken in the answer to exchange `number`: its grants are in good hands. */
+/** The worker has received the answer to exchange `number`, and with it the grants. */
 export function confirm(session: Session, number: number): void {
   session.answered = Math.max(session.answered, number)
   for (const [runId, lease] of session.unconfirmed) {
@@ -94,9 +113,9 @@ export function confirm(session: Session, number: number): void {
 }
 
 /**
- * Between two exchanges a worker still has the room it reported: what is granted then waits for its
- * next message, which a worker with room sends at once. Longer than this it may be busy or gone, and
- * another worker should have the run.
+ * Between two exchanges a worker still has the free slots it reported: a grant waits for its next
+ * message, which a worker with free slots sends at once. After a longer silence it may be busy or
+ * gone, and another worker should get the run.
  */
 const ABSENCE_MS = 25
 

@@ -1,5 +1,7 @@
-// The plain page: what there is to see, read through the same API as everybody else. All text is set
-// as text, never as markup: what jobs print and are called is not ours to trust.
+// The built-in page. It reads through the same API as every other client. All text is set as text,
+// never as markup: output and names of jobs are not trusted.
+
+import { createAnsiReader, withoutAnsi } from './ansi.js'
 
 const GLYPHS = {
   blocked: '◷',
@@ -13,6 +15,7 @@ const GLYPHS = {
 }
 const REPAINT_MS = 250
 const RETRY_MS = 2000
+const PAGE_SIZE = 100
 /** The whole of a long log is at /v1/runs/…/logs/raw; a page that keeps it all would die of it. */
 const MOST_PIECES = 5000
 const main = document.getElementById('main')
@@ -71,17 +74,24 @@ async function showRuns(query, signal) {
 }
 
 async function paintRuns(query, signal) {
-  // Whoever names a step, or speaks of steps, means them.
+  // A filter that names a step, or a property of steps, includes the steps of workflows.
   const filter = /steps:|job:\S*\//.test(query) ? query : `${query} steps:no`
-  const url = `/v1/runs?limit=100&q=${encodeURIComponent(filter)}`
-  const { data } = await (await api(url, signal)).json()
+  const data = []
+  // The server examines a bounded number of runs for a page: it may be short and yet continue.
+  for (let cursor = ''; cursor !== null && data.length < PAGE_SIZE;) {
+    const limit = PAGE_SIZE - data.length
+    const url = `/v1/runs?limit=${limit}&q=${encodeURIComponent(filter)}${cursor && `&cursor=${cursor}`}`
+    const page = await (await api(url, signal)).json()
+    data.push(...page.data)
+    cursor = page.next_cursor
+  }
   if (data.length === 0) {
     const words = query
       ? `No runs match ${query}.`
       : 'No runs yet. Try: punctual exec -- echo hello'
     return main.replaceChildren(element('p', { className: 'note' }, words))
   }
-  const head = ['Run', 'Job', 'State', 'Took', 'Created', 'Worker', '']
+  const head = ['Run', 'Job', 'State', 'Took', 'Created', 'Worker', 'By', '']
   const rows = data.map((run) =>
     element(
       'tr',
@@ -92,7 +102,8 @@ async function paintRuns(query, signal) {
       element('td', {}, seconds(run.started_at, run.finished_at)),
       element('td', { title: run.created_at }, new Date(run.created_at).toLocaleString()),
       element('td', {}, run.worker ?? ''),
-      element('td', { className: 'wide' }, run.message ?? ''),
+      element('td', {}, run.created_by),
+      element('td', { className: 'wide' }, withoutAnsi(run.message ?? '')),
     ),
   )
   const titles = element('tr', {}, ...head.map((title) => element('th', {}, title)))
@@ -116,6 +127,7 @@ async function showRun(id, signal) {
     ['job', run.job],
     ['queue', run.queue],
     ['created', new Date(run.created_at).toLocaleString()],
+    ['started by', run.created_by],
     ['took', seconds(run.started_at, run.finished_at)],
     ['attempt', String(run.attempt)],
     ['worker', run.worker],
@@ -128,10 +140,16 @@ async function showRun(id, signal) {
   const list = facts
     .filter(([, value]) => value)
     .flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])
-  const verdict = element('p', { className: 'verdict' }, state(run), ` ${why.sentence}`)
+  const verdict = element(
+    'p',
+    { className: 'verdict' },
+    state(run),
+    ` ${withoutAnsi(why.sentence)}`,
+  )
   const log = element('pre', { ariaLabel: 'Log' })
   main.replaceChildren(verdict, element('dl', {}, ...list), log)
-  await follow(`/v1/runs/${id}/logs/follow`, signal, ({ entries = [] }) => append(log, entries))
+  const append = createLog(log)
+  await follow(`/v1/runs/${id}/logs/follow`, signal, append)
   if (run.finished_at === null) await showRun(id, signal)
 }
 
@@ -152,13 +170,27 @@ async function follow(path, signal, onEvent) {
   }
 }
 
-function append(log, entries) {
-  const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 20
-  for (const [, stream, piece] of entries) {
-    log.append(element('span', { className: stream }, piece))
+/** Appends what events bring. Each stream of an attempt has colours of its own, from piece to piece. */
+function createLog(log) {
+  const readers = new Map()
+  const readerOf = (key) => readers.get(key) ?? readers.set(key, createAnsiReader()).get(key)
+  return ({ attempt, entries = [] }) => {
+    const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 20
+    for (const [, stream, piece] of entries) {
+      log.append(...readerOf(`${attempt} ${stream}`).read(piece).map(styled(stream)))
+    }
+    while (log.childNodes.length > MOST_PIECES) log.firstChild.remove()
+    if (isAtEnd) log.scrollTop = log.scrollHeight
   }
-  while (log.childNodes.length > MOST_PIECES) log.firstChild.remove()
-  if (isAtEnd) log.scrollTop = log.scrollHeight
+}
+
+function styled(stream) {
+  return ({ text, classes, color, background }) => {
+    const span = element('span', { className: [stream, ...classes].join(' ') }, text)
+    if (color) span.style.color = color
+    if (background) span.style.backgroundColor = background
+    return span
+  }
 }
 
 function askForToken() {

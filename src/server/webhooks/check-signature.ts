@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { HOOK_TOLERANCE_MS } from '../../core/webhook/hook.ts'
 
-/** A message that somebody sent, signed as we sign our own. */
+/** A message signed by its sender, in the same way as our own. */
 export interface SignedMessage {
   readonly id: string
   /** Seconds since 1970, as text. */
@@ -14,7 +14,7 @@ export interface SignedMessage {
 const ID = /^[\x21-\x7e]{1,255}$/
 const SECONDS = /^\d{1,12}$/
 
-/** Whether whoever sent it knows the secret, and sent it lately. */
+/** Whether the sender knows the secret and sent the message recently. */
 export function isSigned(message: SignedMessage, secret: string, now: number): boolean {
   const { id, timestamp, signature, body } = message
   if (!ID.test(id) || !SECONDS.test(timestamp)) return false

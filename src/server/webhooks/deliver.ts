@@ -1,26 +1,26 @@
 import { type Clock, type Random, randomInt } from '../../core/clock.ts'
 import { publicId } from '../../core/ids.ts'
-import { DELIVERY_TIMEOUT_MS, judgeDelivery } from '../../core/webhook/delivery.ts'
+import { DELIVERY_TIMEOUT_MS, evaluateDelivery } from '../../core/webhook/delivery.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { ClaimedDelivery, DeliveryStore } from '../../store/port.ts'
-import { auditOf } from '../identity/requested-by.ts'
+import { auditEntryFor } from '../identity/requested-by.ts'
 import type { Sealer } from './sealer.ts'
 import { signedHeaders } from './signing.ts'
 
-/** Sends what is due, a few at a time; each try is settled in the store before it counts. */
+/** Sends due deliveries, a few at a time; each try is recorded in the store before it counts. */
 export interface Deliverer {
-  /** Takes as much as there is room for, and does not wait for it. */
+  /** Takes as many deliveries as there are free slots, without waiting for them. */
   start(): Promise<void>
-  /** Breaks off what is under way, and leaves it to others. */
+  /** Aborts deliveries in progress, and leaves them to other nodes. */
   stop(): Promise<void>
 }
 
-/** Tries under way at once: of this node, and of those to one endpoint. */
+/** Concurrent tries: of this node, and to one endpoint. */
 const AT_ONCE = 32
-const AT_ONCE_TO_ONE = 4
-/** Longer than any try takes; what a node that died had taken is tried again after that. */
+const MAX_PER_ENDPOINT = 4
+/** Longer than any try takes: after this, deliveries of a dead node are tried again. */
 const LEASE_MS = 2 * DELIVERY_TIMEOUT_MS
-/** What an endpoint says beyond its status is not read further than this. */
+/** The response body of an endpoint is read up to this size. */
 const ANSWER_BYTES = 1_024
 const CLAIMS = 2 ** 48
 
@@ -34,7 +34,7 @@ export function createDeliverer(deps: {
   readonly clock: Clock
   readonly random: Random
   storeNow(): number
-  /** There is room again. */
+  /** A slot is free again. */
   onRoom(): void
   onOutcome(outcome: DeliveryOutcome): void
   onError(error: unknown): void
@@ -46,7 +46,7 @@ export function createDeliverer(deps: {
   const send = async (delivery: ClaimedDelivery): Promise<number> => {
     const { id, url, body, projectId } = delivery
     const secrets = await sealer.open(projectId, delivery.secrets)
-    const message = { id: publicId('dlv', id), body, at: Math.floor(clock.now() / 1_000) }
+    const message = { id: publicId('dlv', id), body, at: Math.floor(deps.storeNow() / 1_000) }
     const { status } = await outbound.send({
       url,
       method: 'POST',
@@ -54,7 +54,8 @@ export function createDeliverer(deps: {
       body,
       timeoutMs: DELIVERY_TIMEOUT_MS,
       maxResponseBytes: ANSWER_BYTES,
-      // Whoever moved says so to whoever set this up; a redirect could also lead anywhere.
+      // A redirect is an error: the owner of the webhook should update its URL, and a redirect
+      // could lead anywhere.
       maxRedirects: 0,
       signal: stopping.signal,
     })
@@ -80,7 +81,7 @@ export function createDeliverer(deps: {
       await store.settleDelivery({ ...tried, ...left })
       return
     }
-    const verdict = judgeDelivery(delivery, answer.status, deps.storeNow())
+    const verdict = evaluateDelivery(delivery, answer.status, deps.storeNow())
     const isOver = verdict.to !== 'retry'
     await store.settleDelivery({
       ...{ ...tried, ...answer },
@@ -105,7 +106,7 @@ export function createDeliverer(deps: {
       if (limit <= 0 || stopping.signal.aborted) return
       const claim = randomInt(random, CLAIMS)
       const claimed = await store.claimDeliveries({
-        ...{ claim, leaseMs: LEASE_MS, limit, perWebhook: AT_ONCE_TO_ONE, busy: busy() },
+        ...{ claim, leaseMs: LEASE_MS, limit, perWebhook: MAX_PER_ENDPOINT, busy: busy() },
       })
       for (const delivery of claimed) {
         const trying = tryOnce(delivery, claim)
@@ -132,9 +133,12 @@ function errorOf(status: number): string | null {
   return `it answered ${status}${isRedirect ? '; redirects are not followed' : ''}`
 }
 
-const NOBODY = { project: '', actor: null, request: null, address: null }
+const NO_REQUESTER = { project: '', actor: null, request: null, address: null }
 
 function becauseGone({ projectId, webhook }: ClaimedDelivery) {
   const reason = 'the endpoint answered 410 Gone'
-  return { reason, audit: auditOf(NOBODY, projectId, 'webhook.disable', webhook, { reason }) }
+  return {
+    reason,
+    audit: auditEntryFor(NO_REQUESTER, projectId, 'webhook.disable', webhook, { reason }),
+  }
 }

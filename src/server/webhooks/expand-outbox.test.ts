@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EVENT_BIT } from '../../core/webhook/webhook.ts'
 import type { ExpandedEvent, OutboxEvent, RunRecord, WebhookRecord } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { createExpandOutbox } from './expand-outbox.ts'
 import type { Messages } from './messages.ts'
 
-/** An outbox in which the events of some runs cannot be told as they should. */
+/** An outbox in which the events of some runs cannot be expanded. */
 function setUp(isPoisoned: (runId: number) => boolean, jobs: string | null = null) {
   const events = [1, 2, 3].map((id): OutboxEvent => ({
     ...{ id, runId: 10 * id, projectId: 1, jobId: 1, at: 1_000, failingSince: null },
@@ -24,7 +24,7 @@ function setUp(isPoisoned: (runId: number) => boolean, jobs: string | null = nul
     ofUnreadable: ({ runId }, as, why) => `${as} of ${runId}, but ${why}`,
     ofTest: () => '',
   }
-  const catalog = { jobName: () => 'etl', learnNames: async () => {} } as unknown as Catalog
+  const catalog = { jobName: () => 'etl', learnNames: async () => {} } as unknown as CatalogCache
   const isThere = ({ id }: OutboxEvent) => !expanded.some((one) => one.id === id)
   const expand = createExpandOutbox({
     store: {
@@ -38,46 +38,46 @@ function setUp(isPoisoned: (runId: number) => boolean, jobs: string | null = nul
     mintId: () => 99,
     onError: (error) => void errors.push(error),
   })
-  const told = () =>
+  const deliveries = () =>
     expanded.map(({ id, deliveries }) => [id, ...deliveries.map((one) => one.body)])
-  return { expand, told, errors }
+  return { expand, deliveries, errors }
 }
 
-test('an event that cannot be told does not hold up the others', async () => {
-  const { expand, told, errors } = setUp((runId) => runId === 10)
+test('an event that cannot be expanded does not block the others', async () => {
+  const { expand, deliveries, errors } = setUp((runId) => runId === 10)
   await expand()
-  assert.deepEqual(told(), [
+  assert.deepEqual(deliveries(), [
     [2, 'all of 20'],
     [3, 'all of 30'],
   ])
   assert.equal(errors.length, 1)
 })
 
-test('after a few tries it is told with what is known, and why there is no more', async () => {
-  const { expand, told, errors } = setUp((runId) => runId === 10)
+test('after a few tries an event is delivered with what is known, and why there is no more', async () => {
+  const { expand, deliveries, errors } = setUp((runId) => runId === 10)
   for (let look = 0; look < 5; look += 1) await expand()
-  assert.deepEqual(told().at(-1), [1, 'run.failed of 10, but the row makes no sense'])
-  assert.equal(told().length, 3)
+  assert.deepEqual(deliveries().at(-1), [1, 'run.failed of 10, but the row makes no sense'])
+  assert.equal(deliveries().length, 3)
   assert.equal(errors.length, 3)
 })
 
-test('what goes by is told as it should be', async () => {
+test('a temporary failure does not change the message', async () => {
   let isAway = true
-  const { expand, told } = setUp(() => isAway)
+  const { expand, deliveries } = setUp(() => isAway)
   await expand()
-  assert.deepEqual(told(), [])
+  assert.deepEqual(deliveries(), [])
   isAway = false
   await expand()
-  assert.deepEqual(told(), [
+  assert.deepEqual(deliveries(), [
     [1, 'all of 10'],
     [2, 'all of 20'],
     [3, 'all of 30'],
   ])
 })
 
-test('an event of which nothing can be told is set aside, and that is said', async () => {
-  const { expand, told, errors } = setUp(() => false, 'not a list')
+test('an event about which nothing is known is set aside, and an error is reported', async () => {
+  const { expand, deliveries, errors } = setUp(() => false, 'not a list')
   for (let look = 0; look < 5; look += 1) await expand()
-  assert.deepEqual(told(), [[1], [2], [3]])
+  assert.deepEqual(deliveries(), [[1], [2], [3]])
   assert.match(String(errors.at(-1)), /event 3 of run_\w+ is set aside: .*JSON/)
 })

@@ -8,25 +8,31 @@ import type {
   Store,
   WebhookRecord,
 } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import type { Messages } from './messages.ts'
 
 const BATCH = 100
-/** What is wrong with an event may go by, such as a database that is away; after so many looks it will not. */
+/**
+ * A failure to expand an event may be temporary, such as an unavailable database; after this many
+ * tries it counts as permanent.
+ */
 const TRIES = 3
 
-/** Makes deliveries of what waits in the outbox: one for each webhook and event. True if more waits. */
+/**
+ * Makes deliveries for the events in the outbox: one per webhook and event. True if there are more
+ * events.
+ */
 export type ExpandOutbox = () => Promise<boolean>
 
 export function createExpandOutbox(deps: {
   readonly store: Pick<Store, 'outboxEvents' | 'webhooksOf' | 'expandOutbox' | 'findRuns'>
-  readonly catalog: Catalog
+  readonly catalog: CatalogCache
   readonly messages: Messages
   mintId(): number
   onError(error: unknown): void
 }): ExpandOutbox {
   const { store, catalog, messages, mintId, onError } = deps
-  /** How often an event could not be told, by its id. */
+  /** Failed attempts per event id. */
   const tries = new Map<number, number>()
 
   const expand = async (
@@ -46,7 +52,7 @@ export function createExpandOutbox(deps: {
     return { id: event.id, deliveries }
   }
 
-  /** Undefined: later. One that cannot be told must not stand in front of the others for ever. */
+  /** Undefined: try later. An event that cannot be expanded must not block the others for ever. */
   const expandOrNot = async (
     event: OutboxEvent,
     run: RunRecord | undefined,
@@ -94,7 +100,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A webhook hears of what happened since it was there, of its own project and jobs. */
+/** A webhook gets events that happened since it exists, of its own project and jobs. */
 function wantedBy(
   webhooks: readonly WebhookRecord[],
   { projectId, events, at }: OutboxEvent,

@@ -1,63 +1,73 @@
 import { publicId } from '../../core/ids.ts'
-import { lapseSentence } from '../../core/lapses/words.ts'
+import { describeExpectationViolation } from '../../core/expectation/violation.ts'
 import {
-  BIT_OF_LAPSE,
+  VIOLATION_EVENT_BIT,
   EVENT_BIT,
   TEST_EVENT,
   type WebhookEvent,
 } from '../../core/webhook/webhook.ts'
 import { formatTime, writeRun } from '../../core/wire/runs.ts'
-import type { LapseStore, LogStore, OutboxEvent, RunQueries, RunRecord } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type {
+  ExpectationStore,
+  LogStore,
+  OutboxEvent,
+  RunQueries,
+  RunRecord,
+} from '../../store/port.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { createLogReader, type LogReader } from '../logs/log-reader.ts'
+import type { RunCreators } from '../runs/run-creators.ts'
 import { viewsOf } from '../runs/run-view.ts'
 
 const LOG_LINES = 20
 const LINE_LENGTH = 1_000
-/** It has ended: what it said last is in its row. */
-const NOTHING_SAID = () => null
+/** The run has ended: its last progress is in its row. */
+const NO_PROGRESS = () => null
 
-/** Makes the texts that are sent, once: every try of a delivery sends the same. */
+/** Builds the messages, once per delivery: every try sends the same text. */
 export interface Messages {
-  /** What ended, or did not come true, in the words of each event that it is. */
+  /** The message for an ended run or a violated expectation, for this kind of event. */
   ofEnd(event: OutboxEvent, run: RunRecord, as: WebhookEvent): Promise<string>
-  /** The same for a run that cannot be read: what its event says by itself, and why that is all. */
+  /**
+   * The message for a run that cannot be read: the content of the event, and why there is no more.
+   */
   ofUnreadable(event: OutboxEvent, as: WebhookEvent, why: string): string
   ofTest(at: number, webhook: string, project: string): string
 }
 
 export function createMessages(deps: {
-  readonly store: LogStore & Pick<RunQueries, 'attemptsOf'> & Pick<LapseStore, 'lapsesOf'>
-  readonly catalog: Catalog
-  /** How others reach this server, if it is known. */
+  readonly store: LogStore & Pick<RunQueries, 'attemptsOf'> & Pick<ExpectationStore, 'violationsOf'>
+  readonly catalog: CatalogCache
+  readonly creators: RunCreators
+  /** The public URL of this server, if known. */
   ownUrl(): string | undefined
   onError(error: unknown): void
 }): Messages {
-  const { catalog, ownUrl } = deps
+  const { catalog, creators, ownUrl } = deps
   const logs = createLogReader(deps.store)
 
   return {
     async ofEnd(event, record, as) {
-      const [view] = await viewsOf([record], catalog, NOTHING_SAID)
-      // What it was given, what it gave back and what it executes are for those who may read it here.
+      const [view] = await viewsOf([record], catalog, { progressOf: NO_PROGRESS, creators })
+      // Its input, result and work are only for users who may read them on the server.
       const { input: _, result: __, work: ___, ...run } = writeRun(view!)
-      const lapse = (await deps.store.lapsesOf([record.id])).find(
-        ({ kind }) => BIT_OF_LAPSE[kind] === EVENT_BIT[as],
+      const violation = (await deps.store.violationsOf([record.id])).find(
+        ({ kind }) => VIOLATION_EVENT_BIT[kind] === EVENT_BIT[as],
       )
       const url = ownUrl()
       return JSON.stringify({
         type: as,
         timestamp: formatTime(event.at, 'timestamp'),
         data: {
-          message: lapse ? lapseSentence(run.job, lapse) : sentence(as, run),
+          message: violation ? describeExpectationViolation(run.job, violation) : sentence(as, run),
           project: run.project,
           job: run.job,
           run,
           ...(as === 'run.recovered' && event.failingSince !== null
             ? { failing_since: formatTime(event.failingSince, 'failing_since') }
             : {}),
-          ...(lapse ? { due_at: formatTime(lapse.dueAt, 'due_at') } : {}),
-          // A log that cannot be read is no reason to keep quiet.
+          ...(violation ? { due_at: formatTime(violation.dueAt, 'due_at') } : {}),
+          // The message is sent even if the log cannot be read.
           log_tail: await tailOf(record, logs).catch((error: unknown) => {
             deps.onError(error)
             return []
@@ -101,13 +111,13 @@ const WORDS: Readonly<Partial<Record<WebhookEvent, string>>> = {
   'run.cancelled': 'was cancelled',
 }
 
-/** For a chat, where nobody reads fields. */
+/** For chat messages, where fields are not shown. */
 function sentence(as: WebhookEvent, run: { job: string; message: string | null }): string {
   const why = as === 'run.failed' && run.message ? `: ${run.message}` : '.'
   return `${run.job} ${WORDS[as]}${why}`
 }
 
-/** The last lines, as they are stored: what the worker masked stays masked. */
+/** The last lines as they are stored: values the worker masked stay masked. */
 async function tailOf(run: RunRecord, logs: LogReader): Promise<string[]> {
   const attempt = await logs.find(run, undefined)
   if (!attempt) return []

@@ -1,27 +1,27 @@
 import { randomBytes } from 'node:crypto'
 import type { SecretStore } from '../../store/port.ts'
-import { auditOf, type By } from '../identity/requested-by.ts'
+import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
 import type { Vault } from '../secrets/vault.ts'
 
-/** How the secrets of webhooks are kept from whoever reads the database. */
+/** Keeps the secrets of webhooks from readers of the database. */
 export interface Sealer {
-  /** Keeps a secret, and returns what stands for it. */
-  seal(by: By, projectId: number, webhook: string, secret: string): Promise<string>
-  /** Fails if it cannot be opened here. */
+  /** Stores a secret, and returns what stands for it. */
+  seal(by: RequestedBy, projectId: number, webhook: string, secret: string): Promise<string>
+  /** Fails if this node cannot decrypt it. */
   open(projectId: number, sealed: readonly string[]): Promise<string[]>
-  /** It is not needed any more. */
-  discard(by: By, projectId: number, sealed: string): Promise<void>
+  /** The secret is no longer needed. */
+  discard(by: RequestedBy, projectId: number, sealed: string): Promise<void>
 }
 
 /**
- * With the secrets of runs, so that whoever exchanges their keys exchanges these too. No run can ask
- * for them: names of theirs have no dots.
+ * Stored together with the secrets of runs, so that a key rotation covers them too. Runs cannot use
+ * them: names of their secrets contain no dots.
  */
 export function createSealer(vault: Vault, store: Pick<SecretStore, 'removeSecret'>): Sealer {
   return {
     async seal(by, projectId, webhook, secret) {
       const name = `.webhook.${webhook}.${randomBytes(6).toString('hex')}`
-      await vault.put({ projectId, name }, secret, auditOf(by, projectId, 'secret.put', name))
+      await vault.put({ projectId, name }, secret, auditEntryFor(by, projectId, 'secret.put', name))
       return name
     },
 
@@ -34,7 +34,7 @@ export function createSealer(vault: Vault, store: Pick<SecretStore, 'removeSecre
     },
 
     async discard(by, projectId, name) {
-      const audit = auditOf(by, projectId, 'secret.delete', name)
+      const audit = auditEntryFor(by, projectId, 'secret.delete', name)
       await store.removeSecret({ projectId, name, audit })
     },
   }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { PunctualError } from '../../core/errors.ts'
 
-/** Secrets and signatures as Standard Webhooks has them, so that others' libraries can check ours. */
+/** Secrets and signatures according to Standard Webhooks, so that its libraries can verify them. */
 const PREFIX = 'whsec_'
 const SECRET = /^whsec_([A-Za-z0-9+/]{32,88}={0,2})$/
 const LEAST_BYTES = 24
@@ -12,7 +12,10 @@ export function mintSecret(): string {
   return PREFIX + randomBytes(32).toString('base64')
 }
 
-/** A secret somebody chose: long enough not to be guessed, and written the way others will read it. */
+/**
+ * Checks a secret chosen by a user: long enough not to be guessed, and in a form that receivers can
+ * read.
+ */
 export function requireSecret(text: string, field: string): string {
   const bytes = Buffer.from(SECRET.exec(text)?.[1] ?? '', 'base64')
   const isRound = PREFIX + bytes.toString('base64') === text
@@ -21,21 +24,21 @@ export function requireSecret(text: string, field: string): string {
   throw new PunctualError('invalid_field', message, { field })
 }
 
-/** What people recognise it by; nobody gets further with it. */
-export function endingOf(secret: string): string {
+/** The end of a secret, for recognition only. */
+export function secretEnding(secret: string): string {
   return secret.replace(/=+$/, '').slice(-ENDING)
 }
 
-export interface Message {
+export interface WebhookMessage {
   readonly id: string
   readonly body: string
   /** Seconds since 1970. */
   readonly at: number
 }
 
-/** One signature for every secret in use: whoever knows either of two is content. */
+/** One signature for every secret in use: a receiver needs only one of them. */
 export function signedHeaders(
-  { id, body, at }: Message,
+  { id, body, at }: WebhookMessage,
   secrets: readonly string[],
 ): Record<string, string> {
   const signatures = secrets.map((secret) => {

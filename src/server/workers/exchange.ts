@@ -1,51 +1,64 @@
 import type { Clock } from '../../core/clock.ts'
 import { PunctualError } from '../../core/errors.ts'
-import type { Assignment, Done, Exchange, ExchangeAnswer } from '../../core/wire/protocol.ts'
-import type { Report } from '../../core/run/end-attempt.ts'
+import type {
+  Assignment,
+  FinishedAttempt,
+  Exchange,
+  ExchangeAnswer,
+} from '../../core/wire/protocol.ts'
+import type { AttemptReport } from '../../core/run/end-attempt.ts'
 import { requirePublicId } from '../../core/ids.ts'
 import type { Cause } from '../../core/run/run-state.ts'
 import type { GivenSecret } from '../../core/work/secret.ts'
-import type { EndCommand, EndVerdict, Lease, SweepStore } from '../../store/port.ts'
+import type { EndCommand, EndVerdict, FoundAttempt, Lease, SweepStore } from '../../store/port.ts'
 import { endCommand } from '../runs/end-command.ts'
 import type { KeptPayload, Payloads } from '../payloads/payloads.ts'
 import { mayBeReference, withoutMark } from '../payloads/reference.ts'
 import type { Unlocked } from '../secrets/unlock.ts'
 import type { Ticker } from '../dispatch/ticker.ts'
 import { confirm, type HeldLease, type Session } from '../sessions/session.ts'
-import type { Roster } from '../sessions/session-index.ts'
+import type { RequestOrigin } from './session-registry.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
 
-export interface Exchanging {
+export interface ExchangeContext {
   readonly clock: Clock
-  readonly roster: Roster
+  readonly sessionIndex: SessionIndex
   readonly ticker: Ticker
   readonly store: Pick<SweepStore, 'findAttempts'>
   readonly maxPollMs: number
   mintId(): number
-  /** Makes sure `assignment` finds every name it needs. */
+  /** Loads every name that `assignment` needs. */
   prepare(leases: readonly HeldLease[]): Promise<void>
-  /** The inputs that are not in the leases themselves, as many as one answer may carry. */
+  /** Inputs that are not in the leases themselves, as many as one answer may carry. */
   inputsOf(leases: readonly HeldLease[]): Promise<ReadonlyMap<HeldLease, string>>
   readonly payloads: Pick<Payloads, 'isLarge' | 'keep'>
-  /** The secrets that leases ask for. Of those that cannot have them, nothing is said. */
+  /** The secrets that leases need. A lease without access to its secrets is left out. */
   unlock(leases: readonly HeldLease[]): Promise<Unlocked>
   assignment(
     lease: HeldLease,
     parts: { input: string | null; secrets: readonly GivenSecret[] | undefined },
   ): Assignment
   weightOf(lease: Lease): number
+  /** Uncounted: the worker does not know of these. */
+  giveBack(leases: readonly Lease[]): void
+  /** Whether the run belongs to a project that the session serves. */
+  isServedBy(session: Session, lease: Lease): boolean
+  /** Like `isServedBy`, but asks the store. */
+  isRunServedBy(session: Session, runId: number): Promise<boolean>
 }
 
-/** Takes finished attempts and hands out new ones, in one tick where possible. */
+/** Takes finished attempts and grants new ones, in one tick where possible. */
 export async function exchange(
   session: Session,
   message: Exchange,
-  context: Exchanging,
+  context: ExchangeContext,
+  { isStillValid }: Pick<RequestOrigin, 'isStillValid'> = {},
 ): Promise<ExchangeAnswer> {
   requireSense(session, message)
   if (message.number < session.exchange) {
-    throw new PunctualError('exchange_out_of_order', `exchange ${session.exchange} came before`)
+    throw new PunctualError('exchange_out_of_order', 'a newer exchange came before this one')
   }
-  // A newer number, or the same one again: whoever still waits on the old one gets nothing more.
+  // A newer exchange number, or a repetition: the older request gets no more work.
   session.pending?.settle()
   session.exchange = message.number
   confirm(session, message.answered)
@@ -53,7 +66,13 @@ export async function exchange(
   const waiting = startWaiting(session, message, context)
   const verdicts = await report(session, message.done, context)
   await waiting.until()
-  // What is granted while names are looked up has none yet: it comes with the next answer.
+  // A revoked token gets nothing, however long its request has been waiting.
+  const validity = isStillValid === undefined || isStillValid()
+  // Awaited only when it has to be: this is every exchange.
+  if (!(typeof validity === 'boolean' ? validity : await validity)) {
+    throw new PunctualError('unauthorized', 'the token is not valid any more')
+  }
+  // A lease granted during this lookup has no names yet: the next answer carries it.
   const granted = [...session.unconfirmed.values()]
   await context.prepare(granted)
   const inputs = granted.some(({ input }) => mayBeReference(input))
@@ -69,20 +88,23 @@ export async function exchange(
 const NO_INPUTS: ReadonlyMap<HeldLease, string> = new Map()
 const NO_SECRETS: Unlocked = new Map()
 
-/** What a worker cannot mean would have it granted runs that it is never told of. */
+/**
+ * Refuses numbers that no correct worker sends: the worker would be granted runs it never learns
+ * of.
+ */
 function requireSense({ offer }: Session, { number, answered, free }: Exchange): void {
   if (answered >= number) {
     const message = `answered must be below number: exchange ${number} has no answer yet`
     throw new PunctualError('invalid_field', message, { field: 'answered' })
   }
   if (free > offer.slots) {
-    const message = `free must be at most ${offer.slots}, the slots this worker registered with`
+    const message = 'free must be at most the slots this worker registered with'
     throw new PunctualError('invalid_field', message, { field: 'free' })
   }
 }
 
-function startWaiting(session: Session, message: Exchange, context: Exchanging) {
-  const { roster, ticker, clock } = context
+function startWaiting(session: Session, message: Exchange, context: ExchangeContext) {
+  const { sessionIndex, ticker, clock } = context
   let settle: () => void = () => {}
   const settled = new Promise<void>((resolve) => {
     settle = resolve
@@ -96,7 +118,7 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
   for (const lease of session.unconfirmed.values()) weights += context.weightOf(lease)
   session.credit = Math.max(0, message.free - weights)
   session.pending = pending
-  roster.review(session)
+  sessionIndex.updateWaiting(session)
   ticker.kick()
 
   return {
@@ -108,7 +130,7 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
       if (!isHere && waitMs > 0 && session.pending === pending) {
         const timer = new AbortController()
         await Promise.race([settled, clock.sleep(waitMs, timer.signal)])
-        // After the answer: its runs can begin meanwhile, and nobody waits for a timer to be cleared.
+        // Cleared after the answer, so that the worker can begin its runs first.
         setImmediate(() => timer.abort('settled'))
       } else if (!isHere && message.done.length === 0) {
         await ticker.settled()
@@ -116,7 +138,7 @@ function startWaiting(session: Session, message: Exchange, context: Exchanging) 
       if (session.pending !== pending) return
       session.pending = null
       session.answeredMono = clock.mono()
-      roster.review(session)
+      sessionIndex.updateWaiting(session)
     },
   }
 }
@@ -133,13 +155,20 @@ function assign(
     inputs: ReadonlyMap<HeldLease, string>
     unlocked: Unlocked
   },
-  context: Exchanging,
+  context: ExchangeContext,
 ): Assignment[] {
   // Superseded meanwhile: the newer exchange carries the grants.
-  if (session.exchange !== message.number || !context.roster.isCurrent(session)) return []
+  if (session.exchange !== message.number || !context.sessionIndex.isCurrent(session)) return []
   const runs: Assignment[] = []
+  /** Of the run before: most answers carry runs of one project. */
+  let servedProject: number | undefined
   for (const lease of granted) {
     if (session.unconfirmed.get(lease.runId) !== lease) continue
+    if (lease.projectId !== servedProject && !context.isServedBy(session, lease)) {
+      context.giveBack([lease])
+      continue
+    }
+    servedProject = lease.projectId
     const input = mayBeReference(lease.input) ? inputs.get(lease) : lease.input
     // Without its input it waits for the next answer.
     if (input === undefined) continue
@@ -153,8 +182,8 @@ function assign(
 
 async function report(
   session: Session,
-  done: readonly Done[],
-  context: Exchanging,
+  done: readonly FinishedAttempt[],
+  context: ExchangeContext,
 ): Promise<('accepted' | 'stale')[]> {
   if (done.length === 0) return []
   const leases = await leasesOf(session, done, context)
@@ -167,8 +196,8 @@ async function report(
     if (!lease || typeof lease === 'string') continue
     const { message, process } = item
     const result = kept.get(item)?.text ?? (item.result && withoutMark(item.result))
-    const told = { worker: session.name, message, result, process }
-    commands.push(endCommand(lease, reportOf(item), told, context.mintId))
+    const details = { worker: session.name, message, result, process }
+    commands.push(endCommand(lease, reportOf(item), details, context.mintId))
   }
   const ends = (await context.ticker.end(commands)).values()
   for (const { settle } of kept.values()) await settle()
@@ -178,15 +207,15 @@ async function report(
   })
 }
 
-const NONE_KEPT: ReadonlyMap<Done, KeptPayload> = new Map()
+const NONE_KEPT: ReadonlyMap<FinishedAttempt, KeptPayload> = new Map()
 
-/** One after the other: a report that carries large results carries few. */
+/** One after the other: a report with large results has only few of them. */
 async function keepResults(
-  done: readonly Done[],
+  done: readonly FinishedAttempt[],
   leases: readonly (Lease | 'accepted' | 'stale')[],
-  payloads: Exchanging['payloads'],
-): Promise<ReadonlyMap<Done, KeptPayload>> {
-  const kept = new Map<Done, KeptPayload>()
+  payloads: ExchangeContext['payloads'],
+): Promise<ReadonlyMap<FinishedAttempt, KeptPayload>> {
+  const kept = new Map<FinishedAttempt, KeptPayload>()
   for (const [index, item] of done.entries()) {
     const lease = leases[index]
     if (typeof lease !== 'object' || !payloads.isLarge(item.result)) continue
@@ -200,11 +229,11 @@ function accepted(verdict: EndVerdict | PunctualError): 'accepted' | 'stale' {
   return verdict === 'stale' ? 'stale' : 'accepted'
 }
 
-/** From memory where possible; an attempt this node does not remember is looked up. */
+/** From memory where possible; an attempt unknown to this node is looked up in the store. */
 async function leasesOf(
   session: Session,
-  done: readonly Done[],
-  context: Exchanging,
+  done: readonly FinishedAttempt[],
+  context: ExchangeContext,
 ): Promise<(Lease | 'accepted' | 'stale')[]> {
   const known: (Lease | undefined)[] = done.map(({ run, fence }, index) => {
     const lease = session.leases.get(requirePublicId('run', run, `done.${index}.run`))
@@ -212,29 +241,39 @@ async function leasesOf(
   })
   if (!known.includes(undefined)) return known as Lease[]
   const unknown = done.filter((_, index) => known[index] === undefined)
-  const found = await context.store.findAttempts(
+  const lookups = await context.store.findAttempts(
     unknown.map(({ run, fence }) => ({ runId: requirePublicId('run', run, 'done.run'), fence })),
   )
-  const answers = found.values()
-  const reported = unknown.values()
-  return known.map((lease) => {
-    if (lease) return lease
-    const item = reported.next().value as Done
-    const attempt = answers.next().value
-    // A fence can be found by trying; only the session that was granted the attempt may end it.
-    if (attempt?.kind === 'lease')
-      return attempt.lease.session === session.id ? attempt.lease : 'stale'
-    return attempt?.kind === 'ended' && attempt.cause === causeOf(item) ? 'accepted' : 'stale'
-  })
+  const verdicts = await Promise.all(
+    unknown.map((item, index) => verdictOn(session, item, lookups[index], context)),
+  )
+  const found = verdicts.values()
+  return known.map((lease) => lease ?? (found.next().value as Lease | 'accepted' | 'stale'))
 }
 
-/** The cause under which this report would be remembered. */
-function causeOf({ outcome, cause }: Done): Cause | null {
+/** A fence can be guessed, so only the session that was granted the attempt may end it. */
+async function verdictOn(
+  session: Session,
+  item: FinishedAttempt,
+  attempt: FoundAttempt | undefined,
+  context: ExchangeContext,
+): Promise<Lease | 'accepted' | 'stale'> {
+  if (attempt?.kind === 'lease') {
+    return attempt.lease.session === session.id ? attempt.lease : 'stale'
+  }
+  if (attempt?.kind !== 'ended' || attempt.cause !== causeOf(item)) return 'stale'
+  // A worker must not learn how runs of other projects ended.
+  const runId = requirePublicId('run', item.run, 'done.run')
+  return (await context.isRunServedBy(session, runId)) ? 'accepted' : 'stale'
+}
+
+/** The cause that the store would record for this report. */
+function causeOf({ outcome, cause }: FinishedAttempt): Cause | null {
   if (outcome === 'succeeded') return null
   return outcome === 'failed' ? (cause ?? 'error') : 'cancelled'
 }
 
-function reportOf(done: Done): Report {
+function reportOf(done: FinishedAttempt): AttemptReport {
   switch (done.outcome) {
     case 'failed':
       return { kind: 'failed', cause: done.cause ?? 'error', retriable: done.retriable ?? true }

@@ -5,24 +5,24 @@ import { ofEntries, packChunk } from '../logs/chunk-pack.ts'
 import { countLines } from '../logs/log-lines.ts'
 import { trigramsOf } from '../logs/trigrams.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
-import type { ProgressBoard } from '../runs/progress-table.ts'
+import type { ProgressTable } from '../runs/progress-table.ts'
 import type { Session } from '../sessions/session.ts'
 
-export interface Logging {
+export interface LogContext {
   readonly logWriter: LogWriter
-  readonly progress: Pick<ProgressBoard, 'note'>
+  readonly progress: Pick<ProgressTable, 'note'>
   onLog(runId: number): void
 }
 
-/** Stores what a session's attempts printed. Of attempts that are not its own, nothing. */
-export async function log(
+/** Stores output of a session's attempts. Output of attempts it does not hold is ignored. */
+export async function storeLogs(
   session: Session,
   { chunks, progress = [] }: LogMessage,
-  { logWriter, progress: board, onLog }: Logging,
+  { logWriter, progress: progressTable, onLog }: LogContext,
 ): Promise<LogAnswer> {
-  for (const [index, said] of progress.entries()) {
-    const lease = session.leases.get(requirePublicId('run', said.run, `progress.${index}.run`))
-    if (lease?.fence === said.fence) board.note(lease, said)
+  for (const [index, report] of progress.entries()) {
+    const lease = session.leases.get(requirePublicId('run', report.run, `progress.${index}.run`))
+    if (lease?.fence === report.fence) progressTable.note(lease, report)
   }
   const mine: { runId: number; message: LogChunkMessage }[] = []
   const isMine = chunks.map((message, index) => {

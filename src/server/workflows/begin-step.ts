@@ -4,7 +4,7 @@ import { expressionsIn } from '../../core/expression/references.ts'
 import { fill } from '../../core/expression/fill-template.ts'
 import { asText } from '../../core/expression/functions.ts'
 import { PunctualError } from '../../core/errors.ts'
-import { isSettled, type StepReason, WHOLE } from '../../core/workflow/step-facts.ts'
+import { isSettled, type StepReason, WHOLE_STEP } from '../../core/workflow/step-facts.ts'
 import type { StepState } from '../../core/run/step-state.ts'
 import { publicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
@@ -13,19 +13,26 @@ import { storable } from '../../core/text/storable.ts'
 import { resolveWork } from '../../core/workflow/resolve-work.ts'
 import type { Approval, Step } from '../../core/workflow/workflow.ts'
 import type { StepKey, StepMark } from '../../store/port.ts'
-import { readFlowWork } from '../runs/retries/scheduled-time.ts'
-import { type HeldFlow, PLAIN, type Unfinished } from './loaded-workflow.ts'
-import type { Outputs } from './step-outputs.ts'
+import { type LoadedWorkflow, EMPTY_MARK, type UnfinishedSteps } from './loaded-workflow.ts'
+import type { StepOutputs } from './step-outputs.ts'
+import { readWorkflowWork } from './workflow-work.ts'
 
-/** What a step that may start becomes: a run, or something to be written down about it. */
-export type Beginning = StepMark | { readonly submission: Submission }
+/** What a ready step becomes: a run, or a mark in the workflow. */
+export type StepStart = StepMark | { readonly submission: Submission }
 
-/** Evaluates what people wrote for it. What has no value makes the step fail, and nothing else. */
-export function beginStep(held: HeldFlow, key: StepKey, outputs: Outputs, now: number): Beginning {
+/**
+ * Evaluates the expressions of the step. One without a value makes the step fail, and nothing else.
+ */
+export function beginStep(
+  loaded: LoadedWorkflow,
+  key: StepKey,
+  outputs: StepOutputs,
+  now: number,
+): StepStart {
   try {
-    return begin(held, key, outputs, now)
+    return begin(loaded, key, outputs, now)
   } catch (error) {
-    // Nothing is asked of anybody here: what went wrong goes wrong again.
+    // Nothing outside is involved: the same error would happen again.
     return cannotBegin(key, 'expression', error as Error)
   }
 }
@@ -35,37 +42,42 @@ export function cannotBegin(
   reason: StepReason,
   { message }: Error,
 ): StepMark {
-  return { ...PLAIN, step, item, state: 'failed', reason, message: storable(message) }
+  return { ...EMPTY_MARK, step, item, state: 'failed', reason, message: storable(message) }
 }
 
-function begin(held: HeldFlow, { step, item }: StepKey, outputs: Outputs, now: number): Beginning {
-  const written = held.compiled.workflow.steps[step] as Step
+function begin(
+  loaded: LoadedWorkflow,
+  { step, item }: StepKey,
+  outputs: StepOutputs,
+  now: number,
+): StepStart {
+  const written = loaded.compiled.workflow.steps[step] as Step
   const { condition, each, does } = written
-  const scope = scopeOf(held, outputs)
-  if (does.kind === 'job' && held.around.jobs.has(does.job)) {
-    return cannotBegin({ step, item }, 'submission', isAround(does.job))
+  const scope = scopeOf(loaded, outputs)
+  if (does.kind === 'job' && loaded.ancestors.jobs.has(does.job)) {
+    return cannotBegin({ step, item }, 'submission', wouldNest(does.job))
   }
-  if (item !== WHOLE) {
-    // Whoever goes on with a flow finds the same list in the same outputs.
-    const then = () => scopeOf(held, outputs, held.unfinished.get(step))
-    const list = held.lists.get(step) ?? listOf(written, then())
-    held.lists.set(step, list)
-    return runOf(held, written, { ...scope, item: list[item] ?? null, index: item })
+  if (item !== WHOLE_STEP) {
+    // Every node finds the same list in the same outputs.
+    const then = () => scopeOf(loaded, outputs, loaded.unfinished.get(step))
+    const list = loaded.lists.get(step) ?? listOf(written, then())
+    loaded.lists.set(step, list)
+    return runOf(loaded, written, { ...scope, item: list[item] ?? null, index: item })
   }
-  const mark = { ...PLAIN, step, item }
+  const mark = { ...EMPTY_MARK, step, item }
   if (condition && !isTrue(evaluate(condition, scope), condition.field)) {
     return { ...mark, state: 'skipped', reason: 'condition' }
   }
   if (each) {
     const list = listOf(written, scope)
-    held.lists.set(step, list)
-    return { ...mark, state: 'running', count: list.length, detail: noteUnfinished(held, each) }
+    loaded.lists.set(step, list)
+    return { ...mark, state: 'running', count: list.length, detail: noteUnfinished(loaded, each) }
   }
   if (does.kind === 'approve') return { ...mark, ...waitFor(does.approval, scope, now) }
-  return runOf(held, written, scope)
+  return runOf(loaded, written, scope)
 }
 
-function runOf({ job, record }: HeldFlow, { name, does }: Step, scope: Scope): Beginning {
+function runOf({ job, record }: LoadedWorkflow, { name, does }: Step, scope: Scope): StepStart {
   if (does.kind === 'approve') throw new TypeError('an approval has no run')
   const submission = resolveWork(
     does.work,
@@ -73,8 +85,8 @@ function runOf({ job, record }: HeldFlow, { name, does }: Step, scope: Scope): B
     does.kind === 'job' ? does.job : `${job}/${name}`,
   )
   const priority = submission.priority ?? -record.rank
-  // Another job is run for the same time, if somebody said for which.
-  const scheduledAt = does.kind === 'job' ? readFlowWork(record.work).scheduled_at : undefined
+  // The other job runs for the same time, if the caller named one.
+  const scheduledAt = does.kind === 'job' ? readWorkflowWork(record.work).scheduled_at : undefined
   return {
     submission: {
       ...submission,
@@ -85,10 +97,11 @@ function runOf({ job, record }: HeldFlow, { name, does }: Step, scope: Scope): B
 }
 
 /**
- * With a rule that does not wait for all of them, a step may begin while others that its list speaks of are
- * under way. They will have ended when the list is made again; this tells how it was made.
+ * With a rule that does not wait for all needs, a step may begin while steps that its list refers
+ * to are running. They will have ended when the list is computed again, so their state at the
+ * beginning is recorded.
  */
-function noteUnfinished({ compiled, runs }: HeldFlow, each: Template): string | null {
+function noteUnfinished({ compiled, runs }: LoadedWorkflow, each: Template): string | null {
   const names = new Set(expressionsIn(each).flatMap(({ steps }) => steps))
   const unfinished: [string, StepState][] = []
   for (const name of names) {
@@ -98,11 +111,13 @@ function noteUnfinished({ compiled, runs }: HeldFlow, each: Template): string | 
   return unfinished.length === 0 ? null : JSON.stringify(Object.fromEntries(unfinished))
 }
 
-/** What expressions can see: of a step that is not over, or was not then, only how it stands. */
+/**
+ * What expressions can see: for a step that has not ended, or had not at that time, only its state.
+ */
 export function scopeOf(
-  { compiled, record, job, project, input, scheduledAt, runs }: HeldFlow,
-  outputs: Outputs,
-  unfinished: Unfinished = {},
+  { compiled, record, job, project, input, scheduledAt, runs }: LoadedWorkflow,
+  outputs: StepOutputs,
+  unfinished: UnfinishedSteps = {},
 ): Scope {
   return {
     input,
@@ -113,7 +128,7 @@ export function scopeOf(
       const state = then ?? runs.stateOf(index) ?? 'waiting'
       return {
         state,
-        // Only who asks for what is lost cannot go on.
+        // A lost output is an error only for an expression that uses it.
         get output() {
           const output = isSettled(state) ? (outputs.get(index) ?? null) : null
           if (output instanceof PunctualError) throw output
@@ -132,8 +147,8 @@ function listOf({ name, each }: Step, scope: Scope): readonly Json[] {
   throw notAList(field, `it has ${value.length} items; at most ${LIMITS.steps} are allowed`)
 }
 
-function isAround(job: string): PunctualError {
-  const message = `${job} is under way around this step, and cannot run inside itself`
+function wouldNest(job: string): PunctualError {
+  const message = `${job} already contains this step and cannot run inside itself`
   return new PunctualError('invalid_workflow', message)
 }
 

@@ -10,24 +10,25 @@ import {
 import type { Pausing } from '../../core/pausing.ts'
 import type { Step, Workflow } from '../../core/workflow/workflow.ts'
 import type { JobStore } from '../../store/port.ts'
-import { inTurns } from '../loops/run-in-slices.ts'
+import { runInSlices } from '../loops/run-in-slices.ts'
+import { readStoredJson } from '../json/stored-json.ts'
 
-/** One version of a workflow, ready to be run by any number of flows. */
-export interface Compiled {
+/** One compiled version of a workflow, shared by any number of its runs. */
+export interface CompiledWorkflow {
   readonly workflow: Workflow
   readonly graph: Graph
-  /** By name. */
+  /** Step index by name. */
   readonly indexOf: ReadonlyMap<string, number>
-  /** Whether a step of it runs another job. */
+  /** Whether a step runs another job. */
   readonly runsJobs: boolean
-  /** The steps whose outputs have to be known before a step can be started, or an item of a known list. */
+  /** The steps whose outputs must be known before a step can start, or an item of a known list. */
   outputsFor(step: number, isItem: boolean): readonly number[]
 }
 
-/** Versions are immutable: what was read once stays true. */
-export interface WorkflowBook {
-  /** Null if there is no such version any more, or it is no workflow. */
-  find(key: VersionKey): Promise<Compiled | null>
+/** Cache of compiled workflow versions. Versions are immutable, so an entry never becomes stale. */
+export interface CompiledWorkflowCache {
+  /** Null if the version no longer exists or is no workflow. */
+  find(key: VersionKey): Promise<CompiledWorkflow | null>
 }
 
 interface VersionKey {
@@ -36,22 +37,22 @@ interface VersionKey {
   readonly job: string
 }
 
-/** Remembered up to so many steps, all workflows together; the oldest is forgotten first. */
+/** Maximum number of cached steps over all workflows; the oldest version is evicted first. */
 const MOST_STEPS = 300_000
 
-export function createWorkflowBook({
+export function createCompiledWorkflowCache({
   store,
   clock,
 }: {
   readonly store: Pick<JobStore, 'definitionsOf'>
   readonly clock: Pick<Clock, 'mono'>
-}): WorkflowBook {
-  const known = new Map<string, Compiled>()
-  /** Being read: however many flows of a version begin together, it is read once. */
-  const reading = new Map<string, Promise<Compiled | null>>()
+}): CompiledWorkflowCache {
+  const known = new Map<string, CompiledWorkflow>()
+  /** Reads in progress: a version is read once, however many of its runs begin together. */
+  const reading = new Map<string, Promise<CompiledWorkflow | null>>()
   let steps = 0
 
-  const remember = (key: string, compiled: Compiled) => {
+  const remember = (key: string, compiled: CompiledWorkflow) => {
     for (const [oldest, { graph }] of known) {
       if (steps + compiled.graph.size <= MOST_STEPS) break
       known.delete(oldest)
@@ -64,9 +65,9 @@ export function createWorkflowBook({
   const read = async (key: string, { jobId, version, job }: VersionKey) => {
     try {
       const [text] = await store.definitionsOf([{ jobId, version }])
-      const definition = text ? (JSON.parse(text) as WorkflowInput) : null
+      const definition = text ? ((await readStoredJson(text, clock)) as WorkflowInput) : null
       if (definition?.steps === undefined) return null
-      const compiled = await inTurns(compiling(definition, job), clock)
+      const compiled = await runInSlices(compiling(definition, job), clock)
       remember(key, compiled)
       return compiled
     } finally {
@@ -86,7 +87,7 @@ export function createWorkflowBook({
   }
 }
 
-function* compiling(definition: WorkflowInput, job: string): Pausing<Compiled> {
+function* compiling(definition: WorkflowInput, job: string): Pausing<CompiledWorkflow> {
   const workflow = yield* readingWorkflow(definition, { job })
   const graph = yield* compilingGraph(workflow.steps, workflow.needs)
   const indexOf = new Map(workflow.steps.map(({ name }, index) => [name, index]))

@@ -3,36 +3,39 @@ import { fill } from '../../core/expression/fill-template.ts'
 import { expressionsIn } from '../../core/expression/references.ts'
 import type { Decision } from '../../core/workflow/decision.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { FlowEnd, FlowStore } from '../../store/port.ts'
+import type { WorkflowOutcome, WorkflowStore } from '../../store/port.ts'
 import type { Payloads } from '../payloads/payloads.ts'
 import { scopeOf } from './begin-step.ts'
-import type { HeldFlow } from './loaded-workflow.ts'
+import type { LoadedWorkflow } from './loaded-workflow.ts'
 import { readOutputs, tooMuch } from './step-outputs.ts'
 
-export interface EndDeps {
-  readonly store: Pick<FlowStore, 'resultsOf'>
+export interface EndWorkflowDeps {
+  readonly store: Pick<WorkflowStore, 'resultsOf'>
   readonly payloads: Payloads
 }
 
-/** The end of a flow, and what is to be called once it is written. */
-export interface Ending {
-  readonly end: FlowEnd
+/** The end of a workflow, and a callback for after it is written. */
+export interface PreparedEnd {
+  readonly end: WorkflowOutcome
   readonly settle?: () => Promise<void>
 }
 
-/** How a flow ends. One that ends well gives what its definition says; where that has no value, it has failed. */
-export async function endFlow(
-  held: HeldFlow,
+/**
+ * Ends a workflow. A successful one returns the result its definition names; if that has no value,
+ * the workflow has failed.
+ */
+export async function endWorkflow(
+  loaded: LoadedWorkflow,
   { state, cause }: Extract<Decision, { to: 'end' }>,
-  deps: EndDeps,
-): Promise<Ending> {
-  const message = state === 'failed' ? whatFailed(held, cause) : null
+  deps: EndWorkflowDeps,
+): Promise<PreparedEnd> {
+  const message = state === 'failed' ? describeFailure(loaded, cause) : null
   const end = { state, cause, message, result: null }
-  if (state !== 'succeeded' || held.compiled.workflow.output === null) return { end }
+  if (state !== 'succeeded' || loaded.compiled.workflow.output === null) return { end }
   try {
-    const result = await outputOf(held, deps)
+    const result = await outputOf(loaded, deps)
     if (!deps.payloads.isLarge(result)) return { end: { ...end, result } }
-    const kept = await deps.payloads.keep(held.record.runId, 'result', result)
+    const kept = await deps.payloads.keep(loaded.record.runId, 'result', result)
     return { end: { ...end, result: kept.text }, settle: kept.settle }
   } catch (error) {
     if (!isLasting(error)) throw error
@@ -40,14 +43,14 @@ export async function endFlow(
   }
 }
 
-async function outputOf(held: HeldFlow, deps: EndDeps): Promise<string> {
-  const { workflow, indexOf } = held.compiled
+async function outputOf(loaded: LoadedWorkflow, deps: EndWorkflowDeps): Promise<string> {
+  const { workflow, indexOf } = loaded.compiled
   const output = workflow.output as NonNullable<typeof workflow.output>
   const named = new Set(expressionsIn(output).flatMap(({ steps }) => steps))
   const steps = [...named].map((name) => indexOf.get(name) as number)
-  const outputs = await readOutputs(held, steps, deps)
+  const outputs = await readOutputs(loaded, steps, deps)
   if (!outputs) throw tooMuch()
-  const text = JSON.stringify(fill(output, scopeOf(held, outputs)))
+  const text = JSON.stringify(fill(output, scopeOf(loaded, outputs)))
   if (Buffer.byteLength(text) <= LIMITS.resultBytes) return text
   const message = `output: it has more than ${LIMITS.resultBytes} bytes`
   throw new PunctualError('invalid_field', message, { field: 'output' })
@@ -55,7 +58,10 @@ async function outputOf(held: HeldFlow, deps: EndDeps): Promise<string> {
 
 const MOST_NAMED = 5
 
-function whatFailed({ compiled, runs }: HeldFlow, cause: FlowEnd['cause']): string {
+function describeFailure(
+  { compiled, runs }: LoadedWorkflow,
+  cause: WorkflowOutcome['cause'],
+): string {
   const failed = compiled.workflow.steps.flatMap(({ name, mayFail }, step) => {
     const state = runs.stateOf(step)
     return !mayFail && (state === 'failed' || state === 'cancelled') ? [name] : []

@@ -1,12 +1,12 @@
 import type { Json } from '../../core/expression/expression.ts'
 
-/** So many characters take about as much room as one value. */
+/** This many characters take about as much memory as one value. */
 const CHARACTERS = 64
 
 const known = new WeakMap<object, number>()
 
-/** About how many values there are in it: what is on the shelf is counted, not measured. */
-export function weigh(value: Json): number {
+/** Approximate number of values: the cache counts its content instead of measuring it. */
+export function estimateSize(value: Json): number {
   if (typeof value !== 'object' || value === null) return weightOfOne(value)
   const before = known.get(value)
   if (before !== undefined) return before

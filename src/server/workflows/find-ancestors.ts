@@ -1,39 +1,41 @@
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
 import { isFinal } from '../../core/run/run-state.ts'
-import type { FlowRecord, FlowStore, RunQueries } from '../../store/port.ts'
-import type { Catalog } from '../catalog/catalog-cache.ts'
+import type { WorkflowRecord, WorkflowStore, RunQueries } from '../../store/port.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
 
-export interface Around {
-  /** Jobs that steps of the flow cannot run. */
+export interface Ancestors {
+  /** Jobs that steps of the workflow cannot run. */
   readonly jobs: ReadonlySet<string>
-  /** By gate, the flows around and including this one that hold it, until their steps are over. */
+  /** By gate: this workflow and its ancestors that hold it until their steps have ended. */
   readonly holders: ReadonlyMap<number, readonly number[]>
 }
 
-export const NOTHING_AROUND: Around = { jobs: new Set(), holders: new Map() }
+export const NO_ANCESTORS: Ancestors = { jobs: new Set(), holders: new Map() }
 
 /**
- * The jobs around a flow: its own, that of the flow it is a step of, and so on. None of them can be run by a
- * step of it: one wave at a time would wait for itself, and without a limit there would be no end to it.
+ * Finds the ancestors of a workflow: its own job, that of the workflow it is a step of, and so on.
+ * A step of it cannot run any of them: a job limited to one wave would wait for itself, and without
+ * that limit the nesting would never end.
  */
-export async function findAround(
-  { runId, jobId }: FlowRecord,
+export async function findAncestors(
+  { runId, jobId }: WorkflowRecord,
   deps: {
-    readonly store: Pick<FlowStore, 'findFlows' | 'stepsOfRuns'> & Pick<RunQueries, 'findRuns'>
-    readonly catalog: Pick<Catalog, 'jobName' | 'learnNames'>
+    readonly store: Pick<WorkflowStore, 'findWorkflows' | 'stepsOfRuns'> &
+      Pick<RunQueries, 'findRuns'>
+    readonly catalog: Pick<CatalogCache, 'jobName' | 'learnNames'>
   },
-): Promise<Around> {
+): Promise<Ancestors> {
   const { store, catalog } = deps
   const jobs = new Set([jobId])
   const seen = new Set([runId])
   for (let runIds = [runId]; runIds.length > 0;) {
     const places = await store.stepsOfRuns({ runIds })
-    const outer = new Set(places.map(({ flowId }) => flowId))
-    runIds = [...outer].filter((flowId) => !seen.has(flowId))
-    for (const flowId of runIds) seen.add(flowId)
-    const flows = runIds.length > 0 ? await store.findFlows({ runIds }) : []
-    for (const flow of flows) jobs.add(flow.jobId)
+    const outer = new Set(places.map(({ workflowId }) => workflowId))
+    runIds = [...outer].filter((workflowId) => !seen.has(workflowId))
+    for (const workflowId of runIds) seen.add(workflowId)
+    const workflows = runIds.length > 0 ? await store.findWorkflows({ runIds }) : []
+    for (const workflow of workflows) jobs.add(workflow.jobId)
   }
   await catalog.learnNames([...jobs], [])
   const runs = await store.findRuns({ runIds: [...seen] })
@@ -45,11 +47,11 @@ export async function findAround(
   return { jobs: new Set(Array.from(jobs, (job) => catalog.jobName(job))), holders }
 }
 
-/** Why a run at these gates could never start inside flows that hold them; null if it can. */
+/** Why a run at these gates could never start inside workflows that hold them; null if it can. */
 export function waitsForItself(
   gates: readonly number[],
-  { holders }: Around,
-  { gateOf }: Pick<Catalog, 'gateOf'>,
+  { holders }: Ancestors,
+  { gateOf }: Pick<CatalogCache, 'gateOf'>,
 ): PunctualError | null {
   for (const id of gates) {
     const own = holders.get(id) ?? []

@@ -1,34 +1,40 @@
-import { planRetry, type RetryWish } from '../../core/workflow/plan-retry.ts'
-import { type StepReason, WHOLE } from '../../core/workflow/step-facts.ts'
-import type { RetryNames } from '../../core/work/workflow-work.ts'
-import type { FlowRecord, FlowStore, StepKey, StepMark, StepRecord } from '../../store/port.ts'
-import { readFlowWork } from '../runs/retries/scheduled-time.ts'
-import { PLAIN } from './loaded-workflow.ts'
+import { planRetry, type RetryScope } from '../../core/workflow/plan-retry.ts'
+import { type StepReason, WHOLE_STEP } from '../../core/workflow/step-facts.ts'
+import type { NamedRetryScope } from '../../core/work/workflow-work.ts'
+import type {
+  WorkflowRecord,
+  WorkflowStore,
+  StepKey,
+  StepMark,
+  StepRecord,
+} from '../../store/port.ts'
+import { EMPTY_MARK } from './loaded-workflow.ts'
 import { readSteps } from './read-steps.ts'
-import type { Compiled } from './compiled-workflow-cache.ts'
+import type { CompiledWorkflow } from './compiled-workflow-cache.ts'
+import { readWorkflowWork } from './workflow-work.ts'
 
 /**
- * What a flow that repeats another takes over from it and has not written down as its own yet. The
- * other one is over and does not change, so whoever asks, and however far somebody came before, gets
- * the rest of the same.
+ * Step states that a repeated workflow reuses from the original and has not written as its own. The
+ * original has ended and does not change, so every node finds the same rest, whatever was written
+ * before.
  */
-export async function findTakenOver(
-  { retryOf, work }: FlowRecord,
+export async function findReusedMarks(
+  { retryOf, work }: WorkflowRecord,
   own: readonly StepKey[],
-  { graph, indexOf }: Compiled,
-  store: Pick<FlowStore, 'flowSteps'>,
+  { graph, indexOf }: CompiledWorkflow,
+  store: Pick<WorkflowStore, 'workflowSteps'>,
 ): Promise<StepMark[]> {
-  const { retry } = readFlowWork(work)
+  const { retry } = readWorkflowWork(work)
   if (retryOf === null || !retry) return []
-  const wish = wishOf(retry, indexOf)
+  const reuse = requestedReuse(retry, indexOf)
   const old = await readSteps(store, retryOf)
   const facts = old.map((step) => ({ ...step, reason: step.reason as StepReason | null }))
   const known = new Set(own.map(placeOf))
-  const kept = planRetry(graph, facts, wish).kept.map(asMark)
-  const skipped = (wish.skip ?? []).map((step): StepMark => ({
-    ...PLAIN,
+  const kept = planRetry(graph, facts, reuse).kept.map(asMark)
+  const skipped = (reuse.skip ?? []).map((step): StepMark => ({
+    ...EMPTY_MARK,
     step,
-    item: WHOLE,
+    item: WHOLE_STEP,
     state: 'skipped',
     reason: 'operator',
   }))
@@ -37,10 +43,10 @@ export async function findTakenOver(
     .toSorted((a, b) => a.step - b.step || a.item - b.item)
 }
 
-function wishOf(
-  { failed, from = [], skip = [] }: RetryNames,
-  indexOf: Compiled['indexOf'],
-): RetryWish {
+function requestedReuse(
+  { failed, from = [], skip = [] }: NamedRetryScope,
+  indexOf: CompiledWorkflow['indexOf'],
+): RetryScope {
   const places = (names: readonly string[]) =>
     names.map((name) => indexOf.get(name)).filter((step) => step !== undefined)
   return { failed, from: places(from), skip: places(skip) }

@@ -1,60 +1,68 @@
 import type { Json } from '../../core/expression/expression.ts'
-import { isSettled, type StepFact, type StepReason, WHOLE } from '../../core/workflow/step-facts.ts'
-import type { Stop } from '../../core/workflow/decision.ts'
-import type { Progress } from '../../core/workflow/progress.ts'
+import {
+  isSettled,
+  type StepFact,
+  type StepReason,
+  WHOLE_STEP,
+} from '../../core/workflow/step-facts.ts'
+import type { WorkflowStopReason } from '../../core/workflow/decision.ts'
+import type { WorkflowProgress } from '../../core/workflow/progress.ts'
 import type { StepState } from '../../core/run/step-state.ts'
 import type { FinalState } from '../../core/run/run-state.ts'
-import type { FlowRecord, StepKey, StepMark } from '../../store/port.ts'
-import type { Around } from './find-ancestors.ts'
+import type { WorkflowRecord, StepKey, StepMark } from '../../store/port.ts'
+import type { Ancestors } from './find-ancestors.ts'
 import type { StepRuns } from './step-runs.ts'
-import type { Compiled } from './compiled-workflow-cache.ts'
+import type { CompiledWorkflow } from './compiled-workflow-cache.ts'
 
-/** One flow as this node knows it: true as long as nobody else has moved it, which its revision tells. */
-export interface HeldFlow {
-  readonly record: FlowRecord
+/**
+ * A workflow in the memory of this node. It is up to date as long as the store still has its
+ * revision.
+ */
+export interface LoadedWorkflow {
+  readonly record: WorkflowRecord
   readonly job: string
   readonly project: string
-  readonly compiled: Compiled
-  /** What its steps must not wait for: the flows it is part of. */
-  readonly around: Around
-  readonly progress: Progress
+  readonly compiled: CompiledWorkflow
+  /** The workflows that contain it: its steps must not wait for them. */
+  readonly ancestors: Ancestors
+  readonly progress: WorkflowProgress
   readonly runs: StepRuns
   readonly input: Json
-  /** The time its run is for, on the clocks of its schedule, or of this installation. */
+  /** The time its run is for, in the zone of its schedule or of this installation. */
   readonly scheduledAt: string
-  /** By the store's clock; it is stopped then. */
+  /** It is stopped at this time of the store's clock. */
   readonly deadline: number | null
-  /** Grows with every move of ours. */
+  /** Grows with each transition made by this node. */
   revision: number
   /** Why it is being stopped, if it is. */
-  stop: Stop | null
-  /** When what is under way was last told not to go on. */
-  toldToStopAt: number | null
-  /** When somebody has to look at it even if nothing is heard. */
-  lookAt: number | null
-  /** Facts of the flow this one repeats that are not written down as its own yet. */
-  toTakeOver: readonly StepMark[]
-  /** News that are written down, but that no move has answered. */
-  inbox: StepNews[]
-  /** Approvals nobody has given yet, and when they expire, if ever. */
+  stop: WorkflowStopReason | null
+  /** When its running steps were last asked to stop. */
+  stopNotifiedMono: number | null
+  /** When it has to be checked even without a signal. */
+  checkAt: number | null
+  /** Step states reused from the workflow it repeats, not yet written as its own. */
+  reusedMarks: readonly StepMark[]
+  /** Stored signals that no transition has processed. */
+  inbox: StepSignal[]
+  /** Open approvals, and when they expire, if ever. */
   readonly approvals: Map<number, number | null>
-  /** What was answered when they were given. */
+  /** Answers given with approvals. */
   readonly answers: Map<number, Json>
-  /** The lists of fan-outs under way. */
+  /** The lists of running fan-outs. */
   readonly lists: Map<number, readonly Json[]>
-  /** Of fan-outs that began early: what was not over yet of the steps their lists speak of. */
-  readonly unfinished: Map<number, Unfinished>
+  /** For fan-outs that began early: the steps their lists refer to that were unfinished then. */
+  readonly unfinished: Map<number, UnfinishedSteps>
 }
 
-/** Steps by name, and how they stood. */
-export type Unfinished = Readonly<Record<string, StepState>>
+/** Steps by name, with their state at that time. */
+export type UnfinishedSteps = Readonly<Record<string, StepState>>
 
-export interface StepNews extends StepKey {
+export interface StepSignal extends StepKey {
   readonly state: FinalState
 }
 
-/** What a move says about a step, beside its place and state: nothing, unless it is said. */
-export const PLAIN = {
+/** Defaults for the fields of a step mark other than its key and state. */
+export const EMPTY_MARK = {
   runId: null,
   reason: null,
   message: null,
@@ -63,20 +71,20 @@ export const PLAIN = {
   detail: null,
 } as const
 
-/** The flow knows it from now on, in all of its memory. */
-export function learn(held: HeldFlow, mark: StepMark): void {
+/** Applies the mark to the in-memory state of the workflow. */
+export function applyMark(loaded: LoadedWorkflow, mark: StepMark): void {
   const { step, item, state, dueAt, detail, count } = mark
-  held.runs.note(mark, mark)
-  held.progress.hear(asFact(mark))
-  if (item !== WHOLE) return
-  if (state === 'waiting') held.approvals.set(step, dueAt)
-  else held.approvals.delete(step)
+  loaded.runs.note(mark, mark)
+  loaded.progress.apply(asFact(mark))
+  if (item !== WHOLE_STEP) return
+  if (state === 'waiting') loaded.approvals.set(step, dueAt)
+  else loaded.approvals.delete(step)
   if (detail !== null && count !== null) {
-    held.unfinished.set(step, JSON.parse(detail) as Unfinished)
+    loaded.unfinished.set(step, JSON.parse(detail) as UnfinishedSteps)
   } else if (detail !== null && state === 'succeeded') {
-    held.answers.set(step, JSON.parse(detail) as Json)
+    loaded.answers.set(step, JSON.parse(detail) as Json)
   }
-  if (isSettled(state)) held.lists.delete(step)
+  if (isSettled(state)) loaded.lists.delete(step)
 }
 
 export function asFact({ step, item, state, reason, count }: StepMark): StepFact {

@@ -1,16 +1,20 @@
-import type { FlowStore, StepKey, StepRecord } from '../../store/port.ts'
+import type { WorkflowStore, StepKey, StepRecord } from '../../store/port.ts'
 
 const PAGE = 5_000
 
-/** All that is known of the steps of a flow, in order, a page at a time. */
+/** All stored steps of a workflow, in order, read page by page. */
 export async function readSteps(
-  store: Pick<FlowStore, 'flowSteps'>,
-  flowId: number,
+  store: Pick<WorkflowStore, 'workflowSteps'>,
+  workflowId: number,
 ): Promise<StepRecord[]> {
   const steps: StepRecord[] = []
   let after: StepKey | null = null
   for (;;) {
-    const page: readonly StepRecord[] = await store.flowSteps({ flowId, after, limit: PAGE })
+    const page: readonly StepRecord[] = await store.workflowSteps({
+      workflowId,
+      after,
+      limit: PAGE,
+    })
     for (const step of page) steps.push(step)
     const last = page.at(-1)
     if (!last || page.length < PAGE) return steps

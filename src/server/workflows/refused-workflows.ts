@@ -1,40 +1,45 @@
-/** How long a flow that the store refuses, nobody knows why, is left alone. */
-const LEFT_ALONE_MS = 60_000
-/** So many times in a row, and it will be refused for ever. */
-const MOST = 3
-/** Somebody else has gone on with it, or ended it. */
-const FORGOTTEN_MS = 10 * LEFT_ALONE_MS
+/** How long a workflow is left alone after the store refused it for an unknown reason. */
+const BACKOFF_MS = 60_000
+/** After this many refusals in a row the workflow is given up. */
+const MAX_REFUSALS = 3
+/** By now another node has advanced or ended it. */
+const EXPIRY_MS = 10 * BACKOFF_MS
 
-/** Flows whose moves the store refuses: left alone for a while, and given up after some times. */
-export interface Refusals {
+/**
+ * Workflows whose transitions the store refuses: retried after a pause, and given up after several
+ * refusals.
+ */
+export interface RefusedWorkflows {
   note(runId: number, error: Error): void
-  isLeftAlone(runId: number): boolean
-  /** Why it is to be given up, if it is. */
+  isBackingOff(runId: number): boolean
+  /** Why the workflow is to be given up, if it is. */
   problemOf(runId: number): string | undefined
-  /** It has gone on. */
+  /** The workflow has advanced. */
   forget(runId: number): void
 }
 
 interface Refused {
-  readonly until: number
+  readonly untilMono: number
   readonly times: number
   readonly message: string
 }
 
-export function createRefusals(now: () => number): Refusals {
+export function createRefusedWorkflows(mono: () => number): RefusedWorkflows {
   const refused = new Map<number, Refused>()
   return {
     note(runId, { message }) {
-      for (const [old, { until }] of refused) {
-        if (now() - until > FORGOTTEN_MS) refused.delete(old)
+      for (const [old, { untilMono }] of refused) {
+        if (mono() - untilMono > EXPIRY_MS) refused.delete(old)
       }
       const times = (refused.get(runId)?.times ?? 0) + 1
-      refused.set(runId, { until: now() + LEFT_ALONE_MS, times, message })
+      refused.set(runId, { untilMono: mono() + BACKOFF_MS, times, message })
     },
-    isLeftAlone: (runId) => (refused.get(runId)?.until ?? 0) > now(),
+    isBackingOff: (runId) => (refused.get(runId)?.untilMono ?? Number.NEGATIVE_INFINITY) > mono(),
     problemOf(runId) {
       const { times, message } = refused.get(runId) ?? { times: 0 }
-      return times >= MOST ? `what is to be done next cannot be stored: ${message}` : undefined
+      return times >= MAX_REFUSALS
+        ? `what is to be done next cannot be stored: ${message}`
+        : undefined
     },
     forget: (runId) => void refused.delete(runId),
   }

@@ -1,40 +1,40 @@
 import { isLasting, PunctualError } from '../../core/errors.ts'
 import type { Json } from '../../core/expression/expression.ts'
-import { WHOLE } from '../../core/workflow/step-facts.ts'
+import { WHOLE_STEP } from '../../core/workflow/step-facts.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { FlowStore, RunResult } from '../../store/port.ts'
+import type { WorkflowStore, RunResult } from '../../store/port.ts'
 import type { Payloads } from '../payloads/payloads.ts'
 import { readReference } from '../payloads/reference.ts'
-import type { HeldFlow } from './loaded-workflow.ts'
+import type { LoadedWorkflow } from './loaded-workflow.ts'
 
-/** So many results are asked for at once, and so many of those that are kept elsewhere are read at once. */
+/** Maximum number of results requested at once, and of blobs read at once. */
 const AT_ONCE = 1_000
 const READ_AT_ONCE = 8
 
-/** By step; an error stands for one that is lost, or too large. */
-export type Outputs = ReadonlyMap<number, Json | PunctualError>
+/** Output by step; an error stands for an output that is lost or too large. */
+export type StepOutputs = ReadonlyMap<number, Json | PunctualError>
 
 interface Deps {
-  readonly store: Pick<FlowStore, 'resultsOf'>
+  readonly store: Pick<WorkflowStore, 'resultsOf'>
   readonly payloads: Payloads
 }
 
 /**
- * What came of steps that others refer to. A fan-out gives the list of what came of its items, an
- * approval what was answered; what has nothing to say gives null. Null if it is more than may be read
- * at once, each being little enough: before any of it is read.
+ * Reads the outputs of steps that others refer to. A fan-out yields the list of its items' results,
+ * an approval its answer, a step without output null. Returns null, before reading anything, if the
+ * outputs are small enough one by one but too large together.
  */
 export async function readOutputs(
-  held: HeldFlow,
+  loaded: LoadedWorkflow,
   steps: Iterable<number>,
   deps: Deps,
-): Promise<Outputs | null> {
-  const { runs, answers } = held
+): Promise<StepOutputs | null> {
+  const { runs, answers } = loaded
   const outputs = new Map<number, Json | PunctualError>()
   const single = new Map<number, number>()
   const lists = new Map<number, readonly (number | null)[]>()
   for (const step of steps) {
-    const runId = runs.runOf({ step, item: WHOLE })
+    const runId = runs.runOf({ step, item: WHOLE_STEP })
     outputs.set(step, answers.get(step) ?? null)
     if (runs.countOf(step) !== null) lists.set(step, runs.itemRuns(step))
     else if (runId !== null && !answers.has(step)) single.set(step, runId)
@@ -42,7 +42,7 @@ export async function readOutputs(
   const found = await findResults([...single.values()], LIMITS.outputBytes, deps)
   if (!found) return null
   const toRead = [...found.results]
-  let room = LIMITS.outputBytes - found.bytes
+  let remaining = LIMITS.outputBytes - found.bytes
   for (const [step, list] of lists) {
     const runIds = list.filter((runId) => runId !== null)
     const items = await findResults(runIds, LIMITS.outputBytes, deps)
@@ -51,8 +51,8 @@ export async function readOutputs(
       lists.delete(step)
       continue
     }
-    room -= items.bytes
-    if (room < 0) return null
+    remaining -= items.bytes
+    if (remaining < 0) return null
     toRead.push(...items.results)
   }
   const results = await readResults(toRead, deps)
@@ -67,16 +67,16 @@ export function tooMuch(): PunctualError {
   return new PunctualError('invalid_expression', message)
 }
 
-/** Without one of its items it would be another list. */
+/** If one item is missing, the list would have another meaning. */
 function whole(items: readonly (Json | PunctualError)[]): Json | PunctualError {
   const lost = items.find((item) => item instanceof PunctualError)
   return lost ?? (items as readonly Json[])
 }
 
-/** What their rows say; null as soon as that is more than there is room for. */
+/** The results as rows have them; null as soon as they exceed the limit. */
 async function findResults(
   runIds: readonly number[],
-  room: number,
+  remaining: number,
   { store }: Deps,
 ): Promise<{ readonly bytes: number; readonly results: readonly RunResult[] } | null> {
   const results: RunResult[] = []
@@ -87,7 +87,7 @@ async function findResults(
       bytes += readReference(one.runId, one.result)?.bytes ?? one.result?.length ?? 0
       results.push(one)
     }
-    if (bytes > room) return null
+    if (bytes > remaining) return null
   }
   return { bytes, results }
 }
@@ -120,7 +120,7 @@ async function readResult(
   }
 }
 
-/** What a worker sends as a result need not be JSON; then it is a text. */
+/** A worker may send a result that is not JSON; it counts as a string. */
 function asJson(text: string): Json {
   try {
     return JSON.parse(text) as Json

@@ -1,30 +1,37 @@
 import type { Clock } from '../../core/clock.ts'
 import { PunctualError } from '../../core/errors.ts'
-import { type HeldFlow, learn } from './loaded-workflow.ts'
-import type { Asked } from './prepare-transition.ts'
+import { type LoadedWorkflow, applyMark } from './loaded-workflow.ts'
+import type { StepDecision } from './prepare-transition.ts'
 
-/** What somebody decided about a step, once it is known how the flow stands; throws why that cannot be. */
-export type Request = (held: HeldFlow) => Asked
+/**
+ * A user's decision about a step, applied to the current state of the workflow; throws if it is not
+ * possible.
+ */
+export type StepRequest = (loaded: LoadedWorkflow) => StepDecision
 
-/** So long somebody waits until it is written down, however often that is tried. */
+/** How long a user waits for the decision to be written, however often it is tried. */
 const WAIT_MS = 10_000
 
 /**
- * Who decided something waits until it is written down, or refused: however often the flow is read again, but
- * not for ever. What its sender has given up, or was told not to have happened, must not happen any more.
+ * Pending decisions of users. A caller waits until the decision is written or refused, for a
+ * limited time. A decision must not be applied after its caller disconnected or was told that it
+ * failed.
  */
-export interface Requests {
-  add(runId: number, request: Request, gone?: AbortSignal): Promise<void>
+export interface StepRequests {
+  add(runId: number, request: StepRequest, disconnected?: AbortSignal): Promise<void>
   has(runId: number): boolean
-  /** The flows that somebody has decided something about. */
-  flows(): Iterable<number>
-  /** The next one, which the flow knows from now on; those that cannot be are refused on the way. */
-  next(held: HeldFlow): Asked | null
-  /** The one that was taken last is written down. */
+  /** The workflows with pending decisions. */
+  workflows(): Iterable<number>
+  /**
+   * Applies the next possible decision to the workflow in memory; impossible ones are refused on
+   * the way.
+   */
+  next(loaded: LoadedWorkflow): StepDecision | null
+  /** The decision taken last is written. */
   answer(runId: number): void
-  /** The one that was taken last cannot be written down; says whether there was one. */
-  fail(runId: number): boolean
-  /** There is no such flow, or it is over. */
+  /** The decision taken last cannot be written; returns whether there was one. */
+  fail(runId: number, why?: PunctualError): boolean
+  /** The workflow does not exist or has ended. */
   refuse(runId: number): void
 }
 
@@ -32,18 +39,18 @@ const NOT_IN_TIME =
   'it could not be written down in time; look at the step, and decide again if it still waits'
 
 interface Waiting {
-  readonly request: Request
+  readonly request: StepRequest
   resolve(): void
   reject(error: unknown): void
   isTaken: boolean
 }
 
-export function createRequests(clock: Pick<Clock, 'sleep'>): Requests {
+export function createStepRequests(clock: Pick<Clock, 'sleep'>): StepRequests {
   const waiting = new Map<number, Waiting[]>()
 
   const first = (runId: number) => waiting.get(runId)?.[0]
 
-  /** Says whether it was still there. */
+  /** Removes it; returns whether it was still pending. */
   const leave = (runId: number, one: Waiting): boolean => {
     const line = waiting.get(runId) ?? []
     const left = line.filter((other) => other !== one)
@@ -58,25 +65,25 @@ export function createRequests(clock: Pick<Clock, 'sleep'>): Requests {
   }
 
   return {
-    async add(runId, request, gone) {
+    async add(runId, request, disconnected) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const one = { request, resolve, reject, isTaken: false }
       waiting.set(runId, [...(waiting.get(runId) ?? []), one])
       const isOver = new AbortController()
-      const wake = gone ? AbortSignal.any([gone, isOver.signal]) : isOver.signal
+      const wake = disconnected ? AbortSignal.any([disconnected, isOver.signal]) : isOver.signal
       void clock.sleep(WAIT_MS, wake).then(() => {
         if (leave(runId, one)) reject(new PunctualError('store_unavailable', NOT_IN_TIME))
       })
       await promise.finally(() => isOver.abort('over'))
     },
     has: (runId) => waiting.has(runId),
-    flows: () => waiting.keys(),
-    next(held) {
-      const { runId } = held.record
+    workflows: () => waiting.keys(),
+    next(loaded) {
+      const { runId } = loaded.record
       for (let one = first(runId); one; one = first(runId)) {
         try {
-          const asked = one.request(held)
-          learn(held, asked.mark)
+          const asked = one.request(loaded)
+          applyMark(loaded, asked.mark)
           one.isTaken = true
           return asked
         } catch (error) {
@@ -90,11 +97,11 @@ export function createRequests(clock: Pick<Clock, 'sleep'>): Requests {
       const one = taken(runId)
       if (one && leave(runId, one)) one.resolve()
     },
-    fail(runId) {
+    fail(runId, why) {
       const one = taken(runId)
       if (!one) return false
       leave(runId, one)
-      one.reject(new PunctualError('internal', 'what was decided cannot be written down'))
+      one.reject(why ?? new PunctualError('internal', 'the decision cannot be stored'))
       return true
     },
     refuse(runId) {

@@ -1,18 +1,18 @@
-import { WHOLE } from '../../core/workflow/step-facts.ts'
+import { WHOLE_STEP } from '../../core/workflow/step-facts.ts'
 import { STEP_CODE, type StepState, stepStateOf } from '../../core/run/step-state.ts'
 import type { StepKey } from '../../store/port.ts'
 
-/** What has become of the steps of one flow and which runs they have: numbers only, for there may be many. */
+/** States and runs of the steps of one workflow, stored as numbers because there may be many. */
 export interface StepRuns {
   note(key: StepKey, what: { state: StepState; runId?: number | null; count?: number | null }): void
   runOf(key: StepKey): number | null
-  /** Undefined: nobody has reached it. */
+  /** Undefined: the step was not reached. */
   stateOf(step: number): StepState | undefined
-  /** How many items it has; null if it is no fan-out. */
+  /** Number of items; null if the step is no fan-out. */
   countOf(step: number): number | null
-  /** How many items all of them have. */
+  /** Number of items of all fan-outs. */
   readonly items: number
-  /** The runs of its items; null for those without one. */
+  /** The runs of its items; null for an item without a run. */
   itemRuns(step: number): readonly (number | null)[]
 }
 
@@ -25,12 +25,12 @@ export function createStepRuns(size: number): StepRuns {
   let itemCount = 0
   return {
     note({ step, item }, { state, runId, count }) {
-      if (item !== WHOLE) {
+      if (item !== WHOLE_STEP) {
         const own = items.get(step)
         if (own && runId != null) own[item] = runId
         return
       }
-      // No state of a step is coded as 0: that is how a ready run is.
+      // No step state has code 0: that is the code of a ready run.
       states[step] = STEP_CODE[state]
       if (runId != null) runs[step] = runId
       if (count != null && !items.has(step)) {
@@ -39,7 +39,7 @@ export function createStepRuns(size: number): StepRuns {
       }
     },
     runOf({ step, item }) {
-      const runId = item === WHOLE ? runs[step] : items.get(step)?.[item]
+      const runId = item === WHOLE_STEP ? runs[step] : items.get(step)?.[item]
       return runId || null
     },
     stateOf(step) {

@@ -1,51 +1,55 @@
+import type { Clock } from '../../core/clock.ts'
 import type { CancelCommand, StepKey } from '../../store/port.ts'
-import type { HeldFlow } from './loaded-workflow.ts'
-import { REMIND_MS } from './prepare-transition.ts'
+import type { LoadedWorkflow } from './loaded-workflow.ts'
+import { STOP_REMINDER_MS } from './prepare-transition.ts'
 
-/** So many runs are cancelled before anything else has its turn. */
+/** Runs that are cancelled before other work gets its turn. */
 const AT_ONCE = 1_000
 
-export interface Telling {
+export interface StopNotifierDeps {
   cancel(command: CancelCommand): Promise<unknown>
-  storeNow(): number
+  readonly clock: Pick<Clock, 'mono'>
   onError(error: unknown): void
 }
 
-/** Flows that are being stopped, and what is under way in them and has to be told so. */
-export interface Stopping {
-  /** The flow may be one of those. */
-  note(flow: HeldFlow): void
-  /** Tells some; those that do not hear are told again after a while. */
-  tellSome(): Promise<void>
+/** Sends stop requests to the running steps of workflows that are being stopped. */
+export interface StopNotifier {
+  /** Adds the workflow if it is being stopped. */
+  note(workflow: LoadedWorkflow): void
+  /** Sends some requests; they are repeated after a while for runs that still go on. */
+  notifySome(): Promise<void>
   readonly isEmpty: boolean
 }
 
-export function createStopping({ cancel, storeNow, onError }: Telling): Stopping {
-  const toTell = new Map<HeldFlow, Iterator<StepKey>>()
+export function createStopNotifier({ cancel, clock, onError }: StopNotifierDeps): StopNotifier {
+  const pending = new Map<LoadedWorkflow, Iterator<StepKey>>()
   return {
-    note(flow) {
-      if (!flow.stop || toTell.has(flow)) return
-      if (flow.toldToStopAt !== null && storeNow() - flow.toldToStopAt < REMIND_MS) return
-      flow.toldToStopAt = storeNow()
-      toTell.set(flow, flow.progress.unwanted()[Symbol.iterator]())
+    note(workflow) {
+      if (!workflow.stop || pending.has(workflow)) return
+      const mono = clock.mono()
+      if (workflow.stopNotifiedMono !== null && mono - workflow.stopNotifiedMono < STOP_REMINDER_MS)
+        return
+      workflow.stopNotifiedMono = mono
+      pending.set(workflow, workflow.progress.unwanted()[Symbol.iterator]())
     },
-    async tellSome() {
-      const told: Promise<unknown>[] = []
-      for (const [flow, keys] of toTell) {
-        const { projectId } = flow.record
+    async notifySome() {
+      const cancellations: Promise<unknown>[] = []
+      for (const [workflow, keys] of pending) {
+        const { projectId } = workflow.record
         for (;;) {
-          if (told.length === AT_ONCE) return void (await Promise.all(told).catch(onError))
+          if (cancellations.length === AT_ONCE)
+            return void (await Promise.all(cancellations).catch(onError))
           const { done, value } = keys.next()
           if (done) break
-          const runId = flow.runs.runOf(value)
-          if (runId !== null) told.push(cancel({ runId, projectId }))
+          const runId = workflow.runs.runOf(value)
+          if (runId !== null) cancellations.push(cancel({ runId, projectId }))
         }
-        toTell.delete(flow)
+        pending.delete(workflow)
       }
-      await Promise.all(told).catch(onError)
+      await Promise.all(cancellations).catch(onError)
     },
     get isEmpty() {
-      return toTell.size === 0
+      return pending.size === 0
     },
   }
 }

@@ -1,31 +1,34 @@
-import type { HeldFlow } from './loaded-workflow.ts'
-import { weigh } from './estimate-size.ts'
+import type { LoadedWorkflow } from './loaded-workflow.ts'
+import { estimateSize } from './estimate-size.ts'
 
-/** Flows this node knows by heart. What is not on it can be read again at any time. */
-export interface Shelf {
-  get(runId: number): HeldFlow | undefined
-  put(flow: HeldFlow): void
+/** Workflows in memory. An entry can be dropped and read again at any time. */
+export interface WorkflowCache {
+  get(runId: number): LoadedWorkflow | undefined
+  put(workflow: LoadedWorkflow): void
   drop(runId: number): void
-  /** There is something to be done in it. */
-  stir(runId: number): void
-  isRestive(runId: number): boolean
-  /** Takes some in which there is something to be done, those that have waited longest first. */
-  takeRestive(limit: number): HeldFlow[]
-  readonly hasRestive: boolean
+  /** Marks a workflow as having something to do. */
+  markDirty(runId: number): void
+  isDirty(runId: number): boolean
+  /** Takes dirty workflows, those that have waited longest first. */
+  takeDirty(limit: number): LoadedWorkflow[]
+  readonly hasDirty: boolean
   clear(): void
 }
 
-/** Steps, items and values kept at most, all flows together, each counted for a few more than it has. */
+/**
+ * Maximum number of cached steps, items and values of all workflows; each workflow counts a few
+ * more than it has.
+ */
 const MOST = 1_000_000
 const WEIGHT_OF_ONE = 100
 
-export function createShelf(): Shelf {
-  const flows = new Map<number, HeldFlow>()
-  const restive = new Set<number>()
+export function createWorkflowCache(): WorkflowCache {
+  const workflows = new Map<number, LoadedWorkflow>()
+  const dirty = new Set<number>()
   const weights = new Map<number, number>()
   let weight = 0
-  /** Those that were taken last: what they know has grown since. */
-  let grown: readonly number[] = []
+  /** The workflows taken last, which may have grown since. */
+  let recentlyTaken: readonly number[] = []
 
   const count = (runId: number, own: number) => {
     weight += own - (weights.get(runId) ?? 0)
@@ -34,70 +37,70 @@ export function createShelf(): Shelf {
 
   const drop = (runId: number) => {
     count(runId, 0)
-    flows.delete(runId)
-    restive.delete(runId)
+    workflows.delete(runId)
+    dirty.delete(runId)
     weights.delete(runId)
   }
 
   /**
-   * Those nothing was heard of for longest go first. One in which there is something to do stays, and the
-   * last one, however large: it would be read again for each of its news.
+   * Evicts workflows, those without signals for longest first. A dirty one stays, and so does the
+   * last one, however large: it would be read again for each of its signals.
    */
-  const makeRoom = () => {
-    for (const runId of flows.keys()) {
-      if (weight <= MOST || flows.size === 1) return
-      if (!restive.has(runId)) drop(runId)
+  const evict = () => {
+    for (const runId of workflows.keys()) {
+      if (weight <= MOST || workflows.size === 1) return
+      if (!dirty.has(runId)) drop(runId)
     }
   }
 
   return {
-    get: (runId) => flows.get(runId),
-    put(flow) {
-      drop(flow.record.runId)
-      flows.set(flow.record.runId, flow)
-      restive.add(flow.record.runId)
-      count(flow.record.runId, weightOf(flow))
-      makeRoom()
+    get: (runId) => workflows.get(runId),
+    put(workflow) {
+      drop(workflow.record.runId)
+      workflows.set(workflow.record.runId, workflow)
+      dirty.add(workflow.record.runId)
+      count(workflow.record.runId, weightOf(workflow))
+      evict()
     },
     drop,
-    stir(runId) {
-      const flow = flows.get(runId)
-      if (!flow) return
-      flows.delete(runId)
-      flows.set(runId, flow)
-      restive.add(runId)
+    markDirty(runId) {
+      const workflow = workflows.get(runId)
+      if (!workflow) return
+      workflows.delete(runId)
+      workflows.set(runId, workflow)
+      dirty.add(runId)
     },
-    isRestive: (runId) => restive.has(runId),
-    takeRestive(limit) {
-      for (const runId of grown) {
-        const flow = flows.get(runId)
-        if (flow) count(runId, weightOf(flow))
+    isDirty: (runId) => dirty.has(runId),
+    takeDirty(limit) {
+      for (const runId of recentlyTaken) {
+        const workflow = workflows.get(runId)
+        if (workflow) count(runId, weightOf(workflow))
       }
-      makeRoom()
-      const taken: HeldFlow[] = []
-      for (const runId of restive) {
+      evict()
+      const taken: LoadedWorkflow[] = []
+      for (const runId of dirty) {
         if (taken.length === limit) break
-        restive.delete(runId)
-        taken.push(flows.get(runId) as HeldFlow)
+        dirty.delete(runId)
+        taken.push(workflows.get(runId) as LoadedWorkflow)
       }
-      grown = taken.map(({ record }) => record.runId)
+      recentlyTaken = taken.map(({ record }) => record.runId)
       return taken
     },
-    get hasRestive() {
-      return restive.size > 0
+    get hasDirty() {
+      return dirty.size > 0
     },
     clear() {
-      flows.clear()
-      restive.clear()
+      workflows.clear()
+      dirty.clear()
       weights.clear()
       weight = 0
-      grown = []
+      recentlyTaken = []
     },
   }
 }
 
-function weightOf({ compiled, runs, input, lists }: HeldFlow): number {
-  let weight = compiled.graph.size + WEIGHT_OF_ONE + runs.items + weigh(input)
-  for (const list of lists.values()) weight += weigh(list)
+function weightOf({ compiled, runs, input, lists }: LoadedWorkflow): number {
+  let weight = compiled.graph.size + WEIGHT_OF_ONE + runs.items + estimateSize(input)
+  for (const list of lists.values()) weight += estimateSize(list)
   return weight
 }

@@ -2,14 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuditEntry, NewToken } from '../port.ts'
 import { only } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { adoptInto } from './session-binding.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-function note(world: World, action: string, extra: Partial<AuditEntry> = {}): AuditEntry {
-  const usual = { actor: null, target: 'x', detail: null, request: 'req_1', address: '127.0.0.1' }
-  return { projectId: world.project, action, ...usual, ...extra }
+function note(world: StoreWorld, action: string, extra: Partial<AuditEntry> = {}): AuditEntry {
+  const defaults = {
+    actor: null,
+    target: 'x',
+    detail: null,
+    request: 'req_1',
+    address: '127.0.0.1',
+  }
+  return { projectId: world.project, action, ...defaults, ...extra }
 }
 
-async function actions(world: World): Promise<string[]> {
+async function actions(world: StoreWorld): Promise<string[]> {
   const entries = await world.store.listAudit({
     ...{ projectId: world.project, before: Number.MAX_SAFE_INTEGER, limit: 50 },
   })
@@ -19,7 +26,10 @@ async function actions(world: World): Promise<string[]> {
 const NEVER = Number.MAX_SAFE_INTEGER
 let serial = 0
 
-function newToken(world: World, extra: Partial<NewToken> = {}): NewToken & { audit: AuditEntry } {
+function newToken(
+  world: StoreWorld,
+  extra: Partial<NewToken> = {},
+): NewToken & { audit: AuditEntry } {
   serial += 1
   return {
     projectId: world.project,
@@ -36,16 +46,16 @@ function newToken(world: World, extra: Partial<NewToken> = {}): NewToken & { aud
 
 export function definitionsContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
-  const put = (world: World, definition: string, expect: number | null = null) =>
+  const put = (world: StoreWorld, definition: string, expect: number | null = null) =>
     world.store.putJob({
       ...{ projectId: world.project, name: 'etl', definition, expect },
       audit: note(world, 'job.put', { actor: 7 }),
     })
-  const find = (world: World) =>
+  const find = (world: StoreWorld) =>
     world.store.findDefinition({ projectId: world.project, name: 'etl' })
 
   test(
-    'a definition is put, found, and listed by name; names without one are not',
+    'a definition is put, found and listed by name; names without a definition are not listed',
     inWorld(async (world) => {
       assert.equal(await find(world), null)
       assert.deepEqual(await put(world, '{"run":"a"}'), { kind: 'put', version: 1 })
@@ -56,6 +66,11 @@ export function definitionsContract(open: OpenStore): void {
         ...{ createdAt: world.clock.now(), createdBy: 7 },
       })
       assert.equal(await world.store.findJob({ projectId: world.project, name: 'etl' }), id)
+      const findJobs = (projectId: number, ...names: string[]) =>
+        world.store.findJobs({ projectId, names })
+      assert.deepEqual(await findJobs(world.project, 'no-such-job', 'etl', 'etl'), [id])
+      assert.deepEqual(await findJobs(world.otherProject, 'etl'), [])
+      assert.deepEqual(await findJobs(world.project), [])
       const list = (after: string) =>
         world.store.listDefinitions({ projectId: world.project, after, limit: 10 })
       assert.deepEqual(await list(''), [found])
@@ -68,7 +83,7 @@ export function definitionsContract(open: OpenStore): void {
   )
 
   test(
-    'a change is a new version, the same again is not; old versions stay',
+    'a changed definition is a new version, an identical put is not; old versions stay',
     inWorld(async (world) => {
       await put(world, 'one')
       world.clock.advance(1_000)
@@ -92,7 +107,7 @@ export function definitionsContract(open: OpenStore): void {
   )
 
   test(
-    'who expects another version than the one in force changes nothing',
+    'a put that expects another version than the one in force changes nothing',
     inWorld(async (world) => {
       assert.deepEqual(await put(world, 'one', 1), { kind: 'conflict', version: 0 })
       assert.deepEqual(await put(world, 'one', 0), { kind: 'put', version: 1 })
@@ -104,7 +119,7 @@ export function definitionsContract(open: OpenStore): void {
   )
 
   test(
-    'of two that put at once, both are versions and one is in force',
+    'two concurrent puts create two versions, and one of them is in force',
     inWorld(async (world) => {
       const puts = await Promise.all(['a', 'b', 'c'].map((text) => put(world, text)))
       assert.deepEqual(
@@ -116,7 +131,7 @@ export function definitionsContract(open: OpenStore): void {
   )
 
   test(
-    'a deleted definition is in force no more, its runs still find it, and a new one counts on',
+    'a deleted definition is no longer in force, its runs still find it, and a new one continues the version numbers',
     inWorld(async (world) => {
       await put(world, 'one')
       const jobId = (await find(world))!.id
@@ -136,7 +151,7 @@ export function definitionsContract(open: OpenStore): void {
   )
 
   test(
-    'a paused job says since when and why; deleting forgets the pause',
+    'a paused job has a time and a reason; deleting the job removes the pause',
     inWorld(async (world) => {
       const pause = (reason: string | null, isPause = true) =>
         world.store.pauseJob({
@@ -162,7 +177,7 @@ export function administrationContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'a token is found by its digest and by nothing else',
+    'a token is found by its digest only',
     inWorld(async (world) => {
       const given = newToken(world, { expiresAt: 5, createdBy: 3 })
       const id = await world.store.createToken(given)
@@ -221,7 +236,7 @@ export function administrationContract(open: OpenStore): void {
   )
 
   test(
-    'what was said last about a queue holds',
+    'the latest settings of a queue apply',
     inWorld(async (world) => {
       const put = (paused: boolean, maxTimeoutMs: number | null) =>
         world.store.putQueue({
@@ -246,7 +261,7 @@ export function administrationContract(open: OpenStore): void {
   )
 
   test(
-    'lanes say how many are ready, those that have any',
+    'lanes with ready runs report how many',
     inWorld(async (world) => {
       const depthOf = async (laneId: number) =>
         (await world.store.laneDepths()).find((lane) => lane.laneId === laneId)?.ready
@@ -259,7 +274,7 @@ export function administrationContract(open: OpenStore): void {
   )
 
   test(
-    'the record of changes is read backwards, page by page, and by project',
+    'the audit log is read backwards, page by page, and by project',
     inWorld(async (world) => {
       for (const action of ['a.1', 'a.2', 'a.3']) {
         await world.store.createToken(newToken(world, { audit: note(world, action) } as object))
@@ -277,7 +292,7 @@ export function administrationContract(open: OpenStore): void {
   )
 
   test(
-    'a cancel that changes something leaves its line, one that does not leaves none',
+    'a cancel that changes something is audited, one that changes nothing is not',
     inWorld(async (world) => {
       const { project: projectId } = world
       const waiting = world.newRun()
@@ -295,13 +310,13 @@ export function administrationContract(open: OpenStore): void {
   )
 
   test(
-    'sessions of live nodes are listed with what they offer and what they run',
+    'sessions of live nodes are listed with their offer and their running attempts',
     inWorld(async (world) => {
       const { store, node, session } = world
       const mine = async () => (await store.listSessions()).filter(({ id }) => id === session)
       assert.deepEqual(await mine(), [])
       const offer = '{"slots":4}'
-      await store.adopt({ node, session, registration: 1, name: 'w', offer, held: [] })
+      await adoptInto(store, { node, session, offer })
       const listed = { id: session, name: 'w', offer, since: world.clock.now(), node }
       const idle = { nodeName: 'node', running: 0, used: 0, quarantined: null }
       assert.deepEqual(await mine(), [{ ...listed, ...idle }])
@@ -317,11 +332,11 @@ export function administrationContract(open: OpenStore): void {
       assert.equal(only(await mine()).quarantined, null)
       await quarantine(1, 'no shell')
       assert.equal(only(await mine()).quarantined, 'no shell')
-      await store.loseSession({ session, registration: 9 })
+      await store.markSessionLost({ session, registration: 9 })
       assert.equal((await mine()).length, 1)
-      await store.loseSession({ session, registration: 1 })
+      await store.markSessionLost({ session, registration: 1 })
       assert.deepEqual(await mine(), [])
-      await store.adopt({ node, session, registration: 2, name: 'w', offer, held: [] })
+      await adoptInto(store, { node, session, registration: 2, offer })
       assert.equal(only(await mine()).quarantined, null)
       await store.forgetSession({ session, registration: 2 })
       assert.deepEqual(await mine(), [])

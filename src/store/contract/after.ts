@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Need } from '../../core/run/needs.ts'
-import type { NewRun, Recheck } from '../port.ts'
-import { ascending, endOf, ids, only, runIds } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import type { NewRun, RecheckResult } from '../port.ts'
+import { sortedNumbers, endCommandFor, ids, only, runIds } from './fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const ROUNDS = 12
 
 export function afterContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
-  const recheck = (world: World, ...runs: number[]): Promise<Recheck> =>
+  const recheck = (world: StoreWorld, ...runs: number[]): Promise<RecheckResult> =>
     world.store.recheck({ limit: 0, recheckMs: 30_000, runs })
   /** A run that waits for others, as submitted. */
-  const follow = async (world: World, after: readonly Need[], more: Partial<NewRun> = {}) => {
+  const follow = async (world: StoreWorld, after: readonly Need[], more: Partial<NewRun> = {}) => {
     const run = world.newRun({ after, ...more })
-    const { submits, news } = await world.tick({ submits: [run] })
+    const { submits, signals } = await world.tick({ submits: [run] })
     assert.deepEqual(submits, [{ kind: 'gated' }])
-    assert.deepEqual(news, [{ kind: 'need', runId: run.id }])
+    assert.deepEqual(signals, [{ kind: 'need', runId: run.id }])
     return run
   }
 
@@ -28,18 +28,18 @@ export function afterContract(open: OpenStore): void {
       const run = await follow(world, [{ runId: lease.runId, wants: 'ok' }])
       assert.equal(await world.stateOf(run.id), 'blocked')
       const waits = { timerAt: null, ahead: null, gate: null, after: [lease.runId] }
-      assert.deepEqual(await world.store.waitOf({ runId: run.id, most: 9 }), waits)
+      assert.deepEqual(await world.store.waitOf({ runId: run.id, maxCount: 9 }), waits)
       assert.deepEqual((await recheck(world, run.id)).lanes, [])
       assert.deepEqual(await world.claim(5), [])
-      const { news } = await world.tick({ ends: [endOf(lease)] })
-      assert.deepEqual(news, [{ kind: 'need', runId: run.id }])
+      const { signals } = await world.tick({ ends: [endCommandFor(lease)] })
+      assert.deepEqual(signals, [{ kind: 'need', runId: run.id }])
       assert.deepEqual((await recheck(world, run.id)).lanes, [world.lane])
       assert.deepEqual(runIds(await world.claim(5)), [run.id])
     }),
   )
 
   test(
-    'what had ended before is not waited for',
+    'a run does not wait for a run that has already ended',
     inWorld(async (world) => {
       const lease = await world.start()
       await world.end(lease, { to: 'failed', cause: 'exit' })
@@ -50,25 +50,25 @@ export function afterContract(open: OpenStore): void {
   )
 
   test(
-    'one that can never start is skipped, says why, and is told to those after it',
+    'a run that can never start is skipped with a message, and signals the runs after it',
     inWorld(async (world) => {
       const lease = await world.start()
       const run = await follow(world, [{ runId: lease.runId, wants: 'ok' }], { dedupeKey: 'k' })
       const next = await follow(world, [{ runId: run.id, wants: 'ok' }])
       await world.end(lease, { to: 'failed', cause: 'exit' })
       const answer = await recheck(world, run.id)
-      assert.deepEqual(answer.news, [{ kind: 'need', runId: next.id }])
+      assert.deepEqual(answer.signals, [{ kind: 'need', runId: next.id }])
       const { state, message, finishedAt } = await world.find(run.id)
       assert.deepEqual([state, finishedAt], ['skipped', world.clock.now()])
       assert.match(message ?? '', /ended as failed/)
       assert.deepEqual(await world.submit(world.newRun({ dedupeKey: 'k' })), [{ kind: 'inserted' }])
-      assert.deepEqual((await recheck(world, next.id)).news, [])
+      assert.deepEqual((await recheck(world, next.id)).signals, [])
       assert.equal(await world.stateOf(next.id), 'skipped')
     }),
   )
 
   test(
-    'all of them have to end, and each is told',
+    'all needed runs have to end, and each end is signalled',
     inWorld(async (world) => {
       await world.submit(...world.newRuns(2))
       const [first, second] = await world.claim(2)
@@ -77,15 +77,15 @@ export function afterContract(open: OpenStore): void {
       const run = await follow(world, needs)
       await world.end(first, { to: 'failed', cause: 'exit' })
       assert.deepEqual((await recheck(world, run.id)).lanes, [])
-      const { news } = await world.tick({ cancels: [{ runId: run.id, projectId: 0 }] })
-      assert.deepEqual(news, [])
+      const { signals } = await world.tick({ cancels: [{ runId: run.id, projectId: 0 }] })
+      assert.deepEqual(signals, [])
       await world.end(second)
       assert.deepEqual((await recheck(world, run.id)).lanes, [world.lane])
     }),
   )
 
   test(
-    'then it waits for its time, and at its gates, like any other',
+    'afterwards the run waits for its time, and at its gates, like any other',
     inWorld(async (world) => {
       const gates = [await world.gate('door', 1)]
       const inside = await world.start({ gates })
@@ -104,7 +104,7 @@ export function afterContract(open: OpenStore): void {
         [await world.stateOf(timed.id), await world.stateOf(gated.id)],
         ['scheduled', 'blocked'],
       )
-      const { refilled } = await world.tick({ ends: [endOf(inside)] })
+      const { refilled } = await world.tick({ ends: [endCommandFor(inside)] })
       assert.deepEqual(refilled, [world.lane])
       assert.deepEqual(runIds(await world.claim(5)), [gated.id])
       world.clock.advance(10_000)
@@ -114,7 +114,7 @@ export function afterContract(open: OpenStore): void {
   )
 
   test(
-    'one that waits takes no place from those who come to its gates',
+    'a run that waits for others takes no slot from runs at its gates',
     inWorld(async (world) => {
       const gates = [await world.gate('door', 1)]
       const lane = await world.internLane('before')
@@ -127,7 +127,7 @@ export function afterContract(open: OpenStore): void {
   )
 
   test(
-    'a run nobody knows cannot be waited for, and one of another project is not known',
+    'a run after an unknown run, or one of another project, is refused',
     inWorld(async (world) => {
       const foreign = world.newRun({ projectId: world.otherProject })
       await world.submit(foreign)
@@ -144,7 +144,7 @@ export function afterContract(open: OpenStore): void {
   )
 
   test(
-    'the same submission again is the same run, waiting or not',
+    'a repeated submission is the same run, whether the run still waits or not',
     inWorld(async (world) => {
       const lease = await world.start()
       const run = await follow(world, [{ runId: lease.runId, wants: 'ok' }])
@@ -158,33 +158,33 @@ export function afterContract(open: OpenStore): void {
   )
 
   test(
-    'one that waits can be cancelled, and then waits for nobody',
+    'a waiting run can be cancelled, and then has no needs',
     inWorld(async (world) => {
       const lease = await world.start()
       const run = await follow(world, [{ runId: lease.runId, wants: 'ok' }])
       assert.deepEqual(await world.cancel(run.id), { kind: 'cancelled' })
-      assert.deepEqual((await world.tick({ ends: [endOf(lease)] })).news, [])
+      assert.deepEqual((await world.tick({ ends: [endCommandFor(lease)] })).signals, [])
       assert.deepEqual((await recheck(world, run.id)).lanes, [])
       assert.equal(await world.stateOf(run.id), 'cancelled')
     }),
   )
 
   test(
-    'a run that is waited for and cancelled has ended as well',
+    'a cancelled run counts as ended for the runs after it',
     inWorld(async (world) => {
       const first = world.newRun()
       await world.submit(first)
       const run = await follow(world, [{ runId: first.id, wants: 'notok' }])
-      const { news } = await world.tick({
+      const { signals } = await world.tick({
         cancels: [{ runId: first.id, projectId: world.project }],
       })
-      assert.deepEqual(news, [{ kind: 'need', runId: run.id }])
+      assert.deepEqual(signals, [{ kind: 'need', runId: run.id }])
       assert.deepEqual((await recheck(world, run.id)).lanes, [world.lane])
     }),
   )
 
   test(
-    'who missed the news is found by the sweep, and who waits on is left alone for a while',
+    'the sweep finds runs whose signal was missed, and leaves others alone until their recheck',
     inWorld(async (world) => {
       await world.submit(...world.newRuns(2))
       const [ended, open_] = await world.claim(2)
@@ -211,7 +211,7 @@ export function afterContract(open: OpenStore): void {
   )
 
   test(
-    'submissions after runs that end at the same instant: told or swept, none is left behind',
+    'a run submitted while the run it needs ends is released, by a signal or by the sweep',
     inWorld(async (world) => {
       for (let round = 0; round < ROUNDS; round += 1) {
         await world.submit(...world.newRuns(4))
@@ -219,24 +219,25 @@ export function afterContract(open: OpenStore): void {
         const after = leases.map(({ runId }) => ({ runId, wants: 'ok' as const }))
         const runs = world.newRuns(3, { after })
         const ticks = await Promise.all([
-          world.tick({ ends: leases.slice(0, 2).map((lease) => endOf(lease)) }),
+          world.tick({ ends: leases.slice(0, 2).map((lease) => endCommandFor(lease)) }),
           world.tick({ submits: runs }),
-          world.tick({ ends: leases.slice(2).map((lease) => endOf(lease)) }),
+          world.tick({ ends: leases.slice(2).map((lease) => endCommandFor(lease)) }),
         ])
-        const told = ticks.flatMap(({ news }) =>
-          news.flatMap((one) => (one.kind === 'need' ? one.runId : [])),
+        const signalled = ticks.flatMap(({ signals }) =>
+          signals.flatMap((one) => (one.kind === 'need' ? one.runId : [])),
         )
-        // Each is told of at least by its own submission, and looked after by whoever is told.
-        await Promise.all(told.map((runId) => recheck(world, runId)))
+        // Each gets at least the signal of its own submission, and is rechecked by the node that
+        // gets a signal.
+        await Promise.all(signalled.map((runId) => recheck(world, runId)))
         world.clock.advance(60_000)
         await world.store.recheck({ limit: 100, recheckMs: 1_000 })
-        assert.deepEqual(ascending(runIds(await world.claim(10))), ids(runs))
+        assert.deepEqual(sortedNumbers(runIds(await world.claim(10))), ids(runs))
       }
     }),
   )
 
   test(
-    'many that look after one run at once let it go once',
+    'many concurrent rechecks of one run release it once',
     inWorld(async (world) => {
       const lease = await world.start()
       const run = await follow(world, [{ runId: lease.runId, wants: 'ok' }])

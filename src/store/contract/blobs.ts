@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onFreshStores, onSharedStore, type OpenStore } from './world.ts'
 
-export function blobsContract(open: OpenStore): void {
+export function blobRowsContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'bytes of any kind are kept under their key, and replaced under the same',
+    'a blob of any bytes is stored under its key, and another put of the key replaces it',
     inWorld(async ({ store }) => {
       const bytes = Uint8Array.from({ length: 256 }, (_, index) => index)
       await store.putBlob({ key: 'a/1', bytes: Buffer.from('before') })
@@ -43,7 +43,7 @@ export function blobsContract(open: OpenStore): void {
   const names = new Set<string>()
   for (const which of ['a', 'another']) {
     test(
-      `${which} database has a name of its own, and keeps it`,
+      `${which} database has a unique name, and keeps it`,
       onFresh(async ({ store, reopen }) => {
         const name = await store.identity()
         assert.match(name, /^[0-9a-f]{32}$/)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CancelVerdict, NewRun } from '../port.ts'
-import { at, endOf, HOUR_MS, only, runIds } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { at, endCommandFor, HOUR_MS, only, runIds } from './fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 interface WaitingCase {
   readonly why: string
-  readonly run: (world: World) => Partial<NewRun> | Promise<Partial<NewRun>>
+  readonly run: (world: StoreWorld) => Partial<NewRun> | Promise<Partial<NewRun>>
 }
 
 const WAITING: readonly WaitingCase[] = [
@@ -90,7 +90,7 @@ export function cancelContract(open: OpenStore): void {
   )
 
   test(
-    'marks are gone with the attempt they were on',
+    'a mark is deleted with the attempt it was on',
     inWorld(async (world) => {
       const lease = await world.start()
       await world.cancel(lease.runId)
@@ -116,7 +116,7 @@ export function cancelContract(open: OpenStore): void {
   )
 
   test(
-    'a run waiting for its retry is cancelled with the attempt it would have made',
+    'a run waiting for its retry is cancelled with the number of the next attempt',
     inWorld(async (world) => {
       const lease = await world.start()
       await world.end(lease, { to: 'retry', cause: 'error', delayMs: 60_000 })
@@ -127,7 +127,7 @@ export function cancelContract(open: OpenStore): void {
   )
 
   test(
-    'cancelling the run at a gate lets the next one through in the same tick',
+    'cancelling the run at a gate admits the next one in the same tick',
     inWorld(async (world) => {
       const gates = [await world.gate('door', 1)]
       const [first, second, third] = world.newRuns(3, { gates })
@@ -153,18 +153,18 @@ export function cancelContract(open: OpenStore): void {
   )
 
   test(
-    'an end and a cancel in one tick: the end came first',
+    'an end and a cancel in one tick: the end comes first',
     inWorld(async (world) => {
       const lease = await world.start()
       const cancels = [{ runId: lease.runId, projectId: world.project }]
-      const result = await world.tick({ ends: [endOf(lease)], cancels })
+      const result = await world.tick({ ends: [endCommandFor(lease)], cancels })
       assert.deepEqual(result.ends, ['ended'])
       assert.deepEqual(result.cancels, [{ kind: 'final', state: 'succeeded' }])
     }),
   )
 
   test(
-    'a submission and its cancel in one tick: it never starts',
+    'a submission and its cancel in one tick: the run never starts',
     inWorld(async (world) => {
       const run = world.newRun()
       const cancels = [
@@ -181,9 +181,9 @@ export function cancelContract(open: OpenStore): void {
   )
 
   test(
-    'a run handed off and cancelled in one tick is marked',
+    'a run that is directly assigned and cancelled in one tick is marked',
     inWorld(async (world) => {
-      const run = world.newRun({ handOff: world.handOff() })
+      const run = world.newRun({ reservation: world.reservation() })
       const cancels = [{ runId: run.id, projectId: world.project }]
       const result = await world.tick({ submits: [run], cancels })
       assert.deepEqual(result.cancels, [{ kind: 'marked', node: world.node }])

@@ -15,14 +15,14 @@ const SPEC: LaneSpec = {
 }
 
 const SAME_LANE: readonly [why: string, other: Partial<LaneSpec>][] = [
-  ['the same words', {}],
+  ['identical labels', {}],
   ['labels in another order', { labels: ['gpu', 'arch=arm64'] }],
 ]
 
 const OTHER_LANE: readonly [why: string, other: Partial<LaneSpec>][] = [
   ['another queue', { queue: 'Mail' }],
   ['another project', { project: 'beta' }],
-  ['one label less', { labels: ['gpu'] }],
+  ['one label fewer', { labels: ['gpu'] }],
   ['one label of the two joined', { labels: ['arch=arm64,gpu'] }],
   ['another executor', { executor: 'handler:sends' }],
   ['another weight', { weight: 2 }],
@@ -52,7 +52,7 @@ export function catalogContract(open: OpenStore): void {
   }
 
   test(
-    'names become the same number every time, in the order asked, also when asked twice at once',
+    'a name gets the same id every time, in the order of the request, also when repeated in it',
     inWorld(async ({ store, project }) => {
       const [a, b, again] = await store.internProjects(['a', 'b', 'a'])
       assert.equal(a, again)
@@ -103,7 +103,7 @@ export function catalogContract(open: OpenStore): void {
   )
 
   test(
-    'numbers become their names again; unknown numbers are left out',
+    'ids are mapped back to names; unknown ids are left out',
     inWorld(async ({ store, project, projectName, job }) => {
       const missing = 2 ** 31 - 1
       assert.deepEqual(await store.jobNames([job, missing]), new Map([[job, 'tidy-inbox']]))
@@ -117,7 +117,7 @@ export function catalogContract(open: OpenStore): void {
   )
 
   test(
-    'asking for nothing interns nothing',
+    'an empty request interns nothing',
     inWorld(async ({ store, lane }) => {
       assert.deepEqual(await store.internProjects([]), [])
       assert.deepEqual(await store.internJobs([]), [])
@@ -128,7 +128,7 @@ export function catalogContract(open: OpenStore): void {
   )
 
   test(
-    'lanes interned since are told in full, oldest first, each once',
+    'lanes interned after a given lane are listed completely, oldest first, each once',
     inWorld(async ({ store, lane }) => {
       const specs = ['a', 'b', 'c'].map((queue, index) => ({
         ...SPEC,
@@ -147,7 +147,7 @@ export function catalogContract(open: OpenStore): void {
   )
 
   test(
-    'a gate keeps its number when its capacity changes, and the latest word wins',
+    'a gate keeps its id when its capacity changes, and the last write wins',
     inWorld(async (world) => {
       const gate = await world.gate('door', 5)
       assert.equal(await world.gate('door', 1), gate)
@@ -162,7 +162,7 @@ export function catalogContract(open: OpenStore): void {
   )
 
   test(
-    'a project gets no more lanes than its share, and keeps those it has',
+    'a project has a maximum number of lanes, and keeps those it has',
     inWorld(async ({ store }) => {
       const specs = Array.from({ length: LIMITS.lanesPerProject }, (_, index) => ({
         ...SPEC,

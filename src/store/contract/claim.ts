@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { claimNoOf, fenceOf } from '../../core/run/fence.ts'
-import type { EndCommand, LanePlace, NewRun } from '../port.ts'
+import type { EndCommand, LanePosition, NewRun } from '../port.ts'
 import { at, ids, only, runIds } from './fixture.ts'
 import { onSharedStore, type OpenStore } from './world.ts'
 
-const byPlace = (a: LanePlace, b: LanePlace) => a.rank - b.rank || a.pos - b.pos
+const byPlace = (a: LanePosition, b: LanePosition) => a.rank - b.rank || a.pos - b.pos
 
 export function claimContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
@@ -18,17 +18,20 @@ export function claimContract(open: OpenStore): void {
       const filling = fc.array(rank, { minLength: 1, maxLength: 30 })
       let lanes = 0
       await fc.assert(
-        fc.asyncProperty(filling, fc.integer({ min: 1, max: 7 }), async (ranks, bite) => {
+        fc.asyncProperty(filling, fc.integer({ min: 1, max: 7 }), async (ranks, batch) => {
           const laneId = await world.internLane(`order-${(lanes += 1)}`)
           const runs = ranks.map((value) => world.newRun({ laneId, rank: value }))
           await world.submit(...runs.toReversed())
           const claimed: number[] = []
           while (claimed.length < runs.length) {
-            const leases = await world.claim(bite, { laneId })
-            assert.equal(leases.length, Math.min(bite, runs.length - claimed.length))
+            const leases = await world.claim(batch, { laneId })
+            assert.equal(leases.length, Math.min(batch, runs.length - claimed.length))
             claimed.push(...runIds(leases))
           }
-          assert.deepEqual(claimed, ids(runs.toSorted((a, b) => byPlace(place(a), place(b)))))
+          assert.deepEqual(
+            claimed,
+            ids(runs.toSorted((a, b) => byPlace(positionOf(a), positionOf(b)))),
+          )
         }),
         { numRuns: 15 },
       )
@@ -36,7 +39,7 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'the heads of lanes are the runs that would be claimed first, with how many stand there, up to a point',
+    'lane heads are the runs that would be claimed first, with the depth of the lane up to a maximum',
     inWorld(async (world) => {
       const [deep, urgent, empty] = [
         await world.internLane('deep'),
@@ -49,7 +52,7 @@ export function claimContract(open: OpenStore): void {
       const later = world.newRun({ laneId: empty, dueAt: world.clock.now() + 1_000 })
       await world.submit(first as NewRun, ...others, calm, hurried, later)
       const mine = new Set([deep, urgent, empty])
-      const heads = (await world.store.laneHeads({ most: 2 })).filter(({ laneId }) =>
+      const heads = (await world.store.laneHeads({ maxCount: 2 })).filter(({ laneId }) =>
         mine.has(laneId),
       )
       assert.deepEqual(
@@ -63,7 +66,7 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'sessions are dealt rows in the order they were named, and fences carry their salts',
+    'sessions get runs in the order of the demands, and fences contain the salts of the sessions',
     inWorld(async (world) => {
       await world.submit(...world.newRuns(4))
       const demand = {
@@ -83,7 +86,7 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'a run that failed is dealt to another session than before, if the demand names one',
+    'a run that failed is assigned to another session than before, if the demand names one',
     inWorld(async (world) => {
       const [bad, good] = [world.mint(), world.mint()]
       const failOn = async (session: number, how: Partial<EndCommand>) => {
@@ -104,7 +107,7 @@ export function claimContract(open: OpenStore): void {
       assert.deepEqual(
         await next([bad, bad]),
         [[alone, bad]],
-        'nobody else: it is not kept waiting',
+        'without another worker, the run does not wait',
       )
 
       const [first, failed] = [world.newRun(), await failOn(bad, {})]
@@ -122,7 +125,7 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'a dry lane gives fewer rows, the first sessions first, and never another lane’s',
+    'a lane with too few runs serves the first sessions first, and never takes runs of another lane',
     inWorld(async (world) => {
       const other = await world.internLane('other')
       await world.submit(...world.newRuns(2), ...world.newRuns(3, { laneId: other }))
@@ -174,7 +177,7 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'an unknown lane and an empty demand give nothing',
+    'an unknown lane and an empty demand return no leases',
     inWorld(async (world) => {
       await world.submit(world.newRun())
       const claims = [world.demand(3, { laneId: world.lane + 1_000 }), world.demand(0)]
@@ -184,13 +187,13 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'a floor skips everything up to that place and nothing beyond; no floor sweeps it all',
+    'a floor skips everything up to that position and nothing beyond; no floor scans the whole lane',
     inWorld(async (world) => {
-      // The last in line is the oldest: a place is a rank and a position, not two bounds.
+      // The last run in the lane is the oldest: a position is a pair of rank and pos, not two bounds.
       const last = world.newRun({ rank: 3 })
       const runs = [...[-1, -1, 0, 0, 0].map((rank) => world.newRun({ rank })), last]
       await world.submit(...runs)
-      const floor = place(at(runs, 3))
+      const floor = positionOf(at(runs, 3))
       assert.deepEqual(runIds(await world.claim(9, { floor })), ids(runs.slice(4)))
       assert.deepEqual(await world.claim(9, { floor }), [])
       assert.deepEqual(runIds(await world.claim(9, { floor: null })), ids(runs.slice(0, 4)))
@@ -198,13 +201,13 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'what is not ready is never claimed',
+    'a run that is not ready is never claimed',
     inWorld(async (world) => {
       const gate = await world.gate('door', 0)
       await world.submit(
         world.newRun({ dueAt: world.clock.now() + 1 }),
         world.newRun({ gates: [gate] }),
-        world.newRun({ handOff: world.handOff() }),
+        world.newRun({ reservation: world.reservation() }),
       )
       const cancelled = world.newRun()
       await world.submit(cancelled)
@@ -216,7 +219,7 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'a lease carries everything the run was submitted with',
+    'a lease contains everything the run was submitted with',
     inWorld(async (world) => {
       const dueAt = world.clock.now() - 5_000
       const run = world.newRun({
@@ -263,7 +266,7 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'own leases are paged by run id and belong to the node that asked',
+    'the leases of a node are listed by run id, page by page, without those of other nodes',
     inWorld(async (world) => {
       const runs = world.newRuns(7)
       await world.submit(...runs)
@@ -277,7 +280,7 @@ export function claimContract(open: OpenStore): void {
   )
 
   test(
-    'the store can say what became of any attempt',
+    'the store can report the state of any attempt',
     inWorld(async (world) => {
       const retried = await world.start()
       await world.end(retried, { to: 'retry', cause: 'error', delayMs: 5_000 })
@@ -303,6 +306,6 @@ export function claimContract(open: OpenStore): void {
   )
 }
 
-function place({ rank, id }: NewRun): LanePlace {
+function positionOf({ rank, id }: NewRun): LanePosition {
   return { rank, pos: id }
 }

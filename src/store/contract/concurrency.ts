@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ascending, endOf, ids, runIds } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { sortedNumbers, endCommandFor, ids, runIds } from './fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const CALLERS = 8
 
-/** What the callers side by side left behind, one tick at a time. */
-async function drain(world: World): Promise<number[]> {
+/** Claims what the concurrent callers left behind, one tick at a time. */
+async function drain(world: StoreWorld): Promise<number[]> {
   const claimed: number[] = []
   for (;;) {
     const leases = await world.claim(50)
@@ -23,21 +23,21 @@ export function concurrencyContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'however many ask at once, no run is handed out twice and none is lost',
+    'concurrent claims assign no run twice and lose none',
     inWorld(async (world) => {
       const runs = world.newRuns(120)
       await world.submit(...runs)
       const answers = await atOnce((caller) => world.claim(20, { session: caller }))
       const claimed = runIds(answers.flat())
       assert.equal(new Set(claimed).size, claimed.length)
-      assert.deepEqual(ascending([...claimed, ...(await drain(world))]), ids(runs))
+      assert.deepEqual(sortedNumbers([...claimed, ...(await drain(world))]), ids(runs))
       const fences = await world.store.ownLeases({ node: world.node, after: 0, limit: 500 })
       assert.equal(fences.length, runs.length)
     }),
   )
 
   test(
-    'an attempt ended by many at once is ended once',
+    'an attempt ended by many callers at once is ended once',
     inWorld(async (world) => {
       const lease = await world.start()
       const verdicts = await atOnce(() => world.end(lease))
@@ -46,7 +46,7 @@ export function concurrencyContract(open: OpenStore): void {
   )
 
   test(
-    'a run given back by many at once is in the line once',
+    'a run given back by many callers at once is in the queue once',
     inWorld(async (world) => {
       const lease = await world.start()
       const verdicts = await atOnce(() => world.end(lease, { to: 'given_back' }))
@@ -85,7 +85,7 @@ export function concurrencyContract(open: OpenStore): void {
   }
 
   test(
-    'a claim racing with cancels leaves each run with one fate',
+    'a claim racing with cancels leaves each run with one outcome',
     inWorld(async (world) => {
       const runs = world.newRuns(40)
       await world.submit(...runs)
@@ -104,7 +104,7 @@ export function concurrencyContract(open: OpenStore): void {
   )
 
   test(
-    'releases and arrivals at one gate, all at once, never pass more than its capacity',
+    'concurrent releases and arrivals at one gate never exceed its capacity',
     inWorld(async (world) => {
       const gate = await world.gate('door', 3)
       const runs = world.newRuns(24, { gates: [gate] })
@@ -115,12 +115,12 @@ export function concurrencyContract(open: OpenStore): void {
           ['ready', 'running'].includes(state),
         )
         assert.ok(live.length <= 3, `${live.length} runs hold a gate for 3`)
-        // Whoever missed a release is found by the sweep, never later.
+        // The sweep finds a run that missed a release, and no later than that.
         world.clock.advance(3_600_000)
         await world.store.recheck({ limit: 100, recheckMs: 1_000 })
         const leases = await world.claim(24)
-        assert.ok(leases.length > 0, 'nothing moves although runs wait')
-        await Promise.all(leases.map((lease) => world.tick({ ends: [endOf(lease)] })))
+        assert.ok(leases.length > 0, 'no run is admitted although runs wait')
+        await Promise.all(leases.map((lease) => world.tick({ ends: [endCommandFor(lease)] })))
         finished += leases.length
       }
     }),

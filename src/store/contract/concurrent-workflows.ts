@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FlowRecord } from '../port.ts'
-import { ascending, chunks, endOf, ids, only, runIds } from './fixture.ts'
-import { ENDED_WELL, type FlowWorld, move, withFlows } from './workflow-fixture.ts'
+import type { WorkflowRecord } from '../port.ts'
+import { sortedNumbers, chunks, endCommandFor, ids, only, runIds } from './fixture.ts'
+import {
+  SUCCEEDED_OUTCOME,
+  type ContractWorkflowWorld,
+  transitionFrom,
+  withWorkflows,
+} from './workflow-fixture.ts'
 import { onSharedStore, type OpenStore } from './world.ts'
 
 const CALLERS = 6
@@ -11,77 +16,83 @@ async function atOnce<T>(work: (caller: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: CALLERS }, (_, caller) => work(caller)))
 }
 
-async function beginMany(world: FlowWorld, count: number): Promise<readonly FlowRecord[]> {
-  await world.submit(...world.newRuns(count, { laneId: world.flowLane }))
+async function beginMany(
+  world: ContractWorkflowWorld,
+  count: number,
+): Promise<readonly WorkflowRecord[]> {
+  await world.submit(...world.newRuns(count, { laneId: world.workflowLane }))
   return world.beginAll()
 }
 
-export function flowsSideBySideContract(open: OpenStore): void {
+export function concurrentWorkflowsContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
-  const inFlows = (body: (world: FlowWorld) => Promise<void>) =>
-    inWorld(async (world) => body(await withFlows(world)))
+  const inWorkflows = (body: (world: ContractWorkflowWorld) => Promise<void>) =>
+    inWorld(async (world) => body(await withWorkflows(world)))
 
   test(
-    'however many begin flows at once, each begins once and has a wave of its own',
-    inFlows(async (world) => {
-      const runs = world.newRuns(24, { laneId: world.flowLane })
+    'workflows begun by many nodes at once each begin once, with their own wave',
+    inWorkflows(async (world) => {
+      const runs = world.newRuns(24, { laneId: world.workflowLane })
       await world.submit(...runs)
       const begun = (await atOnce(() => world.beginAll(5))).flat()
       begun.push(...(await world.beginAll()))
-      assert.deepEqual(ascending(runIds(begun)), ids(runs))
+      assert.deepEqual(sortedNumbers(runIds(begun)), ids(runs))
       assert.equal(new Set(begun.map(({ wave }) => wave)).size, runs.length)
     }),
   )
 
   test(
-    'however many go on with a flow at once, a step starts once',
-    inFlows(async (world) => {
-      const flow = await world.begin()
+    'a workflow advanced by many nodes at once starts each step once',
+    inWorkflows(async (world) => {
+      const workflow = await world.begin()
       const answers = await atOnce(() => {
         const starts = [{ step: 0, item: -1, run: world.newRun() }]
-        return world.advance(move(flow, { starts }))
+        return world.advance(transitionFrom(workflow, { starts }))
       })
       const verdicts = answers.flatMap((answer) => answer.verdicts)
       assert.deepEqual(verdicts.toSorted(), ['advanced', ...Array(CALLERS - 1).fill('behind')])
-      assert.equal((await world.steps(flow.runId)).length, 1)
+      assert.equal((await world.steps(workflow.runId)).length, 1)
       assert.equal((await world.claim(CALLERS)).length, 1)
     }),
   )
 
   test(
-    'steps that end at the same instant are all told, and all of them are there for whoever looks',
-    inFlows(async (world) => {
-      const { flow } = await world.beginWith(CALLERS * 2)
+    'steps that end at the same instant are all signalled, and every reader sees them all',
+    inWorkflows(async (world) => {
+      const { workflow } = await world.beginWith(CALLERS * 2)
       const leases = chunks(await world.claim(CALLERS * 2), 2)
       const results = await atOnce((caller) =>
-        world.tick({ ends: (leases[caller] ?? []).map((lease) => endOf(lease)) }),
+        world.tick({ ends: (leases[caller] ?? []).map((lease) => endCommandFor(lease)) }),
       )
-      const news = results.flatMap((result) => result.news)
-      assert.equal(news.length, CALLERS * 2)
-      const steps = await world.steps(flow.runId)
-      assert.ok(steps.every(({ state, isNews }) => state === 'succeeded' && isNews))
+      const signals = results.flatMap((result) => result.signals)
+      assert.equal(signals.length, CALLERS * 2)
+      const steps = await world.steps(workflow.runId)
+      assert.ok(steps.every(({ state, isUnprocessed }) => state === 'succeeded' && isUnprocessed))
     }),
   )
 
   test(
-    'moves, ends and cancels of many flows, all at once, wait for nobody for ever',
-    inFlows(async (world) => {
+    'concurrent transitions, ends and cancels of many workflows never deadlock',
+    inWorkflows(async (world) => {
       const gates = [await world.gate('narrow', 3)]
-      const flows = await beginMany(world, 8)
-      const open = async () => world.store.findFlows({ runIds: flows.map(({ runId }) => runId) })
+      const workflows = await beginMany(world, 8)
+      const open = async () =>
+        world.store.findWorkflows({ runIds: workflows.map(({ runId }) => runId) })
       for (let round = 0; round < 6; round += 1) {
         const now = await open()
         const leases = await world.claim(20)
         await Promise.all([
           ...[now, now.toReversed()].map((list) =>
             world.advance(
-              ...list.map((flow) => {
+              ...list.map((workflow) => {
                 const run = world.newRun({ gates })
-                return move(flow, { starts: [{ step: flow.revision, item: -1, run }] })
+                return transitionFrom(workflow, {
+                  starts: [{ step: workflow.revision, item: -1, run }],
+                })
               }),
             ),
           ),
-          world.tick({ ends: leases.map((lease) => endOf(lease)) }),
+          world.tick({ ends: leases.map((lease) => endCommandFor(lease)) }),
           world.tick({
             cancels: now.slice(round, round + 2).map(({ runId }) => ({
               ...{ runId, projectId: world.project },
@@ -98,26 +109,26 @@ export function flowsSideBySideContract(open: OpenStore): void {
   )
 
   test(
-    'a cancel that meets the end of its flow comes before it or after it, never between',
-    inFlows(async (world) => {
-      const flows = await beginMany(world, 10)
-      for (const flow of flows) {
+    'a cancel that meets the end of its workflow comes before it or after it, never between',
+    inWorkflows(async (world) => {
+      const workflows = await beginMany(world, 10)
+      for (const workflow of workflows) {
         const [{ verdicts }, verdict] = await Promise.all([
-          world.advance(move(flow, { end: ENDED_WELL })),
-          world.cancel(flow.runId),
+          world.advance(transitionFrom(workflow, { end: SUCCEEDED_OUTCOME })),
+          world.cancel(workflow.runId),
         ])
         const isEnded = only(verdicts) === 'advanced'
         assert.equal(verdict.kind, isEnded ? 'final' : 'marked')
-        assert.equal(await world.stateOf(flow.runId), isEnded ? 'succeeded' : 'running')
+        assert.equal(await world.stateOf(workflow.runId), isEnded ? 'succeeded' : 'running')
       }
     }),
   )
 
   test(
-    'a cancel that meets the beginning of its flow finds it in one place',
-    inFlows(async (world) => {
+    'a cancel that meets the beginning of its workflow finds it in one place',
+    inWorkflows(async (world) => {
       for (let round = 0; round < 10; round += 1) {
-        const run = world.newRun({ laneId: world.flowLane })
+        const run = world.newRun({ laneId: world.workflowLane })
         await world.submit(run)
         const [begun, verdict] = await Promise.all([world.beginAll(), world.cancel(run.id)])
         assert.equal(verdict.kind, begun.length === 1 ? 'marked' : 'cancelled')

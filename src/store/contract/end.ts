@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import { claimNoOf } from '../../core/run/fence.ts'
 import type { Cause, RunState } from '../../core/run/run-state.ts'
 import type { EndCommand } from '../port.ts'
-import { at, endOf, HOUR_MS, only, runIds } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { at, endCommandFor, HOUR_MS, only, runIds } from './fixture.ts'
+import { adoptInto } from './session-binding.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 interface EndCase {
   readonly why: string
@@ -31,13 +32,13 @@ const CASES: readonly EndCase[] = [
     cause: 'cancelled',
   },
   {
-    why: 'a retry with a delay waits for it, one attempt on',
+    why: 'a retry with a delay waits for it, with the next attempt number',
     end: { to: 'retry', cause: 'error', delayMs: 1 },
     state: 'scheduled',
     attempt: 2,
   },
   {
-    why: 'a retry without a delay is ready, one attempt on',
+    why: 'a retry without a delay is ready, with the next attempt number',
     end: { to: 'retry', cause: 'lost', delayMs: 0, lost: 1 },
     state: 'ready',
     attempt: 2,
@@ -81,17 +82,26 @@ const CASES: readonly EndCase[] = [
 
 interface RefusedCase {
   readonly why: string
-  readonly end: (world: World, held: { runId: number; fence: number }) => EndCommand
+  readonly end: (world: StoreWorld, held: { runId: number; fence: number }) => EndCommand
 }
 
 const REFUSED: readonly RefusedCase[] = [
-  { why: 'a fence one too high', end: (_, held) => endOf({ ...held, fence: held.fence + 1 }) },
-  { why: 'a fence one too low', end: (_, held) => endOf({ ...held, fence: held.fence - 1 }) },
-  { why: 'fence zero', end: (_, held) => endOf({ ...held, fence: 0 }) },
-  { why: 'a run that never was', end: (world, held) => endOf({ ...held, runId: world.mint() }) },
+  {
+    why: 'a fence that is one too high',
+    end: (_, held) => endCommandFor({ ...held, fence: held.fence + 1 }),
+  },
+  {
+    why: 'a fence that is one too low',
+    end: (_, held) => endCommandFor({ ...held, fence: held.fence - 1 }),
+  },
+  { why: 'fence zero', end: (_, held) => endCommandFor({ ...held, fence: 0 }) },
+  {
+    why: 'a run that never existed',
+    end: (world, held) => endCommandFor({ ...held, runId: world.mint() }),
+  },
   {
     why: 'an owner that does not hold the lease',
-    end: (world, held) => endOf(held, { owner: world.node + 1 }),
+    end: (world, held) => endCommandFor(held, { owner: world.node + 1 }),
   },
 ]
 
@@ -141,7 +151,31 @@ export function endContract(open: OpenStore): void {
   )
 
   test(
-    'a retried attempt reported again is a replay, whatever became of the run since',
+    'an attempt that its worker did not report itself keeps the name of that worker',
+    inWorld(async (world) => {
+      const { node } = world
+      const [first, second, third] = [world.mint(), world.mint(), world.mint()]
+      for (const [session, name] of [[first, 'w1'] as const, [second, 'w2'] as const]) {
+        await adoptInto(world.store, { node, session, name })
+      }
+      await world.submit(world.newRun())
+      const lost = only(await world.claim(1, { session: first }))
+      await world.end(lost, { to: 'retry', cause: 'lost', delayMs: 0, lost: 1, worker: null })
+      const again = only(await world.claim(1, { session: second }))
+      await world.end(again, { to: 'failed', cause: 'timeout', worker: null })
+      const [attempt] = await world.store.attemptsOf({ runId: lost.runId })
+      assert.deepEqual([attempt?.attempt, attempt?.cause, attempt?.worker], [1, 'lost', 'w1'])
+      assert.equal((await world.find(lost.runId)).worker, 'w2')
+      // A session without a row has no name.
+      await world.submit(world.newRun())
+      const unknown = only(await world.claim(1, { session: third }))
+      await world.end(unknown, { to: 'failed', cause: 'lost', worker: null })
+      assert.equal((await world.find(unknown.runId)).worker, null)
+    }),
+  )
+
+  test(
+    'a repeated report of a retried attempt is a replay, whatever state the run is in',
     inWorld(async (world) => {
       const first = await world.start()
       const retry = { to: 'retry', cause: 'error', delayMs: 1_000 } as const
@@ -162,7 +196,7 @@ export function endContract(open: OpenStore): void {
   )
 
   test(
-    'what was given back cannot be given back again, nor ended by that fence',
+    'a run that was given back cannot be given back again, nor ended, with that fence',
     inWorld(async (world) => {
       const first = await world.start()
       await world.end(first, { to: 'given_back' })
@@ -176,20 +210,25 @@ export function endContract(open: OpenStore): void {
   )
 
   test(
-    'the same ending twice in one batch is ended once',
+    'the same end twice in one batch is applied once',
     inWorld(async (world) => {
       const lease = await world.start()
-      const { ends } = await world.tick({ ends: [endOf(lease), endOf(lease)] })
+      const { ends } = await world.tick({ ends: [endCommandFor(lease), endCommandFor(lease)] })
       assert.deepEqual(ends, ['ended', 'replayed'])
     }),
   )
 
   test(
-    'of two endings of one attempt in one batch, the first that may end it does',
+    'of two ends of one attempt in one batch, the first valid one applies',
     inWorld(async (world) => {
       const lease = await world.start()
-      const noticed = endOf(lease, { to: 'retry', cause: 'lost', lost: 1, owner: world.node + 1 })
-      const reported = endOf(lease, { result: '"kept"' })
+      const noticed = endCommandFor(lease, {
+        to: 'retry',
+        cause: 'lost',
+        lost: 1,
+        owner: world.node + 1,
+      })
+      const reported = endCommandFor(lease, { result: '"kept"' })
       const { ends } = await world.tick({ ends: [noticed, reported, reported] })
       assert.deepEqual(ends, ['stale', 'ended', 'replayed'])
       assert.equal((await world.find(lease.runId)).result, '"kept"')
@@ -197,7 +236,7 @@ export function endContract(open: OpenStore): void {
   )
 
   test(
-    'fences of a run only grow, attempts count as told',
+    'fences of a run only grow, attempts count as reported',
     inWorld(async (world) => {
       let lease = await world.start()
       const story: [end: Partial<EndCommand>, attempt: number, lost: number][] = [
@@ -219,7 +258,7 @@ export function endContract(open: OpenStore): void {
   )
 
   test(
-    'a retry at once takes the place it is given, a give-back keeps its own age',
+    'an immediate retry gets the given position, a give-back keeps its own age',
     inWorld(async (world) => {
       const [oldest, older, young] = world.newRuns(3)
       assert.ok(oldest && older && young)
@@ -227,9 +266,9 @@ export function endContract(open: OpenStore): void {
       const [first, second] = await world.claim(2)
       assert.ok(first && second)
       await world.submit(young)
-      const retry = endOf(first, { to: 'retry', cause: 'lost', lost: 1, pos: world.mint() })
+      const retry = endCommandFor(first, { to: 'retry', cause: 'lost', lost: 1, pos: world.mint() })
       const { refilled } = await world.tick({
-        ends: [retry, endOf(second, { to: 'given_back', pos: world.mint() })],
+        ends: [retry, endCommandFor(second, { to: 'given_back', pos: world.mint() })],
       })
       assert.deepEqual(refilled, [world.lane])
       const leases = await world.claim(5)
@@ -252,10 +291,10 @@ export function endContract(open: OpenStore): void {
   )
 
   test(
-    'the tick names the time of the retry it wrote',
+    'the tick returns the time of the retry it wrote',
     inWorld(async (world) => {
       const lease = await world.start()
-      const ends = [endOf(lease, { to: 'retry', cause: 'error', delayMs: 7_250 })]
+      const ends = [endCommandFor(lease, { to: 'retry', cause: 'error', delayMs: 7_250 })]
       const result = await world.tick({ ends })
       assert.equal(result.nextDueAt, world.clock.now() + 7_250)
       assert.deepEqual(result.refilled, [])
@@ -263,17 +302,17 @@ export function endContract(open: OpenStore): void {
   )
 
   test(
-    'an end by the owning node is refused once the lease has moved on',
+    'an end by the owning node is refused once the lease has moved to another node',
     inWorld(async (world) => {
       const lease = await world.start()
-      const heir = await world.join('heir')
+      const successor = await world.join('successor')
       const { runId, fence, session } = lease
       const held = [{ runId, fence }]
-      await world.store.adopt({ node: heir.node, session, registration: 1, name: 'w', held })
+      await adoptInto(world.store, { node: successor.node, session, held })
       const end = { to: 'failed', cause: 'lost' } as const
       assert.equal(await world.end(lease, { ...end, owner: world.node }), 'stale')
       assert.equal(await world.stateOf(runId), 'running')
-      assert.equal(await world.end(lease, { ...end, owner: heir.node }), 'ended')
+      assert.equal(await world.end(lease, { ...end, owner: successor.node }), 'ended')
     }),
   )
 }

@@ -1,56 +1,68 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AHEAD_MS } from '../../core/schedule/firing/early-firing.ts'
+import { MAX_LEAD_MS } from '../../core/schedule/firing/early-firing.ts'
 import type { FireCommand, FireResult, Lease, NewRun, ScheduleRecord } from '../port.ts'
 import { only } from './fixture.ts'
-import { auditOf, commandFor, load, MINUTE_MS, putNew, storyOf, toRun } from './schedule-fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import {
+  auditOf,
+  commandFor,
+  load,
+  MINUTE_MS,
+  putNew,
+  outcomesOf,
+  toRun,
+} from './schedule-fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const SESSION = 7
-const QUEUE = { overlap: { kind: 'queue', most: 1 }, remembers: true } as const
+const QUEUE = { overlap: { kind: 'queue', most: 1 }, tracksOpenRuns: true } as const
 
-interface Promised {
+interface ReservedFiring {
   readonly run: NewRun
   readonly command: FireCommand
 }
 
-/** Its next time, for a worker that waits; one run at a time. */
-function promise(world: World, schedule: ScheduleRecord, run: Partial<NewRun> = {}): Promised {
+/** A run for the schedule's next time, reserved for a waiting session, and the command that fires it. */
+function reservedFiring(
+  world: StoreWorld,
+  schedule: ScheduleRecord,
+  run: Partial<NewRun> = {},
+): ReservedFiring {
   const nominalAt = schedule.next.nominalAt as number
-  const time = toRun(world, nominalAt, { handOff: world.handOff(SESSION), ...run })
+  const time = toRun(world, nominalAt, { reservation: world.reservation(SESSION), ...run })
   return { run: time.run, command: commandFor(world, schedule, { settled: [time], ...QUEUE }) }
 }
 
-/** Asks for it as of its time, whatever the clock says. */
-function fireAt(world: World, at: number, ...commands: FireCommand[]): Promise<FireResult> {
+/** Fires commands as of the given time, whatever the clock says. */
+function fireAt(world: StoreWorld, at: number, ...commands: FireCommand[]): Promise<FireResult> {
   const valid = { validFrom: 0, validUntil: Number.MAX_SAFE_INTEGER }
   return world.store.fire({ node: world.node, ...valid, aheadTo: at, commands })
 }
 
-/** A schedule that will be due so soon, what fires it, and what came of asking. */
-async function fireAhead(world: World, ms: number, run: Partial<NewRun> = {}) {
+/** Puts a schedule that is due in `ms` milliseconds and fires it ahead of time. */
+async function fireAhead(world: StoreWorld, ms: number, run: Partial<NewRun> = {}) {
   const schedule = await putNew(world)
   world.clock.advance(MINUTE_MS - ms)
-  const promised = promise(world, schedule, run)
+  const promised = reservedFiring(world, schedule, run)
   const at = schedule.next.nominalAt as number
   return { ...promised, id: schedule.id, at, result: await fireAt(world, at, promised.command) }
 }
 
-async function leases(world: World): Promise<readonly Lease[]> {
+async function leases(world: StoreWorld): Promise<readonly Lease[]> {
   return world.store.ownLeases({ node: world.node, after: 0, limit: 100 })
 }
 
-async function claimed(world: World): Promise<readonly number[]> {
+async function claimed(world: StoreWorld): Promise<readonly number[]> {
   return (await world.claim(9)).map(({ runId }) => runId)
 }
 
-/** What fires before its time, and what becomes of it if it does not reach its worker. */
+/** Firing ahead of time, and what happens to the run if it does not reach its worker. */
 export function firingAheadContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   for (const isGated of [false, true]) {
     test(
-      `a run for a worker that waits is durable before its time, and counts as of then${isGated ? ', at its gate as well' : ''}`,
+      `a run for a waiting worker is durable before its time, and counts as of then${isGated ? ', at its gate as well' : ''}`,
       inWorld(async (world) => {
         const gates = isGated ? [await world.gate('own', 1)] : []
         const { run, id, at, result } = await fireAhead(world, 300, { gates })
@@ -61,7 +73,7 @@ export function firingAheadContract(open: OpenStore): void {
         assert.deepEqual(await claimed(world), [])
         const { next, lastNominalAt } = await load(world, id)
         assert.deepEqual([next.nominalAt, lastNominalAt], [at + MINUTE_MS, at])
-        assert.deepEqual(await storyOf(world, id), ['fired'])
+        assert.deepEqual(await outcomesOf(world, id), ['fired'])
         world.clock.advance(400)
         assert.equal(await world.end(lease), 'ended')
       }),
@@ -69,18 +81,18 @@ export function firingAheadContract(open: OpenStore): void {
   }
 
   test(
-    'what is far away is early; what is due is done as of now',
+    'a time too far ahead is refused as early; a due time fires as of now',
     inWorld(async (world) => {
-      const far = await fireAhead(world, 2 * AHEAD_MS)
+      const far = await fireAhead(world, 2 * MAX_LEAD_MS)
       assert.deepEqual(far.result.verdicts, [{ kind: 'early' }])
-      world.clock.advance(2 * AHEAD_MS + 5)
+      world.clock.advance(2 * MAX_LEAD_MS + 5)
       const { now, aheadMs, verdicts } = await fireAt(world, far.at, far.command)
       assert.deepEqual([now, aheadMs, only(verdicts).kind], [far.at + 5, 0, 'done'])
     }),
   )
 
   test(
-    'nothing is done ahead that may come out otherwise at its time',
+    'a command whose outcome may differ at its time is not executed ahead',
     inWorld(async (world) => {
       const schedule = await putNew(world)
       const { id } = schedule
@@ -95,28 +107,28 @@ export function firingAheadContract(open: OpenStore): void {
       assert.equal(await kindOf(commandFor(world, schedule, { settled: missed })), 'early')
       const shared = [await world.gate('own', 1), await world.gate('shared', 9)]
       const gates = shared.toSorted((a, b) => a - b)
-      assert.equal(await kindOf(promise(world, schedule, { gates }).command), 'early')
+      assert.equal(await kindOf(reservedFiring(world, schedule, { gates }).command), 'early')
       assert.deepEqual(await load(world, id), schedule)
-      assert.deepEqual([await storyOf(world, id), await world.list()], [[], []])
+      assert.deepEqual([await outcomesOf(world, id), await world.list()], [[], []])
     }),
   )
 
   test(
-    'a run of the same schedule that has not ended, or somebody at its gate, may be gone by then',
+    'a command is not executed ahead while a run of its schedule or a run at its gate is open: that run may end in time',
     inWorld(async (world) => {
       const gates = [await world.gate('own', 1)]
       const first = await fireAhead(world, 300, { gates })
       world.clock.advance(MINUTE_MS)
-      const second = promise(world, await load(world, first.id), { gates })
+      const second = reservedFiring(world, await load(world, first.id), { gates })
       const secondAt = first.at + MINUTE_MS
       assert.deepEqual((await fireAt(world, secondAt, second.command)).verdicts, [
         { kind: 'early' },
       ])
       await world.end(only(await leases(world)))
       const holder = await world.start({ gates })
-      const beside = await fireAt(world, secondAt, second.command)
-      assert.deepEqual([beside.verdicts, beside.started], [[{ kind: 'early' }], []])
-      assert.deepEqual(await storyOf(world, first.id), ['fired'])
+      const whileHeld = await fireAt(world, secondAt, second.command)
+      assert.deepEqual([whileHeld.verdicts, whileHeld.started], [[{ kind: 'early' }], []])
+      assert.deepEqual(await outcomesOf(world, first.id), ['fired'])
       await world.end(holder)
       const third = await fireAt(world, secondAt, second.command)
       assert.deepEqual(third.started, [second.run.id])
@@ -124,15 +136,15 @@ export function firingAheadContract(open: OpenStore): void {
   )
 
   test(
-    'those of a batch that cannot be done ahead do not keep the others from it',
+    'commands of a batch that cannot be executed ahead do not block the others',
     inWorld(async (world) => {
       const gate = await world.gate('own', 1)
       const schedules = [await putNew(world), await putNew(world), await putNew(world)]
       world.clock.advance(MINUTE_MS - 300)
       await world.start({ gates: [gate] })
       const [a, b, c] = schedules.map((schedule, index) =>
-        promise(world, schedule, index === 1 ? { gates: [gate] } : {}),
-      ) as [Promised, Promised, Promised]
+        reservedFiring(world, schedule, index === 1 ? { gates: [gate] } : {}),
+      ) as [ReservedFiring, ReservedFiring, ReservedFiring]
       const at = schedules[0]?.next.nominalAt as number
       const { verdicts, started } = await fireAt(world, at, a.command, b.command, c.command)
       assert.deepEqual(
@@ -148,7 +160,7 @@ export function firingAheadContract(open: OpenStore): void {
 
   for (const isGated of [false, true]) {
     test(
-      `what is given back before its time waits for it, uncounted${isGated ? ', and leaves its gate' : ''}`,
+      `a run given back before its time waits for it, without counting the attempt${isGated ? ', and leaves its gate' : ''}`,
       inWorld(async (world) => {
         const gates = isGated ? [await world.gate('own', 1)] : []
         const { run, at } = await fireAhead(world, 300, { gates })
@@ -169,13 +181,13 @@ export function firingAheadContract(open: OpenStore): void {
   }
 
   test(
-    'what fires some time after its nominal time waits for that, if it is given back before',
+    'a run that is to start some time after its nominal time waits for that time if it is given back before it',
     inWorld(async (world) => {
       const nominalAt = world.clock.now() + MINUTE_MS
       const at = nominalAt + 20_000
-      const schedule = await putNew(world, { next: { nominalAt, lookAt: at } })
+      const schedule = await putNew(world, { next: { nominalAt, checkAt: at } })
       world.clock.advance(at - 300 - world.clock.now())
-      const { run, command } = promise(world, schedule)
+      const { run, command } = reservedFiring(world, schedule)
       assert.deepEqual((await fireAt(world, at, command)).started, [run.id])
       const back = { to: 'given_back', cause: 'cancelled' } as const
       await world.end(only(await leases(world)), back)
@@ -189,7 +201,7 @@ export function firingAheadContract(open: OpenStore): void {
   )
 
   test(
-    'what had started when the clock was set back need not wait for it to come again',
+    'a run that started before the clock was set back does not wait for its time again',
     inWorld(async (world) => {
       const { run } = await fireAhead(world, 300)
       world.clock.advance(300)
@@ -206,7 +218,7 @@ export function firingAheadContract(open: OpenStore): void {
   )
 
   test(
-    'given back at its time it is ready at once; cancelled before, it is over',
+    'a run given back at its time is ready at once; cancelled before, it has ended',
     inWorld(async (world) => {
       const first = await fireAhead(world, 300)
       world.clock.advance(300)
@@ -222,7 +234,7 @@ export function firingAheadContract(open: OpenStore): void {
   )
 
   test(
-    'who pauses, skips or deletes it after that comes after it',
+    'a pause, skip or deletion after a firing ahead of time does not undo the firing',
     inWorld(async (world) => {
       const { id, at } = await fireAhead(world, 300)
       const { project: projectId, store } = world
@@ -233,7 +245,7 @@ export function firingAheadContract(open: OpenStore): void {
       const { next, lastNominalAt } = await load(world, id)
       assert.deepEqual([next.nominalAt, lastNominalAt], [at + MINUTE_MS, at])
       assert.equal(await store.deleteSchedule(skip), 'deleted')
-      assert.deepEqual(await storyOf(world, id), ['fired'])
+      assert.deepEqual(await outcomesOf(world, id), ['fired'])
     }),
   )
 }

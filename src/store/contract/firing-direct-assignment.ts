@@ -2,34 +2,42 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FireCommand, Lease, NewRun, ScheduleRecord } from '../port.ts'
 import { only } from './fixture.ts'
-import { commandFor, fireAll, load, MINUTE_MS, putNew, storyOf, toRun } from './schedule-fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import {
+  commandFor,
+  fireAll,
+  load,
+  MINUTE_MS,
+  putNew,
+  outcomesOf,
+  toRun,
+} from './schedule-fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const SESSION = 7
 
-/** Its next time, for a worker that waits; one run at a time. */
+/** A run for the schedule's next time, reserved for a waiting session, and the command that fires it. */
 function promise(
-  world: World,
+  world: StoreWorld,
   schedule: ScheduleRecord,
   gates: readonly number[] = [],
 ): { run: NewRun; command: FireCommand } {
   const nominalAt = schedule.next.nominalAt as number
-  const time = toRun(world, nominalAt, { gates, handOff: world.handOff(SESSION) })
-  const queue = { overlap: { kind: 'queue', most: 1 }, remembers: true } as const
+  const time = toRun(world, nominalAt, { gates, reservation: world.reservation(SESSION) })
+  const queue = { overlap: { kind: 'queue', most: 1 }, tracksOpenRuns: true } as const
   const command = commandFor(world, schedule, { settled: [time], ...queue })
   return { run: time.run, command }
 }
 
-async function leases(world: World): Promise<readonly Lease[]> {
+async function leases(world: StoreWorld): Promise<readonly Lease[]> {
   return world.store.ownLeases({ node: world.node, after: 0, limit: 100 })
 }
 
-export function firingHandOverContract(open: OpenStore): void {
+export function firingDirectAssignmentContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   for (const isGated of [false, true]) {
     test(
-      `a run that is promised to a worker starts by firing${isGated ? ', past its gate' : ''}`,
+      `a run with a reservation starts by firing${isGated ? ', past its gate' : ''}`,
       inWorld(async (world) => {
         const schedule = await putNew(world)
         const gates = isGated ? [await world.gate(`schedule ${schedule.id}`, 1)] : []
@@ -40,17 +48,17 @@ export function firingHandOverContract(open: OpenStore): void {
         const lease = only(await leases(world))
         assert.deepEqual(
           [lease.runId, lease.fence, lease.session, lease.startedAt, lease.dueAt],
-          [run.id, run.handOff?.fence, SESSION, now, run.dueAt],
+          [run.id, run.reservation?.fence, SESSION, now, run.dueAt],
         )
         assert.deepEqual(await world.claim(9), [])
         assert.equal(await world.end(lease), 'ended')
-        assert.deepEqual(await storyOf(world, schedule.id), ['fired'])
+        assert.deepEqual(await outcomesOf(world, schedule.id), ['fired'])
       }),
     )
   }
 
   test(
-    'one that has to wait for the run before it is nobody’s, and starts like any other',
+    'a run that has to wait for the previous run loses its reservation, and starts like any other',
     inWorld(async (world) => {
       const { id } = await putNew(world)
       const gates = [await world.gate(`schedule ${id}`, 1)]
@@ -62,7 +70,7 @@ export function firingHandOverContract(open: OpenStore): void {
       const { started, lanes } = await fireAll(world, second.command)
       assert.deepEqual([started, lanes], [[], []])
       assert.equal(await world.stateOf(second.run.id), 'blocked')
-      assert.deepEqual(await storyOf(world, id), ['fired', 'blocked overlap'])
+      assert.deepEqual(await outcomesOf(world, id), ['fired', 'blocked overlap'])
       await world.end(only(await leases(world)))
       const lease = only(await world.claim(9))
       assert.deepEqual([lease.runId, lease.session], [second.run.id, world.session])
@@ -70,7 +78,7 @@ export function firingHandOverContract(open: OpenStore): void {
   )
 
   test(
-    'of those whose schedule has moved on, none starts',
+    'if the schedule has advanced meanwhile, no run starts',
     inWorld(async (world) => {
       const schedule = await putNew(world)
       world.clock.advance(MINUTE_MS)
@@ -82,7 +90,7 @@ export function firingHandOverContract(open: OpenStore): void {
   )
 
   test(
-    'hundreds start and end together, those with gates and those without',
+    'hundreds of runs start and end together, with and without gates',
     inWorld(async (world) => {
       const promised: ReturnType<typeof promise>[] = []
       for (let i = 0; i < 130; i += 1) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { idAtMs } from '../../core/ids.ts'
 import type { Overlap } from '../../core/schedule/firing/overlap.ts'
 import type { FireCommand, FireVerdict } from '../port.ts'
-import { DAY_MS, HOUR_MS, ids, only, runIds } from './fixture.ts'
+import { DAY_MS, HOUR_MS, ids, only, runIds, originOf } from './fixture.ts'
 import {
   auditOf,
   commandFor,
@@ -14,16 +14,16 @@ import {
   MINUTE_MS,
   occurrencesOf,
   putNew,
-  storyOf,
+  outcomesOf,
   toRun,
 } from './schedule-fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const kinds = (verdicts: readonly FireVerdict[]) => verdicts.map(({ kind }) => kind)
 
-/** The run that its next time becomes; the clock is turned there. */
+/** Fires the schedule's next time, with the clock set to it, and returns the run. */
 async function nextRun(
-  world: World,
+  world: StoreWorld,
   id: number,
   overrides: Partial<FireCommand> = {},
 ): Promise<{ runId: number; verdict: FireVerdict }> {
@@ -35,20 +35,20 @@ async function nextRun(
   return { runId: only(settled).run.id, verdict }
 }
 
-async function gatesFor(world: World, id: number, overlap?: Overlap): Promise<number[]> {
+async function gatesFor(world: StoreWorld, id: number, overlap?: Overlap): Promise<number[]> {
   const isGated = overlap?.kind === 'queue' || overlap?.kind === 'replace'
   return isGated ? [await world.gate(`schedule ${id}`, 1)] : []
 }
 
 function overlapping(overlap: Overlap): Partial<FireCommand> {
-  return { overlap, remembers: overlap.kind !== 'allow' }
+  return { overlap, tracksOpenRuns: overlap.kind !== 'allow' }
 }
 
 export function firingContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'a time that has come becomes a run that knows it, a record, and the next time',
+    'a due time becomes a run that knows it, an occurrence, and the next time',
     inWorld(async (world) => {
       const schedule = await putNew(world)
       const nominalAt = schedule.next.nominalAt as number
@@ -69,12 +69,14 @@ export function firingContract(open: OpenStore): void {
       }
       assert.deepEqual(await occurrencesOf(world, schedule.id), [record])
       assert.deepEqual(await world.store.occurrenceOf({ runId: lease.runId }), record)
+      const origins = await world.store.originsOf({ runIds: [5, lease.runId] })
+      assert.deepEqual(origins, [originOf(lease.runId, { scheduleId: schedule.id })])
       assert.deepEqual(await world.store.schedulesFollowing([lease.runId, 5]), [])
     }),
   )
 
   test(
-    'whoever asks, however often, a time becomes one run',
+    'a time becomes one run, however many nodes fire it',
     inWorld(async (world) => {
       const schedule = await putNew(world)
       world.clock.advance(MINUTE_MS)
@@ -87,7 +89,7 @@ export function firingContract(open: OpenStore): void {
       const twice = await fireAll(world, first, { ...first, settled: [] })
       assert.deepEqual(kinds(twice.verdicts), ['done', 'lost'])
       assert.equal((await world.claim(9)).length, 2)
-      assert.deepEqual(await storyOf(world, schedule.id), ['fired', 'fired'])
+      assert.deepEqual(await outcomesOf(world, schedule.id), ['fired', 'fired'])
     }),
   )
 
@@ -104,7 +106,7 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'what was decided by a clock that stood still, or is ahead, is not done',
+    'a batch decided by a clock that stood still or is ahead changes nothing',
     inWorld(async (world) => {
       const schedule = await putNew(world)
       world.clock.advance(MINUTE_MS)
@@ -121,14 +123,14 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'a clock that steps back fires nothing again, and goes on where it was',
+    'a clock that steps back fires nothing again, and firing continues where it was',
     inWorld(async (world) => {
       const { id } = await putNew(world)
       await nextRun(world, id)
       const fired = await load(world, id)
       world.clock.advance(-HOUR_MS)
       assert.deepEqual(await fireNext(world, id), { kind: 'early' })
-      // A node that would have it fire a time of the past once more, if the row said so.
+      // A node that would fire a past time once more, if the row allowed it.
       const again = commandFor(world, fired, { settled: [toRun(world, fired.lastNominalAt ?? 0)] })
       world.clock.advance(HOUR_MS + MINUTE_MS)
       assert.deepEqual(await fireOne(world, again), { kind: 'lost' })
@@ -138,7 +140,7 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'times that became no run are records as well, one by one or as a range',
+    'times without a run are recorded as well, one by one or as a range',
     inWorld(async (world) => {
       const schedule = await putNew(world)
       const first = schedule.next.nominalAt as number
@@ -172,13 +174,13 @@ export function firingContract(open: OpenStore): void {
       )
       assert.deepEqual(verdict, { kind: 'done', outcomes: ['delayed'], openRuns: [] })
       const story = ['missed too_old', 'missed superseded', 'delayed made_up']
-      assert.deepEqual(await storyOf(world, schedule.id), story)
+      assert.deepEqual(await outcomesOf(world, schedule.id), story)
       const [range, point] = await occurrencesOf(world, schedule.id)
       assert.deepEqual([range?.nominalAt, range?.untilAt, range?.count], [first, last - 2, null])
       assert.deepEqual([point?.untilAt, point?.count, point?.detail], [last - 1, 1, 'x'])
       assert.equal(range?.id, idAtMs(world.clock.now()))
       assert.equal((await load(world, schedule.id)).lastNominalAt, last)
-      // A range is found by whatever it reaches into.
+      // A range is found by any time it overlaps.
       const ask = { scheduleId: schedule.id, limit: 9 }
       const middle = await world.store.occurrences({ ...ask, from: first + 9, until: first + 9 })
       assert.deepEqual(middle, [range])
@@ -188,7 +190,7 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'what did not simply fire is listed for its project, the latest first',
+    'outcomes other than a plain firing are listed per project, the latest first',
     inWorld(async (world) => {
       const { id } = await putNew(world)
       for (const late of [null, 'late', null, 'made_up'] as const) {
@@ -197,7 +199,7 @@ export function firingContract(open: OpenStore): void {
         const settled = [{ ...toRun(world, schedule.next.nominalAt as number), late }]
         await fireOne(world, commandFor(world, schedule, { settled }))
       }
-      const list = (before: Parameters<World['store']['unusualOccurrences']>[0]['before']) =>
+      const list = (before: Parameters<StoreWorld['store']['unusualOccurrences']>[0]['before']) =>
         world.store.unusualOccurrences({ projectId: world.project, before, limit: 1 })
       const first = only(await list(null))
       const second = only(await list(first))
@@ -207,7 +209,7 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'thousands fire in one transaction, each by its own fate',
+    'thousands fire in one transaction, each with its own outcome',
     inWorld(async (world) => {
       const schedules = []
       for (let i = 0; i < 300; i += 1) schedules.push(await putNew(world))
@@ -223,7 +225,7 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'where overlap is allowed, nobody looks at what still runs',
+    'where overlap is allowed, open runs are not checked',
     inWorld(async (world) => {
       const { id } = await putNew(world)
       for (let i = 0; i < 3; i += 1) await nextRun(world, id)
@@ -233,7 +235,7 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'a time that meets an open run is skipped, and says which',
+    'a time that overlaps an open run is skipped, and its occurrence names that run',
     inWorld(async (world) => {
       const skip = overlapping({ kind: 'skip' })
       const { id } = await putNew(world)
@@ -253,7 +255,7 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'one waits for the run before it, a further one is merged with it',
+    'one run waits for the previous run, a further one is merged with it',
     inWorld(async (world) => {
       const queue = overlapping({ kind: 'queue', most: 1 })
       const { id } = await putNew(world)
@@ -261,7 +263,7 @@ export function firingContract(open: OpenStore): void {
       const second = await nextRun(world, id, queue)
       await nextRun(world, id, queue)
       const story = ['fired', 'blocked overlap', 'merged overlap']
-      assert.deepEqual(await storyOf(world, id), story)
+      assert.deepEqual(await outcomesOf(world, id), story)
       const [, waits, merged] = await occurrencesOf(world, id)
       assert.deepEqual([waits?.otherRunId, waits?.runId], [first.runId, second.runId])
       assert.deepEqual([merged?.otherRunId, merged?.runId], [second.runId, null])
@@ -274,7 +276,7 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'several times at once meet each other in their order',
+    'several times in one batch apply the overlap rule to each other in their order',
     inWorld(async (world) => {
       const { id } = await putNew(world)
       const schedule = await load(world, id)
@@ -294,7 +296,7 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'one that replaces cancels what waits, marks what runs, and starts when that is gone',
+    'a run that replaces others cancels waiting ones, marks running ones, and starts when those have ended',
     inWorld(async (world) => {
       const replace = overlapping({ kind: 'replace' })
       const { id } = await putNew(world)
@@ -308,12 +310,12 @@ export function firingContract(open: OpenStore): void {
       assert.deepEqual(await world.claim(9), [])
       await world.end(lease, { to: 'cancelled', cause: 'cancelled' })
       assert.deepEqual(runIds(await world.claim(9)), [third.runId])
-      assert.deepEqual(await storyOf(world, id), ['fired', 'fired', 'fired'])
+      assert.deepEqual(await outcomesOf(world, id), ['fired', 'fired', 'fired'])
     }),
   )
 
   test(
-    'of several that would replace each other at once only the last is made',
+    'of several runs that would replace each other at once only the last is created',
     inWorld(async (world) => {
       const schedule = await putNew(world)
       const first = schedule.next.nominalAt as number
@@ -323,13 +325,13 @@ export function firingContract(open: OpenStore): void {
       const replace = overlapping({ kind: 'replace' })
       await fireOne(world, commandFor(world, schedule, { settled, ...replace }))
       const story = ['merged overlap', 'merged overlap', 'fired']
-      assert.deepEqual(await storyOf(world, schedule.id), story)
+      assert.deepEqual(await outcomesOf(world, schedule.id), story)
       assert.deepEqual(ids(await world.list()), [settled[2]?.run.id])
     }),
   )
 
   test(
-    'a run that was forgotten with its history is not open',
+    'a pruned run does not count as open',
     inWorld(async (world) => {
       const skip = overlapping({ kind: 'skip' })
       const { id } = await putNew(world)
@@ -347,18 +349,18 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'a run that follows the end of another is looked for without a next time',
+    'a schedule that follows the end of its run is checked without a next time',
     inWorld(async (world) => {
       const { id } = await putNew(world)
-      const lookAt = world.clock.now() + 2 * MINUTE_MS
-      const waits = { next: { nominalAt: null, lookAt }, remembers: true }
+      const checkAt = world.clock.now() + 2 * MINUTE_MS
+      const waits = { next: { nominalAt: null, checkAt }, tracksOpenRuns: true }
       const { runId } = await nextRun(world, id, waits)
       const waiting = await load(world, id)
       assert.deepEqual([waiting.next, waiting.openRuns], [waits.next, [runId]])
       assert.deepEqual(await world.store.schedulesFollowing([runId, 5, runId]), [id])
       await world.end(only(await world.claim(9)))
-      // Whoever saw the run end need not wait for the next look.
-      const command = commandFor(world, waiting, { remembers: true })
+      // A node that saw the run end need not wait for the next check.
+      const command = commandFor(world, waiting, { tracksOpenRuns: true })
       assert.equal((await fireOne(world, command)).kind, 'done')
       const moved = await load(world, id)
       assert.deepEqual([moved.next, moved.openRuns], [command.next, []])
@@ -366,7 +368,7 @@ export function firingContract(open: OpenStore): void {
   )
 
   test(
-    'a run whose id is taken is refused with everything else, and nothing moves',
+    'a run whose id is taken is refused with the whole batch, and nothing advances',
     inWorld(async (world) => {
       const schedule = await putNew(world)
       const other = await putNew(world)
@@ -379,12 +381,12 @@ export function firingContract(open: OpenStore): void {
         { outcome: 'refused' },
       )
       assert.deepEqual(await load(world, other.id), other)
-      assert.deepEqual(await storyOf(world, other.id), [])
+      assert.deepEqual(await outcomesOf(world, other.id), [])
     }),
   )
 
   test(
-    'what is old enough is forgotten a bite at a time, deleted schedules with it',
+    'old occurrences are deleted in batches, with schedules deleted before',
     inWorld(async (world) => {
       const { id } = await putNew(world)
       for (let i = 0; i < 3; i += 1) await nextRun(world, id)
@@ -396,8 +398,8 @@ export function firingContract(open: OpenStore): void {
       await nextRun(world, kept.id)
       const before = idAtMs(world.clock.now() - HOUR_MS / 2)
       while ((await world.store.pruneOccurrences({ before, limit: 2 })).more);
-      assert.deepEqual(await storyOf(world, id), [])
-      assert.deepEqual(await storyOf(world, kept.id), ['fired'])
+      assert.deepEqual(await outcomesOf(world, id), [])
+      assert.deepEqual(await outcomesOf(world, kept.id), ['fired'])
     }),
   )
 }

@@ -1,20 +1,26 @@
 import assert from 'node:assert/strict'
-import type { EndCommand, NewRun, RunRecord, Store } from '../port.ts'
+import type { EndCommand, NewRun, RunOrigin, RunRecord, Store } from '../port.ts'
 
 export const NODE_TTL_MS = 30_000
 export const GRACE_MS = 60_000
+/** An origin of a run, with all else absent. */
+export function originOf(runId: number, origin: Partial<Omit<RunOrigin, 'runId'>>): RunOrigin {
+  const none = { scheduleId: null, backfillId: null, afterRunId: null, workflowRunId: null }
+  return { runId, ...none, ...origin }
+}
+
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
-/** Noon, so that no test leans on midnight. */
+/** Noon, so that no test depends on midnight. */
 export const START_MS = Date.UTC(2026, 2, 4, 12)
 
-/** A clock that only the test turns. */
-export interface HandClock {
+/** A clock that only the test sets. */
+export interface ManualClock {
   now(): number
   advance(ms: number): void
 }
 
-export function createHandClock(startMs: number): HandClock {
+export function createManualClock(startMs: number): ManualClock {
   let nowMs = startMs
   return { now: () => nowMs, advance: (ms) => void (nowMs += ms) }
 }
@@ -46,16 +52,19 @@ export const PLAIN_RUN = {
   dedupeKey: null,
   idempotency: null,
   retryOf: null,
-  handOff: null,
+  reservation: null,
 } as const satisfies Partial<NewRun>
 
-export interface Held {
+export interface AttemptRef {
   readonly runId: number
   readonly fence: number
 }
 
-/** The ending of an attempt: a success unless told otherwise. */
-export function endOf({ runId, fence }: Held, overrides: Partial<EndCommand> = {}): EndCommand {
+/** The end of an attempt: a success unless overridden. */
+export function endCommandFor(
+  { runId, fence }: AttemptRef,
+  overrides: Partial<EndCommand> = {},
+): EndCommand {
   return {
     runId,
     fence,
@@ -91,7 +100,7 @@ export function ids(rows: readonly { readonly id: number }[]): number[] {
   return rows.map(({ id }) => id)
 }
 
-export function ascending(numbers: readonly number[]): number[] {
+export function sortedNumbers(numbers: readonly number[]): number[] {
   return numbers.toSorted((a, b) => a - b)
 }
 

@@ -2,27 +2,27 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idAtMs } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { Wanted } from '../../core/run/needs.ts'
-import type { FollowUp, NewRun, PutJob, ScheduleRevision, SettledFollowUp } from '../port.ts'
-import { ascending, endOf, only, runIds } from './fixture.ts'
-import { ENDED_WELL, move, withFlows } from './workflow-fixture.ts'
-import { auditOf, wishOf } from './schedule-fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import type { WantedOutcome } from '../../core/run/needs.ts'
+import type { FollowUp, NewRun, PutJobResult, ScheduleRevision, SettledFollowUp } from '../port.ts'
+import { sortedNumbers, endCommandFor, only, runIds, originOf } from './fixture.ts'
+import { SUCCEEDED_OUTCOME, transitionFrom, withWorkflows } from './workflow-fixture.ts'
+import { auditOf, scheduleInput } from './schedule-fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-/** The job whose runs the world makes. */
+/** The job whose runs the world creates. */
 const SOURCE = 'tidy-inbox'
 let serial = 0
 
-type Sources = readonly (string | readonly [source: string, wants: Wanted])[]
+type Sources = readonly (string | readonly [source: string, wants: WantedOutcome])[]
 
-const follow = (world: World, name: string, ...sources: Sources) => put(world, name, sources)
+const follow = (world: StoreWorld, name: string, ...sources: Sources) => put(world, name, sources)
 
 async function put(
-  world: World,
+  world: StoreWorld,
   name: string,
   sources: Sources,
   schedules?: ScheduleRevision,
-): Promise<PutJob> {
+): Promise<PutJobResult> {
   const follows = sources.map((one) => {
     const [source, wants] = typeof one === 'string' ? [one, 'ok' as const] : one
     return { source, cause: source.split('/')[0] as string, wants }
@@ -34,17 +34,17 @@ async function put(
   return world.store.putJob({ ...job, ...more, audit: auditOf(world, 'job.put') })
 }
 
-async function jobId(world: World, name: string): Promise<number> {
+async function jobId(world: StoreWorld, name: string): Promise<number> {
   return (await world.store.findJob({ projectId: world.project, name })) ?? 0
 }
 
-/** What nobody has settled yet of what happened in this world. */
-async function open(world: World): Promise<readonly FollowUp[]> {
+/** Follow-ups of this world that are not settled yet. */
+async function open(world: StoreWorld): Promise<readonly FollowUp[]> {
   const all = await world.store.openFollowUps({ limit: 1_000 })
   return all.filter(({ projectId }) => projectId === world.project)
 }
 
-async function openJobs(world: World): Promise<number[]> {
+async function openJobs(world: StoreWorld): Promise<number[]> {
   return (await open(world)).map((one) => one.jobId)
 }
 
@@ -54,18 +54,22 @@ function settling({ sourceRunId, jobId: id }: FollowUp, run: NewRun): SettledFol
 
 export function followersContract(openStore: OpenStore): void {
   const inWorld = onSharedStore(openStore)
-  const settle = (world: World, ...settled: SettledFollowUp[]) =>
+  const settle = (world: StoreWorld, ...settled: SettledFollowUp[]) =>
     world.store.settleFollowUps({ node: world.node, settled })
-  const giveUp = async (world: World) => {
+  const giveUp = async (world: StoreWorld) => {
     const all = await open(world)
-    const reason = { reason: 'nobody cares' }
+    const reason = { reason: 'not needed' }
     await settle(
       world,
       ...all.map((one) => ({ sourceRunId: one.sourceRunId, jobId: one.jobId, outcome: reason })),
     )
   }
 
-  const ends: [how: string, end: Parameters<typeof endOf>[1], followed: readonly Wanted[]][] = [
+  const ends: [
+    how: string,
+    end: Parameters<typeof endCommandFor>[1],
+    followed: readonly WantedOutcome[],
+  ][] = [
     ['a success', {}, ['ok', 'any']],
     ['a failure', { to: 'failed', cause: 'exit' }, ['notok', 'any']],
     ['another attempt', { to: 'retry', cause: 'exit' }, []],
@@ -79,24 +83,24 @@ export function followersContract(openStore: OpenStore): void {
           assert.equal((await follow(world, wants, [SOURCE, wants])).kind, 'put')
         }
         const lease = await world.start()
-        const { news } = await world.tick({ ends: [endOf(lease, end)] })
+        const { signals } = await world.tick({ ends: [endCommandFor(lease, end)] })
         const { runId } = lease
-        assert.deepEqual(news, followed.length > 0 ? [{ kind: 'followed', runId }] : [])
+        assert.deepEqual(signals, followed.length > 0 ? [{ kind: 'followed', runId }] : [])
         const expected = await Promise.all(followed.map((name) => jobId(world, name)))
-        assert.deepEqual(ascending(await openJobs(world)), ascending(expected))
+        assert.deepEqual(sortedNumbers(await openJobs(world)), sortedNumbers(expected))
         await giveUp(world)
       }),
     )
   }
 
   test(
-    'what ended is known with it, and an end that is reported twice counts once',
+    'a follow-up names the run that ended, and a repeated report counts once',
     inWorld(async (world) => {
       await follow(world, 'report', SOURCE)
       const lease = await world.start()
       await world.end(lease)
-      const again = await world.tick({ ends: [endOf(lease)] })
-      assert.deepEqual([again.ends, again.news], [['replayed'], []])
+      const again = await world.tick({ ends: [endCommandFor(lease)] })
+      assert.deepEqual([again.ends, again.signals], [['replayed'], []])
       assert.deepEqual(await world.store.followUpsAfter({ runId: lease.runId }), [
         {
           ...{ sourceRunId: lease.runId, sourceJobId: world.job, projectId: world.project },
@@ -109,7 +113,7 @@ export function followersContract(openStore: OpenStore): void {
   )
 
   test(
-    'a run that was cancelled or skipped has ended as well',
+    'a cancelled or skipped run has ended as well',
     inWorld(async (world) => {
       await follow(world, 'report', [SOURCE, 'notok'])
       const waiting = world.newRun()
@@ -117,14 +121,14 @@ export function followersContract(openStore: OpenStore): void {
       const after = world.newRun({ after: [{ runId: waiting.id, wants: 'ok' }] })
       await world.submit(after)
       const cancels = [{ runId: waiting.id, projectId: world.project }]
-      const { news } = await world.tick({ cancels })
-      assert.deepEqual(news, [
+      const { signals } = await world.tick({ cancels })
+      assert.deepEqual(signals, [
         { kind: 'need', runId: after.id },
         { kind: 'followed', runId: waiting.id },
       ])
       const recheck = { limit: 0, recheckMs: 30_000, runs: [after.id] }
       const skipped = await world.store.recheck(recheck)
-      assert.deepEqual(skipped.news, [{ kind: 'followed', runId: after.id }])
+      assert.deepEqual(skipped.signals, [{ kind: 'followed', runId: after.id }])
       assert.deepEqual(
         (await open(world)).map(({ sourceRunId, state }) => [sourceRunId, state]),
         [
@@ -137,16 +141,16 @@ export function followersContract(openStore: OpenStore): void {
   )
 
   test(
-    'a workflow counts, a step of it only for those who follow that very step',
+    'a workflow triggers its followers, a step only the followers of that very step',
     inWorld(async (given) => {
-      const world = await withFlows(given)
+      const world = await withWorkflows(given)
       await follow(world, 'report', SOURCE)
       await follow(world, 'archive', `${SOURCE}/load`)
       const step = await jobId(world, `${SOURCE}/load`)
       const { runId, revision } = await world.begin()
       const [plain, named] = [world.newRun(), world.newRun({ jobId: step })]
       const starts = [plain, named].map((run, nth) => ({ step: nth, item: -1, run }))
-      await world.advance(move({ runId, revision }, { starts }))
+      await world.advance(transitionFrom({ runId, revision }, { starts }))
       for (const lease of await world.claim(2)) await world.end(lease)
       assert.deepEqual(
         (await open(world)).map((one) => [one.sourceRunId, one.jobId]),
@@ -154,15 +158,15 @@ export function followersContract(openStore: OpenStore): void {
       )
       await giveUp(world)
       const place = { runId, revision: revision + 1 }
-      const { news } = await world.advance(move(place, { end: ENDED_WELL }))
-      assert.deepEqual(news, [{ kind: 'followed', runId }])
+      const { signals } = await world.advance(transitionFrom(place, { end: SUCCEEDED_OUTCOME }))
+      assert.deepEqual(signals, [{ kind: 'followed', runId }])
       assert.deepEqual(await openJobs(world), [await jobId(world, 'report')])
       await giveUp(world)
     }),
   )
 
   test(
-    'what is to follow becomes a run once, whoever tries and however many at once',
+    'a follow-up becomes a run once, however many nodes settle it at once',
     inWorld(async (world) => {
       await follow(world, 'report', SOURCE)
       await world.end(await world.start())
@@ -181,11 +185,15 @@ export function followersContract(openStore: OpenStore): void {
       assert.deepEqual(record, { ...due, runId: made, reason: null, settledAt })
       assert.deepEqual(await world.store.followUpsOf({ jobId: due.jobId, limit: 9 }), [record])
       assert.equal(await world.store.followedBy({ runId: due.sourceRunId }), null)
+      const asked = { runIds: [due.sourceRunId, made] }
+      assert.deepEqual(await world.store.originsOf(asked), [
+        originOf(made, { afterRunId: due.sourceRunId }),
+      ])
     }),
   )
 
   test(
-    'or it is written down why there is no run',
+    'a follow-up that creates no run records the reason',
     inWorld(async (world) => {
       await follow(world, 'report', SOURCE)
       await world.end(await world.start())
@@ -199,7 +207,7 @@ export function followersContract(openStore: OpenStore): void {
   )
 
   test(
-    'a run whose id is taken is refused with everything else, and nothing is settled',
+    'a run whose id is taken is refused with the whole call, and nothing is settled',
     inWorld(async (world) => {
       await follow(world, 'report', SOURCE)
       await world.end(await world.start())
@@ -213,15 +221,15 @@ export function followersContract(openStore: OpenStore): void {
   )
 
   test(
-    'those that come to a gate pass it, or wait there, or go straight to a worker',
+    'follow-up runs at a gate pass it, wait there, or are directly assigned to a worker',
     inWorld(async (world) => {
       const gates = [await world.gate('door', 1)]
       for (const name of ['one', 'two']) await follow(world, name, SOURCE)
       await world.end(await world.start())
       const [first, second] = world.newRuns(2, { gates })
       assert.ok(first && second)
-      first.handOff = world.handOff()
-      second.handOff = world.handOff()
+      first.reservation = world.reservation()
+      second.reservation = world.reservation()
       const [one, two] = await open(world)
       assert.ok(one && two)
       const answer = await settle(world, settling(one, first), settling(two, second))
@@ -233,7 +241,7 @@ export function followersContract(openStore: OpenStore): void {
   )
 
   test(
-    'whom a job follows changes with its definition, and nobody follows for one that is deleted',
+    'follow rules change with the definition, and a deleted job follows nothing',
     inWorld(async (world) => {
       const end = async () => {
         await world.end(await world.start())
@@ -258,25 +266,25 @@ export function followersContract(openStore: OpenStore): void {
   )
 
   test(
-    'jobs cannot follow each other, and the way round is told',
+    'jobs cannot follow each other in a cycle, and the path is reported',
     inWorld(async (world) => {
-      assert.deepEqual(await follow(world, 'a', 'a'), { kind: 'circle', path: ['a', 'a'] })
+      assert.deepEqual(await follow(world, 'a', 'a'), { kind: 'cycle', path: ['a', 'a'] })
       await follow(world, 'b', 'a')
       await follow(world, 'c', 'x', 'b')
       await follow(world, 'd', 'c/load')
       assert.deepEqual(await follow(world, 'a', 'y', 'd'), {
-        ...{ kind: 'circle', path: ['a', 'b', 'c', 'd', 'a'] },
+        ...{ kind: 'cycle', path: ['a', 'b', 'c', 'd', 'a'] },
       })
       const found = await world.store.findDefinition({ projectId: world.project, name: 'a' })
       assert.equal(found, null)
-      // Two ways that meet are no circle.
+      // Two paths that join are no cycle.
       assert.equal((await follow(world, 'd', 'a', 'c')).kind, 'put')
       assert.equal((await follow(world, 'x', 'a')).kind, 'put')
     }),
   )
 
   test(
-    'of changes made at once that would close a circle, one is refused',
+    'of concurrent changes that would close a cycle, one is refused',
     inWorld(async (world) => {
       for (let round = 0; round < 8; round += 1) {
         const names = ['k', 'l', 'm'].map((name) => `${name}${round}`)
@@ -284,20 +292,20 @@ export function followersContract(openStore: OpenStore): void {
           follow(world, name, names[(nth + 1) % names.length] as string),
         )
         const kinds = (await Promise.all(puts)).map(({ kind }) => kind)
-        assert.deepEqual(kinds.toSorted(), ['circle', 'put', 'put'])
+        assert.deepEqual(kinds.toSorted(), ['cycle', 'put', 'put'])
       }
     }),
   )
 
   test(
-    'what is refused changes nothing: neither schedules nor whom a job follows',
+    'a refused put changes nothing: neither schedules nor follow rules',
     inWorld(async (world) => {
       await follow(world, 'b', 'a')
-      const { id, name, spec, next } = wishOf(world)
+      const { id, name, spec, next } = scheduleInput(world)
       const audit = auditOf(world, 'schedule.put')
       const puts = [{ id, name, spec, next, audit }]
       const schedules = { seen: [], puts, removes: [] }
-      assert.equal((await put(world, 'a', ['b'], schedules)).kind, 'circle')
+      assert.equal((await put(world, 'a', ['b'], schedules)).kind, 'cycle')
       const page = { projectId: world.project, jobId: await jobId(world, 'a'), after: 0, limit: 9 }
       assert.deepEqual(await world.store.listSchedules(page), [])
       const overtaken = { ...schedules, seen: [{ id, version: 7 }] }
@@ -308,11 +316,11 @@ export function followersContract(openStore: OpenStore): void {
   )
 
   test(
-    'so many may follow one job, and one more is refused',
+    'a job has a maximum number of followers, and one more is refused',
     inWorld(async (world) => {
       for (let nth = 0; nth < LIMITS.followers; nth += 1) await follow(world, `f${nth}`, SOURCE)
       assert.deepEqual(await follow(world, 'late', 'x', SOURCE), {
-        ...{ kind: 'crowded', source: SOURCE },
+        ...{ kind: 'too_many', source: SOURCE },
       })
       assert.equal((await follow(world, 'f7', SOURCE)).kind, 'put')
       await world.end(await world.start())
@@ -322,7 +330,7 @@ export function followersContract(openStore: OpenStore): void {
   )
 
   test(
-    'jobs of another project are other jobs',
+    'a job never follows a job of another project that has the same name',
     inWorld(async (world) => {
       await follow(world, 'report', SOURCE)
       const [other = 0] = await world.store.internJobs([
@@ -330,13 +338,13 @@ export function followersContract(openStore: OpenStore): void {
       ])
       const run = { jobId: other, projectId: world.otherProject }
       const lease = await world.start(run)
-      const { news } = await world.tick({ ends: [endOf(lease)] })
-      assert.deepEqual([news, await open(world)], [[], []])
+      const { signals } = await world.tick({ ends: [endCommandFor(lease)] })
+      assert.deepEqual([signals, await open(world)], [[], []])
     }),
   )
 
   test(
-    'what was settled long ago is forgotten, what is open never',
+    'follow-ups settled long ago are deleted, open ones never',
     inWorld(async (world) => {
       await follow(world, 'report', SOURCE)
       const [settled, left] = [await world.start(), await world.start({ laneId: world.lane })]

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, only } from './fixture.ts'
 import { auditOf, commandFor, fireOne, load, MINUTE_MS, putNew, toRun } from './schedule-fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-/** It has fired, and its next time is counted from the end of that run. */
-async function putFollowing(world: World): Promise<{ id: number; runId: number }> {
+/** A schedule that has fired and whose next time is counted from the end of that run. */
+async function putFollowing(world: StoreWorld): Promise<{ id: number; runId: number }> {
   const schedule = await putNew(world)
   world.clock.advance(MINUTE_MS)
-  const next = { nominalAt: null, lookAt: world.clock.now() + MINUTE_MS }
-  const command = commandFor(world, schedule, { next, remembers: true })
+  const next = { nominalAt: null, checkAt: world.clock.now() + MINUTE_MS }
+  const command = commandFor(world, schedule, { next, tracksOpenRuns: true })
   const verdict = await fireOne(world, command)
   const runId = only(verdict.kind === 'done' ? verdict.openRuns : [])
   return { id: schedule.id, runId }
 }
 
-const pause = (world: World, id: number, until: number | null) =>
+const pause = (world: StoreWorld, id: number, until: number | null) =>
   world.store.pauseSchedule({
     ...{ projectId: world.project, id, until, reason: null },
     audit: auditOf(world, 'schedule.pause'),
@@ -25,13 +25,13 @@ export function followingSchedulesContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'a time that follows is not fired before it has come, whatever the clock of who planned it says',
+    'a following time does not fire early, whatever clock the planning node has',
     inWorld(async (world) => {
       const { id } = await putFollowing(world)
       await world.end(only(await world.claim(9)))
       const schedule = await load(world, id)
       const settled = [toRun(world, world.clock.now() + 1)]
-      const command = commandFor(world, schedule, { settled, remembers: true })
+      const command = commandFor(world, schedule, { settled, tracksOpenRuns: true })
       assert.deepEqual(await fireOne(world, command), { kind: 'early' })
       assert.deepEqual(await load(world, id), schedule)
       world.clock.advance(1)
@@ -40,7 +40,7 @@ export function followingSchedulesContract(open: OpenStore): void {
   )
 
   test(
-    'one that waits for its run is not moved on before its pause is over',
+    'a schedule that waits for its run does not advance before its pause ends',
     inWorld(async (world) => {
       const { id, runId } = await putFollowing(world)
       const until = world.clock.now() + DAY_MS
@@ -49,9 +49,9 @@ export function followingSchedulesContract(open: OpenStore): void {
       const paused = await load(world, id)
       assert.deepEqual(
         [paused.next, paused.openRuns],
-        [{ nominalAt: null, lookAt: until }, [runId]],
+        [{ nominalAt: null, checkAt: until }, [runId]],
       )
-      const command = commandFor(world, paused, { remembers: true })
+      const command = commandFor(world, paused, { tracksOpenRuns: true })
       assert.deepEqual(await fireOne(world, command), { kind: 'early' })
       assert.deepEqual(await load(world, id), paused)
       world.clock.advance(DAY_MS)
@@ -62,7 +62,7 @@ export function followingSchedulesContract(open: OpenStore): void {
   )
 
   test(
-    'one that waits for its run and is paused for good is moved on when it is resumed',
+    'a schedule that waits for its run and is paused indefinitely advances when it is resumed',
     inWorld(async (world) => {
       const { id } = await putFollowing(world)
       await pause(world, id, null)
@@ -77,13 +77,13 @@ export function followingSchedulesContract(open: OpenStore): void {
   )
 
   test(
-    'who saw an earlier run end comes too late: its time has fired',
+    'a firing planned from the end of an earlier run is refused once its time has fired',
     inWorld(async (world) => {
       const { id } = await putFollowing(world)
       const waiting = await load(world, id)
       const firedAt = waiting.lastNominalAt as number
-      const next = { nominalAt: firedAt, lookAt: firedAt }
-      const stale = commandFor(world, waiting, { next, remembers: true })
+      const next = { nominalAt: firedAt, checkAt: firedAt }
+      const stale = commandFor(world, waiting, { next, tracksOpenRuns: true })
       assert.deepEqual(await fireOne(world, stale), { kind: 'lost' })
       assert.deepEqual(await load(world, id), waiting)
     }),

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndCommand, Lease } from '../port.ts'
-import { at, chunks, createSeededRandom, endOf, ids } from './fixture.ts'
-import { onFreshStores, type OpenStore, type World } from './world.ts'
+import { at, chunks, createSeededRandom, endCommandFor, ids } from './fixture.ts'
+import { onFreshStores, type OpenStore, type StoreWorld } from './world.ts'
 
 const KEYS = 50
-/** A round trip takes a while on a shared store; the story is the same. */
+/** Fewer runs on PostgreSQL, where each tick is a round trip; the scenario is the same. */
 const RUNS = { sqlite: 10_000, postgres: 1_500 } as const
 
-/** Fifty keys of one place each, and a crowd that wants through while everything goes wrong. */
-async function openCrowd(world: World) {
+/** Fifty keys with one slot each, and many runs that contend for them while faults happen. */
+async function openCrowd(world: StoreWorld) {
   const random = createSeededRandom(7)
   const gates = await world.store.internGates(
     Array.from({ length: KEYS }, (_, key) => ({
@@ -27,8 +27,10 @@ async function openCrowd(world: World) {
   return { gates, gateOf, random, runs }
 }
 
-/** How an attempt goes: most end well; some fail, are tried again at once or later, or are given back. */
-function draw(world: World, chance: number): Partial<EndCommand> {
+/**
+ * The end of an attempt: most succeed; some fail, are retried at once or later, or are given back.
+ */
+function draw(world: StoreWorld, chance: number): Partial<EndCommand> {
   if (chance < 0.7) return {}
   if (chance < 0.8) return { to: 'failed', cause: 'error' }
   if (chance < 0.87) return { to: 'given_back' }
@@ -36,11 +38,11 @@ function draw(world: World, chance: number): Partial<EndCommand> {
   return chance < 0.94 ? retry : { ...retry, delayMs: 500 }
 }
 
-export function gatesCrowdContract(open: OpenStore): void {
+export function crowdedGatesContract(open: OpenStore): void {
   const inWorld = onFreshStores(open)
 
   test(
-    'keys with one place never hold two, and lose none, whatever becomes of those who hold them',
+    'keys with one slot never have two holders, and lose no slot, however their holders end',
     inWorld(async (world) => {
       const { store, node, clock } = world
       const { gates, gateOf, random, runs } = await openCrowd(world)
@@ -54,12 +56,13 @@ export function gatesCrowdContract(open: OpenStore): void {
       for (let idle = 0; idle < 5;) {
         const claimed = await world.claim(KEYS * 2)
         assertWithin(await underWay())
-        // A worker in ten is never heard of again: its attempts are found in the store, and lost.
+        // One worker in ten is never heard from again: its attempts are found in the store, and
+        // lost.
         const reported = claimed.filter(() => random() > 0.1)
         const unlucky = await underWay()
         const doomed = new Set(ids(runs.filter(() => random() < 0.0005)))
         await world.tick({
-          ends: reported.map((lease) => endOf(lease, draw(world, random()))),
+          ends: reported.map((lease) => endCommandFor(lease, draw(world, random()))),
           cancels: [...doomed].map((runId) => ({ runId, projectId: world.project })),
         })
         const known = new Set(reported.map(({ runId }) => runId))
@@ -68,7 +71,13 @@ export function gatesCrowdContract(open: OpenStore): void {
           ends: lost.map((lease) => {
             const how = lease.lost < 3 ? ('retry' as const) : ('failed' as const)
             const pos = world.mint()
-            return endOf(lease, { to: how, cause: 'lost', owner: node, lost: lease.lost + 1, pos })
+            return endCommandFor(lease, {
+              to: how,
+              cause: 'lost',
+              owner: node,
+              lost: lease.lost + 1,
+              pos,
+            })
           }),
         })
         clock.advance(200)
@@ -78,7 +87,7 @@ export function gatesCrowdContract(open: OpenStore): void {
 
       const { ready, running, scheduled, blocked } = await store.liveCounts()
       assert.deepEqual({ ready, running, scheduled, blocked }, EMPTY)
-      // Nothing leaked: every key lets one more pass, at once, and only one.
+      // No slot leaked: every key admits one more, at once, and only one.
       const again = gates.flatMap((gate) => world.newRuns(2, { gates: [gate] }))
       for (const { id, gates: own } of again) gateOf.set(id, own[0] as number)
       await world.submit(...again)

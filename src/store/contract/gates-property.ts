@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Lease } from '../port.ts'
-import { ascending, HOUR_MS } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { sortedNumbers, HOUR_MS } from './fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 type Step =
   | { kind: 'submit'; needs: readonly number[]; delayMs: number | null; rank: number }
@@ -66,12 +66,12 @@ const steps = fc.array(
   { minLength: 5, maxLength: 30 },
 )
 
-/** Three gates and a lane of their own, so that one store serves every sequence. */
-interface Doors {
+/** Three gates and a lane per sequence, so that one store serves all sequences. */
+interface TestGates {
   readonly laneId: number
   readonly gates: readonly number[]
   readonly names: readonly string[]
-  /** The largest capacity since the gate was last seen with fewer holders than that. */
+  /** The largest capacity since the gate last had fewer holders than that. */
   readonly capacity: number[]
   readonly leases: Lease[]
   readonly runs: number[]
@@ -84,11 +84,11 @@ export function gatesPropertyContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'no gate is ever over its capacity, no run holds half its gates, and none is stuck',
+    'no gate exceeds its capacity, no run holds only some of its gates, and none is stuck',
     inWorld(async (world) => {
       await fc.assert(
         fc.asyncProperty(steps, async (sequence) => {
-          const doors = await buildDoors(world)
+          const doors = await createTestGates(world)
           for (const step of sequence) {
             const before = await holders(world, doors)
             await take(world, doors, step)
@@ -102,7 +102,7 @@ export function gatesPropertyContract(open: OpenStore): void {
   )
 }
 
-async function buildDoors(world: World): Promise<Doors> {
+async function createTestGates(world: StoreWorld): Promise<TestGates> {
   sequences += 1
   const names = GATES.map((gate) => `door-${sequences}-${gate}`)
   const capacity = [1, 2, 1]
@@ -117,10 +117,10 @@ async function buildDoors(world: World): Promise<Doors> {
   return { laneId, gates, names, capacity, leases: [], runs: [] }
 }
 
-async function take(world: World, doors: Doors, step: Step): Promise<void> {
+async function take(world: StoreWorld, doors: TestGates, step: Step): Promise<void> {
   switch (step.kind) {
     case 'submit': {
-      const gates = ascending(step.needs.map((need) => doors.gates[need] as number))
+      const gates = sortedNumbers(step.needs.map((need) => doors.gates[need] as number))
       const dueAt = step.delayMs === null ? null : world.clock.now() + step.delayMs
       const run = world.newRun({ laneId: doors.laneId, gates, dueAt, rank: step.rank })
       doors.runs.push(run.id)
@@ -157,7 +157,7 @@ async function take(world: World, doors: Doors, step: Step): Promise<void> {
   }
 }
 
-function ending(world: World, how: Extract<Step, { kind: 'end' }>['how']) {
+function ending(world: StoreWorld, how: Extract<Step, { kind: 'end' }>['how']) {
   switch (how) {
     case 'succeeded':
       return { to: how }
@@ -172,17 +172,17 @@ function ending(world: World, how: Extract<Step, { kind: 'end' }>['how']) {
   }
 }
 
-/** Recounted from what a reader sees, never from a counter: who is past each gate. */
-async function holders(world: World, doors: Doors): Promise<ReadonlySet<number>[]> {
+/** Recounted from stored runs, never from a counter: the runs that passed each gate. */
+async function holders(world: StoreWorld, doors: TestGates): Promise<ReadonlySet<number>[]> {
   const live = (await world.list()).filter(({ state }) => state === 'ready' || state === 'running')
   return doors.gates.map(
     (gate) => new Set(live.filter(({ gates }) => gates.includes(gate)).map(({ id }) => id)),
   )
 }
 
-/** A gate whose capacity was lowered may still be over it, but then lets nobody new pass. */
+/** A gate whose capacity was lowered may exceed it, but then admits no new run. */
 function assertWithinCapacity(
-  doors: Doors,
+  doors: TestGates,
   before: readonly ReadonlySet<number>[],
   after: readonly ReadonlySet<number>[],
 ): void {
@@ -195,8 +195,8 @@ function assertWithinCapacity(
   }
 }
 
-/** With room and time for everyone, sweeps and claims alone bring every run to its end. */
-async function assertEverythingEnds(world: World, doors: Doors): Promise<void> {
+/** With enough slots and time, sweeps and claims alone bring every run to its end. */
+async function assertEverythingEnds(world: StoreWorld, doors: TestGates): Promise<void> {
   for (const name of doors.names) await world.gate(name, 50)
   for (let round = 0; round < 60; round += 1) {
     world.clock.advance(HOUR_MS)

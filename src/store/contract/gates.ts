@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndCommand, NewRun } from '../port.ts'
-import { ascending, at, endOf, HOUR_MS, ids, only, runIds } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { sortedNumbers, at, endCommandFor, HOUR_MS, ids, only, runIds } from './fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-/** Gates a room each, as ascending ids. */
-async function rooms(
-  world: World,
+/** Gates with one slot each, as ascending ids. */
+async function createGates(
+  world: StoreWorld,
   capacities: Readonly<Record<string, number>>,
 ): Promise<number[]> {
   const gates: number[] = []
   for (const [name, capacity] of Object.entries(capacities)) {
     gates.push(await world.gate(name, capacity))
   }
-  return ascending(gates)
+  return sortedNumbers(gates)
 }
 
-async function readyIds(world: World): Promise<number[]> {
+async function readyIds(world: StoreWorld): Promise<number[]> {
   const runs = await world.list()
-  return ascending(ids(runs.filter(({ state }) => state === 'ready')))
+  return sortedNumbers(ids(runs.filter(({ state }) => state === 'ready')))
 }
 
 const RELEASES: readonly [why: string, end: Partial<EndCommand>][] = [
@@ -38,9 +38,9 @@ export function gatesContract(open: OpenStore): void {
 
   for (const [why, end] of RELEASES) {
     test(
-      `a run that ${why} makes room for the next in the same tick`,
+      `a run that ${why} frees a slot for the next in the same tick`,
       inWorld(async (world) => {
-        const gates = await rooms(world, { door: 1 })
+        const gates = await createGates(world, { door: 1 })
         const [first, second, third] = world.newRuns(3, { gates })
         assert.ok(first && second && third)
         await world.submit(first, second, third)
@@ -57,9 +57,9 @@ export function gatesContract(open: OpenStore): void {
 
   for (const [why, end] of KEEPS) {
     test(
-      `a run that ${why} does not let another pass`,
+      `a run that ${why} does not admit another`,
       inWorld(async (world) => {
-        const gates = await rooms(world, { door: 1 })
+        const gates = await createGates(world, { door: 1 })
         const [first, second] = world.newRuns(2, { gates })
         assert.ok(first && second)
         await world.submit(first, second)
@@ -72,21 +72,21 @@ export function gatesContract(open: OpenStore): void {
   }
 
   test(
-    'a release tells which lane it refilled',
+    'a release names the lane it refilled',
     inWorld(async (world) => {
-      const gates = await rooms(world, { door: 1 })
+      const gates = await createGates(world, { door: 1 })
       const other = await world.internLane('other')
       const lease = await world.start({ gates })
       await world.submit(world.newRun({ gates, laneId: other }))
-      const { refilled } = await world.tick({ ends: [endOf(lease)] })
+      const { refilled } = await world.tick({ ends: [endCommandFor(lease)] })
       assert.deepEqual(refilled, [other])
     }),
   )
 
   test(
-    'a batch larger than the room passes as many as fit, oldest first',
+    'of a batch larger than the free slots, the oldest pass',
     inWorld(async (world) => {
-      const gates = await rooms(world, { door: 3 })
+      const gates = await createGates(world, { door: 3 })
       const runs = world.newRuns(7, { gates })
       await world.submit(...runs.slice(0, 5))
       await world.submit(...runs.slice(5))
@@ -103,7 +103,7 @@ export function gatesContract(open: OpenStore): void {
   test(
     'a run takes all its gates or none',
     inWorld(async (world) => {
-      const [left, right] = await rooms(world, { left: 1, right: 1 })
+      const [left, right] = await createGates(world, { left: 1, right: 1 })
       assert.ok(left && right)
       const holdsRight = world.newRun({ gates: [right] })
       const both = world.newRun({ gates: [left, right] })
@@ -113,7 +113,7 @@ export function gatesContract(open: OpenStore): void {
       assert.equal(await world.stateOf(both.id), 'blocked')
       // Had `both` kept the left gate while it waits for the right one, this would be blocked.
       await world.submit(wantsLeft)
-      assert.deepEqual(await readyIds(world), ascending([holdsRight.id, wantsLeft.id]))
+      assert.deepEqual(await readyIds(world), sortedNumbers([holdsRight.id, wantsLeft.id]))
       const leases = await world.claim(2)
       await world.end(at(leases, 0))
       assert.equal(await world.stateOf(both.id), 'blocked')
@@ -123,9 +123,9 @@ export function gatesContract(open: OpenStore): void {
   )
 
   test(
-    'of two that come at once the one in front passes, also when they wait at different gates',
+    'of two runs that arrive at once the first in order passes, also when they wait at different gates',
     inWorld(async (world) => {
-      const [left, right] = await rooms(world, { left: 1, right: 1 })
+      const [left, right] = await createGates(world, { left: 1, right: 1 })
       assert.ok(left && right)
       const older = world.newRun({ gates: [right] })
       const both = world.newRun({ gates: [left, right] })
@@ -141,9 +141,9 @@ export function gatesContract(open: OpenStore): void {
   )
 
   test(
-    'a gate without capacity lets nothing through until it gets some',
+    'a gate without capacity admits nothing until it gets some',
     inWorld(async (world) => {
-      const gates = await rooms(world, { door: 0 })
+      const gates = await createGates(world, { door: 0 })
       const runs = world.newRuns(3, { gates })
       await world.submit(...runs)
       world.clock.advance(HOUR_MS)
@@ -158,9 +158,9 @@ export function gatesContract(open: OpenStore): void {
   )
 
   test(
-    'a recheck leaves alone what is not yet to be rechecked',
+    'a recheck skips runs whose recheck time has not come',
     inWorld(async (world) => {
-      const gates = await rooms(world, { door: 0 })
+      const gates = await createGates(world, { door: 0 })
       await world.submit(world.newRun({ gates }))
       world.clock.advance(HOUR_MS)
       await world.store.recheck({ limit: 10, recheckMs: 60_000 })
@@ -175,33 +175,33 @@ export function gatesContract(open: OpenStore): void {
   )
 
   test(
-    'rechecks of any size reach every blocked run, and say when there is no more',
+    'rechecks of any size reach every blocked run, and report when there are no more',
     inWorld(async (world) => {
-      // A gate each, so that none is let through with another's recheck.
+      // A gate each, so that none is admitted by another's recheck.
       const names = Array.from({ length: 9 }, (_, index) => `door-${index}`)
       const runs: NewRun[] = []
       for (const name of names) runs.push(world.newRun({ gates: [await world.gate(name, 0)] }))
       await world.submit(...runs)
       for (const name of names) await world.gate(name, 1)
       world.clock.advance(HOUR_MS)
-      for (let more = true, bites = 0; more; bites += 1) {
-        assert.ok(bites < 10, 'rechecking never ends')
+      for (let more = true, batches = 0; more; batches += 1) {
+        assert.ok(batches < 10, 'rechecking never ends')
         more = (await world.store.recheck({ limit: 2, recheckMs: 60_000 })).more
       }
       assert.deepEqual(await readyIds(world), ids(runs))
       const idle = await world.store.recheck({ limit: 2, recheckMs: 60_000 })
       assert.deepEqual(idle, {
         ...{ lanes: [], more: false, nextDueAt: null },
-        news: [],
+        signals: [],
         miscounted: [],
       })
     }),
   )
 
   test(
-    'lowering a capacity takes nothing back but lets no one else pass',
+    'lowering a capacity removes no holder but admits no other',
     inWorld(async (world) => {
-      const gates = await rooms(world, { door: 3 })
+      const gates = await createGates(world, { door: 3 })
       const runs = world.newRuns(4, { gates })
       await world.submit(...runs)
       await world.gate('door', 1)
@@ -218,7 +218,7 @@ export function gatesContract(open: OpenStore): void {
   test(
     'a retried run passes its gate again, behind the one that waited',
     inWorld(async (world) => {
-      const gates = await rooms(world, { door: 1 })
+      const gates = await createGates(world, { door: 1 })
       const lease = await world.start({ gates })
       const waiter = world.newRun({ gates })
       await world.submit(waiter)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 async function define(
-  world: World,
+  world: StoreWorld,
   name: string,
   hooks: readonly string[],
   projectId = world.project,
@@ -16,13 +16,13 @@ async function define(
 }
 
 function note(projectId: number, action: string) {
-  const nobody = { actor: null, request: null, address: null }
-  return { projectId, action, target: 'x', detail: null, ...nobody }
+  const noRequester = { actor: null, request: null, address: null }
+  return { projectId, action, target: 'x', detail: null, ...noRequester }
 }
 
 export function hooksContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
-  const ofHook = async ({ store, project }: World, name: string) =>
+  const ofHook = async ({ store, project }: StoreWorld, name: string) =>
     (await store.jobsOfHook({ projectId: project, name })).map((job) => job.name)
 
   test(
@@ -39,7 +39,7 @@ export function hooksContract(open: OpenStore): void {
   )
 
   test(
-    'only what is in force counts, and who is paused is said to be',
+    'only definitions in force count, and paused jobs are marked',
     inWorld(async (world) => {
       const { store, project: projectId } = world
       await define(world, 'report', ['orders'])

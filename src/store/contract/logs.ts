@@ -1,19 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LogChunk } from '../port.ts'
-import { DAY_MS, type Held } from './fixture.ts'
-import { onFreshStores, onSharedStore, type OpenStore, type World } from './world.ts'
+import { DAY_MS, type AttemptRef } from './fixture.ts'
+import { onFreshStores, onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-function chunkOf({ runId, fence }: Held, chunk: number, lines = 1, text = `line\n`): LogChunk {
+function chunkOf(
+  { runId, fence }: AttemptRef,
+  chunk: number,
+  lines = 1,
+  text = `line\n`,
+): LogChunk {
   const packed = Buffer.from(text.repeat(lines))
   return { runId, fence, chunk, lines, trigrams: null, packed }
 }
 
-async function append(world: World, ...chunks: LogChunk[]) {
+async function append(world: StoreWorld, ...chunks: LogChunk[]) {
   return world.store.appendLog(chunks)
 }
 
-async function read(world: World, { runId, fence }: Held, from = 0, limit = 100) {
+async function read(world: StoreWorld, { runId, fence }: AttemptRef, from = 0, limit = 100) {
   return world.store.logChunks({ runId, fence, from, limit })
 }
 
@@ -57,7 +62,7 @@ export function logsContract(open: OpenStore): void {
   )
 
   test(
-    'several chunks of an attempt are stored at once, whether the first of them are known or not',
+    'several chunks of an attempt are stored at once, repeats included',
     inWorld(async (world) => {
       const lease = await world.start()
       const other = await world.start()
@@ -82,12 +87,12 @@ export function logsContract(open: OpenStore): void {
   )
 
   test(
-    'what an attempt prints that is over, or was never there, is stale and changes nothing',
+    'chunks of an attempt that ended, or never existed, are stale and change nothing',
     inWorld(async (world) => {
       const lease = await world.start()
       const wrong = { runId: lease.runId, fence: lease.fence + 1 }
-      const nobody = { runId: world.mint(), fence: lease.fence }
-      assert.deepEqual(await append(world, chunkOf(wrong, 0), chunkOf(nobody, 0)), [
+      const missing = { runId: world.mint(), fence: lease.fence }
+      assert.deepEqual(await append(world, chunkOf(wrong, 0), chunkOf(missing, 0)), [
         'stale',
         'stale',
       ])
@@ -100,7 +105,7 @@ export function logsContract(open: OpenStore): void {
   )
 
   test(
-    'many attempts print at once, each its own',
+    'many attempts write at once, each its own log',
     inWorld(async (world) => {
       await world.submit(...world.newRuns(5))
       const leases = await world.claim(5)
@@ -118,7 +123,7 @@ export function logsContract(open: OpenStore): void {
   )
 
   test(
-    'the next attempt of a run starts a log of its own, and the old one stays',
+    'the next attempt of a run starts its own log, and the old one stays',
     inWorld(async (world) => {
       const lease = await world.start()
       await append(world, chunkOf(lease, 0))
@@ -160,7 +165,7 @@ export function logsContract(open: OpenStore): void {
   )
 
   test(
-    'however many chunks there are, a line is found',
+    'a line is found among any number of chunks',
     inWorld(async (world) => {
       const lease = await world.start()
       const { runId, fence } = lease
@@ -213,7 +218,7 @@ export function logsContract(open: OpenStore): void {
 
   const onFresh = onFreshStores(open)
   test(
-    'a log goes when its run goes',
+    'a log is deleted with its run',
     onFresh(async (world) => {
       const lease = await world.start()
       await append(world, chunkOf(lease, 0))

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { at, DAY_MS, HOUR_MS, ids, only, runIds } from './fixture.ts'
-import { ENDED_WELL, move, withFlows } from './workflow-fixture.ts'
-import { onFreshStores, type OpenStore, type World } from './world.ts'
+import { SUCCEEDED_OUTCOME, transitionFrom, withWorkflows } from './workflow-fixture.ts'
+import { onFreshStores, type OpenStore, type StoreWorld } from './world.ts'
 
-async function pruneAll(world: World, endedBefore: number, limit = 1_000): Promise<void> {
-  for (let more = true, bites = 0; more; bites += 1) {
-    assert.ok(bites < 100, 'pruning never ends')
+async function pruneAll(world: StoreWorld, endedBefore: number, limit = 1_000): Promise<void> {
+  for (let more = true, batches = 0; more; batches += 1) {
+    assert.ok(batches < 100, 'pruning never ends')
     more = (await world.store.prune({ endedBefore, limit })).more
   }
 }
 
-async function runsThatEnded(world: World, count: number): Promise<number[]> {
+async function runsThatEnded(world: StoreWorld, count: number): Promise<number[]> {
   const ended: number[] = []
   for (const to of Array.from({ length: count }, () => 'succeeded' as const)) {
     const lease = await world.start()
@@ -21,28 +21,34 @@ async function runsThatEnded(world: World, count: number): Promise<number[]> {
   return ended
 }
 
-export function upkeepContract(open: OpenStore): void {
+export function maintenanceContract(open: OpenStore): void {
   const inWorld = onFreshStores(open)
 
   test(
-    'a store that works says so',
+    'a healthy store answers ping and probe',
     inWorld(async ({ store }) => {
       await store.ping()
+      await store.probe()
+      await store.probe()
+      await store.inspect()
+      const free = await store.freeBytes()
+      assert.ok(free === null || free > 0)
+      assert.ok(store.location.length > 0 && !store.location.includes('@'), store.location)
       assert.ok(store.version.length > 0)
       assert.ok(store.ticksInFlight >= 1 && store.tickCap >= 1)
     }),
   )
 
   test(
-    'what ended before the time is gone; what ended at it or later is not',
+    'runs that ended before the time are deleted; runs that ended at it or later are not',
     inWorld(async (world) => {
       const old = await runsThatEnded(world, 3)
       world.clock.advance(60 * DAY_MS)
-      await world.store.maintain()
+      await world.store.maintain({ mayDelete: true })
       const limit = world.clock.now()
       const recent = await runsThatEnded(world, 3)
       world.clock.advance(30 * DAY_MS)
-      await world.store.maintain()
+      await world.store.maintain({ mayDelete: true })
       await pruneAll(world, limit)
       assert.deepEqual(ids(await world.list()), recent.toReversed())
       for (const runId of old) {
@@ -52,11 +58,11 @@ export function upkeepContract(open: OpenStore): void {
   )
 
   test(
-    'small bites reach everything, and an empty store has no more',
+    'pruning in small batches deletes all old runs, and then reports that there are no more',
     inWorld(async (world) => {
       await runsThatEnded(world, 7)
       world.clock.advance(60 * DAY_MS)
-      await world.store.maintain()
+      await world.store.maintain({ mayDelete: true })
       await pruneAll(world, world.clock.now(), 2)
       assert.deepEqual(await world.list(), [])
       const again = await world.store.prune({ endedBefore: world.clock.now(), limit: 2 })
@@ -65,25 +71,25 @@ export function upkeepContract(open: OpenStore): void {
   )
 
   test(
-    'live runs older than everything survive, and can still be claimed, ended and found',
+    'live runs survive pruning at any age, and can still be claimed, ended and found',
     inWorld(async (world) => {
       const gate = await world.gate('door', 1)
       const ready = world.newRun({ input: '"kept"', dedupeKey: 'k' })
       const scheduled = world.newRun({ dueAt: world.clock.now() + 91 * DAY_MS })
       const holder = world.newRun({ gates: [gate] })
       const blocked = world.newRun({ gates: [gate] })
-      const running = world.newRun({ handOff: world.handOff() })
+      const running = world.newRun({ reservation: world.reservation() })
       await world.submit(ready, scheduled, holder, blocked, running)
       const live = ids([ready, scheduled, holder, blocked, running])
       await world.end(await startAside(world))
       world.clock.advance(90 * DAY_MS)
-      await world.store.maintain()
+      await world.store.maintain({ mayDelete: true })
       await pruneAll(world, world.clock.now())
       assert.deepEqual(ids(await world.list()), live.toReversed())
 
       const again = await world.submit(world.newRun({ dedupeKey: 'k' }))
       assert.deepEqual(again, [{ kind: 'duplicate', id: ready.id }])
-      const end = { runId: running.id, fence: running.handOff?.fence as number }
+      const end = { runId: running.id, fence: running.reservation?.fence as number }
       assert.equal(await world.end(end, { result: '1' }), 'ended')
       const leases = await world.claim(9)
       assert.deepEqual(runIds(leases), [ready.id, holder.id])
@@ -102,7 +108,7 @@ export function upkeepContract(open: OpenStore): void {
     inWorld(async (world) => {
       const lease = await world.start()
       world.clock.advance(90 * DAY_MS)
-      await world.store.maintain()
+      await world.store.maintain({ mayDelete: true })
       await world.end(lease)
       await pruneAll(world, world.clock.now() - HOUR_MS)
       assert.equal(await world.stateOf(lease.runId), 'succeeded')
@@ -110,14 +116,14 @@ export function upkeepContract(open: OpenStore): void {
   )
 
   test(
-    'what a step gave is kept until its flow has ended, however long that takes',
+    'the result of a step is kept until its workflow has ended, however long that takes',
     inWorld(async (base) => {
-      const world = await withFlows(base)
-      const { flow, runs } = await world.beginWith(2)
+      const world = await withWorkflows(base)
+      const { workflow, runs } = await world.beginWith(2)
       for (const lease of await world.claim(2)) await world.end(lease, { result: '"kept"' })
       const stranger = await runsThatEnded(world, 1)
       world.clock.advance(60 * DAY_MS)
-      await world.store.maintain()
+      await world.store.maintain({ mayDelete: true })
       await pruneAll(world, world.clock.now())
       const found = await world.store.resultsOf({ runIds: [...ids(runs), ...stranger] })
       assert.deepEqual(
@@ -126,10 +132,10 @@ export function upkeepContract(open: OpenStore): void {
           .toSorted(([a], [b]) => Number(a) - Number(b)),
         ids(runs).map((runId) => [runId, '"kept"']),
       )
-      const heard = runs.map((_, step) => ({ step, item: -1 }))
-      await world.advance(move(flow, { heard, end: ENDED_WELL }))
+      const processed = runs.map((_, step) => ({ step, item: -1 }))
+      await world.advance(transitionFrom(workflow, { processed, end: SUCCEEDED_OUTCOME }))
       world.clock.advance(60 * DAY_MS)
-      await world.store.maintain()
+      await world.store.maintain({ mayDelete: true })
       await pruneAll(world, world.clock.now())
       assert.deepEqual(await world.store.resultsOf({ runIds: ids(runs) }), [])
       assert.deepEqual(await world.list(), [])
@@ -137,14 +143,14 @@ export function upkeepContract(open: OpenStore): void {
   )
 
   test(
-    'a pruned run is forgotten with its attempts',
+    'a pruned run is deleted with its attempts',
     inWorld(async (world) => {
       const first = await world.start()
       await world.end(first, { to: 'retry', cause: 'exit' })
       const second = only(await world.claim(1))
       await world.end(second)
       world.clock.advance(60 * DAY_MS)
-      await world.store.maintain()
+      await world.store.maintain({ mayDelete: true })
       await pruneAll(world, world.clock.now())
       const found = await world.store.findAttempts([first, second])
       assert.deepEqual(found, [{ kind: 'stale' }, { kind: 'stale' }])
@@ -154,7 +160,7 @@ export function upkeepContract(open: OpenStore): void {
   )
 
   test(
-    'housekeeping may come at any time and takes nothing that is needed',
+    'maintenance may run at any time and deletes nothing that is needed',
     inWorld(async (world) => {
       const until = world.clock.now() + DAY_MS
       const keyed = { idempotency: { key: 'k', digest: 'd', until } }
@@ -162,21 +168,21 @@ export function upkeepContract(open: OpenStore): void {
       await world.submit(run)
       for (const stepMs of [0, 0, HOUR_MS, DAY_MS - HOUR_MS - 1]) {
         world.clock.advance(stepMs)
-        await world.store.maintain()
+        await world.store.maintain({ mayDelete: true })
       }
       assert.deepEqual(await world.submit(world.newRun(keyed)), [{ kind: 'duplicate', id: run.id }])
       world.clock.advance(1)
-      await world.store.maintain()
+      await world.store.maintain({ mayDelete: true })
       const fresh = { idempotency: { ...keyed.idempotency, until: until + DAY_MS } }
       assert.deepEqual(await world.submit(world.newRun(fresh)), [{ kind: 'inserted' }])
-      const { alive } = await world.store.beat({ node: world.node, ttlMs: 1_000, idMark: 0 })
-      assert.ok(alive, 'housekeeping forgets no node that was not declared dead')
+      const { alive } = await world.store.heartbeat({ node: world.node, ttlMs: 1_000, idMark: 0 })
+      assert.ok(alive, 'maintenance deletes no node that was not declared dead')
     }),
   )
 }
 
-/** A running run although others are ready: it outranks them. */
-async function startAside(world: World) {
+/** Starts a run while others are ready, by giving it a higher rank. */
+async function startAside(world: StoreWorld) {
   await world.submit(world.newRun({ rank: -10 }))
   return only(await world.claim(1))
 }

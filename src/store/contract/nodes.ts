@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
+import { adoptInto } from './session-binding.ts'
 import { test } from 'node:test'
 import { IDS_PER_MS, SLOTS } from '../../core/ids.ts'
 import type { JoinedNode, Store } from '../port.ts'
 import { NODE_TTL_MS } from './fixture.ts'
-import { onFreshStores, type OpenStore, type World } from './world.ts'
+import { onFreshStores, type OpenStore, type StoreWorld } from './world.ts'
 
-/** The world's node has a slot already; these take all that are left. */
-async function fillSlots(world: World): Promise<JoinedNode[]> {
+/** The world's node has a slot already; these take all the others. */
+async function fillSlots(world: StoreWorld): Promise<JoinedNode[]> {
   const joined: JoinedNode[] = []
   while (joined.length < SLOTS - 1) joined.push(await world.join())
   return joined
@@ -16,8 +17,8 @@ function tryJoin(store: Store): Promise<JoinedNode | null> {
   return store.join({ name: 'late', ttlMs: NODE_TTL_MS, graceMs: 0 })
 }
 
-const beat = (world: World, node: number, idMark = world.mint()) =>
-  world.store.beat({ node, ttlMs: NODE_TTL_MS, idMark })
+const heartbeat = (world: StoreWorld, node: number, idMark = world.mint()) =>
+  world.store.heartbeat({ node, ttlMs: NODE_TTL_MS, idMark })
 
 export function nodesContract(open: OpenStore): void {
   const inWorld = onFreshStores(open)
@@ -40,32 +41,35 @@ export function nodesContract(open: OpenStore): void {
   )
 
   test(
-    'a node that beats in time stays alive and is not buried',
+    'a node that heartbeats in time stays alive',
     inWorld(async (world) => {
       for (let round = 0; round < 5; round += 1) {
         world.clock.advance(NODE_TTL_MS - 1)
-        assert.deepEqual(await beat(world, world.node), { alive: true, now: world.clock.now() })
-        assert.deepEqual(await world.store.buryDead(), [])
+        assert.deepEqual(await heartbeat(world, world.node), {
+          alive: true,
+          now: world.clock.now(),
+        })
+        assert.deepEqual(await world.store.declareDeadNodes(), [])
       }
     }),
   )
 
   test(
-    'a node that was declared dead stays dead, however it beats',
+    'a node that was declared dead stays dead, whatever heartbeats it sends',
     inWorld(async (world) => {
-      const heir = await bury(world)
+      const successor = await killNode(world)
       for (let round = 0; round < 3; round += 1) {
-        assert.equal((await beat(world, world.node)).alive, false)
-        assert.equal((await beat(world, heir)).alive, true)
+        assert.equal((await heartbeat(world, world.node)).alive, false)
+        assert.equal((await heartbeat(world, successor)).alive, true)
       }
     }),
   )
 
   test(
-    'a node that never was is not alive, and beating does not bring it to life',
+    'an unknown node is not alive, and a heartbeat does not make it alive',
     inWorld(async (world) => {
-      assert.equal((await beat(world, world.node + 100)).alive, false)
-      assert.equal((await beat(world, world.node + 100)).alive, false)
+      assert.equal((await heartbeat(world, world.node + 100)).alive, false)
+      assert.equal((await heartbeat(world, world.node + 100)).alive, false)
     }),
   )
 
@@ -73,13 +77,13 @@ export function nodesContract(open: OpenStore): void {
     'a node that left is not alive',
     inWorld(async (world) => {
       await world.store.leave({ node: world.node, idMark: world.mint() })
-      assert.equal((await beat(world, world.node)).alive, false)
-      assert.deepEqual(await world.store.buryDead(), [])
+      assert.equal((await heartbeat(world, world.node)).alive, false)
+      assert.deepEqual(await world.store.declareDeadNodes(), [])
     }),
   )
 
   test(
-    'after an orderly goodbye ids go on from the mark it left',
+    'after an orderly leave ids continue from the mark it left',
     inWorld(async (world) => {
       if (!world.exclusive) await fillSlots(world)
       const idMark = world.mint()
@@ -90,17 +94,17 @@ export function nodesContract(open: OpenStore): void {
   )
 
   test(
-    'after a crash ids go on past everything the dead could have minted in a lifetime (shared stores)',
+    'after a crash ids continue above everything the dead node could have minted (shared stores)',
     inWorld(async (world, t) => {
       if (world.exclusive) return t.skip('an exclusive store')
       const idMark = world.mint()
-      await beat(world, world.node, idMark)
-      const heir = await bury(world)
+      await heartbeat(world, world.node, idMark)
+      const successor = await killNode(world)
       const idFloor = idMark + NODE_TTL_MS * IDS_PER_MS
-      // Slots are taken in no promised order: the one of interest comes up among all of them.
+      // The order of free slots is not defined: the slot in question is among all of them.
       for (let taken = 1; taken < SLOTS; taken += 1) {
         const next = await world.join()
-        assert.notEqual(next.node, heir)
+        assert.notEqual(next.node, successor)
         if (next.slot === world.slot) return assert.equal(next.idFloor, idFloor)
       }
       assert.fail('the slot of a buried node is free')
@@ -111,17 +115,16 @@ export function nodesContract(open: OpenStore): void {
     'after a crash no run id is minted again, and session ids, which are random, do not count',
     inWorld(async (world) => {
       const idMark = world.mint()
-      await beat(world, world.node, idMark)
+      await heartbeat(world, world.node, idMark)
       const lease = await world.start()
       const session = Number.MAX_SAFE_INTEGER
-      const binding = { node: world.node, session, registration: 1, name: 'w', held: [] }
-      await world.store.adopt(binding)
-      const heir = await bury(world)
+      await adoptInto(world.store, { node: world.node, session })
+      const successor = await killNode(world)
       for (let taken = 1; taken < SLOTS; taken += 1) {
         const next = await world.join()
-        assert.notEqual(next.node, heir)
+        assert.notEqual(next.node, successor)
         if (next.slot !== world.slot) continue
-        assert.ok(next.idFloor >= lease.runId, 'a run of before could be minted again')
+        assert.ok(next.idFloor >= lease.runId, 'an earlier run id could be minted again')
         return assert.ok(next.idFloor < session, 'ids would start in another century')
       }
     }),
@@ -133,8 +136,8 @@ export function nodesContract(open: OpenStore): void {
       if (!world.exclusive) await fillSlots(world)
       const older = world.mint()
       const idMark = world.mint() + IDS_PER_MS
-      await beat(world, world.node, idMark)
-      await beat(world, world.node, older)
+      await heartbeat(world, world.node, idMark)
+      await heartbeat(world, world.node, older)
       await world.store.leave({ node: world.node, idMark: older })
       const next = await world.join()
       assert.ok(next.idFloor >= idMark)
@@ -142,7 +145,7 @@ export function nodesContract(open: OpenStore): void {
   )
 
   test(
-    'live nodes have slots of their own, and the one too many gets none (shared stores)',
+    'live nodes have different slots, and one node too many gets none (shared stores)',
     inWorld(async (world, t) => {
       if (world.exclusive) return t.skip('an exclusive store')
       const slots = [world.slot, ...(await fillSlots(world)).map(({ slot }) => slot)]
@@ -153,7 +156,7 @@ export function nodesContract(open: OpenStore): void {
   )
 
   test(
-    'a slot is free once its node left or was buried, and not before (shared stores)',
+    'a slot is free once its node left or was declared dead, and not before (shared stores)',
     inWorld(async (world, t) => {
       if (world.exclusive) return t.skip('an exclusive store')
       const [first, second] = await fillSlots(world)
@@ -162,35 +165,37 @@ export function nodesContract(open: OpenStore): void {
       assert.equal((await world.join()).slot, first.slot)
       assert.equal(await tryJoin(world.store), null)
       world.clock.advance(NODE_TTL_MS - 1)
-      assert.deepEqual(await world.store.buryDead(), [])
+      assert.deepEqual(await world.store.declareDeadNodes(), [])
     }),
   )
 
   test(
-    'only nodes whose row has expired are buried, and each is buried once (shared stores)',
+    'only nodes whose row has expired are declared dead, each once (shared stores)',
     inWorld(async (world, t) => {
       if (world.exclusive) return t.skip('an exclusive store')
       const [quiet, busy] = [await world.join(), await world.join()]
       world.clock.advance(NODE_TTL_MS - 1)
-      await beat(world, world.node)
-      await beat(world, busy.node)
-      assert.deepEqual(await world.store.buryDead(), [])
+      await heartbeat(world, world.node)
+      await heartbeat(world, busy.node)
+      assert.deepEqual(await world.store.declareDeadNodes(), [])
       world.clock.advance(2)
-      assert.deepEqual(await world.store.buryDead(), [quiet.node])
-      assert.deepEqual(await world.store.buryDead(), [])
-      assert.equal((await beat(world, quiet.node)).alive, false)
-      assert.equal((await beat(world, busy.node)).alive, true)
+      assert.deepEqual(await world.store.declareDeadNodes(), [quiet.node])
+      assert.deepEqual(await world.store.declareDeadNodes(), [])
+      assert.equal((await heartbeat(world, quiet.node)).alive, false)
+      assert.equal((await heartbeat(world, busy.node)).alive, true)
     }),
   )
 
   test(
-    'a node buried by many at once is reported by one (shared stores)',
+    'a node declared dead by many at once is reported by one (shared stores)',
     inWorld(async (world, t) => {
       if (world.exclusive) return t.skip('an exclusive store')
       const quiet = await world.join()
       world.clock.advance(NODE_TTL_MS + 1)
-      await beat(world, world.node)
-      const reports = await Promise.all(Array.from({ length: 4 }, () => world.store.buryDead()))
+      await heartbeat(world, world.node)
+      const reports = await Promise.all(
+        Array.from({ length: 4 }, () => world.store.declareDeadNodes()),
+      )
       assert.deepEqual(reports.flat(), [quiet.node])
     }),
   )
@@ -200,18 +205,18 @@ export function nodesContract(open: OpenStore): void {
     inWorld(async (world, t) => {
       if (!world.exclusive) return t.skip('a shared store')
       const second = await world.join()
-      assert.equal((await beat(world, world.node)).alive, false)
-      assert.equal((await beat(world, second.node)).alive, true)
+      assert.equal((await heartbeat(world, world.node)).alive, false)
+      assert.equal((await heartbeat(world, second.node)).alive, true)
     }),
   )
 }
 
-/** Declares the world's node dead by the means the store has; returns a node that lives. */
-async function bury(world: World): Promise<number> {
-  if (world.exclusive) return (await world.join('heir')).node
-  const heir = await world.join('heir')
+/** Declares the world's node dead in the store's way; returns a live node. */
+async function killNode(world: StoreWorld): Promise<number> {
+  if (world.exclusive) return (await world.join('successor')).node
+  const successor = await world.join('successor')
   world.clock.advance(NODE_TTL_MS + 1)
-  await beat(world, heir.node)
-  assert.deepEqual(await world.store.buryDead(), [world.node])
-  return heir.node
+  await heartbeat(world, successor.node)
+  assert.deepEqual(await world.store.declareDeadNodes(), [world.node])
+  return successor.node
 }

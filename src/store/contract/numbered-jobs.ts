@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const NEWEST = Number.MAX_SAFE_INTEGER
 
 async function define(
-  world: World,
+  world: StoreWorld,
   name: string,
   { owner, projectId = world.project }: { owner?: string; projectId?: number } = {},
 ): Promise<number> {
@@ -19,8 +19,8 @@ async function define(
   return (await world.store.findJob({ projectId, name })) as number
 }
 
-/** Nobody else's in the shared store. */
-function someone(world: World): string {
+/** An owner that no other test uses in the shared store. */
+function uniqueOwner(world: StoreWorld): string {
   return `someone of ${world.projectName}`
 }
 
@@ -28,7 +28,7 @@ export function numberedJobsContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'a job is found by its number, with its project and since when it is there',
+    'a job is found by its number, with its project and the time of its first definition',
     inWorld(async (world) => {
       const since = world.clock.now()
       const id = await define(world, 'first')
@@ -44,7 +44,7 @@ export function numberedJobsContract(open: OpenStore): void {
   )
 
   test(
-    'a number that is no job, or one without a definition, finds nothing',
+    'a number that is no job, or a job without a definition, finds nothing',
     inWorld(async (world) => {
       assert.equal(await world.store.findNumberedJob({ id: 2 ** 31 - 1 }), null)
       assert.equal(await world.store.findNumberedJob({ id: world.job }), null)
@@ -67,9 +67,9 @@ export function numberedJobsContract(open: OpenStore): void {
   )
 
   test(
-    'jobs of an owner are listed in all projects or in one, and only while they are theirs',
+    'jobs of an owner are listed in all projects or in one, and only while the owner is named',
     inWorld(async (world) => {
-      const owner = someone(world)
+      const owner = uniqueOwner(world)
       const mine = await define(world, 'mine', { owner })
       const there = await define(world, 'mine', { owner, projectId: world.otherProject })
       await define(world, 'theirs', { owner: `${owner} else` })

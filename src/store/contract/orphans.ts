@@ -1,34 +1,39 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { at, GRACE_MS, ids, NODE_TTL_MS, runIds } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { adoptInto } from './session-binding.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const ALL = { after: 0, limit: 100 }
 
-/** The world's node dies; returns the node that is there afterwards, with any grace over. */
-async function loseNode(world: World): Promise<number> {
-  const heir = await world.join('heir')
+/** The world's node dies; returns the node that exists afterwards, with any grace period over. */
+async function loseNode(world: StoreWorld): Promise<number> {
+  const successor = await world.join('successor')
   if (world.exclusive) {
     world.clock.advance(GRACE_MS)
   } else {
     world.clock.advance(NODE_TTL_MS + 1)
-    await world.store.beat({ node: heir.node, ttlMs: NODE_TTL_MS, idMark: heir.idFloor })
-    await world.store.buryDead()
+    await world.store.heartbeat({
+      node: successor.node,
+      ttlMs: NODE_TTL_MS,
+      idMark: successor.idFloor,
+    })
+    await world.store.declareDeadNodes()
   }
-  return heir.node
+  return successor.node
 }
 
 export function orphansContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'leases of a living node are nobody’s orphans, however old',
+    'leases of a live node are not orphans, however old',
     inWorld(async (world) => {
       await world.start({ timeoutMs: 1 })
       for (let round = 0; round < 4; round += 1) {
         world.clock.advance(NODE_TTL_MS - 1)
-        await world.store.beat({ node: world.node, ttlMs: NODE_TTL_MS, idMark: world.mint() })
-        await world.store.buryDead()
+        await world.store.heartbeat({ node: world.node, ttlMs: NODE_TTL_MS, idMark: world.mint() })
+        await world.store.declareDeadNodes()
         assert.deepEqual(await world.store.orphans(ALL), [])
       }
     }),
@@ -49,7 +54,7 @@ export function orphansContract(open: OpenStore): void {
   )
 
   test(
-    'finding orphans changes nothing; only an ending does',
+    'finding orphans changes nothing; only an end does',
     inWorld(async (world) => {
       const lease = await world.start()
       const node = await loseNode(world)
@@ -76,7 +81,7 @@ export function orphansContract(open: OpenStore): void {
   )
 
   test(
-    'an orderly goodbye makes orphans at once',
+    'the leases of a node that leaves are orphans at once',
     inWorld(async (world) => {
       const lease = await world.start()
       assert.deepEqual(await world.store.orphans(ALL), [])
@@ -86,7 +91,7 @@ export function orphansContract(open: OpenStore): void {
   )
 
   test(
-    'a restart leaves workers their grace before anything is an orphan (exclusive stores)',
+    'a restart gives workers their grace before leases become orphans (exclusive stores)',
     inWorld(async (world, t) => {
       if (!world.exclusive) return t.skip('a shared store')
       const lease = await world.start()
@@ -100,13 +105,13 @@ export function orphansContract(open: OpenStore): void {
   )
 
   test(
-    'an expired node that nobody buried has no orphans yet (shared stores)',
+    'an expired node that was not declared dead has no orphans yet (shared stores)',
     inWorld(async (world, t) => {
       if (world.exclusive) return t.skip('an exclusive store')
       await world.start()
       world.clock.advance(10 * NODE_TTL_MS)
       assert.deepEqual(await world.store.orphans(ALL), [])
-      await world.store.buryDead()
+      await world.store.declareDeadNodes()
       assert.equal((await world.store.orphans(ALL)).length, 1)
     }),
   )
@@ -117,13 +122,7 @@ export function orphansContract(open: OpenStore): void {
       const lease = await world.start()
       const node = await loseNode(world)
       const { runId, fence, session } = lease
-      await world.store.adopt({
-        node,
-        session,
-        registration: 1,
-        name: 'w',
-        held: [{ runId, fence }],
-      })
+      await adoptInto(world.store, { node, session, held: [{ runId, fence }] })
       assert.deepEqual(await world.store.orphans(ALL), [])
       assert.deepEqual(runIds(await world.store.ownLeases({ node, ...ALL })), [runId])
     }),

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndCommand } from '../port.ts'
-import { createSeededRandom, endOf, only } from './fixture.ts'
-import { auditEntry, outboxOf, put, told } from './webhook-fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { createSeededRandom, endCommandFor, only } from './fixture.ts'
+import { auditEntry, outboxOf, putTestWebhook, queuedEvents } from './webhook-fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const FAILED = { to: 'failed', cause: 'exit' } as const
 type End = 'succeeded' | 'failed' | 'cancelled'
 
-/** How the end of an attempt reads; a success brings no cause. */
+/** The end of an attempt; a success has no cause. */
 function ending(to: End): Partial<EndCommand> {
   return to === 'succeeded' ? { to } : { to, cause: to === 'failed' ? 'exit' : 'cancelled' }
 }
 
-async function finish(world: World, to: End, jobId = world.job): Promise<number> {
+async function finish(world: StoreWorld, to: End, jobId = world.job): Promise<number> {
   const lease = await world.start({ jobId })
   await world.end(lease, ending(to))
   return lease.runId
@@ -23,19 +23,19 @@ export function outboxContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'without a webhook nothing is noted',
+    'without a webhook no event is recorded',
     inWorld(async (world) => {
       await finish(world, 'failed')
       await finish(world, 'succeeded')
-      assert.deepEqual(await told(world), [])
+      assert.deepEqual(await queuedEvents(world), [])
     }),
   )
 
   test(
-    'a failure and the first success after it are noted; what came before the webhook is not',
+    'a failure and the first success after it are recorded; earlier ends are not',
     inWorld(async (world) => {
       await finish(world, 'failed')
-      await put(world)
+      await putTestWebhook(world)
       await finish(world, 'succeeded')
       const failed = await finish(world, 'failed')
       const since = world.clock.now()
@@ -45,7 +45,7 @@ export function outboxContract(open: OpenStore): void {
       world.clock.advance(7)
       const recovered = await finish(world, 'succeeded')
       await finish(world, 'succeeded')
-      assert.deepEqual(await told(world), [
+      assert.deepEqual(await queuedEvents(world), [
         [failed, 'run.failed'],
         [again, 'run.failed'],
         [recovered, 'run.recovered run.succeeded'],
@@ -67,46 +67,46 @@ export function outboxContract(open: OpenStore): void {
     test(
       `${why} is no end of the run`,
       inWorld(async (world) => {
-        await put(world, { events: ['run.failed', 'run.cancelled', 'run.succeeded'] })
+        await putTestWebhook(world, { events: ['run.failed', 'run.cancelled', 'run.succeeded'] })
         const lease = await world.start()
         await world.end(lease, end)
-        assert.deepEqual(await told(world), [])
+        assert.deepEqual(await queuedEvents(world), [])
       }),
     )
   }
 
   test(
-    'an end that is reported twice, or late, is noted once',
+    'an end that is reported twice, or late, is recorded once',
     inWorld(async (world) => {
-      await put(world)
+      await putTestWebhook(world)
       const lease = await world.start()
-      const end = endOf(lease, FAILED)
+      const end = endCommandFor(lease, FAILED)
       const { ends } = await world.tick({ ends: [end, end] })
       assert.deepEqual(ends, ['ended', 'replayed'])
       assert.equal(await world.end(lease, FAILED), 'replayed')
       assert.equal(await world.end({ ...lease, fence: lease.fence + 1 }, FAILED), 'stale')
-      assert.deepEqual(await told(world), [[lease.runId, 'run.failed']])
+      assert.deepEqual(await queuedEvents(world), [[lease.runId, 'run.failed']])
     }),
   )
 
   test(
-    'only those events are noted that somebody asks for, as far as they were asked for then',
+    'only events with a subscription are recorded, as of that time',
     inWorld(async (world) => {
-      await put(world, { events: ['run.cancelled'] })
+      await putTestWebhook(world, { events: ['run.cancelled'] })
       await finish(world, 'failed')
       await finish(world, 'succeeded')
       const one = await finish(world, 'cancelled')
       const waiting = world.newRun({ dueAt: world.clock.now() + 1_000 })
       await world.submit(waiting)
       await world.cancel(waiting.id)
-      await put(world, { name: 'second', events: ['run.succeeded'] })
+      await putTestWebhook(world, { name: 'second', events: ['run.succeeded'] })
       const two = await finish(world, 'succeeded')
-      await put(world, { name: 'second', events: ['run.succeeded'], enabled: false })
+      await putTestWebhook(world, { name: 'second', events: ['run.succeeded'], enabled: false })
       await finish(world, 'succeeded')
       const audit = auditEntry(world, 'webhook.delete')
       await world.store.deleteWebhook({ projectId: world.project, name: 'pager', audit })
       await finish(world, 'cancelled')
-      assert.deepEqual(await told(world), [
+      assert.deepEqual(await queuedEvents(world), [
         [one, 'run.cancelled'],
         [waiting.id, 'run.cancelled'],
         [two, 'run.succeeded'],
@@ -115,21 +115,21 @@ export function outboxContract(open: OpenStore): void {
   )
 
   test(
-    'a run that is cancelled while it runs is cancelled, whatever its worker says',
+    'a run that is cancelled while running is cancelled, whatever its worker reports',
     inWorld(async (world) => {
-      await put(world, { events: ['run.failed', 'run.cancelled'] })
+      await putTestWebhook(world, { events: ['run.failed', 'run.cancelled'] })
       const lease = await world.start()
       await world.cancel(lease.runId)
-      assert.deepEqual(await told(world), [])
+      assert.deepEqual(await queuedEvents(world), [])
       await world.end(lease, FAILED)
-      assert.deepEqual(await told(world), [[lease.runId, 'run.cancelled']])
+      assert.deepEqual(await queuedEvents(world), [[lease.runId, 'run.cancelled']])
     }),
   )
 
   test(
-    'one project is not told of another, and one job does not recover from another',
+    'one project gets no events of another, and one job does not recover from another',
     inWorld(async (world) => {
-      await put(world)
+      await putTestWebhook(world)
       const { store, project, otherProject } = world
       const other = only(await store.internJobs([{ projectId: project, name: 'other' }]))
       const foreign = only(await store.internJobs([{ projectId: otherProject, name: 'x' }]))
@@ -138,7 +138,7 @@ export function outboxContract(open: OpenStore): void {
       const failed = await finish(world, 'failed')
       await finish(world, 'succeeded', other)
       const recovered = await finish(world, 'succeeded')
-      assert.deepEqual(await told(world), [
+      assert.deepEqual(await queuedEvents(world), [
         [failed, 'run.failed'],
         [recovered, 'run.recovered run.succeeded'],
       ])
@@ -146,29 +146,29 @@ export function outboxContract(open: OpenStore): void {
   )
 
   test(
-    'whoever stops asking for recoveries and asks again starts from nothing',
+    'a new subscription to recoveries starts empty',
     inWorld(async (world) => {
-      await put(world, { events: ['run.recovered'] })
+      await putTestWebhook(world, { events: ['run.recovered'] })
       await finish(world, 'failed')
-      await put(world, { events: ['run.recovered'], enabled: false })
-      await put(world, { events: ['run.recovered'] })
+      await putTestWebhook(world, { events: ['run.recovered'], enabled: false })
+      await putTestWebhook(world, { events: ['run.recovered'] })
       await finish(world, 'succeeded')
-      assert.deepEqual(await told(world), [])
+      assert.deepEqual(await queuedEvents(world), [])
     }),
   )
 
   test(
     'of runs that end in one tick, the smaller id is the earlier',
     inWorld(async (world) => {
-      await put(world)
+      await putTestWebhook(world)
       const runs = world.newRuns(5)
       await world.submit(...runs)
       const leases = (await world.claim(5)).toSorted((a, b) => a.runId - b.runId)
       const goals: End[] = ['succeeded', 'failed', 'succeeded', 'failed', 'failed']
-      const ends = leases.map((lease, index) => endOf(lease, ending(goals[index] as End)))
+      const ends = leases.map((lease, index) => endCommandFor(lease, ending(goals[index] as End)))
       await world.tick({ ends: ends.toReversed() })
       const last = await finish(world, 'succeeded')
-      assert.deepEqual(await told(world), [
+      assert.deepEqual(await queuedEvents(world), [
         [runs[1]!.id, 'run.failed'],
         [runs[2]!.id, 'run.recovered run.succeeded'],
         [runs[3]!.id, 'run.failed'],
@@ -180,12 +180,12 @@ export function outboxContract(open: OpenStore): void {
 
   for (const seed of [1, 2, 3, 4]) {
     test(
-      `recoveries are those of a simple model, in ticks of any size, seed ${seed}`,
+      `recoveries match a simple model, in ticks of any size, seed ${seed}`,
       inWorld(async (world) => {
         const random = createSeededRandom(seed)
         const names = ['a', 'b', 'c'].map((name) => ({ projectId: world.project, name }))
         const jobs = await world.store.internJobs(names)
-        await put(world, { events: ['run.failed', 'run.recovered'] })
+        await putTestWebhook(world, { events: ['run.failed', 'run.recovered'] })
         const failing = new Set<number>()
         const expected: [number, string][] = []
         const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
@@ -198,7 +198,9 @@ export function outboxContract(open: OpenStore): void {
             const to = pick<End>(['succeeded', 'succeeded', 'failed', 'cancelled'])
             return { lease, to }
           })
-          await world.tick({ ends: commands.map(({ lease, to }) => endOf(lease, ending(to))) })
+          await world.tick({
+            ends: commands.map(({ lease, to }) => endCommandFor(lease, ending(to))),
+          })
           for (const { lease, to } of commands.toSorted((a, b) => a.lease.runId - b.lease.runId)) {
             const { runId, jobId } = lease
             if (to === 'failed') {
@@ -209,15 +211,15 @@ export function outboxContract(open: OpenStore): void {
             }
           }
         }
-        assert.deepEqual(await told(world), expected)
+        assert.deepEqual(await queuedEvents(world), expected)
       }),
     )
   }
 
   test(
-    'ticks that end runs of one job side by side agree on one order',
+    'concurrent ticks that end runs of one job agree on one order',
     inWorld(async (world) => {
-      await put(world, { events: ['run.failed', 'run.recovered', 'run.succeeded'] })
+      await putTestWebhook(world, { events: ['run.failed', 'run.recovered', 'run.succeeded'] })
       for (let round = 0; round < 12; round += 1) {
         const runs = world.newRuns(8)
         await world.submit(...runs)
@@ -229,10 +231,10 @@ export function outboxContract(open: OpenStore): void {
         )
       }
       const last = await finish(world, 'succeeded')
-      const events = await told(world)
+      const events = await queuedEvents(world)
       assert.equal(events.filter(([, what]) => what === 'run.failed').length, 48)
       assert.equal(events.length, 97)
-      // A success that is written at the same time as a failure may count as the earlier, but between
+      // A success that is written concurrently with a failure may count as the earlier, but between
       // two recoveries something failed, and after the last failure there is one.
       let isFailing = false
       for (const [runId, what] of events) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { STATES } from '../../core/run/run-state.ts'
 import type { NewRun, RunRecord } from '../port.ts'
 import { at, HOUR_MS, ids, only } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const HOSTILE: readonly [why: string, text: string][] = [
   ['quotes and comments', `'; DROP TABLE run; --" \\' \\\\ \` $1 ?1 :a @b %s {0} /* */ \${x}`],
@@ -17,7 +17,7 @@ const HOSTILE: readonly [why: string, text: string][] = [
 ]
 
 async function fillEveryState(
-  world: World,
+  world: StoreWorld,
 ): Promise<Map<number, { state: string; jobId: number }>> {
   const other = only(await world.store.internJobs([{ projectId: world.project, name: 'other' }]))
   const gates = [await world.gate('door', 0)]
@@ -56,10 +56,11 @@ export function queriesContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'a waiting run says what it waits for: its time, its line, or its gate and who holds it',
+    'a waiting run reports what it waits for: its time, its queue, or its gate and the holders',
     inWorld(async (world) => {
       const { store, clock } = world
-      const waitOf = (run: NewRun, most = 100) => store.waitOf({ runId: run.id, most })
+      const waitOf = (run: NewRun, maxCount = 100) =>
+        store.waitOf({ runId: run.id, maxCount: maxCount })
       const later = world.newRun({ dueAt: clock.now() + 5_000 })
       const line = world.newRuns(4)
       const urgent = world.newRun({ rank: -5 })
@@ -80,16 +81,16 @@ export function queriesContract(open: OpenStore): void {
       assert.deepEqual(await waitOf(blocked as NewRun), { ...nothing, gate: held })
 
       const lease = await world.start({ laneId: await world.internLane('w') })
-      assert.equal(await store.waitOf({ runId: lease.runId, most: 9 }), null)
+      assert.equal(await store.waitOf({ runId: lease.runId, maxCount: 9 }), null)
       await world.end(lease, { to: 'retry', cause: 'error', delayMs: 700, pos: world.mint() })
-      const retried = await store.waitOf({ runId: lease.runId, most: 9 })
+      const retried = await store.waitOf({ runId: lease.runId, maxCount: 9 })
       assert.equal(retried?.timerAt, clock.now() + 700)
-      assert.equal(await store.waitOf({ runId: world.mint(), most: 9 }), null)
+      assert.equal(await store.waitOf({ runId: world.mint(), maxCount: 9 }), null)
     }),
   )
 
   test(
-    'pages of any size hold every matching run once, newest first, and no other',
+    'pages of any size contain every matching run once, newest first, and no other',
     inWorld(async (world) => {
       const expected = await fillEveryState(world)
       const jobs = [null, ...new Set([...expected.values()].map(({ jobId }) => jobId))]
@@ -112,7 +113,7 @@ export function queriesContract(open: OpenStore): void {
   )
 
   test(
-    'runs are found together as each is found alone, of whatever project',
+    'runs found together equal those found one by one, of any project',
     inWorld(async (world) => {
       const expected = await fillEveryState(world)
       const theirs = world.newRun({ projectId: world.otherProject })
@@ -130,7 +131,7 @@ export function queriesContract(open: OpenStore): void {
   )
 
   test(
-    'another project sees nothing of it',
+    'another project sees none of the runs',
     inWorld(async (world) => {
       const expected = await fillEveryState(world)
       const projectId = world.otherProject
@@ -160,7 +161,7 @@ export function queriesContract(open: OpenStore): void {
   )
 
   test(
-    'a run that is not there is not found',
+    'an unknown run is not found',
     inWorld(async (world) => {
       for (const runId of [0, world.mint(), Number.MAX_SAFE_INTEGER]) {
         assert.equal(await world.store.findRun({ projectId: world.project, runId }), null)
@@ -169,7 +170,7 @@ export function queriesContract(open: OpenStore): void {
   )
 
   test(
-    'a run tells its whole story in every state',
+    'a run record is complete in every state',
     inWorld(async (world) => {
       const t0 = world.clock.now()
       const gate = await world.gate('door', 1)
@@ -222,7 +223,7 @@ export function queriesContract(open: OpenStore): void {
   )
 
   test(
-    'the last attempt speaks for a run that was retried',
+    'the last attempt counts for a run that was retried',
     inWorld(async (world) => {
       const first = await world.start()
       world.clock.advance(100)
@@ -244,7 +245,7 @@ export function queriesContract(open: OpenStore): void {
 
   for (const [why, text] of HOSTILE) {
     test(
-      `text comes back as it was sent: ${why}`,
+      `text is returned as it was sent: ${why}`,
       inWorld(async (world) => {
         const run = world.newRun({
           input: text,
@@ -272,8 +273,8 @@ export function queriesContract(open: OpenStore): void {
 }
 
 async function pages(
-  { store, project }: World,
-  filter: Pick<Parameters<World['store']['listRuns']>[0], 'state' | 'jobId' | 'limit'>,
+  { store, project }: StoreWorld,
+  filter: Pick<Parameters<StoreWorld['store']['listRuns']>[0], 'state' | 'jobId' | 'limit'>,
 ): Promise<RunRecord[]> {
   const found: RunRecord[] = []
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
@@ -286,7 +287,7 @@ async function pages(
   }
 }
 
-/** How a run reads that nothing has happened to yet. */
+/** The record of a run without any event yet. */
 function record(run: NewRun, createdAt: number): RunRecord {
   const {
     id,

@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import type { Rate } from '../../core/queue/rate.ts'
 import type { ClaimDemand } from '../port.ts'
 import { at, only } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-/** A queue with a rate and two lanes of it. */
-async function openQueue(world: World, rate: Rate | null) {
+/** A queue with a rate, and two of its lanes. */
+async function openQueue(world: StoreWorld, rate: Rate | null) {
   const queue = `mail-${world.mint()}`
   const put = (next: Rate | null) =>
     world.store.putQueue({
@@ -66,10 +66,10 @@ export function ratesContract(open: OpenStore): void {
             const most = burst + (windowMs * rate.limit) / rate.perMs
             assert.ok(starts.length - first <= most, `${starts.length - first} in ${windowMs} ms`)
           }
-          // Whoever asks for more than there is takes all there is.
+          // A demand for more than there is takes all there is.
           const lastly = await world.tick({ claims: [queue.demand(0, 9), queue.demand(1, 9)] })
           const [full] = lastly.limited
-          assert.ok(full && full.until > world.clock.now(), 'it says when to come back')
+          assert.ok(full && full.until > world.clock.now(), 'the result says when to try again')
         }),
         { numRuns: 12 },
       )
@@ -77,7 +77,7 @@ export function ratesContract(open: OpenStore): void {
   )
 
   test(
-    'it says when there is room again, and then there is',
+    'the result contains the time at which the rate allows more, and at that time it does',
     inWorld(async (world) => {
       const queue = await openQueue(world, { limit: 7, perMs: 60_000, burst: 2 })
       await queue.fill(0, 9)
@@ -94,7 +94,7 @@ export function ratesContract(open: OpenStore): void {
   )
 
   test(
-    'a clock that was set back closes a queue for no longer than it says',
+    'a clock that was set back closes a queue only until the reported time',
     inWorld(async (world) => {
       const queue = await openQueue(world, { limit: 7, perMs: 60_000, burst: 1 })
       await queue.fill(0, 9)
@@ -113,7 +113,7 @@ export function ratesContract(open: OpenStore): void {
   )
 
   test(
-    'a lane that ran dry is not limited, and what was not found is not used up',
+    'a lane that ran dry is not limited, and unused claims are not charged',
     inWorld(async (world) => {
       const queue = await openQueue(world, { limit: 1, perMs: 60_000, burst: 5 })
       await queue.fill(0, 2)
@@ -126,7 +126,7 @@ export function ratesContract(open: OpenStore): void {
   )
 
   test(
-    'a rate that changes keeps what was used up; without one there is no limit',
+    'a rate that changes keeps what was used up; without a rate there is no limit',
     inWorld(async (world) => {
       const queue = await openQueue(world, { limit: 1, perMs: 60_000, burst: 2 })
       await queue.fill(0, 20)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { adoptInto } from './session-binding.ts'
 import { test } from 'node:test'
 import { GRACE_MS, HOUR_MS, listAll, NODE_TTL_MS, runIds } from './fixture.ts'
-import { onFreshStores, joinNode, type OpenStore, type World } from './world.ts'
+import { onFreshStores, joinNode, type OpenStore, type StoreWorld } from './world.ts'
 import type { Store } from '../port.ts'
 
 const ALL = { after: 0, limit: 100 }
@@ -11,20 +12,20 @@ interface Survivor {
   readonly node: number
 }
 
-/** Opens the data again as a new process would: the node that was there never said goodbye. */
-async function reopen(world: World): Promise<Survivor> {
+/** Opens the data again as a new process would: the earlier node never left. */
+async function reopen(world: StoreWorld): Promise<Survivor> {
   assert.ok(world.reopen)
   const store = await world.reopen()
   const { node } = await joinNode(store, 'after')
   return { store, node }
 }
 
-/** Until the node of before is dead and past its grace. */
-async function outliveGrace({ clock }: World, { store, node }: Survivor): Promise<void> {
+/** Waits until the earlier node is dead and past its grace. */
+async function outliveGrace({ clock }: StoreWorld, { store, node }: Survivor): Promise<void> {
   for (let waited = 0; waited <= Math.max(GRACE_MS, NODE_TTL_MS); waited += NODE_TTL_MS / 2) {
     clock.advance(NODE_TTL_MS / 2)
-    await store.beat({ node, ttlMs: NODE_TTL_MS, idMark: 0 })
-    await store.buryDead()
+    await store.heartbeat({ node, ttlMs: NODE_TTL_MS, idMark: 0 })
+    await store.declareDeadNodes()
   }
 }
 
@@ -32,7 +33,7 @@ export function reopenContract(open: OpenStore): void {
   const inWorld = onFreshStores(open)
 
   test(
-    'everything acknowledged is there',
+    'a reopened store has everything that was acknowledged',
     inWorld(async (world, t) => {
       if (!world.reopen) return t.skip('a store in memory')
       const gate = await world.gate('door', 1)
@@ -46,7 +47,7 @@ export function reopenContract(open: OpenStore): void {
       await world.submit(
         ...world.newRuns(2, { gates: [gate] }),
         world.newRun({ dueAt: world.clock.now() + HOUR_MS }),
-        world.newRun({ handOff: world.handOff(), dedupeKey: 'k' }),
+        world.newRun({ reservation: world.reservation(), dedupeKey: 'k' }),
       )
       const before = await world.list()
       const { store } = await reopen(world)
@@ -60,7 +61,7 @@ export function reopenContract(open: OpenStore): void {
   )
 
   test(
-    'what was running is an orphan of a dead incarnation, once its grace is over',
+    'a running attempt is an orphan of a dead incarnation, once its grace is over',
     inWorld(async (world, t) => {
       if (!world.reopen) return t.skip('a store in memory')
       const lease = await world.start()
@@ -83,7 +84,7 @@ export function reopenContract(open: OpenStore): void {
       const [kept] = leases
       assert.ok(kept)
       const held = [{ runId: kept.runId, fence: kept.fence }]
-      const result = await store.adopt({ node, session: 5, registration: 2, name: 'w', held })
+      const result = await adoptInto(store, { node, session: 5, registration: 2, held })
       assert.deepEqual(result?.adopted, [{ ...kept, node }])
       assert.deepEqual(runIds(result?.unlisted ?? []), runIds(leases.slice(1)))
       await outliveGrace(world, survivor)
@@ -92,10 +93,10 @@ export function reopenContract(open: OpenStore): void {
   )
 
   test(
-    'ids minted after are above every id minted before',
+    'ids minted after reopening are above every id minted before',
     inWorld(async (world, t) => {
       if (!world.reopen) return t.skip('a store in memory')
-      await world.store.beat({ node: world.node, ttlMs: NODE_TTL_MS, idMark: world.mint() })
+      await world.store.heartbeat({ node: world.node, ttlMs: NODE_TTL_MS, idMark: world.mint() })
       const used = world.newRuns(500)
       await world.submit(...used)
       const store = await world.reopen()

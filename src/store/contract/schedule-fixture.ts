@@ -7,16 +7,16 @@ import type {
   NewRun,
   OccurrenceRecord,
   ScheduleRecord,
-  ScheduleWish,
+  PutScheduleInput,
   SettledTime,
 } from '../port.ts'
 import { only } from './fixture.ts'
-import type { World } from './world.ts'
+import type { StoreWorld } from './world.ts'
 
 export const MINUTE_MS = 60_000
 const FAR_MS = 100 * 365 * 24 * 3_600_000
 
-export function auditOf(world: World, action: string): AuditEntry {
+export function auditOf(world: StoreWorld, action: string): AuditEntry {
   return {
     projectId: world.project,
     actor: 7,
@@ -29,7 +29,10 @@ export function auditOf(world: World, action: string): AuditEntry {
 }
 
 /** A schedule whose first time is a minute from now. */
-export function wishOf(world: World, overrides: Partial<ScheduleWish> = {}): ScheduleWish {
+export function scheduleInput(
+  world: StoreWorld,
+  overrides: Partial<PutScheduleInput> = {},
+): PutScheduleInput {
   const nominalAt = world.clock.now() + MINUTE_MS
   return {
     id: world.mint(),
@@ -37,29 +40,29 @@ export function wishOf(world: World, overrides: Partial<ScheduleWish> = {}): Sch
     jobId: world.job,
     name: `rule-${world.mint()}`,
     spec: '{"rule":"every minute"}',
-    next: { nominalAt, lookAt: nominalAt },
+    next: { nominalAt, checkAt: nominalAt },
     expect: null,
-    most: 1_000,
+    maxSchedules: 1_000,
     ...overrides,
   }
 }
 
 export async function putNew(
-  world: World,
-  overrides: Partial<ScheduleWish> = {},
+  world: StoreWorld,
+  overrides: Partial<PutScheduleInput> = {},
 ): Promise<ScheduleRecord> {
-  const wish = wishOf(world, overrides)
-  const fate = await world.store.putSchedule({ ...wish, audit: auditOf(world, 'schedule.put') })
-  assert.deepEqual(fate, { kind: 'created', id: wish.id, version: 1 })
-  return load(world, wish.id)
+  const input = scheduleInput(world, overrides)
+  const result = await world.store.putSchedule({ ...input, audit: auditOf(world, 'schedule.put') })
+  assert.deepEqual(result, { kind: 'created', id: input.id, version: 1 })
+  return load(world, input.id)
 }
 
-export async function load(world: World, id: number): Promise<ScheduleRecord> {
+export async function load(world: StoreWorld, id: number): Promise<ScheduleRecord> {
   return only(await world.store.findSchedules([id]))
 }
 
 export function toRun(
-  world: World,
+  world: StoreWorld,
   nominalAt: number,
   overrides: Partial<NewRun> = {},
 ): Extract<SettledTime, { kind: 'run' }> {
@@ -71,9 +74,11 @@ export function toRun(
   }
 }
 
-/** What a node that sees the schedule like this asks for: a run now, the next time a minute later. */
+/**
+ * The command of a node that sees the schedule like this: a run now, the next time a minute later.
+ */
 export function commandFor(
-  world: World,
+  world: StoreWorld,
   schedule: ScheduleRecord,
   overrides: Partial<FireCommand> = {},
 ): FireCommand {
@@ -84,26 +89,26 @@ export function commandFor(
     version: schedule.version,
     nominalAt,
     settled: nominalAt === null ? [] : [toRun(world, nominalAt)],
-    next: { nominalAt: nextAt, lookAt: nextAt },
+    next: { nominalAt: nextAt, checkAt: nextAt },
     overlap: { kind: 'allow' },
-    remembers: false,
+    tracksOpenRuns: false,
     ...overrides,
   }
 }
 
-export async function fireAll(world: World, ...commands: FireCommand[]): Promise<FireResult> {
+export async function fireAll(world: StoreWorld, ...commands: FireCommand[]): Promise<FireResult> {
   const { node, store, clock } = world
   const valid = { validFrom: 0, validUntil: clock.now() + FAR_MS, aheadTo: null }
   return store.fire({ node, ...valid, commands })
 }
 
-export async function fireOne(world: World, command: FireCommand): Promise<FireVerdict> {
+export async function fireOne(world: StoreWorld, command: FireCommand): Promise<FireVerdict> {
   return only((await fireAll(world, command)).verdicts)
 }
 
-/** Fires what it says is next, as far as its row moves on. */
+/** Fires with the command of a node that has just read the schedule. */
 export async function fireNext(
-  world: World,
+  world: StoreWorld,
   id: number,
   overrides: Partial<FireCommand> = {},
 ): Promise<FireVerdict> {
@@ -111,15 +116,15 @@ export async function fireNext(
 }
 
 export async function occurrencesOf(
-  world: World,
+  world: StoreWorld,
   id: number,
 ): Promise<readonly OccurrenceRecord[]> {
   const range = { from: 0, until: world.clock.now() + FAR_MS, limit: 10_000 }
   return world.store.occurrences({ scheduleId: id, ...range })
 }
 
-/** What became of its times, in a few words. */
-export async function storyOf(world: World, id: number): Promise<string[]> {
+/** The outcomes of its times, as short texts. */
+export async function outcomesOf(world: StoreWorld, id: number): Promise<string[]> {
   const records = await occurrencesOf(world, id)
   return records.map(({ outcome, reason }) => (reason === null ? outcome : `${outcome} ${reason}`))
 }

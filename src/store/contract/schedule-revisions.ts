@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ScheduleRecord, ScheduleRevision } from '../port.ts'
-import { auditOf, fireNext, load, MINUTE_MS, putNew, wishOf } from './schedule-fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { auditOf, fireNext, load, MINUTE_MS, putNew, scheduleInput } from './schedule-fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const NAME = 'tidy-inbox'
 
 /** The schedules of the job, by name. */
-async function schedulesOf({ store, project: projectId, job: jobId }: World) {
+async function schedulesOf({ store, project: projectId, job: jobId }: StoreWorld) {
   const all = await store.listSchedules({ projectId, jobId, after: 0, limit: 99 })
   return all.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-const find = ({ store, project: projectId }: World) =>
+const find = ({ store, project: projectId }: StoreWorld) =>
   store.findDefinition({ projectId, name: NAME })
 
 /** Everything that a change could have changed. */
-async function everything(world: World) {
+async function everything(world: StoreWorld) {
   const { store, project: projectId } = world
   const page = { projectId, before: Number.MAX_SAFE_INTEGER, limit: 99 }
   const audit = (await store.listAudit(page)).map(({ action }) => action)
   return { schedules: await schedulesOf(world), definition: await find(world), audit }
 }
 
-const putOf = (world: World, name: string, spec: string, id = world.mint()) => ({
-  ...{ id, name, spec, next: wishOf(world).next, audit: auditOf(world, 'schedule.put') },
+const putOf = (world: StoreWorld, name: string, spec: string, id = world.mint()) => ({
+  ...{ id, name, spec, next: scheduleInput(world).next, audit: auditOf(world, 'schedule.put') },
 })
-const removeOf = (world: World, { id }: ScheduleRecord) => ({
+const removeOf = (world: StoreWorld, { id }: ScheduleRecord) => ({
   ...{ id, audit: auditOf(world, 'schedule.delete') },
 })
 
 async function revise(
-  world: World,
+  world: StoreWorld,
   asked: Partial<ScheduleRevision>,
   { definition = 'new', expect = null as number | null } = {},
 ) {
@@ -46,15 +46,15 @@ export function scheduleRevisionsContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'a job and its schedules change at once: one comes, one is changed, one goes, one stays',
+    'a job and its schedules change at once: one created, one changed, one deleted, one unchanged',
     inWorld(async (world) => {
       const changed = await putNew(world, { name: 'changed' })
       const gone = await putNew(world, { name: 'gone' })
       const kept = await putNew(world, { name: 'kept' })
       world.clock.advance(MINUTE_MS)
       const puts = [putOf(world, 'come', 'a'), putOf(world, 'changed', 'b', changed.id)]
-      const fate = await revise(world, { puts, removes: [removeOf(world, gone)] })
-      assert.deepEqual(fate, { kind: 'put', version: 1 })
+      const result = await revise(world, { puts, removes: [removeOf(world, gone)] })
+      assert.deepEqual(result, { kind: 'put', version: 1 })
       assert.equal((await find(world))?.definition, 'new')
       const all = await schedulesOf(world)
       assert.deepEqual(
@@ -73,7 +73,7 @@ export function scheduleRevisionsContract(open: OpenStore): void {
   )
 
   test(
-    'schedules change also when the definition is the same, and alone they are left alone',
+    'schedules also change when the definition is the same, and stay without a revision',
     inWorld(async (world) => {
       await revise(world, { puts: [putOf(world, 'a', 'one')] })
       const [made] = await schedulesOf(world)
@@ -90,7 +90,7 @@ export function scheduleRevisionsContract(open: OpenStore): void {
   )
 
   test(
-    'what comes to a paused job waits with it',
+    'a schedule added to a paused job is paused with it',
     inWorld(async (world) => {
       await revise(world, {})
       const audit = auditOf(world, 'job.pause')
@@ -98,17 +98,20 @@ export function scheduleRevisionsContract(open: OpenStore): void {
       await world.store.pauseJob({ projectId: world.project, name: NAME, pause, audit })
       await revise(world, { puts: [putOf(world, 'a', 'one')] })
       const [held] = await schedulesOf(world)
-      assert.deepEqual([held?.pause?.byJob, held?.next.lookAt], [true, null])
+      assert.deepEqual([held?.pause?.byJob, held?.next.checkAt], [true, null])
     }),
   )
 
-  const MEANWHILE: readonly [string, (world: World, old: ScheduleRecord) => Promise<unknown>][] = [
+  const CONCURRENT_CHANGES: readonly [
+    string,
+    (world: StoreWorld, old: ScheduleRecord) => Promise<unknown>,
+  ][] = [
     ['another came', (world) => putNew(world)],
     [
       'it was changed',
       (world, { name }) =>
         world.store.putSchedule({
-          ...wishOf(world, { name, spec: 'theirs' }),
+          ...scheduleInput(world, { name, spec: 'theirs' }),
           audit: auditOf(world, 'schedule.put'),
         }),
     ],
@@ -128,7 +131,7 @@ export function scheduleRevisionsContract(open: OpenStore): void {
         }),
     ],
     [
-      'it went and came again',
+      'it was deleted and created again',
       async (world, { id, name }) => {
         const audit = auditOf(world, 'schedule.delete')
         await world.store.deleteSchedule({ projectId: world.project, id, audit })
@@ -136,9 +139,9 @@ export function scheduleRevisionsContract(open: OpenStore): void {
       },
     ],
   ]
-  for (const [what, happen] of MEANWHILE) {
+  for (const [what, happen] of CONCURRENT_CHANGES) {
     test(
-      `nothing changes when ${what} since it was decided`,
+      `nothing changes when ${what} since the revision was decided`,
       inWorld(async (world) => {
         const old = await putNew(world)
         const seen = await schedulesOf(world)
@@ -153,7 +156,7 @@ export function scheduleRevisionsContract(open: OpenStore): void {
   }
 
   test(
-    'what has fired since is in the way only of a next time that is not after it',
+    'a firing since then conflicts only with a next time that is not after it',
     inWorld(async (world) => {
       const old = await putNew(world)
       const seen = await schedulesOf(world)
@@ -171,7 +174,7 @@ export function scheduleRevisionsContract(open: OpenStore): void {
   )
 
   test(
-    'who expects another version of the job changes no schedule either',
+    'a put that expects another version of the job changes no schedule either',
     inWorld(async (world) => {
       const before = await everything(world)
       const puts = [putOf(world, 'a', 'one')]
@@ -183,15 +186,15 @@ export function scheduleRevisionsContract(open: OpenStore): void {
   )
 
   test(
-    'of several that decided by the same, one has its way',
+    'of several revisions decided on the same state, one is applied',
     inWorld(async (world) => {
       const seen = await schedulesOf(world)
-      const fates = await Promise.all(
+      const results = await Promise.all(
         ['a', 'b', 'c'].map((name) =>
           revise(world, { seen, puts: [putOf(world, name, name)] }, { definition: name }),
         ),
       )
-      const kinds = fates.map(({ kind }) => kind).toSorted()
+      const kinds = results.map(({ kind }) => kind).toSorted()
       assert.deepEqual(kinds, ['overtaken', 'overtaken', 'put'])
       const { definition, schedules } = await everything(world)
       assert.deepEqual(
@@ -202,7 +205,7 @@ export function scheduleRevisionsContract(open: OpenStore): void {
   )
 
   test(
-    'a failure on the way leaves neither half',
+    'a failure between the job and its schedules changes neither',
     inWorld(async (world) => {
       const other = await world.store.internJobs([{ projectId: world.project, name: 'other' }])
       const theirs = await putNew(world, { jobId: other[0] as number })

@@ -10,29 +10,29 @@ import {
   MINUTE_MS,
   occurrencesOf,
   putNew,
-  storyOf,
-  wishOf,
+  outcomesOf,
+  scheduleInput,
 } from './schedule-fixture.ts'
-import { onFreshStores, onSharedStore, type OpenStore, type World } from './world.ts'
+import { onFreshStores, onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-const pause = (world: World, id: number, until: number | null = null) =>
+const pause = (world: StoreWorld, id: number, until: number | null = null) =>
   world.store.pauseSchedule({
     ...{ projectId: world.project, id, until, reason: 'a holiday' },
     audit: auditOf(world, 'schedule.pause'),
   })
-const resume = (world: World, id: number) =>
+const resume = (world: StoreWorld, id: number) =>
   world.store.resumeSchedule({
     ...{ projectId: world.project, id, audit: auditOf(world, 'schedule.resume') },
   })
 const remove = (
-  world: World,
+  world: StoreWorld,
   id: number,
   { projectId = world.project, expect = null as number | null } = {},
 ) => world.store.deleteSchedule({ projectId, id, expect, audit: auditOf(world, 'schedule.delete') })
-const skipNext = (world: World, id: number) =>
+const skipNext = (world: StoreWorld, id: number) =>
   world.store.skipNext({ projectId: world.project, id, audit: auditOf(world, 'schedule.skip') })
 
-async function pauseJob(world: World, isPaused: boolean): Promise<void> {
+async function pauseJob(world: StoreWorld, isPaused: boolean): Promise<void> {
   const name = 'tidy-inbox'
   const audit = auditOf(world, 'job.pause')
   const expect = null
@@ -68,12 +68,12 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
-    'saying the same again changes nothing; another version than expected is a conflict',
+    'an identical put changes nothing; another version than expected is a conflict',
     inWorld(async (world) => {
       const { id, name, spec, version } = await putNew(world)
       const audit = auditOf(world, 'schedule.put')
       const put = (overrides: object) =>
-        world.store.putSchedule({ ...wishOf(world, { name, spec, ...overrides }), audit })
+        world.store.putSchedule({ ...scheduleInput(world, { name, spec, ...overrides }), audit })
       assert.deepEqual(await put({}), { kind: 'same', id, version })
       assert.deepEqual(await put({ spec: 'new', expect: 9 }), { kind: 'conflict', version: 1 })
       assert.deepEqual(await put({ spec: 'new', expect: 0 }), { kind: 'conflict', version: 1 })
@@ -83,45 +83,48 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
-    'a job has no more of them than it may',
+    'a job has a maximum number of schedules',
     inWorld(async (world) => {
-      await putNew(world, { most: 2 })
-      await putNew(world, { most: 2 })
+      await putNew(world, { maxSchedules: 2 })
+      await putNew(world, { maxSchedules: 2 })
       const audit = auditOf(world, 'schedule.put')
-      assert.deepEqual(await world.store.putSchedule({ ...wishOf(world, { most: 2 }), audit }), {
-        kind: 'full',
-      })
+      assert.deepEqual(
+        await world.store.putSchedule({ ...scheduleInput(world, { maxSchedules: 2 }), audit }),
+        {
+          kind: 'full',
+        },
+      )
     }),
   )
 
   test(
-    'those to look at come the earliest first, page by page',
+    'schedules to check come the earliest first, page by page',
     onNewStore(async (world) => {
       const now = world.clock.now()
-      const at = (ms: number) => ({ next: { nominalAt: now + ms, lookAt: now + ms + 5 } })
+      const at = (ms: number) => ({ next: { nominalAt: now + ms, checkAt: now + ms + 5 } })
       const late = await putNew(world, at(300))
       const soon = await putNew(world, at(100))
       const same = await putNew(world, at(100))
-      await putNew(world, { next: { nominalAt: null, lookAt: null } })
+      await putNew(world, { next: { nominalAt: null, checkAt: null } })
       await putNew(world, at(301))
-      const due = (after: { lookAt: number; id: number } | null, limit: number) =>
+      const due = (after: { checkAt: number; id: number } | null, limit: number) =>
         world.store.dueSchedules({ after, until: now + 305, limit })
       assert.deepEqual(await due(null, 9), [soon, same, late])
       assert.deepEqual(ids(await due(null, 1)), [soon.id])
-      assert.deepEqual(ids(await due({ lookAt: now + 105, id: soon.id }, 1)), [same.id])
-      assert.deepEqual(ids(await due({ lookAt: now + 105, id: same.id }, 9)), [late.id])
+      assert.deepEqual(ids(await due({ checkAt: now + 105, id: soon.id }, 1)), [same.id])
+      assert.deepEqual(ids(await due({ checkAt: now + 105, id: same.id }, 9)), [late.id])
     }),
   )
 
   test(
-    'an edit takes the schedule from those who meant to fire it',
+    'an edit makes firings that were decided before it fail',
     inWorld(async (world) => {
       const before = await putNew(world)
       world.clock.advance(MINUTE_MS)
-      const next = { nominalAt: world.clock.now() + 1, lookAt: world.clock.now() + 1 }
+      const next = { nominalAt: world.clock.now() + 1, checkAt: world.clock.now() + 1 }
       const audit = auditOf(world, 'schedule.put')
-      const wish = wishOf(world, { name: before.name, spec: 'new', next })
-      await world.store.putSchedule({ ...wish, audit })
+      const input = scheduleInput(world, { name: before.name, spec: 'new', next })
+      await world.store.putSchedule({ ...input, audit })
       assert.deepEqual(await fireOne(world, commandFor(world, before)), { kind: 'lost' })
       assert.deepEqual((await load(world, before.id)).next, next)
       const record = only(await occurrencesOf(world, before.id))
@@ -135,14 +138,17 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
-    'an edit whose next time is past already leaves that time to the new version',
+    'an edit whose next time is past leaves that time to the new version',
     inWorld(async (world) => {
       const { id, name, next } = await putNew(world)
       world.clock.advance(3 * MINUTE_MS)
       const audit = auditOf(world, 'schedule.put')
       const nominalAt = world.clock.now() - MINUTE_MS
-      const late = { nominalAt, lookAt: nominalAt }
-      await world.store.putSchedule({ ...wishOf(world, { name, spec: 'new', next: late }), audit })
+      const late = { nominalAt, checkAt: nominalAt }
+      await world.store.putSchedule({
+        ...scheduleInput(world, { name, spec: 'new', next: late }),
+        audit,
+      })
       const { untilAt, nominalAt: from } = only(await occurrencesOf(world, id))
       assert.deepEqual([from, untilAt], [next.nominalAt, nominalAt - 1])
       assert.equal((await fireNext(world, id)).kind, 'done')
@@ -150,15 +156,18 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
-    'an edit cannot go back behind what has fired',
+    'an edit cannot go back before a time that has fired',
     inWorld(async (world) => {
       const { id, name, next } = await putNew(world)
       world.clock.advance(MINUTE_MS)
       await fireNext(world, id)
       const before = await load(world, id)
-      const wish = wishOf(world, { name, spec: 'new', next })
-      const fate = await world.store.putSchedule({ ...wish, audit: auditOf(world, 'schedule.put') })
-      assert.deepEqual(fate, { kind: 'overtaken', lastNominalAt: next.nominalAt })
+      const input = scheduleInput(world, { name, spec: 'new', next })
+      const result = await world.store.putSchedule({
+        ...input,
+        audit: auditOf(world, 'schedule.put'),
+      })
+      assert.deepEqual(result, { kind: 'overtaken', lastNominalAt: next.nominalAt })
       assert.deepEqual(await load(world, id), before)
     }),
   )
@@ -168,19 +177,19 @@ export function schedulesContract(open: OpenStore): void {
     inWorld(async (world) => {
       const { id, name } = await putNew(world)
       const audit = auditOf(world, 'schedule.put')
-      await world.store.putSchedule({ ...wishOf(world, { name, spec: 'new' }), audit })
-      assert.deepEqual(await storyOf(world, id), [])
+      await world.store.putSchedule({ ...scheduleInput(world, { name, spec: 'new' }), audit })
+      assert.deepEqual(await outcomesOf(world, id), [])
     }),
   )
 
   test(
-    'while it is paused nobody looks at it and nothing fires; what it says is next stays',
+    'a paused schedule is not checked and does not fire; its next time stays',
     inWorld(async (world) => {
       const before = await putNew(world)
       world.clock.advance(MINUTE_MS)
       assert.equal(await pause(world, before.id), true)
       const paused = await load(world, before.id)
-      assert.deepEqual(paused.next, { nominalAt: before.next.nominalAt, lookAt: null })
+      assert.deepEqual(paused.next, { nominalAt: before.next.nominalAt, checkAt: null })
       const at = world.clock.now()
       const reason = 'a holiday'
       assert.deepEqual(paused.pause, { at, until: null, reason, byJob: false, resumedAt: null })
@@ -190,7 +199,7 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
-    'resumed, it is to be looked at now, and firing ends the pause',
+    'a resumed schedule is checked now, and firing ends the pause',
     inWorld(async (world) => {
       const { id } = await putNew(world)
       assert.equal(await resume(world, id), 'running')
@@ -199,7 +208,7 @@ export function schedulesContract(open: OpenStore): void {
       assert.equal(await resume(world, id), 'resumed')
       assert.equal(await resume(world, id), 'running')
       const resumed = await load(world, id)
-      assert.equal(resumed.next.lookAt, world.clock.now())
+      assert.equal(resumed.next.checkAt, world.clock.now())
       assert.equal(resumed.pause?.resumedAt, world.clock.now())
       const nominalAt = resumed.next.nominalAt as number
       const untilAt = world.clock.now()
@@ -211,22 +220,22 @@ export function schedulesContract(open: OpenStore): void {
               { kind: 'none', nominalAt, untilAt, count: 2, outcome: 'skipped', reason: 'paused' },
             ] as const),
           ],
-          next: { nominalAt: untilAt + 1, lookAt: untilAt + 1 },
+          next: { nominalAt: untilAt + 1, checkAt: untilAt + 1 },
         }),
       )
       assert.deepEqual(verdict, { kind: 'done', outcomes: [], openRuns: [] })
       assert.equal((await load(world, id)).pause, null)
-      assert.deepEqual(await storyOf(world, id), ['skipped paused'])
+      assert.deepEqual(await outcomesOf(world, id), ['skipped paused'])
     }),
   )
 
   test(
-    'paused until a time, it is looked at then',
+    'a schedule paused until a time is checked then',
     inWorld(async (world) => {
       const { id } = await putNew(world)
       const until = world.clock.now() + DAY_MS
       await pause(world, id, until)
-      assert.equal((await load(world, id)).next.lookAt, until)
+      assert.equal((await load(world, id)).next.checkAt, until)
       assert.deepEqual(await fireNext(world, id), { kind: 'early' })
       world.clock.advance(DAY_MS)
       assert.equal((await fireNext(world, id)).kind, 'done')
@@ -235,7 +244,7 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
-    'paused again before anybody looked, it stays paused since the first time',
+    'a schedule paused again before the check stays paused since the first time',
     inWorld(async (world) => {
       const { id } = await putNew(world)
       await pause(world, id)
@@ -245,7 +254,7 @@ export function schedulesContract(open: OpenStore): void {
       world.clock.advance(10)
       await pause(world, id)
       const { pause: now, next } = await load(world, id)
-      assert.deepEqual([now?.at, now?.resumedAt, next.lookAt], [at, null, null])
+      assert.deepEqual([now?.at, now?.resumedAt, next.checkAt], [at, null, null])
     }),
   )
 
@@ -255,12 +264,12 @@ export function schedulesContract(open: OpenStore): void {
       const { id, name } = await putNew(world)
       await pause(world, id)
       world.clock.advance(MINUTE_MS)
-      const wish = wishOf(world, { name, spec: 'new' })
-      await world.store.putSchedule({ ...wish, audit: auditOf(world, 'schedule.put') })
+      const input = scheduleInput(world, { name, spec: 'new' })
+      await world.store.putSchedule({ ...input, audit: auditOf(world, 'schedule.put') })
       const { next, pause: paused } = await load(world, id)
-      assert.deepEqual([next.nominalAt, next.lookAt], [wish.next.nominalAt, null])
+      assert.deepEqual([next.nominalAt, next.checkAt], [input.next.nominalAt, null])
       assert.ok(paused)
-      assert.deepEqual(await storyOf(world, id), ['skipped paused'])
+      assert.deepEqual(await outcomesOf(world, id), ['skipped paused'])
     }),
   )
 
@@ -272,21 +281,21 @@ export function schedulesContract(open: OpenStore): void {
       await pause(world, own.id)
       await pauseJob(world, true)
       const held = await load(world, id)
-      assert.deepEqual([held.pause?.byJob, held.next.lookAt], [true, null])
+      assert.deepEqual([held.pause?.byJob, held.next.checkAt], [true, null])
       assert.equal((await load(world, own.id)).pause?.byJob, false)
       assert.equal(await resume(world, own.id), 'held')
       const born = await putNew(world)
-      assert.deepEqual([born.pause?.byJob, born.next.lookAt], [true, null])
+      assert.deepEqual([born.pause?.byJob, born.next.checkAt], [true, null])
       await pause(world, own.id)
       await pauseJob(world, false)
       assert.equal((await load(world, id)).pause?.resumedAt, world.clock.now())
-      assert.equal((await load(world, born.id)).next.lookAt, world.clock.now())
+      assert.equal((await load(world, born.id)).next.checkAt, world.clock.now())
       assert.equal((await load(world, own.id)).pause?.resumedAt, null)
     }),
   )
 
   test(
-    'a time somebody wants skipped is named, once it has fired no more',
+    'a time to be skipped is returned, and is not skipped again once it has fired',
     inWorld(async (world) => {
       const before = await putNew(world)
       const { id } = before
@@ -305,21 +314,21 @@ export function schedulesContract(open: OpenStore): void {
         }),
       )
       assert.equal((await load(world, id)).skipNominalAt, null)
-      assert.deepEqual(await storyOf(world, id), ['skipped asked'])
+      assert.deepEqual(await outcomesOf(world, id), ['skipped asked'])
     }),
   )
 
   test(
-    'there is nothing to skip where nothing comes',
+    'there is nothing to skip without a next time',
     inWorld(async (world) => {
-      const { id } = await putNew(world, { next: { nominalAt: null, lookAt: null } })
+      const { id } = await putNew(world, { next: { nominalAt: null, checkAt: null } })
       assert.equal(await skipNext(world, id), null)
       assert.equal(await skipNext(world, world.mint()), null)
     }),
   )
 
   test(
-    'a deleted schedule is gone for everybody but its history, and its name is free',
+    'of a deleted schedule only the history remains, and its name is free',
     inWorld(async (world) => {
       const before = await putNew(world, { name: 'nightly' })
       const { id } = before
@@ -333,14 +342,14 @@ export function schedulesContract(open: OpenStore): void {
       assert.equal(await remove(world, id, { expect: version }), 'deleted')
       assert.equal(await remove(world, id), 'unknown')
       assert.deepEqual(await world.store.findSchedules([id]), [])
-      assert.deepEqual(await storyOf(world, id), ['fired', 'skipped deleted'])
+      assert.deepEqual(await outcomesOf(world, id), ['fired', 'skipped deleted'])
       assert.deepEqual(await fireOne(world, commandFor(world, before)), { kind: 'lost' })
       assert.notEqual((await putNew(world, { name: 'nightly' })).id, id)
     }),
   )
 
   test(
-    'the schedules of a job go with its definition',
+    'the schedules of a job are deleted with its definition',
     inWorld(async (world) => {
       await pauseJob(world, false)
       const { id } = await putNew(world)
@@ -352,17 +361,17 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
-    'a rule that cannot be read is said so until it fires again; a newer version is not',
+    'a rule error is stored until the schedule fires again; not for a newer version',
     inWorld(async (world) => {
       const { id, version, next } = await putNew(world)
-      const lookAt = world.clock.now() + 5
+      const checkAt = world.clock.now() + 5
       const fail = (of: number) =>
-        world.store.failSchedule({ id, version: of, error: 'no such zone', lookAt })
+        world.store.failSchedule({ id, version: of, error: 'no such zone', checkAt })
       assert.equal(await fail(version + 1), false)
       assert.equal(await fail(version), true)
       const failed = await load(world, id)
       assert.deepEqual([failed.error, failed.version], ['no such zone', version])
-      assert.deepEqual(failed.next, { nominalAt: next.nominalAt, lookAt })
+      assert.deepEqual(failed.next, { nominalAt: next.nominalAt, checkAt })
       world.clock.advance(MINUTE_MS)
       assert.equal((await fireNext(world, id)).kind, 'done')
       assert.equal((await load(world, id)).error, null)
@@ -370,7 +379,7 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
-    'people of one project cannot touch the schedules of another',
+    'users of one project cannot change the schedules of another',
     inWorld(async (world) => {
       const { id } = await putNew(world)
       const projectId = world.otherProject
@@ -388,7 +397,7 @@ export function schedulesContract(open: OpenStore): void {
   )
 
   test(
-    'nodes that are alive are named',
+    'live nodes are listed',
     inWorld(async (world) => {
       const other = await world.join()
       const alive = await world.store.liveNodes()

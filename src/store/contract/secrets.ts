@@ -1,22 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuditEntry } from '../port.ts'
-import { onFreshStores, onSharedStore, type OpenStore, type World } from './world.ts'
+import { onFreshStores, onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 const OLD = { id: 'old', check: 'check of old' }
 const NEW = { id: 'new', check: 'check of new' }
 const FIRST = { projectId: 0, name: '' }
 
-function note(world: World, action: string): AuditEntry {
-  const usual = { target: 'x', detail: null, request: 'req_1', address: '127.0.0.1' }
-  return { projectId: world.project, actor: 7, action, ...usual }
+function note(world: StoreWorld, action: string): AuditEntry {
+  const defaults = { target: 'x', detail: null, request: 'req_1', address: '127.0.0.1' }
+  return { projectId: world.project, actor: 7, action, ...defaults }
 }
 
-function put(world: World, name: string, sealed: string, key = OLD, projectId = world.project) {
+function put(
+  world: StoreWorld,
+  name: string,
+  sealed: string,
+  key = OLD,
+  projectId = world.project,
+) {
   return world.store.putSecret({ projectId, name, sealed, key, audit: note(world, 'secret.put') })
 }
 
-async function record(world: World): Promise<string[]> {
+async function record(world: StoreWorld): Promise<string[]> {
   const page = { projectId: world.project, before: Number.MAX_SAFE_INTEGER, limit: 9 }
   return (await world.store.listAudit(page)).map(({ action }) => action)
 }
@@ -24,13 +30,13 @@ async function record(world: World): Promise<string[]> {
 export function secretsContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
   const inFreshWorld = onFreshStores(open)
-  const list = (world: World, after = '', limit = 10) =>
+  const list = (world: StoreWorld, after = '', limit = 10) =>
     world.store.listSecrets({ projectId: world.project, after, limit })
-  const find = async (world: World, name: string) =>
+  const find = async (world: StoreWorld, name: string) =>
     (await world.store.findSecrets([{ projectId: world.project, name }]))[0]
 
   test(
-    'a secret is put, found by its project and name, and listed without what is sealed',
+    'a secret is put, found by its project and name, and listed without its sealed text',
     inWorld(async (world) => {
       const { project: projectId } = world
       const shown = { version: 1, keyId: 'old', updatedAt: world.clock.now(), updatedBy: 7 }
@@ -62,7 +68,7 @@ export function secretsContract(open: OpenStore): void {
   )
 
   test(
-    'putting it again is the next version; removing it is recorded once',
+    'another put is the next version; removing it is audited once',
     inWorld(async (world) => {
       await put(world, 'A', 'one')
       world.clock.advance(1_000)
@@ -82,7 +88,7 @@ export function secretsContract(open: OpenStore): void {
   )
 
   test(
-    'seals are exchanged in pages, and only where nothing changed meanwhile',
+    'seals are replaced in pages, and only where nothing changed meanwhile',
     inFreshWorld(async (world) => {
       const { store, project: projectId, otherProject } = world
       for (const name of ['A', 'B', 'C']) await put(world, name, `old ${name}`)
@@ -93,7 +99,7 @@ export function secretsContract(open: OpenStore): void {
         { projectId, name: 'A', keyId: 'old', sealed: 'old A' },
         { projectId, name: 'B', keyId: 'old', sealed: 'old B' },
       ])
-      // Somebody sets one of them anew before its seal is exchanged.
+      // One of them is put again before its seal is replaced.
       await put(world, 'B', 'newer B')
       const secrets = read.map((secret) => ({ ...secret, resealed: `new ${secret.name}` }))
       const audit = note(world, 'secret.rotate')
@@ -125,7 +131,7 @@ export function secretsContract(open: OpenStore): void {
   )
 
   test(
-    'a key is remembered while anything is sealed with it',
+    'a key is stored while anything is sealed with it',
     inFreshWorld(async (world) => {
       const { store } = world
       assert.deepEqual(await store.secretKeys(), [])
@@ -146,7 +152,7 @@ export function secretsContract(open: OpenStore): void {
   )
 
   test(
-    'nodes that are alive are asked which keys they have',
+    'live nodes announce which keys they have',
     inFreshWorld(async (world) => {
       const { store } = world
       assert.deepEqual(await store.nodesWithoutKey({ keyId: 'new' }), ['node'])
@@ -154,7 +160,7 @@ export function secretsContract(open: OpenStore): void {
       assert.deepEqual(await store.nodesWithoutKey({ keyId: 'new' }), [])
       assert.deepEqual(await store.nodesWithoutKey({ keyId: 'ne' }), ['node'])
       const other = await world.join('late')
-      // In a store for one process, whoever joins is the only one.
+      // In an exclusive store, a node that joins is the only one.
       assert.deepEqual(await store.nodesWithoutKey({ keyId: 'new' }), ['late'])
       await store.announceKeys({ node: other.node, keys: [] })
       assert.deepEqual(await store.nodesWithoutKey({ keyId: 'new' }), ['late'])

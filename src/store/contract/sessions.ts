@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Lease } from '../port.ts'
-import { at, only, runIds, type Held } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import type { Lease, SessionBinding } from '../port.ts'
+import { at, only, runIds, type AttemptRef } from './fixture.ts'
+import { adoptInto, BINDING, bindingOf } from './session-binding.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-interface Adoption {
+interface Wanted {
   readonly node?: number
   readonly session?: number
   readonly registration?: number
   readonly project?: string
-  readonly held?: readonly Held[]
+  readonly held?: readonly AttemptRef[]
 }
 
-function adopt(world: World, adoption: Adoption) {
-  const { node = world.node, session = world.session, registration = 1, held = [] } = adoption
-  const { project = 'default' } = adoption
+/** Opens the session if it does not exist, then returns to it; null if that is refused. */
+function adopt(world: StoreWorld, wanted: Wanted) {
+  const { node = world.node, session = world.session, held = [] } = wanted
   const pairs = held.map(({ runId, fence }) => ({ runId, fence }))
-  const input = { node, session, registration, name: 'worker-1', project, held: pairs }
-  return world.store.adopt(input)
+  return adoptInto(world.store, { name: 'worker-1', ...wanted, node, session, held: pairs })
 }
 
 async function running(
-  world: World,
+  world: StoreWorld,
   count: number,
   session = world.session,
 ): Promise<readonly Lease[]> {
@@ -33,14 +33,14 @@ export function sessionsContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'a new session has nothing',
+    'a new session has no leases',
     inWorld(async (world) => {
-      assert.deepEqual(await adopt(world, {}), { adopted: [], unlisted: [] })
+      assert.deepEqual(await adopt(world, {}), { adopted: [], unlisted: [], secret: null })
     }),
   )
 
   test(
-    'a run under way names the worker that has it',
+    'a running run names the worker that has it',
     inWorld(async (world) => {
       await adopt(world, {})
       const lease = only(await running(world, 1))
@@ -51,14 +51,15 @@ export function sessionsContract(open: OpenStore): void {
   )
 
   test(
-    'a session that comes back to another node brings its leases along',
+    'a session that returns to another node brings its leases along',
     inWorld(async (world) => {
       const leases = await running(world, 3)
-      const { node } = await world.join('heir')
+      const { node } = await world.join('successor')
       const result = await adopt(world, { node, held: leases })
       assert.deepEqual(result, {
         adopted: leases.map((lease) => ({ ...lease, node })),
         unlisted: [],
+        secret: null,
       })
       const of = (owner: number) => world.store.ownLeases({ node: owner, after: 0, limit: 9 })
       assert.deepEqual(runIds(await of(node)), runIds(leases))
@@ -78,7 +79,7 @@ export function sessionsContract(open: OpenStore): void {
         ended,
         { runId: world.mint(), fence: 1 },
       ]
-      const { node } = await world.join('heir')
+      const { node } = await world.join('successor')
       const result = await adopt(world, { node, held })
       assert.deepEqual(result?.adopted, [])
       assert.equal(await world.end(lease), 'ended')
@@ -86,7 +87,7 @@ export function sessionsContract(open: OpenStore): void {
   )
 
   test(
-    'what the session holds but does not list is named, so that it can be given back',
+    'leases that the session does not list are returned, so that they can be given back',
     inWorld(async (world) => {
       const leases = await running(world, 4)
       const strangers = await running(world, 1, world.mint())
@@ -110,7 +111,7 @@ export function sessionsContract(open: OpenStore): void {
         const [lease] = await running(world, 1)
         assert.ok(lease)
         await adopt(world, { registration: first })
-        const { node } = await world.join('heir')
+        const { node } = await world.join('successor')
         const result = await adopt(world, { node, registration: second, held: [lease] })
         assert.equal(result !== null, taken)
         const owned = await world.store.ownLeases({ node, after: 0, limit: 9 })
@@ -139,16 +140,85 @@ export function sessionsContract(open: OpenStore): void {
   )
 
   test(
-    'a session forgotten may start over',
+    'a session that was deleted, or never existed, cannot be returned to',
     inWorld(async (world) => {
+      const { node, session, store } = world
+      const comeBack = () => store.adopt(bindingOf({ node, session, registration: 9 }))
+      assert.equal(await comeBack(), 'unknown')
       await adopt(world, { registration: 5 })
-      await world.store.forgetSession({ session: world.session, registration: 5 })
-      assert.ok(await adopt(world, { registration: 1 }))
+      await store.forgetSession({ session, registration: 5 })
+      assert.equal(await comeBack(), 'unknown')
+      assert.deepEqual(await store.loadSession({ session }), null)
     }),
   )
 
   test(
-    'a delayed goodbye does not forget a newer registration',
+    'a session is opened once',
+    inWorld(async ({ store, node, session }) => {
+      assert.equal(await store.openSession({ ...BINDING, node, session }), true)
+      const stranger = { ...BINDING, node, session, registration: 9, owner: 'token:9' }
+      assert.equal(await store.openSession(stranger), false)
+      assert.equal((await store.loadSession({ session }))?.registration, 1)
+    }),
+  )
+
+  const WITH_SECRET = { secret: 'a'.repeat(64) }
+  const OWNERS: readonly [
+    why: string,
+    opened: Partial<SessionBinding>,
+    back: Partial<SessionBinding>,
+    verdict: 'taken' | 'unknown',
+  ][] = [
+    ['the same token, without a secret', {}, {}, 'taken'],
+    ['the same token, with an unexpected secret', {}, WITH_SECRET, 'taken'],
+    ['another token of the same identity, without a secret', {}, { owner: 'token:2' }, 'unknown'],
+    ['the same token and secret', WITH_SECRET, WITH_SECRET, 'taken'],
+    ['the same token without the secret', WITH_SECRET, {}, 'unknown'],
+    ['the same token with another secret', WITH_SECRET, { secret: 'b'.repeat(64) }, 'unknown'],
+    [
+      'another token of the same identity, with the secret',
+      WITH_SECRET,
+      { ...WITH_SECRET, owner: 'token:2' },
+      'taken',
+    ],
+    [
+      'a token of another identity, with the secret',
+      WITH_SECRET,
+      { ...WITH_SECRET, owner: 'token:2', identity: 'token two' },
+      'unknown',
+    ],
+    [
+      'another project, with the secret',
+      WITH_SECRET,
+      { ...WITH_SECRET, project: 'other' },
+      'unknown',
+    ],
+  ]
+  for (const [why, opened, back, verdict] of OWNERS) {
+    test(
+      `a session returns with ${why}: ${verdict}`,
+      inWorld(async (world) => {
+        const { store, node, session } = world
+        await store.openSession({ ...BINDING, ...opened, node, session })
+        const leases = await running(world, 2)
+        const held = leases.map(({ runId, fence }) => ({ runId, fence }))
+        const came = bindingOf({ ...back, node, session, registration: 2, held })
+        const result = await store.adopt(came)
+        if (verdict === 'unknown') {
+          assert.equal(result, 'unknown')
+          assert.equal((await store.loadSession({ session }))?.registration, 1)
+          return
+        }
+        assert.ok(typeof result === 'object')
+        assert.deepEqual(runIds(result.adopted), runIds(leases))
+        assert.equal(result.secret, opened.secret ?? null, 'the secret stays the same')
+        assert.equal(await store.adopt(came), 'superseded')
+      }),
+    )
+  }
+
+  test(
+    'a delayed forget does not delete a newer registration',
     inWorld(async (world) => {
       await adopt(world, { registration: 5 })
       await adopt(world, { registration: 6 })
@@ -158,7 +228,7 @@ export function sessionsContract(open: OpenStore): void {
   )
 
   test(
-    'forgetting a session nobody knows is no error, and its leases stay',
+    'forgetting an unknown session is no error, and its leases stay',
     inWorld(async (world) => {
       const [lease] = await running(world, 1)
       assert.ok(lease)
@@ -169,7 +239,7 @@ export function sessionsContract(open: OpenStore): void {
   )
 
   test(
-    'of two sessions coming back at once with one registration, one is taken',
+    'of two concurrent returns with one registration, one is accepted',
     inWorld(async (world) => {
       const leases = await running(world, 2)
       const other = await world.join('other')
@@ -185,17 +255,17 @@ export function sessionsContract(open: OpenStore): void {
   )
 
   test(
-    'ids as large as ids get are kept exactly',
+    'the largest possible ids are stored exactly',
     inWorld(async (world) => {
       const session = Number.MAX_SAFE_INTEGER
       const leases = await running(world, 1, session)
-      const result = await adopt(world, { session, registration: 2 ** 40, held: leases })
+      const result = await adopt(world, { session, registration: 2 ** 31 - 1, held: leases })
       assert.equal(only(result?.adopted ?? []).session, session)
     }),
   )
 
   test(
-    'that a session was heard of changes nothing else about it',
+    'touching a session changes nothing else about it',
     inWorld(async (world) => {
       await adopt(world, { registration: 4 })
       const before = await world.store.listSessions()
@@ -210,17 +280,17 @@ export function sessionsContract(open: OpenStore): void {
   )
 
   test(
-    'what is written down of a session can be recalled: its last registration and what it holds',
+    'a stored session can be loaded: its last registration and its leases',
     inWorld(async (world) => {
-      assert.equal(await world.store.recallSession({ session: 987_654_321 }), null)
+      assert.equal(await world.store.loadSession({ session: 987_654_321 }), null)
       await adopt(world, { registration: 4 })
-      const recall = () => world.store.recallSession({ session: world.session })
+      const recall = () => world.store.loadSession({ session: world.session })
       const nothing = { registration: 4, project: 'default', held: [] }
       assert.deepEqual(await recall(), nothing)
       const leases = await running(world, 2)
       const held = leases.map(({ runId, fence, startedAt }) => ({ runId, fence, startedAt }))
       assert.deepEqual(await recall(), { ...nothing, held })
-      await world.store.loseSession({ session: world.session, registration: 4 })
+      await world.store.markSessionLost({ session: world.session, registration: 4 })
       await world.end(leases[0] as Lease)
       assert.deepEqual(await recall(), { ...nothing, held: held.slice(1) })
     }),

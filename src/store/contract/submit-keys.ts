@@ -2,32 +2,32 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NewRun, SubmitVerdict } from '../port.ts'
 import { DAY_MS } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-/** What became of the first run by the time the second is submitted. */
-type Meanwhile = (world: World, first: NewRun) => Promise<unknown>
+/** State of the first run when the second is submitted. */
+type FirstRunState = (world: StoreWorld, first: NewRun) => Promise<unknown>
 
 interface KeyCase {
   readonly why: string
-  readonly first: (world: World) => Partial<NewRun>
-  readonly meanwhile?: Meanwhile
-  readonly second: (world: World) => Partial<NewRun>
+  readonly first: (world: StoreWorld) => Partial<NewRun>
+  readonly meanwhile?: FirstRunState
+  readonly second: (world: StoreWorld) => Partial<NewRun>
   readonly verdict: SubmitVerdict['kind']
 }
 
-const idempotent = (key: string, digest: string) => (world: World) => ({
+const idempotent = (key: string, digest: string) => (world: StoreWorld) => ({
   idempotency: { key, digest, until: world.clock.now() + DAY_MS },
 })
 const deduped =
   (key: string, more: Partial<NewRun> = {}) =>
   () => ({ dedupeKey: key, ...more })
 
-const runToTheEnd: Meanwhile = async (world, first) => {
+const runToTheEnd: FirstRunState = async (world, first) => {
   const lease = (await world.claim(1)).find(({ runId }) => runId === first.id)
   assert.ok(lease)
   await world.end(lease)
 }
-const retryLater: Meanwhile = async (world) => {
+const retryLater: FirstRunState = async (world) => {
   const [lease] = await world.claim(1)
   assert.ok(lease)
   await world.end(lease, { to: 'retry', cause: 'error', delayMs: 60_000 })
@@ -68,9 +68,12 @@ const CASES: readonly KeyCase[] = [
     verdict: 'mismatch',
   },
   {
-    why: 'an expired idempotency key is as if it had never been used',
+    why: 'an expired idempotency key counts as unused',
     first: idempotent('pay-7', 'a'),
-    meanwhile: async ({ clock }) => clock.advance(DAY_MS),
+    meanwhile: async ({ clock, store }) => {
+      clock.advance(DAY_MS)
+      await store.maintain({ mayDelete: true })
+    },
     second: idempotent('pay-7', 'b'),
     verdict: 'inserted',
   },
@@ -81,7 +84,7 @@ const CASES: readonly KeyCase[] = [
     verdict: 'inserted',
   },
   {
-    why: 'keys are told apart by case and by trailing blanks',
+    why: 'keys differ by case and by trailing blanks',
     first: idempotent('pay-7', 'a'),
     second: idempotent('Pay-7 ', 'a'),
     verdict: 'inserted',
@@ -99,20 +102,20 @@ const CASES: readonly KeyCase[] = [
     verdict: 'inserted',
   },
   {
-    why: 'a dedupe key names the run that is ready',
+    why: 'a dedupe key finds the run that is ready',
     first: deduped('inbox-1'),
     second: deduped('inbox-1'),
     verdict: 'duplicate',
   },
   {
-    why: 'a dedupe key names the run that is scheduled',
+    why: 'a dedupe key finds the run that is scheduled',
     first: (world) => ({ dedupeKey: 'inbox-1', dueAt: world.clock.now() + 5_000 }),
     second: deduped('inbox-1'),
     verdict: 'duplicate',
   },
   {
-    why: 'a dedupe key names the run that is running',
-    first: (world) => ({ dedupeKey: 'inbox-1', handOff: world.handOff() }),
+    why: 'a dedupe key finds the run that is running',
+    first: (world) => ({ dedupeKey: 'inbox-1', reservation: world.reservation() }),
     second: deduped('inbox-1'),
     verdict: 'duplicate',
   },
@@ -151,7 +154,7 @@ const CASES: readonly KeyCase[] = [
     verdict: 'inserted',
   },
   {
-    why: 'an idempotency key is looked at before a dedupe key',
+    why: 'an idempotency key is checked before a dedupe key',
     first: (world) => ({ dedupeKey: 'inbox-1', ...idempotent('pay-7', 'a')(world) }),
     second: (world) => ({ dedupeKey: 'inbox-1', ...idempotent('pay-7', 'b')(world) }),
     verdict: 'mismatch',
@@ -205,10 +208,11 @@ export function submitKeysContract(open: OpenStore): void {
   )
 
   test(
-    'a key that has expired and was used again names the newer run',
+    'a key that has expired and was used again finds the newer run',
     inWorld(async (world) => {
       await world.submit(world.newRun(idempotent('pay-7', 'a')(world)))
       world.clock.advance(DAY_MS)
+      await world.store.maintain({ mayDelete: true })
       const newer = world.newRun(idempotent('pay-7', 'b')(world))
       await world.submit(newer)
       const verdicts = await world.submit(world.newRun(idempotent('pay-7', 'b')(world)))
@@ -218,7 +222,7 @@ export function submitKeysContract(open: OpenStore): void {
 }
 
 async function assertVerdict(
-  world: World,
+  world: StoreWorld,
   { earlier, later, verdict }: { earlier: NewRun; later: NewRun; verdict: SubmitVerdict['kind'] },
 ): Promise<void> {
   const { projectId, id: runId } = later

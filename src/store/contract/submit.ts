@@ -3,19 +3,19 @@ import { test } from 'node:test'
 import { claimNoOf } from '../../core/run/fence.ts'
 import type { RunState } from '../../core/run/run-state.ts'
 import type { NewRun } from '../port.ts'
-import { at, endOf, HOUR_MS, ids, only } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { at, endCommandFor, HOUR_MS, ids, only } from './fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
 interface Landing {
   readonly why: string
-  readonly run: (world: World) => Partial<NewRun> | Promise<Partial<NewRun>>
+  readonly run: (world: StoreWorld) => Partial<NewRun> | Promise<Partial<NewRun>>
   readonly state: RunState
 }
 
 const LANDINGS: readonly Landing[] = [
   { why: 'a run without a time is ready', run: () => ({}), state: 'ready' },
   {
-    why: 'a run whose time has passed is ready, not late forever',
+    why: 'a run whose time has passed is ready',
     run: ({ clock }) => ({ dueAt: clock.now() - HOUR_MS }),
     state: 'ready',
   },
@@ -30,12 +30,12 @@ const LANDINGS: readonly Landing[] = [
     state: 'scheduled',
   },
   {
-    why: 'a gated run with room is ready in the same tick',
+    why: 'a gated run is ready in the same tick if a slot is free',
     run: async (world) => ({ gates: [await world.gate('door', 1)] }),
     state: 'ready',
   },
   {
-    why: 'a gated run without room is not ready',
+    why: 'a gated run is not ready if no slot is free',
     run: async (world) => ({ gates: [await fullGate(world)] }),
     state: 'blocked',
   },
@@ -45,23 +45,26 @@ const LANDINGS: readonly Landing[] = [
     state: 'scheduled',
   },
   {
-    why: 'a run handed off is running at once',
-    run: ({ handOff }) => ({ handOff: handOff() }),
+    why: 'a run with a reservation is running at once',
+    run: ({ reservation }) => ({ reservation: reservation() }),
     state: 'running',
   },
   {
-    why: 'a run handed off runs at once when its gate has room',
-    run: async (world) => ({ gates: [await world.gate('door', 1)], handOff: world.handOff() }),
+    why: 'a run with a reservation runs at once when its gate has a free slot',
+    run: async (world) => ({
+      gates: [await world.gate('door', 1)],
+      reservation: world.reservation(),
+    }),
     state: 'running',
   },
   {
-    why: 'a run handed off waits at a gate without room all the same',
-    run: async (world) => ({ gates: [await fullGate(world)], handOff: world.handOff() }),
+    why: 'a run with a reservation still waits at a full gate',
+    run: async (world) => ({ gates: [await fullGate(world)], reservation: world.reservation() }),
     state: 'blocked',
   },
 ]
 
-async function fullGate(world: World): Promise<number> {
+async function fullGate(world: StoreWorld): Promise<number> {
   const gate = await world.gate('door', 1)
   await world.submit(world.newRun({ gates: [gate] }))
   return gate
@@ -86,14 +89,18 @@ export function submitContract(open: OpenStore): void {
   }
 
   test(
-    'a run handed off is the first claim of its first attempt, for that session only',
+    'a direct assignment is the first claim of the first attempt, for that session only',
     inWorld(async (world) => {
-      const run = world.newRun({ handOff: world.handOff(7), input: '{"n":1}', timeoutMs: 5_000 })
+      const run = world.newRun({
+        reservation: world.reservation(7),
+        input: '{"n":1}',
+        timeoutMs: 5_000,
+      })
       await world.submit(run)
       const lease = only(await world.store.ownLeases({ node: world.node, after: 0, limit: 10 }))
       assert.deepEqual(
         [lease.runId, lease.fence, lease.session, lease.node, lease.attempt, lease.lost],
-        [run.id, run.handOff?.fence, 7, world.node, 1, 0],
+        [run.id, run.reservation?.fence, 7, world.node, 1, 0],
       )
       assert.deepEqual([lease.input, lease.timeoutMs, lease.cancelling], ['{"n":1}', 5_000, false])
       assert.equal(claimNoOf(lease.fence), 1)
@@ -112,7 +119,7 @@ export function submitContract(open: OpenStore): void {
   )
 
   test(
-    'a tick names the earliest time it wrote, not the earliest there is',
+    'a tick returns the earliest time it wrote, not the earliest there is',
     inWorld(async (world) => {
       const now = world.clock.now()
       await world.submit(world.newRun({ dueAt: now + 1_000 }))
@@ -138,11 +145,11 @@ export function submitContract(open: OpenStore): void {
   test(
     'a repeated id does not bring back a run that is running or has ended',
     inWorld(async (world) => {
-      const run = world.newRun({ handOff: world.handOff() })
+      const run = world.newRun({ reservation: world.reservation() })
       await world.submit(run)
       assert.deepEqual(await world.submit(run), [{ kind: 'exists' }])
       assert.equal(await world.stateOf(run.id), 'running')
-      await world.end({ runId: run.id, fence: run.handOff?.fence as number })
+      await world.end({ runId: run.id, fence: run.reservation?.fence as number })
       assert.deepEqual(await world.submit(run), [{ kind: 'exists' }])
       assert.equal(await world.stateOf(run.id), 'succeeded')
       assert.deepEqual(await world.claim(5), [])
@@ -196,21 +203,27 @@ export function submitContract(open: OpenStore): void {
   )
 
   test(
-    'a run handed off and one for the line, submitted together, both get what they asked for',
+    'a directly assigned run and a queued one, submitted together, both go where they should',
     inWorld(async (world) => {
-      const [handed, queued] = [world.newRun({ handOff: world.handOff() }), world.newRun()]
-      await world.submit(handed, queued)
+      const [assigned, queued] = [
+        world.newRun({ reservation: world.reservation() }),
+        world.newRun(),
+      ]
+      await world.submit(assigned, queued)
       assert.deepEqual(
         (await world.claim(5)).map(({ runId }) => runId),
         [queued.id],
       )
-      const end = endOf({ runId: handed.id, fence: handed.handOff?.fence as number })
+      const end = endCommandFor({
+        runId: assigned.id,
+        fence: assigned.reservation?.fence as number,
+      })
       assert.deepEqual((await world.tick({ ends: [end] })).ends, ['ended'])
     }),
   )
 
   test(
-    'as many runs as one tick may carry are all there afterwards',
+    'a tick of the maximum size stores all its runs',
     inWorld(async (world) => {
       const runs = world.newRuns(world.store.tickCap)
       const verdicts = await world.submit(...runs)

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { StoreError, type NewRun, type TickBatch } from '../port.ts'
-import { at, endOf, only, runIds } from './fixture.ts'
-import { onSharedStore, type OpenStore, type World } from './world.ts'
+import { at, endCommandFor, only, runIds } from './fixture.ts'
+import { onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-/** Items that get past the types but that no store may keep. */
-const POISON: readonly [why: string, run: (world: World) => Partial<NewRun>][] = [
+/** Items that pass the type checker but that no store may keep. */
+const POISON: readonly [why: string, run: (world: StoreWorld) => Partial<NewRun>][] = [
   ['a rank between two integers', () => ({ rank: 0.5 })],
   ['a rank that is no number', () => ({ rank: Number.NaN })],
   ['an id between two integers', (world) => ({ id: world.mint() + 0.5 })],
@@ -19,7 +19,7 @@ export function tickContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
 
   test(
-    'an empty tick changes nothing and tells the time',
+    'an empty tick changes nothing and returns the time',
     inWorld(async (world) => {
       assert.deepEqual(await world.tick({}), {
         now: world.clock.now(),
@@ -30,7 +30,7 @@ export function tickContract(open: OpenStore): void {
         limited: [],
         refilled: [],
         nextDueAt: null,
-        news: [],
+        signals: [],
       })
     }),
   )
@@ -43,10 +43,13 @@ export function tickContract(open: OpenStore): void {
       const toCancel = world.newRun()
       await world.submit(toCancel)
       const fresh = world.newRun({ rank: -1 })
-      const handed = world.newRun({ handOff: world.handOff(3) })
+      const assigned = world.newRun({ reservation: world.reservation(3) })
       const result = await world.tick({
-        submits: [fresh, handed],
-        ends: [endOf(toEnd, { result: '"done"' }), endOf(toGiveBack, { to: 'given_back' })],
+        submits: [fresh, assigned],
+        ends: [
+          endCommandFor(toEnd, { result: '"done"' }),
+          endCommandFor(toGiveBack, { to: 'given_back' }),
+        ],
         cancels: [{ runId: toCancel.id, projectId: world.project }],
         claims: [world.demand(9)],
       })
@@ -61,13 +64,13 @@ export function tickContract(open: OpenStore): void {
   )
 
   test(
-    'a run may be handed off, ended and repeated in ticks that overlap in content',
+    'one tick may contain the repeated submission of a run and the end of that run',
     inWorld(async (world) => {
-      const run = world.newRun({ handOff: world.handOff() })
-      const held = { runId: run.id, fence: run.handOff?.fence as number }
+      const run = world.newRun({ reservation: world.reservation() })
+      const held = { runId: run.id, fence: run.reservation?.fence as number }
       await world.submit(run)
       // The answer was lost: the node repeats the submission while the worker already reports.
-      const result = await world.tick({ submits: [run], ends: [endOf(held)] })
+      const result = await world.tick({ submits: [run], ends: [endCommandFor(held)] })
       assert.deepEqual([result.submits, result.ends], [[{ kind: 'exists' }], ['ended']])
     }),
   )
@@ -78,13 +81,13 @@ export function tickContract(open: OpenStore): void {
       const gates = [await world.gate('door', 1)]
       const lease = await world.start({ gates })
       const next = world.newRun({ gates })
-      const batch = { submits: [next], ends: [endOf(lease)], claims: [world.demand(1)] }
+      const batch = { submits: [next], ends: [endCommandFor(lease)], claims: [world.demand(1)] }
       assert.deepEqual(runIds(only((await world.tick(batch)).claims)), [next.id])
     }),
   )
 
   test(
-    'a full batch of every kind goes through in one tick',
+    'a full batch of every kind succeeds in one tick',
     inWorld(async (world) => {
       const size = Math.floor(world.store.tickCap / 2)
       const [toEnd, toCancel] = [world.newRuns(size), world.newRuns(size)]
@@ -94,7 +97,7 @@ export function tickContract(open: OpenStore): void {
       await world.submit(...toCancel)
       const result = await world.tick({
         submits: world.newRuns(size),
-        ends: leases.map((lease) => endOf(lease)),
+        ends: leases.map((lease) => endCommandFor(lease)),
         cancels: toCancel.map(({ id }) => ({ runId: id, projectId: world.project })),
         claims: [world.demand(size)],
       })
@@ -114,7 +117,7 @@ export function tickContract(open: OpenStore): void {
         const good = world.newRun({ dedupeKey: 'k' })
         const batch: Omit<TickBatch, 'node'> = {
           submits: [good],
-          ends: [endOf(toEnd)],
+          ends: [endCommandFor(toEnd)],
           cancels: [{ runId: toCancel.id, projectId: world.project }],
           claims: [world.demand(1)],
         }
@@ -122,7 +125,7 @@ export function tickContract(open: OpenStore): void {
         const poisoned = { ...batch, submits: [good, world.newRun(poison(world))] }
         await assert.rejects(world.tick(poisoned), isRefused)
         assert.deepEqual(await world.list(), before)
-        // The same batch without the poison is as good as new.
+        // The same batch succeeds without the poison item.
         const result = await world.tick(batch)
         assert.deepEqual(result.submits, [{ kind: 'inserted' }])
         assert.deepEqual(result.ends, ['ended'])
@@ -133,7 +136,7 @@ export function tickContract(open: OpenStore): void {
   }
 
   test(
-    'a refused tick leaves no promise behind that nobody waits for',
+    'a refused tick leaves no unhandled rejection',
     inWorld(async (world) => {
       const stray: unknown[] = []
       const note = (reason: unknown) => stray.push(reason)
@@ -141,13 +144,13 @@ export function tickContract(open: OpenStore): void {
       try {
         const lease = await world.start()
         const submits = POISON.map(([, poison]) => world.newRun(poison(world)))
-        const ends = [endOf(lease, { to: 'retry', cause: 'error', delayMs: 0.5 })]
+        const ends = [endCommandFor(lease, { to: 'retry', cause: 'error', delayMs: 0.5 })]
         for (const run of submits) {
-          const batch = { submits: [run], ends: [endOf(lease)], claims: [world.demand(1)] }
+          const batch = { submits: [run], ends: [endCommandFor(lease)], claims: [world.demand(1)] }
           await assert.rejects(world.tick(batch), isRefused)
         }
         await assert.rejects(world.tick({ submits: world.newRuns(1), ends }), isRefused)
-        // Stray rejections are told once the microtasks are through.
+        // Unhandled rejections are reported once the microtasks have run.
         await nextTurn()
       } finally {
         process.off('unhandledRejection', note)
@@ -157,10 +160,10 @@ export function tickContract(open: OpenStore): void {
   )
 
   test(
-    'a poisoned ending is refused and the attempt goes on',
+    'a poisoned end is refused and the attempt continues',
     inWorld(async (world) => {
       const lease = await world.start()
-      const ends = [endOf(lease, { to: 'retry', cause: 'error', delayMs: 0.5 })]
+      const ends = [endCommandFor(lease, { to: 'retry', cause: 'error', delayMs: 0.5 })]
       await assert.rejects(world.tick({ submits: world.newRuns(2), ends }), isRefused)
       assert.deepEqual(
         (await world.list()).map(({ state }) => state),

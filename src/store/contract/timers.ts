@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ascending, at, DAY_MS, ids, only, runIds } from './fixture.ts'
-import { onFreshStores, onSharedStore, type OpenStore, type World } from './world.ts'
+import { sortedNumbers, at, DAY_MS, ids, only, runIds } from './fixture.ts'
+import { onFreshStores, onSharedStore, type OpenStore, type StoreWorld } from './world.ts'
 
-function positions(world: World, count: number): number[] {
+function positions(world: StoreWorld, count: number): number[] {
   return Array.from({ length: count }, () => world.mint())
 }
 
@@ -12,7 +12,7 @@ export function timersContract(open: OpenStore): void {
   const onNewStore = onFreshStores(open)
 
   test(
-    'only what is due is promoted, and the rest says when to come back',
+    'only due timers are promoted, and the result says when the next is due',
     inWorld(async (world) => {
       const now = world.clock.now()
       const runs = [1_000, 2_000, 3_001].map((ms) => world.newRun({ dueAt: now + ms }))
@@ -80,7 +80,7 @@ export function timersContract(open: OpenStore): void {
   )
 
   test(
-    'no positions, nothing promoted',
+    'without positions nothing is promoted',
     inWorld(async (world) => {
       const dueAt = world.clock.now() + 1
       await world.submit(world.newRun({ dueAt }))
@@ -91,7 +91,7 @@ export function timersContract(open: OpenStore): void {
   )
 
   test(
-    'a retried run does not pass those that were ready before it came back',
+    'a retried run does not pass runs that were ready before it came back',
     inWorld(async (world) => {
       const lease = await world.start()
       const older = world.newRun()
@@ -108,7 +108,7 @@ export function timersContract(open: OpenStore): void {
   )
 
   test(
-    'rank still decides before age once a timer is ready',
+    'rank decides before age for promoted runs as well',
     inWorld(async (world) => {
       const urgent = world.newRun({ rank: -5, dueAt: world.clock.now() + 10 })
       const plain = world.newRun()
@@ -120,7 +120,7 @@ export function timersContract(open: OpenStore): void {
   )
 
   test(
-    'every lane that got a row is named, once',
+    'every lane that received runs is listed once',
     inWorld(async (world) => {
       const other = await world.internLane('other')
       const dueAt = world.clock.now() + 10
@@ -130,7 +130,7 @@ export function timersContract(open: OpenStore): void {
       )
       world.clock.advance(10)
       const { lanes } = await world.store.promote({ positions: positions(world, 9) })
-      assert.deepEqual(ascending(lanes), ascending([world.lane, other]))
+      assert.deepEqual(sortedNumbers(lanes), sortedNumbers([world.lane, other]))
     }),
   )
 

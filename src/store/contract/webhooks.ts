@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { only } from './fixture.ts'
-import { auditEntry, deliver, find, put } from './webhook-fixture.ts'
+import { auditEntry, deliverTo, findTestWebhook, putTestWebhook } from './webhook-fixture.ts'
 import { onSharedStore, type OpenStore } from './world.ts'
 
 export function webhooksContract(open: OpenStore): void {
@@ -12,8 +12,8 @@ export function webhooksContract(open: OpenStore): void {
     inWorld(async (world) => {
       const { store, project } = world
       assert.equal(await store.findWebhook({ projectId: project, name: 'pager' }), null)
-      assert.equal(await put(world, { jobs: '["etl-*"]' }), 'created')
-      const made = await find(world)
+      assert.equal(await putTestWebhook(world, { jobs: '["etl-*"]' }), 'created')
+      const made = await findTestWebhook(world)
       const at = world.clock.now()
       assert.deepEqual(made, {
         ...{ id: made.id, projectId: project, name: 'pager', url: 'https://example.com/hook' },
@@ -23,10 +23,10 @@ export function webhooksContract(open: OpenStore): void {
       })
       world.clock.advance(5)
       const secret = { sealed: 'another', ending: 'x' }
-      assert.equal(await put(world, { url: 'https://b.example', secret }), 'changed')
+      assert.equal(await putTestWebhook(world, { url: 'https://b.example', secret }), 'changed')
       const changed = { ...made, url: 'https://b.example', jobs: null, updatedAt: at + 5 }
-      assert.deepEqual(await find(world), changed, 'the secret stays')
-      await put(world, { name: 'B' })
+      assert.deepEqual(await findTestWebhook(world), changed, 'the secret stays')
+      await putTestWebhook(world, { name: 'B' })
       const list = await store.listWebhooks({ projectId: project })
       assert.deepEqual(
         list.map(({ name }) => name),
@@ -46,31 +46,37 @@ export function webhooksContract(open: OpenStore): void {
   )
 
   test(
-    'a name is taken once, and a project has no more than its share',
+    'a name is unique, and a project has a maximum number of webhooks',
     inWorld(async (world) => {
-      assert.equal(await put(world, { once: true, most: 1 }), 'created')
-      assert.equal(await put(world, { once: true, most: 1 }), 'exists')
-      assert.equal(await put(world, { most: 1 }), 'changed')
-      assert.equal(await put(world, { name: 'two', most: 1 }), 'full')
+      assert.equal(await putTestWebhook(world, { onlyIfNew: true, maxWebhooks: 1 }), 'created')
+      assert.equal(await putTestWebhook(world, { onlyIfNew: true, maxWebhooks: 1 }), 'exists')
+      assert.equal(await putTestWebhook(world, { maxWebhooks: 1 }), 'changed')
+      assert.equal(await putTestWebhook(world, { name: 'two', maxWebhooks: 1 }), 'full')
       const projectId = world.otherProject
-      assert.equal(await put(world, { projectId, name: 'two', most: 1 }), 'created')
+      assert.equal(
+        await putTestWebhook(world, { projectId, name: 'two', maxWebhooks: 1 }),
+        'created',
+      )
     }),
   )
 
   test(
-    'two that create one name at once make one webhook',
+    'two concurrent puts of one name create one webhook',
     inWorld(async (world) => {
-      const fates = await Promise.all([put(world, { once: true }), put(world, { once: true })])
-      assert.deepEqual(fates.toSorted(), ['created', 'exists'])
+      const results = await Promise.all([
+        putTestWebhook(world, { onlyIfNew: true }),
+        putTestWebhook(world, { onlyIfNew: true }),
+      ])
+      assert.deepEqual(results.toSorted(), ['created', 'exists'])
       only(await world.store.listWebhooks({ projectId: world.project }))
     }),
   )
 
   test(
-    'a new secret leaves the one before in use for a while, and none older',
+    'the secret before a new one stays valid for a while, and no older one',
     inWorld(async (world) => {
       const { store, project } = world
-      await put(world)
+      await putTestWebhook(world)
       const rotate = (ending: string) =>
         store.rotateWebhook({
           ...{ projectId: project, name: 'pager', keepMs: 1_000 },
@@ -79,8 +85,8 @@ export function webhooksContract(open: OpenStore): void {
         })
       assert.equal(await rotate('two'), true)
       const until = world.clock.now() + 1_000
-      assert.deepEqual((await find(world)).previous, { sealed: 'sealed one', until })
-      await deliver(world)
+      assert.deepEqual((await findTestWebhook(world)).previous, { sealed: 'sealed one', until })
+      await deliverTo(world)
       const take = async () => {
         const claimed = await store.claimDeliveries({
           ...{ claim: 1, leaseMs: 10, limit: 1_000, perWebhook: 9, busy: [] },

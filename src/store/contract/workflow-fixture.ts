@@ -1,71 +1,88 @@
 import type {
-  FlowAdvance,
-  FlowEnd,
-  FlowMove,
-  FlowPlace,
-  FlowRecord,
+  AdvanceResult,
+  WorkflowOutcome,
+  WorkflowTransition,
+  WorkflowRevision,
+  WorkflowRecord,
   NewRun,
   StepMark,
   StepRecord,
 } from '../port.ts'
 import { only } from './fixture.ts'
-import type { World } from './world.ts'
+import type { StoreWorld } from './world.ts'
 
-export const ENDED_WELL: FlowEnd = { state: 'succeeded', cause: null, message: null, result: null }
-/** How long the news of a step may be left alone in these tests. */
-export const UNHEARD_MS = 1_000
+export const SUCCEEDED_OUTCOME: WorkflowOutcome = {
+  state: 'succeeded',
+  cause: null,
+  message: null,
+  result: null,
+}
+/** How long ended steps may stay unprocessed in these tests. */
+export const UNPROCESSED_MS = 1_000
 
 /** A world with a lane that no worker claims from. */
-export interface FlowWorld extends World {
-  readonly flowLane: number
-  /** Submits a run and begins it as a flow. */
-  begin(overrides?: Partial<NewRun>): Promise<FlowRecord>
-  beginAll(limit?: number): Promise<readonly FlowRecord[]>
-  advance(...moves: FlowMove[]): Promise<FlowAdvance>
-  flow(runId: number): Promise<FlowRecord>
-  steps(flowId: number): Promise<readonly StepRecord[]>
-  /** Begins a flow with some steps under way: one run each, in the ordinary lane. */
-  beginWith(steps: number): Promise<{ flow: FlowPlace; runs: NewRun[] }>
-  restless(): Promise<readonly number[]>
+export interface ContractWorkflowWorld extends StoreWorld {
+  readonly workflowLane: number
+  /** Submits a run and begins it as a workflow. */
+  begin(overrides?: Partial<NewRun>): Promise<WorkflowRecord>
+  beginAll(limit?: number): Promise<readonly WorkflowRecord[]>
+  advance(...moves: WorkflowTransition[]): Promise<AdvanceResult>
+  workflow(runId: number): Promise<WorkflowRecord>
+  steps(workflowId: number): Promise<readonly StepRecord[]>
+  /** Begins a workflow with some steps under way: one run each, in the ordinary lane. */
+  beginWith(steps: number): Promise<{ workflow: WorkflowRevision; runs: NewRun[] }>
+  dirty(): Promise<readonly number[]>
 }
 
-export async function withFlows(world: World): Promise<FlowWorld> {
+export async function withWorkflows(world: StoreWorld): Promise<ContractWorkflowWorld> {
   const { store, node, projectName: project } = world
   const executor = 'workflow'
   const spec = { project, queue: 'default', labels: [], executor, weight: 1 }
-  const flowLane = only(await store.internLanes([spec]))
-  const own: FlowWorld = {
+  const workflowLane = only(await store.internLanes([spec]))
+  const own: ContractWorkflowWorld = {
     ...world,
-    flowLane,
+    workflowLane,
     begin: async (overrides) => {
-      await world.submit(world.newRun({ laneId: flowLane, ...overrides }))
+      await world.submit(world.newRun({ laneId: workflowLane, ...overrides }))
       return only(await own.beginAll())
     },
-    beginAll: (limit = 100) => store.beginFlows({ node, lanes: [flowLane], limit }),
-    advance: (...moves) => store.advanceFlows({ node, moves }),
-    flow: async (runId) => only(await store.findFlows({ runIds: [runId] })),
-    steps: (flowId) => store.flowSteps({ flowId, after: null, limit: 1_000 }),
+    beginAll: (limit = 100) => store.beginWorkflows({ node, lanes: [workflowLane], limit }),
+    advance: (...moves) => store.advanceWorkflows({ node, transitions: moves }),
+    workflow: async (runId) => only(await store.findWorkflows({ runIds: [runId] })),
+    steps: (workflowId) => store.workflowSteps({ workflowId, after: null, limit: 1_000 }),
     beginWith: async (steps) => {
       const { runId, revision } = await own.begin()
       const runs = world.newRuns(steps)
       const starts = runs.map((run, step) => ({ step, item: -1, run }))
-      await own.advance(move({ runId, revision }, { starts }))
-      return { flow: { runId, revision: revision + 1 }, runs }
+      await own.advance(transitionFrom({ runId, revision }, { starts }))
+      return { workflow: { runId, revision: revision + 1 }, runs }
     },
-    restless: async () => {
-      const places = await store.restlessFlows({ limit: 100, olderThanMs: UNHEARD_MS })
+    dirty: async () => {
+      const places = await store.dirtyWorkflows({ limit: 100, olderThanMs: UNPROCESSED_MS })
       return places.map(({ runId }) => runId)
     },
   }
   return own
 }
 
-export function move(place: FlowPlace, what: Partial<FlowMove> = {}): FlowMove {
+export function transitionFrom(
+  place: WorkflowRevision,
+  what: Partial<WorkflowTransition> = {},
+): WorkflowTransition {
   const { runId, revision } = place
-  return { runId, revision, heard: [], starts: [], marks: [], lookAt: null, end: null, ...what }
+  return {
+    runId,
+    revision,
+    processed: [],
+    starts: [],
+    marks: [],
+    checkAt: null,
+    end: null,
+    ...what,
+  }
 }
 
-export function mark(
+export function stepMark(
   step: number,
   state: StepMark['state'],
   more: Partial<StepMark> = {},

@@ -1,224 +1,239 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { at, endOf, ids, only } from './fixture.ts'
+import { at, endCommandFor, ids, only } from './fixture.ts'
 import {
-  ENDED_WELL,
-  type FlowWorld,
-  mark,
-  move,
-  UNHEARD_MS,
-  withFlows,
+  SUCCEEDED_OUTCOME,
+  type ContractWorkflowWorld,
+  stepMark,
+  transitionFrom,
+  UNPROCESSED_MS,
+  withWorkflows,
 } from './workflow-fixture.ts'
 import { onSharedStore, type OpenStore } from './world.ts'
 
-export function flowNewsContract(open: OpenStore): void {
+export function workflowSignalsContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
-  const inFlows = (body: (world: FlowWorld) => Promise<void>) =>
-    inWorld(async (world) => body(await withFlows(world)))
+  const inWorkflows = (body: (world: ContractWorkflowWorld) => Promise<void>) =>
+    inWorld(async (world) => body(await withWorkflows(world)))
 
   test(
-    'ends of steps are told by the tick that wrote them, and written down',
-    inFlows(async (world) => {
-      const { flow, runs } = await world.beginWith(3)
-      const flowId = flow.runId
+    'ends of steps are signalled by the tick that wrote them, and recorded',
+    inWorkflows(async (world) => {
+      const { workflow, runs } = await world.beginWith(3)
+      const workflowId = workflow.runId
       const [first, second, third] = await world.claim(3)
       assert.ok(first && second && third)
       world.clock.advance(10)
-      const { news } = await world.tick({
+      const { signals } = await world.tick({
         ends: [
-          endOf(second, { to: 'failed', cause: 'exit' }),
-          endOf(first),
-          endOf(third, { to: 'retry', cause: 'exit', delayMs: 5 }),
+          endCommandFor(second, { to: 'failed', cause: 'exit' }),
+          endCommandFor(first),
+          endCommandFor(third, { to: 'retry', cause: 'exit', delayMs: 5 }),
         ],
       })
-      const ofStep = { kind: 'step', flowId, item: -1 }
-      assert.deepEqual(news, [
+      const ofStep = { kind: 'step', workflowId, item: -1 }
+      assert.deepEqual(signals, [
         { ...ofStep, step: 0, state: 'succeeded' },
         { ...ofStep, step: 1, state: 'failed' },
       ])
       const finishedAt = world.clock.now()
-      const known = (await world.steps(flowId)).map((step) => ({
-        ...{ runId: step.runId, state: step.state, isNews: step.isNews },
+      const known = (await world.steps(workflowId)).map((step) => ({
+        ...{ runId: step.runId, state: step.state, isUnprocessed: step.isUnprocessed },
         finishedAt: step.finishedAt,
       }))
       const [a, b, c] = ids(runs)
       assert.deepEqual(known, [
-        { runId: a, state: 'succeeded', isNews: true, finishedAt },
-        { runId: b, state: 'failed', isNews: true, finishedAt },
-        { runId: c, state: 'running', isNews: false, finishedAt: null },
+        { runId: a, state: 'succeeded', isUnprocessed: true, finishedAt },
+        { runId: b, state: 'failed', isUnprocessed: true, finishedAt },
+        { runId: c, state: 'running', isUnprocessed: false, finishedAt: null },
       ])
     }),
   )
 
   test(
-    'a report that comes twice is told once',
-    inFlows(async (world) => {
+    'a report that comes twice is signalled once',
+    inWorkflows(async (world) => {
       await world.beginWith(1)
       const lease = only(await world.claim(1))
-      assert.equal((await world.tick({ ends: [endOf(lease)] })).news.length, 1)
-      assert.deepEqual((await world.tick({ ends: [endOf(lease)] })).news, [])
+      assert.equal((await world.tick({ ends: [endCommandFor(lease)] })).signals.length, 1)
+      assert.deepEqual((await world.tick({ ends: [endCommandFor(lease)] })).signals, [])
     }),
   )
 
   test(
-    'one that waits and is cancelled is told too; one that runs, when it has ended',
-    inFlows(async (world) => {
-      const { flow, runs } = await world.beginWith(2)
+    'a waiting step that is cancelled is signalled too; a running one when it has ended',
+    inWorkflows(async (world) => {
+      const { workflow, runs } = await world.beginWith(2)
       const [running, waiting] = ids(runs) as [number, number]
       const lease = only(await world.claim(1))
       const cancels = [running, waiting].map((runId) => ({ runId, projectId: world.project }))
-      const ofStep = { kind: 'step', flowId: flow.runId, item: -1, state: 'cancelled' }
-      assert.deepEqual((await world.tick({ cancels })).news, [{ ...ofStep, step: 1 }])
-      const ends = [endOf(lease, { to: 'failed', cause: 'cancelled' })]
-      assert.deepEqual((await world.tick({ ends })).news, [{ ...ofStep, step: 0 }])
+      const ofStep = { kind: 'step', workflowId: workflow.runId, item: -1, state: 'cancelled' }
+      assert.deepEqual((await world.tick({ cancels })).signals, [{ ...ofStep, step: 1 }])
+      const ends = [endCommandFor(lease, { to: 'failed', cause: 'cancelled' })]
+      assert.deepEqual((await world.tick({ ends })).signals, [{ ...ofStep, step: 0 }])
     }),
   )
 
   test(
-    'runs that belong to no flow are no news',
-    inFlows(async (world) => {
+    'runs outside workflows emit no signals',
+    inWorkflows(async (world) => {
       await world.beginWith(1)
       await world.submit(...world.newRuns(5))
-      const [ofFlow, ...others] = await world.claim(6)
-      assert.ok(ofFlow)
-      assert.deepEqual((await world.tick({ ends: others.map((lease) => endOf(lease)) })).news, [])
-      assert.equal((await world.tick({ ends: [endOf(ofFlow)] })).news.length, 1)
+      const [ofWorkflow, ...others] = await world.claim(6)
+      assert.ok(ofWorkflow)
+      assert.deepEqual(
+        (await world.tick({ ends: others.map((lease) => endCommandFor(lease)) })).signals,
+        [],
+      )
+      assert.equal((await world.tick({ ends: [endCommandFor(ofWorkflow)] })).signals.length, 1)
     }),
   )
 
   test(
-    'what nobody has heard makes a flow restless after a while',
-    inFlows(async (world) => {
-      const { flow } = await world.beginWith(1)
-      const { runId, revision } = flow
+    'unprocessed ends make a workflow dirty after a while',
+    inWorkflows(async (world) => {
+      const { workflow } = await world.beginWith(1)
+      const { runId, revision } = workflow
       const lease = only(await world.claim(1))
       world.clock.advance(100_000)
-      assert.deepEqual(await world.restless(), [])
+      assert.deepEqual(await world.dirty(), [])
       await world.end(lease)
-      world.clock.advance(UNHEARD_MS - 1)
-      assert.deepEqual(await world.restless(), [])
+      world.clock.advance(UNPROCESSED_MS - 1)
+      assert.deepEqual(await world.dirty(), [])
       world.clock.advance(1)
-      assert.deepEqual(await world.restless(), [runId])
-      const heard = [{ step: 0, item: -1 }]
-      await world.advance(move({ runId, revision }, { heard }))
-      assert.deepEqual(await world.restless(), [])
+      assert.deepEqual(await world.dirty(), [runId])
+      const processed = [{ step: 0, item: -1 }]
+      await world.advance(transitionFrom({ runId, revision }, { processed }))
+      assert.deepEqual(await world.dirty(), [])
       const step = only(await world.steps(runId))
-      assert.deepEqual([step.state, step.isNews], ['succeeded', false])
-      assert.equal(step.finishedAt, world.clock.now() - UNHEARD_MS)
+      assert.deepEqual([step.state, step.isUnprocessed], ['succeeded', false])
+      assert.equal(step.finishedAt, world.clock.now() - UNPROCESSED_MS)
     }),
   )
 
   test(
-    'a flow with many news takes no more room among the restless than one with a single one',
-    inFlows(async (world) => {
+    'a workflow with many ended steps is listed once among the dirty ones',
+    inWorkflows(async (world) => {
       const many = await world.beginWith(5)
       for (const lease of await world.claim(5)) await world.end(lease)
       world.clock.advance(1)
       const single = await world.beginWith(1)
       await world.end(only(await world.claim(1)))
-      world.clock.advance(UNHEARD_MS)
-      const found = await world.store.restlessFlows({ limit: 2, olderThanMs: UNHEARD_MS })
+      world.clock.advance(UNPROCESSED_MS)
+      const found = await world.store.dirtyWorkflows({ limit: 2, olderThanMs: UNPROCESSED_MS })
       assert.deepEqual(
         found.map(({ runId }) => runId).toSorted((a, b) => a - b),
-        [many.flow.runId, single.flow.runId],
+        [many.workflow.runId, single.workflow.runId],
       )
-      await world.advance(...found.map((place) => move(place, { end: ENDED_WELL })))
-      assert.deepEqual(await world.restless(), [])
+      await world.advance(
+        ...found.map((place) => transitionFrom(place, { end: SUCCEEDED_OUTCOME })),
+      )
+      assert.deepEqual(await world.dirty(), [])
     }),
   )
 
   test(
-    'runs that outlive their flow are news to nobody, and keep nobody from being found',
-    inFlows(async (world) => {
+    'runs that outlive their workflow emit no signals, and do not hide dirty workflows',
+    inWorkflows(async (world) => {
       const leases = []
       for (let nth = 0; nth < 3; nth += 1) {
-        const { flow } = await world.beginWith(1)
+        const { workflow } = await world.beginWith(1)
         leases.push(only(await world.claim(1)))
-        await world.advance(move(flow, { end: ENDED_WELL }))
+        await world.advance(transitionFrom(workflow, { end: SUCCEEDED_OUTCOME }))
       }
       for (const lease of leases) await world.end(lease)
-      const { flow } = await world.beginWith(1)
+      const { workflow } = await world.beginWith(1)
       await world.end(only(await world.claim(1)))
-      world.clock.advance(UNHEARD_MS)
-      const found = await world.store.restlessFlows({ limit: 1, olderThanMs: UNHEARD_MS })
+      world.clock.advance(UNPROCESSED_MS)
+      const found = await world.store.dirtyWorkflows({ limit: 1, olderThanMs: UNPROCESSED_MS })
       assert.deepEqual(
         found.map(({ runId }) => runId),
-        [flow.runId],
+        [workflow.runId],
       )
-      await world.advance(move(flow, { end: ENDED_WELL }))
-      assert.deepEqual(await world.restless(), [])
+      await world.advance(transitionFrom(workflow, { end: SUCCEEDED_OUTCOME }))
+      assert.deepEqual(await world.dirty(), [])
     }),
   )
 
   test(
-    'what is not heard stays news, whatever else is done',
-    inFlows(async (world) => {
-      const { flow } = await world.beginWith(2)
+    'an end stays unprocessed until a transition processes exactly that end',
+    inWorkflows(async (world) => {
+      const { workflow } = await world.beginWith(2)
       const leases = await world.claim(2)
-      await world.tick({ ends: leases.map((lease) => endOf(lease)) })
+      await world.tick({ ends: leases.map((lease) => endCommandFor(lease)) })
       await world.advance(
-        move(flow, { heard: [{ step: 0, item: -1 }], marks: [mark(5, 'skipped')] }),
+        transitionFrom(workflow, {
+          processed: [{ step: 0, item: -1 }],
+          marks: [stepMark(5, 'skipped')],
+        }),
       )
-      const news = (await world.steps(flow.runId)).filter(({ isNews }) => isNews)
+      const signals = (await world.steps(workflow.runId)).filter(
+        ({ isUnprocessed }) => isUnprocessed,
+      )
       assert.deepEqual(
-        news.map(({ step }) => step),
+        signals.map(({ step }) => step),
         [1],
       )
     }),
   )
 
   test(
-    'a flow whose time has come is restless, and one that nobody went on with',
-    inFlows(async (world) => {
+    'a workflow is dirty when its check time has come, or when its node did not advance it',
+    inWorkflows(async (world) => {
       const { runId } = await world.begin()
-      assert.deepEqual(await world.restless(), [])
+      assert.deepEqual(await world.dirty(), [])
       world.clock.advance(10_000)
-      assert.deepEqual(await world.restless(), [runId])
-      const lookAt = world.clock.now() + 500
-      await world.advance(move({ runId, revision: 0 }, { lookAt }))
-      assert.deepEqual(await world.restless(), [])
+      assert.deepEqual(await world.dirty(), [runId])
+      const checkAt = world.clock.now() + 500
+      await world.advance(transitionFrom({ runId, revision: 0 }, { checkAt }))
+      assert.deepEqual(await world.dirty(), [])
       world.clock.advance(500)
-      assert.deepEqual(await world.restless(), [runId])
-      await world.advance(move({ runId, revision: 1 }, { end: ENDED_WELL, lookAt }))
-      assert.deepEqual(await world.restless(), [])
+      assert.deepEqual(await world.dirty(), [runId])
+      await world.advance(
+        transitionFrom({ runId, revision: 1 }, { end: SUCCEEDED_OUTCOME, checkAt }),
+      )
+      assert.deepEqual(await world.dirty(), [])
     }),
   )
 
   test(
-    'a flow that is to be cancelled is told at once, and moves on from there only',
-    inFlows(async (world) => {
-      const { flow } = await world.beginWith(1)
-      const { runId } = flow
+    'a cancel of a workflow is signalled at once, and transitions continue from there only',
+    inWorkflows(async (world) => {
+      const { workflow } = await world.beginWith(1)
+      const { runId } = workflow
       const cancels = [{ runId, projectId: world.project }]
       const first = await world.tick({ cancels })
       assert.deepEqual(first.cancels, [{ kind: 'marked', node: world.node }])
-      assert.deepEqual(first.news, [{ kind: 'cancel', flowId: runId }])
-      assert.deepEqual(await world.restless(), [runId])
+      assert.deepEqual(first.signals, [{ kind: 'cancel', workflowId: runId }])
+      assert.deepEqual(await world.dirty(), [runId])
       const again = await world.tick({ cancels })
       assert.deepEqual(again.cancels, [{ kind: 'marked', node: world.node }])
-      assert.deepEqual(again.news, [])
+      assert.deepEqual(again.signals, [])
 
       const run = await world.find(runId)
       assert.deepEqual([run.state, run.cancelling], ['running', true])
-      const marked = await world.flow(runId)
-      assert.deepEqual([marked.cancelling, marked.revision], [true, flow.revision + 1])
-      assert.deepEqual((await world.advance(move(flow, { end: ENDED_WELL }))).verdicts, ['behind'])
-      const end = { ...ENDED_WELL, state: 'cancelled', cause: 'cancelled' } as const
+      const marked = await world.workflow(runId)
+      assert.deepEqual([marked.cancelling, marked.revision], [true, workflow.revision + 1])
+      assert.deepEqual(
+        (await world.advance(transitionFrom(workflow, { end: SUCCEEDED_OUTCOME }))).verdicts,
+        ['behind'],
+      )
+      const end = { ...SUCCEEDED_OUTCOME, state: 'cancelled', cause: 'cancelled' } as const
       await world.end(only(await world.claim(1)))
-      await world.advance(move(marked, { end }))
+      await world.advance(transitionFrom(marked, { end }))
       const step = only(await world.steps(runId))
-      assert.deepEqual([step.state, step.isNews], ['succeeded', false])
-      world.clock.advance(UNHEARD_MS)
-      assert.deepEqual(await world.restless(), [])
+      assert.deepEqual([step.state, step.isUnprocessed], ['succeeded', false])
+      world.clock.advance(UNPROCESSED_MS)
+      assert.deepEqual(await world.dirty(), [])
       assert.equal(await world.stateOf(runId), 'cancelled')
       assert.deepEqual(await world.cancel(runId), { kind: 'final', state: 'cancelled' })
     }),
   )
 
   test(
-    'a flow that has not begun is cancelled like any run that waits',
-    inFlows(async (world) => {
-      const run = world.newRun({ laneId: world.flowLane })
+    'a workflow that has not begun is cancelled like any waiting run',
+    inWorkflows(async (world) => {
+      const run = world.newRun({ laneId: world.workflowLane })
       await world.submit(run)
       assert.deepEqual(await world.cancel(run.id), { kind: 'cancelled' })
       assert.deepEqual(await world.beginAll(), [])
@@ -226,16 +241,16 @@ export function flowNewsContract(open: OpenStore): void {
   )
 
   test(
-    'a flow within a flow is a step whose end is told when it ends',
-    inFlows(async (world) => {
+    'a workflow within a workflow is a step that is signalled when it ends',
+    inWorkflows(async (world) => {
       const outer = await world.begin()
-      const run = world.newRun({ laneId: world.flowLane })
-      await world.advance(move(outer, { starts: [{ step: 4, item: 2, run }] }))
+      const run = world.newRun({ laneId: world.workflowLane })
+      await world.advance(transitionFrom(outer, { starts: [{ step: 4, item: 2, run }] }))
       const inner = only(await world.beginAll())
-      const end = { ...ENDED_WELL, state: 'failed' } as const
-      const { news } = await world.advance(move(inner, { end }))
-      const key = { flowId: outer.runId, step: 4, item: 2 }
-      assert.deepEqual(news, [{ kind: 'step', ...key, state: 'failed' }])
+      const end = { ...SUCCEEDED_OUTCOME, state: 'failed' } as const
+      const { signals } = await world.advance(transitionFrom(inner, { end }))
+      const key = { workflowId: outer.runId, step: 4, item: 2 }
+      assert.deepEqual(signals, [{ kind: 'step', ...key, state: 'failed' }])
       assert.equal(at(await world.steps(outer.runId), 0).state, 'failed')
     }),
   )

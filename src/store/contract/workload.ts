@@ -1,25 +1,25 @@
 import { drawSalt, fenceOf } from '../../core/run/fence.ts'
 import { createMinter, type Minter } from '../../core/ids.ts'
-import { WANTED } from '../../core/run/needs.ts'
+import { WANTED_OUTCOMES } from '../../core/run/needs.ts'
 import type { Cause } from '../../core/run/run-state.ts'
 import type { Seeded } from '../../../test/sim/seeded.ts'
 import type {
   CancelCommand,
   ClaimDemand,
   EndCommand,
-  LanePlace,
+  LanePosition,
   Lease,
   NewRun,
   TickBatch,
   TickResult,
 } from '../port.ts'
-import { endOf, PLAIN_RUN } from './fixture.ts'
+import { endCommandFor, PLAIN_RUN } from './fixture.ts'
 
-/** Commands in which projects, jobs, lanes, gates and nodes are indexes into a side's numbers. */
-export type Plan = Omit<TickBatch, 'node'>
+/** Commands in which projects, jobs, lanes, gates and nodes are indexes into each store's ids. */
+export type WorkloadPlan = Omit<TickBatch, 'node'>
 
-export type Move =
-  | { kind: 'tick'; plan: Plan }
+export type WorkloadMove =
+  | { kind: 'tick'; plan: WorkloadPlan }
   | { kind: 'promote'; positions: readonly number[] }
   | { kind: 'recheck'; limit: number; recheckMs: number; runs: readonly number[] }
   | { kind: 'resize'; gate: number; capacity: number }
@@ -27,42 +27,42 @@ export type Move =
 const SESSIONS = [1, 2, 3]
 const LANES = 3
 const JOBS = 2
-/** Capacities of the gates the moves speak of. */
+/** Capacities of the gates the moves refer to. */
 export const CAPACITIES = [1, 2, 3]
 
-/** What a tick answered, as far as the next move depends on it. */
-export interface Told {
+/** What a tick returned, as far as the next move depends on it. */
+export interface TickReport {
   readonly answers: Pick<TickResult, 'submits' | 'ends'>
-  readonly news: TickResult['news']
+  readonly signals: TickResult['signals']
   readonly leases: readonly Lease[]
 }
 
 /**
- * Somebody who uses a store for everything it can do: moves are chosen by chance, from what the store
- * has answered so far, and are the same for every store that answers the same.
+ * A model of a caller that uses all operations of a store: moves are random, based on the answers
+ * so far, and are the same for every store that gives the same answers.
  */
-export interface Mind {
-  nextMove(): Move
-  remember(plan: Plan, told: Told): void
-  /** The place of a run in the order of submission: the same for both stores. */
+export interface WorkloadModel {
+  nextMove(): WorkloadMove
+  remember(plan: WorkloadPlan, report: TickReport): void
+  /** Index of a run in the order of submission: the same for both stores. */
   ordinalOf(runId: number): number
   readonly ended: number
 }
 
-export function createMind(chance: Seeded, now: () => number): Mind {
+export function createWorkloadModel(chance: Seeded, now: () => number): WorkloadModel {
   const minter = createMinter({ slot: 0, floor: 0, now, random: chance.random })
   const submitted: NewRun[] = []
   const held = new Map<number, Pick<Lease, 'runId' | 'fence' | 'lost'>>()
   const over: { runId: number; fence: number }[] = []
   const ordinals = new Map<number, number>()
-  const floors = new Map<number, LanePlace>()
-  /** Runs that have been told of the end of others. */
-  const told = new Set<number>()
+  const floors = new Map<number, LanePosition>()
+  /** Runs whose needs emitted signals. */
+  const signalled = new Set<number>()
   let ended = 0
 
-  const planTick = (): Plan => {
-    // Two demands on one lane may be one look at it, so they agree on where it starts.
-    const floorsNow = chance.chance(0.2) ? floors : new Map<number, LanePlace>()
+  const planTick = (): WorkloadPlan => {
+    // Two demands for one lane may be merged into one, so they use the same floor.
+    const floorsNow = chance.chance(0.2) ? floors : new Map<number, LanePosition>()
     return {
       submits: some(chance, 4, () => submission(chance, minter, now(), submitted)),
       ends: some(chance, 3, () => ending(chance, minter, [...held.values()], over)).flat(),
@@ -76,20 +76,21 @@ export function createMind(chance: Seeded, now: () => number): Mind {
       if (kind === 'tick') return { kind, plan: planTick() }
       if (kind === 'promote') return { kind, positions: some(chance, 5, () => minter.mint()) }
       if (kind === 'recheck') {
-        const runs = [...told].filter(() => chance.chance(0.7))
-        for (const runId of runs) told.delete(runId)
+        const runs = [...signalled].filter(() => chance.chance(0.7))
+        for (const runId of runs) signalled.delete(runId)
         return { kind, limit: chance.between(1, 5), recheckMs: 1_000, runs }
       }
       return { kind, gate: chance.int(CAPACITIES.length), capacity: chance.int(4) }
     },
-    remember({ submits, ends }, { answers, leases, news }) {
-      for (const one of news) if (one.kind === 'need') told.add(one.runId)
+    remember({ submits, ends }, { answers, leases, signals }) {
+      for (const one of signals) if (one.kind === 'need') signalled.add(one.runId)
       for (const [index, run] of submits.entries()) {
         if (answers.submits[index]?.kind !== 'inserted') continue
         submitted.push(run)
         ordinals.set(run.id, ordinals.size)
         const isDue = run.dueAt === null || run.dueAt <= now()
-        if (run.handOff && isDue) held.set(run.id, { runId: run.id, ...run.handOff, lost: 0 })
+        if (run.reservation && isDue)
+          held.set(run.id, { runId: run.id, ...run.reservation, lost: 0 })
       }
       for (const [index, { runId, fence }] of ends.entries()) {
         if (answers.ends[index] !== 'ended') continue
@@ -143,7 +144,8 @@ function submission(
     idempotency: chance.chance(0.2)
       ? { key: `key-${chance.int(6)}`, digest: chance.pick(['a', 'b']), until }
       : null,
-    handOff: isImmediate && chance.chance(0.3) ? { session: chance.pick(SESSIONS), fence } : null,
+    reservation:
+      isImmediate && chance.chance(0.3) ? { session: chance.pick(SESSIONS), fence } : null,
   }
 }
 
@@ -152,7 +154,7 @@ function followed(chance: Seeded, submitted: readonly NewRun[]): Pick<NewRun, 'a
   if (submitted.length === 0 || !chance.chance(0.15)) return {}
   const needs = Array.from({ length: chance.between(1, 2) }, () => ({
     runId: chance.pick(submitted.slice(-12)).id,
-    wants: chance.pick(WANTED),
+    wants: chance.pick(WANTED_OUTCOMES),
   }))
   return { after: needs }
 }
@@ -165,7 +167,7 @@ function ending(
   held: readonly Pick<Lease, 'runId' | 'fence' | 'lost'>[],
   over: readonly { runId: number; fence: number }[],
 ): EndCommand[] {
-  if (over.length > 0 && chance.chance(0.1)) return [endOf(chance.pick(over))]
+  if (over.length > 0 && chance.chance(0.1)) return [endCommandFor(chance.pick(over))]
   if (held.length === 0) return []
   const lease = chance.pick(held)
   const { lost } = lease
@@ -180,19 +182,21 @@ function ending(
   const how = chance.weighted({ done: 5, failed: 2, later: 3, lost: 1, back: 1, stop: 1, stale: 1 })
   switch (how) {
     case 'done':
-      return [endOf(lease, report)]
+      return [endCommandFor(lease, report)]
     case 'failed':
-      return [endOf(lease, { ...report, to: 'failed', cause })]
+      return [endCommandFor(lease, { ...report, to: 'failed', cause })]
     case 'later':
-      return [endOf(lease, { ...report, to: 'retry', cause, delayMs: chance.between(1, 2_000) })]
+      return [
+        endCommandFor(lease, { ...report, to: 'retry', cause, delayMs: chance.between(1, 2_000) }),
+      ]
     case 'lost':
-      return [endOf(lease, { ...report, to: 'retry', cause: 'lost', lost: lost + 1 })]
+      return [endCommandFor(lease, { ...report, to: 'retry', cause: 'lost', lost: lost + 1 })]
     case 'back':
-      return [endOf(lease, { ...report, to: 'given_back', cause: 'cancelled' })]
+      return [endCommandFor(lease, { ...report, to: 'given_back', cause: 'cancelled' })]
     case 'stop':
-      return [endOf(lease, { ...report, to: 'cancelled', cause: 'cancelled' })]
+      return [endCommandFor(lease, { ...report, to: 'cancelled', cause: 'cancelled' })]
     case 'stale':
-      return [endOf({ ...lease, fence: lease.fence + 1 }, report)]
+      return [endCommandFor({ ...lease, fence: lease.fence + 1 }, report)]
   }
 }
 
@@ -202,7 +206,7 @@ function cancel(chance: Seeded, submitted: readonly NewRun[]): CancelCommand[] {
   return [{ runId: id, projectId: chance.chance(0.9) ? projectId : 1 - projectId }]
 }
 
-function demand(chance: Seeded, floors: ReadonlyMap<number, LanePlace>): ClaimDemand {
+function demand(chance: Seeded, floors: ReadonlyMap<number, LanePosition>): ClaimDemand {
   const sessions = some(chance, 4, () => chance.pick(SESSIONS))
   const salts = sessions.map(() => drawSalt(chance.random))
   const laneId = chance.int(LANES)

@@ -9,7 +9,7 @@ import type {
   EndCommand,
   EndVerdict,
   JoinedNode,
-  LanePlace,
+  LanePosition,
   Lease,
   NewRun,
   RunRecord,
@@ -21,13 +21,13 @@ import type {
 import {
   at,
   chunks,
-  createHandClock,
+  createManualClock,
   createSeededRandom,
   EMPTY_BATCH,
-  endOf,
+  endCommandFor,
   GRACE_MS,
-  type HandClock,
-  type Held,
+  type ManualClock,
+  type AttemptRef,
   listAll,
   NODE_TTL_MS,
   only,
@@ -35,14 +35,16 @@ import {
   START_MS,
 } from './fixture.ts'
 
-/** A store under test, with what its adapter says about itself. */
+/** A store under test, and facts about its adapter. */
 export interface OpenedStore {
   readonly store: Store
   /** One process owns the data: every earlier incarnation is dead when a new one joins. */
   readonly exclusive: boolean
-  /** Drops the store as a crash would and opens the same data again. Absent for stores in memory. */
+  /**
+   * Drops the store as a crash would and opens the same data again. Absent for stores in memory.
+   */
   readonly reopen?: () => Promise<Store>
-  /** Closes whichever store is open now and removes its data. */
+  /** Closes the open store and removes its data. */
   close(): Promise<void>
 }
 
@@ -52,18 +54,18 @@ export interface Demand {
   readonly laneId?: number
   readonly session?: number
   readonly sessions?: readonly number[]
-  readonly floor?: LanePlace | null
+  readonly floor?: LanePosition | null
 }
 
 /** One store, one joined node, one project with a job and a lane: what most tests start from. */
-export interface World {
+export interface StoreWorld {
   readonly store: Store
   readonly exclusive: boolean
   readonly reopen: (() => Promise<Store>) | undefined
-  readonly clock: HandClock
+  readonly clock: ManualClock
   readonly node: number
   readonly slot: number
-  /** The worker session that gets what a test claims without saying for whom. */
+  /** The worker session for claims that name no session. */
   readonly session: number
   readonly projectName: string
   readonly project: number
@@ -76,8 +78,8 @@ export interface World {
   mint(): number
   newRun(overrides?: Partial<NewRun>): NewRun
   newRuns(count: number, overrides?: Partial<NewRun>): NewRun[]
-  /** A hand-off for a run that has not been claimed before. */
-  handOff(session?: number): { session: number; fence: number }
+  /** A reservation for a run that has not been claimed before. */
+  reservation(session?: number): { session: number; fence: number }
   demand(count: number, options?: Demand): ClaimDemand
   gate(name: string, capacity: number): Promise<number>
   tick(batch: Partial<TickBatch>): Promise<TickResult>
@@ -85,29 +87,34 @@ export interface World {
   claim(count: number, options?: Demand): Promise<readonly Lease[]>
   /** Submits a run and claims it: a running run. Its lane must be empty before. */
   start(overrides?: Partial<NewRun>): Promise<Lease>
-  end(lease: Held, overrides?: Partial<EndCommand>): Promise<EndVerdict>
+  end(lease: AttemptRef, overrides?: Partial<EndCommand>): Promise<EndVerdict>
   cancel(runId: number, projectId?: number): Promise<CancelVerdict>
   find(runId: number): Promise<RunRecord>
   stateOf(runId: number): Promise<RunState>
   /** All runs of the project, newest first. */
   list(): Promise<readonly RunRecord[]>
-  /** Ends what is still live here. */
+  /** Ends all live runs. */
   clear(): Promise<void>
 }
 
-/** An open store and the clock it follows, on which one world after the other is built. */
-interface Ground extends OpenedStore {
-  readonly clock: HandClock
+/** An open store and its clock, on which several worlds are built in turn. */
+interface OpenStoreWithClock extends OpenedStore {
+  readonly clock: ManualClock
 }
 
-async function openGround(open: OpenStore): Promise<Ground> {
-  const clock = createHandClock(START_MS)
+async function openStoreWithClock(open: OpenStore): Promise<OpenStoreWithClock> {
+  const clock = createManualClock(START_MS)
   return { ...(await open({ now: clock.now })), clock }
 }
 
 let worlds = 0
 
-async function buildWorld({ store, exclusive, reopen, clock }: Ground): Promise<World> {
+async function buildWorld({
+  store,
+  exclusive,
+  reopen,
+  clock,
+}: OpenStoreWithClock): Promise<StoreWorld> {
   const name = `alpha-${(worlds += 1)}`
   const joined = await joinNode(store)
   const nodes = [joined.node]
@@ -128,7 +135,7 @@ async function buildWorld({ store, exclusive, reopen, clock }: Ground): Promise<
   }
   const lane = await internLane('default')
 
-  const world: World = {
+  const world: StoreWorld = {
     store,
     exclusive,
     reopen,
@@ -157,7 +164,7 @@ async function buildWorld({ store, exclusive, reopen, clock }: Ground): Promise<
       ...overrides,
     }),
     newRuns: (count, overrides) => Array.from({ length: count }, () => world.newRun(overrides)),
-    handOff: (session = ownSession) => ({ session, fence: fenceOf(1, drawSalt(random)) }),
+    reservation: (session = ownSession) => ({ session, fence: fenceOf(1, drawSalt(random)) }),
     demand: (count, { laneId = lane, session = ownSession, sessions, floor = null } = {}) => {
       const dealt = sessions ?? Array.from({ length: count }, () => session)
       return { laneId, sessions: dealt, salts: dealt.map(() => drawSalt(random)), floor }
@@ -176,7 +183,7 @@ async function buildWorld({ store, exclusive, reopen, clock }: Ground): Promise<
       return lease
     },
     end: async (lease, overrides) =>
-      only((await world.tick({ ends: [endOf(lease, overrides)] })).ends),
+      only((await world.tick({ ends: [endCommandFor(lease, overrides)] })).ends),
     cancel: async (runId, projectId = project) =>
       only((await world.tick({ cancels: [{ runId, projectId }] })).cancels),
     find: async (runId) => {
@@ -191,13 +198,13 @@ async function buildWorld({ store, exclusive, reopen, clock }: Ground): Promise<
   return world
 }
 
-/** Ends everything the world's nodes and projects still have, so that the next finds quiet ground. */
-async function clearWorld(world: World, nodes: readonly number[]): Promise<void> {
+/** Ends all live runs of the world's nodes and projects, so that the next world starts clean. */
+async function clearWorld(world: StoreWorld, nodes: readonly number[]): Promise<void> {
   const { store, project, otherProject } = world
   for (const node of nodes) {
     const leases = await store.ownLeases({ node, after: 0, limit: 10_000 })
     for (const some of chunks(leases, store.tickCap)) {
-      await world.tick({ ends: some.map((lease) => endOf(lease)) })
+      await world.tick({ ends: some.map((lease) => endCommandFor(lease)) })
     }
   }
   for (const projectId of [project, otherProject]) {
@@ -205,7 +212,7 @@ async function clearWorld(world: World, nodes: readonly number[]): Promise<void>
     for (const some of chunks(live, store.tickCap)) {
       await world.tick({ cancels: some.map(({ id }) => ({ runId: id, projectId })) })
     }
-    await endFlows(
+    await endWorkflows(
       store,
       at(nodes, 0),
       live.map(({ id }) => id),
@@ -214,24 +221,26 @@ async function clearWorld(world: World, nodes: readonly number[]): Promise<void>
   for (const node of nodes) await store.leave({ node, idMark: world.mint() })
 }
 
-/** A flow that is marked is ended by whoever goes on with it. */
-async function endFlows(store: Store, node: number, runIds: readonly number[]): Promise<void> {
-  const flows = (await store.findFlows({ runIds })).filter(({ endedAt }) => endedAt === null)
+/** A cancelled workflow is ended by the next node that advances it. */
+async function endWorkflows(store: Store, node: number, runIds: readonly number[]): Promise<void> {
+  const workflows = (await store.findWorkflows({ runIds })).filter(
+    ({ endedAt }) => endedAt === null,
+  )
   const end = { state: 'cancelled', cause: 'cancelled', message: null, result: null } as const
-  const nothing = { heard: [], starts: [], marks: [], lookAt: null }
-  const moves = flows.map(({ runId, revision }) => ({ runId, revision, ...nothing, end }))
-  if (moves.length > 0) await store.advanceFlows({ node, moves })
+  const nothing = { processed: [], starts: [], marks: [], checkAt: null }
+  const moves = workflows.map(({ runId, revision }) => ({ runId, revision, ...nothing, end }))
+  if (moves.length > 0) await store.advanceWorkflows({ node, transitions: moves })
 }
 
-/** Turns what happens in a world into the body of a test. */
+/** Turns a function of a world into the body of a test. */
 export type InWorld = (
-  body: (world: World, t: TestContext) => Promise<void>,
+  body: (world: StoreWorld, t: TestContext) => Promise<void>,
 ) => (t: TestContext) => Promise<void>
 
-/** Each test on a store of its own: for what only an empty store or an untouched clock can show. */
+/** Each test on its own store: for behaviour that needs an empty store or an untouched clock. */
 export function onFreshStores(open: OpenStore): InWorld {
   return (body) => async (t) => {
-    const ground = await openGround(open)
+    const ground = await openStoreWithClock(open)
     try {
       await body(await buildWorld(ground), t)
     } finally {
@@ -241,14 +250,14 @@ export function onFreshStores(open: OpenStore): InWorld {
 }
 
 /**
- * One store for all tests of a suite, each in projects, lanes and with a node of its own: quicker,
+ * One store for all tests of a suite, each in projects, lanes and with a node of its own: faster,
  * and closer to a store in use, which is never empty.
  */
 export function onSharedStore(open: OpenStore): InWorld {
-  let ground: Promise<Ground> | undefined
+  let ground: Promise<OpenStoreWithClock> | undefined
   after(async () => (await ground)?.close())
   return (body) => async (t) => {
-    const world = await buildWorld(await (ground ??= openGround(open)))
+    const world = await buildWorld(await (ground ??= openStoreWithClock(open)))
     await body(world, t)
     await world.clear()
   }

@@ -1,16 +1,16 @@
-/** Who did what, written in the transaction that does it. */
+/** Who did what, written in the transaction that makes the change. */
 export interface AuditEntry {
-  /** Null for what concerns the whole installation. */
+  /** Null if the entry concerns the whole installation. */
   readonly projectId: number | null
-  /** The token it was done with; null for the installation's own. */
+  /** The token it was done with; null for the installation's own principal. */
   readonly actor: number | null
-  /** `job.put`, `token.revoke`: what kind of thing, and the verb. */
+  /** `job.put`, `token.revoke`: the kind of object, and the action. */
   readonly action: string
   /** The name or public id of what was changed. */
   readonly target: string
-  /** JSON text of what there is to say about it. */
+  /** Details as JSON text. */
   readonly detail: string | null
-  /** The request that asked for it, and where that came from. */
+  /** The request that caused it, and the address it came from. */
   readonly request: string | null
   readonly address: string | null
 }

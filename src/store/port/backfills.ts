@@ -2,13 +2,13 @@ import type { BackfillState } from '../../core/schedule/backfill/backfill.ts'
 import type { AuditEntry } from './audit.ts'
 import type { NewRun } from './tick.ts'
 
-/** Past times of schedules that somebody wants to become runs after all. */
+/** Backfills: past times of schedules that are run after the fact. */
 export interface BackfillStore {
   addBackfill(input: {
     id: number
     projectId: number
     scheduleId: number
-    /** JSON text, never looked into. */
+    /** JSON text, opaque to the store. */
     spec: string
     audit: AuditEntry
   }): Promise<void>
@@ -19,23 +19,24 @@ export interface BackfillStore {
     before: number
     limit: number
   }): Promise<readonly BackfillRecord[]>
-  /** Those that somebody has to look at by `until`. */
+  /** Backfills that a node has to check by `until`. */
   openBackfills(input: { until: number; limit: number }): Promise<readonly BackfillRecord[]>
   /**
-   * Makes runs for some of its times and moves on, all in one transaction: a time becomes a run of it
-   * once, whoever tries and however often. Null if it is no longer as it was.
+   * Creates runs for some of the times and advances the backfill, all in one transaction: each time
+   * becomes a run of it once, however many nodes try. Null if the backfill has changed since it was
+   * read.
    */
-  moveBackfill(move: BackfillMove): Promise<{ readonly lanes: readonly number[] } | null>
-  /** Makes no more runs; those that are there go on. False if it was over, or is not there. */
+  advanceBackfill(move: BackfillTransition): Promise<{ readonly lanes: readonly number[] } | null>
+  /** Creates no more runs; existing ones go on. False if it had ended, or does not exist. */
   cancelBackfill(input: { projectId: number; id: number; audit: AuditEntry }): Promise<boolean>
-  /** The runs that backfills made for the times of a schedule, in order. */
+  /** The runs that backfills created for the times of a schedule, in order. */
   backfilledTimes(input: {
     scheduleId: number
     from: number
     until: number
     limit: number
   }): Promise<readonly BackfilledTime[]>
-  /** The time a run was made for, if a backfill made it. */
+  /** The time a run was created for, if a backfill created it. */
   backfilledBy(input: {
     runId: number
   }): Promise<(BackfilledTime & { readonly scheduleId: number }) | null>
@@ -49,10 +50,10 @@ export interface BackfillRecord {
   readonly version: number
   readonly state: BackfillState
   readonly spec: string
-  /** The last time it has dealt with. */
-  readonly place: number | null
-  readonly lookAt: number
-  /** Its runs that had not ended when somebody last looked. */
+  /** The last nominal time it has processed. */
+  readonly processedUntil: number | null
+  readonly checkAt: number
+  /** Its runs that had not ended at the last check. */
   readonly openRuns: readonly number[]
   /** Times that became runs, and times that need none. */
   readonly made: number
@@ -63,12 +64,12 @@ export interface BackfillRecord {
   readonly finishedAt: number | null
 }
 
-export interface BackfillMove {
+export interface BackfillTransition {
   readonly node: number
   readonly id: number
   readonly version: number
-  readonly place: number | null
-  readonly lookAt: number
+  readonly processedUntil: number | null
+  readonly checkAt: number
   readonly openRuns: readonly number[]
   readonly passed: number
   readonly state: Exclude<BackfillState, 'cancelled'>

@@ -1,50 +1,50 @@
-import type { Lapse } from '../../core/expectation/violation.ts'
+import type { ExpectationViolation } from '../../core/expectation/violation.ts'
 
 /**
- * What is expected of runs, and what did not come true. A run that something is expected of has a row
- * that says when to look at it next; where nobody expects anything there are none. Expectations are
- * written down in the transaction that makes the run.
+ * Expectations on runs, and their violations. A run with an expectation has a row that says when to
+ * check it next; runs without one have no row. Expectations are written in the transaction that
+ * creates the run.
  */
-export interface LapseStore {
-  /** When the first of all is to be looked at; null if nothing is expected. Cheap to ask. */
+export interface ExpectationStore {
+  /** When the first expectation has to be checked; null if there are none. Cheap to ask. */
   nextExpectationAt(): Promise<number | null>
-  /** Those to be looked at by `until`, the earliest first. */
+  /** Expectations to check by `until`, the earliest first. */
   dueExpectations(input: { until: number; limit: number }): Promise<readonly ExpectationRecord[]>
-  /** Of these runs, those of which something is expected still. */
+  /** The expectations that are still open for these runs. */
   expectationsOf(runIds: readonly number[]): Promise<readonly ExpectationRecord[]>
   /**
-   * What was seen: each is moved on unless somebody else has done so since, and what did not come true is
-   * written down, once for a run and kind, with an event for the webhooks that ask for it. Answers with
-   * the runs that were moved on.
+   * Records the results of checks. Each expectation advances unless another node has advanced it
+   * since; a violation is recorded once per run and kind, with an event for the webhooks that
+   * subscribe to it. Returns the runs whose expectation advanced.
    */
-  settleExpectations(seen: readonly SeenExpectation[]): Promise<readonly number[]>
-  /** What did not come true of these runs, in the order it should have. */
-  lapsesOf(runIds: readonly number[]): Promise<readonly LapseRecord[]>
+  settleExpectations(seen: readonly CheckedExpectation[]): Promise<readonly number[]>
+  /** Violations of these runs, in the order of the times they violated. */
+  violationsOf(runIds: readonly number[]): Promise<readonly ViolationRecord[]>
 }
 
-/** What is still expected of a run, and when to look. */
+/** What is still expected of a run, and when to check it. */
 export interface Expectation {
-  readonly lookAt: number
-  /** JSON text, never looked into. */
+  readonly checkAt: number
+  /** JSON text, opaque to the store. */
   readonly terms: string
 }
 
 export interface ExpectationRecord extends Expectation {
   readonly runId: number
-  /** Grows with every look. */
+  /** Grows with every check. */
   readonly version: number
 }
 
-export interface SeenExpectation {
+export interface CheckedExpectation {
   readonly runId: number
-  /** As it was when it was looked at. */
+  /** The version that was checked. */
   readonly version: number
-  readonly lapses: readonly Lapse[]
-  /** Null: nothing is left to be seen. */
-  readonly left: Expectation | null
+  readonly violations: readonly ExpectationViolation[]
+  /** Null: nothing is left to check. */
+  readonly remaining: Expectation | null
 }
 
-export interface LapseRecord extends Lapse {
+export interface ViolationRecord extends ExpectationViolation {
   readonly runId: number
   /** When it was noticed. */
   readonly at: number

@@ -1,38 +1,42 @@
 import type { AuditEntry } from './audit.ts'
-import type { FollowRefusal, FollowWish } from './followers.ts'
+import type { FollowRefusal, FollowRule } from './followers.ts'
 import type { ScheduleRevision } from './schedules.ts'
 
-/** Definitions of jobs. A version never changes; runs remember the one they follow. */
+/** Job definitions. A version never changes; a run remembers the version it follows. */
 export interface JobStore {
   /**
-   * Makes a definition the one in force, as a new version unless it already is. With `expect`, only
-   * if that version is in force (0: none); otherwise it is a conflict and nothing changes. Nor does
-   * anything when its schedules are not what `schedules` was decided by: it was `overtaken`; nor where jobs
-   * would follow each other, also when two such changes are made at once.
+   * Puts a definition in force, as a new version unless it is in force already. With `expect`, only
+   * if that version is in force (0: none); otherwise it is a conflict and nothing changes. Nothing
+   * changes either when the schedules differ from what the `schedules` revision was decided on
+   * (`overtaken`), or when the jobs would follow each other in a cycle, even if two changes that
+   * close the cycle are made at once.
    */
   putJob(input: {
     projectId: number
     name: string
     definition: string
-    /** Whom the definition names as such: their jobs can be listed. */
+    /** The owner named in the definition: jobs can be listed by owner. */
     owner?: string | null
-    /** The calls from elsewhere that run it: who calls finds its jobs by them. */
+    /** The hooks that run the job: a hook call finds its jobs by name. */
     hooks?: readonly string[]
     /** The jobs it runs after. */
-    follows?: readonly FollowWish[]
+    follows?: readonly FollowRule[]
     expect: number | null
-    /** What becomes of its schedules at the same time, also if the definition is the same. */
+    /** Schedule changes to apply in the same transaction, even if the definition is the same. */
     schedules?: ScheduleRevision
     audit: AuditEntry
-  }): Promise<PutJob>
-  /** No definition is in force any more, and it follows nobody. Runs of an old version still find it. */
+  }): Promise<PutJobResult>
+  /**
+   * Takes the definition out of force and removes its follow rules. Runs of an old version still
+   * find it.
+   */
   deleteJob(input: {
     projectId: number
     name: string
     expect: number | null
     audit: AuditEntry
   }): Promise<'deleted' | 'unknown' | 'conflict'>
-  /** Null resumes it. False if there is no such definition. */
+  /** Null resumes the job. False if there is no such definition. */
   pauseJob(input: {
     projectId: number
     name: string
@@ -46,15 +50,15 @@ export interface JobStore {
     after: string
     limit: number
   }): Promise<readonly JobRecord[]>
-  /** A job by its number, in whichever project; null if no definition of it is in force. */
+  /** A job by its number, in any project; null if no definition of it is in force. */
   findNumberedJob(input: { id: number }): Promise<NumberedJob | null>
-  /** Those of a project, newest first, numbers below `before`. */
+  /** Jobs of a project, newest first, numbers below `before`. */
   listNumberedJobs(input: {
     projectId: number
     before: number
     limit: number
   }): Promise<readonly NumberedJob[]>
-  /** The same of those with this owner; with null, in all projects. */
+  /** The same for the jobs of this owner; with null, in all projects. */
   listOwnedJobs(input: {
     owner: string
     projectId: number | null
@@ -67,11 +71,11 @@ export interface JobStore {
     before: number
     limit: number
   }): Promise<readonly JobVersion[]>
-  /** What runs of these versions do; absent for those that were never there. */
+  /** The definitions of these versions; null for a version that never existed. */
   definitionsOf(
     keys: readonly { readonly jobId: number; readonly version: number }[],
   ): Promise<readonly (string | null)[]>
-  /** Jobs that a call of this hook runs, in the order in which they were first heard of. */
+  /** Jobs that a call of this hook runs, in the order in which they were first defined. */
   jobsOfHook(input: { projectId: number; name: string }): Promise<readonly HookedJob[]>
 }
 
@@ -80,13 +84,13 @@ export interface HookedJob {
   readonly isPaused: boolean
 }
 
-export interface JobFate {
+export interface PutJobOutcome {
   readonly kind: 'put' | 'same' | 'conflict' | 'overtaken'
-  /** The one in force now. */
+  /** The version in force now. */
   readonly version: number
 }
 
-export type PutJob = JobFate | FollowRefusal
+export type PutJobResult = PutJobOutcome | FollowRefusal
 
 export interface JobRecord extends JobVersion {
   readonly id: number
@@ -102,7 +106,7 @@ export interface NumberedJob extends JobRecord {
 
 export interface JobVersion {
   readonly version: number
-  /** JSON text, never looked into. */
+  /** JSON text, opaque to the store. */
   readonly definition: string
   readonly createdAt: number
   readonly createdBy: number | null

@@ -1,11 +1,24 @@
-export interface Upkeep {
+export interface MaintenanceStore {
   /** Answers quickly when the store works; fails with a `StoreError` when it does not. */
   ping(): Promise<void>
+  /** Writes a few bytes durably, and fails as any other write would now. */
+  probe(): Promise<void>
   /**
-   * Deletes runs that ended before `endedBefore`, a bounded bite at a time. Live runs stay, and so do
-   * the steps of flows that have not ended.
+   * Looks for damage in a bounded part of the data, and continues from there the next time. Fails
+   * with a `StoreError` whose trouble is `damaged`.
+   */
+  inspect(): Promise<void>
+  /** Free bytes where the data is; null where only the database server knows. */
+  freeBytes(): Promise<number | null>
+  /**
+   * Deletes runs that ended before `endedBefore`, in bounded batches. Live runs stay, and so do the
+   * steps of workflows that have not ended.
    */
   prune(input: { endedBefore: number; limit: number }): Promise<{ more: boolean }>
-  /** Housekeeping for the hours ahead: partitions, checkpoints, expired keys, old node rows. */
-  maintain(): Promise<void>
+  /**
+   * Maintenance for the hours ahead: partitions, checkpoints, expired keys, old node rows. Without
+   * `mayDelete` nothing is deleted because of its age: the clock is in doubt. `isClockOff`: the
+   * clock is known to be off, and no partitions are created for the weeks it is ahead of.
+   */
+  maintain(input: { mayDelete: boolean; isClockOff?: boolean }): Promise<void>
 }

@@ -1,21 +1,24 @@
-import type { Outcome, Reason } from '../../core/schedule/firing/occurrence.ts'
+import type { OccurrenceOutcome, OccurrenceReason } from '../../core/schedule/firing/occurrence.ts'
 import type { Overlap } from '../../core/schedule/firing/overlap.ts'
 import type { AuditEntry } from './audit.ts'
 import type { Expectation } from './expectations.ts'
 import type { NewRun } from './tick.ts'
 
 /**
- * Schedules: when jobs run by themselves. What their rules mean is not known here. Whoever knows says
- * which time comes next, and `fire` moves on from exactly that time or not at all.
+ * Schedules: when jobs run automatically. The store does not interpret their rules. The caller says
+ * which nominal time comes next, and `fire` advances from exactly that time or not at all.
  */
 export interface ScheduleStore {
   /**
-   * Creates a schedule or changes what it says. With `expect`, only that version is changed (0: only
-   * created). Times that came due under what it said before and became nothing are written down as
-   * skipped. `full`: the job has `most` of them.
+   * Creates or changes a schedule. With `expect`, only that version is changed (0: only created).
+   * Times that came due under the old rule without an outcome are recorded as skipped. `full`: the
+   * job has `maxSchedules` of them.
    */
-  putSchedule(input: ScheduleWish & { readonly audit: AuditEntry }): Promise<ScheduleFate>
-  /** Nothing fires until it is resumed, or until then. What comes due meanwhile stays known. */
+  putSchedule(input: PutScheduleInput & { readonly audit: AuditEntry }): Promise<PutScheduleResult>
+  /**
+   * The schedule fires nothing until it is resumed, or until `until`. Times that come due meanwhile
+   * stay known.
+   */
   pauseSchedule(input: {
     projectId: number
     id: number
@@ -24,37 +27,61 @@ export interface ScheduleStore {
     audit: AuditEntry
   }): Promise<boolean>
   /**
-   * It is due now: whoever fires it says what becomes of the times of the pause. `held`: its job is
-   * paused, and it goes on with that. `running`: it was not paused.
+   * The schedule is due at once: the node that fires it decides what happens to the times of the
+   * pause. `held`: its job is paused, and the schedule resumes with the job. `running`: it was not
+   * paused.
    */
   resumeSchedule(input: {
     projectId: number
     id: number
     audit: AuditEntry
   }): Promise<'resumed' | 'held' | 'running' | 'unknown'>
-  /** The time that comes next shall become no run. Null when there is none, or no such schedule. */
+  /** Marks the next time to be skipped. Null when there is none, or no such schedule. */
   skipNext(input: { projectId: number; id: number; audit: AuditEntry }): Promise<number | null>
-  /** What became of its times can still be read. With `expect`, only that version is deleted. */
+  /**
+   * Deletes the schedule; its occurrences can still be read. With `expect`, only that version is
+   * deleted.
+   */
   deleteSchedule(input: {
     projectId: number
     id: number
     expect?: number | null
     audit: AuditEntry
   }): Promise<'deleted' | 'unknown' | 'conflict'>
-  /** Its rule cannot be read here and now; somebody looks again at `lookAt`. */
+  /** The rule cannot be evaluated at present; a node checks again at `checkAt`. */
   failSchedule(input: {
     id: number
     version: number
     error: string
-    lookAt: number
+    checkAt: number
   }): Promise<boolean>
 
-  /** All or nothing for each command, and all of them in one transaction. */
+  /**
+   * Schedules with any time ahead of the clock, by id above `after`: what a clock that was set back
+   * left behind.
+   */
+  schedulesAhead(input: { after: number; limit: number }): Promise<readonly ScheduleRecord[]>
+  /**
+   * The clock was set back. Occurrences of times that have not come are void and kept apart; those
+   * times may get another outcome. A schedule that has changed since it was read is left alone.
+   * `now` is the time for which the node computed the next times. Returns how many were rewound.
+   */
+  rewindSchedules(commands: readonly RewindCommand[], now: number): Promise<number>
+  /**
+   * The same for times that the store computed from a time that has not come: retries, checks,
+   * expiries.
+   */
+  rewindTimers(): Promise<void>
+
+  /** Each command is applied completely or not at all, and all of them in one transaction. */
   fire(batch: FireBatch): Promise<FireResult>
 
-  /** Those somebody has to look at by `until`, the earliest first, after a place in that order. */
+  /**
+   * Schedules that a node has to check by `until`, the earliest first, after a cursor in that
+   * order.
+   */
   dueSchedules(input: {
-    after: DuePlace | null
+    after: DueCursor | null
     until: number
     limit: number
   }): Promise<readonly ScheduleRecord[]>
@@ -67,33 +94,47 @@ export interface ScheduleStore {
     after: number
     limit: number
   }): Promise<readonly ScheduleRecord[]>
-  /** The schedules that made these runs and wait for them to end before their next time is known. */
+  /**
+   * The schedules that created these runs and wait for them to end before their next time is known.
+   */
   schedulesFollowing(runIds: readonly number[]): Promise<readonly number[]>
-  /** The incarnations of nodes that are alive. */
+  /** The incarnations of live nodes. */
   liveNodes(): Promise<readonly number[]>
 
-  /** What became of the times of a schedule, in their order: all records that touch [from, until]. */
+  /** Outcomes of the times of a schedule, in order: all records that overlap [from, until]. */
   occurrences(input: {
     scheduleId: number
     from: number
     until: number
     limit: number
   }): Promise<readonly OccurrenceRecord[]>
-  /** The time a run was made for, if it was made by a schedule. */
+  /** The time a run was created for, if a schedule created it. */
   occurrenceOf(input: { runId: number }): Promise<OccurrenceRecord | null>
-  /** What did not simply fire in a project, the latest first, before a record. */
+  /** Outcomes other than a plain firing in a project, the latest first, before a record. */
   unusualOccurrences(input: {
     projectId: number
     before: OccurrenceKey | null
     limit: number
   }): Promise<readonly OccurrenceRecord[]>
-  /** How long the last runs of schedules took that succeeded, of the `each` times that came last. */
+  /** How long the last successful runs of schedules took, among the `each` latest times. */
   pastDurations(input: {
     scheduleIds: readonly number[]
     each: number
   }): Promise<readonly PastDuration[]>
-  /** Forgets what was written down before this id, and schedules deleted before, a bite at a time. */
+  /**
+   * Deletes records from before this id, and schedules that were deleted before it, in bounded
+   * batches.
+   */
   pruneOccurrences(input: { before: number; limit: number }): Promise<{ more: boolean }>
+}
+
+export interface RewindCommand {
+  readonly id: number
+  /** Applied only if the schedule still has this version. */
+  readonly version: number
+  readonly nominalAt: number | null
+  readonly lastNominalAt: number | null
+  readonly next: NextCheck
 }
 
 export interface PastDuration {
@@ -102,50 +143,55 @@ export interface PastDuration {
   readonly ms: number
 }
 
-export interface ScheduleWish {
-  /** For a new one. */
+export interface PutScheduleInput {
+  /** Used if the schedule is new. */
   readonly id: number
   readonly projectId: number
   readonly jobId: number
   readonly name: string
-  /** JSON text, never looked into. */
+  /** JSON text, opaque to the store. */
   readonly spec: string
-  readonly next: NextLook
+  readonly next: NextCheck
   readonly expect: number | null
-  readonly most: number
+  readonly maxSchedules: number
 }
 
-export type ScheduleFate =
+export type PutScheduleResult =
   | { readonly kind: 'created' | 'changed' | 'same'; readonly id: number; readonly version: number }
   | { readonly kind: 'conflict'; readonly version: number }
-  /** The next time is not after the last one it fired: that has changed, or a clock has. */
+  /**
+   * The next time is not after the last one that fired: the schedule has fired since, or a clock
+   * has changed.
+   */
   | { readonly kind: 'overtaken'; readonly lastNominalAt: number }
   | { readonly kind: 'full' }
 
-/** What becomes of the schedules of a job, all or nothing, decided by what they were. */
+/** Changes to the schedules of a job, all or nothing, decided on the schedules in `seen`. */
 export interface ScheduleRevision {
-  /** All that the job has. It no longer holds once people have changed any of them. */
+  /**
+   * All schedules of the job. The revision no longer holds once any of them was changed by a user.
+   */
   readonly seen: readonly Pick<ScheduleRecord, 'id' | 'version'>[]
-  /** With the id of one that was seen, that is changed; with another, one is created. */
+  /** An id from `seen` changes that schedule; another id creates one. */
   readonly puts: readonly SchedulePut[]
   readonly removes: readonly { readonly id: number; readonly audit: AuditEntry }[]
 }
 
-export interface SchedulePut extends Pick<ScheduleWish, 'id' | 'name' | 'spec' | 'next'> {
+export interface SchedulePut extends Pick<PutScheduleInput, 'id' | 'name' | 'spec' | 'next'> {
   readonly audit: AuditEntry
 }
 
 /**
- * The next time nothing has become of, and when somebody has to look at the schedule: when that time
- * is to fire, or earlier, to see whether the run it follows has ended. Null: never again.
+ * The next nominal time without an outcome, and when a node has to check the schedule: when that
+ * time fires, or earlier, to see whether the run it follows has ended. Null: never again.
  */
-export interface NextLook {
+export interface NextCheck {
   readonly nominalAt: number | null
-  readonly lookAt: number | null
+  readonly checkAt: number | null
 }
 
-export interface DuePlace {
-  readonly lookAt: number
+export interface DueCursor {
+  readonly checkAt: number
   readonly id: number
 }
 
@@ -154,12 +200,12 @@ export interface ScheduleRecord {
   readonly projectId: number
   readonly jobId: number
   readonly name: string
-  /** Grows with everything people do to it, never by firing. */
+  /** Grows with every change by a user, never by firing. */
   readonly version: number
   readonly spec: string
-  readonly next: NextLook
+  readonly next: NextCheck
   readonly lastNominalAt: number | null
-  /** Its runs that had not ended when it last fired; empty if nobody asked to remember them. */
+  /** Its runs that had not ended when it last fired; empty if they are not tracked. */
   readonly openRuns: readonly number[]
   readonly skipNominalAt: number | null
   readonly pause: SchedulePause | null
@@ -174,23 +220,30 @@ export interface SchedulePause {
   readonly at: number
   readonly until: number | null
   readonly reason: string | null
-  /** Because its job is. */
+  /** Because its job is paused. */
   readonly byJob: boolean
-  /** It is over since then; it only has not fired yet. */
+  /** When the pause ended; the schedule only has not fired since. */
   readonly resumedAt: number | null
 }
 
 export interface FireBatch {
   readonly node: number
   /**
-   * What is asked for was decided by somebody's idea of the store's clock. Outside these times by the
-   * clock itself, one of the two has been set or stood still, and nothing is done.
+   * Commands are decided by a node's estimate of the store's clock. If the clock is outside these
+   * times, one of the two was set or stood still, and nothing is done.
    */
   readonly validFrom: number
   readonly validUntil: number
   /**
-   * A time that is yet to come, by `AHEAD_MS` at most: everything counts as of then. What comes out the
-   * same is done now, and what may not is `early`. Nobody may be told of the runs before. Null: now.
+   * The node knows that the store's clock is off and fires by its own time. Otherwise a clock that
+   * differs from what the node expects makes the batch `outdated`: a node that has not noticed a
+   * jump must fire neither by its old estimate nor by the jumped clock.
+   */
+  readonly isClockOff?: boolean
+  /**
+   * A time in the future, by at most `AHEAD_MS`: the batch acts as of then. Commands whose outcome
+   * cannot change until then are done now, the others are `early`. The runs must not be announced
+   * before that time. Null: now.
    */
   readonly aheadTo: number | null
   readonly commands: readonly FireCommand[]
@@ -198,25 +251,28 @@ export interface FireBatch {
 
 export interface FireCommand {
   readonly id: number
-  /** Nothing happens unless the schedule is as it was when this was decided. */
+  /** Applied only if the schedule still has this version. */
   readonly version: number
   readonly nominalAt: number | null
   /** In ascending order. */
   readonly settled: readonly SettledTime[]
-  readonly next: NextLook
+  readonly next: NextCheck
   readonly overlap: Overlap
-  /** Whether it remembers which of its runs are open: always, where overlap matters. */
-  readonly remembers: boolean
+  /** Whether open runs of the schedule are tracked: always, where overlap matters. */
+  readonly tracksOpenRuns: boolean
 }
 
 export type SettledTime =
   | {
       readonly kind: 'run'
       readonly nominalAt: number
-      /** Its gates include the one that keeps runs of this schedule apart, where overlap asks for it. */
+      /**
+       * Its gates include the one that keeps runs of this schedule apart, where the overlap policy
+       * asks for it.
+       */
       readonly run: NewRun
-      readonly late: Reason | null
-      /** What is expected of the run, should there be one. */
+      readonly late: OccurrenceReason | null
+      /** What is expected of the run, if it is created. */
       readonly expected?: Expectation | undefined
     }
   | {
@@ -225,34 +281,36 @@ export type SettledTime =
       readonly untilAt: number
       readonly count: number | null
       readonly outcome: 'skipped' | 'missed'
-      readonly reason: Reason
+      readonly reason: OccurrenceReason
       readonly detail?: string | undefined
     }
 
 export interface FireResult {
-  /** The time as of which it was done: the store's clock, or that of the batch. */
+  /** The time the batch acted by: the store's clock, or `aheadTo`. */
   readonly now: number
-  /** How long it was still to that time when it was durable; less than nothing if that came before. Never too little. */
+  /**
+   * Milliseconds from the commit until that time; negative if the time came first. Never too small.
+   */
   readonly aheadMs: number
   readonly verdicts: readonly FireVerdict[]
-  /** Runs that went to the sessions they were promised to; those that had to wait did not. */
+  /** Runs that went to the sessions reserved for them; runs that had to wait did not. */
   readonly started: readonly number[]
-  /** Lanes that got ready runs. */
+  /** Lanes that received ready runs. */
   readonly lanes: readonly number[]
-  /** Runs that were cancelled or marked so because others replace them. */
+  /** Runs that were cancelled, or marked for it, because other runs replace them. */
   readonly cancelled: readonly number[]
 }
 
 /**
- * `lost`: the schedule is no longer as it was, or somebody else is at it. `early`: it is not due yet, or
- * will be, but what becomes of it is not sure before; one that waits for its run to end never is.
- * `outdated`: the batch came at another time than it was meant for.
+ * `lost`: the schedule has changed, or another node is firing it. `early`: it is not due yet, or it
+ * will be but its outcome is not certain before; a schedule that waits for its run to end is never
+ * certain. `outdated`: the batch came at another time than it was meant for.
  */
 export type FireVerdict =
   | {
       readonly kind: 'done'
-      /** Of the times that were to become runs, in order. */
-      readonly outcomes: readonly Outcome[]
+      /** Outcomes of the times that were planned as runs, in order. */
+      readonly outcomes: readonly OccurrenceOutcome[]
       readonly openRuns: readonly number[]
     }
   | { readonly kind: 'lost' | 'early' | 'outdated' }
@@ -263,23 +321,23 @@ export interface OccurrenceKey {
   readonly nominalAt: number
 }
 
-/** One time, or a range of them that all went the same way. */
+/** One time, or a range of times with the same outcome. */
 export interface OccurrenceRecord extends OccurrenceKey {
-  /** The id of its run, or one of the moment when it was written. */
+  /** The id of its run, or an id of the moment when the record was written. */
   readonly id: number
   readonly projectId: number
-  /** Of the schedule. */
+  /** Version of the schedule. */
   readonly version: number
-  /** The same as `nominalAt` for a single one. */
+  /** Equals `nominalAt` for a single time. */
   readonly untilAt: number
   /** Null: not counted. */
   readonly count: number | null
-  readonly outcome: Outcome
-  readonly reason: Reason | null
+  readonly outcome: OccurrenceOutcome
+  readonly reason: OccurrenceReason | null
   readonly detail: string | null
-  /** The run it became. */
+  /** The run created for it. */
   readonly runId: number | null
-  /** The run it waited for, gave way to, was merged with or replaced. */
+  /** The run it waited for, yielded to, was merged with or replaced. */
   readonly otherRunId: number | null
   readonly at: number
 }

@@ -1,10 +1,10 @@
 import type { AuditEntry } from './audit.ts'
 
-/** Secrets as the store sees them: sealed. It has no key and learns no value. */
+/** Secrets as the store sees them: sealed. The store has no key and learns no value. */
 export interface SecretStore {
   /**
-   * Puts a value in the place of the one before. The key it is sealed with is remembered in the same
-   * transaction, so that every start can tell whether the keys at hand will do.
+   * Replaces the value of a secret. The key it is sealed with is recorded in the same transaction,
+   * so that every start can tell whether the configured keys suffice.
    */
   putSecret(input: {
     projectId: number
@@ -13,7 +13,7 @@ export interface SecretStore {
     key: SecretKeyCheck
     audit: AuditEntry
   }): Promise<SecretRecord>
-  /** False if there is none. */
+  /** False if there is no such secret. */
   removeSecret(input: { projectId: number; name: string; audit: AuditEntry }): Promise<boolean>
   /** In order of name, those after `after`. */
   listSecrets(input: {
@@ -21,28 +21,31 @@ export interface SecretStore {
     after: string
     limit: number
   }): Promise<readonly SecretRecord[]>
-  /** One answer for each, in order; null where there is none. */
+  /** One answer per key, in order; null where there is no such secret. */
   findSecrets(keys: readonly SecretName[]): Promise<readonly (SealedSecret | null)[]>
-  /** Those sealed with any other key, in order of project and name, after `after`. */
+  /** Secrets sealed with any other key, in order of project and name, after `after`. */
   secretsWithoutKey(input: {
     keyId: string
     after: SecretName
     limit: number
   }): Promise<readonly SealedSecret[]>
-  /** Exchanges the seal of secrets that are still as they were when they were read. How many were. */
+  /**
+   * Replaces the sealed text of secrets that are unchanged since they were read. Returns how many
+   * were.
+   */
   resealSecrets(input: {
     key: SecretKeyCheck
     secrets: readonly (SealedSecret & { readonly resealed: string })[]
-    /** Written if any was. */
+    /** Written if any secret was resealed. */
     audit?: AuditEntry
   }): Promise<number>
-  /** Every key that something may be sealed with, and how many secrets are. */
+  /** Every recorded key, and how many secrets are sealed with it. */
   secretKeys(): Promise<readonly SecretKeyRecord[]>
-  /** Forgets the keys that nothing is sealed with any more, except this one. */
+  /** Deletes the keys that no secret is sealed with any more, except this one. */
   forgetUnusedKeys(input: { except: string }): Promise<void>
-  /** A node says which keys it can open. */
+  /** Records which keys a node can open. */
   announceKeys(input: { node: number; keys: readonly string[] }): Promise<void>
-  /** Names of nodes that are alive and have not said that they can open this key. */
+  /** Names of live nodes that have not announced that they can open this key. */
   nodesWithoutKey(input: { keyId: string }): Promise<readonly string[]>
 }
 
@@ -63,7 +66,7 @@ export interface SecretRecord extends SecretName {
   readonly updatedBy: number | null
 }
 
-/** A key, and something known that is sealed with it: whoever can open that has the same key. */
+/** A key, and a known text sealed with it: a node that can open the text has the same key. */
 export interface SecretKeyCheck {
   readonly id: string
   readonly check: string

@@ -1,16 +1,16 @@
 import type { Need } from '../../core/run/needs.ts'
 import type { Cause, FinalState } from '../../core/run/run-state.ts'
 import type { AuditEntry } from './audit.ts'
-import type { News } from './workflows.ts'
+import type { Signal } from './workflows.ts'
 
-/** Submissions, endings, cancels, admissions and claims in one transaction. */
+/** Submissions, ends, cancels, admissions and claims in one transaction. */
 export interface TickStore {
   tick(batch: TickBatch): Promise<TickResult>
 }
 
 /**
- * Applied in this order: submits, ends, cancels, admission at every gate touched, claims. New runs at
- * gates may come in after the ends, where they find the room that was left.
+ * Applied in this order: submits, ends, cancels, admission at every gate touched, claims. New gated
+ * runs may be inserted after the ends, so that they find the slots that became free.
  */
 export interface TickBatch {
   /** The node incarnation that will own new leases. */
@@ -31,12 +31,14 @@ export interface TickResult {
   readonly claims: readonly (readonly Lease[])[]
   /** Lanes that received ready rows other than by fresh submission (admission, retry, give-back). */
   readonly refilled: readonly number[]
-  /** Lanes whose queue had used up its rate before the demand was met. They may still have work. */
+  /**
+   * Lanes whose queue used up its rate before the demand was met. They may still have ready runs.
+   */
   readonly limited: readonly LimitedLane[]
   /** When the earliest timer row written by this tick falls due, if any was. */
   readonly nextDueAt: number | null
-  /** For those who waited for what ended. */
-  readonly news: readonly News[]
+  /** Signals for runs and workflows that waited for what ended. */
+  readonly signals: readonly Signal[]
 }
 
 export interface NewRun {
@@ -55,18 +57,18 @@ export interface NewRun {
   readonly version: number | null
   /** The token it was submitted with; null for the installation's own. */
   readonly createdBy: number | null
-  /** Stored form of `Work`, when it is the run's own and not its job's. */
+  /** Stored form of the run's own definition, when it does not use its job's. */
   readonly work: string | null
-  /** JSON text, never looked into. */
+  /** JSON text, opaque to the store. */
   readonly input: string | null
   readonly tags: string | null
   /** Gates to pass before being ready; ids in ascending order, empty for most runs. */
   readonly gates: readonly number[]
-  /** It waits for the ends of these, and only then for its time and at its gates. */
+  /** The run waits for these to end, and only then for its due time and its gates. */
   readonly after?: readonly Need[] | undefined
   /** Unique among live runs of the project. */
   readonly dedupeKey: string | null
-  /** Unique for a day; `digest` tells a repeat from a different submission. */
+  /** Unique for a day; `digest` distinguishes a repeat from a different submission. */
   readonly idempotency: {
     readonly key: string
     readonly digest: string
@@ -74,29 +76,30 @@ export interface NewRun {
   } | null
   readonly retryOf: number | null
   /**
-   * Straight to a lease for this session, past the line. Only for runs due now; one that has to wait
-   * at a gate or for another run is not handed over, which its verdict says.
+   * Direct assignment: the run gets a lease for this session at once, ahead of the queue. Only for
+   * runs that are due now; a run that has to wait at a gate or for another run is not assigned,
+   * which its verdict says.
    */
-  handOff: { readonly session: number; readonly fence: number } | null
+  reservation: { readonly session: number; readonly fence: number } | null
 }
 
 /**
- * `inserted`; `gated`: inserted, and before its gates it waits its turn (it may have had it by the end
- * of the same tick: then its lane was refilled), or it waits for other runs; `exists`: this id was already inserted by this node (a repeat: success);
- * `collision`: the id belongs to another node's run, mint a new one;
- * `duplicate`: a dedupe or idempotency key names a run that is already there;
- * `mismatch`: the idempotency key was used with another digest;
- * `unknown`: it is to start after a run that its project does not have.
+ * `inserted`; `gated`: inserted, and it waits at its gates or for other runs (a gate may admit it
+ * by the end of the same tick: then its lane was refilled); `exists`: this node already inserted
+ * this id (a repeat: success); `collision`: the id belongs to another node's run, mint a new one;
+ * `duplicate`: a dedupe or idempotency key names an existing run; `mismatch`: the idempotency key
+ * was used with another digest; `unknown`: it is to start after a run that its project does not
+ * have.
  */
 export type SubmitVerdict =
   | { readonly kind: 'inserted' | 'gated' | 'exists' | 'collision' }
   | { readonly kind: 'duplicate' | 'mismatch' | 'unknown'; readonly id: number }
 
-/** The ending of one attempt, decided by `endAttempt`; the store adds only what it alone knows. */
+/** The end of one attempt, decided by `endAttempt`; the store adds only what it alone knows. */
 export interface EndCommand {
   readonly runId: number
   readonly fence: number
-  /** When set, the lease must still belong to this node: a loss noticed by its owner. */
+  /** When set, this node must still own the lease: the owner noticed a loss. */
   readonly owner: number | null
   /**
    * Where the run goes if no cancel is marked on the lease. With a mark, everything but `succeeded`
@@ -109,33 +112,37 @@ export interface EndCommand {
   /** Lost attempts so far, as `endAttempt` counted them. */
   readonly lost: number
   /**
-   * The place in line of a run that becomes ready again by retry; a give-back keeps its own age, and
-   * before it is due it waits for its time.
+   * The queue position of a run that becomes ready again by a retry. A run that is given back keeps
+   * its position, and waits if it is not due yet.
    */
   readonly pos: number
+  /**
+   * Null if the report does not name the worker: then it is the worker whose session has the lease.
+   */
   readonly worker: string | null
   readonly message: string | null
   readonly result: string | null
-  /** What is known of the process it was: JSON text, opaque to the store. */
+  /** Facts about the process: JSON text, opaque to the store. */
   readonly process: string | null
 }
 
 /**
- * `replayed`: this fence already ended this attempt, with the same cause: the report came twice.
- * `stale`: the lease is someone else's, or gone, or the attempt ended otherwise.
+ * `replayed`: this fence already ended this attempt with the same cause, so the report is a repeat.
+ * `stale`: the lease belongs to another attempt, no longer exists, or ended otherwise.
  */
 export type EndVerdict = 'ended' | 'replayed' | 'stale'
 
 export interface CancelCommand {
   readonly runId: number
   readonly projectId: number
-  /** Written if the run is cancelled or marked by this command. */
+  /** Written if this command cancels or marks the run. */
   readonly audit?: AuditEntry
 }
 
 /**
- * `cancelled`: it was waiting and is final now. `marked`: it is running and its lease carries the
- * mark; `node` owns that lease, or went on last with that flow. `final`: it had ended already, in this state.
+ * `cancelled`: the run was waiting and is final now. `marked`: the run is running and its lease
+ * carries the mark; `node` owns that lease, or was the last to advance that workflow. `final`: the
+ * run had ended already, in this state.
  */
 export type CancelVerdict =
   | { readonly kind: 'cancelled' | 'unknown' }
@@ -145,22 +152,23 @@ export type CancelVerdict =
 export interface ClaimDemand {
   readonly laneId: number
   /**
-   * The session that gets the first row, the second, …; its length is the demand. A run whose last
-   * attempt failed or was lost is dealt from the other end, if it would else meet the same session.
+   * The session that gets the first row, the second, and so on; its length is the demand. A run
+   * whose last attempt failed or was lost is assigned from the other end if it would otherwise get
+   * the same session.
    */
   readonly sessions: readonly number[]
   /** 20 random bits per row, for the fences. */
   readonly salts: readonly number[]
   /**
-   * Everything up to this place was claimed before and may be skipped (dead rows under an old
-   * snapshot are expensive to step over). Null sweeps the lane from its start.
+   * Everything up to this position was claimed before and may be skipped (dead rows under an old
+   * snapshot are expensive to step over). Null scans the lane from its start.
    */
-  readonly floor: LanePlace | null
-  /** The queue has a rate: no more is claimed than that leaves, by all nodes together. */
+  readonly floor: LanePosition | null
+  /** The queue has a rate: all nodes together claim no more than it allows. */
   readonly rate?: RateKey | undefined
 }
 
-/** The queue whose rate counts. */
+/** The queue whose rate applies. */
 export interface RateKey {
   readonly projectId: number
   readonly queue: string
@@ -168,11 +176,11 @@ export interface RateKey {
 
 export interface LimitedLane {
   readonly laneId: number
-  /** By the store's clock: from then on there is room for another. */
+  /** By the store's clock: when the rate allows the next claim. */
   readonly until: number
 }
 
-export interface LanePlace {
+export interface LanePosition {
   readonly rank: number
   readonly pos: number
 }

@@ -1,14 +1,14 @@
 import type { DeliveryState } from '../../core/webhook/delivery.ts'
 import type { AuditEntry } from './audit.ts'
 
-/** Webhooks as people set them up. Secrets come and go sealed: the store cannot read them. */
+/** Webhooks as users configure them. Secrets are sealed: the store cannot read them. */
 export interface WebhookStore {
   /**
-   * Creates it, or replaces what it says. `once`: not if it is there already. `full`: the project
-   * has `most` of them. Disabling one ends what was still to be delivered.
+   * Creates or changes a webhook. `onlyIfNew`: not if it exists already. `full`: the project has
+   * `maxWebhooks` of them. Disabling a webhook ends its pending deliveries.
    */
-  putWebhook(input: WebhookWish & { readonly audit: AuditEntry }): Promise<WebhookFate>
-  /** Its secret from now on. The one before is still used until `keepUntil`; any older is not. */
+  putWebhook(input: PutWebhookInput & { readonly audit: AuditEntry }): Promise<PutWebhookResult>
+  /** Sets a new secret. The previous one is still used for `keepMs`; any older one is not. */
   rotateWebhook(input: {
     projectId: number
     name: string
@@ -16,35 +16,35 @@ export interface WebhookStore {
     keepMs: number
     audit: AuditEntry
   }): Promise<boolean>
-  /** With everything that was delivered or still to be. */
+  /** Also deletes all of its deliveries. */
   deleteWebhook(input: { projectId: number; name: string; audit: AuditEntry }): Promise<boolean>
   findWebhook(input: { projectId: number; name: string }): Promise<WebhookRecord | null>
   /** In order of name. */
   listWebhooks(input: { projectId: number }): Promise<readonly WebhookRecord[]>
 }
 
-export interface WebhookWish {
+export interface PutWebhookInput {
   readonly projectId: number
   readonly name: string
   readonly url: string
   /** A set of events: see `bitsOf`. */
   readonly events: number
-  /** JSON text of a list of patterns, never looked into; null for all jobs. */
+  /** JSON text of a list of patterns, opaque to the store; null for all jobs. */
   readonly jobs: string | null
   readonly enabled: boolean
-  /** Used if it is new, and only then. */
+  /** Used only if the webhook is new. */
   readonly secret: WebhookSecret
-  readonly once: boolean
-  readonly most: number
+  readonly onlyIfNew: boolean
+  readonly maxWebhooks: number
 }
 
 export interface WebhookSecret {
   readonly sealed: string
-  /** The last few characters, by which people recognise it. */
+  /** The last few characters, for recognising the secret. */
   readonly ending: string
 }
 
-export type WebhookFate = 'created' | 'changed' | 'exists' | 'full'
+export type PutWebhookResult = 'created' | 'changed' | 'exists' | 'full'
 
 export interface WebhookRecord {
   readonly id: number
@@ -54,11 +54,11 @@ export interface WebhookRecord {
   readonly events: number
   readonly jobs: string | null
   readonly enabled: boolean
-  /** Why it is disabled, when nobody asked for it. */
+  /** Why it was disabled, if that happened automatically. */
   readonly disabledReason: string | null
   readonly secret: WebhookSecret
   readonly previous: { readonly sealed: string; readonly until: number } | null
-  /** Since when no delivery has got through; null while they do. */
+  /** Since when every delivery has failed; null if the last one succeeded. */
   readonly failingSince: number | null
   readonly createdAt: number
   readonly createdBy: number | null
@@ -66,21 +66,22 @@ export interface WebhookRecord {
 }
 
 /**
- * What ended and may interest a webhook, written by the tick that ended it, exactly when some webhook
- * of its project asks for such an end. A job recovers with its first success after a failure; both
- * count from when a webhook of the project first asked for recoveries. Of several runs that end in
- * one tick, the one with the smaller id counts as the earlier.
+ * Run ends that webhooks subscribe to. The tick that ends a run writes the event, exactly when some
+ * webhook of its project subscribes to such an end. A job recovers with its first success after a
+ * failure; both count from when a webhook of the project first subscribed to recoveries. Of several
+ * runs that end in one tick, the one with the smaller id counts as the earlier.
  */
 export interface OutboxStore {
-  /** Whether anything waits in the outbox, and when the next delivery is due. Cheap to ask. */
-  webhookWork(): Promise<{ readonly hasEvents: boolean; readonly dueAt: number | null }>
+  /** Whether the outbox has events, and when the next delivery is due. Cheap to ask. */
+  pendingWebhookWork(): Promise<{ readonly hasEvents: boolean; readonly dueAt: number | null }>
   /** Oldest first. */
   outboxEvents(input: { limit: number }): Promise<readonly OutboxEvent[]>
-  /** The webhooks of these projects that are enabled. */
+  /** The enabled webhooks of these projects. */
   webhooksOf(projectIds: readonly number[]): Promise<readonly WebhookRecord[]>
   /**
-   * Replaces events by deliveries. An event that is gone was replaced by somebody else, and what it
-   * would have become is left out; so is what is for a webhook that is gone or disabled by now.
+   * Replaces events by deliveries. An event that no longer exists was replaced by another node, and
+   * its deliveries are left out; so are deliveries for a webhook that was deleted or disabled
+   * meanwhile.
    */
   expandOutbox(events: readonly ExpandedEvent[]): Promise<void>
 }
@@ -90,7 +91,7 @@ export interface OutboxEvent {
   readonly runId: number
   readonly projectId: number
   readonly jobId: number
-  /** What it is, as a set of events: a recovery is a success too. */
+  /** The event as a set of event bits: a recovery is a success too. */
   readonly events: number
   /** For a recovery, since when its job had been failing. */
   readonly failingSince: number | null
@@ -112,13 +113,14 @@ export interface NewDelivery {
 
 /** Messages on their way to endpoints. */
 export interface DeliveryStore {
-  /** Outside the outbox: a test. False if there is no such webhook. */
+  /** Adds a delivery without an outbox event: a test. False if there is no such webhook. */
   addDelivery(input: NewDelivery): Promise<boolean>
   /**
-   * Takes what is due, for each webhook the oldest first, for `leaseMs`: nobody else gets it meanwhile,
-   * and somebody does afterwards unless it was settled. A webhook gets at most `perWebhook`, less what
-   * the caller says it is `busy` with; each place goes to whom the fewest tries are under way to, and
-   * then to what is due longest. What is pending for a disabled one was asked for by hand.
+   * Claims due deliveries, oldest first per webhook, for `leaseMs`: no other node gets them
+   * meanwhile, and one does afterwards unless they were settled. A webhook gets at most
+   * `perWebhook`, minus the deliveries the caller is `busy` with. Each slot goes to the webhook
+   * with the fewest attempts under way, and then to the delivery that is due longest. Pending
+   * deliveries of a disabled webhook were requested by a user.
    */
   claimDeliveries(input: {
     claim: number
@@ -127,22 +129,25 @@ export interface DeliveryStore {
     perWebhook: number
     busy: readonly { readonly webhookId: number; readonly count: number }[]
   }): Promise<readonly ClaimedDelivery[]>
-  /** What became of a try. False, and nothing changes, if the claim is no longer the latest. */
+  /**
+   * The result of a delivery attempt. False, and nothing changes, if the claim is no longer the
+   * latest.
+   */
   settleDelivery(input: {
     id: number
     webhookId: number
     claim: number
-    /** Null: it is final. */
+    /** Null: the delivery is final. */
     waitMs: number | null
     state: DeliveryState
     status: number | null
-    /** Null for a try that was broken off from this side: that says nothing of the endpoint. */
+    /** Null for an attempt that this side aborted: that says nothing about the endpoint. */
     error: string | null
     tookMs: number
-    /** The webhook is disabled with it, for this reason. */
+    /** Also disables the webhook, for this reason. */
     disable: { readonly reason: string; readonly audit: AuditEntry } | null
   }): Promise<boolean>
-  /** Due again, from the start, under the same id. False if it is not there. */
+  /** Makes a delivery due again, from the start, under the same id. False if it does not exist. */
   redeliver(input: { id: number; webhookId: number; audit: AuditEntry }): Promise<boolean>
   /** Newest first, ids below `before`. */
   listDeliveries(input: {
@@ -151,18 +156,18 @@ export interface DeliveryStore {
     limit: number
   }): Promise<readonly DeliveryRecord[]>
   findDelivery(input: { id: number; webhookId: number }): Promise<DeliveryRecord | null>
-  /** Forgets deliveries made before this id that are final, a bounded bite at a time. */
+  /** Deletes final deliveries created before this id, in bounded batches. */
   pruneDeliveries(input: { before: number; limit: number }): Promise<{ more: boolean }>
 }
 
 export interface DeliveryRecord extends NewDelivery {
   readonly state: DeliveryState
-  /** Tries so far; the one under way counts. */
+  /** Attempts so far, including one under way. */
   readonly attempts: number
-  /** When its first try was due, or when it was asked for again. */
+  /** When its first attempt was due, or when redelivery was requested. */
   readonly since: number
   readonly createdAt: number
-  /** When it is due, or when the try under way is given up; null once it is final. */
+  /** When it is due, or when the attempt under way times out; null once it is final. */
   readonly nextAt: number | null
   readonly lastAt: number | null
   readonly lastStatus: number | null

@@ -4,91 +4,100 @@ import type { AuditEntry } from './audit.ts'
 import type { NewRun } from './tick.ts'
 
 /**
- * Runs that consist of other runs. Which steps there are and what they need, their job's definition
- * says; the store knows only what has become of those that were reached, and never looks further.
+ * Workflows: runs that consist of other runs. The job definition says which steps there are and
+ * what they need; the store knows only the state of steps that were reached, and does not interpret
+ * the definition.
  */
-export interface FlowStore {
+export interface WorkflowStore {
   /**
-   * Takes ready runs out of lanes that no worker claims from, first in line first: from now on they
-   * are running, by nobody's lease, until a move ends them. Each is the next wave of its job, or that
-   * of the run it repeats.
+   * Takes ready runs out of lanes that workers do not claim from, first in line first. The runs are
+   * then running without a lease until a transition ends them. Each is the next wave of its job, or
+   * has the wave of the run it retries.
    */
-  beginFlows(input: {
+  beginWorkflows(input: {
     node: number
     lanes: readonly number[]
     limit: number
-  }): Promise<readonly FlowRecord[]>
+  }): Promise<readonly WorkflowRecord[]>
   /**
-   * Goes on with flows, each only if it is as it was when that was decided: so no step is started
-   * twice, whoever tries and however often. The others of the batch are not held up by one that is behind.
+   * Applies transitions, each only if the workflow still has the revision the transition was
+   * decided on. So no step is started twice, however many nodes try. A transition that is `behind`
+   * does not hold up the others of the batch.
    */
-  advanceFlows(batch: FlowBatch): Promise<FlowAdvance>
+  advanceWorkflows(batch: WorkflowBatch): Promise<AdvanceResult>
   /**
-   * Flows that somebody has to look at: their time has come, or a step of theirs ended more than
-   * `olderThanMs` ago and nobody has gone on since.
+   * Workflows that a node has to check: their check time has come, or a step ended more than
+   * `olderThanMs` ago and no transition has processed that since.
    */
-  restlessFlows(input: { limit: number; olderThanMs: number }): Promise<readonly FlowPlace[]>
-  /** Those of these runs that have begun as flows, ended or not, in no particular order. */
-  findFlows(input: { runIds: readonly number[] }): Promise<readonly FlowRecord[]>
+  dirtyWorkflows(input: {
+    limit: number
+    olderThanMs: number
+  }): Promise<readonly WorkflowRevision[]>
+  /** Those of these runs that have begun as workflows, ended or not, in no particular order. */
+  findWorkflows(input: { runIds: readonly number[] }): Promise<readonly WorkflowRecord[]>
   /**
-   * What is known of the steps of a flow, in order, behind `after`. Read after the flow itself: if a
-   * move of that revision succeeds, nothing but further news can have been missed.
+   * The known steps of a workflow, in order, after `after`. Read them after the workflow itself: if
+   * a transition from that revision succeeds, only later signals can have been missed.
    */
-  flowSteps(input: {
-    flowId: number
+  workflowSteps(input: {
+    workflowId: number
     after: StepKey | null
     limit: number
   }): Promise<readonly StepRecord[]>
-  /** How many steps of a flow are in which state: of those that were reached, and not of their items. */
-  countSteps(input: { flowId: number }): Promise<readonly StepCount[]>
-  /** What is known of these steps themselves, not of their items, in no particular order. */
-  stepsAt(input: { flowId: number; steps: readonly number[] }): Promise<readonly StepRecord[]>
-  /** Steps that were reached, from this one on, in order and without their items: all, or those in one state. */
+  /** How many steps of a workflow are in each state. Counts reached steps, not their items. */
+  countSteps(input: { workflowId: number }): Promise<readonly StepCount[]>
+  /** These steps themselves, without their items; only the ones that were reached. */
+  stepsAt(input: { workflowId: number; steps: readonly number[] }): Promise<readonly StepRecord[]>
+  /**
+   * Reached steps from this one on, in order and without their items: all, or those in one state.
+   */
   stepsFrom(input: {
-    flowId: number
+    workflowId: number
     from: number
     state: StepState | null
     limit: number
   }): Promise<readonly StepRecord[]>
-  /** How many items of these steps are in which state. */
+  /** How many items of these steps are in each state. */
   countItems(input: {
-    flowId: number
+    workflowId: number
     steps: readonly number[]
   }): Promise<readonly (StepCount & { readonly step: number })[]>
-  /** Of each of these steps the first items that failed, at most `each`; by step, in order. */
+  /** For each of these steps the first items that failed, at most `each`; by step, in order. */
   failedItems(input: {
-    flowId: number
+    workflowId: number
     steps: readonly number[]
     each: number
   }): Promise<readonly StepRecord[]>
-  /** Of which flows these runs are steps. A step that was taken over belongs to several. */
+  /** The workflows these runs are steps of. A reused step belongs to several. */
   stepsOfRuns(input: {
     runIds: readonly number[]
-  }): Promise<readonly (StepKey & { readonly flowId: number; readonly runId: number })[]>
-  /** What came of these runs, as far as they have ended and are still there, in no particular order. */
+  }): Promise<readonly (StepKey & { readonly workflowId: number; readonly runId: number })[]>
+  /**
+   * Results of these runs, for the ones that have ended and still exist, in no particular order.
+   */
   resultsOf(input: { runIds: readonly number[] }): Promise<readonly RunResult[]>
 }
 
-/** A flow at one moment: a move is made from here, or not at all. */
-export interface FlowPlace {
+/** A workflow at one moment: a transition applies to exactly this revision or not at all. */
+export interface WorkflowRevision {
   readonly runId: number
-  /** Grows with every move, and when it is to be cancelled. */
+  /** Grows with every transition, and when a cancel is requested. */
   readonly revision: number
 }
 
-export interface FlowRecord extends FlowPlace {
+export interface WorkflowRecord extends WorkflowRevision {
   readonly projectId: number
   readonly jobId: number
   readonly version: number | null
-  /** Counted by job, from 1. */
+  /** Counted per job, from 1. */
   readonly wave: number
-  /** The node that began it or went on with it last. */
+  /** The node that began the workflow or last applied a transition to it. */
   readonly node: number
   readonly beganAt: number
-  readonly lookAt: number | null
+  readonly checkAt: number | null
   readonly cancelling: boolean
   readonly endedAt: number | null
-  /** Of its run. */
+  /** Priority order of its run, smaller first. */
   readonly rank: number
   readonly timeoutMs: number | null
   readonly retryOf: number | null
@@ -99,32 +108,32 @@ export interface FlowRecord extends FlowPlace {
   readonly input: string | null
 }
 
-/** `item`: -1 for the step itself, from 0 on for what it fans out to. */
+/** `item`: -1 for the step itself, 0 and up for the items it fans out to. */
 export interface StepKey {
   readonly step: number
   readonly item: number
 }
 
-/** What may be said of a step. */
+/** The state to record for a step. */
 export interface StepMark extends StepKey {
   readonly state: StepState
-  /** The run of it; of another flow if it was taken over from there. */
+  /** The run of the step; a run of another workflow if the step was reused from there. */
   readonly runId: number | null
-  /** Why it was skipped or failed without a run. */
+  /** Why the step was skipped or failed without a run. */
   readonly reason: string | null
   readonly message: string | null
-  /** How many it fans out to. */
+  /** How many items it fans out to. */
   readonly count: number | null
-  /** When something becomes of it by itself. The flow's own `lookAt` is what wakes anybody. */
+  /** When the step changes state by itself. What wakes a node is the workflow's own `checkAt`. */
   readonly dueAt: number | null
-  /** JSON text, never looked into. */
+  /** JSON text, opaque to the store. */
   readonly detail: string | null
 }
 
 export interface StepRecord extends StepMark {
-  /** Its run has ended in this state, and no move has heard it yet. */
-  readonly isNews: boolean
-  /** When it was first written down. */
+  /** Its run has ended in this state, and no transition has processed that yet. */
+  readonly isUnprocessed: boolean
+  /** When the step was first recorded. */
   readonly startedAt: number
   readonly finishedAt: number | null
 }
@@ -134,62 +143,66 @@ export interface StepCount {
   readonly count: number
 }
 
-export interface FlowBatch {
+export interface WorkflowBatch {
   readonly node: number
-  readonly moves: readonly FlowMove[]
+  readonly transitions: readonly WorkflowTransition[]
 }
 
-export interface FlowMove extends FlowPlace {
-  /** News that this move is an answer to. */
-  readonly heard: readonly StepKey[]
-  /** Steps that begin, each with its run. A run of a step has no keys of its own. */
+export interface WorkflowTransition extends WorkflowRevision {
+  /** Ended steps that this transition takes into account. */
+  readonly processed: readonly StepKey[]
+  /** Steps to start, each with its run. The run of a step has no keys of its own. */
   readonly starts: readonly (StepKey & { readonly run: NewRun })[]
-  /** Steps about which something is to be written down, or changed. One whose run is under way ends with that. */
+  /**
+   * Steps whose state is recorded or changed. A step whose run is under way changes when that run
+   * ends.
+   */
   readonly marks: readonly StepMark[]
   /**
-   * When somebody has to look again even if nothing is heard. Soon, while there is more to do at once:
-   * whoever does it may be gone before. Null: when there are news.
+   * When a node has to check the workflow even without a signal. Set it soon while more can be done
+   * at once: the node that would do it may die first. Null: only on the next signal.
    */
-  readonly lookAt: number | null
-  /** The flow is over, and its run ends like this. */
-  readonly end: FlowEnd | null
-  /** Written if the move is made. */
+  readonly checkAt: number | null
+  /** The workflow has ended, and its run ends like this. */
+  readonly end: WorkflowOutcome | null
+  /** Written if the transition is applied. */
   readonly audit?: AuditEntry | undefined
 }
 
-export interface FlowEnd {
+export interface WorkflowOutcome {
   readonly state: FinalState
   readonly cause: Cause | null
   readonly message: string | null
   readonly result: string | null
 }
 
-export interface FlowAdvance {
+export interface AdvanceResult {
   /** The store's clock. */
   readonly now: number
-  /** `behind`: the flow is not where the move was to begin, or is over. Look again. */
+  /** `behind`: the workflow has another revision, or has ended. Read it again. */
   readonly verdicts: readonly ('advanced' | 'behind')[]
-  /** Runs of steps that went to the sessions they were promised to. */
+  /** Runs of steps that went to the sessions reserved for them. */
   readonly started: readonly number[]
-  /** Lanes that got ready runs. */
+  /** Lanes that received ready runs. */
   readonly lanes: readonly number[]
   /** When the earliest timer row written falls due, if any was. */
   readonly nextDueAt: number | null
-  /** For those who waited for flows that ended. */
-  readonly news: readonly News[]
+  /** Signals for runs and workflows that waited for the workflows that ended. */
+  readonly signals: readonly Signal[]
 }
 
 /**
- * What others have to be told of once it is durable. Told once, to whoever wrote it: who must not miss
- * it looks for restless flows and open follow-ups, and rechecks what is blocked.
+ * A change that other components must learn of once the transaction is durable. It is reported once, to
+ * the node that caused it. A node that must not miss one also looks for dirty workflows and open
+ * follow-ups, and rechecks blocked runs.
  *
- * `step`: the run of a step has ended. `cancel`: the flow is to be cancelled. `need`: a run that this one
- * is to start after has ended, or had when it came; `recheck` says what that means. `followed`: jobs
- * are to run after this run, which has ended.
+ * `step`: the run of a step has ended. `cancel`: a cancel of the workflow was requested. `need`: a
+ * run that this run starts after has ended, or had ended when this run was submitted; `recheck`
+ * decides what follows. `followed`: this run has ended, and other jobs are to run after it.
  */
-export type News =
-  | (StepKey & { readonly kind: 'step'; readonly flowId: number; readonly state: FinalState })
-  | { readonly kind: 'cancel'; readonly flowId: number }
+export type Signal =
+  | (StepKey & { readonly kind: 'step'; readonly workflowId: number; readonly state: FinalState })
+  | { readonly kind: 'cancel'; readonly workflowId: number }
   | { readonly kind: 'need'; readonly runId: number }
   | { readonly kind: 'followed'; readonly runId: number }
 

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { endOf, ids } from '../contract/fixture.ts'
-import { withFlows } from '../contract/workflow-fixture.ts'
-import { onFreshStores, type World } from '../contract/world.ts'
-import { BEGIN_FLOWS, PICK_READY } from './workflows/begin-workflows.ts'
+import { endCommandFor, ids } from '../contract/fixture.ts'
+import { withWorkflows } from '../contract/workflow-fixture.ts'
+import { onFreshStores, type StoreWorld } from '../contract/world.ts'
+import { BEGIN_WORKFLOWS, PICK_READY } from './workflows/begin-workflows.ts'
 import { CANCEL } from './ticks/cancel.ts'
 import { CLAIM } from './ticks/claim.ts'
 import { Connection } from './connection/connection.ts'
 import { CLAIM_DELIVERIES } from './webhooks/deliveries.ts'
 import { END, SUCCEED, SUCCEED_HOLDING } from './ticks/end.ts'
-import { LOCK_SCHEDULES, MOVE_ON, OPEN_RUNS } from './schedules/fire.ts'
+import { LOCK_SCHEDULES, ADVANCE_SCHEDULES, OPEN_RUNS } from './schedules/fire.ts'
 import {
   COUNT_ITEMS,
   COUNT_STEPS,
-  FIND_FLOWS,
+  FIND_WORKFLOWS,
   RESULTS_OF,
   STEPS_BEHIND,
 } from './workflows/workflow-queries.ts'
-import { END_FLOWS, LOCK_FLOWS, MOVE_FLOWS } from './workflows/workflows.ts'
+import { END_WORKFLOWS, LOCK_WORKFLOWS, ADVANCE_WORKFLOWS } from './workflows/workflows.ts'
 import { ADD_NEEDS, LOCK_WAITING, NEEDS_OF, RELEASE, SKIP, TRY_WAITING } from './ticks/needs.ts'
-import { TELL } from './signals/emit-signals.ts'
-import { NOTE_FOLLOWED } from './signals/record-follow-ups.ts'
-import { NOTE_ENDS, TAKE_TURNS } from './webhooks/outbox.ts'
+import { EMIT_SIGNALS } from './signals/emit-signals.ts'
+import { RECORD_FOLLOW_UPS } from './signals/record-follow-ups.ts'
+import { RECORD_OUTBOX_EVENTS, SERIALIZE_ENDS } from './webhooks/outbox.ts'
 import { openIn } from './postgres.fixture.ts'
 import { DUE_SCHEDULES } from './schedules/schedule-queries.ts'
 import type { Statement } from './connection/statement.ts'
-import { HEAR_STEPS } from './workflows/steps.ts'
+import { PROCESS_STEPS } from './workflows/steps.ts'
 import { SUBMIT, SUBMIT_AGAIN, SUBMIT_PLAIN } from './ticks/submit.ts'
 import { read } from './connection/transaction.ts'
 
@@ -43,21 +43,21 @@ const STATEMENTS: readonly Statement[] = [
   SUCCEED_HOLDING,
   CLAIM,
   CANCEL,
-  TAKE_TURNS,
-  NOTE_ENDS,
+  SERIALIZE_ENDS,
+  RECORD_OUTBOX_EVENTS,
   LOCK_SCHEDULES,
   OPEN_RUNS,
-  MOVE_ON,
+  ADVANCE_SCHEDULES,
   DUE_SCHEDULES,
-  TELL,
-  NOTE_FOLLOWED,
+  EMIT_SIGNALS,
+  RECORD_FOLLOW_UPS,
   PICK_READY,
-  BEGIN_FLOWS,
-  LOCK_FLOWS,
-  MOVE_FLOWS,
-  END_FLOWS,
-  HEAR_STEPS,
-  FIND_FLOWS,
+  BEGIN_WORKFLOWS,
+  LOCK_WORKFLOWS,
+  ADVANCE_WORKFLOWS,
+  END_WORKFLOWS,
+  PROCESS_STEPS,
+  FIND_WORKFLOWS,
   STEPS_BEHIND,
   RESULTS_OF,
   ADD_NEEDS,
@@ -68,7 +68,7 @@ const STATEMENTS: readonly Statement[] = [
   SKIP,
 ]
 
-/** The plan a hot connection keeps for a statement, made now. */
+/** The plan that a hot connection caches for a statement, made now. */
 async function planOf(connection: Connection, { name, text }: Statement): Promise<string[]> {
   const parameters = Math.max(...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)))
   const nulls = Array.from({ length: parameters }, () => 'NULL').join()
@@ -81,7 +81,7 @@ async function planOf(connection: Connection, { name, text }: Statement): Promis
   return rows.map((row) => row['QUERY PLAN'])
 }
 
-/** How each table is reached, in the order of the plan. Weeks look alike. */
+/** How each table is read, in the order of the plan. Weeks look alike. */
 function accessesIn(plan: readonly string[]): string[] {
   return (
     plan
@@ -96,9 +96,9 @@ function accessesIn(plan: readonly string[]): string[] {
   )
 }
 
-/** Flows with steps under way, and a run that waits for each of the steps. */
-async function beginFlows(given: World, count: number): Promise<void> {
-  const world = await withFlows(given)
+/** Workflows with steps under way, and a run that waits for each of the steps. */
+async function beginWorkflows(given: StoreWorld, count: number): Promise<void> {
+  const world = await withWorkflows(given)
   for (let flow = 0; flow < count; flow += 1) {
     const { runs } = await world.beginWith(40)
     const followers = runs.map(({ id }) => world.newRun({ after: [{ runId: id, wants: 'any' }] }))
@@ -106,34 +106,40 @@ async function beginFlows(given: World, count: number): Promise<void> {
   }
 }
 
-/** A batch of everything, so that each table has seen rows, and none has any at the end. */
-async function work(world: World): Promise<void> {
+/** A batch of everything, so that each table has had rows, and none has any at the end. */
+async function work(world: StoreWorld): Promise<void> {
   const runs = world.newRuns(400)
   await world.submit(...runs)
   const leases = await world.claim(400)
-  await world.tick({ ends: leases.map((lease) => endOf(lease)) })
-  await beginFlows(world, 5)
-  await world.tick({ ends: (await world.claim(400)).map((lease) => endOf(lease)) })
+  await world.tick({ ends: leases.map((lease) => endCommandFor(lease)) })
+  await beginWorkflows(world, 5)
+  await world.tick({ ends: (await world.claim(400)).map((lease) => endCommandFor(lease)) })
   const waiting = (await world.list()).filter(({ state }) => state === 'blocked')
   await world.store.recheck({ limit: 0, recheckMs: 1, runs: ids(waiting) })
-  await world.tick({ ends: (await world.claim(400)).map((lease) => endOf(lease)) })
+  await world.tick({ ends: (await world.claim(400)).map((lease) => endCommandFor(lease)) })
 }
 
-async function fill(world: World): Promise<void> {
+async function fill(world: StoreWorld): Promise<void> {
   for (let batch = 0; batch < 10; batch += 1) {
     await world.submit(...world.newRuns(400))
     await world.claim(200)
   }
-  await beginFlows(world, 20)
+  await beginWorkflows(world, 20)
 }
 
-test('hot statements reach every row through an index, whatever the tables looked like', async (t) => {
+test('hot statements reach every row through an index, whatever the tables held when they were planned', async (t) => {
   let where = { url: '', schema: '' }
   const open = openIn({ place: (place) => (where = place) })
   await onFreshStores(open)(async (world) => {
+    await world.store.maintain({ mayDelete: false })
     const ignore = () => {}
     const role = 'hot'
-    const connection = await Connection.open({ ...where, role, onWarn: ignore, onGreeted: ignore })
+    const connection = await Connection.open({
+      ...where,
+      role,
+      onWarn: ignore,
+      onConnectionSetUp: ignore,
+    })
     const vacuum = async () => {
       for (const table of [...HOT_TABLES, ...OTHER_TABLES]) {
         await read(connection, { name: '', text: `VACUUM ANALYZE ${table}` })
@@ -159,7 +165,7 @@ test('hot statements reach every row through an index, whatever the tables looke
       assert.deepEqual(await plans(), fresh, 'vacuumed while empty')
       await work(world)
       await vacuum()
-      assert.deepEqual(await plans(), fresh, 'vacuumed after everything had gone')
+      assert.deepEqual(await plans(), fresh, 'vacuumed after everything was deleted')
       await fill(world)
       assert.deepEqual(await plans(), fresh, 'filled since')
       await vacuum()
@@ -170,12 +176,17 @@ test('hot statements reach every row through an index, whatever the tables looke
   })(t)
 })
 
-test('news of steps are found by their whole key, so that counting very many stays a walk', async (t) => {
+test('unprocessed steps are found by their whole key, so that counting very many is a single index scan', async (t) => {
   let where = { url: '', schema: '' }
   await onFreshStores(openIn({ place: (place) => (where = place) }))(async () => {
     const ignore = () => {}
     const role = 'hot'
-    const connection = await Connection.open({ ...where, role, onWarn: ignore, onGreeted: ignore })
+    const connection = await Connection.open({
+      ...where,
+      role,
+      onWarn: ignore,
+      onConnectionSetUp: ignore,
+    })
     try {
       for (const statement of [COUNT_STEPS, COUNT_ITEMS]) {
         const plan = (await planOf(connection, statement)).join('\n')
@@ -188,12 +199,17 @@ test('news of steps are found by their whole key, so that counting very many sta
   })(t)
 })
 
-test('what is due to an endpoint is found among its own, also by a plan made while there was nothing', async (t) => {
+test('due deliveries of an endpoint are found in its own range, even by a plan made while there were none', async (t) => {
   let where = { url: '', schema: '' }
   await onFreshStores(openIn({ place: (place) => (where = place) }))(async () => {
     const ignore = () => {}
     const role = 'duty'
-    const connection = await Connection.open({ ...where, role, onWarn: ignore, onGreeted: ignore })
+    const connection = await Connection.open({
+      ...where,
+      role,
+      onWarn: ignore,
+      onConnectionSetUp: ignore,
+    })
     const assertSeeks = async () => {
       const plan = (await planOf(connection, CLAIM_DELIVERIES)).join('\n')
       assert.match(plan, /using delivery_due on delivery\n\s+Index Cond: .*webhook_id >= .*ROW\(/)

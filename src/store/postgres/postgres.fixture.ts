@@ -7,7 +7,7 @@ import { openPostgresStore, type PostgresOptions } from './store.ts'
 let url: Promise<string> | undefined
 let schemas = 0
 
-/** One database for the file; each test takes a schema in it, which is made much faster. */
+/** One database per test file; each test uses a schema in it, which is created much faster. */
 export function fileDatabase(): Promise<string> {
   return (url ??= postgresUrl())
 }
@@ -17,7 +17,7 @@ export function newSchema(): string {
   return `store_${schemas}`
 }
 
-/** The test's own look at the database. It does not mind when the server ends before it. */
+/** The test's own connection. It tolerates a server that ends before it. */
 export async function connectAdmin(address: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: address })
   client.on('error', () => {})
@@ -25,7 +25,7 @@ export async function connectAdmin(address: string): Promise<pg.Client> {
   return client
 }
 
-/** A store in a schema of its own; `place` is told where that is. */
+/** A store in a schema of its own; `place` receives its location. */
 export function openIn(
   options: Partial<PostgresOptions> & {
     place?: (where: { url: string; schema: string }) => void
@@ -53,7 +53,7 @@ const WAITING = `
   SELECT count(*)::int AS count FROM pg_stat_activity
    WHERE wait_event_type = 'Lock' AND datname = current_database()`
 
-/** Until so many stand behind locks that others hold. */
-export async function untilWaiting(admin: pg.Client, count: number, what: string): Promise<void> {
+/** Waits until this many statements wait for locks. */
+export async function untilLockWait(admin: pg.Client, count: number, what: string): Promise<void> {
   await waitFor(async () => (await admin.query(WAITING)).rows[0].count === count, { what })
 }

@@ -14,34 +14,37 @@ import * as definitions from './definitions/definitions.ts'
 import * as deliveries from './webhooks/deliveries.ts'
 import * as end from './ticks/end.ts'
 import * as fire from './schedules/fire.ts'
-import * as flowQueries from './workflows/workflow-queries.ts'
+import * as workflowQueries from './workflows/workflow-queries.ts'
 import * as flows from './workflows/workflows.ts'
 import * as followQueries from './followers/follow-up-queries.ts'
 import * as followUps from './followers/settle-follow-ups.ts'
 import * as followers from './followers/followers.ts'
-import { openEngine } from './engine/prepare-operations.ts'
+import { openEngine } from './engine/engine.ts'
 import * as hooks from './definitions/hooks.ts'
 import * as keys from './ticks/submit-keys.ts'
 import * as laneHeads from './queues/lane-heads.ts'
-import * as lapses from './expectations/expectations.ts'
+import * as violations from './expectations/expectations.ts'
 import * as leases from './leases/leases.ts'
 import * as logs from './logs/logs.ts'
 import * as needs from './ticks/needs.ts'
-import * as noteFollowed from './signals/record-follow-ups.ts'
-import * as news from './signals/emit-signals.ts'
+import * as recordFollowUps from './signals/record-follow-ups.ts'
+import * as signals from './signals/emit-signals.ts'
 import * as numberedJobs from './definitions/numbered-jobs.ts'
+import * as origins from './runs/origins.ts'
 import * as outbox from './webhooks/outbox.ts'
 import { pageSql } from './runs/run-queries.ts'
 import * as promote from './sweeps/promote.ts'
 import * as prune from './maintenance/prune.ts'
-import * as queries from './engine/queries.ts'
+import * as queries from './runs/run-queries.ts'
 import * as queues from './queues/queues.ts'
 import * as rates from './ticks/claim-within-rates.ts'
+import * as runTags from './runs/run-tags.ts'
 import * as pruneOccurrences from './maintenance/prune-occurrences.ts'
 import * as recheck from './sweeps/recheck.ts'
 import * as recount from './gates/recount.ts'
 import * as scheduleQueries from './schedules/schedule-queries.ts'
 import * as schedules from './schedules/schedules.ts'
+import * as searchRuns from './runs/search-runs.ts'
 import * as secrets from './secrets/secrets.ts'
 import * as sessions from './sessions/sessions.ts'
 import * as steps from './workflows/steps.ts'
@@ -62,7 +65,7 @@ const MODULES = {
   deliveries,
   end,
   fire,
-  flowQueries,
+  workflowQueries,
   flows,
   followQueries,
   followUps,
@@ -70,13 +73,14 @@ const MODULES = {
   hooks,
   keys,
   laneHeads,
-  lapses,
+  violations,
   leases,
   logs,
   needs,
-  noteFollowed,
-  news,
+  recordFollowUps,
+  signals,
   numberedJobs,
+  origins,
   outbox,
   promote,
   prune,
@@ -85,6 +89,7 @@ const MODULES = {
   rates,
   recheck,
   recount,
+  runTags,
   scheduleQueries,
   schedules,
   secrets,
@@ -95,11 +100,14 @@ const MODULES = {
   waiting,
   webhooks,
 }
-/** Counting has to walk a whole index, that of the state counted, or a flow; and so has naming holders, up to a bound. */
+/**
+ * Counting has to scan a whole index: that of the counted state, or of a workflow. So does listing
+ * holders, up to a bound.
+ */
 const WALKS = new Set([
-  ...[queries.LIVE_COUNTS, queues.LANE_DEPTHS, sessions.LIST_SESSIONS, flowQueries.COUNT_STEPS],
+  ...[queries.LIVE_COUNTS, queues.LANE_DEPTHS, sessions.LIST_SESSIONS, workflowQueries.COUNT_STEPS],
   ...[recount.READY_UP_TO, recount.HOLDERS, waiting.HELD_BY_RUNNING, waiting.HELD_BY_READY],
-  flowQueries.COUNT_ITEMS,
+  workflowQueries.COUNT_ITEMS,
 ])
 
 function planOf(db: Database, sql: string): string[] {
@@ -133,8 +141,8 @@ for (const rows of [1, 8, 64]) {
       assert.ok(plan.includes('SEARCH run USING INTEGER PRIMARY KEY (rowid=?)'), plan.join('; '))
     })
   }
-  test(`${rows} schedules that move on in bulk are found by id`, () => {
-    const plan = planOf(raw, fire.moveOn(valuesList(rows, 5)))
+  test(`${rows} schedules that advance in bulk are found by id`, () => {
+    const plan = planOf(raw, fire.advanceSchedules(valuesList(rows, 5)))
     assert.ok(plan.includes('SEARCH schedule USING INTEGER PRIMARY KEY (rowid=?)'), plan.join('; '))
   })
 }
@@ -149,6 +157,26 @@ for (const owner of ['project', 'job'] as const) {
   }
 }
 
+const FILTER = searchRuns.conditionOf({
+  ...{ projectId: 1, states: ['failed'], jobIds: [1], jobNames: ['a*'], queues: ['q'] },
+  ...{ workers: ['w'], causes: ['exit'], tags: [{ name: 'a', values: ['b'] }] },
+  ...{ withoutSteps: true, from: 0, before: 1, limit: 1, examine: 1, maxMs: 1 },
+}).sql
+for (const source of [
+  { by: 'project' },
+  { by: 'job', jobId: 1 },
+  { by: 'ended', state: 'failed', jobId: null },
+  { by: 'ended', state: 'skipped', jobId: 1 },
+  { by: 'tag', name: 'a', value: 'b' },
+] as const) {
+  test(`a search by ${Object.values(source).join(' ')} walks one index in order`, () => {
+    assertSeeks(searchRuns.rowsSql(source, FILTER))
+    const [walk, ...rest] = planOf(raw, searchRuns.floorSql(source))
+    assert.match(walk ?? '', /^SEARCH .*(COVERING INDEX|PRIMARY KEY)/)
+    assert.deepEqual(rest, [])
+  })
+}
+
 const CHOSEN: [why: string, sql: string, index: string][] = [
   ['a claim reads the ready index', claim.READY_FROM_START, 'run_ready (lane_id=?)'],
   [
@@ -156,19 +184,19 @@ const CHOSEN: [why: string, sql: string, index: string][] = [
     claim.READY_AFTER,
     'run_ready (lane_id=? AND (rank,pos)>(?,?))',
   ],
-  ['due timers come from the timer index', promote.DUE, 'run_timer (timer_at<?)'],
-  ['the next timer is the first one', promote.NEXT_DUE, 'run_timer'],
+  ['due timers come from the timer index', promote.DUE_TIMERS, 'run_timer (timer_at<?)'],
+  ['the next timer is the first one', promote.NEXT_TIMER_DUE, 'run_timer'],
   ['those who wait at a gate are in line', admit.WAITING_AT, 'run_blocked (gate_id=?)'],
-  ['whether anybody does', admit.HAS_LINE, 'run_blocked (gate_id=?)'],
+  ['whether any run waits at a gate', admit.HAS_WAITING, 'run_blocked (gate_id=?)'],
   ['rechecks come from their index', recheck.PAST_RECHECK, 'run_recheck (recheck_at<?)'],
   ['a node finds its leases', leases.OWNED_BY, 'run_lease (node=? AND rowid>?)'],
   ['a node finds its cancel marks', leases.MARKED, 'run_lease_cancelling (node=?)'],
   ['a session finds its leases', sessions.HELD_BY_SESSION, 'run_lease (node=?)'],
   ['due schedules come from their index', scheduleQueries.DUE_SCHEDULES, 'schedule_look (look_at'],
-  ['flows that are due come from their index', flows.DUE_FLOWS, 'flow_look (look_at<?)'],
-  ['so do those with news', flows.TOLD_FLOWS, 'step_told (told_at<?)'],
-  ['a run finds the steps it is', news.TELL_STEPS, 'step_by_run (run_id=?)'],
-  ['and those who wait for it', news.WAITING_FOR, 'need_of (needed_id=?)'],
+  ['due workflows come from their index', flows.DUE_WORKFLOWS, 'flow_look (look_at<?)'],
+  ['so do workflows with unprocessed ends', flows.UNPROCESSED_WORKFLOWS, 'step_told (told_at<?)'],
+  ['a run finds the steps it is', signals.SIGNAL_STEPS, 'step_by_run (run_id=?)'],
+  ['and those who wait for it', signals.WAITING_FOR, 'need_of (needed_id=?)'],
   [
     'failures have their own index',
     pageSql({ owner: 'project', state: 'failed', withoutSteps: false }),
@@ -192,8 +220,8 @@ test('live counts walk the index of each state and never the table', () => {
     assert.match(step, /COVERING INDEX run_(ready|lease|timer|blocked|recheck)/)
 })
 
-test('the steps of a flow are counted among its own', () => {
-  const [walk] = planOf(raw, flowQueries.COUNT_STEPS)
+test('the steps of a workflow are counted within the workflow', () => {
+  const [walk] = planOf(raw, workflowQueries.COUNT_STEPS)
   assert.equal(walk, 'SEARCH step USING PRIMARY KEY (flow_id=?)')
 })
 
@@ -213,7 +241,7 @@ function assertSeeks(sql: string): void {
   assert.ok(
     plan.every(
       (step) =>
-        !/^SCAN (run|attempt|dedupe|lane|job|project|gate|webhook|delivery(?!.*delivery_next)|failing_job|schedule|occurrence|flow(?!.*flow_live)|step|wave)\b(?!.*run_timer)/.test(
+        !/^SCAN (run|attempt|dedupe|lane|job|project|gate|webhook|delivery(?!.*delivery_next)|failing_job|schedule|occurrence|flow(?!.*flow_live)|step|wave|run_tag)\b(?!.*run_timer)/.test(
           step,
         ),
     ),

@@ -1,20 +1,32 @@
+import { availableParallelism } from 'node:os'
 import type { Store } from '../port.ts'
-import { type Call, callInline } from './engine/call.ts'
+import { type OperationCall, callInline } from './engine/call.ts'
 import { IN_MEMORY, openReader } from './connection/connection.ts'
-import { type Engine, type EngineOptions, openEngine } from './engine/prepare-operations.ts'
+import { type SqliteEngine, type EngineOptions, openEngine } from './engine/engine.ts'
 import { guarded, prepareQueries } from './engine/queries.ts'
 import type { FatalStoreError } from './connection/store-errors.ts'
+import { freeBytesAt, realPath } from './connection/file-system.ts'
+import { createInspector } from './files/inspector.ts'
+import { createReaders, type ReadCall } from './threads/readers.ts'
 import { startThread } from './threads/thread.ts'
 import { createTransactions } from './connection/transaction.ts'
-import { QUERIES, type QueryName, type QueryVerbs } from './operations/operations.ts'
+import { createHealth, type SqliteHealth } from './health/health.ts'
+import {
+  type CommandName,
+  COMMANDS,
+  isListQuery,
+  QUERIES,
+  type QueryName,
+  type QueryOperations,
+} from './operations/operations.ts'
 
-export { type Engine, type EngineOptions, openEngine } from './engine/prepare-operations.ts'
+export { type SqliteEngine, type EngineOptions, openEngine } from './engine/engine.ts'
 export { FatalStoreError, isFatal } from './connection/store-errors.ts'
 
 export interface SqliteOptions extends EngineOptions {
   /** A file, or `:memory:`. */
   readonly path: string
-  /** Whether a thread of its own does the writing. The default for files. */
+  /** Whether a separate thread does the writing. The default for files. */
   readonly inThread?: boolean
   readonly tickCap?: number
 }
@@ -22,32 +34,44 @@ export interface SqliteOptions extends EngineOptions {
 const TICK_CAP = 1_000
 /** While the thread writes one tick, the next may already be on its way to it. */
 const TICKS_IN_FLIGHT_THREADED = 2
-/** Housekeeping in one call: what is left waits for the next. */
-const BITES = 100
+/**
+ * Enough that one slow page does not delay the rest, and most cores stay free for more important
+ * work.
+ */
+const READER_THREADS = availableParallelism() > 2 ? 2 : 1
+/** Maintenance batches per call; the rest waits for the next call. */
+const MAX_BATCHES = 100
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, inThread = path !== IN_MEMORY } = options
   return inThread ? openThreaded(options) : openInline(options)
 }
 
-/** A store on an engine that others may share: the simulator's nodes, each with its own. */
-export function storeOn(engine: Engine, options: { tickCap?: number } = {}): Store {
+/** A store on an engine that other stores may share: the simulator has one per node. */
+export function createStoreOnEngine(
+  engine: SqliteEngine,
+  options: { tickCap?: number } = {},
+): Store {
   const { tickCap = TICK_CAP } = options
   const close = async () => engine.close()
   const call = callInline(engine)
-  return toStore({ call, version: engine.version, tickCap, ticksInFlight: 1, close })
+  const { version, expectClock } = engine
+  return toStore({ call, path: IN_MEMORY, version, tickCap, ticksInFlight: 1, expectClock, close })
 }
 
 function openInline(options: SqliteOptions): Store {
   const { path, tickCap = TICK_CAP } = options
-  const engine = openEngine(options)
-  const reader = path === IN_MEMORY ? undefined : openQueries(path, options.onFatal)
+  const health = createHealth(options.onFatal ?? (() => {}))
+  const engine = openEngine({ ...options, onFatal: health.lose })
+  const reader = path === IN_MEMORY ? undefined : openQueries(path, health.lose)
   return toStore({
+    ...{ path, health },
     call: callInline(engine),
     queries: reader?.queries,
     version: engine.version,
     tickCap,
     ticksInFlight: 1,
+    expectClock: engine.expectClock,
     close: async () => {
       if (!engine.failed) reader?.close()
       engine.close()
@@ -57,26 +81,36 @@ function openInline(options: SqliteOptions): Store {
 
 async function openThreaded(options: SqliteOptions): Promise<Store> {
   const { now, onFatal = () => {}, inThread: _, tickCap = TICK_CAP, ...rest } = options
-  const thread = await startThread(rest, { now, onFatal })
-  const reader = rest.path === IN_MEMORY ? undefined : openQueries(rest.path, onFatal)
+  const health = createHealth(onFatal)
+  const thread = await startThread(rest, { now, onFatal: health.lose })
+  const { path } = rest
+  const reader = path === IN_MEMORY ? undefined : openQueries(path, health.lose)
+  const readers =
+    path === IN_MEMORY
+      ? undefined
+      : createReaders({ path, count: READER_THREADS, onFatal: health.lose })
   return toStore({
+    ...{ path: rest.path, health },
     call: thread.call,
     queries: reader?.queries,
+    readCall: readers?.call,
     version: thread.version,
     tickCap,
     ticksInFlight: TICKS_IN_FLIGHT_THREADED,
+    expectClock: thread.expectClock,
     close: async () => {
       if (!thread.failed) reader?.close()
+      await readers?.close(thread.failed)
       await thread.close()
     },
   })
 }
 
-/** Reads see the last commit through a connection of their own, and never wait for the writer. */
+/** Reads see the last commit through a separate connection, and never wait for the writer. */
 function openQueries(
   path: string,
   onFatal: (error: FatalStoreError) => void = () => {},
-): { queries: QueryVerbs; close(): void } {
+): { queries: QueryOperations; close(): void } {
   const db = openReader(path)
   const { read } = createTransactions(db, onFatal)
   return { queries: guarded(prepareQueries(db), read), close: () => db.close() }
@@ -84,101 +118,65 @@ function openQueries(
 
 type Fact = 'version' | 'ticksInFlight' | 'tickCap'
 
-interface Parts extends Pick<Store, Fact | 'close'> {
-  readonly call: Call
-  readonly queries?: QueryVerbs | undefined
+interface Parts extends Pick<Store, Fact | 'close' | 'expectClock'> {
+  readonly call: OperationCall
+  readonly queries?: QueryOperations | undefined
+  readonly readCall?: ReadCall | undefined
+  readonly path: string
+  readonly health?: SqliteHealth | undefined
 }
 
-function toStore({ call, queries, ...facts }: Parts): Store {
+function toStore({ call: reach, queries, readCall, path, health, ...facts }: Parts): Store {
+  const isFile = path !== IN_MEMORY
+  const call: OperationCall = health
+    ? async (operation, ...args) => {
+        health.require()
+        return reach(operation, ...args)
+      }
+    : reach
   return {
     kind: 'sqlite',
+    location: isFile ? realPath(path) : 'memory',
     ...facts,
 
-    tick: (batch) => call('tick', batch),
-    promote: (input) => call('promote', input),
-    recheck: (input) => call('recheck', input),
-    orphans: (input) => call('orphans', input),
-    ownLeases: (input) => call('ownLeases', input),
-    cancelMarks: (input) => call('cancelMarks', input),
-    findAttempts: (pairs) => call('findAttempts', pairs),
-
-    join: (input) => call('join', input),
-    beat: (input) => call('beat', input),
-    leave: (input) => call('leave', input),
-    buryDead: () => call('buryDead'),
-    adopt: (input) => call('adopt', input),
-    forgetSession: (input) => call('forgetSession', input),
-    loseSession: (input) => call('loseSession', input),
-    quarantineSession: (input) => call('quarantineSession', input),
-    touchSessions: (sightings) => call('touchSessions', sightings),
-
-    internProjects: (names) => call('internProjects', names),
-    findProject: (name) => call('findProject', name),
-    findJob: (input) => call('findJob', input),
-    internJobs: (jobs) => call('internJobs', jobs),
-    internLanes: (specs) => call('internLanes', specs),
-    internGates: (gates) => call('internGates', gates),
-    lanesAfter: (after) => call('lanesAfter', after),
-
-    appendLog: (chunks) => call('appendLog', chunks),
-    putJob: (input) => call('putJob', input),
-    deleteJob: (input) => call('deleteJob', input),
-    pauseJob: (input) => call('pauseJob', input),
-    putQueue: (input) => call('putQueue', input),
-    createToken: (input) => call('createToken', input),
-    revokeToken: (input) => call('revokeToken', input),
-    touchTokens: (uses) => call('touchTokens', uses),
-    putWebhook: (input) => call('putWebhook', input),
-    rotateWebhook: (input) => call('rotateWebhook', input),
-    deleteWebhook: (input) => call('deleteWebhook', input),
-    expandOutbox: (events) => call('expandOutbox', events),
-    addDelivery: (input) => call('addDelivery', input),
-    claimDeliveries: (input) => call('claimDeliveries', input),
-    settleDelivery: (input) => call('settleDelivery', input),
-    redeliver: (input) => call('redeliver', input),
-    pruneDeliveries: (input) => call('pruneDeliveries', input),
-    putSecret: (input) => call('putSecret', input),
-    removeSecret: (input) => call('removeSecret', input),
-    resealSecrets: (input) => call('resealSecrets', input),
-    forgetUnusedKeys: (input) => call('forgetUnusedKeys', input),
-    announceKeys: (input) => call('announceKeys', input),
-    putSchedule: (input) => call('putSchedule', input),
-    pauseSchedule: (input) => call('pauseSchedule', input),
-    resumeSchedule: (input) => call('resumeSchedule', input),
-    skipNext: (input) => call('skipNext', input),
-    deleteSchedule: (input) => call('deleteSchedule', input),
-    failSchedule: (input) => call('failSchedule', input),
-    fire: (batch) => call('fire', batch),
-    settleExpectations: (seen) => call('settleExpectations', seen),
-    pruneOccurrences: (input) => call('pruneOccurrences', input),
-    addBackfill: (input) => call('addBackfill', input),
-    moveBackfill: (move) => call('moveBackfill', move),
-    cancelBackfill: (input) => call('cancelBackfill', input),
-    beginFlows: (input) => call('beginFlows', input),
-    advanceFlows: (batch) => call('advanceFlows', batch),
-    settleFollowUps: (input) => call('settleFollowUps', input),
-    restlessFlows: (input) => call('restlessFlows', input),
-
-    putBlob: (input) => call('putBlob', input),
-    deleteBlobs: (keys) => call('deleteBlobs', keys),
-    listBlobs: (input) => call('listBlobs', input),
-
-    ping: () => call('ping'),
-    prune: (input) => call('prune', input),
-    maintain: async () => {
-      for (let bite = 0; bite < BITES && (await call('maintain')); bite += 1);
+    ...commandsOf(call),
+    ...queriesOf({ call, queries, readCall, health }),
+    inspect: isFile && health ? createInspector(path, health) : async () => {},
+    freeBytes: async () => (isFile ? freeBytesAt(path) : null),
+    maintain: async (input) => {
+      for (let batch = 0; batch < MAX_BATCHES && (await call('maintain', input)); batch += 1);
     },
-
-    ...queriesOf(call, queries),
   }
 }
 
-/** From a connection of their own where there is one; otherwise they take their turn. */
-function queriesOf(call: Call, local: QueryVerbs | undefined): Pick<Store, QueryName> {
+function commandsOf(call: OperationCall): Pick<Store, Exclude<CommandName, 'maintain'>> {
+  const send = call as (name: CommandName, ...args: readonly unknown[]) => Promise<unknown>
+  const toCommand = (name: CommandName) => [name, (...args: unknown[]) => send(name, ...args)]
+  return Object.fromEntries(COMMANDS.map(toCommand)) as Pick<Store, CommandName>
+}
+
+/**
+ * Queries run in a reader thread or on a separate connection where there is one, otherwise in the
+ * writer's queue.
+ */
+function queriesOf({
+  call,
+  queries: local,
+  readCall,
+  health,
+}: Pick<Parts, 'call' | 'queries' | 'readCall' | 'health'>): Pick<Store, QueryName> {
   const pass = (name: QueryName) => {
-    const verb = local?.[name] as ((...args: unknown[]) => unknown) | undefined
-    const ask = call as (name: QueryName, ...args: unknown[]) => Promise<unknown>
-    return [name, async (...args: unknown[]) => (verb ? verb(...args) : ask(name, ...args))]
+    const reader = isListQuery(name) ? readCall : undefined
+    const operation = local?.[name] as ((...args: unknown[]) => unknown) | undefined
+    const ask = (reader ?? call) as (name: QueryName, ...args: unknown[]) => Promise<unknown>
+    const isHere = operation && !reader
+    return [
+      name,
+      async (...args: unknown[]) => {
+        health?.require()
+        return isHere ? operation(...args) : ask(name, ...args)
+      },
+    ]
   }
   return Object.fromEntries(QUERIES.map(pass)) as Pick<Store, QueryName>
 }

@@ -1,245 +1,282 @@
 import type { Clock } from '../../core/clock.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { Assignment, Done, Held } from '../../core/wire/protocol.ts'
+import type { Assignment, FinishedAttempt, LeasedAttempt } from '../../core/wire/protocol.ts'
 import type { StopCause } from './handler.ts'
-import { givenBack } from './outcome.ts'
+import { givenBackReport } from './outcome.ts'
 import type { Quarantine } from './quarantine.ts'
-import type { AttemptHooks, Begin, UnderWay } from './running-attempt.ts'
+import type { AttemptHooks, BeginAttempt, RunningAttempt } from './running-attempt.ts'
 
-/** One report stays well below the size of a request body, whatever escaping does to its texts. */
+/** Keeps one report well below the size limit of a request body, even after JSON escaping. */
 const BATCH_RUNS = 2_000
 const BATCH_BYTES = LIMITS.bodyBytes * 0.75
 
 /**
- * The attempts this worker answers for: under way, or finished and not yet acknowledged. Whatever
- * leaves the book is never reported, even if its function still runs.
+ * The attempts this worker is responsible for: running, or finished and not yet acknowledged. An
+ * attempt that has left the table is never reported, even if its function still runs.
  */
-export interface Book {
-  /** Starts an attempt, or gives it back when there is no room for it. */
-  take(assignment: Assignment): void
-  /** Slots not taken by a function that still runs; none once the book is closing. */
+export interface AttemptTable {
+  /** Starts an attempt, or gives it back when there are not enough free slots. */
+  accept(assignment: Assignment): void
+  /** Slots that no running function occupies; 0 once the table is closing. */
   free(): number
-  held(): Held[]
+  held(): LeasedAttempt[]
   hasFinished(): boolean
-  /** Finished attempts for one message, oldest first. */
-  nextReport(): { done: Done[]; unreported: number }
-  /** The server has ruled on a finished attempt, one way or the other. */
-  acknowledge(held: Held): void
-  /** The server will never take a report: another stands in for it. */
-  replace(refused: Done, standIn: Done): void
-  /** Another may own it now: stops it and forgets it, unless it has finished. */
-  lose(held: Held): void
+  /** The finished attempts for the next message, oldest first. */
+  nextReport(): { done: FinishedAttempt[]; unreported: number }
+  /** Removes a finished attempt once the server has accepted or rejected its report. */
+  acknowledge(held: LeasedAttempt): void
+  /** Replaces a report that the server will never accept. */
+  replace(refused: FinishedAttempt, standIn: FinishedAttempt): void
+  /** Another worker may own the run now: stops and removes the attempt, unless it has finished. */
+  markLost(held: LeasedAttempt): void
   /**
-   * Stops and drops all that is under way, because the lease ran out. What has finished stays: its
-   * fence decides whether it still counts.
+   * Stops and removes all running attempts because the lease expired. Finished attempts stay: their
+   * fence decides whether they still count.
    */
-  forsake(): void
-  /** What was forsaken and the server has not been told of yet. */
-  forsaken(): readonly Held[]
+  abandonRunning(): void
+  /** Attempts that were abandoned and not yet reported to the server. */
+  abandoned(): readonly LeasedAttempt[]
   /**
-   * What was begun here and dropped because the server said it was lost. Should it still be ours in
-   * the store, whoever we register with next must not believe that it never began.
+   * Attempts that were started here and dropped because the server called them lost. If the store
+   * still assigns them to this worker, the next node must know that they had started.
    */
-  disowned(): readonly Held[]
-  /** The server knows of all that was forsaken and disowned so far. */
-  confess(): void
+  dropped(): readonly LeasedAttempt[]
+  /** Forgets the abandoned and dropped attempts once the server knows of them. */
+  clearReportedLosses(): void
   cancel(run: string): void
-  /** Takes nothing more from here on. */
+  /** Accepts no more assignments. */
   close(): void
   stopRunning(why: StopCause): void
   isEmpty(): boolean
-  counts(): BookCounts
+  counts(): AttemptCounts
 }
 
-export interface BookCounts {
+export interface AttemptCounts {
   readonly running: number
   readonly unacknowledged: number
   readonly taken: number
   readonly lost: number
 }
 
-interface Entry extends Held {
-  attempt: UnderWay | undefined
-  done: Done | undefined
+interface Entry extends LeasedAttempt {
+  attempt: RunningAttempt | undefined
+  done: FinishedAttempt | undefined
 }
 
-export interface BookOptions {
+export interface AttemptTableOptions {
   readonly clock: Clock
   readonly slots: number
-  readonly begin: Begin
-  /** Whether this worker is fit to take anything. */
+  readonly begin: BeginAttempt
+  /** Whether this worker may accept work at all. */
   readonly quarantine?: Quarantine | undefined
-  /** Something changed that a message to the server could carry. */
+  /** The content of the next message to the server may have changed. */
   onChange(): void
-  /** A handler of this job was told to stop and did not. */
+  /** The handler of this job was told to stop and did not. */
   onIgnored(assignment: Assignment): void
-  /** Attempts were lost that nobody but us can report: they are among the forsaken. */
-  onForsaken(): void
+  /** Attempts were lost that only this worker can report: they are among the abandoned ones. */
+  onAbandoned(): void
 }
 
-export function createBook(options: BookOptions): Book {
-  const { clock, slots, begin, quarantine, onChange, onIgnored, onForsaken } = options
-  const entries = new Map<string, Entry>()
-  const finished = new Map<string, Done>()
-  let forsaken: Held[] = []
-  let disowned: Held[] = []
-  let occupied = 0
-  let isClosing = false
-  let taken = 0
-  let lost = 0
+export function createAttemptTable(options: AttemptTableOptions): AttemptTable {
+  return new Attempts(options)
+}
 
-  const remove = (entry: Entry) => {
-    entries.delete(entry.run)
-    finished.delete(entry.run)
-    onChange()
-  }
-  const drop = (entry: Entry) => {
-    lost += 1
-    remove(entry)
-    entry.attempt?.stop('lease_lost')
-  }
-  const disown = ({ run, fence }: Entry) => {
-    disowned.push({ run, fence })
-    // The oldest were taken for lost by the server long ago.
-    if (disowned.length > slots) disowned.shift()
-  }
-  const end = (entry: Entry, done: Done | undefined) => {
-    if (!done) {
-      disown(entry)
-      return remove(entry)
+class Attempts implements AttemptTable {
+  readonly #options: AttemptTableOptions
+  readonly #hooks: AttemptHooks
+  readonly #entries = new Map<string, Entry>()
+  readonly #finished = new Map<string, FinishedAttempt>()
+  #abandoned: LeasedAttempt[] = []
+  #dropped: LeasedAttempt[] = []
+  #occupied = 0
+  #isClosing = false
+  #taken = 0
+  #lost = 0
+
+  constructor(options: AttemptTableOptions) {
+    this.#options = options
+    this.#hooks = {
+      clock: options.clock,
+      onEnd: (attempt, done) => this.#onEnd(attempt, done),
+      onReturn: ({ assignment }) => {
+        this.#occupied -= assignment.weight
+        options.onChange()
+      },
+      onIgnored: ({ assignment }) => options.onIgnored(assignment),
+      onLost: (attempt) => this.#onLost(attempt),
     }
-    entry.done = done
-    finished.set(entry.run, done)
-    onChange()
   }
-  const find = ({ run, fence }: Held) => {
-    const entry = entries.get(run)
-    return entry?.fence === fence ? entry : undefined
+
+  accept(assignment: Assignment): void {
+    const { run, fence } = assignment
+    const known = this.#entries.get(run)
+    if (known) {
+      if (known.fence >= fence) return
+      // The fence of a run only grows, so a new assignment proves that the earlier attempt is over.
+      this.#drop(known)
+    }
+    const entry: Entry = { run, fence, attempt: undefined, done: undefined }
+    this.#entries.set(run, entry)
+    if (assignment.weight > this.free()) return this.#end(entry, givenBackReport(entry))
+    this.#taken += 1
+    this.#start(entry, assignment)
   }
-  const running = () => [...entries.values()].filter(({ done }) => !done)
-  const free = () => {
-    const left = isClosing ? 0 : Math.max(0, slots - occupied)
+
+  free(): number {
+    const { slots, quarantine } = this.#options
+    const left = this.#isClosing ? 0 : Math.max(0, slots - this.#occupied)
     return quarantine ? quarantine.allow(left) : left
   }
 
-  const hooks: AttemptHooks = {
-    clock,
-    onEnd(attempt, done) {
-      const entry = entries.get(attempt.assignment.run)
-      if (done) quarantine?.ended(attempt.assignment, done)
-      if (entry?.attempt === attempt) end(entry, done)
-    },
-    onReturn({ assignment }) {
-      occupied -= assignment.weight
-      onChange()
-    },
-    onIgnored: ({ assignment }) => onIgnored(assignment),
-    onLost(attempt) {
-      const entry = entries.get(attempt.assignment.run)
-      if (entry?.attempt !== attempt) return
-      forsaken.push({ run: entry.run, fence: entry.fence })
-      lost += 1
-      remove(entry)
-      onForsaken()
-    },
+  held(): LeasedAttempt[] {
+    return Array.from(this.#entries.values(), ({ run, fence }) => ({ run, fence }))
   }
 
-  const start = (entry: Entry, assignment: Assignment) => {
-    occupied += assignment.weight
-    quarantine?.began(assignment)
-    entry.attempt = begin(assignment, hooks)
+  hasFinished(): boolean {
+    return this.#finished.size > 0
+  }
+
+  nextReport(): { done: FinishedAttempt[]; unreported: number } {
+    const done: FinishedAttempt[] = []
+    let bytes = 0
+    for (const item of this.#finished.values()) {
+      bytes += weigh(item)
+      if (done.length > 0 && (bytes > BATCH_BYTES || done.length === BATCH_RUNS)) break
+      done.push(item)
+    }
+    return { done, unreported: this.#finished.size - done.length }
+  }
+
+  acknowledge(held: LeasedAttempt): void {
+    const entry = this.#find(held)
+    if (entry?.done) this.#remove(entry)
+  }
+
+  replace(refused: FinishedAttempt, standIn: FinishedAttempt): void {
+    const entry = this.#find(refused)
+    if (entry?.done === refused) this.#end(entry, standIn)
+  }
+
+  markLost(held: LeasedAttempt): void {
+    const entry = this.#find(held)
+    // The server may have accepted the report just now, with its answer still on the way: for a
+    // finished attempt, only the verdict counts.
+    if (!entry || entry.done) return
+    this.#recordDropped(entry)
+    this.#drop(entry)
+  }
+
+  abandonRunning(): void {
+    for (const entry of this.#running()) {
+      this.#abandoned.push({ run: entry.run, fence: entry.fence })
+      this.#drop(entry)
+    }
+  }
+
+  abandoned(): readonly LeasedAttempt[] {
+    return this.#abandoned
+  }
+
+  dropped(): readonly LeasedAttempt[] {
+    return this.#dropped
+  }
+
+  clearReportedLosses(): void {
+    this.#abandoned = []
+    this.#dropped = []
+  }
+
+  cancel(run: string): void {
+    this.#entries.get(run)?.attempt?.stop('cancelled')
+  }
+
+  close(): void {
+    this.#isClosing = true
+    this.#options.onChange()
+  }
+
+  stopRunning(why: StopCause): void {
+    for (const entry of this.#running()) entry.attempt?.stop(why)
+  }
+
+  isEmpty(): boolean {
+    return this.#entries.size === 0
+  }
+
+  counts(): AttemptCounts {
+    return {
+      running: this.#entries.size - this.#finished.size,
+      unacknowledged: this.#finished.size,
+      taken: this.#taken,
+      lost: this.#lost,
+    }
+  }
+
+  #start(entry: Entry, assignment: Assignment): void {
+    this.#occupied += assignment.weight
+    this.#options.quarantine?.began(assignment)
+    entry.attempt = this.#options.begin(assignment, this.#hooks)
     entry.attempt.start()
   }
 
-  return {
-    take(assignment) {
-      const { run, fence } = assignment
-      const known = entries.get(run)
-      if (known) {
-        if (known.fence >= fence) return
-        // Fences of a run only grow: that we get it again proves the earlier attempt is over.
-        drop(known)
-      }
-      const entry: Entry = { run, fence, attempt: undefined, done: undefined }
-      entries.set(run, entry)
-      if (assignment.weight > free()) return end(entry, givenBack(entry))
-      taken += 1
-      start(entry, assignment)
-    },
+  #onEnd(attempt: RunningAttempt, done: FinishedAttempt | undefined): void {
+    const entry = this.#entries.get(attempt.assignment.run)
+    if (done) this.#options.quarantine?.ended(attempt.assignment, done)
+    if (entry?.attempt === attempt) this.#end(entry, done)
+  }
 
-    free,
-    held: () => Array.from(entries.values(), ({ run, fence }) => ({ run, fence })),
-    hasFinished: () => finished.size > 0,
+  #onLost(attempt: RunningAttempt): void {
+    const entry = this.#entries.get(attempt.assignment.run)
+    if (entry?.attempt !== attempt) return
+    this.#abandoned.push({ run: entry.run, fence: entry.fence })
+    this.#lost += 1
+    this.#remove(entry)
+    this.#options.onAbandoned()
+  }
 
-    nextReport() {
-      const done: Done[] = []
-      let bytes = 0
-      for (const item of finished.values()) {
-        bytes += weigh(item)
-        if (done.length > 0 && (bytes > BATCH_BYTES || done.length === BATCH_RUNS)) break
-        done.push(item)
-      }
-      return { done, unreported: finished.size - done.length }
-    },
+  #end(entry: Entry, done: FinishedAttempt | undefined): void {
+    if (!done) {
+      this.#recordDropped(entry)
+      return this.#remove(entry)
+    }
+    entry.done = done
+    this.#finished.set(entry.run, done)
+    this.#options.onChange()
+  }
 
-    acknowledge(held) {
-      const entry = find(held)
-      if (entry?.done) remove(entry)
-    },
+  #drop(entry: Entry): void {
+    this.#lost += 1
+    this.#remove(entry)
+    entry.attempt?.stop('lease_lost')
+  }
 
-    replace(refused, standIn) {
-      const entry = find(refused)
-      if (entry?.done === refused) end(entry, standIn)
-    },
+  #recordDropped({ run, fence }: Entry): void {
+    this.#dropped.push({ run, fence })
+    // The server has already taken the oldest ones for lost.
+    if (this.#dropped.length > this.#options.slots) this.#dropped.shift()
+  }
 
-    lose(held) {
-      const entry = find(held)
-      // A report under way may have been taken in just now, with its answer still to come: for what
-      // has finished, only the verdict counts.
-      if (!entry || entry.done) return
-      disown(entry)
-      drop(entry)
-    },
+  #remove(entry: Entry): void {
+    this.#entries.delete(entry.run)
+    this.#finished.delete(entry.run)
+    this.#options.onChange()
+  }
 
-    forsake() {
-      for (const entry of running()) {
-        forsaken.push({ run: entry.run, fence: entry.fence })
-        drop(entry)
-      }
-    },
+  #find({ run, fence }: LeasedAttempt): Entry | undefined {
+    const entry = this.#entries.get(run)
+    return entry?.fence === fence ? entry : undefined
+  }
 
-    forsaken: () => forsaken,
-    disowned: () => disowned,
-    confess() {
-      forsaken = []
-      disowned = []
-    },
-
-    cancel(run) {
-      entries.get(run)?.attempt?.stop('cancelled')
-    },
-
-    close() {
-      isClosing = true
-      onChange()
-    },
-
-    stopRunning(why) {
-      for (const entry of running()) entry.attempt?.stop(why)
-    },
-
-    isEmpty: () => entries.size === 0,
-    counts: () => ({
-      running: entries.size - finished.size,
-      unacknowledged: finished.size,
-      taken,
-      lost,
-    }),
+  #running(): Entry[] {
+    return [...this.#entries.values()].filter(({ done }) => !done)
   }
 }
 
-/** An upper bound of a report's size on the wire: results are JSON inside JSON, messages are free text. */
-function weigh({ result = '', message = '', process }: Done): number {
+/**
+ * An upper bound of a report's size on the wire: results are JSON inside JSON, messages are free
+ * text.
+ */
+function weigh({ result = '', message = '', process }: FinishedAttempt): number {
   const entries = process?.output?.last ?? []
   const output = entries.reduce((sum, [, , text]) => sum + 32 + 6 * text.length, 0)
   return 256 + 2 * Buffer.byteLength(result) + 6 * message.length + output

@@ -1,27 +1,39 @@
-/** The code of a job. What it returns is the run's result, as JSON; what it throws fails the attempt. */
+/**
+ * The code of a job. Its return value becomes the run's result, as JSON; a thrown error fails the
+ * attempt.
+ */
 export type Handler = (input: unknown, context: HandlerContext) => unknown
 
 export interface HandlerContext {
   readonly runId: string
-  /** 1 for the first. A handler may run more than once for one run; see `idempotencyKey`. */
+  /**
+   * 1 for the first attempt. A handler may run more than once for one run; see `idempotencyKey`.
+   */
   readonly attempt: number
-  /** Grows with every attempt of a run: resources that remember the highest can refuse a late writer. */
+  /**
+   * Grows with every attempt of a run: resources that remember the highest value can refuse a late
+   * writer.
+   */
   readonly fence: number
   readonly job: string
   readonly project: string
   /** The nominal time the run was due, milliseconds since 1970. */
   readonly dueAt: number
-  /** Aborts when the attempt must stop; its reason is an `AttemptStopped` that says why. */
+  /** Aborts when the attempt must stop; its reason is an `AttemptStopped` with the cause. */
   readonly signal: AbortSignal
-  /** The same for every attempt of the run: hand it to services that can recognise a repetition. */
+  /** The same for every attempt of the run: pass it to services that detect repeated requests. */
   readonly idempotencyKey: string
-  /** The secrets the run asked for, by name. What the handler returns or throws is masked. */
+  /**
+   * The secrets the run requested, by name. They are masked in what the handler returns or throws.
+   */
   readonly secrets: Readonly<Record<string, string>>
 }
 
-/** Thrown by a handler when another try would fail the same way: the run fails without a retry. */
+/**
+ * Thrown by a handler when another attempt would fail the same way: the run fails without a retry.
+ */
 export class FatalError extends Error {
-  /** Any thrown value that carries this property is understood the same way. */
+  /** Any thrown value with this property has the same effect. */
   readonly retriable = false
 
   constructor(message?: string, options?: ErrorOptions) {

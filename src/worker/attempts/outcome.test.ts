@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../../core/limits.ts'
-import type { Done } from '../../core/wire/protocol.ts'
+import type { FinishedAttempt } from '../../core/wire/protocol.ts'
 import { FatalError, type StopCause } from './handler.ts'
-import { capMessage, outcomeOf, type Settled, withoutRefused } from './outcome.ts'
+import { capMessage } from '../output/cap-message.ts'
+import { outcomeOf, type Settled, withoutRefused } from './outcome.ts'
 
 const held = { run: 'run_1', fence: 7 }
 const assignment = { ...held, timeoutMs: 50 }
@@ -136,7 +137,7 @@ for (const [why, stopped, settled, expected] of table) {
   })
 }
 
-test('a circular result fails for good', () => {
+test('a circular result fails without a retry', () => {
   const done = outcomeOf(assignment, undefined, returned(circular))
   assert.equal(done?.outcome, 'failed')
   assert.equal(done?.retriable, false)
@@ -149,11 +150,11 @@ test('a long message is cut between characters', () => {
   assert.ok(text.isWellFormed())
 })
 
-test('a message keeps no NUL and no half characters', () => {
+test('a message contains no NUL and no half characters', () => {
   assert.equal(capMessage('a\0b\uD800c'), 'a\uFFFDb\uFFFDc')
 })
 
-test('of a report that was refused, what is left is as true as before', () => {
+test('a replaced report keeps everything that is still true', () => {
   const process = { exit_code: 1 }
   const failed = {
     ...held,
@@ -162,7 +163,7 @@ test('of a report that was refused, what is left is as true as before', () => {
     message: 'exited with code 1',
   } as const
   const refused = fatally('the server refused its report: no')
-  const table: [why: string, report: Done, left: object | undefined][] = [
+  const table: [why: string, report: FinishedAttempt, left: object | undefined][] = [
     [
       'no success',
       { ...held, outcome: 'succeeded', result: '1', process },

@@ -1,66 +1,72 @@
-import { LIMITS } from '../../core/limits.ts'
-import type { Assignment, Done, Held } from '../../core/wire/protocol.ts'
+import type { Assignment, FinishedAttempt, LeasedAttempt } from '../../core/wire/protocol.ts'
 import { refuseResult } from '../../core/run/result.ts'
 import type { StopCause } from './handler.ts'
-import { BLIND, type Masker } from '../output/masking/masker.ts'
+import { capMessage } from '../output/cap-message.ts'
+import { NO_MASKING, type Masker } from '../output/masking/masker.ts'
 
-/** How a handler came to its end, or failed to. */
+/** How a handler or process ended, or failed to end. */
 export type Settled =
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly error: unknown }
   /** The handler was never called. */
   | { readonly kind: 'unstartable'; readonly message: string }
-  /** It was told to stop and the grace is over. */
+  /** It was told to stop and the grace has expired. */
   | { readonly kind: 'ignored' }
-  /** A process ended by itself, or by a signal. */
+  /** A process exited, or was ended by a signal. */
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: string }
-  /** It was killed because it took more than it may. */
+  /** It was killed because it exceeded a limit. */
   | { readonly kind: 'overran'; readonly cause: 'oom' | 'error'; readonly message: string }
-  /** It ended, and whoever ran it knows why that is a failure. */
+  /** It ended, and its executor knows why that is a failure. */
   | {
       readonly kind: 'failed'
       readonly cause: 'error' | 'timeout' | 'oom' | 'start_error'
       readonly message: string
       readonly retriable?: boolean
     }
-  /** It ended well and left something that cannot be used. */
+  /** It ended with success and left an unusable result. */
   | { readonly kind: 'broken'; readonly message: string }
-  /** It was told to stop before it had begun. */
+  /** It was told to stop before it had started. */
   | { readonly kind: 'unstarted' }
 
 type Reported = Pick<Assignment, 'run' | 'fence' | 'timeoutMs'>
 
-/** What to report for an attempt, without its secrets; nothing when it is no longer ours to report. */
+/**
+ * The report for an attempt, masked; undefined when the attempt no longer belongs to this worker.
+ */
 export function outcomeOf(
   assignment: Reported,
   stopped: StopCause | undefined,
   settled: Settled,
-  { masker = BLIND, said }: { masker?: Masker; said?: string | undefined } = {},
-): Done | undefined {
-  const done = judge(assignment, stopped, settled, said)
-  if (done?.message === undefined && (done?.result === undefined || masker === BLIND)) return done
+  {
+    masker = NO_MASKING,
+    reportedError,
+  }: { masker?: Masker; reportedError?: string | undefined } = {},
+): FinishedAttempt | undefined {
+  const done = decideOutcome(assignment, stopped, settled, reportedError)
+  if (done?.message === undefined && (done?.result === undefined || masker === NO_MASKING))
+    return done
   const { message, result } = done
   return {
     ...done,
-    // Masked first and cut then: half a secret would not be recognised.
+    // Mask before cutting: half a secret would not be recognised.
     ...(message !== undefined && { message: capMessage(masker.text(message)) }),
     ...(result !== undefined && { result: masker.result(result) }),
   }
 }
 
 /**
- * Success wins over a stop that came too late, except over a timeout: a result that took too long is
- * not one.
+ * Success wins over a stop that comes too late, except over a timeout: a result that took too long
+ * does not count.
  */
-function judge(
+function decideOutcome(
   { run, fence, timeoutMs }: Reported,
   stopped: StopCause | undefined,
   settled: Settled,
-  /** What the process itself says went wrong. */
-  said: string | undefined,
-): Done | undefined {
-  const because = said === undefined ? '' : `: ${said}`
+  /** The error that the process itself reported. */
+  reportedError: string | undefined,
+): FinishedAttempt | undefined {
+  const because = reportedError === undefined ? '' : `: ${reportedError}`
   const held = { run, fence }
   if (stopped === 'lease_lost') return undefined
   if (stopped === 'timeout') return timedOut(held, timeoutMs, settled)
@@ -92,29 +98,33 @@ function judge(
     case 'broken':
       return fatal(held, settled.message)
     case 'unstarted':
-      return stoppedOr(held, stopped, givenBack(held))
+      return stoppedOr(held, stopped, givenBackReport(held))
     case 'threw':
     case 'ignored':
       return stoppedOr(held, stopped, threw(held, settled))
   }
 }
 
-/** What failed after it was told to stop has done as it was told. */
-function stoppedOr(held: Held, stopped: StopCause | undefined, otherwise: Done): Done {
+/** An attempt that failed after it was told to stop was stopped. */
+function stoppedOr(
+  held: LeasedAttempt,
+  stopped: StopCause | undefined,
+  otherwise: FinishedAttempt,
+): FinishedAttempt {
   if (stopped === 'cancelled') return { ...held, outcome: 'cancelled' }
-  return stopped === 'draining' ? givenBack(held) : otherwise
+  return stopped === 'draining' ? givenBackReport(held) : otherwise
 }
 
-/** Handed back before it counted. */
-export function givenBack({ run, fence }: Held): Done {
+/** The report of an attempt that is given back without being counted. */
+export function givenBackReport({ run, fence }: LeasedAttempt): FinishedAttempt {
   return { run, fence, outcome: 'given_back' }
 }
 
 /**
- * What can still be said of an attempt whose report the server refuses; nothing if that was all there
- * is. A success whose result nobody will ever see is none.
+ * The report that replaces one the server refuses; undefined if nothing can be left out. A success
+ * whose result cannot be stored becomes a failure.
  */
-export function withoutRefused(refused: Done, why: string): Done | undefined {
+export function withoutRefused(refused: FinishedAttempt, why: string): FinishedAttempt | undefined {
   const { result, process, ...rest } = refused
   if (result === undefined && process === undefined) return undefined
   if (rest.outcome !== 'succeeded') return rest
@@ -122,7 +132,7 @@ export function withoutRefused(refused: Done, why: string): Done | undefined {
   return fatal({ run, fence }, capMessage(`the server refused its report: ${why}`))
 }
 
-function returned(held: Held, value: unknown): Done {
+function returned(held: LeasedAttempt, value: unknown): FinishedAttempt {
   let result: string | undefined
   try {
     result = JSON.stringify(value)
@@ -135,22 +145,33 @@ function returned(held: Held, value: unknown): Done {
   return fatal(held, `the result ${refused}`)
 }
 
-function threw(held: Held, settled: Extract<Settled, { kind: 'threw' | 'ignored' }>): Done {
+function threw(
+  held: LeasedAttempt,
+  settled: Extract<Settled, { kind: 'threw' | 'ignored' }>,
+): FinishedAttempt {
   if (settled.kind === 'ignored') return failed(held, 'error', 'the handler ignored its signal')
   const { error } = settled
   return isFinal(error) ? fatal(held, messageOf(error)) : failed(held, 'error', messageOf(error))
 }
 
-function timedOut(held: Held, timeoutMs: number | null, { kind }: Settled): Done {
+function timedOut(
+  held: LeasedAttempt,
+  timeoutMs: number | null,
+  { kind }: Settled,
+): FinishedAttempt {
   const rest = kind === 'ignored' ? ', and the handler ignored its signal' : ''
   return failed(held, 'timeout', `timed out after ${timeoutMs ?? 0} ms${rest}`)
 }
 
-function failed(held: Held, cause: NonNullable<Done['cause']>, message: string): Done {
+function failed(
+  held: LeasedAttempt,
+  cause: NonNullable<FinishedAttempt['cause']>,
+  message: string,
+): FinishedAttempt {
   return { ...held, outcome: 'failed', cause, message }
 }
 
-function fatal(held: Held, message: string): Done {
+function fatal(held: LeasedAttempt, message: string): FinishedAttempt {
   return { ...failed(held, 'error', message), retriable: false }
 }
 
@@ -162,7 +183,7 @@ function isFinal(thrown: unknown): boolean {
   }
 }
 
-/** The words of anything that can be thrown, including what throws again when looked at. */
+/** The message of any thrown value, including values whose properties throw. */
 export function messageOf(thrown: unknown): string {
   try {
     const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown)
@@ -170,13 +191,4 @@ export function messageOf(thrown: unknown): string {
   } catch {
     return 'the handler threw something that cannot be read'
   }
-}
-
-const encoder = new TextEncoder()
-
-/** At most `LIMITS.messageBytes` of UTF-8, cut between characters; without NUL, which PostgreSQL refuses. */
-export function capMessage(message: string): string {
-  const text = message.slice(0, LIMITS.messageBytes).replaceAll('\0', '\uFFFD').toWellFormed()
-  const { read } = encoder.encodeInto(text, new Uint8Array(LIMITS.messageBytes))
-  return text.slice(0, read)
 }

@@ -1,54 +1,52 @@
 import type { ProcessEnd } from '../../core/run/output.ts'
-import type { Assignment, Done } from '../../core/wire/protocol.ts'
+import type { Assignment, FinishedAttempt } from '../../core/wire/protocol.ts'
 import type { StopCause } from './handler.ts'
 import { type MaskedStream, type Masker, maskerOf } from '../output/masking/masker.ts'
 import { messageOf, outcomeOf, type Settled } from './outcome.ts'
 import { Output } from '../output/output.ts'
-import type { ProcessDeps } from '../executors/process/process-attempt.ts'
-import { Said } from '../output/attempt-markers.ts'
-import type { Printing, Shelf } from '../output/output-buffer.ts'
+import { AttemptMarkers } from '../output/attempt-markers.ts'
+import type { Echo, OutputBuffer, OutputSource } from '../output/output-buffer.ts'
 import { STOP_REMARKS } from './stop-remarks.ts'
-import { type AttemptHooks, outranks, type UnderWay } from './running-attempt.ts'
+import { type AttemptHooks, outranks, type RunningAttempt } from './running-attempt.ts'
 
 export interface PrintingDeps {
-  readonly shelf: Pick<Shelf, 'add' | 'remove'>
+  readonly outputBuffer: Pick<OutputBuffer, 'add' | 'remove'>
   readonly outputLimitBytes?: number | undefined
-  /** Whether what it prints may be about itself. */
-  readonly listens?: boolean | undefined
-  /** For people who watch the worker. */
-  readonly echo?: ProcessDeps['echo']
+  /** Whether its output may contain progress and error markers. */
+  readonly readsMarkers?: boolean | undefined
+  readonly echo?: Echo | undefined
 }
 
-/** What is known once it has settled. */
-export interface Ending {
+/** The result of the work once it has settled. */
+export interface AttemptResult {
   readonly settled: Settled
   /** JSON text. */
   readonly result?: string | undefined
   readonly process?: ProcessEnd | undefined
-  /** It is over and nobody knows how. */
+  /** The attempt ended and its outcome cannot be known. */
   readonly isLost?: boolean
 }
 
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 
 /**
- * An attempt with a log: told to stop, timed, and reported once everything but the last of its output
- * is with the server. What it does meanwhile is for its executor to say.
+ * An attempt with a log: handles stop, timeout and output, and reports once all output but the last
+ * chunk is stored. The executor's subclass does the actual work.
  */
-export abstract class PrintingAttempt implements UnderWay, Printing {
+export abstract class PrintingAttempt implements RunningAttempt, OutputSource {
   readonly assignment: Assignment
   readonly output: Output
-  readonly said: Said | undefined
+  readonly markers: AttemptMarkers | undefined
   readonly #hooks: AttemptHooks
   readonly #deps: PrintingDeps
-  readonly #over = new AbortController()
-  /** No secret comes further than here, whatever way it takes. */
+  readonly #ended = new AbortController()
+  /** All output, messages and results pass through this masker. */
   protected readonly masker: Masker
   readonly #masked: Record<1 | 2, MaskedStream>
   #startedMono = 0
   #stopped: StopCause | undefined
-  #ending: Ending | undefined
-  #isOver = false
+  #attemptResult: AttemptResult | undefined
+  #hasEnded = false
 
   constructor(assignment: Assignment, hooks: AttemptHooks, deps: PrintingDeps) {
     this.assignment = assignment
@@ -56,36 +54,38 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     this.#deps = deps
     this.masker = maskerOf(assignment)
     this.#masked = { 1: this.masker.stream(), 2: this.masker.stream() }
-    this.said = deps.listens ? new Said() : undefined
+    this.markers = deps.readsMarkers ? new AttemptMarkers() : undefined
     this.output = new Output({
       limitBytes: deps.outputLimitBytes ?? OUTPUT_LIMIT_BYTES,
-      onChange: () => this.#changed(),
+      onChange: () => this.#reportWhenSent(),
       onRoom: (hasRoom) => this.throttle(hasRoom),
       onMark: (mark) => {
-        if (this.said?.hear(mark, this.elapsedMs()) && !this.#ending) deps.shelf.add(this)
+        if (this.markers?.record(mark, this.elapsedMs()) && !this.#attemptResult)
+          deps.outputBuffer.add(this)
       },
     })
   }
 
-  /** Does the work. Should it reject, the attempt could not be started. */
-  protected abstract work(): Promise<Ending>
-  /** Ends the work early: whatever it is doing, `work` settles soon. */
+  /** Does the work. If it rejects, the attempt counts as not started. */
+  protected abstract work(): Promise<AttemptResult>
+  /** Ends the work early: `work` settles soon afterwards. */
   protected abstract interrupt(why: StopCause): void
-  /** Whether there is room for what it prints. */
+  /** Pauses or resumes the output, depending on the free space in the buffer. */
   protected abstract throttle(hasRoom: boolean): void
 
   start(): void {
     const { timeoutMs } = this.assignment
     this.#startedMono = this.#hooks.clock.mono()
     if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
-    // Unheard, a rejection would end the worker, and the server if they are one process.
+    // An unhandled rejection would end the worker process, and the server with it if both share one
+    // process.
     void this.work()
       .catch(unstartable)
       .then((ending) => this.#settle(ending))
   }
 
   stop(why: StopCause): void {
-    if (this.#ending || !outranks(why, this.#stopped)) return
+    if (this.#attemptResult || !outranks(why, this.#stopped)) return
     this.#stopped = why
     this.remark(STOP_REMARKS[why])
     this.interrupt(why)
@@ -93,7 +93,7 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
 
   forget(): void {
     this.stop('lease_lost')
-    if (this.#ending) this.#end(undefined)
+    if (this.#attemptResult) this.#end(undefined)
   }
 
   elapsedMs(): number {
@@ -118,25 +118,25 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     this.#deps.echo?.(this.assignment, stream, bytes)
   }
 
-  #settle(ending: Ending): void {
-    this.#ending = ending
-    this.#over.abort('over')
+  #settle(ending: AttemptResult): void {
+    this.#attemptResult = ending
+    this.#ended.abort('finished')
     for (const stream of [1, 2] as const) this.#show(stream, this.#masked[stream].end())
     this.output.end(this.elapsedMs())
     if (this.#stopped === 'lease_lost') return this.#end(undefined)
-    if (!ending.isLost) return this.#changed()
+    if (!ending.isLost) return this.#reportWhenSent()
     this.#hooks.onLost(this)
     this.#end(undefined)
   }
 
-  #changed(): void {
-    if (this.#isOver) return
-    const summary = this.#ending && this.output.summary()
-    if (!this.#ending || !summary) return this.#deps.shelf.add(this)
-    const { settled, result, process } = this.#ending
-    const words = { masker: this.masker, said: this.said?.error }
+  #reportWhenSent(): void {
+    if (this.#hasEnded) return
+    const summary = this.#attemptResult && this.output.summary()
+    if (!this.#attemptResult || !summary) return this.#deps.outputBuffer.add(this)
+    const { settled, result, process } = this.#attemptResult
+    const words = { masker: this.masker, reportedError: this.markers?.error }
     const done = outcomeOf(this.assignment, this.#stopped, settled, words)
-    const progress = this.said?.progress
+    const progress = this.markers?.progress
     this.#end(
       done && {
         ...done,
@@ -152,20 +152,20 @@ export abstract class PrintingAttempt implements UnderWay, Printing {
     )
   }
 
-  #end(done: Done | undefined): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#deps.shelf.remove(this)
+  #end(done: FinishedAttempt | undefined): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#deps.outputBuffer.remove(this)
     this.#hooks.onEnd(this, done)
     this.#hooks.onReturn(this)
   }
 
   async #watchTimeout(timeoutMs: number): Promise<void> {
-    await this.#hooks.clock.sleep(timeoutMs, this.#over.signal)
+    await this.#hooks.clock.sleep(timeoutMs, this.#ended.signal)
     this.stop('timeout')
   }
 }
 
-function unstartable(error: unknown): Ending {
+function unstartable(error: unknown): AttemptResult {
   return { settled: { kind: 'unstartable', message: messageOf(error) } }
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Assignment, Done } from '../../core/wire/protocol.ts'
+import type { Assignment, FinishedAttempt } from '../../core/wire/protocol.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { createQuarantine } from './quarantine.ts'
 
 function start() {
   const clock = createVirtualClock()
-  const told: string[] = []
+  const errors: string[] = []
   const quarantine = createQuarantine({
     clock,
-    telling: { error: (error) => told.push((error as Error).message), log: () => {} },
+    reporter: { error: (error) => errors.push((error as Error).message), log: () => {} },
     signal: new AbortController().signal,
     onChange: () => {},
   })
@@ -19,30 +19,30 @@ function start() {
     quarantine.began(assignment)
     return assignment
   }
-  const attempt = (job: string, done: Partial<Done>) => {
+  const attempt = (job: string, done: Partial<FinishedAttempt>) => {
     const assignment = begin(job)
     quarantine.ended(assignment, { run: assignment.run, fence: 1, outcome: 'failed', ...done })
   }
   const fail = (job: string) => attempt(job, { cause: 'start_error', message: 'no such shell' })
   const failAll = () => ['a', 'b', 'a', 'b', 'a'].forEach(fail)
-  return { clock, quarantine, told, begin, attempt, fail, failAll }
+  return { clock, quarantine, errors, begin, attempt, fail, failAll }
 }
 
-test('five attempts in a row that could not be started close a worker, and it says why', () => {
-  const { quarantine, told, failAll } = start()
+test('five start failures in a row quarantine a worker, with the reason', () => {
+  const { quarantine, errors, failAll } = start()
   failAll()
   assert.equal(quarantine.allow(10), 0)
   assert.match(quarantine.reason ?? '', /5 attempts in a row .*no such shell/)
-  assert.match(told[0] ?? '', /takes nothing for 5s/)
+  assert.match(errors[0] ?? '', /accepts no runs for 5s/)
 })
 
-test('one broken job alone does not convict a healthy worker', () => {
+test('one broken job alone does not quarantine a healthy worker', () => {
   const { quarantine, fail } = start()
   for (let time = 0; time < 50; time += 1) fail('broken')
   assert.equal(quarantine.allow(10), 10)
 })
 
-test('anything that starts acquits it, even if it fails then', () => {
+test('any attempt that starts ends the count, even if it fails later', () => {
   for (const done of [{ outcome: 'succeeded' }, { cause: 'exit' }, { cause: 'timeout' }] as const) {
     const { quarantine, attempt, fail } = start()
     for (const job of ['a', 'b', 'a', 'b']) fail(job)
@@ -52,7 +52,7 @@ test('anything that starts acquits it, even if it fails then', () => {
   }
 })
 
-test('what was given back says nothing about the worker', () => {
+test('an attempt that was given back does not count', () => {
   const { quarantine, attempt, fail } = start()
   for (const job of ['a', 'b', 'a', 'b']) fail(job)
   attempt('c', { outcome: 'given_back' })
@@ -60,7 +60,7 @@ test('what was given back says nothing about the worker', () => {
   assert.equal(quarantine.allow(10), 0)
 })
 
-test('after its rest it tries with one run, and rests longer each time that fails', async () => {
+test('after a pause the worker tries one run, and each failure doubles the pause', async () => {
   const { clock, quarantine, begin, failAll, fail } = start()
   failAll()
   for (const restMs of [5_000, 10_000, 20_000]) {
@@ -75,7 +75,7 @@ test('after its rest it tries with one run, and rests longer each time that fail
   assert.equal(quarantine.allow(10), 0, 'one at a time')
 })
 
-test('it never rests longer than five minutes', async () => {
+test('a pause is never longer than five minutes', async () => {
   const { clock, quarantine, failAll, fail } = start()
   failAll()
   for (let time = 0; time < 12; time += 1) {
@@ -86,7 +86,7 @@ test('it never rests longer than five minutes', async () => {
   assert.equal(quarantine.allow(10), 1)
 })
 
-test('a try that succeeds, or is still at work after a while, opens it again', async () => {
+test('a probe that succeeds, or still runs after a while, ends the quarantine', async () => {
   const ended = start()
   ended.failAll()
   await ended.clock.advance(5_000)
@@ -101,7 +101,7 @@ test('a try that succeeds, or is still at work after a while, opens it again', a
   assert.equal(long.quarantine.allow(9), 9)
 })
 
-test('the try is offered enough room for the heaviest run there was', async () => {
+test('the worker offers the probe enough slots for the heaviest run so far', async () => {
   const { clock, quarantine, begin, failAll } = start()
   begin('heavy', 4)
   failAll()

@@ -1,57 +1,61 @@
 import type { Clock } from '../../core/clock.ts'
 import { formatDuration } from '../../core/text/duration.ts'
-import type { Assignment, Done } from '../../core/wire/protocol.ts'
-import type { Telling } from '../events/worker-reporter.ts'
+import type { Assignment, FinishedAttempt } from '../../core/wire/protocol.ts'
+import type { WorkerReporter } from '../events/worker-reporter.ts'
 
-/** So many attempts in a row that could not be started, of so many different jobs. */
+/** Start failures in a row, and distinct jobs among them, that quarantine a worker. */
 const IN_A_ROW = 5
-const JOBS = 2
-const FIRST_REST_MS = 5_000
-const LONGEST_REST_MS = 300_000
-/** Who has been at work for this long was started. */
+const DISTINCT_JOBS = 2
+const FIRST_PAUSE_MS = 5_000
+const LONGEST_PAUSE_MS = 300_000
+/** An attempt that runs this long counts as started. */
 const STARTED_MS = 5_000
 
 /**
- * A worker that can start nothing (a full disk, a missing shell) fails runs faster than healthy
- * workers finish them. So it stops taking any, for longer each time, and tries with one.
+ * A circuit breaker for a worker that can start nothing (a full disk, a missing shell): it would
+ * fail runs faster than healthy workers finish them. It stops accepting runs, for longer each time,
+ * and then probes with one run.
  *
- * One broken job looks the same as long as nothing else comes along; therefore it takes two jobs to
- * convict a worker, and anything that starts acquits it.
+ * One broken job looks the same while no other job runs, so failures of two jobs are required, and
+ * any attempt that starts resets the count.
  */
 export interface Quarantine {
   began(assignment: Assignment): void
-  ended(assignment: Assignment, done: Done): void
-  /** What of the free slots may be offered: nothing while it rests, enough for one run to try. */
+  ended(assignment: Assignment, done: FinishedAttempt): void
+  /**
+   * How many of the free slots may be offered: none during a pause, enough for one run while
+   * probing.
+   */
   allow(free: number): number
-  /** Why it takes nothing; null if it does. */
+  /** Why the worker accepts nothing; null if it does. */
   readonly reason: string | null
 }
 
 export function createQuarantine(options: {
   readonly clock: Clock
-  readonly telling: Telling
+  readonly reporter: WorkerReporter
   readonly signal: AbortSignal
-  /** The room to offer has changed. */
+  /** The number of slots to offer has changed. */
   onChange(): void
 }): Quarantine {
-  const { clock, telling, signal, onChange } = options
+  const { clock, reporter, signal, onChange } = options
   const failedJobs = new Set<string>()
   let failures = 0
   let state: 'well' | 'resting' | 'trying' = 'well'
-  let restMs = FIRST_REST_MS
+  let pauseMs = FIRST_PAUSE_MS
   let heaviest = 1
   let probe: string | null = null
   let reason: string | null = null
 
-  const rest = async (message: string) => {
+  const pause = async (message: string) => {
     state = 'resting'
     probe = null
     reason = `${failures} attempts in a row could not be started; the last one: ${message}`
-    telling.error(new Error(`takes nothing for ${formatDuration(restMs)}: ${reason}`))
-    const napMs = restMs
-    restMs = Math.min(LONGEST_REST_MS, restMs * 2)
+    reporter.error(new Error(`accepts no runs for ${formatDuration(pauseMs)}: ${reason}`))
+    const currentPauseMs = pauseMs
+    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     onChange()
-    await clock.sleep(napMs, signal)
+    await clock.sleep(currentPauseMs, signal)
     if (signal.aborted || state !== 'resting') return
     state = 'trying'
     onChange()
@@ -60,12 +64,12 @@ export function createQuarantine(options: {
   const recover = () => {
     failures = 0
     failedJobs.clear()
-    restMs = FIRST_REST_MS
+    pauseMs = FIRST_PAUSE_MS
     if (state === 'well') return
     state = 'well'
     probe = null
     reason = null
-    telling.log('takes work again')
+    reporter.log('accepts runs again')
     onChange()
   }
 
@@ -90,8 +94,8 @@ export function createQuarantine(options: {
       if (cause !== 'start_error') return recover()
       failures += 1
       failedJobs.add(job)
-      const isConvicted = failures >= IN_A_ROW && failedJobs.size >= JOBS
-      if (state === 'trying' || (state === 'well' && isConvicted)) void rest(message)
+      const isUnhealthy = failures >= IN_A_ROW && failedJobs.size >= DISTINCT_JOBS
+      if (state === 'trying' || (state === 'well' && isUnhealthy)) void pause(message)
     },
 
     allow(free) {

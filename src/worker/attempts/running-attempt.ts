@@ -1,31 +1,39 @@
 import type { Clock } from '../../core/clock.ts'
-import type { Assignment, Done } from '../../core/wire/protocol.ts'
+import type { Assignment, FinishedAttempt } from '../../core/wire/protocol.ts'
 import type { StopCause } from './handler.ts'
 
-/** An attempt at work, whatever does the work. */
-export interface UnderWay {
+/** A running attempt, whatever executes it. */
+export interface RunningAttempt {
   readonly assignment: Assignment
   start(): void
-  /** Tells it to stop. The first cause stands, but for a lease that is lost: whoever has none gets no grace. */
+  /**
+   * Tells the attempt to stop. The first cause wins, except that a lost lease overrides it: without
+   * a lease there is no grace.
+   */
   stop(why: StopCause): void
 }
 
-/** Whether there is more to do for a cause than was done for an earlier one. */
+/** Whether a cause requires more than an earlier one did. */
 export function outranks(why: StopCause, earlier: StopCause | undefined): boolean {
   return earlier === undefined || (why === 'lease_lost' && earlier !== 'lease_lost')
 }
 
 export interface AttemptHooks {
   readonly clock: Clock
-  /** Once: there is something to report, or nothing when the attempt is no longer ours. */
-  onEnd(attempt: UnderWay, done: Done | undefined): void
-  /** Once, never before `onEnd`: it is really over and its slot is free. */
-  onReturn(attempt: UnderWay): void
-  /** It outlived its grace and may run on forever. Only a function can; a process is killed. */
-  onIgnored(attempt: UnderWay): void
-  /** It is over and nobody knows how: counted as lost. */
-  onLost(attempt: UnderWay): void
+  /**
+   * Called once: with the report, or with nothing when the attempt no longer belongs to this
+   * worker.
+   */
+  onEnd(attempt: RunningAttempt, done: FinishedAttempt | undefined): void
+  /** Called once, never before `onEnd`: the attempt has really ended and its slot is free. */
+  onReturn(attempt: RunningAttempt): void
+  /**
+   * The attempt exceeded its grace and may run forever. Only a function can; a process is killed.
+   */
+  onIgnored(attempt: RunningAttempt): void
+  /** The attempt ended and its outcome cannot be known: it counts as lost. */
+  onLost(attempt: RunningAttempt): void
 }
 
-/** Makes the attempt for an assignment; nothing has started yet. */
-export type Begin = (assignment: Assignment, hooks: AttemptHooks) => UnderWay
+/** Creates the attempt for an assignment without starting it. */
+export type BeginAttempt = (assignment: Assignment, hooks: AttemptHooks) => RunningAttempt

@@ -1,6 +1,6 @@
 import type { StopCause } from './handler.ts'
 
-/** What the log of an attempt says when it is told to stop. */
+/** The line in an attempt's log when the attempt is told to stop. */
 export const STOP_REMARKS: Record<StopCause, string> = {
   timeout: 'it ran out of time and is told to stop',
   cancelled: 'it was cancelled and is told to stop',

@@ -1,12 +1,15 @@
+import { uptime } from 'node:os'
 import type { Clock, Random } from '../../core/clock.ts'
 
-/** The longest wait a timer of the platform can hold; a longer one would fire at once. */
+/** The longest delay of a platform timer; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** Real time, for workers that are not being tested. */
+/** Real time, for workers outside of tests. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   mono: () => performance.now(),
+  // On Linux this reads /proc/uptime, which includes time in suspend.
+  boot: () => uptime() * 1_000,
   async sleep(ms, signal) {
     const untilMono = performance.now() + ms
     for (let left = ms; left > LONGEST_TIMER_MS; left = untilMono - performance.now()) {
@@ -19,7 +22,7 @@ export const systemClock: Clock = {
 
 export const systemRandom: Random = () => Math.random()
 
-/** Nanoseconds of a clock that all processes of this machine share and nobody can set. */
+/** Nanoseconds of a clock that all processes of this machine share and no process can set. */
 export function machineMonoNs(): bigint {
   return process.hrtime.bigint()
 }

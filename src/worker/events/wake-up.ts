@@ -1,22 +1,22 @@
 /**
- * Wakes the one loop that waits for it. Like a condition variable: look first, then wait, then look
- * again. Waiting anew forgets an earlier wait, so abandoned ones leave nothing behind.
+ * Wakes the one loop that waits. Used like a condition variable: check the condition, wait, check
+ * again. A new wait replaces the previous one, so abandoned waits leave nothing behind.
  */
-export interface Bell {
-  ring(): void
-  heard(): Promise<void>
+export interface WakeUp {
+  notify(): void
+  wait(): Promise<void>
 }
 
-export function createBell(): Bell {
-  const nobody = () => {}
-  let wake: () => void = nobody
+export function createWakeUp(): WakeUp {
+  const noWaiter = () => {}
+  let wake: () => void = noWaiter
   return {
-    ring() {
+    notify() {
       wake()
-      // Rung once per finished run: resolving a settled promise again is not free.
-      wake = nobody
+      // Called once per finished run: resolving an already settled promise is not free.
+      wake = noWaiter
     },
-    heard: () =>
+    wait: () =>
       new Promise((resolve) => {
         wake = resolve
       }),
@@ -24,8 +24,8 @@ export function createBell(): Bell {
 }
 
 /**
- * Resolves when everything that is already finished has been noticed. Not a delay: handlers whose
- * answers arrived together end in one turn of the event loop, and belong in one message.
+ * Resolves at the end of the current turn of the event loop. Handlers whose answers arrived
+ * together end in the same turn, so their reports go into one message.
  */
 export function endOfTurn(): Promise<void> {
   return new Promise((resolve) => {

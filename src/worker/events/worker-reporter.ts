@@ -1,16 +1,16 @@
-/** What a worker tells the program it lives in. */
-export interface Telling {
+/** Reports errors and events to the program that contains the worker. */
+export interface WorkerReporter {
   error(error: unknown): void
-  log(event: string, fields?: LogFields): void
+  log(event: string, fields?: ReporterFields): void
 }
 
-export type LogFields = Readonly<Record<string, string | number>>
+export type ReporterFields = Readonly<Record<string, string | number>>
 
 /** Wraps the user's callbacks, so that one that throws or rejects cannot break the worker. */
-export function createTelling(options: {
+export function createWorkerReporter(options: {
   onError?: ((error: unknown) => unknown) | undefined
-  log?: ((event: string, fields?: LogFields) => unknown) | undefined
-}): Telling {
+  log?: ((event: string, fields?: ReporterFields) => unknown) | undefined
+}): WorkerReporter {
   const { onError, log } = options
   return {
     error: (error) => void shielded(() => onError?.(error)),
@@ -22,6 +22,6 @@ async function shielded(call: () => unknown): Promise<void> {
   try {
     await call()
   } catch {
-    // There is nobody left to tell.
+    // The error handler itself failed.
   }
 }

@@ -9,55 +9,58 @@ import {
   type Processes,
   type ProcessOptions,
 } from './process/processes.ts'
-import { createShelf, type Shelf } from '../output/output-buffer.ts'
-import type { AttemptHooks, UnderWay } from '../attempts/running-attempt.ts'
+import { createOutputBuffer, type OutputBuffer } from '../output/output-buffer.ts'
+import type { AttemptHooks, RunningAttempt } from '../attempts/running-attempt.ts'
 import { type ContainerOptions, openContainers } from './container/containers.ts'
 import { HttpAttempt } from './http/http-attempt.ts'
 
-/** Makes the attempt for work of one kind; nothing has started yet. */
+/** Creates the attempt for work of one kind without starting it. */
 type BeginWork<Kind extends Work = Work> = (
   assignment: Assignment,
   work: Kind,
   hooks: AttemptHooks,
-) => UnderWay
+) => RunningAttempt
 
 export interface ExecutorOptions {
   /** Runs shell commands, programs and scripts. */
   readonly processes?: ProcessOptions | undefined
-  /** Sends requests. */
+  /** Sends HTTP requests. */
   readonly http?: HttpOptions | undefined
-  /** Runs containers; needs processes. */
+  /** Runs containers; requires processes. */
   readonly containers?: ContainerOptions | undefined
 }
 
 export interface HttpOptions {
-  /** Addresses that may be called beyond the public internet. */
+  /** Addresses outside the public internet that may be called. */
   readonly allow?: AllowList | undefined
 }
 
-/** Everything a worker does besides calling its own functions, by the name of the executor. */
+/** Everything a worker runs besides its own functions, by the name of the executor. */
 export interface Executors {
-  /** What the worker says of them when it registers. */
-  readonly introduction: Processes['introduction'] | undefined
-  /** Of these, what it can do now; whoever asks is told through `onOffer` when there is more. */
+  /** What the worker advertises about its processes when it registers. */
+  readonly advertised: Processes['advertised'] | undefined
+  /** The executors of these that work now; `onOffer` is called when more become available. */
   offered(names: readonly string[]): readonly string[]
-  /** Resolves when it can do all it ever will. */
+  /** Resolves when no more executors will become available. */
   readonly complete: Promise<void>
-  /** What its attempts have printed. */
-  readonly shelf: Shelf
-  begin(assignment: Assignment, work: Work, hooks: AttemptHooks): UnderWay | undefined
-  /** Everything it started may live this much longer. */
+  /** The output of its attempts. */
+  readonly outputBuffer: OutputBuffer
+  begin(assignment: Assignment, work: Work, hooks: AttemptHooks): RunningAttempt | undefined
+  /** Extends the time that started processes may live. */
   renew(leftMs: number): void
-  /** For a thread that renews it by itself; absent if nothing could outlive the worker. */
+  /**
+   * The lifeline file, for the heartbeat thread to renew; absent if no process could outlive the
+   * worker.
+   */
   readonly lifeline: number | undefined
-  /** Ends what is still there; resolves when it is gone. */
+  /** Ends what still runs; resolves when it is gone. */
   close(): Promise<void>
 }
 
 export async function openExecutors(
   options: ExecutorOptions,
   opening: Opening & {
-    /** There is more to offer than before. */
+    /** More executors are available than before. */
     onOffer(): void
     onRemoved(container: string): void
   },
@@ -65,14 +68,14 @@ export async function openExecutors(
   const { clock, onError } = opening
   const byName = new Map<string, BeginWork>()
   const processes = options.processes && (await openProcesses(options.processes, opening))
-  const shelf = processes?.shelf ?? createShelf()
+  const outputBuffer = processes?.outputBuffer ?? createOutputBuffer()
   const echo = options.processes?.echo
   if (processes) {
     for (const name of PROCESS_EXECUTORS) byName.set(name, processes.begin as BeginWork)
   }
   if (options.http) {
     const { allow = NOTHING_ALLOWED } = options.http
-    const deps = { shelf, echo, outbound: createOutbound({ clock, allow }) }
+    const deps = { outputBuffer, echo, outbound: createOutbound({ clock, allow }) }
     const begin: BeginWork<HttpWork> = (assignment, work, hooks) =>
       new HttpAttempt(assignment, work, hooks, deps)
     byName.set('http', begin as BeginWork)
@@ -83,18 +86,18 @@ export async function openExecutors(
     (await openContainers(
       { limits: options.processes?.limits, ...options.containers },
       {
-        ...{ printing: { shelf, echo }, lifeline: processes.lifeline, clock, onError },
+        ...{ printing: { outputBuffer, echo }, lifeline: processes.lifeline, clock, onError },
         onLate: opening.onOffer,
         onRemoved: opening.onRemoved,
       },
     ))
   if (containers) byName.set('container', containers.begin as BeginWork)
   return {
-    introduction: processes?.introduction,
+    advertised: processes?.advertised,
     offered: (names) =>
       containers?.sweep.isDone() === false ? names.filter((name) => name !== 'container') : names,
-    complete: containers?.sweep.over ?? Promise.resolve(),
-    shelf,
+    complete: containers?.sweep.finished ?? Promise.resolve(),
+    outputBuffer,
     begin: (assignment, work, hooks) => byName.get(work.executor)?.(assignment, work, hooks),
     renew: (leftMs) => processes?.renew(leftMs),
     lifeline: processes?.lifeline,

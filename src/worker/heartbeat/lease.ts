@@ -1,58 +1,59 @@
 import type { Clock } from '../../core/clock.ts'
 
-/** Allowed drift between our clock and the server's, and the time it takes to stop a handler. */
+/** Allowed drift between this clock and the server's, and the time it takes to stop a handler. */
 const DRIFT = 0.95
 const STOP_MS = 1_000
 
-/** How long after an acknowledged sign of life was *sent* attempts may still run. */
+/** How long attempts may run after an acknowledged heartbeat was *sent*. */
 export function leaseSpanMs(leaseTtlMs: number): number {
   return leaseTtlMs * DRIFT - STOP_MS
 }
 
 /**
- * The session's right to run anything, by the monotonic clock alone. It counts from the moment
- * before a message was sent, because the server cannot have started its own count any earlier.
+ * The session's right to run anything, by the monotonic clock alone. The lease counts from before a
+ * message was sent, because the server cannot have started its own count any earlier.
  */
-export interface Lease {
-  /** An answer arrived to a registration or heartbeat sent at `sentMono`. */
+export interface SessionLease {
+  /** The server answered a registration or heartbeat sent at `sentMono`. */
   renew(sentMono: number, leaseTtlMs: number): void
   /**
-   * False once the lease has run out, which is noticed here at the latest: a process that was
-   * frozen may get to its messages before it gets to its timers.
+   * False once the lease has expired. Expiry is noticed here at the latest: a process that was
+   * frozen may read its messages before its timers fire.
    */
   isKept(): boolean
-  /** Notices in time, until the signal aborts. */
+  /** Notices expiry in time, until the signal aborts. */
   guard(signal: AbortSignal): Promise<void>
 }
 
 /**
- * `onLapse` is called once for every time the lease runs out, before anyone is told of it; `onRenew`
- * with every renewal and the time that is left. `keptElsewhereMs` says what somebody else's beats
- * have added to it.
+ * `onExpire` is called once per expiry, before `isKept` returns false; `onRenew` with every renewal
+ * and the remaining time. `otherThreadLeftMs` returns the time left from renewals by the heartbeat
+ * thread.
  */
-export function createLease(
+export function createSessionLease(
   clock: Clock,
-  onLapse: () => void,
+  onExpire: () => void,
   onRenew: (leftMs: number) => void = () => {},
-  keptElsewhereMs: () => number = () => -Infinity,
-): Lease {
+  otherThreadLeftMs: () => number = () => -Infinity,
+): SessionLease {
   let deadlineMono = -Infinity
   let isHeld = false
   let wake: () => void = () => {}
 
   const leftMs = () => {
     const ownMs = deadlineMono - clock.mono()
-    // Asked with every message: what others have added matters only when our own part is used up.
-    return ownMs > 0 ? ownMs : Math.max(ownMs, keptElsewhereMs())
+    // Called with every message: renewals by the heartbeat thread matter only when this thread's
+    // own have expired.
+    return ownMs > 0 ? ownMs : Math.max(ownMs, otherThreadLeftMs())
   }
   const isKept = () => {
     if (isHeld && leftMs() <= 0) {
       isHeld = false
-      onLapse()
+      onExpire()
     }
     return isHeld
   }
-  const renewed = (signal: AbortSignal) =>
+  const waitForRenewal = (signal: AbortSignal) =>
     new Promise<void>((resolve) => {
       if (signal.aborted || isHeld) return resolve()
       const end = () => {
@@ -67,7 +68,7 @@ export function createLease(
     renew(sentMono, leaseTtlMs) {
       deadlineMono = Math.max(deadlineMono, sentMono + leaseSpanMs(leaseTtlMs))
       isHeld = true
-      onRenew(Math.max(leftMs(), keptElsewhereMs()))
+      onRenew(Math.max(leftMs(), otherThreadLeftMs()))
       wake()
     },
 
@@ -75,8 +76,8 @@ export function createLease(
 
     async guard(signal) {
       while (!signal.aborted) {
-        await renewed(signal)
-        // Renewals move the deadline on while this sleeps, so the end of a sleep may mean nothing.
+        await waitForRenewal(signal)
+        // Renewals extend the deadline during this sleep, so its end may mean nothing.
         while (!signal.aborted && isKept()) await clock.sleep(leftMs(), signal)
       }
     },

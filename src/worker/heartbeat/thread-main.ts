@@ -3,41 +3,44 @@ import type { HeartbeatAnswer } from '../../core/wire/protocol.ts'
 import { writeLifeline } from '../launcher/lifeline.ts'
 import { killMarked } from '../launcher/process-tree.ts'
 import { machineMonoNs, systemClock } from '../clock/system-clock.ts'
-import type { Note, ThreadData } from './messages.ts'
+import type { LastHeartbeat, ThreadData } from './messages.ts'
 
-/** How many heartbeats long it must be silent before somebody else beats. */
-const SILENCE = 1.5
+/** Heartbeat intervals that the worker's thread must be silent before this thread takes over. */
+const SILENT_HEARTBEATS = 1.5
 const MS = 1_000_000
 
 const { until, lifeline, patienceMs } = workerData as ThreadData
-let heard = new AbortController()
+let superseded = new AbortController()
 
-parentPort?.on('message', (note: Note | null) => {
-  heard.abort()
-  heard = new AbortController()
-  if (note) void standIn(note, heard.signal)
+parentPort?.on('message', (note: LastHeartbeat | null) => {
+  superseded.abort()
+  superseded = new AbortController()
+  if (note) void takeOver(note, superseded.signal)
 })
 
-/** Repeats what was said last, until something is said again. */
-async function standIn(note: Note, signal: AbortSignal): Promise<void> {
+/** Repeats the last heartbeat until the worker sends another one. */
+async function takeOver(note: LastHeartbeat, signal: AbortSignal): Promise<void> {
   const silentSince = systemClock.mono()
-  let waitMs = note.heartbeatMs * SILENCE
+  let waitMs = note.heartbeatMs * SILENT_HEARTBEATS
   for (let server = 0; ;) {
     await systemClock.sleep(waitMs, signal)
     if (signal.aborted || !isKept() || systemClock.mono() - silentSince > patienceMs) return
-    const outcome = await beat(note, server)
+    const outcome = await sendHeartbeat(note, server)
     if (outcome === 'refused') return
     if (outcome === 'failed') server += 1
     waitMs = outcome === 'failed' ? note.heartbeatMs / 3 : note.heartbeatMs
   }
 }
 
-/** What has run out is not taken up again: its processes are dead, its attempts given away. */
+/** An expired lease is not renewed: its processes are dead and its runs reassigned. */
 function isKept(): boolean {
   return machineMonoNs() < Atomics.load(until, 0)
 }
 
-async function beat(note: Note, server: number): Promise<'answered' | 'refused' | 'failed'> {
+async function sendHeartbeat(
+  note: LastHeartbeat,
+  server: number,
+): Promise<'answered' | 'refused' | 'failed'> {
   const { urls, headers, body } = note.post
   const sentNs = machineMonoNs()
   try {
@@ -47,16 +50,16 @@ async function beat(note: Note, server: number): Promise<'answered' | 'refused' 
     if (answer.status >= 500 || answer.status === 429) return 'failed'
     if (!answer.ok) return 'refused'
     const { lost } = (await answer.json()) as HeartbeatAnswer
-    keep(sentNs + BigInt(Math.floor(note.spanMs * MS)))
-    stopLost(lost, note)
+    renewLease(sentNs + BigInt(Math.floor(note.spanMs * MS)))
+    killLost(lost, note)
     return 'answered'
   } catch {
     return 'failed'
   }
 }
 
-/** Moves the lease on, unless it ran out meanwhile or somebody else moved it further. */
-function keep(later: bigint): void {
+/** Extends the lease, unless it expired meanwhile or the worker's thread extended it further. */
+function renewLease(later: bigint): void {
   for (;;) {
     const now = Atomics.load(until, 0)
     if (now >= later || now <= machineMonoNs()) return
@@ -66,8 +69,11 @@ function keep(later: bigint): void {
   }
 }
 
-/** Whoever is busy cannot stop them, and they may begin elsewhere at any moment. */
-function stopLost(lost: readonly string[], { held }: Note): void {
+/**
+ * Kills the processes of lost attempts: the busy worker cannot, and they may start elsewhere at any
+ * moment.
+ */
+function killLost(lost: readonly string[], { held }: LastHeartbeat): void {
   if (lost.length === 0 || lifeline === undefined) return
   const runs = new Set(lost)
   for (const one of held) if (runs.has(one.run)) killMarked(one)

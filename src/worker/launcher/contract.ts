@@ -1,16 +1,29 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test, type TestContext } from 'node:test'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import type { LauncherOptions } from './launcher.ts'
-import { FAR, missing, open, openFor, run } from './testing/running.ts'
+import type { SecretFiles } from './messages.ts'
+import { FAR_FUTURE, missing, open, openFor, run } from './testing/running.ts'
 
-/** What every launcher promises, at every level of containment that it offers. */
+/** In memory where that is possible, as in a worker. */
+function secretsFor(t: TestContext): SecretFiles & { left(): string[] } {
+  const place = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+  const directory = mkdtempSync(join(place, 'punctual-contract-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const files = [
+    { name: 'one', mode: 0o600, content: 'first' },
+    { name: 'two', mode: 0o644, content: 'x'.repeat(65_536) },
+  ]
+  return { directory, files, left: () => readdirSync(directory) }
+}
+
+/** The behaviour of every launcher, at every level of containment that it offers. */
 export async function launcherContract(name: string, options: LauncherOptions): Promise<void> {
   describe(name, { skip: await missing(options) }, () => {
-    test('what a process prints and how it ends is reported, in that order', async (t) => {
+    test('the output of a process and its end are reported, in that order', async (t) => {
       const launcher = await open(t, options)
       const one = run(launcher, 'echo out; echo err >&2; exit 7')
       assert.equal(await one.ended, 'code 7')
@@ -20,7 +33,7 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       assert.equal(launcher.load, 0)
     })
 
-    test('it gets its input, its directory, its umask and no more environment than it was given', async (t) => {
+    test('a process gets its input, directory, umask and only the given environment', async (t) => {
       const launcher = await open(t, options)
       const dir = mkdtempSync(join(tmpdir(), 'punctual-launcher-'))
       t.after(() => rmSync(dir, { recursive: true }))
@@ -33,6 +46,43 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       const without = run(launcher, 'umask; cat', {})
       await without.ended
       assert.notEqual(without.seen.out, '0027\n')
+    })
+
+    test('secret files exist while the process runs, and are deleted when it has ended', async (t) => {
+      const launcher = await open(t, options)
+      const secretFiles = secretsFor(t)
+      const look = `cd ${secretFiles.directory} && cat one && wc -c < two && stat -c %a one two`
+      const one = run(launcher, `${look}; read end`, { stdin: '\n', secretFiles })
+      assert.equal(await one.ended, 'code 0')
+      assert.equal(one.seen.out.replaceAll(/\s+/g, ' '), 'first65536 600 644 ')
+      assert.deepEqual(secretFiles.left(), [])
+      const unstartable = run(launcher, '', { file: '/no/such', secretFiles })
+      assert.match(await unstartable.ended, /^unstartable: the program/)
+      assert.deepEqual(secretFiles.left(), [])
+    })
+
+    test('secret files are deleted with the worker; where they can be hidden, no other process sees them', async (t) => {
+      const launcher = await open(t, options)
+      const secretFiles = secretsFor(t)
+      const one = run(launcher, `cat ${secretFiles.directory}/one; sleep 1000`, { secretFiles })
+      await waitFor(() => one.seen.out === 'first', { what: 'the process to have read it' })
+      assert.deepEqual(secretFiles.left(), launcher.abilities.hidesFiles ? [] : ['one', 'two'])
+      launcher.close()
+      await launcher.ended
+      assert.deepEqual(secretFiles.left(), [])
+    })
+
+    test('no secret file overwrites another file or leaves its directory', async (t) => {
+      const launcher = await open(t, options)
+      const secretFiles = secretsFor(t)
+      if (!launcher.abilities.hidesFiles) {
+        writeFileSync(join(secretFiles.directory, 'one'), 'before')
+        assert.match(
+          await run(launcher, 'true', { secretFiles }).ended,
+          /^unstartable: its secret files cannot be written: /,
+        )
+      }
+      assert.equal(await run(launcher, 'true').ended, 'code 0')
     })
 
     for (const [why, extra, message] of [
@@ -48,27 +98,27 @@ export async function launcherContract(name: string, options: LauncherOptions): 
         'the program /etc/passwd may not be executed',
       ],
     ] as const) {
-      test(`${why} is said to be missing`, async (t) => {
+      test(`${why} is reported as missing`, async (t) => {
         const launcher = await open(t, options)
         assert.equal(await run(launcher, '', extra).ended, `unstartable: ${message}`)
       })
     }
 
-    test('a process ends when it ends, though a child of it keeps its output open', async (t) => {
+    test('a process has ended when it exits, even if a child keeps its output open', async (t) => {
       const launcher = await open(t, options)
       const one = run(launcher, 'sleep 1000 & echo started')
       assert.equal(await one.ended, 'code 0')
       assert.deepEqual(one.left(), [])
     })
 
-    test('what makes itself a session of its own ends with the process that started it', async (t) => {
+    test('a child in a session of its own ends with the process that started it', async (t) => {
       const launcher = await open(t, options)
       const one = run(launcher, 'setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1')
       assert.equal(await one.ended, 'code 0')
       assert.deepEqual(one.left(), [])
     })
 
-    test('one whose time is up is asked to end, and the report says why it ended', async (t) => {
+    test('a process that times out is asked to end, and the report names the cause', async (t) => {
       const launcher = await open(t, options)
       const listens = run(launcher, "trap 'exit 3' TERM; while :; do sleep 0.05; done", {
         ...{ timeoutMs: 300, graceMs: 60_000 },
@@ -86,7 +136,7 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       )
     })
 
-    test("it inherits nothing that is the launcher's own", async (t) => {
+    test("a process inherits nothing of the launcher's own", async (t) => {
       const look =
         'for n in 3 4; do [ -e /proc/$$/fd/$n ] && echo $n; done; grep -E "^Sig(Blk|Ign)" /proc/self/status'
       const one = run(await open(t, options), look)
@@ -94,21 +144,21 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       assert.equal(one.seen.out, `SigBlk:\t${'0'.repeat(16)}\nSigIgn:\t${'0'.repeat(16)}\n`)
     })
 
-    test('nothing dead is left unburied', async (t) => {
+    test('the launcher reaps all its children', async (t) => {
       const launcher = await open(t, options)
       const many = Array.from({ length: 50 }, () => run(launcher, '(sleep 0.01 &) ; setsid true &'))
       for (const one of many) assert.equal(await one.ended, 'code 0')
       await waitFor(() => deadChildrenOf(launcher.pid).length === 0, { what: 'the burials' })
     })
 
-    test('a text that no program can be given is refused, and costs nobody else anything', async (t) => {
+    test('a text that no program can receive is refused, without harm to other processes', async (t) => {
       const launcher = await open(t, options)
       const one = run(launcher, 'true', { args: ['-c', 'echo a\0b'] })
       assert.match(await one.ended, /^unstartable: /)
       assert.equal(await run(launcher, 'true').ended, 'code 0')
     })
 
-    test('input that nobody reads is no obstacle, and large input arrives', async (t) => {
+    test('unread input is not an error, and large input arrives', async (t) => {
       const launcher = await open(t, options)
       const stdin = 'x'.repeat(1_000_000)
       assert.equal(await run(launcher, 'true', { stdin }).ended, 'code 0')
@@ -117,7 +167,7 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       assert.equal(counted.seen.out.trim(), '1000000')
     })
 
-    test('what it printed last is kept for a worker that could not read it yet', async (t) => {
+    test('the last output is kept for a worker that could not read it yet', async (t) => {
       const launcher = await open(t, options)
       const one = run(launcher, 'echo first; exec sleep 0.2')
       one.child.pause()
@@ -128,7 +178,7 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       assert.equal(one.seen.out, 'first\n')
     })
 
-    test('told to stop, it is asked first; what it says then is heard', async (t) => {
+    test('a stopped process gets a signal first, and its last output is reported', async (t) => {
       const launcher = await open(t, options)
       const one = run(
         launcher,
@@ -140,7 +190,7 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       assert.equal(one.seen.out, 'up\nbye\n')
     })
 
-    test('one that does not listen is killed after the grace, with everything it started', async (t) => {
+    test('a process that ignores the signal is killed after the grace, with everything it started', async (t) => {
       const launcher = await open(t, options)
       const tree = `trap '' TERM; setsid sh -c 'sleep 1000 & sleep 1000' & (sleep 1000 &) ; echo up; while :; do sleep 1000; done`
       const one = run(launcher, tree)
@@ -162,7 +212,7 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       assert.deepEqual(one.left(), [])
     })
 
-    test('a program that forks without end is killed as a whole', async (t) => {
+    test('a fork bomb is killed as a whole', async (t) => {
       const launcher = await open(t, options)
       const fork =
         'n() { sleep 0.2 & [ $1 -gt 0 ] && n $(($1 - 1)); }; echo up; while :; do n 3; sleep 0.01; done'
@@ -173,28 +223,28 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       assert.deepEqual(one.left(), [])
     })
 
-    test('when the lifeline is not renewed, everything is killed, and nothing new is started', async (t) => {
+    test('when the lifeline is not renewed, all processes are killed, and no new ones start', async (t) => {
       const { launcher, lifeline } = await openFor(t, 300_000_000n, options)
       const one = run(launcher, 'sleep 1000 & sleep 1000')
       assert.equal(await one.ended, 'signal SIGKILL')
-      assert.equal(one.seen.details?.lapsed, true)
+      assert.equal(one.seen.details?.leaseExpired, true)
       assert.deepEqual(one.left(), [])
-      assert.equal(await run(launcher, 'true').ended, 'unstartable: the lease had run out')
-      lifeline.renew(process.hrtime.bigint() + FAR)
+      assert.equal(await run(launcher, 'true').ended, 'unstartable: the lease has expired')
+      lifeline.renew(process.hrtime.bigint() + FAR_FUTURE)
       assert.equal(await run(launcher, 'true').ended, 'code 0')
     })
 
-    test('a launcher that loses its worker takes everything along', async (t) => {
+    test('a launcher whose worker is gone kills all processes', async (t) => {
       const launcher = await open(t, options)
       const one = run(launcher, 'setsid sleep 1000 & sleep 1000')
       await waitFor(() => one.left().length === 3, { what: 'the tree to be up' })
       launcher.close()
-      await launcher.gone
+      await launcher.ended
       assert.deepEqual(one.left(), [])
       assert.equal(one.seen.end, 'abandoned')
     })
 
-    test('one who cannot be read to waits with its words; the others go on', async (t) => {
+    test('a process whose output is not read waits, while others continue', async (t) => {
       const launcher = await open(t, options)
       const loud = run(launcher, 'head -c 3000000 /dev/zero | tr "\\0" x')
       loud.child.pause()
@@ -206,7 +256,7 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       assert.equal(loud.seen.out.length, 3_000_000)
     })
 
-    test('a launcher has little memory, however much its worker has', async (t) => {
+    test('a launcher needs little memory, however much its worker has', async (t) => {
       const launcher = await open(t, options)
       const status = readFileSync(`/proc/${launcher.pid}/status`, 'utf8')
       const kb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])

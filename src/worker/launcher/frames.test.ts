@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createFrameReader } from './frames.ts'
 import { OUTPUT_FRAMES, readReport, reportFrame } from './report-frames.ts'
-import type { Report } from './messages.ts'
+import type { LauncherReport } from './messages.ts'
 
-const report: fc.Arbitrary<Report> = fc.oneof(
+const report: fc.Arbitrary<LauncherReport> = fc.oneof(
   fc.record({ report: fc.constant('refused' as const), message: fc.string() }),
   fc.record({
     report: fc.constant('output' as const),
@@ -16,8 +16,8 @@ const report: fc.Arbitrary<Report> = fc.oneof(
   }),
 )
 
-/** Parts of what one process printed in one moment are as good as all of it at once. */
-function joined(reports: readonly Report[]): string[] {
+/** Joins consecutive output of one process, stream and time: the split does not matter. */
+function joined(reports: readonly LauncherReport[]): string[] {
   const shown: { key: string; bytes: string }[] = []
   for (const one of reports) {
     const bytes = one.report === 'output' ? one.bytes.toString('hex') : ''
@@ -29,10 +29,10 @@ function joined(reports: readonly Report[]): string[] {
   return shown.map(({ key, bytes }) => `${key} ${bytes}`)
 }
 
-test('whatever is reported arrives, in order, however it is cut into pieces', () => {
+test('all reports arrive in order, however the stream is split', () => {
   fc.assert(
     fc.property(fc.array(report), fc.array(fc.integer({ min: 1, max: 50 })), (sent, cuts) => {
-      const came: Report[] = []
+      const came: LauncherReport[] = []
       const read = createFrameReader(
         (kind, content) => came.push(readReport(kind, content, 'node')),
         OUTPUT_FRAMES,
@@ -47,7 +47,7 @@ test('whatever is reported arrives, in order, however it is cut into pieces', ()
   )
 })
 
-test('what is printed is passed on where it lies', () => {
+test('output is passed on without a copy', () => {
   const parts: Buffer[] = []
   const read = createFrameReader((kind, content) => {
     const one = readReport(kind, content, 'node')
@@ -61,7 +61,7 @@ test('what is printed is passed on where it lies', () => {
   for (const [index, part] of parts.entries()) assert.equal(part.buffer, pieces[index]?.buffer)
 })
 
-test('a length that nobody sends means that the stream is not ours', () => {
+test('an impossible length means that the stream is not the protocol', () => {
   const read = createFrameReader(() => {})
   assert.throws(() => read(Buffer.from('HTTP/1.1 400 Bad Request')), /a frame of \d+ bytes/)
 })

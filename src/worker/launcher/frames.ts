@@ -1,14 +1,14 @@
 /**
- * How a worker and its launchers talk: four bytes of length, one byte of kind, then the content, which
- * is fields without names. Bytes and not JSON, because most of what travels is what processes print, and
- * because a launcher in C reads its orders where they lie.
+ * The protocol between a worker and its launchers: four bytes of length, one byte of kind, then the
+ * content, which is a sequence of unnamed fields. Binary instead of JSON, because most of the
+ * traffic is process output, and because the launcher in C reads its orders in place.
  */
 const HEADER = 5
-/** Nothing either side sends is larger; a length beyond it means the stream is not ours. */
+/** Both sides send no larger frames; a greater length means that the stream is corrupt. */
 const LONGEST = 64 * 1024 * 1024
 const FIRST_ROOM = 4096
 
-/** Writes the fields of one frame after another, into memory it uses again. */
+/** Writes the fields of one frame after another into a buffer that is reused. */
 export class FrameWriter {
   #bytes = Buffer.allocUnsafeSlow(FIRST_ROOM)
   #at = 0
@@ -38,7 +38,7 @@ export class FrameWriter {
     this.#at = this.#bytes.writeDoubleLE(value, this.#at)
     return this
   }
-  /** Its length, its bytes, and a zero at the end that is part of them: what C calls a string. */
+  /** Length, bytes and a terminating zero that counts as part of them: a C string. */
   text(value: string): this {
     return this.#sized(value, 1)
   }
@@ -56,19 +56,19 @@ export class FrameWriter {
     this.#at += value.copy(this.#bytes, this.#at)
     return this
   }
-  /** The frame, as a copy of its own. */
+  /** Returns the frame as a copy. */
   end(): Buffer {
     const length = this.#at - HEADER
     if (length > LONGEST) throw new RangeError(`a frame of ${length} bytes`)
     this.#bytes.writeUInt32LE(length, 0)
     const frame = Buffer.from(this.#bytes.subarray(0, this.#at))
-    // One large frame must not cost memory for ever.
+    // One large frame must not occupy its memory for ever.
     if (this.#bytes.length > 16 * FIRST_ROOM) this.#bytes = Buffer.allocUnsafeSlow(FIRST_ROOM)
     return frame
   }
 
   #sized(value: string, zeros: number): this {
-    // A character of a string takes at most three bytes.
+    // One UTF-16 unit of a string takes at most three bytes.
     this.#grow(4 + 3 * value.length + zeros)
     const start = this.#at + 4
     this.#at = start + this.#bytes.write(value, start)
@@ -84,13 +84,13 @@ export class FrameWriter {
   }
 }
 
-/** Reads the fields of one frame. One that is too short throws. */
+/** Reads the fields of one frame. Throws if the frame is too short. */
 export class FrameContent {
   readonly #bytes: Buffer
   readonly #rest: Buffer | undefined
   #at = 0
 
-  /** `rest` is what follows these fields, if it lies somewhere else. */
+  /** `rest` holds the bytes after these fields, if they are in another buffer. */
   constructor(bytes: Buffer, rest?: Buffer) {
     this.#bytes = bytes
     this.#rest = rest
@@ -131,26 +131,25 @@ export class FrameContent {
   }
 }
 
-/** Frames whose rest is passed on in parts as it arrives, after so many bytes of fields. */
+/** Frames whose rest is passed on in parts as it arrives, after `fieldBytes` bytes of fields. */
 export interface PassedOn {
   readonly kind: number
   readonly fieldBytes: number
 }
 
 /**
- * Puts frames together from whatever pieces arrive. What processes print is passed on in these pieces
- * as they are: gigabytes of it may come, and copying them would fill the memory of a worker with what
- * it no longer needs.
+ * Assembles frames from pieces of any size. The output of processes is passed on in these pieces
+ * without a copy: copying gigabytes of it would fill the worker's memory with garbage.
  */
 export function createFrameReader(
   deliver: (kind: number, content: FrameContent) => void,
   passedOn: PassedOn = { kind: -1, fieldBytes: 0 },
 ): (piece: Buffer) => void {
   const head = Buffer.alloc(HEADER + passedOn.fieldBytes)
-  /** Bytes of the head that it has, and that are here. */
+  /** Bytes of the head that have arrived. */
   let headLength = HEADER
   let filled = 0
-  /** Bytes of the content that are still to come. */
+  /** Bytes of the content that are still missing. */
   let left = 0
   let parts: Buffer[] = []
 

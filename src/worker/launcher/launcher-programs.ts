@@ -4,14 +4,22 @@ import { nativeLauncher } from './native-binary.ts'
 import { notesDirectory } from './notes.ts'
 
 export interface LauncherOptions {
-  /** The native launcher where there is one for this machine, unless said otherwise. */
+  /** Default: the native launcher where this machine has one. */
   readonly kind?: 'native' | 'node' | 'auto' | undefined
-  /** The strongest that works here, unless said otherwise; one that does not work is an error. */
+  /**
+   * Default: the strongest level that works here. A requested level that does not work is an error.
+   */
   readonly containment?: Containment | 'auto' | undefined
-  /** Another program than the one that comes with us, for tests. */
+  /** Another program in place of the packaged one, for tests. */
   readonly native?: string | undefined
-  /** Another directory for notes than the one of all workers of this user, for tests. */
+  /** Another directory in place of the user's common one, for tests. */
   readonly notes?: string | undefined
+  /**
+   * A directory in which each native launcher holds a locked file until it is gone: see
+   * lock-file.ts. The launcher in Node holds none, because it cannot find processes that broke
+   * away.
+   */
+  readonly locks?: string | undefined
 }
 
 export interface LauncherProgram {
@@ -19,29 +27,31 @@ export interface LauncherProgram {
   readonly command: readonly string[]
 }
 
-/** Started as source in development and compiled in the package: below this file either way. */
+/** Source in development, compiled in the package: below this file in both cases. */
 const MAIN = fileURLToPath(new URL(`./node/main${import.meta.url.slice(-3)}`, import.meta.url))
 
 /**
- * A fork copies the tables of all its memory and interrupts every core its threads have run on: a small
- * process with one thread starts others a tenth faster.
+ * A fork copies the page tables of the whole process and interrupts every core its threads have run
+ * on: a small, single-threaded process starts others about 10 % faster.
  */
 const SMALL = ['--single-threaded', '--max-semi-space-size=1']
 
-/** What could serve as a launcher, best first, and why there is nothing better. */
+/** The programs that could serve as a launcher, best first, and why better ones are missing. */
 export async function programsFor({
   kind = 'auto',
   containment = 'auto',
   native,
   notes = notesDirectory(),
+  locks,
 }: LauncherOptions): Promise<{ programs: LauncherProgram[]; why: string[]; notes: string }> {
   const programs: LauncherProgram[] = []
   const why: string[] = []
   if (kind !== 'node') {
     const found = native === undefined ? await nativeLauncher() : { path: native }
-    if ('path' in found)
-      programs.push({ kind: 'native', command: [found.path, containment, notes] })
-    else why.push(found.why)
+    if ('path' in found) {
+      const where = locks === undefined ? [notes] : [notes, locks]
+      programs.push({ kind: 'native', command: [found.path, containment, ...where] })
+    } else why.push(found.why)
   }
   if (kind !== 'native') {
     if (containment === 'auto' || containment === 'group') {

@@ -4,39 +4,48 @@ import type { Writable } from 'node:stream'
 import { createFrameReader } from './frames.ts'
 import { type LauncherOptions, programsFor } from './launcher-programs.ts'
 import { killLeftoversOf } from './leftovers.ts'
-import type { Abilities, EndDetails, Order, Output, Report, StartOrder } from './messages.ts'
+import type {
+  Abilities,
+  EndDetails,
+  LauncherOrder,
+  ProcessOutput,
+  LauncherReport,
+  StartOrder,
+} from './messages.ts'
 import { orderFrame } from './order-frames.ts'
-import { createWasteCollector } from './buffer-collector.ts'
+import { createBufferCollector } from './buffer-collector.ts'
 import { OUTPUT_FRAMES, readReport } from './report-frames.ts'
 
 export type { LauncherOptions } from './launcher-programs.ts'
 
-/** Children are numbered, and numbers have an end. */
-const LAST = 2 ** 32 - 1
+/** Child numbers are 32 bits wide and wrap around. */
+const LAST_CHILD_NUMBER = 2 ** 32 - 1
 
-/** Ending everything and itself takes a launcher milliseconds. */
+/** A launcher ends its processes and itself within milliseconds. */
 const CLOSE_MS = 10_000
 
 export interface ChildEvents {
-  onOutput(output: Output): void
+  onOutput(output: ProcessOutput): void
   onUnstartable(message: string): void
   onEnd(code: number | null, signal: string | null, details: EndDetails): void
-  /** The launcher is gone and did not say how this one ended: it must be assumed dead, or made so. */
+  /**
+   * The launcher ended without reporting the end of this process: assume it is dead, or kill it.
+   */
   onAbandoned(): void
 }
 
 export type StartInput = Omit<StartOrder, 'order' | 'child'>
 
-/** A worker's hold on one launcher process. */
+/** A worker's connection to one launcher process. */
 export interface Launcher {
-  /** Processes it has under way. */
+  /** The number of running processes. */
   readonly load: number
   readonly pid: number
   readonly abilities: Abilities
   start(input: StartInput, events: ChildEvents): StartedChild
-  /** Lets it go; whatever it still has under way is killed. */
+  /** Closes the connection; the launcher kills what still runs. */
   close(): void
-  readonly gone: Promise<void>
+  readonly ended: Promise<void>
 }
 
 export interface StartedChild {
@@ -54,7 +63,7 @@ export async function startLauncher(
   const reasons = [...why]
   for (const { kind, command } of programs) {
     try {
-      return await hold(spawnLauncher(command, lifeline), { kind, reasons, notes })
+      return await connect(spawnLauncher(command, lifeline), { kind, reasons, notes })
     } catch (error) {
       reasons.push(error instanceof Error ? error.message : String(error))
     }
@@ -65,47 +74,50 @@ export async function startLauncher(
 function spawnLauncher([file = '', ...args]: readonly string[], lifeline: number): ChildProcess {
   return spawn(file, args, {
     stdio: ['pipe', 'ignore', 'inherit', lifeline, 'pipe'],
-    // Nothing of ours is for its processes to see; what they get travels with each order.
+    // Processes must not see the worker's environment; what they get travels with each order.
     env: { PATH: process.env['PATH'] ?? '' },
-    // Apart from the worker's group: a signal to that group is for the worker alone.
+    // A process group of its own: a signal to the worker's group is for the worker alone.
     detached: true,
   })
 }
 
-interface Held {
+interface LauncherProcess {
   readonly kind: Abilities['kind']
-  /** Why it is this one and none that could do more. */
+  /** Why better programs were not used. */
   readonly reasons: readonly string[]
-  /** Where it notes what it has under way. */
+  /** Where the launcher records its running processes. */
   readonly notes: string
 }
 
 type Pipes = [orders: Writable, null, null, null, reports: Socket]
 
-/** Resolves when it is ready. */
-async function hold(launcher: ChildProcess, { kind, reasons, notes }: Held): Promise<Launcher> {
-  // Without a descriptor left there are no pipes; that it could not be started is told a moment later.
+/** Resolves when the launcher is ready. */
+async function connect(
+  launcher: ChildProcess,
+  { kind, reasons, notes }: LauncherProcess,
+): Promise<Launcher> {
+  // Without a free descriptor there are no pipes; the spawn error is emitted a moment later.
   const [orders, , , , reports] = (launcher.stdio ?? []) as unknown as Pipes
   const children = new Map<number, ChildEvents>()
   const ready = Promise.withResolvers<Abilities>()
-  const gone = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
   let next = 1
-  let isGone = false
+  let hasEnded = false
 
-  // Orders of one turn travel together: every write by itself is a process to wake up.
-  const obey = (order: Order) => {
+  // Orders of one turn are written together: every write wakes up a process.
+  const sendOrder = (order: LauncherOrder) => {
     if (orders.writableCorked === 0) {
       orders.cork()
       process.nextTick(() => orders.uncork())
     }
     orders.write(orderFrame(order))
   }
-  const finish = (child: number, tell: (events: ChildEvents) => void) => {
+  const finish = (child: number, notify: (events: ChildEvents) => void) => {
     const events = children.get(child)
     children.delete(child)
-    if (events) tell(events)
+    if (events) notify(events)
   }
-  const hear = (report: Report) => {
+  const handleReport = (report: LauncherReport) => {
     switch (report.report) {
       case 'ready':
         return ready.resolve(report.abilities)
@@ -122,27 +134,27 @@ async function hold(launcher: ChildProcess, { kind, reasons, notes }: Held): Pro
     }
   }
   const end = (error?: unknown) => {
-    isGone = true
+    hasEnded = true
     ready.reject(error ?? new Error('a launcher ended before it was ready'))
-    // First: whoever is told that its process is lost lets it be started elsewhere.
+    // Kill first: once an attempt is reported as lost, the server lets it start elsewhere.
     if (children.size > 0 && launcher.pid !== undefined) killLeftoversOf(launcher.pid, notes)
     for (const child of [...children.keys()]) finish(child, (events) => events.onAbandoned())
-    gone.resolve()
+    ended.resolve()
   }
   launcher.once('error', end)
-  // `close` and not `exit`: what it reported last is read first.
+  // `close` instead of `exit`: the last reports are read first.
   launcher.once('close', () => end())
   for (const pipe of [orders, reports]) pipe?.on('error', () => {})
   const readFrames = createFrameReader(
-    (number, content) => hear(readReport(number, content, kind)),
+    (number, content) => handleReport(readReport(number, content, kind)),
     OUTPUT_FRAMES,
   )
-  const collectWaste = createWasteCollector()
+  const collectWaste = createBufferCollector()
   reports?.on('data', (piece: Buffer) => {
     readFrames(piece)
     collectWaste(piece.length)
   })
-  // It must not keep a worker alive that has nothing else to do.
+  // The launcher must not keep an otherwise idle worker alive.
   launcher.unref()
 
   const own = await ready.promise
@@ -157,25 +169,25 @@ async function hold(launcher: ChildProcess, { kind, reasons, notes }: Held): Pro
     },
     start(input, events) {
       const child = next
-      next = next === LAST ? 1 : next + 1
+      next = next === LAST_CHILD_NUMBER ? 1 : next + 1
       children.set(child, events)
-      // Its death has been told to everybody else by now.
-      if (isGone) queueMicrotask(() => finish(child, (one) => one.onAbandoned()))
-      obey({ order: 'start', child, ...input })
+      // The other processes were already told that the launcher ended.
+      if (hasEnded) queueMicrotask(() => finish(child, (one) => one.onAbandoned()))
+      sendOrder({ order: 'start', child, ...input })
       return {
-        stop: (graceMs) => obey({ order: 'stop', child, graceMs }),
-        pause: () => obey({ order: 'pause', child }),
-        resume: () => obey({ order: 'resume', child }),
+        stop: (graceMs) => sendOrder({ order: 'stop', child, graceMs }),
+        pause: () => sendOrder({ order: 'pause', child }),
+        resume: () => sendOrder({ order: 'resume', child }),
       }
     },
     close() {
       orders.end()
-      // Whoever waits for its end must be there when it comes.
+      // A caller that waits for the end keeps the process alive until then.
       launcher.ref()
-      // One that does not hear is killed; whoever has something under way there ends it by itself.
+      // A launcher that does not react is killed; its processes are killed when its end is noticed.
       const late = setTimeout(() => launcher.kill('SIGKILL'), CLOSE_MS).unref()
-      void gone.promise.then(() => clearTimeout(late))
+      void ended.promise.then(() => clearTimeout(late))
     },
-    gone: gone.promise,
+    ended: ended.promise,
   }
 }

@@ -11,24 +11,25 @@ import {
 import { findMarked, kill, killTrees, startedTicks } from './process-tree.ts'
 
 const ROUNDS = 50
-/** A process notes its start itself, when the machine gets round to it. */
+/** A process records its own start, possibly late on a busy machine. */
 const LATENESS_TICKS = 500
 
 /**
- * Ends what launchers that were killed have left behind, of whichever worker. A worker does this before
- * it takes work: what it is given may be what is still running here. Says how many processes there were.
+ * Kills the processes that killed launchers of any worker have left behind. A worker does this
+ * before it takes work, because an assigned run may be one that still runs here. Returns the number
+ * of processes.
  */
 export function killLeftovers(directory = notesDirectory()): number {
   return killLeftBy(() => true, directory)
 }
 
-/** Ends what one launcher of this process has left behind. */
+/** Kills the processes that one launcher of this worker has left behind. */
 export function killLeftoversOf(pid: number, directory: string): void {
   killLeftBy((launcher, self) => launcher.pid === pid && isNeighbour(launcher, self), directory)
 }
 
 function killLeftBy(
-  isMeant: (launcher: Identity, self: Identity) => boolean,
+  matches: (launcher: Identity, self: Identity) => boolean,
   directory: string,
 ): number {
   if (process.platform !== 'linux' || directory === '') return 0
@@ -36,14 +37,14 @@ function killLeftBy(
   let killed = 0
   for (const name of tryTo(() => readdirSync(directory)) ?? []) {
     const launcher = identityOf(name)
-    if (!launcher || !isMeant(launcher, self) || !isGone(launcher, self)) continue
+    if (!launcher || !matches(launcher, self) || !isGone(launcher, self)) continue
     const path = join(directory, name)
-    // Another worker that starts just now may have been faster.
+    // Another worker that starts at the same time may have removed the file.
     const notes = tryTo(() => readNotes(path))
     if (!notes) continue
-    // Of a machine that was started anew, nothing is left but the note.
+    // After a reboot nothing is left but the file.
     if (launcher.boot === self.boot) killed += killNoted(notes)
-    // A group whose dead the kernel has not buried yet is for the next who looks.
+    // A cgroup whose dead processes the kernel has not reaped yet is left for the next worker.
     if (!notes.cgroups.some((cgroup) => existsSync(cgroup))) rmSync(path, { force: true })
   }
   return killed
@@ -54,7 +55,7 @@ function isGone(launcher: Identity, self: Identity): boolean {
   return isNeighbour(launcher, self) && startedTicks(launcher.pid) !== launcher.started
 }
 
-/** Whether its number means to us what it means to itself. */
+/** Whether process numbers of the other process mean the same to this one. */
 function isNeighbour({ boot, namespace }: Identity, self: Identity): boolean {
   return boot === self.boot && namespace === self.namespace
 }
@@ -65,14 +66,14 @@ function killNoted({ cgroups, processes }: Notes): number {
   return killed
 }
 
-/** All of them in one look: a look reads every process of the machine. */
+/** Kills all trees in one pass, because each pass reads every process of the machine. */
 function killTreesOf(processes: Notes['processes']): number {
   if (processes.length === 0) return 0
   const trees = processes.map(({ pid, ticks, run, fence }) => {
     const mark = { run, fence }
     const started = startedTicks(pid)
     const isLeader = started !== undefined && started <= ticks && started > ticks - LATENESS_TICKS
-    // A number may have become somebody else's; whoever carries the mark is meant in any case.
+    // The process number may have been reused; a process with the mark is meant in any case.
     return isLeader ? { leader: pid, mark } : { mark }
   })
   const marks = new Set(trees.map(({ mark }) => `${mark.run} ${mark.fence}`))
@@ -82,7 +83,11 @@ function killTreesOf(processes: Notes['processes']): number {
   return found.size
 }
 
-function removeCgroup(path: string): number {
+/**
+ * Kills the processes in a cgroup and removes it if the kernel allows. Returns the number of
+ * processes.
+ */
+export function removeCgroup(path: string): number {
   let killed = 0
   for (const child of subdirectories(path)) killed += removeCgroup(join(path, child))
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -102,7 +107,7 @@ function subdirectories(path: string): string[] {
   return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
 }
 
-/** What is gone already needs no ending. */
+/** Ignores errors: a missing file or process needs no clean-up. */
 function tryTo<T>(act: () => T): T | undefined {
   try {
     return act()

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * How long the processes of a worker may live: until an instant of the machine's monotonic clock, in
- * nanoseconds, moved on with every renewal. It is a file without a name that the worker's threads
- * write and its launchers look into when time seems to be up. A file and not a pipe, because any
- * thread can write to it at any time, and nobody has to be awake to take in what was written.
+ * How long the processes of a worker may live: until a time of the machine's monotonic clock, in
+ * nanoseconds, which every renewal extends. The worker's threads write it to an unlinked file, and
+ * the launchers read the file when the time seems to be up. A file instead of a pipe, because any
+ * thread can write it at any time, and no reader has to be awake.
  */
 export interface LifelineFile {
   readonly fd: number
@@ -29,7 +29,7 @@ export function openLifelineFile(): LifelineFile {
   }
 }
 
-/** The instant, twice: whoever reads while it is written finds that the two differ. */
+/** Writes the time twice: a concurrent reader finds that the two values differ. */
 export function writeLifeline(fd: number, untilMono: bigint): void {
   const bytes = Buffer.allocUnsafe(2 * SIZE)
   bytes.writeBigUInt64LE(untilMono, 0)
@@ -37,7 +37,7 @@ export function writeLifeline(fd: number, untilMono: bigint): void {
   try {
     writeSync(fd, bytes, 0, bytes.length, 0)
   } catch {
-    // Whatever the reason: what cannot be renewed ends when its time is up.
+    // A lifeline that cannot be renewed, for whatever reason, expires.
   }
 }
 
@@ -58,9 +58,10 @@ export function readLifeline(fd: number): bigint {
 }
 
 /**
- * A launcher's watch over it: says whether it is held, and from then on, once, when it no longer is.
+ * The launcher's view: returns whether the lifeline is held, and calls `onExpire` once when it no
+ * longer is.
  */
-export function watchLifeline(fd: number, onLapse: () => void): () => boolean {
+export function watchLifeline(fd: number, onExpire: () => void): () => boolean {
   let until = 0n
   let timer: NodeJS.Timeout | undefined
 
@@ -73,7 +74,7 @@ export function watchLifeline(fd: number, onLapse: () => void): () => boolean {
   }
   const look = () => {
     timer = undefined
-    if (!isHeld()) onLapse()
+    if (!isHeld()) onExpire()
   }
   return isHeld
 }

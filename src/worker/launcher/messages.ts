@@ -1,17 +1,17 @@
 /** A launcher's ends of the pipes to its worker, and the file they share. */
 export const DESCRIPTORS = { orders: 0, lifeline: 3, reports: 4 } as const
 
-/** What a worker tells a launcher. */
-export type Order =
+/** A message from a worker to a launcher. */
+export type LauncherOrder =
   | StartOrder
-  /** Ask it to end, and make it end after the grace. Without a grace, at once. */
+  /** Ask the process to end, and kill it after the grace. Without a grace, kill it at once. */
   | { readonly order: 'stop'; readonly child: number; readonly graceMs: number }
-  /** Stop or go on reading what it prints: the worker cannot take more. */
+  /** Stop or continue reading the output of the process. */
   | { readonly order: 'pause' | 'resume'; readonly child: number }
 
 export interface StartOrder {
   readonly order: 'start'
-  /** The worker's number for it. */
+  /** The worker's number for the process. */
   readonly child: number
   readonly file: string
   readonly args: readonly string[]
@@ -19,29 +19,45 @@ export interface StartOrder {
   readonly cwd: string | undefined
   readonly stdin: string | undefined
   readonly umask: number | undefined
-  /** Whom it runs as, if not as the worker. */
+  /** The user to run as, if not the worker's own. */
   readonly user?: User | undefined
   readonly limits?: Limits | undefined
   /**
-   * How long it may take. The launcher itself holds it to this, so that a worker which is frozen or
-   * gone cannot forget it: it is asked to end, and made to after the grace.
+   * The timeout of the process. The launcher enforces it, so that it also holds when the worker is
+   * frozen or gone: the process is asked to end, and killed after the grace.
    */
   readonly timeoutMs?: number | undefined
   readonly graceMs?: number | undefined
+  readonly secretFiles?: SecretFiles | undefined
+}
+
+/**
+ * Files that the launcher writes before the process starts and deletes when it has ended, even if
+ * the worker is gone.
+ */
+export interface SecretFiles {
+  /** Exists already, and only the worker's user can create files in it. */
+  readonly directory: string
+  readonly files: readonly {
+    /** Relative to the directory; does not begin with a dot. */
+    readonly name: string
+    readonly mode: number
+    readonly content: string
+  }[]
 }
 
 export interface User {
   readonly uid: number
   readonly gid: number
-  /** All its groups; those of the worker are taken away. */
+  /** All groups of the user, in place of the worker's groups. */
   readonly groups: readonly number[]
 }
 
-/** What all processes of an attempt may use together; `files` is for each of them. */
+/** What all processes of an attempt may use together; `files` applies to each process. */
 export interface Limits {
-  /** Swap included. An attempt that needs more is killed as a whole. */
+  /** Including swap. An attempt that needs more is killed as a whole. */
   readonly memoryBytes?: number | undefined
-  /** Cores, also parts of one. */
+  /** CPU cores; fractions are allowed. */
   readonly cpu?: number | undefined
   readonly pids?: number | undefined
   readonly files?: number | undefined
@@ -50,8 +66,8 @@ export interface Limits {
 export type Limit = 'memory' | 'cpu' | 'pids' | 'files'
 
 /**
- * How surely everything that an attempt has started ends with it. A PID namespace or a control group
- * holds whatever is born in it; of a process group, only what can be found is killed.
+ * How reliably everything that an attempt started ends with it. A PID namespace or a cgroup
+ * contains all descendants; of a process group, only the processes that can be found are killed.
  */
 export type Containment = 'pidns' | 'cgroup' | 'group'
 
@@ -59,43 +75,50 @@ export type Containment = 'pidns' | 'cgroup' | 'group'
 export interface Abilities {
   readonly kind: 'native' | 'node'
   readonly containment: Containment
-  /** Limits it can hold processes to. An order that asks for another is refused. */
+  /** Limits it can enforce. An order with another limit is refused. */
   readonly limits: readonly Limit[]
-  /** Whether it can run processes as somebody else. */
+  /** Whether it can run processes as another user. */
   readonly canSwitchUser: boolean
-  /** Why it cannot do more, in a sentence for people; empty if it can do everything. */
+  /** Holds a lock until everything it started is gone: see `LauncherOptions.locks`. */
+  readonly holdsLock: boolean
+  /**
+   * Secret files in a directory directly below `/dev/shm` are visible to their attempt alone, and
+   * disappear with its last process.
+   */
+  readonly hidesFiles: boolean
+  /** Why it cannot do more, as a sentence; empty if nothing is missing. */
   readonly why: string
 }
 
 export interface EndDetails {
   readonly containment: Containment
-  /** It needed more memory than it may have, and was killed for it. */
+  /** Killed because it needed more memory than allowed. */
   readonly oom?: boolean
-  /** It was told to end because its time was up. */
+  /** Asked to end because it timed out. */
   readonly timedOut?: boolean
-  /** It was killed because its worker had not renewed the lifeline in time. */
-  readonly lapsed?: boolean
+  /** Killed because its worker had not renewed the lifeline in time. */
+  readonly leaseExpired?: boolean
   /** How often it was refused another process. */
   readonly pidsRefused?: number
 }
 
-/** What a process printed, and how long after its start. */
-export interface Output {
+/** Output of a process, and the time since its start. */
+export interface ProcessOutput {
   readonly child: number
   readonly stream: 1 | 2
   readonly ms: number
   readonly bytes: Buffer
 }
 
-/** What a launcher tells its worker. */
-export type Report =
+/** A message from a launcher to its worker. */
+export type LauncherReport =
   | { readonly report: 'ready'; readonly abilities: Abilities }
-  /** It cannot be what it was asked to be, and leaves. */
+  /** The launcher cannot offer the requested containment, and exits. */
   | { readonly report: 'refused'; readonly message: string }
-  | ({ readonly report: 'output' } & Output)
+  | ({ readonly report: 'output' } & ProcessOutput)
   /** The first and only report of a child that could not be started. */
   | { readonly report: 'unstartable'; readonly child: number; readonly message: string }
-  /** It ended, with everything it had started, and all they printed was reported before. */
+  /** The process and everything it started have ended, and all their output was reported before. */
   | {
       readonly report: 'ended'
       readonly child: number

@@ -4,9 +4,9 @@ import { compiled, FLAGS } from './native-build.ts'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** Comes with the package. */
+/** Part of the package. */
 const PREBUILT = at(`../../native/launcher-${process.platform}-${process.arch}`)
-/** There only in a checkout, where it is compiled when it is first needed. */
+/** Exists only in a checkout, where it is compiled when first needed. */
 const SOURCE = at('../../../native/launcher.c')
 const CACHE = at('../../../node_modules/.cache/punctual')
 

@@ -9,11 +9,13 @@ const STRICT = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror']
 export const FLAGS = {
   /** Needs no library of the machine it runs on. */
   portable: [...STRICT, '-static', '-s'],
-  /** Ends with a report as soon as it touches memory that is not its own. */
+  /** Aborts with a report on any invalid memory access. */
   sanitized: [...STRICT, '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'],
 } as const
 
-/** Compiles to a path where nobody ever sees half a program, however many do this at once. */
+/**
+ * Compiles to a temporary file and renames it, so that concurrent readers never see half a program.
+ */
 export async function compile(source: string, path: string, flags: readonly string[]) {
   mkdirSync(dirname(path), { recursive: true })
   const draft = `${path}.${process.pid}.${crypto.randomUUID()}`
@@ -25,7 +27,7 @@ export async function compile(source: string, path: string, flags: readonly stri
   }
 }
 
-/** Compiles once for each state of the source, and says where the program is. */
+/** Compiles once per version of the source, and returns the path of the program. */
 export async function compiled(
   source: string,
   { cache, flags }: { cache: string; flags: readonly string[] },

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
-import { without } from '../../../test/support/skip-without.ts'
+import { skipWithout } from '../../../test/support/skip-without.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import type { Containment } from './messages.ts'
 import { killLeftovers } from './leftovers.ts'
+import { isCgroupGone, isHierarchySeen, lockNameOf, readLockFile } from './lock-file.ts'
 import { nativeLauncher } from './native-binary.ts'
 import { missing, open, run } from './testing/running.ts'
 
-/** Those that this machine offers. */
+/** The levels that this machine offers. */
 const LEVELS: Containment[] = []
 for (const containment of ['pidns', 'cgroup', 'group'] as const) {
   if (!(await missing({ kind: 'native', containment }))) LEVELS.push(containment)
@@ -21,7 +23,7 @@ const isRoot = process.getuid?.() === 0
 const asRoot = { skip: skip || (isRoot ? false : 'only root can: sudo npm test') }
 const MB = 2 ** 20
 
-/** Processes that sleep for exactly this long; each test has a duration of its own. */
+/** Processes that sleep for exactly this long; each test uses a duration of its own. */
 function sleepers(seconds: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
@@ -41,9 +43,73 @@ function uniqueNap(): string {
 const openAt = (t: TestContext, containment: Containment | 'auto') =>
   open(t, { kind: 'native', containment })
 
-describe('whatever a process has started', { skip }, () => {
+describe('the lock of a launcher', { skip }, () => {
+  const locksFor = (t: TestContext) => {
+    const locks = mkdtempSync(join(tmpdir(), 'punctual-locks-'))
+    t.after(() => rmSync(locks, { recursive: true }))
+    return locks
+  }
+  const path = async () => ((await nativeLauncher()) as { path: string }).path
+  const waitForLocks = async (locks: string) => {
+    const files = readdirSync(locks).map((name) => join(locks, name))
+    const child = spawn(await path(), ['await', ...files])
+    const ended = once(child, 'exit').then(([code]) => code as number)
+    return { child, ended }
+  }
+
   for (const containment of LEVELS) {
-    test(`ends with it, though it has dropped everything, at level ${containment}`, async (t) => {
+    test(`is held while it runs, and its file says that all has ended, at level ${containment}`, async (t) => {
+      const locks = locksFor(t)
+      const launcher = await open(t, { kind: 'native', containment, locks })
+      assert.equal(launcher.abilities.holdsLock, true)
+      const escape = `env -i setsid sh -c '(env -i setsid sleep 1000 &) ; sleep 1000' >/dev/null 2>&1 & echo up; sleep 1000`
+      const one = run(launcher, escape)
+      await waitFor(() => one.seen.out === 'up\n', { what: 'the process to be up' })
+      const file = join(locks, lockNameOf(launcher.pid) ?? '')
+      const before = readLockFile(file)
+      assert.equal(before?.hasEnded, false)
+      assert.equal(before.cgroup !== undefined, containment === 'cgroup')
+      assert.ok(!before.cgroup || (isHierarchySeen(before.cgroup) && !isCgroupGone(before.cgroup)))
+      const { child, ended } = await waitForLocks(locks)
+      assert.equal(child.exitCode, null)
+      launcher.close()
+      await launcher.ended
+      assert.equal(await ended, 0)
+      assert.equal(readLockFile(file)?.hasEnded, true)
+      assert.ok(!before.cgroup || isCgroupGone(before.cgroup))
+    })
+  }
+
+  test('is free when it was killed with its inits, and its file does not say that all has ended', async (t) => {
+    const locks = locksFor(t)
+    const launcher = await open(t, { kind: 'native', locks })
+    const one = run(launcher, 'echo up; sleep 1000')
+    await waitFor(() => one.seen.out === 'up\n', { what: 'the process to be up' })
+    const { ended } = await waitForLocks(locks)
+    process.kill(launcher.pid, 'SIGKILL')
+    assert.equal(await ended, 0)
+    const left = readdirSync(locks).map((name) => readLockFile(join(locks, name))?.hasEnded)
+    assert.deepEqual(left, [false])
+  })
+
+  test('that cannot be taken is reported, and the launcher works without it', async (t) => {
+    const launcher = await open(t, { kind: 'native', locks: '/no/such' })
+    assert.equal(launcher.abilities.holdsLock, false)
+    assert.match(launcher.abilities.why, /no lock can be taken at \/no\/such\//)
+    assert.equal(await run(launcher, 'true').ended, 'code 0')
+  })
+
+  test('leaves no file if the launcher is refused', async (t) => {
+    const locks = locksFor(t)
+    await assert.rejects(open(t, { kind: 'native', containment: 'none' as 'group', locks }))
+    // The refusal arrives before the launcher has exited and removed its file.
+    await waitFor(() => readdirSync(locks).length === 0, { what: 'the lock file to be removed' })
+  })
+})
+
+describe('every process that an attempt has started', { skip }, () => {
+  for (const containment of LEVELS) {
+    test(`ends with it, even if it dropped session, group and environment, at level ${containment}`, async (t) => {
       const launcher = await openAt(t, containment)
       const nap = uniqueNap()
       const escape = `env -i setsid sh -c '(env -i setsid sleep ${nap} &) ; sleep ${nap} & sleep ${nap}' >/dev/null 2>&1 &
@@ -52,13 +118,14 @@ describe('whatever a process has started', { skip }, () => {
       assert.deepEqual(sleepers(nap), [])
     })
 
-    test(`dies with its launcher when that is killed, at level ${containment}`, async (t) => {
-      // Its own place for notes: any worker that starts ends what it finds in the usual one.
+    test(`dies when its launcher is killed, at level ${containment}`, async (t) => {
+      // A separate directory for notes: any worker that starts kills what it finds in the default
+      // one.
       const notes = mkdtempSync(join(tmpdir(), 'punctual-notes-'))
       t.after(() => rmSync(notes, { recursive: true }))
       const launcher = await open(t, { kind: 'native', containment, notes })
       const nap = uniqueNap()
-      // Without a launcher, at this level, nobody knows what has dropped everything.
+      // At this level, without a launcher, a process that dropped everything cannot be found.
       const away = containment === 'group' ? 'setsid' : 'env -i setsid'
       const one = run(launcher, `${away} sleep ${nap} >/dev/null 2>&1 & sleep ${nap}`)
       await waitFor(() => sleepers(nap).length === 2, { what: 'both to sleep' })
@@ -72,7 +139,7 @@ describe('whatever a process has started', { skip }, () => {
     })
   }
 
-  test('is not touched while its launcher lives', async (t) => {
+  test('is not touched while its launcher runs', async (t) => {
     const launcher = await openAt(t, 'group')
     const nap = uniqueNap()
     const one = run(launcher, `sleep ${nap}`)
@@ -84,7 +151,7 @@ describe('whatever a process has started', { skip }, () => {
   })
 })
 
-/** Control groups that a launcher has made. */
+/** The cgroups that a launcher has made. */
 function cgroupsOf(pid: number): string[] {
   return execFileSync('find', ['/sys/fs/cgroup', '-maxdepth', '6', '-name', `punctual.*.${pid}.*`])
     .toString()
@@ -93,7 +160,7 @@ function cgroupsOf(pid: number): string[] {
 }
 
 test(
-  'in a PID namespace a process sees itself and its own, and those before it are gone',
+  'in a PID namespace an attempt sees only its own processes, none of earlier attempts',
   asRoot,
   async (t) => {
     const launcher = await openAt(t, 'pidns')
@@ -109,7 +176,24 @@ test(
   },
 )
 
-test('a mount in one attempt is not there in the next', asRoot, async (t) => {
+test('secret files are hidden only where no mount can propagate to the host', asRoot, async (t) => {
+  const launcher = await openAt(t, 'pidns')
+  // In each of these, the mount above may be shared, so the whole machine could see the new mount.
+  const outer = mkdtempSync('/dev/shm/punctual-nested-')
+  const inner = mkdtempSync(join(outer, 'room-'))
+  const other = mkdtempSync(join(tmpdir(), 'punctual-room-'))
+  for (const path of [outer, other]) t.after(() => rmSync(path, { recursive: true }))
+  for (const directory of [other, inner]) {
+    const files = [{ name: 'one', mode: 0o600, content: 'first' }]
+    const look = `cat ${directory}/one; grep -c punctual-secrets /proc/self/mountinfo`
+    const one = run(launcher, look, { secretFiles: { directory, files } })
+    await one.ended
+    assert.equal(one.seen.out, 'first0\n')
+    assert.deepEqual(readdirSync(directory), [])
+  }
+})
+
+test('a mount in one attempt is not visible in the next', asRoot, async (t) => {
   const launcher = await openAt(t, 'pidns')
   const mount =
     'mount --make-rprivate / && mount -t tmpfs punctual-test /mnt && grep -c punctual-test /proc/mounts'
@@ -120,7 +204,7 @@ test('a mount in one attempt is not there in the next', asRoot, async (t) => {
   assert.deepEqual([first.seen.out, later.seen.out], ['1\n', '0\n'])
 })
 
-test('it gets three descriptors and no others', { skip }, async (t) => {
+test('a process gets three descriptors and no others', { skip }, async (t) => {
   const one = run(await openAt(t, 'auto'), 'ls /proc/$$/fd')
   await one.ended
   assert.equal(one.seen.out, '0\n1\n2\n')
@@ -128,7 +212,7 @@ test('it gets three descriptors and no others', { skip }, async (t) => {
 
 describe('limits', asRoot, () => {
   for (const containment of LEVELS) {
-    test(`of memory end the attempt as a whole, at level ${containment}`, async (t) => {
+    test(`of memory kill the attempt as a whole, at level ${containment}`, async (t) => {
       const launcher = await openAt(t, containment)
       const hog =
         'setsid sleep 1000 & head -c 200000000 /dev/zero | tail -c 150000000 | wc -c; sleep 1000'
@@ -141,7 +225,7 @@ describe('limits', asRoot, () => {
     })
   }
 
-  test('of processes are felt inside and counted', async (t) => {
+  test('of processes are enforced and counted', async (t) => {
     const launcher = await openAt(t, 'auto')
     const many = 'for n in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done; echo no'
     const one = run(launcher, many, { limits: { pids: 5 } })
@@ -153,7 +237,7 @@ describe('limits', asRoot, () => {
     assert.equal(few.seen.details?.pidsRefused, undefined)
   })
 
-  test('of processor time and files are set', async (t) => {
+  test('of CPU and files are set', async (t) => {
     const launcher = await openAt(t, 'auto')
     const look =
       'ulimit -n; ulimit -c; d=$(grep ":cpu:" /proc/self/cgroup | cut -d: -f3); ' +
@@ -163,7 +247,7 @@ describe('limits', asRoot, () => {
     assert.match(one.seen.out, /^77\n0\n25000/)
   })
 
-  test('that cannot be set cost nobody else its empty input', async (t) => {
+  test('that cannot be set do not close the shared empty input', async (t) => {
     const launcher = await openAt(t, 'auto')
     const one = run(launcher, 'cat', { stdin: 'x', limits: { pids: 2 ** 31 } })
     assert.match(await one.ended, /^unstartable: it cannot be contained/)
@@ -186,13 +270,13 @@ async function startedBy(t: TestContext, command: string): Promise<string> {
   return path
 }
 
-/** The launcher on a machine where a system call always fails. */
+/** The launcher on a machine where one system call always fails. */
 function withoutCall(t: TestContext, call: string, error = 'EAGAIN'): Promise<string> {
   const inject = `-e trace=${call} -e inject=${call}:error=${error}`
   return startedBy(t, `strace -f -qq -o /dev/null ${inject}`)
 }
 
-/** As a service manager starts it: not root, but with what root would need of its privileges. */
+/** As a service manager starts it: not root, but with the capabilities it needs. */
 function withAmbient(t: TestContext): Promise<string> {
   const some = '+setuid,+setgid,+sys_admin,+sys_chroot,+sys_ptrace,+dac_override,+kill'
   const given = `--inh-caps ${some} --ambient-caps ${some}`
@@ -203,7 +287,7 @@ describe('another user', asRoot, () => {
   const user = { uid: 65534, gid: 65534, groups: [65534] }
 
   for (const containment of LEVELS) {
-    test(`is who the process is, for good, at level ${containment}`, async (t) => {
+    test(`is the only identity of the process, permanently, at level ${containment}`, async (t) => {
       const launcher = await openAt(t, containment)
       const one = run(launcher, 'grep -E "^(Uid|Gid|Groups|NoNewPrivs)" /proc/self/status', {
         user,
@@ -216,8 +300,8 @@ describe('another user', asRoot, () => {
 
   for (const containment of LEVELS) {
     test(
-      `has no capability, though the launcher is not root and has some, at level ${containment}`,
-      { skip: without('setpriv', 'util-linux') },
+      `has no capabilities, even if a non-root launcher has some, at level ${containment}`,
+      { skip: skipWithout('setpriv', 'util-linux') },
       async (t) => {
         const native = await withAmbient(t)
         const launcher = await open(t, { kind: 'native', containment, native })
@@ -231,28 +315,27 @@ describe('another user', asRoot, () => {
   }
 
   for (const call of ['setgroups', 'setgid', 'setuid', 'prctl', 'capset']) {
-    test(
-      `is nobody if ${call} fails: nothing is started`,
-      { skip: without('strace') },
-      async (t) => {
-        const native = await withoutCall(t, call)
-        const launcher = await open(t, { kind: 'native', containment: 'group', native })
-        const one = run(launcher, 'echo started', { user })
-        assert.match(await one.ended, /^unstartable: it cannot run as that user here/)
-        assert.equal(one.seen.out, '')
-      },
-    )
+    test(`starts nothing if ${call} fails`, { skip: skipWithout('strace') }, async (t) => {
+      const native = await withoutCall(t, call)
+      const launcher = await open(t, { kind: 'native', containment: 'group', native })
+      const one = run(launcher, 'echo started', { user })
+      assert.match(await one.ended, /^unstartable: it cannot run as that user on this machine/)
+      assert.equal(one.seen.out, '')
+    })
   }
 })
 
 test(
-  'what cannot be noted is not started, and the reason is said',
-  { skip: skip || without('strace') },
+  'a process that cannot be recorded is not started, with a reason',
+  { skip: skip || skipWithout('strace') },
   async (t) => {
     const native = await withoutCall(t, 'pwrite64', 'ENOSPC')
     const launcher = await open(t, { kind: 'native', containment: 'group', native })
     const one = run(launcher, 'echo started')
-    assert.equal(await one.ended, 'unstartable: its start cannot be noted: No space left on device')
+    assert.equal(
+      await one.ended,
+      'unstartable: its start cannot be recorded: No space left on device',
+    )
     assert.equal(one.seen.out, '')
   },
 )

@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { startedTicks } from './process-tree.ts'
 
 /**
- * Launchers note what they have under way, so that it can be ended by whoever comes after one that was
- * killed. A file for each of them, whose name says which process of which boot writes it. It begins with
- * the control groups it has made; then every process has its place, and spaces when it has ended.
+ * Launchers record their running processes, so that a later worker can kill what a killed launcher
+ * left. Each launcher has a file named after its boot, PID namespace, process and start time. It
+ * begins with the cgroups it made; then every process has a slot, blank once it has ended.
  */
 export const NOTE = { head: 4096, size: 128 } as const
 
-/** Directories that a machine empties when it starts, before one that it may not. */
+/** Directories that are emptied at boot come first. */
 const PLACES = ['/run', process.env['XDG_RUNTIME_DIR'], '/dev/shm', tmpdir()]
 
 /**
- * A directory for all workers of a user: only what a dead launcher left is ever touched. Empty if there
- * is no place that is ours alone.
+ * A directory shared by all workers of a user: only the remains of dead launchers are ever touched.
+ * Empty if no directory is private to this user.
  */
 export function notesDirectory(): string {
   const uid = process.getuid?.() ?? 0
@@ -30,7 +30,7 @@ function privateDirectory(place: string | undefined, uid: number): string | unde
   if (!place) return undefined
   const path = join(place, `punctual-launchers-${uid}`)
   try {
-    mkdirSync(path, { mode: 0o700, recursive: true })
+    makeOnce(path)
     const found = lstatSync(path)
     const isOurs = found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0
     return isOurs ? path : undefined
@@ -39,10 +39,19 @@ function privateDirectory(place: string | undefined, uid: number): string | unde
   }
 }
 
-/** One process of this machine, for as long as it is not started anew. */
+/** Without `recursive`, which loops for ever in places like /proc. */
+function makeOnce(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+/** Identifies one process of this machine until the next reboot. */
 export interface Identity {
   readonly boot: string
-  /** Process numbers mean something only within one namespace. */
+  /** Process numbers are valid only within one PID namespace. */
   readonly namespace: string
   readonly pid: number
   readonly started: number

@@ -1,5 +1,5 @@
 import { type FrameContent, FrameWriter } from './frames.ts'
-import type { Limits, Order, StartOrder, User } from './messages.ts'
+import type { Limits, LauncherOrder, SecretFiles, StartOrder, User } from './messages.ts'
 
 const KIND = { start: 1, stop: 2, pause: 3, resume: 4 } as const
 const NAMES = ['start', 'stop', 'pause', 'resume'] as const
@@ -7,7 +7,7 @@ const NONE = -1
 
 const writer = new FrameWriter()
 
-export function orderFrame(order: Order): Buffer {
+export function orderFrame(order: LauncherOrder): Buffer {
   if (order.order === 'start') return startFrame(order)
   writer.begin(KIND[order.order]).u32(order.child)
   if (order.order === 'stop') writer.f64(Math.max(0, order.graceMs))
@@ -38,12 +38,15 @@ function startFrame(order: StartOrder): Buffer {
   if (stdin !== undefined) writer.blob(stdin)
   writer.texts(order.args).u32(Object.keys(order.env).length)
   for (const name in order.env) writer.text(`${name}=${order.env[name]}`)
+  const { directory = '', files = [] } = order.secretFiles ?? {}
+  writer.text(directory).u32(files.length)
+  for (const { name, mode, content } of files) writer.text(name).u32(mode).blob(content)
   return writer.end()
 }
 
-export function readOrder(kind: number, content: FrameContent): Order {
+export function readOrder(kind: number, content: FrameContent): LauncherOrder {
   const order = NAMES[kind - 1]
-  if (!order) throw new Error(`an order of kind ${kind}`)
+  if (!order) throw new Error(`unknown order kind ${kind}`)
   if (order === 'start') return readStart(content)
   const child = content.u32()
   return order === 'stop' ? { order, child, graceMs: content.f64() } : { order, child }
@@ -66,6 +69,7 @@ function readStart(content: FrameContent): StartOrder {
     stdin: content.u8() === 1 ? content.blob() : undefined,
     args: content.texts(),
     env: readEnvironment(content),
+    secretFiles: readSecretFiles(content),
   }
 }
 
@@ -82,6 +86,16 @@ function readUser(content: FrameContent): User | undefined {
   if (content.u8() === 0) return undefined
   const [uid, gid] = [content.u32(), content.u32()]
   return { uid, gid, groups: Array.from({ length: content.u32() }, () => content.u32()) }
+}
+
+function readSecretFiles(content: FrameContent): SecretFiles | undefined {
+  const directory = content.text()
+  const files = Array.from({ length: content.u32() }, () => ({
+    name: content.text(),
+    mode: content.u32(),
+    content: content.blob(),
+  }))
+  return files.length === 0 ? undefined : { directory, files }
 }
 
 function readEnvironment(content: FrameContent): Record<string, string> {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Every process of an attempt carries this pair in its environment, wherever it went. */
+/** Every process of an attempt has this pair in its environment. */
 export interface Mark {
   readonly run: string
   readonly fence: string
@@ -10,23 +10,23 @@ export const RUN_VARIABLE = 'PUNCTUAL_RUN_ID'
 export const FENCE_VARIABLE = 'PUNCTUAL_FENCE'
 export const ATTEMPT_VARIABLE = 'PUNCTUAL_ATTEMPT'
 
-/** Bounds what a program that forks faster than it is killed can cost us. */
+/** Limits the cost of a program that forks faster than it is killed. */
 const ROUNDS = 50
 
-/** What descends from one process. */
+/** A process and its descendants. */
 export interface Tree {
-  /** Unless it is known only by its mark. */
+  /** Absent if the tree is known only by its mark. */
   readonly leader?: number | undefined
   readonly mark: Mark
-  /** Started so recently that no process number has been used twice since. */
+  /** Started so recently that no process number has been reused since. */
   readonly isYoung?: boolean
 }
 
 /**
- * Ends everything that descends from these processes: their groups, their sessions, their children's
- * children, and whatever broke away but kept its environment. Looks again until nothing is left,
- * because a process may fork while it is being looked for. All trees in one look: a look reads every
- * process of the machine.
+ * Kills all descendants of these processes: their groups, their sessions, their children's
+ * children, and processes that broke away but kept their environment. Repeats until nothing is
+ * left, because a process may fork during the search. Handles all trees in one pass, because each
+ * pass reads every process of the machine.
  */
 export function killTrees(trees: readonly Tree[]): void {
   for (const { leader } of trees) if (leader !== undefined) kill(-leader)
@@ -34,13 +34,13 @@ export function killTrees(trees: readonly Tree[]): void {
   for (let round = 0; round < ROUNDS; round += 1) {
     const found = findTrees(trees)
     if (found.length === 0) return
-    // Stopped first: what cannot run cannot fork while the others are killed.
+    // Stop all of them first: a stopped process cannot fork while the others are killed.
     for (const pid of found) kill(pid, 'SIGSTOP')
     for (const pid of found) kill(pid)
   }
 }
 
-/** True if there was somebody to signal. */
+/** Returns true if there was a process to signal. */
 export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): boolean {
   try {
     return process.kill(pid, signal)
@@ -74,15 +74,15 @@ function findTrees(trees: readonly Tree[]): number[] {
   return [...members]
 }
 
-/** What a process says of the attempt it belongs to. */
+/** The attempt that a process belongs to, according to its environment. */
 export interface Marked {
   readonly run: string
   readonly fence: string
   readonly attempt: string
 }
 
-/** Processes whose mark is meant. */
-export function findMarked(isMeant: (mark: Marked) => boolean): number[] {
+/** Processes with a mark that `matches` accepts. */
+export function findMarked(matches: (mark: Marked) => boolean): number[] {
   return listProcesses()
     .map(({ pid }) => pid)
     .filter((pid) => {
@@ -90,38 +90,49 @@ export function findMarked(isMeant: (mark: Marked) => boolean): number[] {
       const run = environment?.get(RUN_VARIABLE)
       const fence = environment?.get(FENCE_VARIABLE)
       if (!environment || run === undefined || fence === undefined) return false
-      return isMeant({ run, fence, attempt: environment.get(ATTEMPT_VARIABLE) ?? '' })
+      return matches({ run, fence, attempt: environment.get(ATTEMPT_VARIABLE) ?? '' })
     })
 }
 
-/** Processes of one attempt. */
-export function findOf({ run, fence }: Mark): number[] {
+/**
+ * Inits of PID namespaces whose launcher is gone. The kernel is ending them, and each exists until
+ * everything in its namespace is dead.
+ */
+export function findOrphanedInits(): number[] {
+  return listProcesses()
+    .filter(({ pid }) => readStat(pid)?.name === 'punctual-init')
+    .filter(({ parent }) => readStat(parent)?.name !== 'punctual-launch')
+    .map(({ pid }) => pid)
+}
+
+/** The processes of one attempt. */
+export function findAttemptProcesses({ run, fence }: Mark): number[] {
   return findMarked((mark) => mark.run === run && mark.fence === fence)
 }
 
-/** Ends all of them, when the launcher that knew their leader is gone. */
+/** Kills all processes of an attempt whose launcher is gone. */
 export function killMarked({ run, fence }: { run: string; fence: number }): void {
   if (process.platform !== 'linux') return
   const mark = { run, fence: String(fence) }
   for (let round = 0; round < ROUNDS; round += 1) {
-    const found = findOf(mark)
+    const found = findAttemptProcesses(mark)
     if (found.length === 0) return
     for (const pid of found) kill(pid, 'SIGSTOP')
     for (const pid of found) kill(pid)
   }
 }
 
-/** A range wider than this is not walked number by number. */
+/** The widest range of process numbers to probe one by one. */
 const WIDEST = 1_000
 
 /**
- * The numbers given to processes since these leaders got theirs: whatever descends from them has one of
- * those. Numbers are given in order, and the last one given is the last word of a small file.
+ * The process numbers assigned after these leaders got theirs: all descendants are among them.
+ * Numbers are assigned in ascending order, and the last one is at the end of /proc/loadavg.
  */
 function youngerThan(trees: readonly Tree[]): number[] | undefined {
   const last = Number(tryRead('/proc/loadavg')?.trim().split(' ').at(-1))
   const first = Math.min(...trees.map(({ leader = 0 }) => leader))
-  // Beyond the highest number they begin again with low ones.
+  // After the highest number, the kernel starts again with low ones.
   if (!(last >= first && last - first < WIDEST)) return undefined
   return Array.from({ length: last - first + 1 }, (_, index) => first + index)
 }
@@ -131,7 +142,7 @@ function listProcesses(pids: readonly (number | string)[] = readdirSync('/proc')
     const pid = Number(name)
     if (!Number.isInteger(pid)) return []
     const stat = readStat(pid)
-    // A zombie is dead already; only its parent can bury it.
+    // A zombie is already dead; only its parent can reap it.
     return stat && stat.state !== 'Z' ? [{ pid, ...stat }] : []
   })
 }
@@ -139,10 +150,11 @@ function listProcesses(pids: readonly (number | string)[] = readdirSync('/proc')
 function readStat(pid: number) {
   const text = tryRead(`/proc/${pid}/stat`)
   if (text === undefined) return undefined
-  // The name in parentheses may hold anything, parentheses too; what follows it is numbers.
+  // The name in parentheses may contain anything, including parentheses; numbers follow it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const number = (index: number) => Number(fields[index])
   return {
+    name: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')),
     state: fields[0],
     parent: number(1),
     group: number(2),
@@ -151,10 +163,10 @@ function readStat(pid: number) {
   }
 }
 
-/** When it was started, in hundredths of a second after the machine was, unless it is dead. */
+/** The start time in hundredths of a second after boot; undefined if the process is dead. */
 export function startedTicks(pid: number): number | undefined {
   const stat = readStat(pid)
-  // Its parent may never bury it: the first process of many a container does not.
+  // Its parent may never reap it: the first process of many containers does not.
   return stat?.state === 'Z' ? undefined : stat?.started
 }
 
@@ -188,7 +200,7 @@ function tryRead(path: string): string | undefined {
   try {
     return readFileSync(path, 'latin1')
   } catch {
-    // Gone meanwhile, or somebody else's.
+    // The process ended meanwhile, or belongs to another user.
     return undefined
   }
 }

@@ -1,20 +1,27 @@
 import { constants } from 'node:os'
 import { type FrameContent, FrameWriter, type PassedOn } from './frames.ts'
-import type { Abilities, Containment, EndDetails, Limit, Output, Report } from './messages.ts'
+import type {
+  Abilities,
+  Containment,
+  EndDetails,
+  Limit,
+  ProcessOutput,
+  LauncherReport,
+} from './messages.ts'
 
 const KIND = { ready: 16, unstartable: 17, ended: 18, output: 19, refused: 20 } as const
 const LEVELS: readonly Containment[] = ['group', 'cgroup', 'pidns']
 const LIMITS: readonly Limit[] = ['memory', 'cpu', 'pids', 'files']
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
-const FLAGS = ['oom', 'timedOut', 'lapsed'] as const
+const FLAGS = ['oom', 'timedOut', 'leaseExpired'] as const
 const NONE = -1
 
-/** What processes print: a child, a stream and a time come first. */
+/** The fields before the bytes of an output report: child, stream and time. */
 export const OUTPUT_FRAMES: PassedOn = { kind: KIND.output, fieldBytes: 4 + 1 + 8 }
 
 const writer = new FrameWriter()
 
-export function reportFrame(report: Report): Buffer {
+export function reportFrame(report: LauncherReport): Buffer {
   switch (report.report) {
     case 'ready':
       return readyFrame(report.abilities)
@@ -42,23 +49,25 @@ export function reportFrame(report: Report): Buffer {
   }
 }
 
-function readyFrame({ containment, limits, canSwitchUser, why }: Abilities): Buffer {
+const CAN = ['canSwitchUser', 'holdsLock', 'hidesFiles'] as const
+
+function readyFrame({ containment, limits, why, ...abilities }: Abilities): Buffer {
   const bits = limits.reduce((sum, limit) => sum | (1 << LIMITS.indexOf(limit)), 0)
   return writer
     .begin(KIND.ready)
     .u8(LEVELS.indexOf(containment))
     .u8(bits)
-    .u8(canSwitchUser ? 1 : 0)
+    .u8(CAN.reduce((sum, name, index) => sum | (abilities[name] ? 1 << index : 0), 0))
     .text(why)
     .end()
 }
 
-/** `launcher` is who says it: a launcher does not know what else there is. */
+/** `launcher` is the kind of launcher that sent the report, which the frame does not contain. */
 export function readReport(
   kind: number,
   content: FrameContent,
   launcher: Abilities['kind'],
-): Report {
+): LauncherReport {
   switch (kind) {
     case KIND.ready:
       return { report: 'ready', abilities: readAbilities(content, launcher) }
@@ -79,7 +88,7 @@ export function readReport(
       }
     }
     default:
-      throw new Error(`a report of kind ${kind}`)
+      throw new Error(`unknown report kind ${kind}`)
   }
 }
 
@@ -87,10 +96,13 @@ function readAbilities(content: FrameContent, kind: Abilities['kind']): Abilitie
   const containment = LEVELS[content.u8()] ?? 'group'
   const bits = content.u8()
   const limits = LIMITS.filter((_, index) => bits & (1 << index))
-  return { kind, containment, limits, canSwitchUser: content.u8() === 1, why: content.text() }
+  const flags = content.u8()
+  const [canSwitchUser, holdsLock, hidesFiles] = [flags & 1, flags & 2, flags & 4].map(Boolean)
+  const can = { canSwitchUser, holdsLock, hidesFiles } as Pick<Abilities, (typeof CAN)[number]>
+  return { kind, containment, limits, ...can, why: content.text() }
 }
 
-function readOutput(content: FrameContent): Output {
+function readOutput(content: FrameContent): ProcessOutput {
   const [child, stream, ms] = [content.u32(), content.u8() as 1 | 2, content.f64()]
   return { child, stream, ms, bytes: content.rest() }
 }

@@ -1,24 +1,27 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
-import { without } from '../../../test/support/skip-without.ts'
+import { skipWithout } from '../../../test/support/skip-without.ts'
 import { launcherContract } from './contract.ts'
 import { createFrameReader } from './frames.ts'
 import { openLifelineFile } from './lifeline.ts'
-import type { Order, Report } from './messages.ts'
+import type { LauncherOrder, LauncherReport } from './messages.ts'
 import { compiled, FLAGS } from './native-build.ts'
 import { orderFrame } from './order-frames.ts'
 import { readReport } from './report-frames.ts'
 
-/** The native launcher as a program that ends itself when it touches memory that is not its own. */
+/** The native launcher, compiled to abort on any invalid memory access. */
 const SOURCE = fileURLToPath(new URL('../../../native/launcher.c', import.meta.url))
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/punctual', import.meta.url))
 
-const skip = without('cc', 'gcc')
+const skip = skipWithout('cc', 'gcc')
 const native = skip ? '' : await compiled(SOURCE, { cache: CACHE, flags: FLAGS.sanitized })
 
 if (!skip) {
@@ -33,21 +36,24 @@ if (!skip) {
 
 const EXIT = { well: 0, garbage: 65 } as const
 
-interface Heard {
+interface Answer {
   readonly code: number | null
   readonly errors: string
-  readonly reports: readonly Report[]
+  readonly reports: readonly LauncherReport[]
 }
 
-/** Says something to a launcher, hangs up, and returns what it had to say. */
-async function tell(bytes: readonly Buffer[], { isHeld }: { isHeld: boolean }): Promise<Heard> {
+/** Sends bytes to a launcher, closes the pipe, and returns the launcher's output. */
+async function exchange(
+  bytes: readonly Buffer[],
+  { isHeld }: { isHeld: boolean },
+): Promise<Answer> {
   const lifeline = openLifelineFile()
   if (isHeld) lifeline.renew(process.hrtime.bigint() + 60_000_000_000n)
   const launcher: ChildProcess = spawn(native, ['auto', ''], {
     stdio: ['pipe', 'ignore', 'pipe', lifeline.fd, 'pipe'],
     env: {},
   })
-  const reports: Report[] = []
+  const reports: LauncherReport[] = []
   let errors = ''
   launcher.stderr?.on('data', (text) => (errors += String(text)))
   const listen = createFrameReader((kind, content) => {
@@ -63,10 +69,13 @@ async function tell(bytes: readonly Buffer[], { isHeld }: { isHeld: boolean }): 
   return { code, errors, reports }
 }
 
-/** Somebody who owns nothing, and every other number there is. */
+const FILES = mkdtempSync(join(tmpdir(), 'punctual-sanitized-'))
+after(() => rmSync(FILES, { recursive: true }))
+
+/** An unprivileged user, and any other number. */
 const uint = fc.oneof(fc.constant(65_534), fc.nat(0xff_ff_ff_ff))
 
-const order: fc.Arbitrary<Order> = fc.oneof(
+const order: fc.Arbitrary<LauncherOrder> = fc.oneof(
   fc.record({
     order: fc.constant('start' as const),
     child: fc.nat(5),
@@ -80,6 +89,20 @@ const order: fc.Arbitrary<Order> = fc.oneof(
     graceMs: fc.constantFrom(0, 10, undefined),
     user: fc.option(
       fc.record({ uid: uint, gid: uint, groups: fc.array(uint, { maxLength: 40 }) }),
+      { nil: undefined },
+    ),
+    secretFiles: fc.option(
+      fc.record({
+        directory: fc.constantFrom('/no/such', FILES),
+        files: fc.array(
+          fc.record({
+            name: fc.constantFrom('a', 'b', '..', 'c/d', ''),
+            mode: fc.constantFrom(0o600, 0o644, 0o7777),
+            content: fc.string({ maxLength: 100_000 }),
+          }),
+          { maxLength: 3 },
+        ),
+      }),
       { nil: undefined },
     ),
     limits: fc.option(
@@ -99,17 +122,17 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   fc.record({ order: fc.constantFrom('pause', 'resume'), child: fc.nat(5) }),
 )
 
-/** A few bytes become others, or are lost, or are said twice. */
+/** Changes, removes or repeats a few bytes. */
 const damage = fc.array(fc.record({ at: fc.nat(), byte: fc.nat(255), how: fc.nat(2) }), {
   maxLength: 4,
 })
 
 function damaged(
   frames: Buffer,
-  wounds: readonly { at: number; byte: number; how: number }[],
+  edits: readonly { at: number; byte: number; how: number }[],
 ): Buffer {
   let bytes = Buffer.from(frames)
-  for (const { at, byte, how } of wounds) {
+  for (const { at, byte, how } of edits) {
     if (bytes.length === 0) break
     const place = at % bytes.length
     if (how === 0) bytes[place] = byte
@@ -119,7 +142,7 @@ function damaged(
   return bytes
 }
 
-function assertSound({ code, errors, reports }: Heard): void {
+function assertNoCrash({ code, errors, reports }: Answer): void {
   assert.ok(code === EXIT.well || code === EXIT.garbage, `it ended with ${code}: ${errors}`)
   assert.doesNotMatch(errors, /Sanitizer|runtime error/)
   assert.equal(reports[0]?.report, 'ready')
@@ -127,47 +150,47 @@ function assertSound({ code, errors, reports }: Heard): void {
 
 const runs = { numRuns: 60, endOnFailure: true }
 
-describe('whatever a launcher is told', { skip }, () => {
-  test('noise is refused with a code of its own', async () => {
+describe('any input to a launcher', { skip }, () => {
+  test('of random bytes is refused with an exit code of its own', async () => {
     const noise = fc.uint8Array({ minLength: 1, maxLength: 300 })
     const property = fc.asyncProperty(noise, async (bytes) => {
-      assertSound(await tell([Buffer.from(bytes)], { isHeld: true }))
+      assertNoCrash(await exchange([Buffer.from(bytes)], { isHeld: true }))
     })
     await fc.assert(property, runs)
-    const { code, errors } = await tell([Buffer.alloc(1_000, 255)], { isHeld: true })
+    const { code, errors } = await exchange([Buffer.alloc(1_000, 255)], { isHeld: true })
     assert.equal(code, EXIT.garbage)
-    assert.match(errors, /an order too long to be one/)
+    assert.match(errors, /an order that is too long/)
   })
 
-  test('damaged orders end it or are obeyed, and never harm it', async () => {
+  test('of damaged orders ends it or is executed, and causes no invalid access', async () => {
     const property = fc.asyncProperty(
       fc.array(order, { maxLength: 6 }),
       damage,
-      async (orders, wounds) => {
+      async (orders, edits) => {
         const frames = Buffer.concat(orders.map(orderFrame))
-        assertSound(await tell([damaged(frames, wounds)], { isHeld: true }))
+        assertNoCrash(await exchange([damaged(frames, edits)], { isHeld: true }))
       },
     )
     await fc.assert(property, runs)
   })
 
-  test('nothing is started without a lease', async () => {
+  test('starts nothing without a lease', async () => {
     const property = fc.asyncProperty(
       fc.array(order, { maxLength: 6 }),
       damage,
-      async (orders, wounds) => {
+      async (orders, edits) => {
         const frames = Buffer.concat(orders.map(orderFrame))
-        const heard = await tell([damaged(frames, wounds)], { isHeld: false })
-        assertSound(heard)
+        const answer = await exchange([damaged(frames, edits)], { isHeld: false })
+        assertNoCrash(answer)
         assert.ok(
-          heard.reports.every(({ report }) => report === 'ready' || report === 'unstartable'),
+          answer.reports.every(({ report }) => report === 'ready' || report === 'unstartable'),
         )
       },
     )
     await fc.assert(property, runs)
   })
 
-  test('started by hand it says what it is for', () => {
+  test('with wrong arguments gets the usage message', () => {
     const { status, stderr } = spawnSync(native, [], { encoding: 'utf8' })
     assert.deepEqual([status, stderr.startsWith('usage: ')], [64, true])
   })

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { without } from '../../../test/support/skip-without.ts'
+import { skipWithout } from '../../../test/support/skip-without.ts'
 import { nativeLauncher } from './native-binary.ts'
 import { readNotes } from './notes.ts'
 import { missing, open } from './testing/running.ts'
@@ -12,12 +12,11 @@ const isRoot = process.getuid?.() === 0
 const skip =
   (await missing({ kind: 'native' })) ||
   (isRoot ? false : 'only root can: sudo npm test') ||
-  without('unshare', 'util-linux')
+  skipWithout('unshare', 'util-linux')
 
 /**
- * The launcher on a machine that has only control groups v2, as far as plain directories can look like
- * them. It is in `/above/own`. What the groups of each of its directories would have is there already:
- * the kernel would make it.
+ * The launcher on a machine with only cgroups v2, imitated with plain directories. The launcher is
+ * in `/above/own`. The files of its cgroups exist beforehand, because no kernel creates them.
  */
 async function onUnified(t: TestContext, offers: Readonly<Record<string, readonly string[]>>) {
   const found = await nativeLauncher()
@@ -50,9 +49,9 @@ async function onUnified(t: TestContext, offers: Readonly<Record<string, readonl
   const [cgroup = ''] = readNotes(join(notes, note)).cgroups
   return {
     limits: launcher.abilities.limits,
-    /** Where it makes its groups. */
+    /** The parent of its cgroups. */
     home: cgroup.slice(root.length).replace(/\/[^/]*$/, ''),
-    /** What was last asked for, there and one below. */
+    /** The last controllers requested there and one level below. */
     asked: [join(cgroup, '..'), cgroup].map((path) =>
       readFileSync(join(path, 'cgroup.subtree_control'), 'latin1'),
     ),
@@ -64,18 +63,23 @@ const ALL = ['cgroup.kill', 'memory.max', 'pids.max', 'cpu.max']
 for (const [what, offers, home, limits] of [
   ['its own group', { 'above/own': ALL, above: ALL }, '/above/own', 4],
   ['the one above, if its own has none', { 'above/own': ['cgroup.kill'], above: ALL }, '/above', 4],
-  ['the top, if nobody else has', { 'above/own': ['cgroup.kill'], above: [], '.': ALL }, '', 4],
   [
-    'none, if nobody has',
+    'the root group, if no group below it has any',
+    { 'above/own': ['cgroup.kill'], above: [], '.': ALL },
+    '',
+    4,
+  ],
+  [
+    'none, if no group has any',
     { 'above/own': ['cgroup.kill'], above: ['cgroup.kill'] },
     '/above/own',
     1,
   ],
 ] as const) {
-  test(`on control groups v2, limits are asked for and had from ${what}`, { skip }, async (t) => {
+  test(`on cgroups v2, limits are requested and obtained from ${what}`, { skip }, async (t) => {
     const unified = await onUnified(t, offers)
     assert.deepEqual([unified.home, unified.limits.length], [home, limits])
-    // Each overwrote the one before, as far as it goes.
+    // Each write overwrote the beginning of the previous one.
     assert.deepEqual(unified.asked, ['+cpusry', '+cpusry'])
   })
 }

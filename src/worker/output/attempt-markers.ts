@@ -1,28 +1,28 @@
-import type { Mark, Progress } from '../../core/text/markers.ts'
-import { capMessage } from '../attempts/outcome.ts'
+import type { OutputMarker, Progress } from '../../core/text/markers.ts'
+import { capMessage } from './cap-message.ts'
 
-/** How often the server is told how far one attempt is. */
-const TELL_MS = 1_000
+/** Minimum time between progress messages of one attempt. */
+const PROGRESS_INTERVAL_MS = 1_000
 
-/** What an attempt says about itself: how far it is, and what first went wrong. */
-export class Said {
+/** The markers in an attempt's output: its latest progress and its first error. */
+export class AttemptMarkers {
   #progress: (Progress & { readonly ms: number }) | undefined
   #error: string | undefined
-  #isNews = false
-  #toldMs = Number.NEGATIVE_INFINITY
+  #hasUnsent = false
+  #sentMs = Number.NEGATIVE_INFINITY
 
-  /** True if it is something the server should hear of. */
-  hear(mark: Mark, ms: number): boolean {
+  /** Returns true if there is new progress to send. */
+  record(mark: OutputMarker, ms: number): boolean {
     if (mark.kind === 'error') this.#error ??= capMessage(mark.text)
     if (mark.kind !== 'progress') return false
     const message = capMessage(mark.text)
     this.#progress = { fraction: mark.fraction, message, ms: Math.max(0, Math.round(ms)) }
-    const wasNews = this.#isNews
-    this.#isNews = true
-    return !wasNews
+    const hadUnsent = this.#hasUnsent
+    this.#hasUnsent = true
+    return !hadUnsent
   }
 
-  /** The first error it spoke of. */
+  /** The first error that it reported. */
   get error(): string | undefined {
     return this.#error || undefined
   }
@@ -31,17 +31,18 @@ export class Said {
     return this.#progress
   }
 
-  /** Whether there is something the server does not know, now or in a moment. */
-  get isNews(): boolean {
-    return this.#isNews
+  /** Whether there is progress that the server does not know. */
+  get hasUnsentProgress(): boolean {
+    return this.#hasUnsent
   }
 
-  /** What to tell the server now, if anything. */
-  news(ms: number): Progress | undefined {
-    if (!this.#isNews || !this.#progress || ms - this.#toldMs < TELL_MS) return undefined
+  /** The progress to send now, if any. */
+  nextProgress(ms: number): Progress | undefined {
+    if (!this.#hasUnsent || !this.#progress || ms - this.#sentMs < PROGRESS_INTERVAL_MS)
+      return undefined
     const { fraction, message } = this.#progress
-    this.#isNews = false
-    this.#toldMs = ms
+    this.#hasUnsent = false
+    this.#sentMs = ms
     return { fraction, message }
   }
 }

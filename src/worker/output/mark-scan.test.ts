@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Mark, markOf } from '../../core/text/markers.ts'
+import { type OutputMarker, markerOf } from '../../core/text/markers.ts'
 import { MarkScan } from './mark-scan.ts'
 
-function marksIn(...pieces: (string | Buffer)[]): Mark[] {
-  const marks: Mark[] = []
+function marksIn(...pieces: (string | Buffer)[]): OutputMarker[] {
+  const marks: OutputMarker[] = []
   const scan = new MarkScan((mark) => marks.push(mark))
   for (const piece of pieces) scan.push(Buffer.from(piece))
   scan.end()
@@ -34,7 +34,7 @@ for (const [why, pieces, count] of FOUND) {
     ))
 }
 
-test('however output is cut into pieces, the same markers are found', () => {
+test('the same markers are found however the output is split', () => {
   const line = fc.constantFrom(
     '::error::x',
     '::progress:: 5%',
@@ -53,13 +53,13 @@ test('however output is cut into pieces, the same markers are found', () => {
         pieces.push(rest.slice(0, cut))
         rest = rest.slice(cut)
       }
-      const expected = lines.flatMap((one) => markOf(one) ?? [])
+      const expected = lines.flatMap((one) => markerOf(one) ?? [])
       assert.deepEqual(marksIn(...pieces, rest), expected)
     }),
   )
 })
 
-test('a marker without an end is read as far as its beginning', () => {
+test('a marker without an end is parsed as far as it goes', () => {
   const marks = marksIn('::error::', ...Array<string>(1_000).fill('y'.repeat(10_000)), '\nz\n')
   assert.deepEqual(marks, [{ kind: 'error', text: 'y'.repeat(1_000) }])
 })

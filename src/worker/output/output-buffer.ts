@@ -1,95 +1,100 @@
 import type { Progress } from '../../core/text/markers.ts'
-import type { Entry } from '../../core/run/output.ts'
-import type { Assignment, Held, LogChunkMessage } from '../../core/wire/protocol.ts'
-import { type Bell, createBell } from '../events/wake-up.ts'
+import type { OutputEntry } from '../../core/run/output.ts'
+import type { Assignment, LeasedAttempt, LogChunkMessage } from '../../core/wire/protocol.ts'
+import { type WakeUp, createWakeUp } from '../events/wake-up.ts'
 import type { Output } from './output.ts'
-import type { Said } from './attempt-markers.ts'
+import type { AttemptMarkers } from './attempt-markers.ts'
 
-/** Characters in one message; each may take six bytes on the wire, and a body holds four million. */
+/** Copies the output to the worker's terminal. */
+export type Echo = (assignment: Assignment, stream: 1 | 2, bytes: Buffer) => void
+
+/** Characters per message; each may take six bytes on the wire, and a body holds four million. */
 const MESSAGE_LENGTH = 512 * 1024
-/** So much of one attempt is not kept waiting for company. */
+/** An attempt with this much output is sent without waiting for others. */
 const URGENT_LENGTH = 32 * 1024
 
-/** An attempt whose output is sent while it is under way. */
-export interface Printing {
+/** An attempt whose output is sent while it runs. */
+export interface OutputSource {
   readonly assignment: Assignment
   readonly output: Output
-  /** What it says about itself, if anybody listens. */
-  readonly said?: Said | undefined
+  /** The markers in its output, if they are read. */
+  readonly markers?: AttemptMarkers | undefined
   elapsedMs(): number
-  /** The server says it is not ours any more. */
+  /** The server says that the attempt no longer belongs to this worker. */
   forget(): void
 }
 
-export interface Gathered {
-  readonly chunks: readonly { attempt: Printing; message: LogChunkMessage }[]
-  readonly progress: readonly (Held & Progress)[]
+export interface OutputBatch {
+  readonly chunks: readonly { attempt: OutputSource; message: LogChunkMessage }[]
+  readonly progress: readonly (LeasedAttempt & Progress)[]
 }
 
-/** Attempts that have printed something the server does not know yet. */
-export interface Shelf {
-  add(attempt: Printing): void
-  remove(attempt: Printing): void
+/** The attempts with output that the server does not have yet. */
+export interface OutputBuffer {
+  add(attempt: OutputSource): void
+  remove(attempt: OutputSource): void
   readonly isEmpty: boolean
-  /** Rings when something is added, and when something should leave soon. */
-  readonly bell: Bell
+  /** Notified when an attempt is added, and when output should be sent soon. */
+  readonly wakeUp: WakeUp
   isUrgent(): boolean
-  /** What fits into one message: chunks of each attempt, one at least, and how far each is. */
-  gather(): Gathered
+  /** The content of the next message: chunks of each attempt, at least one, and progress. */
+  nextBatch(): OutputBatch
 }
 
-export function createShelf(): Shelf {
-  const attempts = new Set<Printing>()
-  const bell = createBell()
+export function createOutputBuffer(): OutputBuffer {
+  const attempts = new Set<OutputSource>()
+  const wakeUp = createWakeUp()
 
-  const isUrgent = ({ output }: Printing) => output.isEnded || output.length >= URGENT_LENGTH
+  const isUrgent = ({ output }: OutputSource) => output.isEnded || output.length >= URGENT_LENGTH
 
   return {
-    bell,
+    wakeUp: wakeUp,
     get isEmpty() {
       return attempts.size === 0
     },
     add(attempt) {
       const isNew = !attempts.has(attempt)
       attempts.add(attempt)
-      if (isNew || isUrgent(attempt)) bell.ring()
+      if (isNew || isUrgent(attempt)) wakeUp.notify()
     },
     remove: (attempt) => void attempts.delete(attempt),
     isUrgent: () => [...attempts].some(isUrgent),
 
-    gather() {
-      const gathered: Gathered['chunks'][number][] = []
-      const progress: (Held & Progress)[] = []
+    nextBatch() {
+      const batch: OutputBatch['chunks'][number][] = []
+      const progress: (LeasedAttempt & Progress)[] = []
       let length = 0
       for (const attempt of attempts) {
         const { run, fence } = attempt.assignment
         attempt.output.flush(attempt.elapsedMs())
-        const news = attempt.said?.news(attempt.elapsedMs())
-        if (news) progress.push({ run, fence, ...news })
+        const progressNow = attempt.markers?.nextProgress(attempt.elapsedMs())
+        if (progressNow) progress.push({ run, fence, ...progressNow })
         const chunks = attempt.output.next(MESSAGE_LENGTH - length)
         if (chunks.length === 0) {
-          // Nothing at the moment; it comes back when it prints again. What it said last goes with its end.
-          if (!attempt.said?.isNews || attempt.output.isEnded) attempts.delete(attempt)
+          // Nothing to send now; the attempt is added again when it prints. Its last progress is
+          // sent with its end.
+          if (!attempt.markers?.hasUnsentProgress || attempt.output.isEnded)
+            attempts.delete(attempt)
         } else {
           const size = lengthOf(chunks)
-          if (gathered.length > 0 && length + size > MESSAGE_LENGTH) break
+          if (batch.length > 0 && length + size > MESSAGE_LENGTH) break
           length += size
           for (const chunk of chunks) {
-            gathered.push({ attempt, message: { run, fence, ...chunk } })
+            batch.push({ attempt, message: { run, fence, ...chunk } })
           }
         }
       }
-      // Whoever was served goes to the end of the line.
-      for (const { attempt } of gathered) {
+      // Round robin: attempts that were sent go to the back.
+      for (const { attempt } of batch) {
         attempts.delete(attempt)
         attempts.add(attempt)
       }
-      return { chunks: gathered, progress }
+      return { chunks: batch, progress }
     },
   }
 }
 
-function lengthOf(chunks: readonly { readonly entries: readonly Entry[] }[]): number {
+function lengthOf(chunks: readonly { readonly entries: readonly OutputEntry[] }[]): number {
   let length = 0
   for (const { entries } of chunks) for (const [, , text] of entries) length += text.length
   return length

@@ -5,11 +5,11 @@ export interface Piece {
   readonly bytes: Buffer
 }
 
-/** The end of what is printed, as much as may be kept of it, and a count of what was before that. */
+/** Keeps the last bytes of the output up to a limit, and counts the bytes dropped before them. */
 export class OutputTail {
   readonly #most: number
   #pieces: Piece[] = []
-  /** Pieces before this one are gone. */
+  /** Pieces before this index are dropped. */
   #first = 0
   #bytes = 0
   #dropped = 0
@@ -24,35 +24,35 @@ export class OutputTail {
 
   push(piece: Piece): void {
     const { bytes } = piece
-    const over = Math.max(0, bytes.length - this.#most)
-    this.#dropped += over
-    this.#pieces.push({ ...piece, bytes: compact(bytes.subarray(over)) })
-    this.#bytes += bytes.length - over
-    while (this.#bytes > this.#most) this.#forget(this.#bytes - this.#most)
+    const excess = Math.max(0, bytes.length - this.#most)
+    this.#dropped += excess
+    this.#pieces.push({ ...piece, bytes: compact(bytes.subarray(excess)) })
+    this.#bytes += bytes.length - excess
+    while (this.#bytes > this.#most) this.#dropFront(this.#bytes - this.#most)
   }
 
-  /** What is left, for good. */
+  /** Returns the kept pieces and forgets them. */
   take(): readonly Piece[] {
     const pieces = this.#pieces.slice(this.#first)
     this.#pieces = []
     return pieces
   }
 
-  #forget(over: number): void {
+  #dropFront(excess: number): void {
     const first = this.#pieces[this.#first] as Piece
-    const gone = Math.min(over, first.bytes.length)
-    if (gone === first.bytes.length) this.#first += 1
-    else this.#pieces[this.#first] = { ...first, bytes: first.bytes.subarray(gone) }
-    this.#bytes -= gone
-    this.#dropped += gone
-    // Taking one away at the front moves all others; now and then, that is cheap.
+    const removed = Math.min(excess, first.bytes.length)
+    if (removed === first.bytes.length) this.#first += 1
+    else this.#pieces[this.#first] = { ...first, bytes: first.bytes.subarray(removed) }
+    this.#bytes -= removed
+    this.#dropped += removed
+    // Removing one piece from the front moves all others, so it is done rarely and in bulk.
     if (this.#first < this.#pieces.length / 2) return
     this.#pieces = this.#pieces.slice(this.#first)
     this.#first = 0
   }
 }
 
-/** A few bytes must not keep alive the long piece of memory they lie in. */
+/** Copies small slices, which would otherwise keep their whole buffer alive. */
 function compact(bytes: Buffer): Buffer {
   return bytes.buffer.byteLength > 4 * bytes.length ? Buffer.from(bytes) : bytes
 }

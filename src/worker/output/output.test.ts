@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bytesOf, type Entry } from '../../core/run/output.ts'
-import type { Mark } from '../../core/text/markers.ts'
+import { bytesOf, type OutputEntry } from '../../core/run/output.ts'
+import type { OutputMarker } from '../../core/text/markers.ts'
 import { Output } from './output.ts'
 
 function create(limitBytes = 1_000_000_000) {
   const rooms: boolean[] = []
   const output = new Output({ limitBytes, onChange() {}, onRoom: (room) => rooms.push(room) })
-  const sent: Entry[] = []
-  /** Sends everything that can be sent, as a server that stores it all. */
+  const sent: OutputEntry[] = []
+  /** Sends everything that can be sent, to a server that stores it all. */
   const ship = () => {
     for (let some = output.next(500_000); some.length > 0; some = output.next(500_000)) {
       for (const { chunk, entries } of some) {
@@ -24,7 +24,7 @@ function create(limitBytes = 1_000_000_000) {
 const write = (output: Output, stream: 1 | 2, ms: number, text: string) =>
   output.push(stream, ms, Buffer.from(text, 'latin1'))
 
-test('little output is the last chunk, and nothing is sent', () => {
+test('little output fits into the last chunk, and nothing is sent', () => {
   const { output } = create()
   write(output, 1, 2.4, 'hi\n')
   write(output, 2, 3, 'oh')
@@ -40,14 +40,14 @@ test('little output is the last chunk, and nothing is sent', () => {
   })
 })
 
-test('no output is no chunk', () => {
+test('without output there is no chunk', () => {
   const { output } = create()
   assert.equal(output.summary(), undefined)
   output.end(1)
   assert.deepEqual(output.summary(), { chunks: 0, bytes: 0 })
 })
 
-test('lines stay whole, whatever pieces they come in, and streams do not mix', () => {
+test('lines stay whole however they are split, and streams do not mix', () => {
   const { output, sent, ship } = create()
   write(output, 1, 1, 'one\ntw')
   write(output, 2, 2, 'err')
@@ -65,7 +65,7 @@ test('lines stay whole, whatever pieces they come in, and streams do not mix', (
   ])
 })
 
-test('a character that is not complete is not torn apart by a flush', () => {
+test('a flush does not split an incomplete character', () => {
   const { output, sent, ship } = create()
   const bytes = Buffer.from('a€')
   output.push(1, 1, bytes.subarray(0, 2))
@@ -79,7 +79,7 @@ test('a character that is not complete is not torn apart by a flush', () => {
   ])
 })
 
-test('a chunk is the same until it is stored', () => {
+test('a chunk does not change until it is stored', () => {
   const { output } = create()
   write(output, 1, 1, 'a\n')
   const first = output.next()
@@ -91,7 +91,7 @@ test('a chunk is the same until it is stored', () => {
   assert.deepEqual(output.next(), [{ chunk: 1, entries: [[2, 1, 'b\n']] }])
 })
 
-test('more goes out at once if there is more, in order, and what was sent stays as it was', () => {
+test('more chunks are sent at once if there are more, in order, and sent ones do not change', () => {
   const { output } = create()
   const line = `${'x'.repeat(89_999)}\n`
   for (let i = 0; i < 8; i += 1) write(output, 1, i, line)
@@ -112,7 +112,7 @@ test('more goes out at once if there is more, in order, and what was sent stays 
   )
 })
 
-test('a process that prints faster than it can be sent is held up, and let go again', () => {
+test('a process that prints faster than the worker can send is paused and resumed', () => {
   const { output, rooms, ship } = create()
   const megabyte = 'x'.repeat(1023) + '\n'
   for (let i = 0; i < 1_100; i += 1) write(output, 1, i, megabyte)
@@ -121,7 +121,7 @@ test('a process that prints faster than it can be sent is held up, and let go ag
   assert.deepEqual(rooms, [false, true])
 })
 
-/** Everything that was kept of a stream, in order, and what the output says about itself. */
+/** Everything that was kept of a stream, in order, and the summary of the output. */
 function finish({ output, sent, ship }: ReturnType<typeof create>, ms = 0) {
   output.end(ms)
   ship()
@@ -132,18 +132,18 @@ function finish({ output, sent, ship }: ReturnType<typeof create>, ms = 0) {
   return { summary, kept, remarks }
 }
 
-test('of too much, the beginning and the end are kept, to the byte, and what is missing is counted', () => {
+test('of too much output, the beginning and the end are kept exactly, and the dropped bytes are counted', () => {
   const one = create(100_000)
   for (let i = 0; i < 30_000; i += 1) write(one.output, 1, i, `${String(i).padStart(9)}\n`)
   const { summary, kept, remarks } = finish(one, 30_000)
   assert.deepEqual([summary?.bytes, summary?.dropped, kept.length], [300_000, 200_000, 100_000])
   assert.deepEqual(remarks, ['… 200000 bytes were left out here …\n'])
   const all = Array.from({ length: 30_000 }, (_, i) => `${String(i).padStart(9)}\n`).join('')
-  // Half of it, because the end is at most that.
+  // The end is at most half of the limit.
   assert.equal(kept.toString(), all.slice(0, 50_000) + all.slice(-50_000))
 })
 
-test('exactly as much as may be kept is kept whole, and nothing is said', () => {
+test('output of exactly the limit is kept whole, without a note', () => {
   for (const [bytes, dropped] of [
     [99_999, undefined],
     [100_000, undefined],
@@ -159,7 +159,7 @@ test('exactly as much as may be kept is kept whole, and nothing is said', () => 
   }
 })
 
-test('whatever comes, what is kept and what is dropped is what was printed', () => {
+test('for any output, kept and dropped bytes add up to what was printed', () => {
   const piece = fc.record({ stream: fc.constantFrom(1 as const, 2 as const), size: fc.nat(3_000) })
   fc.assert(
     fc.property(
@@ -179,7 +179,7 @@ test('whatever comes, what is kept and what is dropped is what was printed', () 
   )
 })
 
-test('a gigabyte that is dropped leaves nothing behind', () => {
+test('a dropped gigabyte uses no memory', () => {
   const { output } = create(1_000)
   const megabyte = Buffer.alloc(1024 * 1024, 'x')
   for (let i = 0; i < 1_024; i += 1) output.push(1, i, megabyte)
@@ -187,8 +187,8 @@ test('a gigabyte that is dropped leaves nothing behind', () => {
   assert.equal(output.summary()?.dropped, 1024 ** 3 - 1_000)
 })
 
-test('what it says about itself is heard, also of what is not kept', () => {
-  const marks: Mark[] = []
+test('markers are recognised in dropped output, too', () => {
+  const marks: OutputMarker[] = []
   const output = new Output({
     limitBytes: 100,
     onChange() {},
@@ -205,7 +205,7 @@ test('what it says about itself is heard, also of what is not kept', () => {
   ])
 })
 
-test('whatever is printed in whatever pieces comes out as it was, stream by stream', () => {
+test('for any output and splits, each stream arrives as it was printed', () => {
   const piece = fc.record({
     stream: fc.constantFrom(1 as const, 2 as const),
     bytes: fc.oneof(
@@ -234,7 +234,7 @@ test('whatever is printed in whatever pieces comes out as it was, stream by stre
   )
 })
 
-test('an answer to what was sent twice covers all that is there by then', () => {
+test('the answer to a repeated message covers all chunks stored by then', () => {
   const { output } = create()
   const line = `${'x'.repeat(89_999)}\n`
   for (let i = 0; i < 8; i += 1) write(output, 1, i, line)

@@ -1,49 +1,52 @@
-import type { Mark } from '../../core/text/markers.ts'
-import { type Entry, type OutputEnd, type Stream, textOf } from '../../core/run/output.ts'
+import type { OutputMarker } from '../../core/text/markers.ts'
+import { type OutputEntry, type OutputEnd, type Stream, textOf } from '../../core/run/output.ts'
 import { MarkScan } from './mark-scan.ts'
 import { OutputTail } from './output-tail.ts'
 import { PartialLine } from './partial-line.ts'
 
-/** Characters one chunk may hold, with room to spare below what the server takes. */
+/** Characters per chunk, safely below the server's limit. */
 const CHUNK_LENGTH = 192 * 1024
 const CHUNK_ENTRIES = 8_000
-/** What may travel inside the report of an ending. */
+/** Characters that may travel inside the report of an attempt's end. */
 const LAST_LENGTH = 32 * 1024
 /** A line without an end is passed on in pieces of this size. */
 const LINE_BYTES = 16 * 1024
-/** Where reading stops, and where it goes on. */
+/** Buffered characters at which reading stops, and at which it resumes. */
 const FULL_LENGTH = 1024 * 1024
 const ROOM_LENGTH = 256 * 1024
-/** Of output beyond the limit, at most this much of its end is kept, and no more than of its beginning. */
+/**
+ * Of output beyond the limit, at most this much of its end is kept, and no more than of its
+ * beginning.
+ */
 const TAIL_BYTES = 64 * 1024
 
 export interface OutputOptions {
-  /** Bytes kept of one attempt: of more than that, the beginning and the end. */
+  /** The maximum kept of one attempt: of more output, the beginning and the end. */
   readonly limitBytes: number
-  /** There is something to send, or less than before. */
+  /** There is something new to send, or a chunk was stored. */
   onChange(): void
-  /** Whether there is room for more: a process that prints faster than we can send must wait. */
+  /** Whether the process may print: one that prints faster than the worker can send must wait. */
   onRoom(hasRoom: boolean): void
-  /** It said something about itself. Also what is not kept may do so. */
-  onMark?(mark: Mark): void
+  /** The output contained a marker, possibly in a part that is not kept. */
+  onMark?(mark: OutputMarker): void
 }
 
 /**
- * What an attempt prints, on its way to the server: put into lines, cut into chunks, sent in order,
- * and kept until the server has it. Too much of it is cut in the middle, and says so.
+ * The output of an attempt on its way to the server: split into lines, cut into chunks, sent in
+ * order, and kept until stored. Output beyond the limit is cut in the middle, with a note.
  */
 export class Output {
   readonly #options: OutputOptions
   readonly #partial = { 1: new PartialLine(), 2: new PartialLine() }
   readonly #marks: Readonly<Record<1 | 2, MarkScan>>
   readonly #tail: OutputTail
-  /** Bytes of the beginning that are still to be kept. */
-  #room: number
-  #ready: Entry[] = []
+  /** Bytes that may still be kept of the beginning. */
+  #headLeft: number
+  #ready: OutputEntry[] = []
   #length = 0
   #bytes = 0
-  /** Chunks that were cut and that the server does not have yet. */
-  #sending: (readonly Entry[])[] = []
+  /** Chunks that the server has not stored yet. */
+  #sending: (readonly OutputEntry[])[] = []
   #sendingLength = 0
   #stored = 0
   #hasRoom = true
@@ -54,35 +57,35 @@ export class Output {
     const { limitBytes } = options
     const tailBytes = Math.min(TAIL_BYTES, Math.floor(limitBytes / 2))
     this.#tail = new OutputTail(tailBytes)
-    this.#room = limitBytes - tailBytes
-    const onMark = (mark: Mark) => options.onMark?.(mark)
+    this.#headLeft = limitBytes - tailBytes
+    const onMark = (mark: OutputMarker) => options.onMark?.(mark)
     this.#marks = { 1: new MarkScan(onMark), 2: new MarkScan(onMark) }
   }
 
   push(stream: 1 | 2, ms: number, bytes: Buffer): void {
     this.#bytes += bytes.length
     this.#marks[stream].push(bytes)
-    const kept = Math.min(this.#room, bytes.length)
+    const kept = Math.min(this.#headLeft, bytes.length)
     if (kept < bytes.length) this.#tail.push({ stream, ms, bytes: bytes.subarray(kept) })
     if (kept === 0) return
-    this.#room -= kept
-    this.#take(stream, ms, bytes.subarray(0, kept))
-    this.#review()
+    this.#headLeft -= kept
+    this.#addBytes(stream, ms, bytes.subarray(0, kept))
+    this.#notify()
   }
 
-  /** A line that waits for its end is shown as far as it goes. */
+  /** Adds unfinished lines as they are. */
   flush(ms: number): void {
     for (const stream of STREAMS) this.#add(ms, stream, this.#partial[stream].take(false))
-    this.#review()
+    this.#notify()
   }
 
-  /** A remark of the worker's own. */
+  /** Adds a line by the worker itself. */
   remark(ms: number, text: string): void {
     this.#add(ms, 0, Buffer.from(`${text}\n`))
-    this.#review()
+    this.#notify()
   }
 
-  /** Nothing more will be printed. What is left goes out in chunks, except the last. */
+  /** Ends the output. The rest is sent in chunks, except the last one. */
   end(ms: number): void {
     for (const stream of STREAMS) this.#marks[stream].end()
     const { dropped } = this.#tail
@@ -90,47 +93,51 @@ export class Output {
       this.#endLines(ms)
       this.#add(ms, 0, Buffer.from(`… ${dropped} bytes were left out here …\n`))
     }
-    for (const piece of this.#tail.take()) this.#take(piece.stream, piece.ms, piece.bytes)
+    for (const piece of this.#tail.take()) this.#addBytes(piece.stream, piece.ms, piece.bytes)
     this.#endLines(ms)
     this.#isEnded = true
-    this.#review()
+    this.#notify()
   }
 
   get isEnded(): boolean {
     return this.#isEnded
   }
 
-  /** How much waits to be sent. */
+  /** Characters waiting to be sent. */
   get length(): number {
     return this.#length
   }
 
-  /** Chunks to send now, one at least and more as they fit; the same again until they are stored. */
-  next(mostLength = 0): readonly { chunk: number; entries: readonly Entry[] }[] {
+  /**
+   * The chunks to send now, at least one and more as they fit; the same again until they are
+   * stored.
+   */
+  next(mostLength = 0): readonly { chunk: number; entries: readonly OutputEntry[] }[] {
     while (this.#ready.length > 0 && !this.#isLast()) {
       const isFull = this.#sendingLength + CHUNK_LENGTH > mostLength
       if (isFull && this.#sending.length > 0) break
-      const chunk = this.#cut()
+      const chunk = this.#nextChunk()
       this.#sending.push(chunk)
       this.#sendingLength += lengthOf(chunk)
     }
     return this.#sending.map((entries, index) => ({ chunk: this.#stored + index, entries }))
   }
 
-  /** The server has this many chunks. */
+  /** The server has stored this many chunks. */
   stored(count: number): void {
-    // Of what was sent twice, because an answer was lost, it may know more than the first.
+    // When chunks were sent twice because an answer was lost, the first answer may already count
+    // them.
     if (count <= this.#stored || count > this.#stored + this.#sending.length) return
     for (const first of this.#sending.splice(0, count - this.#stored)) {
       this.#sendingLength -= lengthOf(first)
       this.#length -= lengthOf(first)
     }
     this.#stored = count
-    this.#review()
+    this.#notify()
     this.#options.onChange()
   }
 
-  /** How it all ended, once only the last chunk is left. */
+  /** The summary for the report, once only the last chunk is left. */
   summary(): OutputEnd | undefined {
     if (!this.#isEnded || this.#sending.length > 0 || !this.#isLast()) return undefined
     const last = this.#ready
@@ -148,7 +155,7 @@ export class Output {
     return this.#isEnded && left <= LAST_LENGTH && this.#ready.length <= CHUNK_ENTRIES
   }
 
-  #cut(): Entry[] {
+  #nextChunk(): OutputEntry[] {
     let length = 0
     let count = 0
     for (const [, , text] of this.#ready) {
@@ -159,7 +166,7 @@ export class Output {
     return this.#ready.splice(0, count)
   }
 
-  #take(stream: 1 | 2, ms: number, bytes: Buffer): void {
+  #addBytes(stream: 1 | 2, ms: number, bytes: Buffer): void {
     const end = bytes.lastIndexOf(NEWLINE) + 1
     const partial = this.#partial[stream]
     if (end > 0) this.#add(ms, stream, partial.take(true, bytes.subarray(0, end)))
@@ -179,7 +186,7 @@ export class Output {
     for (const stream of STREAMS) this.#add(ms, stream, this.#partial[stream].take(true))
   }
 
-  #review(): void {
+  #notify(): void {
     const hasRoom = this.#length < (this.#hasRoom ? FULL_LENGTH : ROOM_LENGTH)
     if (hasRoom !== this.#hasRoom) {
       this.#hasRoom = hasRoom
@@ -194,6 +201,6 @@ export class Output {
 const NEWLINE = 10
 const STREAMS = [1, 2] as const
 
-function lengthOf(entries: readonly Entry[]): number {
+function lengthOf(entries: readonly OutputEntry[]): number {
   return entries.reduce((sum, [, , text]) => sum + text.length, 0)
 }

@@ -1,6 +1,6 @@
 import { unfinishedBytes } from '../../core/run/output.ts'
 
-/** The beginning of a line whose end is still to come. */
+/** The beginning of a line whose end has not arrived yet. */
 export class PartialLine {
   #pieces: Buffer[] = []
   length = 0
@@ -11,7 +11,10 @@ export class PartialLine {
     this.length += bytes.length
   }
 
-  /** All of it, and what follows; without `whole`, except a character that is not complete yet. */
+  /**
+   * Returns the line and what follows it; without `whole`, except an incomplete character at its
+   * end.
+   */
   take(whole: boolean, more: Buffer = Buffer.alloc(0)): Buffer {
     const bytes = this.#pieces.length === 0 ? more : Buffer.concat([...this.#pieces, more])
     const kept = whole ? 0 : unfinishedBytes(bytes)

@@ -1,10 +1,13 @@
 import type { Random } from '../../core/clock.ts'
+import { doublingDelayMs } from '../../core/doubling-delay.ts'
 
 const FIRST_MS = 100
 const LONGEST_MS = 3_000
 
-/** How long to wait after so many failures in a row: doubling, bounded, and spread over its upper half. */
+/**
+ * The delay after `failures` consecutive failures: exponential, capped, with jitter in the upper
+ * half.
+ */
 export function backOffMs(failures: number, random: Random): number {
-  const step = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 30))
-  return step * (0.5 + random() / 2)
+  return doublingDelayMs(FIRST_MS, failures, LONGEST_MS) * (0.5 + random() / 2)
 }

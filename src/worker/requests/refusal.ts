@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts'
-import type { Done } from '../../core/wire/protocol.ts'
+import type { FinishedAttempt } from '../../core/wire/protocol.ts'
 
-/** The registration is over, the session is not: come back under the same id. */
+/** The registration has ended, the session has not: register again under the same id. */
 const REGISTER_AGAIN: ReadonlySet<ErrorCode> = new Set([
   'session_unknown',
   'session_superseded',
@@ -10,8 +10,8 @@ const REGISTER_AGAIN: ReadonlySet<ErrorCode> = new Set([
   'exchange_out_of_order',
 ])
 
-/** Saying the same again would be answered the same. */
-const HOPELESS: ReadonlySet<ErrorCode> = new Set([
+/** Repeating the request would get the same answer. */
+const PERMANENT_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'forbidden',
   'host_not_allowed',
@@ -26,16 +26,27 @@ export function mustRegisterAgain(error: unknown): boolean {
   return code !== undefined && REGISTER_AGAIN.has(code)
 }
 
-export function isHopeless(error: unknown): boolean {
+export function isSessionUnknown(error: unknown): boolean {
+  return codeOf(error) === 'session_unknown'
+}
+
+export function isSuperseded(error: unknown): boolean {
+  return codeOf(error) === 'session_superseded'
+}
+
+export function isPermanentRefusal(error: unknown): boolean {
   const code = codeOf(error)
-  return code !== undefined && HOPELESS.has(code)
+  return code !== undefined && PERMANENT_REFUSALS.has(code)
 }
 
 /**
- * The report that the server will never take as it is, if it says which one. What a token or another
- * version of the server can put right is nobody's fault here.
+ * The report that the server will never accept as it is, if the error names one. Errors that
+ * another token or server version could fix do not count.
  */
-export function refusedReport(error: unknown, done: readonly Done[]): Done | undefined {
+export function refusedReport(
+  error: unknown,
+  done: readonly FinishedAttempt[],
+): FinishedAttempt | undefined {
   const code = codeOf(error)
   if (code === 'body_too_large') return done.length === 1 ? done[0] : undefined
   if (code !== 'invalid_field') return undefined
@@ -46,7 +57,7 @@ export function refusedReport(error: unknown, done: readonly Done[]): Done | und
 
 const REPORT = /^done\.(\d+)(?:\.|$)/
 
-/** By property, not by class: the client may come from another copy of this package. */
+/** Checks the property, not the class: the client may come from another copy of this package. */
 function codeOf(error: unknown): ErrorCode | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const { code } = error

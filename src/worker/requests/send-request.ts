@@ -3,11 +3,13 @@ import type { Clock } from '../../core/clock.ts'
 export type Sent<T> =
   | { readonly kind: 'answered'; readonly answer: T }
   | { readonly kind: 'failed'; readonly error: unknown }
-  /** The signal aborted first. An answer that comes later is dropped. */
+  /** The signal aborted first. A later answer is dropped. */
   | { readonly kind: 'abandoned' }
 
-/** One request, with an end in any case: its answer, its failure, the time limit or the signal. */
-export function send<T>(
+/**
+ * Sends one request that always ends: with its answer, its failure, the time limit or the signal.
+ */
+export function sendRequest<T>(
   call: (signal: AbortSignal) => Promise<T>,
   { clock, limitMs, signal }: { clock: Clock; limitMs: number; signal: AbortSignal },
 ): Promise<Sent<T>> {
@@ -19,10 +21,10 @@ export function send<T>(
       isOver = true
       signal.removeEventListener('abort', abandon)
       resolve(sent)
-      // With a reason: without one, an exception is made, and its stack with it. An answer is taken in
-      // before its timer is cleared: the runs it brings can begin meanwhile.
-      if (sent.kind === 'answered') setImmediate(() => request.abort('over'))
-      else request.abort('over')
+      // With a reason: without one, `abort` creates an exception with its stack. The answer is
+      // handled before its timer is cleared, so that the assigned runs can start meanwhile.
+      if (sent.kind === 'answered') setImmediate(() => request.abort('finished'))
+      else request.abort('finished')
     }
     const abandon = () => end({ kind: 'abandoned' })
     if (signal.aborted) return abandon()

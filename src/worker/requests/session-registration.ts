@@ -1,29 +1,34 @@
-/** One registration: from its welcome until something ends it. Exchanges are numbered within it. */
-export interface Session {
-  readonly id: string
+import type { SessionKey } from '../../core/wire/protocol.ts'
+
+/**
+ * One registration of the session, from the server's answer until it ends. Exchanges are numbered
+ * within it.
+ */
+export interface SessionRegistration {
+  readonly key: SessionKey
   readonly registration: number
   readonly leaseTtlMs: number
   readonly heartbeatMs: number
-  /** Aborts when the registration is over. */
+  /** Aborts when the registration ends. */
   readonly signal: AbortSignal
-  /** The last exchange whose answer was taken in. */
+  /** The last exchange whose answer was applied. */
   answered: number
   /** Ends the registration; the worker registers again unless it is stopping. */
   end(why: string): void
 }
 
-export function createSession(
-  welcome: Pick<Session, 'id' | 'registration' | 'leaseTtlMs' | 'heartbeatMs'>,
+export function createSessionRegistration(
+  welcome: Pick<SessionRegistration, 'key' | 'registration' | 'leaseTtlMs' | 'heartbeatMs'>,
   onEnd: (why: string) => void,
-): Session {
-  const over = new AbortController()
+): SessionRegistration {
+  const ended = new AbortController()
   return {
     ...welcome,
-    signal: over.signal,
+    signal: ended.signal,
     answered: 0,
     end(why) {
-      if (over.signal.aborted) return
-      over.abort()
+      if (ended.signal.aborted) return
+      ended.abort()
       onEnd(why)
     },
   }

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { type ErrorCode, PunctualError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Exchange } from '../../core/wire/protocol.ts'
-import { createVirtualClock, settle } from '../../../test/support/virtual-clock.ts'
-import { createWorld } from '../testing/world.ts'
+import { createVirtualClock, flushTasks } from '../../../test/support/virtual-clock.ts'
+import { createWorkerTestWorld } from '../testing/world.ts'
 
-async function setUp(options?: Parameters<typeof createWorld>[1]) {
+async function setUp(options?: Parameters<typeof createWorkerTestWorld>[1]) {
   const clock = createVirtualClock()
-  const world = createWorld(clock, options)
+  const world = createWorkerTestWorld(clock, options)
   await world.worker.start()
-  await settle()
+  await flushTasks()
   return { clock, ...world, exchanges: () => world.server.messages('exchange') }
 }
 
@@ -23,56 +23,56 @@ test('an idle worker asks for all its slots and lets the server wait', async () 
   ])
 })
 
-test('a run arrives, is executed and reported, and the worker goes on asking', async () => {
+test('an assigned run is executed and reported, and the worker asks for more', async () => {
   const { server, calls, exchanges } = await setUp()
   server.submit('run_a', { input: '{"n":1}', attempt: 2 })
-  await settle()
+  await flushTasks()
   assert.deepEqual(calls.get('run_a')?.input, { n: 1 })
   assert.equal(last(exchanges()).free, 9)
   assert.equal(last(exchanges()).answered, last(exchanges()).number - 1)
   calls.get('run_a')?.finish({ ok: true })
-  await settle()
+  await flushTasks()
   const [done] = server.ended.get('run_a') ?? []
   assert.equal(done?.result, '{"ok":true}')
   assert.equal(last(exchanges()).free, 10)
   assert.equal(last(exchanges()).waitMs, 10_000)
 })
 
-test('a worker whose slots are all taken asks for nothing', async () => {
+test('a worker without free slots asks for nothing', async () => {
   const { clock, server, exchanges } = await setUp({ slots: 2 })
   for (const run of ['run_a', 'run_b', 'run_c']) server.submit(run)
-  await settle()
+  await flushTasks()
   const before = exchanges().length
   await clock.advance(60_000)
   assert.equal(exchanges().length, before)
 })
 
-test('slots are counted in weights', async () => {
+test('slots are counted by weight', async () => {
   const { server, calls, exchanges } = await setUp({ slots: 4 })
   server.submit('run_a', { weight: 3 })
-  await settle()
+  await flushTasks()
   assert.equal(last(exchanges()).free, 1)
   calls.get('run_a')?.finish()
-  await settle()
+  await flushTasks()
   assert.equal(last(exchanges()).free, 4)
 })
 
-test('a message whose answer got lost is repeated byte for byte, and its runs start once', async () => {
+test('a message whose answer was lost is repeated byte for byte, and its runs start once', async () => {
   const { clock, server, calls } = await setUp()
   server.fail('exchange', 'lose answer', 'lose answer')
   await clock.advance(10_000)
   server.submit('run_a')
   await clock.advance(9_000)
-  const texts = server.heard.filter(({ call }) => call === 'exchange').map(({ text }) => text)
+  const texts = server.received.filter(({ call }) => call === 'exchange').map(({ text }) => text)
   assert.equal(texts[1], texts[2])
   assert.equal(texts[2], texts[3])
   assert.equal(calls.size, 1)
 })
 
-test('a report is repeated until there is a verdict on it, and counts once', async () => {
+test('a report is repeated until the server rules on it, and counts once', async () => {
   const { clock, server, calls, exchanges } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   server.fail('exchange', 'lose answer', 'lose request', 'store_unavailable', 'hang')
   calls.get('run_a')?.finish()
   await clock.advance(20_000)
@@ -83,7 +83,7 @@ test('a report is repeated until there is a verdict on it, and counts once', asy
   assert.equal(last(exchanges()).done.length, 0)
 })
 
-/** Two attempts that end together, before a server that refuses what the second left. */
+/** Two attempts that end together, on a server that refuses the report of the second. */
 async function refuseSecond(code: ErrorCode, field?: string) {
   const world = await setUp()
   const { clock, server, calls } = world
@@ -98,14 +98,14 @@ async function refuseSecond(code: ErrorCode, field?: string) {
   }
   server.submit('run_a')
   server.submit('run_b')
-  await settle()
+  await flushTasks()
   calls.get('run_a')?.finish('good')
   calls.get('run_b')?.finish('bad')
   await clock.advance(10_000)
   return { ...world, refusals: () => refusals }
 }
 
-test('a report that will never be taken is not repeated: its attempt fails, others are reported', async () => {
+test('a report that the server will never accept is not repeated: its attempt fails, the others are reported', async () => {
   const refused = await refuseSecond('invalid_field', 'done.1.result')
   const { server, errors, refusals, worker } = refused
   assert.deepEqual(
@@ -120,15 +120,15 @@ test('a report that will never be taken is not repeated: its attempt fails, othe
   assert.equal(worker.stats().unacknowledged, 0)
 })
 
-test('a report that is too large by itself is not repeated either', async () => {
+test('a report that alone is too large is not repeated either', async () => {
   const { clock, server, calls } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   server.fail('exchange', 'body_too_large')
   calls.get('run_a')?.finish('bad')
   await clock.advance(1_000)
   const [done] = server.ended.get('run_a') ?? []
-  assert.equal(done?.message, 'the server refused its report: as told')
+  assert.equal(done?.message, 'the server refused its report: injected fault')
 })
 
 const REPEATED: [why: string, code: ErrorCode, field?: string][] = [
@@ -140,7 +140,7 @@ const REPEATED: [why: string, code: ErrorCode, field?: string][] = [
   ['any of them may be too large', 'body_too_large'],
 ]
 for (const [why, code, field] of REPEATED) {
-  test(`a report that is refused is repeated as it is: ${why}`, async () => {
+  test(`a refused report is repeated unchanged: ${why}`, async () => {
     const { server, refusals, worker } = await refuseSecond(code, field)
     assert.ok(refusals() > 2)
     assert.equal(server.ended.size, 0)
@@ -148,16 +148,16 @@ for (const [why, code, field] of REPEATED) {
   })
 }
 
-test('what ends during a long poll is reported at once, by the next number', async () => {
+test('an attempt that ends during a long poll is reported at once, under the next number', async () => {
   const { clock, server, calls, exchanges } = await setUp()
   server.submit('run_a')
   server.submit('run_b')
-  await settle()
+  await flushTasks()
   const poll = last(exchanges())
   assert.equal(poll.waitMs, 10_000)
   calls.get('run_a')?.finish()
   calls.get('run_b')?.finish()
-  await settle()
+  await flushTasks()
   const report = exchanges().find(({ done }) => done.length > 0)
   assert.equal(report?.number, poll.number + 1)
   assert.equal(report?.done.length, 2)
@@ -165,37 +165,37 @@ test('what ends during a long poll is reported at once, by the next number', asy
   assert.equal(clock.mono(), 0)
 })
 
-test('nothing is lost when the poll that is cut short had already been dealt runs', async () => {
+test('runs that were assigned to an interrupted poll are not lost', async () => {
   const { server, calls } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   server.isSlow = true
   server.submit('run_b')
-  await settle()
+  await flushTasks()
   assert.equal(calls.has('run_b'), false)
   calls.get('run_a')?.finish()
-  await settle()
+  await flushTasks()
   server.release()
-  await settle()
+  await flushTasks()
   assert.equal(server.ended.get('run_a')?.length, 1)
   assert.equal(calls.has('run_b'), true)
   calls.get('run_b')?.finish()
-  await settle()
+  await flushTasks()
   assert.equal(server.ended.get('run_b')?.length, 1)
 })
 
-test('an answer to a number that was given up changes nothing', async () => {
+test('the answer to an abandoned message changes nothing', async () => {
   const { clock, server, calls, worker } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   server.isSlow = true
   server.submit('run_b')
-  await settle()
+  await flushTasks()
   server.fail('exchange', 'hang')
   calls.get('run_a')?.finish()
-  await settle()
+  await flushTasks()
   server.release()
-  await settle()
+  await flushTasks()
   // The late answer granted run_b; the message that replaced its question is not answered yet.
   assert.equal(calls.has('run_b'), false)
   assert.equal(worker.stats().running, 0)
@@ -203,9 +203,9 @@ test('an answer to a number that was given up changes nothing', async () => {
   assert.equal(calls.has('run_b'), true)
 })
 
-test('answers under a wrong number are not taken in', async () => {
+test('answers with a wrong number are ignored', async () => {
   const clock = createVirtualClock()
-  const { server, errors, worker } = createWorld(clock)
+  const { server, errors, worker } = createWorkerTestWorld(clock)
   const exchange = server.exchange
   server.exchange = async (session, message, signal) => ({
     ...(await exchange(session, message, signal)),
@@ -218,23 +218,23 @@ test('answers under a wrong number are not taken in', async () => {
   assert.match(String(errors[0]), /answered as number 99/)
 })
 
-test('10,000 instant runs take one exchange per batch, not per run', async () => {
+test('10,000 instant runs take one exchange per batch, not one per run', async () => {
   const { server, worker } = await setUp({
     slots: 100,
     handlers: { instant: (input) => input },
   })
   for (let i = 0; i < 10_000; i += 1) server.submit(`run_${i}`, { job: 'instant', input: '1' })
-  await settle(2_000)
+  await flushTasks(2_000)
   assert.equal(server.ended.size, 10_000)
   assert.ok([...server.ended.values()].every((reports) => reports.length === 1))
   assert.ok(worker.stats().exchanges < 250, `${worker.stats().exchanges} exchanges`)
 })
 
-test('results too large for one message are spread, and room is not asked for those that wait', async () => {
+test('results too large for one message are spread over several, and waiting reports reduce the requested slots', async () => {
   const result = 'x'.repeat(64 * 1024)
   const { server, exchanges } = await setUp({ slots: 50, handlers: { big: () => result } })
   for (let i = 0; i < 120; i += 1) server.submit(`run_${i}`, { job: 'big' })
-  await settle(500)
+  await flushTasks(500)
   assert.equal(server.ended.size, 120)
   for (const message of exchanges()) {
     assert.ok(JSON.stringify(message).length < LIMITS.bodyBytes)
@@ -243,14 +243,14 @@ test('results too large for one message are spread, and room is not asked for th
   assert.ok(partial.some(({ free }) => free < 50 - 20))
 })
 
-test('runs that come back under a new fence replace what was held; repeated grants do not', async () => {
+test('runs that come back under a new fence replace the held attempts; repeated assignments do not', async () => {
   const { clock, server, calls } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   const first = calls.get('run_a')
   server.lose('run_a')
   server.submit('run_a', { attempt: 2 })
-  await settle()
+  await flushTasks()
   const second = calls.get('run_a')
   assert.notEqual(first, second)
   assert.equal(first?.context.signal.aborted, true)
@@ -263,7 +263,7 @@ test('runs that come back under a new fence replace what was held; repeated gran
   )
 })
 
-test('runs that arrive in an answer from before a long freeze are not started', async () => {
+test('runs in an answer from before a long freeze are not started', async () => {
   const { clock, server, calls } = await setUp()
   const exchange = server.exchange
   server.exchange = async (...message) => {
@@ -273,14 +273,14 @@ test('runs that arrive in an answer from before a long freeze are not started', 
   }
   await clock.advance(10_000)
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   assert.equal(calls.size, 0)
 })
 
-test('a server that never holds its answers is not asked without pause', async () => {
+test('a server that never holds its answers is asked with pauses', async () => {
   const { clock, server, exchanges, calls } = await setUp()
   server.exchange = async (_session, { number }) => {
-    server.heard.push({ call: 'exchange', text: '{}', atMono: clock.mono() })
+    server.received.push({ call: 'exchange', text: '{}', atMono: clock.mono() })
     return { number, verdicts: [], runs: [] }
   }
   await clock.advance(20_000)

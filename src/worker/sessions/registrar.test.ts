@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PunctualError } from '../../core/errors.ts'
-import { createVirtualClock, settle } from '../../../test/support/virtual-clock.ts'
-import { createWorld } from '../testing/world.ts'
+import { createVirtualClock, flushTasks } from '../../../test/support/virtual-clock.ts'
+import { createWorkerTestWorld } from '../testing/world.ts'
 
-async function setUp(options?: Parameters<typeof createWorld>[1]) {
+async function setUp(options?: Parameters<typeof createWorkerTestWorld>[1]) {
   const clock = createVirtualClock()
-  const world = createWorld(clock, options)
+  const world = createWorkerTestWorld(clock, options)
   await world.worker.start()
-  await settle()
+  await flushTasks()
   const hellos = () => world.server.messages('register')
   return { clock, ...world, hellos }
 }
 
-test('introduces itself with what it offers', async () => {
+test('a registration contains what the worker offers', async () => {
   const { hellos } = await setUp({
     labels: { gpu: 'yes' },
     queues: ['fast', 'default'],
@@ -28,6 +28,7 @@ test('introduces itself with what it offers', async () => {
       executors: ['handler:job', 'handler:polite'],
       features: ['secrets'],
       slots: 10,
+      protocol: [1, 2],
       registration: 1,
       held: [],
       forsaken: [],
@@ -35,9 +36,9 @@ test('introduces itself with what it offers', async () => {
   ])
 })
 
-test('keeps trying until a server answers, each time as a first registration', async () => {
+test('the worker retries until a server answers, each time with a first registration', async () => {
   const clock = createVirtualClock()
-  const { server, worker, errors } = createWorld(clock)
+  const { server, worker, errors } = createWorkerTestWorld(clock)
   server.isCutOff = true
   const starting = worker.start()
   await clock.advance(20_000)
@@ -55,11 +56,11 @@ for (const code of [
   'node_cannot_renew',
   'exchange_out_of_order',
 ] as const) {
-  test(`${code} on an exchange: comes back under the same id with all it holds`, async () => {
+  test(`${code} on an exchange: the worker registers again under the same id with all it holds`, async () => {
     const { clock, server, calls, hellos } = await setUp()
     server.submit('run_a')
     server.submit('run_b')
-    await settle()
+    await flushTasks()
     server.fail('exchange', code)
     calls.get('run_a')?.finish('kept')
     await clock.advance(500)
@@ -78,18 +79,18 @@ for (const code of [
   })
 }
 
-test('a refused heartbeat ends the registration too', async () => {
+test('a refused heartbeat ends the registration, too', async () => {
   const { clock, server, hellos } = await setUp()
   server.fail('heartbeat', 'node_cannot_renew')
   await clock.advance(2_500)
   assert.equal(hellos().length, 2)
 })
 
-test('what the server says is lost is stopped and not reported', async () => {
+test('attempts that the server calls lost are stopped and not reported', async () => {
   const { clock, server, calls, why } = await setUp()
   server.submit('run_a')
   server.submit('run_b')
-  await settle()
+  await flushTasks()
   server.lose('run_a')
   server.fail('heartbeat', 'session_unknown')
   await clock.advance(2_500)
@@ -97,15 +98,15 @@ test('what the server says is lost is stopped and not reported', async () => {
   assert.equal(why('run_b'), undefined)
   calls.get('run_a')?.finish()
   calls.get('run_b')?.finish()
-  await settle()
+  await flushTasks()
   const reported = server.messages('exchange').flatMap(({ done }) => done.map(({ run }) => run))
   assert.deepEqual(reported, ['run_b'])
 })
 
-test('what was begun and then called lost is told at the next registration, and not again', async () => {
+test('attempts that started and were then called lost are listed once in the next registration', async () => {
   const { clock, server, calls, why, hellos } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   const fence = calls.get('run_a')?.context.fence
   server.lose('run_a')
   await clock.advance(3_000)
@@ -118,7 +119,7 @@ test('what was begun and then called lost is told at the next registration, and 
   )
 })
 
-test('every try to come back has its own number: an earlier one may have arrived', async () => {
+test('every try to register again has its own number: an earlier one may have arrived', async () => {
   const { clock, server, hellos } = await setUp()
   server.fail('register', 'lose answer', 'hang', 'session_superseded')
   server.fail('heartbeat', 'session_unknown')
@@ -129,7 +130,7 @@ test('every try to come back has its own number: an earlier one may have arrived
   )
 })
 
-test('a server that welcomes and then refuses is not asked without pause', async () => {
+test('a server that accepts registrations and then refuses is asked with pauses', async () => {
   const { clock, server, hellos } = await setUp()
   server.fail('exchange', ...Array.from({ length: 500 }, () => 'session_unknown' as const))
   await clock.advance(60_000)
@@ -137,7 +138,7 @@ test('a server that welcomes and then refuses is not asked without pause', async
 })
 
 for (const jumpMs of [0, 3_600_000, -3_600_000]) {
-  test(`cut off, it stops its handlers in time, with the wall clock off by ${jumpMs} ms`, async () => {
+  test(`a disconnected worker stops its handlers in time, with the wall clock off by ${jumpMs} ms`, async () => {
     const { clock, server, calls, why } = await setUp()
     server.submit('run_a')
     await clock.advance(2_250)
@@ -161,10 +162,10 @@ for (const jumpMs of [0, 3_600_000, -3_600_000]) {
   })
 }
 
-test('after a freeze nothing that outlived its lease is carried into the next', async () => {
+test('after a freeze, attempts whose lease expired are not carried into the next session', async () => {
   const { clock, server, hellos, calls } = await setUp()
   server.submit('run_a')
-  await settle()
+  await flushTasks()
   const first = calls.get('run_a')
   server.heartbeat = async () => {
     clock.freeze(60_000)
@@ -175,14 +176,14 @@ test('after a freeze nothing that outlived its lease is carried into the next', 
   assert.deepEqual(hellos()[1]?.held, [])
 })
 
-test('a lease that runs out during a registration makes it void', async () => {
+test('a lease that expires during a registration makes it void', async () => {
   const { clock, server, hellos } = await setUp()
   server.submit('run_a')
   await clock.advance(2_250)
   server.fail('heartbeat', 'lose request', 'lose request', 'session_unknown')
   const register = server.register
-  server.register = async (hello) => {
-    const welcome = await register(hello)
+  server.register = async (hello, secret) => {
+    const welcome = await register(hello, secret)
     await clock.sleep(4_900)
     return welcome
   }
@@ -204,7 +205,7 @@ test('a lease that runs out during a registration makes it void', async () => {
   )
 })
 
-test('what had finished when the lease ran out is still offered: its fence decides', async () => {
+test('a report finished before the lease expired is still sent: its fence decides', async () => {
   const { clock, server, calls, hellos } = await setUp()
   server.submit('run_a')
   await clock.advance(1_000)
@@ -222,20 +223,55 @@ test('what had finished when the lease ran out is still offered: its fence decid
   assert.equal(server.ended.get('run_a')?.[0]?.result, '"valuable"')
 })
 
-test('a worker the server refuses does not start, and says why', async () => {
-  const { server, worker } = createWorld(createVirtualClock())
+test('a worker that the server refuses does not start, and reports why', async () => {
+  const { server, worker } = createWorkerTestWorld(createVirtualClock())
   server.fail('register', 'unauthorized')
   await assert.rejects(worker.start(), (error: PunctualError) => error.code === 'unauthorized')
   assert.equal(await worker.stopped, 'refused')
 })
 
-test('a lease too short to keep is not accepted', async () => {
+test('a lease shorter than the heartbeat interval is not accepted', async () => {
   const clock = createVirtualClock()
-  const { server, worker, errors } = createWorld(clock)
+  const { server, worker, errors } = createWorkerTestWorld(clock)
   const register = server.register
-  server.register = async (hello) => ({ ...(await register(hello)), leaseTtlMs: 1_000 })
+  server.register = async (hello, secret) => ({
+    ...(await register(hello, secret)),
+    leaseTtlMs: 1_000,
+  })
   void worker.start()
   await clock.advance(1_000)
   assert.match(String(errors[0]), /too short to keep/)
   assert.equal(worker.stats().exchanges, 0)
+})
+
+for (const [what, codes] of [
+  ['unknown', ['session_unknown']],
+  ['superseded over and over', Array.from({ length: 5 }, () => 'session_superseded' as const)],
+] as const) {
+  test(`a session that is ${what} is given up: its attempts stop, and a new one begins`, async () => {
+    const { clock, server, calls, hellos } = await setUp()
+    server.submit('run_a')
+    await flushTasks()
+    assert.ok(calls.has('run_a'))
+    server.fail('register', ...codes)
+    server.fail('exchange', 'session_unknown')
+    server.submit('run_b')
+    await clock.advance(30_000)
+    const tries = hellos().slice(1)
+    const back = tries.slice(0, codes.length)
+    assert.ok(back.every(({ session }) => session === 'ses_1'))
+    const anew = tries[codes.length]
+    assert.deepEqual([anew?.session, anew?.registration, anew?.held], [undefined, 1, []])
+  })
+}
+
+test('the secret from the first answer is sent with every later request', async () => {
+  const { clock, server, calls, errors, hellos } = await setUp()
+  server.fail('exchange', 'session_unknown')
+  server.submit('run_a')
+  await clock.advance(10_000)
+  calls.get('run_a')?.finish('done')
+  await flushTasks()
+  // The server refuses requests without the secret.
+  assert.deepEqual([hellos().length, server.ended.get('run_a')?.length, errors.length], [2, 1, 1])
 })

@@ -8,7 +8,7 @@ import { readOptions } from './worker-options.ts'
 
 const nested = ['/no', '/no/such:ro'].map(parseAllowedMount)
 const handlers = { job: () => {} }
-const usual = { client: {} as WorkerOptions['client'], name: 'w1', handlers }
+const minimal = { client: {} as WorkerOptions['client'], name: 'w1', handlers }
 
 const wrong: [why: string, options: Partial<WorkerOptions>, field: string][] = [
   ['a worker needs a handler', { handlers: {} }, 'handlers'],
@@ -32,14 +32,14 @@ const wrong: [why: string, options: Partial<WorkerOptions>, field: string][] = [
 for (const [why, options, field] of wrong) {
   test(why, () => {
     assert.throws(
-      () => readOptions({ ...usual, ...options }),
+      () => readOptions({ ...minimal, ...options }),
       (error: PunctualError) => error.code === 'config_invalid' && error.field === field,
     )
   })
 }
 
-test('everything but client, name and handlers has a default', () => {
-  const { offer, pollMs } = readOptions(usual)
+test('everything but the client, the name and the handlers has a default', () => {
+  const { offer, pollMs } = readOptions(minimal)
   assert.deepEqual(offer, {
     name: 'w1',
     queues: ['default'],
@@ -51,6 +51,6 @@ test('everything but client, name and handlers has a default', () => {
   assert.equal(pollMs, 10_000)
 })
 
-test('names of object members are no handlers', () => {
-  assert.equal(readOptions(usual).handlers.has('constructor'), false)
+test('names of inherited object members are not handlers', () => {
+  assert.equal(readOptions(minimal).handlers.has('constructor'), false)
 })

@@ -2,47 +2,54 @@ import type { Clock, Random } from '../../core/clock.ts'
 import { PunctualError } from '../../core/errors.ts'
 import { type Labels, USER_LABEL } from '../../core/worker/labels.ts'
 import { LABEL_VALUE, LIMITS, NAME } from '../../core/limits.ts'
-import type { Working } from '../../core/wire/protocol.ts'
+import type { WorkerClient } from '../../core/wire/protocol.ts'
 import { SECRETS_FEATURE } from '../../core/work/secret.ts'
 import { PROCESS_EXECUTORS } from '../../core/work/work.ts'
 import { refuseMovable } from '../executors/container/movable-mounts.ts'
 import type { ExecutorOptions } from '../executors/executors.ts'
 import type { Handler } from '../attempts/handler.ts'
 import { systemClock, systemRandom } from '../clock/system-clock.ts'
-import { createTelling, type LogFields, type Telling } from '../events/worker-reporter.ts'
+import {
+  createWorkerReporter,
+  type ReporterFields,
+  type WorkerReporter,
+} from '../events/worker-reporter.ts'
 
-/** What servers accept: a poll must be over well before the request that carries it. */
+/**
+ * The maximum that servers accept: a poll must end well before the request that carries it times
+ * out.
+ */
 const LONGEST_POLL_MS = 20_000
 
 export interface WorkerOptions extends ExecutorOptions {
-  readonly client: Working
-  /** How the worker shows up in lists. Need not be unique. */
+  readonly client: WorkerClient
+  /** The worker's name in lists. Need not be unique. */
   readonly name: string
   /** The code of each task this worker runs, by name. */
   readonly handlers?: Readonly<Record<string, Handler>> | undefined
-  /** Of what the options below make possible, only these; all of it if absent. */
+  /** The executors to use, out of those that the options below enable; all of them if absent. */
   readonly executors?: readonly string[] | undefined
   /** In order of preference: a later queue is served while the earlier ones are empty. */
   readonly queues?: readonly string[] | undefined
   readonly labels?: Labels | undefined
-  /** Projects to serve; the client's own if absent. */
+  /** Projects to serve; default: the client's own. */
   readonly projects?: readonly string[] | undefined
   /** How much may run at once, in weights; an ordinary run weighs 1. */
   readonly slots?: number | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
-  /** Aborting it stops the worker at once, giving back what is under way. */
+  /** Aborting it stops the worker at once and gives back its attempts. */
   readonly signal?: AbortSignal | undefined
-  /** Told of everything that went wrong and that the worker got over, or did not. */
+  /** Called with every error, whether or not the worker recovers from it. */
   readonly onError?: ((error: unknown) => unknown) | undefined
-  readonly log?: ((event: string, fields?: LogFields) => unknown) | undefined
+  readonly log?: ((event: string, fields?: ReporterFields) => unknown) | undefined
   /** How long an idle worker lets the server hold an answer. */
   readonly pollMs?: number | undefined
 }
 
-/** Options that were checked, with every default filled in. */
+/** Checked options with defaults filled in. */
 export interface WorkerSettings {
-  readonly client: Working
+  readonly client: WorkerClient
   readonly offer: {
     readonly name: string
     readonly projects?: readonly string[]
@@ -53,12 +60,12 @@ export interface WorkerSettings {
     readonly slots: number
   }
   readonly handlers: ReadonlyMap<string, Handler>
-  /** Absent if there are only functions. */
+  /** Absent if the worker runs only functions. */
   readonly executors: ExecutorOptions | undefined
   readonly clock: Clock
   readonly random: Random
   readonly signal: AbortSignal | undefined
-  readonly telling: Telling
+  readonly reporter: WorkerReporter
   readonly pollMs: number
 }
 
@@ -101,7 +108,7 @@ export function readOptions(options: WorkerOptions): WorkerSettings {
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     signal: options.signal,
-    telling: createTelling(options),
+    reporter: createWorkerReporter(options),
     pollMs,
   }
 }

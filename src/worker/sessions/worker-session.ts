@@ -1,48 +1,40 @@
-import { Attempt, SETTLE_GRACE_MS } from '../executors/handler/handler-attempt.ts'
-import { backOffMs } from '../requests/back-off.ts'
-import { createBell } from '../events/wake-up.ts'
-import { createBook } from '../attempts/attempt-table.ts'
-import { exchangeLoop } from './exchange-loop.ts'
-import { type Executors, openExecutors } from '../executors/executors.ts'
-import { heartbeatLoop } from '../heartbeat/heartbeat-loop.ts'
-import { createLease } from '../heartbeat/lease.ts'
-import { readOptions, type WorkerOptions } from './worker-options.ts'
-import { type Pacemaker, startPacemaker } from '../heartbeat/heartbeat-thread.ts'
-import { shippingLoop } from '../output/log-shipping-loop.ts'
-import { isHopeless, mustRegisterAgain } from '../requests/refusal.ts'
-import { createQuarantine } from '../attempts/quarantine.ts'
-import { createRegistrar } from './registrar.ts'
-import { send } from '../requests/send-request.ts'
-import type { Session } from '../requests/session-registration.ts'
+import { type AttemptTable, createAttemptTable } from '../attempts/attempt-table.ts'
+import { createQuarantine, type Quarantine } from '../attempts/quarantine.ts'
+import { createWakeUp } from '../events/wake-up.ts'
+import { SETTLE_GRACE_MS } from '../executors/handler/handler-attempt.ts'
+import { createSessionLease, type SessionLease } from '../heartbeat/lease.ts'
+import type { SessionRegistration } from '../requests/session-registration.ts'
+import { createRegistrar, type Registrar } from './registrar.ts'
+import { registrationLoop } from './registration-loop.ts'
+import { createSessionExecutors, type SessionExecutors } from './session-executors.ts'
+import { createShutdown, type Shutdown, type StopReason } from './shutdown.ts'
+import { readOptions, type WorkerOptions, type WorkerSettings } from './worker-options.ts'
 
-/** What the other attempts get when a handler that ignores its signal makes the worker stop. */
+export type { StopReason } from './shutdown.ts'
+
+/** The grace of the other attempts when a handler that ignores its signal makes the worker stop. */
 const UNRESPONSIVE_GRACE_MS = 10_000
-/** What the last reports, and the goodbye, may take once nothing runs any more. */
-const GOODBYE_MS = 5_000
-
-/**
- * `drained`: it was asked to. `handler_unresponsive`: a handler went on after it was told to stop,
- * and only the end of the process can end it. `refused`: the server did not accept the worker.
- */
-export type StopReason = 'drained' | 'handler_unresponsive' | 'refused'
 
 export interface Worker {
-  /** Resolves once the worker is registered; rejects if the server will not have it. */
+  /** Resolves once the worker is registered; rejects if the server refuses it. */
   start(): Promise<void>
   /**
-   * Takes nothing more, lets handlers finish for up to `graceMs`, then stops them and gives back
-   * what they did not finish. Called again, the shorter grace counts.
+   * Accepts no more runs, lets handlers finish for up to `graceMs`, then stops them and gives
+   * unfinished runs back. When called again, the shorter grace applies.
    */
   drain(graceMs: number): Promise<void>
-  /** At once: kills what runs and gives it back, uncounted. */
+  /** Stops at once: kills what runs and gives it back, without counting the attempt. */
   kill(): Promise<void>
-  /** Resolves when the worker has stopped for good. After `handler_unresponsive`, end the process. */
+  /**
+   * Resolves when the worker has stopped for good. After `handler_unresponsive`, end the process.
+   */
   readonly stopped: Promise<StopReason>
   stats(): WorkerStats
 }
 
 export interface WorkerStats {
-  readonly session: string | undefined
+  /** The worker's id in the server's lists. */
+  readonly worker: string | undefined
   readonly registration: number
   readonly free: number
   readonly running: number
@@ -54,240 +46,184 @@ export interface WorkerStats {
 }
 
 /** A worker with one session. */
-export function createLine(options: WorkerOptions): Worker {
-  const settings = readOptions(options)
-  const { client, clock, random, telling, pollMs, signal } = settings
-  const bell = createBell()
-  const lease = createLease(clock, lapse, renewed, () => pacemaker?.leftMs() ?? -Infinity)
-  const closed = new AbortController()
-  const started = Promise.withResolvers<void>()
-  const stopped = Promise.withResolvers<StopReason>()
-  const emptied = Promise.withResolvers<void>()
-  const graceOver = Promise.withResolvers<void>()
-  // Whoever does not wait for the start learns of a refusal through `onError` and `stopped`.
-  started.promise.catch(() => {})
-  let current: Session | undefined
-  let isStarted = false
-  let isDraining = false
-  /** There is more to offer than the last registration said. */
-  let hasMoreToOffer = false
-  let exchanges = 0
-  let heartbeats = 0
-  let executors: Executors | undefined
-  let pacemaker: Pacemaker | undefined
-
-  const quarantine = createQuarantine({
-    ...{ clock, telling, signal: closed.signal },
-    onChange: () => bell.ring(),
-  })
-  const book = createBook({
-    clock,
-    quarantine,
-    slots: settings.offer.slots,
-    begin(assignment, hooks) {
-      const { work, task, job } = assignment
-      const handler = work ? undefined : settings.handlers.get(task ?? job)
-      // What nobody here can do is an attempt too: one that says so.
-      return (
-        (work && executors?.begin(assignment, work, hooks)) ??
-        new Attempt(assignment, handler, hooks)
-      )
-    },
-    onForsaken: () => current?.end('a launcher is gone'),
-    onChange() {
-      bell.ring()
-      if (isDraining && book.isEmpty()) emptied.resolve()
-    },
-    onIgnored({ job, run }) {
-      const graceS = SETTLE_GRACE_MS / 1000
-      telling.error(new Error(`the handler of ${job} ignored its signal for ${graceS} s (${run})`))
-      beginDrain(UNRESPONSIVE_GRACE_MS, 'handler_unresponsive')
-    },
-  })
-  const registrar = createRegistrar({
-    client,
-    clock,
-    offer() {
-      hasMoreToOffer = false
-      return { ...settings.offer, ...executors?.introduction, executors: offered() }
-    },
-    book,
-    lease,
-    onSessionEnd(why) {
-      telling.log('session over', { why })
-      bell.ring()
-    },
-  })
-  const deps = {
-    client,
-    clock,
-    random,
-    book,
-    quarantine,
-    bell,
-    lease,
-    telling,
-    pollMs,
-    onExchange: () => void (exchanges += 1),
-    onHeartbeat: () => void (heartbeats += 1),
-  }
-
-  function offered(): readonly string[] {
-    const { executors: names } = settings.offer
-    return executors?.offered(names) ?? names
-  }
-
-  async function serve(): Promise<void> {
-    for (let failures = 0; !closed.signal.aborted; failures += 1) {
-      if (failures > 0) await clock.sleep(backOffMs(failures, random), closed.signal)
-      try {
-        const session = await registrar.register(closed.signal)
-        if (session === undefined) return
-        // It came while the answer was on its way, when there was no session to end.
-        if (hasMoreToOffer) {
-          session.end('there is more to offer')
-          failures = -1
-          continue
-        }
-        await attend(session)
-        // A session that got somewhere earns an immediate return; one that did not must wait.
-        if (session.answered > 0) failures = -1
-      } catch (error) {
-        telling.error(error)
-        if (isStarted || !isHopeless(error)) continue
-        started.reject(error)
-        return close('refused')
-      }
-    }
-  }
-
-  async function attend(session: Session): Promise<void> {
-    current = session
-    isStarted = true
-    started.resolve()
-    telling.log('registered', { session: session.id, registration: session.registration })
-    const loops = [exchangeLoop(session, deps), heartbeatLoop(session, { ...deps, pacemaker })]
-    if (executors) loops.push(shippingLoop(session, { ...deps, shelf: executors.shelf }))
-    // One that fails takes the other along; both are over before the next registration begins.
-    const ends = loops.map((loop) => loop.finally(() => session.end('a loop failed')))
-    session.signal.addEventListener('abort', () => pacemaker?.rest())
-    for (const end of await Promise.allSettled(ends)) {
-      if (end.status === 'rejected') throw end.reason
-    }
-  }
-
-  function renewed(leftMs: number): void {
-    executors?.renew(leftMs)
-    pacemaker?.renew(leftMs)
-  }
-
-  function lapse(): void {
-    telling.log('lease ran out', { running: book.counts().running })
-    book.forsake()
-    current?.end('the lease ran out')
-  }
-
-  function beginDrain(graceMs: number, reason: StopReason): void {
-    void clock.sleep(graceMs, closed.signal).then(graceOver.resolve)
-    if (isDraining) return
-    isDraining = true
-    telling.log('draining', { graceMs })
-    book.close()
-    void windDown(reason)
-  }
-
-  async function windDown(reason: StopReason): Promise<void> {
-    await Promise.race([emptied.promise, graceOver.promise])
-    book.stopRunning('draining')
-    await Promise.race([emptied.promise, clock.sleep(SETTLE_GRACE_MS + GOODBYE_MS, closed.signal)])
-    await close(reason)
-  }
-
-  async function close(reason: StopReason): Promise<void> {
-    if (closed.signal.aborted) return
-    closed.abort()
-    current?.end('the worker stops')
-    // Who says goodbye gives back what it has, uncounted. That is not for what it lost by itself.
-    lease.isKept()
-    const hasNothingToConfess = book.forsaken().length === 0
-    book.forsake()
-    started.resolve()
-    pacemaker?.close()
-    // With the goodbye others get what was here, so none of it may be left.
-    await executors?.close()
-    if (hasNothingToConfess) await leave()
-    telling.log('stopped', { reason })
-    stopped.resolve(reason)
-  }
-
-  async function leave(): Promise<void> {
-    const { session, registration } = registrar
-    if (session === undefined) return
-    const sent = await send(() => client.leave(session, registration), {
-      clock,
-      limitMs: GOODBYE_MS,
-      signal: new AbortController().signal,
-    })
-    // A server that has forgotten the session needs no goodbye.
-    if (sent.kind === 'failed' && !mustRegisterAgain(sent.error)) telling.error(sent.error)
-  }
-
-  function begin(): void {
-    if (signal?.aborted) return beginDrain(0, 'drained')
-    signal?.addEventListener('abort', () => beginDrain(0, 'drained'), { signal: closed.signal })
-    void lease.guard(closed.signal)
-    void prepare().then(serve)
-  }
-
-  async function prepare(): Promise<void> {
-    try {
-      if (settings.executors) {
-        executors = await openExecutors(settings.executors, {
-          clock,
-          onError: telling.error,
-          onLeftovers: (processes) => telling.log('leftovers ended', { processes }),
-          onRemoved: (container) => telling.log('container removed late', { container }),
-          onOffer() {
-            hasMoreToOffer = true
-            current?.end('there is more to offer')
-          },
-        })
-        // Told to stop before there was anything to close.
-        if (closed.signal.aborted) await executors.close()
-        // Who can do nothing yet has nothing to say to a server.
-        if (offered().length === 0) await executors.complete
-      }
-      if (client.heartbeatPost) {
-        pacemaker = startPacemaker({ lifeline: executors?.lifeline, onError: telling.error })
-      }
-    } catch (error) {
-      telling.error(error)
-      started.reject(error)
-      await close('refused')
-    }
-  }
-
-  let isBegun = false
+export function createWorkerSession(options: WorkerOptions): Worker {
+  const session = new WorkerSession(readOptions(options))
+  // Programs may pass these functions on without the worker.
   return {
-    start() {
-      if (!isBegun && !isDraining) begin()
-      isBegun = true
-      return started.promise
-    },
-    async drain(graceMs) {
-      beginDrain(graceMs, 'drained')
-      await stopped.promise
-    },
-    async kill() {
-      isDraining = true
-      book.close()
-      await close('drained')
-      await stopped.promise
-    },
-    stopped: stopped.promise,
-    stats() {
-      const { session, registration } = registrar
-      return { session, registration, free: book.free(), ...book.counts(), exchanges, heartbeats }
-    },
+    start: () => session.start(),
+    drain: (graceMs) => session.drain(graceMs),
+    kill: () => session.kill(),
+    stopped: session.stopped,
+    stats: () => session.stats(),
+  }
+}
+
+class WorkerSession implements Worker {
+  readonly stopped: Promise<StopReason>
+  readonly #settings: WorkerSettings
+  readonly #wakeUp = createWakeUp()
+  readonly #closed = new AbortController()
+  readonly #started = Promise.withResolvers<void>()
+  readonly #executors: SessionExecutors
+  readonly #lease: SessionLease
+  readonly #quarantine: Quarantine
+  readonly #attemptTable: AttemptTable
+  readonly #registrar: Registrar
+  readonly #shutdown: Shutdown
+  #current: SessionRegistration | undefined
+  #isBegun = false
+  #exchanges = 0
+  #heartbeats = 0
+
+  constructor(settings: WorkerSettings) {
+    this.#settings = settings
+    const { client, clock, reporter } = settings
+    // A caller that does not await `start` learns of a refusal through `onError` and `stopped`.
+    this.#started.promise.catch(() => {})
+    this.#executors = createSessionExecutors(settings, () =>
+      this.#current?.end('there is more to offer'),
+    )
+    this.#lease = createSessionLease(
+      clock,
+      () => this.#onLeaseExpired(),
+      (leftMs) => this.#executors.renew(leftMs),
+      () => this.#executors.heartbeatThread?.leftMs() ?? -Infinity,
+    )
+    this.#quarantine = createQuarantine({
+      clock,
+      reporter,
+      signal: this.#closed.signal,
+      onChange: () => this.#wakeUp.notify(),
+    })
+    this.#attemptTable = this.#createAttemptTable()
+    this.#registrar = createRegistrar({
+      client,
+      clock,
+      offer: this.#executors.offer,
+      attemptTable: this.#attemptTable,
+      lease: this.#lease,
+      onSessionEnd: (why) => {
+        reporter.log('session ended', { why })
+        this.#wakeUp.notify()
+      },
+    })
+    this.#shutdown = createShutdown({
+      client,
+      clock,
+      reporter,
+      lease: this.#lease,
+      executors: this.#executors,
+      attemptTable: this.#attemptTable,
+      registrar: this.#registrar,
+      closed: this.#closed,
+      onClose: () => {
+        this.#current?.end('the worker stops')
+        this.#started.resolve()
+      },
+    })
+    this.stopped = this.#shutdown.stopped
+  }
+
+  #createAttemptTable(): AttemptTable {
+    const { clock, reporter, offer } = this.#settings
+    return createAttemptTable({
+      clock,
+      quarantine: this.#quarantine,
+      slots: offer.slots,
+      begin: this.#executors.begin,
+      onAbandoned: () => this.#current?.end('a launcher ended unexpectedly'),
+      onChange: () => {
+        this.#wakeUp.notify()
+        this.#shutdown.onChange()
+      },
+      onIgnored: ({ job, run }) => {
+        const graceS = SETTLE_GRACE_MS / 1000
+        reporter.error(
+          new Error(`the handler of ${job} ignored its signal for ${graceS} s (${run})`),
+        )
+        this.#shutdown.drain(UNRESPONSIVE_GRACE_MS, 'handler_unresponsive')
+      },
+    })
+  }
+
+  start(): Promise<void> {
+    if (!this.#isBegun && !this.#shutdown.isDraining()) this.#begin()
+    this.#isBegun = true
+    return this.#started.promise
+  }
+
+  async drain(graceMs: number): Promise<void> {
+    this.#shutdown.drain(graceMs, 'drained')
+    await this.stopped
+  }
+
+  async kill(): Promise<void> {
+    await this.#shutdown.kill()
+    await this.stopped
+  }
+
+  stats(): WorkerStats {
+    const { worker, registration } = this.#registrar
+    return {
+      worker,
+      registration,
+      free: this.#attemptTable.free(),
+      ...this.#attemptTable.counts(),
+      exchanges: this.#exchanges,
+      heartbeats: this.#heartbeats,
+    }
+  }
+
+  #begin(): void {
+    const { signal } = this.#settings
+    const stopAtOnce = () => this.#shutdown.drain(0, 'drained')
+    if (signal?.aborted) return stopAtOnce()
+    signal?.addEventListener('abort', stopAtOnce, { signal: this.#closed.signal })
+    void this.#lease.guard(this.#closed.signal)
+    void this.#serve()
+  }
+
+  async #serve(): Promise<void> {
+    const { reporter } = this.#settings
+    try {
+      await this.#executors.open(this.#closed.signal)
+    } catch (error) {
+      reporter.error(error)
+      await this.#refuse(error)
+    }
+    await registrationLoop({
+      ...this.#settings,
+      attemptTable: this.#attemptTable,
+      quarantine: this.#quarantine,
+      wakeUp: this.#wakeUp,
+      lease: this.#lease,
+      registrar: this.#registrar,
+      executors: this.#executors,
+      closed: this.#closed.signal,
+      onRegistered: (session) => this.#onRegistered(session),
+      onRefused: (error) => this.#refuse(error),
+      onExchange: () => void (this.#exchanges += 1),
+      onHeartbeat: () => void (this.#heartbeats += 1),
+    })
+  }
+
+  #onRegistered(session: SessionRegistration): void {
+    this.#current = session
+    this.#started.resolve()
+    this.#settings.reporter.log('registered', {
+      worker: this.#registrar.worker ?? 'unknown',
+      registration: session.registration,
+    })
+  }
+
+  #onLeaseExpired(): void {
+    this.#settings.reporter.log('lease expired', { running: this.#attemptTable.counts().running })
+    this.#attemptTable.abandonRunning()
+    this.#current?.end('the lease expired')
+  }
+
+  async #refuse(error: unknown): Promise<void> {
+    this.#started.reject(error)
+    await this.#shutdown.close('refused')
   }
 }

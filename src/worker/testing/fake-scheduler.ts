@@ -2,62 +2,73 @@ import type { Clock } from '../../core/clock.ts'
 import { PunctualError, type ErrorCode } from '../../core/errors.ts'
 import type {
   Assignment,
-  Done,
+  FinishedAttempt,
   Exchange,
   ExchangeAnswer,
   Heartbeat,
   Hello,
-  Working,
+  WorkerClient,
 } from '../../core/wire/protocol.ts'
-import type { Entry } from '../../core/run/output.ts'
+import type { OutputEntry } from '../../core/run/output.ts'
 
-export type Call = 'register' | 'exchange' | 'heartbeat' | 'log' | 'leave'
-/** What happens to one request: it or its answer gets lost, nothing ever comes back, or a refusal. */
-export type Fault = 'lose request' | 'lose answer' | 'hang' | ErrorCode
+export type WorkerCall = 'register' | 'exchange' | 'heartbeat' | 'log' | 'leave'
+/**
+ * A fault of one request: the request or its answer is lost, no answer ever comes, or an error
+ * code.
+ */
+export type RequestFault = 'lose request' | 'lose answer' | 'hang' | ErrorCode
 
-export interface FakeScheduler extends Working {
-  /** Everything that arrived, as the text that would have crossed the wire. */
-  readonly heard: { call: Call; text: string; atMono: number }[]
+export interface FakeScheduler extends WorkerClient {
+  /** All requests that arrived, as the text on the wire. */
+  readonly received: { call: WorkerCall; text: string; atMono: number }[]
   messages(call: 'exchange'): Exchange[]
   messages(call: 'heartbeat'): Heartbeat[]
   messages(call: 'register'): Hello[]
   messages(call: 'leave'): { session: string; registration: number }[]
-  /** Accepted reports, by run. More than one for a run is a bug in whoever reported. */
-  readonly ended: Map<string, Done[]>
+  /** Accepted reports, by run. More than one for a run is a bug of the worker. */
+  readonly ended: Map<string, FinishedAttempt[]>
   /** Chunks stored before the end, by run. */
-  chunksOf(run: string): readonly (readonly Entry[])[]
+  chunksOf(run: string): readonly (readonly OutputEntry[])[]
   submit(run: string, extra?: Partial<Assignment>): void
-  /** Takes a run away from whoever holds it. */
+  /** Takes a run away from the worker that holds it. */
   lose(run: string): void
   cancel(run: string): void
-  /** Meets the next requests of this kind, one fault each. */
-  fail(call: Call, ...faults: Fault[]): void
-  /** While true, nothing gets through in either direction. */
+  /** Applies these faults to the next requests of this kind, one each. */
+  fail(call: WorkerCall, ...faults: RequestFault[]): void
+  /** While true, no request or answer arrives. */
   isCutOff: boolean
-  /** While true, exchanges are answered, but the answers stay on the wire until `release`. */
+  /** While true, exchanges are answered, but the answers stay in flight until `release`. */
   isSlow: boolean
   release(): void
 }
 
 interface Grant extends Assignment {
-  /** The exchange whose answer carried it last. */
+  /** The last exchange whose answer contained the run. */
   exchange: number
 }
 
-/** For workers on real time: a lease that runs out because the machine is busy is for other tests. */
-export const UNHURRIED = { leaseTtlMs: 120_000, heartbeatMs: 3_000 }
+const SECRET = 'secret of ses_1'
 
-/** A server in memory that keeps the worker protocol to the letter, and breaks where it is told to. */
+function requireSecret(secret: string | undefined): void {
+  if (secret !== SECRET) throw new PunctualError('session_unknown', 'not your session')
+}
+
+/** For workers on real time: other tests cover leases that expire because the machine is busy. */
+export const LONG_LEASE = { leaseTtlMs: 120_000, heartbeatMs: 3_000 }
+
+/**
+ * An in-memory server that follows the worker protocol exactly, except for the requested faults.
+ */
 export function createFakeScheduler(
   clock: Clock,
   times = { leaseTtlMs: 10_000, heartbeatMs: 3_000 },
 ): FakeScheduler {
   const queue: Assignment[] = []
   const grants = new Map<string, Grant>()
-  const faults: Record<Call, Fault[]> = {
+  const faults: Record<WorkerCall, RequestFault[]> = {
     ...{ register: [], exchange: [], heartbeat: [], log: [], leave: [] },
   }
-  const logs = new Map<string, readonly (readonly Entry[])[]>()
+  const logs = new Map<string, readonly (readonly OutputEntry[])[]>()
   const cancels = new Set<string>()
   let held: (() => void)[] = []
   let registration = 0
@@ -82,7 +93,7 @@ export function createFakeScheduler(
       room -= run.weight
     }
   }
-  const rule = (done: Done) => {
+  const rule = (done: FinishedAttempt) => {
     if (!isOwner(done)) {
       const isRepeated = fake.ended.get(done.run)?.some(({ fence }) => fence === done.fence)
       return isRepeated ? 'accepted' : 'stale'
@@ -116,17 +127,18 @@ export function createFakeScheduler(
     return { number: message.number, verdicts, runs: runs.map(({ exchange: _, ...run }) => run) }
   }
 
-  /** Applies the faults of a call on the way in and on the way out. */
+  /** Applies the faults of a call to its request and its answer. */
   const carry = async <T>(
-    call: Call,
+    call: WorkerCall,
     message: unknown,
     handle: () => T | Promise<T>,
   ): Promise<T> => {
     const fault = faults[call].shift()
     if (fake.isCutOff || fault === 'lose request') throw new Error('connection refused')
-    fake.heard.push({ call, text: JSON.stringify(message), atMono: clock.mono() })
+    fake.received.push({ call, text: JSON.stringify(message), atMono: clock.mono() })
     if (fault === 'hang') return new Promise(() => {})
-    if (fault !== undefined && fault !== 'lose answer') throw new PunctualError(fault, 'as told')
+    if (fault !== undefined && fault !== 'lose answer')
+      throw new PunctualError(fault, 'injected fault')
     const result = await handle()
     if (fake.isSlow && call === 'exchange') await new Promise<void>((go) => held.push(go))
     if (fake.isCutOff || fault === 'lose answer') throw new Error('connection reset')
@@ -134,15 +146,16 @@ export function createFakeScheduler(
   }
 
   const fake: FakeScheduler = {
-    heard: [],
+    received: [],
     ended: new Map(),
     isCutOff: false,
     isSlow: false,
-    messages: (call: Call) =>
-      fake.heard.filter((one) => one.call === call).map(({ text }) => JSON.parse(text)),
+    messages: (call: WorkerCall) =>
+      fake.received.filter((one) => one.call === call).map(({ text }) => JSON.parse(text)),
 
-    register: (hello) =>
+    register: (hello, secret) =>
       carry('register', hello, () => {
+        if (hello.session) requireSecret(secret)
         if (hello.session && hello.registration <= registration) requireCurrent(hello.registration)
         registration = hello.registration
         seen = confirmed = 0
@@ -155,15 +168,20 @@ export function createFakeScheduler(
           const isForsaken = hello.forsaken.some(({ fence }) => fence === grant.fence)
           giveBack({ ...grant, attempt: grant.attempt + (isForsaken ? 1 : 0) })
         }
-        return { session: hello.session ?? 'ses_1', ...times, lost }
+        if (hello.session) return { session: hello.session, ...times, lost }
+        return { session: 'ses_1', secret: SECRET, ...times, lost }
       }),
-    exchange: (_session, message, signal) =>
+    exchange: ({ secret }, message, signal) =>
       abortable(
         signal,
-        carry('exchange', message, () => answer(message)),
+        carry('exchange', message, () => {
+          requireSecret(secret)
+          return answer(message)
+        }),
       ),
-    heartbeat: (_session, message) =>
+    heartbeat: ({ secret }, message) =>
       carry('heartbeat', message, () => {
+        requireSecret(secret)
         requireCurrent(message.registration)
         const listed = new Set(message.held.map(({ run }) => run))
         for (const grant of grants.values()) {
@@ -172,8 +190,9 @@ export function createFakeScheduler(
         const lost = message.held.filter((one) => !isOwner(one)).map(({ run }) => run)
         return { lost, cancels: [...listed].filter((run) => cancels.has(run)) }
       }),
-    log: (_session, message) =>
+    log: ({ secret }, message) =>
       carry('log', message, () => {
+        requireSecret(secret)
         requireCurrent(message.registration)
         return {
           stored: message.chunks.map((one) => {
@@ -184,16 +203,17 @@ export function createFakeScheduler(
           }),
         }
       }),
-    leave: (session, number) =>
-      carry('leave', { session, registration: number }, () => {
+    leave: ({ id, secret }, number) =>
+      carry('leave', { session: id, registration: number }, () => {
+        requireSecret(secret)
         pending?.settle()
         for (const grant of grants.values()) giveBack(grant)
       }),
 
     submit(run, extra) {
-      const usual = { job: 'job', project: 'default', attempt: 1, weight: 1, timeoutMs: null }
+      const defaults = { job: 'job', project: 'default', attempt: 1, weight: 1, timeoutMs: null }
       const none = { work: null, task: null, input: null }
-      queue.push({ run, fence: 0, ...usual, dueAt: 0, ...none, ...extra })
+      queue.push({ run, fence: 0, ...defaults, dueAt: 0, ...none, ...extra })
       if (!pending) return
       deal(pending.message.free)
       if (unconfirmed().length > 0) pending.settle()
@@ -216,7 +236,7 @@ export function createFakeScheduler(
   return fake
 }
 
-/** As fetch does: the caller is let go at once, the server finishes what it was doing. */
+/** As fetch does: the caller is released at once, the server finishes its work. */
 async function abortable<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   const aborted = new Promise<never>((_, reject) => {
     signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-/** A directory for temporary files that no other test looks into, for as long as this one lasts. */
+/** A directory for temporary files that only this test uses, until the test ends. */
 export function useOwnTmpdir(t: TestContext): string {
   const before = process.env['TMPDIR']
   const directory = mkdtempSync(join(tmpdir(), 'punctual-own-'))

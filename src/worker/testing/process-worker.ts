@@ -1,12 +1,12 @@
 import type { TestContext } from 'node:test'
-import type { Entry } from '../../core/run/output.ts'
-import type { Done } from '../../core/wire/protocol.ts'
+import type { OutputEntry } from '../../core/run/output.ts'
+import type { FinishedAttempt } from '../../core/wire/protocol.ts'
 import type { Work } from '../../core/work/work.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import type { ProcessOptions } from '../executors/process/processes.ts'
 import { systemClock } from '../clock/system-clock.ts'
 import { createWorker } from '../worker.ts'
-import { createFakeScheduler, UNHURRIED } from './fake-scheduler.ts'
+import { createFakeScheduler, LONG_LEASE } from './fake-scheduler.ts'
 
 export const sh = (run: string, more: Partial<Work> = {}): Work =>
   ({ executor: 'shell', run, ...more }) as Work
@@ -15,7 +15,7 @@ export const sh = (run: string, more: Partial<Work> = {}): Work =>
 export async function openProcessWorker(
   t: TestContext,
   options: ProcessOptions = {},
-  times = UNHURRIED,
+  times = LONG_LEASE,
 ) {
   const scheduler = createFakeScheduler(systemClock, times)
   const errors: unknown[] = []
@@ -25,15 +25,15 @@ export async function openProcessWorker(
   })
   t.after(() => worker.drain(0))
   await worker.start()
-  /** Runs work to its end, and says how it was reported. */
-  const perform = async (run: string, work: Work, extra: object = {}): Promise<Done> => {
+  /** Runs work to its end and returns the report. */
+  const perform = async (run: string, work: Work, extra: object = {}): Promise<FinishedAttempt> => {
     scheduler.submit(run, { work, ...extra })
     return waitFor(() => scheduler.ended.get(run)?.[0], { what: `${run} to end` })
   }
   const textOf = (run: string, stream = 1) => {
     const last = scheduler.ended.get(run)?.[0]?.process?.output?.last ?? []
     return [...scheduler.chunksOf(run).flat(), ...last]
-      .filter((entry: Entry) => entry[1] === stream)
+      .filter((entry: OutputEntry) => entry[1] === stream)
       .map(([, , text]) => text)
       .join('')
   }

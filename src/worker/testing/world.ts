@@ -4,11 +4,11 @@ import { createWorker, type Worker } from '../worker.ts'
 import type { AttemptStopped, HandlerContext, StopCause } from '../attempts/handler.ts'
 import { createFakeScheduler, type FakeScheduler } from './fake-scheduler.ts'
 
-export interface World {
+export interface WorkerTestWorld {
   readonly server: FakeScheduler
   readonly worker: Worker
   readonly errors: unknown[]
-  /** Handler calls under way, by run: the test decides how each ends. */
+  /** Running handler calls, by run: the test decides how each ends. */
   readonly calls: Map<string, HandlerCall>
   /** Why the handler of a run was told to stop, if it was. */
   why(run: string): StopCause | undefined
@@ -21,8 +21,11 @@ export interface HandlerCall {
   fail(error: unknown): void
 }
 
-/** A worker, a server and a job named `job` whose handler waits for the test to end it. */
-export function createWorld(clock: Clock, options: Partial<WorkerOptions> = {}): World {
+/** A worker, a server and a job named `job` whose handler runs until the test ends it. */
+export function createWorkerTestWorld(
+  clock: Clock,
+  options: Partial<WorkerOptions> = {},
+): WorkerTestWorld {
   const server = createFakeScheduler(clock)
   const errors: unknown[] = []
   const calls = new Map<string, HandlerCall>()

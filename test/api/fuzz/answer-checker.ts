@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts'
-import { ANYWHERE } from '../../../src/server/api/reference/problems.ts'
-import type { Problem } from '../../../src/core/wire/runs.ts'
+import { COMMON_PROBLEMS } from '../../../src/server/api/reference/problems.ts'
+import type { WireProblem } from '../../../src/core/wire/runs.ts'
 import type { Document } from '../openapi-document.ts'
 import { createSchemaCheck } from '../schema-check.ts'
 import type { FuzzRequest } from './requests.ts'
@@ -12,11 +12,11 @@ export interface FuzzAnswer {
 }
 
 const PROBLEM = { $ref: '#/components/schemas/Problem' }
-/** A spoiled path may be that of another route, or of none. */
+/** A broken path may be that of another route, or of none. */
 const ELSEWHERE: readonly ErrorCode[] = ['not_found', 'method_not_allowed']
 
-/** What is wrong with an answer, in a sentence; undefined if nothing is. */
-export function createJudge(document: Document) {
+/** Describes what is wrong with an answer; undefined if nothing is. */
+export function createAnswerChecker(document: Document) {
   const check = createSchemaCheck(document)
 
   const judgeGood = ({ operation, isBodyValid }: FuzzRequest, answer: FuzzAnswer) => {
@@ -32,18 +32,18 @@ export function createJudge(document: Document) {
   const judgeProblem = ({ operation, broken }: FuzzRequest, answer: FuzzAnswer) => {
     const { status, headers, text } = answer
     if (typeOf(answer) !== 'application/problem+json') return `its type is ${typeOf(answer)}`
-    const problem = JSON.parse(text) as Problem
+    const problem = JSON.parse(text) as WireProblem
     const known = ERRORS[problem.code as ErrorCode]
     if (!known) return `its code is ${problem.code}`
     if (status >= 500 && status !== 503) return 'it failed'
     if (status === 503 && headers['retry-after'] === undefined) return 'it says not when'
     if (known[0] !== status || problem.status !== status) return 'its statuses differ'
-    // The rules of time and of workflows know better than their code what would be right.
+    // Rules of schedules and workflows give a more specific hint than their code.
     const isOwn = OWN_HINTS.has(problem.code) && /^[A-Z].*[.?]$/.test(problem.hint)
     const isHint = isOwn || problem.hint === known[1]
     if (!isHint || !problem.detail) return 'it does not say what to do'
     if (text.length > 2_000) return 'it is long'
-    const expected = [...operation['x-problems'], ...ANYWHERE]
+    const expected = [...operation['x-problems'], ...COMMON_PROBLEMS]
     if (broken === 'path') expected.push(...ELSEWHERE)
     if (!expected.includes(problem.code)) return `the reference does not expect ${problem.code}`
     const fault = check(PROBLEM, problem)

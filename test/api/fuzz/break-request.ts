@@ -1,6 +1,6 @@
 import type { Seeded } from '../../sim/seeded.ts'
 
-/** Ways to spoil a request: most of them what a hurried or a hostile program would send. */
+/** Ways to break a request, mostly mistakes of a careless or hostile program. */
 const WRONG: readonly unknown[] = [
   ...[null, true, -1, 0, 1.5, 2 ** 31, 2 ** 53 + 2, -(2 ** 63), 1e308, '', '12', 'NaN', [], {}],
   ...['\0', '\ud800', 'x'.repeat(70_000), '../../etc/passwd', 'run_zzzzzzzzzzz', 'a b', '.', '٣'],
@@ -13,7 +13,7 @@ function nested(levels: number): unknown {
   return levels === 0 ? [] : [nested(levels - 1)]
 }
 
-/** A copy with one thing wrong somewhere in it. */
+/** A copy with one wrong value somewhere. */
 export function spoiled(value: unknown, seeded: Seeded): unknown {
   const { chance, pick, int } = seeded
   if (typeof value !== 'object' || value === null || chance(0.15)) return pick(WRONG)
@@ -32,7 +32,7 @@ export function spoiled(value: unknown, seeded: Seeded): unknown {
   return Object.fromEntries(entries.with(at, [key, spoiled(inner, seeded)]))
 }
 
-/** Bytes that are not what they seem. */
+/** Bytes that are not valid text. */
 export function garbled(json: string, seeded: Seeded): Buffer {
   const { pick, int } = seeded
   const bytes = Buffer.from(json)

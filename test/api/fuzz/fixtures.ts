@@ -4,8 +4,11 @@ import type { Pool } from './pool.ts'
 
 export const HOOK_SECRET = mintSecret()
 
-/** A job, its schedule and a backfill, a workflow that asks something, a queue, a token, a secret, a webhook, a worker and a run that has ended and printed something. */
-export async function furnish({ call }: OpenApi, pool: Pool): Promise<void> {
+/**
+ * Creates a job, its schedule and a backfill, a workflow with an approval, a queue, a token, a secret, a
+ * webhook, a worker and an ended run with output.
+ */
+export async function createFixtures({ call }: OpenApi, pool: Pool): Promise<void> {
   const made = async <T extends object>(method: string, path: string, body: object): Promise<T> => {
     const answer = await call<T>(method, path, { body })
     if (answer.status >= 300) throw new Error(`${method} ${path} gave ${answer.status}`)

@@ -1,8 +1,9 @@
 import type { Seeded } from '../../sim/seeded.ts'
 
-/** A worker session as the fuzz plays it: coherent calls go on where the last one ended. */
-export interface PlayedSession {
+/** A simulated worker session: consistent calls continue from the last one. */
+export interface SimulatedSession {
   readonly session: string
+  readonly secret: string | undefined
   registration: number
   number: number
   readonly granted: { readonly run: string; readonly fence: number; chunks: number }[]
@@ -11,32 +12,32 @@ export interface PlayedSession {
 const KEPT = 40
 const WORDS = ['a', 'b', 'mail', 'default', 'etl-1', 'x'.repeat(128)]
 
-/** What answers have shown so far, so that calls meet things that exist. */
+/** Objects seen in answers, so that requests use existing ones. */
 export interface Pool {
   name(): string
   run(): string
   /** A run that is a workflow. */
-  flow(): string
+  aWorkflow(): string
   token(): string
   delivery(): string
   backfill(): string
   cursor(): string
   etag(): string
-  /** Of the plain paths: a job by number or by UUID, and a worker that may have registered. */
+  /** For compat routes: a job by number or UUID, and a worker that may have registered. */
   plainJob(): string
   uuid(): string
   plainWorker(): string
-  session(): PlayedSession | undefined
-  /** Takes in whatever an answer shows; sessions only from the operations that speak of them. */
+  session(): SimulatedSession | undefined
+  /** Remembers objects from an answer; sessions only from session operations. */
   learn(body: unknown, headers: Readonly<Record<string, unknown>>): void
-  welcome(session: string, registration: number): void
+  welcome(session: string, secret: string | undefined, registration: number): void
   forget(session: string): void
-  find(session: string): PlayedSession | undefined
+  find(session: string): SimulatedSession | undefined
 }
 
 export function createPool(seeded: Seeded): Pool {
   const runs: string[] = []
-  const flows: string[] = []
+  const workflows: string[] = []
   const tokens: string[] = []
   const deliveries: string[] = []
   const backfills: string[] = []
@@ -44,12 +45,12 @@ export function createPool(seeded: Seeded): Pool {
   const numbers: string[] = []
   const uuids: string[] = []
   const etags: string[] = []
-  const sessions: PlayedSession[] = []
+  const sessions: SimulatedSession[] = []
 
   const keep = (list: unknown[], item: unknown) => {
     if (list.includes(item)) return
     list.push(item)
-    // The first ones were furnished with everything a run can have; they stay.
+    // The first entries are fixtures with every field; they stay.
     if (list.length > KEPT) list.splice(KEPT / 4, 1)
   }
   const oneOf = (list: readonly string[], otherwise: string) =>
@@ -58,7 +59,7 @@ export function createPool(seeded: Seeded): Pool {
   const learn = (value: unknown) => {
     if (typeof value !== 'object' || value === null) return
     const { id, workflow } = value as { id?: unknown; workflow?: unknown }
-    if (workflow && /^run_[0-9a-z]{11}$/.test(String(id))) keep(flows, id)
+    if (workflow && /^run_[0-9a-z]{11}$/.test(String(id))) keep(workflows, id)
     for (const [key, inner] of Object.entries(value)) {
       if (typeof inner === 'number' && (key === 'id' || key === 'job_id'))
         keep(numbers, String(inner))
@@ -75,7 +76,7 @@ export function createPool(seeded: Seeded): Pool {
   return {
     name: () => (seeded.chance(0.1) ? `n${seeded.int(200)}` : seeded.pick(WORDS)),
     run: () => oneOf(runs, 'run_00000000001'),
-    flow: () => oneOf(flows, 'run_00000000001'),
+    aWorkflow: () => oneOf(workflows, 'run_00000000001'),
     token: () => oneOf(tokens, 'tok_999999'),
     delivery: () => oneOf(deliveries, 'dlv_00000000001'),
     backfill: () => oneOf(backfills, 'bkf_00000000001'),
@@ -89,10 +90,10 @@ export function createPool(seeded: Seeded): Pool {
       learn(body)
       if (typeof etag === 'string') keep(etags, etag)
     },
-    welcome(session, registration) {
+    welcome(session, secret, registration) {
       const known = sessions.find((one) => one.session === session)
       if (known) Object.assign(known, { registration, number: 0 })
-      else keep(sessions, { session, registration, number: 0, granted: [] })
+      else keep(sessions, { session, secret, registration, number: 0, granted: [] })
     },
     forget(session) {
       const at = sessions.findIndex((one) => one.session === session)

@@ -4,7 +4,7 @@ import type { Document, Operation, Schema } from '../openapi-document.ts'
 import { createSchemaCheck } from '../schema-check.ts'
 import { BAD_HEADERS, BAD_QUERIES, BAD_SEGMENTS, garbled, spoiled } from './break-request.ts'
 import { HOOK_SECRET } from './fixtures.ts'
-import { playWorker } from './simulate-worker.ts'
+import { simulateWorker } from './simulate-worker.ts'
 import type { Pool } from './pool.ts'
 import { createValues } from './values.ts'
 
@@ -13,22 +13,22 @@ export interface FuzzRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Buffer | undefined
-  /** What was spoiled on purpose. */
+  /** The part that was broken on purpose. */
   readonly broken: Part | 'nothing'
-  /** Whether the body is what the reference asks for; undefined where it asks for none. */
+  /** Whether the body matches the reference; undefined where there is none. */
   readonly isBodyValid: boolean | undefined
 }
 
 type Part = 'body' | 'bytes' | 'path' | 'query' | 'headers'
 const BROKEN = { nothing: 55, body: 24, bytes: 6, path: 5, query: 5, headers: 5 }
 
-/** As somebody would who knows the secret of the hook. */
+/** As a caller that knows the hook's secret. */
 function sign(body: string | Buffer | undefined): Record<string, string> {
   const message = { id: 'msg_1', body: String(body ?? ''), at: Math.floor(Date.now() / 1_000) }
   return signedHeaders(message, [HOOK_SECRET])
 }
 
-/** One request after the other, for any operation of the reference, from one seed. */
+/** A sequence of requests for any operation of the reference, from one seed. */
 export function createRequests(
   document: Document,
   { seeded, pool, token }: { seeded: Seeded; pool: Pool; token: string },
@@ -44,8 +44,8 @@ export function createRequests(
     if (path.startsWith('/v1/backfills')) return pool.backfill()
     if (path.startsWith('/jobs')) return pool.plainJob()
     if (path.startsWith('/workers')) return pool.plainWorker()
-    if (name === 'id') return path.includes('/steps') && chance(0.8) ? pool.flow() : pool.run()
-    // Two names that belong together hardly ever meet by chance.
+    if (name === 'id') return path.includes('/steps') && chance(0.8) ? pool.aWorkflow() : pool.run()
+    // Two names that belong together almost never meet by chance.
     if (path.includes('{schedule}') && chance(0.95)) return 'kept'
     if (path.startsWith('/v1/hooks') && chance(0.95)) return 'orders'
     if (name === 'step' && chance(0.95)) return pick(['ask', 'each'])
@@ -73,7 +73,7 @@ export function createRequests(
   const headersOf = ({ parameters }: Operation, isBroken: boolean) => {
     const headers: Record<string, string> = { authorization: `Bearer ${token}` }
     for (const { in: place, name, schema } of parameters) {
-      // Half of the plain paths have nothing to say to nobody.
+      // Half of the compat routes answer nothing without a user.
       const often = name === 'X-User-ID' ? 0.8 : 0.1
       if (place === 'header' && chance(often)) headers[name.toLowerCase()] = String(value(schema))
     }
@@ -102,17 +102,18 @@ export function createRequests(
 
   return (operation: Operation): FuzzRequest => {
     const broken = seeded.weighted(BROKEN)
-    const played = playWorker(operation, { seeded, pool })
+    const simulated = simulateWorker(operation, { seeded, pool })
     const made = operation.body && value(operation.body)
-    const valid = played ? { ...(made as object), ...played.body } : made
+    const valid = simulated ? { ...(made as object), ...simulated.body } : made
     const { body, isBodyValid } = bodyOf(operation, valid, broken)
-    const path = pathOf(operation, played?.session, broken === 'path')
+    const path = pathOf(operation, simulated?.session, broken === 'path')
     return {
       operation,
       path: path + queryOf(operation, broken === 'query'),
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headersOf(operation, broken === 'headers'),
+        ...(simulated?.secret === undefined ? {} : { 'punctual-session-secret': simulated.secret }),
         ...(operation.path.startsWith('/v1/hooks') && chance(0.8) ? sign(body) : {}),
       },
       body,

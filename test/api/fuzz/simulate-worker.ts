@@ -4,11 +4,12 @@ import type { Pool } from './pool.ts'
 
 interface Played {
   readonly session: string | undefined
+  readonly secret: string | undefined
   readonly body: object
 }
 
-const MOST = 3
-/** A worker that finds something to do. */
+const MAX_ATTEMPTS = 3
+/** A worker that can run the fixtures. */
 const ABLE = {
   queues: ['default', 'a', 'b', 'mail'],
   executors: ['shell', 'argv', 'script', 'handler:a', 'handler:b', 'handler:mail'],
@@ -16,24 +17,24 @@ const ABLE = {
 }
 
 /**
- * What a worker would send next, most of the time: schemas alone would hardly ever find the number
- * of the next exchange, or the fence of an attempt.
+ * Usually the request a real worker would send next: from schemas alone, the number of the next exchange or the
+ * fence of an attempt would almost never be right.
  */
-export function playWorker(
+export function simulateWorker(
   { operationId }: Operation,
   { seeded, pool }: { seeded: Seeded; pool: Pool },
 ): Played | undefined {
   const { chance, pick } = seeded
   if (operationId === 'postWorkers') {
-    return chance(0.3) ? undefined : { session: undefined, body: ABLE }
+    return chance(0.3) ? undefined : { session: undefined, secret: undefined, body: ABLE }
   }
   const session = operationId.startsWith('postWorkersSession') ? pool.session() : undefined
   if (!session || chance(operationId.endsWith('Leave') ? 0.7 : 0.15)) return undefined
   const { registration, number, granted } = session
-  const held = granted.slice(0, MOST).map(({ run, fence }) => ({ run, fence }))
+  const held = granted.slice(0, MAX_ATTEMPTS).map(({ run, fence }) => ({ run, fence }))
   const bodies: Readonly<Record<string, () => object>> = {
     postWorkersSessionExchange() {
-      const done = granted.splice(0, MOST).map(({ run, fence }) => ({
+      const done = granted.splice(0, MAX_ATTEMPTS).map(({ run, fence }) => ({
         ...{ run, fence },
         ...pick<object>([
           {
@@ -63,5 +64,5 @@ export function playWorker(
     },
     postWorkersSessionLeave: () => ({ registration }),
   }
-  return { session: session.session, body: bodies[operationId]?.() ?? {} }
+  return { session: session.session, secret: session.secret, body: bodies[operationId]?.() ?? {} }
 }

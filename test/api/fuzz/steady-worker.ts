@@ -2,11 +2,11 @@ import type { Seeded } from '../../sim/seeded.ts'
 import type { OpenApi } from '../open-api.ts'
 
 /**
- * A worker that keeps to the protocol amid the noise, so that runs begin, print and end in every way
- * there is. What it reports is odd, because foreign workers may be.
+ * A worker that follows the protocol during the fuzz, so that runs begin, print and end in every way. Its
+ * reports contain odd values, as foreign workers may send.
  */
 export interface SteadyWorker {
-  /** Reports what it had, and takes what there is. */
+  /** Reports finished runs and takes new ones. */
   turn(): Promise<void>
   readonly ended: number
 }
@@ -68,7 +68,7 @@ export function createSteadyWorker({ call }: OpenApi, { pick }: Seeded): SteadyW
           ...{ registration, answered: number },
           held: granted.map(({ run, fence }) => ({ run, fence })),
         })
-      // Most runs stand in this queue, and nobody else would come back to wake it.
+      // Most runs are in this queue, and no other request would resume it.
       if (number % 20 === 0) {
         await call('PATCH', '/v1/queues/default', { body: { paused: false, rate: null } })
       }

@@ -1,13 +1,13 @@
 import { executor, jobOrStep } from '../../../src/core/schema/fields.ts'
-import { USER_ID } from '../../../src/server/api/compat/access.ts'
 import { WORKER_ID } from '../../../src/server/api/compat/schemas.ts'
 import { LABEL_VALUE, NAME, USER_NAME } from '../../../src/core/limits.ts'
-import { VARIABLE } from '../../../src/core/work/variable.ts'
+import { VARIABLE_NAME } from '../../../src/core/work/variable.ts'
 import type { Seeded } from '../../sim/seeded.ts'
 import { type Document, resolved, type Schema } from '../openapi-document.ts'
 import type { Pool } from './pool.ts'
+import { USER_ID } from '../../../src/server/compat/wire.ts'
 
-/** Makes values that obey a schema, out of what exists where that can be told. */
+/** Generates values for a schema, preferring existing objects. */
 export type Values = (schema: Schema, field?: string) => unknown
 
 const { pattern: EXECUTOR } = executor() as unknown as { pattern: string }
@@ -23,7 +23,7 @@ const TEXTS = [
 const DURATIONS = ['0s', '1ms', '90s', '15m', '1h30m', '2d', '1w', '10000w']
 const TIMES = ['2026-01-31T09:00:00Z', '2999-12-31T23:59:59.999+14:00', '1970-01-01T00:00:00Z']
 const FILTERS = ['state:failed', 'job:a*,b since:24h', 'tag.a:"x y"', 'until:2026-01-31T09:00:00Z']
-/** Nobody waits long for a fuzz, and queues that rest most of the time leave little to find. */
+/** A fuzz must not wait long, and queues that are mostly paused would leave little to test. */
 const MOSTLY: Readonly<Record<string, readonly unknown[]>> = {
   wait: ['0s', '1ms', '5ms'],
   wait_ms: [0, 1, 5],
@@ -43,16 +43,16 @@ const MOSTLY: Readonly<Record<string, readonly unknown[]>> = {
   at: ['2999-01-01T09:00:00Z', '2999-01-01T09:00', '1999-01-01T09:00:00Z', 'tomorrow'],
   zone: ['UTC', 'Europe/Athens', 'Australia/Lord_Howe', 'Mars/Phobos'],
   overlap: ['skip', 'queue', 'queue(3)', 'replace', 'allow', 'queue(0)'],
-  // Refused by the guard before anything is sent.
+  // The outbound guard refuses these before anything is sent.
   url: ['http://127.0.0.1:9/hook', 'https://[::1]/', 'ftp://a.example', 'http://x y', '/'],
 }
 
-/** One of them says when, or after what; schemas have no short way to ask for exactly one. */
+/** Exactly one of these fields is allowed, which the schemas do not express. */
 const EITHER = [
   ['cron', 'every', 'at'],
   ['webhook', 'after'],
 ] as const
-/** A call has nothing more to say; and what follows others by the same few names soon goes in circles. */
+/** A hook call needs nothing else; jobs that follow each other by few names soon form cycles. */
 const CALLED = 0.8
 
 export function createValues(document: Document, seeded: Seeded, pool: Pool): Values {
@@ -68,12 +68,13 @@ export function createValues(document: Document, seeded: Seeded, pool: Pool): Va
     '^run_[0-9A-Za-z]{11}$': pool.run,
     '^ses_[0-9A-Za-z]{11}$': () => pool.session()?.session ?? 'ses_00000000001',
     '^[A-Za-z0-9._*-]{1,128}$': () => pick(['*', 'etl-*', pool.name()]),
-    [VARIABLE.source]: () => pick(['PASSWORD', 'PASSWORD', 'A_1', '_x']),
+    [VARIABLE_NAME.source]: () => pick(['PASSWORD', 'PASSWORD', 'A_1', '_x']),
     [USER_NAME.source]: () => pick(['ada', 'nobody']),
     '^SIG[A-Z0-9+]{2,12}$': () => pick(['SIGKILL', 'SIGRTMIN+3']),
     '^[0-9]{1,3}$': () => String(between(1, 30)),
     '^[0-9]{1,4}$': () => String(between(1, 500)),
     '^[0-9]{1,12}$': () => String(pick([0, 1, 1, 1, 2, 200, 10_000, 999_999_999_999])),
+    '^[\\x21-\\x7e]{1,128}$': () => pick(['secret', 'x'.repeat(128)]),
     '^[\\x21-\\x7e]{1,249}$': () => pick(['k1', 'k2', 'k'.repeat(249), '~!"#']),
     '^[\\x21-\\x7e]{1,255}$': () => pick(['msg_1', '~'.repeat(255)]),
     '^[\\x20-\\x7e]+$': () => pick(['v1,AAAA', 'v1,', 'v2,x v1,y', ' ']),

@@ -1,45 +1,45 @@
 import type { Dump } from '../history.ts'
-import { endingLaws } from '../invariants/run-end-invariants.ts'
+import { runEndInvariants } from '../invariants/run-end-invariants.ts'
 import { describeViolation } from '../violation.ts'
-import type { Errand } from './run-spec.ts'
-import { isBeginning, type Line } from './trace-log.ts'
+import type { RunSpec } from './run-spec.ts'
+import { isBeginning, type TraceLine } from './trace-log.ts'
 
-/** What became of a crowd, as those who were there tell it; nothing in it comes from the product. */
-export interface CrowdHistory {
-  /** What was asked for, by the run that was acknowledged for it. */
-  readonly errands: ReadonlyMap<string, Errand>
-  readonly lines: readonly Line[]
-  /** Runs that somebody asked to cancel. */
-  readonly doomed: ReadonlySet<string>
+/** What happened to the load, from the traces of its processes and the database; nothing comes from product code. */
+export interface GateHistory {
+  /** What each acknowledged run was asked to do. */
+  readonly runSpecs: ReadonlyMap<string, RunSpec>
+  readonly lines: readonly TraceLine[]
+  /** Runs for which a cancel was requested. */
+  readonly cancelRequested: ReadonlySet<string>
   readonly dump: Dump
 }
 
-/** Every way in which the limits were broken, or something was lost on the way. */
-export function crowdLaws(history: CrowdHistory): string[] {
+/** Every way in which a limit was broken or a run was lost. */
+export function gateHistoryInvariants(history: GateHistory): string[] {
   return [
     ...clashesIn(history.lines),
     ...overlapsIn(history.lines),
     ...outcomesOf(history),
     ...missingFrom(history),
-    ...endingLaws(history).map(describeViolation),
+    ...runEndInvariants(history).map(describeViolation),
   ]
 }
 
-function clashesIn(lines: readonly Line[]): string[] {
+function clashesIn(lines: readonly TraceLine[]): string[] {
   return lines
     .filter(({ what }) => what === 'clash')
     .map(({ run, attempt, keys }) => {
       const whose = `attempt ${attempt} of ${run}`
-      return `${whose} began while somebody lived who had ${keys.join(' or ')}`
+      return `${whose} began while another process held ${keys.join(' or ')}`
     })
 }
 
 /**
- * With one place to a key, attempts come one after the other: once one has begun, nothing may be heard
- * of an earlier one. Those that were killed in the middle are allowed to be silent, not to speak up.
+ * With one slot per key, attempts come one after the other: once one has begun, an earlier one may write no
+ * further line. A killed attempt may end silently.
  */
-function overlapsIn(lines: readonly Line[]): string[] {
-  const current = new Map<string, Line>()
+function overlapsIn(lines: readonly TraceLine[]): string[] {
+  const current = new Map<string, TraceLine>()
   const violations: string[] = []
   for (const line of lines) {
     for (const key of line.keys) {
@@ -48,7 +48,7 @@ function overlapsIn(lines: readonly Line[]): string[] {
       else if (holder && !isSameAttempt(holder, line)) {
         const after = `after attempt ${holder.attempt} of ${holder.run} had begun`
         violations.push(
-          `${key}: attempt ${line.attempt} of ${line.run} said "${line.what}" ${after}`,
+          `${key}: attempt ${line.attempt} of ${line.run} wrote "${line.what}" ${after}`,
         )
       }
     }
@@ -56,29 +56,30 @@ function overlapsIn(lines: readonly Line[]): string[] {
   return violations
 }
 
-function isSameAttempt(a: Line, b: Line): boolean {
+function isSameAttempt(a: TraceLine, b: TraceLine): boolean {
   return a.run === b.run && a.fence === b.fence
 }
 
-/** Runs end as they were meant to: what fails does so for its worker's sake, never for its own. */
-function outcomesOf({ errands, lines, doomed, dump }: CrowdHistory): string[] {
+/** Runs end as planned: a run may fail only because it was lost, never by its own error. */
+function outcomesOf({ runSpecs, lines, cancelRequested, dump }: GateHistory): string[] {
   const ends = Map.groupBy(
     lines.filter(({ what }) => what === 'end'),
     ({ run }) => run,
   )
   return dump.runs.flatMap(({ run, state, cause }) => {
-    const errand = errands.get(run)
-    if (!errand) return [`${run} was never asked for`]
-    if (state === 'cancelled' && !doomed.has(run)) return [`${run} was cancelled by nobody`]
+    const runSpec = runSpecs.get(run)
+    if (!runSpec) return [`${run} was never submitted`]
+    if (state === 'cancelled' && !cancelRequested.has(run))
+      return [`${run} was cancelled without a request`]
     if (state === 'failed' && cause !== 'lost') return [`${run} failed: ${cause}`]
-    const isDone = ends.get(run)?.some(({ attempt }) => attempt > errand.failFirst) ?? false
-    return state === 'succeeded' && !isDone ? [`${run} succeeded and was never done`] : []
+    const isDone = ends.get(run)?.some(({ attempt }) => attempt > runSpec.failFirst) ?? false
+    return state === 'succeeded' && !isDone ? [`${run} succeeded without an end`] : []
   })
 }
 
-function missingFrom({ errands, dump }: CrowdHistory): string[] {
+function missingFrom({ runSpecs, dump }: GateHistory): string[] {
   const known = new Set(dump.runs.map(({ run }) => run))
-  return [...errands.keys()]
+  return [...runSpecs.keys()]
     .filter((run) => !known.has(run))
-    .map((run) => `${run} was acknowledged and is not there`)
+    .map((run) => `${run} was acknowledged and does not exist`)
 }

@@ -1,63 +1,68 @@
 import type { Seeded } from '../../sim/seeded.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { drawErrand, submissionOf, type Errand } from './run-spec.ts'
-import type { GatesStage } from './gates-environment.ts'
-import { insist, STUCK_MS } from './retry-until-answered.ts'
+import { drawRunSpec, submissionOf, type RunSpec } from './run-spec.ts'
+import type { GatesEnvironment } from './gates-environment.ts'
+import { retryUntilAnswered, RETRY_DEADLINE_MS } from './retry-until-answered.ts'
 
-/** Who wants through the gates: submitted bit by bit, and cancelled here and there. */
-export interface Crowd {
+/** The load at the gates: runs are submitted in small batches, and some are cancelled. */
+export interface GateWorkload {
   readonly keys: readonly string[]
-  readonly errands: ReadonlyMap<string, Errand>
-  readonly doomed: ReadonlySet<string>
-  /** These errands, whatever it takes; says which runs they became. */
-  submit(errands: readonly Errand[]): Promise<readonly string[]>
-  /** Draws and submits until there are so many, a few more whenever few are left to begin. */
+  readonly runSpecs: ReadonlyMap<string, RunSpec>
+  readonly cancelRequested: ReadonlySet<string>
+  /** Submits these runs, retrying until acknowledged; returns their ids. */
+  submit(runSpecs: readonly RunSpec[]): Promise<readonly string[]>
+  /** Draws and submits runs up to a total, a batch whenever few are left to start. */
   feed(total: number): Promise<void>
-  /** One that runs, or one of those that came last. */
+  /** Cancels a running run or one of the latest. */
   cancelOne(): Promise<void>
 }
 
-const MOST_AT_ONCE = 40
-/** For every key so many wait at most: some gates are taken when a run comes in, and some are free. */
+const MAX_BATCH = 40
+/** Limit of waiting runs per key: some gates are taken when a run comes in, and some are free. */
 const WAITING_PER_KEY = 4
 const IN_THE_ACT = 0.5
 
-export function gatherCrowd(stage: GatesStage, seeded: Seeded, keyCount: number): Crowd {
-  const { client, traces, truth } = stage
+export function createGateWorkload(
+  environment: GatesEnvironment,
+  seeded: Seeded,
+  keyCount: number,
+): GateWorkload {
+  const { client, traces, traceLog } = environment
   const keys = Array.from({ length: keyCount }, (_, index) => `key-${index + 1}`)
-  const errands = new Map<string, Errand>()
-  const doomed = new Set<string>()
+  const runSpecs = new Map<string, RunSpec>()
+  const cancelRequested = new Set<string>()
   let submitted = 0
 
-  const submit = async (some: readonly Errand[]) => {
-    const submissions = some.map((errand) => {
+  const submit = async (some: readonly RunSpec[]) => {
+    const submissions = some.map((runSpec) => {
       submitted += 1
-      return submissionOf(errand, `errand-${submitted}`, traces)
+      return submissionOf(runSpec, `gated-${submitted}`, traces)
     })
-    const answers = (await insist('a submission', () => client.submit(submissions))) ?? []
-    for (const [index, { id }] of answers.entries()) errands.set(id, some[index] as Errand)
+    const answers =
+      (await retryUntilAnswered('a submission', () => client.submit(submissions))) ?? []
+    for (const [index, { id }] of answers.entries()) runSpecs.set(id, some[index] as RunSpec)
     return answers.map(({ id }) => id)
   }
 
   return {
-    ...{ keys, errands, doomed, submit },
+    ...{ keys, runSpecs, cancelRequested, submit },
 
     async feed(total) {
-      while (errands.size < total) {
-        await waitFor(() => errands.size - truth.begun() < keyCount * WAITING_PER_KEY, {
-          ...{ what: 'the crowd to pass', deadlineMs: STUCK_MS },
+      while (runSpecs.size < total) {
+        await waitFor(() => runSpecs.size - traceLog.begun() < keyCount * WAITING_PER_KEY, {
+          ...{ what: 'queued runs to start', deadlineMs: RETRY_DEADLINE_MS },
         })
-        const count = Math.min(seeded.between(1, MOST_AT_ONCE), total - errands.size)
-        await submit(Array.from({ length: count }, () => drawErrand(seeded, keys)))
+        const count = Math.min(seeded.between(1, MAX_BATCH), total - runSpecs.size)
+        await submit(Array.from({ length: count }, () => drawRunSpec(seeded, keys)))
       }
     },
 
     async cancelOne() {
-      const running = seeded.chance(IN_THE_ACT) ? truth.underWay().map(({ run }) => run) : []
-      const latest = [...errands.keys()].slice(-keyCount * WAITING_PER_KEY)
+      const running = seeded.chance(IN_THE_ACT) ? traceLog.running().map(({ run }) => run) : []
+      const latest = [...runSpecs.keys()].slice(-keyCount * WAITING_PER_KEY)
       const run = seeded.pick(running.length > 0 ? running : latest)
-      doomed.add(run)
-      await insist('a cancel', () => client.cancel(run))
+      cancelRequested.add(run)
+      await retryUntilAnswered('a cancel', () => client.cancel(run))
     },
   }
 }

@@ -2,65 +2,67 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, connect } from '../../../src/client/index.ts'
 import { BIN } from '../../support/punctual-home.ts'
-import { createCast, type Role } from '../processes.ts'
-import { castServers, raiseServers, TOKEN } from '../server-processes.ts'
-import type { Database } from '../databases.ts'
-import type { Traces } from './run-spec.ts'
-import { readTruth, type Truth } from './trace-log.ts'
+import { createProcessGroup, type ProcessRole } from '../processes.ts'
+import { defineServers, startServers, CHAOS_TOKEN } from '../server-processes.ts'
+import type { ChaosDatabase } from '../databases.ts'
+import type { TracePaths } from './run-spec.ts'
+import { openTraceLog, type TraceLog } from './trace-log.ts'
 
-/** Servers and ordinary workers of the command line, and what their processes write down. */
-export interface GatesStage {
+/** Servers and ordinary command-line workers, and the traces of their processes. */
+export interface GatesEnvironment {
   readonly urls: readonly string[]
   readonly client: Client
-  readonly servers: readonly Role[]
-  readonly workers: readonly Role[]
-  readonly traces: Traces
-  readonly truth: Truth
-  /** Everybody stops in order: what is in the database then is all there ever will be. */
+  readonly servers: readonly ProcessRole[]
+  readonly workers: readonly ProcessRole[]
+  readonly traces: TracePaths
+  readonly traceLog: TraceLog
+  /** Stops every process in order: the database then has its final content. */
   finish(): Promise<void>
-  /** Whatever still runs is killed. Harmless after `finish`. */
+  /** Kills everything that still runs. Harmless after `finish`. */
   abandon(): Promise<void>
 }
 
-export interface GatesStageOptions {
+export interface GatesEnvironmentOptions {
   readonly dir: string
-  readonly database: Database
+  readonly database: ChaosDatabase
   readonly servers: number
   readonly workers: number
-  /** Of each worker. */
+  /** Slots of each worker. */
   readonly slots: number
   onDeath(processName: string): void
 }
 
 /** Servers are up when it resolves; workers are not. */
-export async function openGatesStage(options: GatesStageOptions): Promise<GatesStage> {
+export async function openGatesEnvironment(
+  options: GatesEnvironmentOptions,
+): Promise<GatesEnvironment> {
   const { dir, database, onDeath } = options
-  const traces = { truthPath: join(dir, 'truth'), locksDir: join(dir, 'locks') }
+  const traces = { truthPath: join(dir, 'trace'), locksDir: join(dir, 'locks') }
   mkdirSync(traces.locksDir)
-  const cast = createCast(dir, onDeath)
-  const { servers, urls } = await castServers(cast, options.servers, database)
+  const processes = createProcessGroup(dir, onDeath)
+  const { servers, urls } = await defineServers(processes, options.servers, database)
   const workers = Array.from({ length: options.workers }, (_, index) =>
-    cast.role(`worker-${index + 1}`, (name) => {
+    processes.role(`worker-${index + 1}`, (name) => {
       const server = urls[index % urls.length] as string
-      const flags = { server, token: TOKEN, name, slots: String(options.slots) }
+      const flags = { server, token: CHAOS_TOKEN, name, slots: String(options.slots) }
       return [BIN, 'worker', ...Object.entries(flags).flatMap(([flag, is]) => [`--${flag}`, is])]
     }),
   )
-  const client = connect({ url: urls, token: TOKEN })
-  const truth = readTruth(traces.truthPath)
+  const client = connect({ url: urls, token: CHAOS_TOKEN })
+  const traceLog = openTraceLog(traces.truthPath)
   const abandon = async () => {
     await client.close()
-    await cast.dismiss()
-    truth.close()
+    await processes.killAll()
+    traceLog.close()
   }
   try {
-    await raiseServers(servers, database)
+    await startServers(servers, database)
   } catch (error) {
     await abandon()
     throw error
   }
   return {
-    ...{ urls, client, servers, workers, traces, truth, abandon },
+    ...{ urls, client, servers, workers, traces, traceLog, abandon },
     async finish() {
       for (const role of [...workers, ...servers]) await role.current().stop()
     },

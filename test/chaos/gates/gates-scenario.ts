@@ -4,25 +4,25 @@ import { createSeeded, type Seeded } from '../../sim/seeded.ts'
 import { askWhy } from '../../support/fetch-why.ts'
 import { createServerHome } from '../../support/server-home.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { TOKEN } from '../server-processes.ts'
-import type { Database } from '../databases.ts'
+import { CHAOS_TOKEN } from '../server-processes.ts'
+import type { ChaosDatabase } from '../databases.ts'
 import type { Dump, FaultKind } from '../history.ts'
-import type { Plan } from '../scenario.ts'
-import { askAround, cancelSome, type Scene, torment } from './gate-actions.ts'
-import { crowdLaws } from './gate-history-invariants.ts'
-import { type Crowd, gatherCrowd } from './gate-workload.ts'
-import { drawErrand, newcomer } from './run-spec.ts'
-import { type GatesStage, openGatesStage } from './gates-environment.ts'
-import { STUCK_MS } from './retry-until-answered.ts'
-import { quietLaws } from './idle-invariants.ts'
-import { doubtsAbout } from './why-errors.ts'
+import type { ChaosPlan } from '../scenario.ts'
+import { sampleWhy, cancelSome, type GatesContext, injectGateFaults } from './gate-actions.ts'
+import { gateHistoryInvariants } from './gate-history-invariants.ts'
+import { type GateWorkload, createGateWorkload } from './gate-workload.ts'
+import { drawRunSpec, quickRun } from './run-spec.ts'
+import { type GatesEnvironment, openGatesEnvironment } from './gates-environment.ts'
+import { RETRY_DEADLINE_MS } from './retry-until-answered.ts'
+import { idleInvariants } from './idle-invariants.ts'
+import { findWhyErrors } from './why-errors.ts'
 
-/** A crowd of runs at gates with one place each, while servers and workers are killed around them. */
-export interface GatesPlan extends Plan {
+/** Runs at gates with one slot each, while servers and workers are killed. */
+export interface GatesPlan extends ChaosPlan {
   readonly runs: number
   readonly keys: number
   readonly servers: number
-  database(dir: string): Promise<Database>
+  database(dir: string): Promise<ChaosDatabase>
 }
 
 export interface GatesResult {
@@ -37,9 +37,9 @@ export interface GatesFigures {
   readonly retried: number
   readonly lost: number
   readonly cancelled: number
-  /** Processes that were told to stop and said so. */
+  /** Processes that got a stop signal and recorded it. */
   readonly stopped: number
-  /** How often why was asked while everything moved, and how often the answer was a key. */
+  /** How often `why` was asked during the load, and how often the answer was a concurrency key. */
   readonly asked: number
   readonly askedAtGates: number
   readonly serverKills: number
@@ -48,10 +48,10 @@ export interface GatesFigures {
 }
 
 const WORKERS = 2
-/** What comes in before there is any worker. */
+/** Share of the runs submitted before any worker starts. */
 const EARLY = 0.1
 
-export async function playGates(plan: GatesPlan): Promise<GatesResult> {
+export async function runGatesScenario(plan: GatesPlan): Promise<GatesResult> {
   const startedMs = performance.now()
   const dir = plan.keep ?? createServerHome('punctual-gates-')
   mkdirSync(dir, { recursive: true })
@@ -59,89 +59,94 @@ export async function playGates(plan: GatesPlan): Promise<GatesResult> {
   const faults: { kind: FaultKind; target: string }[] = []
   const note = (kind: FaultKind, target: string) => void faults.push({ kind, target })
   const database = await plan.database(dir)
-  const stage = await openGatesStage({
+  const environment = await openGatesEnvironment({
     ...{ dir, database, servers: plan.servers, workers: WORKERS },
-    // So few that all of them are needed, and nobody is killed in its idleness.
+    // So few slots that all are needed and no worker is killed while idle.
     slots: Math.ceil(plan.keys / WORKERS),
     onDeath: (processName) => note('died', processName),
   })
   try {
-    const crowd = gatherCrowd(stage, createSeeded(plan.seed + 1), plan.keys)
-    const quiet = await gatherQuietly(stage, crowd, seeded, plan)
-    await Promise.all(stage.workers.map((role) => role.start()))
-    const scene: Scene = { stage, crowd, plan }
+    const load = createGateWorkload(environment, createSeeded(plan.seed + 1), plan.keys)
+    const idle = await submitAndCheckIdle(environment, load, seeded, plan)
+    await Promise.all(environment.workers.map((role) => role.start()))
+    const context: GatesContext = { environment, load, plan }
     const [, , , answers] = await allOf([
-      crowd.feed(plan.runs),
-      torment(scene, { seeded: createSeeded(plan.seed + 2), note }),
-      cancelSome(scene),
-      askAround(scene, createSeeded(plan.seed + 3)),
+      load.feed(plan.runs),
+      injectGateFaults(context, { seeded: createSeeded(plan.seed + 2), note }),
+      cancelSome(context),
+      sampleWhy(context, createSeeded(plan.seed + 3)),
     ])
-    if (await comesToRest(database)) {
-      // Whatever leaked a place would keep its key shut now.
-      await crowd.submit(crowd.keys.flatMap((key) => [newcomer(key), newcomer(key)]))
-      await comesToRest(database)
+    if (await waitForAllEnds(database)) {
+      // A leaked slot would block its key for these runs.
+      await load.submit(load.keys.flatMap((key) => [quickRun(key), quickRun(key)]))
+      await waitForAllEnds(database)
     }
-    await stage.finish()
+    await environment.finish()
     const dump = await database.dump()
-    const { errands, doomed } = crowd
+    const { runSpecs, cancelRequested } = load
     const violations = [
-      ...quiet,
-      ...answers.flatMap((why) => doubtsAbout(why, errands)),
-      ...crowdLaws({ errands, doomed, lines: stage.truth.lines(), dump }),
+      ...idle,
+      ...answers.flatMap((why) => findWhyErrors(why, runSpecs)),
+      ...gateHistoryInvariants({
+        runSpecs,
+        cancelRequested,
+        lines: environment.traceLog.lines(),
+        dump,
+      }),
       ...faults.filter(({ kind }) => kind === 'died').map(({ target }) => `${target} died`),
     ]
     const figures = {
-      ...figuresOf(stage, dump),
+      ...figuresOf(environment, dump),
       ...faultFigures(faults),
       asked: answers.length,
       askedAtGates: answers.filter(({ code }) => code === 'key_taken').length,
     }
     return { figures, violations, tookMs: performance.now() - startedMs }
   } finally {
-    await stage.abandon()
+    await environment.abandon()
     if (!plan.keep) rmSync(dir, { recursive: true, force: true })
   }
 }
 
-/** Before anybody serves them: one passes each gate, and the others can say whom they wait for. */
-async function gatherQuietly(
-  { urls, client }: GatesStage,
-  crowd: Crowd,
+/** Without workers: one run passes each gate, and the others must name the run they wait for. */
+async function submitAndCheckIdle(
+  { urls, client }: GatesEnvironment,
+  load: GateWorkload,
   seeded: Seeded,
   { runs, keys }: GatesPlan,
 ): Promise<string[]> {
   const early = Math.round(Math.max(runs * EARLY, keys * 2))
-  await crowd.submit(Array.from({ length: early }, () => drawErrand(seeded, crowd.keys)))
+  await load.submit(Array.from({ length: early }, () => drawRunSpec(seeded, load.keys)))
   const { runs: ready } = await client.listRuns({ state: 'ready', limit: 500 })
   const answers: WireWhy[] = []
   const [url] = urls as [string]
-  const asked = [...crowd.errands.keys()].slice(0, keys * 3)
-  for (const run of asked) answers.push(await askWhy(url, { token: TOKEN }, run))
-  return quietLaws({ errands: crowd.errands, ready: ready.map(({ id }) => id), answers })
+  const asked = [...load.runSpecs.keys()].slice(0, keys * 3)
+  for (const run of asked) answers.push(await askWhy(url, { token: CHAOS_TOKEN }, run))
+  return idleInvariants({ runSpecs: load.runSpecs, ready: ready.map(({ id }) => id), answers })
 }
 
-/** All of them come to their end before the first failure is told: nobody acts on an empty stage. */
+/** Waits for all parts before it throws the first failure, so that no part acts on a closed environment. */
 async function allOf<T extends unknown[]>(parts: { [I in keyof T]: Promise<T[I]> }): Promise<T> {
   await Promise.allSettled(parts)
   return Promise.all(parts)
 }
 
-/** Whether every run has ended. What does not come to rest is the laws' to report. */
-function comesToRest(database: Database): Promise<boolean> {
+/** Whether every run has ended. The invariants report runs that have not. */
+function waitForAllEnds(database: ChaosDatabase): Promise<boolean> {
   return waitFor(async () => (await database.unfinished()) === 0, {
-    ...{ what: 'every run to end', deadlineMs: STUCK_MS, intervalMs: 200 },
+    ...{ what: 'every run to end', deadlineMs: RETRY_DEADLINE_MS, intervalMs: 200 },
   }).catch(() => false)
 }
 
-function figuresOf({ truth }: GatesStage, { runs, attempts }: Dump) {
+function figuresOf({ traceLog }: GatesEnvironment, { runs, attempts }: Dump) {
   const lost = ({ cause }: { cause: string | null }) => cause === 'lost'
   return {
     runs: runs.length,
-    attempts: truth.begun(),
+    attempts: traceLog.begun(),
     retried: attempts.filter((attempt) => !lost(attempt)).length,
     lost: [...attempts, ...runs].filter(lost).length,
     cancelled: runs.filter(({ state }) => state === 'cancelled').length,
-    stopped: truth.lines().filter(({ what }) => what === 'told').length,
+    stopped: traceLog.lines().filter(({ what }) => what === 'signalled').length,
   }
 }
 

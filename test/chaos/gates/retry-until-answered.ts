@@ -1,11 +1,17 @@
 import { CallError } from '../../../src/client/index.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-/** Far longer than anybody waits for a lease to end, or for a server to come back. */
-export const STUCK_MS = 90_000
+/** Far longer than a lease or the restart of a server takes. */
+export const RETRY_DEADLINE_MS = 90_000
 
-/** Calls until somebody answers: servers are killed here, and come back. `undefined` means refused. */
-export async function insist<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
+/**
+ * Repeats the call until a server answers: servers are killed and come back. `undefined` means that the run had
+ * ended.
+ */
+export async function retryUntilAnswered<T>(
+  what: string,
+  call: () => Promise<T>,
+): Promise<T | undefined> {
   const { answer } = await waitFor(
     async () => {
       try {
@@ -16,7 +22,7 @@ export async function insist<T>(what: string, call: () => Promise<T>): Promise<T
         throw error
       }
     },
-    { what, deadlineMs: STUCK_MS, intervalMs: 100 },
+    { what, deadlineMs: RETRY_DEADLINE_MS, intervalMs: 100 },
   )
   return answer
 }

@@ -2,77 +2,76 @@ import type { Submission } from '../../../src/client/index.ts'
 import type { Seeded } from '../../sim/seeded.ts'
 import { SHORT_TIMES } from '../short-times.ts'
 
-/** What one run of the crowd is to do, and under which keys. */
-export interface Errand {
+/** What one run of the load is to do, and its concurrency keys. */
+export interface RunSpec {
   readonly keys: readonly string[]
   readonly lastMs: number
   /** How much longer its first attempt takes. */
-  readonly lingerMs: number
+  readonly slowFirstMs: number
   /** Attempts up to this one fail. */
   readonly failFirst: number
 }
 
-/** Where the processes of errands leave their traces. */
-export interface Traces {
-  /** Appended to by all of them, a line at a time: the order of its lines is the order of events. */
+/** Where the processes of runs write their traces. */
+export interface TracePaths {
+  /** Every process appends single lines: the order of the lines is the order of events. */
   readonly truthPath: string
   readonly locksDir: string
 }
 
-/** How often a run needs two keys at once, and takes both or none. */
+/** Share of runs that need two keys at once, and get both or none. */
 const PAIRED = 0.05
 const SHAKY = 0.15
-/** Long enough to be told to stop. */
+/** Share of runs that last long enough to get a stop signal. */
 const LONG = 0.2
-/** Longer than a lease, and than a server that starts again waits for workers to come back. */
-const LINGER_MS = SHORT_TIMES.leaseTtlMs + SHORT_TIMES.restartGraceMs
+/** Longer than a lease, and longer than a restarted server waits for its workers. */
+const SLOW_MS = SHORT_TIMES.leaseTtlMs + SHORT_TIMES.restartGraceMs
 const RETRY = { max: 3, backoff: 'fixed', delayMs: 60, jitter: 0 } as const
 
-export function drawErrand(seeded: Seeded, keys: readonly string[]): Errand {
+export function drawRunSpec(seeded: Seeded, keys: readonly string[]): RunSpec {
   const first = seeded.pick(keys)
   const second = seeded.chance(PAIRED) ? seeded.pick(keys) : first
   return {
     keys: first === second ? [first] : [first, second],
     lastMs: seeded.chance(LONG) ? seeded.between(200, 600) : seeded.between(2, 40),
-    lingerMs: 0,
+    slowFirstMs: 0,
     failFirst: seeded.chance(SHAKY) ? seeded.between(1, 2) : 0,
   }
 }
 
 /**
- * Does not end by itself before its lease does, if its worker is gone: whether it lives on, and holds
- * its key, is then up to those who have promised to end it.
+ * Does not end before its lease does. If its worker dies, the product must end the process that still holds the
+ * key.
  */
-export function lingerer(key: string): Errand {
-  return { ...newcomer(key), lingerMs: LINGER_MS }
+export function slowRun(key: string): RunSpec {
+  return { ...quickRun(key), slowFirstMs: SLOW_MS }
 }
 
-/** A single thing with one key, and nothing to it. */
-export function newcomer(key: string): Errand {
-  return { keys: [key], lastMs: 1, lingerMs: 0, failFirst: 0 }
+/** A short run with one key. */
+export function quickRun(key: string): RunSpec {
+  return { keys: [key], lastMs: 1, slowFirstMs: 0, failFirst: 0 }
 }
 
 /**
- * Holds the lock of each of its keys for as long as anything of it lives: the kernel lets go of a lock
- * when the last process that has it is gone, and not before. So whoever begins and does not get its
- * locks has seen that another one is still there, even if that one only sleeps and says nothing.
- * Who is told to stop takes its time, and is seen to.
+ * The process holds a file lock per key while anything of it lives: the kernel releases a lock only when the
+ * last process that holds it has exited. A process that begins and does not get its locks has therefore found a
+ * living predecessor, even a sleeping one. On a stop signal it takes some time to end.
  */
 const JOB = `
-  say() { echo "$1 $PUNCTUAL_RUN_ID $PUNCTUAL_ATTEMPT $PUNCTUAL_FENCE $KEYS" >> "$TRUTH"; }
+  report() { echo "$1 $PUNCTUAL_RUN_ID $PUNCTUAL_ATTEMPT $PUNCTUAL_FENCE $KEYS" >> "$TRUTH"; }
   first="\${KEYS%% *}" last="\${KEYS##* }"
   exec 8>> "$LOCKS/$first" 9>> "$LOCKS/$last"
-  if flock -n 8 && { [ "$first" = "$last" ] || flock -n 9; }; then say begin; else say clash; fi
-  trap 'say told; sleep 0.05; say stopped; exit 1' TERM
+  if flock -n 8 && { [ "$first" = "$last" ] || flock -n 9; }; then report begin; else report clash; fi
+  trap 'report signalled; sleep 0.05; report stopped; exit 1' TERM
   [ "$PUNCTUAL_ATTEMPT" != 1 ] || sleep "$LINGER"
   sleep "$LAST"
-  say end
+  report end
   [ "$PUNCTUAL_ATTEMPT" -gt "$FAIL_FIRST" ]`
 
-export function submissionOf(errand: Errand, key: string, traces: Traces): Submission {
-  const { keys, lastMs, lingerMs, failFirst } = errand
+export function submissionOf(runSpec: RunSpec, key: string, traces: TracePaths): Submission {
+  const { keys, lastMs, slowFirstMs, failFirst } = runSpec
   return {
-    job: 'errand',
+    job: 'gated',
     idempotencyKey: key,
     concurrency: keys.map((name) => ({ key: name, limit: 1 })),
     retry: RETRY,
@@ -85,7 +84,7 @@ export function submissionOf(errand: Errand, key: string, traces: Traces): Submi
         LOCKS: traces.locksDir,
         KEYS: keys.join(' '),
         LAST: String(lastMs / 1_000),
-        LINGER: String(lingerMs / 1_000),
+        LINGER: String(slowFirstMs / 1_000),
         FAIL_FIRST: String(failFirst),
       },
     },

@@ -1,38 +1,38 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** What a process of an attempt wrote about itself. */
-export interface Line {
-  /** `clash`: it began while somebody else still had one of its keys. */
-  readonly what: 'begin' | 'clash' | 'told' | 'stopped' | 'end'
+/** A line that the process of an attempt wrote about itself. */
+export interface TraceLine {
+  /** `clash`: it began while another process still held one of its keys. */
+  readonly what: 'begin' | 'clash' | 'signalled' | 'stopped' | 'end'
   readonly run: string
   readonly attempt: number
   readonly fence: string
   readonly keys: readonly string[]
 }
 
-/** Everything that was written so far, in order. */
-export interface Truth {
-  lines(): readonly Line[]
+/** All lines written so far, in order. */
+export interface TraceLog {
+  lines(): readonly TraceLine[]
   /** How many attempts have begun. */
   begun(): number
-  /** Attempts that have begun and were not seen to end, nor to have a successor. */
-  underWay(): readonly Line[]
+  /** Attempts that have begun and have neither an end nor a successor in the log. */
+  running(): readonly TraceLine[]
   close(): void
 }
 
 const CHUNK_BYTES = 256 * 1024
 
-/** Reads a file that others append to, each time from where it was left. */
-export function readTruth(path: string): Truth {
+/** Reads a file that other processes append to, each time from the last position. */
+export function openTraceLog(path: string): TraceLog {
   const file = openSync(path, 'a+')
   const chunk = Buffer.alloc(CHUNK_BYTES)
-  const lines: Line[] = []
-  const latest = new Map<string, Line>()
+  const lines: TraceLine[] = []
+  const latest = new Map<string, TraceLine>()
   let begun = 0
   let offset = 0
   let rest = ''
 
-  const add = (line: Line) => {
+  const add = (line: TraceLine) => {
     lines.push(line)
     if (isBeginning(line)) begun += 1
     for (const key of line.keys) latest.set(key, line)
@@ -57,7 +57,7 @@ export function readTruth(path: string): Truth {
       catchUp()
       return begun
     },
-    underWay() {
+    running() {
       catchUp()
       return [...new Set(latest.values())].filter(isBeginning)
     },
@@ -65,11 +65,11 @@ export function readTruth(path: string): Truth {
   }
 }
 
-export function isBeginning({ what }: Line): boolean {
+export function isBeginning({ what }: TraceLine): boolean {
   return what === 'begin' || what === 'clash'
 }
 
-export function parseLine(text: string): Line {
+export function parseLine(text: string): TraceLine {
   const [what = '', run = '', attempt, fence = '', ...keys] = text.split(' ')
-  return { what: what as Line['what'], run, attempt: Number(attempt), fence, keys }
+  return { what: what as TraceLine['what'], run, attempt: Number(attempt), fence, keys }
 }

@@ -1,19 +1,19 @@
-// Proof that a wrong answer to "why" would be noticed, in a crowd that stands still and in one that moves.
+// Shows that a wrong answer to `why` is detected, both while nothing changes and during the load.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WireWhy } from '../../../src/core/wire/views.ts'
-import type { Errand } from './run-spec.ts'
-import { quietLaws } from './idle-invariants.ts'
-import { doubtsAbout } from './why-errors.ts'
+import type { RunSpec } from './run-spec.ts'
+import { idleInvariants } from './idle-invariants.ts'
+import { findWhyErrors } from './why-errors.ts'
 
-const errand = (...keys: string[]): Errand => ({ keys, lastMs: 1, lingerMs: 0, failFirst: 0 })
-const ERRANDS = new Map([
-  ['run_a', errand('red')],
-  ['run_b', errand('red', 'blue')],
-  ['run_c', errand('blue')],
-  ['run_d', errand('blue')],
+const runSpec = (...keys: string[]): RunSpec => ({ keys, lastMs: 1, slowFirstMs: 0, failFirst: 0 })
+const RUN_SPECS = new Map([
+  ['run_a', runSpec('red')],
+  ['run_b', runSpec('red', 'blue')],
+  ['run_c', runSpec('blue')],
+  ['run_d', runSpec('blue')],
 ])
-/** They hold red and blue; b waits for the one, d for the other. */
+/** They hold red and blue; b waits for red, d for blue. */
 const READY = ['run_a', 'run_c']
 
 function blocked(run: string, key: string, holder: string, fix = holder): WireWhy {
@@ -32,41 +32,41 @@ const UNSERVED: WireWhy = {
   fixes: ['punctual worker --server URL'],
 }
 
-test('right answers, while nothing moves and while everything does', () => {
+test('correct answers have no errors, while nothing changes and during the load', () => {
   const answers = [UNSERVED, blocked('run_b', 'red', 'run_a'), blocked('run_d', 'blue', 'run_c')]
-  assert.deepEqual(quietLaws({ errands: ERRANDS, ready: READY, answers }), [])
-  for (const why of answers) assert.deepEqual(doubtsAbout(why, ERRANDS), [])
+  assert.deepEqual(idleInvariants({ runSpecs: RUN_SPECS, ready: READY, answers }), [])
+  for (const why of answers) assert.deepEqual(findWhyErrors(why, RUN_SPECS), [])
 })
 
 const WRONG: readonly [what: string, why: WireWhy][] = [
   ['names a key that is not its own', blocked('run_d', 'red', 'run_a')],
-  ['names somebody who does not have the key', blocked('run_b', 'red', 'run_c')],
+  ['names a run that does not hold the key', blocked('run_b', 'red', 'run_c')],
   ['names the run itself', blocked('run_b', 'red', 'run_b')],
-  ['names nobody', { ...blocked('run_b', 'red', 'run_a'), details: [] }],
-  ['advises to look at somebody else', blocked('run_b', 'red', 'run_a', 'run_d')],
-  ['has no advice', { ...blocked('run_b', 'red', 'run_a'), fixes: [] }],
+  ['names no holder', { ...blocked('run_b', 'red', 'run_a'), details: [] }],
+  ['suggests to look at another run', blocked('run_b', 'red', 'run_a', 'run_d')],
+  ['suggests nothing', { ...blocked('run_b', 'red', 'run_a'), fixes: [] }],
   ['has a reason of another state', { ...UNSERVED, run: 'run_b', state: 'blocked' }],
 ]
 for (const [what, why] of WRONG) {
-  test(`it is noticed when an answer ${what}`, () => {
-    assert.notDeepEqual(doubtsAbout(why, ERRANDS), [])
-    assert.notDeepEqual(quietLaws({ errands: ERRANDS, ready: READY, answers: [why] }), [])
+  test(`an error is reported when an answer ${what}`, () => {
+    assert.notDeepEqual(findWhyErrors(why, RUN_SPECS), [])
+    assert.notDeepEqual(idleInvariants({ runSpecs: RUN_SPECS, ready: READY, answers: [why] }), [])
   })
 }
 
-test('while nothing moves it is also noticed when the holder is one of those who wait', () => {
+test('while nothing changes, a holder that is itself waiting is an error', () => {
   const answers = [blocked('run_d', 'blue', 'run_b')]
-  assert.notDeepEqual(quietLaws({ errands: ERRANDS, ready: READY, answers }), [])
+  assert.notDeepEqual(idleInvariants({ runSpecs: RUN_SPECS, ready: READY, answers }), [])
 })
 
-test('while nothing moves it is noticed when two have a key, or nobody has it who could', () => {
+test('while nothing changes, two holders of a key are reported, and a free key with runs waiting', () => {
   const answers: WireWhy[] = []
   assert.match(
-    quietLaws({ errands: ERRANDS, ready: [...READY, 'run_d'], answers }).join('\n'),
+    idleInvariants({ runSpecs: RUN_SPECS, ready: [...READY, 'run_d'], answers }).join('\n'),
     /run_c and run_d both have blue/,
   )
   assert.match(
-    quietLaws({ errands: ERRANDS, ready: ['run_a'], answers }).join('\n'),
-    /run_c waits for nobody/,
+    idleInvariants({ runSpecs: RUN_SPECS, ready: ['run_a'], answers }).join('\n'),
+    /run_c waits although its keys are free/,
   )
 })

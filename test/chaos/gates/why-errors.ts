@@ -1,7 +1,7 @@
 import type { WhyCode, WireWhy } from '../../../src/core/wire/views.ts'
-import type { Errand } from './run-spec.ts'
+import type { RunSpec } from './run-spec.ts'
 
-/** Reasons that can be given for each state of a run with concurrency keys. */
+/** Possible reasons for each state of a run with concurrency keys. */
 const CODES: Readonly<Record<string, readonly WhyCode[]>> = {
   scheduled: ['retry_back_off'],
   blocked: ['key_taken', 'passing'],
@@ -12,15 +12,15 @@ const CODES: Readonly<Record<string, readonly WhyCode[]>> = {
   cancelled: ['cancelled'],
 }
 
-/** What is wrong with an answer that was given while everything moved on. */
-export function doubtsAbout(why: WireWhy, errands: ReadonlyMap<string, Errand>): string[] {
-  const doubts: string[] = []
-  if (!CODES[why.state]?.includes(why.code)) doubts.push(`is ${why.state} because of ${why.code}`)
-  if (why.code === 'key_taken') doubts.push(...doubtsAboutHolder(why, errands))
-  return doubts.map((doubt) => `why ${why.run}: it ${doubt}`)
+/** Errors of an answer that was given during the load. */
+export function findWhyErrors(why: WireWhy, runSpecs: ReadonlyMap<string, RunSpec>): string[] {
+  const errors: string[] = []
+  if (!CODES[why.state]?.includes(why.code)) errors.push(`is ${why.state} because of ${why.code}`)
+  if (why.code === 'key_taken') errors.push(...findHolderErrors(why, runSpecs))
+  return errors.map((error) => `why ${why.run}: it ${error}`)
 }
 
-/** Of a blocked run: the key it waits at, and the only run that can hold it. */
+/** For a blocked run: the key it waits at, and the run named as its holder. */
 export function keyAndHolder({ sentence, details }: WireWhy) {
   return {
     key: /1 run is allowed at once with the concurrency key (\S+)\.$/.exec(sentence)?.[1] ?? '',
@@ -28,12 +28,12 @@ export function keyAndHolder({ sentence, details }: WireWhy) {
   }
 }
 
-function doubtsAboutHolder(why: WireWhy, errands: ReadonlyMap<string, Errand>): string[] {
+function findHolderErrors(why: WireWhy, runSpecs: ReadonlyMap<string, RunSpec>): string[] {
   const { key, holder } = keyAndHolder(why)
-  const doubts: string[] = []
-  if (!errands.get(why.run)?.keys.includes(key)) doubts.push(`waits at "${key}", not its own`)
-  if (!errands.get(holder)?.keys.includes(key)) doubts.push(`waits for "${holder}" without ${key}`)
-  if (holder === why.run) doubts.push('waits for itself')
-  if (why.fixes[0] !== `punctual why ${holder}`) doubts.push(`has the fix ${why.fixes[0]}`)
-  return doubts
+  const errors: string[] = []
+  if (!runSpecs.get(why.run)?.keys.includes(key)) errors.push(`waits at "${key}", not its own`)
+  if (!runSpecs.get(holder)?.keys.includes(key)) errors.push(`waits for "${holder}" without ${key}`)
+  if (holder === why.run) errors.push('waits for itself')
+  if (why.fixes[0] !== `punctual why ${holder}`) errors.push(`has the fix ${why.fixes[0]}`)
+  return errors
 }

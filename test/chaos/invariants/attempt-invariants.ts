@@ -1,14 +1,14 @@
-import type { Attempt } from '../attempts.ts'
+import type { RecordedAttempt } from '../attempts.ts'
 import type { History, Traits } from '../history.ts'
 import type { Violation } from '../violation.ts'
 
-/** Wall clocks decide when a run is due, and are steered a little against the monotonic one. */
+/** Wall clocks decide when a run is due, and NTP adjusts them slightly against the monotonic clock. */
 const EARLY_NS = 50_000_000
 
-/** Attempts of a run come one after the other, in time, and as often as they may. */
-export function attemptLaws(
+/** Attempts of a run do not overlap, start in time, and stay within the allowed number. */
+export function attemptInvariants(
   { faults, dump }: History,
-  attempts: readonly Attempt[],
+  attempts: readonly RecordedAttempt[],
   traitsOf: ReadonlyMap<string, Traits>,
 ): Violation[] {
   const byRun = Map.groupBy(attempts, ({ run }) => run)
@@ -17,7 +17,7 @@ export function attemptLaws(
     ...[...byRun.keys()]
       .filter((run) => !stored.has(run))
       .map((run): Violation => ({
-        law: 'a started run exists',
+        invariant: 'a started run exists',
         subject: run,
         detail: 'was started, and the database does not have it',
       })),
@@ -25,24 +25,24 @@ export function attemptLaws(
     ...attempts
       .filter(({ endNs }) => endNs === Infinity)
       .map(({ run, fence, worker }): Violation => ({
-        law: 'an attempt ends',
+        invariant: 'an attempt ends',
         subject: run,
         detail: `was started by ${worker} under fence ${fence}, and no end is on record`,
       })),
     ...faults
       .filter(({ kind }) => kind === 'died')
       .map(({ target }): Violation => ({
-        law: 'processes die only by our hand',
+        invariant: 'no process dies by itself',
         subject: target,
         detail: 'ended by itself',
       })),
   ]
 }
 
-function judgeRun(run: string, attempts: readonly Attempt[], traits: Traits): Violation[] {
+function judgeRun(run: string, attempts: readonly RecordedAttempt[], traits: Traits): Violation[] {
   const violations: Violation[] = []
-  const report = (law: Violation['law'], detail: string) =>
-    violations.push({ law, subject: run, detail })
+  const report = (invariant: Violation['invariant'], detail: string) =>
+    violations.push({ invariant, subject: run, detail })
   const fences = attempts.map(({ fence }) => fence)
   if (new Set(fences).size < fences.length) {
     report('a fence is one attempt', `was started under fences ${fences.join(', ')}`)
@@ -50,7 +50,7 @@ function judgeRun(run: string, attempts: readonly Attempt[], traits: Traits): Vi
   if (traits.atMostOnce && attempts.length > 1) {
     report('at most once is at most once', `was started ${attempts.length} times`)
   }
-  if (attempts.length > (traits.mostStarts ?? Infinity)) {
+  if (attempts.length > (traits.maxStarts ?? Infinity)) {
     report('starts are bounded', `was started ${attempts.length} times`)
   }
   const [first] = attempts
@@ -67,20 +67,20 @@ function judgeRun(run: string, attempts: readonly Attempt[], traits: Traits): Vi
   return violations
 }
 
-/** How many overlaps there were that nobody but the database could have prevented. */
-export function countZombies(attempts: readonly Attempt[]): number {
+/** Number of overlaps that only a fence could make harmless. */
+export function countZombies(attempts: readonly RecordedAttempt[]): number {
   const byRun = Map.groupBy(attempts, ({ run }) => run)
   return [...byRun.values()]
     .flatMap((own) => overlaps(own))
     .filter(([a, b]) => a.answersUntilNs <= b.startNs).length
 }
 
-/** Pairs that ran at the same time; attempts come by the time they started. */
-function overlaps(attempts: readonly Attempt[]): [Attempt, Attempt][] {
+/** Pairs that ran at the same time; attempts are sorted by start. */
+function overlaps(attempts: readonly RecordedAttempt[]): [RecordedAttempt, RecordedAttempt][] {
   return attempts.flatMap((later, index) =>
     attempts
       .slice(0, index)
       .filter((earlier) => earlier.endNs > later.startNs)
-      .map((earlier): [Attempt, Attempt] => [earlier, later]),
+      .map((earlier): [RecordedAttempt, RecordedAttempt] => [earlier, later]),
   )
 }

@@ -1,10 +1,10 @@
-import type { Attempt } from '../attempts.ts'
+import type { RecordedAttempt } from '../attempts.ts'
 import type { Traits } from '../history.ts'
 import type { Violation } from '../violation.ts'
 
-/** At no instant are more runs of one gate under way than it lets through. */
-export function gateLaws(
-  attempts: readonly Attempt[],
+/** A gate never has more running runs than its limit. */
+export function gateInvariants(
+  attempts: readonly RecordedAttempt[],
   traitsOf: ReadonlyMap<string, Traits>,
 ): Violation[] {
   const gated = attempts.filter(({ run }) => traitsOf.get(run)?.gate !== undefined)
@@ -14,12 +14,12 @@ export function gateLaws(
     const most = mostAtOnce(own)
     if (most <= limit) return []
     const detail = `lets ${limit} through and had ${most} at once`
-    return [{ law: 'a gate is not exceeded', subject: gate, detail } as const]
+    return [{ invariant: 'a gate is not exceeded', subject: gate, detail } as const]
   })
 }
 
-/** A sweep over the instants at which something changes; what ends then makes room first. */
-function mostAtOnce(attempts: readonly Attempt[]): number {
+/** Sweeps over the starts and ends in time order; at the same instant, ends come first. */
+function mostAtOnce(attempts: readonly RecordedAttempt[]): number {
   const changes = attempts
     .flatMap(({ startNs, answersUntilNs }) => [
       { atNs: startNs, by: 1 },

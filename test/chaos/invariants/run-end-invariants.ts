@@ -3,8 +3,8 @@ import type { Violation } from '../violation.ts'
 
 const FINAL = new Set(['succeeded', 'failed', 'cancelled', 'skipped'])
 
-/** Every run came to exactly one end, and the end it has is the one that was recorded. */
-export function endingLaws({ dump }: Pick<History, 'dump'>): Violation[] {
+/** Every run ended exactly once, and its state is the recorded end. */
+export function runEndInvariants({ dump }: Pick<History, 'dump'>): Violation[] {
   const ends = Map.groupBy(dump.ends, ({ run }) => run)
   return [
     ...dump.runs.flatMap((run) =>
@@ -16,7 +16,7 @@ export function endingLaws({ dump }: Pick<History, 'dump'>): Violation[] {
     ...Object.entries(dump.leftovers)
       .filter(([, count]) => count > 0)
       .map(([table, count]): Violation => ({
-        law: 'nothing is left over',
+        invariant: 'no work remains',
         subject: table,
         detail: `still has ${count} rows`,
       })),
@@ -25,9 +25,11 @@ export function endingLaws({ dump }: Pick<History, 'dump'>): Violation[] {
 
 function judgeRun({ run, state }: DumpedRun, ends: readonly string[]): Violation[] {
   if (!FINAL.has(state)) {
-    return [{ law: 'a run ends', subject: run, detail: `is ${state} after everything healed` }]
+    return [
+      { invariant: 'a run ends', subject: run, detail: `is ${state} after everything healed` },
+    ]
   }
   if (ends.length === 1 && ends[0] === state) return []
   const detail = `is ${state} and was ended ${ends.length} times (${ends.join(', ')})`
-  return [{ law: 'a run ends once', subject: run, detail }]
+  return [{ invariant: 'a run ends once', subject: run, detail }]
 }

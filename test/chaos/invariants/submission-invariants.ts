@@ -1,8 +1,8 @@
 import type { DumpedRun, History, SubmitNote } from '../history.ts'
 import type { Violation } from '../violation.ts'
 
-/** Acknowledged is durable, refused is absent, unknown is either; and a key is never two runs. */
-export function submissionLaws({ client, dump }: History): Violation[] {
+/** An acknowledged run exists, a refused one does not, an unknown one may; and one key is never two runs. */
+export function submissionInvariants({ client, dump }: History): Violation[] {
   const notes = client.filter((note) => note.op === 'submit')
   const byKey = Map.groupBy(notes, ({ key }) => key)
   const stored = Map.groupBy(dump.runs, ({ key }) => key)
@@ -11,7 +11,7 @@ export function submissionLaws({ client, dump }: History): Violation[] {
     ...[...stored.keys()]
       .filter((key) => !byKey.has(key))
       .map((key): Violation => ({
-        law: 'a run was asked for',
+        invariant: 'a run was submitted',
         subject: key,
         detail: 'is in the database, and no client sent it',
       })),
@@ -24,17 +24,17 @@ function judgeKey(key: string, notes: readonly SubmitNote[], stored: readonly Du
   if (answered.size > 1 || stored.length > 1) {
     const runs = new Set([...answered, ...stored.map(({ run }) => run)])
     const detail = `led to ${[...runs].join(', ')}`
-    violations.push({ law: 'a key is one run', subject: key, detail })
+    violations.push({ invariant: 'a key is one run', subject: key, detail })
   }
   for (const run of answered) {
     if (stored.some((row) => row.run === run)) continue
     const detail = `was acknowledged as ${run}, which the database does not have`
-    violations.push({ law: 'an acknowledged run exists', subject: key, detail })
+    violations.push({ invariant: 'an acknowledged run exists', subject: key, detail })
   }
   const [row] = stored
   if (answered.size === 0 && row && isRefused(notes)) {
     const detail = `was refused each time, and the database has ${row.run}`
-    violations.push({ law: 'a refused run does not exist', subject: key, detail })
+    violations.push({ invariant: 'a refused run does not exist', subject: key, detail })
   }
   return violations
 }

@@ -1,11 +1,11 @@
 import { connect } from '../../../src/client/index.ts'
-import { TOKEN } from '../server-processes.ts'
+import { CHAOS_TOKEN } from '../server-processes.ts'
 import { withClient } from '../dump-postgres.ts'
 
 const JOB = 'tick'
-/** Workers are there for this one: its times fire ahead, and reach them at their instant. */
+/** Workers serve this job: its times fire ahead and reach the workers at their instant. */
 export const HANDLED_JOB = 'tock'
-/** What becomes of a time while an earlier run has not ended; of the first job none ever ends. */
+/** The overlap rules; runs of the first job never end. */
 const MODELS: readonly (readonly [job: string, overlap: string])[] = [
   [JOB, 'allow'],
   [JOB, 'skip'],
@@ -14,7 +14,7 @@ const MODELS: readonly (readonly [job: string, overlap: string])[] = [
   [HANDLED_JOB, 'queue(3)'],
 ]
 
-/** All at one instant, each in turn like one of those that are there. */
+/** Copies all schedules at one instant, each from one of the existing ones in turn. */
 const COPY = `
   WITH clock AS (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now),
   model AS (
@@ -30,16 +30,16 @@ const COPY = `
   SELECT id, 1, first, first FROM copy`
 
 /**
- * So many schedules of every second. The product makes one of each kind and the database copies
- * them: a thousand requests would take longer than the play. The models themselves go.
+ * Creates `schedules` schedules that fire every second. The product creates one of each kind and the database
+ * copies them, because a thousand requests would take too long. The originals are deleted.
  */
-export async function plantSchedules(
+export async function createSchedules(
   urls: readonly string[],
   storeUrl: string,
   { schedules, onlyHandled = false }: { schedules: number; onlyHandled?: boolean | undefined },
 ): Promise<void> {
   const models = MODELS.filter(([job]) => job === HANDLED_JOB || !onlyHandled)
-  const client = connect({ url: urls, token: TOKEN })
+  const client = connect({ url: urls, token: CHAOS_TOKEN })
   try {
     await makeJob(urls[0] as string, JOB, { run: 'true' })
     await makeJob(urls[0] as string, HANDLED_JOB, {})
@@ -54,7 +54,7 @@ export async function plantSchedules(
 }
 
 async function makeJob(url: string, name: string, definition: object): Promise<void> {
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  const headers = { authorization: `Bearer ${CHAOS_TOKEN}`, 'content-type': 'application/json' }
   const body = JSON.stringify(definition)
   const answer = await fetch(`${url}/v1/jobs/${name}`, { method: 'PUT', headers, body })
   if (!answer.ok) throw new Error(`no job: ${answer.status} ${await answer.text()}`)

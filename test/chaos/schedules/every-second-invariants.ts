@@ -1,12 +1,12 @@
 import type pg from 'pg'
 
-interface Law {
-  readonly law: string
-  /** What breaks it; `$1`, where it is asked for, is the last time that is judged. */
+interface Invariant {
+  readonly invariant: string
+  /** A query for violating rows; `$1`, if used, is the last time to check. */
   readonly breakers: string
 }
 
-/** Each of the schedules that are there was to fire at every whole second since it was made. */
+/** Each schedule was to fire at every whole second since it was created. */
 const EVERY_SECOND = `
   SELECT schedule.id AS schedule_id, time
     FROM schedule, generate_series((created_at / 1000 + 1) * 1000, $1::bigint, 1000) time
@@ -14,22 +14,27 @@ const EVERY_SECOND = `
 const OF_THESE = `schedule_id IN (SELECT id FROM schedule WHERE deleted_at IS NULL)`
 /** Outcomes that are runs: fired, delayed, blocked. */
 const IS_RUN = `outcome <= 2`
+/** A range that was cut short because the clock was set back: its times are not counted. */
+const IS_CUT = `
+  count IS NULL AND EXISTS (
+    SELECT 1 FROM void_occurrence v
+     WHERE v.schedule_id = occurrence.schedule_id AND v.voided_at >= occurrence.until_at)`
 
-const LAWS: readonly Law[] = [
+const INVARIANTS: readonly Invariant[] = [
   {
-    law: 'every time has exactly one fate',
+    invariant: 'every due time has exactly one outcome',
     breakers: `
       WITH expected AS (${EVERY_SECOND}),
-      told AS (
-        SELECT schedule_id, time, count(*) AS fates
+      recorded AS (
+        SELECT schedule_id, time, count(*) AS stats
           FROM occurrence, generate_series(nominal_at, until_at, 1000) time
          WHERE ${OF_THESE} AND time <= $1::bigint GROUP BY schedule_id, time)
-      SELECT format('schedule %s at %s has %s', schedule_id, time, coalesce(fates, 0)) AS what
-        FROM expected FULL JOIN told USING (schedule_id, time)
-       WHERE fates IS DISTINCT FROM 1`,
+      SELECT format('schedule %s at %s has %s', schedule_id, time, coalesce(stats, 0)) AS what
+        FROM expected FULL JOIN recorded USING (schedule_id, time)
+       WHERE stats IS DISTINCT FROM 1`,
   },
   {
-    law: 'nothing is told of a time that is none',
+    invariant: 'no record exists for an instant that is not due',
     breakers: `
       SELECT format('schedule %s at %s', schedule_id, nominal_at) AS what
         FROM occurrence JOIN schedule ON schedule.id = schedule_id
@@ -37,21 +42,22 @@ const LAWS: readonly Law[] = [
          AND (nominal_at % 1000 <> 0 OR nominal_at <= created_at OR until_at < nominal_at)`,
   },
   {
-    law: 'a range says how many times it stands for',
+    invariant: 'a range says how many times it stands for',
     breakers: `
       SELECT format('schedule %s from %s says %s', schedule_id, nominal_at, count) AS what
         FROM occurrence
        WHERE ${OF_THESE}
-         AND count IS DISTINCT FROM (until_at / 1000 - nominal_at / 1000 + 1)`,
+         AND count IS DISTINCT FROM (until_at / 1000 - nominal_at / 1000 + 1)
+         AND NOT (${IS_CUT})`,
   },
   {
-    law: 'what did not simply fire has a reason',
+    invariant: 'what did not simply fire has a reason',
     breakers: `
       SELECT format('schedule %s at %s', schedule_id, nominal_at) AS what
         FROM occurrence WHERE outcome > 0 AND reason IS NULL`,
   },
   {
-    law: 'a time that fired is one run, and the run of that time',
+    invariant: 'a fired time is exactly one run with that due time',
     breakers: `
       SELECT format('schedule %s at %s, run %s due at %s', schedule_id, nominal_at, run.id, due_at)
                AS what
@@ -60,29 +66,33 @@ const LAWS: readonly Law[] = [
          AND (due_at IS DISTINCT FROM nominal_at OR until_at <> nominal_at)`,
   },
   {
-    law: 'a run stands for one time',
+    invariant: 'a run stands for one time',
     breakers: `
       SELECT format('run %s, of %s', id, count(*)) AS what
-        FROM occurrence WHERE ${IS_RUN} GROUP BY id HAVING count(*) > 1`,
+        FROM (SELECT id FROM occurrence WHERE ${IS_RUN}
+               UNION ALL SELECT id FROM void_occurrence WHERE ${IS_RUN}) fired
+       GROUP BY id HAVING count(*) > 1`,
   },
   {
-    law: 'there is no run but for a time',
+    invariant: 'every run belongs to a due time',
     breakers: `
       SELECT format('run %s due at %s', run.id, due_at) AS what
-        FROM run LEFT JOIN (SELECT id, nominal_at FROM occurrence WHERE ${IS_RUN}) fired USING (id)
+        FROM run LEFT JOIN (
+               SELECT id, nominal_at FROM occurrence WHERE ${IS_RUN}
+                UNION ALL SELECT id, nominal_at FROM void_occurrence WHERE ${IS_RUN}) fired USING (id)
        WHERE nominal_at IS NULL`,
   },
   {
-    law: 'a schedule goes forward only',
+    invariant: 'a schedule goes forward only',
     breakers: `
       SELECT format('schedule %s at %s, written %s ms before the one before', schedule_id,
                     nominal_at, before - at) AS what
         FROM (SELECT *, lag(at) OVER (PARTITION BY schedule_id ORDER BY nominal_at) AS before
-                FROM occurrence) one
+                FROM occurrence WHERE NOT (${IS_CUT})) one
        WHERE before > at`,
   },
   {
-    law: 'what comes next is the first time that nothing is told of',
+    invariant: 'the next time is the first one without a record',
     breakers: `
       SELECT format('schedule %s comes to %s', schedule_id, nominal_at) AS what
         FROM schedule_next next
@@ -93,17 +103,17 @@ const LAWS: readonly Law[] = [
   },
 ]
 
-const MOST_SHOWN = 5
+const MAX_SHOWN = 5
 
-/** What is wrong with a history of schedules of every second, up to a time, by plain SQL alone. */
-export async function everySecondLaws(client: pg.Client, untilMs: number): Promise<string[]> {
+/** Violations in a history of schedules that fire every second, up to a time, by plain SQL alone. */
+export async function everySecondInvariants(client: pg.Client, untilMs: number): Promise<string[]> {
   const violations: string[] = []
-  for (const { law, breakers } of LAWS) {
+  for (const { invariant, breakers } of INVARIANTS) {
     const values = breakers.includes('$1') ? [untilMs] : []
     const { rows } = await client.query<{ what: string }>(breakers, values)
-    for (const { what } of rows.slice(0, MOST_SHOWN)) violations.push(`${law}: ${what}`)
-    const more = rows.length - MOST_SHOWN
-    if (more > 0) violations.push(`${law}: and ${more} more`)
+    for (const { what } of rows.slice(0, MAX_SHOWN)) violations.push(`${invariant}: ${what}`)
+    const more = rows.length - MAX_SHOWN
+    if (more > 0) violations.push(`${invariant}: and ${more} more`)
   }
   return violations
 }

@@ -1,29 +1,34 @@
 import type pg from 'pg'
-import { OUTCOMES, type Outcome } from '../../../src/core/schedule/firing/occurrence.ts'
+import {
+  OCCURRENCE_OUTCOMES,
+  type OccurrenceOutcome,
+} from '../../../src/core/schedule/firing/occurrence.ts'
 
-/** What became of all times, for people. */
-export interface Fates {
-  readonly times: Readonly<Record<Outcome, number>>
+/** Outcomes of all due times, for the summary. */
+export interface OccurrenceStats {
+  readonly times: Readonly<Record<OccurrenceOutcome, number>>
   readonly runs: number
-  /** As of their very instant: most of them were durable before it. */
+  /** Fired exactly at their instant: most of them were durable before it. */
   readonly onTheDot: number
-  /** From a time to the record of its run. */
+  /** From the due time to the record of its run. */
   readonly lateP50Ms: number
   readonly lateP99Ms: number
-  readonly lateMostMs: number
+  readonly maxLateMs: number
 }
 
 const TIMES = `SELECT outcome, sum(count)::int AS times FROM occurrence GROUP BY outcome`
 const LATE = `
-  SELECT count(*)::int AS runs, (count(*) FILTER (WHERE late = 0))::int AS "onTheDot", coalesce(max(late), 0)::int AS "lateMostMs",
+  SELECT count(*)::int AS runs, (count(*) FILTER (WHERE late = 0))::int AS "onTheDot", coalesce(max(late), 0)::int AS "maxLateMs",
          coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY late), 0)::int AS "lateP50Ms",
          coalesce(percentile_disc(0.99) WITHIN GROUP (ORDER BY late), 0)::int AS "lateP99Ms"
     FROM (SELECT at - nominal_at AS late FROM occurrence WHERE outcome <= 2) fired`
 
-export async function readFates(client: pg.Client): Promise<Fates> {
+export async function readOccurrenceStats(client: pg.Client): Promise<OccurrenceStats> {
   const { rows } = await client.query<{ outcome: number; times: number }>(TIMES)
   const timesOf = (code: number) => rows.find(({ outcome }) => outcome === code)?.times ?? 0
-  const [late] = (await client.query<Omit<Fates, 'times'>>(LATE)).rows
-  const times = Object.fromEntries(OUTCOMES.map((outcome, code) => [outcome, timesOf(code)]))
-  return { times: times as Record<Outcome, number>, ...late! }
+  const [late] = (await client.query<Omit<OccurrenceStats, 'times'>>(LATE)).rows
+  const times = Object.fromEntries(
+    OCCURRENCE_OUTCOMES.map((outcome, code) => [outcome, timesOf(code)]),
+  )
+  return { times: times as Record<OccurrenceOutcome, number>, ...late! }
 }

@@ -1,28 +1,30 @@
 import type pg from 'pg'
-import { AHEAD_MS } from '../../../src/core/schedule/firing/early-firing.ts'
+import { MAX_LEAD_MS } from '../../../src/core/schedule/firing/early-firing.ts'
 
-/** A handler began with a run, at a time of the machine that has the store as well. */
-export interface Start {
+/** A handler start, timed by the clock of the machine that also has the store. */
+export interface RecordedStart {
   readonly runId: number
   readonly atMs: number
 }
 
 /**
- * Whose clock leaps, the one that nobody can set on a real machine, has every reason to think that an
- * instant has come for which it holds runs. So long after a leap nothing can be said.
+ * A node whose monotonic clock leaps, which real machines rule out, may start the runs it holds early. Starts
+ * within this time after a leap are not checked.
  */
-const AFTER_LEAP_MS = AHEAD_MS + 500
-const MOST_SHOWN = 5
+const AFTER_LEAP_MS = MAX_LEAD_MS + 500
+const MAX_SHOWN = 5
 /** Outcomes that are runs: fired, delayed, blocked. */
 const TIMES = `
   SELECT item.id::bigint AS "runId", nominal_at AS "nominalAt"
     FROM unnest($1::bigint[]) AS item (id)
-    LEFT JOIN occurrence ON occurrence.id = item.id AND outcome <= 2`
+    LEFT JOIN (
+      SELECT id, nominal_at FROM occurrence WHERE outcome <= 2
+       UNION ALL SELECT id, nominal_at FROM void_occurrence WHERE outcome <= 2) fired USING (id)`
 
-/** What is wrong with when runs started, by the records of their times. */
-export async function startLaws(
+/** Violations in the start times of runs, compared with their due times. */
+export async function startInvariants(
   client: pg.Client,
-  starts: readonly Start[],
+  starts: readonly RecordedStart[],
   leapsAtMs: readonly number[],
 ): Promise<string[]> {
   const runIds = [...new Set(starts.map(({ runId }) => runId))]
@@ -39,15 +41,15 @@ export async function startLaws(
       early.push(`no run starts before its time: run ${runId}, by ${nominalAt - atMs} ms`)
     }
   }
-  return [...unknown.slice(0, MOST_SHOWN), ...early.slice(0, MOST_SHOWN)]
+  return [...unknown.slice(0, MAX_SHOWN), ...early.slice(0, MAX_SHOWN)]
 }
 
-/** Leases of nodes that are gone, or of which nothing is known any more. */
-const FORSAKEN = `
-  SELECT count(*)::int AS forsaken FROM lease LEFT JOIN node ON node.id = lease.node
+/** Leases of nodes that are dead or unknown. */
+const ORPHANED = `
+  SELECT count(*)::int AS orphaned FROM lease LEFT JOIN node ON node.id = lease.node
    WHERE node.alive IS NOT TRUE`
 
-export async function countForsaken(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ forsaken: number }>(FORSAKEN)
-  return rows[0]!.forsaken
+export async function countOrphaned(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ orphaned: number }>(ORPHANED)
+  return rows[0]!.orphaned
 }

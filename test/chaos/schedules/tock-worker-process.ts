@@ -1,4 +1,4 @@
-// A worker whose handler only says when it started, by the clock of the machine, which is the store's.
+// A worker whose handler only records when it started, by the machine's clock, which is also the store's.
 import { openSync, writeSync } from 'node:fs'
 import { connect } from '../../../src/client/index.ts'
 import { parsePublicId } from '../../../src/core/ids.ts'
@@ -10,7 +10,7 @@ export interface TockSettings {
   readonly job: string
   readonly urls: readonly string[]
   readonly token: string
-  /** Appended to: the run and when, a line each. */
+  /** File to append to: one line with the run and the time for each start. */
   readonly startsPath: string
 }
 

@@ -4,8 +4,8 @@ import type { StepInput } from '../../../src/core/workflow/definition.ts'
 import { randomGraph } from '../../workflows/random-graph.ts'
 import type { Seeded } from '../../sim/seeded.ts'
 
-/** A workflow whose steps are processes that say when they begin and end. */
-export interface ToldWorkflow {
+/** A workflow whose steps are processes that record when they begin and end. */
+export interface TracedWorkflow {
   readonly name: string
   readonly definition: JobDefinition
   readonly steps: readonly GraphStep[]
@@ -13,22 +13,22 @@ export interface ToldWorkflow {
   readonly isGated: boolean
 }
 
-/** One of the others is this one, whose waves then come from several flows. */
+/** A workflow that steps of the others run, so that its waves come from several workflows. */
 const INNER = 'inner'
-const MOST_STEPS = 10
+const MAX_STEPS = 10
 
-/** What says it appends whole lines: their order is the order of events. */
+/** The script appends whole lines: their order is the order of events. */
 const JOB = `
-  say() { echo "$1 $PUNCTUAL_RUN_ID $PUNCTUAL_ATTEMPT $PUNCTUAL_FENCE $FLOW $STEP $ITEM" >> "$TRUTH"; }
-  say begin
-  trap 'say stopped; exit 1' TERM
+  report() { echo "$1 $PUNCTUAL_RUN_ID $PUNCTUAL_ATTEMPT $PUNCTUAL_FENCE $WORKFLOW $STEP $ITEM" >> "$TRUTH"; }
+  report begin
+  trap 'report stopped; exit 1' TERM
   sleep "$LAST"
-  say end
+  report end
   [ "$PUNCTUAL_ATTEMPT" -gt "$FAIL_FIRST" ]`
 
-/** A run that is no step says so. */
-export function errandOf(truthPath: string, lastMs: number) {
-  const env = { FLOW: '-', STEP: '-', ITEM: '-', FAIL_FIRST: '0' }
+/** Work of a run that is not a step; it writes `-` in place of the step. */
+export function stepWorkOf(truthPath: string, lastMs: number) {
+  const env = { WORKFLOW: '-', STEP: '-', ITEM: '-', FAIL_FIRST: '0' }
   const own = { TRUTH: truthPath, LAST: String(lastMs / 1_000) }
   return { executor: 'shell', run: JOB, shell: '/bin/sh', env: { ...env, ...own } } as const
 }
@@ -37,19 +37,19 @@ export function drawDefinitions(
   seeded: Seeded,
   count: number,
   truthPath: string,
-): readonly ToldWorkflow[] {
+): readonly TracedWorkflow[] {
   const inner = draw(seeded, INNER, 0, truthPath)
   const others = Array.from({ length: count }, (_, nth) =>
-    draw(seeded, `flow-${nth}`, nth, truthPath),
+    draw(seeded, `workflow-${nth}`, nth, truthPath),
   )
   return [inner, ...others]
 }
 
-function draw(seeded: Seeded, name: string, nth: number, truthPath: string): ToldWorkflow {
+function draw(seeded: Seeded, name: string, nth: number, truthPath: string): TracedWorkflow {
   let graph = randomGraph(seeded)
-  while (graph.length > MOST_STEPS) graph = randomGraph(seeded)
-  const steps = graph.map((step) => hopeful(seeded, step))
-  // Some of each kind, whatever chance says.
+  while (graph.length > MAX_STEPS) graph = randomGraph(seeded)
+  const steps = graph.map((step) => mostlySucceeding(seeded, step))
+  // Some of each kind in every scenario.
   const isGated = nth % 2 === 0
   const written = steps.map((step, index): [string, StepInput] => [
     stepName(index),
@@ -64,10 +64,10 @@ function draw(seeded: Seeded, name: string, nth: number, truthPath: string): Tol
   return { name, definition, steps, isGated }
 }
 
-/** Where hardly anything fails, who waits for failures keeps all the others from ever running. */
-function hopeful(seeded: Seeded, step: GraphStep): GraphStep {
-  const isGloomy = step.when === 'any-failed' && seeded.chance(0.7)
-  return isGloomy ? { ...step, when: 'all-done' } : step
+/** Steps that wait for a failure would almost never run, so most of them become ordinary steps. */
+function mostlySucceeding(seeded: Seeded, step: GraphStep): GraphStep {
+  const isPessimistic = step.when === 'any-failed' && seeded.chance(0.7)
+  return isPessimistic ? { ...step, when: 'all-done' } : step
 }
 
 function write(seeded: Seeded, step: GraphStep, index: number, isInner: boolean): StepInput {
@@ -81,7 +81,7 @@ function write(seeded: Seeded, step: GraphStep, index: number, isInner: boolean)
   if (kind === 'approve') return { ...plain, approve: { timeout: '1s' } }
   const lastMs = seeded.weighted({ short: 8, long: 2 }) === 'short' ? 60 : 1_500
   const env = {
-    FLOW: '${{ run.id }}',
+    WORKFLOW: '${{ run.id }}',
     STEP: String(index),
     ITEM: kind === 'each' ? '${{ each.index }}' : '-',
     LAST: String(seeded.between(5, lastMs) / 1_000),
@@ -93,7 +93,7 @@ function write(seeded: Seeded, step: GraphStep, index: number, isInner: boolean)
   return { ...work, each, ...(maxParallel === null ? {} : { max_parallel: maxParallel }) }
 }
 
-/** In the order of their places, however they are sorted. */
+/** Names whose alphabetical order is the order of the steps. */
 function stepName(step: number): string {
   return `s${String(step).padStart(3, '0')}`
 }

@@ -1,25 +1,25 @@
 import { join } from 'node:path'
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { postgresOn, sqliteIn } from '../databases.ts'
-import type { Verdict } from '../placement-scenarios.ts'
-import type { Plan } from '../scenario.ts'
-import { playWorkflows } from './workflows-scenario.ts'
+import type { ScenarioVerdict } from '../placement-scenarios.ts'
+import type { ChaosPlan } from '../scenario.ts'
+import { runWorkflowsScenario } from './workflows-scenario.ts'
 import { workflowsSummary } from './workflows-summary.ts'
 
-/** Workflows for each fault. */
-const FLOWS = 12
+/** Workflow runs for each fault. */
+const RUNS_PER_FAULT = 12
 
 /**
- * Once nobody is killed any more, a workflow is over 2 s after its last step (I20). Four times that, because the machine
- * may have other things to do.
+ * Without faults, a workflow ends within 2 s of its last step (I20). Four times that, because the machine may
+ * be busy.
  */
-const MOST_CLOSED_MS = 4 * 2_000
+const MAX_CLOSED_MS = 4 * 2_000
 
-/** First on one server of a SQLite file, then on three of one PostgreSQL. */
-export async function playFlows(
+/** First on one server with a SQLite file, then on three with one PostgreSQL. */
+export async function runWorkflowsOnBothStores(
   server: () => Promise<PostgresServer>,
-  plan: Plan,
-): Promise<Verdict> {
+  plan: ChaosPlan,
+): Promise<ScenarioVerdict> {
   const stores = [
     ['SQLite', 1, async (dir: string) => sqliteIn(dir)],
     ['PostgreSQL', 3, async () => postgresOn(await server())],
@@ -28,12 +28,12 @@ export async function playFlows(
   let isClean = true
   for (const [store, servers, database] of stores) {
     const keep = plan.keep && join(plan.keep, store)
-    const flows = plan.faults * FLOWS
-    const result = await playWorkflows({ ...plan, flows, keep, servers, database })
+    const workflowRuns = plan.faults * RUNS_PER_FAULT
+    const result = await runWorkflowsScenario({ ...plan, workflowRuns, keep, servers, database })
     summaries.push(workflowsSummary(store, result))
-    const { closedMostMs } = result.figures
-    const isPrompt = closedMostMs <= MOST_CLOSED_MS
-    if (!isPrompt) summaries.push(`  too late: ${closedMostMs} ms, at most ${MOST_CLOSED_MS}`)
+    const { maxClosedMs } = result.figures
+    const isPrompt = maxClosedMs <= MAX_CLOSED_MS
+    if (!isPrompt) summaries.push(`  too late: ${maxClosedMs} ms, at most ${MAX_CLOSED_MS}`)
     isClean &&= result.violations.length === 0 && isPrompt
   }
   return { summary: summaries.join('\n'), isClean }

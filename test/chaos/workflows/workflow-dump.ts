@@ -1,27 +1,27 @@
 import Sqlite from 'better-sqlite3'
-import { publicId, stateName } from '../dump.ts'
+import { toPublicId, stateName } from '../dump.ts'
 import { withClient } from '../dump-postgres.ts'
 
-/** Flows at rest, read without the product's help. Runs by their public ids. */
-export interface FlowDump {
-  readonly flows: readonly DumpedFlow[]
+/** Workflow runs after all ended, read without product code. Runs by their public ids. */
+export interface WorkflowDump {
+  readonly workflowRuns: readonly DumpedWorkflow[]
   readonly steps: readonly DumpedStep[]
 }
 
-export interface DumpedFlow {
-  readonly flow: string
+export interface DumpedWorkflow {
+  readonly workflow: string
   readonly job: string
   readonly wave: number
   readonly retryOf: string | null
-  /** Whether only what failed goes again. */
+  /** Whether only the failed steps are retried. */
   readonly isOfFailed: boolean
   readonly isCancelled: boolean
-  /** Between the last thing that became of a step and its end, by the clock of the database. */
+  /** From the last change of a step to the end of the workflow, by the database's clock. */
   readonly closedMs: number
 }
 
 export interface DumpedStep {
-  readonly flow: string
+  readonly workflow: string
   readonly step: number
   readonly item: number
   readonly state: string
@@ -30,7 +30,7 @@ export interface DumpedStep {
   readonly count: number | null
 }
 
-interface FlowRow {
+interface WorkflowRow {
   readonly id: number
   readonly job: string
   readonly wave: number
@@ -41,7 +41,7 @@ interface FlowRow {
 }
 
 interface StepRow {
-  readonly flowId: number
+  readonly workflowId: number
   readonly step: number
   readonly item: number
   readonly state: number
@@ -50,8 +50,8 @@ interface StepRow {
   readonly count: number | null
 }
 
-/** In the order in which they began. Only SQLite keeps with the run whether it was to be cancelled. */
-const flowsOf = (cancelling: string) => `
+/** In the order in which they began. Only SQLite stores with the run whether a cancel was requested. */
+const workflowsQuery = (cancelling: string) => `
   SELECT flow.run_id AS id, job.name AS job, wave, retry_of AS "retryOf", work,
          ${cancelling} AS "isCancelled",
          ended_at - coalesce((SELECT max(finished_at) FROM step WHERE flow_id = flow.run_id),
@@ -59,39 +59,41 @@ const flowsOf = (cancelling: string) => `
     FROM flow JOIN run ON run.id = flow.run_id JOIN job ON job.id = flow.job_id
    ORDER BY began_at, flow.run_id`
 const STEPS = `
-  SELECT flow_id AS "flowId", step, item, state, run_id AS "runId", reason, count FROM step
+  SELECT flow_id AS "workflowId", step, item, state, run_id AS "runId", reason, count FROM step
    ORDER BY flow_id, step, item`
 
-export async function dumpFlows(storeUrl: string): Promise<FlowDump> {
+export async function dumpWorkflows(storeUrl: string): Promise<WorkflowDump> {
   if (!storeUrl.startsWith('sqlite:')) {
     return withClient(storeUrl, async (client) => {
-      const { rows: flows } = await client.query<FlowRow>(flowsOf('flow.cancelling'))
+      const { rows: workflowRuns } = await client.query<WorkflowRow>(
+        workflowsQuery('flow.cancelling'),
+      )
       const { rows: steps } = await client.query<StepRow>(STEPS)
-      return toDump(flows, steps)
+      return toDump(workflowRuns, steps)
     })
   }
   const db = new Sqlite(storeUrl.slice('sqlite:'.length), { fileMustExist: true, readonly: true })
   try {
-    const flows = db.prepare<[], FlowRow>(flowsOf('run.cancelling')).all()
-    return toDump(flows, db.prepare<[], StepRow>(STEPS).all())
+    const workflowRuns = db.prepare<[], WorkflowRow>(workflowsQuery('run.cancelling')).all()
+    return toDump(workflowRuns, db.prepare<[], StepRow>(STEPS).all())
   } finally {
     db.close()
   }
 }
 
-function toDump(flows: readonly FlowRow[], steps: readonly StepRow[]): FlowDump {
+function toDump(workflowRuns: readonly WorkflowRow[], steps: readonly StepRow[]): WorkflowDump {
   return {
-    flows: flows.map(({ id, retryOf, work, isCancelled, ...flow }) => ({
-      ...flow,
-      flow: publicId(id),
-      retryOf: retryOf === null ? null : publicId(retryOf),
+    workflowRuns: workflowRuns.map(({ id, retryOf, work, isCancelled, ...workflow }) => ({
+      ...workflow,
+      workflow: toPublicId(id),
+      retryOf: retryOf === null ? null : toPublicId(retryOf),
       isOfFailed: work !== null && 'retry' in (JSON.parse(work) as object),
       isCancelled: Boolean(isCancelled),
     })),
-    steps: steps.map(({ flowId, runId, state, ...step }) => ({
+    steps: steps.map(({ workflowId, runId, state, ...step }) => ({
       ...step,
-      flow: publicId(flowId),
-      run: runId === null ? null : publicId(runId),
+      workflow: toPublicId(workflowId),
+      run: runId === null ? null : toPublicId(runId),
       state: stateName(state),
     })),
   }

@@ -1,92 +1,99 @@
 import type { StepFact } from '../../../src/core/workflow/step-facts.ts'
 import {
-  isInTime,
+  isStartAllowed,
   placeOf,
   possibleStops,
-  rightEnds,
-  wrongFates,
+  allowedEnds,
+  wrongOutcomes,
 } from '../../workflows/expected-outcomes.ts'
-import { mayGoAgain } from '../../workflows/naive-retry.ts'
+import { mayRunAgain } from '../../workflows/naive-retry.ts'
 import type { Dump, DumpedRun } from '../history.ts'
-import { endingLaws } from '../invariants/run-end-invariants.ts'
+import { runEndInvariants } from '../invariants/run-end-invariants.ts'
 import { describeViolation } from '../violation.ts'
-import type { ToldWorkflow } from './draw-definitions.ts'
-import type { DumpedFlow, DumpedStep, FlowDump } from './workflow-dump.ts'
-import { followerLaws, type Need } from './follower-invariants.ts'
-import { lastEnds, type ToldLine } from './step-trace-lines.ts'
-import { waveLaws } from './wave-invariants.ts'
+import type { TracedWorkflow } from './draw-definitions.ts'
+import type { DumpedWorkflow, DumpedStep, WorkflowDump } from './workflow-dump.ts'
+import { followerInvariants, type FollowerNeed } from './follower-invariants.ts'
+import { lastEnds, type StepTraceLine } from './step-trace-lines.ts'
+import { waveInvariants } from './wave-invariants.ts'
 
-/** What became of workflows, as their processes and the database at rest tell it. */
-export interface WorkflowHistory extends FlowDump {
-  readonly workflows: ReadonlyMap<string, Pick<ToldWorkflow, 'steps' | 'isGated'>>
-  readonly lines: readonly ToldLine[]
-  /** What each run was to start after. */
-  readonly followers: ReadonlyMap<string, readonly Need[]>
+/** What happened to workflows, from the traces of their processes and the final database. */
+export interface WorkflowHistory extends WorkflowDump {
+  readonly workflows: ReadonlyMap<string, Pick<TracedWorkflow, 'steps' | 'isGated'>>
+  readonly lines: readonly StepTraceLine[]
+  /** The runs after which each follower was to start. */
+  readonly followers: ReadonlyMap<string, readonly FollowerNeed[]>
   readonly dump: Dump
 }
 
-/** Every way in which a step was early, doubled, lost or stuck, or a wave met another. */
-export function workflowLaws(history: WorkflowHistory): string[] {
-  const stories = history.flows.map((flow) => storyOf(flow, history))
+/** Every way in which a step was early, doubled, lost or stuck, or waves overlapped. */
+export function workflowInvariants(history: WorkflowHistory): string[] {
+  const stories = history.workflowRuns.map((workflow) => workflowFactsOf(workflow, history))
   return [
-    ...activationLaws(history),
-    ...orderLaws(stories, history),
-    ...stories.flatMap((story) => endLaws(story, history)),
-    ...repeatLaws(stories, history),
-    ...waveLaws(history),
-    ...followerLaws(history),
-    ...endingLaws(history).map(describeViolation),
+    ...activationInvariants(history),
+    ...orderInvariants(stories, history),
+    ...stories.flatMap((story) => workflowEndInvariants(story, history)),
+    ...repeatInvariants(stories, history),
+    ...waveInvariants(history),
+    ...followerInvariants(history),
+    ...runEndInvariants(history).map(describeViolation),
   ]
 }
 
-interface Story extends DumpedFlow {
-  readonly steps: ToldWorkflow['steps']
+interface WorkflowFacts extends DumpedWorkflow {
+  readonly steps: TracedWorkflow['steps']
   readonly facts: ReadonlyMap<string, StepFact>
 }
 
-function storyOf(flow: DumpedFlow, { workflows, steps }: WorkflowHistory): Story {
-  const own = steps.filter((step) => step.flow === flow.flow)
+function workflowFactsOf(
+  workflow: DumpedWorkflow,
+  { workflows, steps }: WorkflowHistory,
+): WorkflowFacts {
+  const own = steps.filter((step) => step.workflow === workflow.workflow)
   const facts = new Map(own.map((step) => [placeOf(step.step, step.item), factOf(step)]))
-  return { ...flow, facts, steps: workflows.get(flow.job)?.steps ?? [] }
+  return { ...workflow, facts, steps: workflows.get(workflow.job)?.steps ?? [] }
 }
 
 function factOf({ step, item, state, reason, count }: DumpedStep): StepFact {
   return { step, item, state: state as StepFact['state'], reason: reason as never, count }
 }
 
-/** One place of one flow is one run, whoever is asked. */
-function activationLaws({ lines, steps }: WorkflowHistory): string[] {
+/** One place of one workflow has one run, in the traces and in the database. */
+function activationInvariants({ lines, steps }: WorkflowHistory): string[] {
   const runs = new Map<string, Set<string>>()
-  const note = (flow: string, place: string, run: string) => {
-    const key = `step ${place} of ${flow}`
+  const note = (workflow: string, place: string, run: string) => {
+    const key = `step ${place} of ${workflow}`
     runs.set(key, (runs.get(key) ?? new Set()).add(run))
   }
   for (const { run, place } of lines) {
-    if (place) note(place.flow, placeOf(place.step, place.item), run)
+    if (place) note(place.workflow, placeOf(place.step, place.item), run)
   }
-  for (const { flow, step, item, run } of steps) if (run) note(flow, placeOf(step, item), run)
+  for (const { workflow, step, item, run } of steps)
+    if (run) note(workflow, placeOf(step, item), run)
   return [...runs]
     .filter(([, own]) => own.size > 1)
     .map(([key, own]) => `${key} began ${own.size} times: ${[...own].join(', ')}`)
 }
 
 /**
- * A step begins when its rule has come true by what has been seen to end. What ended without a process of its
- * own to say so, or with one that was killed, may have ended at any time before.
+ * A step begins once its rule is true for the recorded ends. A step without a process, or with a killed one,
+ * may have ended at any earlier time.
  */
-function orderLaws(stories: readonly Story[], { lines, steps, dump }: WorkflowHistory): string[] {
-  const byFlow = new Map(stories.map((story) => [story.flow, story]))
+function orderInvariants(
+  stories: readonly WorkflowFacts[],
+  { lines, steps, dump }: WorkflowHistory,
+): string[] {
+  const byWorkflow = new Map(stories.map((story) => [story.workflow, story]))
   const states = new Map(dump.runs.map((run) => [run.run, run]))
   const ended = lastEnds(lines)
-  const runsOf = Map.groupBy(steps, ({ flow }) => flow)
+  const runsOf = Map.groupBy(steps, ({ workflow }) => workflow)
   return lines.flatMap(({ what, run, attempt, place }, at) => {
     if (what !== 'begin' || attempt > 1 || !place) return []
-    const story = byFlow.get(place.flow)
-    if (!story) return [`${run} began for ${place.flow}, which is no flow`]
+    const story = byWorkflow.get(place.workflow)
+    if (!story) return [`${run} began for ${place.workflow}, which is no workflow`]
     const own = placeOf(place.step, place.item)
     const facts = new Map(story.facts)
-    for (const step of runsOf.get(story.flow) ?? []) {
-      if (!isToldLater(states.get(step.run ?? ''), at, ended)) continue
+    for (const step of runsOf.get(story.workflow) ?? []) {
+      if (!isRecordedLater(states.get(step.run ?? ''), at, ended)) continue
       const where = placeOf(step.step, step.item)
       facts.set(where, { ...factOf(step), state: 'running', reason: null })
     }
@@ -94,18 +101,20 @@ function orderLaws(stories: readonly Story[], { lines, steps, dump }: WorkflowHi
     for (const { step, item, state } of [...facts.values()]) {
       if (item >= 0 && state === 'running') reopen(facts, step)
     }
-    return isInTime(story.steps, facts, own) ? [] : [`step ${own} of ${story.flow} began early`]
+    return isStartAllowed(story.steps, facts, own)
+      ? []
+      : [`step ${own} of ${story.workflow} began early`]
   })
 }
 
-/** A fan-out of which an item is open is open itself. */
+/** A fan-out with an open item is open itself. */
 function reopen(facts: Map<string, StepFact>, step: number): void {
   const whole = facts.get(`${step}`)
   if (whole) facts.set(`${step}`, { ...whole, state: 'running', reason: null })
 }
 
-/** Whether the process that decided how a run ended had not ended yet. */
-function isToldLater(
+/** Whether the process that decided the run's end wrote its end later than this line. */
+function isRecordedLater(
   run: DumpedRun | undefined,
   at: number,
   ended: ReadonlyMap<string, number>,
@@ -114,29 +123,34 @@ function isToldLater(
   return isByProcess && (ended.get(run.run) ?? -1) > at
 }
 
-function endLaws({ flow, steps, facts, isCancelled }: Story, { dump }: WorkflowHistory): string[] {
-  const run = dump.runs.find((one) => one.run === flow)
+function workflowEndInvariants(
+  { workflow, steps, facts, isCancelled }: WorkflowFacts,
+  { dump }: WorkflowHistory,
+): string[] {
+  const run = dump.runs.find((one) => one.run === workflow)
   const end = `end ${run?.state} ${run?.cause ?? ''}`.trim()
-  const right = rightEnds(steps, facts, possibleStops(facts, { isCancelled, isLate: false }))
+  const right = allowedEnds(steps, facts, possibleStops(facts, { isCancelled, isLate: false }))
   return [
-    ...(right.includes(end) ? [] : [`${flow}: ${end}, not ${right.join(' or ')}`]),
-    ...wrongFates(steps, facts).map((wrong) => `${flow}: ${wrong}`),
+    ...(right.includes(end) ? [] : [`${workflow}: ${end}, not ${right.join(' or ')}`]),
+    ...wrongOutcomes(steps, facts).map((wrong) => `${workflow}: ${wrong}`),
   ]
 }
 
-/** What was done in a flow is not done again by one that repeats what failed of it. */
-function repeatLaws(stories: readonly Story[], { lines }: WorkflowHistory): string[] {
-  const byFlow = new Map(stories.map((story) => [story.flow, story]))
+/** A step that succeeded in a workflow does not run again in a retry of its failed steps. */
+function repeatInvariants(stories: readonly WorkflowFacts[], { lines }: WorkflowHistory): string[] {
+  const byWorkflow = new Map(stories.map((story) => [story.workflow, story]))
   return lines.flatMap(({ what, place }) => {
     if (what !== 'begin' || !place) return []
-    const story = byFlow.get(place.flow)
+    const story = byWorkflow.get(place.workflow)
     if (!story?.isOfFailed || story.retryOf === null) return []
-    const old = byFlow.get(story.retryOf)
+    const old = byWorkflow.get(story.retryOf)
     if (!old) return []
-    const wish = { ...old, failed: true, from: NONE, skip: NONE }
+    const rules = { ...old, failed: true, from: NONE, skip: NONE }
     const item = place.item < 0 ? null : place.item
-    if (mayGoAgain(wish, place.step, item)) return []
-    return [`step ${placeOf(place.step, item)} of ${story.flow} was done in ${old.flow} already`]
+    if (mayRunAgain(rules, place.step, item)) return []
+    return [
+      `step ${placeOf(place.step, item)} of ${story.workflow} was done in ${old.workflow} already`,
+    ]
   })
 }
 

@@ -1,49 +1,49 @@
 import type { Seeded } from '../../sim/seeded.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { TOKEN } from '../server-processes.ts'
-import type { Database } from '../databases.ts'
-import type { GatesStage } from '../gates/gates-environment.ts'
-import { insist, STUCK_MS } from '../gates/retry-until-answered.ts'
-import { errandOf, type ToldWorkflow } from './draw-definitions.ts'
-import type { Need } from './follower-invariants.ts'
-import { readLine, type ToldLine, underWay } from './step-trace-lines.ts'
+import { CHAOS_TOKEN } from '../server-processes.ts'
+import type { ChaosDatabase } from '../databases.ts'
+import type { GatesEnvironment } from '../gates/gates-environment.ts'
+import { retryUntilAnswered, RETRY_DEADLINE_MS } from '../gates/retry-until-answered.ts'
+import { stepWorkOf, type TracedWorkflow } from './draw-definitions.ts'
+import type { FollowerNeed } from './follower-invariants.ts'
+import { readStepLine, type StepTraceLine, running } from './step-trace-lines.ts'
 
-/** Workflows that are submitted bit by bit, and people who interfere. */
-export interface FlowCrowd {
-  /** Those that were acknowledged, in order. */
-  readonly flows: readonly string[]
-  readonly followers: ReadonlyMap<string, readonly Need[]>
-  lines(): ToldLine[]
+/** Workflow runs submitted in small batches, with cancels and retries. */
+export interface WorkflowLoad {
+  /** Acknowledged workflow runs, in order. */
+  readonly workflowRuns: readonly string[]
+  readonly followers: ReadonlyMap<string, readonly FollowerNeed[]>
+  lines(): StepTraceLine[]
   define(): Promise<void>
-  /** Submits until there are so many, some more whenever few are open. */
+  /** Submits up to a total, some more whenever few are open. */
   feed(total: number): Promise<void>
-  /** A run after one that is about to end, and perhaps after others. */
+  /** Submits a run that follows a run about to end, and perhaps others. */
   follow(): Promise<void>
   cancelOne(): Promise<void>
-  /** What failed of one that did, again. */
+  /** Retries the failed steps of a failed workflow run. */
   retryOne(): Promise<void>
 }
 
-const MOST_OPEN = 40
+const MAX_OPEN = 40
 
-export function gatherFlows(
-  stage: GatesStage,
-  database: Database,
-  workflows: readonly ToldWorkflow[],
+export function createWorkflowLoad(
+  environment: GatesEnvironment,
+  database: ChaosDatabase,
+  workflows: readonly TracedWorkflow[],
   seeded: Seeded,
-): FlowCrowd {
-  const { client, urls, traces, truth } = stage
-  const flows: string[] = []
-  const followers = new Map<string, readonly Need[]>()
-  const lines = () => truth.lines().map(readLine)
+): WorkflowLoad {
+  const { client, urls, traces, traceLog } = environment
+  const workflowRuns: string[] = []
+  const followers = new Map<string, readonly FollowerNeed[]>()
+  const lines = () => traceLog.lines().map(readStepLine)
   let asked = 0
   const nextKey = () => `key-${(asked += 1)}`
 
   return {
-    ...{ flows, followers, lines },
+    ...{ workflowRuns, followers, lines },
 
     async define() {
-      const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+      const headers = { authorization: `Bearer ${CHAOS_TOKEN}`, 'content-type': 'application/json' }
       for (const { name, definition } of workflows) {
         const body = JSON.stringify(definition)
         const url = `${urls[0]}/v1/jobs/${name}`
@@ -53,45 +53,50 @@ export function gatherFlows(
     },
 
     async feed(total) {
-      const isRoom = async () => (await database.unfinished()) < MOST_OPEN
-      while (flows.length < total) {
+      const isRoom = async () => (await database.unfinished()) < MAX_OPEN
+      while (workflowRuns.length < total) {
         await waitFor(isRoom, {
-          ...{ what: 'some of them to end', deadlineMs: STUCK_MS, intervalMs: 50 },
+          ...{ what: 'some of them to end', deadlineMs: RETRY_DEADLINE_MS, intervalMs: 50 },
         })
         const { name: job } = seeded.pick(workflows)
         const submission = { job, idempotencyKey: nextKey() }
-        const answers = await insist('a submission', () => client.submit([submission]))
-        for (const { id } of answers ?? []) flows.push(id)
+        const answers = await retryUntilAnswered('a submission', () => client.submit([submission]))
+        for (const { id } of answers ?? []) workflowRuns.push(id)
       }
     },
 
     async follow() {
-      const ending = underWay(lines()).slice(-2)
-      const own = ending.map(({ run }): Need => ({ run, on: seeded.pick(['ok', 'any', 'notok']) }))
-      const flow = seeded.pick(flows.slice(-10))
-      const isWithFlow = own.length === 0 || seeded.chance(0.4)
-      const after = isWithFlow ? [...own, { run: flow, on: 'any' as const }] : own
-      const work = errandOf(traces.truthPath, 5)
-      const submission = { job: 'errand', work, after, idempotencyKey: nextKey() }
-      const answers = await insist('a run after others', () => client.submit([submission]))
+      const ending = running(lines()).slice(-2)
+      const own = ending.map(({ run }): FollowerNeed => ({
+        run,
+        on: seeded.pick(['ok', 'any', 'notok']),
+      }))
+      const workflow = seeded.pick(workflowRuns.slice(-10))
+      const isWithWorkflow = own.length === 0 || seeded.chance(0.4)
+      const after = isWithWorkflow ? [...own, { run: workflow, on: 'any' as const }] : own
+      const work = stepWorkOf(traces.truthPath, 5)
+      const submission = { job: 'follower', work, after, idempotencyKey: nextKey() }
+      const answers = await retryUntilAnswered('a run after others', () =>
+        client.submit([submission]),
+      )
       for (const { id } of answers ?? []) followers.set(id, after)
     },
 
     async cancelOne() {
-      const busy = underWay(lines()).flatMap(({ place }) => (place ? [place.flow] : []))
-      const flow = seeded.pick(busy.length > 0 ? busy : flows.slice(-10))
-      await insist('a cancel', () => client.cancel(flow))
+      const busy = running(lines()).flatMap(({ place }) => (place ? [place.workflow] : []))
+      const workflow = seeded.pick(busy.length > 0 ? busy : workflowRuns.slice(-10))
+      await retryUntilAnswered('a cancel', () => client.cancel(workflow))
     },
 
     async retryOne() {
       const key = nextKey()
-      const candidates = flows.slice(-30)
-      for (const flow of candidates) {
-        const { state } = (await insist('a look', () => client.getRun(flow))) ?? {}
+      const candidates = workflowRuns.slice(-30)
+      for (const workflow of candidates) {
+        const { state } = (await retryUntilAnswered('a look', () => client.getRun(workflow))) ?? {}
         if (state !== 'failed' && state !== 'cancelled') continue
-        const again = () => client.retry(flow, key, { only: 'failed' })
-        const answer = await insist('a retry', again)
-        if (answer) flows.push(answer.id)
+        const again = () => client.retry(workflow, key, { only: 'failed' })
+        const answer = await retryUntilAnswered('a retry', again)
+        if (answer) workflowRuns.push(answer.id)
         return
       }
     },

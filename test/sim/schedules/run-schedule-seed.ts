@@ -1,26 +1,30 @@
-import { drawTimeMix, moveInTime } from './schedule-moves.ts'
-import { createTimeWorld, type TimeBug, type TimeWorld } from './schedule-world.ts'
+import { drawScheduleMix, moveSchedules } from './schedule-moves.ts'
+import { createScheduleWorld, type ScheduleBug, type ScheduleWorld } from './schedule-world.ts'
 
-export interface TimeResult {
+export interface ScheduleSeedResult {
   readonly seed: number
-  /** Times that were given a fate. */
+  /** Due times with an outcome. */
   readonly times: number
   readonly violations: readonly string[]
 }
 
-/** One world from birth to rest: random moves with laws after each, then healing, then every time is counted. */
-export async function runTimeSeed(seed: number, moves: number, bug?: TimeBug): Promise<TimeResult> {
-  const world = createTimeWorld(seed, bug)
+/** Runs one world: random moves with invariants checked after each, then healing, then every due time is counted. */
+export async function runScheduleSeed(
+  seed: number,
+  moves: number,
+  bug?: ScheduleBug,
+): Promise<ScheduleSeedResult> {
+  const world = createScheduleWorld(seed, bug)
   try {
     world.startNode()
     if (world.seeded.chance(0.7)) world.startNode()
     await world.time.advance(50)
-    // Without workers what fires waits, and runs that overlap are the rule.
+    // Without workers, fired runs wait, so overlapping runs are the normal case.
     const workers = world.seeded.pick([0, 1, 2])
     for (let i = 0; i < workers; i += 1) world.startWorker()
-    const mix = drawTimeMix(world)
+    const mix = drawScheduleMix(world)
     for (let made = 0; made < moves && world.violations.length === 0; made += 1) {
-      moveInTime(world, world.seeded.weighted(mix))
+      moveSchedules(world, world.seeded.weighted(mix))
       await world.time.advance(world.seeded.pick([0, 1, 5, 50, 300, 1_000, 3_000, 10_000]))
       world.check()
     }
@@ -34,10 +38,10 @@ export async function runTimeSeed(seed: number, moves: number, bug?: TimeBug): P
   }
 }
 
-/** The longest a node may be frozen or cut off when the faults stop, and then some. */
-const HEAL_MS = 180_000
+/** Longer than a node may be frozen or cut off when the faults stop, plus the clock hold. */
+const HEAL_MS = 240_000
 
-async function heal(world: TimeWorld): Promise<void> {
+async function heal(world: ScheduleWorld): Promise<void> {
   if (world.nodes.length === 0) world.startNode()
   await world.time.advance(HEAL_MS)
   world.check(true)

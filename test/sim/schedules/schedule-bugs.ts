@@ -1,25 +1,29 @@
 import type { FireBatch, ScheduleRecord, Store } from '../../../src/store/port.ts'
-import type { TimeBug } from './schedule-world.ts'
+import type { ScheduleBug } from './schedule-world.ts'
 
-/** The same store with another way to fire. */
-function firing(fire: (batch: FireBatch, honest: Store) => ReturnType<Store['fire']>) {
-  return (honest: Store): Store =>
-    new Proxy(honest, {
+/** The same store with another `fire`. */
+function withFire(fire: (batch: FireBatch, original: Store) => ReturnType<Store['fire']>) {
+  return (original: Store): Store =>
+    new Proxy(original, {
       get: (target, verb: string) =>
         verb === 'fire'
-          ? (batch: FireBatch) => fire(batch, honest)
+          ? (batch: FireBatch) => fire(batch, original)
           : (Reflect.get(target, verb) as unknown),
     })
 }
 
-/** The same store, as those see it who know of no pauses. */
-function blindToPauses(honest: Store): Store {
+const atAnyTime = withFire((batch, original) =>
+  original.fire({ ...batch, validFrom: 0, validUntil: Number.MAX_SAFE_INTEGER }),
+)
+
+/** The same store, but reads hide every pause. */
+function ignoresPauses(original: Store): Store {
   const unpaused = (schedules: readonly ScheduleRecord[]) =>
     schedules.map((schedule) => ({ ...schedule, pause: null }))
   return {
-    ...honest,
-    findSchedules: async (ids) => unpaused(await honest.findSchedules(ids)),
-    dueSchedules: async (input) => unpaused(await honest.dueSchedules(input)),
+    ...original,
+    findSchedules: async (ids) => unpaused(await original.findSchedules(ids)),
+    dueSchedules: async (input) => unpaused(await original.dueSchedules(input)),
   }
 }
 
@@ -28,30 +32,30 @@ const withCommands = (
   change: (command: FireBatch['commands'][number]) => FireBatch['commands'][number],
 ): FireBatch => ({ ...batch, commands: commands.map(change) })
 
-/** Where schedulers went wrong, each planted from outside so that the product carries none of it. */
-export const TIME_BUGS: readonly TimeBug[] = [
+/** Historic bugs of schedulers. Each is planted from outside, so the product contains none of them. */
+export const SCHEDULE_BUGS: readonly ScheduleBug[] = [
   {
     name: 'a schedule in memory fires although it was edited',
-    store: (honest, db) => {
+    store: (original, db) => {
       const version = db.prepare<[number], number>('SELECT version FROM schedule WHERE id = ?')
-      return firing((batch) =>
-        honest.fire(
+      return withFire((batch) =>
+        original.fire(
           withCommands(batch, (command) => ({
             ...command,
             version: version.pluck().get(command.id) ?? command.version,
           })),
         ),
-      )(honest)
+      )(original)
     },
   },
   {
-    name: 'what is durable before its time is handed over at once',
-    store: firing(async (batch, honest) => ({ ...(await honest.fire(batch)), aheadMs: 0 })),
+    name: 'a run fired ahead is assigned at once',
+    store: withFire(async (batch, original) => ({ ...(await original.fire(batch)), aheadMs: 0 })),
   },
   {
-    name: 'what was missed is forgotten',
-    store: firing((batch, honest) =>
-      honest.fire(
+    name: 'missed times are forgotten',
+    store: withFire((batch, original) =>
+      original.fire(
         withCommands(batch, (command) => ({
           ...command,
           settled: command.settled.filter(({ kind }) => kind === 'run'),
@@ -60,43 +64,50 @@ export const TIME_BUGS: readonly TimeBug[] = [
     ),
   },
   {
-    name: 'a plan is carried out whenever it arrives',
-    store: firing((batch, honest) =>
-      honest.fire({ ...batch, validFrom: 0, validUntil: Number.MAX_SAFE_INTEGER }),
-    ),
+    ...{ name: 'a firing plan is applied at any time', firstSeed: 11 },
+    // A store that knows the time the node expects refuses the plan too, so the node must not pass it on.
+    store: (original) =>
+      new Proxy(atAnyTime(original), {
+        get: (target, verb: string) =>
+          verb === 'expectClock' ? () => {} : (Reflect.get(target, verb) as unknown),
+      }),
   },
   {
-    name: 'who overlaps is remembered by the node, not by the store',
-    store: firing((batch, honest) =>
-      honest.fire(withCommands(batch, (command) => ({ ...command, remembers: false }))),
+    name: 'overlapping runs are tracked by the node, not by the store',
+    store: withFire((batch, original) =>
+      original.fire(withCommands(batch, (command) => ({ ...command, tracksOpenRuns: false }))),
     ),
   },
   {
     name: 'the next time is counted from now, not from the last',
-    store: firing((batch, honest) =>
-      honest.fire(
+    store: withFire((batch, original) =>
+      original.fire(
         withCommands(batch, (command) => {
-          const { nominalAt, lookAt } = command.next
-          if (nominalAt === null || lookAt === null) return command
-          return { ...command, next: { nominalAt: nominalAt + 1, lookAt: lookAt + 1 } }
+          const { nominalAt, checkAt } = command.next
+          if (nominalAt === null || checkAt === null) return command
+          return { ...command, next: { nominalAt: nominalAt + 1, checkAt: checkAt + 1 } }
         }),
       ),
     ),
   },
   {
-    name: 'what comes while it is paused is made up for',
-    store: blindToPauses,
+    name: 'times within a pause are made up for',
+    store: ignoresPauses,
   },
   {
-    name: 'who sees a run end moves on what waits for it, paused or not',
-    store: (honest, db) => {
+    name: 'the end of a run advances a paused schedule that follows it',
+    store: (original, db) => {
       const unpause = db.prepare<[number]>(
         `UPDATE schedule SET paused_at = NULL, paused_until = NULL WHERE id = ? AND look_at IS NOT NULL`,
       )
-      return firing((batch, store) => {
+      return withFire((batch, store) => {
         for (const { id, nominalAt } of batch.commands) if (nominalAt === null) unpause.run(id)
         return store.fire(batch)
-      })(blindToPauses(honest))
+      })(ignoresPauses(original))
     },
+  },
+  {
+    ...{ name: 'a clock that goes back leaves schedules where they were', firstSeed: 14 },
+    store: (original) => ({ ...original, rewindSchedules: async () => 0 }),
   },
 ]

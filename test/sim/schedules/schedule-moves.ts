@@ -1,10 +1,10 @@
 import type { MissedPolicy } from '../../../src/core/schedule/firing/missed.ts'
 import type { Overlap } from '../../../src/core/schedule/firing/overlap.ts'
 import type { Seeded } from '../seeded.ts'
-import { BY, JOB, type TimeWorld } from './schedule-world.ts'
+import { SIM_SCHEDULE_CALLER, SIM_SCHEDULE_JOB, type ScheduleWorld } from './schedule-world.ts'
 
-/** What may happen, and how often in a world where nothing goes wrong. */
-const CALM = {
+/** Moves and their weights in a world without faults. */
+const BASE_WEIGHTS = {
   put: 4,
   edit: 6,
   pause: 4,
@@ -27,18 +27,18 @@ const FAULTS = [
   'set-clock-of-store',
   'outage',
 ] as const
-export type TimeMove = keyof typeof CALM | (typeof FAULTS)[number]
+export type ScheduleMove = keyof typeof BASE_WEIGHTS | (typeof FAULTS)[number]
 
-export function drawTimeMix({ seeded }: TimeWorld): Record<TimeMove, number> {
+export function drawScheduleMix({ seeded }: ScheduleWorld): Record<ScheduleMove, number> {
   const faults = FAULTS.map((fault) => [fault, seeded.chance(0.5) ? seeded.pick([1, 2, 4]) : 0])
-  return { ...CALM, ...Object.fromEntries(faults) } as Record<TimeMove, number>
+  return { ...BASE_WEIGHTS, ...Object.fromEntries(faults) } as Record<ScheduleMove, number>
 }
 
 const MAX_NODES = 3
 const MAX_SCHEDULES = 6
 const HOUR_MS = 3_600_000
 
-/** How a schedule overlaps never changes here, or more may rightly be open than it says. */
+/** The overlap rule of a schedule never changes here; otherwise more runs could rightly be open than it allows. */
 function overlapOf(name: string): Overlap {
   const kinds: Overlap[] = [
     { kind: 'allow' },
@@ -50,8 +50,8 @@ function overlapOf(name: string): Overlap {
   return kinds[Number(name.slice(1)) % kinds.length] as Overlap
 }
 
-/** So does that it follows its runs: nobody can count its times. */
-function isFollowing(name: string): boolean {
+/** This does not change either: the due times of such a schedule cannot be counted. */
+function isAfterFinish(name: string): boolean {
   return Number(name.slice(1)) % 3 === 1
 }
 
@@ -62,14 +62,14 @@ function drawInput(seeded: Seeded, name: string) {
     maxCount: seeded.between(1, 20),
     everyMs: seeded.pick([0, 0, 500]),
   }
-  const every = isFollowing(name)
+  const every = isAfterFinish(name)
     ? `${seeded.pick([0, 1, 2, 10])}s after finish`
     : `${seeded.pick([1, 2, 3, 5, 10, 60])}s`
   const jitter = seeded.pick([0, 0, 300])
   return { rule: { every, jitter }, overlap: overlapOf(name), missed }
 }
 
-export function moveInTime(world: TimeWorld, name: TimeMove): void {
+export function moveSchedules(world: ScheduleWorld, name: ScheduleMove): void {
   const { seeded, time, nodes, names } = world
   const any = () => (names.length > 0 ? seeded.pick(names) : 'r0')
   switch (name) {
@@ -82,17 +82,21 @@ export function moveInTime(world: TimeWorld, name: TimeMove): void {
     case 'edit':
       return put(world, any())
     case 'pause':
-      return world.ask((on) => on.pause(BY, JOB, any(), { until: null, reason: null }))
+      return world.ask((on) =>
+        on.pause(SIM_SCHEDULE_CALLER, SIM_SCHEDULE_JOB, any(), { until: null, reason: null }),
+      )
     case 'pause-until': {
       const until = time.clockOf(world.storeActor).now() + seeded.between(1_000, 60_000)
-      return world.ask((on) => on.pause(BY, JOB, any(), { until, reason: null }))
+      return world.ask((on) =>
+        on.pause(SIM_SCHEDULE_CALLER, SIM_SCHEDULE_JOB, any(), { until, reason: null }),
+      )
     }
     case 'resume':
-      return world.ask((on) => on.resume(BY, JOB, any()))
+      return world.ask((on) => on.resume(SIM_SCHEDULE_CALLER, SIM_SCHEDULE_JOB, any()))
     case 'skip':
-      return world.ask((on) => on.skipNext(BY, JOB, any()))
+      return world.ask((on) => on.skipNext(SIM_SCHEDULE_CALLER, SIM_SCHEDULE_JOB, any()))
     case 'delete':
-      return world.ask((on) => on.remove(BY, JOB, any()))
+      return world.ask((on) => on.remove(SIM_SCHEDULE_CALLER, SIM_SCHEDULE_JOB, any()))
     case 'end-run':
       return world.endRun()
     case 'start-node':
@@ -115,7 +119,7 @@ export function moveInTime(world: TimeWorld, name: TimeMove): void {
     default:
       break
   }
-  if (name === 'crash-worker' || name === 'freeze-worker') return strikeWorker(world, name)
+  if (name === 'crash-worker' || name === 'freeze-worker') return injectWorkerFault(world, name)
   if (nodes.length === 0) return
   const node = seeded.pick(nodes)
   switch (name) {
@@ -141,7 +145,10 @@ export function moveInTime(world: TimeWorld, name: TimeMove): void {
   }
 }
 
-function strikeWorker({ seeded, time, workers, ...world }: TimeWorld, name: TimeMove): void {
+function injectWorkerFault(
+  { seeded, time, workers, ...world }: ScheduleWorld,
+  name: ScheduleMove,
+): void {
   if (workers.length === 0) return
   const actor = seeded.pick(workers)
   if (name === 'freeze-worker') {
@@ -153,7 +160,7 @@ function strikeWorker({ seeded, time, workers, ...world }: TimeWorld, name: Time
   world.startWorker()
 }
 
-function put(world: TimeWorld, name: string): void {
+function put(world: ScheduleWorld, name: string): void {
   const input = drawInput(world.seeded, name)
-  world.ask((on) => on.put(BY, JOB, name, input))
+  world.ask((on) => on.put(SIM_SCHEDULE_CALLER, SIM_SCHEDULE_JOB, name, input))
 }

@@ -2,15 +2,15 @@ import { createWorker, type HandlerContext } from '../../../src/worker/index.ts'
 import { createNetwork } from '../network.ts'
 import type { Seeded } from '../seeded.ts'
 import type { Actor, VirtualTime } from '../virtual-time.ts'
-import { createWayIn } from '../failover-client.ts'
+import { createFailoverClient } from '../failover-client.ts'
 import type { SimNode } from '../sim-node.ts'
 
 const SLOTS = 20
-/** From what is over at once to what is under way when its schedule fires again. */
+/** From runs that end at once to runs that are still running when their schedule fires again. */
 const TAKES_MS = [0, 5, 300, 1_500, 20_000]
 
 /** The real worker, with handlers that take some time. */
-export function startTimeWorker(deps: {
+export function startScheduleWorker(deps: {
   readonly job: string
   readonly actor: Actor
   readonly time: VirtualTime
@@ -20,11 +20,11 @@ export function startTimeWorker(deps: {
 }): void {
   const { actor, time, seeded } = deps
   const call = createNetwork({
-    ...{ time, seeded, weather: { drop: 0.002, repeat: 0.002, delay: 0 } },
+    ...{ time, seeded, messageFaults: { drop: 0.002, repeat: 0.002, delay: 0 } },
     isCut: () => false,
     onMessage: () => {},
   })
-  const client = createWayIn({ caller: actor, call, nodes: deps.nodes, seeded })
+  const client = createFailoverClient({ caller: actor, call, nodes: deps.nodes, seeded })
   const clock = time.clockOf(actor)
   const worker = createWorker({
     ...{ client, name: actor.name, slots: SLOTS, clock, random: seeded.random },

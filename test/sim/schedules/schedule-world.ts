@@ -1,73 +1,83 @@
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../../src/core/clock.ts'
 import { publicId } from '../../../src/core/ids.ts'
-import type { Schedules } from '../../../src/server/admin/schedules.ts'
+import type { ScheduleAdmin } from '../../../src/server/admin/schedules.ts'
 import { DEFAULT_CONFIG } from '../../../src/server/cluster/config.ts'
 import type { Store } from '../../../src/store/port.ts'
-import { openEngine, storeOn, type Engine } from '../../../src/store/sqlite/store.ts'
+import {
+  openEngine,
+  createStoreOnEngine,
+  type SqliteEngine,
+} from '../../../src/store/sqlite/store.ts'
 import { createSeeded, type Seeded } from '../seeded.ts'
 import { type SimNode, startSimNode } from '../sim-node.ts'
 import { createStoreLink } from '../store-link.ts'
 import { createVirtualTime, type Actor, type VirtualTime } from '../virtual-time.ts'
-import { createStartLaw } from './start-invariant.ts'
-import { createTimeLaws } from './schedule-invariants.ts'
-import { startTimeWorker } from './schedule-worker.ts'
+import { createStartInvariant } from './start-invariant.ts'
+import { createScheduleInvariants } from './schedule-invariants.ts'
+import { startScheduleWorker } from './schedule-worker.ts'
 
-/** A bug of schedulers, planted from outside. */
-export interface TimeBug {
+/** A scheduler bug planted from outside. */
+export interface ScheduleBug {
   readonly name: string
-  store?(honest: Store, db: Database): Store
-  clock?(honest: Clock): Clock
+  /** The first seed `npm test` tries, for a bug that few seeds notice. `npm run sim -- --bugs` starts with 1. */
+  readonly firstSeed?: number
+  store?(original: Store, db: Database): Store
+  clock?(original: Clock): Clock
 }
 
-/** Nodes that fire schedules of one store whose clock is set now and then. Where nobody works, runs end by being cancelled. */
-export interface TimeWorld {
+/**
+ * Nodes that fire the schedules of one store whose clock is set now and then. Without workers, runs end by
+ * being cancelled.
+ */
+export interface ScheduleWorld {
   readonly seeded: Seeded
   readonly time: VirtualTime
-  readonly engine: Engine
+  readonly engine: SqliteEngine
   readonly storeActor: Actor
   readonly nodes: SimNode[]
   readonly workers: Actor[]
   readonly violations: string[]
-  /** Names of schedules that were ever asked for. */
+  /** Names of all schedules ever requested. */
   readonly names: string[]
   startNode(): void
   startWorker(): void
-  /** Somebody asks a node for something, and may never hear what became of it. */
-  ask(request: (schedules: Schedules) => Promise<unknown>): void
-  /** Some run that has not ended does. */
+  /** A user sends a request to a node and may never get the answer. */
+  ask(request: (schedules: ScheduleAdmin) => Promise<unknown>): void
+  /** Cancels a random open run. */
   endRun(): void
   check(isOver?: boolean): void
   close(): void
 }
 
-export const JOB = 'plain-1'
-export const BY = { project: 'default', actor: null, request: null, address: null }
+export const SIM_SCHEDULE_JOB = 'plain-1'
+export const SIM_SCHEDULE_CALLER = { project: 'default', actor: null, request: null, address: null }
 
-export function createTimeWorld(seed: number, bug?: TimeBug): TimeWorld {
+export function createScheduleWorld(seed: number, bug?: ScheduleBug): ScheduleWorld {
   const seeded = createSeeded(seed)
   const time = createVirtualTime(seeded)
   const storeActor = time.actor('store')
   const storeClock = time.clockOf(storeActor)
   const { now } = storeClock
   const engine = openEngine({ path: ':memory:', exclusive: false, now })
-  const honest = storeOn(engine)
+  const original = createStoreOnEngine(engine)
   const violations: string[] = []
-  const violate = (law: string, detail: string) => violations.push(`${law}: ${detail}`)
-  const starts = createStartLaw({ now, realMs: () => time.nowMs, violate })
-  const watched = starts.watch(honest)
+  const violate = (invariant: string, detail: string) => violations.push(`${invariant}: ${detail}`)
+  const starts = createStartInvariant({ realMs: () => time.nowMs, violate })
+  const watched = starts.watch(original)
   const shared = bug?.store ? bug.store(watched, engine.raw) : watched
-  const laws = createTimeLaws(engine.raw, {
+  const invariants = createScheduleInvariants(engine.raw, {
     now,
     violate,
     skewMs: () => storeActor.wallSkewMs,
+    realMs: () => time.nowMs,
   })
   const nodes: SimNode[] = []
   const workers: Actor[] = []
   const open = engine.raw
     .prepare<[], number>('SELECT id FROM run WHERE status < 4 ORDER BY id LIMIT 20')
     .pluck()
-  let named = 0
+  let lastNumber = 0
 
   const anyNode = () => {
     const up = nodes.filter(({ actor, node }) => node && actor.frozenUntilMs <= time.nowMs)
@@ -78,8 +88,8 @@ export function createTimeWorld(seed: number, bug?: TimeBug): TimeWorld {
     ...{ seeded, time, engine, storeActor, nodes, workers, violations, names: [] },
 
     startNode() {
-      named += 1
-      const actor = time.actor(`node-${named}`)
+      lastNumber += 1
+      const actor = time.actor(`node-${lastNumber}`)
       const link = createStoreLink({
         ...{ shared, time, seeded, actor, tickCap: 20, onAnswer: () => {} },
       })
@@ -89,10 +99,10 @@ export function createTimeWorld(seed: number, bug?: TimeBug): TimeWorld {
     },
 
     startWorker() {
-      named += 1
-      const actor = time.actor(`worker-${named}`)
+      lastNumber += 1
+      const actor = time.actor(`worker-${lastNumber}`)
       const onStart = ({ runId }: { runId: string }) => starts.started(runId)
-      startTimeWorker({ job: JOB, actor, time, seeded, nodes, onStart })
+      startScheduleWorker({ job: SIM_SCHEDULE_JOB, actor, time, seeded, nodes, onStart })
       workers.push(actor)
     },
 
@@ -112,7 +122,7 @@ export function createTimeWorld(seed: number, bug?: TimeBug): TimeWorld {
       time.after(sim.actor, 1, () => void client.cancel(run).catch(() => {}))
     },
 
-    check: (isOver = false) => laws.check(isOver),
+    check: (isOver = false) => invariants.check(isOver),
     close: () => engine.close(),
   }
 }

@@ -2,38 +2,37 @@ import { parsePublicId } from '../../../src/core/ids.ts'
 import type { FireBatch, FireResult, Store } from '../../../src/store/port.ts'
 
 interface Decided {
-  /** Its time by the store's clock, and what that clock was when it was decided. */
+  /** The due time, and the time on the store's clock when it decided. */
   readonly nominalAt: number
   readonly clockAt: number
-  /** When that was, by a clock that nobody sets. */
+  /** The same moment on a clock that is never set. */
   readonly realMs: number
 }
 
 /**
- * No worker starts a run before its time. A store whose clock is set back after it has decided does not
- * make it early: as long as it was to go then, so long it is.
+ * No worker starts a run before its due time. Setting the store's clock back after the decision does not make a
+ * start early: the remaining wait at the decision counts.
  */
-export interface StartLaw {
-  /** The same store, whose decisions are written down. */
+export interface StartInvariant {
+  /** The same store; its decisions are recorded. */
   watch(store: Store): Store
   started(runId: string): void
 }
 
-export function createStartLaw(deps: {
-  /** The store's clock, and the one that nobody sets. */
-  now(): number
+export function createStartInvariant(deps: {
+  /** A clock that is never set. */
   realMs(): number
-  violate(law: string, detail: string): void
-}): StartLaw {
+  violate(invariant: string, detail: string): void
+}): StartInvariant {
   const decided = new Map<number, Decided>()
 
-  const note = ({ commands }: FireBatch, { verdicts }: FireResult) => {
+  const record = ({ commands }: FireBatch, { verdicts, now, aheadMs }: FireResult) => {
     for (const [index, { settled }] of commands.entries()) {
       if (verdicts[index]?.kind !== 'done') continue
       for (const time of settled) {
         if (time.kind !== 'run') continue
         const { nominalAt } = time
-        decided.set(time.run.id, { nominalAt, clockAt: deps.now(), realMs: deps.realMs() })
+        decided.set(time.run.id, { nominalAt, clockAt: now - aheadMs, realMs: deps.realMs() })
       }
     }
   }
@@ -43,14 +42,14 @@ export function createStartLaw(deps: {
       ...store,
       async fire(batch) {
         const result = await store.fire(batch)
-        note(batch, result)
+        record(batch, result)
         return result
       },
     }),
     started(run) {
-      const known = decided.get(parsePublicId('run', run) as number)
-      if (!known) return
-      const { nominalAt, clockAt, realMs } = known
+      const decision = decided.get(parsePublicId('run', run) as number)
+      if (!decision) return
+      const { nominalAt, clockAt, realMs } = decision
       const earlyMs = nominalAt - clockAt - (deps.realMs() - realMs)
       if (earlyMs > 0) deps.violate('I14 a run starts before its time', `${run}: ${earlyMs} ms`)
     },

@@ -4,8 +4,8 @@ import type { StepInput } from '../../../src/core/workflow/definition.ts'
 import { randomGraph } from '../../workflows/random-graph.ts'
 import type { Seeded } from '../seeded.ts'
 
-/** A workflow as people wrote it, and as those who judge what becomes of it read it. */
-export interface Drawn {
+/** A random workflow, as a definition and as a step graph for the checks. */
+export interface DrawnWorkflow {
   readonly name: string
   readonly definition: JobDefinition
   readonly steps: readonly GraphStep[]
@@ -13,30 +13,33 @@ export interface Drawn {
   readonly isGated: boolean
 }
 
-/** What a step tells whoever does it: whose it is, and how long a list to give. */
-export interface StepWork {
-  readonly flow: string
+/** Input of a step: its workflow run, its number, and the length of the list to return. */
+export interface DrawnStepInput {
+  readonly workflow: string
   readonly step: number
   readonly item: number | null
   readonly gives: number
 }
 
-/** The task that every step of them is, and the job that some of them run instead. */
+/** The task of every step, and the job that some steps run instead. */
 export const TASK = 'work'
 export const INNER = 'inner'
 
-export function drawWorkflows(seeded: Seeded): readonly Drawn[] {
+export function drawWorkflows(seeded: Seeded): readonly DrawnWorkflow[] {
   const inner = drawWorkflow(seeded, INNER, seeded.chance(0.5))
   const others = Array.from({ length: seeded.between(2, 4) }, (_, nth) =>
-    drawWorkflow(seeded, `flow-${nth}`, seeded.chance(0.7)),
+    drawWorkflow(seeded, `workflow-${nth}`, seeded.chance(0.7)),
   )
   return [inner, ...others]
 }
 
-function drawWorkflow(seeded: Seeded, name: string, isGated: boolean): Drawn {
+function drawWorkflow(seeded: Seeded, name: string, isGated: boolean): DrawnWorkflow {
   const isInner = name === INNER
-  const steps = isInner ? randomGraph(seeded).slice(0, 1).map(alone) : randomGraph(seeded)
-  const written = steps.map((step, index) => [nameOf(index), write(seeded, step, index, isInner)])
+  const steps = isInner ? randomGraph(seeded).slice(0, 1).map(withoutNeeds) : randomGraph(seeded)
+  const written = steps.map((step, index) => [
+    stepNameOf(index),
+    writeStep(seeded, step, index, isInner),
+  ])
   return {
     ...{ name, steps, isGated },
     definition: {
@@ -47,12 +50,12 @@ function drawWorkflow(seeded: Seeded, name: string, isGated: boolean): Drawn {
   }
 }
 
-const alone = (step: GraphStep): GraphStep => ({ ...step, needs: [], isFinally: false })
+const withoutNeeds = (step: GraphStep): GraphStep => ({ ...step, needs: [], isFinally: false })
 
-function write(seeded: Seeded, step: GraphStep, index: number, isInner: boolean): StepInput {
+function writeStep(seeded: Seeded, step: GraphStep, index: number, isInner: boolean): StepInput {
   const { needs, when, isFinally, mayFail, maxParallel } = step
   const plain: StepInput = {
-    ...{ when, needs: needs.map(nameOf), finally: isFinally, allow_failure: mayFail },
+    ...{ when, needs: needs.map(stepNameOf), finally: isFinally, allow_failure: mayFail },
     ...(seeded.chance(0.1) ? { if: '${{ false }}' } : {}),
   }
   const kind = seeded.weighted({ task: 12, each: 4, approve: 2, job: isInner ? 0 : 2 })
@@ -60,7 +63,7 @@ function write(seeded: Seeded, step: GraphStep, index: number, isInner: boolean)
   if (kind === 'approve') {
     return { ...plain, approve: seeded.chance(0.5) ? { timeout: '20s' } : {} }
   }
-  const work = { flow: '${{ run.id }}', step: index, gives: seeded.int(4) }
+  const work = { workflow: '${{ run.id }}', step: index, gives: seeded.int(4) }
   const retry = seeded.chance(0.3) ? { retry: { max: 1, delay: '1s' } } : {}
   const task = { ...plain, ...retry, task: TASK }
   if (kind === 'task') return { ...task, with: { ...work, item: null } }
@@ -70,15 +73,15 @@ function write(seeded: Seeded, step: GraphStep, index: number, isInner: boolean)
   }
 }
 
-/** What another step gave, which may be no list, or a list that is written down. */
+/** The output of another step, which may be no list, or a literal list. */
 function drawList(seeded: Seeded, needs: readonly number[]): StepInput['each'] {
   if (needs.length > 0 && seeded.chance(0.5)) {
-    return `\${{ steps.${nameOf(seeded.pick(needs))}.output }}`
+    return `\${{ steps.${stepNameOf(seeded.pick(needs))}.output }}`
   }
   return Array.from({ length: seeded.int(5) }, (_, item) => item)
 }
 
-/** In the order of their places, however they are sorted. */
-export function nameOf(step: number): string {
+/** Names whose alphabetical order is the order of the steps. */
+export function stepNameOf(step: number): string {
   return `s${String(step).padStart(3, '0')}`
 }

@@ -5,22 +5,24 @@ type Need = Pick<NeedSeen, 'needed_id' | 'wants'>
 
 interface Follower {
   readonly needs: Need[]
-  fate: 'waits' | 'released' | 'skipped' | 'cancelled'
+  outcome: 'waits' | 'released' | 'skipped' | 'cancelled'
 }
 
 const [BLOCKED, SUCCEEDED, CANCELLED, SKIPPED] = [3, 4, 6, 7]
 
-/** Runs that start after others: each is let go, or skipped, once, and not before that is right. */
-export interface FollowerLaws {
+/** Runs that start after others: each is released or skipped once, and only when its conditions allow. */
+export interface FollowerInvariants {
   need(seen: NeedSeen): void
   run(seen: RunSeen): void
   started(runId: number): void
-  /** Those of which everything is known that has to be, and nothing has become. */
+  /** Runs that still wait although all their conditions are decided. */
   neglected(): string[]
   readonly count: number
 }
 
-export function createFollowerLaws(violate: (law: string, detail: string) => void): FollowerLaws {
+export function createFollowerInvariants(
+  violate: (invariant: string, detail: string) => void,
+): FollowerInvariants {
   const followers = new Map<number, Follower>()
   const states = new Map<number, number>()
 
@@ -36,9 +38,13 @@ export function createFollowerLaws(violate: (law: string, detail: string) => voi
 
   const leave = (runId: number, follower: Follower, state: number) => {
     const verdict = verdictOn(follower)
-    follower.fate = state === CANCELLED ? 'cancelled' : state === SKIPPED ? 'skipped' : 'released'
-    if (follower.fate !== 'cancelled' && follower.fate !== verdict) {
-      violate('I19 a run that follows others', `run ${runId} was ${follower.fate}: it ${verdict}`)
+    follower.outcome =
+      state === CANCELLED ? 'cancelled' : state === SKIPPED ? 'skipped' : 'released'
+    if (follower.outcome !== 'cancelled' && follower.outcome !== verdict) {
+      violate(
+        'I19 a run that follows others',
+        `run ${runId} was ${follower.outcome}: it ${verdict}`,
+      )
     }
   }
 
@@ -47,7 +53,7 @@ export function createFollowerLaws(violate: (law: string, detail: string) => voi
       return followers.size
     },
     need({ run_id: runId, ...need }) {
-      const follower = followers.get(runId) ?? { needs: [], fate: 'waits' }
+      const follower = followers.get(runId) ?? { needs: [], outcome: 'waits' }
       follower.needs.push(need)
       followers.set(runId, follower)
     },
@@ -55,20 +61,20 @@ export function createFollowerLaws(violate: (law: string, detail: string) => voi
       states.set(runId, state)
       const follower = followers.get(runId)
       if (!follower || was === null) return
-      if (follower.fate === 'waits') return leave(runId, follower, state)
+      if (follower.outcome === 'waits') return leave(runId, follower, state)
       if (state !== SKIPPED && !(state === BLOCKED && was !== BLOCKED)) return
-      const detail = `run ${runId} became ${stateOfCode(state)} after it was ${follower.fate}`
+      const detail = `run ${runId} became ${stateOfCode(state)} after it was ${follower.outcome}`
       violate('a run that follows others is let go once', detail)
     },
     started(runId) {
-      const fate = followers.get(runId)?.fate
-      if (fate === 'waits' || fate === 'skipped') {
-        violate('I19 a run started that follows others', `run ${runId} ${fate}`)
+      const outcome = followers.get(runId)?.outcome
+      if (outcome === 'waits' || outcome === 'skipped') {
+        violate('I19 a run started that follows others', `run ${runId} ${outcome}`)
       }
     },
     neglected: () =>
       [...followers]
-        .filter(([, one]) => one.fate === 'waits' && verdictOn(one) !== 'waits')
+        .filter(([, one]) => one.outcome === 'waits' && verdictOn(one) !== 'waits')
         .map(([runId]) => `run ${runId} still waits for runs that have ended`),
   }
 }

@@ -1,47 +1,60 @@
 import { DEFAULT_CONFIG } from '../../../src/server/cluster/config.ts'
-import { answer, drawFlowMix, MOST_AWAY_MS, moveFlows, submit } from './workflow-moves.ts'
-import { BY, createWorkflowWorld, type FlowBug, type WorkflowWorld } from './workflow-world.ts'
+import {
+  answerRandomApproval,
+  drawWorkflowMix,
+  MAX_AWAY_MS,
+  moveWorkflows,
+  submit,
+} from './workflow-moves.ts'
+import {
+  SIM_WORKFLOW_CALLER,
+  createWorkflowWorld,
+  type WorkflowBug,
+  type WorkflowWorld,
+} from './workflow-world.ts'
 
-export interface WorkflowResult {
+export interface WorkflowSeedResult {
   readonly seed: number
-  readonly flows: number
+  readonly workflows: number
   readonly starts: number
-  /** Runs that were to start after others. */
+  /** Runs that start after others. */
   readonly followers: number
-  /** What became of steps: `skipped needs`, `failed expired`, and so on. */
-  readonly fates: ReadonlySet<string>
+  /** Step outcomes seen: `skipped needs`, `failed expired`, and so on. */
+  readonly outcomes: ReadonlySet<string>
   readonly violations: readonly string[]
 }
 
-/** One world from birth to rest: random moves with laws after each, then healing, then nothing may be late. */
+/** Runs one world: random moves with invariants checked after each, then healing, then nothing may be late. */
 export async function runWorkflowSeed(
   seed: number,
   moves: number,
-  bug?: FlowBug,
-): Promise<WorkflowResult> {
+  bug?: WorkflowBug,
+): Promise<WorkflowSeedResult> {
   const world = createWorkflowWorld(seed, bug)
-  const { seeded, time, laws, truth, violations } = world
+  const { seeded, time, invariants, truth, violations } = world
   try {
     await begin(world)
-    const mix = drawFlowMix(world)
+    const mix = drawWorkflowMix(world)
     for (let made = 0; made < moves && violations.length === 0; made += 1) {
-      moveFlows(world, seeded.weighted(mix))
+      moveWorkflows(world, seeded.weighted(mix))
       await time.advance(seeded.pick([0, 1, 5, 20, 100, 500, 3_000]))
-      laws.check()
+      invariants.check()
     }
     if (violations.length === 0) await heal(world)
-    if (violations.length === 0) await rest(world)
-    const counts = { flows: laws.book.all.size, starts: truth.starts.length }
-    const fates = fatesIn(world)
-    return { seed, ...counts, followers: laws.followers, fates, violations }
+    if (violations.length === 0) await settle(world)
+    const counts = { workflows: invariants.tracker.all.size, starts: truth.starts.length }
+    const outcomes = stepOutcomes(world)
+    return { seed, ...counts, followers: invariants.followers, outcomes, violations }
   } finally {
     for (const { actor } of [...world.nodes, ...world.workers]) actor.isAlive = false
     world.close()
   }
 }
 
-function fatesIn({ laws }: WorkflowWorld): Set<string> {
-  const facts = [...laws.book.all.values()].flatMap((story) => [...story.facts.values()])
+function stepOutcomes({ invariants }: WorkflowWorld): Set<string> {
+  const facts = [...invariants.tracker.all.values()].flatMap((tracked) => [
+    ...tracked.facts.values(),
+  ])
   return new Set(facts.map(({ state, reason }) => `${state} ${reason ?? ''}`.trim()))
 }
 
@@ -51,7 +64,7 @@ async function begin(world: WorkflowWorld): Promise<void> {
   for (let started = 0; started < nodes; started += 1) world.startNode()
   await time.advance(200)
   for (const { name, definition } of drawn) {
-    world.ask(({ admin }) => admin.jobs.put(BY, name, definition, null))
+    world.ask(({ admin }) => admin.jobs.put(SIM_WORKFLOW_CALLER, name, definition, null))
     await time.advance(200)
   }
   for (let started = 0; started < 2; started += 1) world.startWorker()
@@ -59,35 +72,35 @@ async function begin(world: WorkflowWorld): Promise<void> {
   await time.advance(200)
 }
 
-/** Whoever is away when the faults stop comes back; others dare to judge who does not. */
-const HEAL_MS = MOST_AWAY_MS + DEFAULT_CONFIG.nodeTtlMs + DEFAULT_CONFIG.steadyMs + 10_000
+/** Actors that are away when the faults stop come back; nodes may then declare the missing ones dead. */
+const HEAL_MS = MAX_AWAY_MS + DEFAULT_CONFIG.nodeTtlMs + DEFAULT_CONFIG.steadyMs + 10_000
 
 async function heal(world: WorkflowWorld): Promise<void> {
-  Object.assign(world.weather, { drop: 0, repeat: 0, delay: 0 })
+  Object.assign(world.messageFaults, { drop: 0, repeat: 0, delay: 0 })
   for (const { link } of world.nodes) link.loseAnswers = 0
   world.startNode()
   world.startWorker()
   for (let waited = 0; waited < HEAL_MS; waited += 5_000) {
     await world.time.advance(5_000)
-    world.laws.check()
+    world.invariants.check()
   }
 }
 
-const NEW_FLOWS = 4
+const NEW_WORKFLOWS = 4
 const STEP_MS = 250
 const REST_LIMIT_MS = 15 * 60_000
 
-/** Work comes to its end bit by bit, a little comes in, and whatever can go on does so at once. */
-async function rest(world: WorkflowWorld): Promise<void> {
-  const { seeded, time, laws, engine, workers, violations } = world
+/** Attempts end one by one and a few workflows are added; every possible transition must happen at once. */
+async function settle(world: WorkflowWorld): Promise<void> {
+  const { seeded, time, invariants, engine, workers, violations } = world
   const open = engine.raw.prepare<[], string>(
     "SELECT 'run ' || id || ', status ' || status FROM run WHERE status < 4 LIMIT 3",
   )
   let submitted = 0
   for (let waited = 0; waited < REST_LIMIT_MS && violations.length === 0; waited += STEP_MS) {
-    if (submitted < NEW_FLOWS && seeded.chance(0.3)) {
+    if (submitted < NEW_WORKFLOWS && seeded.chance(0.3)) {
       submit(world)
-      moveFlows(world, 'end-at-once')
+      moveWorkflows(world, 'end-at-once')
       submitted += 1
     }
     for (const { actor, running } of workers) {
@@ -98,10 +111,10 @@ async function rest(world: WorkflowWorld): Promise<void> {
         else attempt.fail()
       }
     }
-    answer(world, 0.8)
+    answerRandomApproval(world, 0.8)
     await time.advance(STEP_MS)
-    laws.checkCalm()
-    if (submitted === NEW_FLOWS && open.get() === undefined) return
+    invariants.checkCalm()
+    if (submitted === NEW_WORKFLOWS && open.get() === undefined) return
   }
   for (const detail of open.pluck().all()) violations.push(`liveness: never ended: ${detail}`)
 }

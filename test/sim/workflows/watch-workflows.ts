@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 
-/** What the simulator writes down about flows, in one order with what workers do. */
+/** Triggers that record workflow rows, in one sequence with what workers do. */
 const WATCH = `
   CREATE TEMP TABLE step_seen (n INTEGER PRIMARY KEY, at, flow_id, step, item, state, run_id, reason, count);
   CREATE TEMP TRIGGER watch_step AFTER INSERT ON step BEGIN
@@ -28,11 +28,11 @@ const WATCH = `
     INSERT INTO need_seen VALUES (sim_next(), sim_now(), NEW.run_id, NEW.needed_id, NEW.wants);
   END;`
 
-interface Noted {
+interface SeenRow {
   readonly n: number
   readonly at: number
 }
-export interface StepSeen extends Noted {
+export interface StepSeen extends SeenRow {
   readonly kind: 'step'
   readonly flow_id: number
   readonly step: number
@@ -42,42 +42,42 @@ export interface StepSeen extends Noted {
   readonly reason: string | null
   readonly count: number | null
 }
-/** It has begun. */
-export interface FlowSeen extends Noted {
+/** A workflow began. */
+export interface WorkflowSeen extends SeenRow {
   readonly kind: 'flow'
   readonly flow_id: number
 }
-export interface RunSeen extends Noted {
+export interface RunSeen extends SeenRow {
   readonly kind: 'run'
   readonly run_id: number
-  /** Null: it came. */
+  /** Null for a new run. */
   readonly was: number | null
   readonly is_now: number
 }
-export interface NeedSeen extends Noted {
+export interface NeedSeen extends SeenRow {
   readonly kind: 'need'
   readonly run_id: number
   readonly needed_id: number
   readonly wants: 'ok' | 'notok' | 'any'
 }
-export type Seen = StepSeen | FlowSeen | RunSeen | NeedSeen
+export type SeenEvent = StepSeen | WorkflowSeen | RunSeen | NeedSeen
 
-/** Everything the store wrote since it was asked last, each kind in its order. */
-export function watchFlows(
+/** Everything the store wrote since the last call, each kind in its order. */
+export function watchWorkflows(
   db: Database,
   { next, nowMs }: { next(): number; nowMs(): number },
-): () => Seen[] {
+): () => SeenEvent[] {
   db.function('sim_next', next)
   db.function('sim_now', nowMs)
   db.exec(WATCH)
   const kinds = (['step', 'flow', 'run', 'need'] as const).map((kind) => ({
     kind,
     last: 0,
-    since: db.prepare<[number], Seen>(`SELECT * FROM ${kind}_seen WHERE n > ? ORDER BY n`),
+    since: db.prepare<[number], SeenEvent>(`SELECT * FROM ${kind}_seen WHERE n > ? ORDER BY n`),
   }))
   return () =>
     kinds.flatMap((one) => {
-      const rows = one.since.all(one.last).map((row) => ({ ...row, kind: one.kind }) as Seen)
+      const rows = one.since.all(one.last).map((row) => ({ ...row, kind: one.kind }) as SeenEvent)
       one.last = rows.at(-1)?.n ?? one.last
       return rows
     })

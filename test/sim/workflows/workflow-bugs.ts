@@ -1,34 +1,37 @@
 import type { Database } from 'better-sqlite3'
-import type { FlowBatch, FlowMove, Store } from '../../../src/store/port.ts'
-import type { FlowBug } from './workflow-world.ts'
+import type { WorkflowBatch, WorkflowTransition, Store } from '../../../src/store/port.ts'
+import type { WorkflowBug } from './workflow-world.ts'
 
 /** The same store with some verbs replaced. */
-function withVerbs(honest: Store, verbs: Partial<Store>): Store {
-  return new Proxy(honest, {
+function withStoreMethods(original: Store, methods: Partial<Store>): Store {
+  return new Proxy(original, {
     get: (target, verb: string) =>
-      (verbs as Record<string, unknown>)[verb] ?? (Reflect.get(target, verb) as unknown),
+      (methods as Record<string, unknown>)[verb] ?? (Reflect.get(target, verb) as unknown),
   })
 }
 
-const withMoves = (batch: FlowBatch, change: (move: FlowMove) => FlowMove): FlowBatch => ({
+const withTransitions = (
+  batch: WorkflowBatch,
+  change: (move: WorkflowTransition) => WorkflowTransition,
+): WorkflowBatch => ({
   ...batch,
-  moves: batch.moves.map(change),
+  transitions: batch.transitions.map(change),
 })
 
-/** Where engines of workflows went wrong, each planted from outside so that the product carries none of it. */
-export const FLOW_BUGS: readonly FlowBug[] = [
+/** Historic bugs of workflow engines. Each is planted from outside, so the product contains none of them. */
+export const WORKFLOW_BUGS: readonly WorkflowBug[] = [
   {
-    name: 'a move is made from wherever the flow is',
-    store(honest, db) {
+    name: 'a transition applies to any revision',
+    store(original, db) {
       const revision = db.prepare<[number], number>('SELECT revision FROM flow WHERE run_id = ?')
       const forget = db.prepare('DELETE FROM step WHERE flow_id = ? AND step = ? AND item = ?')
-      return withVerbs(honest, {
-        advanceFlows(batch) {
-          for (const { runId, starts } of batch.moves) {
+      return withStoreMethods(original, {
+        advanceWorkflows(batch) {
+          for (const { runId, starts } of batch.transitions) {
             for (const { step, item } of starts) forget.run(runId, step, item)
           }
-          return honest.advanceFlows(
-            withMoves(batch, (move) => ({
+          return original.advanceWorkflows(
+            withTransitions(batch, (move) => ({
               ...move,
               revision: revision.pluck().get(move.runId) ?? move.revision,
             })),
@@ -38,15 +41,15 @@ export const FLOW_BUGS: readonly FlowBug[] = [
     },
   },
   {
-    name: 'news that were not heard are never looked for',
-    store: (honest) => withVerbs(honest, { restlessFlows: async () => [] }),
+    name: 'missed signals are never looked up',
+    store: (original) => withStoreMethods(original, { dirtyWorkflows: async () => [] }),
   },
   {
-    name: 'what runs counts as done for who reads it again',
-    store: (honest) =>
-      withVerbs(honest, {
-        flowSteps: async (input) =>
-          (await honest.flowSteps(input)).map((step) =>
+    name: 'a running step counts as done when it is reloaded',
+    store: (original) =>
+      withStoreMethods(original, {
+        workflowSteps: async (input) =>
+          (await original.workflowSteps(input)).map((step) =>
             step.state === 'running' && step.runId !== null
               ? { ...step, state: 'succeeded' as const }
               : step,
@@ -54,36 +57,36 @@ export const FLOW_BUGS: readonly FlowBug[] = [
       }),
   },
   {
-    name: 'who was left out counts as done for who reads it again',
-    store: (honest) =>
-      withVerbs(honest, {
-        flowSteps: async (input) =>
-          (await honest.flowSteps(input)).map((step) =>
+    name: 'a skipped step counts as done when it is reloaded',
+    store: (original) =>
+      withStoreMethods(original, {
+        workflowSteps: async (input) =>
+          (await original.workflowSteps(input)).map((step) =>
             step.reason === 'needs' ? { ...step, reason: 'condition' } : step,
           ),
       }),
   },
   {
-    name: 'a repetition passes beside the gate',
-    store: (honest) =>
-      withVerbs(honest, {
+    name: 'a retry bypasses the gate',
+    store: (original) =>
+      withStoreMethods(original, {
         tick: (batch) => {
           const submits = batch.submits.map((run) =>
             run.retryOf === null ? run : { ...run, gates: [] },
           )
-          return honest.tick({ ...batch, submits })
+          return original.tick({ ...batch, submits })
         },
       }),
   },
   {
-    name: 'a repetition is a wave of its own',
-    store(honest, db) {
+    name: 'a retry is a wave of its own',
+    store(original, db) {
       const count = db.prepare(`
         UPDATE flow SET wave = (SELECT max(wave) + 1 FROM flow other WHERE other.job_id = flow.job_id)
          WHERE run_id = ?`)
-      return withVerbs(honest, {
-        async beginFlows(input) {
-          const begun = await honest.beginFlows(input)
+      return withStoreMethods(original, {
+        async beginWorkflows(input) {
+          const begun = await original.beginWorkflows(input)
           for (const { runId, retryOf } of begun) if (retryOf !== null) count.run(runId)
           return begun
         },
@@ -91,26 +94,27 @@ export const FLOW_BUGS: readonly FlowBug[] = [
     },
   },
   {
-    name: 'a repetition forgets what was done',
-    store: (honest, db) => {
+    name: 'a retry forgets succeeded steps',
+    store: (original, db) => {
       const isOver = db
         .prepare<[number], number>('SELECT ended_at IS NOT NULL FROM flow WHERE run_id = ?')
         .pluck()
-      return withVerbs(honest, {
-        flowSteps: async (input) => (isOver.get(input.flowId) === 1 ? [] : honest.flowSteps(input)),
+      return withStoreMethods(original, {
+        workflowSteps: async (input) =>
+          isOver.get(input.workflowId) === 1 ? [] : original.workflowSteps(input),
       })
     },
   },
   {
-    name: 'a flow ends with the last step that is asked about',
-    store: (honest, db) => {
+    name: 'a workflow ends with its last approval',
+    store: (original, db) => {
       const open = db.prepare<[number], number>(
         'SELECT count(*) FROM step WHERE flow_id = ? AND state IN (1, 3)',
       )
-      return withVerbs(honest, {
-        advanceFlows: (batch) =>
-          honest.advanceFlows(
-            withMoves(batch, (move) => {
+      return withStoreMethods(original, {
+        advanceWorkflows: (batch) =>
+          original.advanceWorkflows(
+            withTransitions(batch, (move) => {
               const isIdle = move.starts.length === 0 && open.pluck().get(move.runId) === 1
               const end = { state: 'succeeded', cause: null, message: null, result: null } as const
               return isIdle && !move.end ? { ...move, end } : move
@@ -120,33 +124,33 @@ export const FLOW_BUGS: readonly FlowBug[] = [
     },
   },
   {
-    name: 'a run follows the first of those it should',
-    store(honest, db) {
+    name: 'a follower waits only for the first of its runs',
+    store(original, db) {
       const forget = db.prepare(`
         DELETE FROM need WHERE EXISTS (SELECT 1 FROM need other
          WHERE other.run_id = need.run_id AND other.needed_id < need.needed_id)`)
-      return withVerbs(honest, {
+      return withStoreMethods(original, {
         recheck(input) {
           forget.run()
-          return honest.recheck(input)
+          return original.recheck(input)
         },
       })
     },
   },
   {
-    name: 'who comes after what has just ended waits for it',
-    store: forgetful,
+    name: 'a follower of a run that has just ended waits forever',
+    store: withoutNeedSignals,
   },
 ]
 
-/** Neither its coming nor a later look says what has become of what it waits for. */
-function forgetful(honest: Store, db: Database): Store {
+/** Neither the arrival of a run nor a later check evaluates the runs it waits for. */
+function withoutNeedSignals(original: Store, db: Database): Store {
   const forget = db.prepare('UPDATE run SET recheck_at = NULL WHERE status = 3 AND gate_id IS NULL')
-  return withVerbs(honest, {
+  return withStoreMethods(original, {
     async tick(batch) {
-      const result = await honest.tick(batch)
+      const result = await original.tick(batch)
       forget.run()
-      return { ...result, news: result.news.filter(({ kind }) => kind !== 'need') }
+      return { ...result, signals: result.signals.filter(({ kind }) => kind !== 'need') }
     },
   })
 }

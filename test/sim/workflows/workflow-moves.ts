@@ -1,10 +1,10 @@
 import { publicId } from '../../../src/core/ids.ts'
-import type { RetryHow } from '../../../src/core/run/retry-options.ts'
-import { INNER, nameOf, TASK } from './draw-workflow.ts'
-import { BY, type WorkflowWorld } from './workflow-world.ts'
+import type { RetryOptions } from '../../../src/core/run/retry-options.ts'
+import { INNER, stepNameOf, TASK } from './draw-workflow.ts'
+import { SIM_WORKFLOW_CALLER, type WorkflowWorld } from './workflow-world.ts'
 
-/** What may happen, and how often in a world where nothing goes wrong. */
-const CALM = {
+/** Moves and their weights in a world without faults. */
+const BASE_WEIGHTS = {
   submit: 12,
   finish: 40,
   fail: 8,
@@ -32,29 +32,29 @@ const FAULTS = [
   'delay',
 ] as const
 type Fault = (typeof FAULTS)[number]
-export type FlowMove = keyof typeof CALM | Fault
+export type WorkflowMove = keyof typeof BASE_WEIGHTS | Fault
 
-/** Every seed has its own mix: a few faults often find what all faults at once drown out. */
-export function drawFlowMix({ seeded }: WorkflowWorld): Record<FlowMove, number> {
+/** Every seed draws its own weights: a few faults often find what all faults at once hide. */
+export function drawWorkflowMix({ seeded }: WorkflowWorld): Record<WorkflowMove, number> {
   const faults = FAULTS.map((fault) => [fault, seeded.chance(0.5) ? seeded.pick([1, 2, 4]) : 0])
-  return { ...CALM, ...Object.fromEntries(faults) } as Record<FlowMove, number>
+  return { ...BASE_WEIGHTS, ...Object.fromEntries(faults) } as Record<WorkflowMove, number>
 }
 
 const MAX_NODES = 3
 const MAX_WORKERS = 4
 const MAX_OPEN = 8
 const HOUR_MS = 3_600_000
-/** The longest anybody is away. */
-export const MOST_AWAY_MS = 40_000
+/** The longest absence of a node or worker. */
+export const MAX_AWAY_MS = 40_000
 
-export function moveFlows(world: WorkflowWorld, name: FlowMove): void {
-  const { seeded, time, nodes, workers, laws } = world
+export function moveWorkflows(world: WorkflowWorld, name: WorkflowMove): void {
+  const { seeded, time, nodes, workers, invariants } = world
   const attempts = workers
     .filter(({ actor }) => actor.isAlive && actor.frozenUntilMs <= time.nowMs)
     .flatMap(({ running }) => [...running.values()])
   switch (name) {
     case 'submit':
-      if (laws.book.open().length < MAX_OPEN) submit(world)
+      if (invariants.tracker.open().length < MAX_OPEN) submit(world)
       return
     case 'finish':
       if (attempts.length > 0) seeded.pick(attempts).succeed()
@@ -63,34 +63,36 @@ export function moveFlows(world: WorkflowWorld, name: FlowMove): void {
       if (attempts.length > 0) seeded.pick(attempts).fail()
       return
     case 'end-at-once': {
-      // Somebody wants to follow them before anybody can know that they have ended.
+      // A follower is submitted before the client can know that the runs have ended.
       const ending = attempts.slice(0, seeded.between(1, 4))
       const isFirst = seeded.chance(0.5)
-      if (isFirst && ending.length > 0) follow(world, ending)
+      if (isFirst && ending.length > 0) submitFollower(world, ending)
       for (const attempt of ending) attempt.succeed()
-      if (!isFirst && ending.length > 0) follow(world, ending)
+      if (!isFirst && ending.length > 0) submitFollower(world, ending)
       return
     }
     case 'follow':
-      return follow(world, [])
+      return submitFollower(world, [])
     case 'cancel':
-      return cancel(world, laws.book.open())
+      return cancel(world, invariants.tracker.open())
     case 'cancel-step': {
-      const runs = laws.book.open().flatMap((story) => [...story.runs.values()])
+      const runs = invariants.tracker.open().flatMap((tracked) => [...tracked.runs.values()])
       return cancel(
         world,
-        runs.map((flowId) => ({ flowId })),
+        runs.map((workflowId) => ({ workflowId })),
       )
     }
     case 'answer':
-      return answer(world, 0.7)
+      return answerRandomApproval(world, 0.7)
     case 'skip': {
-      const open = laws.book.open()
+      const open = invariants.tracker.open()
       if (open.length === 0) return
-      const { flowId, drawn } = seeded.pick(open)
-      const step = nameOf(seeded.int(drawn.steps.length))
+      const { workflowId, drawn } = seeded.pick(open)
+      const step = stepNameOf(seeded.int(drawn.steps.length))
       const item = seeded.chance(0.3) ? seeded.int(4) : undefined
-      return world.ask(({ admin }) => admin.steps.skip(BY, publicId('run', flowId), step, item))
+      return world.ask(({ admin }) =>
+        admin.steps.skip(SIM_WORKFLOW_CALLER, publicId('run', workflowId), step, item),
+      )
     }
     case 'retry':
       return retry(world)
@@ -101,7 +103,7 @@ export function moveFlows(world: WorkflowWorld, name: FlowMove): void {
       if (workers.filter(({ actor }) => actor.isAlive).length < MAX_WORKERS) world.startWorker()
       return
     default:
-      strike(world, name)
+      injectFault(world, name)
   }
 }
 
@@ -113,8 +115,8 @@ export function submit(world: WorkflowWorld): void {
   world.ask((node) => node.clientFor('default').submit([{ job, ...more }]))
 }
 
-/** A run that starts after these, and after others that may be anything and have come to anything. */
-function follow(world: WorkflowWorld, runs: readonly { readonly runId: number }[]): void {
+/** Submits a run that starts after the given runs, and perhaps after random other ones in any state. */
+function submitFollower(world: WorkflowWorld, runs: readonly { readonly runId: number }[]): void {
   const own = runs.map(({ runId }) => ({
     run: publicId('run', runId),
     on: world.seeded.pick(['ok', 'any'] as const),
@@ -135,35 +137,35 @@ function drawNeeds({ seeded, engine }: WorkflowWorld) {
   }))
 }
 
-function cancel(world: WorkflowWorld, runs: readonly { readonly flowId: number }[]): void {
+function cancel(world: WorkflowWorld, runs: readonly { readonly workflowId: number }[]): void {
   if (runs.length === 0) return
-  const id = publicId('run', world.seeded.pick(runs).flowId)
+  const id = publicId('run', world.seeded.pick(runs).workflowId)
   world.ask((node) => node.clientFor('default').cancel(id))
 }
 
-/** Somebody says yes, or no, to something that was asked. */
-export function answer(world: WorkflowWorld, yes: number): void {
-  const { seeded, laws } = world
-  const asked = laws.book
+/** Answers an approval with yes or no. */
+export function answerRandomApproval(world: WorkflowWorld, yes: number): void {
+  const { seeded, invariants } = world
+  const asked = invariants.tracker
     .open()
-    .flatMap(({ flowId, facts }) =>
+    .flatMap(({ workflowId, facts }) =>
       [...facts.values()]
         .filter(({ state }) => state === 'waiting')
-        .map(({ step }) => ({ id: publicId('run', flowId), step: nameOf(step) })),
+        .map(({ step }) => ({ id: publicId('run', workflowId), step: stepNameOf(step) })),
     )
   if (asked.length === 0) return
   const { id, step } = seeded.pick(asked)
   const said = { isGiven: seeded.chance(yes) }
-  world.ask(({ admin }) => admin.steps.answer(BY, id, step, said))
+  world.ask(({ admin }) => admin.steps.answer(SIM_WORKFLOW_CALLER, id, step, said))
 }
 
 function retry(world: WorkflowWorld): void {
-  const { seeded, laws } = world
-  const ended = [...laws.book.all.values()].filter(({ isEnded }) => isEnded)
-  if (ended.length === 0 || laws.book.open().length >= MAX_OPEN) return
-  const { flowId, drawn } = seeded.pick(ended.slice(-8))
-  const any = () => nameOf(seeded.int(drawn.steps.length))
-  const how = seeded.pick<RetryHow>([
+  const { seeded, invariants } = world
+  const ended = [...invariants.tracker.all.values()].filter(({ isEnded }) => isEnded)
+  if (ended.length === 0 || invariants.tracker.open().length >= MAX_OPEN) return
+  const { workflowId, drawn } = seeded.pick(ended.slice(-8))
+  const any = () => stepNameOf(seeded.int(drawn.steps.length))
+  const how = seeded.pick<RetryOptions>([
     {},
     { only: 'failed' },
     { only: 'failed' },
@@ -171,14 +173,14 @@ function retry(world: WorkflowWorld): void {
     { from: [any(), any()], skip: any() },
     { skip: any() },
   ])
-  const id = publicId('run', flowId)
+  const id = publicId('run', workflowId)
   world.ask((node) => node.clientFor('default').retry(id, undefined, how))
 }
 
-function strike(world: WorkflowWorld, fault: Fault): void {
-  const { seeded, time, nodes, weather } = world
+function injectFault(world: WorkflowWorld, fault: Fault): void {
+  const { seeded, time, nodes, messageFaults } = world
   if (fault === 'drop' || fault === 'repeat' || fault === 'delay') {
-    weather[fault] = weather[fault] > 0 ? 0 : seeded.pick([0.05, 0.2, 0.5])
+    messageFaults[fault] = messageFaults[fault] > 0 ? 0 : seeded.pick([0.05, 0.2, 0.5])
     return
   }
   const workers = world.workers.filter(({ actor }) => actor.isAlive)
@@ -192,10 +194,10 @@ function strike(world: WorkflowWorld, fault: Fault): void {
       nodes.splice(nodes.indexOf(node), 1)
       return
     case 'freeze-node':
-      node.actor.frozenUntilMs = time.nowMs + seeded.between(500, MOST_AWAY_MS)
+      node.actor.frozenUntilMs = time.nowMs + seeded.between(500, MAX_AWAY_MS)
       return
     case 'cut-node':
-      node.link.cutUntilMs = time.nowMs + seeded.between(500, MOST_AWAY_MS)
+      node.link.cutUntilMs = time.nowMs + seeded.between(500, MAX_AWAY_MS)
       return
     case 'lose-answers':
       node.link.loseAnswers += seeded.between(1, 4)
@@ -205,13 +207,13 @@ function strike(world: WorkflowWorld, fault: Fault): void {
       return
     case 'outage':
       for (const each of nodes)
-        each.link.cutUntilMs = time.nowMs + seeded.between(20_000, MOST_AWAY_MS)
+        each.link.cutUntilMs = time.nowMs + seeded.between(20_000, MAX_AWAY_MS)
       return
     case 'crash-worker':
       worker.actor.isAlive = false
       return
     case 'freeze-worker':
-      worker.actor.frozenUntilMs = time.nowMs + seeded.between(1_000, MOST_AWAY_MS)
+      worker.actor.frozenUntilMs = time.nowMs + seeded.between(1_000, MAX_AWAY_MS)
       for (const attempt of worker.running.values()) attempt.isExcused = true
   }
 }

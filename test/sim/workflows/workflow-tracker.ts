@@ -1,19 +1,19 @@
 import type { Database } from 'better-sqlite3'
 import type { StepFact } from '../../../src/core/workflow/step-facts.ts'
-import type { RetryNames } from '../../../src/core/work/workflow-work.ts'
-import type { Drawn } from './draw-workflow.ts'
+import type { NamedRetryScope } from '../../../src/core/work/workflow-work.ts'
+import type { DrawnWorkflow } from './draw-workflow.ts'
 
-/** One flow as the simulator knows it: from what the store wrote, as far as it has been read. */
-export interface FlowStory {
-  readonly flowId: number
-  readonly drawn: Drawn
+/** A workflow run as the simulator knows it from the rows read so far. */
+export interface TrackedWorkflow {
+  readonly workflowId: number
+  readonly drawn: DrawnWorkflow
   readonly wave: number
   readonly retryOf: number | null
-  /** What of the repeated flow goes again; null for everything, and for flows that repeat none. */
-  readonly names: RetryNames | null
-  /** By `step`, or `step.item`. */
+  /** The retry scope; null for all steps, and for a workflow that retries none. */
+  readonly names: NamedRetryScope | null
+  /** By `step` or `step.item`. */
   readonly facts: Map<string, StepFact>
-  /** By the same, the run of it. */
+  /** The run of each place, by the same key. */
   readonly runs: Map<string, number>
   isEnded: boolean
 }
@@ -25,7 +25,7 @@ interface Row {
   readonly work: string | null
 }
 
-export interface Circumstances {
+export interface TrackedRunState {
   readonly status: number
   readonly cause: string | null
   readonly isCancelling: number
@@ -40,33 +40,36 @@ const ASK = `
   SELECT status, cause, cancelling AS isCancelling, began_at + timeout_ms AS deadline
     FROM flow JOIN run ON run.id = flow.run_id WHERE flow.run_id = ?`
 
-export interface FlowBook {
-  readonly all: ReadonlyMap<number, FlowStory>
-  open(): FlowStory[]
-  begin(flowId: number): FlowStory
-  /** How its run stands now. */
-  ask(flowId: number): Circumstances
+export interface WorkflowTracker {
+  readonly all: ReadonlyMap<number, TrackedWorkflow>
+  open(): TrackedWorkflow[]
+  begin(workflowId: number): TrackedWorkflow
+  /** The current state of its run. */
+  ask(workflowId: number): TrackedRunState
 }
 
-export function createFlowBook(db: Database, drawn: readonly Drawn[]): FlowBook {
+export function createWorkflowTracker(
+  db: Database,
+  drawn: readonly DrawnWorkflow[],
+): WorkflowTracker {
   const find = db.prepare<[number], Row>(FIND)
-  const ask = db.prepare<[number], Circumstances>(ASK)
+  const ask = db.prepare<[number], TrackedRunState>(ASK)
   const byName = new Map(drawn.map((one) => [one.name, one]))
-  const all = new Map<number, FlowStory>()
+  const all = new Map<number, TrackedWorkflow>()
   return {
     all,
     open: () => [...all.values()].filter(({ isEnded }) => !isEnded),
-    begin(flowId) {
-      const { job, wave, retryOf, work } = find.get(flowId) as Row
-      const said = work === null ? {} : (JSON.parse(work) as { retry?: RetryNames })
-      const story: FlowStory = {
-        ...{ flowId, wave, retryOf, drawn: byName.get(job) as Drawn },
+    begin(workflowId) {
+      const { job, wave, retryOf, work } = find.get(workflowId) as Row
+      const said = work === null ? {} : (JSON.parse(work) as { retry?: NamedRetryScope })
+      const tracked: TrackedWorkflow = {
+        ...{ workflowId, wave, retryOf, drawn: byName.get(job) as DrawnWorkflow },
         names: said.retry ?? null,
         ...{ facts: new Map(), runs: new Map(), isEnded: false },
       }
-      all.set(flowId, story)
-      return story
+      all.set(workflowId, tracked)
+      return tracked
     },
-    ask: (flowId) => ask.get(flowId) as Circumstances,
+    ask: (workflowId) => ask.get(workflowId) as TrackedRunState,
   }
 }

@@ -1,27 +1,27 @@
-import type { StepWork } from './draw-workflow.ts'
+import type { DrawnStepInput } from './draw-workflow.ts'
 
-/** A start of a step, or of a run that follows others, as its worker saw it. */
-export interface Start {
+/** The start of a step, or of a run that follows others, as its worker saw it. */
+export interface ObservedStart {
   readonly n: number
   readonly runId: number
   readonly fence: number
-  /** Null for a run that is no step. */
-  readonly work: StepWork | null
-  /** Whether anybody else was under way whom this one must not meet. */
-  readonly meets: readonly StepWork[]
+  /** Null for a run that is not a step. */
+  readonly work: DrawnStepInput | null
+  /** Steps running at that moment; the check decides which of them must not overlap with this one. */
+  readonly meets: readonly DrawnStepInput[]
 }
 
-/** What workers did, and the count that puts it in one order with what the store wrote. */
-export interface FlowTruth {
-  /** The number of the next thing that happens, wherever it does. */
+/** What workers did, numbered in one sequence with what the store wrote. */
+export interface WorkflowTruth {
+  /** The number of the next event, in the store or in a worker. */
   next(): number
-  readonly starts: Start[]
-  /** Runs that a worker has done, and when; what it calls a failure is in `failed`. */
+  readonly starts: ObservedStart[]
+  /** Runs that a worker completed, with the event number; failures are in `failed`. */
   readonly done: Map<number, number>
   readonly failed: Map<number, number>
 }
 
-export function createFlowTruth(): FlowTruth {
+export function createWorkflowTruth(): WorkflowTruth {
   let last = 0
   return { next: () => (last += 1), starts: [], done: new Map(), failed: new Map() }
 }

@@ -1,47 +1,47 @@
 import { parsePublicId } from '../../../src/core/ids.ts'
-import type { Working } from '../../../src/core/wire/protocol.ts'
+import type { WorkerClient } from '../../../src/core/wire/protocol.ts'
 import type { Handler } from '../../../src/worker/attempts/handler.ts'
 import { createWorker } from '../../../src/worker/index.ts'
 import type { Seeded } from '../seeded.ts'
 import type { Actor, VirtualTime } from '../virtual-time.ts'
-import { type StepWork, TASK } from './draw-workflow.ts'
-import type { FlowTruth } from './workflow-truth.ts'
+import { type DrawnStepInput, TASK } from './draw-workflow.ts'
+import type { WorkflowTruth } from './workflow-truth.ts'
 
-/** An attempt that waits for the simulation to say how it goes. */
-export interface FlowAttempt {
+/** An attempt that waits for the simulation to end it. */
+export interface WorkflowAttempt {
   readonly runId: number
-  readonly work: StepWork | null
+  readonly work: DrawnStepInput | null
   readonly startedMs: number
-  /** It was under way when its worker froze: whatever it meets is nobody's fault. */
+  /** It was running when its worker froze: overlaps with it are allowed. */
   isExcused: boolean
   succeed(): void
   fail(): void
 }
 
-export interface FlowWorker {
+export interface WorkflowSimWorker {
   readonly actor: Actor
-  readonly running: Map<string, FlowAttempt>
+  readonly running: Map<string, WorkflowAttempt>
 }
 
-/** The real worker; what it does begins and ends on record, and ends when the simulation says so. */
-export function startFlowWorker(options: {
+/** The real worker; starts and ends are recorded, and the simulation decides when an attempt ends. */
+export function startWorkflowWorker(options: {
   name: string
   actor: Actor
-  client: Working
+  client: WorkerClient
   time: VirtualTime
   seeded: Seeded
-  truth: FlowTruth
-  everybody: readonly FlowWorker[]
-}): FlowWorker {
-  const { name, actor, client, time, seeded, truth, everybody } = options
-  const running = new Map<string, FlowAttempt>()
+  truth: WorkflowTruth
+  allWorkers: readonly WorkflowSimWorker[]
+}): WorkflowSimWorker {
+  const { name, actor, client, time, seeded, truth, allWorkers } = options
+  const running = new Map<string, WorkflowAttempt>()
 
   const handler: Handler = (input, { runId: run, fence, signal }) =>
     new Promise((resolve, reject) => {
       const runId = parsePublicId('run', run) as number
       const key = `${runId}/${fence}`
-      const work = (input ?? null) as StepWork | null
-      truth.starts.push({ n: truth.next(), runId, fence, work, meets: underWay(everybody) })
+      const work = (input ?? null) as DrawnStepInput | null
+      truth.starts.push({ n: truth.next(), runId, fence, work, meets: runningSteps(allWorkers) })
       const end = (record: Map<number, number> | null, action: () => void) => {
         if (!running.delete(key)) return
         record?.set(runId, truth.next())
@@ -65,13 +65,13 @@ export function startFlowWorker(options: {
   return { actor, running }
 }
 
-function underWay(everybody: readonly FlowWorker[]): StepWork[] {
-  return everybody
+function runningSteps(allWorkers: readonly WorkflowSimWorker[]): DrawnStepInput[] {
+  return allWorkers
     .filter(({ actor }) => actor.isAlive)
     .flatMap(({ running }) => [...running.values()])
     .flatMap(({ work, isExcused }) => (work && !isExcused ? [work] : []))
 }
 
-function resultOf(work: StepWork | null): unknown {
+function resultOf(work: DrawnStepInput | null): unknown {
   return work === null ? null : Array.from({ length: work.gives }, (_, item) => item)
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Outcome } from '../firing/occurrence.ts'
+import type { OccurrenceOutcome } from '../firing/occurrence.ts'
 import type { RunState } from '../../run/run-state.ts'
-import { isWanted, timesAfter, timesWithin, WHICH } from './backfill.ts'
+import { isWanted, timesAfter, timesWithin, BACKFILL_SELECTIONS } from './backfill.ts'
 
 const hourly = { next: (after: number) => (Math.floor(after / 10) + 1) * 10 }
 
-test('times of a range are walked in either order, from where somebody left off', () => {
+test('lists the times of a range in either order and continues after a given time', () => {
   const all = timesWithin(hourly, 10, 40, 4)
   assert.deepEqual(all, [10, 20, 30, 40])
   assert.equal(timesWithin(hourly, 10, 40, 3), null)
@@ -18,8 +18,13 @@ test('times of a range are walked in either order, from where somebody left off'
   assert.deepEqual(timesAfter(times, 'reverse', 20), [10])
 })
 
-describe('a time is wanted', () => {
-  const TABLE: [outcome: Outcome | null, latest: RunState | null, hadRun: boolean, by: string][] = [
+describe('isWanted', () => {
+  const TABLE: [
+    outcome: OccurrenceOutcome | null,
+    latest: RunState | null,
+    hadRun: boolean,
+    by: string,
+  ][] = [
     [null, null, false, 'missing all'],
     ['missed', null, false, 'missing all'],
     ['skipped', null, false, 'missing all'],
@@ -34,8 +39,10 @@ describe('a time is wanted', () => {
     ['fired', null, true, 'all'],
   ]
   for (const [outcome, latest, hadRun, by] of TABLE) {
-    test(`${outcome}, ${latest}: by ${by || 'nobody'}`, () => {
-      const wanted = WHICH.filter((which) => isWanted(which, { outcome, latest, hadRun }))
+    test(`${outcome}, ${latest}: selected by ${by || 'none'}`, () => {
+      const wanted = BACKFILL_SELECTIONS.filter((which) =>
+        isWanted(which, { outcome, latest, hadRun }),
+      )
       assert.equal(wanted.join(' '), by)
     })
   }

@@ -1,31 +1,31 @@
-import type { Times } from '../firing/newest-times.ts'
-import type { Outcome } from '../firing/occurrence.ts'
+import type { TimeSequence } from '../firing/newest-times.ts'
+import type { OccurrenceOutcome } from '../firing/occurrence.ts'
 import { isFinal, type RunState } from '../../run/run-state.ts'
 
-/** In which order past times are made up for. */
-export const ORDERS = ['forward', 'reverse'] as const
-/** Which: those that never became a run, those whose last run failed, or all of them. */
-export const WHICH = ['missing', 'failed', 'all'] as const
+/** The order in which a backfill handles past times. */
+export const BACKFILL_ORDERS = ['forward', 'reverse'] as const
+/** Which past times a backfill runs: those without a run, those whose last run failed, or all. */
+export const BACKFILL_SELECTIONS = ['missing', 'failed', 'all'] as const
 
-export type Order = (typeof ORDERS)[number]
-export type Which = (typeof WHICH)[number]
+export type BackfillOrder = (typeof BACKFILL_ORDERS)[number]
+export type BackfillSelection = (typeof BACKFILL_SELECTIONS)[number]
 
-/** What somebody asked for, as it is stored; the rule is the one the schedule had then. */
+/** The request as it is stored; `schedule` keeps the rule that the schedule had at that time. */
 export interface BackfillSpec {
   /** The whole spec of the schedule, as text. */
   readonly schedule: string
   readonly from: number
   readonly until: number
-  readonly order: Order
-  readonly which: Which
-  /** So many of its runs may be open at once. */
+  readonly order: BackfillOrder
+  readonly which: BackfillSelection
+  /** Maximum number of its runs that are open at once. */
   readonly maxParallel: number
-  /** And so many may start in a minute; null for no limit. */
+  /** Maximum number of runs started per minute; null for no limit. */
   readonly perMinute: number | null
   readonly priority: number
 }
 
-/** How a backfill stands, and how that is stored in both databases. Codes are forever. */
+/** The states of a backfill and their stored codes in both databases. Codes never change. */
 export const BACKFILL_STATES = ['running', 'done', 'cancelled', 'failed'] as const
 export type BackfillState = (typeof BACKFILL_STATES)[number]
 
@@ -35,43 +35,43 @@ export function backfillStateOf(code: number): BackfillState {
   return state
 }
 
-/** All times of a rule in [from, until], in ascending order; null if there are more than `most`. */
+/** All times of a rule in [from, until], in ascending order; null if there are more than `max`. */
 export function timesWithin(
-  rule: Times,
+  rule: TimeSequence,
   from: number,
   until: number,
-  most: number,
+  max: number,
 ): number[] | null {
   const times: number[] = []
   for (let at = rule.next(from - 1); at !== null && at <= until; at = rule.next(at)) {
-    if (times.length === most) return null
+    if (times.length === max) return null
     times.push(at)
   }
   return times
 }
 
-/** Those that come after a place, in the order they are to be handled. */
+/** The times that follow a given time in the order of the backfill. */
 export function timesAfter(
   ascending: readonly number[],
-  order: Order,
+  order: BackfillOrder,
   place: number | null,
 ): readonly number[] {
   if (order === 'forward') return ascending.filter((at) => place === null || at > place)
   return ascending.filter((at) => place === null || at < place).toReversed()
 }
 
-/** What is known of a past time. */
-export interface TimeStory {
-  /** What became of it when it came due; null if nothing was written down. */
-  readonly outcome: Outcome | null
-  /** Whether any run was ever made for it. */
+/** The known facts about a past time. */
+export interface PastTime {
+  /** The recorded outcome of the time; null if none was recorded. */
+  readonly outcome: OccurrenceOutcome | null
+  /** Whether any run was ever created for it. */
   readonly hadRun: boolean
-  /** The state of its latest run; null if it had none, or nobody remembers. */
+  /** The state of its latest run; null if it had none or the run has been deleted. */
   readonly latest: RunState | null
 }
 
-/** Whether a time is to get a run. While one of its runs is under way it never is. */
-export function isWanted(which: Which, { outcome, hadRun, latest }: TimeStory): boolean {
+/** Whether a backfill creates a run for this time. It never does while a run of this time is open. */
+export function isWanted(which: BackfillSelection, { outcome, hadRun, latest }: PastTime): boolean {
   if (latest !== null && !isFinal(latest)) return false
   switch (which) {
     case 'missing':

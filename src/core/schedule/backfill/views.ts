@@ -1,47 +1,47 @@
-import type { BackfillState, Order, Which } from './backfill.ts'
+import type { BackfillState, BackfillOrder, BackfillSelection } from './backfill.ts'
 
-/** A backfill as people ask for it. */
+/** A backfill request as the API accepts it. */
 export interface BackfillRequest {
   readonly from: string
-  /** Now, if it is not said. */
+  /** Defaults to the current time. */
   readonly until?: string | undefined
-  readonly order?: Order | undefined
-  readonly which?: Which | undefined
+  readonly order?: BackfillOrder | undefined
+  readonly which?: BackfillSelection | undefined
   readonly max_parallel?: number | undefined
   readonly per_minute?: number | undefined
   readonly priority?: number | undefined
   readonly dry_run?: boolean | undefined
 }
 
-interface Asked {
+interface BackfillParameters {
   readonly job: string
   readonly schedule: string
   readonly from: string
   readonly until: string
-  readonly order: Order
-  readonly which: Which
+  readonly order: BackfillOrder
+  readonly which: BackfillSelection
   readonly max_parallel: number
   readonly per_minute: number | null
   readonly priority: number
-  /** How many times there are in the range. */
+  /** Number of times in the range. */
   readonly times: number
 }
 
-/** What a backfill would do. */
-export interface WireBackfillPlan extends Asked {
+/** The answer to a dry run. */
+export interface WireBackfillPlan extends BackfillParameters {
   readonly dry_run: true
-  /** How many of them would become runs, and the first of these. */
+  /** How many of the times would become runs, and the first of these times. */
   readonly runs: number
   readonly first: readonly string[]
 }
 
-export interface WireBackfill extends Asked {
+export interface WireBackfill extends BackfillParameters {
   readonly id: string
   readonly state: BackfillState
-  /** How many became runs, and how many needed none. */
+  /** How many times became runs, and how many needed none. */
   readonly made: number
   readonly passed: number
-  /** Its runs that had not ended when somebody last looked. */
+  /** Its runs that had not ended at the last check. */
   readonly open: number
   readonly error: string | null
   readonly created_at: string

@@ -1,8 +1,7 @@
-import type { CronField } from '../cron/cron-field.ts'
-import { bitsOf, sixtyBitsOf, type Days, type Plan } from './plan.ts'
-import { timesOf } from './times-of-day.ts'
+import { bitMaskOf, splitBitMaskOf, type Days, type CalendarPlan, type DaySpecial } from './plan.ts'
+import { combineTimes } from './times-of-day.ts'
 
-/** A rule of the calendar as it was stated: what is compiled into a plan, and told in words. */
+/** A calendar rule as written: compiled into a plan, and described in words. */
 export interface CalendarRule {
   readonly days: DayFields
   readonly times: TimeFields | TimeList
@@ -12,6 +11,8 @@ export interface DayFields {
   readonly monthDay: CronField
   readonly month: CronField
   readonly weekday: CronField
+  /** Absent if the rule names no year. */
+  readonly year?: CronField | undefined
 }
 
 export interface TimeFields {
@@ -22,15 +23,15 @@ export interface TimeFields {
   readonly hour: CronField
 }
 
-/** Seconds of the day, in order, each once. */
+/** Seconds of the day, ascending and unique. */
 export interface TimeList {
   readonly kind: 'list'
   readonly seconds: readonly number[]
 }
 
-export function planOf({ days, times }: CalendarRule): Plan {
+export function compilePlan({ days, times }: CalendarRule): CalendarPlan {
   if (times.kind === 'list') {
-    const combinations = timesOf(times.seconds)
+    const combinations = combineTimes(times.seconds)
     const isWild = { hoursAreWild: false, minutesAreWild: false }
     return { days: daysOf(days), times: combinations, ...isWild }
   }
@@ -38,9 +39,9 @@ export function planOf({ days, times }: CalendarRule): Plan {
     days: daysOf(days),
     times: [
       {
-        hours: bitsOf(times.hour.values),
-        minutes: sixtyBitsOf(times.minute.values),
-        seconds: sixtyBitsOf(times.second?.values ?? [0]),
+        hours: bitMaskOf(times.hour.values),
+        minutes: splitBitMaskOf(times.minute.values),
+        seconds: splitBitMaskOf(times.second?.values ?? [0]),
       },
     ],
     hoursAreWild: times.hour.isWild,
@@ -48,13 +49,26 @@ export function planOf({ days, times }: CalendarRule): Plan {
   }
 }
 
-export function daysOf({ monthDay, month, weekday }: DayFields): Days {
+export function daysOf({ monthDay, month, weekday, year }: DayFields): Days {
   return {
-    months: bitsOf(month.values, 1),
-    monthDays: bitsOf(monthDay.values, 1),
+    years: year?.values ?? null,
+    months: bitMaskOf(month.values, 1),
+    monthDays: bitMaskOf(monthDay.values, 1),
     monthDaySpecials: monthDay.specials,
-    weekdays: bitsOf(weekday.values),
+    weekdays: bitMaskOf(weekday.values),
     weekdaySpecials: weekday.specials,
     isEither: !monthDay.isOpen && !weekday.isOpen,
   }
+}
+
+export interface CronField {
+  /** Ascending and unique. */
+  readonly values: readonly number[]
+  readonly specials: readonly DaySpecial[]
+  /** Consists only of `*`, with or without a step. */
+  readonly isWild: boolean
+  /** Starts with `*`; for days this means that the field is not restricted. */
+  readonly isOpen: boolean
+  /** The normalised text: equal fields have equal text. */
+  readonly text: string
 }

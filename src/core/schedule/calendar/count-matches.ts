@@ -1,17 +1,17 @@
 import { DAY_SECONDS, firstDayOf, monthOf, weekdayOf } from './dates.ts'
 import { daysIn } from './month-days.ts'
-import { nextMatch, type Patience } from './next-match.ts'
-import type { Plan } from './plan.ts'
+import { nextMatch, type SearchBudget } from './next-match.ts'
+import type { CalendarPlan } from './plan.ts'
 
 const DAY_MINUTES = 1_440
 
-/** The minutes of a day in which a plan names any second, and how many of each. */
+/** The minutes of a day with matching seconds, and the number of these seconds. */
 export interface MinutesOfDay {
   readonly minutes: Uint16Array
   readonly seconds: Uint8Array
 }
 
-export function minutesOfDay({ times }: Plan): MinutesOfDay {
+export function minutesOfDay({ times }: CalendarPlan): MinutesOfDay {
   const counts = new Map<number, number>()
   for (const { hours, minutes, seconds } of times) {
     const each = bitsIn(seconds[0]) + bitsIn(seconds[1])
@@ -29,21 +29,21 @@ export function minutesOfDay({ times }: Plan): MinutesOfDay {
   }
 }
 
-/** Where counts go: the local minute `shift`, counted from 1970, is the first of `fires`. */
+/** The target of counts: the local minute `shift`, counted from 1970, is the first of `fires`. */
 export interface LocalCounts {
   readonly fires: Uint8Array
   readonly shift: number
 }
 
-/** Counts the local seconds in [from, to) that a plan names, whatever the clocks do. */
+/** Counts the matching local seconds in [from, to), ignoring clock changes. */
 export function countMatches(
-  plan: Plan,
+  plan: CalendarPlan,
   { minutes, seconds }: MinutesOfDay,
   from: number,
   to: number,
   counts: LocalCounts,
 ): void {
-  // Minutes of which only a part counts are walked through; there are two at most.
+  // Minutes that are only partly in the range are walked through; there are at most two.
   const firstWhole = Math.ceil(from / 60)
   const lastWhole = Math.floor(to / 60)
   if (firstWhole > lastWhole) return walk(plan, from, to, counts)
@@ -66,7 +66,7 @@ export function countMatches(
   walk(plan, lastWhole * 60, to, counts)
 }
 
-/** Where in ascending minutes those from `minute` on begin. */
+/** The index of the first minute at or after `minute` in ascending minutes. */
 function indexFrom(minutes: Uint16Array, minute: number): number {
   if (minute <= 0) return 0
   if (minute >= DAY_MINUTES) return minutes.length
@@ -74,8 +74,8 @@ function indexFrom(minutes: Uint16Array, minute: number): number {
   return index < 0 ? minutes.length : index
 }
 
-function walk(plan: Plan, from: number, to: number, { fires, shift }: LocalCounts): void {
-  const patience: Patience = { steps: DAY_SECONDS }
+function walk(plan: CalendarPlan, from: number, to: number, { fires, shift }: LocalCounts): void {
+  const patience: SearchBudget = { steps: DAY_SECONDS }
   for (let at = from; at < to; at++) {
     at = nextMatch(plan, at, to, patience)
     const place = Math.floor(at / 60) - shift
@@ -83,10 +83,16 @@ function walk(plan: Plan, from: number, to: number, { fires, shift }: LocalCount
   }
 }
 
-/** The days from `first` to `last` that a plan names. */
-function eachDay({ days }: Plan, first: number, last: number, visit: (day: number) => void): void {
+/** Visits the matching days from `first` to `last`. */
+function eachDay(
+  { days }: CalendarPlan,
+  first: number,
+  last: number,
+  visit: (day: number) => void,
+): void {
   for (let month = monthOf(first); firstDayOf(month) <= last; month++) {
     if (!(days.months & (1 << (month % 12)))) continue
+    if (days.years && !days.years.includes(Math.floor(month / 12))) continue
     const start = firstDayOf(month)
     const length = firstDayOf(month + 1) - start
     const matching = daysIn(days, { length, firstWeekday: weekdayOf(start) })

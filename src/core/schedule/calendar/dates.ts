@@ -1,12 +1,12 @@
-/** Dates of the Gregorian calendar as whole numbers, because `Date` is too slow to walk with. */
+/** Gregorian dates as whole numbers: `Date` is too slow for walking along a calendar. */
 
 export const DAY_SECONDS = 86_400
 
-/** The instants a schedule may name: all that RFC 3339 can write and a zone's data speak of. */
+/** The range of instants for schedules: RFC 3339 can write them and zone data covers them. */
 export const FIRST_INSTANT = 0
 export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** Days from 1970-01-01 to the first of a month; months are counted through: `year * 12 + month - 1`. */
+/** Days from 1970-01-01 to the first of a month; the month index is `year * 12 + month - 1`. */
 export function firstDayOf(monthIndex: number): number {
   const shifted = monthIndex - 2
   const year = Math.floor(shifted / 12)
@@ -21,7 +21,7 @@ export function firstDayOf(monthIndex: number): number {
   )
 }
 
-/** The month a day lies in, counted through as above. The estimate is off by one at most. */
+/** The month index of a day. The estimate is off by at most one. */
 export function monthOf(day: number): number {
   const estimate = Math.floor((day + 719_528) / 30.436_875)
   if (day < firstDayOf(estimate)) return estimate - 1
@@ -32,7 +32,7 @@ export function yearOf(second: number): number {
   return Math.floor(monthOf(Math.floor(second / DAY_SECONDS)) / 12)
 }
 
-/** The second at which a year begins. */
+/** The first second of a year. */
 export function startOfYear(year: number): number {
   return firstDayOf(year * 12) * DAY_SECONDS
 }

@@ -1,24 +1,29 @@
 import { DAY_SECONDS, firstDayOf, monthOf, weekdayOf } from './dates.ts'
 import { daysIn } from './month-days.ts'
-import type { Days, Plan, Times } from './plan.ts'
+import type { Days, CalendarPlan, TimeCombination } from './plan.ts'
 
-/** Nothing found. Larger than every time, so that the smaller of two answers is the better one. */
+/** No match. It is larger than every time, so the smaller of two results is the right one. */
 export const NONE = Infinity
 
-/** Counts down; a search that would take more steps than this finds nothing. */
-export interface Patience {
+/** The remaining steps of a search; when they are used up, the search finds nothing. */
+export interface SearchBudget {
   steps: number
 }
 
-/** The first local second in [from, to) that a plan names, whatever the clocks do. */
-export function nextMatch(plan: Plan, from: number, to: number, patience: Patience): number {
+/** The first matching local second in [from, to), ignoring clock changes. */
+export function nextMatch(
+  plan: CalendarPlan,
+  from: number,
+  to: number,
+  budget: SearchBudget,
+): number {
   let day = Math.floor(from / DAY_SECONDS)
   const lastDay = Math.ceil(to / DAY_SECONDS) - 1
-  if (nextDay(plan.days, day, day, patience) === day) {
+  if (nextDay(plan.days, day, day, budget) === day) {
     const time = nextTime(plan.times, from - day * DAY_SECONDS)
     if (time !== NONE) return within(day * DAY_SECONDS + time, to)
   }
-  day = nextDay(plan.days, day + 1, lastDay, patience)
+  day = nextDay(plan.days, day + 1, lastDay, budget)
   if (day === NONE) return NONE
   return within(day * DAY_SECONDS + nextTime(plan.times, 0), to)
 }
@@ -27,13 +32,21 @@ function within(second: number, to: number): number {
   return second < to ? second : NONE
 }
 
-function nextDay(days: Days, from: number, last: number, patience: Patience): number {
+function nextDay(days: Days, from: number, last: number, budget: SearchBudget): number {
   if (from > last) return NONE
   let month = monthOf(from)
   let first = firstDayOf(month)
-  // Days of the month before the one we come from are over.
+  // Clears the days of the month before the start.
   let open = -1 << (from - first)
-  while (first <= last && patience.steps-- > 0) {
+  while (first <= last && budget.steps-- > 0) {
+    const skipped = firstMonthIn(days.years, month)
+    if (skipped === NONE) return NONE
+    if (skipped !== month) {
+      month = skipped
+      first = firstDayOf(month)
+      open = -1
+      continue
+    }
     const following = firstDayOf(month + 1)
     if (days.months & (1 << (month % 12))) {
       const matching =
@@ -50,13 +63,22 @@ function nextDay(days: Days, from: number, last: number, patience: Patience): nu
   return NONE
 }
 
-function nextTime(times: readonly Times[], from: number): number {
+/** The month itself, or the next January of a year in the rule. */
+function firstMonthIn(years: Days['years'], month: number): number {
+  if (years === null) return month
+  const year = Math.floor(month / 12)
+  const next = years.find((one) => one >= year)
+  if (next === year) return month
+  return next === undefined ? NONE : next * 12
+}
+
+function nextTime(times: readonly TimeCombination[], from: number): number {
   let best = NONE
   for (const combination of times) best = Math.min(best, nextIn(combination, from))
   return best
 }
 
-function nextIn({ hours, minutes, seconds }: Times, from: number): number {
+function nextIn({ hours, minutes, seconds }: TimeCombination, from: number): number {
   const hour = Math.floor(from / 3_600)
   const minute = Math.floor(from / 60) % 60
   if (hours & (1 << hour)) {

@@ -1,7 +1,7 @@
-import { bitsOf, sixtyBitsOf, type Times } from './plan.ts'
+import { bitMaskOf, splitBitMaskOf, type TimeCombination } from './plan.ts'
 
-/** Seconds of a day as combinations of fields: hours with the same minutes go together. */
-export function timesOf(seconds: readonly number[]): Times[] {
+/** Converts seconds of a day to combinations of fields; hours with the same minutes are combined. */
+export function combineTimes(seconds: readonly number[]): TimeCombination[] {
   const minutesBy = new Map<string, number[]>()
   for (const time of seconds) {
     const hour = Math.floor(time / 3_600)
@@ -17,14 +17,14 @@ export function timesOf(seconds: readonly number[]): Times[] {
   return [...hoursBy].map(([shape, hours]) => {
     const [second, minutes] = shape.split(':') as [string, string]
     return {
-      hours: bitsOf(hours),
-      minutes: sixtyBitsOf(minutes.split(',').map(Number)),
-      seconds: sixtyBitsOf([Number(second)]),
+      hours: bitMaskOf(hours),
+      minutes: splitBitMaskOf(minutes.split(',').map(Number)),
+      seconds: splitBitMaskOf([Number(second)]),
     }
   })
 }
 
-/** `09:05`, and `09:05:30` where there are seconds. */
+/** `09:05`, or `09:05:30` with seconds. */
 export function writeTime(second: number): string {
   const two = (value: number) => String(value).padStart(2, '0')
   const time = `${two(Math.floor(second / 3_600))}:${two(Math.floor(second / 60) % 60)}`
@@ -34,7 +34,7 @@ export function writeTime(second: number): string {
 const CLOCK = /^(\d{1,2}):(\d\d)(?::(\d\d))?(am|pm)?$/
 const HALF_DAY = /^(\d{1,2})(am|pm)$/
 
-/** `9:05`, `09:05:30`, `5pm`, `5:30pm`, `noon`, `midnight`; undefined for anything else. */
+/** Reads `9:05`, `09:05:30`, `5pm`, `5:30pm`, `noon`, `midnight`; undefined for anything else. */
 export function readTime(word: string | undefined): number | undefined {
   if (word === 'noon') return 12 * 3_600
   if (word === 'midnight') return 0

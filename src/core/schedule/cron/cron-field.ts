@@ -1,19 +1,7 @@
-import type { DaySpecial } from '../calendar/plan.ts'
+import type { CronField } from '../calendar/calendar-rule.ts'
 import { readItem, type CronItem } from './cron-item.ts'
-import { MONTH_DAY, WEEKDAY, type CronUnit } from './cron-units.ts'
+import { MONTH_DAY_UNIT, WEEKDAY_UNIT, YEAR_UNIT, type CronUnit } from './cron-units.ts'
 import { stepped } from './cron-value.ts'
-
-export interface CronField {
-  /** In order, each once. */
-  readonly values: readonly number[]
-  readonly specials: readonly DaySpecial[]
-  /** Nothing but `*` and `*` with a step. */
-  readonly isWild: boolean
-  /** Starts with `*`, which for days means that it was left open. */
-  readonly isOpen: boolean
-  /** The same for every way to write the same. */
-  readonly text: string
-}
 
 export function readField(text: string, unit: CronUnit, seed: string): CronField {
   const items = text
@@ -22,7 +10,9 @@ export function readField(text: string, unit: CronUnit, seed: string): CronField
     .map((item) => readItem(item, unit, seed))
   const isWild = items.every(({ kind }) => kind === 'star')
   const isOpen = items[0]?.kind === 'star'
-  const keepsStars = isWild || (isOpen && (unit === MONTH_DAY || unit === WEEKDAY))
+  // A year is written as four-digit values, which distinguish it from a weekday.
+  const keepsStars =
+    unit !== YEAR_UNIT && (isWild || (isOpen && (unit === MONTH_DAY_UNIT || unit === WEEKDAY_UNIT)))
   return {
     values: sorted(items.flatMap((item) => (item.kind === 'special' ? [] : item.values))),
     specials: items.flatMap((item) => (item.kind === 'special' ? item.specials : [])),
@@ -32,9 +22,9 @@ export function readField(text: string, unit: CronUnit, seed: string): CronField
   }
 }
 
-/** Stars stay where they mean more than the values they stand for. */
+/** Stars are kept where they mean more than the values they stand for. */
 function writeField(items: readonly CronItem[], keepsStars: boolean, unit: CronUnit): string {
-  const steps = keepsStars ? leastSteps(items) : []
+  const steps = keepsStars ? distinctSteps(items) : []
   if (steps.includes(1)) return '*'
   const starred = new Set(steps.flatMap((step) => stepped(unit.first, unit.last, step)))
   const plain = items.flatMap((item) =>
@@ -51,13 +41,13 @@ function writeField(items: readonly CronItem[], keepsStars: boolean, unit: CronU
   ].join(',')
 }
 
-/** Steps of the stars, without those that another one covers. */
-function leastSteps(items: readonly CronItem[]): readonly number[] {
+/** The steps of the stars, without those that another step covers. */
+function distinctSteps(items: readonly CronItem[]): readonly number[] {
   const steps = sorted(items.flatMap((item) => (item.kind === 'star' ? [item.step] : [])))
   return steps.filter((step) => !steps.some((other) => other < step && step % other === 0))
 }
 
-/** `0,30`, `1-5`, `8-18/2`: one run where the distance is even, else the neighbours together. */
+/** Writes `0,30`, `1-5`, `8-18/2`: as one sequence if the distance is constant, else neighbours are grouped. */
 function writeValues(values: readonly number[]): string[] {
   const [first = 0, second = 0] = values
   const step = second - first

@@ -1,9 +1,9 @@
-/** A field of a cron expression: what it is called, and what may stand in it. */
+/** A field of a cron expression: its name and its values. */
 export interface CronUnit {
-  readonly name: 'second' | 'minute' | 'hour' | 'day of month' | 'month' | 'day of week'
+  readonly name: 'second' | 'minute' | 'hour' | 'day of month' | 'month' | 'day of week' | 'year'
   readonly first: number
   readonly last: number
-  /** Names in the order of their numbers, from `first` on. */
+  /** The names of the values, starting at `first`. */
   readonly names: readonly string[]
   readonly fullNames: readonly string[]
 }
@@ -48,25 +48,45 @@ const FULL_WEEKDAY_NAMES = [
   'SATURDAY',
 ] as const
 
-export const SECOND: CronUnit = { name: 'second', first: 0, last: 59, names: [], fullNames: [] }
-export const MINUTE: CronUnit = { name: 'minute', first: 0, last: 59, names: [], fullNames: [] }
-export const HOUR: CronUnit = { name: 'hour', first: 0, last: 23, names: [], fullNames: [] }
-export const MONTH_DAY: CronUnit = {
+export const SECOND_UNIT: CronUnit = {
+  name: 'second',
+  first: 0,
+  last: 59,
+  names: [],
+  fullNames: [],
+}
+export const MINUTE_UNIT: CronUnit = {
+  name: 'minute',
+  first: 0,
+  last: 59,
+  names: [],
+  fullNames: [],
+}
+export const HOUR_UNIT: CronUnit = { name: 'hour', first: 0, last: 23, names: [], fullNames: [] }
+export const MONTH_DAY_UNIT: CronUnit = {
   name: 'day of month',
   first: 1,
   last: 31,
   names: [],
   fullNames: [],
 }
-export const MONTH: CronUnit = {
+export const MONTH_UNIT: CronUnit = {
   name: 'month',
   first: 1,
   last: 12,
   names: MONTH_NAMES,
   fullNames: FULL_MONTH_NAMES,
 }
-/** 7 is Sunday too; readers make it 0. */
-export const WEEKDAY: CronUnit = {
+/** Optional last field, with the range of Quartz. */
+export const YEAR_UNIT: CronUnit = {
+  name: 'year',
+  first: 1970,
+  last: 2099,
+  names: [],
+  fullNames: [],
+}
+/** 7 is also Sunday; readers convert it to 0. */
+export const WEEKDAY_UNIT: CronUnit = {
   name: 'day of week',
   first: 0,
   last: 6,

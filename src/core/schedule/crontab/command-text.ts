@@ -1,13 +1,13 @@
-/** A command as cron takes it apart: what is run, and what it reads. */
+/** A cron command split into the command to run and its standard input. */
 export interface CommandText {
   readonly run: string
-  /** Null if nothing is said: then it reads nothing. */
+  /** Null if the line has no `%`: the command then has no input. */
   readonly stdin: string | null
 }
 
 /**
- * The first `%` ends the command, and what follows is its standard input, in which every further one is
- * the end of a line; `\%` is a percent sign. Backslashes before anything else are left alone.
+ * The first `%` ends the command. The text after it is the standard input, in which every further `%` is a line
+ * break; `\%` is a percent sign. A backslash before any other character is kept.
  */
 export function readCommand(text: string): CommandText {
   let run = ''
@@ -27,7 +27,7 @@ export function readCommand(text: string): CommandText {
   return { run: run.trimEnd(), stdin: null }
 }
 
-/** Cron ends the last line if nobody did. */
+/** Cron adds a final line break if there is none. */
 function readInput(text: string): string {
   const lines = text.replaceAll(/\\%|%/g, (mark) => (mark === '%' ? '\n' : '%'))
   return lines === '' || lines.endsWith('\n') ? lines : `${lines}\n`

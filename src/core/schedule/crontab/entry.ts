@@ -2,43 +2,43 @@ import { USER_NAME } from '../../limits.ts'
 import { readRule } from '../index.ts'
 import { type CommandText, readCommand } from './command-text.ts'
 import type { CrontabFormat, CrontabLine } from './read-crontab.ts'
-import type { Settings } from './settings.ts'
+import type { CrontabSettings } from './settings.ts'
 
-/** A line that says when, and what. */
+/** A crontab line with a schedule and a command. */
 export interface CrontabEntry extends CommandText {
   readonly kind: 'entry'
   readonly line: number
   readonly cron: string
-  /** On whose clocks. */
+  /** The time zone of the schedule. */
   readonly zone: string
-  /** When, for people. */
+  /** The schedule in words. */
   readonly words: string
   readonly user: string | null
-  readonly settings: Settings
-  /** What the line above it says. */
-  readonly remark: string | null
+  readonly settings: CrontabSettings
+  /** The comment in the line above. */
+  readonly comment: string | null
 }
 
 interface EntryText {
   readonly line: number
   readonly text: string
-  readonly settings: Settings
-  readonly remark: string | null
+  readonly settings: CrontabSettings
+  readonly comment: string | null
 }
 
 const NICKNAME = /^(@\S+)\s*(.*)$/
 const FIELDS = /^((?:\S+\s+){4}\S+)\s*(.*)$/
 const USER = /^(\S+)\s*(.*)$/
-/** cronie's way to say somewhere in a range. */
+/** cronie's notation for a random value in a range. */
 const RANDOM = /^(\d*)~(\d*)$/
 
 export function readEntry(
-  { line, text, settings, remark }: EntryText,
-  { hasUsers, zone: usual }: CrontabFormat,
+  { line, text, settings, comment }: EntryText,
+  { hasUsers, zone: defaultZone }: CrontabFormat,
 ): CrontabLine {
   const refused = (message: string, hint: string | null = null) =>
     ({ kind: 'refused', line, text, message, hint }) as const
-  // A hyphen in front only keeps some crons from noting it in the log.
+  // A leading hyphen only stops some crons from logging the command.
   const stated = text.replace(/^-(?=[\d*@])/, '')
   const [, when, afterWhen] = NICKNAME.exec(stated) ?? FIELDS.exec(stated) ?? []
   if (when === undefined || afterWhen === undefined) {
@@ -46,9 +46,9 @@ export function readEntry(
   }
   if (when.toLowerCase() === '@reboot') {
     const hint = 'Start it from the service manager of its machine.'
-    return refused('@reboot names no time', hint)
+    return refused('@reboot is not supported', hint)
   }
-  const zone = settings.zone ?? usual
+  const zone = settings.zone ?? defaultZone
   const cron = when.replaceAll(/\s+/g, ' ')
   const hashed = cron.split(' ').find((field) => RANDOM.test(field))
   if (hashed !== undefined) {
@@ -72,5 +72,5 @@ export function readEntry(
   const command = readCommand(afterUser)
   if (command.run === '') return refused('it has no command')
   const words = reading.rule.describe()
-  return { kind: 'entry', line, cron, zone, words, user, settings, remark, ...command }
+  return { kind: 'entry', line, cron, zone, words, user, settings, comment, ...command }
 }

@@ -2,7 +2,7 @@ import { LIMITS } from '../../limits.ts'
 import type { JobDefinition } from '../../job/job-definition.ts'
 import type { CrontabEntry } from './entry.ts'
 
-/** A line of a crontab as a job with a schedule. */
+/** A crontab line converted to a job with a schedule. */
 export interface ImportedJob {
   readonly line: number
   readonly name: string
@@ -10,17 +10,20 @@ export interface ImportedJob {
 }
 
 export interface ImportOptions {
-  /** Where the crontab is from, for the description. */
+  /** The origin of the crontab, for the description of the job. */
   readonly source: string
-  /** What names begin with. */
+  /** Prefix of all job names. */
   readonly prefix: string
-  /** Whether jobs run as the users of their lines; otherwise as whoever runs the worker. */
+  /** Whether jobs run as the users named in their lines; otherwise they run as the user of the worker. */
   readonly keepsUsers: boolean
   readonly overlap: string | undefined
 }
 
-/** Jobs are called like what they run; of several alike the second is `name-2`. */
-export function jobsOf(entries: readonly CrontabEntry[], options: ImportOptions): ImportedJob[] {
+/** A job is named after its command; the second of several equal names becomes `name-2`. */
+export function importedJobsOf(
+  entries: readonly CrontabEntry[],
+  options: ImportOptions,
+): ImportedJob[] {
   const taken = new Set<string>()
   return entries.map((entry) => {
     const name = freeName(`${options.prefix}${nameOf(entry.run)}`, taken)
@@ -30,13 +33,13 @@ export function jobsOf(entries: readonly CrontabEntry[], options: ImportOptions)
 }
 
 function definitionOf(entry: CrontabEntry, options: ImportOptions): JobDefinition {
-  const { run, stdin, user, remark, line, cron, zone, settings } = entry
+  const { run, stdin, user, comment, line, cron, zone, settings } = entry
   const { env, shell, home, randomDelay } = settings
   const from = `From line ${line} of ${options.source}.`
   const minutes = /^[1-9]\d{0,3}$/.test(randomDelay ?? '') ? randomDelay : null
   return {
     run,
-    description: remark === null ? from : `${remark}\n${from}`,
+    description: comment === null ? from : `${comment}\n${from}`,
     ...(shell === null ? {} : { shell }),
     ...(home === null ? {} : { cwd: home }),
     ...(Object.keys(env).length === 0 ? {} : { env }),
@@ -50,7 +53,7 @@ function definitionOf(entry: CrontabEntry, options: ImportOptions): JobDefinitio
   }
 }
 
-/** What stands before a program and says nothing about it. */
+/** Wrapper commands that precede a program and do not describe it. */
 const WRAPPERS = new Set(['nice', 'ionice', 'nohup', 'sudo', 'exec', 'env', 'time', 'timeout'])
 const SHELLS = new Set([
   'sh',
@@ -64,16 +67,16 @@ const SHELLS = new Set([
   'php',
   'node',
 ])
-/** Tests, directories and locks before the command that is meant. */
+/** Tests, directory changes and locks that precede the main command. */
 const PREPARATION = /^(?:cd|test|\[|\[\[|\.|source|export|umask|command|sleep)$/
 const ASSIGNMENT = /^[A-Za-z_]\w*=/
 
-/** `cd /srv && nice -n 10 /opt/etl/nightly.sh --full >> /var/log/etl` is `nightly.sh`. */
+/** `cd /srv && nice -n 10 /opt/etl/nightly.sh --full >> /var/log/etl` is named `nightly.sh`. */
 function nameOf(command: string): string {
   const outer = command.replaceAll(/\$\([^)]*\)|`[^`]*`/g, '')
   const parts = outer.split(/&&|\|\||[;|(){}]/).map((part) => part.trim().split(/\s+/))
-  const meant = parts.find(([first = '']) => first !== '' && !PREPARATION.test(first))
-  const words = (meant ?? parts[0] ?? []).filter((word) => !ASSIGNMENT.test(word))
+  const main = parts.find(([first = '']) => first !== '' && !PREPARATION.test(first))
+  const words = (main ?? parts[0] ?? []).filter((word) => !ASSIGNMENT.test(word))
   const program = words.find(isProgram) ?? words[0] ?? ''
   const last =
     program
@@ -84,7 +87,7 @@ function nameOf(command: string): string {
   return plain.slice(0, LIMITS.nameLength / 2) || 'job'
 }
 
-/** Not an option, nor the 10 of `nice -n 10` or the 30s of `timeout 30s`. */
+/** False for options and for their values, such as the 10 of `nice -n 10` or the 30s of `timeout 30s`. */
 function isProgram(word: string): boolean {
   const name = word.split('/').at(-1) ?? ''
   return !WRAPPERS.has(name) && !SHELLS.has(name) && !/^(?:-.*|\d+[smhd]?)$/.test(word)

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readCommand } from './command-text.ts'
 import type { CrontabEntry } from './entry.ts'
-import { jobsOf } from './jobs.ts'
+import { importedJobsOf } from './jobs.ts'
+import { hasUserField } from './has-user-field.ts'
 import { readCrontab } from './read-crontab.ts'
 
 const read = (text: string, hasUsers = false) =>
@@ -11,7 +12,7 @@ const read = (text: string, hasUsers = false) =>
 const entriesIn = (text: string, hasUsers = false) =>
   read(text, hasUsers).filter((line): line is CrontabEntry => line.kind === 'entry')
 
-describe('a command ends at the first percent sign, and reads what follows', () => {
+describe('splits a command from its input at the first percent sign', () => {
   const TABLE: [text: string, run: string, stdin: string | null][] = [
     ['echo hello', 'echo hello', null],
     ['mail -s hi bob%Dear Bob,%%see you', 'mail -s hi bob', 'Dear Bob,\n\nsee you\n'],
@@ -29,13 +30,13 @@ describe('a command ends at the first percent sign, and reads what follows', () 
   }
 })
 
-describe('lines are read as cron reads them', () => {
-  const TABLE: [text: string, told: string][] = [
+describe('reads lines as cron reads them', () => {
+  const TABLE: [text: string, expected: string][] = [
     ['0 2 * * * /opt/a.sh', 'every day at 02:00 | /opt/a.sh'],
     ['  0\t2  *  * 1-5\t/opt/a.sh  --all ', 'weekdays at 02:00 | /opt/a.sh  --all'],
     ['@daily /opt/a.sh', 'every day at 00:00 | /opt/a.sh'],
     ['@Hourly a', 'every hour | a'],
-    ['*/15 * * * * a # not a remark', 'every 15 minutes | a # not a remark'],
+    ['*/15 * * * * a # not a comment', 'every 15 minutes | a # not a comment'],
     ['0 9 * JAN-mar Mon a', 'Mondays in January to March at 09:00 | a'],
     ['0 9 * * 7 a', 'Sundays at 09:00 | a'],
     ['-0 9 * * * a', 'every day at 09:00 | a'],
@@ -43,7 +44,7 @@ describe('lines are read as cron reads them', () => {
     ['0 9 * * *', 'refused: it has no command'],
     ['0 9 * * * %x', 'refused: it has no command'],
     ['@daily', 'refused: it has no command'],
-    ['@reboot a', 'refused: @reboot names no time'],
+    ['@reboot a', 'refused: @reboot is not supported'],
     ['@every_minute a', 'refused: "@every_minute" is not known'],
     ['0 9 * *', 'refused: it is neither a setting nor five fields and a command'],
     ['just some words', 'refused: it is neither a setting nor five fields and a command'],
@@ -53,22 +54,22 @@ describe('lines are read as cron reads them', () => {
     ['0 9 30 2 * a', 'refused: '],
     ['0 22-2 * * * a', 'refused: '],
   ]
-  for (const [text, told] of TABLE) {
+  for (const [text, expected] of TABLE) {
     test(text, () => {
       const [line] = read(text)
       assert.equal(line?.line, 1)
-      const said =
+      const described =
         line.kind === 'entry'
           ? `${line.words} | ${line.run}`
           : `refused: ${line.kind === 'refused' ? line.message : line.kind}`
-      if (told.endsWith(': ')) {
-        assert.ok(said.startsWith(told) && line.kind === 'refused' && line.hint, said)
-      } else assert.equal(said, told)
+      if (expected.endsWith(': ')) {
+        assert.ok(described.startsWith(expected) && line.kind === 'refused' && line.hint, described)
+      } else assert.equal(described, expected)
     })
   }
 })
 
-test('what is refused says where, and what would be taken', () => {
+test('an error names the line and a valid form', () => {
   const refused = read('\n# x\n*/60 * * * * a\n0~30 5 * * * b\n@reboot c').map((line) =>
     line.kind === 'refused' ? [line.line, line.hint] : [line.line],
   )
@@ -79,7 +80,7 @@ test('what is refused says where, and what would be taken', () => {
   assert.match(String(refused[1]?.[1]), /H\(0-30\)/)
 })
 
-test('settings are for the lines below them', () => {
+test('settings apply to the lines below them', () => {
   const [first, second, third] = entriesIn(`
 0 1 * * * a
 SHELL = /bin/bash
@@ -107,21 +108,24 @@ PATH=/opt/bin
   assert.ok(bad?.kind === 'refused' && bad.message.startsWith('CRON_TZ: '))
 })
 
-test('every setting is told, with what it comes to', () => {
+test('reports every setting with its effect', () => {
   const notes = read('MAILTO=me\nMAILTO=\nFOO=1').map((line) =>
     line.kind === 'setting' ? `${line.name} ${line.note}` : line.kind,
   )
-  assert.match(notes.join('\n'), /^MAILTO no mail is sent.*\nMAILTO nobody.*\nFOO in the env/)
+  assert.match(
+    notes.join('\n'),
+    /^MAILTO no mail is sent.*\nMAILTO no mail was sent.*\nFOO in the env/,
+  )
 })
 
-test('a system crontab has users', () => {
+test('reads the user of each entry in a system crontab', () => {
   const [root, bad, none] = read('0 1 * * * root a b\n0 1 * * * /opt/x.sh a\n0 1 * * * root', true)
   assert.deepEqual(root?.kind === 'entry' && [root.user, root.run], ['root', 'a b'])
   assert.ok(bad?.kind === 'refused' && /--system/.test(String(bad.hint)))
   assert.ok(none?.kind === 'refused')
 })
 
-describe('jobs are called like what they run', () => {
+describe('names jobs after their commands', () => {
   const TABLE: [command: string, name: string][] = [
     ['/opt/etl/nightly.sh --full >> /var/log/x 2>&1', 'nightly.sh'],
     ['cd /srv/app && nice -n 10 ./bin/report', 'report'],
@@ -141,12 +145,12 @@ describe('jobs are called like what they run', () => {
       const [entry] = entriesIn(`0 1 * * * ${command.replaceAll('%', '\\%')}`)
       assert.ok(entry)
       const options = { source: 'x', prefix: '', keepsUsers: true, overlap: undefined }
-      assert.equal(jobsOf([entry], options)[0]?.name, name)
+      assert.equal(importedJobsOf([entry], options)[0]?.name, name)
     })
   }
 })
 
-test('a line becomes a job with everything cron would have given it', () => {
+test('converts a line to a job with everything that cron would provide', () => {
   const entries = entriesIn(
     `SHELL=/bin/bash
 HOME=/srv
@@ -158,7 +162,7 @@ LANG=C
     true,
   )
   const options = { source: '/etc/crontab', prefix: 'old-', keepsUsers: true, overlap: 'allow' }
-  const [letter, second] = jobsOf(entries, options)
+  const [letter, second] = importedJobsOf(entries, options)
   assert.deepEqual(letter, {
     ...{ line: 6, name: 'old-mail' },
     definition: {
@@ -172,6 +176,27 @@ LANG=C
     },
   })
   assert.equal(second?.name, 'old-mail-2')
-  const [plain] = jobsOf(entries, { ...options, keepsUsers: false })
+  const [plain] = importedJobsOf(entries, { ...options, keepsUsers: false })
   assert.equal(plain?.definition.run_as, undefined)
+})
+
+describe('recognises a system crontab by the user in every line', () => {
+  const TITLE = '# m h dom mon dow user command\n'
+  const TABLE: [text: string, names: boolean][] = [
+    ['17 * * * * root cd /', true],
+    ['A=b\n\n# x\n17 * * * * root cd /\n@daily www-data a b', true],
+    ['-*/5 * * * * root a', true],
+    [`${TITLE}0 1 * * * mail -s hi`, true],
+    ['0 1 * * * mail -s hi', false],
+    [`${TITLE}0 1 * * * stranger -s hi`, false],
+    ['17 * * * * root cd /\n0 1 * * * /opt/a.sh', false],
+    ['17 * * * * root', false],
+    ['0 1 * * * /opt/a.sh', false],
+    ['17 * * * * root cd /\nnonsense', false],
+    ['', false],
+    ['# root only', false],
+  ]
+  for (const [text, names] of TABLE) {
+    test(JSON.stringify(text), () => assert.equal(hasUserField(text, new Set(['mail'])), names))
+  }
 })

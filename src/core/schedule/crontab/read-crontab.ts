@@ -1,7 +1,7 @@
 import { readEntry, type CrontabEntry } from './entry.ts'
-import { applySetting, NO_SETTINGS, readSetting, type Settings } from './settings.ts'
+import { applySetting, NO_CRONTAB_SETTINGS, readSetting, type CrontabSettings } from './settings.ts'
 
-/** What becomes of a line of a crontab. Lines are counted from 1; empty ones and remarks are not told. */
+/** The result of reading one line of a crontab. Lines are counted from 1; empty lines and comments have no result. */
 export type CrontabLine =
   | CrontabEntry
   | {
@@ -9,7 +9,7 @@ export type CrontabLine =
       readonly line: number
       readonly name: string
       readonly value: string
-      /** What it comes to here. */
+      /** What the setting means for the imported jobs. */
       readonly note: string
     }
   | {
@@ -23,20 +23,20 @@ export type CrontabLine =
 export interface CrontabFormat {
   /** The sixth field is a user, as in `/etc/crontab` and `/etc/cron.d`. */
   readonly hasUsers: boolean
-  /** On whose clocks it is read, unless it says so itself. */
+  /** The default time zone, for lines without their own. */
   readonly zone: string
 }
 
-/** Reads a crontab as cron would, from the top: settings are for the lines below them. */
+/** Reads a crontab from the top as cron does: settings apply to the lines below them. */
 export function readCrontab(text: string, format: CrontabFormat): CrontabLine[] {
   const lines: CrontabLine[] = []
-  let settings: Settings = NO_SETTINGS
-  let remark: string | null = null
+  let settings: CrontabSettings = NO_CRONTAB_SETTINGS
+  let comment: string | null = null
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
     const line = index + 1
     const trimmed = raw.trim()
     if (trimmed === '' || trimmed.startsWith('#')) {
-      remark = trimmed === '' ? null : readRemark(trimmed)
+      comment = trimmed === '' ? null : readComment(trimmed)
       continue
     }
     const setting = readSetting(trimmed)
@@ -45,24 +45,24 @@ export function readCrontab(text: string, format: CrontabFormat): CrontabLine[] 
       settings = applySetting(settings, setting)
       continue
     }
-    lines.push(readEntry({ line, text: trimmed, settings, remark }, format))
-    remark = null
+    lines.push(readEntry({ line, text: trimmed, settings, comment }, format))
+    comment = null
   }
   return lines
 }
 
-/** What people wrote above a line is what they would say of it; a line that is switched off is not. */
-function readRemark(line: string): string | null {
-  const said = line.replace(/^[#\s]+/, '').trim()
-  return said === '' || /^(?:[\d*@]|-[\d*])/.test(said) ? null : said
+/** The comment above an entry becomes its description; a commented-out entry does not. */
+function readComment(line: string): string | null {
+  const text = line.replace(/^[#\s]+/, '').trim()
+  return text === '' || /^(?:[\d*@]|-[\d*])/.test(text) ? null : text
 }
 
 function noteOf(name: string, value: string): string {
   switch (name) {
     case 'MAILTO':
       if (value === '')
-        return 'nobody was mailed; what runs print is kept and shown by punctual logs'
-      return 'no mail is sent: what runs print is kept, and punctual webhook add tells of failures'
+        return 'no mail was sent; the output of runs is kept and shown by punctual logs'
+      return 'no mail is sent: the output of runs is kept, and punctual webhook add reports failures'
     case 'MAILFROM':
     case 'CONTENT_TYPE':
     case 'CONTENT_TRANSFER_ENCODING':

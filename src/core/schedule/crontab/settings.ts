@@ -1,37 +1,43 @@
-/** What lines above an entry say about it. */
-export interface Settings {
+/** The settings in effect for an entry, from the lines above it. */
+export interface CrontabSettings {
   readonly env: Readonly<Record<string, string>>
   readonly shell: string | null
   readonly home: string | null
   readonly zone: string | null
-  /** Minutes, as it was written. */
+  /** Minutes, as written. */
   readonly randomDelay: string | null
 }
 
-export const NO_SETTINGS: Settings = {
+export const NO_CRONTAB_SETTINGS: CrontabSettings = {
   ...{ env: {}, shell: null, home: null, zone: null, randomDelay: null },
 }
 
-export interface Setting {
+export interface CrontabSetting {
   readonly name: string
   readonly value: string
 }
 
 const SETTING = /^([A-Za-z_][A-Za-z0-9_]*|"[^"]*"|'[^']*')\s*=\s*(.*)$/
-/** These are cron's own business, or not for anybody to set. */
-const NOT_PASSED_ON = new Set([
+/** Settings that only cron uses, or that jobs must not set. */
+const IGNORED_SETTINGS = new Set([
   ...['MAILTO', 'MAILFROM', 'CONTENT_TYPE', 'CONTENT_TRANSFER_ENCODING'],
   ...['LOGNAME', 'USER', 'START_HOURS_RANGE'],
 ])
 
-/** `NAME = value`, either in quotes; undefined for anything else. Cron expands nothing in it. */
-export function readSetting(line: string): Setting | undefined {
+/**
+ * Reads `NAME = value`, either part optionally quoted; undefined for any other line. Cron expands nothing in the
+ * value.
+ */
+export function readSetting(line: string): CrontabSetting | undefined {
   const [, name, value] = SETTING.exec(line) ?? []
   if (name === undefined || value === undefined) return undefined
   return { name: unquoted(name), value: unquoted(value) }
 }
 
-export function applySetting(settings: Settings, { name, value }: Setting): Settings {
+export function applySetting(
+  settings: CrontabSettings,
+  { name, value }: CrontabSetting,
+): CrontabSettings {
   switch (name) {
     case 'SHELL':
       return { ...settings, shell: value }
@@ -42,7 +48,7 @@ export function applySetting(settings: Settings, { name, value }: Setting): Sett
     case 'RANDOM_DELAY':
       return { ...settings, randomDelay: value }
     default:
-      if (NOT_PASSED_ON.has(name)) return settings
+      if (IGNORED_SETTINGS.has(name)) return settings
       return { ...settings, env: { ...settings.env, [name]: value } }
   }
 }

@@ -1,11 +1,11 @@
 import { writeInterval } from '../interval.ts'
 import { readRule, type RuleSource } from '../index.ts'
 
-/** What counts elapsed time is the same everywhere. */
+/** Rules based on elapsed time are the same in every zone. */
 const NEEDS_NO_ZONE =
   /^(?:every (?:\d+(?:w|d|h|m|s|ms))+|once, at .*|.* after finish|as soon as .*)$/
 
-/** When a rule fires, in words that leave no question open: `weekdays at 09:05, Europe/Athens`. */
+/** An unambiguous description of a rule: `weekdays at 09:05, Europe/Athens`. */
 export function scheduleWords(source: RuleSource): string {
   const reading = readRule(source)
   if (!reading.ok) return 'a rule that this server cannot read'

@@ -24,16 +24,16 @@ const definitions: ScheduleDefinition[] = [
 ]
 
 for (const definition of definitions) {
-  test(`what is shown of ${JSON.stringify(definition).slice(0, 60)} reads as the same`, () => {
+  test(`the written form of ${JSON.stringify(definition).slice(0, 60)} reads as the same`, () => {
     const spec = specOf(definition)
     const shown = writeSchedule(decodeSpec<RuleSource>(spec))
     assert.equal(specOf(shown), spec)
-    // Nothing is left for another version of the program, or another server, to decide.
+    // Nothing depends on the defaults of another version or another server.
     for (const field of ['zone', 'dst', 'overlap', 'missed'] as const) assert.ok(shown[field])
   })
 }
 
-test('a definition is the same in whatever order it is written', () => {
+test('the order of fields does not change a definition', () => {
   const dst = { repeat: 'both', gap: 'skip' } as const
   const one = specOf({ cron: '@daily', zone: 'UTC', dst, jitter: '1m' })
   const other = specOf({
@@ -45,7 +45,7 @@ test('a definition is the same in whatever order it is written', () => {
   assert.equal(one, other)
 })
 
-test('what is wrong is told with its place and what would be right', () => {
+test('an error has the field and a valid form', () => {
   const context = { ...HERE, at: 'schedule.2.' }
   const refused = (definition: ScheduleDefinition) => {
     try {
@@ -64,7 +64,7 @@ test('what is wrong is told with its place and what would be right', () => {
   const [field, , hint] = refused({ every: '1h', overlap: 'queue(0)' })
   assert.deepEqual(
     [field, hint],
-    ['schedule.2.overlap', 'At most 100 may wait: queue(1) is what is usual.'],
+    ['schedule.2.overlap', 'At most 100 may wait: the default is queue(1).'],
   )
 })
 
@@ -81,8 +81,8 @@ const words: [definition: ScheduleDefinition, words: string][] = [
   ],
 ]
 
-for (const [definition, told] of words) {
-  test(`${told}, in words`, () => {
-    assert.equal(scheduleWords(readSchedule(definition, HERE).rule), told)
+for (const [definition, expected] of words) {
+  test(`${expected}, in words`, () => {
+    assert.equal(scheduleWords(readSchedule(definition, HERE).rule), expected)
   })
 }

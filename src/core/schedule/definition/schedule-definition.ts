@@ -1,6 +1,6 @@
 import { parseDuration } from '../../text/duration.ts'
 import { DEFAULT_MISSED, type MissedPolicy } from '../firing/missed.ts'
-import { MOST_QUEUED, type Overlap } from '../firing/overlap.ts'
+import { MAX_QUEUED, type Overlap } from '../firing/overlap.ts'
 import type { ScheduleSpec, SpecInput } from '../firing/schedule-spec.ts'
 import {
   type ExpectationsDefinition,
@@ -9,11 +9,11 @@ import {
 } from '../../expectation/expectations.ts'
 import { readRule, type RuleSource } from '../index.ts'
 import { writeInterval } from '../interval.ts'
-import { refusal } from '../../schedule-refusal.ts'
+import { scheduleError } from '../rule/rule-error.ts'
 
 export const MISSED_POLICIES = ['skip', 'latest', 'all'] as const
 
-/** A schedule as people write it: exactly one of `cron`, `every` and `at`, and how it is meant. */
+/** A schedule as users write it: exactly one of `cron`, `every` and `at`, and options. */
 export interface ScheduleDefinition
   extends Omit<RuleSource, 'at' | 'start' | 'end' | 'jitter'>, ExpectationsDefinition {
   readonly at?: string | undefined
@@ -35,15 +35,15 @@ export interface MissedDefinition {
 }
 
 export interface ScheduleContext {
-  /** Where local times are local to, if the definition does not say. */
+  /** The zone of local times, if the definition has none. */
   readonly zone: string
-  /** What tells this schedule from others: `H` and jitter are a hash of it. */
+  /** Unique per schedule: `H` and jitter are hashes of it. */
   readonly seed: string
-  /** Where it stands in the request, such as `schedule.1.`. */
+  /** The field prefix in the request, such as `schedule.1.`. */
   readonly at?: string
 }
 
-/** What a definition means. Throws what is wrong with it, and what would be right. */
+/** Reads a definition. Throws an error with a hint if it is invalid. */
 export function readSchedule(
   definition: ScheduleDefinition,
   { zone, seed, at = '' }: ScheduleContext,
@@ -54,7 +54,7 @@ export function readSchedule(
   const reading = readRule(rule)
   if (!reading.ok) {
     const { field, message, hint } = reading.problem
-    throw refusal(`${at}${field}`, message, hint)
+    throw scheduleError(`${at}${field}`, message, hint)
   }
   return {
     rule,
@@ -66,7 +66,7 @@ export function readSchedule(
   }
 }
 
-/** Everything a stored schedule says, in words that `readSchedule` reads again. */
+/** A stored schedule as a complete definition that `readSchedule` reads. */
 export function writeSchedule(spec: ScheduleSpec<RuleSource>): ScheduleDefinition {
   const { seed: _, ...rule } = spec.rule
   const { overlap, missed, input, priority } = spec
@@ -80,12 +80,12 @@ export function writeSchedule(spec: ScheduleSpec<RuleSource>): ScheduleDefinitio
   }
 }
 
-/** The same text for the same rule: defaults are written down, and fields stand in one order. */
+/** Equal rules have equal text: defaults are written, and fields have a fixed order. */
 function ruleOf(definition: ScheduleDefinition, zone: string, seed: string): RuleSource {
   const { cron, every, at, dst = {}, start, end, jitter } = definition
   const { gap = 'run-after', repeat = 'first' } = dst
-  const said = { cron, every, at, start, end, jitter }
-  const given = Object.entries(said).filter(([, value]) => value !== undefined)
+  const stated = { cron, every, at, start, end, jitter }
+  const given = Object.entries(stated).filter(([, value]) => value !== undefined)
   return {
     ...Object.fromEntries(given),
     ...{ zone: definition.zone ?? zone, dst: { gap, repeat }, seed },
@@ -99,24 +99,24 @@ function readOverlap(text: string | undefined, field: string): Overlap | undefin
   if (text === 'skip' || text === 'replace' || text === 'allow') return { kind: text }
   const [whole, digits = '1'] = QUEUE.exec(text) ?? []
   const most = Number(digits)
-  if (whole !== undefined && most >= 1 && most <= MOST_QUEUED) return { kind: 'queue', most }
+  if (whole !== undefined && most >= 1 && most <= MAX_QUEUED) return { kind: 'queue', most }
   const message = `"${text.slice(0, 40)}" is not skip, queue, queue(n), replace or allow`
-  throw refusal(field, message, `At most ${MOST_QUEUED} may wait: queue(1) is what is usual.`)
+  throw scheduleError(field, message, `At most ${MAX_QUEUED} may wait: the default is queue(1).`)
 }
 
 function readMissed(
-  said: ScheduleDefinition['missed'],
+  stated: ScheduleDefinition['missed'],
   field: string,
 ): Partial<MissedPolicy> | undefined {
-  if (said === undefined) return undefined
-  if (typeof said === 'string') return { kind: said }
-  const { policy, max_age, max_count, every } = said
+  if (stated === undefined) return undefined
+  if (typeof stated === 'string') return { kind: stated }
+  const { policy, max_age, max_count, every } = stated
   if (policy === 'skip' && max_age !== undefined) {
-    throw refusal(`${field}.max_age`, 'with skip, none is made up for, however young')
+    throw scheduleError(`${field}.max_age`, 'it has no effect with skip')
   }
   for (const [name, value] of [['max_count', max_count] as const, ['every', every] as const]) {
     if (policy === 'all' || value === undefined) continue
-    throw refusal(`${field}.${name}`, `it has a meaning only with all, not with ${policy}`)
+    throw scheduleError(`${field}.${name}`, `it can only be used with all, not with ${policy}`)
   }
   return {
     kind: policy,

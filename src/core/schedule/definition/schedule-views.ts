@@ -1,12 +1,12 @@
-import type { Outcome, Reason } from '../firing/occurrence.ts'
-import type { LapseKind } from '../../expectation/violation.ts'
+import type { OccurrenceOutcome, OccurrenceReason } from '../firing/occurrence.ts'
+import type { ViolationKind } from '../../expectation/violation.ts'
 import type { ScheduleDefinition } from './schedule-definition.ts'
 
-/** Schedules as they travel. A field is only ever added. */
+/** The API representation of schedules. Fields are only ever added. */
 
 /**
- * `active`: it fires. `paused`: it does not, for now. `ended`: it has no time to come any more. `error`:
- * its rule cannot be read on this server.
+ * `active`: it fires. `paused`: it does not fire for now. `ended`: it has no future times. `error`: this server
+ * cannot read its rule.
  */
 export const SCHEDULE_STATES = ['active', 'paused', 'ended', 'error'] as const
 export type ScheduleState = (typeof SCHEDULE_STATES)[number]
@@ -17,63 +17,66 @@ export interface WireSchedule {
   /** Unique within its job. */
   readonly name: string
   readonly version: number
-  /** Everything it says, defaults too. */
+  /** The complete definition with defaults. */
   readonly definition: ScheduleDefinition
-  /** When it fires, for people. */
+  /** The rule in words. */
   readonly words: string
   readonly state: ScheduleState
-  /** The next time that shall become a run. */
+  /** The next time that will become a run. */
   readonly next: string | null
-  /** The last time anything became of. */
+  /** The last time with an outcome. */
   readonly last: string | null
-  /** A time to come that somebody asked to skip. */
+  /** The future time that will be skipped by request. */
   readonly skipping: string | null
   readonly paused: {
     readonly since: string
     readonly until: string | null
     readonly reason: string | null
-    /** Because its job is. */
+    /** Paused because its job is. */
     readonly by_job: boolean
   } | null
   readonly error: string | null
-  /** It stands in the definition of its job. */
+  /** It is part of the definition of its job. */
   readonly declared: boolean
   readonly updated_at: string
   readonly updated_by: string
 }
 
-/** What became of a time, or what will. `backfilled`: nobody knew of it when it came, and it has a run since. */
+/**
+ * The outcome of a time, or the expected one. `backfilled`: the time was before the schedule existed and got a run
+ * later.
+ */
 export const SHOWN_OUTCOMES = [
   ...(['fired', 'delayed', 'blocked', 'skipped', 'merged', 'missed'] as const),
   ...(['due', 'planned', 'backfilled'] as const),
-] as const satisfies readonly (Outcome | 'due' | 'planned' | 'backfilled')[]
+] as const satisfies readonly (OccurrenceOutcome | 'due' | 'planned' | 'backfilled')[]
 
-/** One time of a schedule, or a range of them that all went the same way. */
+/** One time of a schedule, or a range of times with the same outcome. */
 export interface WireOccurrence {
   readonly nominal_at: string
-  /** The end of the range; the same as `nominal_at` for a single time. */
+  /** The end of the range; equal to `nominal_at` for a single time. */
   readonly until: string
-  /** How many times; null for more than anybody counted. */
+  /** Number of times; null if there are too many to count. */
   readonly count: number | null
   readonly outcome: (typeof SHOWN_OUTCOMES)[number]
-  /** Why it is not simply `fired`; for one to come, what will keep it from firing. */
-  readonly reason: Reason | null
+  /** Why it is not simply `fired`; for a future time, what will prevent it. */
+  readonly reason: OccurrenceReason | null
   readonly detail: string | null
-  /** The run it became. */
+  /** The run of this time. */
   readonly run: string | null
   readonly run_state: string | null
-  /** The run it waited for, gave way to, was merged with or replaced. */
+  /** The run that it waited for, yielded to, was merged with or replaced. */
   readonly other_run: string | null
-  /** How long after it should have the run was made. */
+  /** How late its run was created. */
   readonly late_ms: number | null
   readonly started_at: string | null
   readonly finished_at: string | null
   /** Its run took longer than `expect`, or had not ended by the `deadline`; null if neither is known. */
   readonly slow: boolean | null
   readonly overdue: boolean | null
-  /** What did not come true of what is expected of its run. */
-  readonly lapses: readonly WireLapse[]
-  /** Runs that backfills made for it since, the earliest time first; of a range, some of them. */
+  /** The violated expectations about its run. */
+  readonly lapses: readonly WireViolation[]
+  /** Runs that backfills created for it, earliest time first; for a range, some of them. */
   readonly backfills: readonly WireBackfilledRun[]
 }
 
@@ -84,30 +87,30 @@ export interface WireBackfilledRun {
   readonly backfill: string
 }
 
-export interface WireLapse {
-  readonly kind: LapseKind
-  /** When it should have started, or ended; of an empty one, when it did. */
+export interface WireViolation {
+  readonly kind: ViolationKind
+  /** When the run should have started or ended; for `empty`, when it ended. */
   readonly due_at: string
   readonly noticed_at: string
 }
 
 export interface WirePlannedTime {
   readonly at: string
-  /** The same on the clocks of its zone. */
+  /** The same time in the zone of the schedule. */
   readonly local: string
 }
 
 export const CLOCK_EFFECTS = ['none', 'moved', 'left_out', 'once', 'twice'] as const
 
-/** A change of the clocks, and what it does to a rule. */
+/** A clock change and its effect on a rule. */
 export interface WireClockChange {
   readonly at: string
-  /** `+02:00` and what comes after it. */
+  /** Such as `+02:00`, and the offset afterwards. */
   readonly from_offset: string
   readonly to_offset: string
   readonly effect: (typeof CLOCK_EFFECTS)[number]
   readonly sentence: string
-  /** When it fires because of it. */
+  /** The fire times caused by it. */
   readonly fires: readonly WirePlannedTime[]
 }
 
@@ -115,27 +118,27 @@ export interface WirePreview {
   readonly words: string
   readonly definition: ScheduleDefinition
   readonly next: readonly WirePlannedTime[]
-  /** What clocks that change do to it in the next year. */
+  /** The effects of clock changes in the next year. */
   readonly clock_changes: readonly WireClockChange[]
 }
 
-/** A time at which something fires. */
+/** A fire time of any schedule. */
 export interface WireNext extends WirePlannedTime {
   readonly job: string
   readonly schedule: string
   readonly words: string
 }
 
-/** What fires next. */
+/** The next fire times. */
 export interface WireNextTimes {
   readonly data: readonly WireNext[]
-  /** False if there are more schedules than one answer looks through: then something may come earlier. */
+  /** False if there are more schedules than one answer covers: an earlier time may be missing. */
   readonly complete: boolean
 }
 
 export interface WireAwaySchedule {
   readonly id: string
-  /** Null if it was deleted since. */
+  /** Null if the schedule was deleted. */
   readonly job: string | null
   readonly name: string | null
   readonly missed: number
@@ -144,25 +147,25 @@ export interface WireAwaySchedule {
   readonly late: number
   readonly made_up: number
   readonly blocked: number
-  /** Why, and how many times. */
-  readonly reasons: Readonly<Partial<Record<Reason, number>>>
+  /** The reasons and how often each occurred. */
+  readonly reasons: Readonly<Partial<Record<OccurrenceReason, number>>>
   readonly first_at: string
   readonly last_at: string
 }
 
-/** What did not simply fire since a time: for those who were away, or whose servers were. */
+/** Times since a moment that did not simply fire, for a summary after an absence or an outage. */
 export interface WireAway {
   readonly since: string
   readonly until: string
-  /** False if there was more than one answer holds: then it is about the latest part. */
+  /** False if the answer covers only the latest part. */
   readonly complete: boolean
   readonly schedules: readonly WireAwaySchedule[]
 }
 
-/** For programs: what a schedule does, or what keeps it. A code is only ever added. */
+/** Machine-readable reasons for the state of a schedule. Codes are only ever added. */
 export const SCHEDULE_WHY_CODES = [
   ...(['fires', 'skips_next', 'follows_run', 'due', 'paused', 'job_paused', 'ended'] as const),
-  ...(['rule_unreadable', 'out_of_touch'] as const),
+  ...(['rule_unreadable', 'out_of_touch', 'clock_held'] as const),
 ] as const
 
 export interface WireScheduleWhy {

@@ -1,10 +1,11 @@
 import { needsGate, type Overlap } from './overlap.ts'
 
 /**
- * So long before its instant a time may fire at most: its run is durable then, and nobody is told of it
- * before the instant. Whoever changes the schedule in between is answered after it, so it must not be long.
+ * Maximum lead time before the nominal fire time. The run is durable from then on, but it is not visible before its
+ * nominal time. A request that changes the schedule in between is answered only after the nominal time, so the lead
+ * time must be short.
  */
-export const AHEAD_MS = 1_000
+export const MAX_LEAD_MS = 1_000
 
 interface Firing {
   readonly settled: readonly (
@@ -16,16 +17,16 @@ interface Firing {
 
 interface Run {
   readonly gates: readonly number[]
-  /** The worker that waits for it. */
-  readonly handOff: object | null
+  /** The waiting worker session that receives the run by direct assignment. */
+  readonly reservation: object | null
 }
 
 /**
- * Whether a firing comes out the same before its time as at it: one run, for a worker that waits, which
- * meets nobody but runs of its own schedule. Gates that others pass as well would be closed to them.
+ * Whether a firing has the same result before its time as at its time: a single run for a waiting worker, which
+ * passes no gate except the gate of its own schedule. An early run would hold other gates while other runs need them.
  */
-export function mayGoAhead({ settled, overlap }: Firing): boolean {
+export function canFireEarly({ settled, overlap }: Firing): boolean {
   const [time, ...others] = settled
-  if (time?.kind !== 'run' || others.length > 0 || time.run.handOff === null) return false
+  if (time?.kind !== 'run' || others.length > 0 || time.run.reservation === null) return false
   return time.run.gates.length <= (needsGate(overlap) ? 1 : 0)
 }

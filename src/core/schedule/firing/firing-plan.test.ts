@@ -2,8 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { readRule, type RuleSource } from '../index.ts'
-import { DEFAULT_MISSED, GRACE_MS, type MissedPolicy } from './missed.ts'
-import { type FireTimes, nextFrom, type Plan, planTimes, type ToPlan } from './firing-plan.ts'
+import { DEFAULT_MISSED, MISSED_GRACE_MS, type MissedPolicy } from './missed.ts'
+import {
+  type FireTimes,
+  nextFrom,
+  type FiringPlan,
+  planTimes,
+  type PlanInput,
+} from './firing-plan.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -27,45 +33,45 @@ const afterFinish = (ms: number): FireTimes => ({
 
 const missed = (given: Partial<MissedPolicy>): MissedPolicy => ({ ...DEFAULT_MISSED, ...given })
 
-function plan(given: Partial<ToPlan>): Plan {
+function plan(given: Partial<PlanInput>): FiringPlan {
   return planTimes({
     ...{ times: every(HOUR), nominalAt: 10 * HOUR, now: 10 * HOUR, missed: DEFAULT_MISSED },
-    ...{ skipNominalAt: null, pause: null, mostRuns: 100 },
+    ...{ skipNominalAt: null, pause: null, maxRuns: 100 },
     ...given,
   })
 }
 
-/** `10 fired`, `9-11 missed too_old`: in units of an hour unless told otherwise. */
-function tell({ planned, next }: Plan, unit = HOUR): string {
+/** `10 fired`, `9-11 missed too_old`: in units of an hour by default. */
+function summarise({ planned, next }: FiringPlan, unit = HOUR): string {
   const lines = planned.map((time) => {
     if (time.kind === 'run') return `${time.nominalAt / unit}${time.late ? ` ${time.late}` : ''}`
     const { nominalAt, untilAt, outcome, reason, count } = time
     const range = nominalAt === untilAt ? nominalAt / unit : `${nominalAt / unit}x${count}`
     return `${range} ${outcome} ${reason}`
   })
-  const { nominalAt, lookAt } = next
+  const { nominalAt, checkAt } = next
   if (nominalAt === null) return [...lines, 'end'].join(', ')
-  const wait = (lookAt ?? 0) - nominalAt
+  const wait = (checkAt ?? 0) - nominalAt
   return [...lines, `then ${nominalAt / unit}${wait === 0 ? '' : ` ${wait} ms after`}`].join(', ')
 }
 
 const all = missed({ kind: 'all' })
-const TABLE: [why: string, given: Partial<ToPlan>, told: string][] = [
+const TABLE: [why: string, given: Partial<PlanInput>, expected: string][] = [
   ['in time', {}, '10, then 11'],
   ['a little late is in time', { now: 10 * HOUR + 4_999 }, '10, then 11'],
   ['later than that is late', { now: 10 * HOUR + 5_001 }, '10 late, then 11'],
   ['not yet', { now: 10 * HOUR - 1 }, 'then 10'],
   [
     'late is not missed',
-    { now: 10 * HOUR + GRACE_MS, missed: missed({ kind: 'skip' }) },
+    { now: 10 * HOUR + MISSED_GRACE_MS, missed: missed({ kind: 'skip' }) },
     '10 late, then 11',
   ],
   [
-    'missed and not made up for',
-    { now: 10 * HOUR + GRACE_MS + 1, missed: missed({ kind: 'skip' }) },
+    'missed without a run',
+    { now: 10 * HOUR + MISSED_GRACE_MS + 1, missed: missed({ kind: 'skip' }) },
     '10 missed policy, then 11',
   ],
-  ['the latest is made up for', { now: 10.5 * HOUR }, '10 made_up, then 11'],
+  ['a run for the latest missed time', { now: 10.5 * HOUR }, '10 made_up, then 11'],
   [
     'only the latest',
     { now: 12.5 * HOUR },
@@ -104,10 +110,10 @@ const TABLE: [why: string, given: Partial<ToPlan>, told: string][] = [
   ],
   [
     'no more than a plan may hold; the rest at once',
-    { now: 12.5 * HOUR, missed: all, mostRuns: 2 },
+    { now: 12.5 * HOUR, missed: all, maxRuns: 2 },
     `10 made_up, 11 made_up, then 12 ${0.5 * HOUR} ms after`,
   ],
-  ['somebody wants it skipped', { skipNominalAt: 10 * HOUR }, '10 skipped asked, then 11'],
+  ['skipped by request', { skipNominalAt: 10 * HOUR }, '10 skipped asked, then 11'],
   [
     'skipping one skips no other',
     { skipNominalAt: 10 * HOUR, now: 11 * HOUR, missed: all },
@@ -123,7 +129,7 @@ const TABLE: [why: string, given: Partial<ToPlan>, told: string][] = [
     { now: 9 * HOUR, pause: { untilAt: 9 * HOUR, reason: 'paused' } },
     'then 10',
   ],
-  ['no time of the rule any more', { nominalAt: 10.5 * HOUR, now: 10.5 * HOUR }, 'then 11'],
+  ['not a time of the rule any more', { nominalAt: 10.5 * HOUR, now: 10.5 * HOUR }, 'then 11'],
   ['the last one', { times: every(HOUR, { endAt: 10 * HOUR }) }, '10, end'],
   [
     'it ended during a pause',
@@ -133,32 +139,32 @@ const TABLE: [why: string, given: Partial<ToPlan>, told: string][] = [
     },
     '10x1 skipped job_paused, end',
   ],
-  ['the end of its run says what comes next', { times: afterFinish(HOUR) }, '10, end'],
+  ['the end of its run determines the next time', { times: afterFinish(HOUR) }, '10, end'],
   [
     'one that follows a run and was missed is counted from now',
     { times: afterFinish(HOUR), now: 40 * HOUR },
     '10 missed too_old, then 41',
   ],
 ]
-describe('a plan', () => {
-  for (const [why, given, told] of TABLE) {
-    test(`${why}: ${told}`, () => assert.equal(tell(plan(given)), told))
+describe('planTimes', () => {
+  for (const [why, given, expected] of TABLE) {
+    test(`${why}: ${expected}`, () => assert.equal(summarise(plan(given)), expected))
   }
 
   test('waits for the jitter of a time, not of those before it', () => {
     const times = every(MINUTE, { jitterMs: 30_000 })
     const nominalAt = 100 * MINUTE
     assert.equal(
-      tell(plan({ times, nominalAt, now: nominalAt + 99 }), MINUTE),
+      summarise(plan({ times, nominalAt, now: nominalAt + 99 }), MINUTE),
       'then 100 100 ms after',
     )
     assert.equal(
-      tell(plan({ times, nominalAt, now: nominalAt + 100 }), MINUTE),
+      summarise(plan({ times, nominalAt, now: nominalAt + 100 }), MINUTE),
       '100, then 101 101 ms after',
     )
   })
 
-  test('tells a year of seconds as ranges and the last hundred', () => {
+  test('reports a year of missed seconds as ranges and the last hundred times', () => {
     const now = 400 * DAY
     const { planned, next } = plan({ times: every(1_000), nominalAt: DAY, now })
     const ranges = planned.filter((one) => one.kind === 'none' && one.untilAt > one.nominalAt)
@@ -170,35 +176,37 @@ describe('a plan', () => {
       ],
     )
     assert.equal(planned.length - ranges.length, 101)
-    assert.deepEqual(next, { nominalAt: now + 1_000, lookAt: now + 1_000 })
+    assert.deepEqual(next, { nominalAt: now + 1_000, checkAt: now + 1_000 })
   })
 })
 
-/** Looks whenever the plan before said so, and is never away: what became of how many times, and when. */
-function attend(source: RuleSource, since: number, looks: number) {
+/**
+ * Makes a plan whenever the previous plan asked for it, without absences; collects the outcomes and the check times.
+ */
+function simulate(source: RuleSource, since: number, checks: number) {
   const reading = readRule(source)
   assert.ok(reading.ok, JSON.stringify(reading))
   const times = reading.rule
   const fired: { nominalAt: number; at: number }[] = []
   const others: string[] = []
   let next = nextFrom(times, times.next(since))
-  for (let look = 0; look < looks && next.nominalAt !== null; look += 1) {
-    const now = next.lookAt as number
+  for (let check = 0; check < checks && next.nominalAt !== null; check += 1) {
+    const now = next.checkAt as number
     const made = plan({ times, nominalAt: next.nominalAt, now })
     for (const time of made.planned) {
       if (time.kind === 'run') fired.push({ nominalAt: time.nominalAt, at: now })
-      if (time.kind !== 'run' || time.late) others.push(tell({ ...made, planned: [time] }, 1))
+      if (time.kind !== 'run' || time.late) others.push(summarise({ ...made, planned: [time] }, 1))
     }
     ;({ next } = made)
   }
   return { times, fired, others }
 }
 
-describe('a jitter longer than the interval', () => {
+describe('with a jitter longer than the interval', () => {
   const since = Date.UTC(2026, 0, 1) - 1
 
-  test('makes no time late or missed while somebody is there', () => {
-    const { fired, others } = attend({ every: '1m', jitter: '10m', seed: 'a' }, since, 3_000)
+  test('no time is late or missed while a node is running', () => {
+    const { fired, others } = simulate({ every: '1m', jitter: '10m', seed: 'a' }, since, 3_000)
     assert.deepEqual(others, [])
     assert.deepEqual(
       fired.map(({ nominalAt }) => nominalAt),
@@ -206,12 +214,12 @@ describe('a jitter longer than the interval', () => {
     )
   })
 
-  test('takes no time that is due for one of an absence', () => {
-    const { fired, others } = attend({ every: '1s', jitter: '7d', seed: 'b' }, since, 500)
+  test('a due time is not taken for one of an absence', () => {
+    const { fired, others } = simulate({ every: '1s', jitter: '7d', seed: 'b' }, since, 500)
     assert.deepEqual([fired.length, others], [500, []])
   })
 
-  test('whatever both are, times fire one by one, in their order and within their jitter', () => {
+  test('times fire one by one, in order and within their jitter', () => {
     const rules = fc.record({
       rule: fc.oneof(
         fc.integer({ min: 1, max: 9_000 }).map((seconds) => ({ every: `${seconds}s` })),
@@ -222,7 +230,7 @@ describe('a jitter longer than the interval', () => {
     })
     fc.assert(
       fc.property(rules, ({ rule, jitter, seed }) => {
-        const { times, fired, others } = attend({ ...rule, jitter, seed }, since, 60)
+        const { times, fired, others } = simulate({ ...rule, jitter, seed }, since, 60)
         assert.deepEqual([fired.length, others], [60, []])
         for (const [index, { nominalAt, at }] of fired.entries()) {
           assert.ok(at >= nominalAt && at <= nominalAt + jitter)
@@ -237,8 +245,8 @@ describe('a jitter longer than the interval', () => {
   })
 })
 
-/** Every time, one by one: what a plan means, however it is told. */
-function brute(input: ToPlan): { nominalAt: number; isRun: boolean }[] {
+/** Every time of a plan, one by one, whether it is reported as a range or not. */
+function brute(input: PlanInput): { nominalAt: number; isRun: boolean }[] {
   const { times, now, missed: policy, pause, skipNominalAt } = input
   const due: number[] = []
   for (let at: number | null = input.nominalAt; at !== null && at <= now; at = times.next(at)) {
@@ -248,17 +256,18 @@ function brute(input: ToPlan): { nominalAt: number; isRun: boolean }[] {
   const free = due.filter((at) => !pause || at > pause.untilAt)
   const isFree = new Set(free)
   const age = (at: number) => now - at - times.jitterOf(at)
-  const old = free.filter((at) => age(at) > GRACE_MS)
+  const old = free.filter((at) => age(at) > MISSED_GRACE_MS)
   const young = old.filter((at) => age(at) <= policy.maxAgeMs)
   const most = { skip: 0, latest: old.length < free.length ? 0 : 1, all: policy.maxCount }
   const kept = new Set(young.slice(Math.max(0, young.length - most[policy.kind])))
   return due.map((nominalAt) => {
-    const isWanted = isFree.has(nominalAt) && (age(nominalAt) <= GRACE_MS || kept.has(nominalAt))
+    const isWanted =
+      isFree.has(nominalAt) && (age(nominalAt) <= MISSED_GRACE_MS || kept.has(nominalAt))
     return { nominalAt, isRun: isWanted && nominalAt !== skipNominalAt }
   })
 }
 
-test('plans, made one after the other, leave no time out and give none two fates', () => {
+test('consecutive plans decide every time exactly once', () => {
   const policies = fc.record({
     kind: fc.constantFrom('skip', 'latest', 'all'),
     maxAgeMs: fc.integer({ min: 1, max: 100 * MINUTE }),
@@ -272,22 +281,22 @@ test('plans, made one after the other, leave no time out and give none two fates
     pausedMs: fc.option(fc.integer({ min: 0, max: 200 * MINUTE })),
     skipsFirst: fc.boolean(),
     policy: policies,
-    mostRuns: fc.integer({ min: 1, max: 4 }),
+    maxRuns: fc.integer({ min: 1, max: 4 }),
   })
   fc.assert(
-    fc.property(inputs, ({ period, jitterMs, lateMs, pausedMs, skipsFirst, policy, mostRuns }) => {
+    fc.property(inputs, ({ period, jitterMs, lateMs, pausedMs, skipsFirst, policy, maxRuns }) => {
       const times = every(period, { jitterMs })
       const nominalAt = 4_200 * MINUTE
       const now = nominalAt + lateMs
       const untilAt = Math.min(now, nominalAt + (pausedMs ?? 0))
       const pause = pausedMs === null ? null : ({ untilAt, reason: 'paused' } as const)
       const skipNominalAt = skipsFirst ? nominalAt : null
-      const input = { times, nominalAt, now, missed: policy, pause, skipNominalAt, mostRuns }
+      const input = { times, nominalAt, now, missed: policy, pause, skipNominalAt, maxRuns }
       const fates = new Map<number, boolean>()
-      let next: Plan['next'] = { nominalAt, lookAt: now }
+      let next: FiringPlan['next'] = { nominalAt, checkAt: now }
       let rounds = 0
-      // The first plan has settled the pause.
-      for (let left: ToPlan = input; next.nominalAt !== null && (next.lookAt ?? 0) <= now;) {
+      // The first plan has already handled the pause.
+      for (let left: PlanInput = input; next.nominalAt !== null && (next.checkAt ?? 0) <= now;) {
         const made = planTimes({ ...left, nominalAt: next.nominalAt })
         for (const time of made.planned) {
           const until = time.kind === 'run' ? time.nominalAt : time.untilAt

@@ -1,73 +1,73 @@
 import {
   type DueTime,
-  type Fate,
+  type DueTimeDecision,
   type MissedPolicy,
-  mostWanted,
-  reasonFor,
-  sortMissed,
+  maxRunsForMissed,
+  missedReason,
+  decideDueTimes,
 } from './missed.ts'
-import { countTimes, newestTimes, type Times } from './newest-times.ts'
-import type { Reason } from './occurrence.ts'
+import { countTimes, newestTimes, type TimeSequence } from './newest-times.ts'
+import type { OccurrenceReason } from './occurrence.ts'
 
 /** The part of a rule that firing needs. */
-export interface FireTimes extends Times {
-  /** How long after its nominal time it fires; the time after it has not come by then. */
+export interface FireTimes extends TimeSequence {
+  /** Delay between a nominal time and its firing. It ends before the next nominal time. */
   jitterOf(nominalAt: number): number
-  /** The next time is counted from the end of the run: there is never more than one to come. */
+  /** For rules that count from the end of the run: the delay. Such a rule has at most one time to come. */
   readonly afterFinish: number | null
 }
 
-export interface ToPlan {
+export interface PlanInput {
   readonly times: FireTimes
-  /** The first time nothing has become of yet. */
+  /** The first time without a recorded outcome. */
   readonly nominalAt: number
   readonly now: number
   readonly missed: MissedPolicy
-  /** This one shall not become a run. */
+  /** A time that gets no run because a user asked to skip it. */
   readonly skipNominalAt: number | null
-  /** It was paused up to here. */
-  readonly pause: { readonly untilAt: number; readonly reason: Reason } | null
-  /** The most runs one plan may ask for. */
-  readonly mostRuns: number
+  /** The schedule was paused up to this time. */
+  readonly pause: { readonly untilAt: number; readonly reason: OccurrenceReason } | null
+  /** Maximum number of runs in one plan. */
+  readonly maxRuns: number
 }
 
-/** What shall become of times that came due. */
+/** The decision about one or more due times. */
 export type PlannedTime =
-  | { readonly kind: 'run'; readonly nominalAt: number; readonly late: Reason | null }
-  /** No run for any of the times in [nominalAt, untilAt]; null: more than one cares to count. */
+  | { readonly kind: 'run'; readonly nominalAt: number; readonly late: OccurrenceReason | null }
+  /** No run for any of the times in [nominalAt, untilAt]; `count` is null if there are too many to count. */
   | {
       readonly kind: 'none'
       readonly nominalAt: number
       readonly untilAt: number
       readonly count: number | null
       readonly outcome: 'skipped' | 'missed'
-      readonly reason: Reason
+      readonly reason: OccurrenceReason
     }
 
-export interface Plan {
-  /** In ascending order and without gaps: every time from the first to before the next. */
+export interface FiringPlan {
+  /** In ascending order and without gaps: every time from the first up to the next. */
   readonly planned: readonly PlannedTime[]
-  readonly next: NextTime
+  readonly next: NextFiring
 }
 
-/** The next time nothing has become of, and when to look at it: never before it is to fire. */
-export interface NextTime {
+/** The next time without an outcome, and when to check it: never before its fire time. */
+export interface NextFiring {
   readonly nominalAt: number | null
-  readonly lookAt: number | null
+  readonly checkAt: number | null
 }
 
-/** More than this late is said so: a node had to take over from another, or all were busy. */
+/** A run later than this is recorded as late: a node took over from another one, or all nodes were busy. */
 export const LATE_MS = 5_000
-/** Times that are missed are told one by one up to this many, beyond as a range. */
-const TOLD_ONE_BY_ONE = 100
-const COUNTED_UP_TO = 10_000
-const NOTHING: NextTime = { nominalAt: null, lookAt: null }
+/** Up to this many missed times are listed one by one, older ones as a range. */
+const MAX_LISTED = 100
+const MAX_COUNTED = 10_000
+const NOTHING: NextFiring = { nominalAt: null, checkAt: null }
 
 /**
- * Decides what becomes of every time that came due by `now`, oldest first. Bounded for any rule and any
- * absence: what one plan cannot hold is left to the next, which `next` says when to make.
+ * Decides what happens to every time that came due by `now`, oldest first. The work is bounded for any rule and any
+ * absence: a plan that reaches its limit leaves the rest to the next plan, and `next` says when to make it.
  */
-export function planTimes(input: ToPlan): Plan {
+export function planTimes(input: PlanInput): FiringPlan {
   const { times, now, pause } = input
   const planned: PlannedTime[] = []
   let first: number | null = input.nominalAt
@@ -82,62 +82,64 @@ export function planTimes(input: ToPlan): Plan {
   return { planned: [...planned, ...rest.planned], next: rest.next }
 }
 
-export function nextFrom(times: FireTimes, nominalAt: number | null): NextTime {
+export function nextFrom(times: FireTimes, nominalAt: number | null): NextFiring {
   if (nominalAt === null) return NOTHING
-  return { nominalAt, lookAt: fireTime(times, nominalAt).fireAt }
+  return { nominalAt, checkAt: fireTime(times, nominalAt).fireAt }
 }
 
-/** One that follows the end of the run before: if it becomes no run, the next is counted from now. */
-function planOne({ times, now, missed, skipNominalAt }: ToPlan, nominalAt: number): Plan {
+/** For a rule that counts from the end of the run: if the time gets no run, the next one is counted from now. */
+function planOne({ times, now, missed, skipNominalAt }: PlanInput, nominalAt: number): FiringPlan {
   const time = fireTime(times, nominalAt)
-  const planned = sortMissed([time], now, missed).map((fate) =>
-    fate.reason === null ? asRun(fate, now, skipNominalAt) : one(nominalAt, 'missed', fate.reason),
+  const planned = decideDueTimes([time], now, missed).map((decision) =>
+    decision.reason === null
+      ? asRun(decision, now, skipNominalAt)
+      : one(nominalAt, 'missed', decision.reason),
   )
   const hasRun = planned.some(({ kind }) => kind === 'run')
   return { planned, next: hasRun ? NOTHING : nextFrom(times, times.next(Math.max(now, nominalAt))) }
 }
 
-function planAll(input: ToPlan, first: number): Plan {
+function planAll(input: PlanInput, first: number): FiringPlan {
   const { times, now, missed, skipNominalAt } = input
-  const newest = newestTimes(times, first, now, mostWanted(missed) + TOLD_ONE_BY_ONE)
+  const newest = newestTimes(times, first, now, maxRunsForMissed(missed) + MAX_LISTED)
   const due = takeWhile(
     newest.times.map((at) => fireTime(times, at)),
     ({ fireAt }) => fireAt <= now,
   )
   const planned = newest.isCut ? beforeNewest(input, first, newest.times[0] as number) : []
-  const fates = sortMissed(due, now, missed)
-  let runs = mostAtOnce(fates, input)
-  for (const time of fates) {
+  const decisions = decideDueTimes(due, now, missed)
+  let runs = maxAtOnce(decisions, input)
+  for (const time of decisions) {
     if (time.reason !== null) {
       planned.push(one(time.nominalAt, 'missed', time.reason))
       continue
     }
     if (runs === 0) {
-      const lookAt = time.isMissed ? now + missed.everyMs : now
-      return { planned, next: { nominalAt: time.nominalAt, lookAt } }
+      const checkAt = time.isMissed ? now + missed.everyMs : now
+      return { planned, next: { nominalAt: time.nominalAt, checkAt } }
     }
     planned.push(asRun(time, now, skipNominalAt))
     runs -= 1
   }
   const last = due.at(-1)?.nominalAt
-  // Where the rule has changed under the schedule, with its zone, the first may be no time of it any more.
+  // If the rule changed with the data of its time zone, the stored first time may not be one of its times any more.
   const following = last === undefined ? (newest.times[0] ?? times.next(first)) : times.next(last)
   return { planned, next: nextFrom(times, following) }
 }
 
-/** Those that are made up for may have to keep a distance. */
-function mostAtOnce(fates: readonly Fate[], { missed, mostRuns }: ToPlan): number {
-  const isMakingUp = fates.find(({ reason }) => reason === null)?.isMissed
-  return missed.everyMs > 0 && isMakingUp ? 1 : mostRuns
+/** Runs for missed times may need a minimum distance. */
+function maxAtOnce(decisions: readonly DueTimeDecision[], { missed, maxRuns }: PlanInput): number {
+  const isMakingUp = decisions.find(({ reason }) => reason === null)?.isMissed
+  return missed.everyMs > 0 && isMakingUp ? 1 : maxRuns
 }
 
-/** What came due before the newest ones: too old, or too many, as a range of each. */
+/** The due times before the newest ones, as one range that is too old and one that is too many. */
 function beforeNewest(
-  { times, now, missed }: ToPlan,
+  { times, now, missed }: PlanInput,
   first: number,
   newest: number,
 ): PlannedTime[] {
-  // Where none is made up for, age makes no difference.
+  // With the policy `skip`, age makes no difference.
   const edge = missed.kind === 'skip' ? first : now - missed.maxAgeMs
   const ranges = [
     [first, Math.min(edge, newest) - 1],
@@ -146,7 +148,7 @@ function beforeNewest(
   return ranges
     .filter(([from, until]) => from <= until)
     .map(([from, until]) => {
-      const reason = reasonFor({ fireAt: from }, now, missed)
+      const reason = missedReason({ fireAt: from }, now, missed)
       return none(times, from, until, { outcome: 'missed', reason })
     })
 }
@@ -155,19 +157,22 @@ function none(
   times: FireTimes,
   nominalAt: number,
   untilAt: number,
-  fate: { outcome: 'skipped' | 'missed'; reason: Reason },
+  decision: { outcome: 'skipped' | 'missed'; reason: OccurrenceReason },
 ): PlannedTime {
-  const count =
-    times.afterFinish === null ? countTimes(times, nominalAt, untilAt, COUNTED_UP_TO) : 1
-  return { kind: 'none', nominalAt, untilAt, count, ...fate }
+  const count = times.afterFinish === null ? countTimes(times, nominalAt, untilAt, MAX_COUNTED) : 1
+  return { kind: 'none', nominalAt, untilAt, count, ...decision }
 }
 
-function one(nominalAt: number, outcome: 'skipped' | 'missed', reason: Reason): PlannedTime {
+function one(
+  nominalAt: number,
+  outcome: 'skipped' | 'missed',
+  reason: OccurrenceReason,
+): PlannedTime {
   return { kind: 'none', nominalAt, untilAt: nominalAt, count: 1, outcome, reason }
 }
 
 function asRun(
-  { nominalAt, fireAt, isMissed }: Fate,
+  { nominalAt, fireAt, isMissed }: DueTimeDecision,
   now: number,
   skipNominalAt: number | null,
 ): PlannedTime {

@@ -1,13 +1,13 @@
-import type { Reason } from './occurrence.ts'
+import type { OccurrenceReason } from './occurrence.ts'
 
-/** What happens to times at which nobody was there to fire. */
+/** What happens to nominal times at which no node was running. */
 export interface MissedPolicy {
   readonly kind: 'skip' | 'latest' | 'all'
-  /** What is older is not made up for. */
+  /** Older times get no run. */
   readonly maxAgeMs: number
-  /** For `all`: at most this many, the newest. */
+  /** For `all`: the maximum number of runs, for the newest times. */
   readonly maxCount: number
-  /** For `all`: at least this long between two that are made up for; 0 for as fast as it goes. */
+  /** For `all`: the minimum distance between two runs for missed times; 0 for no minimum. */
   readonly everyMs: number
 }
 
@@ -20,56 +20,56 @@ export const DEFAULT_MISSED: MissedPolicy = {
   everyMs: 0,
 }
 
-/** Up to this late a time is late, and is fired whatever the policy; beyond, it was missed. */
-export const GRACE_MS = 30_000
+/** A time within this delay is fired late, whatever the policy; after it, the time counts as missed. */
+export const MISSED_GRACE_MS = 30_000
 
-/** A time that came due, and when it should have become a run. */
+/** A nominal time that came due, and when it should have fired. */
 export interface DueTime {
   readonly nominalAt: number
   readonly fireAt: number
 }
 
-/** Why it becomes no run; null if it becomes one. */
-export interface Fate extends DueTime {
+/** A due time with the decision about it: `reason` says why it gets no run; null if it gets one. */
+export interface DueTimeDecision extends DueTime {
   readonly isMissed: boolean
-  readonly reason: Reason | null
+  readonly reason: OccurrenceReason | null
 }
 
-/** Decides which of some times that came due, in ascending order, become runs. */
-export function sortMissed(
+/** Decides which of the due times become runs. The times are in ascending order. */
+export function decideDueTimes(
   due: readonly DueTime[],
   now: number,
   policy: MissedPolicy,
-): readonly Fate[] {
-  const isMissed = ({ fireAt }: DueTime) => now - fireAt > GRACE_MS
+): readonly DueTimeDecision[] {
+  const isMissed = ({ fireAt }: DueTime) => now - fireAt > MISSED_GRACE_MS
   const missed = due.filter(isMissed)
-  const young = missed.filter(({ fireAt }) => now - fireAt <= policy.maxAgeMs)
-  const most = mostMadeUp(policy, missed.length < due.length)
-  const madeUp = new Set(young.slice(Math.max(0, young.length - most)))
+  const recentEnough = missed.filter(({ fireAt }) => now - fireAt <= policy.maxAgeMs)
+  const max = maxMadeUp(policy, missed.length < due.length)
+  const madeUp = new Set(recentEnough.slice(Math.max(0, recentEnough.length - max)))
   return due.map((time) => {
     const isWanted = !isMissed(time) || madeUp.has(time)
-    const reason = isWanted ? null : reasonFor(time, now, policy)
+    const reason = isWanted ? null : missedReason(time, now, policy)
     return { ...time, isMissed: isMissed(time), reason }
   })
 }
 
-/** Why a missed time that is not made up for is not. */
-export function reasonFor(
+/** Why a missed time gets no run. */
+export function missedReason(
   { fireAt }: Pick<DueTime, 'fireAt'>,
   now: number,
   policy: MissedPolicy,
-): Reason {
+): OccurrenceReason {
   if (policy.kind === 'skip') return 'policy'
   if (now - fireAt > policy.maxAgeMs) return 'too_old'
   return policy.kind === 'latest' ? 'superseded' : 'too_many'
 }
 
-/** How many times have to be looked at one by one; what is before them cannot be wanted. */
-export function mostWanted(policy: MissedPolicy): number {
+/** Number of the newest missed times that must be examined one by one; older ones never get a run. */
+export function maxRunsForMissed(policy: MissedPolicy): number {
   return policy.kind === 'all' ? policy.maxCount : 1
 }
 
-function mostMadeUp(policy: MissedPolicy, hasRecent: boolean): number {
+function maxMadeUp(policy: MissedPolicy, hasRecent: boolean): number {
   switch (policy.kind) {
     case 'skip':
       return 0

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { countTimes, newestTimes, type Times } from './newest-times.ts'
+import { countTimes, newestTimes, type TimeSequence } from './newest-times.ts'
 
-/** Times from a list, counting how often it was asked. */
-function listed(list: readonly number[]): Times & { steps: number } {
+/** Times from a list; counts how often it is asked. */
+function listed(list: readonly number[]): TimeSequence & { steps: number } {
   const rule = {
     steps: 0,
     next(after: number) {
@@ -15,7 +15,7 @@ function listed(list: readonly number[]): Times & { steps: number } {
   return rule
 }
 
-const every = (ms: number): Times & { steps: number } => {
+const every = (ms: number): TimeSequence & { steps: number } => {
   const rule = {
     steps: 0,
     next(after: number) {
@@ -28,7 +28,7 @@ const every = (ms: number): Times & { steps: number } => {
 
 const YEAR_MS = 365 * 86_400_000
 
-test('the newest are those a walk from the first one ends with, whatever the rule', () => {
+test('finds the same newest times as a walk from the first one, for any rule', () => {
   const lists = fc.uniqueArray(fc.integer({ min: 0, max: 200_000 }), {
     minLength: 1,
     maxLength: 60,
@@ -46,17 +46,17 @@ test('the newest are those a walk from the first one ends with, whatever the rul
   )
 })
 
-test('a year of seconds is not walked through', () => {
+test('does not walk through a year of seconds', () => {
   const rule = every(1_000)
   const { times, isCut } = newestTimes(rule, 0, YEAR_MS, 100)
   assert.deepEqual([times.length, times.at(-1), isCut], [100, YEAR_MS, true])
   assert.ok(rule.steps < 5_000, `${rule.steps} steps`)
 })
 
-test('nor are seconds that ended long ago', () => {
-  // Every second of the first day, and nothing since.
+test('does not walk through seconds that ended long ago', () => {
+  // Every second of the first day, and none after it.
   const rule = every(1_000)
-  const ended: Times = {
+  const ended: TimeSequence = {
     next: (after) => {
       const at = rule.next(after)
       return at !== null && at <= 86_400_000 ? at : null
@@ -67,7 +67,7 @@ test('nor are seconds that ended long ago', () => {
   assert.ok(rule.steps < 20_000, `${rule.steps} steps`)
 })
 
-test('counting stops where nobody cares any more', () => {
+test('stops counting beyond the maximum', () => {
   assert.equal(countTimes(every(1_000), 1_000, 5_999, 10), 5)
   assert.equal(countTimes(every(1_000), 1_000, 10_000, 10), 10)
   assert.equal(countTimes(every(1_000), 1_000, 11_000, 10), null)

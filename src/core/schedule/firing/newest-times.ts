@@ -1,32 +1,37 @@
-/** What has to be known of a rule to walk along its times. Strictly increasing, without end or with one. */
-export interface Times {
-  /** The first one strictly after; null when there is none any more. */
+/** The part of a rule needed to walk along its times. The times are strictly increasing and may end. */
+export interface TimeSequence {
+  /** The first time strictly after the given one; null if there is none. */
   next(after: number): number | null
 }
 
-export interface Newest {
+export interface NewestTimes {
   /** Ascending. */
   readonly times: readonly number[]
-  /** Whether there are others before these, from `first` on. */
+  /** Whether there are earlier times from `first` on. */
   readonly isCut: boolean
 }
 
-const FIRST_LOOK_MS = 1_000
-/** A cut finer than this finds at most a few times more than it has to. */
+const FIRST_STEP_BACK_MS = 1_000
+/** A finer search would save only a few steps of the final walk. */
 const FINEST_MS = 1_000
 
 /**
- * The last `most` times from `first` on up to `now`. Walking there from `first` could take for ever (a
- * year of seconds), so it looks back from `now` instead, further each time, and cuts what is too much
- * in halves: some dozens of walks of `most` steps, whatever the rule and however long ago `first` was.
+ * The last `max` times in [first, now]. A walk from `first` could take too long (a year of seconds), so the search
+ * steps back from `now` in growing steps and then halves the interval: some dozens of walks of `max` steps each, for
+ * any rule and any `first`.
  */
-export function newestTimes(rule: Times, first: number, now: number, most: number): Newest {
-  const all = walk(rule, first, now, most + 1)
-  if (all.length <= most) return { times: all, isCut: false }
+export function newestTimes(
+  rule: TimeSequence,
+  first: number,
+  now: number,
+  max: number,
+): NewestTimes {
+  const all = walk(rule, first, now, max + 1)
+  if (all.length <= max) return { times: all, isCut: false }
   let enough = first
   let tooFew = now
-  for (let ms = FIRST_LOOK_MS; now - ms > first; ms *= 2) {
-    if (hasAtLeast(rule, now - ms, now, most)) {
+  for (let ms = FIRST_STEP_BACK_MS; now - ms > first; ms *= 2) {
+    if (hasAtLeast(rule, now - ms, now, max)) {
       enough = now - ms
       break
     }
@@ -34,34 +39,39 @@ export function newestTimes(rule: Times, first: number, now: number, most: numbe
   }
   while (tooFew - enough > FINEST_MS) {
     const middle = Math.floor((enough + tooFew) / 2)
-    if (hasAtLeast(rule, middle, now, most)) enough = middle
+    if (hasAtLeast(rule, middle, now, max)) enough = middle
     else tooFew = middle
   }
   const times: number[] = []
   for (let at = from(rule, enough); at !== null && at <= now; at = rule.next(at)) times.push(at)
-  return { times: times.slice(-most), isCut: true }
+  return { times: times.slice(-max), isCut: true }
 }
 
-/** How many there are in [first, until], counted up to `most`; null when there are more. */
-export function countTimes(rule: Times, first: number, until: number, most: number): number | null {
-  const count = walk(rule, first, until, most + 1).length
-  return count > most ? null : count
+/** The number of times in [first, until]; null if there are more than `max`. */
+export function countTimes(
+  rule: TimeSequence,
+  first: number,
+  until: number,
+  max: number,
+): number | null {
+  const count = walk(rule, first, until, max + 1).length
+  return count > max ? null : count
 }
 
-function hasAtLeast(rule: Times, since: number, now: number, count: number): boolean {
+function hasAtLeast(rule: TimeSequence, since: number, now: number, count: number): boolean {
   return walk(rule, since, now, count).length === count
 }
 
-/** The first `most` in [since, until]. */
-function walk(rule: Times, since: number, until: number, most: number): number[] {
+/** The first `max` times in [since, until]. */
+function walk(rule: TimeSequence, since: number, until: number, max: number): number[] {
   const found: number[] = []
   for (let at = from(rule, since); at !== null && at <= until; at = rule.next(at)) {
     found.push(at)
-    if (found.length === most) break
+    if (found.length === max) break
   }
   return found
 }
 
-function from(rule: Times, since: number): number | null {
+function from(rule: TimeSequence, since: number): number | null {
   return rule.next(since - 1)
 }

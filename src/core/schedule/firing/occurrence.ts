@@ -1,16 +1,23 @@
 /**
- * What became of a nominal time of a schedule. Every time that ever came due has exactly one of these:
+ * The outcome of a nominal time of a schedule. Every time that came due has exactly one:
  * - `fired`: it became a run, in time.
  * - `delayed`: it became a run, later than it should have.
- * - `blocked`: it became a run that waits for an earlier one of the same schedule to end.
- * - `skipped`: somebody, or the overlap policy, wanted no run.
- * - `merged`: a run that already waits stands for it as well.
- * - `missed`: nobody was there in time, and the missed policy wants no run any more.
+ * - `blocked`: it became a run that waits for an earlier run of the same schedule to end.
+ * - `skipped`: it became no run, by request or by the overlap policy.
+ * - `merged`: a run that already waits also counts for this time.
+ * - `missed`: no node fired it in time, and the missed policy creates no run.
  */
-export const OUTCOMES = ['fired', 'delayed', 'blocked', 'skipped', 'merged', 'missed'] as const
-export type Outcome = (typeof OUTCOMES)[number]
+export const OCCURRENCE_OUTCOMES = [
+  'fired',
+  'delayed',
+  'blocked',
+  'skipped',
+  'merged',
+  'missed',
+] as const
+export type OccurrenceOutcome = (typeof OCCURRENCE_OUTCOMES)[number]
 
-/** How an outcome is stored, in both databases. Codes are forever. */
+/** The stored codes of outcomes in both databases. Codes never change. */
 export const OUTCOME_CODE = {
   fired: 0,
   delayed: 1,
@@ -18,28 +25,31 @@ export const OUTCOME_CODE = {
   skipped: 3,
   merged: 4,
   missed: 5,
-} as const satisfies Record<Outcome, number>
+} as const satisfies Record<OccurrenceOutcome, number>
 
-export function outcomeOfCode(code: number): Outcome {
-  const outcome = OUTCOMES.find((one) => OUTCOME_CODE[one] === code)
+export function outcomeOfCode(code: number): OccurrenceOutcome {
+  const outcome = OCCURRENCE_OUTCOMES.find((one) => OUTCOME_CODE[one] === code)
   if (outcome === undefined) throw new RangeError(`no outcome has code ${code}`)
   return outcome
 }
 
-/** Whether a run was made for it. */
-export function hasRun(outcome: Outcome): boolean {
+/** Whether the time became a run. */
+export function hasRun(outcome: OccurrenceOutcome): boolean {
   return OUTCOME_CODE[outcome] <= OUTCOME_CODE.blocked
 }
 
 /**
- * Why it is not simply `fired`. Stored by name.
- * - `late`: no node fired it in time. `made_up`: it was missed, and the missed policy wants a run all the same.
+ * Why the outcome is not simply `fired`. Stored by name.
+ * - `late`: no node fired it in time. `made_up`: it was missed, and the missed policy created a run.
  * - `overlap`: a run of the same schedule had not ended.
- * - `asked`: somebody asked to skip this one. `paused`, `job_paused`, `edited`, `deleted`: what people did meanwhile.
- * - `policy`: missed ones are not made up for. `superseded`: a later one was. `too_old`, `too_many`: see the policy.
- * - `cannot_start`: a run could not be made; the detail says why.
+ * - `asked`: a user requested to skip it. `paused`, `job_paused`, `edited`, `deleted`: changes by users in the
+ *   meantime.
+ * - `policy`: the policy creates no runs for missed times. `superseded`: a later time got the run. `too_old`,
+ *   `too_many`: beyond a limit of the policy.
+ * - `cannot_start`: the run could not be created; the detail says why.
+ * - `clock_set_back`: void. The clock was ahead; the time fires again when it really comes.
  */
-export const REASONS = [
+export const OCCURRENCE_REASONS = [
   'late',
   'made_up',
   'overlap',
@@ -53,5 +63,6 @@ export const REASONS = [
   'too_old',
   'too_many',
   'cannot_start',
+  'clock_set_back',
 ] as const
-export type Reason = (typeof REASONS)[number]
+export type OccurrenceReason = (typeof OCCURRENCE_REASONS)[number]

@@ -2,32 +2,32 @@ import type { Expectations } from '../../expectation/expectations.ts'
 import { DEFAULT_MISSED, type MissedPolicy } from './missed.ts'
 import { DEFAULT_OVERLAP, type Overlap } from './overlap.ts'
 
-/** A schedule as it is stored: everything but its name and what becomes of it. `Source` is how its rule is written. */
+/** A schedule as it is stored, without its name and state. `Source` is the written form of its rule. */
 export interface ScheduleSpec<Source = unknown> extends Expectations {
   readonly rule: Source
   readonly overlap: Overlap
   readonly missed: MissedPolicy
-  /** What its runs get; absent: nothing. */
+  /** The input of its runs; absent for none. */
   readonly input?: unknown
-  /** Of its runs, when it is not that of the job. */
+  /** The priority of its runs, if it differs from that of the job. */
   readonly priority?: number | undefined
-  /** It stands in the definition of its job, and goes when it no longer does. */
+  /** The schedule is part of the definition of its job and is deleted when it is removed there. */
   readonly declared?: true | undefined
 }
 
-/** What is not said is as usual. */
+/** Absent fields have their default. */
 export type SpecInput<Source> = Omit<ScheduleSpec<Source>, 'overlap' | 'missed'> & {
   readonly overlap?: Overlap | undefined
   readonly missed?: Partial<MissedPolicy> | undefined
 }
 
 /**
- * Everything is written down, defaults too: a later version of the program must not change a schedule.
- * Always in this order, because one that did not change is recognised by its text.
+ * Writes every field, including defaults: a later version of the program must not change the meaning of a stored
+ * schedule. The order of fields is fixed, because the text tells whether a schedule changed.
  */
-export function encodeSpec<Source>(said: SpecInput<Source>): string {
-  const { rule, overlap, missed, input, priority, deadlineMs, expectMs, declared } = said
-  const { deadlineClock, expectTimes, expectStartMs, expectOutput } = said
+export function encodeSpec<Source>(stated: SpecInput<Source>): string {
+  const { rule, overlap, missed, input, priority, deadlineMs, expectMs, declared } = stated
+  const { deadlineClock, expectTimes, expectStartMs, expectOutput } = stated
   const spec: ScheduleSpec<Source> = {
     rule,
     overlap: overlap ?? DEFAULT_OVERLAP,

@@ -1,16 +1,19 @@
 import { type ClockChange, clockChanges } from '../index.ts'
-import type { Group } from './groups.ts'
+import type { FiringGroup } from './groups.ts'
 
-/** A night in which the clocks of a zone change, and how many schedules notice. */
+/** A night in which the clocks of a zone change, and the number of affected schedules. */
 export interface ClockNight {
   readonly at: number
   readonly zone: string
-  /** In seconds ahead of UTC. */
+  /** Offsets in seconds ahead of UTC. */
   readonly before: number
   readonly after: number
-  /** All that live by these clocks. */
+  /** All schedules in this zone. */
   readonly schedules: number
-  /** A time that does not exist is made up for, or is not; one that comes twice fires once, or twice. */
+  /**
+   * Schedules with a time that does not exist and fires later or not at all, or with a time that occurs twice and
+   * fires once or twice.
+   */
   readonly moved: number
   readonly leftOut: number
   readonly once: number
@@ -18,7 +21,7 @@ export interface ClockNight {
 }
 
 export interface ClockNightSearch {
-  add(group: Group): void
+  add(group: FiringGroup): void
   done(): ClockNight[]
 }
 

@@ -1,68 +1,68 @@
 import { hashFraction } from '../rule/hash.ts'
 import type { MinuteCounts } from '../rule/minute-counts.ts'
-import type { Group } from './groups.ts'
+import type { FiringGroup } from './groups.ts'
 
 const MINUTE_MS = 60_000
 
-/** Schedules that fire at the same instant, again and again. */
+/** Schedules that repeatedly fire at the same second. */
 export interface Collision {
-  /** The first time. */
+  /** The first common time. */
   readonly at: number
-  /** How often they do. */
+  /** Number of common times. */
   readonly times: number
-  /** Indices of the schedules that were given. */
+  /** Indices into the given schedules. */
   readonly schedules: readonly number[]
 }
 
 export interface CollisionSearch {
-  /** Its times, and those of others that were added before, may fall together. */
-  add(group: Group, counts: MinuteCounts): void
-  /** The largest ones, in descending order. */
+  /** Adds a group whose times may coincide with those of the groups added before. */
+  add(group: FiringGroup, counts: MinuteCounts): void
+  /** The largest collisions, in descending order. */
   find(): Generator<void, Collision[]>
 }
 
-/** So many are told; what comes after them is smaller. */
-const TOLD = 10
-/** The largest are looked for among so many of the fullest minutes, and so many different companies. */
-const LOOKED_AT = 50_000
-const COMPANIES = 10_000
+/** Number of collisions in the result; the others are smaller. */
+const MAX_SHOWN = 10
+/** Maximum number of the fullest minutes, and of distinct sets of schedules, that are searched. */
+const MAX_CANDIDATES = 50_000
+const SETS = 10_000
 
 /**
- * Looks for schedules that fire together. A minute knows how many fire in it, and a hash of which:
- * memory is that of the minutes, however many schedules there are. Of the largest companies found so,
- * the rules themselves say who of them fires in the very same second.
+ * Finds schedules that fire together. For each minute it keeps the number of firing schedules and a hash of their
+ * set, so memory depends on the number of minutes only. For the largest sets, the rules themselves tell which
+ * schedules fire in the same second.
  */
 export function createCollisions(from: number, until: number): CollisionSearch {
   const firstMinute = Math.floor(from / MINUTE_MS)
   const length = Math.ceil(until / MINUTE_MS) - firstMinute
   const sizes = new Uint32Array(length)
   const companies = new Uint32Array(length)
-  const groups: Group[] = []
-  let mostAtOnce = 0
+  const groups: FiringGroup[] = []
+  let maxAtOnce = 0
 
-  /** How many have to fire in a minute for it to be among the fullest. */
-  const least = (): number => {
-    const minutes = new Uint32Array(mostAtOnce + 1)
+  /** Minimum number of schedules in a minute for it to be among the fullest. */
+  const minimumSize = (): number => {
+    const minutes = new Uint32Array(maxAtOnce + 1)
     for (const size of sizes) minutes[size] = (minutes[size] as number) + 1
     let size = minutes.findLastIndex((count) => count > 0)
-    let looked = minutes[size] as number
+    let candidates = minutes[size] as number
     for (; size > 2; size--) {
-      looked += minutes[size - 1] as number
-      if (looked > LOOKED_AT) break
+      candidates += minutes[size - 1] as number
+      if (candidates > MAX_CANDIDATES) break
     }
     return Math.max(2, size)
   }
 
-  const largest = (): Company[] => {
-    const enough = least()
-    const known = new Map<number, Company>()
+  const largest = (): ScheduleSet[] => {
+    const enough = minimumSize()
+    const known = new Map<number, ScheduleSet>()
     for (let minute = 0; minute < length; minute++) {
       const size = sizes[minute] as number
       if (size < enough) continue
       const key = size * 2 ** 32 + (companies[minute] as number)
-      const company = known.get(key)
-      if (company) company.times += 1
-      else if (known.size < COMPANIES) known.set(key, { size, minute, times: 1 })
+      const set = known.get(key)
+      if (set) set.times += 1
+      else if (known.size < SETS) known.set(key, { size, minute, times: 1 })
     }
     return [...known.values()].toSorted((a, b) => b.size - a.size || b.times - a.times)
   }
@@ -71,7 +71,7 @@ export function createCollisions(from: number, until: number): CollisionSearch {
     add(group, { fires }) {
       groups.push(group)
       const { length: size } = group.members
-      mostAtOnce += size
+      maxAtOnce += size
       const hash = Math.floor(hashFraction(`${groups.length}`) * 2 ** 32)
       for (let minute = 0; minute < length; minute++) {
         if (fires[minute] === 0) continue
@@ -85,26 +85,26 @@ export function createCollisions(from: number, until: number): CollisionSearch {
       for (const { minute, times } of largest()) {
         const start = (firstMinute + minute) * MINUTE_MS
         const end = Math.min(until, start + MINUTE_MS)
-        const meeting = meetingIn(groups, Math.max(from, start), end)
+        const common = findCommonSecond(groups, Math.max(from, start), end)
         yield
-        if (meeting) found.push({ ...meeting, times })
-        if (found.length === TOLD) break
+        if (common) found.push({ ...common, times })
+        if (found.length === MAX_SHOWN) break
       }
       return found.toSorted((a, b) => b.schedules.length - a.schedules.length || b.times - a.times)
     },
   }
 }
 
-interface Company {
+interface ScheduleSet {
   readonly size: number
-  /** The first in which it meets. */
+  /** The first minute in which the set fires together. */
   readonly minute: number
   times: number
 }
 
-/** The second in [start, end) in which most of them fire, if it is more than one. */
-function meetingIn(
-  groups: readonly Group[],
+/** The second in [start, end) in which most of them fire, if more than one does. */
+function findCommonSecond(
+  groups: readonly FiringGroup[],
   start: number,
   end: number,
 ): Pick<Collision, 'at' | 'schedules'> | null {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { readRule, type RuleSource } from '../index.ts'
-import { forecast, type Forecast, type Foreseen } from './forecast.ts'
+import { forecast, type Forecast, type ForecastSchedule } from './forecast.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const MONDAY = Date.UTC(2026, 10, 16)
 
-function look(schedules: readonly Foreseen[], from = MONDAY, days = 1): Forecast {
+function forecastOf(schedules: readonly ForecastSchedule[], from = MONDAY, days = 1): Forecast {
   const work = forecast(schedules, from, from + days * DAY)
   for (;;) {
     const { done, value } = work.next()
@@ -16,116 +16,145 @@ function look(schedules: readonly Foreseen[], from = MONDAY, days = 1): Forecast
   }
 }
 
-const foreseen = (rule: RuleSource, more: Partial<Foreseen> = {}): Foreseen => ({
+const forecastSchedule = (
+  rule: RuleSource,
+  more: Partial<ForecastSchedule> = {},
+): ForecastSchedule => ({
   ...{ rule, from: MONDAY, durationMs: null, ...more },
 })
 const busyOf = ({ hours }: Forecast, count: number) => [...hours.busy.slice(0, count)]
 
 describe('fires', () => {
-  const TABLE: [why: string, given: Foreseen, days: number, fires: number][] = [
-    ['a day of hours', foreseen({ cron: '@hourly' }), 1, 24],
-    ['a year of seconds is counted', foreseen({ cron: '* * * * * *' }), 365, 31_536_000],
+  const TABLE: [why: string, given: ForecastSchedule, days: number, fires: number][] = [
+    ['a day of hours', forecastSchedule({ cron: '@hourly' }), 1, 24],
+    ['a year of seconds is counted', forecastSchedule({ cron: '* * * * * *' }), 365, 31_536_000],
     [
       'an interval, by its own start',
-      foreseen({ every: '7h', start: '2026-11-16T01:00:00Z' }),
+      forecastSchedule({ every: '7h', start: '2026-11-16T01:00:00Z' }),
       1,
       4,
     ],
-    ['one instant', foreseen({ at: '2026-11-16T09:00:00Z' }), 1, 1],
-    ['an instant that is over', foreseen({ at: '2026-11-15T09:00:00Z' }), 1, 0],
-    ['an end within', foreseen({ cron: '@hourly', end: '2026-11-16T02:00:00Z' }), 1, 3],
-    ['paused for half a day', foreseen({ cron: '@hourly' }, { from: MONDAY + DAY / 2 }), 1, 12],
-    ['paused, and nobody knows for how long', foreseen({ cron: '@hourly' }, { from: null }), 1, 0],
-    ['paused for longer than that', foreseen({ cron: '@hourly' }, { from: MONDAY + DAY }), 1, 0],
-    ['after finish, runs of no time', foreseen({ every: '1h after finish' }), 1, 23],
+    ['one instant', forecastSchedule({ at: '2026-11-16T09:00:00Z' }), 1, 1],
+    ['a past instant', forecastSchedule({ at: '2026-11-15T09:00:00Z' }), 1, 0],
+    ['an end within', forecastSchedule({ cron: '@hourly', end: '2026-11-16T02:00:00Z' }), 1, 3],
+    [
+      'paused for half a day',
+      forecastSchedule({ cron: '@hourly' }, { from: MONDAY + DAY / 2 }),
+      1,
+      12,
+    ],
+    ['paused without an end', forecastSchedule({ cron: '@hourly' }, { from: null }), 1, 0],
+    [
+      'paused for longer than that',
+      forecastSchedule({ cron: '@hourly' }, { from: MONDAY + DAY }),
+      1,
+      0,
+    ],
+    ['after finish, runs of no time', forecastSchedule({ every: '1h after finish' }), 1, 23],
     [
       'after finish, runs of an hour',
-      foreseen({ every: '1h after finish' }, { durationMs: HOUR }),
+      forecastSchedule({ every: '1h after finish' }, { durationMs: HOUR }),
       ...([1, 12] as const),
     ],
-    ['one after the other, runs of no time', foreseen({ every: '0s after finish' }), 1, 86_400],
-    ['a rule that cannot be read', foreseen({ cron: 'whenever' }), 1, 0],
+    [
+      'one after the other, runs of no time',
+      forecastSchedule({ every: '0s after finish' }),
+      1,
+      86_400,
+    ],
+    ['a rule that cannot be read', forecastSchedule({ cron: 'whenever' }), 1, 0],
     [
       'the night that has 23 hours, by clocks that have them',
-      foreseen({ cron: '0 * * * *', zone: 'Europe/Athens' }, { from: Date.UTC(2027, 2, 27, 22) }),
+      forecastSchedule(
+        { cron: '0 * * * *', zone: 'Europe/Athens' },
+        { from: Date.UTC(2027, 2, 27, 22) },
+      ),
       ...([1, 24] as const),
     ],
   ]
   for (const [why, given, days, fires] of TABLE) {
     test(`${why}: ${fires}`, () => {
       const from = Math.max(MONDAY, given.rule.zone ? (given.from ?? MONDAY) : MONDAY)
-      assert.deepEqual([...look([given], from, days).fires], [fires])
+      assert.deepEqual([...forecastOf([given], from, days).fires], [fires])
     })
   }
 })
 
-test('load follows durations into the hours after', () => {
-  const nightly = foreseen({ cron: '0 1 * * *' }, { durationMs: 2.5 * HOUR })
-  assert.deepEqual(busyOf(look([nightly]), 5), [0, 1, 1, 0.5, 0])
-  const often = foreseen({ cron: '*/10 * * * *' }, { durationMs: 60_000 })
+test('spreads load over the following hours by duration', () => {
+  const nightly = forecastSchedule({ cron: '0 1 * * *' }, { durationMs: 2.5 * HOUR })
+  assert.deepEqual(busyOf(forecastOf([nightly]), 5), [0, 1, 1, 0.5, 0])
+  const often = forecastSchedule({ cron: '*/10 * * * *' }, { durationMs: 60_000 })
   assert.deepEqual(
-    busyOf(look([often, nightly]), 3).map((busy) => Math.round(busy * 10) / 10),
+    busyOf(forecastOf([often, nightly]), 3).map((busy) => Math.round(busy * 10) / 10),
     [0.1, 1.1, 1.1],
   )
-  assert.deepEqual(busyOf(look([foreseen({ cron: '0 1 * * *' })]), 3), [0, 0, 0])
-  const long = foreseen({ cron: '0 22 * * *' }, { durationMs: 30 * DAY })
-  assert.deepEqual([...look([long]).hours.busy.slice(-3)], [0, 1, 1])
+  assert.deepEqual(busyOf(forecastOf([forecastSchedule({ cron: '0 1 * * *' })]), 3), [0, 0, 0])
+  const long = forecastSchedule({ cron: '0 22 * * *' }, { durationMs: 30 * DAY })
+  assert.deepEqual([...forecastOf([long]).hours.busy.slice(-3)], [0, 1, 1])
 })
 
 describe('collisions', () => {
-  const tell = ({ collisions }: Forecast) =>
+  const summarise = ({ collisions }: Forecast) =>
     collisions.map(({ at, times, schedules }) => {
       return `${new Date(at).toISOString().slice(5, 19)} x${times}: ${schedules.join()}`
     })
 
-  test('are told once, with how often and who; the largest first', () => {
+  test('are listed once, largest first, with their times and schedules', () => {
     const schedules = [
-      foreseen({ cron: '0 9 * * *' }),
-      foreseen({ every: 'daily at 9:00' }),
-      foreseen({ cron: '30 4 * * *' }),
-      foreseen({ cron: '0,30 9 * * *', zone: 'UTC' }),
-      foreseen({ cron: '30 4 * * 2' }),
+      forecastSchedule({ cron: '0 9 * * *' }),
+      forecastSchedule({ every: 'daily at 9:00' }),
+      forecastSchedule({ cron: '30 4 * * *' }),
+      forecastSchedule({ cron: '0,30 9 * * *', zone: 'UTC' }),
+      forecastSchedule({ cron: '30 4 * * 2' }),
     ]
-    assert.deepEqual(tell(look(schedules, MONDAY, 7)), [
+    assert.deepEqual(summarise(forecastOf(schedules, MONDAY, 7)), [
       '11-16T09:00:00 x7: 0,1,3',
       '11-17T04:30:00 x1: 2,4',
     ])
   })
 
-  test('are of an instant: the same minute is not enough', () => {
-    const schedules = [foreseen({ cron: '5 0 9 * * *' }), foreseen({ cron: '0 9 * * *' })]
-    assert.deepEqual(tell(look(schedules)), [])
-    const third = foreseen({ cron: '5,9 0 9 * * *' })
-    assert.deepEqual(tell(look([...schedules, third])), ['11-16T09:00:05 x1: 0,2'])
-  })
-
-  test('are what jitter is there against', () => {
+  test('need the same second: the same minute is not enough', () => {
     const schedules = [
-      foreseen({ cron: '0 9 * * *', jitter: '5m' }),
-      foreseen({ cron: '0 9 * * *' }),
+      forecastSchedule({ cron: '5 0 9 * * *' }),
+      forecastSchedule({ cron: '0 9 * * *' }),
     ]
-    assert.deepEqual(tell(look(schedules)), [])
+    assert.deepEqual(summarise(forecastOf(schedules)), [])
+    const third = forecastSchedule({ cron: '5,9 0 9 * * *' })
+    assert.deepEqual(summarise(forecastOf([...schedules, third])), ['11-16T09:00:05 x1: 0,2'])
   })
 
-  test('are few even where everything collides all the time', () => {
-    const minutes = [foreseen({ cron: '* * * * *' }), foreseen({ cron: '*/1 * * * *' })]
-    assert.deepEqual(tell(look(minutes, MONDAY, 365)), ['11-16T00:00:00 x525600: 0,1'])
-    const primes = [2, 3, 5, 7, 11, 13, 17, 19, 23].map((n) => foreseen({ every: `${n * 60}s` }))
-    const found = look([...primes, ...minutes], MONDAY, 300).collisions
+  test('are avoided by jitter', () => {
+    const schedules = [
+      forecastSchedule({ cron: '0 9 * * *', jitter: '5m' }),
+      forecastSchedule({ cron: '0 9 * * *' }),
+    ]
+    assert.deepEqual(summarise(forecastOf(schedules)), [])
+  })
+
+  test('are limited in number even where everything collides', () => {
+    const minutes = [
+      forecastSchedule({ cron: '* * * * *' }),
+      forecastSchedule({ cron: '*/1 * * * *' }),
+    ]
+    assert.deepEqual(summarise(forecastOf(minutes, MONDAY, 365)), ['11-16T00:00:00 x525600: 0,1'])
+    const primes = [2, 3, 5, 7, 11, 13, 17, 19, 23].map((n) =>
+      forecastSchedule({ every: `${n * 60}s` }),
+    )
+    const found = forecastOf([...primes, ...minutes], MONDAY, 300).collisions
     assert.equal(found.length, 10)
     assert.ok(found.every(({ schedules }) => schedules.length >= 7))
   })
 })
 
-test('nights in which clocks change are called out, with who notices', () => {
+test('lists nights with clock changes and the affected schedules', () => {
   const athens = { zone: 'Europe/Athens' }
   const schedules = [
-    foreseen({ cron: '30 3 * * *', ...athens }),
-    foreseen({ cron: '30 3 * * *', ...athens, dst: { gap: 'skip', repeat: 'both' } }),
-    foreseen({ cron: '0 * * * *', ...athens }),
-    foreseen({ cron: '30 3 * * *', zone: 'Asia/Tokyo' }),
+    forecastSchedule({ cron: '30 3 * * *', ...athens }),
+    forecastSchedule({ cron: '30 3 * * *', ...athens, dst: { gap: 'skip', repeat: 'both' } }),
+    forecastSchedule({ cron: '0 * * * *', ...athens }),
+    forecastSchedule({ cron: '30 3 * * *', zone: 'Asia/Tokyo' }),
   ]
-  const nights = look(schedules, MONDAY, 365).clockNights
+  const nights = forecastOf(schedules, MONDAY, 365).clockNights
   assert.deepEqual(
     nights.map(({ at, before: _, after: __, ...rest }) => [new Date(at).toISOString(), rest]),
     [
@@ -141,7 +170,7 @@ test('nights in which clocks change are called out, with who notices', () => {
   )
 })
 
-test('it is what a walk along each schedule comes by', () => {
+test('agrees with a walk along each schedule', () => {
   const rules = fc.constantFrom<RuleSource>(
     ...[{ cron: '*/7 * * * *' }, { cron: '0 9 * * 1-5', zone: 'America/New_York' }],
     ...[
@@ -174,8 +203,8 @@ test('it is what a walk along each schedule comes by', () => {
         }
         fires.push(count)
       }
-      const seen = look(
-        sources.map((rule) => foreseen(rule, { from })),
+      const seen = forecastOf(
+        sources.map((rule) => forecastSchedule(rule, { from })),
         from,
       )
       assert.deepEqual([...seen.fires], fires)

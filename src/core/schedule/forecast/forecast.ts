@@ -5,19 +5,19 @@ import { type Collision, createCollisions } from './collisions.ts'
 import { countGroup, groupAlike } from './groups.ts'
 import { createHours, type Hours } from './hours.ts'
 
-/** A schedule as a forecast sees it. */
-export interface Foreseen {
+/** A schedule as input of a forecast. */
+export interface ForecastSchedule {
   readonly rule: RuleSource
-  /** It fires from here on: now, or when its pause ends. Null if nobody knows when that is. */
+  /** The schedule fires from this time on: now, or the end of its pause. Null if the end is unknown. */
   readonly from: number | null
-  /** How long its runs take, as far as anybody knows. */
+  /** The duration of its runs, if known. */
   readonly durationMs: number | null
 }
 
 export interface Forecast {
   readonly from: number
   readonly until: number
-  /** For each schedule, in the order in which they were given. */
+  /** The number of fires of each schedule, in the given order. */
   readonly fires: Float64Array
   readonly hours: Hours
   readonly collisions: readonly Collision[]
@@ -25,12 +25,12 @@ export interface Forecast {
 }
 
 /**
- * What some schedules are going to do in [from, until). Those that fire alike are counted together, by
- * the minute, so that neither time nor memory grows with how often they fire. It stops after each few
- * milliseconds of work, for others to have their turn.
+ * Predicts the fires of the schedules in [from, until). Schedules that fire alike are counted together per minute, so
+ * time and memory do not grow with how often they fire. The generator yields every few milliseconds to leave time for
+ * other work.
  */
 export function* forecast(
-  schedules: readonly Foreseen[],
+  schedules: readonly ForecastSchedule[],
   from: number,
   until: number,
 ): Generator<void, Forecast> {

@@ -1,40 +1,40 @@
 import { readRule, type Rule, type RuleSource } from '../index.ts'
 import { countIntervals, readDuration } from '../interval.ts'
 import type { MinuteCounts } from '../rule/minute-counts.ts'
-import type { Foreseen } from './forecast.ts'
+import type { ForecastSchedule } from './forecast.ts'
 
-/** Schedules that fire at the same instants. */
-export interface Group {
+/** Schedules that fire at the same times. */
+export interface FiringGroup {
   readonly rule: Rule
   readonly source: RuleSource
   readonly from: number
-  /** For one that waits for the end of its runs: how long from one to the next, as it seems. */
+  /** For a rule that counts from the end of the run: the estimated distance between two runs. */
   readonly periodMs: number | null
-  /** Whether jitter keeps those that are due together apart. */
+  /** Whether jitter spreads the members' fire times. */
   readonly isSpread: boolean
-  /** Indices into the schedules that were given. */
+  /** Indices into the given schedules. */
   readonly members: readonly number[]
 }
 
-/** Runs that follow each other at once: what they and their workers take is not known to the millisecond. */
-const LEAST_PERIOD_MS = 1_000
-/** Reading a rule takes a moment, and the first of a zone a few of them. */
-const READ_AT_ONCE = 10
+/** Minimum distance of runs that follow each other immediately: their duration is not known to the millisecond. */
+const MIN_PERIOD_MS = 1_000
+/** Number of rules read between two yields: reading a rule takes a moment, and the first of each zone longer. */
+const RULES_PER_STEP = 10
 
-/** Those that are to fire before `until`; rules that cannot be read fire never. */
+/** Groups the schedules that fire before `until`. A rule that cannot be read never fires. */
 export function* groupAlike(
-  schedules: readonly Foreseen[],
+  schedules: readonly ForecastSchedule[],
   until: number,
-): Generator<void, Group[]> {
-  const groups = new Map<string, Group & { readonly members: number[] }>()
+): Generator<void, FiringGroup[]> {
+  const groups = new Map<string, FiringGroup & { readonly members: number[] }>()
   for (const [index, { rule: source, from, durationMs }] of schedules.entries()) {
-    if (index % READ_AT_ONCE === READ_AT_ONCE - 1) yield
+    if (index % RULES_PER_STEP === RULES_PER_STEP - 1) yield
     const reading = readRule(source)
     if (!reading.ok || from === null || from >= until) continue
     const { rule } = reading
     const { afterFinish } = rule
     const periodMs =
-      afterFinish === null ? null : Math.max(LEAST_PERIOD_MS, afterFinish + (durationMs ?? 0))
+      afterFinish === null ? null : Math.max(MIN_PERIOD_MS, afterFinish + (durationMs ?? 0))
     const isSpread = hasJitter(source)
     const key = JSON.stringify([sameRule(rule, source), from, periodMs, isSpread])
     const known = groups.get(key)
@@ -44,9 +44,9 @@ export function* groupAlike(
   return [...groups.values()]
 }
 
-/** Adds the times of a group in [from, until) to counts. */
+/** Adds the times of a group in [from, until) to the counts. */
 export function countGroup(
-  { rule, periodMs }: Group,
+  { rule, periodMs }: FiringGroup,
   counts: MinuteCounts,
   from: number,
   until: number,
@@ -55,7 +55,7 @@ export function countGroup(
   else countIntervals(periodMs, from + (rule.afterFinish ?? 0), counts, from, until)
 }
 
-/** Everything the times of a rule depend on. What `H` stands for is a matter of the seed. */
+/** Everything the times of a rule depend on. The seed decides the meaning of `H`. */
 function sameRule({ text }: Rule, { zone, dst, start, end, seed }: RuleSource): unknown[] {
   const isHashed = /\bH\b/.test(text)
   return [text, zone, dst?.gap, dst?.repeat, start, end, isHashed ? seed : null]

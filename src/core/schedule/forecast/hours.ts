@@ -3,31 +3,31 @@ import type { MinuteCounts } from '../rule/minute-counts.ts'
 const HOUR_MS = 3_600_000
 const HOUR_MINUTES = 60
 
-/** What is to happen in each hour from one on, by the clock of UTC. */
+/** Expected fires and load for each hour, in UTC. */
 export interface Hours {
   /** Hours since 1970. */
   readonly firstHour: number
   readonly fires: Float64Array
-  /** How many runs are under way, on the average of the hour, as far as durations are known. */
+  /** Average number of running runs in the hour, where durations are known. */
   readonly busy: Float64Array
 }
 
 export interface HourCounting {
-  /** The fires of each hour, of one schedule. */
+  /** The fires per hour of one schedule. */
   ofMinutes(counts: MinuteCounts): Float64Array
   add(fires: Float64Array, durationMs: number | null): void
   done(): Hours
 }
 
 /**
- * Collects fires and load by the hour. A run counts as if it began when its hour does, and goes on into
- * the hours after it; where it ends before they do, only its part of the last is counted.
+ * Collects fires and load per hour. A run is counted as if it began at the start of its hour and continued into the
+ * following hours; of its last hour only the used part is counted.
  */
 export function createHours(from: number, until: number): HourCounting {
   const firstHour = Math.floor(from / HOUR_MS)
   const length = Math.ceil(until / HOUR_MS) - firstHour
   const fires = new Float64Array(length)
-  /** By how many the number of runs that last through the whole hour changes, from each hour on. */
+  /** For each hour, the change in the number of runs that last through the whole hour. */
   const changes = new Float64Array(length + 1)
   const parts = new Float64Array(length + 1)
 

@@ -1,20 +1,20 @@
-/** A forecast as it travels. A field is only ever added. */
+/** A forecast in the API. Fields are only ever added. */
 export interface WireForecast {
   readonly from: string
   readonly until: string
-  /** False if there are more schedules than one forecast takes in. */
+  /** False if there are more schedules than one forecast covers. */
   readonly complete: boolean
-  /** Of all schedules together. */
+  /** Total for all schedules. */
   readonly fires: number
-  /** Those that fire most often, first. */
+  /** The schedules that fire most often. */
   readonly schedules: readonly WireForecastSchedule[]
-  /** How many others there are. */
+  /** Number of schedules that are not listed. */
   readonly more: number
-  /** One after the other, by the clock of UTC; the first and the last may be cut. */
+  /** In order of time, in UTC; the first and the last bar may be incomplete. */
   readonly bars: readonly WireForecastBar[]
-  /** How long a bar is: an hour, or a day. */
+  /** Length of a bar: an hour or a day. */
   readonly bar_ms: number
-  /** The hours in which most is under way, or, where no duration is known, in which most fires. */
+  /** The hours with the most running runs or, if no duration is known, with the most fires. */
   readonly busiest: readonly WireForecastBar[]
   readonly collisions: readonly WireCollision[]
   readonly clock_changes: readonly WireClockNight[]
@@ -25,40 +25,40 @@ export interface WireForecastSchedule {
   readonly schedule: string
   readonly words: string
   readonly fires: number
-  /** How long its runs take, as a rule; null if none of the last ones succeeded. */
+  /** Typical duration of its runs; null if none of the latest runs succeeded. */
   readonly duration_ms: number | null
 }
 
 export interface WireForecastBar {
   readonly at: string
   readonly fires: number
-  /** How many runs are under way on average; of a day, in its fullest hour. */
+  /** Average number of running runs; for a day, that of its busiest hour. */
   readonly busy: number
 }
 
-/** Schedules that fire in the same second, again and again. */
+/** Schedules that repeatedly fire in the same second. */
 export interface WireCollision {
-  /** The first time. */
+  /** The first common time. */
   readonly at: string
-  /** How often. */
+  /** Number of common times. */
   readonly times: number
   readonly schedules: number
-  /** Some of them, as JOB/SCHEDULE. */
+  /** Some of the schedules, as JOB/SCHEDULE. */
   readonly names: readonly string[]
 }
 
-/** A night in which the clocks of a zone change, and how many schedules notice. */
+/** A night in which the clocks of a zone change, and the number of affected schedules. */
 export interface WireClockNight {
   readonly at: string
   readonly zone: string
   readonly from_offset: string
   readonly to_offset: string
-  /** All that live by these clocks. */
+  /** All schedules in this zone. */
   readonly schedules: number
-  /** Times that do not exist fire when the clocks have jumped, or not at all. */
+  /** Number of schedules with a time that does not exist: it fires after the change, or not at all. */
   readonly moved: number
   readonly left_out: number
-  /** Times that come twice fire once, or twice. */
+  /** Number of schedules with a time that occurs twice: it fires once, or twice. */
   readonly once: number
   readonly twice: number
 }

@@ -1,6 +1,6 @@
 /**
- * A fraction in [0, 1) that looks random and depends only on its input, so that every node, today
- * and after a restart, spreads schedules in the same way.
+ * A fraction in [0, 1) that looks random and depends only on its input, so that every node spreads schedules in the
+ * same way, also after a restart.
  */
 export function hashFraction(text: string): number {
   let hash = 0x811c9dc5

@@ -1,13 +1,13 @@
 const MINUTE_MS = 60_000
 
-/** How often something fires in each of some minutes. Nothing fires more often than once a second. */
+/** Number of fires in each minute of a range. No rule fires more often than once per second. */
 export interface MinuteCounts {
   /** Minutes since 1970. */
   readonly firstMinute: number
   readonly fires: Uint8Array
 }
 
-/** Counts for the minutes that [from, until) touches. */
+/** Counts for all minutes that overlap [from, until). */
 export function createMinuteCounts(from: number, until: number): MinuteCounts {
   const firstMinute = Math.floor(from / MINUTE_MS)
   return { firstMinute, fires: new Uint8Array(Math.ceil(until / MINUTE_MS) - firstMinute) }

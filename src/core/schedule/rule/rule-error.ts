@@ -1,12 +1,14 @@
-/** Why a rule is not taken: which field, what is wrong with it, and what would be right. */
-export interface Problem {
+import { PunctualError } from '../../errors.ts'
+
+/** Why a rule is rejected: the field, the problem, and a valid form. */
+export interface RuleProblem {
   readonly field: string
   readonly message: string
   readonly hint?: string
 }
 
-/** Thrown by readers and caught by `readRule`, which is the only one to answer with it. */
-export class Refusal extends Error {
+/** Thrown by the readers; only `readRule` catches it and returns its problem. */
+export class RuleError extends Error {
   readonly field: string
   readonly hint: string | undefined
 
@@ -18,19 +20,19 @@ export class Refusal extends Error {
   }
 }
 
-/** What somebody wrote, short enough to stand in a message, and nothing a terminal would obey. */
-export function quoted(text: string): string {
-  const plain = text.slice(0, 40).replaceAll(/[^\x20-\x7e]/gu, codeOf)
+/** A user's text, shortened for a message and without control characters. */
+export function excerptOf(text: string): string {
+  const plain = text.slice(0, 40).replaceAll(/[^\x20-\x7e]/gu, codePointName)
   return `"${plain}${text.length > 40 ? '…' : ''}"`
 }
 
-/** `U+0663`: what a character is called that had better not be shown. */
-export function codeOf(character: string): string {
+/** The code point of a character that should not be printed: `U+0663`. */
+export function codePointName(character: string): string {
   return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** The word somebody may have meant: off by a letter or two, or `undefined`. */
-export function nearest(word: string, words: readonly string[]): string | undefined {
+/** The known word that differs by a letter or two; `undefined` if there is none. */
+export function nearestWord(word: string, words: readonly string[]): string | undefined {
   let best: string | undefined
   let bestDistance = Math.min(2, Math.floor(word.length / 2)) + 1
   for (const candidate of words) {
@@ -52,4 +54,10 @@ function editDistance(a: string, b: string): number {
     row = next
   }
   return row[b.length]!
+}
+
+/** An error about a schedule or a time; all of them share one code. */
+export function scheduleError(field: string, message: string, hint?: string): PunctualError {
+  const sentence = `${field}: ${message}`
+  return new PunctualError('invalid_schedule', sentence, { field, ...(hint && { hint }) })
 }

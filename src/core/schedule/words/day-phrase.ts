@@ -1,17 +1,18 @@
-import { Refusal } from '../rule/rule-error.ts'
+import { RuleError } from '../rule/rule-error.ts'
 import { readMonths } from './month-phrase.ts'
-import { monthNamed, ordinalNamed, weekdayNamed } from './vocabulary.ts'
+import { ordinalNamed } from './vocabulary.ts'
+import { monthNamed, weekdayNamed } from '../calendar/calendar-names.ts'
 import type { WordReader } from './word-reader.ts'
 
 /** Days as items of cron fields. */
-export interface SpokenDays {
+export interface DayItems {
   dates: string[]
   weekdays: string[]
   months: number[]
 }
 
-/** Reads words that say on which days, if the next ones do. */
-export function readDayPhrase(words: WordReader, days: SpokenDays): boolean {
+/** Reads a phrase that names days, if one comes next. */
+export function readDayPhrase(words: WordReader, days: DayItems): boolean {
   if (words.peek() === 'weekday' && words.peek(1) === 'nearest') return readDatesOf(words, days)
   if (words.accept('weekday', 'weekdays', 'workday', 'workdays')) {
     days.weekdays.push('1-5')
@@ -27,8 +28,8 @@ export function readDayPhrase(words: WordReader, days: SpokenDays): boolean {
   return beginsDates && readDatesOf(words, days)
 }
 
-/** `monday`, `monday to friday`, and on with `and`. */
-function readWeekdays(words: WordReader, days: SpokenDays): true {
+/** `monday`, `monday to friday`, and lists with `and`. */
+function readWeekdays(words: WordReader, days: DayItems): true {
   const from = weekdayNamed(words.take())!
   if (!words.acceptBefore('to', (word) => weekdayNamed(word) !== undefined)) {
     days.weekdays.push(String(from))
@@ -41,11 +42,15 @@ function readWeekdays(words: WordReader, days: SpokenDays): true {
 }
 
 /** `the 1st and 15th of the month`, `the last friday of march`, `the first weekday of the month`. */
-function readDatesOf(words: WordReader, days: SpokenDays): true {
+function readDatesOf(words: WordReader, days: DayItems): true {
   do readDates(words, days)
   while (words.acceptBefore('and', (word) => beginsDate(word, words)))
   if (!words.accept('of', 'in')) {
-    throw new Refusal('every', 'it does not say of which month', 'Write of the month, or of march.')
+    throw new RuleError(
+      'every',
+      'it does not say of which month',
+      'Write of the month, or of march.',
+    )
   }
   words.accept('the', 'every', 'each')
   if (words.accept('month')) return true
@@ -62,12 +67,13 @@ function beginsDate(word: string, words: WordReader): boolean {
   return word === 'weekday' && words.peek(distance + 1) === 'nearest'
 }
 
-function readDates(words: WordReader, days: SpokenDays): void {
+function readDates(words: WordReader, days: DayItems): void {
   if (words.accept('weekday')) {
     words.accept('nearest')
     words.accept('to')
     words.accept('the')
-    days.dates.push(`${readDate(words)}W`)
+    const isBack = /^\d+$/.test(words.peek() ?? '')
+    days.dates.push(`${isBack ? readBack(words) : readDate(words)}W`)
     return
   }
   if (/^\d+$/.test(words.peek() ?? '')) {
@@ -97,7 +103,7 @@ function readBack(words: WordReader): string {
   words.accept('the')
   if (!isBefore || !words.accept('last')) throw words.notUnderstood()
   words.accept('day')
-  if (count > 30) throw new Refusal('every', `no month has ${count} days before its last`)
+  if (count > 30) throw new RuleError('every', `no month has ${count} days before its last`)
   return count === 0 ? 'L' : `L-${count}`
 }
 
@@ -110,13 +116,13 @@ function readDate(words: WordReader): string {
 
 function date(number: number): string {
   if (number >= 1 && number <= 31) return String(number)
-  throw new Refusal('every', `no month has ${number} days`, 'Days are the 1st to the 31st.')
+  throw new RuleError('every', `no month has ${number} days`, 'Days are the 1st to the 31st.')
 }
 
 function nthWeekday(weekday: number, one: number | 'last'): string {
   if (one === 'last') return `${weekday}L`
   if (one >= 1 && one <= 5) return `${weekday}#${one}`
-  throw new Refusal(
+  throw new RuleError(
     'every',
     `no weekday comes ${one} times in a month`,
     'Say first to fifth, or last.',
@@ -126,5 +132,5 @@ function nthWeekday(weekday: number, one: number | 'last'): string {
 function workingDay(one: number | 'last'): string {
   if (one === 'last') return 'LW'
   if (one === 1) return '1W'
-  throw new Refusal('every', 'only the first and the last weekday of a month can be named')
+  throw new RuleError('every', 'only the first and the last weekday of a month can be named')
 }

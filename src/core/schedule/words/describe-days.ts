@@ -1,17 +1,18 @@
-import type { DayFields } from '../calendar/calendar-rule.ts'
+import type { DayFields, CronField } from '../calendar/calendar-rule.ts'
 import type { DaySpecial } from '../calendar/plan.ts'
-import type { CronField } from '../cron/cron-field.ts'
-import { listed, MONTHS, nth, ordinal, WEEKDAYS } from './vocabulary.ts'
+import { nth, ordinal } from './vocabulary.ts'
+import { MONTHS, WEEKDAYS } from '../calendar/calendar-names.ts'
+import { joinWords } from '../../text/join-words.ts'
 
 const EVERY_MONTH = 12
 const OF_THE_MONTH = ' of the month'
 
-/** `weekdays`, `the 1st and 15th of the month`; empty if it is every day there is. */
+/** `weekdays`, `the 1st and 15th of the month`; empty for every day. */
 export function describeDays({ monthDay, month, weekday }: DayFields): string {
   const isAnyDate = monthDay.values.length === 31
   const isAnyWeekday = weekday.values.length === 7
   const months = month.values.length === EVERY_MONTH ? '' : monthNames(month.values)
-  // Where plain weekdays are named as well, the months are said of all of it.
+  // With plain weekdays in the phrase, the months are added at the end.
   const hasPlainWeekdays = !isAnyWeekday && weekday.values.length > 0
   const within = hasPlainWeekdays ? '' : months
   const days = [
@@ -21,23 +22,23 @@ export function describeDays({ monthDay, month, weekday }: DayFields): string {
   const isEither = !monthDay.isOpen && !weekday.isOpen
   if (isEither && (isAnyDate || isAnyWeekday)) return months && `every day in ${months}`
   const phrase = days.join(isEither ? ' or ' : ' if they are ')
-  // What is said of the days of a month says in which months already.
+  // A phrase about days of a month already contains the months.
   if (months === '' || (phrase !== '' && phrase.endsWith(` of ${months}`))) return phrase
   return `${phrase || 'every day'} in ${months}`
 }
 
 function monthDays({ values, specials }: CronField, months: string): string {
   const dates = values.map(ordinal)
-  const all = [...(dates.length > 0 ? [`the ${listed(dates)}`] : []), ...specials.map(special)]
-  return `${listed(all)}${ofMonths(months)}`
+  const all = [...(dates.length > 0 ? [`the ${joinWords(dates)}`] : []), ...specials.map(special)]
+  return `${joinWords(all)}${ofMonths(months)}`
 }
 
 function weekdays({ values, specials }: CronField, months: string): string {
   const all = [
-    ...(specials.length > 0 ? [`${listed(specials.map(special))}${ofMonths(months)}`] : []),
+    ...(specials.length > 0 ? [`${joinWords(specials.map(special))}${ofMonths(months)}`] : []),
     ...(values.length > 0 ? [weekdayNames(values)] : []),
   ]
-  return listed(all.toReversed())
+  return joinWords(all.toReversed())
 }
 
 function ofMonths(months: string): string {
@@ -46,16 +47,16 @@ function ofMonths(months: string): string {
 
 function monthNames(values: readonly number[]): string {
   const names = values.map((value) => MONTHS[value - 1]!)
-  return isRun(values) ? `${names[0]} to ${names.at(-1)}` : listed(names)
+  return isRun(values) ? `${names[0]} to ${names.at(-1)}` : joinWords(names)
 }
 
-/** Weeks are told from Monday on. */
+/** Weekdays are listed from Monday on. */
 function weekdayNames(values: readonly number[]): string {
   const days = values.map((value) => value || 7).toSorted((a, b) => a - b)
   if (days.join() === '1,2,3,4,5') return 'weekdays'
   if (days.join() === '6,7') return 'weekends'
   const names = days.map((day) => WEEKDAYS[day % 7]!)
-  return isRun(days) ? `${names[0]} to ${names.at(-1)}` : listed(names.map((name) => `${name}s`))
+  return isRun(days) ? `${names[0]} to ${names.at(-1)}` : joinWords(names.map((name) => `${name}s`))
 }
 
 function isRun(values: readonly number[]): boolean {
@@ -68,7 +69,8 @@ function special(day: DaySpecial): string {
       if (day.back === 0) return 'the last day'
       return `${day.back} day${day.back === 1 ? '' : 's'} before the last day`
     case 'last-working':
-      return 'the last weekday'
+      if (day.back === 0) return 'the last weekday'
+      return `the weekday nearest ${day.back} day${day.back === 1 ? '' : 's'} before the last day`
     case 'nearest-working':
       return day.day === 1 ? 'the first weekday' : `the weekday nearest the ${ordinal(day.day)}`
     case 'last-weekday':

@@ -1,19 +1,18 @@
-import type { TimeFields, TimeList } from '../calendar/calendar-rule.ts'
+import type { TimeFields, TimeList, CronField } from '../calendar/calendar-rule.ts'
 import { writeTime } from '../calendar/times-of-day.ts'
-import type { CronField } from '../cron/cron-field.ts'
-import { listed } from './vocabulary.ts'
+import { joinWords } from '../../text/join-words.ts'
 
-/** What is said of the times of a day, and whether it is said before the days or after them. */
+/** A phrase for the times of a day, and whether it precedes the days. */
 export interface TimesPhrase {
   readonly text: string
   readonly comesFirst: boolean
 }
 
-/** As many times of a day as are told one by one, and as few as are worth a rhythm. */
-export const MOST_TIMES = 24
-const RHYTHM = 4
-/** More times than this are told by their fields. */
-const MOST_EXPANDED = 1_440
+/** Maximum number of times that are listed one by one, and minimum number that are described as a rhythm. */
+export const MAX_LISTED_TIMES = 24
+const MIN_RHYTHM_TIMES = 4
+/** A rule with more times than this is described field by field. */
+const MAX_EXPANDED = 1_440
 
 export function describeTimes(times: TimeFields | TimeList): TimesPhrase {
   if (times.kind === 'list') return describeList(times.seconds) ?? everyOf(times.seconds)
@@ -28,15 +27,15 @@ function describeList(seconds: readonly number[]): TimesPhrase | undefined {
   const [first = 0, following = 0] = seconds
   const step = following - first
   const isEven = seconds.every((second, index) => second === first + index * step)
-  if (seconds.length >= RHYTHM && isEven && step % 60 === 0) {
+  if (seconds.length >= MIN_RHYTHM_TIMES && isEven && step % 60 === 0) {
     const window = `between ${writeTime(first)} and ${writeTime(seconds.at(-1)!)}`
     return { text: `every ${minutes(step / 60)} ${window}`, comesFirst: true }
   }
-  return seconds.length <= MOST_TIMES ? everyOf(seconds) : undefined
+  return seconds.length <= MAX_LISTED_TIMES ? everyOf(seconds) : undefined
 }
 
 function everyOf(seconds: readonly number[]): TimesPhrase {
-  return { text: `at ${listed(seconds.map(writeTime))}`, comesFirst: false }
+  return { text: `at ${joinWords(seconds.map(writeTime))}`, comesFirst: false }
 }
 
 function minutes(count: number): string {
@@ -47,7 +46,7 @@ function counted(count: number, unit: string): string {
   return count === 1 ? unit : `${count} ${unit}s`
 }
 
-/** Rules that follow elapsed time. */
+/** Describes rules that follow elapsed time. */
 function rhythm({ second, minute, hour }: TimeFields): string {
   const seconds = second?.values ?? [0]
   const isOnTheMinute = seconds.length === 1 && seconds[0] === 0
@@ -64,13 +63,13 @@ function rhythm({ second, minute, hour }: TimeFields): string {
   return byFields(second, minute, hour)
 }
 
-/** The n of `*` or of `*` with a step that divides the whole, so that all pauses are alike. */
+/** The step of `*`, or of `*` with a step, if it divides the range evenly; undefined otherwise. */
 function evenStep({ isWild, text }: CronField, whole: number): number | undefined {
   const [, step = '1'] = /^\*(?:\/(\d+))?$/.exec(text) ?? []
   return isWild && !text.includes(',') && whole % Number(step) === 0 ? Number(step) : undefined
 }
 
-/** For what nobody would say: field by field. */
+/** A description field by field, for rules without a natural phrase. */
 function byFields(second: CronField | undefined, minute: CronField, hour: CronField): string {
   const parts = [
     ...(second && second.text !== '0' ? [part('second', second, 60)] : []),
@@ -85,7 +84,7 @@ function part(unit: string, { values }: CronField, whole: number): string {
 }
 
 function numbered(unit: string, values: readonly number[]): string {
-  return `${unit}${values.length === 1 ? '' : 's'} ${listed(values.map(String))}`
+  return `${unit}${values.length === 1 ? '' : 's'} ${joinWords(values.map(String))}`
 }
 
 function expanded(
@@ -93,7 +92,7 @@ function expanded(
   minutes: readonly number[],
   seconds: readonly number[],
 ): number[] | undefined {
-  if (hours.length * minutes.length * seconds.length > MOST_EXPANDED) return undefined
+  if (hours.length * minutes.length * seconds.length > MAX_EXPANDED) return undefined
   return hours.flatMap((hour) =>
     minutes.flatMap((minute) => seconds.map((second) => hour * 3_600 + minute * 60 + second)),
   )

@@ -1,5 +1,5 @@
-import { Refusal } from '../rule/rule-error.ts'
-import { monthNamed } from './vocabulary.ts'
+import { RuleError } from '../rule/rule-error.ts'
+import { monthNamed } from '../calendar/calendar-names.ts'
 import type { WordReader } from './word-reader.ts'
 
 /** `january`, `january and july`, `march to may`. */
@@ -13,7 +13,7 @@ export function readMonths(words: WordReader): number[] {
       ? monthNamed(words.take())!
       : month
     if (last < month) {
-      throw new Refusal('every', 'its months run backwards', 'List them with commas.')
+      throw new RuleError('every', 'its months run backwards', 'List them with commas.')
     }
     for (let one = month; one <= last; one++) months.push(one)
   } while (words.acceptBefore('and', (word) => monthNamed(word) !== undefined))

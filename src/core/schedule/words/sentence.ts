@@ -1,25 +1,25 @@
 import { readTime } from '../calendar/times-of-day.ts'
-import { quoted, Refusal } from '../rule/rule-error.ts'
-import { readDayPhrase, type SpokenDays } from './day-phrase.ts'
+import { excerptOf, RuleError } from '../rule/rule-error.ts'
+import { readDayPhrase, type DayItems } from './day-phrase.ts'
 import { readMonths } from './month-phrase.ts'
 import { WordReader } from './word-reader.ts'
 
-/** What a sentence about time said, in the order it was said in. */
-export interface Sentence extends SpokenDays {
+/** The parts of a parsed sentence, in the order of the text. */
+export interface Sentence extends DayItems {
   rhythm: { count: number; unit: 'second' | 'minute' | 'hour' } | undefined
-  /** Seconds of the day between which the rhythm goes. */
+  /** Start and end of the window of the rhythm, as seconds of the day. */
   window: readonly [from: number, to: number] | undefined
   /** Seconds of the day. */
   times: number[]
-  /** Of the hours of a rhythm. */
+  /** Minutes of the hours of a rhythm. */
   minutes: number[]
-  /** Whether a day without a time is meant to begin at midnight: `daily`, `every month`. */
+  /** Whether a day without a time begins at midnight: `daily`, `every month`. */
   meansMidnight: boolean
 }
 
 const NUMBER = /^\d{1,4}$/
 const FILLERS = new Set(['on', 'and', 'or', 'each', 'the'])
-/** Units, and what the day begins that they begin with. */
+/** Period words, with the days on which each period begins. */
 const PERIODS: Readonly<Record<string, Partial<Sentence>>> = {
   day: {},
   week: { weekdays: ['0'] },
@@ -64,19 +64,19 @@ export function readSentence(text: string): Sentence {
   return sentence
 }
 
-/** The days a period begins with, unless the sentence names others. */
+/** Adds the first days of a period, unless the sentence names other days. */
 function beginPeriod(
   { dates = [], weekdays = [], months = [] }: Partial<Sentence>,
-  said: Sentence,
+  sentence: Sentence,
 ) {
-  said.meansMidnight = true
-  if (said.dates.length + said.weekdays.length > 0) return
-  said.dates.push(...dates)
-  said.weekdays.push(...weekdays)
-  if (said.months.length === 0) said.months.push(...months)
+  sentence.meansMidnight = true
+  if (sentence.dates.length + sentence.weekdays.length > 0) return
+  sentence.dates.push(...dates)
+  sentence.weekdays.push(...weekdays)
+  if (sentence.months.length === 0) sentence.months.push(...months)
 }
 
-/** After `every`: a number with a unit, a unit, or days, which are read by the next turn. */
+/** Reads the words after `every`: a number with a unit, or a unit. Days are left to the next step. */
 function readEvery(words: WordReader, sentence: Sentence): Partial<Sentence> | undefined {
   if (NUMBER.test(words.peek() ?? '')) {
     const count = Number(words.take())
@@ -98,7 +98,7 @@ function isUnit(word: string): boolean {
   return isClockUnit(word) || Object.hasOwn(PERIODS, word)
 }
 
-/** `5 minutes`, with the `every` left out. */
+/** `5 minutes` without `every`. */
 function isCount(words: WordReader): boolean {
   return NUMBER.test(words.peek()!) && isClockUnit(words.peek(1)?.replace(/s$/, ''))
 }
@@ -113,8 +113,8 @@ function isClockUnit(unit: string | undefined): unit is 'second' | 'minute' | 'h
 
 function readUnit(unit: string, count: number, sentence: Sentence): Partial<Sentence> | undefined {
   if (isClockUnit(unit)) {
-    if (count === 0) throw new Refusal('every', `every 0 ${unit}s never gets anywhere`)
-    if (sentence.rhythm) throw new Refusal('every', 'it has two rhythms', 'Make it two rules.')
+    if (count === 0) throw new RuleError('every', `every 0 ${unit}s is not possible`)
+    if (sentence.rhythm) throw new RuleError('every', 'it has two rhythms', 'Make it two rules.')
     sentence.rhythm = { count, unit }
     return undefined
   }
@@ -122,9 +122,13 @@ function readUnit(unit: string, count: number, sentence: Sentence): Partial<Sent
     if (count === 1) return PERIODS[unit]
     const hint =
       unit === 'day' || unit === 'week' ? `Write ${count}${unit[0]}.` : 'Name the months.'
-    throw new Refusal('every', `no calendar counts ${count} ${unit}s from anywhere`, hint)
+    throw new RuleError('every', `${count} ${unit}s have no fixed starting point`, hint)
   }
-  throw new Refusal('every', `${quoted(unit ?? '')} is not a unit of time`, 'Write 15 minutes.')
+  throw new RuleError(
+    'every',
+    `${excerptOf(unit ?? '')} is not a unit of time`,
+    'Write 15 minutes.',
+  )
 }
 
 function readAt(words: WordReader, sentence: Sentence): void {
@@ -140,7 +144,7 @@ function readAt(words: WordReader, sentence: Sentence): void {
 function readMinute(words: WordReader): number {
   const word = words.take() ?? ''
   if (/^\d{1,2}$/.test(word) && Number(word) < 60) return Number(word)
-  throw new Refusal('every', `${quoted(word)} is not a minute`, 'Minutes are 0 to 59.')
+  throw new RuleError('every', `${excerptOf(word)} is not a minute`, 'Minutes are 0 to 59.')
 }
 
 function readWindow(words: WordReader): [from: number, to: number] {
@@ -154,5 +158,5 @@ function requireTime(words: WordReader): number {
   const time = readTime(word)
   if (time !== undefined) return time
   const hint = /^\d{1,2}$/.test(word) ? `Write ${word.padStart(2, '0')}:00.` : 'Write it as 09:05.'
-  throw new Refusal('every', `${quoted(word)} is not a time of the day`, hint)
+  throw new RuleError('every', `${excerptOf(word)} is not a time of the day`, hint)
 }

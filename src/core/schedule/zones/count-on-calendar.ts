@@ -1,19 +1,20 @@
 import { countMatches, minutesOfDay } from '../calendar/count-matches.ts'
-import type { Patience } from '../calendar/next-match.ts'
-import type { Plan } from '../calendar/plan.ts'
+import type { SearchBudget } from '../calendar/next-match.ts'
+import type { CalendarPlan } from '../calendar/plan.ts'
 import { countAt, type MinuteCounts } from '../rule/minute-counts.ts'
-import { type DstPolicy, firstCounted, isAfterGap, lastCounted } from './next-fire.ts'
+import { firstCounted, isAfterGap, lastCounted } from './next-fire.ts'
+import { type DstPolicy } from '../rule/rule.ts'
 import type { Zone } from './zone.ts'
 
-/** Enough for the one look that a change of the clocks takes. */
+/** Search budget around a clock change. */
 const STEPS = 100
 
 /**
- * Counts the instants in [from, until) at which a plan fires in a zone: those that walking along
- * `nextOnCalendar` would find, but a stretch of constant offset at a time.
+ * Counts the instants in [from, until) at which a plan fires in a zone. The result equals a walk with
+ * `nextOnCalendar`, but each period of constant offset is counted at once.
  */
 export function countOnCalendar(
-  plan: Plan,
+  plan: CalendarPlan,
   zone: Zone,
   policy: DstPolicy,
   counts: MinuteCounts,
@@ -27,8 +28,8 @@ export function countOnCalendar(
   while (at < end) {
     const stretch = zone.stretchAt(at)
     const { offset, to } = stretch
-    const patience: Patience = { steps: STEPS }
-    if (isAfterGap(plan, policy, stretch, at, patience)) {
+    const budget: SearchBudget = { steps: STEPS }
+    if (isAfterGap(plan, policy, stretch, at, budget)) {
       countAt(counts, at * 1_000)
       at += 1
     }

@@ -1,10 +1,10 @@
-import { nearest, quoted, Refusal } from '../rule/rule-error.ts'
+import { nearestWord, excerptOf, RuleError } from '../rule/rule-error.ts'
 import { createZone, UTC, type Zone } from './zone.ts'
 
 /**
- * Names of the IANA database that are links to others. The runtime understands them and does not list
- * them; it also understands names that are not IANA's, bare offsets, and any mix of small letters and
- * capitals, so that what it understands is no measure of what is a name.
+ * Names in the IANA database that are links to other names. The runtime accepts them but does not list them. It also
+ * accepts names that are not in the database, plain offsets and any capitalisation, so its acceptance does not prove
+ * that a name is valid.
  */
 const LINKS: Readonly<Record<string, string>> = {
   '': `
@@ -50,7 +50,7 @@ const names: ReadonlySet<string> = new Set([
 ])
 const zones = new Map<string, Zone>()
 
-/** The zone of a name, learned once. */
+/** The zone with this name, cached. */
 export function zoneNamed(name: string): Zone {
   const known = zones.get(name)
   if (known) return known
@@ -60,7 +60,12 @@ export function zoneNamed(name: string): Zone {
   return zone
 }
 
-/** Every name that may be given. */
+/** Whether it is exactly the name of a zone. */
+export function isZoneName(name: string): boolean {
+  return names.has(name)
+}
+
+/** All accepted names. */
 export function zoneNames(): readonly string[] {
   return [...names].toSorted()
 }
@@ -70,22 +75,22 @@ function openZone(name: string): Zone {
     const { timeZone } = new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions()
     return timeZone === 'UTC' ? UTC : createZone(name)
   } catch {
-    throw new Refusal('zone', `this server has no data for the zone ${quoted(name)}`)
+    throw new RuleError('zone', `this server has no data for the zone ${excerptOf(name)}`)
   }
 }
 
-function unknownZone(name: string): Refusal {
-  const near = meantZone(name)
+function unknownZone(name: string): RuleError {
+  const near = suggestZone(name)
   const hint = near ? `Did you mean ${near}?` : 'Write an IANA name, such as Europe/Athens or UTC.'
-  return new Refusal('zone', `${quoted(name)} is not the name of a zone`, hint)
+  return new RuleError('zone', `${excerptOf(name)} is not the name of a zone`, hint)
 }
 
-/** The same letters, the same place in some region, or nearly the same name. */
-function meantZone(name: string): string | undefined {
+/** Suggests a zone with the same letters, the same city in another region, or a similar name. */
+function suggestZone(name: string): string | undefined {
   if (name.length > 40) return undefined
   const wanted = name.toLowerCase().replaceAll(' ', '_')
   const lowered = zoneNames().map((zone) => [zone, zone.toLowerCase()] as const)
   const same = lowered.find(([, zone]) => zone === wanted)
   const place = lowered.find(([, zone]) => zone.endsWith(`/${wanted}`))
-  return same?.[0] ?? place?.[0] ?? nearest(wanted, zoneNames())
+  return same?.[0] ?? place?.[0] ?? nearestWord(wanted, zoneNames())
 }

@@ -1,9 +1,6 @@
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/
 
-/**
- * How far a zone's clocks are ahead of UTC at a second, by the runtime's own data. Throws a
- * `RangeError` for a zone the runtime does not know.
- */
+/** The offset from UTC in seconds, from the runtime's zone data. Throws a `RangeError` for an unknown zone. */
 export function offsetReader(zone: string): (second: number) => number {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
   return (second) => {

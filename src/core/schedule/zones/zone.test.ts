@@ -68,7 +68,7 @@ const NO_ZONES: readonly [name: string, hint?: RegExp][] = [
   ['x'.repeat(10_000)],
 ]
 for (const [zone, hint] of NO_ZONES) {
-  test(`${JSON.stringify(zone.slice(0, 40))} is not a zone`, () => {
+  test(`rejects ${JSON.stringify(zone.slice(0, 40))} as a zone`, () => {
     const reading = readRule({ cron: '@daily', zone })
     assert.ok(!reading.ok)
     assert.equal(reading.problem.field, 'zone')
@@ -76,7 +76,7 @@ for (const [zone, hint] of NO_ZONES) {
   })
 }
 
-test('links of the IANA database are names like others', () => {
+test('accepts links of the IANA database', () => {
   for (const zone of [
     'Europe/Kyiv',
     'US/Eastern',

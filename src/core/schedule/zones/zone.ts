@@ -2,11 +2,11 @@ import { DAY_SECONDS, isLeapYear, startOfYear, weekdayOf, yearOf } from '../cale
 import { offsetReader } from './zone-offset.ts'
 
 /**
- * A time in which a zone's offset does not change. Where it ends because the zone changes its
- * offset, `after` is the next one; where it ends because we looked no further, `after` is its own.
+ * A period with a constant offset. If it ends at a clock change, `after` is the next offset; if it ends only because
+ * the search did, `after` equals its own offset.
  */
-export interface Stretch {
-  /** In seconds, like everything here. */
+export interface OffsetPeriod {
+  /** All times are in seconds. */
   readonly from: number
   readonly to: number
   readonly before: number
@@ -15,38 +15,41 @@ export interface Stretch {
 }
 
 export interface Zone {
-  stretchAt(second: number): Stretch
+  stretchAt(second: number): OffsetPeriod
 }
 
-/** No zone has changed twice within this time since 1970, so that every change is seen. */
+/** No zone has changed twice within this time since 1970, so probing at this distance finds every change. */
 const PROBE_SECONDS = 6 * DAY_SECONDS
 /**
- * A year is known a little beyond its ends, since a change at New Year matters on both sides. It is
- * used for less than is known: what makes a repeated hour may come up to a day after it.
+ * A year is computed a little beyond its ends, because a change at New Year matters on both sides. Less than that is
+ * used: the cause of a repeated hour may lie up to a day after it.
  */
 const KNOWN_BEYOND = 3 * DAY_SECONDS
 const USED_BEYOND = DAY_SECONDS
 
-/** By 2088 the last announced exceptions are over (Gaza, Casablanca): years repeat by their kind. */
+/** By 2088 the last announced exceptions have passed (Gaza, Casablanca): later years repeat by their type. */
 const FIRST_REGULAR_YEAR = 2101
 const LAST_REGULAR_YEAR = 2128
 
-const ALWAYS: Stretch = { from: -Infinity, to: Infinity, before: 0, offset: 0, after: 0 }
+const ALWAYS: OffsetPeriod = { from: -Infinity, to: Infinity, before: 0, offset: 0, after: 0 }
 export const UTC: Zone = { stretchAt: () => ALWAYS }
 
-/** What the runtime knows of a zone, learned year by year as somebody asks. */
+/** The zone data of the runtime, computed per year on demand. */
 export function createZone(name: string): Zone {
   const offsetAt = offsetReader(name)
-  const years = new Map<number, readonly Stretch[]>()
-  // Whatever fires now asks about now.
-  let recent: Stretch = { from: 0, to: 0, before: 0, offset: 0, after: 0 }
+  const years = new Map<number, readonly OffsetPeriod[]>()
+  // The last used period: most queries are about the present.
+  let recent: OffsetPeriod = { from: 0, to: 0, before: 0, offset: 0, after: 0 }
 
-  function stretchesOf(year: number): readonly Stretch[] {
+  function stretchesOf(year: number): readonly OffsetPeriod[] {
     const known = years.get(year)
     if (known) return known
     const stretches =
       year > LAST_REGULAR_YEAR
-        ? shifted(stretchesOf(yearLike(year)), startOfYear(year) - startOfYear(yearLike(year)))
+        ? shifted(
+            stretchesOf(similarYear(year)),
+            startOfYear(year) - startOfYear(similarYear(year)),
+          )
         : surveyYear(offsetAt, year)
     years.set(year, stretches)
     return stretches
@@ -62,11 +65,11 @@ export function createZone(name: string): Zone {
   }
 }
 
-function surveyYear(offsetAt: (second: number) => number, year: number): readonly Stretch[] {
+function surveyYear(offsetAt: (second: number) => number, year: number): readonly OffsetPeriod[] {
   const start = startOfYear(year)
   const end = startOfYear(year + 1)
   const changes = findChanges(offsetAt, start - KNOWN_BEYOND, end + KNOWN_BEYOND)
-  const stretches: Stretch[] = []
+  const stretches: OffsetPeriod[] = []
   let from = start - USED_BEYOND
   let before = offsetAt(start - KNOWN_BEYOND)
   let offset = before
@@ -93,7 +96,7 @@ function findChanges(offsetAt: (second: number) => number, from: number, to: num
   return changes
 }
 
-/** The first second with the offset that `to` has; `from` has another. */
+/** The first second with the offset at `to`, which differs from that at `from`. */
 function firstWith(
   offsetAt: (second: number) => number,
   offset: number,
@@ -110,8 +113,8 @@ function firstWith(
   return high
 }
 
-/** A regular year that begins on the same weekday and is as long, so that its changes fall alike. */
-function yearLike(year: number): number {
+/** A regular year of the same length that begins on the same weekday and therefore has the same changes. */
+function similarYear(year: number): number {
   let like = FIRST_REGULAR_YEAR
   while (!areAlike(like, year)) like++
   return like
@@ -122,6 +125,6 @@ function areAlike(a: number, b: number): boolean {
   return isLeapYear(a) === isLeapYear(b) && firstWeekday(a) === firstWeekday(b)
 }
 
-function shifted(stretches: readonly Stretch[], by: number): readonly Stretch[] {
+function shifted(stretches: readonly OffsetPeriod[], by: number): readonly OffsetPeriod[] {
   return stretches.map((stretch) => ({ ...stretch, from: stretch.from + by, to: stretch.to + by }))
 }

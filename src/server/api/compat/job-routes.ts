@@ -1,18 +1,18 @@
 import { LIMITS } from '../../../core/limits.ts'
 import { projectOf } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
-import { byOf, readCount } from '../http/request.ts'
+import { requestedByOf, readCountParameter } from '../http/request.ts'
 import { projectsOf, userOf } from './access.ts'
-import { readRecurrence, type When } from '../../compat/recurrence.ts'
-import { JobPath, NewPlainJob, PlainPaging } from './schemas.ts'
+import { readCompatRecurrence, type JobTiming } from '../../compat/recurrence.ts'
+import { JobPathSchema, NewCompatJobSchema, CompatPagingSchema } from './schemas.ts'
 import { readNumber } from '../../compat/job-number.ts'
 
-const USUAL_PAGE = 100
-/** In a list, of each job only the latest run and the end of what it printed. */
+const DEFAULT_PAGE = 100
+/** A list shows only the latest run of each job and the end of its output. */
 const IN_LIST = { runs: 1, bytes: 4 * 1024 }
 
 /** `POST /jobs`, `GET /jobs` and `GET /jobs/{id}`. */
-export function plainJobRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>): void {
+export function compatJobRoutes(api: Api, { compat }: Pick<ApiOptions, 'compat'>): void {
   api.route({
     method: 'POST',
     url: '/jobs',
@@ -24,28 +24,29 @@ export function plainJobRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>): 
         problems: ['invalid_schedule'],
       },
     },
-    schema: { summary: 'Run a command, now or by a schedule', body: NewPlainJob },
+    schema: { summary: 'Run a command, now or by a schedule', body: NewCompatJobSchema },
     handler: async (request, reply) => {
       const { name, command, schedule } = request.body
-      const by = byOf(request)
-      const id = await plain.jobs.create(by, {
+      const by = requestedByOf(request)
+      const id = await compat.jobs.create(by, {
         ...{ title: name, work: { run: command }, workField: 'command' },
         when: whenOf(schedule),
       })
-      const created = await plain.jobs.find(id, by.project)
-      return reply.code(201).send(await plain.showing.job(created))
+      const created = await compat.jobs.find(id, by.project)
+      return reply.code(201).send(await compat.showing.job(created))
     },
   })
 
-  const whenOf = (schedule: string | null | undefined): When => {
+  const whenOf = (schedule: string | null | undefined): JobTiming => {
     if (!schedule?.trim()) return { once: { at: undefined } }
-    return readRecurrence(schedule, 'schedule', { zone: plain.zone, now: plain.storeNow() })
+    return readCompatRecurrence(schedule, 'schedule', { zone: compat.zone, now: compat.storeNow() })
   }
 
   api.route({
     method: 'GET',
     url: '/jobs',
     config: {
+      list: true,
       permission: 'read',
       reference: {
         answers: { 200: 'PlainJobs' },
@@ -53,9 +54,9 @@ export function plainJobRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>): 
         problems: ['job_not_found'],
       },
     },
-    schema: { summary: 'List jobs, newest first', querystring: PlainPaging },
+    schema: { summary: 'List jobs, newest first', querystring: CompatPagingSchema },
     handler: async (request) => {
-      const { jobs, showing } = plain
+      const { jobs, showing } = compat
       const page = pageOf(request.query)
       const user = userOf(request)
       if (user === undefined) {
@@ -66,13 +67,13 @@ export function plainJobRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>): 
     },
   })
 
-  /** `before` is the id of the last job of the page before, in whichever form it was shown. */
+  /** `before` is the id of the last job of the previous page, in any form in which it was shown. */
   const pageOf = ({ limit, before }: { limit?: string; before?: string }) => ({
-    limit: readCount(limit, 'limit', LIMITS.pageSize) ?? USUAL_PAGE,
+    limit: readCountParameter(limit, 'limit', LIMITS.pageSize) ?? DEFAULT_PAGE,
     before: before === undefined ? Number.MAX_SAFE_INTEGER : numberOf(before),
   })
 
-  const numberOf = (text: string): number => plain.uuids.read(text) ?? readNumber(text)
+  const numberOf = (text: string): number => compat.jobUuids.read(text) ?? readNumber(text)
 
   api.route({
     method: 'GET',
@@ -85,11 +86,11 @@ export function plainJobRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>): 
         problems: ['job_not_found'],
       },
     },
-    schema: { summary: 'Show a job with its last run', params: JobPath },
+    schema: { summary: 'Show a job with its last run', params: JobPathSchema },
     handler: async (request) => {
       const project = projectOf(request)
-      const job = await plain.jobs.find(readNumber(request.params.id), project)
-      return plain.showing.jobWithLastRun(job)
+      const job = await compat.jobs.find(readNumber(request.params.id), project)
+      return compat.showing.jobWithLastRun(job)
     },
   })
 }

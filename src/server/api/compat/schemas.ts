@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { LIMITS } from '../../../core/limits.ts'
-import { fields, longText, name, oneOf, text } from '../../../core/schema/fields.ts'
+import { EXIT_CODES } from '../../../core/run/output.ts'
+import { fields, longText, name, oneOf, boundedText } from '../../../core/schema/fields.ts'
 import { limitParameter } from '../http/request.ts'
 import { REPORTS } from '../../compat/compat-reports.ts'
+import { EMPTY_ANSWERS } from '../../compat/wire.ts'
 
 export const WORKER_ID = '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$'
 
@@ -11,20 +13,20 @@ function workerId() {
   return Type.String({ pattern: WORKER_ID, description })
 }
 
-/** Absent, null and empty are the same to programs that always send every field. */
+/** Absent, null and empty are the same for programs that always send every field. */
 function textOrNothing(description: string) {
   return Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], description }))
 }
 
 const RECURRENCE = 'a recurrence such as */5 * * * *, @every 90s or @daily, or null'
 
-export const NewPlainJob = fields({
-  name: text(LIMITS.nameLength),
+export const NewCompatJobSchema = fields({
+  name: boundedText(LIMITS.nameLength),
   command: longText(),
   schedule: textOrNothing(RECURRENCE),
 })
 
-export const NewSubmission = fields({
+export const NewSubmissionSchema = fields({
   project_id: name(),
   payload: longText(),
   cron_schedule: textOrNothing(RECURRENCE),
@@ -39,23 +41,31 @@ export const NewSubmission = fields({
   ),
 })
 
-export const PlainWorkerName = fields({ worker_id: workerId() })
+export const CompatWorkerNameSchema = fields({ worker_id: workerId() })
 
-export const PlainReport = fields({
+export const CompatReportSchema = fields({
   worker_id: workerId(),
   logs: Type.Optional(longText()),
   status: oneOf(REPORTS),
+  exit_code: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      ...EXIT_CODES,
+      description: 'a whole number of 32 bits, or null',
+    }),
+  ),
 })
 
-export const JobPath = fields({
+export const JobPathSchema = fields({
   id: longText(),
 })
-export const WorkerPath = fields({ id: workerId() })
-export const NextParameters = fields({
+export const WorkerPathSchema = fields({ id: workerId() })
+export const NextParametersSchema = fields({
+  empty: Type.Optional(oneOf(EMPTY_ANSWERS)),
   wait: Type.Optional(Type.String({ description: 'a duration, such as 10s' })),
 })
-export const PlainPaging = fields({
+export const CompatPagingSchema = fields({
   limit: limitParameter,
   before: Type.Optional(longText()),
 })
-export const JobParameter = fields({ id: longText() })
+export const JobParameterSchema = fields({ id: longText() })

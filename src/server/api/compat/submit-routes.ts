@@ -1,22 +1,22 @@
 import { parseTime } from '../../../core/wire/runs.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
-import { byOf } from '../http/request.ts'
-import { projectNamed, projectsOf, requireUser } from './access.ts'
+import { requestedByOf } from '../http/request.ts'
+import { projectNamed, projectsOf, userOf, userOrAnonymous } from './access.ts'
 import { unknownJob } from '../../compat/job-number.ts'
-import { readRecurrence, type When } from '../../compat/recurrence.ts'
-import { JobParameter, NewSubmission } from './schemas.ts'
+import { readCompatRecurrence, type JobTiming } from '../../compat/recurrence.ts'
+import { JobParameterSchema, NewSubmissionSchema } from './schemas.ts'
 import { workOfPayload } from '../../compat/shell-text.ts'
 
-/** Of one job, its latest runs and what they printed. */
+/** The latest runs of one job with their output. */
 const IN_DETAIL = { runs: 100, bytes: 64 * 1024 }
 const TITLE_LENGTH = 60
 
 /** `POST /submit` and `GET /job?id=`. */
-export function submissionRoutes(
+export function compatSubmitRoutes(
   api: Api,
-  { plain, isOpen = false }: Pick<ApiOptions, 'plain' | 'isOpen'>,
+  { compat, isOpen = false }: Pick<ApiOptions, 'compat' | 'isOpen'>,
 ): void {
-  const { jobs, uuids } = plain
+  const { jobs, jobUuids } = compat
 
   api.route({
     method: 'POST',
@@ -29,14 +29,14 @@ export function submissionRoutes(
         problems: ['invalid_schedule'],
       },
     },
-    schema: { summary: 'Submit a payload for a user', body: NewSubmission },
+    schema: { summary: 'Submit a payload for a user', body: NewSubmissionSchema },
     handler: async (request, reply) => {
-      const owner = requireUser(request)
+      const owner = userOrAnonymous(request, { isOpen })
       const { project_id: named, payload, cron_schedule, next_fire_at, max_retries } = request.body
       const when = whenOf(cron_schedule, next_fire_at)
       const project = await projectNamed(request, named, { isOpen, jobs })
       const id = await jobs.create(
-        { ...byOf(request), project },
+        { ...requestedByOf(request), project },
         {
           ...{ title: titleOf(payload), owner, when },
           work: workOfPayload(payload),
@@ -45,15 +45,15 @@ export function submissionRoutes(
         },
       )
       const message = `Job submitted; ${wordsOf(when)}`
-      return reply.code(201).send({ job_id: uuids.of(id), status: 'Submitted', message })
+      return reply.code(201).send({ job_id: jobUuids.of(id), status: 'Submitted', message })
     },
   })
 
-  const whenOf = (cron: string | null | undefined, first: string | null | undefined): When => {
+  const whenOf = (cron: string | null | undefined, first: string | null | undefined): JobTiming => {
     const firstAt = first?.trim() ? parseTime(first.trim(), 'next_fire_at') : undefined
     if (!cron?.trim()) return { once: { at: firstAt } }
-    const now = plain.storeNow()
-    return readRecurrence(cron, 'cron_schedule', { zone: plain.zone, now, firstAt })
+    const now = compat.storeNow()
+    return readCompatRecurrence(cron, 'cron_schedule', { zone: compat.zone, now, firstAt })
   }
 
   api.route({
@@ -67,25 +67,25 @@ export function submissionRoutes(
         problems: ['job_not_found'],
       },
     },
-    schema: { summary: 'Show a job of a user with its runs', querystring: JobParameter },
+    schema: { summary: 'Show a job of a user with its runs', querystring: JobParameterSchema },
     handler: async (request) => {
-      const user = requireUser(request)
+      const user = userOf(request)
       const { id } = request.query
-      const job = await jobs.find(uuids.read(id), projectsOf(request))
-      const shown = await plain.showing.submitted(job, IN_DETAIL)
-      if (shown.user_id !== user) throw unknownJob(id)
+      const job = await jobs.find(jobUuids.read(id), projectsOf(request))
+      const shown = await compat.showing.submitted(job, IN_DETAIL)
+      if (user !== undefined && shown.user_id !== user) throw unknownJob(id)
       return shown
     },
   })
 }
 
-/** The first line says best what it is about. */
+/** The first line serves as the title. */
 function titleOf(payload: string): string {
   const line = payload.replace(/^cmd:/, '').trim().split('\n', 1)[0] ?? ''
   return line.slice(0, TITLE_LENGTH).toWellFormed().trim() || 'payload'
 }
 
-function wordsOf({ rule, once }: When): string {
+function wordsOf({ rule, once }: JobTiming): string {
   if (rule) return 'it will run by its schedule'
   return once?.at === undefined
     ? 'it will run as soon as a worker is free'

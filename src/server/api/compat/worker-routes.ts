@@ -1,26 +1,47 @@
 import type { FastifyRequest } from 'fastify'
 import { LIMITS } from '../../../core/limits.ts'
 import { formatTime } from '../../../core/wire/runs.ts'
-import { projectOf } from '../http/access.ts'
+import { requestOriginOf } from '../http/origin.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { readWait } from '../http/request.ts'
-import { MAX_WAIT_MS } from '../routes/worker-schemas.ts'
+import { MAX_POLL_WAIT_MS } from '../routes/worker-schemas.ts'
+import { compatPrincipalOf } from '../../identity/principal.ts'
 import { projectsOf } from './access.ts'
 import { readNumber } from '../../compat/job-number.ts'
-import type { PlainWorker } from '../../compat/compat-sessions.ts'
-import { JobPath, NextParameters, PlainReport, PlainWorkerName, WorkerPath } from './schemas.ts'
+import type { CompatWorker } from '../../compat/compat-sessions.ts'
+import {
+  JobPathSchema,
+  NextParametersSchema,
+  CompatReportSchema,
+  CompatWorkerNameSchema,
+  WorkerPathSchema,
+} from './schemas.ts'
 import type { RunStatus } from '../../compat/statuses.ts'
-import type { WirePlainWorker } from '../../compat/wire.ts'
+import type { WireCompatWorker, EmptyAnswer } from '../../compat/wire.ts'
 
-/** A worker that has nothing but curl: it registers, asks for the next job, and says how that went. */
-export function plainWorkerRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>): void {
-  const { sessions } = plain
+/** For workers that need only curl: register, ask for the next job, report its result. */
+export function compatWorkerRoutes(
+  api: Api,
+  {
+    compat,
+    compatEmpty = '204',
+    ...access
+  }: Pick<ApiOptions, 'compat' | 'compatEmpty' | 'identify' | 'isOpen'>,
+): void {
+  const { sessions } = compat
   const config = { permission: 'work' } as const
   const takes = ['Punctual-Project'] as const
 
-  const shown = (worker_id: string): WirePlainWorker => ({
+  /** A worker that may see all projects serves all of them, unless it names one. */
+  const workerOf = (request: FastifyRequest, id: string): CompatWorker => ({
+    id,
+    origin: requestOriginOf(request, access, compatPrincipalOf),
+    isEverywhere: projectsOf(request) === null,
+  })
+
+  const shown = (worker_id: string): WireCompatWorker => ({
     worker_id,
-    last_seen: formatTime(plain.storeNow(), 'last_seen'),
+    last_seen: formatTime(compat.storeNow(), 'last_seen'),
     status: 'active',
   })
 
@@ -29,13 +50,17 @@ export function plainWorkerRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>
     url: '/workers/register',
     config: {
       ...config,
-      reference: { answers: { 201: 'PlainWorker' }, takes, problems: ['node_cannot_renew'] },
+      reference: {
+        answers: { 200: 'PlainWorker' },
+        takes,
+        problems: ['too_many_sessions', 'node_cannot_renew'],
+      },
     },
-    schema: { summary: 'Register a plain worker', body: PlainWorkerName },
-    handler: async (request, reply) => {
+    schema: { summary: 'Register a plain worker', body: CompatWorkerNameSchema },
+    handler: async (request) => {
       const { worker_id: id } = request.body
       await sessions.register(workerOf(request, id))
-      return reply.code(201).send(shown(id))
+      return shown(id)
     },
   })
 
@@ -50,10 +75,10 @@ export function plainWorkerRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>
         problems: ['worker_not_found', 'node_cannot_renew'],
       },
     },
-    schema: { summary: 'Say that a plain worker is there', body: PlainWorkerName },
+    schema: { summary: 'Send a heartbeat of a plain worker', body: CompatWorkerNameSchema },
     handler: async (request) => {
       const { worker_id: id } = request.body
-      await sessions.meet(workerOf(request, id))
+      await sessions.heartbeat(workerOf(request, id))
       return shown(id)
     },
   })
@@ -64,22 +89,25 @@ export function plainWorkerRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>
     config: {
       ...config,
       reference: {
-        answers: { 200: 'PlainTask', 204: null },
+        answers: { 200: 'PlainNext', 204: null },
         takes,
         problems: ['worker_not_found', 'node_cannot_renew'],
       },
     },
     schema: {
       summary: 'Give a plain worker its next job, or the one it has not finished',
-      params: WorkerPath,
-      querystring: NextParameters,
+      params: WorkerPathSchema,
+      querystring: NextParametersSchema,
     },
     handler: async (request, reply) => {
-      const waitMs = readWait(request.query.wait, MAX_WAIT_MS) ?? 0
-      const session = await sessions.meet(workerOf(request, request.params.id))
-      const lease = await sessions.take(session, waitMs)
-      const task = lease && (await plain.taskOf(session, lease))
-      return task ? reply.send(task) : reply.code(204).send()
+      const waitMs = readWait(request.query.wait, MAX_POLL_WAIT_MS) ?? 0
+      const worker = workerOf(request, request.params.id)
+      const session = await sessions.heartbeat(worker)
+      const lease = await sessions.take(session, waitMs, worker.origin)
+      const task = lease && (await compat.taskOf(session, lease))
+      if (task) return reply.send({ ...task, job: task })
+      const empty: EmptyAnswer = request.query.empty ?? compatEmpty
+      return empty === 'json' ? reply.send({ job: null }) : reply.code(204).send()
     },
   })
 
@@ -97,17 +125,17 @@ export function plainWorkerRoutes(api: Api, { plain }: Pick<ApiOptions, 'plain'>
     },
     bodyLimit: LIMITS.logBodyBytes,
     schema: {
-      summary: 'Store what a job printed, and say how it went',
-      params: JobPath,
-      body: PlainReport,
+      summary: 'Store the output and the status of a job',
+      params: JobPathSchema,
+      body: CompatReportSchema,
     },
     handler: async (request) => {
-      const { worker_id, logs, status } = request.body
+      const { worker_id, logs, status, exit_code: exitCode } = request.body
       const worker = workerOf(request, worker_id)
       const id = readNumber(request.params.id)
-      const session = await sessions.meet(worker)
-      const isKnown = () => plain.jobs.has(id, worker.isEverywhere ? null : worker.project)
-      await plain.report(session, { id, isKnown }, { logs, status })
+      const session = await sessions.heartbeat(worker)
+      const isKnown = () => compat.jobs.has(id, worker.isEverywhere ? null : worker.origin.project)
+      await compat.report(session, { id, isKnown }, { logs, status, exitCode })
       return { job_id: id, worker_id, status: WORDS[status] }
     },
   })
@@ -119,9 +147,4 @@ const WORDS: Readonly<Record<string, RunStatus>> = {
   succeeded: 'success',
   failure: 'failure',
   failed: 'failure',
-}
-
-/** Whoever may see all projects works for all of them, unless it names one. */
-function workerOf(request: FastifyRequest, id: string): PlainWorker {
-  return { id, project: projectOf(request), isEverywhere: projectsOf(request) === null }
 }

@@ -6,39 +6,52 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import type { TokenWatch } from './token-watch.ts'
 import type { Clock } from '../../../core/clock.ts'
+import type { Logger } from '../../../core/logging/logger.ts'
 import type { Permission } from '../../../core/permission.ts'
-import type { SchedulerClient } from '../../../core/wire/protocol.ts'
+import type { SubmitClient, WorkerClient } from '../../../core/wire/protocol.ts'
+import type { Readiness } from '../../health/readiness.ts'
 import type { Administration } from '../../admin/administration.ts'
 import type { Authenticator } from '../../identity/authenticator.ts'
 import type { Caller } from '../../identity/caller.ts'
-import type { Plain } from '../../compat/compat-api.ts'
+import type { CompatApi } from '../../compat/compat-api.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
+import type { RequestOrigin } from '../../workers/session-registry.ts'
 import type { ConnectionLimits } from './connections.ts'
-import type { Told } from './route-docs.ts'
+import type { ListLimits } from './list-slots.ts'
+import type { RouteDocs } from './route-docs.ts'
 import type { Route } from './route-table.ts'
+import type { EmptyAnswer } from '../../compat/wire.ts'
 
-/** What `createApi` is given: the scheduler behind it, and who may call. */
+/** Options of `createApi`: the scheduler behind it, and who may call. */
 export interface ApiOptions {
   /** The scheduler as a project sees it; `actor` is the token that acts. */
-  readonly clientFor: (project: string, actor: number | null) => SchedulerClient
+  readonly clientFor: (project: string, actor: number | null) => SubmitClient
+  /** The worker protocol as its caller may use it. */
+  readonly workingFor: (origin: RequestOrigin) => WorkerClient
   readonly admin: Administration
-  /** The plain paths of older protocols. */
-  readonly plain: Plain
-  readonly metrics?: Pick<Metrics, 'onRequest' | 'page'>
+  /** The compatibility protocols. */
+  readonly compat: CompatApi
+  /** Answer to a worker of these protocols when there is no job; 204 if absent. */
+  readonly compatEmpty?: EmptyAnswer
+  readonly metrics?: Pick<Metrics, 'onRequest' | 'setListFigures' | 'page'>
   readonly health: Health
   readonly identify: Authenticator['identify']
-  /** Callers without a token are let in: for servers that only their own machine can reach. */
+  /** Accepts callers without a token: for servers that only their own machine can reach. */
   readonly isOpen?: boolean
   readonly clock: Clock
   /** Host names this server answers to, besides those of the loopback. */
   readonly allowHosts?: readonly string[]
-  readonly logger?: FastifyBaseLogger
-  /** What differs from the usual limits of connections. */
+  /** Receives errors of this server, with the id of the request; without it they are not logged. */
+  readonly log?: Logger
+  /** Overrides of the default connection limits. */
   readonly connections?: Partial<ConnectionLimits>
+  /** Overrides of the default list limits. */
+  readonly lists?: Partial<ListLimits>
   /** Serve HTTPS. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
-  /** Of this program, for the reference. */
+  /** Version of this program, for the reference. */
   readonly version?: string
 }
 
@@ -46,7 +59,7 @@ export interface Health {
   /** False when only a restart can help. */
   live(): boolean
   /** Whether this node can take requests now, and if not, why. */
-  ready(): Promise<{ readonly ok: boolean; readonly reason?: string }>
+  ready(): Promise<Readiness>
 }
 
 export type Api = FastifyInstance<
@@ -59,30 +72,34 @@ export type Api = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What it lets its caller do. Every route says so; there is no default to forget. */
+    /**
+     * What the caller needs. Every route declares it; there is no default that could be forgotten.
+     */
     permission: Permission | 'public'
-    /** It speaks of every project: only for tokens of the installation. */
+    /** Covers all projects: only for tokens of the installation. */
     everywhere?: true
-    /** What was signed is the bytes that came, so they are kept beside what they mean. */
+    /** Reads data that grows with history, so it runs in the slots for lists. */
+    list?: true
+    /** Keeps the raw bytes of the body, because the signature covers them. */
     keepsBytes?: true
-    /** What stands in its body may all be left out, and the body with it. */
+    /** All fields of the body are optional, and so is the body. */
     bodyIsOptional?: true
-    /** Fields under which any text goes, also what databases dislike. */
+    /** Fields that accept any text, including characters that databases refuse. */
     freeText?: readonly string[]
-    /** Of one object in its body, so many keys and not as many as usual. */
+    /** Maximum number of keys per object in the body, if not the default. */
     mostKeys?: number
-    /** What the reference says of its answers; pages for people stand in no reference. */
-    reference?: Told
+    /** Documentation of its answers; web pages have none. */
+    reference?: RouteDocs
   }
 
-  /** What the reference says a route does. */
+  /** Description of a route for the reference. */
   interface FastifySchema {
     summary?: string
   }
 
   interface FastifyRequest {
     caller: Caller
-    /** Of the body, where its route keeps them. */
+    /** Raw body, where the route keeps it. */
     bytes?: Buffer
   }
 
@@ -90,5 +107,7 @@ declare module 'fastify' {
     routeTable: readonly Route[]
     /** Aborts when the server stops: waits and streams end. */
     closing: AbortSignal
+    /** Of requests that take long: waits and streams end with their token. */
+    tokenWatch: TokenWatch
   }
 }

@@ -1,10 +1,25 @@
 import type { FastifyRequest } from 'fastify'
 import { PunctualError } from '../../../core/errors.ts'
-import type { Api } from './api.ts'
-import { parseJsonBody } from '../../json/json-body.ts'
+import type { Api, ApiOptions } from './api.ts'
+import { runInSlices } from '../../loops/run-in-slices.ts'
+import {
+  type JsonAllowance,
+  parseJsonBody,
+  parsingJsonBody,
+  PARSED_AT_ONCE_BYTES,
+} from '../../json/json-body.ts'
 
-/** Bodies are JSON, said to be JSON, and not compressed: a few bytes must not unfold into many. */
-export function acceptJsonOnly(api: Api): void {
+type Done = (error: Error | null, body?: unknown) => void
+
+/** Bodies must be declared JSON and uncompressed: a few bytes must not expand into many. */
+export function acceptJsonOnly(api: Api, { clock }: Pick<ApiOptions, 'clock'>): void {
+  const parseLarge = async (bytes: Buffer, allowance: JsonAllowance, done: Done) => {
+    try {
+      done(null, await runInSlices(parsingJsonBody(bytes, allowance), clock))
+    } catch (error) {
+      done(error as Error)
+    }
+  }
   api.removeAllContentTypeParsers()
   api.addContentTypeParser<Buffer>(
     'application/json',
@@ -13,7 +28,8 @@ export function acceptJsonOnly(api: Api): void {
       try {
         const { config } = request.routeOptions
         if (config.keepsBytes) request.bytes = bytes
-        done(null, parseJsonBody(bytes, config))
+        if (bytes.length <= PARSED_AT_ONCE_BYTES) return done(null, parseJsonBody(bytes, config))
+        void parseLarge(bytes, config, done)
       } catch (error) {
         done(error as Error)
       }
@@ -43,7 +59,7 @@ function takesBody(request: FastifyRequest): boolean {
   return request.routeOptions.schema?.body !== undefined
 }
 
-/** For verbs that need no more than their path: nothing, or an empty object. */
+/** For verbs that need only their path: no body, or an empty object. */
 export function requireNoBody(body: unknown): void {
   if (body === undefined) return
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

@@ -10,8 +10,9 @@ interface ClientError extends Error {
 }
 
 /**
- * Bytes that never became a request: there is no reply object yet, only a socket. They still get a
- * problem like everyone else, and then the connection ends, because what follows cannot be trusted.
+ * Answers bytes that never became a request: there is only a socket and no reply object. They get a
+ * problem document, too, and then the connection ends, because the following bytes cannot be
+ * trusted.
  */
 export function answerClientError(
   error: ClientError,
@@ -27,16 +28,20 @@ export function answerClientError(
   socket.end(
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n` +
       `Content-Type: ${PROBLEM_TYPE}\r\n` +
+      `X-Request-Id: ${requestId}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n` +
       `Connection: close\r\n\r\n${body}`,
   )
-  void hangUp(socket, clock)
+  void disconnect(socket, clock)
 }
 
-/** Time to read the answer. Whoever never closes their end must not keep ours open. */
+/**
+ * Time for the client to read the answer. A client that never closes must not keep the connection
+ * open.
+ */
 const LINGER_MS = 1_000
 
-async function hangUp(socket: Socket, clock: Clock): Promise<void> {
+async function disconnect(socket: Socket, clock: Clock): Promise<void> {
   const closed = new AbortController()
   socket.once('close', () => closed.abort('closed'))
   await clock.sleep(LINGER_MS, closed.signal)
@@ -59,7 +64,7 @@ function describe(error: ClientError): PunctualError {
 export const MAX_URL_LENGTH = 8 * 1024
 const REQUEST_LINE = /^[A-Z]+ \//
 
-/** The parser gives up before it says which part was too large; the packet still shows it. */
+/** The parser fails before it says which part was too large; the packet still shows it. */
 function isLongRequestLine(packet: unknown): boolean {
   if (!Buffer.isBuffer(packet) || !REQUEST_LINE.test(packet.toString('latin1', 0, 16))) return false
   const end = packet.indexOf('\r\n')

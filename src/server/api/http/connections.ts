@@ -1,21 +1,24 @@
 import type { Server, Socket } from 'node:net'
 
-/** How long a connection may take over things, and how many there may be. */
+/** Time limits of connections, and how many there may be. */
 export interface ConnectionLimits {
   /** From the first byte, or the silence instead of it, to the end of the headers. */
   readonly headersMs: number
   /** To the end of the body. */
   readonly requestMs: number
-  /** How often the two above are enforced; Node's own half minute would triple them. */
+  /** How often the two above are enforced; Node's default of half a minute would triple them. */
   readonly checkMs: number
-  /** Without a byte in either direction. Longer than anything is waited for in silence. */
+  /** Without a byte in either direction. Longer than any silent wait. */
   readonly stalledMs: number
   /** Between two requests. */
   readonly keepAliveMs: number
   readonly most: number
-  /** Less than all of them, so that nobody can take every place; enough for a fleet behind one address. */
+  /**
+   * Less than all, so that one address cannot take every connection; enough for a fleet behind one
+   * address.
+   */
   readonly mostPerAddress: number
-  /** More for this machine itself: whoever looks for the trouble gets in. */
+  /** Additional connections for this machine, so that an operator on it always gets in. */
   readonly reserved: number
 }
 
@@ -34,7 +37,7 @@ type Counts = Pick<ConnectionLimits, 'most' | 'mostPerAddress' | 'reserved'>
 
 /** Closes connections beyond the limits at once, before a byte of them is read. */
 export function limitConnections(server: Server, { most, mostPerAddress, reserved }: Counts): void {
-  // Where even counting would be too much, the socket library hangs up by itself.
+  // At an even higher number the socket library itself refuses connections.
   server.maxConnections = most + reserved
   const places = new Map<string, number>()
   let taken = 0
@@ -57,7 +60,10 @@ export function limitConnections(server: Server, { most, mostPerAddress, reserve
   })
 }
 
-/** Who counts as one: an address of IPv4; of IPv6 the first half, of which everyone has all the rest. */
+/**
+ * The unit that is counted: an IPv4 address, or the first half of an IPv6 address, because one
+ * customer has the whole second half.
+ */
 export function neighbourhoodOf(address: string): string {
   const inner = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (inner !== undefined || !address.includes(':')) return inner ?? address

@@ -1,13 +1,13 @@
 import { MAX_DURATION_MS } from '../../../core/text/duration.ts'
 import { PunctualError } from '../../../core/errors.ts'
 import { LIMITS } from '../../../core/limits.ts'
-import type { Entry } from '../../../core/run/output.ts'
+import type { OutputEntry } from '../../../core/run/output.ts'
 
-/** No attempt lasts longer than this; beyond it an entry would have a time that no calendar has. */
+/** No attempt lasts longer than this; beyond it an entry would have a time outside the calendar. */
 const isWithin = (ms: number) => ms >= 0 && ms <= MAX_DURATION_MS
 
-/** Holds the entries of a chunk to their form, and the chunk to its size. */
-export function checkEntries(entries: readonly Entry[], field: string): void {
+/** Checks the form of the entries of a chunk, and its size. */
+export function checkEntries(entries: readonly OutputEntry[], field: string): void {
   let length = 0
   for (const [index, entry] of entries.entries()) {
     const [ms, stream, text] = entry as readonly unknown[]

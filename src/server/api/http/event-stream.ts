@@ -2,14 +2,18 @@ import { once } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../../core/clock.ts'
 
-/** A comment now and then: proxies close what is silent, and a dead peer is noticed. */
-const BEAT_MS = 15_000
+/**
+ * Interval of keep-alive comments: proxies close silent connections, and a dead peer is noticed.
+ */
+const KEEP_ALIVE_MS = 15_000
 
 export interface EventStream {
   readonly isClosed: boolean
-  /** Resolves when there is room for more: a reader that is slow is not kept in memory. */
+  /**
+   * Resolves when there is space in the buffer: events for a slow reader do not pile up in memory.
+   */
   send(event: StreamedEvent): Promise<void>
-  /** The same with what `frameOf` made, once for many readers. */
+  /** Sends a frame made by `frameOf`, which many readers can share. */
   sendFrame(frame: Buffer): Promise<void>
   close(): void
 }
@@ -17,11 +21,11 @@ export interface EventStream {
 export interface StreamedEvent {
   readonly event: string
   readonly id?: string
-  /** Written as JSON, or as JSON that was written before. */
+  /** An object, or text that is JSON already. */
   readonly data: object | string
 }
 
-/** An event as it travels. */
+/** Encodes an event as a server-sent event. */
 export function frameOf({ event, id, data }: StreamedEvent): Buffer {
   const text = typeof data === 'string' ? data : JSON.stringify(data)
   const name = id === undefined ? '' : `id: ${id}\n`
@@ -40,23 +44,23 @@ export function startEvents(reply: FastifyReply, clock: Clock): EventStream {
   raw.flushHeaders()
   const closed = new AbortController()
   raw.once('close', () => closed.abort('over'))
-  const beat = async () => {
+  const keepAlive = async () => {
     for (;;) {
-      await clock.sleep(BEAT_MS, closed.signal)
+      await clock.sleep(KEEP_ALIVE_MS, closed.signal)
       if (closed.signal.aborted) return
-      // To whoever takes nothing there is nothing to add; the connection ends for being stalled.
+      // A peer that reads nothing needs no keep-alive; its connection ends as stalled.
       if (!raw.writableNeedDrain) raw.write(': still here\n\n')
     }
   }
-  void beat()
+  void keepAlive()
 
   const sendFrame = async (frame: Buffer) => {
     if (raw.destroyed || raw.write(frame)) return
-    const gone = new AbortController()
+    const settled = new AbortController()
     await Promise.race([
-      once(raw, 'drain', { signal: gone.signal }),
-      once(raw, 'close', { signal: gone.signal }),
-    ]).finally(() => gone.abort())
+      once(raw, 'drain', { signal: settled.signal }),
+      once(raw, 'close', { signal: settled.signal }),
+    ]).finally(() => settled.abort())
   }
 
   return {

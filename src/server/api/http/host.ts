@@ -7,14 +7,14 @@ const PORT = /:\d{1,5}$/
 const MOST_SEEN = 100
 
 /**
- * Answers only to names this server is known by, and only to pages it served itself. A page on the
- * web can point a name of its own at 127.0.0.1 and let the visitor's browser call us; the Host
- * header still carries that foreign name. It can also call us by our own name; then the browser
- * says in Origin, and in Sec-Fetch-Site, whose page it is.
+ * Accepts only requests for names of this server, and only from pages it served itself. A web page
+ * can point its own domain at 127.0.0.1 and let the visitor's browser call this server; the Host
+ * header still has the foreign name. It can also call the server by its real name; then the browser
+ * states the origin of the page in Origin and Sec-Fetch-Site.
  */
 export function guardHost(api: Api, allowHosts: readonly string[]): void {
   const allowed = new Set([...LOOPBACK, ...allowHosts.map((host) => host.toLowerCase())])
-  // As they were written, so that what is right again and again is looked at once.
+  // Keyed by the raw header, so that a repeated valid one is parsed once.
   const seen = new Set<string>()
   const isAllowed = (host: string) => {
     if (seen.has(host)) return true
@@ -44,7 +44,7 @@ function nameOf(host: string): string {
   return host.toLowerCase().replace(PORT, '')
 }
 
-/** Of two, a proxy before us may have looked at the other one. */
+/** With two Host headers, a proxy may have used the other one. */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -59,7 +59,7 @@ function isForeign(origin: string | undefined, host: string): boolean {
   return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase()
 }
 
-/** Following a link from elsewhere is fine: that page does not get to see the answer. */
+/** Following a link from another site is fine: that page cannot see the answer. */
 function isForeignFetch({ method, headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site']
   const isLink = method === 'GET' && headers['sec-fetch-mode'] === 'navigate'

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { PunctualError } from '../../../core/errors.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import type { Submission, SubmitAnswer } from '../../../core/wire/protocol.ts'
-import type { Told } from './route-docs.ts'
+import type { RouteDocs } from './route-docs.ts'
 
-/** Leaves room for `#9999`, so that every run of a batch has a key of legal length. */
+/** Leaves space for `#9999`, so that every run of a batch has a key of legal length. */
 const KEY_LENGTH = LIMITS.keyLength - `#${LIMITS.batchRuns}`.length
 const KEY = /^[\x21-\x7e]+$/
 
@@ -16,7 +16,7 @@ export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   throw new PunctualError('invalid_request', message, { field: 'Idempotency-Key' })
 }
 
-/** The header keys the request as a whole; a run that brings its own key as well is ambiguous. */
+/** The header key covers the request as a whole; a run with its own key as well is ambiguous. */
 export function withKey(submission: Submission, key: string | undefined, at = ''): Submission {
   if (key === undefined) return submission
   if (submission.idempotencyKey === undefined) return { ...submission, idempotencyKey: key }
@@ -26,14 +26,15 @@ export function withKey(submission: Submission, key: string | undefined, at = ''
   })
 }
 
-/** What the routes that `answerRun` tell the reference. */
-export const SUBMITTING = {
+/** Documentation of routes that use `answerRun`. */
+export const SUBMIT_DOCS = {
   answers: { 201: 'Submitted', 200: 'Submitted' },
   takes: ['Idempotency-Key'],
   gives: { 200: ['Idempotency-Replayed'] },
   problems: [
     'invalid_id',
     'run_not_found',
+    'job_not_found',
     'secret_not_found',
     'idempotency_mismatch',
     'too_many_lanes',
@@ -41,9 +42,9 @@ export const SUBMITTING = {
     'blobs_unavailable',
     'storage_full',
   ],
-} as const satisfies Told
+} as const satisfies RouteDocs
 
-/** 201 and the new run; 200 and the one that was there. Whoever repeated a request is told so. */
+/** 201 and the new run; 200 and the existing one for a repeated request. */
 export function answerRun(request: FastifyRequest, reply: FastifyReply, answer: SubmitAnswer) {
   const isRepeat = !answer.created && request.headers['idempotency-key'] !== undefined
   if (isRepeat) reply.header('idempotency-replayed', 'true')

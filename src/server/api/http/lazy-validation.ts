@@ -5,15 +5,15 @@ type Compilers = NonNullable<
   NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']
 >
 type BuildValidator = NonNullable<Compilers['buildValidator']>
-/** Whoever calls it reads the errors off the function: that is Ajv's way. */
+/** Ajv stores the errors on the function itself. */
 type Validate = { (value: unknown): boolean; errors?: unknown }
 type Compile = (route: unknown) => Validate
 
 const load = createRequire(import.meta.url)
 
 /**
- * A schema is compiled by the first request it has to judge, and the compiler loaded by the first
- * of all: ready for every route from the start, they are a tenth of what a server at rest holds.
+ * A schema is compiled by the first request it has to check, and the compiler loaded by the first
+ * of all: prepared for every route, they would use a tenth of the memory of an idle server.
  */
 export const lazyCompilers = {
   buildValidator: ((schemas: object, options: object) => {
@@ -28,7 +28,7 @@ export const lazyCompilers = {
       return validate
     }
   }) as BuildValidator,
-  // No route describes its answers to the framework: they are written by JSON.stringify.
+  // Routes give the framework no response schema: responses are written by JSON.stringify.
   buildSerializer: () => () => JSON.stringify,
 } satisfies Compilers
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { FastifyReply } from 'fastify'
 
-/** Nothing but what this server serves itself; nothing inline; nobody's frame. */
+/** Allows only resources of this server, nothing inline, and no framing. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 }
 
-/** A file of a page, by its path from `src/server`: read when it is asked for, never kept. */
+/** Sends a file of a page, by its path from `src/server`: read on request and not cached. */
 export async function sendPageFile(reply: FastifyReply, path: string): Promise<FastifyReply> {
   const text = await readFile(new URL(`../../${path}`, import.meta.url))
   return reply

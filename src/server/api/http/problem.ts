@@ -1,31 +1,55 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { PunctualError } from '../../../core/errors.ts'
-import type { Problem } from '../../../core/wire/runs.ts'
+import { type ErrorCode, PunctualError } from '../../../core/errors.ts'
+import type { WireProblem } from '../../../core/wire/runs.ts'
 import { StoreError } from '../../../store/port.ts'
+import { storeProblem } from '../../health/store-problem.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 /** Long enough for a backlog to shrink, short enough to be worth waiting. */
 const RETRY_AFTER_S = 1
 
-/** The one way an error leaves this server. */
+/** Sends an error as a problem document; no error leaves this server in another way. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = asPunctualError(error, request)
-  if (known.code === 'internal') request.log.error({ err: error }, 'a request failed unexpectedly')
-  if (known.status === 503) void reply.header('retry-after', RETRY_AFTER_S)
+  if (isWorthLogging(known)) logFailure(known, error, request)
+  void reply.header('x-request-id', request.id)
+  const retryAfterS = known.retryAfterS ?? (known.status === 503 ? RETRY_AFTER_S : undefined)
+  if (retryAfterS !== undefined && !reply.hasHeader('retry-after'))
+    void reply.header('retry-after', retryAfterS)
   void reply
     .code(known.status)
     .header('content-type', PROBLEM_TYPE)
     .send(JSON.stringify(problemOf(known, request.id)))
 }
 
-export function problemOf(error: PunctualError, requestId: string): Problem {
+/** These mean that the server is busy or about to stop; nothing failed. */
+const ORDINARY: ReadonlySet<ErrorCode> = new Set([
+  'overloaded',
+  'node_stopping',
+  'node_cannot_renew',
+])
+
+function isWorthLogging({ status, code }: PunctualError): boolean {
+  return status >= 500 && !ORDINARY.has(code)
+}
+
+/** Logs the path as declared: the actual URL may contain private data. */
+function logFailure(known: PunctualError, error: unknown, request: FastifyRequest): void {
+  const { id: request_id, method } = request
+  const { status, code } = known
+  const fields = { request_id, method, route: request.routeOptions.url, status, code }
+  if (status === 500) request.log.error({ err: error, fields }, 'a request failed')
+  else request.log.warn({ err: error, fields }, 'a request was refused')
+}
+
+export function problemOf(error: PunctualError, requestId: string): WireProblem {
   const { code, status, hint, field } = error
   return {
     type: `/errors/${code}`,
     title: titleOf(code),
     status,
     code,
-    // What went wrong inside stays inside; the id finds it in the log.
+    // Internal details stay inside; the request id finds them in the log.
     detail:
       code === 'internal' ? 'the server failed to handle this request' : cut(error.message, 600),
     hint,
@@ -34,18 +58,20 @@ export function problemOf(error: PunctualError, requestId: string): Problem {
   }
 }
 
-/** Messages and paths quote what was sent, and that may be a megabyte. */
+/** Messages and paths quote the request, which may be a megabyte. */
 function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text
 }
 
-/** `run_not_found` as a person would say it. */
+/** `run_not_found` as readable words. */
 function titleOf(code: string): string {
   return code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ')
 }
 
 function asPunctualError(error: unknown, request: FastifyRequest): PunctualError {
   if (error instanceof PunctualError) return error
+  const known = storeProblem(error)
+  if (known) return known
   if (error instanceof StoreError && error.outcome !== 'refused') {
     return new PunctualError('store_unavailable', 'the database does not answer', { cause: error })
   }

@@ -4,16 +4,16 @@ import { parseDuration } from '../../../core/text/duration.ts'
 import { PunctualError } from '../../../core/errors.ts'
 import { requirePublicId } from '../../../core/ids.ts'
 import { LIMITS } from '../../../core/limits.ts'
-import type { By } from '../../identity/requested-by.ts'
+import type { RequestedBy } from '../../identity/requested-by.ts'
 import { projectOf } from './access.ts'
 import { fields, name } from '../../../core/schema/fields.ts'
 
-/** What routes have in common: who asks, about what, and which page. */
+/** Shared by routes: the caller, the requested object, and the page. */
 
-export const NamePath = fields({ name: name() })
-export const IdPath = fields({ id: Type.String() })
+export const NamePathSchema = fields({ name: name() })
+export const IdPathSchema = fields({ id: Type.String() })
 
-// In a URL everything is text; what is a number becomes one in `readCount`.
+// A URL has only text; `readCountParameter` converts numbers.
 export const limitParameter = Type.Optional(
   Type.String({
     pattern: '^[0-9]{1,4}$',
@@ -23,12 +23,12 @@ export const limitParameter = Type.Optional(
 export const cursorParameter = Type.Optional(
   Type.String({ description: 'the next_cursor of an earlier page, given once' }),
 )
-export const Paging = fields({ limit: limitParameter, cursor: cursorParameter })
+export const PagingSchema = fields({ limit: limitParameter, cursor: cursorParameter })
 export const flagParameter = Type.Optional(
   Type.Unsafe<'true' | 'false'>({ enum: ['true', 'false'], description: 'true or false' }),
 )
 
-export function byOf(request: FastifyRequest): By {
+export function requestedByOf(request: FastifyRequest): RequestedBy {
   const { tokenId } = request.caller
   return { project: projectOf(request), actor: tokenId, request: request.id, address: request.ip }
 }
@@ -45,13 +45,13 @@ export function readPaging({ limit, cursor }: { limit?: string; cursor?: string 
     const message = 'the cursor was not given by this server'
     throw new PunctualError('invalid_cursor', message, { field: 'cursor' })
   }
-  return { limit: readCount(limit, 'limit', LIMITS.pageSize), cursor }
+  return { limit: readCountParameter(limit, 'limit', LIMITS.pageSize), cursor }
 }
 
-/** What a cursor means is the scheduler's affair; that it could be one at all is checked here. */
+/** Checks the form of a cursor; the scheduler checks its meaning. */
 const CURSOR = /^[A-Za-z0-9_-]{1,255}$/
 
-export function readCount(
+export function readCountParameter(
   text: string | undefined,
   field: string,
   most: number,
@@ -68,17 +68,23 @@ export function readWait(text: string | undefined, mostMs: number): number | und
   return text === undefined ? undefined : Math.min(parseDuration(text, 'wait'), mostMs)
 }
 
-export function runId(text: string): string {
+export function readRunId(text: string): string {
   requirePublicId('run', text, 'id')
   return text
 }
 
-/** `If-Match: "3"` names the version that must be in force; `If-None-Match: *` that there is none. */
+/**
+ * `If-Match: "3"` names the version that must be current; `If-None-Match: *` requires that there is
+ * none.
+ */
 export function expectedVersion({ headers }: FastifyRequest): number | null {
   const none = headers['if-none-match']
-  if (none === '*') return 0
-  if (none !== undefined) throw notUnderstood('If-None-Match', '*')
-  const match = headers['if-match']
+  if (none !== undefined && none !== '*') throw notUnderstood('If-None-Match', '*')
+  const version = readVersion(headers['if-match'])
+  return none === '*' ? 0 : version
+}
+
+function readVersion(match: string | undefined): number | null {
   if (match === undefined || match === '*') return null
   const version = /^"(\d{1,9})"$/.exec(match)?.[1]
   if (version !== undefined) return Number(version)
@@ -90,11 +96,17 @@ function notUnderstood(header: string, expected: string): PunctualError {
   return new PunctualError('invalid_request', message, { field: header })
 }
 
-/** Aborts when the other side hangs up before it has its answer, or when the server stops. */
-export function whenGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
+/** Aborts when the caller disconnects before it has its answer, or when the server stops. */
+export function disconnectSignal(reply: FastifyReply): AbortSignal {
+  const disconnected = new AbortController()
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort()
+    if (!reply.raw.writableFinished) disconnected.abort()
   })
-  return AbortSignal.any([gone.signal, reply.server.closing])
+  return AbortSignal.any([disconnected.signal, reply.server.closing])
+}
+
+/** Also aborts when the token of the request is no longer valid: for waits and streams. */
+export function requestEndedSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
+  const refused = reply.server.tokenWatch.whenRefused(request, reply)
+  return AbortSignal.any([disconnectSignal(reply), refused])
 }

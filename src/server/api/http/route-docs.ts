@@ -3,19 +3,24 @@ import type { AnswerHeader, RequestHeader } from '../shapes/headers.ts'
 import type { SchemaName } from '../shapes/answers.ts'
 
 /**
- * What a route tells the reference beyond the schemas that check its requests. Only names: what they
- * stand for is loaded when somebody asks for the reference, so an idle server does not carry it.
+ * Documentation of a route beyond the schemas that check its requests. Only names: their content is
+ * loaded when the reference is requested, so that an idle server does not hold it in memory.
  */
-export interface Told {
-  /** By status: the schema of the JSON, the type of what is no JSON, or null for no body. */
-  readonly answers: Readonly<Partial<Record<Status, SchemaName | MediaType | null>>>
-  /** Headers it reads besides those that every route of its kind reads. */
+export interface RouteDocs {
+  /**
+   * By status: the schema of a JSON body, the media type of another body, the stream, or null for
+   * no body.
+   */
+  readonly answers: Readonly<Partial<Record<Status, SchemaName | MediaType | StreamName | null>>>
+  /** Headers it reads besides those of every route of its kind. */
   readonly takes?: readonly RequestHeader[]
-  /** Headers that its answers carry, by status. */
+  /** Response headers, by status. */
   readonly gives?: Readonly<Partial<Record<Status, readonly AnswerHeader[]>>>
-  /** What may go wrong with it in particular. */
+  /** Errors specific to this route. */
   readonly problems?: readonly ErrorCode[]
 }
 
 export type Status = 200 | 201 | 204 | 503
-export type MediaType = 'text/plain' | 'text/event-stream'
+export type MediaType = 'text/plain'
+/** A stream of server-sent events, by its subject. */
+export type StreamName = 'stream of a log' | 'stream of runs'

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import type { Permission } from '../../../core/permission.ts'
 import type { Api } from './api.ts'
-import type { Told } from './route-docs.ts'
+import type { RouteDocs } from './route-docs.ts'
 
 /** A route as the reference and the tests see it. */
 export interface Route {
@@ -13,16 +13,16 @@ export interface Route {
   readonly everywhere: boolean
   readonly schema: FastifySchema
   readonly bodyIsOptional: boolean
-  /** Absent for pages. */
-  readonly told?: Told
+  /** Absent for web pages. */
+  readonly docs?: RouteDocs
 }
 
-/** Every route that is registered from here on, in order. */
+/** Collects every route that is registered after this call, in order. */
 export function collectRoutes(api: Api): readonly Route[] {
   const routes: Route[] = []
   api.addHook('onRoute', ({ method, url, config, schema }) => {
     for (const one of [method].flat()) {
-      // Fastify answers HEAD wherever it answers GET; nobody declared that.
+      // Fastify answers HEAD wherever it answers GET; no route declares that.
       if (one === 'HEAD') continue
       const permission = config?.permission ?? 'administer'
       const everywhere = config?.everywhere ?? false
@@ -34,14 +34,19 @@ export function collectRoutes(api: Api): readonly Route[] {
         everywhere,
         bodyIsOptional,
         schema: schema ?? {},
-        ...(config?.reference ? { told: config.reference } : {}),
+        ...(config?.reference ? { docs: docsOf(config.reference, config.list === true) } : {}),
       })
     }
   })
   return routes
 }
 
-/** `:id` is a part to fill in; `::` is how a route spells a plain colon. */
+/** Lists may be refused while too many are waiting. */
+function docsOf(docs: RouteDocs, isList: boolean): RouteDocs {
+  return isList ? { ...docs, problems: [...(docs.problems ?? []), 'overloaded'] } : docs
+}
+
+/** `:id` is a parameter; `::` is an escaped colon. */
 function readable(url: string): string {
   return url
     .split('/')

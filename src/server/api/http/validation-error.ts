@@ -10,12 +10,12 @@ interface Verbose {
   }
 }
 
-/** The first thing wrong with a request, as one sentence that names the field. */
+/** Describes the first error of a request in one sentence that names the field. */
 export function validationError(
   errors: readonly FastifySchemaValidationError[],
   part: string,
 ): PunctualError {
-  const error = worthTelling(errors) as FastifySchemaValidationError & Verbose
+  const error = mostUsefulError(errors) as FastifySchemaValidationError & Verbose
   const path = fieldPath(error.instancePath)
   const { params, parentSchema = {} } = error
   switch (error.keyword) {
@@ -39,17 +39,18 @@ export function validationError(
 }
 
 /**
- * The last one is the outermost: a bad name of a tag comes after the reason why it is bad. Where a value
- * may be one thing or another, the complaint about the thing that it is helps more than the choice.
+ * The last error is the outermost: a bad tag name comes after the reason why it is bad. Where a
+ * value may be one of several kinds, the error about the kind it looks like helps more than the
+ * list of kinds.
  */
-function worthTelling(
+function mostUsefulError(
   errors: readonly FastifySchemaValidationError[],
 ): FastifySchemaValidationError | undefined {
   const last = errors.at(-1)
   if (last?.keyword !== 'anyOf') return last
   const isOther = ({ keyword, instancePath }: FastifySchemaValidationError) =>
     keyword === 'type' && instancePath === last.instancePath
-  return worthTelling(errors.slice(0, -1).filter((error) => !isOther(error))) ?? last
+  return mostUsefulError(errors.slice(0, -1).filter((error) => !isOther(error))) ?? last
 }
 
 function unknownField(
@@ -63,7 +64,7 @@ function unknownField(
   return new PunctualError('unknown_field', `${field} is not a field here${advice}`, { field })
 }
 
-/** `/runs/3/priority` is how validators say `runs.3.priority`. */
+/** Validators write `/runs/3/priority` for `runs.3.priority`. */
 function fieldPath(pointer: string): string {
   return pointer
     .split('/')

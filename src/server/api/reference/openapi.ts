@@ -3,10 +3,10 @@ import type { Route } from '../http/route-table.ts'
 import { bodySchemas } from './body-schemas.ts'
 import { ANSWER_HEADERS, REQUEST_HEADERS } from '../shapes/headers.ts'
 import { operationOf } from './operation.ts'
-import { ANYWHERE, problemsOf } from './problems.ts'
+import { COMMON_PROBLEMS, problemsOf } from './problems.ts'
 import { refusalComponents } from './refusals.ts'
-import { ANSWERS } from '../shapes/answers.ts'
 import { TAGS } from './tags.ts'
+import { ANSWERS } from '../shapes/answers.ts'
 
 const DESCRIPTION = `Submit, define, watch and steer runs.
 
@@ -15,21 +15,30 @@ with units (\`90s\`, \`15m\`, \`1h30m\`), or milliseconds where a name ends in \
 listed are refused, never ignored.
 
 Errors are problems (RFC 9457): read \`code\` in programs, show \`detail\` and \`hint\` to people. Any \
-request may be answered with ${ANYWHERE.map((code) => `\`${code}\``).join(', ')}; what else may go \
+request may be answered with ${COMMON_PROBLEMS.map((code) => `\`${code}\``).join(', ')}; what else may go \
 wrong stands with each operation.`
 
-/** The API as OpenAPI 3.1, made from the schemas that check requests: it cannot say anything else. */
+/**
+ * The API as OpenAPI 3.1, generated from the schemas that check requests, so it cannot deviate from
+ * them.
+ */
 export function openApiOf(routes: readonly Route[], version: string): object {
   const paths: Record<string, Record<string, object>> = {}
-  // Pages for people tell nothing.
-  const told = routes.filter((route) => route.told !== undefined)
-  for (const route of told) {
+  // Web pages have no documentation.
+  const documented = routes.filter((route) => route.docs !== undefined)
+  for (const route of documented) {
     const path = (paths[route.path] ??= {})
     path[route.method.toLowerCase()] = operationOf(route)
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Punctual', version, description: DESCRIPTION },
+    info: {
+      title: 'Punctual',
+      version,
+      description: DESCRIPTION,
+      contact: { name: 'The operator of this server' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
     tags: TAGS,
@@ -44,7 +53,7 @@ export function openApiOf(routes: readonly Route[], version: string): object {
       },
       parameters: named(REQUEST_HEADERS, (name, header) => ({ name, in: 'header', ...header })),
       headers: ANSWER_HEADERS,
-      responses: refusalComponents(told.map(problemsOf)),
+      responses: refusalComponents(documented.map(problemsOf)),
       schemas: { ...ANSWERS, ...bodySchemas() },
     },
     'x-problems': named(ERRORS, (_, [status, hint]) => ({ status, hint })),

@@ -1,17 +1,23 @@
 import type { Route } from '../http/route-table.ts'
-import { bodyRef, describe } from './body-schemas.ts'
-import { headersOf } from '../shapes/headers.ts'
-import { PARAMETERS, PARAMETERS_OF } from './field-docs.ts'
+import { bodyRef, withDescription } from './body-schemas.ts'
+import { DESCRIPTIONS } from './descriptions.ts'
+import { eventStreamSchema, isEventStream } from './event-shapes.ts'
+import { responseHeadersOf } from '../shapes/headers.ts'
+import { LINKS } from './links.ts'
+import { PARAMETER_DOCS, PARAMETER_DOCS_BY_PATH } from './field-docs.ts'
 import { problemsOf } from './problems.ts'
 import { ANY_PROBLEM, refusalsOf } from './refusals.ts'
-import { REMARKS } from './operation-docs.ts'
-import { ref, type Shape } from '../shapes/shapes.ts'
-import { PLAIN, tagOf } from './tags.ts'
-import type { Status, Told } from '../http/route-docs.ts'
+import { OPERATION_DOCS } from './operation-docs.ts'
+import { refShape, type Shape } from '../shapes/shapes.ts'
+import { operationId } from './operation-id.ts'
+import { tagOf } from './tags.ts'
+import type { Status, RouteDocs } from '../http/route-docs.ts'
 
 export function operationOf(route: Route): object {
-  const { method, path, permission, everywhere, schema, told = { answers: {} } } = route
-  const { description, examples } = REMARKS[`${method} ${path}`] ?? {}
+  const { method, path, permission, everywhere, schema, docs = { answers: {} } } = route
+  const name = `${method} ${path}`
+  const { description = DESCRIPTIONS[name], examples } = OPERATION_DOCS[name] ?? {}
+  const links = LINKS[name]
   const body = schema.body as Shape | undefined
   const problems = problemsOf(route)
   return {
@@ -22,7 +28,7 @@ export function operationOf(route: Route): object {
     ...(permission === 'public' ? { security: [] } : {}),
     'x-permission': permission,
     ...(everywhere ? { 'x-everywhere': true } : {}),
-    parameters: parametersOf(route, told),
+    parameters: parametersOf(route, docs),
     ...(body
       ? {
           requestBody: {
@@ -33,20 +39,12 @@ export function operationOf(route: Route): object {
           },
         }
       : {}),
-    responses: { ...answersOf(told), ...refusalsOf(problems), default: ANY_PROBLEM },
+    responses: { ...answersOf(docs, links), ...refusalsOf(problems), default: ANY_PROBLEM },
     'x-problems': problems,
   }
 }
 
-/** `GET /v1/runs/{id}/logs` is `getRunsIdLogs`: stable, and nobody has to think of it. `GET /jobs` is `getPlainJobs`. */
-function operationId(method: string, path: string): string {
-  const isPlain = tagOf({ method, path }) === PLAIN
-  const words = path.replace(/^\/v1/, '').match(/[A-Za-z]+/g) ?? []
-  const all = isPlain ? ['plain', ...words] : words
-  return method.toLowerCase() + all.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
-}
-
-function parametersOf({ path, schema }: Route, { takes = [] }: Told): object[] {
+function parametersOf({ path, schema }: Route, { takes = [] }: RouteDocs): object[] {
   const headers = path.startsWith('/v1/') ? ['Punctual-Project', ...takes] : takes
   return [
     ...fieldsOf('path', schema.params, path),
@@ -61,9 +59,12 @@ function fieldsOf(place: 'path' | 'query', schema: unknown, path: string): objec
     readonly required?: readonly string[]
   }
   return Object.entries(properties).map(([name, property]) => {
-    const own = place === 'path' ? PATHS[name]?.(path) : PARAMETERS_OF[path]?.[name]
-    const meaning = own ?? PARAMETERS[name]
-    const { description, ...checked } = describe(property, meaning)
+    const own = place === 'path' ? PATHS[name]?.(path) : PARAMETER_DOCS_BY_PATH[path]?.[name]
+    const purpose = own ?? PARAMETER_DOCS[name]
+    const { description, ...checked } = withDescription(
+      place === 'query' ? asNumber(property) : { ...property, ...idPattern(name, path) },
+      purpose,
+    )
     return {
       name,
       in: place,
@@ -74,8 +75,35 @@ function fieldsOf(place: 'path' | 'query', schema: unknown, path: string): objec
   })
 }
 
-/** What a name in a path is the name of, by the collection it is in. */
-const NAMED: Readonly<Record<string, string>> = {
+/** A query has only text, but a client writes a count as a number. */
+function asNumber(property: Shape): Shape {
+  const { description = '' } = property as { readonly description?: string }
+  const [, least = '0', most] = COUNT.exec(description) ?? []
+  if (!COUNT.test(description)) return property
+  const maximum = most === undefined ? {} : { maximum: Number(most) }
+  return { type: 'integer', minimum: Number(least), ...maximum, description }
+}
+
+const COUNT = /^a whole number(?:, (\d+) (?:or more|to (\d+)))?/
+
+const ID = '[0-7][0-9a-hjkmnp-tv-z]{10}'
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const ID_PATTERNS: readonly [path: RegExp, pattern: string][] = [
+  [/^\/v1\/runs\/\{id\}/, `^(?:run_${ID}|${UUID})$`],
+  [/^\/v1\/backfills\//, `^bkf_${ID}$`],
+  [/^\/v1\/webhooks\//, `^dlv_${ID}$`],
+  [/^\/v1\/workers\//, `^ses_${ID}$`],
+]
+
+/** The canonical form of an id; requests may also use other spellings. */
+function idPattern(name: string, path: string): Shape {
+  if (name !== 'id' && name !== 'session') return {}
+  const [, pattern] = ID_PATTERNS.find(([paths]) => paths.test(path)) ?? []
+  return pattern === undefined ? {} : { pattern }
+}
+
+/** What a name in a path refers to, by the collection it is in. */
+const NAME_DOCS: Readonly<Record<string, string>> = {
   jobs: 'The job.',
   queues: 'The queue.',
   secrets: 'The secret.',
@@ -83,40 +111,50 @@ const NAMED: Readonly<Record<string, string>> = {
   hooks: 'The hook.',
 }
 
-/** In a path the same word means another thing with every resource. */
+/** A path parameter with the same name differs for each resource. */
 const PATHS: Readonly<Record<string, (path: string) => string>> = {
   id(path) {
     if (path.startsWith('/v1/tokens')) return 'The token, such as `tok_1`.'
     if (path.startsWith('/v1/webhooks')) return 'The delivery.'
     if (path.startsWith('/jobs')) return 'The job, by its number.'
     if (path.startsWith('/workers')) return 'The worker, by the name it registered with.'
-    return 'The run, such as `run_00f3k9m2q7x`.'
+    return 'The run, such as `run_00f3k9m2q7x`, or the UUID that `GET /job` shows.'
   },
   step: () => 'The step, by its name.',
-  name: (path) => NAMED[path.split('/')[2] ?? ''] ?? 'Its name.',
+  name: (path) => NAME_DOCS[path.split('/')[2] ?? ''] ?? 'Its name.',
 }
 
 const WORDS: Readonly<Record<string, string>> = {
   200: 'Done.',
-  201: 'Done, and something new is there.',
-  204: 'Done, and there is nothing to say.',
+  201: 'Created.',
+  204: 'Done, without a body.',
   503: 'Not now.',
 }
 
-function answersOf({ answers, gives = {} }: Told): Record<string, object> {
+function answersOf(
+  { answers, gives = {} }: RouteDocs,
+  links: object | undefined,
+): Record<string, object> {
   return Object.fromEntries(
     Object.entries(answers).map(([status, what]) => [
       status,
       {
         description: WORDS[status],
-        ...headersOf(gives[Number(status) as Status] ?? []),
+        ...responseHeadersOf(gives[Number(status) as Status] ?? []),
         ...(what === null ? {} : { content: contentOf(what as string) }),
+        ...(links && isMade(status) ? { links } : {}),
       },
     ]),
   )
 }
 
+/** Links exist only in successful responses. */
+function isMade(status: string): boolean {
+  return status === '200' || status === '201'
+}
+
 function contentOf(what: string): object {
-  if (!what.includes('/')) return { 'application/json': { schema: ref(what) } }
+  if (isEventStream(what)) return { 'text/event-stream': { schema: eventStreamSchema(what) } }
+  if (!what.includes('/')) return { 'application/json': { schema: refShape(what) } }
   return { [what]: { schema: { type: 'string' } } }
 }

@@ -1,8 +1,8 @@
 import { ERRORS, type ErrorCode } from '../../../core/errors.ts'
 import type { Route } from '../http/route-table.ts'
 
-/** What any request may be told, whatever it asks for: not repeated with every operation. */
-export const ANYWHERE: readonly ErrorCode[] = [
+/** Errors that any request may get, so they are not repeated for every operation. */
+export const COMMON_PROBLEMS: readonly ErrorCode[] = [
   'invalid_request',
   'host_not_allowed',
   'origin_not_allowed',
@@ -13,12 +13,17 @@ export const ANYWHERE: readonly ErrorCode[] = [
   'internal',
 ]
 
+/** Of these, the errors listed for an operation without any other error. */
+const WITHOUT_TOKEN: readonly ErrorCode[] = ['invalid_request', 'host_not_allowed']
+
 const WITH_TOKEN: readonly ErrorCode[] = [
   'unknown_field',
   'unauthorized',
   'forbidden',
   'rate_limited',
   'store_unavailable',
+  'store_damaged',
+  'store_replaced',
   'node_stopping',
 ]
 const WITH_BODY: readonly ErrorCode[] = [
@@ -26,13 +31,14 @@ const WITH_BODY: readonly ErrorCode[] = [
   'body_too_large',
   'invalid_field',
   'unknown_field',
+  'storage_full',
 ]
 
-/** Every code an operation may answer with, besides those of any request; in catalogue order. */
-export function problemsOf({ method, path, permission, schema, told }: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>(told?.problems)
+/** Every error code of an operation, besides those of any request; in catalog order. */
+export function problemsOf({ method, path, permission, schema, docs }: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>(docs?.problems)
   const add = (...more: readonly ErrorCode[]) => more.forEach((code) => codes.add(code))
-  if (permission !== 'public') add(...WITH_TOKEN)
+  add(...(permission === 'public' ? WITHOUT_TOKEN : WITH_TOKEN))
   if (method !== 'GET') add(...WITH_BODY)
   if (schema.body !== undefined || mustAsk(schema.querystring)) add('missing_field')
   if (/^\/v1\/(?!tokens).*\{(id|session)\}/.test(path)) add('invalid_id')

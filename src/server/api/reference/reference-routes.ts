@@ -4,16 +4,16 @@ import type { Route } from '../http/route-table.ts'
 
 const FILES = ['page.js', 'element.js', 'operation.js', 'schema.js', 'curl.js', 'style.css']
 
-/** The API for programs, and a page that shows it to people. */
+/** The OpenAPI document, and a page that shows it. */
 export function referenceRoutes(api: Api, routes: readonly Route[], version: string): void {
-  // Made on the first request: most servers are never asked.
+  // Generated for the first request: most servers are never asked.
   let made: Promise<string> | undefined
 
   api.route({
     method: 'GET',
     url: '/openapi.json',
     config: { permission: 'public', reference: { answers: { 200: 'OpenApi' } } },
-    schema: { summary: 'This reference, for programs' },
+    schema: { summary: 'This reference as OpenAPI' },
     handler: async (_request, reply) => {
       made ??= write(routes, version)
       return reply.type('application/json; charset=utf-8').send(await made)
@@ -26,7 +26,7 @@ export function referenceRoutes(api: Api, routes: readonly Route[], version: str
     method: 'GET',
     url: '/schema/v1/job.json',
     config: { permission: 'public', reference: { answers: { 200: 'JobFileSchema' } } },
-    schema: { summary: 'The JSON Schema of files with jobs, for editors' },
+    schema: { summary: 'The JSON Schema of job files, for editors' },
     handler: async (_request, reply) => {
       jobSchema ??= writeJobSchema()
       return reply.type('application/json; charset=utf-8').send(await jobSchema)

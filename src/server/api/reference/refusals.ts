@@ -1,15 +1,15 @@
 import { ERRORS, type ErrorCode } from '../../../core/errors.ts'
-import { headersOf, headersWith } from '../shapes/headers.ts'
-import { ref } from '../shapes/shapes.ts'
+import { responseHeadersOf, headersWith } from '../shapes/headers.ts'
+import { refShape } from '../shapes/shapes.ts'
 
-const PROBLEM = { 'application/problem+json': { schema: ref('Problem') } }
+const PROBLEM = { 'application/problem+json': { schema: refShape('Problem') } }
 
 export const ANY_PROBLEM = {
-  description: 'A problem: its code says which, its hint what to do.',
+  description: 'A problem: its code identifies it, its hint says what to do.',
   content: PROBLEM,
 }
 
-/** Where the answers that refuse a request are described, by status. */
+/** References to the error responses of an operation, by status. */
 export function refusalsOf(problems: readonly ErrorCode[]): Record<string, object> {
   return Object.fromEntries(
     [...byStatus(problems)].map(([status, codes]) => [
@@ -19,13 +19,15 @@ export function refusalsOf(problems: readonly ErrorCode[]): Record<string, objec
   )
 }
 
-/** Operations refuse in few different ways, so each way is described once. */
+/**
+ * Error responses as components: operations share few different sets, so each is described once.
+ */
 export function refusalComponents(all: readonly (readonly ErrorCode[])[]): Record<string, object> {
   const components: Record<string, object> = {}
   for (const [status, codes] of all.flatMap((problems) => [...byStatus(problems)])) {
     components[nameOf(codes)] = {
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join('\n\n'),
-      ...headersOf(headersWith(String(status))),
+      ...responseHeadersOf(headersWith(String(status))),
       content: PROBLEM,
     }
   }

@@ -6,64 +6,64 @@ interface Chapter {
   readonly routes: RegExp
 }
 
-/** The chapter of paths that are not ours. */
-export const PLAIN = 'Compatibility'
+/** The chapter for paths of the compatibility protocols. */
+export const COMPAT_TAG = 'Compatibility'
 
-/** The chapters of the reference, in the order in which a newcomer meets them. */
+/** The chapters of the reference, in the order in which a new user meets them. */
 const CHAPTERS: readonly Chapter[] = [
   {
     name: 'Runs',
-    description: 'Submit work, see what became of it, cancel and repeat it.',
+    description: 'Submit work, follow it, cancel and repeat it.',
     routes: / \/v1\/runs(?!\/\{id\}\/logs)/,
   },
   {
     name: 'Logs and events',
-    description: 'What runs printed, and what happens to them while it happens.',
+    description: 'The output of runs, and live events.',
     routes: / \/v1\/(runs\/\{id\}\/logs|events)/,
   },
   {
     name: 'Jobs',
-    description: 'Work with a name: define it once, run it often.',
+    description: 'Named work: define it once, run it often.',
     routes: / \/v1\/(jobs(?!\/\{name\}\/schedules)|hooks)/,
   },
   {
     name: 'Schedules',
-    description: 'When jobs run by themselves, and what became of every time.',
+    description: 'When jobs run automatically, and the outcome of every time.',
     routes: / \/v1\/(jobs\/\{name\}\/schedules|schedules|away|forecast|backfills)/,
   },
   {
     name: 'Queues and workers',
-    description: 'What waits, and who works.',
+    description: 'Waiting runs, and connected workers.',
     routes: / \/v1\/queues|^GET \/v1\/workers$/,
   },
   {
     name: 'Secrets',
-    description: 'What runs must know and nobody may read.',
+    description: 'Confidential values for runs, which no request returns.',
     routes: / \/v1\/secret/,
   },
   {
     name: 'Webhooks',
-    description: 'Tell other programs when runs fail and when they recover.',
+    description: 'Notify other programs when runs fail and recover.',
     routes: / \/v1\/webhooks/,
   },
   {
     name: 'Access',
-    description: 'Tokens, and the record of who changed what.',
+    description: 'Tokens and the audit log.',
     routes: / \/v1\/(tokens|audit)/,
   },
   {
     name: 'Worker protocol',
-    description: 'For those who write a worker; the library speaks it by itself.',
+    description: 'For authors of workers; the client library implements it.',
     routes: /^POST \/v1\/workers/,
   },
   {
-    name: PLAIN,
-    description: 'Plain paths of two older protocols, for programs that speak them already.',
+    name: COMPAT_TAG,
+    description: 'Two older protocols, for programs that already use them.',
     routes: / \/(jobs|job|submit|workers)(\/|$)/,
   },
   {
     name: 'Server',
-    description: 'Health, figures, storage, and this reference.',
+    description: 'Health, metrics, storage, and this reference.',
     routes: / \/(livez|readyz|metrics|openapi\.json|schema\/v1\/job\.json|v1\/storage)$/,
   },
 ]

@@ -9,49 +9,49 @@ import { requireNoBody } from '../http/body.ts'
 import {
   duration,
   fields,
-  flag,
+  booleanField,
   name,
   oneOf,
   time,
   wholeNumber,
 } from '../../../core/schema/fields.ts'
 import {
-  byOf,
+  requestedByOf,
   flagParameter,
-  IdPath,
-  NamePath,
-  Paging,
+  IdPathSchema,
+  NamePathSchema,
+  PagingSchema,
   readPaging,
   seesEverything,
 } from '../http/request.ts'
 
-const noneOrDuration = () =>
+const durationOrNone = () =>
   Type.Union([duration(), Type.Null()], { description: 'a duration such as 15m, or null' })
 
-export const QueueRate = fields({
+export const QueueRateSchema = fields({
   limit: wholeNumber(1, LIMITS.rateLimit),
   per: duration(),
   burst: Type.Optional(wholeNumber(1, LIMITS.rateLimit)),
 })
-export const QueueChange = fields({
-  paused: Type.Optional(flag()),
-  default_timeout: Type.Optional(noneOrDuration()),
-  max_timeout: Type.Optional(noneOrDuration()),
+export const QueueChangeSchema = fields({
+  paused: Type.Optional(booleanField()),
+  default_timeout: Type.Optional(durationOrNone()),
+  max_timeout: Type.Optional(durationOrNone()),
   rate: Type.Optional(
-    Type.Union([QueueRate, Type.Null()], {
+    Type.Union([QueueRateSchema, Type.Null()], {
       description: 'a rate such as {"limit": 100, "per": "1m"}, or null',
     }),
   ),
 })
-export const AllQueues = fields({ paused: flag() })
-export const NewToken = fields({
+export const AllQueuesSchema = fields({ paused: booleanField() })
+export const NewTokenSchema = fields({
   name: name(),
   role: oneOf(ROLES),
   expires_at: Type.Optional(time()),
-  everywhere: Type.Optional(flag()),
+  everywhere: Type.Optional(booleanField()),
 })
 const Everywhere = fields({ everywhere: flagParameter })
-const AuditParameters = fields({ ...Paging.properties, everywhere: flagParameter })
+const AuditParameters = fields({ ...PagingSchema.properties, everywhere: flagParameter })
 
 export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
   const { workers, queues, tokens, audit } = admin
@@ -59,7 +59,7 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'GET',
     url: '/v1/workers',
-    config: { permission: 'read', reference: { answers: { 200: 'WorkerList' } } },
+    config: { list: true, permission: 'read', reference: { answers: { 200: 'WorkerList' } } },
     schema: { summary: 'List workers' },
     handler: async (request) => ({ data: await workers.list(projectOf(request)) }),
   })
@@ -67,7 +67,7 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'GET',
     url: '/v1/queues',
-    config: { permission: 'read', reference: { answers: { 200: 'QueueList' } } },
+    config: { list: true, permission: 'read', reference: { answers: { 200: 'QueueList' } } },
     schema: { summary: 'List queues' },
     handler: async (request) => ({ data: await queues.list(projectOf(request)) }),
   })
@@ -78,12 +78,12 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
     config: { permission: 'operate', reference: { answers: { 200: 'Queue' } } },
     schema: {
       summary: 'Pause a queue, or set its timeouts and its rate',
-      params: NamePath,
-      body: QueueChange,
+      params: NamePathSchema,
+      body: QueueChangeSchema,
     },
     handler: (request) => {
       const { paused, default_timeout, max_timeout, rate } = request.body
-      return queues.change(byOf(request), request.params.name, {
+      return queues.change(requestedByOf(request), request.params.name, {
         paused,
         defaultTimeoutMs: timeoutOrNone(default_timeout, 'default_timeout'),
         maxTimeoutMs: timeoutOrNone(max_timeout, 'max_timeout'),
@@ -96,9 +96,9 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
     method: 'PATCH',
     url: '/v1/queues',
     config: { permission: 'operate', reference: { answers: { 204: null } } },
-    schema: { summary: 'Pause or resume all queues of the project', body: AllQueues },
+    schema: { summary: 'Pause or resume all queues of the project', body: AllQueuesSchema },
     handler: async (request, reply) => {
-      await queues.pauseAll(byOf(request), request.body.paused)
+      await queues.pauseAll(requestedByOf(request), request.body.paused)
       return reply.code(204).send()
     },
   })
@@ -118,10 +118,10 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
     method: 'POST',
     url: '/v1/tokens',
     config: { permission: 'administer', reference: { answers: { 201: 'CreatedToken' } } },
-    schema: { summary: 'Create a token', body: NewToken },
+    schema: { summary: 'Create a token', body: NewTokenSchema },
     handler: async (request, reply) => {
       const { name: called, role, expires_at, everywhere = false } = request.body
-      const token = await tokens.create(byOf(request), {
+      const token = await tokens.create(requestedByOf(request), {
         name: called,
         role,
         expiresAt: expires_at === undefined ? null : parseTime(expires_at, 'expires_at'),
@@ -138,11 +138,11 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
       permission: 'administer',
       reference: { answers: { 204: null }, problems: ['token_not_found'] },
     },
-    schema: { summary: 'Revoke a token', params: IdPath },
+    schema: { summary: 'Revoke a token', params: IdPathSchema },
     handler: async (request, reply) => {
       requireNoBody(request.body)
       const everywhere = request.caller.project === null
-      await tokens.revoke(byOf(request), request.params.id, everywhere)
+      await tokens.revoke(requestedByOf(request), request.params.id, everywhere)
       return reply.code(204).send()
     },
   })
@@ -150,8 +150,8 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
   api.route({
     method: 'GET',
     url: '/v1/audit',
-    config: { permission: 'administer', reference: { answers: { 200: 'AuditPage' } } },
-    schema: { summary: 'Read the record of changes, newest first', querystring: AuditParameters },
+    config: { list: true, permission: 'administer', reference: { answers: { 200: 'AuditPage' } } },
+    schema: { summary: 'Read the audit log, newest first', querystring: AuditParameters },
     handler: (request) => {
       const everywhere = seesEverything(request, request.query.everywhere)
       return audit.list(projectOf(request), everywhere, readPaging(request.query))

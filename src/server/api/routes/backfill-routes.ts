@@ -1,25 +1,25 @@
 import { Type } from 'typebox'
-import { ORDERS, WHICH } from '../../../core/schedule/backfill/backfill.ts'
+import { BACKFILL_ORDERS, BACKFILL_SELECTIONS } from '../../../core/schedule/backfill/backfill.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import { projectOf } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
-import { fields, flag, oneOf, time, wholeNumber } from '../../../core/schema/fields.ts'
-import { byOf, IdPath, Paging, readPaging } from '../http/request.ts'
-import { SCHEDULE_URL, SchedulePath } from './schedule-routes.ts'
+import { fields, booleanField, oneOf, time, wholeNumber } from '../../../core/schema/fields.ts'
+import { requestedByOf, IdPathSchema, PagingSchema, readPaging } from '../http/request.ts'
+import { SCHEDULE_URL, SchedulePathSchema } from './schedule-routes.ts'
 
-export const Backfill = fields({
+export const BackfillSchema = fields({
   from: time(),
   until: Type.Optional(time()),
-  order: Type.Optional(oneOf(ORDERS)),
-  which: Type.Optional(oneOf(WHICH)),
+  order: Type.Optional(oneOf(BACKFILL_ORDERS)),
+  which: Type.Optional(oneOf(BACKFILL_SELECTIONS)),
   max_parallel: Type.Optional(wholeNumber(1, LIMITS.backfillRuns)),
   per_minute: Type.Optional(wholeNumber(1, LIMITS.backfillPerMinute)),
   priority: Type.Optional(wholeNumber(-LIMITS.priority, LIMITS.priority)),
-  dry_run: Type.Optional(flag()),
+  dry_run: Type.Optional(booleanField()),
 })
 
-/** Past times that become runs after all. */
+/** Backfills: runs for past times of schedules. */
 export function backfillRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
   const { backfills } = admin
   const problems = ['backfill_not_found'] as const
@@ -34,13 +34,13 @@ export function backfillRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): 
         problems: ['schedule_not_found', 'invalid_schedule'],
       },
     },
-    schema: { summary: 'Make up for past times', params: SchedulePath, body: Backfill },
+    schema: { summary: 'Start a backfill', params: SchedulePathSchema, body: BackfillSchema },
     handler: async (request, reply) => {
       const { name: job, schedule } = request.params
       if (request.body.dry_run) {
         return backfills.plan(projectOf(request), job, schedule, request.body)
       }
-      const started = await backfills.start(byOf(request), job, schedule, request.body)
+      const started = await backfills.start(requestedByOf(request), job, schedule, request.body)
       return reply.code(201).send(started)
     },
   })
@@ -48,8 +48,8 @@ export function backfillRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): 
   api.route({
     method: 'GET',
     url: '/v1/backfills',
-    config: { permission: 'read', reference: { answers: { 200: 'BackfillPage' } } },
-    schema: { summary: 'List backfills', querystring: Paging },
+    config: { list: true, permission: 'read', reference: { answers: { 200: 'BackfillPage' } } },
+    schema: { summary: 'List backfills', querystring: PagingSchema },
     handler: (request) => backfills.list(projectOf(request), readPaging(request.query)),
   })
 
@@ -57,7 +57,7 @@ export function backfillRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): 
     method: 'GET',
     url: '/v1/backfills/:id',
     config: { permission: 'read', reference: { answers: { 200: 'Backfill' }, problems } },
-    schema: { summary: 'Show a backfill', params: IdPath },
+    schema: { summary: 'Show a backfill', params: IdPathSchema },
     handler: (request) => backfills.get(projectOf(request), request.params.id),
   })
 
@@ -65,10 +65,10 @@ export function backfillRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): 
     method: 'POST',
     url: '/v1/backfills/:id/cancel',
     config: { permission: 'operate', reference: { answers: { 200: 'Backfill' }, problems } },
-    schema: { summary: 'Make no more runs', params: IdPath },
+    schema: { summary: 'Cancel a backfill', params: IdPathSchema },
     handler: (request) => {
       requireNoBody(request.body)
-      return backfills.cancel(byOf(request), request.params.id)
+      return backfills.cancel(requestedByOf(request), request.params.id)
     },
   })
 }

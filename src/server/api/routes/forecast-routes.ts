@@ -3,7 +3,7 @@ import { LIMITS } from '../../../core/limits.ts'
 import { projectOf } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { fields, name } from '../../../core/schema/fields.ts'
-import { limitParameter, readCount } from '../http/request.ts'
+import { limitParameter, readCountParameter } from '../http/request.ts'
 
 const days = Type.Optional(
   Type.String({
@@ -12,26 +12,26 @@ const days = Type.Optional(
   }),
 )
 
-/** A week is what people plan for. */
-const SOME_DAYS = 7
+/** Default period: a week. */
+const DEFAULT_DAYS = 7
 const SOME_SCHEDULES = 50
 
-/** What is going to happen, if nobody changes anything. */
+/** Forecasts of what schedules will do. */
 export function forecastRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
   api.route({
     method: 'GET',
     url: '/v1/forecast',
-    config: { permission: 'read', reference: { answers: { 200: 'Forecast' } } },
+    config: { list: true, permission: 'read', reference: { answers: { 200: 'Forecast' } } },
     schema: {
-      summary: 'Look ahead',
+      summary: 'Forecast runs of schedules',
       querystring: fields({ days, job: Type.Optional(name()), limit: limitParameter }),
     },
     handler: (request) => {
       const { job, limit } = request.query
-      return admin.forecasting.forecast(projectOf(request), {
-        days: readCount(request.query.days, 'days', LIMITS.forecastDays) ?? SOME_DAYS,
+      return admin.forecaster.forecast(projectOf(request), {
+        days: readCountParameter(request.query.days, 'days', LIMITS.forecastDays) ?? DEFAULT_DAYS,
         job,
-        limit: readCount(limit, 'limit', LIMITS.pageSize) ?? SOME_SCHEDULES,
+        limit: readCountParameter(limit, 'limit', LIMITS.pageSize) ?? SOME_SCHEDULES,
       })
     },
   })

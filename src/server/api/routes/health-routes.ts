@@ -1,3 +1,4 @@
+import type { Readiness } from '../../health/readiness.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 
 export function healthRoutes(api: Api, { health }: Pick<ApiOptions, 'health'>): void {
@@ -7,7 +8,7 @@ export function healthRoutes(api: Api, { health }: Pick<ApiOptions, 'health'>): 
     method: 'GET',
     url: '/livez',
     config: { ...config, reference: { answers: { 200: 'Live', 503: 'Live' } } },
-    schema: { summary: 'Say whether the process works' },
+    schema: { summary: 'Liveness of the process' },
     handler: (_request, reply) => {
       const live = health.live()
       return reply.code(live ? 200 : 503).send({ live })
@@ -21,13 +22,15 @@ export function healthRoutes(api: Api, { health }: Pick<ApiOptions, 'health'>): 
       ...config,
       reference: { answers: { 200: 'Ready', 503: 'Ready' }, gives: { 503: ['Retry-After'] } },
     },
-    schema: { summary: 'Say whether this node can take requests' },
+    schema: { summary: 'Readiness of this node' },
     handler: async (request, reply) => {
-      const { ok, reason = 'unknown' } = await health.ready().catch((error: unknown) => {
-        request.log.error({ err: error }, 'the readiness check failed')
+      const readiness = await health.ready().catch((error: unknown): Readiness => {
+        const fields = { request_id: request.id }
+        request.log.error({ err: error, fields }, 'the readiness check failed')
         return { ok: false, reason: 'the check itself failed' }
       })
-      if (ok) return { ready: true }
+      const { ok, reason = 'unknown', clock } = readiness
+      if (ok) return { ready: true, ...(clock && { clock }) }
       return reply.code(503).header('retry-after', 1).send({ ready: false, reason })
     },
   })

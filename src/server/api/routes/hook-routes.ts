@@ -3,25 +3,26 @@ import { Type } from 'typebox'
 import { PunctualError } from '../../../core/errors.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import { fields, name } from '../../../core/schema/fields.ts'
+import { HOOK_ACTOR } from '../../identity/actors.ts'
 import { createRateLimit } from '../../identity/rate-limit.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
-import { SUBMITTING } from '../http/idempotency.ts'
+import { SUBMIT_DOCS } from '../http/idempotency.ts'
 import { checkInput } from '../http/input-check.ts'
-import { NamePath } from '../http/request.ts'
+import { NamePathSchema } from '../http/request.ts'
 
-/** Wrong signatures of an address, a second and at once. */
+/** Calls with wrong signatures per address: rate per second, and burst. */
 const WRONG_PER_SECOND = 5
 const WRONG_BURST = 50
 
 const HookParameters = fields({ project: Type.Optional(name()) })
-/** What it says is for the jobs it runs to understand. */
-export const HookCall = Type.Unknown({ description: 'any JSON' })
+/** The triggered jobs interpret the content. */
+export const HookCallSchema = Type.Unknown({ description: 'any JSON' })
 
-/** Calls from elsewhere. They bring no token: what they say is signed. */
+/** Incoming webhook calls. They have a signature instead of a token. */
 export function hookRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'admin' | 'clock'>): void {
   const wrongRate = createRateLimit(WRONG_PER_SECOND, WRONG_BURST)
 
-  const slowDown = (error: unknown, request: FastifyRequest, reply: FastifyReply): unknown => {
+  const refuseTooMany = (error: unknown, request: FastifyRequest, reply: FastifyReply): unknown => {
     if (!(error instanceof PunctualError) || error.code !== 'bad_signature') return error
     const waitS = wrongRate.take(request.ip, clock.mono())
     void reply.header('www-authenticate', 'Webhook-Signature')
@@ -41,20 +42,20 @@ export function hookRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'admin' 
         takes: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
         problems: [
           ...(['bad_signature', 'hook_not_found', 'rate_limited', 'store_unavailable'] as const),
-          ...(['node_stopping', ...SUBMITTING.problems] as const),
+          ...(['node_stopping', ...SUBMIT_DOCS.problems] as const),
         ],
       },
     },
     schema: {
-      summary: 'Run the jobs that wait for a call',
-      params: NamePath,
+      summary: 'Call a hook: run the jobs it triggers',
+      params: NamePathSchema,
       querystring: HookParameters,
-      body: HookCall,
+      body: HookCallSchema,
     },
     bodyLimit: LIMITS.largeBodyBytes,
     handler: async (request, reply) => {
       const { project = 'default' } = request.query
-      const by = { project, actor: null, request: request.id, address: request.ip }
+      const by = { project, actor: HOOK_ACTOR, request: request.id, address: request.ip }
       const call = {
         id: headerOf(request, 'webhook-id'),
         timestamp: headerOf(request, 'webhook-timestamp'),
@@ -62,11 +63,11 @@ export function hookRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'admin' 
         body: request.bytes ?? Buffer.alloc(0),
         input: request.body,
       }
-      checkInput(call.input, 'the body')
+      await checkInput(call.input, 'the body', clock)
       try {
         return { runs: await admin.hooks.receive(by, request.params.name, call) }
       } catch (error) {
-        throw slowDown(error, request, reply)
+        throw refuseTooMany(error, request, reply)
       }
     },
   })

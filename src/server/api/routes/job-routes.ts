@@ -3,33 +3,43 @@ import { schedulesIn } from '../../../core/job/job-definition.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import type { SubmitAnswer } from '../../../core/wire/protocol.ts'
 import { readSubmission } from '../../../core/wire/runs.ts'
-import { countSteps } from '../../../core/workflow/named-steps.ts'
+import { checkStepCount } from '../../../core/workflow/named-steps.ts'
 import { projectOf } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
-import { fields, text } from '../../../core/schema/fields.ts'
-import { answerRun, idempotencyKeyOf, SUBMITTING, withKey } from '../http/idempotency.ts'
+import { fields, boundedText } from '../../../core/schema/fields.ts'
+import { answerRun, idempotencyKeyOf, SUBMIT_DOCS, withKey } from '../http/idempotency.ts'
 import { checkInput } from '../http/input-check.ts'
-import { judgeStepwise } from '../http/stepwise-validation.ts'
-import { byOf, expectedVersion, NamePath, Paging, readPaging } from '../http/request.ts'
-import { JobDefinition } from '../../../core/schema/job-schema.ts'
-import { JobRun } from '../../../core/schema/submission-schema.ts'
+import { writeLarge } from '../http/large-answer.ts'
+import { validateStepwise } from '../http/stepwise-validation.ts'
+import {
+  requestedByOf,
+  expectedVersion,
+  NamePathSchema,
+  PagingSchema,
+  readPaging,
+} from '../http/request.ts'
+import { JobDefinitionSchema } from '../../../core/schema/job-schema.ts'
+import { JobRunSchema } from '../../../core/schema/submission-schema.ts'
 
-export const Pause = fields({ reason: Type.Optional(text(LIMITS.reasonLength)) })
+export const PauseSchema = fields({ reason: Type.Optional(boundedText(LIMITS.reasonLength)) })
 
 export function jobRoutes(
   api: Api,
   { admin, clientFor, clock }: Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>,
 ) {
   const { jobs } = admin
-  const params = NamePath
+  const params = NamePathSchema
 
   api.route({
     method: 'GET',
     url: '/v1/jobs',
-    config: { permission: 'read', reference: { answers: { 200: 'JobPage' } } },
-    schema: { summary: 'List jobs', querystring: Paging },
-    handler: (request) => jobs.list(projectOf(request), readPaging(request.query)),
+    config: { list: true, permission: 'read', reference: { answers: { 200: 'JobPage' } } },
+    schema: { summary: 'List jobs', querystring: PagingSchema },
+    handler: async (request, reply) => {
+      const page = await jobs.list(projectOf(request), readPaging(request.query))
+      return writeLarge(page, reply, clock)
+    },
   })
 
   api.route({
@@ -42,7 +52,7 @@ export function jobRoutes(
     schema: { summary: 'Show a job', params },
     handler: async (request, reply) => {
       const job = await jobs.get(projectOf(request), request.params.name)
-      return reply.header('etag', `"${job.version}"`).send(job)
+      return reply.header('etag', `"${job.version}"`).send(await writeLarge(job, reply, clock))
     },
   })
 
@@ -59,6 +69,7 @@ export function jobRoutes(
         problems: [
           ...([
             'job_exists',
+            'schedule_exists',
             'version_conflict',
             'invalid_schedule',
             'too_many_schedules',
@@ -68,22 +79,26 @@ export function jobRoutes(
         ],
       },
     },
-    schema: { summary: 'Define a job, or replace its definition', params, body: JobDefinition },
+    schema: {
+      summary: 'Define a job, or replace its definition',
+      params,
+      body: JobDefinitionSchema,
+    },
     bodyLimit: LIMITS.largeBodyBytes,
-    validatorCompiler: judgeStepwise(api, clock),
-    // Before each of them is looked at: too many are too many, whatever they say.
+    validatorCompiler: validateStepwise(api, clock),
+    // Checked before the single steps: the number of steps is refused whatever they contain.
     preValidation: async ({ body }) => refuseManySteps(body),
     handler: async (request, reply) => {
       const { name } = request.params
       for (const { at, definition } of schedulesIn(request.body)) {
-        checkInput(definition.input, `${at}input`)
+        await checkInput(definition.input, `${at}input`, clock)
       }
       const expect = expectedVersion(request)
-      const { job, isNew } = await jobs.put(byOf(request), name, request.body, expect)
+      const { job, isNew } = await jobs.put(requestedByOf(request), name, request.body, expect)
       return reply
         .code(isNew ? 201 : 200)
         .header('etag', `"${job.version}"`)
-        .send(job)
+        .send(await writeLarge(job, reply, clock))
     },
   })
 
@@ -101,7 +116,7 @@ export function jobRoutes(
     schema: { summary: 'Delete a job', params },
     handler: async (request, reply) => {
       requireNoBody(request.body)
-      await jobs.remove(byOf(request), request.params.name, expectedVersion(request))
+      await jobs.remove(requestedByOf(request), request.params.name, expectedVersion(request))
       return reply.code(204).send()
     },
   })
@@ -110,12 +125,16 @@ export function jobRoutes(
     method: 'GET',
     url: '/v1/jobs/:name/versions',
     config: {
+      list: true,
       permission: 'read',
       reference: { answers: { 200: 'JobVersionPage' }, problems: ['job_not_found'] },
     },
-    schema: { summary: 'List the versions of a job', params, querystring: Paging },
-    handler: (request) =>
-      jobs.versions(projectOf(request), request.params.name, readPaging(request.query)),
+    schema: { summary: 'List the versions of a job', params, querystring: PagingSchema },
+    handler: async (request, reply) => {
+      const { name } = request.params
+      const page = await jobs.versions(projectOf(request), name, readPaging(request.query))
+      return writeLarge(page, reply, clock)
+    },
   })
 
   api.route({
@@ -125,9 +144,9 @@ export function jobRoutes(
       permission: 'operate',
       reference: { answers: { 200: 'Job' }, problems: ['job_not_found'] },
     },
-    schema: { summary: 'Pause a job', params, body: Pause },
+    schema: { summary: 'Pause a job', params, body: PauseSchema },
     handler: (request) =>
-      jobs.pause(byOf(request), request.params.name, request.body.reason ?? null),
+      jobs.pause(requestedByOf(request), request.params.name, request.body.reason ?? null),
   })
 
   api.route({
@@ -140,7 +159,7 @@ export function jobRoutes(
     schema: { summary: 'Resume a job', params },
     handler: (request) => {
       requireNoBody(request.body)
-      return jobs.resume(byOf(request), request.params.name)
+      return jobs.resume(requestedByOf(request), request.params.name)
     },
   })
 
@@ -149,9 +168,9 @@ export function jobRoutes(
     url: '/v1/jobs/:name/runs',
     config: {
       permission: 'operate',
-      reference: { ...SUBMITTING, problems: ['job_not_found', ...SUBMITTING.problems] },
+      reference: { ...SUBMIT_DOCS, problems: ['job_not_found', ...SUBMIT_DOCS.problems] },
     },
-    schema: { summary: 'Run a job', params, body: JobRun },
+    schema: { summary: 'Run a job', params, body: JobRunSchema },
     handler: async (request, reply) => {
       const project = projectOf(request)
       const { name } = request.params
@@ -166,5 +185,5 @@ export function jobRoutes(
 
 function refuseManySteps(body: unknown): void {
   const { steps } = Object(body) as { steps?: unknown }
-  if (typeof steps === 'object' && steps !== null) countSteps(steps)
+  if (typeof steps === 'object' && steps !== null) checkStepCount(steps)
 }

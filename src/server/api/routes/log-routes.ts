@@ -1,13 +1,21 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { LIMITS } from '../../../core/limits.ts'
-import type { Followed, FollowedChunk } from '../../logs/live-log.ts'
+import type { FollowedOutput, FollowedChunk } from '../../logs/live-log.ts'
 import { STREAMS } from '../../logs/log-lines.ts'
 import { projectOf } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
-import { fields, oneOf, text } from '../../../core/schema/fields.ts'
+import { TOKEN_REFUSED } from '../http/token-watch.ts'
+import { fields, oneOf, boundedText } from '../../../core/schema/fields.ts'
 import { type EventStream, frameOf, startEvents } from '../http/event-stream.ts'
-import { flagParameter, IdPath, readCount, runId, whenGone } from '../http/request.ts'
+import {
+  flagParameter,
+  IdPathSchema,
+  readCountParameter,
+  readRunId,
+  disconnectSignal,
+  requestEndedSignal,
+} from '../http/request.ts'
 
 const count = (description: string) =>
   Type.Optional(Type.String({ pattern: '^[0-9]{1,12}$', description }))
@@ -16,35 +24,35 @@ const Part = fields({
   attempt: count('a whole number, 1 or more'),
   from_line: count('a whole number'),
   limit: count(`a whole number, 1 to ${LIMITS.logLines}`),
-  tail: count(`a whole number, 1 to ${LIMITS.logLines}: so many lines of the end`),
+  tail: count(`a whole number, 1 to ${LIMITS.logLines}: the number of last lines`),
 })
-const WhichAttempt = fields({ attempt: count('a whole number, 1 or more') })
+const AttemptParameters = fields({ attempt: count('a whole number, 1 or more') })
 
-const WhatToFind = fields({
-  q: text(LIMITS.searchLength),
+const SearchParameters = fields({
+  q: boundedText(LIMITS.searchLength),
   mode: Type.Optional(oneOf(['literal', 'regex'])),
   case: Type.Optional(oneOf(['sensitive', 'ignore'])),
   attempt: count('a whole number, 1 or more'),
   from_line: count('a whole number'),
   limit: count(`a whole number, 1 to ${LIMITS.searchHits}`),
 })
-const WhatToFollow = fields({
+const FollowParameters = fields({
   attempt: count('a whole number, 1 or more'),
   skip: flagParameter,
 })
 
-/** Lines that a search shows when nobody says how many. */
-const HITS = 100
+/** Default number of lines that a search returns. */
+const DEFAULT_HITS = 100
 const MOST = 2 ** 31 - 1
-/** Lines of one attempt: sixteen gigabytes may be nothing but newlines. */
-const MOST_LINES = 2 ** 40
+/** Lines of one attempt: sixteen gigabytes may consist of newlines. */
+const MAX_LINES = 2 ** 40
 
 export function logRoutes(
   api: Api,
   { admin, clientFor, clock }: Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>,
 ): void {
   const { runs } = admin
-  const params = IdPath
+  const params = IdPathSchema
 
   api.route({
     method: 'GET',
@@ -53,14 +61,14 @@ export function logRoutes(
       permission: 'read',
       reference: { answers: { 200: 'Log' }, problems: ['run_not_found', 'log_not_found'] },
     },
-    schema: { summary: 'Read what a run printed, line by line', params, querystring: Part },
+    schema: { summary: 'Read the log of a run, line by line', params, querystring: Part },
     handler: (request) => {
       const { attempt, from_line, limit, tail } = request.query
-      return runs.log(projectOf(request), runId(request.params.id), {
-        attempt: readCount(attempt, 'attempt', MOST),
-        from: readCount(from_line, 'from_line', MOST_LINES, 0),
-        limit: readCount(limit, 'limit', LIMITS.logLines),
-        tail: readCount(tail, 'tail', LIMITS.logLines),
+      return runs.log(projectOf(request), readRunId(request.params.id), {
+        attempt: readCountParameter(attempt, 'attempt', MOST),
+        from: readCountParameter(from_line, 'from_line', MAX_LINES, 0),
+        limit: readCountParameter(limit, 'limit', LIMITS.logLines),
+        tail: readCountParameter(tail, 'tail', LIMITS.logLines),
       })
     },
   })
@@ -69,22 +77,23 @@ export function logRoutes(
     method: 'GET',
     url: '/v1/runs/:id/logs/search',
     config: {
+      list: true,
       permission: 'read',
       reference: { answers: { 200: 'LogSearch' }, problems: ['run_not_found', 'log_not_found'] },
     },
-    schema: { summary: 'Find lines in what a run printed', params, querystring: WhatToFind },
+    schema: { summary: 'Search the log of a run', params, querystring: SearchParameters },
     handler: (request, reply) => {
       const { q, mode = 'literal', case: cases, attempt, from_line, limit } = request.query
       return runs.searchLog(
         projectOf(request),
-        runId(request.params.id),
+        readRunId(request.params.id),
         {
           query: { text: q, mode, ignoresCase: cases === 'ignore' },
-          attempt: readCount(attempt, 'attempt', MOST),
-          from: readCount(from_line, 'from_line', MOST_LINES, 0) ?? 0,
-          limit: readCount(limit, 'limit', LIMITS.searchHits) ?? HITS,
+          attempt: readCountParameter(attempt, 'attempt', MOST),
+          from: readCountParameter(from_line, 'from_line', MAX_LINES, 0) ?? 0,
+          limit: readCountParameter(limit, 'limit', LIMITS.searchHits) ?? DEFAULT_HITS,
         },
-        whenGone(reply),
+        disconnectSignal(reply),
       )
     },
   })
@@ -96,10 +105,10 @@ export function logRoutes(
       permission: 'read',
       reference: { answers: { 200: 'text/plain' }, problems: ['run_not_found', 'log_not_found'] },
     },
-    schema: { summary: 'Download what a run printed', params, querystring: WhichAttempt },
+    schema: { summary: 'Download the log of a run', params, querystring: AttemptParameters },
     handler: async (request, reply) => {
-      const id = runId(request.params.id)
-      const attempt = readCount(request.query.attempt, 'attempt', MOST)
+      const id = readRunId(request.params.id)
+      const attempt = readCountParameter(request.query.attempt, 'attempt', MOST)
       const bytes = await runs.rawLog(projectOf(request), id, attempt)
       return reply
         .header('content-type', 'text/plain; charset=utf-8')
@@ -115,21 +124,27 @@ export function logRoutes(
     config: {
       permission: 'read',
       reference: {
-        answers: { 200: 'text/event-stream' },
+        answers: { 200: 'stream of a log' },
         takes: ['Last-Event-ID'],
         problems: ['run_not_found'],
       },
     },
-    schema: { summary: 'Follow what a run prints, as events', params, querystring: WhatToFollow },
+    schema: {
+      summary: 'Stream the log of a run',
+      params,
+      querystring: FollowParameters,
+    },
     handler: async (request, reply) => {
-      const id = runId(request.params.id)
+      const id = readRunId(request.params.id)
       const project = projectOf(request)
-      const attempt = readCount(request.query.attempt, 'attempt', MOST)
+      const attempt = readCountParameter(request.query.attempt, 'attempt', MOST)
       await runs.find(project, id)
-      const gone = whenGone(reply)
+      const ended = requestEndedSignal(request, reply)
       const seen = lastSeen(request.headers['last-event-id'])
       const from = { ...(seen ?? { attempt }), maySkip: request.query.skip === 'true' }
-      await send(startEvents(reply, clock), runs.follow(project, id, from, gone), async () => {
+      const followed = runs.follow(project, id, from, ended)
+      await send(startEvents(reply, clock), followed, async () => {
+        if (ended.reason === TOKEN_REFUSED) return null
         const { state, process } = await clientFor(project, null).getRun(id)
         return { state, exit_code: process?.exit_code ?? null, signal: process?.signal ?? null }
       })
@@ -139,18 +154,19 @@ export function logRoutes(
 
 async function send(
   events: EventStream,
-  followed: AsyncGenerator<Followed>,
-  end: () => Promise<object>,
+  followed: AsyncGenerator<FollowedOutput>,
+  end: () => Promise<object | null>,
 ): Promise<void> {
   for await (const piece of followed) {
     if (piece.kind === 'output') await events.sendFrame(outputFrame(piece))
     else await events.send(skipped(piece))
   }
-  if (!events.isClosed) await events.send({ event: 'end', data: await end() })
+  const data = events.isClosed ? null : await end()
+  if (data !== null) await events.send({ event: 'end', data })
   events.close()
 }
 
-/** Hundreds may follow one run: what they all get is written once. */
+/** Hundreds may follow one run, so a frame for all of them is encoded once. */
 const frames = new WeakMap<FollowedChunk, Buffer>()
 
 function outputFrame(piece: FollowedChunk): Buffer {
@@ -170,11 +186,11 @@ function outputFrame(piece: FollowedChunk): Buffer {
   return frame
 }
 
-function skipped({ attempt, chunks }: Exclude<Followed, FollowedChunk>) {
+function skipped({ attempt, chunks }: Exclude<FollowedOutput, FollowedChunk>) {
   return { event: 'skipped', data: { attempt, chunks } }
 }
 
-/** Where an earlier connection broke off: what comes after that chunk is wanted. */
+/** Where an earlier connection ended: the stream continues after that chunk. */
 function lastSeen(id: unknown): { attempt: number; chunk: number } | undefined {
   const [, attempt, chunk] = /^(\d{1,9})\.(\d{1,9})$/.exec(typeof id === 'string' ? id : '') ?? []
   if (attempt === undefined || chunk === undefined) return undefined

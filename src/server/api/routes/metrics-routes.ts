@@ -3,6 +3,12 @@ import type { Api, ApiOptions } from '../http/api.ts'
 /** The page that Prometheus reads, and the count of requests on it. */
 export function metricsRoutes(api: Api, { metrics }: Pick<ApiOptions, 'metrics'>): void {
   if (!metrics) return
+  // Counting reads the store, so concurrent requests share one page.
+  let underWay: ReturnType<typeof metrics.page> | undefined
+  const page = () =>
+    (underWay ??= metrics.page().finally(() => {
+      underWay = undefined
+    }))
 
   api.addHook('onResponse', (request, reply, done) => {
     // The route and not the path: ids would make a time series each.
@@ -15,9 +21,9 @@ export function metricsRoutes(api: Api, { metrics }: Pick<ApiOptions, 'metrics'>
     method: 'GET',
     url: '/metrics',
     config: { permission: 'read', everywhere: true, reference: { answers: { 200: 'text/plain' } } },
-    schema: { summary: 'Figures for Prometheus' },
+    schema: { summary: 'Metrics for Prometheus' },
     handler: async (_request, reply) => {
-      const { type, text } = await metrics.page()
+      const { type, text } = await page()
       return reply.header('content-type', type).send(text)
     },
   })

@@ -5,10 +5,10 @@ import { parseTime } from '../../../core/wire/runs.ts'
 import { projectOf } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { fields, name, oneOf, time } from '../../../core/schema/fields.ts'
-import { checkInput } from '../http/input-check.ts'
-import { cursorParameter, limitParameter, readCount, readPaging } from '../http/request.ts'
-import { SCHEDULE_URL, SchedulePath } from './schedule-routes.ts'
-import { Preview } from '../../../core/schema/schedule-schema.ts'
+import { checkInputAtOnce } from '../http/input-check.ts'
+import { cursorParameter, limitParameter, readCountParameter, readPaging } from '../http/request.ts'
+import { SCHEDULE_URL, SchedulePathSchema } from './schedule-routes.ts'
+import { PreviewSchema } from '../../../core/schema/schedule-schema.ts'
 
 const Listing = fields({
   job: Type.Optional(name()),
@@ -23,18 +23,18 @@ const Range = fields({
   cursor: cursorParameter,
 })
 
-/** How many times to come are shown when nobody says. */
-const SOME_TIMES = 5
+/** Default number of future times shown. */
+const DEFAULT_TIMES = 5
 
-/** What was to happen, what happened, and what is to happen. */
-export function timetableRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
+/** Past and future times of schedules, and what became of them. */
+export function occurrenceRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
   const { scheduleReading: reading } = admin
-  const params = SchedulePath
+  const params = SchedulePathSchema
 
   api.route({
     method: 'GET',
     url: '/v1/schedules',
-    config: { permission: 'read', reference: { answers: { 200: 'SchedulePage' } } },
+    config: { list: true, permission: 'read', reference: { answers: { 200: 'SchedulePage' } } },
     schema: { summary: 'List schedules', querystring: Listing },
     handler: (request) => {
       const { job, state } = request.query
@@ -45,14 +45,14 @@ export function timetableRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>):
   api.route({
     method: 'GET',
     url: '/v1/schedules/next',
-    config: { permission: 'read', reference: { answers: { 200: 'NextTimeList' } } },
+    config: { list: true, permission: 'read', reference: { answers: { 200: 'NextTimeList' } } },
     schema: {
-      summary: 'List what fires next',
+      summary: 'List the next times of schedules',
       querystring: fields({ job: Type.Optional(name()), limit: limitParameter }),
     },
     handler: (request) => {
       const { job, limit } = request.query
-      const count = readCount(limit, 'limit', LIMITS.pageSize) ?? SOME_TIMES
+      const count = readCountParameter(limit, 'limit', LIMITS.pageSize) ?? DEFAULT_TIMES
       return reading.next(projectOf(request), job, count)
     },
   })
@@ -64,10 +64,10 @@ export function timetableRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>):
       permission: 'read',
       reference: { answers: { 200: 'Preview' }, problems: ['invalid_schedule'] },
     },
-    schema: { summary: 'Try a rule', body: Preview },
+    schema: { summary: 'Try a rule', body: PreviewSchema },
     handler: async (request) => {
-      const { count = SOME_TIMES, ...definition } = request.body
-      checkInput(definition.input, 'input')
+      const { count = DEFAULT_TIMES, ...definition } = request.body
+      checkInputAtOnce(definition.input, 'input')
       return reading.preview(projectOf(request), definition, count)
     },
   })
@@ -75,9 +75,9 @@ export function timetableRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>):
   api.route({
     method: 'GET',
     url: '/v1/away',
-    config: { permission: 'read', reference: { answers: { 200: 'Away' } } },
+    config: { list: true, permission: 'read', reference: { answers: { 200: 'Away' } } },
     schema: {
-      summary: 'Sum up what did not simply fire',
+      summary: 'Summarize missed, skipped and late times',
       querystring: fields({ since: Type.Optional(time()) }),
     },
     handler: (request) => reading.away(projectOf(request), readTime(request.query.since, 'since')),
@@ -87,10 +87,15 @@ export function timetableRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>):
     method: 'GET',
     url: `${SCHEDULE_URL}/occurrences`,
     config: {
+      list: true,
       permission: 'read',
       reference: { answers: { 200: 'OccurrencePage' }, problems: ['schedule_not_found'] },
     },
-    schema: { summary: 'List planned times and what became of them', params, querystring: Range },
+    schema: {
+      summary: 'List the times of a schedule and their outcomes',
+      params,
+      querystring: Range,
+    },
     handler: (request) => {
       const { name: job, schedule } = request.params
       const { from, until } = request.query
@@ -104,10 +109,11 @@ export function timetableRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>):
     method: 'GET',
     url: `${SCHEDULE_URL}/why`,
     config: {
+      list: true,
       permission: 'read',
       reference: { answers: { 200: 'ScheduleWhy' }, problems: ['schedule_not_found'] },
     },
-    schema: { summary: 'Say why it fires or does not', params },
+    schema: { summary: 'Explain why a schedule fires or does not', params },
     handler: (request) => {
       const { name: job, schedule } = request.params
       return reading.why(projectOf(request), job, schedule)

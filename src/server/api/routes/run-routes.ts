@@ -6,29 +6,30 @@ import { writeRun, writeRunPage } from '../../../core/wire/runs.ts'
 import { projectOf } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
-import { fields, list, name, oneOf, wholeNumber } from '../../../core/schema/fields.ts'
-import { answerRun, idempotencyKeyOf, SUBMITTING } from '../http/idempotency.ts'
+import { fields, arrayOf, name, oneOf, wholeNumber } from '../../../core/schema/fields.ts'
+import { answerRun, idempotencyKeyOf, SUBMIT_DOCS } from '../http/idempotency.ts'
 import { checkInput } from '../http/input-check.ts'
+import { writeLarge } from '../http/large-answer.ts'
 import {
   cursorParameter,
-  IdPath,
+  IdPathSchema,
   limitParameter,
   readPaging,
   readWait,
-  runId,
-  whenGone,
+  readRunId,
+  requestEndedSignal,
 } from '../http/request.ts'
 
-/** A wait must be over well before the request that carries it. */
+/** A wait must end well before the request that carries it. */
 const LONGEST_WAIT_MS = 25_000
 const LARGEST_VERSION = 2 ** 31 - 1
 
 const stepNames = Type.Unsafe<string | readonly string[]>({
-  anyOf: [name(), list(name(), LIMITS.retriedSteps, 1)],
+  anyOf: [name(), arrayOf(name(), LIMITS.retriedSteps, 1)],
   description: 'the name of a step, or a list of names',
 })
 
-export const Retry = fields({
+export const RetrySchema = fields({
   only: Type.Optional(oneOf(RETRY_ONLY)),
   from: Type.Optional(stepNames),
   skip: Type.Optional(stepNames),
@@ -49,14 +50,14 @@ const ShowParameters = fields({
 
 export function runRoutes(
   api: Api,
-  { clientFor, admin }: Pick<ApiOptions, 'clientFor' | 'admin'>,
+  { clientFor, admin, clock }: Pick<ApiOptions, 'clientFor' | 'admin' | 'clock'>,
 ): void {
-  const params = IdPath
+  const params = IdPathSchema
 
   api.route({
     method: 'GET',
     url: '/v1/runs',
-    config: { permission: 'read', reference: { answers: { 200: 'RunPage' } } },
+    config: { list: true, permission: 'read', reference: { answers: { 200: 'RunPage' } } },
     schema: { summary: 'List runs, newest first', querystring: ListParameters },
     handler: async (request) => {
       const { q, state, job } = request.query
@@ -81,11 +82,14 @@ export function runRoutes(
       querystring: ShowParameters,
     },
     handler: async (request, reply) => {
-      const id = runId(request.params.id)
+      const id = readRunId(request.params.id)
       const project = projectOf(request)
       const waitMs = readWait(request.query.wait, LONGEST_WAIT_MS)
-      if (waitMs !== undefined) await admin.runs.wait(project, id, waitMs, whenGone(reply))
-      return writeRun(await clientFor(project, null).getRun(id))
+      if (waitMs !== undefined) {
+        await admin.runs.wait(project, id, waitMs, requestEndedSignal(request, reply))
+        await api.tokenWatch.requireValid(request)
+      }
+      return writeLarge(writeRun(await clientFor(project, null).getRun(id)), reply, clock)
     },
   })
 
@@ -98,7 +102,7 @@ export function runRoutes(
     },
     schema: { summary: 'List the attempts of a run', params },
     handler: async (request) => ({
-      data: await admin.runs.attempts(projectOf(request), runId(request.params.id)),
+      data: await admin.runs.attempts(projectOf(request), readRunId(request.params.id)),
     }),
   })
 
@@ -106,11 +110,12 @@ export function runRoutes(
     method: 'GET',
     url: '/v1/runs/:id/why',
     config: {
+      list: true,
       permission: 'read',
       reference: { answers: { 200: 'Why' }, problems: ['run_not_found'] },
     },
-    schema: { summary: 'Say why a run is where it is', params },
-    handler: (request) => admin.runs.why(projectOf(request), runId(request.params.id)),
+    schema: { summary: 'Explain the state of a run', params },
+    handler: (request) => admin.runs.why(projectOf(request), readRunId(request.params.id)),
   })
 
   api.route({
@@ -125,7 +130,7 @@ export function runRoutes(
       requireNoBody(request.body)
       const client = clientFor(projectOf(request), request.caller.tokenId)
       const cause = { request: request.id, address: request.ip }
-      return client.cancel(runId(request.params.id), cause)
+      return client.cancel(readRunId(request.params.id), cause)
     },
   })
 
@@ -135,21 +140,25 @@ export function runRoutes(
     config: {
       permission: 'operate',
       reference: {
-        ...SUBMITTING,
+        ...SUBMIT_DOCS,
         problems: [
-          ...SUBMITTING.problems,
+          ...SUBMIT_DOCS.problems,
           ...(['run_not_found', 'run_not_final', 'step_not_found', 'blob_unreadable'] as const),
         ],
       },
       bodyIsOptional: true,
     },
-    schema: { summary: 'Start a finished run anew, all of it or some', params, body: Retry },
+    schema: {
+      summary: 'Run a finished run again, completely or in part',
+      params,
+      body: RetrySchema,
+    },
     bodyLimit: LIMITS.largeBodyBytes,
     handler: async (request, reply) => {
-      checkInput(request.body.input, 'input')
+      await checkInput(request.body.input, 'input', clock)
       const client = clientFor(projectOf(request), request.caller.tokenId)
       const key = idempotencyKeyOf(request)
-      const again = await client.retry(runId(request.params.id), key, request.body)
+      const again = await client.retry(readRunId(request.params.id), key, request.body)
       return answerRun(request, reply, again)
     },
   })

@@ -1,24 +1,24 @@
 import type { SubmitAnswer } from '../../../core/wire/protocol.ts'
 import { PunctualError } from '../../../core/errors.ts'
-import { refusal } from '../../../core/schedule-refusal.ts'
+import { scheduleError } from '../../../core/schedule/rule/rule-error.ts'
 import { parseTime } from '../../../core/wire/runs.ts'
 import { projectOf } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
 import { fields, name } from '../../../core/schema/fields.ts'
-import { answerRun, idempotencyKeyOf, SUBMITTING } from '../http/idempotency.ts'
-import { checkInput } from '../http/input-check.ts'
-import { byOf, expectedVersion } from '../http/request.ts'
-import { Schedule, SchedulePause } from '../../../core/schema/schedule-schema.ts'
+import { answerRun, idempotencyKeyOf, SUBMIT_DOCS } from '../http/idempotency.ts'
+import { checkInputAtOnce } from '../http/input-check.ts'
+import { requestedByOf, expectedVersion } from '../http/request.ts'
+import { ScheduleSchema, SchedulePauseSchema } from '../../../core/schema/schedule-schema.ts'
 
-export const SchedulePath = fields({ name: name(), schedule: name() })
+export const SchedulePathSchema = fields({ name: name(), schedule: name() })
 export const SCHEDULE_URL = '/v1/jobs/:name/schedules/:schedule'
 const problems = ['schedule_not_found'] as const
 
-/** One schedule of one job: made, changed, held, let go. */
-export function scheduleRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'admin' | 'clock'>) {
+/** One schedule of a job: create, change, pause, delete. */
+export function scheduleRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>) {
   const { schedules, scheduleDefining: defining, scheduleReading: reading } = admin
-  const params = SchedulePath
+  const params = SchedulePathSchema
 
   api.route({
     method: 'GET',
@@ -47,11 +47,11 @@ export function scheduleRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'adm
         problems: ['job_not_found', 'version_conflict', 'invalid_schedule', 'too_many_schedules'],
       },
     },
-    schema: { summary: 'Make a schedule, or replace what it says', params, body: Schedule },
+    schema: { summary: 'Create or replace a schedule', params, body: ScheduleSchema },
     handler: async (request, reply) => {
-      const by = byOf(request)
+      const by = requestedByOf(request)
       const { name: job, schedule } = request.params
-      checkInput(request.body.input, 'input')
+      checkInputAtOnce(request.body.input, 'input')
       const expect = expectedVersion(request)
       const { isNew } = await defining.put(by, job, schedule, request.body, expect)
       const shown = await reading.get(by.project, job, schedule)
@@ -77,7 +77,7 @@ export function scheduleRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'adm
     handler: async (request, reply) => {
       requireNoBody(request.body)
       const { name: job, schedule } = request.params
-      await schedules.remove(byOf(request), job, schedule, expectedVersion(request))
+      await schedules.remove(requestedByOf(request), job, schedule, expectedVersion(request))
       return reply.code(204).send()
     },
   })
@@ -92,12 +92,12 @@ export function scheduleRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'adm
         problems: ['schedule_not_found', 'invalid_schedule'],
       },
     },
-    schema: { summary: 'Pause a schedule', params, body: SchedulePause },
+    schema: { summary: 'Pause a schedule', params, body: SchedulePauseSchema },
     handler: async (request) => {
-      const by = byOf(request)
+      const by = requestedByOf(request)
       const { name: job, schedule } = request.params
       const { until, reason = null } = request.body
-      const pause = { until: readEnd(until, clock.now()), reason }
+      const pause = { until: readEnd(until, admin.now()), reason }
       await schedules.pause(by, job, schedule, pause)
       return reading.get(by.project, job, schedule)
     },
@@ -110,7 +110,7 @@ export function scheduleRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'adm
     schema: { summary: 'Resume a schedule', params },
     handler: async (request) => {
       requireNoBody(request.body)
-      const by = byOf(request)
+      const by = requestedByOf(request)
       const { name: job, schedule } = request.params
       await schedules.resume(by, job, schedule)
       return reading.get(by.project, job, schedule)
@@ -130,10 +130,10 @@ export function scheduleRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'adm
     schema: { summary: 'Skip the next time', params },
     handler: async (request) => {
       requireNoBody(request.body)
-      const by = byOf(request)
+      const by = requestedByOf(request)
       const { name: job, schedule } = request.params
       if ((await schedules.skipNext(by, job, schedule)) === null) {
-        throw new PunctualError('nothing_to_skip', `${job}/${schedule} has no time to come`)
+        throw new PunctualError('nothing_to_skip', `${job}/${schedule} has no future time`)
       }
       return reading.get(by.project, job, schedule)
     },
@@ -144,14 +144,19 @@ export function scheduleRoutes(api: Api, { admin, clock }: Pick<ApiOptions, 'adm
     url: `${SCHEDULE_URL}/run`,
     config: {
       permission: 'operate',
-      reference: { ...SUBMITTING, problems: ['schedule_not_found', ...SUBMITTING.problems] },
+      reference: { ...SUBMIT_DOCS, problems: ['schedule_not_found', ...SUBMIT_DOCS.problems] },
     },
-    schema: { summary: 'Run it now, and leave the schedule alone', params },
+    schema: { summary: 'Run it now, outside its schedule', params },
     handler: async (request, reply) => {
       requireNoBody(request.body)
       const { name: job, schedule } = request.params
       const key = idempotencyKeyOf(request)
-      const answer: SubmitAnswer = await schedules.runNow(byOf(request), job, schedule, key)
+      const answer: SubmitAnswer = await schedules.runNow(
+        requestedByOf(request),
+        job,
+        schedule,
+        key,
+      )
       return answerRun(request, reply, answer)
     },
   })
@@ -161,5 +166,5 @@ function readEnd(text: string | undefined, now: number): number | null {
   if (text === undefined) return null
   const until = parseTime(text, 'until')
   if (until > now) return until
-  throw refusal('until', 'this time is over', 'Choose a time to come, or leave it out.')
+  throw scheduleError('until', 'this time is over', 'Choose a time to come, or leave it out.')
 }

@@ -1,21 +1,21 @@
 import { Type } from 'typebox'
-import { VARIABLE } from '../../../core/work/variable.ts'
+import { VARIABLE_NAME } from '../../../core/work/variable.ts'
 import { projectOf } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
 import { fields, longText } from '../../../core/schema/fields.ts'
-import { byOf, Paging, readPaging } from '../http/request.ts'
+import { requestedByOf, PagingSchema, readPaging } from '../http/request.ts'
 
-export const NewSecret = fields({ value: longText() })
+export const NewSecretSchema = fields({ value: longText() })
 
 const params = fields({
   name: Type.String({
-    pattern: VARIABLE.source,
+    pattern: VARIABLE_NAME.source,
     description: 'a name a variable can have: A-Z a-z 0-9 _ and no digit first',
   }),
 })
 
-/** There is no route that answers with a value, for anybody. */
+/** No route ever returns the value of a secret. */
 export function secretRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
   const { secrets } = admin
 
@@ -23,7 +23,7 @@ export function secretRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): vo
     method: 'GET',
     url: '/v1/secrets',
     config: { permission: 'operate', reference: { answers: { 200: 'SecretPage' } } },
-    schema: { summary: 'List secrets, without their values', querystring: Paging },
+    schema: { summary: 'List secrets, without their values', querystring: PagingSchema },
     handler: (request) => secrets.list(projectOf(request), readPaging(request.query)),
   })
 
@@ -37,10 +37,10 @@ export function secretRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): vo
         problems: ['secret_key_missing'],
       },
     },
-    schema: { summary: 'Set a secret', params, body: NewSecret },
+    schema: { summary: 'Set a secret', params, body: NewSecretSchema },
     handler: async (request, reply) => {
       const { name } = request.params
-      const { secret, isNew } = await secrets.put(byOf(request), name, request.body.value)
+      const { secret, isNew } = await secrets.put(requestedByOf(request), name, request.body.value)
       return reply.code(isNew ? 201 : 200).send(secret)
     },
   })
@@ -55,7 +55,7 @@ export function secretRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): vo
     schema: { summary: 'Delete a secret', params },
     handler: async (request, reply) => {
       requireNoBody(request.body)
-      await secrets.remove(byOf(request), request.params.name)
+      await secrets.remove(requestedByOf(request), request.params.name)
       return reply.code(204).send()
     },
   })
@@ -68,7 +68,7 @@ export function secretRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): vo
       everywhere: true,
       reference: { answers: { 200: 'SecretKeys' } },
     },
-    schema: { summary: 'List the keys that secrets are sealed with' },
+    schema: { summary: 'List the keys that encrypt secrets' },
     handler: () => secrets.keys(),
   })
 
@@ -80,10 +80,10 @@ export function secretRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): vo
       everywhere: true,
       reference: { answers: { 200: 'Rotation' }, problems: ['secret_key_missing'] },
     },
-    schema: { summary: 'Seal all secrets anew with the first key of the key file' },
+    schema: { summary: 'Encrypt all secrets again with the first key of the key file' },
     handler: async (request) => {
       requireNoBody(request.body)
-      return secrets.rotate(byOf(request))
+      return secrets.rotate(requestedByOf(request))
     },
   })
 }

@@ -5,7 +5,7 @@ export function storageRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
     method: 'GET',
     url: '/v1/storage',
     config: { permission: 'read', everywhere: true, reference: { answers: { 200: 'Storage' } } },
-    schema: { summary: 'Say where large inputs and results are kept' },
+    schema: { summary: 'Show where data is stored, and whether it is writable' },
     handler: () => admin.storage.show(),
   })
 }

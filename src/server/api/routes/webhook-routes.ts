@@ -6,8 +6,16 @@ import { WEBHOOK_EVENTS } from '../../../core/webhook/webhook.ts'
 import { projectOf } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
-import { duration, fields, flag, list, name, oneOf, text } from '../../../core/schema/fields.ts'
-import { byOf, NamePath, Paging, readPaging } from '../http/request.ts'
+import {
+  duration,
+  fields,
+  booleanField,
+  arrayOf,
+  name,
+  oneOf,
+  boundedText,
+} from '../../../core/schema/fields.ts'
+import { requestedByOf, NamePathSchema, PagingSchema, readPaging } from '../http/request.ts'
 
 const jobPattern = () =>
   Type.String({
@@ -15,25 +23,25 @@ const jobPattern = () =>
     description: 'the name of a job, in which * stands for any text',
   })
 
-export const Webhook = fields({
-  url: text(LIMITS.urlLength),
-  events: list(oneOf(WEBHOOK_EVENTS), WEBHOOK_EVENTS.length, 1),
-  jobs: Type.Optional(list(jobPattern(), LIMITS.webhookJobs, 1)),
-  enabled: Type.Optional(flag()),
+export const WebhookSchema = fields({
+  url: boundedText(LIMITS.urlLength),
+  events: arrayOf(oneOf(WEBHOOK_EVENTS), WEBHOOK_EVENTS.length, 1),
+  jobs: Type.Optional(arrayOf(jobPattern(), LIMITS.webhookJobs, 1)),
+  enabled: Type.Optional(booleanField()),
   secret: Type.Optional(Type.String({ description: 'whsec_ and the Base64 of 24 to 64 bytes' })),
 })
-export const NewWebhook = fields({ name: name(), ...Webhook.properties })
-export const Rotation = fields({
-  secret: Webhook.properties.secret,
+export const NewWebhookSchema = fields({ name: name(), ...WebhookSchema.properties })
+export const RotationSchema = fields({
+  secret: WebhookSchema.properties.secret,
   keep: Type.Optional(duration()),
 })
 
 const DeliveryPath = fields({ name: name(), id: Type.String() })
 
-/** Where they lead is often a secret, so only those who administer see it. */
+/** The URL of a webhook is often a secret, so only administrators see it. */
 export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
   const { webhooks } = admin
-  const params = NamePath
+  const params = NamePathSchema
 
   api.route({
     method: 'GET',
@@ -53,10 +61,10 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
         problems: ['webhook_exists', 'too_many_webhooks', 'secret_key_missing'],
       },
     },
-    schema: { summary: 'Create a webhook', body: NewWebhook },
+    schema: { summary: 'Create a webhook', body: NewWebhookSchema },
     handler: async (request, reply) => {
       const { name: called, ...input } = request.body
-      const { webhook } = await webhooks.put(byOf(request), called, input, true)
+      const { webhook } = await webhooks.put(requestedByOf(request), called, input, true)
       return reply.code(201).send(webhook)
     },
   })
@@ -82,10 +90,15 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
         problems: ['too_many_webhooks', 'secret_key_missing'],
       },
     },
-    schema: { summary: 'Create a webhook, or replace what it says', params, body: Webhook },
+    schema: { summary: 'Create or replace a webhook', params, body: WebhookSchema },
     handler: async (request, reply) => {
       const { name: called } = request.params
-      const { isNew, webhook } = await webhooks.put(byOf(request), called, request.body, false)
+      const { isNew, webhook } = await webhooks.put(
+        requestedByOf(request),
+        called,
+        request.body,
+        false,
+      )
       return reply.code(isNew ? 201 : 200).send(webhook)
     },
   })
@@ -100,7 +113,7 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
     schema: { summary: 'Delete a webhook', params },
     handler: async (request, reply) => {
       requireNoBody(request.body)
-      await webhooks.remove(byOf(request), request.params.name)
+      await webhooks.remove(requestedByOf(request), request.params.name)
       return reply.code(204).send()
     },
   })
@@ -115,11 +128,11 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
         problems: ['webhook_not_found', 'secret_key_missing'],
       },
     },
-    schema: { summary: 'Give a webhook a new secret', params, body: Rotation },
+    schema: { summary: 'Give a webhook a new secret', params, body: RotationSchema },
     handler: (request) => {
       const { secret, keep } = request.body
       const options = { secret, keepMs: keep === undefined ? undefined : readKeep(keep) }
-      return webhooks.rotate(byOf(request), request.params.name, options)
+      return webhooks.rotate(requestedByOf(request), request.params.name, options)
     },
   })
 
@@ -133,7 +146,7 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
     schema: { summary: 'Send a test message', params },
     handler: async (request, reply) => {
       requireNoBody(request.body)
-      return reply.code(201).send(await webhooks.test(byOf(request), request.params.name))
+      return reply.code(201).send(await webhooks.test(requestedByOf(request), request.params.name))
     },
   })
 
@@ -141,10 +154,11 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
     method: 'GET',
     url: '/v1/webhooks/:name/deliveries',
     config: {
+      list: true,
       permission: 'operate',
       reference: { answers: { 200: 'DeliveryPage' }, problems: ['webhook_not_found'] },
     },
-    schema: { summary: 'List what was sent, newest first', params, querystring: Paging },
+    schema: { summary: 'List deliveries, newest first', params, querystring: PagingSchema },
     handler: (request) =>
       webhooks.deliveries(projectOf(request), request.params.name, readPaging(request.query)),
   })
@@ -176,16 +190,16 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
         problems: ['webhook_not_found', 'delivery_not_found'],
       },
     },
-    schema: { summary: 'Send a message again', params: DeliveryPath },
+    schema: { summary: 'Redeliver a message', params: DeliveryPath },
     handler: (request) => {
       requireNoBody(request.body)
       const { name: called, id } = request.params
-      return webhooks.redeliver(byOf(request), called, id)
+      return webhooks.redeliver(requestedByOf(request), called, id)
     },
   })
 }
 
-/** Without a bound, an old secret would be one that stays good. */
+/** Bounded, or an old secret would stay valid for ever. */
 function readKeep(text: string): number {
   const keepMs = parseDuration(text, 'keep')
   if (keepMs <= LIMITS.keptSecretMs) return keepMs

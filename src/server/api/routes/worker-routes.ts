@@ -1,22 +1,33 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { PunctualError } from '../../../core/errors.ts'
 import { requirePublicId } from '../../../core/ids.ts'
 import { LIMITS } from '../../../core/limits.ts'
-import type { Done } from '../../../core/wire/protocol.ts'
-import { readExchange, writeExchangeAnswer, writeWelcome } from '../../../core/wire/runs.ts'
-import type { Caller } from '../../identity/caller.ts'
-import { projectOf } from '../http/access.ts'
+import type { FinishedAttempt, SessionKey } from '../../../core/wire/protocol.ts'
+import { readExchange, writeExchangeAnswer, writeWelcome } from '../../../core/wire/worker.ts'
+import { requestOriginOf } from '../http/origin.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { fields } from '../../../core/schema/fields.ts'
-import { whenGone } from '../http/request.ts'
+import { disconnectSignal } from '../http/request.ts'
 import { checkBytes } from '../http/input-check.ts'
 import { checkEntries } from '../http/entry-check.ts'
-import { Exchange, Heartbeat, Hello, Leave, Log } from './worker-schemas.ts'
+import {
+  ExchangeSchema,
+  HeartbeatSchema,
+  HelloSchema,
+  LeaveSchema,
+  LogSchema,
+} from './worker-schemas.ts'
 
 const SessionPath = fields({ session: Type.String() })
 
-export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFor'>): void {
+export function workerRoutes(
+  api: Api,
+  { workingFor, ...access }: Pick<ApiOptions, 'workingFor' | 'identify' | 'isOpen'>,
+): void {
+  const workingOf = (request: FastifyRequest) => workingFor(requestOriginOf(request, access))
   const config = { permission: 'work' } as const
+  const takes = ['Punctual-Session-Secret'] as const
   const params = SessionPath
 
   api.route({
@@ -26,18 +37,21 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
       ...config,
       reference: {
         answers: { 201: 'Welcome' },
-        problems: ['invalid_id', 'session_superseded', 'protocol_unsupported', 'node_cannot_renew'],
+        takes,
+        problems: [
+          'invalid_id',
+          'session_unknown',
+          'session_superseded',
+          'protocol_unsupported',
+          'too_many_sessions',
+          'node_cannot_renew',
+        ],
       },
     },
-    schema: { summary: 'Register a worker', body: Hello },
+    schema: { summary: 'Register a worker', body: HelloSchema },
     handler: async (request, reply) => {
-      const project = projectOf(request)
-      requireOwnProjects(request, project)
-      const { protocol = [PROTOCOL], ...hello } = request.body
-      requireKnownProtocol(protocol)
-      const client = clientFor(project, request.caller.tokenId)
-      const welcome = await client.register(hello)
-      return reply.code(201).send({ ...writeWelcome(welcome), protocol: PROTOCOL })
+      const welcome = await workingOf(request).register(request.body, secretOf(request))
+      return reply.code(201).send(writeWelcome(welcome))
     },
   })
 
@@ -48,6 +62,7 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
       ...config,
       freeText: ['last'],
       reference: {
+        takes,
         answers: { 200: 'ExchangeAnswer' },
         problems: [
           'session_unknown',
@@ -60,19 +75,17 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
       },
     },
     bodyLimit: LIMITS.largeBodyBytes,
-    schema: { summary: 'Report finished attempts and take new ones', params, body: Exchange },
+    schema: { summary: 'Report finished attempts and take new ones', params, body: ExchangeSchema },
     handler: async (request, reply) => {
-      const session = sessionId(request.params.session)
+      const session = keyOf(request, request.params.session)
       for (const [index, done] of request.body.done.entries()) checkDone(done, index)
-      const signal = whenGone(reply)
+      const signal = disconnectSignal(reply)
       try {
-        const client = clientFor(projectOf(request), request.caller.tokenId)
-        return writeExchangeAnswer(
-          await client.exchange(session, readExchange(request.body), signal),
-        )
+        const message = readExchange(request.body)
+        return writeExchangeAnswer(await workingOf(request).exchange(session, message, signal))
       } catch (error) {
         if (!signal.aborted) throw error
-        // Nobody is there to be told. What was granted stays with the session until it asks again.
+        // The worker has disconnected. Its grants stay with the session until it asks again.
         return reply.hijack()
       }
     },
@@ -84,14 +97,15 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     config: {
       ...config,
       reference: {
+        takes,
         answers: { 200: 'HeartbeatAnswer' },
         problems: ['session_unknown', 'session_superseded', 'node_cannot_renew'],
       },
     },
-    schema: { summary: 'Keep what a worker holds', params, body: Heartbeat },
+    schema: { summary: 'Renew the leases of a worker', params, body: HeartbeatSchema },
     handler: async (request) => {
-      const session = sessionId(request.params.session)
-      return clientFor(projectOf(request), request.caller.tokenId).heartbeat(session, request.body)
+      const session = keyOf(request, request.params.session)
+      return workingOf(request).heartbeat(session, request.body)
     },
   })
 
@@ -102,18 +116,19 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
       ...config,
       freeText: ['entries'],
       reference: {
+        takes,
         answers: { 200: 'LogAnswer' },
         problems: ['session_unknown', 'session_superseded', 'overloaded'],
       },
     },
     bodyLimit: LIMITS.logBodyBytes,
-    schema: { summary: 'Store what attempts printed', params, body: Log },
+    schema: { summary: 'Store output of attempts', params, body: LogSchema },
     handler: async (request) => {
-      const session = sessionId(request.params.session)
+      const session = keyOf(request, request.params.session)
       for (const [index, { entries }] of request.body.chunks.entries()) {
         checkEntries(entries, `chunks.${index}.entries`)
       }
-      return clientFor(projectOf(request), request.caller.tokenId).log(session, request.body)
+      return workingOf(request).log(session, request.body)
     },
   })
 
@@ -122,46 +137,40 @@ export function workerRoutes(api: Api, { clientFor }: Pick<ApiOptions, 'clientFo
     url: '/v1/workers/:session/leave',
     config: {
       ...config,
-      reference: { answers: { 204: null }, problems: ['session_unknown', 'session_superseded'] },
+      reference: {
+        takes,
+        answers: { 204: null },
+        problems: ['session_unknown', 'session_superseded'],
+      },
     },
-    schema: { summary: 'End the session of a worker', params, body: Leave },
+    schema: { summary: 'End the session of a worker', params, body: LeaveSchema },
     handler: async (request, reply) => {
-      const session = sessionId(request.params.session)
-      await clientFor(projectOf(request), request.caller.tokenId).leave(
-        session,
-        request.body.registration,
-      )
+      const session = keyOf(request, request.params.session)
+      await workingOf(request).leave(session, request.body.registration)
       return reply.code(204).send()
     },
   })
 }
 
-/** The version of the worker protocol this server speaks. */
-const PROTOCOL = 1
+/** Visible ASCII, and short enough for a quick digest. */
+const SECRET = /^[\x21-\x7e]{1,128}$/
 
-function requireKnownProtocol(spoken: readonly number[]): void {
-  if (spoken.includes(PROTOCOL)) return
-  const message = `this server speaks version ${PROTOCOL} of the worker protocol, not ${spoken.join(', ')}`
-  throw new PunctualError('protocol_unsupported', message, { field: 'protocol' })
+function secretOf({ headers }: FastifyRequest): string | undefined {
+  const secret = headers['punctual-session-secret']
+  if (secret === undefined) return undefined
+  if (typeof secret === 'string' && SECRET.test(secret)) return secret
+  const field = 'Punctual-Session-Secret'
+  throw new PunctualError('invalid_request', `the header ${field} is no secret of a session`, {
+    field,
+  })
 }
 
-/** A token of one project serves that project; to serve all of them takes one of the installation. */
-function requireOwnProjects(
-  { caller, body }: { caller: Caller; body: { projects?: readonly string[] } },
-  project: string,
-): void {
-  if (caller.project === null || body.projects === undefined) return
-  if (body.projects.length > 0 && body.projects.every((name) => name === project)) return
-  const message = `this token serves the project ${caller.project} only`
-  throw new PunctualError('forbidden', message, { field: 'projects' })
+function keyOf(request: FastifyRequest, id: string): SessionKey {
+  requirePublicId('ses', id, 'session')
+  return { id, secret: secretOf(request) }
 }
 
-function sessionId(text: string): string {
-  requirePublicId('ses', text, 'session')
-  return text
-}
-
-function checkDone({ message, result, process }: Done, index: number): void {
+function checkDone({ message, result, process }: FinishedAttempt, index: number): void {
   if (message !== undefined) checkBytes(message, LIMITS.messageBytes, `done.${index}.message`)
   if (result !== undefined) checkBytes(result, LIMITS.resultBytes, `done.${index}.result`)
   const last = process?.output?.last

@@ -1,73 +1,77 @@
 import { Type } from 'typebox'
 import { MAX_DURATION_MS } from '../../../core/text/duration.ts'
 import { LIMITS } from '../../../core/limits.ts'
-import type { Entry } from '../../../core/run/output.ts'
+import type { OutputEntry } from '../../../core/run/output.ts'
 import { RETRIABLE_CAUSES } from '../../../core/run/retry.ts'
 import { LIMIT_NAMES } from '../../../core/work/work-limits.ts'
 import {
   executor,
   fields,
-  flag,
+  booleanField,
   fraction,
   id,
   labels,
-  list,
+  arrayOf,
   longText,
   name,
   oneOf,
-  text,
+  boundedText,
   userName,
   wholeNumber,
 } from '../../../core/schema/fields.ts'
 
-/** A poll must be over well before the request that carries it. */
-export const MAX_WAIT_MS = 20_000
+/** A poll must end well before the request that carries it. */
+export const MAX_POLL_WAIT_MS = 20_000
 
 const attempt = { run: id('run'), fence: wholeNumber(0) }
-const held = list(fields(attempt), LIMITS.slots)
-const registration = wholeNumber(1)
+const held = arrayOf(fields(attempt), LIMITS.slots)
+/** Registrations and exchanges are 31-bit counters, which no worker exhausts. */
+const MOST_COUNTED = 2 ** 31 - 1
+const registration = wholeNumber(1, MOST_COUNTED)
 
-export const Hello = fields({
+export const HelloSchema = fields({
   name: name(),
-  projects: Type.Optional(list(name(), LIMITS.queues)),
-  queues: list(name(), LIMITS.queues, 1),
+  projects: Type.Optional(arrayOf(name(), LIMITS.queues)),
+  queues: arrayOf(name(), LIMITS.queues, 1),
   labels: labels(),
-  executors: list(executor(), LIMITS.executors, 1),
-  features: Type.Optional(list(name(), LIMITS.labels)),
+  executors: arrayOf(executor(), LIMITS.executors, 1),
+  features: Type.Optional(arrayOf(name(), LIMITS.labels)),
   slots: wholeNumber(1, LIMITS.slots),
-  users: Type.Optional(list(userName(), LIMITS.users)),
+  users: Type.Optional(arrayOf(userName(), LIMITS.users)),
   execution: Type.Optional(
     fields({
       launcher: name(),
       containment: name(),
-      limits: list(name(), LIMIT_NAMES.length),
+      limits: arrayOf(name(), LIMIT_NAMES.length),
+      secret_files: Type.Optional(name()),
       root: Type.Optional(Type.Boolean()),
-      why: Type.Optional(text(LIMITS.reasonLength)),
+      why: Type.Optional(boundedText(LIMITS.reasonLength)),
     }),
   ),
-  protocol: Type.Optional(list(wholeNumber(1), 16, 1)),
+  protocol: Type.Optional(arrayOf(wholeNumber(1), 16, 1)),
   session: Type.Optional(id('ses')),
   registration,
   held,
   forsaken: held,
 })
 
-/** What is in its three places is looked at by `checkEntries`: there may be thousands of these. */
-const entry = Type.Unsafe<Entry>({
+/** `checkEntries` checks its three items: there may be thousands of entries. */
+const entry = Type.Unsafe<OutputEntry>({
   type: 'array',
+  items: {},
   minItems: 3,
   maxItems: 3,
   description: 'a list of milliseconds, a stream (0, 1 or 2) and text',
 })
 
-/** Chunks of one attempt are counted in 31 bits. */
+/** Chunks of one attempt have 31-bit numbers. */
 const MOST_CHUNKS = 2 ** 31 - 1
 
 const output = fields({
   chunks: wholeNumber(0, MOST_CHUNKS),
   bytes: wholeNumber(0),
   dropped: Type.Optional(wholeNumber(0)),
-  last: Type.Optional(list(entry, LIMITS.chunkEntries)),
+  last: Type.Optional(arrayOf(entry, LIMITS.chunkEntries)),
 })
 
 const progress = {
@@ -93,38 +97,38 @@ const done = fields({
   outcome: oneOf(['succeeded', 'failed', 'cancelled', 'given_back']),
   cause: Type.Optional(oneOf(RETRIABLE_CAUSES)),
   message: Type.Optional(longText()),
-  retriable: Type.Optional(flag()),
+  retriable: Type.Optional(booleanField()),
   result: Type.Optional(longText()),
   process: Type.Optional(processEnd),
 })
 
-export const Exchange = fields({
+export const ExchangeSchema = fields({
   registration,
-  number: wholeNumber(1),
-  answered: wholeNumber(0),
-  done: list(done, LIMITS.slots),
+  number: wholeNumber(1, MOST_COUNTED),
+  answered: wholeNumber(0, MOST_COUNTED),
+  done: arrayOf(done, LIMITS.slots),
   free: wholeNumber(0, LIMITS.slots),
-  wait_ms: wholeNumber(0, MAX_WAIT_MS),
+  wait_ms: wholeNumber(0, MAX_POLL_WAIT_MS),
 })
 
-export const Heartbeat = fields({
+export const HeartbeatSchema = fields({
   registration,
-  answered: wholeNumber(0),
+  answered: wholeNumber(0, MOST_COUNTED),
   held,
-  quarantined: Type.Optional(text(LIMITS.reasonLength)),
+  quarantined: Type.Optional(boundedText(LIMITS.reasonLength)),
 })
 
-export const Log = fields({
+export const LogSchema = fields({
   registration,
-  chunks: list(
+  chunks: arrayOf(
     fields({
       ...attempt,
       chunk: wholeNumber(0, MOST_CHUNKS - 1),
-      entries: list(entry, LIMITS.chunkEntries, 1),
+      entries: arrayOf(entry, LIMITS.chunkEntries, 1),
     }),
     LIMITS.logChunks,
   ),
-  progress: Type.Optional(list(fields({ ...attempt, ...progress }), LIMITS.slots)),
+  progress: Type.Optional(arrayOf(fields({ ...attempt, ...progress }), LIMITS.slots)),
 })
 
-export const Leave = fields({ registration })
+export const LeaveSchema = fields({ registration })

@@ -1,38 +1,56 @@
-import { BACKFILL_STATES, ORDERS, WHICH } from '../../../core/schedule/backfill/backfill.ts'
+import {
+  BACKFILL_STATES,
+  BACKFILL_ORDERS,
+  BACKFILL_SELECTIONS,
+} from '../../../core/schedule/backfill/backfill.ts'
 import type { WireBackfill, WireBackfillPlan } from '../../../core/schedule/backfill/views.ts'
-import { list, orNull, page, record, text, time, whole, word } from './shapes.ts'
+import {
+  listShape,
+  nullableShape,
+  pageShape,
+  objectShape,
+  textShape,
+  timeShape,
+  integerShape,
+  enumShape,
+} from './shapes.ts'
 
 const asked = {
-  job: text('The job.'),
-  schedule: text('Which of its schedules.'),
-  from: time('The first time that may be made up for.'),
-  until: time('The last one: never later than what has been decided by the schedule itself.'),
-  order: word(ORDERS, 'Oldest first, or newest first.'),
-  which: word(WHICH, 'Times that never became a run, those whose last run failed, or all.'),
-  max_parallel: whole('So many of its runs may be open at once.'),
-  per_minute: orNull(whole('So many may start in a minute.')),
+  job: textShape('The job.'),
+  schedule: textShape('Which of its schedules.'),
+  from: timeShape('The first included time.'),
+  until: timeShape(
+    'The last included time: never later than the last time the schedule itself has handled.',
+  ),
+  order: enumShape(BACKFILL_ORDERS, 'Oldest first, or newest first.'),
+  which: enumShape(
+    BACKFILL_SELECTIONS,
+    'Times without a run, those whose last run failed, or all.',
+  ),
+  max_parallel: integerShape('Maximum number of its unfinished runs.'),
+  per_minute: nullableShape(integerShape('Maximum number of starts per minute.')),
   priority: { type: 'integer', description: 'Of its runs.' },
-  times: whole('How many times of the schedule there are in the range.'),
+  times: integerShape('How many times of the schedule there are in the range.'),
 }
 
-/** Past times that become runs after all. */
+/** Backfills: runs for past times of schedules. */
 export const BACKFILL_SHAPES = {
-  Backfill: record<WireBackfill>('Past times of a schedule that become runs after all.', {
+  Backfill: objectShape<WireBackfill>('Runs for past times of a schedule.', {
     ...asked,
-    id: text('Its name for ever.', { pattern: '^bkf_[0-9a-z]{11}$' }),
-    state: word(BACKFILL_STATES, '`done`: every time was dealt with and its runs have ended.'),
-    made: whole('How many times became runs.'),
-    passed: whole('How many times needed none.'),
-    open: whole('How many of its runs had not ended when somebody last looked.'),
-    error: orNull(text('Why it could not go on.')),
-    created_at: time('When it was asked for.'),
-    finished_at: orNull(time('When it was over.')),
+    id: textShape('Its permanent id.', { pattern: '^bkf_[0-9a-z]{11}$' }),
+    state: enumShape(BACKFILL_STATES, '`done`: every time was handled and its runs have ended.'),
+    made: integerShape('How many times became runs.'),
+    passed: integerShape('How many times needed none.'),
+    open: integerShape('How many of its runs were unfinished at the last check.'),
+    error: nullableShape(textShape('Why it could not continue.')),
+    created_at: timeShape('When it was requested.'),
+    finished_at: nullableShape(timeShape('When it ended.')),
   }),
-  BackfillPage: page('Backfill'),
-  BackfillPlan: record<WireBackfillPlan>('What a backfill would do.', {
+  BackfillPage: pageShape('Backfill'),
+  BackfillPlan: objectShape<WireBackfillPlan>('What a backfill would do.', {
     ...asked,
     dry_run: { type: 'boolean', const: true, description: 'Nothing was done.' },
-    runs: whole('How many of the times would become runs.'),
-    first: list({ type: 'string', format: 'date-time' }, 'The first of them, in order.'),
+    runs: integerShape('How many of the times would become runs.'),
+    first: listShape({ type: 'string', format: 'date-time' }, 'The first of them, in order.'),
   }),
 }

@@ -1,91 +1,120 @@
+import { EXIT_CODES } from '../../../core/run/output.ts'
 import { JOB_STATUSES, RUN_STATUSES } from '../../compat/statuses.ts'
 import type {
-  WirePlainJob,
-  WirePlainJobDetail,
-  WirePlainReport,
-  WirePlainRun,
-  WirePlainTask,
-  WirePlainWorker,
+  WireCompatJob,
+  WireCompatJobDetail,
+  WireCompatNext,
+  WireCompatReport,
+  WireCompatRun,
+  WireCompatTask,
+  WireCompatWorker,
   WireSubmitted,
   WireSubmittedJob,
   WireSubmittedRun,
 } from '../../compat/wire.ts'
-import { list, orNull, record, ref, runId, type Shape, text, time, whole, word } from './shapes.ts'
+import {
+  listShape,
+  nullableShape,
+  objectShape,
+  refShape,
+  type Shape,
+  textShape,
+  timeShape,
+  integerShape,
+  enumShape,
+} from './shapes.ts'
 
-const uuid = (description: string): Shape => text(description, { format: 'uuid' })
-const jobNumber = whole('The job.', { minimum: 1 })
-const worker = orNull(text('The worker that has or had it in hand.'))
+const uuid = (description: string): Shape => textShape(description, { format: 'uuid' })
+const jobNumber = integerShape('The job.', { minimum: 1 })
+const worker = nullableShape(textShape('The worker that runs or ran it.'))
 
-const job: Readonly<Record<keyof Omit<WirePlainJob, 'status'>, Shape>> = {
+const job: Readonly<Record<keyof Omit<WireCompatJob, 'status'>, Shape>> = {
   id: jobNumber,
-  name: text('What people call it; others may be called the same.'),
-  command: orNull(text('For a shell; null for what no shell can do.')),
-  schedule: orNull(text('When it runs by itself; null if it runs once.')),
-  created_at: time('When it was first there.'),
+  name: textShape('Display name; need not be unique.'),
+  command: nullableShape(textShape('A shell command; null for work that no shell can run.')),
+  schedule: nullableShape(textShape('Its schedule; null if it runs once.')),
+  created_at: timeShape('When it was created.'),
 }
-const status = word(JOB_STATUSES, 'How its latest run stands.')
+const task: Readonly<Record<keyof WireCompatTask, Shape>> = {
+  ...job,
+  run_id: integerShape('The run.', { minimum: 1 }),
+  attempt: integerShape('Which attempt of the run it is.', { minimum: 1 }),
+}
+const status = enumShape(
+  JOB_STATUSES,
+  'The state of its latest run; `pending` if it will run again by its schedule.',
+)
 
-/** What the plain paths of older protocols answer. */
-export const PLAIN_SHAPES = {
-  PlainJob: record<WirePlainJob>('A job by its number.', { ...job, status }),
-  PlainRun: record<WirePlainRun>('A run that somebody has begun.', {
-    run_id: whole('The run.', { minimum: 1 }),
+/** Responses of the compatibility protocols. */
+export const COMPAT_SHAPES = {
+  PlainJob: objectShape<WireCompatJob>('A job by its number.', { ...job, status }),
+  PlainRun: objectShape<WireCompatRun>('A run that has begun.', {
+    run_id: integerShape('The run.', { minimum: 1 }),
     job_id: jobNumber,
     worker_id: worker,
-    start_time: orNull(time('When its latest attempt began.')),
-    end_time: orNull(time('When it ended; null while it has not.')),
-    status: word(RUN_STATUSES, '`running` also while it waits for another attempt.'),
-    logs: text('What its latest attempt printed; of more than 1 MiB, the end.'),
+    start_time: nullableShape(timeShape('When its latest attempt began.')),
+    end_time: nullableShape(timeShape('When it ended; null while it has not.')),
+    status: enumShape(RUN_STATUSES, '`running` also while it waits for another attempt.'),
+    exit_code: nullableShape(integerShape('If its process exited by itself.', EXIT_CODES)),
+    logs: textShape('What its latest attempt printed; of more than 1 MiB, the end.'),
   }),
-  PlainJobDetail: record<WirePlainJobDetail>('A job and how it went last.', {
+  PlainJobDetail: objectShape<WireCompatJobDetail>('A job with its last run.', {
     ...job,
     status,
-    last_run: orNull(ref('PlainRun')),
+    last_run: nullableShape(refShape('PlainRun')),
   }),
   PlainJobs: {
     type: 'array',
-    items: { anyOf: [ref('PlainJob'), ref('UserJob')] },
+    items: { anyOf: [refShape('PlainJob'), refShape('UserJob')] },
     description: 'Jobs by number, or, with `X-User-ID`, those of a user with their latest run.',
   },
-  PlainTask: record<WirePlainTask>('A job to do now.', {
-    ...job,
-    run_id: whole('The run.', { minimum: 1 }),
-    attempt: whole('Which attempt of the run it is.', { minimum: 1 }),
+  PlainTask: objectShape<WireCompatTask>('A job to run now.', task),
+  PlainNext: {
+    description: 'A job to run now; or `{"job": null}`, where empty answers are JSON.',
+    anyOf: [
+      objectShape<WireCompatNext>('The fields of the job, and the same under `job`.', {
+        ...task,
+        job: refShape('PlainTask'),
+      }),
+      objectShape<{ job: null }>('There is no job.', {
+        job: { type: 'null', description: 'Always null.' },
+      }),
+    ],
+  },
+  PlainWorker: objectShape<WireCompatWorker>('A worker by the name it gave itself.', {
+    worker_id: textShape('Its name.'),
+    last_seen: timeShape('When it last sent a request.'),
+    status: enumShape(['active', 'inactive'], '`inactive` after too long a silence.'),
   }),
-  PlainWorker: record<WirePlainWorker>('A worker by the name it gave itself.', {
-    worker_id: text('Its name.'),
-    last_seen: time('When it was last heard of.'),
-    status: word(['active', 'inactive'], '`inactive` when it has not been heard of for too long.'),
-  }),
-  PlainReported: record<WirePlainReport>('What was reported is stored.', {
+  PlainReported: objectShape<WireCompatReport>('The report is stored.', {
     job_id: jobNumber,
-    worker_id: text('The worker.'),
-    status: word(RUN_STATUSES, 'How the run stands by that report.'),
+    worker_id: textShape('The worker.'),
+    status: enumShape(RUN_STATUSES, 'The state of the run after that report.'),
   }),
-  PlainSubmitted: record<WireSubmitted>('The job is stored.', {
-    job_id: uuid('What to ask for it by.'),
-    status: word(['Submitted'], 'Always the same.'),
-    message: text('For people.'),
+  PlainSubmitted: objectShape<WireSubmitted>('The job is stored.', {
+    job_id: uuid('The id of the job.'),
+    status: enumShape(['Submitted'], 'Always the same.'),
+    message: textShape('For people.'),
   }),
-  UserRun: record<WireSubmittedRun>('A run of a submitted job.', {
-    run_id: runId('The run, under the id it has everywhere else.'),
-    status: word(JOB_STATUSES, 'How it stands.'),
-    triggered_at: time('When it was due.'),
-    completed_at: orNull(time('When it ended; null while it has not.')),
-    output: text('What its latest attempt printed, or the end of that.'),
+  UserRun: objectShape<WireSubmittedRun>('A run of a submitted job.', {
+    run_id: uuid('The run; `/v1/runs/{id}` accepts it too.'),
+    status: enumShape(JOB_STATUSES, 'Its state.'),
+    triggered_at: timeShape('When it was due.'),
+    completed_at: nullableShape(timeShape('When it ended; null while it has not.')),
+    output: textShape('The output of its latest attempt, or the end of it.'),
     worker_id: worker,
-    error_message: orNull(text('Why it failed; null if it did not.')),
+    error_message: nullableShape(textShape('Why it failed; null if it did not.')),
   }),
-  UserJob: record<WireSubmittedJob>('A job of a user.', {
-    job_id: uuid('What to ask for it by.'),
-    user_id: orNull(text('Whose it is.')),
-    project_id: text('Its project.'),
-    payload: text('What is executed after `cmd:`, and otherwise what is handed on.'),
-    cron_schedule: orNull(text('When it runs by itself.')),
-    next_fire_at: orNull(time('When it does so next; null if never.')),
-    max_retries: whole('How many attempts may follow one that failed.'),
+  UserJob: objectShape<WireSubmittedJob>('A job of a user.', {
+    job_id: uuid('The id of the job.'),
+    user_id: nullableShape(textShape('Whose it is.')),
+    project_id: textShape('Its project.'),
+    payload: textShape('A command after `cmd:`, otherwise the input that is passed on.'),
+    cron_schedule: nullableShape(textShape('Its schedule.')),
+    next_fire_at: nullableShape(timeShape('When it runs next; null if never.')),
+    max_retries: integerShape('How many attempts may follow one that failed.'),
     status,
-    created_at: time('When it was submitted.'),
-    runs: list(ref('UserRun'), 'Its latest runs, newest first.'),
+    created_at: timeShape('When it was submitted.'),
+    runs: listShape(refShape('UserRun'), 'Its latest runs, newest first.'),
   }),
 }

@@ -5,15 +5,24 @@ import type {
   WireForecastBar,
   WireForecastSchedule,
 } from '../../../core/schedule/forecast/views.ts'
-import { flag, list, orNull, record, ref, text, time, whole } from './shapes.ts'
+import {
+  booleanShape,
+  listShape,
+  nullableShape,
+  objectShape,
+  refShape,
+  textShape,
+  timeShape,
+  integerShape,
+} from './shapes.ts'
 
-const noticed = (description: string) => whole(`How many: ${description}`)
+const noticed = (description: string) => integerShape(`How many: ${description}`)
 
-/** What is going to happen. */
+/** Forecasts. */
 export const FORECAST_SHAPES = {
-  ForecastBar: record<WireForecastBar>('What is to happen in an hour, or in a day.', {
-    at: time('When it begins.'),
-    fires: whole('How many runs are to start.'),
+  ForecastBar: objectShape<WireForecastBar>('The forecast for an hour or a day.', {
+    at: timeShape('When it begins.'),
+    fires: integerShape('How many runs are to start.'),
     busy: {
       type: 'number',
       minimum: 0,
@@ -22,41 +31,51 @@ export const FORECAST_SHAPES = {
         'in its fullest hour.',
     },
   }),
-  Forecast: record<WireForecast>('What schedules are going to do.', {
-    from: time('From when: now.'),
-    until: time('Until when.'),
-    complete: flag('False if there are more schedules than one forecast takes in.'),
-    fires: whole('How many runs are to start in all.'),
-    schedules: list(
-      record<WireForecastSchedule>('What one schedule is going to do.', {
-        job: text('Its job.'),
-        schedule: text('Its name.'),
-        words: text('When it fires, for people.'),
-        fires: whole('How often. Of one that follows the end of its run, about.'),
-        duration_ms: orNull(whole('How long its runs take; null if none of the last succeeded.')),
+  Forecast: objectShape<WireForecast>('What schedules will do.', {
+    from: timeShape('From when: now.'),
+    until: timeShape('Until when.'),
+    complete: booleanShape('False if there are more schedules than one forecast covers.'),
+    fires: integerShape('How many runs will start in total.'),
+    schedules: listShape(
+      objectShape<WireForecastSchedule>('What one schedule will do.', {
+        job: textShape('Its job.'),
+        schedule: textShape('Its name.'),
+        words: textShape('The rule in words.'),
+        fires: integerShape(
+          'How often. Approximate for a schedule that follows the end of its run.',
+        ),
+        duration_ms: nullableShape(
+          integerShape('How long its runs take; null if none of the latest succeeded.'),
+        ),
       }),
       'Those that fire most often, first.',
     ),
-    more: whole('How many schedules are left out of that list.'),
-    bars: list(ref('ForecastBar'), 'One after the other; hours and days are those of UTC.'),
-    bar_ms: whole('How long a bar is: an hour up to three days ahead, a day beyond.'),
-    busiest: list(ref('ForecastBar'), 'The hours in which most is under way.'),
-    collisions: list(
-      record<WireCollision>('Schedules that fire in the same second; those with jitter do not.', {
-        at: time('The first time.'),
-        times: whole('How often.'),
-        schedules: whole('How many.'),
-        names: list({ type: 'string' }, 'Some of them, as job/schedule.'),
-      }),
+    more: integerShape('How many schedules are left out of that list.'),
+    bars: listShape(
+      refShape('ForecastBar'),
+      'One after the other; hours and days are those of UTC.',
+    ),
+    bar_ms: integerShape('How long a bar is: an hour up to three days ahead, a day beyond.'),
+    busiest: listShape(refShape('ForecastBar'), 'The hours with the most concurrent runs.'),
+    collisions: listShape(
+      objectShape<WireCollision>(
+        'Schedules that fire in the same second; those with jitter do not.',
+        {
+          at: timeShape('The first time.'),
+          times: integerShape('How often.'),
+          schedules: integerShape('How many.'),
+          names: listShape({ type: 'string' }, 'Some of them, as job/schedule.'),
+        },
+      ),
       'The largest ones, in descending order.',
     ),
-    clock_changes: list(
-      record<WireClockNight>('The clocks of a zone change.', {
-        at: time('When.'),
-        zone: text('Whose clocks.', { examples: ['Europe/Athens'] }),
-        from_offset: text('How far they were ahead of UTC.', { examples: ['+02:00'] }),
-        to_offset: text('How far they are from then on.', { examples: ['+03:00'] }),
-        schedules: whole('How many schedules live by them.'),
+    clock_changes: listShape(
+      objectShape<WireClockNight>('The clocks of a zone change.', {
+        at: timeShape('When.'),
+        zone: textShape('The zone.', { examples: ['Europe/Athens'] }),
+        from_offset: textShape('The UTC offset before.', { examples: ['+02:00'] }),
+        to_offset: textShape('The UTC offset after.', { examples: ['+03:00'] }),
+        schedules: integerShape('How many schedules use this zone.'),
         moved: noticed('a time that does not exist fires when the clocks have jumped.'),
         left_out: noticed('a time that does not exist is left out.'),
         once: noticed('a time that comes twice fires once.'),

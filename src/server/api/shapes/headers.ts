@@ -1,24 +1,24 @@
 import { NAME } from '../../../core/limits.ts'
-import { USER_ID } from '../compat/access.ts'
+import { USER_ID } from '../../compat/wire.ts'
 
-/** Headers that requests carry besides the token, as parameters of the reference. */
+/** Request headers besides the token, as parameters of the reference. */
 export const REQUEST_HEADERS = {
   'Punctual-Project': {
     description:
-      'The project the request is about; `default` if absent. Only tokens of the whole ' +
-      'installation choose: every other token has a project of its own.',
+      'The project of the request; `default` if absent. Only tokens of the whole ' +
+      'installation may choose it: every other token belongs to one project.',
     schema: { type: 'string', pattern: NAME.source },
     example: 'default',
   },
   'Idempotency-Key': {
     description:
-      'Sent again with the same key within a day, the request finds the runs that the first one ' +
+      'A repeated request with the same key within a day returns the runs that the first one ' +
       'made. With another body the key is refused.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,249}$' },
     example: 'invoice-c42-2026-01',
   },
   'If-Match': {
-    description: 'Only if this version is in force: the `ETag` of the answer it was read from.',
+    description: 'Only if this version is current: the `ETag` of an earlier answer.',
     schema: { type: 'string', pattern: '^("[0-9]{1,9}"|\\*)$' },
     example: '"3"',
   },
@@ -26,15 +26,22 @@ export const REQUEST_HEADERS = {
     description: '`*`: only if there is no such job yet.',
     schema: { type: 'string', const: '*' },
   },
+  'Punctual-Session-Secret': {
+    description:
+      'The `session_secret` returned by the first registration of the session. Sessions ' +
+      'of version 1 of the protocol have none.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$' },
+    example: '0b7kS3l4r0nQdN5iY9cM2vX8wT6uE1aZgHjKpLqRsVo',
+  },
   'X-User-ID': {
     description:
-      'The user a job is for. A label: it says whose jobs are meant, and lets nobody do more than ' +
-      'the token does.',
+      'The user a job belongs to. Only a label: it grants no permissions beyond those of ' +
+      'the token.',
     schema: { type: 'string', pattern: USER_ID.source },
     example: 'ada',
   },
   'webhook-id': {
-    description: 'The name of the call, the same with every try of it.',
+    description: 'The id of the call, the same for every try of it.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
     example: 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W',
   },
@@ -50,7 +57,7 @@ export const REQUEST_HEADERS = {
     example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   },
   'Last-Event-ID': {
-    description: 'The last event that arrived on an earlier connection: go on after it.',
+    description: 'The last event received on an earlier connection: the stream continues after it.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]+$' },
     example: '1.4',
   },
@@ -63,13 +70,18 @@ export const ANSWER_HEADERS = {
     schema: { type: 'string', examples: ['"3"'] },
   },
   'Idempotency-Replayed': {
-    description: '`true` if the key was used before: this is the run of then.',
+    description: '`true` if the key was used before: this is the earlier run.',
     schema: { type: 'string', const: 'true' },
   },
   'Retry-After': {
     description: 'Seconds to wait before the next try.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
+  },
+  'X-Request-Id': {
+    description: 'The `request_id` of the problem; finds it in the log of the server.',
+    required: true,
+    schema: { type: 'string' },
   },
   'WWW-Authenticate': {
     description: 'How to authenticate: `Bearer`.',
@@ -81,7 +93,7 @@ export const ANSWER_HEADERS = {
 export type RequestHeader = keyof typeof REQUEST_HEADERS
 export type AnswerHeader = keyof typeof ANSWER_HEADERS
 
-/** What comes with a status, whoever answers it. */
+/** Headers of a problem response with this status. */
 const WITH_STATUS: Readonly<Record<string, readonly AnswerHeader[]>> = {
   401: ['WWW-Authenticate'],
   429: ['Retry-After'],
@@ -89,10 +101,10 @@ const WITH_STATUS: Readonly<Record<string, readonly AnswerHeader[]>> = {
 }
 
 export function headersWith(status: string): readonly AnswerHeader[] {
-  return WITH_STATUS[status] ?? []
+  return [...(WITH_STATUS[status] ?? []), 'X-Request-Id']
 }
 
-export function headersOf(names: readonly AnswerHeader[]): object {
+export function responseHeadersOf(names: readonly AnswerHeader[]): object {
   if (names.length === 0) return {}
   const headers = names.map((name) => [name, { $ref: `#/components/headers/${name}` }])
   return { headers: Object.fromEntries(headers) as object }

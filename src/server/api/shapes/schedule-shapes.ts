@@ -1,5 +1,5 @@
-import { REASONS } from '../../../core/schedule/firing/occurrence.ts'
-import { LAPSES } from '../../../core/expectation/violation.ts'
+import { OCCURRENCE_REASONS } from '../../../core/schedule/firing/occurrence.ts'
+import { VIOLATION_KINDS } from '../../../core/expectation/violation.ts'
 import {
   CLOCK_EFFECTS,
   SCHEDULE_STATES,
@@ -9,7 +9,7 @@ import {
   type WireAwaySchedule,
   type WireBackfilledRun,
   type WireClockChange,
-  type WireLapse,
+  type WireViolation,
   type WireNext,
   type WireNextTimes,
   type WireOccurrence,
@@ -19,169 +19,196 @@ import {
   type WireScheduleWhy,
 } from '../../../core/schedule/definition/schedule-views.ts'
 import {
-  flag,
-  list,
-  orNull,
-  page,
-  record,
-  ref,
-  runId,
+  booleanShape,
+  listShape,
+  nullableShape,
+  pageShape,
+  objectShape,
+  refShape,
+  runIdShape,
   type Shape,
-  text,
-  time,
-  whole,
-  word,
+  textShape,
+  timeShape,
+  integerShape,
+  enumShape,
 } from './shapes.ts'
 
 const scheduleId = (description: string): Shape =>
-  text(description, { pattern: '^sch_[0-9a-z]{11}$', examples: ['sch_00f3k9m2q7x'] })
+  textShape(description, { pattern: '^sch_[0-9a-z]{11}$', examples: ['sch_00f3k9m2q7x'] })
 
 const plannedTime = {
-  at: time('When, in UTC.'),
-  local: text('The same on the clocks of its zone.', { examples: ['2026-03-29T09:00:00+03:00'] }),
+  at: timeShape('When, in UTC.'),
+  local: textShape('The same in local time of its zone.', {
+    examples: ['2026-03-29T09:00:00+03:00'],
+  }),
 }
 
-const some = (description: string) => whole(`${description} A range that nobody counted is one.`)
+const some = (description: string) =>
+  integerShape(`${description} An uncounted range counts as one.`)
 
-/** Schedules, and what becomes of their times. */
+/** Schedules, and the outcomes of their times. */
 export const SCHEDULE_SHAPES = {
-  Schedule: record<WireSchedule>('A schedule of a job.', {
-    id: scheduleId('Its name for ever; another schedule of the same name has another.'),
-    job: text('The job it runs.'),
-    name: text('Unique within its job.'),
-    version: whole('Counted from 1; everything people do to it is a new one.', { minimum: 1 }),
-    definition: ref('ScheduleDefinition'),
-    words: text('When it fires, for people.', { examples: ['weekdays at 09:05, Europe/Athens'] }),
-    state: word(
+  Schedule: objectShape<WireSchedule>('A schedule of a job.', {
+    id: scheduleId('Its permanent id; another schedule with the same name has another id.'),
+    job: textShape('The job it runs.'),
+    name: textShape('Unique within its job.'),
+    version: integerShape('Counted from 1; every change by a user increments it.', {
+      minimum: 1,
+    }),
+    definition: refShape('ScheduleDefinition'),
+    words: textShape('The rule in words.', {
+      examples: ['weekdays at 09:05, Europe/Athens'],
+    }),
+    state: enumShape(
       SCHEDULE_STATES,
-      '`ended`: it has no time to come. `error`: this server cannot read its rule.',
+      '`ended`: it has no future time. `error`: this server cannot read its rule.',
     ),
-    next: orNull(time('The next time that shall become a run, as far as anybody knows.')),
-    last: orNull(time('The last time anything became of.')),
-    skipping: orNull(time('A time to come that somebody asked to skip.')),
-    paused: orNull(
-      record<NonNullable<WireSchedule['paused']>>('Set while it does not fire.', {
-        since: time('Since when.'),
-        until: orNull(time('Until when; null if somebody has to resume it.')),
-        reason: orNull(text('What was given as the reason.')),
-        by_job: flag('Because its job is paused.'),
+    next: nullableShape(timeShape('The next time that is expected to become a run.')),
+    last: nullableShape(timeShape('The last time with an outcome.')),
+    skipping: nullableShape(timeShape('A future time that a user chose to skip.')),
+    paused: nullableShape(
+      objectShape<NonNullable<WireSchedule['paused']>>('Set while it is paused.', {
+        since: timeShape('Since when.'),
+        until: nullableShape(timeShape('End of the pause; null if it lasts until resumed.')),
+        reason: nullableShape(textShape('The given reason.')),
+        by_job: booleanShape('Whether the reason is that its job is paused.'),
       }),
     ),
-    error: orNull(text('Why its rule cannot be read.')),
-    declared: flag('It stands in the definition of its job, and goes when it no longer does.'),
-    updated_at: time('When it was changed last.'),
-    updated_by: text('The name of the token it was changed with.'),
+    error: nullableShape(textShape('Why its rule cannot be read.')),
+    declared: booleanShape(
+      'It is part of the definition of its job, and is deleted when removed there.',
+    ),
+    updated_at: timeShape('When it was last changed.'),
+    updated_by: textShape('The name of the token that changed it.'),
   }),
-  SchedulePage: page('Schedule'),
-  Occurrence: record<WireOccurrence>('A time of a schedule, or a range that all went one way.', {
-    nominal_at: time('When it was to fire, or is; the first of a range.'),
-    until: time('The end of the range; the same for a single time.'),
-    count: orNull(whole('How many times; null for more than anybody counted.')),
-    outcome: word(
-      SHOWN_OUTCOMES,
-      'What became of it. `due`: it came, and nothing has become of it yet. `planned`: it is to come. ' +
-        '`backfilled`: it was before the schedule was there, and has a run since.',
-    ),
-    reason: orNull(word(REASONS, 'Why it is not simply `fired`, or what will keep it from it.')),
-    detail: orNull(text('More about the reason.')),
-    run: orNull(runId('The run it became.')),
-    run_state: orNull(text('The state of that run now; null if it is forgotten.')),
-    other_run: orNull(runId('The run it waited for, gave way to, was merged with or replaced.')),
-    late_ms: orNull(whole('How long after it should have the run was made.')),
-    started_at: orNull(time('When the run started.')),
-    finished_at: orNull(time('When it ended.')),
-    slow: orNull({ type: 'boolean', description: 'Its run took longer than `expect` says.' }),
-    overdue: orNull({ type: 'boolean', description: 'Its run had not ended by the `deadline`.' }),
-    lapses: list(
-      record<WireLapse>('Something that did not come true.', {
-        kind: word(
-          LAPSES,
-          '`late`: it had not started in time. `slow`: it ran for longer than it should. ' +
-            '`unfinished`: it had not ended by the deadline. `empty`: it succeeded, but printed nothing and gave no result.',
-        ),
-        due_at: time('When it should have started, or ended; of an empty one, when it did.'),
-        noticed_at: time('When that was seen.'),
+  SchedulePage: pageShape('Schedule'),
+  Occurrence: objectShape<WireOccurrence>(
+    'A time of a schedule, or a range of times with the same outcome.',
+    {
+      nominal_at: timeShape('The nominal time; the first one of a range.'),
+      until: timeShape('The end of the range; the same for a single time.'),
+      count: nullableShape(integerShape('How many times; null for too many to count.')),
+      outcome: enumShape(
+        SHOWN_OUTCOMES,
+        'Its outcome. `due`: the time has come, without an outcome yet. `planned`: a future time. ' +
+          '`backfilled`: a time before the schedule existed, with a backfilled run.',
+      ),
+      reason: nullableShape(
+        enumShape(OCCURRENCE_REASONS, 'Why it was not simply `fired`, or will not be.'),
+      ),
+      detail: nullableShape(textShape('Details of the reason.')),
+      run: nullableShape(runIdShape('The run it became.')),
+      run_state: nullableShape(textShape('The current state of that run; null if it was pruned.')),
+      other_run: nullableShape(
+        runIdShape('The run it waited for, was skipped for, was merged with or replaced.'),
+      ),
+      late_ms: nullableShape(integerShape('How late the run was made.')),
+      started_at: nullableShape(timeShape('When the run started.')),
+      finished_at: nullableShape(timeShape('When it ended.')),
+      slow: nullableShape({
+        type: 'boolean',
+        description: 'Its run took longer than `expect` says.',
       }),
-      'What did not come true of what is expected of its run.',
-    ),
-    backfills: list(
-      record<WireBackfilledRun>('A run that makes up for a time.', {
-        nominal_at: time('For which time.'),
-        run: runId('The run.'),
-        run_state: orNull(text('The state of that run now; null if it is forgotten.')),
-        backfill: text('The backfill that made it.', { pattern: '^bkf_[0-9a-z]{11}$' }),
+      overdue: nullableShape({
+        type: 'boolean',
+        description: 'Its run had not ended by the `deadline`.',
       }),
-      'Runs that backfills made for it since; of a range, the first 100 of them.',
-    ),
-  }),
-  OccurrencePage: page('Occurrence'),
-  NextTime: record<WireNext>('A time at which something fires.', {
+      lapses: listShape(
+        objectShape<WireViolation>('A violated expectation.', {
+          kind: enumShape(
+            VIOLATION_KINDS,
+            '`late`: it had not started in time. `slow`: it ran for longer than it should. ' +
+              '`unfinished`: it had not ended by the deadline. `empty`: it succeeded, but printed nothing and gave no result.',
+          ),
+          due_at: timeShape('When it should have started or ended; for `empty`, when it ended.'),
+          noticed_at: timeShape('When the violation was detected.'),
+        }),
+        'Violated expectations of its run.',
+      ),
+      backfills: listShape(
+        objectShape<WireBackfilledRun>('A backfilled run for a time.', {
+          nominal_at: timeShape('The time it is for.'),
+          run: runIdShape('The run.'),
+          run_state: nullableShape(
+            textShape('The current state of that run; null if it was pruned.'),
+          ),
+          backfill: textShape('The backfill that made it.', { pattern: '^bkf_[0-9a-z]{11}$' }),
+        }),
+        'Backfilled runs; of a range, the first 100 of them.',
+      ),
+    },
+  ),
+  OccurrencePage: pageShape('Occurrence'),
+  NextTime: objectShape<WireNext>('A time at which a schedule fires.', {
     ...plannedTime,
-    job: text('The job.'),
-    schedule: text('Which of its schedules.'),
-    words: text('When that fires, for people.'),
+    job: textShape('The job.'),
+    schedule: textShape('Which of its schedules.'),
+    words: textShape('The rule in words.'),
   }),
-  NextTimeList: record<WireNextTimes>('What fires next.', {
-    data: list(ref('NextTime'), 'The earliest first.'),
-    complete: flag(
-      'False if the server has more schedules than one answer looks through (20,000): then others ' +
+  NextTimeList: objectShape<WireNextTimes>('The next times.', {
+    data: listShape(refShape('NextTime'), 'The earliest first.'),
+    complete: booleanShape(
+      'False if the server has more schedules than one request examines (20,000): then others ' +
         'may fire earlier.',
     ),
   }),
-  Preview: record<WirePreview>('What a schedule would do.', {
-    words: text('When it would fire, for people.'),
-    definition: ref('ScheduleDefinition'),
-    next: list(record<WirePlannedTime>('A time.', plannedTime), 'The first times from now on.'),
-    clock_changes: list(
-      record<WireClockChange>('A change of the clocks of its zone.', {
-        at: time('When.'),
-        from_offset: text('How far they were ahead of UTC.', { examples: ['+02:00'] }),
-        to_offset: text('How far they are from then on.', { examples: ['+03:00'] }),
-        effect: word(
+  Preview: objectShape<WirePreview>('What a schedule would do.', {
+    words: textShape('The rule in words.'),
+    definition: refShape('ScheduleDefinition'),
+    next: listShape(
+      objectShape<WirePlannedTime>('A time.', plannedTime),
+      'The first times from now on.',
+    ),
+    clock_changes: listShape(
+      objectShape<WireClockChange>('A clock change in its zone.', {
+        at: timeShape('When.'),
+        from_offset: textShape('The UTC offset before.', { examples: ['+02:00'] }),
+        to_offset: textShape('The UTC offset after.', { examples: ['+03:00'] }),
+        effect: enumShape(
           CLOCK_EFFECTS,
-          'What it does: nothing, times between fire when the clocks have jumped, they are left ' +
-            'out, times that come twice fire once, or twice.',
+          'Its effect: none, skipped local times fire after the jump, they are left ' +
+            'out, repeated local times fire once, or twice.',
         ),
-        sentence: text('The same for people.'),
-        fires: list(
-          record<WirePlannedTime>('A time.', plannedTime),
+        sentence: textShape('The effect in words.'),
+        fires: listShape(
+          objectShape<WirePlannedTime>('A time.', plannedTime),
           'When it fires because of it.',
         ),
       }),
-      'All there are within a year from now.',
+      'All clock changes within a year from now.',
     ),
   }),
-  AwaySchedule: record<WireAwaySchedule>('What did not simply fire of one schedule.', {
+  AwaySchedule: objectShape<WireAwaySchedule>('Unusual outcomes of one schedule.', {
     id: scheduleId('Which schedule.'),
-    job: orNull(text('Its job; null if it was deleted since.')),
-    name: orNull(text('Its name; null if it was deleted since.')),
-    missed: some('Times nobody was there for, that became no run.'),
-    merged: some('Times for which a run that waited already stands as well.'),
-    skipped: some('Times that somebody, or the overlap policy, wanted no run for.'),
-    late: some('Times that became a run later than they should have.'),
-    made_up: some('Times that were missed and became a run all the same.'),
+    job: nullableShape(textShape('Its job; null if it was deleted since.')),
+    name: nullableShape(textShape('Its name; null if it was deleted since.')),
+    missed: some('Times without a run because no server was running.'),
+    merged: some('Times merged into a run that was already waiting.'),
+    skipped: some('Times skipped by a user or by the overlap policy.'),
+    late: some('Times whose run was made late.'),
+    made_up: some('Missed times that became a run later.'),
     blocked: some('Times whose run had to wait for an earlier one.'),
     reasons: {
       type: 'object',
       additionalProperties: { type: 'integer' },
       description: 'Why, and how many times.',
     },
-    first_at: time('The earliest of these times.'),
-    last_at: time('The latest of them.'),
+    first_at: timeShape('The earliest of these times.'),
+    last_at: timeShape('The latest of them.'),
   }),
-  Away: record<WireAway>('What did not simply fire since a time.', {
-    since: time('Since when.'),
-    until: time('Until when: now.'),
-    complete: flag('False if there was too much: then it is about the latest part of it.'),
-    schedules: list(ref('AwaySchedule'), 'Those that have something to tell.'),
+  Away: objectShape<WireAway>('Missed, skipped and late times in a period.', {
+    since: timeShape('Since when.'),
+    until: timeShape('End of the period: now.'),
+    complete: booleanShape('False if there were too many times: then only the latest are counted.'),
+    schedules: listShape(refShape('AwaySchedule'), 'Schedules with such times.'),
   }),
-  ScheduleWhy: record<WireScheduleWhy>('Why a schedule fires or does not.', {
-    job: text('Its job.'),
-    schedule: text('Its name.'),
-    state: word(SCHEDULE_STATES, 'How it is.'),
-    code: word(SCHEDULE_WHY_CODES, 'The reason, for programs.'),
-    sentence: text('The reason, for people.'),
-    details: list({ type: 'string' }, 'What else is known.'),
-    fixes: list({ type: 'string' }, 'What would change it.'),
+  ScheduleWhy: objectShape<WireScheduleWhy>('Why a schedule fires or does not.', {
+    job: textShape('Its job.'),
+    schedule: textShape('Its name.'),
+    state: enumShape(SCHEDULE_STATES, 'How it is.'),
+    code: enumShape(SCHEDULE_WHY_CODES, 'The reason, for programs.'),
+    sentence: textShape('The reason in words.'),
+    details: listShape({ type: 'string' }, 'Further details.'),
+    fixes: listShape({ type: 'string' }, 'Commands that would change it.'),
   }),
 }

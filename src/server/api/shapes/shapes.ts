@@ -1,50 +1,54 @@
-/** Words to describe answers with: plain JSON Schema, made when the reference is asked for. */
+/** Builders for response schemas: plain JSON Schema, built when the reference is requested. */
 
 export type Shape = Readonly<Record<string, unknown>>
 
-export const text = (description: string, more: Shape = {}): Shape => ({
+export const textShape = (description: string, more: Shape = {}): Shape => ({
   type: 'string',
   ...more,
   description,
 })
 
-export const whole = (description: string, more: Shape = {}): Shape => ({
+export const integerShape = (description: string, more: Shape = {}): Shape => ({
   type: 'integer',
   minimum: 0,
   ...more,
   description,
 })
 
-export const flag = (description: string): Shape => ({ type: 'boolean', description })
+export const booleanShape = (description: string): Shape => ({ type: 'boolean', description })
 
-export const time = (description: string): Shape => text(description, { format: 'date-time' })
+export const timeShape = (description: string): Shape =>
+  textShape(description, { format: 'date-time' })
 
-export const word = (words: readonly string[], description: string): Shape =>
-  text(description, { enum: words })
+export const enumShape = (words: readonly string[], description: string): Shape =>
+  textShape(description, { enum: words })
 
-export const anything = (description: string): Shape => ({ description })
+export const anyShape = (description: string): Shape => ({ description })
 
-export const list = (items: Shape, description: string): Shape => ({
+export const listShape = (items: Shape, description: string): Shape => ({
   type: 'array',
   items,
   description,
 })
 
-export const texts = (description: string): Shape => ({
+export const textListShape = (description: string): Shape => ({
   type: 'object',
   additionalProperties: { type: 'string' },
   description,
 })
 
-export const runId = (description: string): Shape =>
-  text(description, { pattern: '^run_[0-9a-z]{11}$', examples: ['run_00f3k9m2q7x'] })
+export const runIdShape = (description: string): Shape =>
+  textShape(description, { pattern: '^run_[0-9a-z]{11}$', examples: ['run_00f3k9m2q7x'] })
 
-export const sessionId = (description: string): Shape =>
-  text(description, { pattern: '^ses_[0-9a-z]{11}$', examples: ['ses_00f3k9m2q7x'] })
+export const sessionIdShape = (description: string): Shape =>
+  textShape(description, { pattern: '^ses_[0-9a-z]{11}$', examples: ['ses_00f3k9m2q7x'] })
 
-export const ref = (name: string): Shape => ({ $ref: `#/components/schemas/${name}` })
+export const workerIdShape = (description: string): Shape =>
+  textShape(description, { pattern: '^wrk_[0-9a-z]{11}$', examples: ['wrk_0qk3v8d1n5c'] })
 
-export function orNull(shape: Shape): Shape {
+export const refShape = (name: string): Shape => ({ $ref: `#/components/schemas/${name}` })
+
+export function nullableShape(shape: Shape): Shape {
   const { type, enum: words, ...rest } = shape
   if (typeof type !== 'string') return { anyOf: [shape, { type: 'null' }] }
   const choice = Array.isArray(words) ? { enum: [...(words as unknown[]), null] } : {}
@@ -56,10 +60,10 @@ type OptionalKey<T> = {
 }[keyof T]
 
 /**
- * An object that travels as `Wire`: the compiler sees to it that no field of that type is missing
- * here. Further ones may be added one day, so it is not closed.
+ * An object that is sent as `Wire`: the compiler checks that no field of that type is missing.
+ * Fields may be added later, so additional properties are allowed.
  */
-export function record<Wire extends object>(
+export function objectShape<Wire extends object>(
   description: string,
   properties: Readonly<Record<keyof Wire, Shape>>,
   optional: readonly OptionalKey<Wire>[] = [],
@@ -69,14 +73,18 @@ export function record<Wire extends object>(
   return { type: 'object', required, properties, description }
 }
 
-export function page(name: string): Shape {
-  return record<{ data: unknown; next_cursor: unknown }>(`A page of a list.`, {
-    data: list(ref(name), 'What is on this page.'),
-    next_cursor: orNull(text('Ask for the next page with this `cursor`; null on the last page.')),
+export function pageShape(name: string): Shape {
+  return objectShape<{ data: unknown; next_cursor: unknown }>(`A page of a list.`, {
+    data: listShape(refShape(name), 'What is on this page.'),
+    next_cursor: nullableShape(
+      textShape('Ask for the next page with this `cursor`; null on the last page.'),
+    ),
   })
 }
 
-/** A list that is short enough to come whole. */
-export function listOf(name: string): Shape {
-  return record<{ data: unknown }>('A whole list.', { data: list(ref(name), 'All of them.') })
+/** A list that is short enough to be returned completely. */
+export function refListShape(name: string): Shape {
+  return objectShape<{ data: unknown }>('A whole list.', {
+    data: listShape(refShape(name), 'All of them.'),
+  })
 }

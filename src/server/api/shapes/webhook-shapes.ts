@@ -1,69 +1,78 @@
 import type {
-  WireDelivery,
   WireDeliveryDetail,
+  WireDelivery,
   WireNewWebhook,
   WireWebhook,
-} from '../../../core/wire/views.ts'
+} from '../../../core/webhook/webhook-views.ts'
 import { WEBHOOK_EVENTS } from '../../../core/webhook/webhook.ts'
 import { DELIVERY_STATES } from '../../../core/webhook/delivery.ts'
 import {
-  anything,
-  flag,
-  list,
-  listOf,
-  orNull,
-  page,
-  record,
-  runId,
-  text,
-  time,
-  whole,
+  anyShape,
+  booleanShape,
+  listShape,
+  refListShape,
+  nullableShape,
+  pageShape,
+  objectShape,
+  runIdShape,
+  textShape,
+  timeShape,
+  integerShape,
 } from './shapes.ts'
 
 const webhook = {
-  name: text('Unique within its project.'),
-  url: text('Where messages are sent to.'),
-  events: list({ type: 'string', enum: WEBHOOK_EVENTS }, 'What it is told of.'),
-  jobs: orNull(list({ type: 'string' }, 'Only of jobs with such names; null for all.')),
-  enabled: flag('Nothing is sent while it is not.'),
-  disabled_reason: orNull(text('Why it is disabled, when nobody asked for it.')),
-  secret_ending: text('The last characters of its secret, by which people recognise it.'),
-  previous_secret_until: orNull(time('Until then the secret before is used as well.')),
-  failing_since: orNull(time('Since when no message has got through; null while they do.')),
-  created_at: time('When it was made.'),
-  created_by: text('The name of the token it was made with.'),
-  updated_at: time('When it was changed last.'),
+  name: textShape('Unique within its project.'),
+  url: textShape('The URL that receives messages.'),
+  events: listShape({ type: 'string', enum: WEBHOOK_EVENTS }, 'The events that are sent.'),
+  jobs: nullableShape(
+    listShape({ type: 'string' }, 'Only for jobs with matching names; null for all.'),
+  ),
+  enabled: booleanShape('While false, nothing is sent.'),
+  disabled_reason: nullableShape(textShape('Why it was disabled automatically.')),
+  secret_ending: textShape('The last characters of its secret, for recognition.'),
+  previous_secret_until: nullableShape(
+    timeShape('Until then the previous secret is used as well.'),
+  ),
+  failing_since: nullableShape(timeShape('Since when deliveries fail; null while they succeed.')),
+  created_at: timeShape('When it was created.'),
+  created_by: textShape('The name of the token that created it.'),
+  updated_at: timeShape('When it was last changed.'),
 }
 
 const delivery = {
-  id: text('Its name for the receiver too, in the header `webhook-id`; the same with every try.', {
+  id: textShape('Its id, also sent in the header `webhook-id`; the same for every try.', {
     pattern: '^dlv_[0-9a-z]{11}$',
     examples: ['dlv_00f3k9m2q7x'],
   }),
-  event: text('What it tells.', { examples: ['run.failed'] }),
-  run: orNull(runId('Of which run; null for a test.')),
-  state: text('Whether it got through, is given up, or neither yet.', { enum: DELIVERY_STATES }),
-  attempts: whole('Tries so far; one that is under way counts.'),
-  status: orNull(whole('What the endpoint answered last.')),
-  error: orNull(text('What was wrong the last time.')),
-  took_ms: orNull(whole('How long the last try took.')),
-  created_at: time('When it was made.'),
-  last_attempt_at: orNull(time('When it was tried last.')),
-  next_attempt_at: orNull(time('When it is tried next; null if it is not.')),
+  event: textShape('The event.', { examples: ['run.failed'] }),
+  run: nullableShape(runIdShape('The run; null for a test.')),
+  state: textShape('Whether it was delivered, given up, or is still pending.', {
+    enum: DELIVERY_STATES,
+  }),
+  attempts: integerShape('Tries so far, including one in progress.'),
+  status: nullableShape(integerShape('The last response status of the endpoint.')),
+  error: nullableShape(textShape('The last error.')),
+  took_ms: nullableShape(integerShape('How long the last try took.')),
+  created_at: timeShape('When it was created.'),
+  last_attempt_at: nullableShape(timeShape('When it was last tried.')),
+  next_attempt_at: nullableShape(timeShape('When it is tried next; null if never.')),
 }
 
-/** Webhooks and what they sent. */
+/** Webhooks and their deliveries. */
 export const WEBHOOK_SHAPES = {
-  Webhook: record<WireWebhook>('A webhook, without its secret.', webhook),
-  WebhookList: listOf('Webhook'),
-  CreatedWebhook: record<WireNewWebhook>('A webhook and its secret; this answer alone shows it.', {
-    ...webhook,
-    secret: text('What messages are signed with.'),
-  }),
-  Delivery: record<WireDelivery>('One message to one endpoint.', delivery),
-  DeliveryPage: page('Delivery'),
-  DeliveryDetail: record<WireDeliveryDetail>('One message, with what it says.', {
+  Webhook: objectShape<WireWebhook>('A webhook, without its secret.', webhook),
+  WebhookList: refListShape('Webhook'),
+  CreatedWebhook: objectShape<WireNewWebhook>(
+    'A webhook and its secret; only this answer shows it.',
+    {
+      ...webhook,
+      secret: textShape('The secret that signs messages.'),
+    },
+  ),
+  Delivery: objectShape<WireDelivery>('One message to one endpoint.', delivery),
+  DeliveryPage: pageShape('Delivery'),
+  DeliveryDetail: objectShape<WireDeliveryDetail>('One message with its body.', {
     ...delivery,
-    body: anything('The JSON that is sent.'),
+    body: anyShape('The JSON that is sent.'),
   }),
 }

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { ERRORS, type ErrorCode } from '../../../core/errors.ts'
-import { createFakeScheduler, createTestApi, TOKEN } from './fake-scheduler.ts'
+import { createFakeSchedulerClient, createTestApi, TEST_TOKEN } from './fake-scheduler.ts'
 
-/** The sentence that fails, what is sent, and the field that the answer names. */
+/** The test title, the request, and the field that the answer names. */
 export type BadInput = [why: string, request: InjectOptions, field?: string]
 
-const scheduler = createFakeScheduler()
+const scheduler = createFakeSchedulerClient()
 const api = createTestApi(scheduler)
 after(() => api.close())
 
 /** Each request gets this problem, complete and short, and never reaches the scheduler. */
-export function refuses(code: ErrorCode, table: readonly BadInput[]): void {
+export function testRefusals(code: ErrorCode, table: readonly BadInput[]): void {
   const [status] = ERRORS[code]
   describe(`${status} ${code}`, () => {
     for (const [why, request, field] of table) {
@@ -31,26 +31,30 @@ export function refuses(code: ErrorCode, table: readonly BadInput[]): void {
   })
 }
 
-const authorization = `Bearer ${TOKEN}`
+const authorization = `Bearer ${TEST_TOKEN}`
 
-export function get(url: string, headers: object = {}): InjectOptions {
+export function getRequest(url: string, headers: object = {}): InjectOptions {
   return { method: 'GET', url, headers: { authorization, ...headers } }
 }
 
-export function post(url: string, payload: string | Buffer, headers: object = {}): InjectOptions {
+export function postRequest(
+  url: string,
+  payload: string | Buffer,
+  headers: object = {},
+): InjectOptions {
   const type = { 'content-type': 'application/json' }
   return { method: 'POST', url, headers: { authorization, ...type, ...headers }, payload }
 }
 
 /** A body exactly as written. */
-export function raw(payload: string | Buffer, headers: object = {}): InjectOptions {
-  return post('/v1/runs', payload, headers)
+export function rawRequest(payload: string | Buffer, headers: object = {}): InjectOptions {
+  return postRequest('/v1/runs', payload, headers)
 }
 
-export function submit(run: object): InjectOptions {
-  return raw(JSON.stringify({ job: 'a', ...run }))
+export function submitRequest(run: object): InjectOptions {
+  return rawRequest(JSON.stringify({ job: 'a', ...run }))
 }
 
-export function batch(...runs: unknown[]): InjectOptions {
-  return post('/v1/runs:batch', JSON.stringify({ runs }))
+export function batchRequest(...runs: unknown[]): InjectOptions {
+  return postRequest('/v1/runs:batch', JSON.stringify({ runs }))
 }

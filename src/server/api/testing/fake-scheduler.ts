@@ -9,20 +9,20 @@ import type {
   SchedulerClient,
   Submission,
 } from '../../../core/wire/protocol.ts'
-import { requireAll } from '../../../core/wire/submit-outcome.ts'
+import { throwFirstError } from '../../../core/wire/submit-outcome.ts'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import type { Administration } from '../../admin/administration.ts'
-import type { Plain } from '../../compat/compat-api.ts'
+import type { CompatApi } from '../../compat/compat-api.ts'
 import { ROOT } from '../../identity/caller.ts'
 import { createApi } from '../create-api.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 
-export const TOKEN = 'punctual_test_token_0123456789abcdef'
+export const TEST_TOKEN = 'punctual_test_token_0123456789abcdef'
 export const RUN = publicId('run', 1)
 export const SESSION = publicId('ses', 1)
 
-/** Remembers what it was told and makes up runs: enough of a scheduler to test a wire. */
-export interface FakeScheduler extends SchedulerClient {
+/** Records its calls and makes up runs: enough of a scheduler to test the API. */
+export interface FakeSchedulerClient extends SchedulerClient {
   /** One entry per call of `submit`. */
   readonly submitted: (readonly Submission[])[]
   readonly heard: {
@@ -35,19 +35,21 @@ export interface FakeScheduler extends SchedulerClient {
   }
 }
 
-export function createFakeScheduler(overrides: Partial<SchedulerClient> = {}): FakeScheduler {
+export function createFakeSchedulerClient(
+  overrides: Partial<SchedulerClient> = {},
+): FakeSchedulerClient {
   const submitted: (readonly Submission[])[] = []
-  const heard: FakeScheduler['heard'] = {}
+  const heard: FakeSchedulerClient['heard'] = {}
   const known = new Map<string, string>()
   let count = 0
   const mint = () => {
     count += 1
     return publicId('run', count)
   }
-  const scheduler: FakeScheduler = {
+  const scheduler: FakeSchedulerClient = {
     submitted,
     heard,
-    submit: async (submissions) => requireAll(await scheduler.submitEach(submissions)),
+    submit: async (submissions) => throwFirstError(await scheduler.submitEach(submissions)),
     async submitEach(submissions) {
       submitted.push(submissions)
       return submissions.map(({ idempotencyKey: key }) => {
@@ -70,7 +72,15 @@ export function createFakeScheduler(overrides: Partial<SchedulerClient> = {}): F
     retry: async () => ({ id: mint(), created: true }),
     async register(hello) {
       heard.hello = hello
-      return { session: hello.session ?? SESSION, leaseTtlMs: 10_000, heartbeatMs: 3_000, lost: [] }
+      return {
+        ...{
+          session: hello.session ?? SESSION,
+          secret: 'S',
+          protocol: 2,
+          worker: publicId('wrk', 1),
+        },
+        ...{ leaseTtlMs: 10_000, heartbeatMs: 3_000, lost: [] },
+      }
     },
     async exchange(_session, message, signal) {
       heard.exchange = message
@@ -84,7 +94,7 @@ export function createFakeScheduler(overrides: Partial<SchedulerClient> = {}): F
       return { lost: [], cancels: message.held.map(({ run }) => run) }
     },
     async leave(session) {
-      heard.left = session
+      heard.left = session.id
     },
     ...overrides,
   }
@@ -92,16 +102,19 @@ export function createFakeScheduler(overrides: Partial<SchedulerClient> = {}): F
 }
 
 export function createTestApi(
-  scheduler: SchedulerClient = createFakeScheduler(),
+  scheduler: SchedulerClient = createFakeSchedulerClient(),
   options: Partial<ApiOptions> = {},
 ): Api {
   return createApi({
     clientFor: () => scheduler,
+    workingFor: () => scheduler,
     health: { live: () => true, ready: async () => ({ ok: true }) },
     admin: {} as Administration,
-    plain: {} as Plain,
-    identify: (token) => (token === TOKEN ? ROOT : null),
+    compat: {} as CompatApi,
+    identify: (token) => (token === TEST_TOKEN ? ROOT : null),
     clock: createVirtualClock(),
+    // This clock does not advance, so a slot must not wait for it.
+    lists: { leastMs: 0 },
     ...options,
   })
 }
@@ -138,6 +151,7 @@ export function exampleRun(id: string): RunView {
     process: null,
     progress: null,
     createdAt: Date.UTC(2026, 0, 31, 9),
+    createdBy: 'ci',
     dueAt: null,
     startedAt: Date.UTC(2026, 0, 31, 9, 0, 1),
     finishedAt: null,

@@ -1,29 +1,29 @@
 import type { OpenLine } from './scan.ts'
 
-/** Pages whose open lines are remembered: some 100 KiB each, at most. */
+/** Pages whose open lines are kept: at most some 100 KiB each. */
 const MOST_PAGES = 64
 
-export interface Left {
+export interface LeftOpen {
   readonly open: readonly OpenLine[]
-  /** Where to go on. */
+  /** Where the next page continues. */
   readonly chunk: number
 }
 
 /**
- * Lines that were open when a page ended: they began long before the line that the next page begins with,
- * among lines of the other stream. What is forgotten, or known to another node, is searched from where
- * the page begins.
+ * Lines that were open when a page ended: they may begin long before the first line of the next
+ * page, among lines of the other stream. If they are no longer known, or known to another node, the
+ * search starts where the page begins.
  */
 export function createLeftOpen() {
-  const kept = new Map<string, Left>()
+  const kept = new Map<string, LeftOpen>()
   return {
-    keep(page: readonly unknown[], left: Left): void {
+    keep(page: readonly unknown[], left: LeftOpen): void {
       const key = JSON.stringify(page)
       kept.delete(key)
       kept.set(key, left)
       const [oldest] = kept.keys()
       if (kept.size > MOST_PAGES && oldest !== undefined) kept.delete(oldest)
     },
-    find: (page: readonly unknown[]): Left | undefined => kept.get(JSON.stringify(page)),
+    find: (page: readonly unknown[]): LeftOpen | undefined => kept.get(JSON.stringify(page)),
   }
 }

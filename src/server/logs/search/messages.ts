@@ -1,13 +1,13 @@
-import type { Query } from './pattern.ts'
-import type { Hit, OpenLine, Span } from './scan.ts'
+import type { LogQuery } from './pattern.ts'
+import type { Hit, OpenLine, ScanRange } from './scan.ts'
 
-/** A few chunks to search, with everything there is to know: whoever answers remembers nothing. */
+/** A few chunks to search, with all necessary state: the search thread is stateless. */
 export interface ScanOrder {
-  readonly query: Query
-  readonly span: Span
+  readonly query: LogQuery
+  readonly span: ScanRange
   readonly open: readonly OpenLine[]
   readonly chunks: readonly { readonly firstLine: number; readonly packed: Uint8Array }[]
-  /** Nothing comes after these. */
+  /** These are the last chunks. */
   readonly isEnd: boolean
 }
 
@@ -15,6 +15,9 @@ export interface ScanReport {
   readonly hits: readonly Hit[]
   readonly open: readonly OpenLine[]
   readonly nextLine: number
-  /** The chunk that was searched last, the one that reached the limit if one did, and what was open before it. */
+  /**
+   * The chunk that was searched last (the one that reached the limit, if any), and the lines open
+   * before it.
+   */
   readonly last: { readonly nth: number; readonly open: readonly OpenLine[] }
 }

@@ -3,29 +3,29 @@ import { PunctualError } from '../../../core/errors.ts'
 import { trigramBits } from '../trigrams.ts'
 import { requiredLiterals } from './required-literals.ts'
 
-/** What is looked for. */
-export interface Query {
+/** A search query. */
+export interface LogQuery {
   readonly text: string
   readonly mode: 'literal' | 'regex'
   readonly ignoresCase: boolean
 }
 
 export interface Matcher {
-  /** The first place in a line. */
+  /** The first match in a line. */
   find(line: string): { readonly index: number; readonly length: number } | null
-  /** False if no line of these has it; true if one may. */
+  /** False if none of these lines matches; true if one may. */
   mayOccur(lines: string): boolean
 }
 
 /**
- * Nothing here goes back over text it has read, whatever the pattern: a search takes as long as the
- * text is long. JavaScript's own expressions would be one pattern away from standing still.
+ * Matching never backtracks, whatever the pattern: a search takes time linear in the text.
+ * JavaScript's own regular expressions can take exponential time.
  */
-export function createMatcher(query: Query): Matcher {
+export function createMatcher(query: LogQuery): Matcher {
   return query.mode === 'literal' ? literal(query) : regular(query)
 }
 
-function literal({ text, ignoresCase }: Query): Matcher {
+function literal({ text, ignoresCase }: LogQuery): Matcher {
   if (!ignoresCase) {
     return {
       find(line) {
@@ -35,7 +35,7 @@ function literal({ text, ignoresCase }: Query): Matcher {
       mayOccur: (lines) => lines.includes(text),
     }
   }
-  // Without anything to repeat in it, there is nothing to go back for.
+  // Without repetition in the pattern there is no backtracking.
   const pattern = new RegExp(text.replace(SPECIAL, String.raw`\$&`), 'iu')
   return {
     find(line) {
@@ -48,10 +48,12 @@ function literal({ text, ignoresCase }: Query): Matcher {
 
 const SPECIAL = /[\\^$.*+?()[\]{}|/]/g
 
-/** These mean the beginning and the end of a line, and of many lines something else. */
+/**
+ * These match the beginning and end of a text; applied to several lines at once they would differ.
+ */
 const BOUND_TO_TEXT = /\\[AzZ]|\(\?/
 
-function regular({ text, ignoresCase }: Query): Matcher {
+function regular({ text, ignoresCase }: LogQuery): Matcher {
   const flags = ignoresCase ? RE2JS.CASE_INSENSITIVE : 0
   const line = compile(text, flags)
   const many = BOUND_TO_TEXT.test(text) ? undefined : compile(text, flags | RE2JS.MULTILINE)
@@ -87,16 +89,16 @@ function refused(text: string, error: Error): PunctualError {
   return new PunctualError('invalid_field', message, { field: 'q', cause: error })
 }
 
-/** Bits of the filters of all chunks that can have it; none if that cannot be said. */
-export function bitsOf({ text, mode, ignoresCase }: Query): number[] {
+/** Filter bits of all chunks that can contain it; none if that is unknown. */
+export function filterBitsOf({ text, mode, ignoresCase }: LogQuery): number[] {
   const literals = mode === 'literal' ? [text] : requiredLiterals(text)
   const plain = ignoresCase ? literals.flatMap(withOneFold) : literals
   return [...new Set(plain.flatMap(trigramBits))]
 }
 
 /**
- * Filters know letters in one case, but only of ASCII; and k and s have a third form (the sign for
- * kelvin, the long s) that a search in any case finds, too.
+ * Filters ignore case only for ASCII; and k and s have a third form (the Kelvin sign, the long s)
+ * that a case-insensitive search also finds.
  */
 function withOneFold(text: string): string[] {
   return text.split(/[ksKS\u0080-\u{10FFFF}]+/u)

@@ -1,13 +1,16 @@
 const CLASS = /^\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]/
-/** Alternatives, groups that change what the rest means, characters by number: nothing is said about these. */
-const BEYOND_US = /\||\(\?|\\[0-7]|\\[a-zA-Z0-9]*[QExpPC]/
+/**
+ * Alternatives, groups that change the meaning of the rest, characters by number: these are not
+ * analysed.
+ */
+const NOT_ANALYSED = /\||\(\?|\\[0-7]|\\[a-zA-Z0-9]*[QExpPC]/
 
 /**
- * Text that every match of a regular expression contains, as far as that is plain to see. Too little
- * makes a search slower; too much would make it wrong, so whatever is not simple ends a piece.
+ * Text that every match of a regular expression contains, as far as it is easy to tell. Too few
+ * literals make a search slower; a wrong one would lose hits, so anything complex ends a literal.
  */
 export function requiredLiterals(pattern: string): string[] {
-  if (BEYOND_US.test(pattern)) return []
+  if (NOT_ANALYSED.test(pattern)) return []
   const found: string[] = []
   let piece: string[] = []
   let depth = 0
@@ -23,7 +26,7 @@ export function requiredLiterals(pattern: string): string[] {
       depth += token === '(' ? 1 : -1
       end()
     } else if (token === '*' || token === '?' || token === '{') {
-      // Whatever stands before it may be missing.
+      // The character before it may be missing.
       piece.pop()
       end()
       // The numbers in the braces are not text.
@@ -35,7 +38,7 @@ export function requiredLiterals(pattern: string): string[] {
   return found
 }
 
-/** A character, an escape or a class; undefined where none can be told. */
+/** A character, an escape or a class; undefined if it is none of these. */
 function tokenAt(pattern: string, at: number): string | undefined {
   const rest = pattern.slice(at)
   if (rest.startsWith('[')) return CLASS.exec(rest)?.[0]

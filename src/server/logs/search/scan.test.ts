@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Entry } from '../../../core/run/output.ts'
+import type { OutputEntry } from '../../../core/run/output.ts'
 import { ofEntries } from '../chunk-pack.ts'
-import { createMatcher, type Query } from './pattern.ts'
+import { createMatcher, type LogQuery } from './pattern.ts'
 import { requiredLiterals } from './required-literals.ts'
 import { scanChunk } from './scan.ts'
 
 const SPAN = { from: 0, limit: 1_000 }
 
-/** Hits of a pattern in one chunk, and those that are there when no chunk is passed over. */
+/** Hits of a pattern in one chunk, with and without skipping chunks by their filters. */
 function hitsIn(text: string, { ignoresCase = false, pattern }: Pattern) {
-  const query: Query = { text: pattern, mode: 'regex', ignoresCase }
+  const query: LogQuery = { text: pattern, mode: 'regex', ignoresCase }
   const matcher = createMatcher(query)
-  const entries: Entry[] = [[1, 1, text]]
+  const entries: OutputEntry[] = [[1, 1, text]]
   const scan = (mayOccur = matcher.mayOccur) => {
     const careful = { find: matcher.find, mayOccur }
     return scanChunk(ofEntries(entries), 0, { open: [], span: SPAN, matcher: careful }).hits
@@ -77,7 +77,7 @@ const TEXT = fc
   .tuple(fc.array(PIECE, { maxLength: 6 }), fc.constantFrom('\n', '\r\n'))
   .map((pieces) => pieces.flat().join(''))
 
-test('no chunk is passed over that has a line with a match', () => {
+test('no chunk with a matching line is skipped', () => {
   fc.assert(
     fc.property(PATTERN, fc.boolean(), TEXT, (pattern, ignoresCase, text) => {
       const { found, there } = hitsIn(text, { pattern, ignoresCase })
@@ -87,7 +87,7 @@ test('no chunk is passed over that has a line with a match', () => {
   )
 })
 
-test('text that a pattern requires is in every line that matches', () => {
+test('the literals required by a pattern are in every matching line', () => {
   fc.assert(
     fc.property(PATTERN, TEXT, (pattern, text) => {
       for (const hit of hitsIn(text, { pattern }).there) {

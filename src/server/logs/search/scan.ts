@@ -1,16 +1,16 @@
-import { type Entry, type Stream, textOf } from '../../../core/run/output.ts'
+import { type OutputEntry, type Stream, textOf } from '../../../core/run/output.ts'
 import { stripAnsiText } from '../ansi.ts'
 import { entriesOf, type Unpacked } from '../chunk-pack.ts'
 import { endsLines } from '../trigrams.ts'
 import type { Matcher } from './pattern.ts'
 
-/** A line is searched in pieces of this size, each with the end of the one before it. */
+/** A line is searched in pieces of this size, each overlapping the previous one. */
 const WINDOW_LENGTH = 64 * 1024
-/** As long as the longest text that can be looked for. */
+/** The length of the longest text that can be searched. */
 const OVERLAP_LENGTH = 1_024
-/** Of one line, this much is searched. */
+/** Only this much of one line is searched. */
 const LINE_LENGTH = 16 * 1024 * 1024
-/** What is shown of a line, and how much of it before what was found. */
+/** How much of a line is shown, and how much of it before the hit. */
 const SHOWN_LENGTH = 500
 const BEFORE_LENGTH = 100
 
@@ -28,10 +28,10 @@ export interface Hit {
 export interface OpenLine {
   readonly stream: Stream
   readonly ms: number
-  /** What is still to be searched, and where in the line that is. */
+  /** The text not searched yet, and its offset in the line. */
   readonly text: string
   readonly column: number
-  /** Nothing more of it is of interest: something was found, or it is too long. */
+  /** The rest is not needed: the line has a hit, or is too long. */
   readonly isDone: boolean
 }
 
@@ -41,17 +41,17 @@ export interface Scanned {
   readonly nextLine: number
 }
 
-export interface Span {
-  /** Lines before this one are not looked at. */
+export interface ScanRange {
+  /** Earlier lines are skipped. */
   readonly from: number
   readonly limit: number
 }
 
-/** Looks for something in a chunk, line by line: a line has at most one hit, its first. */
+/** Searches a chunk line by line: a line has at most one hit, its first. */
 export function scanChunk(
   chunk: Unpacked,
   firstLine: number,
-  { open, span, matcher }: { open: readonly OpenLine[]; span: Span; matcher: Matcher },
+  { open, span, matcher }: { open: readonly OpenLine[]; span: ScanRange; matcher: Matcher },
 ): Scanned {
   if (open.length === 0 && endsLines(chunk) && !mayOccur(chunk, matcher)) {
     return { hits: [], open: [], nextLine: firstLine + newlinesIn(chunk.body) }
@@ -61,11 +61,11 @@ export function scanChunk(
   return { hits: lines.hits, open: lines.open(), nextLine }
 }
 
-/** What is still open when nothing more will come is a line, too. */
+/** At the end of the log, an unfinished line counts as a line, too. */
 export function scanRest(
   open: readonly OpenLine[],
   line: number,
-  { span, matcher }: { span: Span; matcher: Matcher },
+  { span, matcher }: { span: ScanRange; matcher: Matcher },
 ): readonly Hit[] {
   const lines = new Lines(open, span, matcher)
   for (const { stream } of open) lines.end(stream, line)
@@ -74,11 +74,11 @@ export function scanRest(
 
 class Lines {
   readonly hits: Hit[] = []
-  readonly #span: Span
+  readonly #span: ScanRange
   readonly #matcher: Matcher
   readonly #open: Map<Stream, OpenLine>
 
-  constructor(open: readonly OpenLine[], span: Span, matcher: Matcher) {
+  constructor(open: readonly OpenLine[], span: ScanRange, matcher: Matcher) {
     this.#span = span
     this.#matcher = matcher
     this.#open = new Map(open.map((line) => [line.stream, line]))
@@ -88,7 +88,7 @@ class Lines {
     return [...this.#open.values()]
   }
 
-  add(entries: readonly Entry[], firstLine: number): number {
+  add(entries: readonly OutputEntry[], firstLine: number): number {
     let number = firstLine
     for (const [ms, stream, text] of entries) {
       let start = 0
@@ -139,7 +139,7 @@ class Lines {
   }
 }
 
-/** Of the same text that its lines are: a chunk that is passed over by mistake is never seen again. */
+/** Tests the text of the lines themselves: a chunk skipped by mistake would lose its hits. */
 function mayOccur({ body }: Unpacked, matcher: Matcher): boolean {
   return matcher.mayOccur(stripAnsiText(textOf(body).replaceAll('\r\n', '\n')))
 }

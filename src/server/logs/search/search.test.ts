@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '../../../core/clock.ts'
-import type { Entry } from '../../../core/run/output.ts'
+import type { OutputEntry } from '../../../core/run/output.ts'
 import { createLogReader, type LoggedAttempt } from '../log-reader.ts'
 import { createLogSearch } from './search.ts'
 
-/** A log of these chunks, a count of those that are read, and a clock on which a page is late after two looks. */
-function setUp(given: readonly (readonly Entry[])[], onRead = () => {}) {
-  const chunks: (readonly Entry[])[] = []
+/**
+ * A log of these chunks, a count of chunk reads, and a clock by which a page is due after two
+ * reads.
+ */
+function setUp(given: readonly (readonly OutputEntry[])[], onRead = () => {}) {
+  const chunks: (readonly OutputEntry[])[] = []
   const firstLines: number[] = []
   let lines = 0
-  const print = (...entries: readonly Entry[]) => {
+  const print = (...entries: readonly OutputEntry[]) => {
     chunks.push(entries)
     firstLines.push(lines)
     lines += entries.reduce((sum, [, , text]) => sum + text.split('\n').length - 1, 0)
@@ -51,11 +54,11 @@ type PageOptions = Partial<Pick<LoggedAttempt, 'end'>> & { signal?: AbortSignal;
 
 const NEVER = new AbortController().signal
 const QUERY = { text: 'needle here', mode: 'literal', ignoresCase: false } as const
-const OPEN: Entry = [1, 1, 'a nee']
-const NOISE: Entry = [2, 2, 'noise\n'.repeat(10)]
-const CLOSED: Entry = [3, 1, 'dle here\n']
+const OPEN: OutputEntry = [1, 1, 'a nee']
+const NOISE: OutputEntry = [2, 2, 'noise\n'.repeat(10)]
+const CLOSED: OutputEntry = [3, 1, 'dle here\n']
 
-test('a page is over in time although a line is open, and the next ones find it', async () => {
+test('a page ends in time although a line is open, and the next ones find it', async () => {
   const { reads, page } = setUp([[OPEN], ...Array.from({ length: 20 }, () => [NOISE]), [CLOSED]])
   const hits = []
   let from = 0
@@ -77,7 +80,7 @@ test('a page is over in time although a line is open, and the next ones find it'
   )
 })
 
-test('for somebody who has left nothing more is read', async () => {
+test('after a disconnect nothing more is read', async () => {
   const left = new AbortController()
   const chunks = [[OPEN], ...Array.from({ length: 20 }, () => [NOISE]), [CLOSED]]
   const { reads, page } = setUp(chunks, () => left.abort())
@@ -85,8 +88,8 @@ test('for somebody who has left nothing more is read', async () => {
   assert.deepEqual(reads, [0])
 })
 
-test('a line longer than a page of its own is searched to its end', async () => {
-  const part: Entry = [1, 1, 'x'.repeat(1_000)]
+test('a line longer than a whole page is searched to its end', async () => {
+  const part: OutputEntry = [1, 1, 'x'.repeat(1_000)]
   const { page } = setUp([...Array.from({ length: 40 }, () => [part]), [OPEN], [CLOSED]])
   const { hits } = await page(0)
   assert.deepEqual(
@@ -95,7 +98,7 @@ test('a line longer than a page of its own is searched to its end', async () => 
   )
 })
 
-/** What all pages together find, of so many hits each. */
+/** All hits of all pages, with this many hits per page. */
 async function walk(
   { page }: Pick<ReturnType<typeof setUp>, 'page'>,
   options: PageOptions,
@@ -110,8 +113,12 @@ async function walk(
   }
 }
 
-const FOUND: Entry = [2, 2, 'needle here\n'.repeat(4)]
-const FULL_PAGES: [where: string, chunks: (readonly Entry[])[], last: readonly Entry[]][] = [
+const FOUND: OutputEntry = [2, 2, 'needle here\n'.repeat(4)]
+const FULL_PAGES: [
+  where: string,
+  chunks: (readonly OutputEntry[])[],
+  last: readonly OutputEntry[],
+][] = [
   ['in the next chunk', [[OPEN], [FOUND], [CLOSED]], []],
   ['a few chunks later', [[OPEN], [NOISE], [NOISE], [FOUND], [NOISE], [CLOSED]], []],
   ['in the chunk it begins in', [[OPEN, FOUND], [CLOSED]], []],
@@ -130,7 +137,7 @@ for (const [where, chunks, last] of FULL_PAGES) {
   })
 }
 
-test('a line that is still being printed is found once it is whole', async () => {
+test('a line that is still being printed is found once it is complete', async () => {
   const { page, print } = setUp([[OPEN], [NOISE]])
   const early = await page(0, { end: undefined })
   assert.deepEqual([early.hits, early.next_line, early.complete], [[], 10, false])

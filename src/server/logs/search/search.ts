@@ -5,26 +5,29 @@ import { formatTime } from '../../../core/wire/runs.ts'
 import type { LogStore, StoredChunk } from '../../../store/port.ts'
 import { STREAMS } from '../log-lines.ts'
 import type { LoggedAttempt, LogReader } from '../log-reader.ts'
-import type { Query } from './pattern.ts'
+import type { LogQuery } from './pattern.ts'
 import type { Hit, OpenLine } from './scan.ts'
-import { createLeftOpen, type Left } from './left-open.ts'
+import { createLeftOpen, type LeftOpen } from './left-open.ts'
 import { createSearchThread } from './thread.ts'
 
-/** After this long a page ends with what was found until then; the next one goes on from there. */
+/** After this time a page ends with its hits so far; the next page continues from there. */
 const PAGE_MS = 2_000
-/** Chunks that are read and searched at a time: some hundred kilobytes at first, then a megabyte. */
+/**
+ * Maximum number of chunks read and searched at once: some hundred kilobytes at first, then a
+ * megabyte.
+ */
 const MOST_CHUNKS = 6
-/** Filters that are looked at in one query. */
-const FILTERS = 1_024
+/** Filters checked in one query. */
+const FILTERS_PER_QUERY = 1_024
 
 export interface SearchOptions {
-  readonly query: Query
+  readonly query: LogQuery
   readonly from: number
   readonly limit: number
 }
 
 export interface LogSearch {
-  /** Lines that match, from a number on, in order. */
+  /** Matching lines from a number on, in order. */
   search(
     attempt: LoggedAttempt,
     options: SearchOptions,
@@ -44,7 +47,7 @@ export function createLogSearch({
   const thread = createSearchThread(clock)
   const left = createLeftOpen()
 
-  /** Chunks from a number on that may have it. */
+  /** The next chunks from a number on that may match. */
   const nextChunks = async (
     { runId, fence }: LoggedAttempt,
     { from, to, bits, limit }: { from: number; to: number; bits: readonly number[]; limit: number },
@@ -52,10 +55,10 @@ export function createLogSearch({
     const read = (first: number, count: number) =>
       store.logChunks({ runId, fence, from: first, limit: Math.min(count, to - first) })
     if (bits.length === 0) return { rows: await read(from, limit), next: from + limit }
-    const until = Math.min(to, from + FILTERS)
+    const until = Math.min(to, from + FILTERS_PER_QUERY)
     const [first, ...others] = await store.chunksLike({ runId, fence, from, to: until, bits })
     if (first === undefined) return { rows: [], next: until }
-    // Neighbours are read together; what lies between two others is not read at all.
+    // Neighbouring chunks are read together; chunks between two others are not read.
     const gap = others.findIndex((chunk, index) => chunk !== first + index + 1)
     const count = Math.min(limit, 1 + (gap < 0 ? others.length : gap))
     return { rows: await read(first, count), next: first + count }
@@ -63,9 +66,10 @@ export function createLogSearch({
 
   return {
     async search(attempt, { query, from, limit }, signal) {
-      // The first search loads what it needs; a server that is never searched does without.
-      const { bitsOf, createMatcher } = await import('./pattern.ts')
-      // Here and not only on the thread: what is refused is refused before anything is read.
+      // Loaded by the first search, so that a server without searches saves the memory.
+      const { filterBitsOf: bitsOf, createMatcher } = await import('./pattern.ts')
+      // Also here and not only in the thread, so that an invalid pattern is refused before anything
+      // is read.
       createMatcher(query)
       const bits = bitsOf(query)
       const { runId, fence, end } = attempt
@@ -96,20 +100,21 @@ export function createLogSearch({
         complete: isComplete,
       })
       /** Ends a page before the end of the log. */
-      const leave = (next: number, state: Left): WireLogSearch => {
+      const leave = (next: number, state: LeftOpen): WireLogSearch => {
         if (state.open.length > 0) left.keep([runId, fence, query, next], state)
         return show(next, false)
       }
       const isFull = () => hits.length >= limit
-      // What follows the last hit in its chunk is for the next page, with the lines that were open before it.
-      const leaveFull = (state: Left) => leave((hits.at(-1) as Hit).line + 1, state)
+      // Text after the last hit in its chunk belongs to the next page, with the lines that were
+      // open before it.
+      const leaveFull = (state: LeftOpen) => leave((hits.at(-1) as Hit).line + 1, state)
 
       while (chunk < stored.chunks) {
         if (signal.aborted) return show(nextLine, false)
-        // Where no line has ended yet, the next page would begin as this one did.
+        // If no line has ended yet, the next page would begin like this one.
         const isPage = open.length === 0 || nextLine > from
         if (isPage && clock.mono() > untilMono) return leave(nextLine, { open, chunk })
-        // The line that is open goes on in the next chunk, whatever that has besides.
+        // An open line continues in the next chunk, whatever else that contains.
         const wanted = open.length > 0 ? [] : bits
         const range = { from: chunk, to: stored.chunks, bits: wanted, limit: count }
         const { rows, next } = await nextChunks(attempt, range)
@@ -119,7 +124,7 @@ export function createLogSearch({
           if (isFull()) return leaveFull({ open: searched.open, chunk: reached.chunk })
         } else nextLine = await lineAt(attempt, next, stored)
         chunk = next
-        // What is left of a line that is too long may be thousands of chunks.
+        // The rest of a line that is too long may be thousands of chunks.
         if (open.length > 0 && open.every(({ isDone }) => isDone)) {
           chunk = (await store.findLine({ runId, fence, line: nextLine })) ?? stored.chunks
           chunk = Math.max(chunk, next)

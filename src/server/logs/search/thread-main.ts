@@ -4,7 +4,7 @@ import type { ScanOrder, ScanReport } from './messages.ts'
 import { createMatcher, type Matcher } from './pattern.ts'
 import { type Hit, scanChunk, scanRest } from './scan.ts'
 
-/** The thread that searches: however long a pattern takes, nobody else waits for it. */
+/** The search thread: however long a pattern takes, nothing else waits for it. */
 function main(): void {
   if (!parentPort) throw new Error('this file is started as a worker thread')
   const port = parentPort
@@ -22,16 +22,16 @@ function scan({ span, chunks, isEnd, ...given }: ScanOrder, matcher: Matcher): S
   let { open } = given
   let nextLine = 0
   let last = { nth: 0, open }
-  const room = () => ({ from: span.from, limit: span.limit - hits.length })
+  const remaining = () => ({ from: span.from, limit: span.limit - hits.length })
   for (const [nth, { firstLine, packed }] of chunks.entries()) {
     last = { nth, open }
     const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
-    const scanned = scanChunk(unpackChunk(bytes), firstLine, { open, span: room(), matcher })
+    const scanned = scanChunk(unpackChunk(bytes), firstLine, { open, span: remaining(), matcher })
     hits.push(...scanned.hits)
     ;({ open, nextLine } = scanned)
     if (hits.length >= span.limit) break
   }
-  if (isEnd) hits.push(...scanRest(open, nextLine, { span: room(), matcher }))
+  if (isEnd) hits.push(...scanRest(open, nextLine, { span: remaining(), matcher }))
   return { hits, open, nextLine, last }
 }
 

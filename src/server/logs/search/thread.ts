@@ -1,19 +1,19 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../../core/clock.ts'
 import { PunctualError } from '../../../core/errors.ts'
-import { createTurns } from '../../loops/concurrency-limit.ts'
+import { createConcurrencyLimit } from '../../loops/concurrency-limit.ts'
 import type { ScanOrder, ScanReport } from './messages.ts'
 
-/** A few chunks take milliseconds; a pattern that takes this long for them is not worth it. */
+/** A few chunks take milliseconds; a search that takes this long for them is aborted. */
 const PATIENCE_MS = 10_000
 
 export interface SearchThread {
   scan(order: ScanOrder): Promise<ScanReport>
 }
 
-/** Searches take turns, a few chunks each, on one thread that the first of them starts. */
+/** Searches take turns of a few chunks each, on one thread that the first of them starts. */
 export function createSearchThread(clock: Clock): SearchThread {
-  const takeTurn = createTurns(1)
+  const takeTurn = createConcurrencyLimit(1)
   let worker: Worker | undefined
   let waiting: PromiseWithResolvers<ScanReport> | undefined
 
@@ -24,7 +24,7 @@ export function createSearchThread(clock: Clock): SearchThread {
       if (worker === thread) worker = undefined
       waiting?.reject(error)
     })
-    // It must not keep a server alive that has nothing else to do.
+    // An idle search thread must not keep the server alive.
     thread.unref()
     return thread
   }
@@ -32,7 +32,7 @@ export function createSearchThread(clock: Clock): SearchThread {
   const giveUp = async (signal: AbortSignal) => {
     await clock.sleep(PATIENCE_MS, signal)
     if (signal.aborted) return
-    // Nobody can interrupt it, but it can be done without.
+    // A running pattern cannot be interrupted, but its thread can be terminated.
     void worker?.terminate()
     worker = undefined
     waiting?.reject(tooSlow())
@@ -59,7 +59,10 @@ function tooSlow(): PunctualError {
   return new PunctualError('invalid_field', message, { field: 'q' })
 }
 
-/** Beside this file, under the same extension: `.ts` as written, `.js` as built. */
+/**
+ * The thread's entry file, in this folder, with the same extension: `.ts` in source, `.js` in the
+ * build.
+ */
 function entry(): URL {
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
   return new URL(`./thread-main${extension}`, import.meta.url)

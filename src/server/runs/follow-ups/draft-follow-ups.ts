@@ -1,3 +1,4 @@
+import type { Clock } from '../../../core/clock.ts'
 import { PunctualError } from '../../../core/errors.ts'
 import type { AfterScope } from '../../../core/expression/evaluate.ts'
 import type { Json } from '../../../core/expression/expression.ts'
@@ -5,7 +6,7 @@ import { afterFactsIn } from '../../../core/expression/references.ts'
 import { publicId } from '../../../core/ids.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import { localTime } from '../../../core/schedule/local-time.ts'
-import { type Followed, inputAfter } from '../../../core/workflow/triggers.ts'
+import { type TriggerSource, triggeredInput } from '../../../core/workflow/triggers.ts'
 import {
   type FollowUp,
   type JobRecord,
@@ -14,36 +15,37 @@ import {
   type RunQueries,
   StoreError,
 } from '../../../store/port.ts'
-import type { Catalog } from '../../catalog/catalog-cache.ts'
+import type { CatalogCache } from '../../catalog/catalog-cache.ts'
 import { type Definitions, readDefinition } from '../../definitions/definitions.ts'
 import { createDraftEach } from '../draft-each.ts'
 import type { Payloads } from '../../payloads/payloads.ts'
 import { readResult } from '../run-view.ts'
-import type { Draft } from '../draft-runs.ts'
+import type { DraftRuns } from '../draft-runs.ts'
 
-export interface DraftDeps {
+export interface DraftFollowUpsDeps {
   readonly store: Pick<JobStore, 'findDefinition'> & Pick<RunQueries, 'findRuns'>
-  readonly catalog: Pick<Catalog, 'jobName' | 'projectName' | 'learnNames'>
+  readonly catalog: Pick<CatalogCache, 'jobName' | 'projectName' | 'learnNames'>
   readonly definitions: Pick<Definitions, 'known' | 'forget'>
   readonly payloads: Payloads
-  readonly draft: Draft
-  /** On whose clocks a run is that no schedule made. */
+  readonly draft: DraftRuns
+  readonly clock: Pick<Clock, 'mono'>
+  /** Zone of the scheduled time of runs that no schedule made. */
   readonly zone: string
   storeNow(): number
 }
 
 /**
- * The run each of them becomes, in order, or why there is none, perhaps only for now. Of the first of
- * them, and one at least: as many as may be held at once with what they are given.
+ * Drafts the following run for each entry, in order, or the reason why there is none, perhaps only
+ * for now. Handles at least the first entry, and as many as fit into memory with their inputs.
  */
 export type DraftFollowUps = (due: readonly FollowUp[]) => Promise<(NewRun | PunctualError)[]>
 
-export function createDraftFollowUps(deps: DraftDeps): DraftFollowUps {
+export function createDraftFollowUps(deps: DraftFollowUpsDeps): DraftFollowUps {
   const { store, catalog, definitions, payloads, storeNow } = deps
   const draftEach = createDraftEach(deps.draft)
 
-  /** What the run that ended has to say, as far as somebody asks. */
-  const scopeOf = async (due: FollowUp, { input }: Followed): Promise<AfterScope> => {
+  /** The data of the ended run that expressions use. */
+  const scopeOf = async (due: FollowUp, { input }: TriggerSource): Promise<AfterScope> => {
     const { sourceRunId, sourceJobId, state } = due
     const facts = input === null ? NO_FACTS : afterFactsIn(input)
     const isRead = facts.has('input') || facts.has('output')
@@ -61,11 +63,11 @@ export function createDraftFollowUps(deps: DraftDeps): DraftFollowUps {
     const job = record.name
     const project = catalog.projectName(due.projectId)
     const source = catalog.jobName(due.sourceJobId)
-    const { follows, paused } = readDefinition(record, job)
+    const { triggerSources: follows, paused } = await readDefinition(record, job, deps.clock)
     if (paused) return unmade(paused.reason ? `it is paused: ${paused.reason}` : 'it is paused')
     const followed = follows.find((one) => one.job === source)
     if (!followed) return unmade(`it does not run after ${source} any more`)
-    // What is remembered may be older than what was just read, and the run follows that.
+    // The cached definition may be older than the one just read, which the run follows.
     if (definitions.known(due.projectId, job)?.version !== record.version) {
       definitions.forget(due.projectId, job)
     }
@@ -83,15 +85,15 @@ export function createDraftFollowUps(deps: DraftDeps): DraftFollowUps {
       due.map(({ projectId }) => projectId),
     )
     const drafts: (NewRun | PunctualError)[] = []
-    let room: number = LIMITS.outputBytes
+    let remaining: number = LIMITS.outputBytes
     for (const one of due) {
       const { projectId } = one
       const record = await store.findDefinition({ projectId, name: catalog.jobName(one.jobId) })
       const made = record ? await attempt(() => draftOne(one, record)) : unmade('it was deleted')
       drafts.push(made)
-      room -= bytesOf(made)
-      // How large the next is turns out when it is there.
-      if (room < LIMITS.inputBytes) break
+      remaining -= bytesOf(made)
+      // The size of the next input is known only after it was read.
+      if (remaining < LIMITS.inputBytes) break
     }
     return drafts
   }
@@ -99,7 +101,7 @@ export function createDraftFollowUps(deps: DraftDeps): DraftFollowUps {
 
 const NO_FACTS: ReturnType<typeof afterFactsIn> = new Set()
 
-/** Whatever is wrong with one is not the others' affair, unless the store is out of reach for all. */
+/** An error with one entry does not affect the others, unless the store is unavailable. */
 async function attempt(
   draft: () => Promise<NewRun | PunctualError>,
 ): Promise<NewRun | PunctualError> {
@@ -107,7 +109,7 @@ async function attempt(
     return await draft()
   } catch (error) {
     if (error instanceof PunctualError) return error
-    // A name it does not take: the key of a gate with a NUL in it.
+    // The store refuses a name, such as a gate key that contains NUL.
     if (error instanceof StoreError && error.outcome === 'refused') return unmade(error.message)
     if (error instanceof StoreError) throw error
     return new PunctualError('internal', String(error), { cause: error })
@@ -123,14 +125,14 @@ function unmade(message: string): PunctualError {
   return new PunctualError('invalid_request', message)
 }
 
-/** Nothing is asked of anybody here: what goes wrong goes wrong again. */
+/** Nothing outside is involved: the same error would happen again. */
 function inputOf(
-  followed: Followed,
-  run: Parameters<typeof inputAfter>[1],
+  followed: TriggerSource,
+  run: Parameters<typeof triggeredInput>[1],
   scope: AfterScope,
-): ReturnType<typeof inputAfter> {
+): ReturnType<typeof triggeredInput> {
   try {
-    const input = inputAfter(followed, run, scope)
+    const input = triggeredInput(followed, run, scope)
     if (input !== undefined) checkSize(input, followed)
     return input
   } catch (error) {
@@ -140,7 +142,7 @@ function inputOf(
   }
 }
 
-function checkSize(input: Json, { at }: Followed): void {
+function checkSize(input: Json, { at }: TriggerSource): void {
   const bytes = Buffer.byteLength(JSON.stringify(input))
   if (bytes <= LIMITS.inputBytes) return
   const message = `${at}.input is ${bytes} bytes; at most ${LIMITS.inputBytes} are allowed`

@@ -2,15 +2,23 @@ import { publicId } from '../../../core/ids.ts'
 import type { RunTrigger } from '../../../core/wire/protocol.ts'
 import { isFinal } from '../../../core/run/run-state.ts'
 import type { FollowStore, RunRecord } from '../../../store/port.ts'
-import type { Catalog } from '../../catalog/catalog-cache.ts'
-import type { FollowerOfRun } from '../../explanations/why-run.ts'
+import type { CatalogCache } from '../../catalog/catalog-cache.ts'
+
+export interface FollowerOfRun {
+  readonly job: string
+  readonly run: string | null
+  readonly reason: string | null
+}
 
 interface Deps {
   readonly store: Pick<FollowStore, 'followedBy' | 'followUpsAfter'>
-  readonly catalog: Pick<Catalog, 'jobName' | 'learnNames'>
+  readonly catalog: Pick<CatalogCache, 'jobName' | 'learnNames'>
 }
 
-/** The end that made a run, if one did. A run that has a time, or repeats another, was made otherwise. */
+/**
+ * The end that triggered a run, if any. A run with a due time, or one that repeats another, was
+ * made otherwise.
+ */
 export async function triggerOf(
   { id, dueAt, retryOf }: RunRecord,
   { store, catalog }: Deps,
@@ -24,7 +32,7 @@ export async function triggerOf(
   return { kind: 'after', run, job: catalog.jobName(sourceJobId), state }
 }
 
-/** What came of the end of a run. */
+/** The followers of a run and the outcome for each. */
 export async function followersAfter(
   { id, state }: RunRecord,
   { store, catalog }: Deps,

@@ -1,32 +1,35 @@
 import { PunctualError } from '../../../core/errors.ts'
-import type { RetryHow } from '../../../core/run/retry-options.ts'
+import type { RetryOptions } from '../../../core/run/retry-options.ts'
 import type { JobStore, NewRun, RunRecord } from '../../../store/port.ts'
+import { writingJson } from '../../../core/text/json-text.ts'
 import { readDefinition } from '../../definitions/definitions.ts'
-import { againOf } from './retry-run.ts'
+import { runInSlices } from '../../loops/run-in-slices.ts'
+import { readStoredJson } from '../../json/stored-json.ts'
+import { repeatOf } from './retry-run.ts'
 import { createDraft, type Drafting } from '../draft-runs.ts'
-import type { TimeFor } from './scheduled-time.ts'
+import type { ScheduledTimeOf } from './scheduled-time.ts'
 
-/** A finished run with another input, or of another version of its job. */
-export type Replay = (
+/** Runs a finished run again with another input or another version of its job. */
+export type ReplayRun = (
   run: RunRecord,
-  how: Pick<RetryHow, 'input' | 'version'>,
+  how: Pick<RetryOptions, 'input' | 'version'>,
   actor: number | null,
 ) => Promise<NewRun>
 
 /**
- * What follows its job is made anew from that version of it, so that its input is checked and its keys
- * are those of the new input. A run that brought its own work is the same with another input.
+ * A run that follows its job is made anew from that version, so its input is checked and its keys
+ * belong to the new input. A run with its own work keeps the work and gets the new input.
  */
 export function createReplay(
   drafting: Omit<Drafting, 'definitions'> & {
     readonly store: Drafting['store'] & Pick<JobStore, 'definitionsOf'>
-    readonly timeFor: TimeFor
+    readonly timeFor: ScheduledTimeOf
   },
-): Replay {
-  const { store, catalog, mintId, timeFor } = drafting
+): ReplayRun {
+  const { store, catalog, clock, mintId, timeFor } = drafting
   return async (run, { input, version = run.version ?? undefined }, actor) => {
-    const text = input === undefined ? run.input : JSON.stringify(input)
-    if (version === undefined) return { ...againOf(run, mintId(), actor), input: text }
+    const text = input === undefined ? run.input : await runInSlices(writingJson(input), clock)
+    if (version === undefined) return { ...repeatOf(run, mintId(), actor), input: text }
     await catalog.learnNames([run.jobId], [run.projectId])
     const job = catalog.jobName(run.jobId)
     const [definition] = await store.definitionsOf([{ jobId: run.jobId, version }])
@@ -34,14 +37,14 @@ export function createReplay(
       const message = `there is no version ${version} of ${job}`
       throw new PunctualError('invalid_field', message, { field: 'version' })
     }
-    const pinned = readDefinition({ version, definition, paused: null }, job)
+    const pinned = await readDefinition({ version, definition, paused: null }, job, drafting.clock)
     const draft = createDraft({
       ...drafting,
       definitions: { known: () => pinned, find: async () => pinned },
     })
     const submission = {
       ...{ job, tags: run.tags === null ? undefined : (JSON.parse(run.tags) as Tags) },
-      ...(text === null ? {} : { input: JSON.parse(text) as unknown }),
+      ...(text === null ? {} : { input: input ?? (await readStoredJson(text, clock)) }),
       scheduledAt: await timeFor(run),
       ...(run.rank === 0 ? {} : { priority: -run.rank }),
     }

@@ -1,70 +1,78 @@
 import { createHash } from 'node:crypto'
+import type { Clock } from '../../../core/clock.ts'
 import { PunctualError } from '../../../core/errors.ts'
-import { FLOW_EXECUTOR, type RetryNames } from '../../../core/work/workflow-work.ts'
+import { WORKFLOW_EXECUTOR, type NamedRetryScope } from '../../../core/work/workflow-work.ts'
+import { writingJson } from '../../../core/text/json-text.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import { nearestName } from '../../../core/text/nearest.ts'
-import { readRetryNames, type RetryHow } from '../../../core/run/retry-options.ts'
+import { readRetryScope, type RetryOptions } from '../../../core/run/retry-options.ts'
 import { isFinal } from '../../../core/run/run-state.ts'
 import { encodeWork } from '../../../core/work/work.ts'
 import type { NewRun, RunRecord } from '../../../store/port.ts'
-import type { Catalog } from '../../catalog/catalog-cache.ts'
-import type { WorkflowBook } from '../../workflows/compiled-workflow-cache.ts'
+import type { CatalogCache } from '../../catalog/catalog-cache.ts'
+import type { CompiledWorkflowCache } from '../../workflows/compiled-workflow-cache.ts'
 import type { Payloads } from '../../payloads/payloads.ts'
-import type { Replay } from './replay-run.ts'
-import type { TimeFor } from './scheduled-time.ts'
+import type { ReplayRun } from './replay-run.ts'
+import { runInSlices } from '../../loops/run-in-slices.ts'
+import { textWith } from '../draft-runs.ts'
+import type { ScheduledTimeOf } from './scheduled-time.ts'
 
-export interface Retrying {
-  readonly catalog: Catalog
+export interface RetryDeps {
+  readonly catalog: CatalogCache
   readonly payloads: Pick<Payloads, 'read'>
-  readonly book: WorkflowBook
-  readonly replay: Replay
-  readonly timeFor: TimeFor
+  readonly compiledWorkflows: CompiledWorkflowCache
+  readonly replay: ReplayRun
+  readonly timeFor: ScheduledTimeOf
+  readonly clock: Pick<Clock, 'mono'>
   mintId(): number
 }
 
-/** The run that repeats a finished one, as much of it as is wanted. */
+/** Drafts the run that repeats a finished one, completely or in part. */
 export async function draftRetry(
   run: RunRecord,
-  how: RetryHow,
+  how: RetryOptions,
   actor: number | null,
-  parts: Retrying,
+  parts: RetryDeps,
 ): Promise<NewRun> {
   if (!isFinal(run.state)) {
     const message = `the run is ${run.state}; only a finished run can be retried`
     throw new PunctualError('run_not_final', message)
   }
-  const names = readRetryNames(how)
-  // A copy, kept under the new run: what two runs shared, nobody could safely delete.
+  const names = readRetryScope(how)
+  // A copy under the new run: a blob shared by two runs could never be deleted safely.
   const input = run.input && (await parts.payloads.read(run.id, 'input', run.input))
   if (how.version !== undefined || how.input !== undefined) {
     return parts.replay({ ...run, input }, how, actor)
   }
-  const again = againOf({ ...run, input }, parts.mintId(), actor)
+  const again = repeatOf({ ...run, input }, parts.mintId(), actor)
   const work = await workAgain(run, names, parts)
   return { ...again, work }
 }
 
-/** What a workflow says of how it repeats another is about that one: the next says its own. */
+/**
+ * The work of a repeated workflow without its own repeat settings, because the new run brings
+ * others.
+ */
 async function workAgain(
   run: RunRecord,
-  names: RetryNames | undefined,
-  { catalog, book, timeFor }: Retrying,
+  names: NamedRetryScope | undefined,
+  { catalog, compiledWorkflows, timeFor }: RetryDeps,
 ): Promise<string | null> {
   const lane = await catalog.lane(run.laneId)
-  if (lane?.executor !== FLOW_EXECUTOR) {
+  if (lane?.executor !== WORKFLOW_EXECUTOR) {
     if (names) throw notAWorkflow()
     return run.work
   }
   const scheduled = { scheduled_at: await timeFor(run) }
-  if (!names) return encodeWork({ executor: FLOW_EXECUTOR, ...scheduled })
+  if (!names) return encodeWork({ executor: WORKFLOW_EXECUTOR, ...scheduled })
   await catalog.learnNames([run.jobId], [])
   const job = catalog.jobName(run.jobId)
   const { jobId, version } = run
-  const compiled = version === null ? null : await book.find({ jobId, version, job })
+  const compiled = version === null ? null : await compiledWorkflows.find({ jobId, version, job })
   const known = compiled?.indexOf ?? new Map<string, number>()
   requireSteps(names.from ?? [], known, 'from')
   requireSteps(names.skip ?? [], known, 'skip')
-  return encodeWork({ executor: FLOW_EXECUTOR, retry: names, ...scheduled })
+  return encodeWork({ executor: WORKFLOW_EXECUTOR, retry: names, ...scheduled })
 }
 
 function requireSteps(
@@ -85,15 +93,25 @@ function notAWorkflow(): PunctualError {
   return new PunctualError('invalid_field', message, { field: 'only' })
 }
 
-/** Tells a repeat of a request from another one under the same key. */
-export function digestOfRetry(id: string, how: RetryHow): string {
+/** Digest that tells a repeated request from a different one with the same key. */
+export async function digestOfRetry(
+  id: string,
+  how: RetryOptions,
+  clock: Pick<Clock, 'mono'>,
+): Promise<string> {
   if (Object.keys(how).length === 0) return `retry of ${id}`
-  const said = createHash('sha256').update(JSON.stringify(how)).digest('base64url')
-  return `retry of ${id} ${said}`
+  const { input } = how
+  const text = input === undefined ? undefined : await runInSlices(writingJson(input), clock)
+  const digest = createHash('sha256')
+    .update(text === undefined ? JSON.stringify(how) : textWith(how, text))
+    .digest('base64url')
+  return `retry of ${id} ${digest}`
 }
 
-/** A manual retry is the same work as a new run, now, whatever keys and delays the old one had. */
-export function againOf(run: RunRecord, id: number, createdBy: number | null): NewRun {
+/**
+ * A manual retry runs the same work as a new run, now, without the keys and delays of the old one.
+ */
+export function repeatOf(run: RunRecord, id: number, createdBy: number | null): NewRun {
   const { projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates } = run
   const { version, work } = run
   return {
@@ -103,6 +121,6 @@ export function againOf(run: RunRecord, id: number, createdBy: number | null): N
     dedupeKey: null,
     idempotency: null,
     retryOf: run.id,
-    handOff: null,
+    reservation: null,
   }
 }

@@ -10,55 +10,55 @@ import { localTime } from '../../../core/schedule/local-time.ts'
 import type { Submission } from '../../../core/wire/protocol.ts'
 import { isFinal } from '../../../core/run/run-state.ts'
 import type {
-  BackfillMove,
+  BackfillTransition,
   BackfillRecord,
   BackfillStore,
   NewRun,
   ScheduleStore,
 } from '../../../store/port.ts'
-import type { Catalog } from '../../catalog/catalog-cache.ts'
-import type { Step } from '../../loops/run-loop.ts'
-import type { RuleBook } from '../rule-cache.ts'
-import type { Draft } from '../../runs/draft-runs.ts'
+import type { CatalogCache } from '../../catalog/catalog-cache.ts'
+import type { LoopStep } from '../../loops/run-loop.ts'
+import type { RuleCache } from '../rule-cache.ts'
+import type { DraftRuns } from '../../runs/draft-runs.ts'
 import { type PastStore, wantedAmong } from './past-times.ts'
 
-/** So many are looked at in one step, and so many times of each. */
+/** Maximum number of backfills handled in one step, and of times per backfill. */
 const AT_ONCE = 20
 const TIMES_AT_ONCE = 200
 const RUNS_AT_ONCE = 50
-/** How soon somebody looks again whether runs have ended. */
-const LOOK_MS = 1_000
+/** How soon a node checks again whether runs have ended. */
+const POLL_MS = 1_000
 const MINUTE_MS = 60_000
 
 export interface BackfillDeps {
   readonly store: PastStore &
-    Pick<BackfillStore, 'openBackfills' | 'moveBackfill'> &
+    Pick<BackfillStore, 'openBackfills' | 'advanceBackfill'> &
     Pick<ScheduleStore, 'findSchedules'>
-  readonly catalog: Pick<Catalog, 'jobName' | 'projectName' | 'learnNames'>
-  readonly rules: RuleBook
-  readonly draft: Draft
+  readonly catalog: Pick<CatalogCache, 'jobName' | 'projectName' | 'learnNames'>
+  readonly rules: RuleCache
+  readonly draft: DraftRuns
   node(): number
   storeNow(): number
   mayFire(): boolean
-  /** Lanes have work. */
+  /** These lanes have work. */
   onReady(lanes: readonly number[]): void
   onRuns(runIds: readonly number[]): void
 }
 
 /**
- * Goes on with backfills, whoever began them: where one stands is in the store, and moving it on makes
- * its runs in the same transaction. Of nodes that try at the same time one succeeds.
+ * Advances backfills, whichever node began them. The state of a backfill is in the store, and
+ * advancing it makes its runs in the same transaction. When several nodes try, one succeeds.
  */
-export function continueBackfills(deps: BackfillDeps): Step {
+export function continueBackfills(deps: BackfillDeps): LoopStep {
   const { store, storeNow } = deps
 
   const advance = async (backfill: BackfillRecord): Promise<void> => {
     const move = await plan(backfill, deps)
     const isIdle = move.state === 'running' && move.runs.length === 0 && move.passed === 0
     const isSame = isIdle && move.openRuns.length === backfill.openRuns.length
-    // Nothing has happened: looking again costs less than writing that down.
+    // Nothing has happened: checking again costs less than storing that.
     if (isSame) return
-    const done = await store.moveBackfill(move)
+    const done = await store.advanceBackfill(move)
     if (!done || move.runs.length === 0) return
     deps.onReady(done.lanes)
     deps.onRuns(move.runs.map(({ run }) => run.id))
@@ -68,11 +68,11 @@ export function continueBackfills(deps: BackfillDeps): Step {
     if (!deps.mayFire()) return { more: false }
     const due = await store.openBackfills({ until: storeNow(), limit: AT_ONCE })
     for (const backfill of due) await advance(backfill)
-    return { more: false, idleMs: LOOK_MS }
+    return { more: false, idleMs: POLL_MS }
   }
 }
 
-async function plan(backfill: BackfillRecord, deps: BackfillDeps): Promise<BackfillMove> {
+async function plan(backfill: BackfillRecord, deps: BackfillDeps): Promise<BackfillTransition> {
   const { store, rules, storeNow } = deps
   const { id, version, scheduleId } = backfill
   const spec = JSON.parse(backfill.spec) as BackfillSpec
@@ -80,28 +80,38 @@ async function plan(backfill: BackfillRecord, deps: BackfillDeps): Promise<Backf
   const open = runs.filter(({ state }) => !isFinal(state)).map((run) => run.id)
   const now = storeNow()
   const base = {
-    ...{ node: deps.node(), id, version, place: backfill.place, lookAt: now },
+    ...{ node: deps.node(), id, version, processedUntil: backfill.processedUntil, checkAt: now },
     ...{ openRuns: open, passed: 0, error: null, runs: [] },
   } as const
-  const understood = rules(spec.schedule)
-  if (!understood.ok) return { ...base, state: 'failed', error: understood.error }
-  const all = timesWithin(understood.times, spec.from, spec.until, LIMITS.backfillTimes) ?? []
-  const left = timesAfter(all, spec.order, backfill.place)
+  const parsed = rules(spec.schedule)
+  if (!parsed.ok) return { ...base, state: 'failed', error: parsed.error }
+  const all = timesWithin(parsed.times, spec.from, spec.until, LIMITS.backfillTimes) ?? []
+  const left = timesAfter(all, spec.order, backfill.processedUntil)
   if (left.length === 0) return { ...base, state: open.length === 0 ? 'done' : 'running' }
-  const room = Math.min(spec.maxParallel - open.length, spec.perMinute ?? Infinity, RUNS_AT_ONCE)
-  if (room <= 0) return { ...base, state: 'running' }
-  const looked = left.slice(0, TIMES_AT_ONCE)
-  const wanted = await wantedAmong(store, scheduleId, looked, spec.which)
-  const times = looked.filter((at) => wanted.has(at)).slice(0, room)
-  // Up to the last that becomes a run; where all that are wanted do, also what comes after it.
+  const remaining = Math.min(
+    spec.maxParallel - open.length,
+    spec.perMinute ?? Infinity,
+    RUNS_AT_ONCE,
+  )
+  if (remaining <= 0) return { ...base, state: 'running' }
+  const examined = left.slice(0, TIMES_AT_ONCE)
+  const wanted = await wantedAmong(store, scheduleId, examined, spec.which)
+  const times = examined.filter((at) => wanted.has(at)).slice(0, remaining)
+  // Up to the last time that gets a run; if all wanted times do, also the skipped ones after it.
   const isAll = times.length === wanted.size
-  const place = (isAll ? looked.at(-1) : times.at(-1)) as number
-  const passed = looked.indexOf(place) + 1 - times.length
+  const place = (isAll ? examined.at(-1) : times.at(-1)) as number
+  const passed = examined.indexOf(place) + 1 - times.length
   const made = await draftRuns(backfill, spec, times, deps)
   if (made instanceof PunctualError) return { ...base, state: 'failed', error: made.message }
   const pauseMs = spec.perMinute === null ? 0 : (times.length * MINUTE_MS) / spec.perMinute
   return {
-    ...{ ...base, state: 'running', place, passed, lookAt: Math.ceil(now + pauseMs) },
+    ...{
+      ...base,
+      state: 'running',
+      processedUntil: place,
+      passed,
+      checkAt: Math.ceil(now + pauseMs),
+    },
     openRuns: [...open, ...made.map((run) => run.id)],
     runs: made.map((run, index) => {
       const nominalAt = times[index] as number
@@ -110,7 +120,7 @@ async function plan(backfill: BackfillRecord, deps: BackfillDeps): Promise<Backf
   }
 }
 
-/** Runs like those the schedule makes, behind everything else. */
+/** Runs like those of the schedule, with a priority below everything else. */
 async function draftRuns(
   { id, scheduleId, projectId, createdBy }: BackfillRecord,
   { schedule: text, priority }: BackfillSpec,
@@ -121,8 +131,8 @@ async function draftRuns(
   const [schedule] = await store.findSchedules([scheduleId])
   if (!schedule) return new PunctualError('schedule_not_found', 'the schedule was deleted')
   await catalog.learnNames([schedule.jobId], [projectId])
-  const understood = rules(text)
-  const { input, rule } = understood.ok ? understood.spec : {}
+  const parsed = rules(text)
+  const { input, rule } = parsed.ok ? parsed.spec : {}
   const submission: Submission = {
     job: catalog.jobName(schedule.jobId),
     ...(input === undefined ? {} : { input }),

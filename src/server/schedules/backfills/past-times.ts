@@ -1,4 +1,8 @@
-import { isWanted, type TimeStory, type Which } from '../../../core/schedule/backfill/backfill.ts'
+import {
+  isWanted,
+  type PastTime,
+  type BackfillSelection,
+} from '../../../core/schedule/backfill/backfill.ts'
 import type {
   BackfillStore,
   OccurrenceRecord,
@@ -11,15 +15,15 @@ export type PastStore = Pick<ScheduleStore, 'occurrences'> &
   Pick<BackfillStore, 'backfilledTimes'> &
   Pick<RunQueries, 'findRuns'>
 
-/** More runs than these are hardly ever made for a few times. */
+/** Few times rarely have more runs than this. */
 const MOST_RUNS = 10_000
 
-/** Which of some times of a schedule, in any order, are to get a run. */
+/** Which of these times of a schedule should get a run, in any order. */
 export async function wantedAmong(
   store: PastStore,
   scheduleId: number,
   times: readonly number[],
-  which: Which,
+  which: BackfillSelection,
 ): Promise<ReadonlySet<number>> {
   if (times.length === 0) return new Set()
   const from = Math.min(...times)
@@ -47,7 +51,7 @@ function storyOf(
   records: readonly OccurrenceRecord[],
   runIds: readonly number[],
   runs: ReadonlyMap<number, RunRecord>,
-): TimeStory {
+): PastTime {
   const record = records.find(({ nominalAt, untilAt }) => nominalAt <= at && at <= untilAt)
   return {
     outcome: record?.outcome ?? null,

@@ -20,7 +20,7 @@ function counting() {
   return { clock, succeeded, countSteps }
 }
 
-test('what was not reached is what is left', async () => {
+test('the steps that were not reached are the remainder', async () => {
   const counts = await counting().countSteps({ id: 7, state: 'running' }, 5)
   assert.deepEqual(counts, {
     ...{ total: 5, untouched: 4, running: 0, waiting: 0, succeeded: 1 },
@@ -28,7 +28,7 @@ test('what was not reached is what is left', async () => {
   })
 })
 
-test('a small flow is counted whenever somebody asks', async () => {
+test('a small workflow is counted for every request', async () => {
   const { succeeded } = counting()
   assert.deepEqual([await succeeded('running', 10), await succeeded('running', 10)], [1, 2])
 })

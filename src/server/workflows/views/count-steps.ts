@@ -1,34 +1,36 @@
 import type { Clock } from '../../../core/clock.ts'
-import { STEP_STATES, type StepCounts } from '../../../core/workflow/step-views.ts'
+import { type StepCounts, SHOWN_STEP_STATES } from '../../../core/wire/workflow-view.ts'
 import { isFinal } from '../../../core/run/run-state.ts'
-import type { FlowStore, RunRecord } from '../../../store/port.ts'
-import { MOST_WHOLE } from './read-step-facts.ts'
+import type { WorkflowStore, RunRecord } from '../../../store/port.ts'
+import { MAX_WHOLE_STEPS } from './read-step-facts.ts'
 
-/** Of a large flow, counts may be so old while it goes on: counting walks all that was reached of it. */
+/** Maximum age of the counts of a large running workflow: counting reads every reached step. */
 const FRESH_MS = 1_000
-/** So many large flows are remembered; then it starts over. */
+/** Number of large workflows whose counts are cached; beyond it the cache is cleared. */
 const MEMO_LIMIT = 1_000
 
-/** How many of the steps of a flow are in which state. */
+/** Number of steps of a workflow by state. */
 export type CountSteps = (
   run: Pick<RunRecord, 'id' | 'state'>,
   total: number,
 ) => Promise<StepCounts>
 
-/** People ask again and again how far a run is, and a flow that has ended does not change any more. */
+/**
+ * Caches counts, because users poll the progress of a run and an ended workflow does not change.
+ */
 export function createCountSteps({
   store,
   clock,
 }: {
-  readonly store: Pick<FlowStore, 'countSteps'>
+  readonly store: Pick<WorkflowStore, 'countSteps'>
   readonly clock: Pick<Clock, 'mono'>
 }): CountSteps {
   const known = new Map<number, { counts: StepCounts; isFinal: boolean; sinceMono: number }>()
 
-  const count = async (flowId: number, total: number): Promise<StepCounts> => {
-    const counts = Object.fromEntries(STEP_STATES.map((state) => [state, 0]))
+  const count = async (workflowId: number, total: number): Promise<StepCounts> => {
+    const counts = Object.fromEntries(SHOWN_STEP_STATES.map((state) => [state, 0]))
     let untouched = total
-    for (const { state, count: some } of await store.countSteps({ flowId })) {
+    for (const { state, count: some } of await store.countSteps({ workflowId })) {
       counts[state] = some
       untouched -= some
     }
@@ -36,7 +38,7 @@ export function createCountSteps({
   }
 
   return async ({ id, state }, total) => {
-    if (total <= MOST_WHOLE) return count(id, total)
+    if (total <= MAX_WHOLE_STEPS) return count(id, total)
     const memory = known.get(id)
     const isOver = isFinal(state)
     const isFresh = memory && clock.mono() - memory.sinceMono < FRESH_MS

@@ -1,23 +1,23 @@
-import { WHOLE } from '../../../core/workflow/step-facts.ts'
+import { WHOLE_STEP } from '../../../core/workflow/step-facts.ts'
 import { isFinal } from '../../../core/run/run-state.ts'
 import type { RunRecord, Store } from '../../../store/port.ts'
 
-/** Of a fan-out, so many of its first items are looked at. */
+/** How many of the first items of a fan-out are examined. */
 const MOST_ITEMS = 50
 
 /**
- * Of steps that are under way, the first run that has yet to start: what it waits for is what the
- * workflow waits for. Null if something is being done, or was just now.
+ * Finds the first run of the running steps that has not started: what it waits for is what the
+ * workflow waits for. Null if something is running, or was just now.
  */
-export async function findHeldUp(
-  store: Pick<Store, 'flowSteps' | 'findRuns'>,
-  flowId: number,
+export async function findBlockedRun(
+  store: Pick<Store, 'workflowSteps' | 'findRuns'>,
+  workflowId: number,
   steps: readonly number[],
 ): Promise<{ readonly step: number; readonly run: RunRecord } | null> {
   const places = await Promise.all(
     steps.map(async (step) => {
-      const after = { step, item: WHOLE - 1 }
-      const rows = await store.flowSteps({ flowId, after, limit: MOST_ITEMS })
+      const after = { step, item: WHOLE_STEP - 1 }
+      const rows = await store.workflowSteps({ workflowId, after, limit: MOST_ITEMS })
       return rows.filter((row) => row.step === step && row.state === 'running')
     }),
   )

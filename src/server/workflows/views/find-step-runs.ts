@@ -1,28 +1,28 @@
 import { publicId } from '../../../core/ids.ts'
 import type { WireStepRun } from '../../../core/workflow/step-views.ts'
-import type { FlowStore, RunQueries, RunRecord } from '../../../store/port.ts'
+import type { WorkflowStore, RunQueries, RunRecord } from '../../../store/port.ts'
 
-/** The runs of some steps of a flow. */
-export interface SeenRuns {
-  /** Null without a run, or if it was pruned before its workflow. */
+/** The runs of some steps of a workflow. */
+export interface StepRunViews {
+  /** Null without a run, or if the run was pruned before its workflow. */
   show(runId: number | null): WireStepRun | null
   find(runId: number | null): RunRecord | undefined
-  /** It was made for another flow, which this one repeats. */
+  /** Whether the run was made for another workflow, which this one repeats. */
   isReused(runId: number | null): boolean
 }
 
 export async function findStepRuns(
-  store: Pick<FlowStore, 'stepsOfRuns'> & Pick<RunQueries, 'findRuns'>,
-  flowId: number,
+  store: Pick<WorkflowStore, 'stepsOfRuns'> & Pick<RunQueries, 'findRuns'>,
+  workflowId: number,
   places: Iterable<{ readonly runId: number | null }>,
-): Promise<SeenRuns> {
+): Promise<StepRunViews> {
   const runIds = Array.from(places, ({ runId }) => runId).filter((runId) => runId !== null)
   if (runIds.length === 0) return NO_RUNS
   const records = new Map((await store.findRuns({ runIds })).map((run) => [run.id, run]))
   const reused = new Set<number>()
   for (const of of await store.stepsOfRuns({ runIds })) {
-    // Ids are in the order of time, and a flow repeats only what was there before.
-    if (of.flowId < flowId) reused.add(of.runId)
+    // Ids follow time, and a workflow can only repeat an older one.
+    if (of.workflowId < workflowId) reused.add(of.runId)
   }
   const find = (runId: number | null) => (runId === null ? undefined : records.get(runId))
   return {
@@ -37,5 +37,9 @@ export async function findStepRuns(
   }
 }
 
-/** For looks at steps that are not about their runs. */
-export const NO_RUNS: SeenRuns = { show: () => null, find: () => undefined, isReused: () => false }
+/** For requests that do not show the runs of steps. */
+export const NO_RUNS: StepRunViews = {
+  show: () => null,
+  find: () => undefined,
+  isReused: () => false,
+}

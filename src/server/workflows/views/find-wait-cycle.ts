@@ -1,49 +1,52 @@
 import type { RunRecord, Store } from '../../../store/port.ts'
-import type { FlowReading } from './workflow-reader.ts'
+import type { WorkflowReader } from './workflow-reader.ts'
 
-/** So many waits are followed, one after the other. */
+/** How many waits are followed, one after the other. */
 const MOST_WAITS = 8
 
 /**
- * Runs that wait for each other for ever, if this one does: those that hold what it waits for, from one to the
- * next, and at last a workflow it is part of. Only gates that a single run fills are followed.
+ * Finds runs that wait for each other for ever, if this run is one of them: from run to run through
+ * what each waits for, and at last to a workflow that contains this run. Only gates that a single
+ * run fills are followed.
  */
-export async function findWaitingCircle(
+export async function findWaitCycle(
   run: RunRecord,
   {
     store,
-    flowReading,
+    workflowReader,
   }: {
     store: Pick<Store, 'waitOf' | 'stepsOfRuns' | 'findRuns'>
-    flowReading: Pick<FlowReading, 'standingOf'>
+    workflowReader: Pick<WorkflowReader, 'statusOf'>
   },
 ): Promise<readonly number[]> {
   if (run.state !== 'blocked') return []
-  const around = await workflowsAround(run.id, store)
+  const context = await ancestorsOf(run.id, store)
   const path: number[] = []
-  for (let waiting = run; around.size > 0 && path.length < MOST_WAITS;) {
-    const wait = await store.waitOf({ runId: waiting.id, most: 1 })
+  for (let waiting = run; context.size > 0 && path.length < MOST_WAITS;) {
+    const wait = await store.waitOf({ runId: waiting.id, maxCount: 1 })
     const [holderId, ...others] = wait?.gate?.heldBy ?? []
     if (holderId === undefined || others.length > 0) return []
     path.push(holderId)
-    if (around.has(holderId)) return path
+    if (context.has(holderId)) return path
     const [holder] = await store.findRuns({ runIds: [holderId] })
-    const standing = holder && (await flowReading.standingOf(holder))
-    if (!standing?.heldUp) return []
-    waiting = standing.heldUp.run
+    const standing = holder && (await workflowReader.statusOf(holder))
+    if (!standing?.blocked) return []
+    waiting = standing.blocked.run
   }
   return []
 }
 
-async function workflowsAround(
+async function ancestorsOf(
   runId: number,
   store: Pick<Store, 'stepsOfRuns'>,
 ): Promise<ReadonlySet<number>> {
-  const around = new Set<number>()
+  const context = new Set<number>()
   for (let runIds = [runId]; runIds.length > 0;) {
     const places = await store.stepsOfRuns({ runIds })
-    runIds = places.map(({ flowId }) => flowId).filter((flowId) => !around.has(flowId))
-    for (const flowId of runIds) around.add(flowId)
+    runIds = places
+      .map(({ workflowId }) => workflowId)
+      .filter((workflowId) => !context.has(workflowId))
+    for (const workflowId of runIds) context.add(workflowId)
   }
-  return around
+  return context
 }

@@ -4,19 +4,18 @@ import type { WireJobStep } from '../../../core/workflow/step-views.ts'
 import type { WirePage } from '../../../core/wire/views.ts'
 import type { Step } from '../../../core/workflow/workflow.ts'
 import type { JobStore, RunQueries } from '../../../store/port.ts'
-import type { Paging } from '../../admin/jobs.ts'
-import { pageLimit, pageOf } from '../../paging/paging.ts'
-import type { Catalog } from '../../catalog/catalog-cache.ts'
+import { pageLimit, pageOf, type Paging } from '../../paging/paging.ts'
+import type { CatalogCache } from '../../catalog/catalog-cache.ts'
 import { readCountCursor } from '../../paging/cursor.ts'
-import type { WorkflowBook } from '../compiled-workflow-cache.ts'
+import type { CompiledWorkflowCache } from '../compiled-workflow-cache.ts'
 import { planStep } from './plan-step.ts'
 
-/** The latest runs of a step that its statistics are of. */
+/** Number of latest runs that the statistics of a step cover. */
 const LATEST = 50
-/** So many steps are looked at side by side. */
+/** Steps that are examined concurrently. */
 const AT_ONCE = 8
 
-/** The steps of a job as its definition in force has them, and how each went lately. */
+/** The steps of a job in its current definition, with statistics of their latest runs. */
 export type JobSteps = (
   project: string,
   job: string,
@@ -26,13 +25,16 @@ export type JobSteps = (
 export function createJobSteps({
   store,
   catalog,
-  book,
+  compiledWorkflows,
 }: {
   readonly store: Pick<JobStore, 'findDefinition'> & Pick<RunQueries, 'listRuns'>
-  readonly catalog: Pick<Catalog, 'findProject' | 'findJob'>
-  readonly book: WorkflowBook
+  readonly catalog: Pick<CatalogCache, 'findProject' | 'findJob'>
+  readonly compiledWorkflows: CompiledWorkflowCache
 }): JobSteps {
-  /** A step of work is a job of its own, called after both; one that is another job counts as that. */
+  /**
+   * A step with its own work is a job named after both; a step that runs another job counts as that
+   * job.
+   */
   const statistics = async (projectId: number, job: string, { name, does }: Step) => {
     const called = does.kind === 'job' ? does.job : `${job}/${name}`
     const jobId = does.kind === 'approve' ? null : await catalog.findJob(projectId, called)
@@ -48,7 +50,11 @@ export function createJobSteps({
     if (projectId === null || !record) {
       throw new PunctualError('job_not_found', `there is no job ${job}`)
     }
-    const compiled = await book.find({ jobId: record.id, version: record.version, job })
+    const compiled = await compiledWorkflows.find({
+      jobId: record.id,
+      version: record.version,
+      job,
+    })
     if (!compiled) return { data: [], next_cursor: null }
     const size = pageLimit(limit)
     const steps = compiled.workflow.steps.slice(from, from + size + 1)

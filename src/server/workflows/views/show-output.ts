@@ -1,19 +1,19 @@
 import type { WireStep } from '../../../core/workflow/step-views.ts'
 import { readReference } from '../../payloads/reference.ts'
 import { readResult } from '../../runs/run-view.ts'
-import type { SeenRuns } from './find-step-runs.ts'
-import type { SeenStep } from './read-step-facts.ts'
+import type { StepRunViews } from './find-step-runs.ts'
+import type { StepSnapshot } from './read-step-facts.ts'
 
-/** An output that is longer is left out: a page of steps stays a page. */
+/** A longer output is left out, so that a page of steps stays small. */
 const MOST_BYTES = 1_024
 
-/** What came of a step in short. What came of an item, its run says. */
+/** The output of a step, shortened. The output of an item is read from its run. */
 export function outputOf(
-  whole: SeenStep | undefined,
-  runs: SeenRuns,
+  whole: StepSnapshot | undefined,
+  runs: StepRunViews,
 ): Pick<WireStep, 'output' | 'output_bytes'> {
   const run = runs.find(whole?.runId ?? null)
-  // What was answered to an approval stands with the step itself.
+  // The answer to an approval is stored with the step itself.
   const answer = whole?.count === null ? whole.detail : null
   const text = run ? run.result : answer
   if (text === null) return { output: null, output_bytes: null }

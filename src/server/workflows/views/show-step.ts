@@ -1,34 +1,30 @@
 import { isSettled } from '../../../core/workflow/step-facts.ts'
-import type {
-  StepCounts,
-  WireApproval,
-  WireStep,
-  WireStepItem,
-} from '../../../core/workflow/step-views.ts'
+import type { WireApproval, WireStep, WireStepItem } from '../../../core/workflow/step-views.ts'
+import type { StepCounts } from '../../../core/wire/workflow-view.ts'
 import {
-  type NamedEnd,
-  sentenceOf,
-  type SkipWords,
-  type StepStory,
+  type NamedStepState,
+  describeStepState,
+  type NamedSkipExplanation,
+  type StepSituation,
 } from '../../../core/workflow/describe-step.ts'
-import type { ItemCounts } from '../../../core/flow/item-counts.ts'
-import { whySkipped } from '../../../core/workflow/explain-skip.ts'
+import type { ItemCounts } from '../../../core/workflow/fan-out.ts'
+import { explainSkip } from '../../../core/workflow/explain-skip.ts'
 import { formatTime } from '../../../core/wire/runs.ts'
 import type { Approval, Step } from '../../../core/workflow/workflow.ts'
-import type { Compiled } from '../compiled-workflow-cache.ts'
-import type { SeenRuns } from './find-step-runs.ts'
-import type { FlowFacts, SeenStep } from './read-step-facts.ts'
+import type { CompiledWorkflow } from '../compiled-workflow-cache.ts'
+import type { StepRunViews } from './find-step-runs.ts'
+import type { WorkflowFacts, StepSnapshot } from './read-step-facts.ts'
 import { planStep } from './plan-step.ts'
 import { outputOf } from './show-output.ts'
 
-/** A flow as it is looked at, once. */
-export interface SeenFlow {
-  readonly compiled: Compiled
-  readonly facts: FlowFacts
-  readonly progress: StepStory['flow']
+/** A workflow as read for one request. */
+export interface WorkflowSnapshot {
+  readonly compiled: CompiledWorkflow
+  readonly facts: WorkflowFacts
+  readonly progress: StepSituation['workflow']
 }
 
-export function showStep(seen: SeenFlow, step: number, runs: SeenRuns): WireStep {
+export function showStep(seen: WorkflowSnapshot, step: number, runs: StepRunViews): WireStep {
   const { compiled, facts } = seen
   const whole = facts.wholeOf(step)
   const counts = facts.itemsOf(step)
@@ -41,7 +37,7 @@ export function showStep(seen: SeenFlow, step: number, runs: SeenRuns): WireStep
     ...planStep(compiled, step),
     state: whole?.state ?? 'untouched',
     reason: whole?.reason ?? null,
-    sentence: sentenceOf(story),
+    sentence: describeStepState(story),
     run: runs.show(runId),
     reused: runs.isReused(runId),
     started_at: timeOf(whole?.startedAt ?? null),
@@ -56,39 +52,52 @@ export function showStep(seen: SeenFlow, step: number, runs: SeenRuns): WireStep
   }
 }
 
-export function showItem(fact: SeenStep, flow: StepStory['flow'], runs: SeenRuns): WireStepItem {
+export function showItem(
+  fact: StepSnapshot,
+  workflow: StepSituation['workflow'],
+  runs: StepRunViews,
+): WireStepItem {
   const { item, state, reason, message, runId, startedAt, finishedAt } = fact
-  const story = { waitsFor: [], mayWaitForMore: false, because: null, by: [], items: null, flow }
+  const story = {
+    waitsFor: [],
+    mayWaitForMore: false,
+    because: null,
+    by: [],
+    items: null,
+    workflow,
+  }
   return {
     ...{ item, state, reason, run: runs.show(runId), reused: runs.isReused(runId) },
-    sentence: sentenceOf({ ...story, state, reason, message }),
+    sentence: describeStepState({ ...story, state, reason, message }),
     started_at: timeOf(startedAt),
     finished_at: timeOf(finishedAt),
   }
 }
 
 function storyOf(
-  seen: SeenFlow,
+  seen: WorkflowSnapshot,
   step: number,
   items: StepCounts | null,
   approval: Approval | null,
-): StepStory {
+): StepSituation {
   const whole = seen.facts.wholeOf(step)
   const state = whole?.state ?? 'untouched'
   const reason = whole?.reason ?? null
   return {
-    ...{ state, reason, items, message: whole?.message ?? null, flow: seen.progress },
+    ...{ state, reason, items, message: whole?.message ?? null, workflow: seen.progress },
     by: approval?.by ?? [],
     ...(state === 'untouched' ? openNeeds(seen, step) : { waitsFor: [], mayWaitForMore: false }),
     because: state === 'skipped' && reason === 'needs' ? skipWords(seen, step) : null,
   }
 }
 
-/** The names of those it waits for; of a `finally` step without needs, of all that are not over. */
+/**
+ * Names of the steps it waits for; a `finally` step without needs waits for all unfinished steps.
+ */
 function openNeeds(
-  { compiled, facts }: SeenFlow,
+  { compiled, facts }: WorkflowSnapshot,
   step: number,
-): Pick<StepStory, 'waitsFor' | 'mayWaitForMore'> {
+): Pick<StepSituation, 'waitsFor' | 'mayWaitForMore'> {
   const { graph, workflow } = compiled
   const own = graph.needs.of(step)
   const isAboutAll = graph.isFinally(step) && own.length === 0
@@ -104,19 +113,22 @@ function openNeeds(
   }
 }
 
-function skipWords({ compiled, facts }: SeenFlow, step: number): SkipWords {
-  const { when, needs, origins } = whySkipped(compiled.graph, facts.wholeOf, step)
-  const named = (place: number): NamedEnd => ({
+function skipWords({ compiled, facts }: WorkflowSnapshot, step: number): NamedSkipExplanation {
+  const { when, needs, origins } = explainSkip(compiled.graph, facts.wholeOf, step)
+  const named = (place: number): NamedStepState => ({
     name: (compiled.workflow.steps[place] as Step).name,
     state: facts.wholeOf(place)?.state ?? 'untouched',
   })
   return { when, needs: needs.map(named), origins: origins.map(named) }
 }
 
-function showApproval({ by, parameters }: Approval, { message, dueAt }: SeenStep): WireApproval {
-  const input = parameters.map(({ name, default: _, isRequired, ...said }) => [
+function showApproval(
+  { by, parameters }: Approval,
+  { message, dueAt }: StepSnapshot,
+): WireApproval {
+  const input = parameters.map(({ name, default: _, isRequired, ...fields }) => [
     name,
-    { ...said, required: isRequired },
+    { ...fields, required: isRequired },
   ])
   return { message, by, expires_at: timeOf(dueAt), input: Object.fromEntries(input) }
 }

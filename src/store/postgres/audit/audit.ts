@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditRecord, AuditStore } from '../../port.ts'
-import type { Database } from '../database/database.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { type Database, pickLists } from '../database/database.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { read } from '../connection/transaction.ts'
 
 const ADD_AUDIT = {
@@ -23,15 +23,19 @@ const AUDIT_OF_PROJECT = {
 }
 
 /** Called inside the transaction of the change it describes. */
-export async function addAudit(work: Work, now: number | null, entry: AuditEntry): Promise<void> {
+export async function addAudit(
+  tx: Queryable,
+  now: number | null,
+  entry: AuditEntry,
+): Promise<void> {
   const { projectId, actor, action, target, detail, request, address } = entry
-  await work.query(ADD_AUDIT, [now, projectId, actor, action, target, detail, request, address])
+  await tx.query(ADD_AUDIT, [now, projectId, actor, action, target, detail, request, address])
 }
 
 export async function listAudit(
   db: Database,
   { projectId, before, limit }: Parameters<AuditStore['listAudit']>[0],
 ): Promise<AuditRecord[]> {
-  if (projectId === null) return read<AuditRecord>(db.reading, AUDIT_OF_ALL, [before, limit])
-  return read<AuditRecord>(db.reading, AUDIT_OF_PROJECT, [before, limit, projectId])
+  if (projectId === null) return read<AuditRecord>(pickLists(db), AUDIT_OF_ALL, [before, limit])
+  return read<AuditRecord>(pickLists(db), AUDIT_OF_PROJECT, [before, limit, projectId])
 }

@@ -1,22 +1,22 @@
 import { BACKFILL_STATES, backfillStateOf } from '../../../core/schedule/backfill/backfill.ts'
 import type {
   BackfilledTime,
-  BackfillMove,
+  BackfillTransition,
   BackfillRecord,
   BackfillStore,
   NewRun,
 } from '../../port.ts'
 import { addAudit } from '../audit/audit.ts'
 import { bigints } from '../connection/binary-arrays.ts'
-import type { Database } from '../database/database.ts'
-import { admitLines, openEntrance } from '../gates/admission.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { type Database, pickLists } from '../database/database.ts'
+import { admitWaiting, decideAdmission } from '../gates/admission.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { insertRuns } from '../ticks/submit.ts'
 import { read, transact } from '../connection/transaction.ts'
 
 const COLUMNS = `
-  id, project_id AS "projectId", schedule_id AS "scheduleId", version, state, spec, place,
-  look_at AS "lookAt", coalesce(open_runs, '{}') AS "openRuns", made, passed, error,
+  id, project_id AS "projectId", schedule_id AS "scheduleId", version, state, spec, place AS "processedUntil",
+  look_at AS "checkAt", coalesce(open_runs, '{}') AS "openRuns", made, passed, error,
   created_at AS "createdAt", created_by AS "createdBy", finished_at AS "finishedAt"`
 const FIND = {
   name: 'find-backfill',
@@ -56,7 +56,7 @@ const ADD = {
   SELECT $2::bigint, $3::int, $4::bigint, 1, 0, now, 0, 0, now, $5::int, $6 FROM clock`,
 }
 const MOVE = {
-  name: 'move-backfill',
+  name: 'advance-backfill',
   text: `
   WITH ${CLOCK}
   UPDATE backfill
@@ -82,16 +82,16 @@ const CANCEL = {
    WHERE id = $2::bigint AND project_id = $3::int AND state = 0 RETURNING id`,
 }
 
-type Input<Verb extends keyof BackfillStore> = Parameters<BackfillStore[Verb]>[0]
+type Input<Name extends keyof BackfillStore> = Parameters<BackfillStore[Name]>[0]
 type Row = Omit<BackfillRecord, 'state'> & { readonly state: number }
 
 export async function addBackfill(
   db: Database,
   { id, projectId, scheduleId, spec, audit }: Input<'addBackfill'>,
 ): Promise<void> {
-  await transact(db.duty, async (work) => {
-    await work.query(ADD, [db.now(), id, projectId, scheduleId, audit.actor, spec])
-    await addAudit(work, db.now(), audit)
+  await transact(db.duty, async (tx) => {
+    await tx.query(ADD, [db.now(), id, projectId, scheduleId, audit.actor, spec])
+    await addAudit(tx, db.now(), audit)
   })
 }
 
@@ -107,7 +107,7 @@ export async function listBackfills(
   db: Database,
   { projectId, before, limit }: Input<'listBackfills'>,
 ): Promise<BackfillRecord[]> {
-  return (await read<Row>(db.reading, OF_PROJECT, [projectId, before, limit])).map(toBackfill)
+  return (await read<Row>(pickLists(db), OF_PROJECT, [projectId, before, limit])).map(toBackfill)
 }
 
 export async function openBackfills(
@@ -121,7 +121,7 @@ export async function backfilledTimes(
   db: Database,
   { scheduleId, from, until, limit }: Input<'backfilledTimes'>,
 ): Promise<BackfilledTime[]> {
-  return read<BackfilledTime>(db.reading, BACKFILLED, [scheduleId, from, until, limit])
+  return read<BackfilledTime>(pickLists(db), BACKFILLED, [scheduleId, from, until, limit])
 }
 
 export async function backfilledBy(
@@ -134,40 +134,47 @@ export async function backfilledBy(
   return rows[0] ?? null
 }
 
-export async function moveBackfill(
+export async function advanceBackfill(
   db: Database,
-  { node, runs, openRuns, state, ...move }: BackfillMove,
+  { node, runs, openRuns, state, ...move }: BackfillTransition,
 ): Promise<{ lanes: number[] } | null> {
   await db.weeks.ensure(runs.map(({ run }) => run.id))
-  return transact(db.duty, async (work) => {
-    const [row] = await work.query<{ scheduleId: number }>(MOVE, [
-      ...[db.now(), move.id, move.version, BACKFILL_STATES.indexOf(state), move.place, move.lookAt],
+  return transact(db.duty, async (tx) => {
+    const [row] = await tx.query<{ scheduleId: number }>(MOVE, [
+      ...[
+        db.now(),
+        move.id,
+        move.version,
+        BACKFILL_STATES.indexOf(state),
+        move.processedUntil,
+        move.checkAt,
+      ],
       ...[openRuns.length > 0 ? bigints(openRuns) : null, runs.length, move.passed, move.error],
     ])
     if (!row) return null
     if (runs.length === 0) return { lanes: [] }
     const nominal = runs.map(({ nominalAt }) => nominalAt)
     const ids = runs.map(({ run }) => run.id)
-    await work.query(ADD_TIMES, [row.scheduleId, move.id, bigints(nominal), bigints(ids)])
+    await tx.query(ADD_TIMES, [row.scheduleId, move.id, bigints(nominal), bigints(ids)])
     const made = runs.map(({ run }) => run)
-    return { lanes: await insert(work, made, node, db.now()) }
+    return { lanes: await insert(tx, made, node, db.now()) }
   })
 }
 
 async function insert(
-  work: Work,
+  tx: Queryable,
   runs: readonly NewRun[],
   node: number,
   testNow: number | null,
 ): Promise<number[]> {
   const byId = runs.toSorted((a, b) => a.id - b.id)
-  // Their times are over.
+  // Their nominal times have passed.
   const due = byId.map((run) => ({ ...run, dueAt: null }))
-  const entrance = await openEntrance(work, testNow, due, [])
-  await insertRuns(work, testNow, node, byId, { hopeful: true, entrance })
-  const admitted = await admitLines(work, entrance)
+  const admission = await decideAdmission(tx, testNow, due, [])
+  await insertRuns(tx, testNow, node, byId, { assumeNew: true, admission })
+  const admitted = await admitWaiting(tx, admission)
   const ready = byId
-    .filter(({ id, gates }) => gates.length === 0 || entrance.passes.has(id))
+    .filter(({ id, gates }) => gates.length === 0 || admission.passes.has(id))
     .map(({ laneId }) => laneId)
   return [...new Set([...ready, ...admitted])].toSorted((a, b) => a - b)
 }
@@ -176,9 +183,9 @@ export async function cancelBackfill(
   db: Database,
   { projectId, id, audit }: Input<'cancelBackfill'>,
 ): Promise<boolean> {
-  return transact(db.duty, async (work) => {
-    const rows = await work.query(CANCEL, [db.now(), id, projectId])
-    if (rows.length > 0) await addAudit(work, db.now(), audit)
+  return transact(db.duty, async (tx) => {
+    const rows = await tx.query(CANCEL, [db.now(), id, projectId])
+    if (rows.length > 0) await addAudit(tx, db.now(), audit)
     return rows.length > 0
   })
 }

@@ -13,7 +13,7 @@ const PUT_BLOB = {
   SELECT $2::text, now, $3::bytea FROM clock
       ON CONFLICT (key) DO UPDATE SET written_at = excluded.written_at, bytes = excluded.bytes`,
 }
-/** As hex by our own wish, not by a setting of the server. */
+/** Encoded as hex here, so that it does not depend on a server setting. */
 const GET_BLOB = {
   name: 'get-blob',
   text: `
@@ -24,7 +24,10 @@ const DELETE_BLOBS = {
   name: 'delete-blobs',
   text: `DELETE FROM blob WHERE key = ANY($1::text[])`,
 }
-/** Digits and small letters only, so everything with the prefix is below the prefix and a tilde. */
+/**
+ * Keys contain only digits and small letters, so every key with the prefix sorts below the prefix
+ * plus a tilde.
+ */
 const LIST_BLOBS = {
   name: 'list-blobs',
   text: `
@@ -37,7 +40,7 @@ const LIST_BLOBS = {
    ORDER BY key`,
 }
 
-type Input<Verb extends keyof BlobRows> = Parameters<BlobRows[Verb]>[0]
+type Input<Name extends keyof BlobRows> = Parameters<BlobRows[Name]>[0]
 
 export async function identity(db: Database): Promise<string> {
   const [row] = await read<{ name: string }>(db.reading, IDENTITY)
@@ -45,9 +48,9 @@ export async function identity(db: Database): Promise<string> {
 }
 
 export async function putBlob(db: Database, { key, bytes }: Input<'putBlob'>): Promise<void> {
-  // Only a Buffer travels as it is; anything else would be written out as text.
+  // Only a Buffer is sent in binary; anything else would be sent as text.
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  await transact(db.reading, (work) => work.query(PUT_BLOB, [db.now(), key, whole]), 'single')
+  await transact(db.reading, (tx) => tx.query(PUT_BLOB, [db.now(), key, whole]), 'single')
 }
 
 export async function getBlob(
@@ -60,7 +63,7 @@ export async function getBlob(
 
 export async function deleteBlobs(db: Database, keys: Input<'deleteBlobs'>): Promise<void> {
   if (keys.length === 0) return
-  await transact(db.reading, (work) => work.query(DELETE_BLOBS, [texts(keys)]), 'single')
+  await transact(db.reading, (tx) => tx.query(DELETE_BLOBS, [texts(keys)]), 'single')
 }
 
 export async function listBlobs(

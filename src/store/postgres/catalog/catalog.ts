@@ -3,15 +3,15 @@ import { laneKey, type Lane, type LaneSpec } from '../../../core/queue/lane.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import type { CatalogStore } from '../../port.ts'
 import { ints, texts } from '../connection/binary-arrays.ts'
-import type { Database } from '../database/database.ts'
-import type { Work } from '../connection/statement.ts'
+import { type Database, pickLists } from '../database/database.ts'
+import type { Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
 type Jobs = Parameters<CatalogStore['internJobs']>[0]
 
 /**
- * Looks first and inserts only what is missing: `ON CONFLICT` alone would use up a number for every
- * name that is already known. Rows come back for all names, whoever inserted them.
+ * Reads first and inserts only what is missing: `ON CONFLICT` alone would use up an id for every
+ * known name. Rows are returned for all names, whichever node inserted them.
  */
 const PROJECTS = {
   find: {
@@ -40,7 +40,7 @@ const JOBS = {
 }
 const LANES = {
   find: { name: 'find-lanes', text: `SELECT id, key FROM lane WHERE key = ANY ($1::text[])` },
-  /** Lanes get their numbers in the order they are committed, or `lanesAfter` would miss one. */
+  /** Lane ids are assigned in commit order, or `lanesAfter` would miss one. */
   lock: { name: '', text: `LOCK TABLE lane IN SHARE ROW EXCLUSIVE MODE` },
   count: {
     name: 'count-lanes',
@@ -73,9 +73,9 @@ interface Numbered {
 }
 
 export async function internProjects(db: Database, names: readonly string[]): Promise<number[]> {
-  const look = async (work: Work) => work.query<Numbered>(PROJECTS.find, [texts(names)])
-  return intern(db, names, look, async (work, missing) => {
-    await work.query(PROJECTS.add, [texts(missing.toSorted())])
+  const look = async (tx: Queryable) => tx.query<Numbered>(PROJECTS.find, [texts(names)])
+  return intern(db, names, look, async (tx, missing) => {
+    await tx.query(PROJECTS.add, [texts(missing.toSorted())])
   })
 }
 
@@ -92,6 +92,16 @@ export async function findJob(
   return found?.id ?? null
 }
 
+export async function findJobs(
+  db: Database,
+  { projectId, names }: { projectId: number; names: readonly string[] },
+): Promise<number[]> {
+  const wanted = [...new Set(names)]
+  const projects = ints(wanted.map(() => projectId))
+  const found = await read<Numbered>(pickLists(db), JOBS.find, [projects, texts(wanted)])
+  return found.map(({ id }) => id)
+}
+
 export async function internJobs(db: Database, jobs: Jobs): Promise<number[]> {
   const byKey = new Map(jobs.map((job) => [`${job.projectId} ${job.name}`, job]))
   const columns = (keys: readonly string[]) => {
@@ -99,24 +109,24 @@ export async function internJobs(db: Database, jobs: Jobs): Promise<number[]> {
     return [ints(chosen.map((job) => job.projectId)), texts(chosen.map((job) => job.name))]
   }
   const keys = jobs.map((job) => `${job.projectId} ${job.name}`)
-  const look = async (work: Work) => work.query<Numbered>(JOBS.find, columns([...byKey.keys()]))
-  return intern(db, keys, look, async (work, missing) => {
-    await work.query(JOBS.add, columns(missing.toSorted()))
+  const look = async (tx: Queryable) => tx.query<Numbered>(JOBS.find, columns([...byKey.keys()]))
+  return intern(db, keys, look, async (tx, missing) => {
+    await tx.query(JOBS.add, columns(missing.toSorted()))
   })
 }
 
 export async function internLanes(db: Database, specs: readonly LaneSpec[]): Promise<number[]> {
   const byKey = new Map(specs.map((spec) => [laneKey(spec), spec]))
-  const look = async (work: Work) => work.query<Numbered>(LANES.find, [texts([...byKey.keys()])])
-  return intern(db, specs.map(laneKey), look, async (work) => {
-    await work.query(LANES.lock)
-    const known = new Set((await look(work)).map(({ key }) => key))
+  const look = async (tx: Queryable) => tx.query<Numbered>(LANES.find, [texts([...byKey.keys()])])
+  return intern(db, specs.map(laneKey), look, async (tx) => {
+    await tx.query(LANES.lock)
+    const known = new Set((await look(tx)).map(({ key }) => key))
     const missing = [...byKey].filter(([key]) => !known.has(key))
     await assertWithinShare(
-      work,
+      tx,
       missing.map(([, spec]) => spec),
     )
-    await work.query(LANES.add, [
+    await tx.query(LANES.add, [
       texts(missing.map(([key]) => key)),
       texts(missing.map(([, spec]) => spec.project)),
       texts(missing.map(([, spec]) => spec.queue)),
@@ -144,32 +154,32 @@ export async function namesOf(
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Numbers for keys, in their order; `add` is asked to insert what `look` did not find. */
+/** Ids for keys, in order; `add` inserts the keys that `look` did not find. */
 async function intern(
   db: Database,
   keys: readonly string[],
-  look: (work: Work) => Promise<Numbered[]>,
-  add: (work: Work, missing: string[]) => Promise<void>,
+  look: (tx: Queryable) => Promise<Numbered[]>,
+  add: (tx: Queryable, missing: string[]) => Promise<void>,
 ): Promise<number[]> {
   if (keys.length === 0) return []
   const numbers = new Map<string, number>()
-  const learn = async (work: Work) => {
-    for (const { id, key } of await look(work)) numbers.set(key, id)
+  const learn = async (tx: Queryable) => {
+    for (const { id, key } of await look(tx)) numbers.set(key, id)
     return [...new Set(keys)].filter((key) => !numbers.has(key))
   }
   const missing = await transact(db.duty, learn, 'reading')
   if (missing.length > 0) {
-    await transact(db.duty, async (work) => {
-      await add(work, missing)
-      await learn(work)
+    await transact(db.duty, async (tx) => {
+      await add(tx, missing)
+      await learn(tx)
     })
   }
   return keys.map((key) => numbers.get(key)!)
 }
 
-async function assertWithinShare(work: Work, missing: readonly LaneSpec[]): Promise<void> {
+async function assertWithinShare(tx: Queryable, missing: readonly LaneSpec[]): Promise<void> {
   const wanted = Map.groupBy(missing, ({ project }) => project)
-  const rows = await work.query<{ project: string; lanes: number }>(LANES.count, [
+  const rows = await tx.query<{ project: string; lanes: number }>(LANES.count, [
     texts([...wanted.keys()]),
   ])
   const lanes = new Map(rows.map((row) => [row.project, row.lanes]))

@@ -17,7 +17,7 @@ import { typeParsers } from './type-parsers.ts'
 let client: pg.Client
 before(async () => {
   client = new pg.Client({ connectionString: await postgresUrl(), types: typeParsers })
-  // The server of a file that runs alone ends before this hook's other half.
+  // When the file runs alone, the server ends before the other half of this hook.
   client.on('error', () => {})
   await client.connect()
 })
@@ -48,7 +48,7 @@ for (const [type, encode, values] of LISTS) {
   })
 }
 
-test('a list without values becomes a column of nulls beside one that has some', async () => {
+test('a list of nulls becomes a column of nulls next to one with values', async () => {
   assert.equal(texts([null, null]), null)
   const sql = 'SELECT a, b FROM unnest($1::bigint[], $2::text[]) AS t (a, b)'
   const { rows } = await client.query(sql, [bigints([1, 2]), texts([null, null])])
@@ -62,7 +62,7 @@ test('an empty list is no rows', async () => {
   assert.deepEqual(await roundTrip('bigint', bigints([])), [])
 })
 
-test('a number is found in a list by its place', async () => {
+test('an array element is read by its position', async () => {
   const sql = 'SELECT ($1::bigint[])[2] AS second'
   assert.deepEqual((await client.query(sql, [bigints([7, 8, 9])])).rows, [{ second: 8 }])
 })

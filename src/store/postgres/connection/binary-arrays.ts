@@ -2,8 +2,8 @@ import { StoreError } from '../../port.ts'
 
 /**
  * Array parameters in PostgreSQL's binary format. `pg` sends a Buffer as a binary parameter, and a
- * cast such as `$1::bigint[]` tells the server what it is; this costs a third of what pg's own text
- * arrays cost. A list without any value becomes NULL: `unnest` pads its column with nulls.
+ * cast such as `$1::bigint[]` tells the server its type; this costs a third of what pg's own text
+ * arrays cost. A list of nulls becomes NULL: `unnest` pads its column with nulls.
  */
 export type ArrayParameter = Buffer | null
 
@@ -71,7 +71,7 @@ export function bytes(values: Nullable<Uint8Array>): ArrayParameter {
 
 type IntegerType = 'bigint' | 'int' | 'smallint'
 
-/** A value the column cannot hold exactly is refused here, before anything has been sent. */
+/** Refuses a value that the column cannot hold exactly, before anything is sent. */
 function integers(
   values: Nullable<number>,
   type: IntegerType,

@@ -1,31 +1,33 @@
 import pg from 'pg'
 import { StoreError } from '../../port.ts'
-import { greet, type Role, type ServerFacts } from './set-up-connection.ts'
+import { setUpConnection, type ConnectionRole, type ServerFacts } from './set-up-connection.ts'
 import { waitAbout } from './system-clock.ts'
 import { typeParsers } from './type-parsers.ts'
 
 export interface ConnectionOptions {
   readonly url: string
-  readonly role: Role
+  readonly role: ConnectionRole
   readonly schema: string
   readonly onWarn: (message: string) => void
-  /** Called for every new connection, the first included; what it throws refuses the connection. */
-  readonly onGreeted: (facts: ServerFacts) => void
+  /** Called for every new connection, including the first; an error refuses the connection. */
+  readonly onConnectionSetUp: (facts: ServerFacts) => void
+  /** The database reports that its data is damaged, or that its disk is full. */
+  readonly onStoreTrouble?: (error: StoreError) => void
   /** How long an answer may take before the link counts as dead. */
   readonly answerMs?: number
 }
 
 const CONNECT_MS = 3_000
-/** A little more than the server's own limit, so that only a dead link is cut from this side. */
+/** A little more than the server's own limit, so that this side closes only dead links. */
 const ANSWER_MS = 12_000
 const KEEP_ALIVE_MS = 5_000
-const GOODBYE_MS = 1_000
-const BACKOFF_MS = { first: 20, most: 1_000 } as const
+const CLOSE_MS = 1_000
+const BACKOFF_MS = { first: 20, max: 1_000 } as const
 
 /**
- * One connection for one kind of work, used by one caller at a time. When it breaks it comes back by
- * itself; until then every caller is told at once, because a scheduler that waits for its database
- * looks exactly like one that hangs.
+ * One connection for one kind of work, used by one caller at a time. It reconnects by itself when
+ * it breaks; until then calls fail at once, because to its callers a scheduler that waits for its
+ * database looks like one that hangs.
  */
 export class Connection {
   readonly #options: ConnectionOptions
@@ -39,7 +41,7 @@ export class Connection {
     this.#options = options
   }
 
-  /** The first connection has to work; only later ones are tried again. */
+  /** The first connection has to work; only later ones are retried. */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const connection = new Connection(options)
     await connection.#connect()
@@ -50,7 +52,7 @@ export class Connection {
     return this.#client !== undefined
   }
 
-  /** Callers that hold or wait for the connection. */
+  /** Callers that use or wait for the connection. */
   get load(): number {
     return this.#waiting
   }
@@ -66,6 +68,11 @@ export class Connection {
     }
   }
 
+  /** Reports an error of the database itself. */
+  report(error: Error): void {
+    if (error instanceof StoreError && error.trouble) this.#options.onStoreTrouble?.(error)
+  }
+
   /** Ends a session whose state no longer matches ours; the next one starts clean. */
   reset(reason: unknown): void {
     if (this.#client) this.#lose(this.#client, reason)
@@ -77,10 +84,10 @@ export class Connection {
     const client = this.#client
     this.#client = undefined
     if (!client) return
-    // A server that is gone without a word answers no goodbye either.
-    const goodbye = new AbortController()
-    await Promise.race([client.end(), waitAbout(GOODBYE_MS, goodbye.signal)])
-    goodbye.abort()
+    // A server that vanished does not answer the closeTimeout either.
+    const closeTimeout = new AbortController()
+    await Promise.race([client.end(), waitAbout(CLOSE_MS, closeTimeout.signal)])
+    closeTimeout.abort()
     client.connection.stream.destroy()
   }
 
@@ -104,7 +111,7 @@ export class Connection {
     client.on('end', () => this.#lose(client, undefined))
     try {
       await client.connect()
-      this.#options.onGreeted(await greet(client, this.#options))
+      this.#options.onConnectionSetUp(await setUpConnection(client, this.#options))
     } catch (error) {
       discard(client)
       if (error instanceof StoreError) throw error
@@ -133,12 +140,12 @@ export class Connection {
       } catch (error) {
         this.#reason = error
       }
-      backoffMs = Math.min(backoffMs * 2, BACKOFF_MS.most)
+      backoffMs = Math.min(backoffMs * 2, BACKOFF_MS.max)
     }
   }
 }
 
-/** Lets go of a client whatever state it is in; nobody waits for a goodbye from a broken link. */
+/** Drops a client in any state; no caller waits for a broken link to close. */
 function discard(client: pg.Client): void {
   client.end().catch(() => {})
 }

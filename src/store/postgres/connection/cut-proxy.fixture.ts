@@ -1,28 +1,31 @@
 import { once } from 'node:events'
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** What becomes of bytes on their way to the server. `mute`: nothing passes any more, nobody is told. */
-export type Fate = 'pass' | 'cut before' | 'cut after' | 'mute'
+/**
+ * What happens to bytes sent to the server. `mute`: nothing passes any more, and neither side
+ * notices.
+ */
+export type CutAction = 'pass' | 'cut before' | 'cut after' | 'mute'
 
 export interface CutProxy {
   /** The database's address, through the proxy. */
   readonly url: string
-  /** Decides over everything clients send from now on. */
-  watch(decide: (sent: Buffer) => Fate): void
+  /** Decides about everything clients send from now on. */
+  watch(decide: (sent: Buffer) => CutAction): void
   close(): Promise<void>
 }
 
-/** A wire that can be cut at a chosen byte: between a request and its answer, for example. */
+/** A link that can be cut at a chosen byte: between a request and its answer, for example. */
 export async function startCutProxy(databaseUrl: string): Promise<CutProxy> {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
-  let decide: (sent: Buffer) => Fate = () => 'pass'
+  let decide: (sent: Buffer) => CutAction = () => 'pass'
 
   const server = createServer((client) => {
     const upstream = createConnection(Number(target.port), target.hostname)
     const end = () => {
       client.destroy()
-      // The server still gets what was written, and an orderly end after it.
+      // The server still receives what was written, and an orderly end after it.
       upstream.end()
     }
     let isMute = false
@@ -34,11 +37,11 @@ export async function startCutProxy(databaseUrl: string): Promise<CutProxy> {
       })
     }
     client.on('data', (sent) => {
-      const fate = decide(sent)
-      isMute ||= fate === 'mute'
+      const action = decide(sent)
+      isMute ||= action === 'mute'
       if (isMute) return
-      if (fate !== 'cut before') upstream.write(sent)
-      if (fate !== 'pass') end()
+      if (action !== 'cut before') upstream.write(sent)
+      if (action !== 'pass') end()
     })
     upstream.on('data', (answer) => {
       if (!isMute && !client.destroyed) client.write(answer)

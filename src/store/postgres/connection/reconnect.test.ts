@@ -6,8 +6,8 @@ import {
   type StopMode,
 } from '../../../../test/support/postgres-server.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
-import { ascending } from '../../contract/fixture.ts'
-import { onFreshStores, type World } from '../../contract/world.ts'
+import { sortedNumbers } from '../../contract/fixture.ts'
+import { onFreshStores, type StoreWorld } from '../../contract/world.ts'
 import { StoreError, type NewRun } from '../../port.ts'
 import { connectAdmin, openIn } from '../postgres.fixture.ts'
 import { openPostgresStore } from '../store.ts'
@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-function inWorld(body: (world: World) => Promise<void>): (t: TestContext) => Promise<void> {
+function inWorld(body: (world: StoreWorld) => Promise<void>): (t: TestContext) => Promise<void> {
   return async (t) => {
     const url = await server.createDatabase()
     await onFreshStores(openIn({ url }))(body)(t)
@@ -35,7 +35,7 @@ async function cutEverySession(url: string): Promise<void> {
 }
 
 /** Repeats a submission with the same id until it is answered, as a node does. */
-async function submitUntilAcknowledged(world: World, run: NewRun): Promise<void> {
+async function submitUntilAcknowledged(world: StoreWorld, run: NewRun): Promise<void> {
   await waitFor(
     async () => {
       try {
@@ -51,8 +51,10 @@ async function submitUntilAcknowledged(world: World, run: NewRun): Promise<void>
   )
 }
 
-/** Four callers that never stop, while `trouble` happens; then what they were promised. */
-async function underLoad(world: World, trouble: () => Promise<void>): Promise<void> {
+/**
+ * Four callers that submit continuously while `trouble` happens; then checks what was acknowledged.
+ */
+async function underLoad(world: StoreWorld, trouble: () => Promise<void>): Promise<void> {
   const acknowledged: number[] = []
   let isOver = false
   const callers = Array.from({ length: 4 }, async () => {
@@ -73,7 +75,11 @@ async function underLoad(world: World, trouble: () => Promise<void>): Promise<vo
   await Promise.all(callers)
   const runs = await waitFor(() => world.list(), { what: 'the reading connection to come back' })
   const stored = runs.map(({ id }) => id)
-  assert.deepEqual(ascending(stored), ascending(acknowledged), 'each acknowledged run, once')
+  assert.deepEqual(
+    sortedNumbers(stored),
+    sortedNumbers(acknowledged),
+    'each acknowledged run, once',
+  )
   const claimed = (await world.claim(acknowledged.length)).map(({ runId }) => runId)
   assert.equal(new Set(claimed).size, acknowledged.length)
 }
@@ -89,52 +95,52 @@ test(
 
 for (const mode of ['fast', 'immediate'] satisfies StopMode[]) {
   test(
-    `a restart of the server (${mode}) is an outage, not the end`,
+    `a restart of the server (${mode}) is a temporary outage`,
     inWorld((world) => underLoad(world, () => server.restart(mode))),
   )
 }
 
 test(
-  'every verb says at once that the database is away, and works when it is back',
+  'every operation fails at once while the database is down, and works when it is back',
   inWorld(async (world) => {
     await world.store.ping()
     const gone = server.restart('immediate')
-    const verbs: readonly (() => Promise<unknown>)[] = [
+    const operations: readonly (() => Promise<unknown>)[] = [
       () => world.submit(world.newRun()),
       () => world.store.ping(),
       () => world.store.promote({ positions: [world.mint()] }),
-      () => world.store.beat({ node: world.node, ttlMs: 30_000, idMark: 0 }),
+      () => world.store.heartbeat({ node: world.node, ttlMs: 30_000, idMark: 0 }),
       () => world.store.liveCounts(),
       () => world.store.internProjects([`p${world.mint()}`]),
     ]
-    for (const verb of verbs) {
-      await verb().catch((error: unknown) => {
+    for (const operation of operations) {
+      await operation().catch((error: unknown) => {
         assert.ok(error instanceof StoreError, String(error))
         assert.notEqual(error.outcome, 'refused')
       })
     }
     await gone
-    for (const verb of verbs) {
+    for (const operation of operations) {
       await waitFor(
         () =>
-          verb().then(
+          operation().then(
             () => true,
             () => false,
           ),
-        { what: 'the verb to work again' },
+        { what: 'the operation to work again' },
       )
     }
   }),
 )
 
-test('an address where nobody answers is unavailable from the start', async () => {
+test('an address without a server is unavailable from the start', async () => {
   await assert.rejects(openPostgresStore({ url: 'postgres://postgres@127.0.0.1:1/none' }), {
     name: 'StoreError',
     outcome: 'unavailable',
   })
 })
 
-test('a closed store says so and leaves no session behind', async () => {
+test('a closed store says so and leaves no server session behind', async () => {
   const url = await server.createDatabase()
   const store = await openPostgresStore({ url })
   await store.close()

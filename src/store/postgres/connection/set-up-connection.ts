@@ -1,12 +1,12 @@
 import type { Client } from 'pg'
 import { StoreError } from '../../port.ts'
 
-/** What a connection is for decides how the server should treat it. */
-export type Role = 'hot' | 'duty' | 'reading'
+/** The purpose of a connection decides its server settings. */
+export type ConnectionRole = 'hot' | 'duty' | 'reading' | 'lists'
 
 export interface ServerFacts {
   readonly version: string
-  /** Differs between clusters, even between restores of one that were started apart. */
+  /** Differs between clusters, even between restores of one that were started separately. */
   readonly systemId: string | null
   /** Grows with every promotion of a standby. */
   readonly timeline: number | null
@@ -21,11 +21,12 @@ const SETTINGS = {
   jit: 'off',
 } as const
 /**
- * Planning the claim costs more than running it, so statements that come again and again keep one
- * generic plan. It is made when the hot tables may be empty, where reading a whole table looks free,
- * and kept while they fill: without sequential scans only the index remains, whatever the statistics
- * say. Nor through a bitmap: that visits every dead row until a vacuum comes, while an index scan
- * marks those it met, and hot tables are mostly dead rows. Join methods are left alone; the statements leave no choice in the matter.
+ * Planning the claim costs more than running it, so repeated statements keep one generic plan. It
+ * is made when the hot tables may be empty, where reading a whole table looks free, and kept while
+ * they fill: without sequential scans only the index remains, whatever the statistics say. Bitmap
+ * scans are off too: they visit every dead row until a vacuum comes, while an index scan marks the
+ * dead rows it met, and hot tables are mostly dead rows. Join methods need no setting; the
+ * statements leave no choice.
  */
 const PLANNED_ONCE = {
   plan_cache_mode: 'force_generic_plan',
@@ -33,14 +34,30 @@ const PLANNED_ONCE = {
   enable_bitmapscan: 'off',
 } as const
 
-/** Prepares a fresh connection and makes sure that it leads to a server we can trust. */
-export async function greet(
+/**
+ * Planning a page over all weeks costs more than reading it. Tables that were never analysed must
+ * not make it read a whole week. A page that takes this long means that the database is in trouble.
+ */
+const FOR_LISTS = { ...PLANNED_ONCE, statement_timeout: '3s' } as const
+const BY_ROLE: Readonly<Record<ConnectionRole, object>> = {
+  hot: PLANNED_ONCE,
+  duty: PLANNED_ONCE,
+  reading: {},
+  lists: FOR_LISTS,
+}
+
+/** Sets up a new connection and makes sure that the server is safe to use. */
+export async function setUpConnection(
   client: Client,
-  { role, schema, onWarn }: { role: Role; schema: string; onWarn: (message: string) => void },
+  {
+    role,
+    schema,
+    onWarn,
+  }: { role: ConnectionRole; schema: string; onWarn: (message: string) => void },
 ): Promise<ServerFacts> {
   const settings = {
     ...SETTINGS,
-    ...(role === 'reading' ? {} : PLANNED_ONCE),
+    ...BY_ROLE[role],
     application_name: `punctual ${role}`,
     search_path: client.escapeIdentifier(schema),
   }
@@ -68,7 +85,7 @@ export async function greet(
       `PostgreSQL ${version} is too old; 14 is the oldest that works`,
     )
   }
-  if (standby) throw new StoreError('unavailable', 'the server is a standby: it takes no writes')
+  if (standby) throw new StoreError('unavailable', 'the server is a standby: it accepts no writes')
   if (fsync !== 'on') onWarn('fsync is off: a power failure will lose or break acknowledged runs')
   if (pages !== 'on') onWarn('full_page_writes is off: a power failure can break the database')
   return { version: `PostgreSQL ${version.split(' ')[0]}`, ...(await identify(client)) }
@@ -82,7 +99,7 @@ async function identify(client: Client): Promise<Pick<ServerFacts, 'systemId' | 
     )
     return { systemId: rows[0]!.id, timeline: rows[0]!.timeline }
   } catch {
-    // Some hosted databases keep these functions to themselves; then we simply cannot tell.
+    // Some hosted databases do not permit these functions; then the cluster cannot be identified.
     return { systemId: null, timeline: null }
   }
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { waitFor } from '../../../../test/support/wait-for.ts'
-import { endOf } from '../../contract/fixture.ts'
-import { onFreshStores, type World } from '../../contract/world.ts'
+import { endCommandFor } from '../../contract/fixture.ts'
+import { onFreshStores, type StoreWorld } from '../../contract/world.ts'
 import { StoreError, type TickBatch } from '../../port.ts'
 import { Connection } from './connection.ts'
-import { startCutProxy, type CutProxy, type Fate } from './cut-proxy.fixture.ts'
+import { startCutProxy, type CutProxy, type CutAction } from './cut-proxy.fixture.ts'
 import { connectAdmin, fileDatabase, openIn } from '../postgres.fixture.ts'
 import { read, transact } from './transaction.ts'
 
-function behindProxy(body: (world: World, proxy: CutProxy) => Promise<void>) {
+function behindProxy(body: (world: StoreWorld, proxy: CutProxy) => Promise<void>) {
   return async (t: TestContext): Promise<void> => {
     const proxy = await startCutProxy(await fileDatabase())
     try {
@@ -20,13 +20,13 @@ function behindProxy(body: (world: World, proxy: CutProxy) => Promise<void>) {
   }
 }
 
-/** Cuts once, where `when` first sees it, and lets everything pass from then on. */
-function cutOnce(proxy: CutProxy, fate: Fate, when: (sent: string) => boolean): void {
+/** Cuts once, at the first match of `when`, and lets everything pass from then on. */
+function cutOnce(proxy: CutProxy, action: CutAction, when: (sent: string) => boolean): void {
   let isDone = false
   proxy.watch((sent) => {
     if (isDone || !when(sent.toString('latin1'))) return 'pass'
     isDone = true
-    return fate
+    return action
   })
 }
 
@@ -35,59 +35,59 @@ const isStatement = (name: string) => (sent: string) => sent.includes(`\0${name}
 
 interface CutCase {
   readonly why: string
-  /** A tick and where to cut it. The statements are known to the server by then. */
-  readonly batch: (world: World) => Partial<TickBatch>
+  /** A tick and where to cut it. The server has prepared the statements by then. */
+  readonly batch: (world: StoreWorld) => Partial<TickBatch>
   readonly at: (sent: string) => boolean
-  readonly fate: Fate
+  readonly action: CutAction
   readonly outcome: StoreError['outcome']
   readonly isWritten: boolean
 }
 
-const submitAndClaim = (world: World) => ({
+const submitAndClaim = (world: StoreWorld) => ({
   submits: world.newRuns(3),
   claims: [world.demand(1)],
 })
-const submitAndCancel = (world: World) => ({
+const submitAndCancel = (world: StoreWorld) => ({
   submits: world.newRuns(3),
   cancels: [{ runId: world.mint(), projectId: world.project }],
 })
 
 const CUTS: readonly CutCase[] = [
   {
-    why: 'a link cut after COMMIT was sent leaves it unknown, and it happened',
+    why: 'a connection cut after COMMIT was sent: the outcome is unknown, and the commit happened',
     batch: submitAndClaim,
     at: isCommit,
-    fate: 'cut after',
+    action: 'cut after',
     outcome: 'unknown',
     isWritten: true,
   },
   {
-    why: 'a link cut with COMMIT on it leaves it unknown, and it did not happen',
+    why: 'a connection cut while COMMIT is on its way: the outcome is unknown, and the commit did not happen',
     batch: submitAndClaim,
     at: isCommit,
-    fate: 'cut before',
+    action: 'cut before',
     outcome: 'unknown',
     isWritten: false,
   },
   {
-    why: 'a link cut after a statement that commits by itself leaves it unknown',
+    why: 'a connection cut after a statement that commits by itself: the outcome is unknown',
     batch: (world) => ({ submits: world.newRuns(3) }),
     at: isStatement('submit-plain'),
-    fate: 'cut after',
+    action: 'cut after',
     outcome: 'unknown',
     isWritten: true,
   },
   {
-    why: 'a link cut before COMMIT was sent leaves nothing behind',
+    why: 'a connection cut before COMMIT was sent: nothing was stored',
     batch: submitAndCancel,
     at: isStatement('cancel'),
-    fate: 'cut after',
+    action: 'cut after',
     outcome: 'unavailable',
     isWritten: false,
   },
 ]
 
-for (const { why, batch, at, fate, outcome, isWritten } of CUTS) {
+for (const { why, batch, at, action, outcome, isWritten } of CUTS) {
   test(
     why,
     behindProxy(async (world, proxy) => {
@@ -96,7 +96,7 @@ for (const { why, batch, at, fate, outcome, isWritten } of CUTS) {
         await Promise.all([world.tick(batch(world)), world.tick(batch(world))])
       }
       const cut = batch(world)
-      cutOnce(proxy, fate, at)
+      cutOnce(proxy, action, at)
       await assert.rejects(world.tick(cut), (error: unknown) => {
         return error instanceof StoreError && error.outcome === outcome
       })
@@ -110,7 +110,7 @@ for (const { why, batch, at, fate, outcome, isWritten } of CUTS) {
       if (isWritten) await waitFor(isThere, { what: 'the commit to be seen' })
       else assert.equal(await isThere(), false)
 
-      // Said again with the same ids, it is there exactly once.
+      // Repeated with the same ids, it exists exactly once.
       const again = await waitFor(() => world.tick({ submits: cut.submits ?? [] }), {
         what: 'the connection to come back',
       })
@@ -124,9 +124,9 @@ for (const { why, batch, at, fate, outcome, isWritten } of CUTS) {
 }
 
 test(
-  'an ending whose answer was lost is a replay the second time',
+  'an end whose answer was lost is a replay the second time',
   behindProxy(async (world, proxy) => {
-    const nothing = { ends: [endOf({ runId: 1, fence: 1 })] }
+    const nothing = { ends: [endCommandFor({ runId: 1, fence: 1 })] }
     await Promise.all([world.tick(nothing), world.tick(nothing)])
     const lease = await world.start()
     cutOnce(proxy, 'cut after', isStatement('succeed'))
@@ -137,7 +137,7 @@ test(
   }),
 )
 
-test('a link that falls silent is given up, and the next one is tried', async () => {
+test('a connection that stops answering is closed, and the next one is tried', async () => {
   const proxy = await startCutProxy(await fileDatabase())
   const ignore = () => {}
   const connection = await Connection.open({
@@ -145,7 +145,7 @@ test('a link that falls silent is given up, and the next one is tried', async ()
     role: 'reading',
     schema: 'none',
     onWarn: ignore,
-    onGreeted: ignore,
+    onConnectionSetUp: ignore,
     answerMs: 200,
   })
   try {
@@ -179,14 +179,14 @@ for (const [code, outcome, tries] of SERVER_SAYS) {
       role: 'duty' as const,
       schema: 'none',
       onWarn: ignore,
-      onGreeted: ignore,
+      onConnectionSetUp: ignore,
     }
     const connection = await Connection.open(options)
     const raise = `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`
     let tried = 0
-    const failing = transact(connection, async (work) => {
+    const failing = transact(connection, async (tx) => {
       tried += 1
-      await work.query({ name: '', text: raise })
+      await tx.query({ name: '', text: raise })
     })
     await assert.rejects(failing, { outcome })
     assert.equal(tried, tries)
@@ -194,7 +194,7 @@ for (const [code, outcome, tries] of SERVER_SAYS) {
   })
 }
 
-test('two ticks in each other’s way both come through', async (t) => {
+test('two ticks that block each other both succeed', async (t) => {
   let where = { url: '', schema: '' }
   const open = openIn({ place: (place) => (where = place) })
   await onFreshStores(open)(async (world) => {

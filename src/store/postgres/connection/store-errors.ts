@@ -1,10 +1,10 @@
 import { PunctualError } from '../../../core/errors.ts'
-import { StoreError } from '../../port.ts'
+import { StoreError, type StoreTrouble } from '../../port.ts'
 
 /** A statement that failed, and whether its success would have been the commit. */
 export class QueryFailed extends Error {
   readonly commits: boolean
-  /** The SQLSTATE, when it was the server that said no. */
+  /** The SQLSTATE, if the server sent the error. */
   readonly code: string | undefined
   readonly severity: string | undefined
 
@@ -17,63 +17,80 @@ export class QueryFailed extends Error {
     super(message, { cause })
     this.name = 'QueryFailed'
     this.commits = commits
-    // Only the server's own errors carry a severity; a socket's `code` is no SQLSTATE.
+    // Only the server's errors carry a severity; a socket's `code` is no SQLSTATE.
     this.severity = severity
     this.code = severity === undefined ? undefined : code
   }
 }
 
-/** Serialisation failure, deadlock, lock timeout: somebody else won, and the next try may pass. */
-const PASSING = new Set(['40001', '40P01', '55P03'])
-/** Raised by `fail_hope()`: the statement was sent in the hope that it would not meet this. */
+/**
+ * Serialization failure, deadlock, lock timeout: another transaction won, and the next try may
+ * pass.
+ */
+const TRANSIENT = new Set(['40001', '40P01', '55P03'])
+/** Raised by the database function `fail_hope()`: an assumption of the statement did not hold. */
 export const GATE_MET = 'PU001'
 export const KEY_MET = 'PU002'
 export const LEASE_MISSED = 'PU003'
-export const HOOK_MET = 'PU004'
+export const WEBHOOK_MET = 'PU004'
 export const WAITER_MET = 'PU005'
 /** Data exceptions, broken constraints, and values beyond what a row or an index can hold. */
 const REFUSING = new Set(['22', '23', '54'])
-/** The session no longer knows what we prepared, or prepared it for other tables. */
+/** The server session no longer has our prepared statements, or prepared them for other tables. */
 const STALE_SESSION = new Set(['26000', '0A000'])
 const IN_FAILED_TRANSACTION = '25P02'
 
-/** What makes `transact` start over, for a reason that only we can see. */
-export function tryAgain(message: string): QueryFailed {
+/** Makes `transact` start over, for a reason that only this program can see. */
+export function retryTransaction(message: string): QueryFailed {
   return new QueryFailed({ message, code: '40001', severity: 'ERROR' }, false)
 }
 
-export function isPassing(error: unknown): boolean {
-  return error instanceof QueryFailed && PASSING.has(error.code ?? '')
+export function isTransient(error: unknown): boolean {
+  return error instanceof QueryFailed && TRANSIENT.has(error.code ?? '')
 }
 
 export function isStaleSession(error: unknown): boolean {
   return error instanceof QueryFailed && STALE_SESSION.has(error.code ?? '')
 }
 
-/** The SQLSTATE behind an error of the store, if the server gave one. */
+/** The SQLSTATE of a store error, if the server sent one. */
 export function sqlStateOf(error: unknown): string | undefined {
   if (!(error instanceof StoreError)) return undefined
   const cause = error.cause as { code?: string; severity?: string } | undefined
   return cause?.severity === undefined ? undefined : cause.code
 }
 
-/** Of several failures in one transaction, the one that made the others fail. */
-export function firstFailure(settled: readonly PromiseSettledResult<unknown>[]): Error | undefined {
+/** Of several failures in one transaction, the one that caused the others. */
+export function primaryFailure(
+  settled: readonly PromiseSettledResult<unknown>[],
+): Error | undefined {
   const reasons = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []))
-  return reasons.find((one) => !isAftermath(one))
+  return reasons.find((one) => !isSecondaryFailure(one))
 }
 
-/** The statement was never tried, because one before it had failed. */
-export function isAftermath(error: unknown): boolean {
+/** The statement was never run, because one before it had failed. */
+export function isSecondaryFailure(error: unknown): boolean {
   return error instanceof QueryFailed && error.code === IN_FAILED_TRANSACTION
 }
 
-/** What went wrong, in the port's words. `commitSent`: a commit may have reached the server. */
+/** The error as the port's error. `commitSent`: a commit may have reached the server. */
 export function toStoreError(error: unknown, commitSent: boolean): Error {
   if (error instanceof StoreError || error instanceof PunctualError) return error
   const { message } = error as Error
   if (!(error instanceof QueryFailed)) return new StoreError('refused', message, { cause: error })
-  return new StoreError(outcomeOf(error, commitSent), message, { cause: error.cause })
+  const trouble = troubleOf(error.code)
+  return new StoreError(outcomeOf(error, commitSent), message, { cause: error.cause, trouble })
+}
+
+/**
+ * data_corrupted and index_corrupted; io_error means a disk that does not return what was written.
+ */
+const DAMAGED = new Set(['XX001', 'XX002', '58030'])
+const DISK_FULL = '53100'
+
+function troubleOf(code: string | undefined): StoreTrouble | undefined {
+  if (code === DISK_FULL) return 'full'
+  return code !== undefined && DAMAGED.has(code) ? 'damaged' : undefined
 }
 
 function outcomeOf(failure: QueryFailed, commitSent: boolean): StoreError['outcome'] {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Waits for about `ms`: half of it at least, so that those who failed together do not all come back
+ * Waits for about `ms`, at least half of it, so that callers that failed together do not all retry
  * together. Ends early with the signal; never rejects.
  */
 export async function waitAbout(ms: number, signal?: AbortSignal): Promise<void> {
@@ -9,7 +9,7 @@ export async function waitAbout(ms: number, signal?: AbortSignal): Promise<void>
   await pause(delayMs, undefined, signal ? { signal } : {}).catch(() => {})
 }
 
-/** Milliseconds of a clock that nobody sets. */
+/** Milliseconds of a monotonic clock, which cannot be set. */
 export function mono(): number {
   return performance.now()
 }

@@ -2,44 +2,51 @@ import type { Client } from 'pg'
 import { StoreError } from '../../port.ts'
 import type { Connection } from './connection.ts'
 import {
-  firstFailure,
-  isAftermath,
-  isPassing,
+  primaryFailure,
+  isSecondaryFailure,
+  isTransient,
   isStaleSession,
   QueryFailed,
   toStoreError,
 } from './store-errors.ts'
-import { reportedElsewhere, type Statement, type Work } from './statement.ts'
+import { reportedElsewhere, type Statement, type Queryable } from './statement.ts'
 import { waitAbout } from './system-clock.ts'
 
 /**
  * `transaction`: BEGIN … COMMIT. `single`: one statement, which is its own transaction. `reading`:
- * nothing is written, so a broken connection leaves nothing unknown.
+ * nothing is written, so a broken connection leaves nothing unknown. `snapshot`: several statements
+ * that read the same state of the database.
  */
-export type Mode = 'transaction' | 'single' | 'reading'
+export type TransactionMode = 'transaction' | 'single' | 'reading' | 'snapshot'
+
+const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
 const TRIES = 5
 const PAUSE_MS = 40
 
 /**
- * Runs `body` as one transaction, again from the start when others were in its way. What `body`
- * returns without having awaited is still on its way when COMMIT follows: a promise in its result
- * has been kept once this resolves, and everything is rolled back when any of them failed.
+ * Runs `body` as one transaction, and again from the start after a conflict with others. Statements
+ * that `body` sent without awaiting them are still under way when COMMIT is sent: a promise in its
+ * result has resolved once this resolves, and everything is rolled back when any of them failed.
  */
 export async function transact<T>(
   connection: Connection,
-  body: (work: Work) => Promise<T>,
-  mode: Mode = 'transaction',
-  mostTries = TRIES,
+  body: (tx: Queryable) => Promise<T>,
+  mode: TransactionMode = 'transaction',
+  maxTries = TRIES,
 ): Promise<T> {
   return connection.use(async (client) => {
     for (let tries = 1; ; tries += 1) {
-      const attempt = new Attempt(client, mode)
+      const attempt = new TransactionAttempt(client, mode)
       try {
         return await attempt.run(body)
       } catch (error) {
         if (isStaleSession(error)) connection.reset(error)
-        if (tries === mostTries || !isPassing(error)) throw attempt.explain(error)
+        if (tries === maxTries || !isTransient(error)) {
+          const failure = attempt.explain(error)
+          connection.report(failure)
+          throw failure
+        }
         await waitAbout(PAUSE_MS * tries)
       }
     }
@@ -51,16 +58,16 @@ export async function read<Row>(
   statement: Statement,
   values?: readonly unknown[],
 ): Promise<Row[]> {
-  return transact(connection, (work) => work.query<Row>(statement, values), 'reading')
+  return transact(connection, (tx) => tx.query<Row>(statement, values), 'reading')
 }
 
-class Attempt implements Work {
+class TransactionAttempt implements Queryable {
   readonly #client: Client
-  readonly #mode: Mode
+  readonly #mode: TransactionMode
   readonly #sent: Promise<unknown>[] = []
   #commitSent = false
 
-  constructor(client: Client, mode: Mode) {
+  constructor(client: Client, mode: TransactionMode) {
     this.#client = client
     this.#mode = mode
   }
@@ -72,7 +79,8 @@ class Attempt implements Work {
     return reportedElsewhere(answer.then(({ rows }) => rows))
   }
 
-  async run<T>(body: (work: Work) => Promise<T>): Promise<T> {
+  async run<T>(body: (tx: Queryable) => Promise<T>): Promise<T> {
+    if (this.#mode === 'snapshot') return this.#readSnapshot(body)
     if (this.#mode !== 'transaction') {
       const value = await body(this)
       await Promise.all(this.#sent)
@@ -85,25 +93,39 @@ class Attempt implements Work {
     } catch (error) {
       await Promise.allSettled([this.#send({ text: 'ROLLBACK' }, false)])
       await this.#assertBegun(begun)
-      if (!isAftermath(error)) throw error
-      throw firstFailure(await Promise.allSettled(this.#sent)) ?? error
+      if (!isSecondaryFailure(error)) throw error
+      throw primaryFailure(await Promise.allSettled(this.#sent)) ?? error
     }
     this.#commitSent = true
     const committed = this.#send({ text: 'COMMIT' }, true)
     const settled = await Promise.allSettled(this.#sent)
     await this.#assertBegun(begun)
     // The server answers COMMIT with ROLLBACK when something before it failed.
-    const failure = firstFailure(settled)
+    const failure = primaryFailure(settled)
     if (failure !== undefined) throw failure
     if ((await committed).command !== 'COMMIT') throw new Error('the commit became a rollback')
     return value
+  }
+
+  /**
+   * The end of a snapshot is not awaited: it decides nothing, and the connection keeps the order.
+   */
+  async #readSnapshot<T>(body: (tx: Queryable) => Promise<T>): Promise<T> {
+    const begun = this.#send({ text: BEGIN_SNAPSHOT }, false)
+    try {
+      const value = await body(this)
+      await begun
+      return value
+    } finally {
+      void this.#send({ text: 'ROLLBACK' }, false)
+    }
   }
 
   explain(error: unknown): Error {
     return toStoreError(error, this.#commitSent)
   }
 
-  /** Behind a BEGIN that failed, statements were committed one by one: then nothing is certain. */
+  /** If BEGIN failed, each statement was committed by itself: then the outcome is unknown. */
   async #assertBegun(begun: Promise<unknown>): Promise<void> {
     try {
       await begun

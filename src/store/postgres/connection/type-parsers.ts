@@ -1,6 +1,6 @@
 import type { CustomTypesConfig } from 'pg'
 
-/** Result types that are not text to us. All our numbers stay below 2^53, so a number holds each. */
+/** Result types other than text. All our integers stay below 2^53, so a number holds each. */
 const OID = {
   boolean: 16,
   bytea: 17,
@@ -15,7 +15,7 @@ const asNumber = (text: string): number => Number(text)
 const asNumbers = (text: string): number[] =>
   text === '{}' ? [] : text.slice(1, -1).split(',').map(Number)
 
-/** `\\x` and then two digits for a byte. */
+/** `\\x` and then two digits per byte. */
 const asBytes = (text: string): Buffer => Buffer.from(text.slice(2), 'hex')
 
 const PARSERS = new Map<number, (text: string) => unknown>([
@@ -29,7 +29,7 @@ const PARSERS = new Map<number, (text: string) => unknown>([
 ])
 const asText = (text: string): string => text
 
-/** Given to each connection; `pg.types` is global and may belong to the rest of the program. */
+/** Passed to each connection; `pg.types` is global and may belong to the rest of the program. */
 export const typeParsers: CustomTypesConfig = {
   getTypeParser: (oid: number) => PARSERS.get(oid) ?? asText,
 }

@@ -1,28 +1,42 @@
 import { StoreError } from '../../port.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { WeekBook } from '../partitions/partition-registry.ts'
+import type { StatementClock } from '../connection/statement.ts'
+import type { PartitionRegistry } from '../partitions/partition-registry.ts'
 
-/** What the statement groups share. */
+/** State shared by the statement modules. */
 export interface Database {
   /** Two, so that one works while the other waits for the disk; a third gains nothing. */
   readonly hot: readonly Connection[]
-  /** Sweeps, nodes and names: short work that must never wait behind a long read. */
+  /** Sweeps, nodes and names: short statements that must never wait behind a long read. */
   readonly duty: Connection
-  /** Reading for people, and upkeep. */
+  /** List queries. A page may take long, so nothing else uses these connections. */
+  readonly lists: readonly Connection[]
+  /** Reads for display, and maintenance. */
   readonly reading: Connection
-  readonly weeks: WeekBook
-  /** Null leaves the time to the database; tests turn their own clock. */
-  readonly now: () => number | null
+  readonly weeks: PartitionRegistry
+  /** The time for statements; see `StatementClock`. */
+  readonly now: () => StatementClock
+  /** Only in tests: replaces the database's clock. */
+  readonly testWall: () => number | null
   readonly onWarn: (message: string) => void
 }
 
-/** The hot connection that will be free first. */
+/** The hot connection with the shortest queue. */
 export function pickHot({ hot }: Database): Connection {
-  const up = hot.filter((connection) => connection.isUp)
+  return pickFree(hot)
+}
+
+/** The list connection with the shortest queue. */
+export function pickLists({ lists }: Database): Connection {
+  return pickFree(lists)
+}
+
+function pickFree(connections: readonly Connection[]): Connection {
+  const up = connections.filter((connection) => connection.isUp)
   const [first] = up.toSorted((a, b) => a.load - b.load)
   if (first) return first
-  const [any] = hot
-  // Asking a connection that is down says why it is down.
+  const [any] = connections
+  // A connection that is down fails with the reason.
   if (any) return any
   throw new StoreError('unavailable', 'the store has no connections')
 }

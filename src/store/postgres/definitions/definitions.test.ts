@@ -15,7 +15,7 @@ const WAITING = `
    WHERE wait_event_type = 'Lock' AND datname = current_database()`
 
 test(
-  'nodes that waited for each other to define a job see what the one before did',
+  'a node that waited for another to define the same job sees that definition',
   inWorld(async (world) => {
     const asked = { projectId: world.project, name: 'tidy-inbox', expect: null }
     const audit = auditOf(world, 'job.put')
@@ -31,8 +31,8 @@ test(
         what: 'both to wait for the job',
       })
       await admin.query('COMMIT')
-      const fates = await Promise.all(puts)
-      const versions = fates.map((fate) => ('version' in fate ? fate.version : 0))
+      const results = await Promise.all(puts)
+      const versions = results.map((result) => ('version' in result ? result.version : 0))
       assert.deepEqual(
         versions.toSorted((a, b) => a - b),
         [2, 3],

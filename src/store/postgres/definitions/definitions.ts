@@ -2,7 +2,7 @@ import type { JobRecord, JobStore, JobVersion } from '../../port.ts'
 import { addAudit } from '../audit/audit.ts'
 import { ints } from '../connection/binary-arrays.ts'
 import { internJobs } from '../catalog/catalog.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, pickLists } from '../database/database.ts'
 import {
   DROP_FOLLOWED,
   internFollowed,
@@ -12,12 +12,12 @@ import {
 import { setHooks } from './hooks.ts'
 import { reviseSchedules } from '../schedules/revise-schedules.ts'
 import { changeSchedulesOfJob } from '../schedules/schedules.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
-type Input<Verb extends keyof JobStore> = Parameters<JobStore[Verb]>[0]
+type Input<Name extends keyof JobStore> = Parameters<JobStore[Name]>[0]
 
-/** Of two that change one job at once, the second waits, and sees what the first did: it reads after that. */
+/** Of two changes of one job at once, the second waits, and then reads what the first did. */
 const LOCK = {
   name: 'lock-job',
   text: `SELECT FROM job WHERE project_id = $1::int AND name = $2 FOR UPDATE`,
@@ -52,11 +52,11 @@ const SET_PAUSE = {
     FROM clock WHERE project_id = $2::int AND name = $3 AND version > 0
   RETURNING id`,
 }
-export const COLUMNS = `
+export const JOB_COLUMNS = `
   job.id, job.name, job.version, job.paused_at AS "pausedAt", job.paused_reason AS "pausedReason",
   v.definition, v.created_at AS "createdAt", v.created_by AS "createdBy"`
 const RECORD = `
-  SELECT ${COLUMNS}
+  SELECT ${JOB_COLUMNS}
     FROM job JOIN job_version v ON v.job_id = job.id AND v.version = job.version`
 const FIND_DEFINITION = {
   name: 'find-definition',
@@ -105,26 +105,26 @@ export async function putJob(
     audit,
   }: Input<'putJob'>,
 ): ReturnType<JobStore['putJob']> {
-  // Before the transaction: a name is interned for good, whoever uses it.
+  // Before the transaction: interned names are permanent, whether or not the change succeeds.
   await internJobs(db, [{ projectId, name }])
   const followed = await internFollowed(db, projectId, follows)
-  return transact(db.duty, async (work) => {
-    const job = (await inForce(work, projectId, name))!
+  return transact(db.duty, async (tx) => {
+    const job = (await inForce(tx, projectId, name))!
     const { id, version, latest, definition: current } = job
     if (expect !== null && expect !== version) return { kind: 'conflict', version }
     const isSame = version > 0 && current === definition
-    // Nothing is written before everything was found to be in order.
-    const refusal = isSame ? null : await refuseFollowed(work, { projectId, id, name }, followed)
+    // Checks everything before the first write.
+    const refusal = isSame ? null : await refuseFollowed(tx, { projectId, id, name }, followed)
     if (refusal) return refusal
     const of = { projectId, jobId: id, isHeld: job.isPaused }
-    const isOvertaken = schedules && !(await reviseSchedules(work, db.now(), of, schedules))
+    const isOvertaken = schedules && !(await reviseSchedules(tx, db.now(), of, schedules))
     if (isOvertaken) return { kind: 'overtaken', version }
     if (isSame) return { kind: 'same', version }
-    await setFollowed(work, { projectId, id }, followed)
+    await setFollowed(tx, { projectId, id }, followed)
     const next = (latest ?? 0) + 1
-    await work.query(ADD_VERSION, [db.now(), id, next, audit.actor, definition, owner])
-    await setHooks(work, { projectId, jobId: id, hooks })
-    await addAudit(work, db.now(), audit)
+    await tx.query(ADD_VERSION, [db.now(), id, next, audit.actor, definition, owner])
+    await setHooks(tx, { projectId, jobId: id, hooks })
+    await addAudit(tx, db.now(), audit)
     return { kind: 'put', version: next }
   })
 }
@@ -133,15 +133,15 @@ export async function deleteJob(
   db: Database,
   { projectId, name, expect, audit }: Input<'deleteJob'>,
 ): ReturnType<JobStore['deleteJob']> {
-  return transact(db.duty, async (work) => {
-    const known = await inForce(work, projectId, name)
+  return transact(db.duty, async (tx) => {
+    const known = await inForce(tx, projectId, name)
     if (!known || known.version === 0) return 'unknown'
     if (expect !== null && expect !== known.version) return 'conflict'
-    await work.query(DROP_VERSION, [known.id])
-    await work.query(DROP_FOLLOWED, [known.id])
+    await tx.query(DROP_VERSION, [known.id])
+    await tx.query(DROP_FOLLOWED, [known.id])
     const { actor } = audit
-    await changeSchedulesOfJob(work, db.now(), { jobId: known.id, actor, change: 'delete' })
-    await addAudit(work, db.now(), audit)
+    await changeSchedulesOfJob(tx, db.now(), { jobId: known.id, actor, change: 'delete' })
+    await addAudit(tx, db.now(), audit)
     return 'deleted'
   })
 }
@@ -150,26 +150,30 @@ export async function pauseJob(
   db: Database,
   { projectId, name, pause, audit }: Input<'pauseJob'>,
 ): Promise<boolean> {
-  return transact(db.duty, async (work) => {
+  return transact(db.duty, async (tx) => {
     const values = [db.now(), projectId, name, pause !== null, pause?.reason ?? null]
-    const [job] = await work.query<{ id: number }>(SET_PAUSE, values)
+    const [job] = await tx.query<{ id: number }>(SET_PAUSE, values)
     if (!job) return false
     const change = pause === null ? 'resume' : 'pause'
-    await changeSchedulesOfJob(work, db.now(), { jobId: job.id, actor: audit.actor, change })
-    await addAudit(work, db.now(), audit)
+    await changeSchedulesOfJob(tx, db.now(), { jobId: job.id, actor: audit.actor, change })
+    await addAudit(tx, db.now(), audit)
     return true
   })
 }
 
-async function inForce(work: Work, projectId: number, name: string): Promise<InForce | undefined> {
+async function inForce(
+  tx: Queryable,
+  projectId: number,
+  name: string,
+): Promise<InForce | undefined> {
   const [, [row]] = await Promise.all([
-    work.query(LOCK, [projectId, name]),
-    work.query<InForce>(IN_FORCE, [projectId, name]),
+    tx.query(LOCK, [projectId, name]),
+    tx.query<InForce>(IN_FORCE, [projectId, name]),
   ])
   return row
 }
 
-export type RecordRow = Omit<JobRecord, 'paused'> & {
+export type JobRow = Omit<JobRecord, 'paused'> & {
   readonly pausedAt: number | null
   readonly pausedReason: string | null
 }
@@ -178,23 +182,23 @@ export async function findDefinition(
   db: Database,
   { projectId, name }: Input<'findDefinition'>,
 ): Promise<JobRecord | null> {
-  const [row] = await read<RecordRow>(db.reading, FIND_DEFINITION, [projectId, name])
-  return row ? toRecord(row) : null
+  const [row] = await read<JobRow>(db.reading, FIND_DEFINITION, [projectId, name])
+  return row ? toJobRecord(row) : null
 }
 
 export async function listDefinitions(
   db: Database,
   { projectId, after, limit }: Input<'listDefinitions'>,
 ): Promise<JobRecord[]> {
-  const rows = await read<RecordRow>(db.reading, DEFINITIONS_AFTER, [projectId, after, limit])
-  return rows.map(toRecord)
+  const rows = await read<JobRow>(pickLists(db), DEFINITIONS_AFTER, [projectId, after, limit])
+  return rows.map(toJobRecord)
 }
 
 export async function jobVersions(
   db: Database,
   { jobId, before, limit }: Input<'jobVersions'>,
 ): Promise<JobVersion[]> {
-  return read<JobVersion>(db.reading, VERSIONS_BELOW, [jobId, before, limit])
+  return read<JobVersion>(pickLists(db), VERSIONS_BELOW, [jobId, before, limit])
 }
 
 export async function definitionsOf(
@@ -210,6 +214,6 @@ export async function definitionsOf(
   return keys.map((_, index) => definitions.get(index + 1) ?? null)
 }
 
-export function toRecord<Row extends RecordRow>({ pausedAt, pausedReason, ...row }: Row) {
+export function toJobRecord<Row extends JobRow>({ pausedAt, pausedReason, ...row }: Row) {
   return { ...row, paused: pausedAt === null ? null : { at: pausedAt, reason: pausedReason } }
 }

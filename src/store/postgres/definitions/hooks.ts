@@ -1,6 +1,6 @@
 import type { JobStore } from '../../port.ts'
 import type { Database } from '../database/database.ts'
-import type { Work } from '../connection/statement.ts'
+import type { Queryable } from '../connection/statement.ts'
 import { read } from '../connection/transaction.ts'
 
 const DROP_HOOKS = { name: 'drop-hooks', text: `DELETE FROM hook WHERE job_id = $1::int` }
@@ -10,7 +10,7 @@ const ADD_HOOKS = {
   INSERT INTO hook (project_id, job_id, name)
   SELECT DISTINCT $1::int, $2::int, name FROM unnest($3::text[]) AS name`,
 }
-/** What a job that is deleted would be run by is not worth deleting: nobody looks at it. */
+/** Hooks of a deleted job are not removed: only jobs with a definition are listed. */
 export const JOBS_OF_HOOK = {
   name: 'jobs-of-hook',
   text: `
@@ -20,14 +20,14 @@ export const JOBS_OF_HOOK = {
    ORDER BY hook.job_id`,
 }
 
-/** The hooks that a job names, instead of those it named before. */
+/** Replaces the hooks of a job. */
 export async function setHooks(
-  work: Work,
+  tx: Queryable,
   job: { projectId: number; jobId: number; hooks: readonly string[] },
 ): Promise<void> {
-  await work.query(DROP_HOOKS, [job.jobId])
+  await tx.query(DROP_HOOKS, [job.jobId])
   if (job.hooks.length === 0) return
-  await work.query(ADD_HOOKS, [job.projectId, job.jobId, job.hooks])
+  await tx.query(ADD_HOOKS, [job.projectId, job.jobId, job.hooks])
 }
 
 export async function jobsOfHook(

@@ -1,13 +1,13 @@
 import type { JobStore, NumberedJob } from '../../port.ts'
 import type { Database } from '../database/database.ts'
-import { COLUMNS, type RecordRow, toRecord } from './definitions.ts'
+import { JOB_COLUMNS, type JobRow, toJobRecord } from './definitions.ts'
 import { read } from '../connection/transaction.ts'
 
-type Input<Verb extends keyof JobStore> = Parameters<JobStore[Verb]>[0]
+type Input<Name extends keyof JobStore> = Parameters<JobStore[Name]>[0]
 
-/** For those who know jobs by number: with its project, and since when there is such a job. */
+/** For callers that know jobs by number: with the project, and the time of the first definition. */
 const NUMBERED = `
-  SELECT ${COLUMNS}, job.project_id AS "projectId",
+  SELECT ${JOB_COLUMNS}, job.project_id AS "projectId",
          (SELECT created_at FROM job_version
            WHERE job_id = job.id ORDER BY version LIMIT 1) AS since
     FROM job JOIN job_version v ON v.job_id = job.id AND v.version = job.version`
@@ -29,14 +29,14 @@ const OWNED_BELOW = {
    ORDER BY job.id DESC LIMIT $4::int`,
 }
 
-type NumberedRow = RecordRow & Pick<NumberedJob, 'projectId' | 'since'>
+type NumberedRow = JobRow & Pick<NumberedJob, 'projectId' | 'since'>
 
 export async function findNumberedJob(
   db: Database,
   { id }: Input<'findNumberedJob'>,
 ): Promise<NumberedJob | null> {
   const [row] = await read<NumberedRow>(db.reading, FIND_NUMBERED, [id])
-  return row ? toRecord(row) : null
+  return row ? toJobRecord(row) : null
 }
 
 export async function listNumberedJobs(
@@ -44,7 +44,7 @@ export async function listNumberedJobs(
   { projectId, before, limit }: Input<'listNumberedJobs'>,
 ): Promise<NumberedJob[]> {
   const rows = await read<NumberedRow>(db.reading, NUMBERED_BELOW, [projectId, before, limit])
-  return rows.map(toRecord)
+  return rows.map(toJobRecord)
 }
 
 export async function listOwnedJobs(
@@ -52,5 +52,5 @@ export async function listOwnedJobs(
   { owner, projectId, before, limit }: Input<'listOwnedJobs'>,
 ): Promise<NumberedJob[]> {
   const values = [owner, before, projectId, limit]
-  return (await read<NumberedRow>(db.reading, OWNED_BELOW, values)).map(toRecord)
+  return (await read<NumberedRow>(db.reading, OWNED_BELOW, values)).map(toJobRecord)
 }

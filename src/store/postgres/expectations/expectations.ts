@@ -1,16 +1,25 @@
-import { LAPSE_CODE, LAPSES, lapseOfCode } from '../../../core/expectation/violation.ts'
-import { BIT_OF_LAPSE } from '../../../core/webhook/webhook.ts'
-import type { ExpectationRecord, LapseRecord, LapseStore, SeenExpectation } from '../../port.ts'
+import {
+  VIOLATION_CODE,
+  VIOLATION_KINDS,
+  violationKindOfCode,
+} from '../../../core/expectation/violation.ts'
+import { VIOLATION_EVENT_BIT } from '../../../core/webhook/webhook.ts'
+import type {
+  ExpectationRecord,
+  ViolationRecord,
+  ExpectationStore,
+  CheckedExpectation,
+} from '../../port.ts'
 import type { NewExpectation } from '../../settle-schedule.ts'
 import { bigints, ints, smallints, texts } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
-const COLUMNS = `run_id AS "runId", version, look_at AS "lookAt", terms`
+const COLUMNS = `run_id AS "runId", version, look_at AS "checkAt", terms`
 const NEXT = {
   name: 'next-expectation',
-  text: `SELECT look_at AS "lookAt" FROM expectation ORDER BY look_at LIMIT 1`,
+  text: `SELECT look_at AS "checkAt" FROM expectation ORDER BY look_at LIMIT 1`,
 }
 const DUE = {
   name: 'due-expectations',
@@ -21,8 +30,8 @@ const OF_RUNS = {
   name: 'expectations-of',
   text: `SELECT ${COLUMNS} FROM expectation WHERE run_id = ANY ($1::bigint[])`,
 }
-const LAPSES_OF = {
-  name: 'lapses-of',
+const VIOLATIONS_OF = {
+  name: 'violations-of',
   text: `SELECT run_id AS "runId", kind, due_at AS "dueAt", at FROM lapse
           WHERE run_id = ANY ($1::bigint[]) ORDER BY due_at, run_id, kind`,
 }
@@ -33,10 +42,12 @@ const ADD = {
   SELECT 1, * FROM unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::text[])`,
 }
 
-const BIT_OF_CODE = LAPSES.map((kind) => `WHEN ${LAPSE_CODE[kind]} THEN ${BIT_OF_LAPSE[kind]}`)
+const BIT_OF_CODE = VIOLATION_KINDS.map(
+  (kind) => `WHEN ${VIOLATION_CODE[kind]} THEN ${VIOLATION_EVENT_BIT[kind]}`,
+)
 /**
- * Nobody waits: a row that is locked is being settled by somebody else, with what they have seen. What
- * webhooks ask for is looked up here, as it is when a run ends.
+ * Never waits: another node is settling a locked row, with its own check. The webhook subscriptions
+ * are read here, as when a run ends.
  */
 const SETTLE = {
   name: 'settle-expectations',
@@ -64,42 +75,42 @@ const SETTLE = {
      ORDER BY item.run_id, item.kind
         ON CONFLICT (run_id, kind) DO NOTHING
     RETURNING run_id, kind),
-  told AS (
+  reported AS (
     SELECT lapsed.run_id, held.project_id, held.job_id,
            CASE kind ${BIT_OF_CODE.join(' ')} END AS event
       FROM lapsed JOIN held USING (run_id)),
   to_outbox AS (
     INSERT INTO outbox (run_id, project_id, job_id, events, at)
-    SELECT told.run_id, told.project_id, told.job_id, told.event, now
-      FROM told JOIN outbox_wish wish USING (project_id) CROSS JOIN clock
-     WHERE wish.events & told.event <> 0
-     ORDER BY told.run_id, told.event)
+    SELECT reported.run_id, reported.project_id, reported.job_id, reported.event, now
+      FROM reported JOIN outbox_wish wish USING (project_id) CROSS JOIN clock
+     WHERE wish.events & reported.event <> 0
+     ORDER BY reported.run_id, reported.event)
   SELECT run_id AS "runId" FROM held`,
 }
 
-/** In the transaction that makes their runs. */
+/** Runs in the transaction that creates the runs. */
 export async function addExpectations(
-  work: Work,
+  tx: Queryable,
   expected: readonly NewExpectation[],
 ): Promise<void> {
   if (expected.length === 0) return
-  await work.query(ADD, [
+  await tx.query(ADD, [
     bigints(expected.map(({ run }) => run.id)),
     ints(expected.map(({ run }) => run.projectId)),
     ints(expected.map(({ run }) => run.jobId)),
-    bigints(expected.map(({ lookAt }) => lookAt)),
+    bigints(expected.map(({ checkAt }) => checkAt)),
     texts(expected.map(({ terms }) => terms)),
   ])
 }
 
 export async function nextExpectationAt(db: Database): Promise<number | null> {
-  const [row] = await read<{ lookAt: number }>(db.duty, NEXT)
-  return row?.lookAt ?? null
+  const [row] = await read<{ checkAt: number }>(db.duty, NEXT)
+  return row?.checkAt ?? null
 }
 
 export async function dueExpectations(
   db: Database,
-  { until, limit }: Parameters<LapseStore['dueExpectations']>[0],
+  { until, limit }: Parameters<ExpectationStore['dueExpectations']>[0],
 ): Promise<ExpectationRecord[]> {
   return read<ExpectationRecord>(db.duty, DUE, [until, limit])
 }
@@ -111,34 +122,39 @@ export async function expectationsOf(
   return read<ExpectationRecord>(db.duty, OF_RUNS, [bigints(runIds)])
 }
 
-export async function lapsesOf(db: Database, runIds: readonly number[]): Promise<LapseRecord[]> {
-  const rows = await read<Omit<LapseRecord, 'kind'> & { kind: number }>(db.reading, LAPSES_OF, [
-    bigints(runIds),
-  ])
-  return rows.map((row) => ({ ...row, kind: lapseOfCode(row.kind) }))
+export async function violationsOf(
+  db: Database,
+  runIds: readonly number[],
+): Promise<ViolationRecord[]> {
+  const rows = await read<Omit<ViolationRecord, 'kind'> & { kind: number }>(
+    db.reading,
+    VIOLATIONS_OF,
+    [bigints(runIds)],
+  )
+  return rows.map((row) => ({ ...row, kind: violationKindOfCode(row.kind) }))
 }
 
 export async function settleExpectations(
   db: Database,
-  seen: readonly SeenExpectation[],
+  seen: readonly CheckedExpectation[],
 ): Promise<number[]> {
   const inOrder = seen.toSorted((a, b) => a.runId - b.runId)
-  const lapses = inOrder.flatMap(({ runId, lapses: found }) =>
+  const violations = inOrder.flatMap(({ runId, violations: found }) =>
     found.map((lapse) => ({ runId, ...lapse })),
   )
   const values = [
     db.now(),
     bigints(inOrder.map(({ runId }) => runId)),
     ints(inOrder.map(({ version }) => version)),
-    bigints(inOrder.map(({ left }) => left?.lookAt ?? null)),
-    texts(inOrder.map(({ left }) => left?.terms ?? null)),
-    bigints(lapses.map(({ runId }) => runId)),
-    smallints(lapses.map(({ kind }) => LAPSE_CODE[kind])),
-    bigints(lapses.map(({ dueAt }) => dueAt)),
+    bigints(inOrder.map(({ remaining }) => remaining?.checkAt ?? null)),
+    texts(inOrder.map(({ remaining }) => remaining?.terms ?? null)),
+    bigints(violations.map(({ runId }) => runId)),
+    smallints(violations.map(({ kind }) => VIOLATION_CODE[kind])),
+    bigints(violations.map(({ dueAt }) => dueAt)),
   ]
   const rows = await transact(
     db.duty,
-    (work) => work.query<{ runId: number }>(SETTLE, values),
+    (tx) => tx.query<{ runId: number }>(SETTLE, values),
     'single',
   )
   return rows.map(({ runId }) => runId)

@@ -1,6 +1,6 @@
 import { type FinalState, stateOfCode } from '../../../core/run/run-state.ts'
 import type { FollowStore, FollowUp, FollowUpRecord } from '../../port.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, pickLists } from '../database/database.ts'
 import { read } from '../connection/transaction.ts'
 
 const COLUMNS = `
@@ -30,7 +30,7 @@ const FOLLOWERS_OF = {
    WHERE cause.project_id = $1::int AND cause.name = $2 ORDER BY 1`,
 }
 
-type Input<Verb extends keyof FollowStore> = Parameters<FollowStore[Verb]>[0]
+type Input<Name extends keyof FollowStore> = Parameters<FollowStore[Name]>[0]
 type Row = Omit<FollowUpRecord, 'state'> & { readonly state: number }
 
 export async function openFollowUps(
@@ -59,7 +59,7 @@ export async function followUpsOf(
   db: Database,
   { jobId, limit }: Input<'followUpsOf'>,
 ): Promise<FollowUpRecord[]> {
-  return (await read<Row>(db.reading, OF_JOB, [jobId, limit])).map(toFollowUp)
+  return (await read<Row>(pickLists(db), OF_JOB, [jobId, limit])).map(toFollowUp)
 }
 
 export async function followersOf(

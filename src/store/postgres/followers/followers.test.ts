@@ -15,7 +15,7 @@ let where = { url: '', schema: '' }
 const inWorld = onFreshStores(openIn({ place: (place) => (where = place) }))
 
 test(
-  'of two nodes that close a circle of jobs at the same instant, one is refused',
+  'of two nodes that close a cycle of jobs at the same instant, one is refused',
   inWorld(async (world) => {
     const audit = auditOf(world, 'job.put')
     const put = (store: Store, name: string, source: string) =>
@@ -34,7 +34,7 @@ test(
       })
       await admin.query('COMMIT')
       const kinds = (await Promise.all(puts)).map(({ kind }) => kind)
-      assert.deepEqual(kinds.toSorted(), ['circle', 'put'])
+      assert.deepEqual(kinds.toSorted(), ['cycle', 'put'])
     } finally {
       await admin.end()
       await other.close()

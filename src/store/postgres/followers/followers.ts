@@ -1,13 +1,16 @@
 import { LIMITS } from '../../../core/limits.ts'
-import type { Wanted } from '../../../core/run/needs.ts'
-import { findFollowCircle, type FollowEdge } from '../../../core/workflow/trigger-cycle.ts'
-import type { FollowRefusal, FollowWish } from '../../port.ts'
+import type { WantedOutcome } from '../../../core/run/needs.ts'
+import { findTriggerCycle, type TriggerEdge } from '../../../core/workflow/trigger-cycle.ts'
+import type { FollowRefusal, FollowRule } from '../../port.ts'
 import { ints, texts } from '../connection/binary-arrays.ts'
 import { internJobs } from '../catalog/catalog.ts'
 import type { Database } from '../database/database.ts'
-import type { Work } from '../connection/statement.ts'
+import type { Queryable } from '../connection/statement.ts'
 
-/** Two who follow others in one project take turns: the second sees whom the first does. */
+/**
+ * Two changes of follow rules in one project are serialized: the second sees the rules of the
+ * first.
+ */
 const LOCK_PROJECT = {
   name: 'lock-project',
   text: `SELECT FROM project WHERE id = $1::int FOR NO KEY UPDATE`,
@@ -30,7 +33,7 @@ const COUNT_FOLLOWERS = {
    WHERE source_id = ANY ($1::int[]) AND job_id <> $2::int
    GROUP BY 1 HAVING count(*) >= $3::int`,
 }
-/** Everything that leads to these jobs, whatever it goes through; who was seen is not asked again. */
+/** All jobs that lead to these jobs, directly or through others; each is visited once. */
 const LEADING_TO = {
   name: 'leading-to',
   text: `
@@ -42,58 +45,58 @@ const LEADING_TO = {
     FROM way JOIN job AS cause ON cause.id = cause_id JOIN job ON job.id = job_id`,
 }
 
-/** A job to be followed, as numbers. */
-export interface NumberedWish {
+/** A follow rule with job ids. */
+export interface NumberedFollowRule {
   readonly source: string
   readonly cause: string
   readonly sourceId: number
   readonly causeId: number
-  readonly wants: Wanted
+  readonly wants: WantedOutcome
 }
 
-/** Before the transaction: a name is interned for good, whoever uses it. */
+/** Before the transaction: interned names are permanent, whether or not the change succeeds. */
 export async function internFollowed(
   db: Database,
   projectId: number,
-  follows: readonly FollowWish[],
-): Promise<NumberedWish[]> {
+  follows: readonly FollowRule[],
+): Promise<NumberedFollowRule[]> {
   if (follows.length === 0) return []
   const named = (names: readonly string[]) => names.map((name) => ({ projectId, name }))
   const sources = await internJobs(db, named(follows.map(({ source }) => source)))
   const causes = await internJobs(db, named(follows.map(({ cause }) => cause)))
-  return follows.map((wish, nth) => ({ ...wish, sourceId: sources[nth]!, causeId: causes[nth]! }))
+  return follows.map((rule, nth) => ({ ...rule, sourceId: sources[nth]!, causeId: causes[nth]! }))
 }
 
-/** What keeps a job from following these; null if nothing does, as long as the transaction lasts. */
+/** Why a job cannot follow these; null if it can, for the duration of the transaction. */
 export async function refuseFollowed(
-  work: Work,
+  tx: Queryable,
   { projectId, id, name }: { projectId: number; id: number; name: string },
-  follows: readonly NumberedWish[],
+  follows: readonly NumberedFollowRule[],
 ): Promise<FollowRefusal | null> {
   if (follows.length === 0) return null
-  await work.query(LOCK_PROJECT, [projectId])
+  await tx.query(LOCK_PROJECT, [projectId])
   const sources = ints(follows.map(({ sourceId }) => sourceId))
-  const full = await work.query<{ sourceId: number }>(COUNT_FOLLOWERS, [
+  const full = await tx.query<{ sourceId: number }>(COUNT_FOLLOWERS, [
     ...[sources, id, LIMITS.followers],
   ])
-  const crowded = follows.find(({ sourceId }) => full.some((one) => one.sourceId === sourceId))
-  if (crowded) return { kind: 'crowded', source: crowded.source }
+  const overfull = follows.find(({ sourceId }) => full.some((one) => one.sourceId === sourceId))
+  if (overfull) return { kind: 'too_many', source: overfull.source }
   const causeIds = ints(follows.map(({ causeId }) => causeId))
-  const edges = await work.query<FollowEdge>(LEADING_TO, [causeIds])
+  const edges = await tx.query<TriggerEdge>(LEADING_TO, [causeIds])
   const causes = follows.map(({ cause }) => cause)
-  const path = findFollowCircle(name, causes, edges)
-  return path ? { kind: 'circle', path } : null
+  const path = findTriggerCycle(name, causes, edges)
+  return path ? { kind: 'cycle', path } : null
 }
 
-/** From now on it follows these and no others. */
+/** Replaces the follow rules of the job. */
 export async function setFollowed(
-  work: Work,
+  tx: Queryable,
   { projectId, id }: { projectId: number; id: number },
-  follows: readonly NumberedWish[],
+  follows: readonly NumberedFollowRule[],
 ): Promise<void> {
-  await work.query(DROP_FOLLOWED, [id])
+  await tx.query(DROP_FOLLOWED, [id])
   if (follows.length === 0) return
-  await work.query(ADD_FOLLOWED, [
+  await tx.query(ADD_FOLLOWED, [
     ...[id, projectId, ints(follows.map(({ sourceId }) => sourceId))],
     ints(follows.map(({ causeId }) => causeId)),
     texts(follows.map(({ wants }) => wants)),

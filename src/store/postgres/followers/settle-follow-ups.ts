@@ -2,10 +2,10 @@ import type { FollowStore, FollowUpsSettled, NewRun, SettledFollowUp } from '../
 import { bigints, ints, texts } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
 import { startRuns } from '../workflows/workflows.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { transact } from '../connection/transaction.ts'
 
-/** In one order; what somebody else is at is left to them. */
+/** Locks in a fixed order; rows that another node is settling are left to it. */
 const LOCK_FOLLOW_UPS = {
   name: 'lock-follow-ups',
   text: `
@@ -33,9 +33,9 @@ export async function settleFollowUps(
   { node, settled }: Parameters<FollowStore['settleFollowUps']>[0],
 ): Promise<FollowUpsSettled> {
   await db.weeks.ensure(settled.flatMap(runsOf).map(({ id }) => id))
-  return transact(db.duty, async (work) => {
-    const ours = await lock(work, settled)
-    const [row] = await work.query<{ now: number }>(SETTLE, [
+  return transact(db.duty, async (tx) => {
+    const ours = await lock(tx, settled)
+    const [row] = await tx.query<{ now: number }>(SETTLE, [
       db.now(),
       bigints(ours.map(({ sourceRunId }) => sourceRunId)),
       ints(ours.map(({ jobId }) => jobId)),
@@ -43,20 +43,20 @@ export async function settleFollowUps(
       texts(ours.map(({ outcome }) => ('reason' in outcome ? outcome.reason : null))),
     ])
     const runs = ours.flatMap(runsOf).toSorted((a, b) => a.id - b.id)
-    const { started, lanes } = await startRuns(work, db.now(), node, runs, [])
+    const { started, lanes } = await startRuns(tx, db.now(), node, runs, [])
     return { now: row!.now, made: runs.map(({ id }) => id), started, lanes }
   })
 }
 
 async function lock(
-  work: Work,
+  tx: Queryable,
   settled: readonly SettledFollowUp[],
 ): Promise<readonly SettledFollowUp[]> {
   const byKey = new Map(settled.map((one) => [keyOf(one), one]))
   const inOrder = [...byKey.values()].toSorted(
     (a, b) => a.sourceRunId - b.sourceRunId || a.jobId - b.jobId,
   )
-  const rows = await work.query<{ sourceRunId: number; jobId: number }>(LOCK_FOLLOW_UPS, [
+  const rows = await tx.query<{ sourceRunId: number; jobId: number }>(LOCK_FOLLOW_UPS, [
     bigints(inOrder.map(({ sourceRunId }) => sourceRunId)),
     ints(inOrder.map(({ jobId }) => jobId)),
   ])

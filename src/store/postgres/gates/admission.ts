@@ -1,21 +1,21 @@
 import { admit } from '../../../core/queue/gate.ts'
 import { startsAfter } from '../../plain-runs.ts'
 import type { NewRun } from '../../port.ts'
-import { admitWithin, changeHeld, type GateView, lockAndLook } from './admit.ts'
-import type { Work } from '../connection/statement.ts'
+import { admitWithin, changeHolders, type GateView, lockAndReadGates } from './admit.ts'
+import type { Queryable } from '../connection/statement.ts'
 
-/** What new runs find at their gates, known before they are written. */
-export interface Entrance {
-  /** These pass all their gates at once, and never stand before one. */
+/** The gate decisions for new runs, made before they are written. */
+export interface GateAdmission {
+  /** These pass all their gates at once, and never wait at one. */
   readonly passes: ReadonlySet<number>
-  /** At which gate a run has to wait, when that is not its first. */
+  /** The gate at which a run has to wait, when it is not its first. */
   readonly waitsAt: ReadonlyMap<number, number>
-  /** Gates with a line, to be looked at again when everything is written. */
+  /** Gates with waiting runs, to be processed again when everything is written. */
   readonly lines: readonly number[]
   readonly locked: Set<number>
 }
 
-export const NO_ENTRANCE: Entrance = {
+export const NO_GATE_ADMISSION: GateAdmission = {
   passes: new Set(),
   waitsAt: new Map(),
   lines: [],
@@ -23,42 +23,42 @@ export const NO_ENTRANCE: Entrance = {
 }
 
 /**
- * Locks every gate this tick has to do with and decides which of its new runs pass. Writing a run
- * where it will be is a fraction of the work of leading it there through `blocked` and `ready`. Who
- * finds a line joins it, so that nobody is overtaken: the line is then admitted as ever.
- * `freed`: a gate for each place that somebody left.
+ * Locks every gate of this tick and decides which of its new runs pass. Writing a run straight into
+ * its final state costs a fraction of moving it through `blocked` and `ready`. A run that finds
+ * others waiting joins the queue, so that none is overtaken; the queue is then admitted as usual.
+ * `freed`: a gate once per slot that was freed.
  */
-export async function openEntrance(
-  work: Work,
+export async function decideAdmission(
+  tx: Queryable,
   now: number | null,
   submits: readonly NewRun[],
   freed: readonly number[],
-): Promise<Entrance> {
+): Promise<GateAdmission> {
   const gated = submits.filter((run) => run.gates.length > 0 && !startsAfter(run))
   const gates = new Set([...freed, ...gated.flatMap((run) => run.gates)])
-  if (gates.size === 0) return NO_ENTRANCE
-  const views = await lockAndLook(
-    work,
+  if (gates.size === 0) return NO_GATE_ADMISSION
+  const views = await lockAndReadGates(
+    tx,
     [...gates].toSorted((a, b) => a - b),
   )
   const places = Map.groupBy(freed, (gate) => gate)
-  const rooms = views.map((view) => ({
+  const occupancy = views.map((view) => ({
     ...view,
     holders: view.holders - (places.get(view.id)?.length ?? 0),
   }))
-  const entrance = decide(gated, rooms, { freed, now })
-  const taken = gated.flatMap(({ id, gates: held }) => (entrance.passes.has(id) ? held : []))
-  changeHeld(work, { taken, left: freed })
-  return entrance
+  const admission = decide(gated, occupancy, { freed, now })
+  const taken = gated.flatMap(({ id, gates: held }) => (admission.passes.has(id) ? held : []))
+  changeHolders(tx, { taken, left: freed })
+  return admission
 }
 
 function decide(
   gated: readonly NewRun[],
   views: readonly GateView[],
   { freed, now }: { freed: readonly number[]; now: number | null },
-): Entrance {
-  const lines = new Set(views.filter(({ hasLine }) => hasLine).map(({ id }) => id))
-  // Whether a run with a time is due yet, only the store's clock knows.
+): GateAdmission {
+  const lines = new Set(views.filter(({ hasWaiting }) => hasWaiting).map(({ id }) => id))
+  // Only the store's clock knows whether a run with a due time is due yet.
   const [first, others] = divide(
     gated,
     ({ dueAt, gates }) => dueAt === null && !gates.some((gate) => lines.has(gate)),
@@ -67,7 +67,8 @@ function decide(
     .map(({ id, rank, gates }) => ({ runId: id, rank, gates }))
     .toSorted((a, b) => a.rank - b.rank || a.runId - b.runId)
   const { admitted, waiting } = admit(candidates, views)
-  // Where somebody left or arrived, as in the other store: at other gates of theirs nothing has changed.
+  // Gates that a run left or arrived at, as in the SQLite store: at its other gates nothing has
+  // changed.
   const touched = new Set(freed)
   for (const run of others) if (!isLater(run, now)) touched.add(run.gates[0]!)
   return {
@@ -80,7 +81,7 @@ function decide(
   }
 }
 
-/** Whether a time is known to be still to come; by a clock that is not known, none is. */
+/** Whether the due time is known to be in the future; false if the clock is not known. */
 export function isLater({ dueAt }: NewRun, now: number | null): boolean {
   return dueAt !== null && now !== null && dueAt > now
 }
@@ -90,7 +91,10 @@ function divide<T>(items: readonly T[], belongs: (item: T) => boolean): [T[], T[
   return [yes, no]
 }
 
-/** Lets those pass who stood in a line; returns the lanes that got runs. */
-export function admitLines(work: Work, { locked, lines }: Entrance): Promise<Set<number>> {
-  return admitWithin(work, locked, lines)
+/** Admits waiting runs; returns the lanes that received runs. */
+export function admitWaiting(
+  tx: Queryable,
+  { locked, lines }: GateAdmission,
+): Promise<Set<number>> {
+  return admitWithin(tx, locked, lines)
 }

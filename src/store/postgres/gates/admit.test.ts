@@ -7,7 +7,7 @@ let where = { url: '', schema: '' }
 const inWorld = onFreshStores(openIn({ place: (place) => (where = place) }))
 
 test(
-  'a run that is sent on to a gate somebody else is at is looked after by the next sweep',
+  'a run sent to a gate that another transaction holds is rechecked by the next sweep',
   inWorld(async (world) => {
     const [first, second] = [await world.gate('first', 1), await world.gate('second', 1)]
     const holder = await world.start({ gates: [first] })
@@ -18,7 +18,7 @@ test(
       await admin.query('BEGIN')
       await admin.query(`SELECT FROM ${where.schema}.gate WHERE id = $1 FOR UPDATE`, [second])
       await world.end(holder)
-      // It has looked already at who waits there.
+      // The sweep has already read the runs that wait there.
       await admin.query('COMMIT')
       assert.equal(await world.stateOf(run.id), 'blocked')
       world.clock.advance(1_000)

@@ -1,38 +1,45 @@
-import { admit, type GateRoom } from '../../../core/queue/gate.ts'
+import { admit, type GateCapacity } from '../../../core/queue/gate.ts'
 import { bigints, ints } from '../connection/binary-arrays.ts'
-import { reportedElsewhere, type Work } from '../connection/statement.ts'
+import { reportedElsewhere, type Queryable } from '../connection/statement.ts'
 
-/** Candidates beyond a gate's room: some of those in front may be held up by another gate. */
+/**
+ * Extra candidates beyond a gate's free slots: some at the front may be blocked by another gate.
+ */
 const SPARE = 50
-const MOST_AT_A_GATE = 500
+const MAX_PER_GATE = 500
 const ROUNDS = 20
 
 const LOCK_GATES = {
   name: 'lock-gates',
   text: `SELECT id FROM gate WHERE id = ANY ($1::int[]) ORDER BY id FOR UPDATE`,
 }
-/** Never waits, so it may lock in any order. What it cannot have counts as full: see `WAIT_AT`. */
+/**
+ * Never waits, so it may lock in any order. A gate it cannot lock counts as full: see `WAIT_AT`.
+ */
 const TRY_GATES = {
   name: 'try-gates',
   text: `SELECT id FROM gate WHERE id = ANY ($1::int[]) ORDER BY id FOR UPDATE SKIP LOCKED`,
 }
-const READ_ROOMS = {
-  name: 'read-rooms',
+const READ_OCCUPANCY = {
+  name: 'read-occupancy',
   text: `
   SELECT id, capacity, held AS holders FROM gate WHERE id = ANY ($1::int[])`,
 }
-/** Only for gates this transaction has locked, so that nobody waits for another in a circle. */
-const CHANGE_HELD = {
-  name: 'change-held',
+/**
+ * Only for gates this transaction has locked, so that transactions never wait for each other in a
+ * cycle.
+ */
+const CHANGE_HOLDERS = {
+  name: 'change-holders',
   text: `
   UPDATE gate SET held = held + item.change
     FROM unnest($1::int[], $2::int[]) AS item (id, change) WHERE gate.id = item.id`,
 }
-const LOOK_AT_GATES = {
-  name: 'look-at-gates',
+const READ_GATES = {
+  name: 'read-gates',
   text: `
   SELECT id, capacity, held AS holders,
-         EXISTS (SELECT FROM blocked b WHERE b.gate_id = gate.id) AS "hasLine"
+         EXISTS (SELECT FROM blocked b WHERE b.gate_id = gate.id) AS "hasWaiting"
     FROM gate WHERE id = ANY ($1::int[])`,
 }
 const READ_CANDIDATES = {
@@ -57,8 +64,9 @@ const PASS = {
   SELECT DISTINCT lane_id AS "laneId" FROM passed`,
 }
 /**
- * Whoever has a gate that we could not lock may have looked already at those who wait there, and seen
- * nobody. Who is sent there nevertheless (`$3`) is left to the next sweep, as one long overdue.
+ * The transaction that holds a gate we could not lock may already have read the runs that wait
+ * there, without this one. A run that is sent to such a gate (`$3`) is left to the next sweep, as
+ * overdue.
  */
 const WAIT_AT = {
   name: 'wait-at-gate',
@@ -75,29 +83,29 @@ interface Waiting {
 }
 
 /**
- * Lets runs pass the gates that were touched, as far as there is room. Everything is counted after
- * the gates are locked, by statements that see what was committed until then: an arrival and a
- * release that miss each other both come through here, and the later one sees both.
- * Gates in ascending order; `freed` names one for each place that somebody left there. Returns the
- * lanes that got runs.
+ * Admits runs at the touched gates, as far as there are free slots. Slots are counted after the
+ * gates are locked, by statements that see what was committed until then: when an arrival and a
+ * release miss each other, both come through here, and the later one sees both. Gates are in
+ * ascending order; `freed` lists a gate once per slot that was freed. Returns the lanes that
+ * received runs.
  */
 export async function admitAt(
-  work: Work,
+  tx: Queryable,
   touched: readonly number[],
   freed: readonly number[] = [],
 ): Promise<Set<number>> {
   if (touched.length === 0) return new Set()
-  const locked = await lockAll(work, touched)
-  changeHeld(work, { left: freed })
-  return admitWithin(work, new Set(locked), locked)
+  const locked = await lockAll(tx, touched)
+  changeHolders(tx, { left: freed })
+  return admitWithin(tx, new Set(locked), locked)
 }
 
 /**
- * A run holds its gates while it is ready or under way, and at no other time. Whoever moves runs in or
- * out of there says so here, in the same transaction: one place at a gate each time it is named.
+ * A run holds its gates while it is ready or under way, and at no other time. Code that moves runs
+ * into or out of these states calls this in the same transaction, naming a gate once per slot.
  */
-export function changeHeld(
-  work: Work,
+export function changeHolders(
+  tx: Queryable,
   { taken = [], left = [] }: { taken?: readonly number[]; left?: readonly number[] },
 ): void {
   const changes = new Map<number, number>()
@@ -106,117 +114,120 @@ export function changeHeld(
   const rows = [...changes].filter(([, by]) => by !== 0)
   if (rows.length === 0) return
   const values = [ints(rows.map(([gate]) => gate)), ints(rows.map(([, by]) => by))]
-  void reportedElsewhere(work.query(CHANGE_HELD, values))
+  void reportedElsewhere(tx.query(CHANGE_HOLDERS, values))
 }
 
-/** In ascending order, as everybody does. */
-export function lockAll(work: Work, gates: readonly number[]): Promise<number[]> {
-  return lockGates(work, LOCK_GATES, gates)
+/** Locks in ascending order, as every transaction does. */
+export function lockAll(tx: Queryable, gates: readonly number[]): Promise<number[]> {
+  return lockGates(tx, LOCK_GATES, gates)
 }
 
-/** As `admitAt`, for gates of which all in `locked` are ours already. */
+/** Like `admitAt`, for gates of which those in `locked` are locked already. */
 export async function admitWithin(
-  work: Work,
+  tx: Queryable,
   locked: Set<number>,
   touched: readonly number[],
 ): Promise<Set<number>> {
   const lanes = new Set<number>()
   let open = [...touched]
   for (let round = 0; round < ROUNDS && open.length > 0; round += 1) {
-    open = await lookOnce(work, open, locked, lanes)
+    open = await admitFront(tx, open, locked, lanes)
   }
   return lanes
 }
 
-/** A gate's room, and whether somebody stands before it. */
-export interface GateView extends GateRoom {
-  readonly hasLine: boolean
+/** A gate's capacity and holders, and whether runs wait at it. */
+export interface GateView extends GateCapacity {
+  readonly hasWaiting: boolean
 }
 
 /**
- * Locks gates, in ascending order, and looks at them. Both go out in one round trip: the second
- * statement begins when the first has its locks, and sees what was committed until then.
+ * Locks gates in ascending order and reads them, both in one round trip: the second statement
+ * begins when the first has its locks, and sees what was committed until then.
  */
-export function lockAndLook(work: Work, gates: readonly number[]): Promise<GateView[]> {
-  void reportedElsewhere(lockAll(work, gates))
-  return work.query<GateView>(LOOK_AT_GATES, [ints(gates)])
+export function lockAndReadGates(tx: Queryable, gates: readonly number[]): Promise<GateView[]> {
+  void reportedElsewhere(lockAll(tx, gates))
+  return tx.query<GateView>(READ_GATES, [ints(gates)])
 }
 
-/** One look at the front of each line. Returns the gates whose front may have left room behind. */
-async function lookOnce(
-  work: Work,
+/**
+ * Checks the front of each queue once. Returns the gates that may have free slots beyond that
+ * front.
+ */
+async function admitFront(
+  tx: Queryable,
   gates: readonly number[],
   locked: Set<number>,
   lanes: Set<number>,
 ): Promise<number[]> {
-  const rooms = await readRooms(work, [...locked])
-  const open = rooms
+  const occupancy = await readOccupancy(tx, [...locked])
+  const open = occupancy
     .filter(({ id, capacity, holders }) => gates.includes(id) && holders < capacity)
     .map(({ id, capacity, holders }) => ({
       id,
-      wanted: Math.min(capacity - holders + SPARE, MOST_AT_A_GATE),
+      wanted: Math.min(capacity - holders + SPARE, MAX_PER_GATE),
     }))
   if (open.length === 0) return []
-  const waiting = await work.query<Waiting>(READ_CANDIDATES, [
+  const waiting = await tx.query<Waiting>(READ_CANDIDATES, [
     ints(open.map(({ id }) => id)),
     ints(open.map(({ wanted }) => wanted)),
   ])
   if (waiting.length === 0) return []
 
-  rooms.push(...(await lockOthers(work, waiting, locked)))
-  const admission = admit(waiting, rooms)
+  occupancy.push(...(await lockOthers(tx, waiting, locked)))
+  const admission = admit(waiting, occupancy)
   const gateOf = new Map(waiting.map(({ runId, gateId }) => [runId, gateId]))
   const moved = admission.waiting.filter(({ runId, gate }) => gateOf.get(runId) !== gate)
   const gatesOf = new Map(waiting.map(({ runId, gates }) => [runId, gates]))
   const taken = admission.admitted.flatMap((runId) => gatesOf.get(runId) ?? [])
-  changeHeld(work, { taken })
-  const [passed] = await Promise.all([pass(work, admission.admitted), waitAt(work, moved, locked)])
+  changeHolders(tx, { taken })
+  const [passed] = await Promise.all([pass(tx, admission.admitted), waitAt(tx, moved, locked)])
   for (const lane of passed) lanes.add(lane)
 
   const byGate = Map.groupBy(waiting, ({ gateId }) => gateId)
   return open.filter(({ id, wanted }) => byGate.get(id)?.length === wanted).map(({ id }) => id)
 }
 
-/** The other gates these runs need, as far as they can be had without waiting. */
+/** The other gates these runs need, as far as they can be locked without waiting. */
 async function lockOthers(
-  work: Work,
+  tx: Queryable,
   waiting: readonly Waiting[],
   locked: Set<number>,
-): Promise<GateRoom[]> {
+): Promise<GateCapacity[]> {
   const others = new Set(waiting.flatMap(({ gates }) => gates).filter((gate) => !locked.has(gate)))
   if (others.size === 0) return []
-  const gained = await lockGates(work, TRY_GATES, [...others])
+  const gained = await lockGates(tx, TRY_GATES, [...others])
   for (const gate of gained) locked.add(gate)
-  return readRooms(work, gained)
+  return readOccupancy(tx, gained)
 }
 
 async function lockGates(
-  work: Work,
+  tx: Queryable,
   statement: typeof LOCK_GATES,
   gates: readonly number[],
 ): Promise<number[]> {
-  const rows = await work.query<{ id: number }>(statement, [ints(gates)])
+  const rows = await tx.query<{ id: number }>(statement, [ints(gates)])
   return rows.map(({ id }) => id)
 }
 
-async function readRooms(work: Work, gates: readonly number[]): Promise<GateRoom[]> {
-  return gates.length === 0 ? [] : work.query<GateRoom>(READ_ROOMS, [ints(gates)])
+async function readOccupancy(tx: Queryable, gates: readonly number[]): Promise<GateCapacity[]> {
+  return gates.length === 0 ? [] : tx.query<GateCapacity>(READ_OCCUPANCY, [ints(gates)])
 }
 
-async function pass(work: Work, runs: readonly number[]): Promise<number[]> {
+async function pass(tx: Queryable, runs: readonly number[]): Promise<number[]> {
   if (runs.length === 0) return []
-  const rows = await work.query<{ laneId: number }>(PASS, [bigints(runs)])
+  const rows = await tx.query<{ laneId: number }>(PASS, [bigints(runs)])
   return rows.map(({ laneId }) => laneId)
 }
 
 async function waitAt(
-  work: Work,
+  tx: Queryable,
   moved: readonly { runId: number; gate: number }[],
   locked: ReadonlySet<number>,
 ): Promise<void> {
   if (moved.length === 0) return
   const unseen = moved.filter(({ gate }) => !locked.has(gate))
-  await work.query(WAIT_AT, [
+  await tx.query(WAIT_AT, [
     bigints(moved.map(({ runId }) => runId)),
     ints(moved.map(({ gate }) => gate)),
     bigints(unseen.map(({ runId }) => runId)),

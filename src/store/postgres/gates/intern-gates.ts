@@ -21,22 +21,19 @@ const PUT = {
   RETURNING id, project_id || ' ' || name AS key`,
 }
 
-/** The latest word about a capacity wins; a gate that stays as it is is not written, nor locked. */
+/** The last write of a capacity wins; an unchanged gate is neither written nor locked. */
 export async function internGates(db: Database, gates: Gates): Promise<number[]> {
   if (gates.length === 0) return []
   const wanted = new Map(gates.map((gate) => [keyOf(gate), gate]))
   const sorted = [...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, gate]) => gate)
-  const numbers = await transact(db.duty, async (work) => {
-    const found = await work.query<{ id: number; capacity: number; key: string }>(
-      FIND,
-      names(sorted),
-    )
+  const numbers = await transact(db.duty, async (tx) => {
+    const found = await tx.query<{ id: number; capacity: number; key: string }>(FIND, names(sorted))
     const byKey = new Map(found.map((row) => [row.key, row]))
     const changed = sorted.filter((gate) => byKey.get(keyOf(gate))?.capacity !== gate.capacity)
     const put =
       changed.length === 0
         ? []
-        : await work.query<{ id: number; key: string }>(PUT, [
+        : await tx.query<{ id: number; key: string }>(PUT, [
             ...names(changed),
             ints(changed.map(({ capacity }) => capacity)),
           ])

@@ -7,7 +7,7 @@ let where = { url: '', schema: '' }
 const inWorld = onFreshStores(openIn({ place: (place) => (where = place) }))
 
 test(
-  'a gate that counts runs nobody knows of is put right by the sweep, and lets pass',
+  'the sweep corrects a gate that counts runs that do not exist, and admits again',
   inWorld(async (world) => {
     const gate = await world.gate('door', 2)
     const [holder, run] = [world.newRun({ gates: [gate] }), world.newRun({ gates: [gate] })]

@@ -1,13 +1,13 @@
 import { ints } from '../connection/binary-arrays.ts'
-import { IS_LIVE } from '../workflows/workflow-queries.ts'
-import type { Work } from '../connection/statement.ts'
+import { IS_LIVE } from '../runs/live-workflow.ts'
+import type { Queryable } from '../connection/statement.ts'
 
-/** More that are ready would hold up others; once they are fewer, there is another time. */
-const MOST = 2_000
+/** Counting more ready runs would delay other work; a later sweep counts once there are fewer. */
+const MAX_READY = 2_000
 
 /**
- * In one statement, so that a run which is just being claimed is seen in one place. It begins after the
- * gates were locked, so that nobody enters or leaves them meanwhile.
+ * One statement, so that a run which is just being claimed is seen in one place. It begins after
+ * the gates were locked, so that no run enters or leaves them meanwhile.
  */
 export const RECOUNT = {
   name: 'recount',
@@ -24,19 +24,19 @@ export const RECOUNT = {
     SELECT gate.id, (SELECT count(*) FROM holders WHERE gates @> ARRAY[gate.id])::int AS held
       FROM gate
      WHERE gate.id = ANY ($1::int[])
-       AND (SELECT count(*) FROM (SELECT FROM ready LIMIT ${MOST}) few) < ${MOST})
+       AND (SELECT count(*) FROM (SELECT FROM ready LIMIT ${MAX_READY}) few) < ${MAX_READY})
   UPDATE gate SET held = counted.held FROM counted
    WHERE gate.id = counted.id AND gate.held <> counted.held
   RETURNING gate.id`,
 }
 
 /**
- * Counts the runs that hold these gates, which the caller has locked, and says at which another number
- * was written. The count of a gate moves with the runs it counts, so this finds nothing. If it ever did,
- * somebody would wait for a place that nobody has, for good.
+ * Counts the runs that hold these gates, which the caller has locked, and returns the gates whose
+ * stored count was wrong. A gate's count changes together with the runs it counts, so this finds
+ * nothing. If it ever did, runs would wait for a slot that no run holds, for ever.
  */
-export async function recount(work: Work, gates: readonly number[]): Promise<number[]> {
+export async function recount(tx: Queryable, gates: readonly number[]): Promise<number[]> {
   if (gates.length === 0) return []
-  const rows = await work.query<{ id: number }>(RECOUNT, [ints(gates)])
+  const rows = await tx.query<{ id: number }>(RECOUNT, [ints(gates)])
   return rows.map(({ id }) => id)
 }

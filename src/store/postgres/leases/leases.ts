@@ -2,10 +2,10 @@ import type { Lease, SweepStore } from '../../port.ts'
 import { bigints } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
 import { findEnded } from '../ticks/end.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
-/** Columns of a `Lease`; expects the lease as `l` and brings its spec along. */
+/** Columns of a `Lease`; expects the lease as `l` and joins its spec. */
 export const LEASE = `
   l.run_id AS "runId", l.fence, l.node, l.session, l.project_id AS "projectId",
   spec.job_id AS "jobId", l.lane_id AS "laneId", l.rank, l.pos, l.attempt, l.lost, l.cancelling,
@@ -73,7 +73,7 @@ export async function findAttempts(
   pairs: Parameters<SweepStore['findAttempts']>[0],
 ): ReturnType<SweepStore['findAttempts']> {
   if (pairs.length === 0) return []
-  const [leases, endedWith] = await transact(db.duty, (work) => look(work, pairs), 'reading')
+  const [leases, endedWith] = await transact(db.duty, (tx) => look(tx, pairs), 'reading')
   const byRun = new Map(leases.map((lease) => [`${lease.runId} ${lease.fence}`, lease]))
   return pairs.map(({ runId, fence }) => {
     const lease = byRun.get(`${runId} ${fence}`)
@@ -83,13 +83,13 @@ export async function findAttempts(
   })
 }
 
-/** Leases first: an attempt that ends between the two looks is then found by the second. */
-async function look(work: Work, pairs: readonly { runId: number; fence: number }[]) {
+/** Leases first: an attempt that ends between the two reads is then found by the second. */
+async function look(tx: Queryable, pairs: readonly { runId: number; fence: number }[]) {
   return Promise.all([
-    work.query<Lease>(LEASES_HELD, [
+    tx.query<Lease>(LEASES_HELD, [
       bigints(pairs.map(({ runId }) => runId)),
       bigints(pairs.map(({ fence }) => fence)),
     ]),
-    findEnded(work, pairs),
+    findEnded(tx, pairs),
   ])
 }

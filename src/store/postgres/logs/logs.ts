@@ -1,13 +1,13 @@
 import type { LogChunk, LogEnd, LogStore, LogVerdict, StoredChunk } from '../../port.ts'
 import { bigints, bytes, ints } from '../connection/binary-arrays.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, pickLists } from '../database/database.ts'
 import { read, transact } from '../connection/transaction.ts'
 
-type Input<Verb extends 'logChunks' | 'findLine' | 'chunksLike'> = Parameters<LogStore[Verb]>[0]
+type Input<Name extends 'logChunks' | 'findLine' | 'chunksLike'> = Parameters<LogStore[Name]>[0]
 
 /**
- * The lease is locked against its end: what is stored was printed by an attempt that is still the
- * run's own when this commits. `next` is the number of the chunk that is missing.
+ * The lease is locked until this commits: the chunks belong to an attempt that is still the run's
+ * current one. `next` is the number of the missing chunk.
  */
 const APPEND = {
   name: 'append-log',
@@ -37,7 +37,7 @@ const APPEND = {
         ON CONFLICT DO NOTHING)
   SELECT nth::int, CASE WHEN is_new THEN chunk + 1 ELSE next END AS stored FROM placed`,
 }
-/** What was stored before chunks were packed is still the text it was. */
+/** Chunks from before chunks were packed are still plain text. */
 const CHUNKS_FROM = {
   name: 'log-chunks',
   text: `
@@ -54,8 +54,8 @@ const LOG_END = {
    WHERE run_id = $1::bigint AND fence = $2::bigint ORDER BY chunk DESC LIMIT 1`,
 }
 /**
- * Lines only grow with chunks, and chunks are numbered without gaps: the last one that starts early
- * enough is found by halving, however many there are.
+ * Line numbers only grow with chunks, and chunks are numbered without gaps: a binary search finds
+ * the last chunk that starts early enough.
  */
 const FIND_LINE = {
   name: 'find-line',
@@ -92,13 +92,13 @@ export async function appendLog(
   chunks: readonly LogChunk[],
 ): Promise<readonly LogVerdict[]> {
   if (chunks.length === 0) return []
-  // In one order, so that two nodes cannot each wait for a lease the other has locked.
+  // In a fixed order, so that two nodes never wait for each other's leases.
   const order = [...chunks.keys()].sort((a, b) => chunks[a]!.runId - chunks[b]!.runId)
   const sorted = order.map((index) => chunks[index]!)
   const rows = await transact(
     db.reading,
-    (work) =>
-      work.query<{ nth: number; stored: number }>(APPEND, [
+    (tx) =>
+      tx.query<{ nth: number; stored: number }>(APPEND, [
         bigints(sorted.map(({ runId }) => runId)),
         bigints(sorted.map(({ fence }) => fence)),
         ints(sorted.map(({ chunk }) => chunk)),
@@ -141,6 +141,6 @@ export async function chunksLike(
   { runId, fence, from, to, bits }: Input<'chunksLike'>,
 ): Promise<number[]> {
   const values = [runId, fence, from, to, ints(bits)]
-  const rows = await read<{ chunk: number }>(db.reading, CHUNKS_LIKE, values)
+  const rows = await read<{ chunk: number }>(pickLists(db), CHUNKS_LIKE, values)
   return rows.map(({ chunk }) => chunk)
 }

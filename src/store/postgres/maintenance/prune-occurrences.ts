@@ -9,7 +9,7 @@ const PRUNE = {
   WITH old AS MATERIALIZED (
     SELECT schedule_id, nominal_at FROM occurrence WHERE id < $1::bigint
      ORDER BY id LIMIT $2::int FOR UPDATE SKIP LOCKED),
-  gone AS (
+  deleted AS (
     DELETE FROM occurrence o USING old
      WHERE o.schedule_id = old.schedule_id AND o.nominal_at = old.nominal_at),
   ended AS MATERIALIZED (
@@ -30,10 +30,18 @@ const PRUNE = {
      ORDER BY settled_at LIMIT $2::int),
   follow_ups AS (
     DELETE FROM follow_up f USING followed
-     WHERE f.source_run_id = followed.source_run_id AND f.job_id = followed.job_id)
+     WHERE f.source_run_id = followed.source_run_id AND f.job_id = followed.job_id),
+  voided AS MATERIALIZED (
+    SELECT schedule_id, nominal_at, id FROM void_occurrence WHERE voided_at < $3::bigint
+     ORDER BY voided_at LIMIT $2::int),
+  void AS (
+    DELETE FROM void_occurrence v USING voided
+     WHERE v.schedule_id = voided.schedule_id AND v.nominal_at = voided.nominal_at
+       AND v.id = voided.id)
   SELECT greatest((SELECT count(*) FROM old), (SELECT count(*) FROM ended),
                   (SELECT count(*) FROM times), (SELECT count(*) FROM done),
-                  (SELECT count(*) FROM lapsed), (SELECT count(*) FROM followed))::int AS most`,
+                  (SELECT count(*) FROM lapsed), (SELECT count(*) FROM followed),
+                  (SELECT count(*) FROM voided))::int AS largest`,
 }
 
 export async function pruneOccurrences(
@@ -43,8 +51,8 @@ export async function pruneOccurrences(
   const values = [before, limit, msOfId(before)]
   const [row] = await transact(
     db.reading,
-    (work) => work.query<{ most: number }>(PRUNE, values),
+    (tx) => tx.query<{ largest: number }>(PRUNE, values),
     'single',
   )
-  return { more: row!.most === limit }
+  return { more: row!.largest === limit }
 }

@@ -1,6 +1,6 @@
 import type { Migration } from './migrate.ts'
 
-/** A partition for every week the runs have one for: chunks go when their runs go. */
+/** A partition for every week that has runs: chunks are dropped with their runs. */
 const PARTITIONS_LIKE_RUN = `
   DO $$
   DECLARE week record;
@@ -15,7 +15,7 @@ const PARTITIONS_LIKE_RUN = `
     END LOOP;
   END $$`
 
-/** Runs that start processes, what became of them, and definitions that runs follow. */
+/** Runs that start processes, the facts about those processes, and job definitions. */
 export const processes: Migration = {
   version: 2,
   statements: () => [

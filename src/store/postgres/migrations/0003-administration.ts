@@ -1,15 +1,15 @@
 import type { Migration } from './migrate.ts'
 
-/** What people define, allow and do: definitions, queues, tokens, and the record of all of it. */
+/** Configuration by users: definitions, queues, tokens, and the audit log. */
 export const administration: Migration = {
   version: 3,
   statements: () => [
     // Version 0: a name that runs used, without a definition.
     `ALTER TABLE job ADD COLUMN version int NOT NULL DEFAULT 0, ADD COLUMN paused_at bigint,
        ADD COLUMN paused_reason text`,
-    // Names in the order of their bytes, as everywhere else, whatever the database's language.
+    // Names sort by their bytes, as everywhere else, whatever the database's language.
     `CREATE INDEX job_defined ON job (project_id, name COLLATE "C") WHERE version > 0`,
-    // Deleting a definition keeps its versions, and a new one counts on from them.
+    // Deleting a definition keeps its versions, and a new definition continues their numbers.
     `CREATE TABLE job_version (
        job_id int,
        version int,
@@ -51,7 +51,7 @@ export const administration: Migration = {
        address text)`,
     `CREATE INDEX audit_by_project ON audit (project_id, id)`,
 
-    // JSON of what the worker offers, for people who look for one.
+    // JSON of what the worker offers, for display and search.
     `ALTER TABLE session ADD COLUMN offer text`,
   ],
 }

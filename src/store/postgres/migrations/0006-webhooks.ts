@@ -1,6 +1,6 @@
 import type { Migration } from './migrate.ts'
 
-/** Who is to be told of what, what is still to be told, and what became of it. */
+/** Webhooks, their outbox of events, and their deliveries. */
 export const webhooks: Migration = {
   version: 6,
   statements: () => [
@@ -23,9 +23,10 @@ export const webhooks: Migration = {
        jobs text,
        UNIQUE (project_id, name))`,
 
-    // What the enabled webhooks of a project ask for together. Few rows, and every tick looks here.
+    // The union of events that the enabled webhooks of a project subscribe to. Few rows; every tick
+    // reads it.
     `CREATE TABLE outbox_wish (project_id int PRIMARY KEY, events smallint NOT NULL)`,
-    // Jobs whose last run failed, of projects that ask for recoveries.
+    // Jobs whose last run failed, of projects that subscribe to recoveries.
     `CREATE TABLE failing_job (
        job_id int PRIMARY KEY,
        project_id int NOT NULL,

@@ -1,9 +1,8 @@
 import type { Migration } from './migrate.ts'
 
 /**
- * Chunks are kept packed, with a filter for searches beside them. The filter stays in its row, because
- * a search reads many of them; what is packed cannot be packed again. What is there already stays as
- * it is.
+ * Chunks are stored packed, with a search filter. The filter stays in its row, because a search
+ * reads many of them; packed data does not compress again. Existing chunks stay as they are.
  */
 export const packedLogs: Migration = {
   version: 7,

@@ -1,6 +1,6 @@
 import type { Migration } from './migrate.ts'
 
-/** Values that are sealed before they come here, and what tells whether somebody has their keys. */
+/** Secret values, sealed before they are stored, and the checks that identify their keys. */
 export const secrets: Migration = {
   version: 8,
   statements: () => [

@@ -1,11 +1,11 @@
 import type { Migration } from './migrate.ts'
 
-/** Rows that are written anew with every firing: they are vacuumed early, like the other hot tables. */
+/** Rows that every firing rewrites: they are vacuumed early, like the other hot tables. */
 const HOT = `WITH (
   fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off)`
 
-/** Jobs that run by themselves, and what became of every time they were to. */
+/** Schedules, and the outcome of each of their times. */
 export const schedules: Migration = {
   version: 10,
   statements: () => [
@@ -31,8 +31,8 @@ export const schedules: Migration = {
     `CREATE INDEX schedule_by_project ON schedule (project_id, id) WHERE deleted_at IS NULL`,
     `CREATE INDEX schedule_deleted ON schedule (deleted_at) WHERE deleted_at IS NOT NULL`,
 
-    // What firing reads and writes, apart from what people say: a firing moves few bytes and two indexes.
-    // Whoever changes anything about a schedule locks this row first.
+    // What firing reads and writes, separate from the settings: a firing writes few bytes and two
+    // indexes. Every change of a schedule locks this row first.
     `CREATE TABLE schedule_next (
        schedule_id bigint PRIMARY KEY,
        nominal_at bigint,
@@ -40,11 +40,12 @@ export const schedules: Migration = {
        last_nominal_at bigint,
        version int NOT NULL,
        open_runs bigint[]) ${HOT}`,
-    // Paused, exhausted and deleted ones are not in here: nobody walks past them.
+    // Paused, exhausted and deleted schedules are not in this index, so no scan has to skip them.
     `CREATE INDEX schedule_look ON schedule_next (look_at, (schedule_id + 0))
       WHERE look_at IS NOT NULL`,
 
-    // The key keeps a time from being written down twice. The id is that of the run, or of the moment.
+    // The key prevents recording a time twice. The id is that of the run, or of the moment of
+    // writing.
     `CREATE TABLE occurrence (
        schedule_id bigint NOT NULL,
        nominal_at bigint NOT NULL,

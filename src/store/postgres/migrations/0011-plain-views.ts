@@ -1,9 +1,12 @@
 import type { Migration } from './migrate.ts'
 
 export const timeOf = (ms: string) => `to_timestamp(${ms} / 1000.0)`
-const told = (...path: string[]) => `(v.definition::jsonb #>> '{${path.join()}}')`
+const fieldOf = (...path: string[]) => `(v.definition::jsonb #>> '{${path.join()}}')`
 
-/** What is printed in a list of entries. What is no text must not keep a query from its other rows. */
+/**
+ * The printed text in a list of entries. Bytes that are not text must not fail a query for its
+ * other rows.
+ */
 const PLAIN_TEXT = `
   CREATE FUNCTION plain_text(document text, path text[]) RETURNS text
   LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -16,30 +19,30 @@ const PLAIN_TEXT = `
     RETURN E'[output that is no text]\\n';
   END $$`
 
-/** A chunk that is packed cannot be read by a database; what is short, and most is, is plain JSON. */
+/** SQL cannot read a packed chunk; short chunks, which most are, are plain JSON. */
 export const CHUNK_TEXT = `
   CASE WHEN packed IS NULL THEN plain_text(entries, '{}')
        WHEN get_byte(packed, 0) = 91 THEN plain_text(convert_from(packed, 'UTF8'), '{}')
        ELSE format(E'[%s lines that only the API can read]\\n', lines) END`
 
-/** What there is in three tables, for whoever asks with nothing but SQL. */
+/** Views over the stored data for readers that use only SQL. */
 export const plainViews: Migration = {
   version: 11,
   statements: () => [
     `CREATE INDEX job_by_number ON job (project_id, id) WHERE version > 0`,
-    // Whom its definition names, so that their jobs are found without looking into all of them.
+    // The owner named in the definition, to find jobs by owner without parsing every definition.
     `ALTER TABLE job ADD COLUMN owner text`,
     `UPDATE job SET owner = v.definition::json ->> 'owner' FROM job_version v
       WHERE v.job_id = job.id AND v.version = job.version`,
     `CREATE INDEX job_by_owner ON job (owner, id) WHERE version > 0 AND owner IS NOT NULL`,
-    // Since when it is there was known; when it was last heard of was not.
+    // The session row knew when it registered, but not when it was last heard from.
     `ALTER TABLE session ADD COLUMN heard_at bigint`,
     PLAIN_TEXT,
 
     `CREATE VIEW jobs AS
-     SELECT job.id, coalesce(${told('title')}, job.name) AS name,
-            coalesce(${told('run')}, ${told('script')}, ${told('http', 'url')},
-              ${told('container', 'image')},
+     SELECT job.id, coalesce(${fieldOf('title')}, job.name) AS name,
+            coalesce(${fieldOf('run')}, ${fieldOf('script')}, ${fieldOf('http', 'url')},
+              ${fieldOf('container', 'image')},
               (SELECT string_agg(word, ' ' ORDER BY place)
                  FROM jsonb_array_elements_text(v.definition::jsonb -> 'argv')
                       WITH ORDINALITY AS argv (word, place))) AS command,

@@ -1,6 +1,9 @@
 import type { Migration } from './migrate.ts'
 
-/** Past times that become runs after all. What became of them when they came due stays written down. */
+/**
+ * Backfills: past times that are run after the fact. The original occurrence of a time stays
+ * recorded.
+ */
 export const backfills: Migration = {
   version: 12,
   statements: () => [

@@ -1,7 +1,7 @@
 import type { Migration } from './migrate.ts'
 
-/** What is expected of runs, and what did not come true. */
-export const lapses: Migration = {
+/** Expectations on runs, and their violations. */
+export const expectations: Migration = {
   version: 13,
   statements: () => [
     `CREATE TABLE expectation (
@@ -12,7 +12,7 @@ export const lapses: Migration = {
        version int NOT NULL,
        terms text NOT NULL)`,
     `CREATE INDEX expectation_look ON expectation (look_at)`,
-    // The key keeps a lapse from being told twice.
+    // The key prevents reporting a violation twice.
     `CREATE TABLE lapse (
        run_id bigint NOT NULL,
        due_at bigint NOT NULL,

@@ -1,19 +1,21 @@
 import type { Migration } from './migrate.ts'
 import { CHUNK_TEXT, timeOf } from './0011-plain-views.ts'
 
-/** As the first schema has it for tables whose rows come and go. */
+/** The settings of the first schema for tables whose rows come and go. */
 const HOT = `WITH (
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off)`
 
 /**
- * Runs that consist of other runs, and runs that start after others. Whatever ends runs only deletes
- * from `awaited` and adds to `told`, and waits for nobody: all else belongs to whoever holds the flow.
+ * Workflows, and runs that start after other runs. A transaction that ends runs only deletes from
+ * `awaited` and inserts into `told`, and never waits: everything else is done by the transaction
+ * that locks the workflow.
  */
-export const flows: Migration = {
+export const workflows: Migration = {
   version: 14,
   statements: () => [
-    // A run without an end may be here instead of in a hot table. It stays when its run has ended.
+    // A run without an end may be here instead of in a hot table. The row stays when its run has
+    // ended.
     `CREATE TABLE flow (
        run_id bigint PRIMARY KEY,
        began_at bigint NOT NULL,
@@ -31,7 +33,7 @@ export const flows: Migration = {
     `CREATE INDEX flow_live ON flow ((run_id + 0)) WHERE ended_at IS NULL`,
     `CREATE TABLE wave (job_id int PRIMARY KEY, last int NOT NULL)`,
 
-    // Only what was reached.
+    // Only steps that were reached.
     `CREATE TABLE step (
        flow_id bigint NOT NULL,
        run_id bigint,
@@ -53,7 +55,7 @@ export const flows: Migration = {
        flow_id bigint NOT NULL,
        step int NOT NULL,
        item int NOT NULL) ${HOT}`,
-    // Runs of steps that have, which no move has heard yet.
+    // Runs of steps that have ended, which no transition has processed yet.
     `CREATE TABLE told (
        flow_id bigint NOT NULL,
        at bigint NOT NULL,
@@ -63,7 +65,7 @@ export const flows: Migration = {
        PRIMARY KEY (flow_id, step, item)) ${HOT}`,
     `CREATE INDEX told_at ON told (at)`,
 
-    // While its run waits, which then stands before no gate. See the first schema for the sum.
+    // While its run waits, which is then not at a gate. See the first schema for the sum.
     `CREATE TABLE need (
        run_id bigint NOT NULL,
        needed_id bigint NOT NULL,
@@ -72,7 +74,7 @@ export const flows: Migration = {
     `CREATE INDEX need_of ON need (needed_id)`,
     `ALTER TABLE blocked ALTER COLUMN gate_id DROP NOT NULL`,
 
-    // As before, and a flow that is under way is seen as well.
+    // As before, but workflows under way are included.
     `CREATE OR REPLACE VIEW job_runs AS
      SELECT run.id AS run_id, run.job_id,
             coalesce(e.worker, (SELECT name FROM session WHERE id = l.session)) AS worker_id,

@@ -1,10 +1,11 @@
 import type { Migration } from './migrate.ts'
 
-/** How many runs hold a gate is a number in its row, and no longer rows to be counted. */
+/** The number of runs that hold a gate is a number in its row, so that rows need not be counted. */
 export const countedGates: Migration = {
   version: 15,
   statements: () => [
-    // Written by every tick that has to do with it: room on its page keeps indexes out of that.
+    // Every tick that touches the gate updates the row: free space on its page keeps the updates
+    // out of the indexes.
     `ALTER TABLE gate ADD COLUMN held int NOT NULL DEFAULT 0`,
     `ALTER TABLE gate SET (
        fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,

@@ -1,6 +1,6 @@
 import type { Migration } from './migrate.ts'
 
-/** Which jobs are run by which calls from elsewhere: the definitions in force say so, and so does this. */
+/** Which jobs a hook runs: an index over the definitions in force. */
 export const hooks: Migration = {
   version: 16,
   statements: () => [

@@ -2,11 +2,17 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
 import { PunctualError } from '../../../core/errors.ts'
+import { idAtMs } from '../../../core/ids.ts'
+import { assertShipped } from '../../contract/migrations.ts'
+import { migrationDigestOf } from '../../migration-digests.ts'
 import { Connection } from '../connection/connection.ts'
 import { migrate, MIGRATIONS, type Migration } from './migrate.ts'
+import { SHIPPED } from './digests.fixture.ts'
 import { hooks } from './0016-hooks.ts'
+import { runTags } from './0019-run-tags.ts'
 import { connectAdmin, fileDatabase, newSchema } from '../postgres.fixture.ts'
 import { openPostgresStore } from '../store.ts'
+import { firstIdOfWeek, weekOfId } from '../partitions/weeks.ts'
 
 let url: string
 let admin: pg.Client
@@ -27,7 +33,7 @@ async function withConnection<T>(
     role: 'duty',
     schema,
     onWarn: ignore,
-    onGreeted: ignore,
+    onConnectionSetUp: ignore,
   })
   try {
     return await work(connection)
@@ -36,7 +42,7 @@ async function withConnection<T>(
   }
 }
 
-/** Everything a schema consists of, as text: two equal dumps are two equal schemas. */
+/** The contents of a schema as text: two equal dumps are two equal schemas. */
 async function dump(schema: string): Promise<string[]> {
   const { rows } = await admin.query<{ line: string }>(
     `SELECT table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable AS line
@@ -58,14 +64,64 @@ async function versionOf(schema: string): Promise<number> {
   return Number(rows[0]?.value)
 }
 
-/** A second migration, so that a schema at version 1 is on the way to somewhere. */
+/** A second migration, so that a schema at version 1 has a next version. */
 const SECOND: Migration = {
   version: 2,
   statements: () => [`CREATE TABLE later (id int)`, `ALTER TABLE later ADD COLUMN name text`],
 }
-const WITH_SECOND = [...MIGRATIONS, SECOND]
+const WITH_SECOND = [MIGRATIONS[0]!, SECOND]
 
-test('a migration killed before any of its statements is whole after the next start', async () => {
+test('versions are 1, 2, 3 … without a gap', () => {
+  assert.deepEqual(
+    MIGRATIONS.map(({ version }) => version),
+    MIGRATIONS.map((_, i) => i + 1),
+  )
+})
+
+test('no migration has changed since it was shipped', () => {
+  assertShipped(
+    MIGRATIONS.map(({ version, statements }) => ({
+      version,
+      digest: migrationDigestOf(statements({ nowMs: 0 })),
+    })),
+    SHIPPED,
+  )
+})
+
+test('a schema records which migrations were applied, wherever its history starts', async () => {
+  const schema = newSchema()
+  await withConnection(schema, (connection) => migrate(connection, { schema, nowMs: 1.9e12 }))
+  const { rows } = await admin.query<{ version: number; digest: string }>(
+    `SELECT version, digest FROM ${schema}.migration ORDER BY version`,
+  )
+  assert.deepEqual(Object.fromEntries(rows.map((row) => [row.version, row.digest])), SHIPPED)
+})
+
+test('a schema with another form of a migration is refused and left unchanged', async () => {
+  const schema = newSchema()
+  const edited: Migration = { version: 2, statements: () => [`CREATE TABLE later (id bigint)`] }
+  await withConnection(schema, (connection) =>
+    migrate(connection, { schema, nowMs: null, migrations: WITH_SECOND }),
+  )
+  const before = await dump(schema)
+  await assert.rejects(
+    withConnection(schema, (connection) =>
+      migrate(connection, {
+        schema,
+        nowMs: null,
+        migrations: [MIGRATIONS[0]!, edited, { version: 3, statements: () => [] }],
+      }),
+    ),
+    (error) =>
+      error instanceof PunctualError &&
+      error.code === 'migration_changed' &&
+      error.message.includes('migration 0002 of the database'),
+  )
+  assert.deepEqual(await dump(schema), before)
+  assert.equal(await versionOf(schema), 2)
+})
+
+test('a migration killed before any of its statements is complete after the next start', async () => {
   const whole = newSchema()
   let statements = 0
   await withConnection(whole, (connection) =>
@@ -92,7 +148,7 @@ test('a migration killed before any of its statements is whole after the next st
   }
 })
 
-test('what definitions in force say of hooks is known when hooks have their table', async () => {
+test('hooks of definitions in force are indexed when the hook table is created', async () => {
   const schema = newSchema()
   const before = MIGRATIONS.filter(({ version }) => version < hooks.version)
   await withConnection(schema, (connection) =>
@@ -117,6 +173,28 @@ test('what definitions in force say of hooks is known when hooks have their tabl
   const { rows } = await admin.query(`SELECT project_id, name, job_id FROM hook`)
   await admin.query(`RESET search_path`)
   assert.deepEqual(rows, [{ project_id: 1, name: 'orders', job_id: report }])
+})
+
+test('runs with ids beyond the day of the upgrade count as older than the tag index', async () => {
+  const schema = newSchema()
+  const before = MIGRATIONS.filter(({ version }) => version < runTags.version)
+  await withConnection(schema, (connection) =>
+    migrate(connection, { schema, nowMs: null, migrations: before }),
+  )
+  const ahead = idAtMs(Date.UTC(2060, 0, 1)) + 7
+  const week = weekOfId(ahead)
+  await admin.query(`SET search_path TO ${schema}`)
+  await admin.query(`CREATE TABLE run_w${week} PARTITION OF run
+                       FOR VALUES FROM (${firstIdOfWeek(week)}) TO (${firstIdOfWeek(week + 1)})`)
+  await admin.query(
+    `INSERT INTO run (id, created_at, project_id, job_id, lane_id, minted_by, rank)
+     VALUES ($1, 0, 1, 1, 1, 1, 0)`,
+    [ahead],
+  )
+  await withConnection(schema, (connection) => migrate(connection, { schema, nowMs: null }))
+  const { rows } = await admin.query(`SELECT value FROM meta WHERE key = 'tags_indexed_from'`)
+  await admin.query(`RESET search_path`)
+  assert.deepEqual(rows, [{ value: String(ahead + 1) }])
 })
 
 /** The process dies: its session ends in the middle of the transaction. */
@@ -166,7 +244,7 @@ test('a migration runs once, and a second start changes nothing', async () => {
   assert.deepEqual(await dump(schema), before)
 })
 
-test('a schema from the future is refused and left alone', async () => {
+test('a schema of a newer version is refused and left unchanged', async () => {
   const schema = newSchema()
   await (await openPostgresStore({ url, schema })).close()
   await admin.query(`UPDATE ${schema}.meta SET value = '999' WHERE key = 'schema_version'`)
@@ -177,7 +255,7 @@ test('a schema from the future is refused and left alone', async () => {
   assert.deepEqual(await dump(schema), before)
 })
 
-test('a schema may be called anything', async () => {
+test('a schema may have any name', async () => {
   const schema = `odd "name"; DROP TABLE x; --`
   const store = await openPostgresStore({ url, schema })
   assert.deepEqual((await store.internProjects(['p'])).length, 1)

@@ -1,18 +1,18 @@
 import { StoreError } from '../../port.ts'
 import type { Connection } from '../connection/connection.ts'
-import { createWeeks, readWeeks, type KnownWeeks } from './partitions.ts'
+import { createWeeks, readWeeks, type KnownPartitions } from './partitions.ts'
 import { weekOfId } from './weeks.ts'
 
 const WEEKS_AHEAD = 3
 const TRIES = 5
 
 /**
- * What this node knows of the partitions. Ids come from clocks, and clocks jump: a run whose week has
- * no partition yet gets one before its tick instead of failing in it.
+ * The partitions this node knows of. Ids come from clocks, and clocks jump: a run whose week has no
+ * partition yet gets one before its tick instead of failing in it.
  */
-export class WeekBook {
+export class PartitionRegistry {
   readonly #connection: Connection
-  #known: KnownWeeks = { weeks: new Set(), atticEnd: 0 }
+  #known: KnownPartitions = { weeks: new Set(), atticEnd: 0 }
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -27,7 +27,10 @@ export class WeekBook {
     this.#known = await readWeeks(this.#connection)
   }
 
-  /** Partitions for these ids. One that is no id is left to its statement, which refuses it. */
+  /**
+   * Makes sure that partitions exist for these ids. A number that is no id is left to its
+   * statement, which refuses it.
+   */
   async ensure(ids: readonly number[]): Promise<void> {
     if (ids.every((id) => this.#has(weekOfId(id)))) return
     await this.#make(ids.filter((id) => Number.isSafeInteger(id) && id >= 0).map(weekOfId))
@@ -49,6 +52,6 @@ export class WeekBook {
       await createWeeks(this.#connection, missing)
       await this.refresh()
     }
-    throw new StoreError('unavailable', 'partitions for new runs could not be made')
+    throw new StoreError('unavailable', 'partitions for new runs could not be created')
   }
 }

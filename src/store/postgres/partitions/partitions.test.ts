@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { idAtMs } from '../../../core/ids.ts'
-import { ascending, DAY_MS, endOf, HOUR_MS, START_MS } from '../../contract/fixture.ts'
-import { onFreshStores, type World } from '../../contract/world.ts'
+import { sortedNumbers, DAY_MS, endCommandFor, HOUR_MS, START_MS } from '../../contract/fixture.ts'
+import { onFreshStores, type StoreWorld } from '../../contract/world.ts'
 import { connectAdmin, openIn } from '../postgres.fixture.ts'
-import { HISTORY, weekOfId, weekOfMs } from './weeks.ts'
+import { atticName, firstIdOfWeek, HISTORY, partitionName, weekOfId, weekOfMs } from './weeks.ts'
 
 const WEEK_MS = 7 * DAY_MS
 
 interface Inside {
-  readonly world: World
+  readonly world: StoreWorld
   readonly warnings: string[]
   /** Weeks that have a partition of this table. */
   weeks(table: string): Promise<number[]>
-  /** Rows of one partition, say of the attic. */
+  /** Rows of one partition, for example of the attic. */
   count(partition: string): Promise<number>
   query(sql: string): Promise<Record<string, unknown>[]>
 }
@@ -55,26 +55,31 @@ function inside(body: (inside: Inside) => Promise<void>): (t: TestContext) => Pr
   }
 }
 
-async function pruneAll({ store }: World, endedBefore: number): Promise<void> {
-  for (let bites = 0; (await store.prune({ endedBefore, limit: 100 })).more; bites += 1) {
-    assert.ok(bites < 100, 'pruning never ends')
+async function pruneAll({ store }: StoreWorld, endedBefore: number): Promise<void> {
+  for (let batches = 0; (await store.prune({ endedBefore, limit: 100 })).more; batches += 1) {
+    assert.ok(batches < 100, 'pruning never ends')
   }
 }
 
 test(
-  'this week and the three ahead have partitions, and so they have a month later',
+  'this week and the three ahead have partitions, also a month later',
   inside(async ({ world, weeks }) => {
     const first = weekOfMs(START_MS)
     const expected = [first, first + 1, first + 2, first + 3]
+    for (const { table } of HISTORY)
+      assert.deepEqual(await weeks(table), [], 'no partition is created by an unchecked clock')
+    await world.store.maintain({ mayDelete: false, isClockOff: true })
+    for (const { table } of HISTORY) assert.deepEqual(await weeks(table), [])
+    await world.store.maintain({ mayDelete: false })
     for (const { table } of HISTORY) assert.deepEqual(await weeks(table), expected)
     world.clock.advance(4 * WEEK_MS)
-    await world.store.maintain()
+    await world.store.maintain({ mayDelete: true })
     for (const { table } of HISTORY) assert.deepEqual((await weeks(table)).at(-1), first + 7)
   }),
 )
 
 test(
-  'an id from far ahead or from before the beginning finds a place of its own',
+  'an id from far ahead or from before the first week gets a partition',
   inside(async ({ world, weeks, count }) => {
     const [past, ahead] = [idAtMs(START_MS - 90 * DAY_MS), idAtMs(START_MS + 400 * DAY_MS)]
     const runs = [world.newRun({ id: ahead }), world.newRun(), world.newRun({ id: past })]
@@ -102,7 +107,7 @@ test(
 )
 
 test(
-  'an old week goes as a whole; what is live or recent moves to the attic, attempts and all',
+  'an old week is dropped as a whole; live and recent runs move to the attic with their attempts',
   inside(async ({ world, weeks, count, query }) => {
     const oldWeek = weekOfMs(world.clock.now())
     const forgotten = await world.start()
@@ -114,7 +119,7 @@ test(
     await world.end(long, { to: 'retry', cause: 'exit' })
     const [second] = await world.claim(1)
     world.clock.advance(8 * WEEK_MS)
-    await world.store.maintain()
+    await world.store.maintain({ mayDelete: true })
     await world.end(second!, { result: '"late"' })
 
     await pruneAll(world, world.clock.now() - DAY_MS)
@@ -124,7 +129,7 @@ test(
       [3, 1, 1],
     )
     const kept = (await world.list()).map(({ id }) => id)
-    assert.deepEqual(ascending(kept), ascending([waiting.id, queued.id, long.runId]))
+    assert.deepEqual(sortedNumbers(kept), sortedNumbers([waiting.id, queued.id, long.runId]))
     assert.equal((await world.find(long.runId)).result, '"late"')
     assert.equal(await world.end(long, { to: 'retry', cause: 'exit' }), 'replayed')
 
@@ -143,20 +148,22 @@ test(
 )
 
 test(
-  'a run that ends while its week is being carried away keeps its end',
+  'a run that ends while its week is being dropped keeps its end',
   inside(async ({ world }) => {
     const leases = await Promise.all(
-      Array.from({ length: 20 }, () => world.newRun({ handOff: world.handOff() })).map(
+      Array.from({ length: 20 }, () => world.newRun({ reservation: world.reservation() })).map(
         async (run) => {
           await world.submit(run)
-          return { runId: run.id, fence: run.handOff!.fence }
+          return { runId: run.id, fence: run.reservation!.fence }
         },
       ),
     )
     world.clock.advance(8 * WEEK_MS)
-    await world.store.maintain()
+    await world.store.maintain({ mayDelete: true })
     const endedBefore = world.clock.now()
-    const ending = leases.map((lease) => world.tick({ ends: [endOf(lease, { result: '1' })] }))
+    const ending = leases.map((lease) =>
+      world.tick({ ends: [endCommandFor(lease, { result: '1' })] }),
+    )
     await Promise.all([pruneAll(world, endedBefore), ...ending])
     await pruneAll(world, endedBefore)
     const runs = await world.list()
@@ -168,7 +175,7 @@ test(
 )
 
 test(
-  'a prune that cannot have the tables at once leaves them alone and says so',
+  'a prune that cannot lock the tables at once leaves them alone and reports it',
   inside(async ({ world, query, weeks, warnings }) => {
     const lease = await world.start()
     await world.end(lease)
@@ -186,16 +193,86 @@ test(
 )
 
 test(
-  'partitions that cannot be made are an alarm, not a crash',
+  'partitions that cannot be created are an alarm, not a crash',
   inside(async ({ world, warnings, query }) => {
     await query(`CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql
                  AS $$ BEGIN RAISE EXCEPTION 'no more tables'; END $$`)
     await query(`CREATE EVENT TRIGGER refuse ON ddl_command_start
                  WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION refuse()`)
     world.clock.advance(10 * WEEK_MS)
-    await world.store.maintain()
+    await world.store.maintain({ mayDelete: true })
     await query('DROP EVENT TRIGGER refuse')
     assert.equal(warnings.length, 1)
     assert.match(warnings[0]!, /could not make partitions .* no more tables/)
+  }),
+)
+
+/** Simulates a node of a version before the tag index: it does not know the table. */
+async function dropWithoutTags(query: Inside['query'], week: number): Promise<void> {
+  for (const { table } of HISTORY.filter((one) => one.table !== 'run_tag')) {
+    const [old, attic] = [partitionName(table, week), atticName(table)]
+    await query(`ALTER TABLE ${table} DETACH PARTITION ${old}`)
+    await query(`ALTER TABLE ${table} DETACH PARTITION ${attic}`)
+    await query(`DROP TABLE ${old}`)
+    await query(`ALTER TABLE ${table} ATTACH PARTITION ${attic}
+                   FOR VALUES FROM (MINVALUE) TO (${firstIdOfWeek(week + 1)})`)
+  }
+}
+
+test(
+  'weeks are still dropped after a node of an earlier version has dropped one without its tags',
+  inside(async ({ world, weeks, query }) => {
+    const first = weekOfMs(world.clock.now())
+    for (const advanceMs of [WEEK_MS, 8 * WEEK_MS]) {
+      await world.end(await world.start({ tags: '{"team":"a"}' }))
+      world.clock.advance(advanceMs)
+    }
+    await world.store.maintain({ mayDelete: true })
+    await dropWithoutTags(query, first)
+    assert.deepEqual((await weeks('run_tag'))[0], first)
+    await pruneAll(world, world.clock.now() - DAY_MS)
+    assert.ok((await weeks('run'))[0]! > first + 1)
+    assert.deepEqual(await weeks('run_tag'), await weeks('run'))
+  }),
+)
+
+const BY_TAG = {
+  ...{ states: null, jobIds: null, jobNames: null, queues: null, workers: null, causes: null },
+  ...{ withoutSteps: false, from: 0, before: Number.MAX_SAFE_INTEGER },
+  ...{ tags: [{ name: 'team', values: ['a'] }], limit: 10, examine: 1_000, maxMs: 60_000 },
+}
+
+test(
+  'a run in the attic, or older than the tag index, is still found by its tags',
+  inside(async ({ world, query }) => {
+    const found = async () => {
+      const page = await world.store.searchRuns({ ...BY_TAG, projectId: world.project })
+      return page.runs.map(({ id }) => id)
+    }
+    const tags = '{"team":"a"}'
+    const kept = world.newRun({ tags, dueAt: world.clock.now() + 100 * DAY_MS })
+    await world.submit(kept)
+    world.clock.advance(8 * WEEK_MS)
+    await world.store.maintain({ mayDelete: true })
+    const [young] = world.newRuns(1, { tags })
+    await world.submit(young!)
+    await pruneAll(world, world.clock.now() - DAY_MS)
+    assert.deepEqual(await query('SELECT run_id FROM run_tag_attic'), [])
+    assert.deepEqual(await found(), [young!.id, kept.id])
+    // As an upgrade leaves it: the index has no tags of runs so far.
+    await query('DELETE FROM run_tag')
+    await query(`UPDATE meta SET value = '${young!.id + 1}' WHERE key = 'tags_indexed_from'`)
+    assert.deepEqual(await found(), [young!.id, kept.id])
+  }),
+)
+
+test(
+  'a week created by a node of an older version gets its tag index',
+  inside(async ({ world, weeks, query }) => {
+    await world.store.maintain({ mayDelete: false })
+    const last = (await weeks('run')).at(-1)
+    await query(`DROP TABLE run_tag_w${last}`)
+    await world.store.maintain({ mayDelete: true })
+    assert.deepEqual(await weeks('run_tag'), await weeks('run'))
   }),
 )

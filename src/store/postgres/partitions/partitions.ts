@@ -10,8 +10,11 @@ import {
   weekOfId,
 } from './weeks.ts'
 
-/** Weeks that have their partitions, and the first week that is not in the attic any more. */
-export interface KnownWeeks {
+/**
+ * Weeks that have partitions, and the first week after the attic. The attic is the partition of all
+ * older ids.
+ */
+export interface KnownPartitions {
   readonly weeks: ReadonlySet<number>
   readonly atticEnd: number
 }
@@ -23,10 +26,10 @@ const READ_PARTITIONS = {
     FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
    WHERE inhparent = 'run'::regclass`,
 }
-/** The table, its row type, or its range of ids: whichever another node was first with. */
+/** The table, its row type, or its range of ids: whichever another node created first. */
 const ALREADY_THERE = new Set(['42P07', '42710', '23505', '42P17'])
 
-export async function readWeeks(connection: Connection): Promise<KnownWeeks> {
+export async function readWeeks(connection: Connection): Promise<KnownPartitions> {
   const rows = await read<{ name: string; bound: string }>(connection, READ_PARTITIONS)
   const attic = rows.find(({ name }) => name === atticName('run'))
   const atticEnd = weekOfId(Number(/TO \('(\d+)'\)/.exec(attic?.bound ?? '')?.[1] ?? 0))
@@ -38,8 +41,8 @@ export async function readWeeks(connection: Connection): Promise<KnownWeeks> {
 }
 
 /**
- * Makes the partitions of these weeks, all or none. Returns false when another node made one of them
- * at the same moment: then look again which are missing.
+ * Creates the partitions of these weeks, all or none. Returns false when another node created one
+ * of them at the same moment: then read again which are missing.
  */
 export async function createWeeks(
   connection: Connection,
@@ -50,8 +53,8 @@ export async function createWeeks(
     return HISTORY.flatMap((one) => partitionStatements(one, partitionName(one.table, week), range))
   })
   try {
-    await transact(connection, async (work) => {
-      await Promise.all(statements.map((text) => work.query({ name: '', text })))
+    await transact(connection, async (tx) => {
+      await Promise.all(statements.map((text) => tx.query({ name: '', text })))
     })
     return true
   } catch (error) {

@@ -2,7 +2,7 @@ import type { LaneHead } from '../../port.ts'
 import type { Database } from '../database/database.ts'
 import { read } from '../connection/transaction.ts'
 
-/** From lane to lane, stepping over the rest of each: the cost is that of the lanes, not of the runs. */
+/** Seeks from lane to lane: the cost depends on the number of lanes, not of runs. */
 export const LANE_HEADS = {
   name: 'lane-heads',
   text: `
@@ -18,6 +18,9 @@ export const LANE_HEADS = {
         SELECT 1 FROM ready WHERE ready.lane_id = head.lane_id LIMIT $1::int) few) line`,
 }
 
-export async function laneHeads(db: Database, { most }: { most: number }): Promise<LaneHead[]> {
-  return read<LaneHead>(db.duty, LANE_HEADS, [most])
+export async function laneHeads(
+  db: Database,
+  { maxCount }: { maxCount: number },
+): Promise<LaneHead[]> {
+  return read<LaneHead>(db.duty, LANE_HEADS, [maxCount])
 }

@@ -1,7 +1,7 @@
 import type { Bucket, Rate } from '../../../core/queue/rate.ts'
 import type { QueueRecord, QueueStore } from '../../port.ts'
 import { addAudit } from '../audit/audit.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, pickLists } from '../database/database.ts'
 import { read, transact } from '../connection/transaction.ts'
 
 const PUT_QUEUE = {
@@ -33,11 +33,11 @@ export async function putQueue(
 ): Promise<void> {
   const { projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, rate, audit } = input
   const { limit = null, perMs = null, burst = null } = rate ?? {}
-  await transact(db.duty, async (work) => {
-    await work.query(PUT_QUEUE, [
+  await transact(db.duty, async (tx) => {
+    await tx.query(PUT_QUEUE, [
       ...[projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, limit, perMs, burst],
     ])
-    await addAudit(work, db.now(), audit)
+    await addAudit(tx, db.now(), audit)
   })
 }
 
@@ -57,5 +57,5 @@ function toRecord(row: QueueRow): QueueRecord {
 }
 
 export async function laneDepths(db: Database): ReturnType<QueueStore['laneDepths']> {
-  return read<{ laneId: number; ready: number }>(db.reading, LANE_DEPTHS)
+  return read<{ laneId: number; ready: number }>(pickLists(db), LANE_DEPTHS)
 }

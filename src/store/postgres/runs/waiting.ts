@@ -1,10 +1,10 @@
 import type { GateRecord, WaitQueries, WaitRecord } from '../../port.ts'
-import type { Database } from '../database/database.ts'
-import { IS_LIVE } from '../workflows/workflow-queries.ts'
+import { type Database, pickLists } from '../database/database.ts'
+import { IS_LIVE } from './live-workflow.ts'
 import { read } from '../connection/transaction.ts'
 
-/** Runs looked at to name some that hold a gate: nobody waits long for an answer to `why`. */
-const LOOKED_AT = 10_000
+/** Rows examined to list some holders of a gate: this bounds the time of an answer to `why`. */
+const MAX_EXAMINED = 10_000
 const namedOf = (holders: string) => `
       SELECT array_agg(run_id) AS runs FROM (
         SELECT run_id FROM (${holders}) h WHERE gates @> ARRAY[g.id] ORDER BY run_id LIMIT 3) first`
@@ -37,10 +37,10 @@ const WAIT_OF = {
        UNION ALL
       (SELECT flow.run_id, spec.gates FROM flow CROSS JOIN LATERAL (
          SELECT gates FROM run WHERE run.id = flow.run_id LIMIT 1) spec
-        WHERE ${IS_LIVE} LIMIT ${LOOKED_AT})`)}) under_way ON g.id IS NOT NULL
+        WHERE ${IS_LIVE} LIMIT ${MAX_EXAMINED})`)}) under_way ON g.id IS NOT NULL
     LEFT JOIN LATERAL (${namedOf(`
       SELECT ready.run_id, spec.gates
-        FROM (SELECT run_id FROM ready LIMIT ${LOOKED_AT}) ready CROSS JOIN LATERAL (
+        FROM (SELECT run_id FROM ready LIMIT ${MAX_EXAMINED}) ready CROSS JOIN LATERAL (
           SELECT gates FROM run WHERE run.id = ready.run_id LIMIT 1) spec`)}
     ) passed ON g.id IS NOT NULL AND under_way.runs IS NULL`,
 }
@@ -55,9 +55,9 @@ interface WaitRow extends Omit<WaitRecord, 'gate'> {
 
 export async function waitOf(
   db: Database,
-  { runId, most }: Parameters<WaitQueries['waitOf']>[0],
+  { runId, maxCount }: Parameters<WaitQueries['waitOf']>[0],
 ): Promise<WaitRecord | null> {
-  const [row] = await read<WaitRow>(db.reading, WAIT_OF, [runId, most])
+  const [row] = await read<WaitRow>(pickLists(db), WAIT_OF, [runId, maxCount])
   if (!row?.waits) return null
   const { timerAt, ahead, after } = row
   return { timerAt, ahead, gate: gateOf(row), after }

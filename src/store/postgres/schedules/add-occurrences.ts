@@ -1,7 +1,7 @@
 import { OUTCOME_CODE } from '../../../core/schedule/firing/occurrence.ts'
 import type { NewOccurrence } from '../../settle-schedule.ts'
 import { bigints, ints, smallints, texts } from '../connection/binary-arrays.ts'
-import type { Work } from '../connection/statement.ts'
+import type { Queryable } from '../connection/statement.ts'
 
 const ADD_OCCURRENCES = {
   name: 'add-occurrences',
@@ -20,12 +20,12 @@ export interface OccurrenceOf extends NewOccurrence {
 }
 
 export async function addOccurrences(
-  work: Work,
+  tx: Queryable,
   now: number,
   rows: readonly OccurrenceOf[],
 ): Promise<void> {
   if (rows.length === 0) return
-  await work.query(ADD_OCCURRENCES, [
+  await tx.query(ADD_OCCURRENCES, [
     now,
     bigints(rows.map((row) => row.scheduleId)),
     ints(rows.map((row) => row.projectId)),

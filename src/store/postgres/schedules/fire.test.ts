@@ -13,7 +13,7 @@ const LATER = Number.MAX_SAFE_INTEGER
 const CLOCK = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now'
 
 test(
-  'how long it is still to go is known with the commit, whoever waits for the connection, and never too little',
+  'the remaining time is measured at the commit, even if the batch waits for a connection, and is never too small',
   inWorld(async (world) => {
     const store = await openPostgresStore(where)
     const admin = await connectAdmin(where.url)
@@ -21,12 +21,12 @@ test(
     const valid = { validFrom: 0, validUntil: LATER }
     const asked = { node: world.node, ...valid, aheadTo: null }
     try {
-      const stuck = await putNew(world, { next: { nominalAt: LATER, lookAt: LATER } })
-      // What it has to make sure of first, it knows from now on.
+      const stuck = await putNew(world, { next: { nominalAt: LATER, checkAt: LATER } })
+      // It has to check this the first time, and remembers it from then on.
       await store.fire({ ...asked, commands: [commandFor(world, stuck)] })
       const at = (await storeNow()) + 800
-      const schedule = await putNew(world, { next: { nominalAt: at, lookAt: at } })
-      const settled = [toRun(world, at, { handOff: world.handOff(7) })]
+      const schedule = await putNew(world, { next: { nominalAt: at, checkAt: at } })
+      const settled = [toRun(world, at, { reservation: world.reservation(7) })]
       const commands = [commandFor(world, schedule, { settled })]
       await admin.query('BEGIN')
       const next = `${where.schema}.schedule_next`
@@ -34,7 +34,7 @@ test(
       const firing = store.fire({ ...asked, aheadTo: at, commands })
       await new Promise((resolve) => setImmediate(resolve))
       const { id, version } = stuck
-      const waiting = store.failSchedule({ id, version, error: 'stuck', lookAt: at })
+      const waiting = store.failSchedule({ id, version, error: 'stuck', checkAt: at })
       let isOver = false
       const watched = waiting.then(() => (isOver = true))
       const { started, aheadMs } = await firing

@@ -1,46 +1,53 @@
-import { mayGoAhead } from '../../../core/schedule/firing/early-firing.ts'
-import { isBeforeItsTime, leftMs, timeOfFiring } from '../../fire-ahead.ts'
+import { canFireEarly } from '../../../core/schedule/firing/early-firing.ts'
+import { CLOCK_TOLERANCE_MS } from '../../../core/trusted-clock.ts'
+import { isAheadOfClock, remainingMs, outdatedResult, effectiveFireTime } from '../../fire-ahead.ts'
 import type { FireBatch, FireCommand, FireResult, FireVerdict, NewRun } from '../../port.ts'
 import { settle, type Settlement } from '../../settle-schedule.ts'
 import { addOccurrences } from './add-occurrences.ts'
 import { bigints, texts } from '../connection/binary-arrays.ts'
 import { cancelRuns } from '../ticks/cancel.ts'
 import type { Database } from '../database/database.ts'
-import { admitLines, type Entrance, openEntrance } from '../gates/admission.ts'
+import { admitWaiting, type GateAdmission, decideAdmission } from '../gates/admission.ts'
 import { addExpectations } from '../expectations/expectations.ts'
-import { tell } from '../signals/emit-signals.ts'
-import { noteEnds } from '../webhooks/outbox.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
-import { insertRuns, type Submission } from '../ticks/submit.ts'
+import { emitSignals } from '../signals/emit-signals.ts'
+import { recordOutboxEvents } from '../webhooks/outbox.ts'
+import {
+  CLOCK,
+  type StatementClock,
+  statementTimeAt,
+  WALL,
+  type Queryable,
+} from '../connection/statement.ts'
+import { insertRuns, type InsertResult } from '../ticks/submit.ts'
 import { mono } from '../connection/system-clock.ts'
 import { transact } from '../connection/transaction.ts'
 
 /**
- * Nobody waits: a row that is locked is being fired or changed by somebody else, and is lost either
- * way. The clock is read after the locks are there, in the same statement.
+ * Never waits: another transaction is firing or changing a locked row, and either makes this command
+ * outdated. The clock is read after the locks are taken, in the same statement.
  */
 export const LOCK_SCHEDULES = {
   name: 'lock-schedules',
   text: `
-  SELECT held.*, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "clockNow"
+  SELECT held.*, ${WALL} AS "clockNow"
     FROM unnest($1::bigint[]) AS item (id)
    CROSS JOIN LATERAL (
-     SELECT n.schedule_id AS id, n.version, n.nominal_at AS "nextNominalAt", n.look_at AS "lookAt",
+     SELECT n.schedule_id AS id, n.version, n.nominal_at AS "nextNominalAt", n.look_at AS "checkAt",
             n.last_nominal_at AS "lastNominalAt", n.open_runs AS "openRuns"
        FROM schedule_next n WHERE n.schedule_id = item.id
         FOR UPDATE SKIP LOCKED) held`,
 }
-const ABOUT_SCHEDULES = {
+const READ_SCHEDULES = {
   name: 'about-schedules',
   text: `
   SELECT s.id, s.project_id AS "projectId",
-         coalesce(s.skip_nominal_at, s.paused_at) IS NOT NULL OR s.error IS NOT NULL AS "isMarked",
+         s.paused_at IS NOT NULL OR s.error IS NOT NULL AS "isMarked",
          s.paused_at IS NOT NULL AND s.resumed_at IS NULL AS "isPaused"
     FROM unnest($1::bigint[]) AS item (id)
    CROSS JOIN LATERAL (SELECT * FROM schedule WHERE schedule.id = item.id LIMIT 1) s`,
 }
 const READ_CLOCK = { name: 'read-clock-to-fire', text: `WITH ${CLOCK} SELECT now FROM clock` }
-/** Of these runs, those that are there and have not ended. */
+/** Of these runs, those that exist and have not ended. */
 export const OPEN_RUNS = {
   name: 'open-runs',
   text: `
@@ -50,8 +57,8 @@ export const OPEN_RUNS = {
       SELECT run_id FROM run_end e WHERE e.run_id = item.id LIMIT 1) ended ON true
    WHERE ended.run_id IS NULL`,
 }
-export const MOVE_ON = {
-  name: 'move-schedules-on',
+export const ADVANCE_SCHEDULES = {
+  name: 'advance-schedules',
   text: `
   UPDATE schedule_next n
      SET nominal_at = item.nominal_at, look_at = item.look_at,
@@ -61,28 +68,26 @@ export const MOVE_ON = {
       AS item (id, nominal_at, look_at, last, open_runs)
    WHERE n.schedule_id = item.id`,
 }
-/** Whatever kept it from firing is over: it has fired. */
+/** Firing also clears the pause and the error. */
 const UNMARK = {
   name: 'unmark-schedules',
   text: `
   UPDATE schedule s
-     SET skip_nominal_at = CASE WHEN skip_nominal_at >= item.nominal_at THEN skip_nominal_at END,
-         paused_at = NULL, paused_until = NULL, paused_reason = NULL, paused_by_job = false,
+     SET paused_at = NULL, paused_until = NULL, paused_reason = NULL, paused_by_job = false,
          resumed_at = NULL, error = NULL
-    FROM unnest($1::bigint[], $2::bigint[]) AS item (id, nominal_at)
-   WHERE s.id = item.id`,
+   WHERE s.id = ANY ($1::bigint[])`,
 }
 
 interface Held {
   readonly id: number
   readonly version: number
   readonly nextNominalAt: number | null
-  readonly lookAt: number | null
+  readonly checkAt: number | null
   readonly lastNominalAt: number | null
   readonly openRuns: number[] | null
 }
 
-interface About {
+interface ScheduleFacts {
   readonly id: number
   readonly projectId: number
   readonly isMarked: boolean
@@ -95,10 +100,10 @@ interface Fired extends Settlement {
   readonly isMarked: boolean
 }
 
-interface AsOf {
+interface FireContext {
   readonly node: number
   readonly now: number
-  /** For statements that would look at the clock themselves: null lets them. */
+  /** For statements that would read the clock themselves: null lets them. */
   readonly clock: number | null
   readonly isAhead: boolean
 }
@@ -113,41 +118,45 @@ export async function fire(db: Database, batch: FireBatch): Promise<FireResult> 
   await db.weeks.ensure(runIds)
   let heardMono = 0
   const onClock = () => (heardMono = mono())
-  const fired = await transact(db.duty, (work) => fireIn(work, db.now(), batch, onClock))
+  const fired = await transact(db.duty, (tx) =>
+    fireIn(tx, db.now(), { ...batch, testWall: db.testWall(), expectedNow: db.now }, onClock),
+  )
   if (fired.aheadMs === 0) return fired
-  // Counted from when the answer came that said what time it is: that is late by its way, and never early.
-  const clock = db.now() ?? fired.now - fired.aheadMs + (mono() - heardMono)
-  return { ...fired, aheadMs: leftMs(fired, clock) }
+  // Counted from when the answer with the time arrived: late by the network delay, and never early.
+  const clock = db.testWall() ?? fired.now - fired.aheadMs + (mono() - heardMono)
+  return { ...fired, aheadMs: remainingMs(fired, clock) }
 }
 
 async function fireIn(
-  work: Work,
-  testNow: number | null,
-  batch: FireBatch,
+  tx: Queryable,
+  testNow: StatementClock,
+  batch: FireBatch & { readonly testWall: number | null; expectedNow(): StatementClock },
   onClock: () => void,
 ): Promise<FireResult> {
   const { node, validFrom, validUntil, commands } = batch
   const ids = [...new Set(commands.map(({ id }) => id))].toSorted((a, b) => a - b)
-  const rows = await work.query<Held & { clockNow: number }>(LOCK_SCHEDULES, [bigints(ids)])
-  // Of the last row: it was read when all the others were locked.
-  const lockedAt = testNow ?? rows.at(-1)?.clockNow ?? (await readClockIn(work))
+  const rows = await tx.query<Held & { clockNow: number }>(LOCK_SCHEDULES, [bigints(ids)])
+  // From the last row: it was read when all the others were locked.
+  const wall = batch.testWall ?? rows.at(-1)?.clockNow ?? (await readClockIn(tx))
+  // What the node expects by now: the batch may have waited for the connection.
+  const trusted = statementTimeAt(batch.expectedNow(), wall)
+  const lockedAt = batch.isClockOff ? trusted : wall
   onClock()
-  const now = timeOfFiring(batch, lockedAt)
+  const now = effectiveFireTime(batch, lockedAt)
   const isAhead = now > lockedAt
   const aheadMs = now - lockedAt
-  if (now < validFrom || now > validUntil) {
-    const verdicts = commands.map((): FireVerdict => ({ kind: 'outdated' }))
-    return { now, aheadMs, verdicts, started: [], lanes: [], cancelled: [] }
-  }
+  const isOff = Math.abs(trusted - wall) > CLOCK_TOLERANCE_MS && !batch.isClockOff
+  if (isOff || now < validFrom || now > validUntil)
+    return { ...outdatedResult(batch, now), aheadMs }
   const held = new Map(rows.map((row) => [row.id, row]))
   const taken = new Map<FireCommand, Held>()
   const verdicts = commands.map((command): FireVerdict | null => {
     const row = held.get(command.id)
     if (!row || !isAsExpected(row, command)) return LOST
-    if (row.lookAt === null) return LOST
-    if (isEarly(row, now) || isBeforeItsTime(command, now)) return EARLY
-    if (isAhead && !mayGoAhead(command)) return EARLY
-    // One statement cannot do the same thing to a row twice: of two commands the first counts.
+    if (row.checkAt === null) return LOST
+    if (isEarly(row, now) || isAheadOfClock(command, now)) return EARLY
+    if (isAhead && !canFireEarly(command)) return EARLY
+    // One statement cannot update a row twice: of two commands for one schedule the first counts.
     held.delete(command.id)
     taken.set(command, row)
     return null
@@ -156,9 +165,9 @@ async function fireIn(
     const none = { started: [], lanes: [], cancelled: [] }
     return { now, aheadMs, verdicts: verdicts.map((one) => one ?? LOST), ...none }
   }
-  const fired = await decide(work, taken, { now, isAhead })
+  const fired = await decide(tx, taken, { now, isAhead })
   const asOf = { node, now, clock: isAhead ? now : testNow, isAhead }
-  const written = await write(work, asOf, fired)
+  const written = await write(tx, asOf, fired)
   return {
     now,
     aheadMs,
@@ -171,14 +180,14 @@ async function fireIn(
   }
 }
 
-/** One that only waits for its run to end may be moved on whenever that was seen. */
-function isEarly({ nextNominalAt, lookAt }: Held, now: number): boolean {
-  return nextNominalAt !== null && lookAt !== null && lookAt > now
+/** A schedule that only waits for its run to end may advance at any time. */
+function isEarly({ nextNominalAt, checkAt }: Held, now: number): boolean {
+  return nextNominalAt !== null && checkAt !== null && checkAt > now
 }
 
 /**
- * A time at or before the last one would be a second run for it, whatever the row says is next. So would
- * one that comes next: of runs that are followed, somebody may have seen an earlier one end.
+ * A time at or before the last one would fire a second time, whatever the row says is next. So
+ * would the next one: another node may have seen the followed run end earlier.
  */
 function isAsExpected(row: Held, { version, nominalAt, settled, next }: FireCommand): boolean {
   const first = settled[0]?.nominalAt ?? next.nominalAt
@@ -186,47 +195,51 @@ function isAsExpected(row: Held, { version, nominalAt, settled, next }: FireComm
   return row.version === version && row.nextNominalAt === nominalAt && isNew
 }
 
-async function readClockIn(work: Work): Promise<number> {
-  const [row] = await work.query<{ now: number }>(READ_CLOCK, [null])
+async function readClockIn(tx: Queryable): Promise<number> {
+  const [row] = await tx.query<{ now: number }>(READ_CLOCK, [null])
   return row!.now
 }
 
 /**
- * The rows are locked: who overlaps whom cannot change by another firing any more. But a run may end
- * until the time has come, and must not wait for it at its gate: ahead, what meets one is left out.
+ * The rows are locked, so no other firing can change the overlap. But a run may end before the time
+ * comes, and the new run must then not wait for it at its gate: ahead of time, commands that meet
+ * an open run are left out.
  */
 async function decide(
-  work: Work,
+  tx: Queryable,
   taken: ReadonlyMap<FireCommand, Held>,
   { now, isAhead }: { now: number; isAhead: boolean },
 ): Promise<Map<FireCommand, Fired>> {
   const known = [...taken.values()].flatMap(({ openRuns }) => openRuns ?? [])
   const ids = [...taken.keys()].map(({ id }) => id)
   const [about, open] = await Promise.all([
-    work.query<About>(ABOUT_SCHEDULES, [bigints(ids)]),
-    known.length > 0 ? work.query<{ id: number }>(OPEN_RUNS, [bigints(known)]) : [],
+    tx.query<ScheduleFacts>(READ_SCHEDULES, [bigints(ids)]),
+    known.length > 0 ? tx.query<{ id: number }>(OPEN_RUNS, [bigints(known)]) : [],
   ])
   const facts = new Map(about.map((row) => [row.id, row]))
   const isOpen = new Set(open.map(({ id }) => id))
   const fired = new Map<FireCommand, Fired>()
-  for (const [command, { openRuns, lookAt }] of taken) {
+  for (const [command, { openRuns, checkAt }] of taken) {
     const still = (openRuns ?? []).filter((runId) => isOpen.has(runId))
     if (isAhead && still.length > 0) continue
     const { projectId, isMarked, isPaused } = facts.get(command.id)!
-    // Nobody moves it out of a pause, not even if it only waits for its run to end.
-    if (isPaused && lookAt !== null && lookAt > now) continue
+    // A schedule does not advance out of a pause, even if it only waits for its run to end.
+    if (isPaused && checkAt !== null && checkAt > now) continue
     fired.set(command, { ...settle(command, still, now), command, projectId, isMarked })
   }
   return fired
 }
 
-/** Ahead, what does not pass its gate at once is taken out of `all`: nothing of it is written. */
+/**
+ * Ahead of time, a command whose runs do not pass their gates at once is taken out of `all`:
+ * nothing of it is written.
+ */
 async function write(
-  work: Work,
-  { node, now, clock, isAhead }: AsOf,
+  tx: Queryable,
+  { node, now, clock, isAhead }: FireContext,
   all: Map<FireCommand, Fired>,
 ): Promise<Pick<FireResult, 'started' | 'lanes' | 'cancelled'>> {
-  const ahead = isAhead ? await enterAhead(work, now, all) : null
+  const ahead = isAhead ? await enterAhead(tx, now, all) : null
   const fired = [...all.values()]
   const runs = runsOf(fired)
   const replaced = fired
@@ -237,41 +250,41 @@ async function write(
   )
   const expected = fired.flatMap((one) => one.expected)
   const writing = [
-    addOccurrences(work, now, occurrences),
-    moveOn(work, fired),
-    addExpectations(work, expected),
+    addOccurrences(tx, now, occurrences),
+    advanceSchedules(tx, fired),
+    addExpectations(tx, expected),
   ]
-  const cancels = replaced.length > 0 ? await cancelRuns(work, clock, replaced) : null
+  const cancels = replaced.length > 0 ? await cancelRuns(tx, clock, replaced) : null
   const cancelled = replaced.map(({ runId }) => runId)
   if (cancels) {
-    writing.push(noteEnds(work, clock, cancelled).then(() => {}))
-    writing.push(tell(work, clock, cancelled).then(() => {}))
+    writing.push(recordOutboxEvents(tx, clock, cancelled).then(() => {}))
+    writing.push(emitSignals(tx, clock, cancelled).then(() => {}))
   }
-  // Their times have come: the row is locked, and was looked at by the same clock.
-  const entrance = ahead ?? (await openEntrance(work, now, due(runs), cancels?.gates ?? []))
-  const hopeful = true
+  // Their times have come: the row is locked, and was checked by the same clock.
+  const admission = ahead ?? (await decideAdmission(tx, now, due(runs), cancels?.gates ?? []))
+  const assumeNew = true
   if (runs.length > 0)
-    writing.push(inserted(insertRuns(work, clock, node, runs, { hopeful, entrance })))
+    writing.push(inserted(insertRuns(tx, clock, node, runs, { assumeNew, admission })))
   await Promise.all(writing)
-  const admitted = await admitLines(work, entrance)
-  const passing = runs.filter(({ id, gates }) => gates.length === 0 || entrance.passes.has(id))
-  const started = passing.filter(({ handOff }) => handOff).map(({ id }) => id)
-  const ready = passing.filter(({ handOff }) => !handOff).map(({ laneId }) => laneId)
+  const admitted = await admitWaiting(tx, admission)
+  const passing = runs.filter(({ id, gates }) => gates.length === 0 || admission.passes.has(id))
+  const started = passing.filter(({ reservation }) => reservation).map(({ id }) => id)
+  const ready = passing.filter(({ reservation }) => !reservation).map(({ laneId }) => laneId)
   const lanes = [...new Set([...ready, ...admitted])].toSorted((a, b) => a - b)
   return { started, lanes, cancelled }
 }
 
 async function enterAhead(
-  work: Work,
+  tx: Queryable,
   now: number,
   all: Map<FireCommand, Fired>,
-): Promise<Entrance> {
-  const entrance = await openEntrance(work, now, due(runsOf([...all.values()])), [])
+): Promise<GateAdmission> {
+  const admission = await decideAdmission(tx, now, due(runsOf([...all.values()])), [])
   for (const [command, { runs }] of all) {
-    const isHeldUp = runs.some(({ id, gates }) => gates.length > 0 && !entrance.passes.has(id))
+    const isHeldUp = runs.some(({ id, gates }) => gates.length > 0 && !admission.passes.has(id))
     if (isHeldUp) all.delete(command)
   }
-  return entrance
+  return admission
 }
 
 function runsOf(fired: readonly Fired[]): NewRun[] {
@@ -282,24 +295,21 @@ function due(runs: readonly NewRun[]): NewRun[] {
   return runs.map((run) => ({ ...run, dueAt: null }))
 }
 
-async function inserted(submission: Promise<Submission>): Promise<void> {
+async function inserted(submission: Promise<InsertResult>): Promise<void> {
   await submission
 }
 
-async function moveOn(work: Work, fired: readonly Fired[]): Promise<void> {
-  const moving = work.query(MOVE_ON, [
+async function advanceSchedules(tx: Queryable, fired: readonly Fired[]): Promise<void> {
+  const moving = tx.query(ADVANCE_SCHEDULES, [
     bigints(fired.map(({ command }) => command.id)),
     bigints(fired.map(({ command }) => command.next.nominalAt)),
-    bigints(fired.map(({ command }) => command.next.lookAt)),
+    bigints(fired.map(({ command }) => command.next.checkAt)),
     bigints(fired.map(({ occurrences }) => occurrences.at(-1)?.untilAt ?? null)),
     texts(fired.map(({ openRuns }) => (openRuns.length > 0 ? `{${openRuns.join()}}` : null))),
   ])
   const marked = fired.filter(({ isMarked }) => isMarked)
   if (marked.length > 0) {
-    await work.query(UNMARK, [
-      bigints(marked.map(({ command }) => command.id)),
-      bigints(marked.map(({ command }) => command.next.nominalAt)),
-    ])
+    await tx.query(UNMARK, [bigints(marked.map(({ command }) => command.id))])
   }
   await moving
 }

@@ -2,7 +2,7 @@ import { hasRun, outcomeOfCode } from '../../../core/schedule/firing/occurrence.
 import { STATE_CODE } from '../../../core/run/run-state.ts'
 import type { OccurrenceRecord, PastDuration, ScheduleRecord, ScheduleStore } from '../../port.ts'
 import { bigints } from '../connection/binary-arrays.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, pickLists } from '../database/database.ts'
 import { SCHEDULE_COLUMNS, type ScheduleRow, toSchedule } from './schedule-row.ts'
 import { read } from '../connection/transaction.ts'
 
@@ -60,10 +60,14 @@ const OCCURRENCES = {
      AND until_at >= $2::bigint
    ORDER BY nominal_at LIMIT $4::int`,
 }
-/** Outcomes up to this one have a run, and its id. */
+/** Outcomes up to this code have a run, and its id. */
 const OF_RUN = {
   name: 'occurrence-of-run',
   text: `SELECT ${COLUMNS} FROM occurrence WHERE id = $1::bigint AND outcome <= 2`,
+}
+const VOID_OF_RUN = {
+  name: 'void-occurrence-of-run',
+  text: `SELECT ${COLUMNS} FROM void_occurrence WHERE id = $1::bigint AND outcome <= 2`,
 }
 const FOLLOWING = {
   name: 'schedules-following',
@@ -85,7 +89,7 @@ const UNUSUAL = {
    ORDER BY id DESC, schedule_id DESC, nominal_at DESC LIMIT $5::int`,
 }
 
-/** Walks back over few records, whatever became of those times. */
+/** Walks back over few records, whatever the outcome of those times. */
 const PAST_DURATIONS = {
   name: 'past-durations',
   text: `
@@ -98,18 +102,18 @@ const PAST_DURATIONS = {
    WHERE o.outcome <= 2 AND e.state = ${STATE_CODE.succeeded} AND e.started_at IS NOT NULL`,
 }
 
-type Input<Verb extends keyof ScheduleStore> = Parameters<ScheduleStore[Verb]>[0]
+type Input<Name extends keyof ScheduleStore> = Parameters<ScheduleStore[Name]>[0]
 type Row = Omit<OccurrenceRecord, 'outcome' | 'runId'> & { readonly outcome: number }
 
 const LAST = Number.MAX_SAFE_INTEGER
 
-/** On the connection for duties: firing must never wait behind what somebody reads. */
+/** On the `duty` connection: firing must never wait behind reads for display. */
 export async function dueSchedules(
   db: Database,
   { after, until, limit }: Input<'dueSchedules'>,
 ): Promise<ScheduleRecord[]> {
-  const { lookAt, id } = after ?? { lookAt: -LAST, id: -LAST }
-  const rows = await read<ScheduleRow>(db.duty, DUE_SCHEDULES, [until, lookAt, id, limit])
+  const { checkAt, id } = after ?? { checkAt: -LAST, id: -LAST }
+  const rows = await read<ScheduleRow>(db.duty, DUE_SCHEDULES, [until, checkAt, id, limit])
   return rows.map(toSchedule)
 }
 
@@ -136,8 +140,8 @@ export async function listSchedules(
   const page = [projectId, after, limit]
   const rows =
     jobId === null
-      ? await read<ScheduleRow>(db.reading, OF_PROJECT, page)
-      : await read<ScheduleRow>(db.reading, OF_JOB, [...page, jobId])
+      ? await read<ScheduleRow>(pickLists(db), OF_PROJECT, page)
+      : await read<ScheduleRow>(pickLists(db), OF_JOB, [...page, jobId])
   return rows.map(toSchedule)
 }
 
@@ -158,7 +162,7 @@ export async function occurrences(
   db: Database,
   { scheduleId, from, until, limit }: Input<'occurrences'>,
 ): Promise<OccurrenceRecord[]> {
-  const rows = await read<Row>(db.reading, OCCURRENCES, [scheduleId, from, until, limit])
+  const rows = await read<Row>(pickLists(db), OCCURRENCES, [scheduleId, from, until, limit])
   return rows.map(toOccurrence)
 }
 
@@ -167,7 +171,9 @@ export async function occurrenceOf(
   { runId }: Input<'occurrenceOf'>,
 ): Promise<OccurrenceRecord | null> {
   const [row] = await read<Row>(db.reading, OF_RUN, [runId])
-  return row ? toOccurrence(row) : null
+  if (row) return toOccurrence(row)
+  const [voided] = await read<Row>(db.reading, VOID_OF_RUN, [runId])
+  return voided ? { ...toOccurrence(voided), reason: 'clock_set_back' } : null
 }
 
 export async function unusualOccurrences(
@@ -175,7 +181,13 @@ export async function unusualOccurrences(
   { projectId, before, limit }: Input<'unusualOccurrences'>,
 ): Promise<OccurrenceRecord[]> {
   const { id, scheduleId, nominalAt } = before ?? { id: LAST, scheduleId: LAST, nominalAt: LAST }
-  const rows = await read<Row>(db.reading, UNUSUAL, [projectId, id, scheduleId, nominalAt, limit])
+  const rows = await read<Row>(pickLists(db), UNUSUAL, [
+    projectId,
+    id,
+    scheduleId,
+    nominalAt,
+    limit,
+  ])
   return rows.map(toOccurrence)
 }
 
@@ -183,7 +195,7 @@ export async function pastDurations(
   db: Database,
   { scheduleIds, each }: Input<'pastDurations'>,
 ): Promise<PastDuration[]> {
-  return read<PastDuration>(db.reading, PAST_DURATIONS, [bigints(scheduleIds), each])
+  return read<PastDuration>(pickLists(db), PAST_DURATIONS, [bigints(scheduleIds), each])
 }
 
 function toOccurrence(row: Row): OccurrenceRecord {

@@ -1,8 +1,9 @@
 import type { ScheduleRecord } from '../../port.ts'
+import { pendingSkip } from '../../rewind-limits.ts'
 
 export const SCHEDULE_COLUMNS = `
   s.id, s.project_id AS "projectId", s.job_id AS "jobId", s.name, n.version, s.spec,
-  n.nominal_at AS "nextNominalAt", n.look_at AS "lookAt", n.last_nominal_at AS "lastNominalAt",
+  n.nominal_at AS "nextNominalAt", n.look_at AS "checkAt", n.last_nominal_at AS "lastNominalAt",
   n.open_runs AS "openRuns", s.skip_nominal_at AS "skipNominalAt", s.paused_at AS "pausedAt",
   s.paused_until AS "pausedUntil", s.paused_reason AS "pausedReason",
   s.paused_by_job AS "pausedByJob", s.resumed_at AS "resumedAt", s.error,
@@ -11,7 +12,7 @@ export const SCHEDULE_COLUMNS = `
 
 export type ScheduleRow = Omit<ScheduleRecord, 'next' | 'openRuns' | 'pause'> & {
   readonly nextNominalAt: number | null
-  readonly lookAt: number | null
+  readonly checkAt: number | null
   readonly openRuns: number[] | null
   readonly pausedAt: number | null
   readonly pausedUntil: number | null
@@ -21,11 +22,12 @@ export type ScheduleRow = Omit<ScheduleRecord, 'next' | 'openRuns' | 'pause'> & 
 }
 
 export function toSchedule(row: ScheduleRow): ScheduleRecord {
-  const { nextNominalAt, lookAt, openRuns, ...rest } = row
+  const { nextNominalAt, checkAt, openRuns, ...rest } = row
   const { pausedAt, pausedUntil, pausedReason, pausedByJob, resumedAt, ...same } = rest
   return {
     ...same,
-    next: { nominalAt: nextNominalAt, lookAt },
+    next: { nominalAt: nextNominalAt, checkAt },
+    skipNominalAt: pendingSkip(row.skipNominalAt, nextNominalAt),
     openRuns: openRuns ?? [],
     pause:
       pausedAt === null

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { auditOf, load, putNew, wishOf } from '../../contract/schedule-fixture.ts'
-import { onFreshStores, type World } from '../../contract/world.ts'
+import { auditOf, load, putNew, scheduleInput } from '../../contract/schedule-fixture.ts'
+import { onFreshStores, type StoreWorld } from '../../contract/world.ts'
 import type { ScheduleRecord, Store } from '../../port.ts'
-import { connectAdmin, openIn, untilWaiting } from '../postgres.fixture.ts'
+import { connectAdmin, openIn, untilLockWait } from '../postgres.fixture.ts'
 import { openPostgresStore } from '../store.ts'
 
 let where = { url: '', schema: '' }
@@ -13,9 +13,9 @@ const JOB = 'tidy-inbox'
 
 type Change<T> = (store: Store) => Promise<T>
 
-/** Two nodes change the schedule at once: both wait for its row, and get it in this order. */
-async function inTurn<T>(
-  world: World,
+/** Two nodes change the schedule at once: both wait for its row lock, and receive it in this order. */
+async function serialized<T>(
+  world: StoreWorld,
   id: number,
   first: Change<unknown>,
   second: Change<T>,
@@ -27,9 +27,9 @@ async function inTurn<T>(
     const next = `${where.schema}.schedule_next`
     await admin.query(`SELECT FROM ${next} WHERE schedule_id = $1 FOR UPDATE`, [id])
     const before = first(other)
-    await untilWaiting(admin, 1, 'the first to wait for the schedule')
+    await untilLockWait(admin, 1, 'the first to wait for the schedule')
     const after = second(world.store)
-    await untilWaiting(admin, 2, 'both to wait for the schedule')
+    await untilLockWait(admin, 2, 'both to wait for the schedule')
     await admin.query('COMMIT')
     await before
     return await after
@@ -39,7 +39,7 @@ async function inTurn<T>(
   }
 }
 
-function changesOf(world: World, { id, name }: ScheduleRecord) {
+function changesOf(world: StoreWorld, { id, name }: ScheduleRecord) {
   const asked = { projectId: world.project, id, audit: auditOf(world, 'schedule.change') }
   const until = world.clock.now() + 1_000
   const pauseJob = (store: Store, pause: { reason: null } | null) =>
@@ -51,27 +51,30 @@ function changesOf(world: World, { id, name }: ScheduleRecord) {
     resume: (store: Store) => store.resumeSchedule(asked),
     put: (store: Store) => {
       const { audit } = asked
-      return store.putSchedule({ ...wishOf(world, { name, spec: '{"rule":"hourly"}' }), audit })
+      return store.putSchedule({
+        ...scheduleInput(world, { name, spec: '{"rule":"hourly"}' }),
+        audit,
+      })
     },
     pauseJob: (store: Store) => pauseJob(store, { reason: null }),
     resumeJob: (store: Store) => pauseJob(store, null),
   }
 }
 
-/** A schedule of a job that is defined, and what can be done to it. */
-async function prepare(world: World) {
+/** A schedule of a defined job, and the changes that can be made to it. */
+async function prepare(world: StoreWorld) {
   const asked = { projectId: world.project, name: JOB, definition: '{}', expect: null }
   await world.store.putJob({ ...asked, audit: auditOf(world, 'job.put') })
   const schedule = await putNew(world)
   return { id: schedule.id, change: changesOf(world, schedule) }
 }
 
-async function dueIds(world: World): Promise<number[]> {
+async function dueIds(world: StoreWorld): Promise<number[]> {
   const due = await world.store.dueSchedules({ until: LATER, after: null, limit: 10 })
   return due.map(({ id }) => id)
 }
 
-for (const [what, verb, verdict] of [
+for (const [what, operation, verdict] of [
   ['resumed', 'resume', 'unknown'],
   ['paused for a while', 'pauseUntil', false],
 ] as const) {
@@ -80,38 +83,38 @@ for (const [what, verb, verdict] of [
     inWorld(async (world) => {
       const { id, change } = await prepare(world)
       await change.pause(world.store)
-      assert.equal(await inTurn<unknown>(world, id, change.delete, change[verb]), verdict)
+      assert.equal(await serialized<unknown>(world, id, change.delete, change[operation]), verdict)
       assert.deepEqual(await dueIds(world), [])
     }),
   )
 }
 
 test(
-  'a schedule that is put while another node deletes it is made anew',
+  'a schedule that is put while another node deletes it is created again',
   inWorld(async (world) => {
     const { id, change } = await prepare(world)
-    const fate = await inTurn(world, id, change.delete, change.put)
-    assert.ok(fate.kind === 'created', fate.kind)
-    assert.deepEqual(await dueIds(world), [fate.id])
+    const result = await serialized(world, id, change.delete, change.put)
+    assert.ok(result.kind === 'created', result.kind)
+    assert.deepEqual(await dueIds(world), [result.id])
   }),
 )
 
 test(
-  'a schedule that is resumed while another node pauses its job is held by the job',
+  'a schedule that is resumed while another node pauses its job is paused by the job',
   inWorld(async (world) => {
     const { id, change } = await prepare(world)
     await change.pause(world.store)
-    assert.equal(await inTurn(world, id, change.pauseJob, change.resume), 'held')
+    assert.equal(await serialized(world, id, change.pauseJob, change.resume), 'held')
     assert.deepEqual(await dueIds(world), [])
   }),
 )
 
 test(
-  'a job that is paused while another node resumes its schedule holds it',
+  'a job that is paused while another node resumes its schedule pauses the schedule',
   inWorld(async (world) => {
     const { id, change } = await prepare(world)
     await change.pause(world.store)
-    await inTurn(world, id, change.resume, change.pauseJob)
+    await serialized(world, id, change.resume, change.pauseJob)
     const { pause } = await load(world, id)
     assert.deepEqual([pause?.byJob, await dueIds(world)], [true, []])
   }),
@@ -122,7 +125,7 @@ test(
   inWorld(async (world) => {
     const { id, change } = await prepare(world)
     await change.pauseJob(world.store)
-    await inTurn(world, id, change.pause, change.resumeJob)
+    await serialized(world, id, change.pause, change.resumeJob)
     const { pause } = await load(world, id)
     assert.deepEqual([pause?.reason, pause?.resumedAt], ['by hand', null])
     assert.deepEqual(await dueIds(world), [])

@@ -1,16 +1,17 @@
-import type { ScheduleFate, SchedulePut, ScheduleStore } from '../../port.ts'
-import { isAhead } from '../../schedule-revision.ts'
-import { overtaken } from '../../settle-schedule.ts'
+import type { PutScheduleResult, SchedulePut, ScheduleStore } from '../../port.ts'
+import { isAfterLastFired } from '../../schedule-revision.ts'
+import { occurrenceBeforeChange } from '../../settle-schedule.ts'
 import { addOccurrences } from './add-occurrences.ts'
 import { addAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
-import { CLOCK, type Statement, type Work } from '../connection/statement.ts'
+import { CLOCK, type Statement, type Queryable } from '../connection/statement.ts'
 import { transact } from '../connection/transaction.ts'
 
 /**
- * The row of `schedule_next` is what everything about a schedule is decided under: firing locks it as
- * well. Whoever waited for it gets that row anew, but what is joined to it as it was before the wait:
- * so one statement locks, and the next reads, the clock as well. Both go out in one round trip.
+ * Every decision about a schedule is made under the lock of its row in `schedule_next`, which
+ * firing takes as well. A statement that waited for the lock sees that row's new version, but
+ * joined rows as they were before the wait: so one statement locks, and the next reads, including
+ * the clock. Both go out in one round trip.
  */
 const COLUMNS = `
   s.id, s.project_id AS "projectId", s.job_id AS "jobId", s.spec, n.version,
@@ -25,7 +26,7 @@ interface Find {
   readonly read: Statement
 }
 
-/** `which` with parameters from `$2` on: both statements take the same values, the clock's first. */
+/** `which` uses parameters from `$2` on: both statements take the same values, the clock first. */
 function find(name: string, which: string): Find {
   const where = `WHERE ${which} AND s.deleted_at IS NULL ORDER BY s.id`
   return {
@@ -48,7 +49,7 @@ const COUNT = {
   SELECT count(*)::int AS count FROM (
     SELECT FROM schedule WHERE job_id = $1::int AND deleted_at IS NULL LIMIT $2::int) known`,
 }
-/** Who pauses the job meanwhile, or gives it the last schedule it may have, waits and then sees this one. */
+/** A transaction that pauses the job, or adds its last allowed schedule, waits for this one. */
 const LOCK_JOB = {
   name: 'lock-job-to-schedule',
   text: `SELECT paused_at IS NOT NULL AS "isPaused" FROM job WHERE id = $1::int FOR UPDATE`,
@@ -139,30 +140,33 @@ export interface LockedSchedule {
   readonly now: number
 }
 
-type Input<Verb extends keyof ScheduleStore> = Parameters<ScheduleStore[Verb]>[0]
+type Input<Name extends keyof ScheduleStore> = Parameters<ScheduleStore[Name]>[0]
 
-export async function putSchedule(db: Database, wish: Input<'putSchedule'>): Promise<ScheduleFate> {
-  const { id, jobId, name, spec, next, expect, most } = wish
-  return transact(db.duty, async (work) => {
-    const [job] = await work.query<{ isPaused: boolean }>(LOCK_JOB, [jobId])
-    const [known] = await lockAndRead(work, NAMED, [db.now(), jobId, name])
+export async function putSchedule(
+  db: Database,
+  input: Input<'putSchedule'>,
+): Promise<PutScheduleResult> {
+  const { id, jobId, name, spec, next, expect, maxSchedules } = input
+  return transact(db.duty, async (tx) => {
+    const [job] = await tx.query<{ isPaused: boolean }>(LOCK_JOB, [jobId])
+    const [known] = await lockAndRead(tx, NAMED, [db.now(), jobId, name])
     const version = known?.version ?? 0
     if (expect !== null && expect !== version) return { kind: 'conflict', version }
     if (known?.spec === spec) return { kind: 'same', id: known.id, version }
     if (known) {
       const lastNominalAt = known.lastNominalAt ?? Number.NEGATIVE_INFINITY
-      if (!isAhead(next, lastNominalAt)) return { kind: 'overtaken', lastNominalAt }
-      await changeSchedule(work, db.now(), known, wish)
+      if (!isAfterLastFired(next, lastNominalAt)) return { kind: 'overtaken', lastNominalAt }
+      await changeSchedule(tx, db.now(), known, input)
       return { kind: 'changed', id: known.id, version: version + 1 }
     }
-    const [row] = await work.query<{ count: number }>(COUNT, [jobId, most])
-    if (row!.count >= most) return { kind: 'full' }
-    await createSchedule(work, db.now(), { ...wish, isHeld: job?.isPaused ?? false })
+    const [row] = await tx.query<{ count: number }>(COUNT, [jobId, maxSchedules])
+    if (row!.count >= maxSchedules) return { kind: 'full' }
+    await createSchedule(tx, db.now(), { ...input, isHeld: job?.isPaused ?? false })
     return { kind: 'created', id, version: 1 }
   })
 }
 
-/** Whose schedule it becomes, and whether that is paused. */
+/** The job of the schedule, and whether the job is paused. */
 export interface OfJob {
   readonly projectId: number
   readonly jobId: number
@@ -170,37 +174,37 @@ export interface OfJob {
 }
 
 export async function createSchedule(
-  work: Work,
+  tx: Queryable,
   now: number | null,
-  wish: SchedulePut & OfJob,
+  input: SchedulePut & OfJob,
 ): Promise<void> {
-  const { id, projectId, jobId, name, spec, next, audit, isHeld } = wish
-  const { nominalAt, lookAt } = next
-  const said = [id, projectId, jobId, name, spec, audit.actor, nominalAt, lookAt, isHeld]
-  await Promise.all([work.query(CREATE, [now, ...said]), addAudit(work, now, audit)])
+  const { id, projectId, jobId, name, spec, next, audit, isHeld } = input
+  const { nominalAt, checkAt } = next
+  const said = [id, projectId, jobId, name, spec, audit.actor, nominalAt, checkAt, isHeld]
+  await Promise.all([tx.query(CREATE, [now, ...said]), addAudit(tx, now, audit)])
 }
 
 export async function changeSchedule(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   row: LockedSchedule,
   { spec, next, audit }: Pick<SchedulePut, 'spec' | 'next' | 'audit'>,
 ): Promise<void> {
-  const { nominalAt, lookAt } = next
-  const last = await overtake(work, row, 'edited', nominalAt)
-  const values = [row.id, last, spec, row.now, audit.actor, nominalAt, lookAt]
-  await Promise.all([work.query(CHANGE, values), addAudit(work, now, audit)])
+  const { nominalAt, checkAt } = next
+  const last = await recordOvertaken(tx, row, 'edited', nominalAt)
+  const values = [row.id, last, spec, row.now, audit.actor, nominalAt, checkAt]
+  await Promise.all([tx.query(CHANGE, values), addAudit(tx, now, audit)])
 }
 
 export async function pauseSchedule(
   db: Database,
   { projectId, id, until, reason, audit }: Input<'pauseSchedule'>,
 ): Promise<boolean> {
-  return transact(db.duty, async (work) => {
-    const row = await lock(work, db, id, projectId)
+  return transact(db.duty, async (tx) => {
+    const row = await lock(tx, db, id, projectId)
     if (!row) return false
-    await work.query(PAUSE, [id, row.now, audit.actor, until, reason, false])
-    await addAudit(work, db.now(), audit)
+    await tx.query(PAUSE, [id, row.now, audit.actor, until, reason, false])
+    await addAudit(tx, db.now(), audit)
     return true
   })
 }
@@ -209,14 +213,14 @@ export async function resumeSchedule(
   db: Database,
   { projectId, id, audit }: Input<'resumeSchedule'>,
 ): ReturnType<ScheduleStore['resumeSchedule']> {
-  return transact(db.duty, async (work) => {
-    const row = await lock(work, db, id, projectId)
+  return transact(db.duty, async (tx) => {
+    const row = await lock(tx, db, id, projectId)
     if (!row) return 'unknown'
     if (pausedBy(row) === null) return 'running'
     const { isJobPaused, now } = row
-    if (isJobPaused) await work.query(PAUSE, [id, now, audit.actor, null, null, true])
-    else await work.query(RESUME, [id, now, audit.actor])
-    await addAudit(work, db.now(), audit)
+    if (isJobPaused) await tx.query(PAUSE, [id, now, audit.actor, null, null, true])
+    else await tx.query(RESUME, [id, now, audit.actor])
+    await addAudit(tx, db.now(), audit)
     return isJobPaused ? 'held' : 'resumed'
   })
 }
@@ -225,11 +229,11 @@ export async function skipNext(
   db: Database,
   { projectId, id, audit }: Input<'skipNext'>,
 ): Promise<number | null> {
-  return transact(db.duty, async (work) => {
-    const row = await lock(work, db, id, projectId)
+  return transact(db.duty, async (tx) => {
+    const row = await lock(tx, db, id, projectId)
     if (!row || row.nextNominalAt === null) return null
-    await work.query(SKIP_NEXT, [id, row.now, audit.actor, row.nextNominalAt])
-    await addAudit(work, db.now(), audit)
+    await tx.query(SKIP_NEXT, [id, row.now, audit.actor, row.nextNominalAt])
+    await addAudit(tx, db.now(), audit)
     return row.nextNominalAt
   })
 }
@@ -238,37 +242,39 @@ export async function deleteSchedule(
   db: Database,
   { projectId, id, expect = null, audit }: Input<'deleteSchedule'>,
 ): ReturnType<ScheduleStore['deleteSchedule']> {
-  return transact(db.duty, async (work) => {
-    const row = await lock(work, db, id, projectId)
+  return transact(db.duty, async (tx) => {
+    const row = await lock(tx, db, id, projectId)
     if (!row) return 'unknown'
     if (expect !== null && expect !== row.version) return 'conflict'
-    await removeSchedule(work, row, audit.actor)
-    await addAudit(work, db.now(), audit)
+    await removeSchedule(tx, row, audit.actor)
+    await addAudit(tx, db.now(), audit)
     return 'deleted'
   })
 }
 
 export async function failSchedule(
   db: Database,
-  { id, version, error, lookAt }: Input<'failSchedule'>,
+  { id, version, error, checkAt }: Input<'failSchedule'>,
 ): Promise<boolean> {
-  const values = [id, version, error, lookAt]
-  const rows = await transact(db.duty, (work) => work.query(FAIL, values), 'single')
+  const values = [id, version, error, checkAt]
+  const rows = await transact(db.duty, (tx) => tx.query(FAIL, values), 'single')
   return rows.length > 0
 }
 
-/** Within a transaction that holds the job: nobody gives it another one between the two statements. */
+/**
+ * Runs in a transaction that holds the job's lock: no schedule is added between the two statements.
+ */
 export function lockSchedulesOf(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   jobId: number,
 ): Promise<LockedSchedule[]> {
-  return lockAndRead(work, OF_JOB, [now, jobId])
+  return lockAndRead(tx, OF_JOB, [now, jobId])
 }
 
-/** What happens to a job happens to its schedules, in the same transaction. */
+/** A change of a job applies to its schedules in the same transaction. */
 export async function changeSchedulesOfJob(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   {
     jobId,
@@ -280,61 +286,62 @@ export async function changeSchedulesOfJob(
     change: 'pause' | 'resume' | 'delete'
   },
 ): Promise<void> {
-  for (const row of await lockSchedulesOf(work, now, jobId)) {
+  for (const row of await lockSchedulesOf(tx, now, jobId)) {
     const by = pausedBy(row)
-    if (change === 'delete') await removeSchedule(work, row, actor)
+    if (change === 'delete') await removeSchedule(tx, row, actor)
     else if (change === 'pause' && by === null) {
-      await work.query(PAUSE, [row.id, row.now, actor, null, null, true])
+      await tx.query(PAUSE, [row.id, row.now, actor, null, null, true])
     } else if (change === 'resume' && by === 'job') {
-      await work.query(RESUME, [row.id, row.now, actor])
+      await tx.query(RESUME, [row.id, row.now, actor])
     }
   }
 }
 
 async function lock(
-  work: Work,
+  tx: Queryable,
   db: Database,
   id: number,
   projectId: number,
 ): Promise<LockedSchedule | undefined> {
-  const [row] = await lockAndRead(work, OWNED, [db.now(), id, projectId])
+  const [row] = await lockAndRead(tx, OWNED, [db.now(), id, projectId])
   return row
 }
 
 async function lockAndRead(
-  work: Work,
+  tx: Queryable,
   { lock: locking, read }: Find,
   values: readonly unknown[],
 ): Promise<LockedSchedule[]> {
   const [, rows] = await Promise.all([
-    work.query(locking, values),
-    work.query<LockedSchedule>(read, values),
+    tx.query(locking, values),
+    tx.query<LockedSchedule>(read, values),
   ])
   return rows
 }
 
 export async function removeSchedule(
-  work: Work,
+  tx: Queryable,
   row: LockedSchedule,
   actor: number | null,
 ): Promise<void> {
-  await overtake(work, row, 'deleted')
-  await work.query(DELETE, [row.id, row.now, actor])
+  await recordOvertaken(tx, row, 'deleted')
+  await tx.query(DELETE, [row.id, row.now, actor])
 }
 
-async function overtake(
-  work: Work,
+async function recordOvertaken(
+  tx: Queryable,
   row: LockedSchedule,
   reason: 'edited' | 'deleted',
   next: number | null = null,
 ): Promise<number | null> {
   const { id: scheduleId, projectId, version, nextNominalAt, now } = row
-  const record = overtaken({ nextNominalAt, pausedBy: pausedBy(row) }, now, reason, next)
-  if (record) await addOccurrences(work, now, [{ ...record, scheduleId, projectId, version }])
+  const before = { nextNominalAt, pausedBy: pausedBy(row) }
+  const record = occurrenceBeforeChange(before, now, reason, next)
+  if (record) await addOccurrences(tx, now, [{ ...record, scheduleId, projectId, version }])
   return record?.untilAt ?? null
 }
 
-/** Who keeps it from firing, if anybody does. */
+/** What keeps the schedule from firing, if anything. */
 function pausedBy({ pausedAt, pausedByJob, resumedAt }: LockedSchedule): 'people' | 'job' | null {
   if (pausedAt === null || resumedAt !== null) return null
   return pausedByJob ? 'job' : 'people'

@@ -2,14 +2,16 @@ import type { SealedSecret, SecretKeyRecord, SecretRecord, SecretStore } from '.
 import { addAudit } from '../audit/audit.ts'
 import { ints, texts } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
-type Input<Verb extends keyof SecretStore> = Parameters<SecretStore[Verb]>[0]
+type Input<Name extends keyof SecretStore> = Parameters<SecretStore[Name]>[0]
 
-/** An update that changes nothing: whoever wants to forget the key meanwhile has to wait. */
-const REMEMBER_KEY = {
-  name: 'remember-secret-key',
+/**
+ * An update that changes nothing: a transaction that wants to delete the key meanwhile has to wait.
+ */
+const STORE_KEY = {
+  name: 'store-secret-key',
   text: `
   INSERT INTO secret_key (id, "check") VALUES ($1, $2)
       ON CONFLICT (id) DO UPDATE SET "check" = secret_key."check"`,
@@ -85,26 +87,26 @@ const NODES_WITHOUT_KEY = {
 
 export async function putSecret(db: Database, input: Input<'putSecret'>): Promise<SecretRecord> {
   const { projectId, name, sealed, key, audit } = input
-  return transact(db.duty, async (work) => {
-    await remember(work, key)
+  return transact(db.duty, async (tx) => {
+    await remember(tx, key)
     const values = [db.now(), projectId, name, key.id, sealed, audit.actor]
-    const [row] = await work.query<SecretRecord>(PUT, values)
-    await addAudit(work, db.now(), audit)
+    const [row] = await tx.query<SecretRecord>(PUT, values)
+    await addAudit(tx, db.now(), audit)
     return row!
   })
 }
 
-async function remember(work: Work, { id, check }: Input<'putSecret'>['key']): Promise<void> {
-  await work.query(REMEMBER_KEY, [id, check])
+async function remember(tx: Queryable, { id, check }: Input<'putSecret'>['key']): Promise<void> {
+  await tx.query(STORE_KEY, [id, check])
 }
 
 export async function removeSecret(
   db: Database,
   { projectId, name, audit }: Input<'removeSecret'>,
 ): Promise<boolean> {
-  return transact(db.duty, async (work) => {
-    if ((await work.query(REMOVE, [projectId, name])).length === 0) return false
-    await addAudit(work, db.now(), audit)
+  return transact(db.duty, async (tx) => {
+    if ((await tx.query(REMOVE, [projectId, name])).length === 0) return false
+    await addAudit(tx, db.now(), audit)
     return true
   })
 }
@@ -139,16 +141,16 @@ export async function resealSecrets(
   db: Database,
   { key, secrets, audit }: Input<'resealSecrets'>,
 ): Promise<number> {
-  return transact(db.duty, async (work) => {
-    await remember(work, key)
-    const rows = await work.query(RESEAL, [
+  return transact(db.duty, async (tx) => {
+    await remember(tx, key)
+    const rows = await tx.query(RESEAL, [
       key.id,
       ints(secrets.map(({ projectId }) => projectId)),
       texts(secrets.map(({ name }) => name)),
       texts(secrets.map(({ sealed }) => sealed)),
       texts(secrets.map(({ resealed }) => resealed)),
     ])
-    if (audit && rows.length > 0) await addAudit(work, db.now(), audit)
+    if (audit && rows.length > 0) await addAudit(tx, db.now(), audit)
     return rows.length
   })
 }
@@ -161,14 +163,14 @@ export async function forgetUnusedKeys(
   db: Database,
   { except }: Input<'forgetUnusedKeys'>,
 ): Promise<void> {
-  await transact(db.duty, (work) => work.query(FORGET_UNUSED, [except]), 'single')
+  await transact(db.duty, (tx) => tx.query(FORGET_UNUSED, [except]), 'single')
 }
 
 export async function announceKeys(
   db: Database,
   { node, keys }: Input<'announceKeys'>,
 ): Promise<void> {
-  await transact(db.duty, (work) => work.query(ANNOUNCE, [node, texts(keys)]), 'single')
+  await transact(db.duty, (tx) => tx.query(ANNOUNCE, [node, texts(keys)]), 'single')
 }
 
 export async function nodesWithoutKey(

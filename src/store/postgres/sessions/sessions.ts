@@ -1,25 +1,50 @@
-import type { Lease, NodeStore, RecalledSession, SessionRecord } from '../../port.ts'
+import type { Lease, NodeStore, StoredSession, SessionBinding, SessionRecord } from '../../port.ts'
 import { bigints } from '../connection/binary-arrays.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, pickLists } from '../database/database.ts'
 import { LEASE, WITH_SPEC } from '../leases/leases.ts'
 import { CLOCK } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
-type Input<Verb extends keyof NodeStore> = Parameters<NodeStore[Verb]>[0]
+type Input<Name extends keyof NodeStore> = Parameters<NodeStore[Name]>[0]
 
+const OPEN = {
+  name: 'open-session',
+  text: `
+  WITH ${CLOCK}
+  INSERT INTO session (id, registration, node, name, project, offer, owner, identity, secret, seen_at)
+  SELECT $2::bigint, $3::bigint, $4::int, $5, $6, $7, $8, $9, $10, now FROM clock
+      ON CONFLICT (id) DO NOTHING
+  RETURNING id`,
+}
+/**
+ * Sessions registered before sessions had owners: claimed by the project, only if they serve no
+ * other.
+ */
+const isOwnedByProject = (isEverywhere: string) => `
+  s.secret IS NULL AND
+  (${isEverywhere} OR s.offer::jsonb -> 'projects' = jsonb_build_array(s.project))`
 const REGISTER = {
   name: 'register',
   text: `
   WITH ${CLOCK}
-  INSERT INTO session AS s (id, registration, node, name, project, offer, seen_at)
-  SELECT $2::bigint, $3::bigint, $4::int, $5, $6, $7, now FROM clock
-      ON CONFLICT (id) DO UPDATE
-         SET registration = excluded.registration, node = excluded.node, name = excluded.name,
-             project = excluded.project, offer = excluded.offer, seen_at = excluded.seen_at,
-             quarantined = NULL
-       WHERE s.registration < excluded.registration
-         AND coalesce(s.project = excluded.project, true)
-  RETURNING id`,
+  UPDATE session s
+     SET registration = $3::bigint, node = $4::int, name = $5, offer = $7, owner = $8,
+         identity = $9, seen_at = now, quarantined = NULL
+    FROM clock
+   WHERE s.id = $2::bigint AND s.registration < $3::bigint AND s.project = $6 AND CASE
+         WHEN s.owner IS NULL THEN ${isOwnedByProject('$11::boolean')}
+         WHEN s.secret IS NULL THEN s.owner = $8
+         ELSE s.secret = $10 AND s.identity = $9 END
+  RETURNING s.secret`,
+}
+const IS_OWN = {
+  name: 'own-session',
+  text: `
+  SELECT s.id FROM session s
+   WHERE s.id = $1::bigint AND s.project = $2 AND CASE
+         WHEN s.owner IS NULL THEN ${isOwnedByProject('$6::boolean')}
+         WHEN s.secret IS NULL THEN s.owner = $3
+         ELSE s.secret = $5 AND s.identity = $4 END`,
 }
 const ADOPT = {
   name: 'adopt',
@@ -41,8 +66,8 @@ const SESSION_LEASES = {
     FROM (SELECT * FROM lease WHERE session = $1::bigint) l ${WITH_SPEC}
    ORDER BY l.run_id`,
 }
-const RECALL = {
-  name: 'recall-session',
+const LOAD_SESSION = {
+  name: 'load-session',
   text: `
   SELECT s.registration, s.project, l.run_id AS "runId", l.fence,
          l.started_at AS "startedAt"
@@ -54,8 +79,8 @@ const FORGET = {
   text: `DELETE FROM session WHERE id = $1::bigint AND registration = $2::bigint`,
 }
 
-const LOSE = {
-  name: 'lose-session',
+const MARK_LOST = {
+  name: 'mark-session-lost',
   text: `UPDATE session SET offer = NULL WHERE id = $1::bigint AND registration = $2::bigint`,
 }
 const QUARANTINE = {
@@ -86,11 +111,11 @@ const LIST_SESSIONS = {
    ORDER BY s.name COLLATE "C", s.id`,
 }
 
-export async function loseSession(
+export async function markSessionLost(
   db: Database,
-  { session, registration }: Input<'loseSession'>,
+  { session, registration }: Input<'markSessionLost'>,
 ): Promise<void> {
-  await transact(db.duty, (work) => work.query(LOSE, [session, registration]), 'single')
+  await transact(db.duty, (tx) => tx.query(MARK_LOST, [session, registration]), 'single')
 }
 
 export async function quarantineSession(
@@ -98,21 +123,18 @@ export async function quarantineSession(
   { session, registration, reason }: Input<'quarantineSession'>,
 ): Promise<void> {
   const values = [session, registration, reason]
-  await transact(db.duty, (work) => work.query(QUARANTINE, values), 'single')
+  await transact(db.duty, (tx) => tx.query(QUARANTINE, values), 'single')
 }
 
-export async function touchSessions(
-  db: Database,
-  sightings: Input<'touchSessions'>,
-): Promise<void> {
-  if (sightings.length === 0) return
-  // In one order, whoever writes: two nodes must not wait for each other.
-  const sorted = sightings.toSorted((a, b) => a.session - b.session)
+export async function touchSessions(db: Database, lastSeen: Input<'touchSessions'>): Promise<void> {
+  if (lastSeen.length === 0) return
+  // In a fixed order: two nodes must not wait for each other.
+  const sorted = lastSeen.toSorted((a, b) => a.session - b.session)
   const values = [
     bigints(sorted.map(({ session }) => session)),
     bigints(sorted.map(({ at }) => at)),
   ]
-  await transact(db.duty, (work) => work.query(TOUCH, values), 'single')
+  await transact(db.duty, (tx) => tx.query(TOUCH, values), 'single')
 }
 
 export async function countNodes(db: Database): Promise<number> {
@@ -120,17 +142,14 @@ export async function countNodes(db: Database): Promise<number> {
   return row?.alive ?? 0
 }
 
-type RecalledRow = Omit<RecalledSession, 'held'> &
-  (
-    | RecalledSession['held'][number]
-    | { readonly [Part in keyof RecalledSession['held'][number]]: null }
-  )
+type StoredSessionRow = Omit<StoredSession, 'held'> &
+  (StoredSession['held'][number] | { readonly [Part in keyof StoredSession['held'][number]]: null })
 
-export async function recallSession(
+export async function loadSession(
   db: Database,
-  { session }: Input<'recallSession'>,
-): Promise<RecalledSession | null> {
-  const rows = await read<RecalledRow>(db.duty, RECALL, [session])
+  { session }: Input<'loadSession'>,
+): Promise<StoredSession | null> {
+  const rows = await read<StoredSessionRow>(db.duty, LOAD_SESSION, [session])
   const [known] = rows
   if (!known) return null
   const held = rows.flatMap(({ runId, fence, startedAt }) =>
@@ -140,32 +159,50 @@ export async function recallSession(
 }
 
 export async function listSessions(db: Database): Promise<SessionRecord[]> {
-  return read<SessionRecord>(db.reading, LIST_SESSIONS)
+  return read<SessionRecord>(pickLists(db), LIST_SESSIONS)
+}
+
+function valuesOf(db: Database, binding: SessionBinding): unknown[] {
+  const { session, registration, node, name, project, offer, owner, identity, secret } = binding
+  return [...[db.now(), session, registration, node, name, project, offer, owner, identity, secret]]
+}
+
+export async function openSession(db: Database, binding: Input<'openSession'>): Promise<boolean> {
+  const values = valuesOf(db, binding)
+  const opened = await transact(db.duty, (tx) => tx.query(OPEN, values), 'single')
+  return opened.length === 1
 }
 
 export async function adopt(
   db: Database,
-  { node, session, registration, name, project, offer, held }: Input<'adopt'>,
+  { held, isEverywhere, ...binding }: Input<'adopt'>,
 ): ReturnType<NodeStore['adopt']> {
+  const { node, session, project, owner, identity, secret } = binding
   const sorted = held.toSorted((a, b) => a.runId - b.runId)
-  return transact(db.duty, async (work) => {
-    const accepted = await work.query(REGISTER, [
-      ...[db.now(), session, registration, node, name, project ?? null, offer ?? null],
+  return transact(db.duty, async (tx) => {
+    const [bound] = await tx.query<{ secret: string | null }>(REGISTER, [
+      ...[...valuesOf(db, binding), isEverywhere],
     ])
-    if (accepted.length === 0) return null
+    if (!bound) {
+      const own = await tx.query(IS_OWN, [
+        ...[session, project, owner, identity, secret, isEverywhere],
+      ])
+      return own.length === 1 ? 'superseded' : 'unknown'
+    }
     const [moved, leases] = await Promise.all([
-      work.query<{ runId: number }>(ADOPT, [
+      tx.query<{ runId: number }>(ADOPT, [
         bigints(sorted.map(({ runId }) => runId)),
         bigints(sorted.map(({ fence }) => fence)),
         session,
         node,
       ]),
-      work.query<Lease>(SESSION_LEASES, [session]),
+      tx.query<Lease>(SESSION_LEASES, [session]),
     ])
     const adopted = new Set(moved.map(({ runId }) => runId))
     return {
       adopted: leases.filter(({ runId }) => adopted.has(runId)),
       unlisted: leases.filter(({ runId }) => !adopted.has(runId)),
+      secret: bound.secret,
     }
   })
 }
@@ -174,5 +211,5 @@ export async function forgetSession(
   db: Database,
   { session, registration }: Input<'forgetSession'>,
 ): Promise<void> {
-  await transact(db.duty, (work) => work.query(FORGET, [session, registration]), 'single')
+  await transact(db.duty, (tx) => tx.query(FORGET, [session, registration]), 'single')
 }

@@ -1,19 +1,19 @@
 import { STATE_CODE } from '../../../core/run/run-state.ts'
-import type { News } from '../../port.ts'
+import type { Signal } from '../../port.ts'
 import { bigints } from '../connection/binary-arrays.ts'
-import { CLOCK, reportedElsewhere, type Work } from '../connection/statement.ts'
+import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 
-/** Whether any job of their projects follows another; where none does at all, that costs nothing. */
-export const someoneFollows = (ended: string) => `
+/** Whether any job of these projects follows another; costs nothing where no job does. */
+export const hasFollowers = (ended: string) => `
      (EXISTS (SELECT FROM follower) AND EXISTS (
        SELECT FROM follower WHERE project_id = ANY (ARRAY(SELECT project_id FROM ${ended}))))`
 
 /**
- * Only what ended in this very transaction counts: what ended before was noted then. What is part of
- * a workflow belongs to that, and counts only for those who asked for it by name.
+ * Only ends in this transaction count: earlier ends were recorded then. A step of a workflow counts
+ * only for follow rules that name that step.
  */
-export const NOTE_FOLLOWED = {
-  name: 'note-followed',
+export const RECORD_FOLLOW_UPS = {
+  name: 'record-follow-ups',
   text: `
   WITH ${CLOCK},
   ended AS MATERIALIZED (
@@ -37,13 +37,16 @@ export const NOTE_FOLLOWED = {
     RETURNING source_run_id)
   SELECT DISTINCT source_run_id AS "runId" FROM noted`,
 }
-/** Writes down which jobs are to run after these runs, after whatever ended them in the same transaction. */
-export function noteFollowed(
-  work: Work,
+/**
+ * Records which jobs are to run after these runs. Call it after the statements that end them, in
+ * the same transaction.
+ */
+export function recordFollowUps(
+  tx: Queryable,
   now: number | null,
   runIds: readonly number[],
-): Promise<News[]> {
-  const noting = work.query<{ runId: number }>(NOTE_FOLLOWED, [now, bigints(runIds)])
-  const toNews = ({ runId }: { runId: number }): News => ({ kind: 'followed', runId })
-  return reportedElsewhere(noting.then((rows) => rows.map(toNews)))
+): Promise<Signal[]> {
+  const recording = tx.query<{ runId: number }>(RECORD_FOLLOW_UPS, [now, bigints(runIds)])
+  const toSignals = ({ runId }: { runId: number }): Signal => ({ kind: 'followed', runId })
+  return reportedElsewhere(recording.then((rows) => rows.map(toSignals)))
 }

@@ -1,12 +1,13 @@
-import type { Promotion } from '../../port.ts'
+import { CLOCK_TOLERANCE_MS } from '../../../core/trusted-clock.ts'
+import type { PromoteResult } from '../../port.ts'
 import { admitAt } from '../gates/admit.ts'
 import { bigints } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
-import { CLOCK } from '../connection/statement.ts'
+import { CLOCK, WALL } from '../connection/statement.ts'
 import { RECHECK_MS } from '../ticks/submit.ts'
 import { transact } from '../connection/transaction.ts'
 
-/** Timers are never updated, so the address of one we hold stays good. */
+/** Timers are never updated, so the address of a locked one stays valid. */
 const PROMOTE = {
   name: 'promote',
   text: `
@@ -16,8 +17,9 @@ const PROMOTE = {
       FROM (
         SELECT timer.ctid AS place, timer.* FROM timer
          WHERE due_at <= (SELECT now FROM clock)
+           AND ($4::boolean OR abs(coalesce($5::bigint, ${WALL}) - (SELECT now FROM clock)) <= ${CLOCK_TOLERANCE_MS})
          ORDER BY due_at, run_id + 0 LIMIT $3::int FOR UPDATE SKIP LOCKED) t),
-  gone AS (DELETE FROM timer WHERE ctid = ANY (ARRAY(SELECT place FROM due))),
+  deleted AS (DELETE FROM timer WHERE ctid = ANY (ARRAY(SELECT place FROM due))),
   to_ready AS (
     INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid)
     SELECT lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid FROM due WHERE NOT gated),
@@ -39,17 +41,17 @@ const NEXT_DUE = { name: 'next-due', text: `SELECT min(due_at) AS "dueAt" FROM t
 
 export async function promote(
   db: Database,
-  { positions }: { positions: readonly number[] },
-): Promise<Promotion> {
-  return transact(db.duty, async (work) => {
-    const [row] = await work.query<{
+  { positions, isClockOff = false }: { positions: readonly number[]; isClockOff?: boolean },
+): Promise<PromoteResult> {
+  return transact(db.duty, async (tx) => {
+    const [row] = await tx.query<{
       promoted: number
       lanes: number[] | null
       gates: number[] | null
-    }>(PROMOTE, [db.now(), bigints(positions), positions.length])
+    }>(PROMOTE, [...[db.now(), bigints(positions), positions.length, isClockOff, db.testWall()]])
     const { promoted, lanes, gates } = row!
-    const admitted = await admitAt(work, gates ?? [])
-    const [next] = await work.query<{ dueAt: number | null }>(NEXT_DUE)
+    const admitted = await admitAt(tx, gates ?? [])
+    const [next] = await tx.query<{ dueAt: number | null }>(NEXT_DUE)
     return {
       promoted,
       lanes: [...new Set([...(lanes ?? []), ...admitted])],

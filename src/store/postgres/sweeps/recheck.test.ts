@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onFreshStores, type World } from '../../contract/world.ts'
-import { connectAdmin, openIn, untilWaiting } from '../postgres.fixture.ts'
+import { onFreshStores, type StoreWorld } from '../../contract/world.ts'
+import { connectAdmin, openIn, untilLockWait } from '../postgres.fixture.ts'
 
 let where = { url: '', schema: '' }
 const inWorld = onFreshStores(openIn({ place: (place) => (where = place) }))
 
-const sweep = ({ store }: World) => store.recheck({ limit: 10, recheckMs: 30_000 })
+const sweep = ({ store }: StoreWorld) => store.recheck({ limit: 10, recheckMs: 30_000 })
 
-/** One run holds a gate, and two stand before it, of which the first has waited long. */
-async function prepare(world: World) {
+/** One run holds a gate, and two wait at it, of which the first is overdue. */
+async function prepare(world: StoreWorld) {
   const gates = [await world.gate('door', 1)]
   const holder = await world.start({ gates })
   const first = world.newRun({ gates })
@@ -21,7 +21,7 @@ async function prepare(world: World) {
 }
 
 test(
-  'a sweep that waits for a gate does not let others overtake those it looks after',
+  'a sweep that waits for a gate does not let others overtake the runs it rechecks',
   inWorld(async (world) => {
     const { holder, first, second } = await prepare(world)
     const admin = await connectAdmin(where.url)
@@ -29,9 +29,9 @@ test(
       await admin.query('BEGIN')
       await admin.query(`SELECT FROM ${where.schema}.gate FOR UPDATE`)
       const ending = world.end(holder)
-      await untilWaiting(admin, 1, 'the tick to wait for the gate')
+      await untilLockWait(admin, 1, 'the tick to wait for the gate')
       const sweeping = sweep(world)
-      await untilWaiting(admin, 2, 'the sweep to wait behind it')
+      await untilLockWait(admin, 2, 'the sweep to wait behind it')
       await admin.query('COMMIT')
       await Promise.all([ending, sweeping])
       const states = [await world.stateOf(first.id), await world.stateOf(second.id)]
@@ -43,7 +43,7 @@ test(
 )
 
 test(
-  'a sweep does not wait for a run at a gate that somebody else is at, and finds it again',
+  'a sweep does not wait for a run at a gate that another transaction holds, and finds it again',
   inWorld(async (world) => {
     const { first } = await prepare(world)
     const admin = await connectAdmin(where.url)
@@ -90,7 +90,7 @@ test(
 )
 
 test(
-  'a run that a sweep sends on to a gate somebody else is at is found by the next one',
+  'a run that a sweep sends to a gate another transaction holds is found by the next sweep',
   inWorld(async (world) => {
     const gates = [await world.gate('first', 1), await world.gate('second', 1)]
     const needed = await world.start()

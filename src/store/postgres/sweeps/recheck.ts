@@ -1,18 +1,18 @@
-import { inOrder } from '../../signals.ts'
-import type { Recheck, SweepStore } from '../../port.ts'
+import { sortSignals } from '../../signals.ts'
+import type { RecheckResult, SweepStore } from '../../port.ts'
 import { admitWithin, lockAll } from '../gates/admit.ts'
 import { bigints } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
 import { lockWaiting, settleWaiting, tryWaiting } from '../ticks/needs.ts'
-import { NOTHING_TOLD, tell } from '../signals/emit-signals.ts'
-import { noteEnds } from '../webhooks/outbox.ts'
+import { NO_SIGNALS, emitSignals } from '../signals/emit-signals.ts'
+import { recordOutboxEvents } from '../webhooks/outbox.ts'
 import { recount } from '../gates/recount.ts'
 import { CLOCK } from '../connection/statement.ts'
 import { transact } from '../connection/transaction.ts'
 
 /**
- * Locks nothing: whoever has a gate meanwhile would pass over those who stand there, and admit those
- * behind. One that was sent to a gate nobody looked at has not waited: its time is nought.
+ * Locks nothing: a transaction that holds the gate would otherwise skip the runs that wait there,
+ * and admit those behind. A run sent to an unread gate is overdue: its recheck time is zero.
  */
 const TO_RECHECK = {
   name: 'to-recheck',
@@ -22,9 +22,12 @@ const TO_RECHECK = {
    WHERE recheck_at <= (SELECT now FROM clock)
    ORDER BY recheck_at, run_id LIMIT $2::int`,
 }
-/** Never waits: whoever cancels a run has its row first and then waits for gates, which are ours. */
-const STAY = {
-  name: 'stay-blocked',
+/**
+ * Never waits: a cancel has the run's row first and then waits for gates, which this transaction
+ * holds.
+ */
+const POSTPONE = {
+  name: 'postpone-recheck',
   text: `
   WITH ${CLOCK},
   held AS MATERIALIZED (
@@ -42,41 +45,42 @@ interface Row {
 }
 
 /**
- * Runs that wait for others are locked, those that were asked for first, in their order, and the rest
- * as far as nobody else has them: two that do this at once never wait for each other. Runs at gates
- * are decided under the locks of these.
+ * Locks runs that wait for others: the requested ones first, in order, and the rest as far as no
+ * other transaction has them. Two concurrent sweeps never wait for each other. Runs at gates are
+ * decided under the locks of the gates.
  */
 export async function recheck(
   db: Database,
   { limit, recheckMs, gates: changed = [], runs = [] }: Parameters<SweepStore['recheck']>[0],
-): Promise<Recheck> {
-  return transact(db.duty, async (work) => {
+): Promise<RecheckResult> {
+  return transact(db.duty, async (tx) => {
     const now = db.now()
-    const asked = await lockWaiting(work, ascending(runs))
-    const rows = await work.query<Row>(TO_RECHECK, [now, limit])
+    const asked = await lockWaiting(tx, ascending(runs))
+    const rows = await tx.query<Row>(TO_RECHECK, [now, limit])
     if (rows.length + changed.length + asked.length === 0) {
-      return { lanes: [], more: false, nextDueAt: null, news: [], miscounted: [] }
+      return { lanes: [], more: false, nextDueAt: null, signals: [], miscounted: [] }
     }
     const following = rows.filter(({ gateId }) => gateId === null).map(({ runId }) => runId)
-    const waiting = await tryWaiting(work, ascending(following))
+    const waiting = await tryWaiting(tx, ascending(following))
     const atGates = rows.filter(({ gateId }) => gateId !== null)
     const met = atGates.flatMap(({ gates }) => gates)
     const longHeld = atGates.filter(({ hasWaited }) => hasWaited).flatMap(({ gates }) => gates)
-    const settled = await settleWaiting(work, now, ascending([...asked, ...waiting]))
+    const settled = await settleWaiting(tx, now, ascending([...asked, ...waiting]))
     const { skipped, nextDueAt } = settled
-    if (skipped.length > 0) await noteEnds(work, now, skipped)
-    const told = skipped.length > 0 ? await tell(work, now, skipped) : NOTHING_TOLD
-    const locked = await lockAll(work, ascending([...changed, ...met, ...settled.gates]))
-    const miscounted = await recount(work, ascending(longHeld))
-    // Before anybody is let through: who is sent to a gate we do not have is to be looked at sooner.
+    if (skipped.length > 0) await recordOutboxEvents(tx, now, skipped)
+    const emitted = skipped.length > 0 ? await emitSignals(tx, now, skipped) : NO_SIGNALS
+    const locked = await lockAll(tx, ascending([...changed, ...met, ...settled.gates]))
+    const miscounted = await recount(tx, ascending(longHeld))
+    // Before any run is admitted: a run sent to a gate that is not locked here must be rechecked
+    // sooner.
     const seen = [...waiting, ...atGates.map(({ runId }) => runId)]
-    await work.query(STAY, [now, bigints(seen), recheckMs])
-    const lanes = await admitWithin(work, new Set(locked), locked)
+    await tx.query(POSTPONE, [now, bigints(seen), recheckMs])
+    const lanes = await admitWithin(tx, new Set(locked), locked)
     return {
       lanes: ascending([...lanes, ...settled.lanes]),
       more: seen.length > 0 && rows.length === limit,
       nextDueAt,
-      news: inOrder(told.news),
+      signals: sortSignals(emitted.signals),
       miscounted,
     }
   })

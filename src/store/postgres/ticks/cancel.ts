@@ -1,23 +1,24 @@
 import { STATE_CODE, stateOfCode, type FinalState } from '../../../core/run/run-state.ts'
-import { StoreError, type CancelCommand, type CancelVerdict, type News } from '../../port.ts'
+import { StoreError, type CancelCommand, type CancelVerdict, type Signal } from '../../port.ts'
 import { bigints, ints } from '../connection/binary-arrays.ts'
-import { IS_LIVE } from '../workflows/workflow-queries.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { IS_LIVE } from '../runs/live-workflow.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { nameOfCancel } from './tick-plan.ts'
 
 export interface Cancels {
   readonly now: number | null
   /** By `nameOfCancel`. */
   readonly verdicts: ReadonlyMap<string, CancelVerdict>
-  /** A gate for each place that was left. */
+  /** A gate once per slot that was freed. */
   readonly gates: readonly number[]
-  /** For flows that were marked. */
-  readonly news: readonly News[]
+  /** For workflows that were marked. */
+  readonly signals: readonly Signal[]
 }
 
 /**
- * Looks for each run in all five places and locks it where it is. A run that moved while we waited
- * for its row is in none of them as far as this statement can see; the next look finds it.
+ * Looks for each run in all five tables and locks it where it is. A run that moved while the
+ * statement waited for its row is in none of them as far as the statement can see; the next attempt
+ * finds it.
  */
 export const CANCEL = {
   name: 'cancel',
@@ -40,7 +41,7 @@ export const CANCEL = {
   running AS MATERIALIZED (
     SELECT item.run_id, item.project_id, h.node FROM item CROSS JOIN LATERAL (
       SELECT * FROM lease WHERE lease.run_id = item.run_id FOR UPDATE) h),
-  flowing AS MATERIALIZED (
+  workflows AS MATERIALIZED (
     SELECT item.run_id, item.project_id, h.node FROM item CROSS JOIN LATERAL (
       SELECT * FROM flow WHERE flow.run_id = item.run_id AND ${IS_LIVE}
          FOR UPDATE) h),
@@ -57,22 +58,22 @@ export const CANCEL = {
   marked AS (
     UPDATE lease SET cancelling = true
      WHERE run_id = ANY (ARRAY(SELECT run_id FROM running)) AND NOT cancelling),
-  -- Whatever somebody is about to do with it was decided without knowing this.
-  stirred AS (
+  -- The new revision makes transitions that were decided without the cancel fail.
+  dirtied AS (
     UPDATE flow SET cancelling = true, revision = revision + 1, look_at = now FROM clock
-     WHERE run_id = ANY (ARRAY(SELECT run_id FROM flowing)) AND NOT cancelling
+     WHERE run_id = ANY (ARRAY(SELECT run_id FROM workflows)) AND NOT cancelling
     RETURNING run_id),
   freed_key AS (
     DELETE FROM dedupe WHERE run_id = ANY (ARRAY(SELECT run_id FROM waiting WHERE keyed)))
   SELECT now, run_id AS "runId", project_id AS "projectId", NULL::int AS node, NULL::int AS gate,
-         NULL::bigint AS stirred
+         NULL::bigint AS dirtied
     FROM waiting CROSS JOIN clock
    UNION ALL
   SELECT now, run_id, project_id, node, NULL, NULL FROM running CROSS JOIN clock
    UNION ALL
-  SELECT now, run_id, project_id, node, NULL, NULL FROM flowing CROSS JOIN clock
+  SELECT now, run_id, project_id, node, NULL, NULL FROM workflows CROSS JOIN clock
    UNION ALL
-  SELECT now, NULL, NULL, NULL, NULL, run_id FROM stirred CROSS JOIN clock
+  SELECT now, NULL, NULL, NULL, NULL, run_id FROM dirtied CROSS JOIN clock
    UNION ALL
   SELECT now, NULL, NULL, NULL, place.gate, NULL
     FROM clock LEFT JOIN (SELECT unnest(gates) AS gate FROM in_ready) place ON true`,
@@ -88,35 +89,36 @@ const FIND_ENDS = {
     LEFT JOIN LATERAL (SELECT state FROM run_end e WHERE e.run_id = item.run_id LIMIT 1) ended ON true`,
 }
 
-/** A run on the move settles within a transaction or two; this many means something is wrong. */
-const LOOKS = 50
+/** A moving run settles within a transaction or two; this many attempts mean something is wrong. */
+const MAX_TRIES = 50
 
 /** Commands in ascending order of run id, each run once. */
 export async function cancelRuns(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   commands: readonly CancelCommand[],
 ): Promise<Cancels> {
   const verdicts = new Map<string, CancelVerdict>()
   const gates: number[] = []
-  const news: News[] = []
+  const signals: Signal[] = []
   let at: number | null = null
   let open = commands
-  for (let looks = 0; open.length > 0; looks += 1) {
-    if (looks === LOOKS) throw new StoreError('unavailable', 'a run to cancel never came to rest')
-    for (const row of await look(work, now, open)) {
+  for (let tries = 0; open.length > 0; tries += 1) {
+    if (tries === MAX_TRIES)
+      throw new StoreError('unavailable', 'a run to cancel could not be locked: it kept moving')
+    for (const row of await cancelFound(tx, now, open)) {
       at ??= row.now
       if (row.gate !== null) gates.push(row.gate)
-      if (row.stirred !== null) news.push({ kind: 'cancel', flowId: row.stirred })
+      if (row.dirtied !== null) signals.push({ kind: 'cancel', workflowId: row.dirtied })
       if (row.runId !== null) verdicts.set(nameOfCancel(row as CancelCommand), verdictOn(row))
     }
     open = await settle(
-      work,
+      tx,
       open.filter((command) => !verdicts.has(nameOfCancel(command))),
       verdicts,
     )
   }
-  return { now: at, verdicts, gates, news }
+  return { now: at, verdicts, gates, signals }
 }
 
 interface Found {
@@ -125,29 +127,31 @@ interface Found {
   readonly projectId: number | null
   readonly node: number | null
   readonly gate: number | null
-  readonly stirred: number | null
+  readonly dirtied: number | null
 }
 
-async function look(
-  work: Work,
+async function cancelFound(
+  tx: Queryable,
   now: number | null,
   commands: readonly CancelCommand[],
 ): Promise<Found[]> {
-  return work.query<Found>(CANCEL, [now, ...columns(commands)])
+  return tx.query<Found>(CANCEL, [now, ...columns(commands)])
 }
 
 function verdictOn({ node }: Found): CancelVerdict {
   return node === null ? { kind: 'cancelled' } : { kind: 'marked', node }
 }
 
-/** Judges what has ended or never was; returns what is neither: those are on the move. */
+/**
+ * Gives verdicts on runs that have ended or never existed; returns the others, which are moving.
+ */
 async function settle(
-  work: Work,
+  tx: Queryable,
   rest: readonly CancelCommand[],
   verdicts: Map<string, CancelVerdict>,
 ): Promise<readonly CancelCommand[]> {
   if (rest.length === 0) return rest
-  const rows = await work.query<CancelCommand & { state: number | null }>(FIND_ENDS, columns(rest))
+  const rows = await tx.query<CancelCommand & { state: number | null }>(FIND_ENDS, columns(rest))
   const known = new Map(rows.map((row) => [nameOfCancel(row), row.state]))
   const moving: CancelCommand[] = []
   for (const command of rest) {

@@ -1,10 +1,19 @@
-import { type Bucket, filled, nextStartAt, type Rate, roomIn } from '../../../core/queue/rate.ts'
+import {
+  type Bucket,
+  fillBucket,
+  nextStartAt,
+  type Rate,
+  availableStarts,
+} from '../../../core/queue/rate.ts'
 import type { ClaimDemand, LimitedLane, RateKey } from '../../port.ts'
 import { bigints, ints, texts } from '../connection/binary-arrays.ts'
 import { claimRuns, type Claims } from './claim.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 
-/** Whoever locks a bucket decides alone until it commits; the clock is read by the next statement. */
+/**
+ * The transaction that locks a bucket decides alone until it commits; the next statement reads the
+ * clock.
+ */
 const LOCK_BUCKETS = {
   name: 'lock-buckets',
   text: `
@@ -32,43 +41,44 @@ export interface LimitedClaims extends Claims {
 }
 
 /**
- * As `claimRuns`, for demands of which some belong to queues with a rate: each gets what its bucket
- * has, and the buckets are filled by what was found. Three round trips more than without.
+ * Like `claimRuns`, when some demands belong to queues with a rate: each gets what its bucket
+ * allows, and the buckets are charged for what was found. Takes three more round trips.
  */
 export async function claimWithinRates(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   node: number,
   demands: readonly ClaimDemand[],
 ): Promise<LimitedClaims> {
   const keys = [...new Map(demands.flatMap(({ rate }) => (rate ? [[nameOf(rate), rate]] : [])))]
-  const rows = await work.query<BucketRow>(LOCK_BUCKETS, namesIn(keys.map(([, key]) => key)))
-  const [clock] = await work.query<{ now: number }>(READ_CLOCK, [now])
+  const rows = await tx.query<BucketRow>(LOCK_BUCKETS, namesIn(keys.map(([, key]) => key)))
+  const [clock] = await tx.query<{ now: number }>(READ_CLOCK, [now])
   const at = clock!.now
-  const rooms = new Map(rows.map((row) => [nameOf(row), roomIn(row, row, at)]))
+  const occupancy = new Map(rows.map((row) => [nameOf(row), availableStarts(row, row, at)]))
   const allowed = demands.map(({ rate, sessions }) => {
     const name = rate && nameOf(rate)
-    const room = name === undefined ? undefined : rooms.get(name)
+    const room = name === undefined ? undefined : occupancy.get(name)
     if (name === undefined || room === undefined) return sessions.length
     const count = Math.min(room, sessions.length)
-    // Given to the demands in their order: what one does not find is not there for the next, this time.
-    rooms.set(name, room - count)
+    // Assigned to the demands in order: what one does not use is not available to the next in this
+    // tick.
+    occupancy.set(name, room - count)
     return count
   })
   const cut = demands.map((demand, index) => ({
     ...demand,
     sessions: demand.sessions.slice(0, allowed[index]),
   }))
-  const claims = await claimRuns(work, now, node, cut)
+  const claims = await claimRuns(tx, now, node, cut)
   const found = (name: string) =>
     demands.reduce((sum, { rate }, index) => {
       const isOurs = rate !== undefined && nameOf(rate) === name
       return isOurs ? sum + (claims.leases[index]?.length ?? 0) : sum
     }, 0)
   const after = new Map(
-    rows.map((row) => [nameOf(row), { ...row, ...filled(row, row, at, found(nameOf(row))) }]),
+    rows.map((row) => [nameOf(row), { ...row, ...fillBucket(row, row, at, found(nameOf(row))) }]),
   )
-  await fillBuckets(work, [...after.values()])
+  await fillBuckets(tx, [...after.values()])
   const limited = demands.flatMap(({ laneId, rate, sessions }, index) => {
     const bucket = rate && after.get(nameOf(rate))
     const wasCut = (allowed[index] ?? 0) < sessions.length
@@ -79,9 +89,9 @@ export async function claimWithinRates(
   return { ...claims, limited }
 }
 
-async function fillBuckets(work: Work, rows: readonly BucketRow[]): Promise<void> {
+async function fillBuckets(tx: Queryable, rows: readonly BucketRow[]): Promise<void> {
   if (rows.length === 0) return
-  await work.query(FILL, [
+  await tx.query(FILL, [
     ...namesIn(rows),
     bigints(rows.map(({ level }) => level)),
     bigints(rows.map(({ at }) => at)),

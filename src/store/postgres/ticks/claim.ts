@@ -1,7 +1,7 @@
 import { fenceOf, SALT_RANGE } from '../../../core/run/fence.ts'
 import type { ClaimDemand, Lease } from '../../port.ts'
 import { bigints, ints, smallints } from '../connection/binary-arrays.ts'
-import { CLOCK, reportedElsewhere, type Work } from '../connection/statement.ts'
+import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 
 export interface Claims {
   readonly now: number
@@ -9,15 +9,15 @@ export interface Claims {
   readonly leases: readonly (readonly Lease[])[]
 }
 
-/** Below every place a run can have. */
+/** Sorts before every position a run can have. */
 const LANE_START = { rank: -(2 ** 15 - 1), pos: -1 }
 
 /**
- * Who failed before sits at the other end of the demand (`shies`), where another session is, if any is.
- * One index range per lane, in the order of the index; rows another tick is taking are stepped over.
- * A row of `ready` is never updated, so its address stays good until we delete it. The specs are
- * fetched one by one with a LIMIT, which keeps the planner from joining all of history with a
- * handful of rows, however empty history was when it made the plan.
+ * A run whose last attempt failed is assigned from the other end of the demand (`avoids`), to get a
+ * different session if there is one. One index range per lane, in index order; rows that another
+ * tick is taking are skipped. A row of `ready` is never updated, so its address stays valid until
+ * we delete it. The specs are fetched one by one with a LIMIT, which keeps the planner from joining
+ * all of history with a handful of rows, however empty history was when it made the plan.
  */
 export const CLAIM = {
   name: 'claim',
@@ -29,17 +29,17 @@ export const CLAIM = {
       AS t (lane_id, floor_rank, floor_pos, wanted, first_seat, last_session)),
   picked AS MATERIALIZED (
     SELECT demand.lane_id, front.*,
-           (first_seat + abs(CASE WHEN shies THEN wanted + 1 ELSE 0 END - row_number() OVER (
-             PARTITION BY demand.lane_id, shies ORDER BY rank, pos, run_id)))::int AS seat
+           (first_seat + abs(CASE WHEN avoids THEN wanted + 1 ELSE 0 END - row_number() OVER (
+             PARTITION BY demand.lane_id, avoids ORDER BY rank, pos, run_id)))::int AS seat
       FROM demand CROSS JOIN LATERAL (
         SELECT ready.ctid AS place, rank, pos, run_id, attempt, lost, claim_no + 1 AS claim_no,
-               coalesce(avoid <> last_session, false) AS shies
+               coalesce(avoid <> last_session, false) AS avoids
           FROM ready
          WHERE ready.lane_id = demand.lane_id AND (rank, pos) > (floor_rank, floor_pos)
          ORDER BY rank, pos
          LIMIT demand.wanted
            FOR UPDATE SKIP LOCKED) front),
-  gone AS (
+  deleted AS (
     DELETE FROM ready WHERE ctid = ANY (ARRAY(SELECT place FROM picked))),
   taken AS MATERIALIZED (
     SELECT picked.*, spec.*
@@ -79,7 +79,7 @@ type ClaimedRow = [
   work: string | null,
 ]
 
-/** A place in the order in which rows are dealt: for whom, with which salt, for which demand. */
+/** A slot in the order of assignment: its session, salt and demand. */
 interface Seat {
   readonly demand: number
   readonly laneId: number
@@ -92,19 +92,19 @@ interface LaneDemand {
   readonly floor: { readonly rank: number; readonly pos: number }
   readonly firstSeat: number
   readonly wanted: number
-  /** Whom runs that failed elsewhere are dealt from; null if demands share lanes. */
+  /** The session at the other end, for runs that failed elsewhere; null if demands share lanes. */
   readonly lastSession: number | null
 }
 
-/** Throws at once when a value cannot be sent, like `insertRuns`. */
+/** Throws synchronously when a value cannot be sent, like `insertRuns`. */
 export function claimRuns(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   node: number,
   demands: readonly ClaimDemand[],
 ): Promise<Claims> {
   const { lanes, seats } = seat(demands)
-  const answer = work.query<ClaimedRow>(CLAIM, [
+  const answer = tx.query<ClaimedRow>(CLAIM, [
     now,
     node,
     ints(lanes.map(({ laneId }) => laneId)),
@@ -116,10 +116,10 @@ export function claimRuns(
     ints(seats.map(({ salt }) => salt)),
     bigints(lanes.map(({ lastSession }) => lastSession)),
   ])
-  return reportedElsewhere(answer.then((rows) => deal(rows, seats, demands.length, node)))
+  return reportedElsewhere(answer.then((rows) => assignRows(rows, seats, demands.length, node)))
 }
 
-function deal(
+function assignRows(
   rows: readonly ClaimedRow[],
   seats: readonly Seat[],
   demands: number,
@@ -134,7 +134,7 @@ function deal(
   return { now: rows[0]![0], leases }
 }
 
-/** Demands on the same lane are one look at it, dealt to the first demand first. */
+/** Demands for the same lane become one lane demand, assigned to the first demand first. */
 function seat(demands: readonly ClaimDemand[]): { lanes: LaneDemand[]; seats: Seat[] } {
   const byLane = Map.groupBy(demands.keys(), (index) => demands[index]!.laneId)
   const isShared = byLane.size < demands.length

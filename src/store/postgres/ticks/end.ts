@@ -1,39 +1,41 @@
 import { type Cause, STATE_CODE } from '../../../core/run/run-state.ts'
-import { MOST_AHEAD_MS } from '../../fire-ahead.ts'
+import { MAX_AHEAD_MS } from '../../fire-ahead.ts'
 import type { EndCommand } from '../../port.ts'
 import { bigints, ints, smallints, texts } from '../connection/binary-arrays.ts'
-import { someoneWaits } from '../signals/emit-signals.ts'
+import { hasWaiters } from '../signals/emit-signals.ts'
 import {
   GATE_MET,
-  HOOK_MET,
+  WEBHOOK_MET,
   KEY_MET,
   LEASE_MISSED,
   WAITER_MET,
 } from '../connection/store-errors.ts'
-import { CLOCK, reportedElsewhere, type Work } from '../connection/statement.ts'
+import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 
-export interface Endings {
+export interface EndedAttempts {
   readonly now: number
   /** Which commands found their lease, counted from 1; null when all did. */
   readonly ended: ReadonlySet<number> | null
   /** Lanes that got a run back. */
   readonly lanes: readonly number[]
-  /** A gate for each place that was left. */
+  /** A gate once per slot that was freed. */
   readonly gates: readonly number[]
   readonly nextDueAt: number | null
 }
 
 const RETRY = 8
 const GIVEN_BACK = 9
-const GOAL = { ...STATE_CODE, retry: RETRY, given_back: GIVEN_BACK } as const
+const TARGET = { ...STATE_CODE, retry: RETRY, given_back: GIVEN_BACK } as const
 
-/** Whether a webhook may want to be told of what ended; where there are none, that costs nothing. */
-const someoneWishes = (ended: string) => `
+/**
+ * Whether a webhook may subscribe to one of these ends; costs nothing where there are no webhooks.
+ */
+const hasSubscribers = (ended: string) => `
     EXISTS (SELECT FROM outbox_wish) AND EXISTS (
       SELECT FROM outbox_wish WHERE project_id = ANY (ARRAY(SELECT project_id FROM ${ended})))`
 
 /**
- * `fate` is where the run really goes: with a cancel mark, everything but success cancels it.
+ * `target` is the final target state: with a cancel mark, everything but success becomes cancelled.
  * Leases are deleted by key and not by address, because a mark or an adoption that was committed
  * while we waited for the row has moved it.
  */
@@ -45,14 +47,15 @@ export const END = {
     SELECT * FROM unnest(
       $2::bigint[], $3::bigint[], $4::int[], $5::smallint[], $6::text[], $7::bigint[],
       $8::int[], $9::bigint[], $10::text[], $11::text[], $12::text[], $13::text[]) WITH ORDINALITY
-      AS t (run_id, fence, owner, goal, cause, delay_ms, lost, pos, worker, message, result,
+      AS t (run_id, fence, owner, requested, cause, delay_ms, lost, pos, worker, message, result,
             process, nth)),
   found AS MATERIALIZED (
     SELECT nth, item.run_id, item.fence, item.cause, item.delay_ms, item.pos,
-           item.worker, item.message, item.result, item.process, held.project_id, held.lane_id, held.rank,
-           held.attempt, held.session, held.claim_no, held.started_at, held.gates, held.keyed, now, fate,
-           CASE fate WHEN ${RETRY} THEN item.lost ELSE held.lost END AS lost,
-           waits_until, fate < ${RETRY} OR waits_until IS NOT NULL AS releases
+           coalesce(item.worker, (SELECT name FROM session WHERE session.id = held.session)) AS worker,
+           item.message, item.result, item.process, held.project_id, held.lane_id, held.rank,
+           held.attempt, held.session, held.claim_no, held.started_at, held.gates, held.keyed, now, target,
+           CASE target WHEN ${RETRY} THEN item.lost ELSE held.lost END AS lost,
+           waits_until, target < ${RETRY} OR waits_until IS NOT NULL AS releases
       FROM item CROSS JOIN clock
      CROSS JOIN LATERAL (
        SELECT * FROM lease
@@ -60,44 +63,44 @@ export const END = {
           AND (item.owner IS NULL OR lease.node = item.owner)
           FOR UPDATE) held
      CROSS JOIN LATERAL (
-       SELECT CASE WHEN held.cancelling AND item.goal <> ${GOAL.succeeded}
-                   THEN ${GOAL.cancelled} ELSE item.goal END) AS f (fate)
+       SELECT CASE WHEN held.cancelling AND item.requested <> ${TARGET.succeeded}
+                   THEN ${TARGET.cancelled} ELSE item.requested END) AS f (target)
      CROSS JOIN LATERAL (
-       SELECT CASE WHEN fate = ${RETRY} AND delay_ms > 0 THEN now + delay_ms
+       SELECT CASE WHEN target = ${RETRY} AND delay_ms > 0 THEN now + delay_ms
                    -- As waitsUntil says: leased before its time and not started.
-                   WHEN fate = ${GIVEN_BACK} THEN (
+                   WHEN target = ${GIVEN_BACK} THEN (
                      SELECT nullif(greatest(now, due_at, CASE
-                              WHEN held.started_at <= now + ${MOST_AHEAD_MS} THEN held.started_at END), now)
+                              WHEN held.started_at <= now + ${MAX_AHEAD_MS} THEN held.started_at END), now)
                        FROM run WHERE run.id = item.run_id AND due_at IS NOT NULL LIMIT 1)
                    END) AS w (waits_until)),
-  gone AS (
+  deleted AS (
     DELETE FROM lease WHERE run_id = ANY (ARRAY(SELECT run_id FROM found))),
   to_end AS (
     INSERT INTO run_end (run_id, project_id, state, cause, attempt, lost, fence,
                          worker, message, result, process, started_at, finished_at)
-    SELECT run_id, project_id, fate, cause, attempt, lost, fence,
+    SELECT run_id, project_id, target, cause, attempt, lost, fence,
            worker, message, result, process, started_at, now
-      FROM found WHERE fate < ${RETRY}),
+      FROM found WHERE target < ${RETRY}),
   to_attempt AS (
     INSERT INTO attempt (run_id, fence, attempt, cause, worker, message, process, started_at,
                          finished_at)
     SELECT run_id, fence, attempt, cause, worker, message, process, started_at, now
-      FROM found WHERE fate = ${RETRY}),
+      FROM found WHERE target = ${RETRY}),
   to_ready AS (
     INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no, avoid)
-    SELECT lane_id, rank, CASE fate WHEN ${RETRY} THEN pos ELSE run_id END, run_id,
-           CASE fate WHEN ${RETRY} THEN attempt + 1 ELSE attempt END, lost, claim_no,
-           CASE fate WHEN ${RETRY} THEN session END
+    SELECT lane_id, rank, CASE target WHEN ${RETRY} THEN pos ELSE run_id END, run_id,
+           CASE target WHEN ${RETRY} THEN attempt + 1 ELSE attempt END, lost, claim_no,
+           CASE target WHEN ${RETRY} THEN session END
       FROM found WHERE NOT releases),
   to_timer AS (
     INSERT INTO timer (due_at, run_id, lane_id, rank, attempt, lost, claim_no, gated, avoid)
     SELECT waits_until, run_id, lane_id, rank,
-           CASE fate WHEN ${RETRY} THEN attempt + 1 ELSE attempt END, lost, claim_no,
-           gates IS NOT NULL, CASE fate WHEN ${RETRY} THEN session END
+           CASE target WHEN ${RETRY} THEN attempt + 1 ELSE attempt END, lost, claim_no,
+           gates IS NOT NULL, CASE target WHEN ${RETRY} THEN session END
       FROM found WHERE waits_until IS NOT NULL),
   freed_key AS (
     DELETE FROM dedupe
-     WHERE run_id = ANY (ARRAY(SELECT run_id FROM found WHERE keyed AND fate < ${RETRY})))
+     WHERE run_id = ANY (ARRAY(SELECT run_id FROM found WHERE keyed AND target < ${RETRY})))
   SELECT clock.now, count(nth)::int AS count,
          CASE WHEN count(nth) < $14::int
               THEN array_agg(nth) FILTER (WHERE nth IS NOT NULL) END AS ended,
@@ -105,54 +108,54 @@ export const END = {
          (SELECT array_agg(gate) FROM found CROSS JOIN unnest(found.gates) AS gate WHERE releases) AS gates,
          min(waits_until) AS "nextDueAt",
          CASE WHEN $15::boolean AND bool_or(gates IS NOT NULL AND releases) THEN fail_hope('${GATE_MET}')
-              WHEN $16::boolean AND ${someoneWishes('found')} THEN fail_hope('${HOOK_MET}')
-              WHEN $17::boolean AND ${someoneWaits('found')} THEN fail_hope('${WAITER_MET}') END
+              WHEN $16::boolean AND ${hasSubscribers('found')} THEN fail_hope('${WEBHOOK_MET}')
+              WHEN $17::boolean AND ${hasWaiters('found')} THEN fail_hope('${WAITER_MET}') END
     FROM clock LEFT JOIN found ON true
    GROUP BY clock.now`,
 }
 
 const succeedText = (alsoDoes: string, answers: string) => `
   WITH ${CLOCK},
-  gone AS (
+  deleted AS (
     DELETE FROM lease WHERE run_id = ANY ($2::bigint[])
     RETURNING run_id, fence, project_id, attempt, lost, started_at, gates, keyed),
   to_end AS (
     INSERT INTO run_end (run_id, project_id, state, attempt, lost, fence,
                          worker, result, started_at, finished_at)
-    SELECT run_id, project_id, ${GOAL.succeeded}, attempt, lost, fence,
+    SELECT run_id, project_id, ${TARGET.succeeded}, attempt, lost, fence,
            worker, result, started_at, now
-      FROM gone JOIN unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[])
+      FROM deleted JOIN unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[])
              AS item (run_id, fence, worker, result) USING (run_id, fence)
      CROSS JOIN clock
     RETURNING run_id)${alsoDoes}
   SELECT now, ${answers}
               WHEN (SELECT count(*) FROM to_end) < $6::int THEN fail_hope('${LEASE_MISSED}')
-              WHEN $7::boolean AND ${someoneWishes('gone')} THEN fail_hope('${HOOK_MET}')
-              WHEN $8::boolean AND ${someoneWaits('gone')} THEN fail_hope('${WAITER_MET}') END
+              WHEN $7::boolean AND ${hasSubscribers('deleted')} THEN fail_hope('${WEBHOOK_MET}')
+              WHEN $8::boolean AND ${hasWaiters('deleted')} THEN fail_hope('${WAITER_MET}') END
     FROM clock`
 
 /**
- * What nearly every tick ends: successes of runs that hold no gate and no key, each with its lease
- * in place. Anything else fails the transaction, and the tick is done again in a more careful way.
+ * The common case of a tick: successes of runs without gates and keys, each with its lease in
+ * place. Anything else fails the transaction, and the tick is repeated with fewer assumptions.
  */
 export const SUCCEED = {
   name: 'succeed',
   text: succeedText(
     '',
-    `CASE WHEN (SELECT bool_or(gates IS NOT NULL) FROM gone) THEN fail_hope('${GATE_MET}')
-              WHEN (SELECT bool_or(keyed) FROM gone) THEN fail_hope('${KEY_MET}')`,
+    `CASE WHEN (SELECT bool_or(gates IS NOT NULL) FROM deleted) THEN fail_hope('${GATE_MET}')
+              WHEN (SELECT bool_or(keyed) FROM deleted) THEN fail_hope('${KEY_MET}')`,
   ),
 }
 
-/** The same where runs hold gates or keys, which they give back. */
+/** Like `SUCCEED`, for runs that hold gates or keys and release them. */
 export const SUCCEED_HOLDING = {
   name: 'succeed-holding',
   text: succeedText(
     `,
   freed_key AS (
-    DELETE FROM dedupe WHERE run_id = ANY (ARRAY(SELECT run_id FROM gone WHERE keyed)))`,
-    `(SELECT array_agg(gate) FROM gone CROSS JOIN unnest(gone.gates) AS gate) AS gates,
-         CASE WHEN $9::boolean AND (SELECT bool_or(gates IS NOT NULL) FROM gone) THEN fail_hope('${GATE_MET}')`,
+    DELETE FROM dedupe WHERE run_id = ANY (ARRAY(SELECT run_id FROM deleted WHERE keyed)))`,
+    `(SELECT array_agg(gate) FROM deleted CROSS JOIN unnest(deleted.gates) AS gate) AS gates,
+         CASE WHEN $9::boolean AND (SELECT bool_or(gates IS NOT NULL) FROM deleted) THEN fail_hope('${GATE_MET}')`,
   ),
 }
 
@@ -165,28 +168,29 @@ interface EndedRow {
   readonly nextDueAt: number | null
 }
 
-/** What the caller did not stop for: meeting it fails the whole transaction. */
-export interface EndHopes {
-  /** Nobody waits for a place at a gate that a run frees. */
+/** Assumptions of the caller: meeting a violation fails the whole transaction. */
+export interface EndAssumptions {
+  /** No run waits for a slot that one of these runs frees. */
   readonly noGates: boolean
-  /** Nobody wants to be told. */
-  readonly noHooks: boolean
-  /** No flow and no other run waits for what ends. */
+  /** No webhook subscribes to these ends. */
+  readonly noWebhooks: boolean
+  /** No workflow and no other run waits for these runs. */
   readonly noWaiters: boolean
 }
 
 /**
- * Commands in ascending order of run id, each attempt once. Throws at once when a value cannot be sent, like `insertRuns`.
+ * Commands in ascending order of run id, each attempt once. Throws synchronously when a value
+ * cannot be sent, like `insertRuns`.
  */
 export function endAttempts(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   commands: readonly EndCommand[],
-  { noGates, noHooks, noWaiters }: EndHopes,
-): Promise<Endings> {
-  const values = [now, ...columnsOf(commands), commands.length, noGates, noHooks, noWaiters]
+  { noGates, noWebhooks, noWaiters }: EndAssumptions,
+): Promise<EndedAttempts> {
+  const values = [now, ...columnsOf(commands), commands.length, noGates, noWebhooks, noWaiters]
   return reportedElsewhere(
-    work.query<EndedRow>(END, values).then(([row]) => ({
+    tx.query<EndedRow>(END, values).then(([row]) => ({
       now: row!.now,
       ended: row!.count === commands.length ? null : new Set(row!.ended),
       lanes: row!.lanes ?? [],
@@ -201,7 +205,7 @@ function columnsOf(commands: readonly EndCommand[]): unknown[] {
     bigints(commands.map((end) => end.runId)),
     bigints(commands.map((end) => end.fence)),
     ints(commands.map((end) => end.owner)),
-    smallints(commands.map((end) => GOAL[end.to])),
+    smallints(commands.map((end) => TARGET[end.to])),
     texts(commands.map((end) => end.cause)),
     bigints(commands.map((end) => end.delayMs)),
     ints(commands.map((end) => end.lost)),
@@ -214,15 +218,15 @@ function columnsOf(commands: readonly EndCommand[]): unknown[] {
 }
 
 /**
- * As `endAttempts`, for commands that are all plain successes; each has ended, or none. With
- * `mayHold`, they may be of runs that hold something.
+ * Like `endAttempts`, for commands that are all plain successes; either all have ended, or none.
+ * With `mayHold`, the runs may hold gates or keys.
  */
 export function succeedAttempts(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   commands: readonly EndCommand[],
-  { noGates, noHooks, noWaiters, mayHold }: EndHopes & { readonly mayHold: boolean },
-): Promise<Endings> {
+  { noGates, noWebhooks, noWaiters, mayHold }: EndAssumptions & { readonly mayHold: boolean },
+): Promise<EndedAttempts> {
   const values = [
     now,
     bigints(commands.map((end) => end.runId)),
@@ -230,12 +234,12 @@ export function succeedAttempts(
     texts(commands.map((end) => end.worker)),
     texts(commands.map((end) => end.result)),
     commands.length,
-    noHooks,
+    noWebhooks,
     noWaiters,
   ]
   const answer = mayHold
-    ? work.query<SucceededRow>(SUCCEED_HOLDING, [...values, noGates])
-    : work.query<SucceededRow>(SUCCEED, values)
+    ? tx.query<SucceededRow>(SUCCEED_HOLDING, [...values, noGates])
+    : tx.query<SucceededRow>(SUCCEED, values)
   return reportedElsewhere(
     answer.then(([row]) => ({
       now: row!.now,
@@ -270,12 +274,12 @@ const FIND_ENDED = {
       LIMIT 1) ended`,
 }
 
-/** The cause with which that very fence ended each of these attempts; undefined if it did not. */
+/** The cause with which this very fence ended each of these attempts; undefined if it did not. */
 export async function findEnded(
-  work: Work,
+  tx: Queryable,
   held: readonly { runId: number; fence: number }[],
 ): Promise<(held: { runId: number; fence: number }) => Cause | null | undefined> {
-  const rows = await work.query<EndedBefore>(FIND_ENDED, [
+  const rows = await tx.query<EndedBefore>(FIND_ENDED, [
     bigints(held.map(({ runId }) => runId)),
     bigints(held.map(({ fence }) => fence)),
   ])

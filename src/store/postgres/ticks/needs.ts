@@ -1,11 +1,11 @@
-import { judgeNeeds, type NeedsVerdict, type Wanted } from '../../../core/run/needs.ts'
+import { evaluateNeeds, type NeedsVerdict, type WantedOutcome } from '../../../core/run/needs.ts'
 import { type FinalState, STATE_CODE, stateOfCode } from '../../../core/run/run-state.ts'
 import type { NewRun, SubmitVerdict } from '../../port.ts'
 import { bigints, ints, texts } from '../connection/binary-arrays.ts'
-import { CLOCK, reportedElsewhere, type Work } from '../connection/statement.ts'
+import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 import { RECHECK_MS } from './submit.ts'
 
-/** Runs that are there already are repeats: what they wait for was known once. */
+/** Existing runs are repeats: their needs were checked before. */
 const FIND_UNKNOWN = {
   name: 'find-unknown-needs',
   text: `
@@ -19,7 +19,7 @@ const FIND_UNKNOWN = {
    WHERE needed.id IS NULL AND repeated.id IS NULL
    ORDER BY nth`,
 }
-/** A repeat of a run that waits no longer adds nothing. */
+/** A repeat of a run that no longer waits adds nothing. */
 export const ADD_NEEDS = {
   name: 'add-needs',
   text: `
@@ -62,7 +62,7 @@ export const RELEASE = {
      CROSS JOIN LATERAL (SELECT * FROM blocked WHERE blocked.run_id = item.run_id LIMIT 1) b
      CROSS JOIN LATERAL (SELECT due_at FROM run WHERE run.id = item.run_id LIMIT 1) spec),
   forgotten AS (DELETE FROM need WHERE run_id = ANY ($2::bigint[])),
-  gone AS (
+  deleted AS (
     DELETE FROM blocked WHERE run_id = ANY (
       ARRAY(SELECT run_id FROM freed WHERE state <> ${STATE_CODE.blocked}))),
   to_gate AS (
@@ -86,24 +86,24 @@ export const SKIP = {
   name: 'skip-waiting',
   text: `
   WITH ${CLOCK},
-  gone AS (
+  deleted AS (
     DELETE FROM blocked WHERE run_id = ANY ($2::bigint[]) RETURNING run_id, attempt, lost),
   forgotten AS (DELETE FROM need WHERE run_id = ANY ($2::bigint[])),
   freed_key AS (DELETE FROM dedupe WHERE run_id = ANY ($2::bigint[]))
   INSERT INTO run_end (run_id, project_id, state, attempt, lost, message, finished_at)
-  SELECT gone.run_id, spec.project_id, ${STATE_CODE.skipped}, attempt, lost, item.message, now
-    FROM gone JOIN unnest($2::bigint[], $3::text[]) AS item (run_id, message) USING (run_id)
+  SELECT deleted.run_id, spec.project_id, ${STATE_CODE.skipped}, attempt, lost, item.message, now
+    FROM deleted JOIN unnest($2::bigint[], $3::text[]) AS item (run_id, message) USING (run_id)
    CROSS JOIN clock
-   CROSS JOIN LATERAL (SELECT project_id FROM run WHERE run.id = gone.run_id LIMIT 1) spec`,
+   CROSS JOIN LATERAL (SELECT project_id FROM run WHERE run.id = deleted.run_id LIMIT 1) spec`,
 }
 
-/** Those of these runs that are to start after runs nobody knows, and so cannot be taken. */
-export async function refuseUnknown(
-  work: Work,
+/** Runs that are to start after a run that does not exist, and so are refused. */
+export async function refuseUnknownNeeds(
+  tx: Queryable,
   followers: readonly NewRun[],
 ): Promise<Map<number, SubmitVerdict>> {
   const pairs = pairsOf(followers)
-  const rows = await work.query<{ runId: number; neededId: number }>(FIND_UNKNOWN, [
+  const rows = await tx.query<{ runId: number; neededId: number }>(FIND_UNKNOWN, [
     bigints(pairs.map(({ waitingId }) => waitingId)),
     ints(pairs.map(({ projectId }) => projectId)),
     bigints(pairs.map(({ runId }) => runId)),
@@ -115,11 +115,11 @@ export async function refuseUnknown(
   return refused
 }
 
-/** Once they are written. */
-export function addNeeds(work: Work, followers: readonly NewRun[]): void {
+/** Adds the needs of runs that were inserted earlier in the transaction. */
+export function addNeeds(tx: Queryable, followers: readonly NewRun[]): void {
   const pairs = pairsOf(followers)
   void reportedElsewhere(
-    work.query(ADD_NEEDS, [
+    tx.query(ADD_NEEDS, [
       bigints(pairs.map(({ waitingId }) => waitingId)),
       bigints(pairs.map(({ runId }) => runId)),
       texts(pairs.map(({ wants }) => wants)),
@@ -133,44 +133,44 @@ function pairsOf(followers: readonly NewRun[]) {
   )
 }
 
-export interface Settled {
+export interface NeedsResult {
   readonly lanes: readonly number[]
-  /** Gates before which somebody stands now. */
+  /** Gates that runs now wait at. */
   readonly gates: readonly number[]
   readonly nextDueAt: number | null
   readonly skipped: readonly number[]
 }
 
-/** Locks these runs, in ascending order, as far as they wait for others. */
-export async function lockWaiting(work: Work, runIds: readonly number[]): Promise<number[]> {
+/** Locks those of these runs that wait for others, in ascending order. */
+export async function lockWaiting(tx: Queryable, runIds: readonly number[]): Promise<number[]> {
   if (runIds.length === 0) return []
-  const rows = await work.query<{ runId: number }>(LOCK_WAITING, [bigints(runIds)])
+  const rows = await tx.query<{ runId: number }>(LOCK_WAITING, [bigints(runIds)])
   return rows.map(({ runId }) => runId)
 }
 
-/** The same, as far as nobody else has them. */
-export async function tryWaiting(work: Work, runIds: readonly number[]): Promise<number[]> {
+/** Like `lockWaiting`, but skips runs that another transaction has locked. */
+export async function tryWaiting(tx: Queryable, runIds: readonly number[]): Promise<number[]> {
   if (runIds.length === 0) return []
-  const rows = await work.query<{ runId: number }>(TRY_WAITING, [bigints(runIds)])
+  const rows = await tx.query<{ runId: number }>(TRY_WAITING, [bigints(runIds)])
   return rows.map(({ runId }) => runId)
 }
 
-/** Lets runs that are locked go on, or skips them, as their needs say. */
+/** Releases or skips locked runs, as their needs say. */
 export async function settleWaiting(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   runIds: readonly number[],
-): Promise<Settled> {
+): Promise<NeedsResult> {
   if (runIds.length === 0) return { lanes: [], gates: [], nextDueAt: null, skipped: [] }
-  const verdicts = await judge(work, runIds)
+  const verdicts = await toVerdicts(tx, runIds)
   const released = runIds.filter((runId) => verdicts.get(runId)?.kind === 'released')
   const skipped = runIds.filter((runId) => verdicts.get(runId)?.kind === 'skipped')
   if (skipped.length > 0) {
     const messages = skipped.map((runId) => messageOf(verdicts.get(runId)))
-    await work.query(SKIP, [now, bigints(skipped), texts(messages)])
+    await tx.query(SKIP, [now, bigints(skipped), texts(messages)])
   }
   if (released.length === 0) return { lanes: [], gates: [], nextDueAt: null, skipped }
-  const [row] = await work.query<{
+  const [row] = await tx.query<{
     lanes: number[] | null
     gates: number[] | null
     nextDueAt: number | null
@@ -179,23 +179,26 @@ export async function settleWaiting(
   return { lanes: lanes ?? [], gates: gates ?? [], nextDueAt, skipped }
 }
 
-/** The rows are locked first: what ended before that is seen, whatever others saw. */
-async function judge(work: Work, runIds: readonly number[]): Promise<Map<number, NeedsVerdict>> {
+/** The rows are locked first, so every end that was committed before is seen. */
+async function toVerdicts(
+  tx: Queryable,
+  runIds: readonly number[],
+): Promise<Map<number, NeedsVerdict>> {
   interface Row {
     readonly waitingId: number
     readonly runId: number
-    readonly wants: Wanted
+    readonly wants: WantedOutcome
     readonly known: boolean
     readonly state: number | null
   }
-  const rows = await work.query<Row>(NEEDS_OF, [bigints(runIds)])
+  const rows = await tx.query<Row>(NEEDS_OF, [bigints(runIds)])
   const byRun = Map.groupBy(rows, ({ waitingId }) => waitingId)
   const states = new Map(rows.map(({ runId, known, state }) => [runId, known ? state : undefined]))
   const stateOf = (runId: number) => {
     const state = states.get(runId)
     return typeof state === 'number' ? (stateOfCode(state) as FinalState) : state
   }
-  return new Map(runIds.map((runId) => [runId, judgeNeeds(byRun.get(runId) ?? [], stateOf)]))
+  return new Map(runIds.map((runId) => [runId, evaluateNeeds(byRun.get(runId) ?? [], stateOf)]))
 }
 
 function messageOf(verdict: NeedsVerdict | undefined): string | null {

@@ -1,13 +1,14 @@
 import { isPlainAtGates } from '../../plain-runs.ts'
 import type { NewRun } from '../../port.ts'
 import { bigints, ints, smallints, texts } from '../connection/binary-arrays.ts'
-import type { Entrance } from '../gates/admission.ts'
-import { CLOCK, reportedElsewhere, type Work } from '../connection/statement.ts'
-import { RECHECK_MS, type Submission } from './submit.ts'
+import type { GateAdmission } from '../gates/admission.ts'
+import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
+import { type InsertResult, plainColumns, RECHECK_MS, storedGates } from './submit.ts'
 
 /**
- * What a run is, is written before the gates are locked, and only its place after it: ticks with the
- * same gates wait for each other, and that is the smaller half of the work. Ids must be new.
+ * The spec of a run is inserted before the gates are locked, and only its state after that: ticks
+ * with the same gates wait for each other, and the second insert is the smaller half. Ids must be
+ * new.
  */
 const WRITE_SPECS = {
   name: 'write-specs',
@@ -26,7 +27,7 @@ const WRITE_SPECS = {
      CROSS JOIN clock)
   SELECT now FROM clock`,
 }
-const PLACE_LEASED = {
+const INSERT_LEASE_STATE = {
   name: 'place-leased',
   text: `
   WITH ${CLOCK}
@@ -38,14 +39,14 @@ const PLACE_LEASED = {
       AS t (id, project_id, lane_id, rank, gates, session, fence)
    CROSS JOIN clock`,
 }
-const PLACE_READY = {
+const INSERT_READY_STATE = {
   name: 'place-ready',
   text: `
   INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
   SELECT lane_id, rank, id, id, 1, 0, 0
     FROM unnest($1::bigint[], $2::int[], $3::smallint[]) AS t (id, lane_id, rank)`,
 }
-const PLACE_BLOCKED = {
+const INSERT_BLOCKED_STATE = {
   name: 'place-blocked',
   text: `
   WITH ${CLOCK}
@@ -56,29 +57,24 @@ const PLACE_BLOCKED = {
    CROSS JOIN clock`,
 }
 
-/** Whether runs ask for nothing but gates: then they can be written in two parts. */
-export function canBeWrittenApart(runs: readonly NewRun[]): boolean {
+/** Whether the runs have no options but gates: then they can be inserted in two parts. */
+export function canSplitInsert(runs: readonly NewRun[]): boolean {
   return runs.every((run) => run.dueAt === null && isPlainAtGates(run, 0))
 }
 
-/** Runs in ascending order of id, each id once, as for `insertRuns`; `writePlaces` has to follow. */
+/**
+ * Runs in ascending order of id, each id once, as for `insertRuns`; `writeGatedRows` has to follow.
+ */
 export function writeSpecs(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   node: number,
   runs: readonly NewRun[],
-): Promise<Submission> {
-  const answer = work.query<{ now: number }>(WRITE_SPECS, [
+): Promise<InsertResult> {
+  const answer = tx.query<{ now: number }>(WRITE_SPECS, [
     now,
     node,
-    bigints(runs.map((run) => run.id)),
-    ints(runs.map((run) => run.projectId)),
-    ints(runs.map((run) => run.jobId)),
-    ints(runs.map((run) => run.laneId)),
-    smallints(runs.map((run) => run.rank)),
-    bigints(runs.map((run) => run.timeoutMs)),
-    texts(runs.map((run) => run.policy)),
-    texts(runs.map((run) => run.input)),
+    ...plainColumns(runs),
     ints(runs.map((run) => run.version)),
     ints(runs.map((run) => run.createdBy)),
     texts(runs.map(storedGates)),
@@ -88,13 +84,13 @@ export function writeSpecs(
   )
 }
 
-/** Where they are, now that it is known who passes. */
-export function writePlaces(
-  work: Work,
+/** Inserts the states of the runs, now that it is known which pass their gates. */
+export function writeGatedRows(
+  tx: Queryable,
   now: number | null,
   node: number,
   runs: readonly NewRun[],
-  { passes, waitsAt }: Entrance,
+  { passes, waitsAt }: GateAdmission,
 ): void {
   const {
     leased = [],
@@ -102,31 +98,27 @@ export function writePlaces(
     blocked = [],
   } = Object.groupBy(runs, (run) => {
     if (run.gates.length > 0 && !passes.has(run.id)) return 'blocked'
-    return run.handOff ? 'leased' : 'ready'
+    return run.reservation ? 'leased' : 'ready'
   })
-  const send = (statement: typeof PLACE_READY, values: readonly unknown[]) =>
-    void reportedElsewhere(work.query(statement, values))
+  const send = (statement: typeof INSERT_READY_STATE, values: readonly unknown[]) =>
+    void reportedElsewhere(tx.query(statement, values))
   const idsOf = (those: readonly NewRun[]) => bigints(those.map((run) => run.id))
   const lanesOf = (those: readonly NewRun[]) => ints(those.map((run) => run.laneId))
   const ranksOf = (those: readonly NewRun[]) => smallints(those.map((run) => run.rank))
   if (leased.length > 0) {
-    send(PLACE_LEASED, [
+    send(INSERT_LEASE_STATE, [
       ...[now, node, idsOf(leased), ints(leased.map((run) => run.projectId))],
       ...[lanesOf(leased), ranksOf(leased), texts(leased.map(storedGates))],
-      bigints(leased.map((run) => run.handOff!.session)),
-      bigints(leased.map((run) => run.handOff!.fence)),
+      bigints(leased.map((run) => run.reservation!.session)),
+      bigints(leased.map((run) => run.reservation!.fence)),
     ])
   }
-  if (ready.length > 0) send(PLACE_READY, [idsOf(ready), lanesOf(ready), ranksOf(ready)])
+  if (ready.length > 0) send(INSERT_READY_STATE, [idsOf(ready), lanesOf(ready), ranksOf(ready)])
   if (blocked.length > 0) {
-    send(PLACE_BLOCKED, [
+    send(INSERT_BLOCKED_STATE, [
       ...[now, idsOf(blocked), lanesOf(blocked), ranksOf(blocked)],
       texts(blocked.map(storedGates)),
       ints(blocked.map((run) => waitsAt.get(run.id) ?? run.gates[0]!)),
     ])
   }
-}
-
-function storedGates({ gates }: NewRun): string | null {
-  return gates.length === 0 ? null : `{${gates.join()}}`
 }

@@ -1,33 +1,29 @@
 import type { NewRun, SubmitVerdict } from '../../port.ts'
 import { bigints, ints, texts } from '../connection/binary-arrays.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import type { Queryable } from '../connection/statement.ts'
 import { readMinters, verdictOnKnown } from './submit.ts'
 
-/** No run has this id: the row of a key that is locked but not taken. */
-const NOBODY = 0
+/** No run has this id: it marks a key row that is locked but not taken. */
+const NO_RUN = 0
 
 /**
- * Locks each key, making a row for it if there is none, and tells who has it. Whoever submits the
- * same key at the same time waits here until we are done, so exactly one of us sees it free.
+ * A key is valid until maintenance deletes it, which waits while the clock is in doubt. Locks each
+ * key, inserting a row if there is none, and returns its holder. Concurrent submissions with the
+ * same key wait here until this transaction ends, so exactly one of them finds the key free.
  */
 const LOCK_IDEMPOTENCY = {
   name: 'lock-idempotency',
   text: `
-  WITH ${CLOCK},
-  held AS (
-    INSERT INTO idempotency AS i (project_id, key, digest, run_id, until)
-    SELECT project_id, key, '', ${NOBODY}, 0
-      FROM unnest($2::int[], $3::text[]) AS t (project_id, key)
-        ON CONFLICT (project_id, key) DO UPDATE SET until = i.until
-    RETURNING project_id, key, digest, run_id, until)
-  SELECT held.project_id AS "projectId", held.key, held.digest, held.run_id AS "runId", until, now
-    FROM held CROSS JOIN clock`,
+  INSERT INTO idempotency AS i (project_id, key, digest, run_id, until)
+  SELECT project_id, key, '', ${NO_RUN}, 0 FROM unnest($1::int[], $2::text[]) AS t (project_id, key)
+      ON CONFLICT (project_id, key) DO UPDATE SET until = i.until
+  RETURNING project_id AS "projectId", key, digest, run_id AS "runId"`,
 }
 const LOCK_DEDUPE = {
   name: 'lock-dedupe',
   text: `
   INSERT INTO dedupe AS d (project_id, key, run_id)
-  SELECT project_id, key, ${NOBODY} FROM unnest($1::int[], $2::text[]) AS t (project_id, key)
+  SELECT project_id, key, ${NO_RUN} FROM unnest($1::int[], $2::text[]) AS t (project_id, key)
       ON CONFLICT (project_id, key) DO UPDATE SET run_id = d.run_id
   RETURNING project_id AS "projectId", key, run_id AS "runId"`,
 }
@@ -53,7 +49,7 @@ const dropUntaken = (table: 'idempotency' | 'dedupe') => ({
     SELECT held.ctid FROM unnest($1::int[], $2::text[]) AS t (project_id, key)
      CROSS JOIN LATERAL (
        SELECT ctid FROM ${table} k
-        WHERE k.project_id = t.project_id AND k.key = t.key AND k.run_id = ${NOBODY} LIMIT 1) held))`,
+        WHERE k.project_id = t.project_id AND k.key = t.key AND k.run_id = ${NO_RUN} LIMIT 1) held))`,
 })
 const DROP_IDEMPOTENCY = dropUntaken('idempotency')
 const DROP_DEDUPE = dropUntaken('dedupe')
@@ -65,7 +61,6 @@ interface Key {
 interface Idempotency extends Key {
   readonly runId: number
   readonly digest: string
-  readonly until: number
 }
 interface Dedupe extends Key {
   readonly runId: number
@@ -77,11 +72,10 @@ export function isKeyed(run: NewRun): boolean {
 
 /**
  * Decides which of these runs may be inserted as far as keys are concerned, and takes their keys.
- * Returns the verdicts on those that may not; they leave nothing behind.
+ * Returns the verdicts on the others; they leave no rows behind.
  */
 export async function takeKeys(
-  work: Work,
-  now: number | null,
+  tx: Queryable,
   node: number,
   runs: readonly NewRun[],
 ): Promise<Map<number, SubmitVerdict>> {
@@ -89,14 +83,13 @@ export async function takeKeys(
   const dedupeKeys = sortedKeys(runs, (run) => run.dedupeKey)
   const [minters, idempotencies, dedupes] = await Promise.all([
     readMinters(
-      work,
+      tx,
       runs.map(({ id }) => id),
     ),
-    lock<Idempotency & { now: number }>(work, LOCK_IDEMPOTENCY, idempotencyKeys, [now]),
-    lock<Dedupe>(work, LOCK_DEDUPE, dedupeKeys, []),
+    lock<Idempotency>(tx, LOCK_IDEMPOTENCY, idempotencyKeys),
+    lock<Dedupe>(tx, LOCK_DEDUPE, dedupeKeys),
   ])
-  const ledger: Ledger = {
-    now: idempotencies[0]?.now ?? 0,
+  const ledger: LockedKeys = {
     idempotency: new Map(idempotencies.map((row) => [nameOf(row), row])),
     dedupe: new Map(dedupes.map((row) => [nameOf(row), row])),
   }
@@ -105,38 +98,40 @@ export async function takeKeys(
   for (const run of runs) {
     const verdict = minters.has(run.id)
       ? verdictOnKnown(minters.get(run.id), node)
-      : consult(ledger, run)
+      : checkKeys(ledger, run)
     if (verdict) refused.set(run.id, verdict)
     else taken.push(run)
   }
   await Promise.all([
-    ...writeKeys(work, taken),
-    drop(work, DROP_IDEMPOTENCY, idempotencyKeys),
-    drop(work, DROP_DEDUPE, dedupeKeys),
+    ...writeKeys(tx, taken),
+    drop(tx, DROP_IDEMPOTENCY, idempotencyKeys),
+    drop(tx, DROP_DEDUPE, dedupeKeys),
   ])
   return refused
 }
 
-interface Ledger {
-  readonly now: number
+interface LockedKeys {
   readonly idempotency: Map<string, Idempotency>
   readonly dedupe: Map<string, Dedupe>
 }
 
-/** One run after the other, as if each were alone: a key taken by the first is held for the second. */
-function consult(ledger: Ledger, run: NewRun): SubmitVerdict | undefined {
+/**
+ * One run after the other, as if each were alone: a key taken by the first conflicts with the
+ * second.
+ */
+function checkKeys(ledger: LockedKeys, run: NewRun): SubmitVerdict | undefined {
   const { id, projectId, idempotency, dedupeKey } = run
   const idempotencyName = idempotency && nameOf({ projectId, key: idempotency.key })
   const earlier = idempotencyName === null ? undefined : ledger.idempotency.get(idempotencyName)
-  if (idempotency && earlier && earlier.runId !== NOBODY && earlier.until > ledger.now) {
-    // Our own insertion, committed while we waited for the key.
+  if (idempotency && earlier && earlier.runId !== NO_RUN) {
+    // This node's own insertion, committed while we waited for the key.
     if (earlier.runId === id) return { kind: 'exists' }
     const isRepeat = earlier.digest === idempotency.digest
     return { kind: isRepeat ? 'duplicate' : 'mismatch', id: earlier.runId }
   }
   const dedupeName = dedupeKey === null ? null : nameOf({ projectId, key: dedupeKey })
   const holder = dedupeName === null ? undefined : ledger.dedupe.get(dedupeName)
-  if (holder && holder.runId !== NOBODY) {
+  if (holder && holder.runId !== NO_RUN) {
     return holder.runId === id ? { kind: 'exists' } : { kind: 'duplicate', id: holder.runId }
   }
   if (idempotency && idempotencyName !== null) {
@@ -148,12 +143,12 @@ function consult(ledger: Ledger, run: NewRun): SubmitVerdict | undefined {
   return undefined
 }
 
-function writeKeys(work: Work, taken: readonly NewRun[]): Promise<unknown>[] {
+function writeKeys(tx: Queryable, taken: readonly NewRun[]): Promise<unknown>[] {
   const writes: Promise<unknown>[] = []
   const idempotent = taken.flatMap((run) => (run.idempotency ? [{ ...run.idempotency, run }] : []))
   if (idempotent.length > 0) {
     writes.push(
-      work.query(TAKE_IDEMPOTENCY, [
+      tx.query(TAKE_IDEMPOTENCY, [
         ints(idempotent.map(({ run }) => run.projectId)),
         texts(idempotent.map(({ key }) => key)),
         texts(idempotent.map(({ digest }) => digest)),
@@ -165,7 +160,7 @@ function writeKeys(work: Work, taken: readonly NewRun[]): Promise<unknown>[] {
   const deduped = taken.filter(({ dedupeKey }) => dedupeKey !== null)
   if (deduped.length > 0) {
     writes.push(
-      work.query(TAKE_DEDUPE, [
+      tx.query(TAKE_DEDUPE, [
         ints(deduped.map(({ projectId }) => projectId)),
         texts(deduped.map(({ dedupeKey }) => dedupeKey)),
         bigints(deduped.map(({ id }) => id)),
@@ -176,27 +171,26 @@ function writeKeys(work: Work, taken: readonly NewRun[]): Promise<unknown>[] {
 }
 
 async function lock<Row>(
-  work: Work,
+  tx: Queryable,
   statement: typeof LOCK_DEDUPE,
   keys: readonly Key[],
-  before: readonly unknown[],
 ): Promise<Row[]> {
-  return keys.length === 0 ? [] : work.query<Row>(statement, [...before, ...columns(keys)])
+  return keys.length === 0 ? [] : tx.query<Row>(statement, columns(keys))
 }
 
 async function drop(
-  work: Work,
+  tx: Queryable,
   statement: typeof DROP_DEDUPE,
   keys: readonly Key[],
 ): Promise<void> {
-  if (keys.length > 0) await work.query(statement, columns(keys))
+  if (keys.length > 0) await tx.query(statement, columns(keys))
 }
 
 function columns(keys: readonly Key[]): unknown[] {
   return [ints(keys.map(({ projectId }) => projectId)), texts(keys.map(({ key }) => key))]
 }
 
-/** Each key once and in an order all nodes agree on, so that two of them never wait for each other. */
+/** Each key once and in a fixed order, so that two nodes never wait for each other. */
 function sortedKeys(
   runs: readonly NewRun[],
   keyOf: (run: NewRun) => string | null | undefined,

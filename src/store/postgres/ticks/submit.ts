@@ -1,25 +1,26 @@
 import { isPlainRun, startsAfter } from '../../plain-runs.ts'
 import type { NewRun, SubmitVerdict } from '../../port.ts'
 import { bigints, booleans, ints, smallints, texts } from '../connection/binary-arrays.ts'
-import { type Entrance, NO_ENTRANCE } from '../gates/admission.ts'
-import { CLOCK, reportedElsewhere, type Work } from '../connection/statement.ts'
+import { type GateAdmission, NO_GATE_ADMISSION } from '../gates/admission.ts'
+import { addTags } from '../runs/run-tags.ts'
+import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 
-export interface Submission {
+export interface InsertResult {
   readonly now: number
   /** Ids that were inserted; null when all of them were. */
   readonly inserted: ReadonlySet<number> | null
   readonly nextDueAt: number | null
 }
 
-/** How long a blocked run may wait before a sweep looks whether it was forgotten. */
+/** How long a blocked run may wait before a sweep rechecks it. */
 export const RECHECK_MS = 30_000
-/** The same for one that starts after others: its submission may have missed their ends. */
+/** Like `RECHECK_MS`, for a run that starts after others: its submission may have missed their ends. */
 const NEEDS_RECHECK_MS = 1_000
 
 /**
  * Hot rows exist only for runs that were inserted, so a repeat changes nothing. The join of `fresh`
- * with `item` is between two lists in memory: no statistics can turn it into anything else.
- * State codes are those of core/run-state.ts.
+ * with `item` is between two lists in memory: no statistics can make another plan of it. State
+ * codes are those of core/run-state.ts.
  */
 const submitText = (onConflict: string) => `
   WITH ${CLOCK},
@@ -72,11 +73,11 @@ const submitText = (onConflict: string) => `
     FROM clock LEFT JOIN placed ON true
    GROUP BY clock.now`
 
-/** Fails when an id is there already. Most batches repeat nothing, and pay a tenth less this way. */
+/** Fails when an id exists already. Most batches repeat nothing, and cost a tenth less this way. */
 export const SUBMIT = { name: 'submit', text: submitText('') }
 export const SUBMIT_AGAIN = { name: 'submit-again', text: submitText('ON CONFLICT DO NOTHING') }
 
-/** For runs that ask for nothing special, which most do: half the columns and two places to go. */
+/** For runs without options, which most are: half the columns and two target tables. */
 export const SUBMIT_PLAIN = {
   name: 'submit-plain',
   text: `
@@ -112,21 +113,22 @@ interface SubmittedRow {
 }
 
 /**
- * Runs in ascending order of id, each id once. With `hopeful`, an id that is there already fails the
- * whole transaction; without, it is left out of `inserted`. Throws at once, and not through its promise, when a
- * value cannot be sent: the caller may not look at the promise before it commits.
+ * Runs in ascending order of id, each id once. With `assumeNew`, an existing id fails the whole
+ * transaction; without, it is left out of `inserted`. Throws synchronously, and not through its
+ * promise, when a value cannot be sent: the caller may not await the promise before it commits.
  */
 export function insertRuns(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   node: number,
   runs: readonly NewRun[],
-  { hopeful, entrance = NO_ENTRANCE }: { hopeful: boolean; entrance?: Entrance },
-): Promise<Submission> {
-  if (hopeful && runs.every(isPlainRun)) return insertPlain(work, now, node, runs)
-  const statement = hopeful ? SUBMIT : SUBMIT_AGAIN
-  const values = [now, node, ...columnsOf(runs), runs.length, ...columnsAt(entrance, runs)]
-  const answer = work.query<SubmittedRow>(statement, values)
+  { assumeNew, admission = NO_GATE_ADMISSION }: { assumeNew: boolean; admission?: GateAdmission },
+): Promise<InsertResult> {
+  if (assumeNew && runs.every(isPlainRun)) return insertPlain(tx, now, node, runs)
+  const statement = assumeNew ? SUBMIT : SUBMIT_AGAIN
+  const values = [now, node, ...columnsOf(runs), runs.length, ...columnsAt(admission, runs)]
+  const answer = tx.query<SubmittedRow>(statement, values)
+  addTags(tx, node, runs)
   return reportedElsewhere(
     answer.then(([row]) => ({
       now: row!.now,
@@ -137,14 +139,28 @@ export function insertRuns(
 }
 
 function insertPlain(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   node: number,
   runs: readonly NewRun[],
-): Promise<Submission> {
-  const answer = work.query<{ now: number }>(SUBMIT_PLAIN, [
+): Promise<InsertResult> {
+  const answer = tx.query<{ now: number }>(SUBMIT_PLAIN, [
     now,
     node,
+    ...plainColumns(runs),
+    bigints(runs.map((run) => run.reservation?.session ?? null)),
+    bigints(runs.map((run) => run.reservation?.fence ?? null)),
+    ints(runs.map((run) => run.version)),
+    ints(runs.map((run) => run.createdBy)),
+  ])
+  return reportedElsewhere(
+    answer.then(([row]) => ({ now: row!.now, inserted: null, nextDueAt: null })),
+  )
+}
+
+/** The columns of a run without options, in the order of the statements for such runs. */
+export function plainColumns(runs: readonly NewRun[]): unknown[] {
+  return [
     bigints(runs.map((run) => run.id)),
     ints(runs.map((run) => run.projectId)),
     ints(runs.map((run) => run.jobId)),
@@ -153,14 +169,7 @@ function insertPlain(
     bigints(runs.map((run) => run.timeoutMs)),
     texts(runs.map((run) => run.policy)),
     texts(runs.map((run) => run.input)),
-    bigints(runs.map((run) => run.handOff?.session ?? null)),
-    bigints(runs.map((run) => run.handOff?.fence ?? null)),
-    ints(runs.map((run) => run.version)),
-    ints(runs.map((run) => run.createdBy)),
-  ])
-  return reportedElsewhere(
-    answer.then(([row]) => ({ now: row!.now, inserted: null, nextDueAt: null })),
-  )
+  ]
 }
 
 function columnsOf(runs: readonly NewRun[]): unknown[] {
@@ -173,20 +182,24 @@ function columnsOf(runs: readonly NewRun[]): unknown[] {
     bigints(runs.map((run) => run.dueAt)),
     bigints(runs.map((run) => run.timeoutMs)),
     bigints(runs.map((run) => run.retryOf)),
-    texts(runs.map((run) => (run.gates.length === 0 ? null : `{${run.gates.join()}}`))),
+    texts(runs.map(storedGates)),
     texts(runs.map((run) => run.dedupeKey)),
     texts(runs.map((run) => run.policy)),
     texts(runs.map((run) => run.tags)),
     texts(runs.map((run) => run.input)),
-    bigints(runs.map((run) => run.handOff?.session ?? null)),
-    bigints(runs.map((run) => run.handOff?.fence ?? null)),
+    bigints(runs.map((run) => run.reservation?.session ?? null)),
+    bigints(runs.map((run) => run.reservation?.fence ?? null)),
     ints(runs.map((run) => run.version)),
     ints(runs.map((run) => run.createdBy)),
     texts(runs.map((run) => run.work)),
   ]
 }
 
-function columnsAt({ passes, waitsAt }: Entrance, runs: readonly NewRun[]): unknown[] {
+export function storedGates({ gates }: NewRun): string | null {
+  return gates.length === 0 ? null : `{${gates.join()}}`
+}
+
+function columnsAt({ passes, waitsAt }: GateAdmission, runs: readonly NewRun[]): unknown[] {
   return [
     booleans(runs.map(({ id }) => passes.has(id) || null)),
     ints(runs.map(({ id }) => waitsAt.get(id) ?? null)),
@@ -202,12 +215,15 @@ const READ_MINTERS = {
    CROSS JOIN LATERAL (SELECT id, minted_by FROM run WHERE run.id = item.id LIMIT 1) run`,
 }
 
-/** Whose runs these ids are: a repeat of our own is success, somebody else's is a collision. */
+/**
+ * Which node minted these ids: a repeat of our own run is success, another node's run is a
+ * collision.
+ */
 export async function readMinters(
-  work: Work,
+  tx: Queryable,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
-  const rows = await work.query<{ id: number; node: number }>(READ_MINTERS, [bigints(ids)])
+  const rows = await tx.query<{ id: number; node: number }>(READ_MINTERS, [bigints(ids)])
   return new Map(rows.map(({ id, node }) => [id, node]))
 }
 

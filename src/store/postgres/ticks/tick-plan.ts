@@ -3,21 +3,21 @@ import { startsAfter } from '../../plain-runs.ts'
 import { isKeyed } from './submit-keys.ts'
 
 /**
- * A batch in the form statements want: sorted by id, so that two ticks lock in the same order, and
- * without repeats, because one statement cannot do the same thing to a row twice.
+ * A batch prepared for the statements: sorted by id, so that two ticks lock in the same order, and
+ * without repeats, because one statement cannot update a row twice.
  */
 export interface TickPlan {
   readonly submits: readonly NewRun[]
   readonly keyed: readonly NewRun[]
-  /** Those that start after others. */
+  /** Runs that start after other runs. */
   readonly followers: readonly NewRun[]
   /**
-   * Places in `batch.ends`. A second report of the same attempt goes into a second round: whether it
-   * may end the attempt depends on what became of the first.
+   * Indexes into `batch.ends`. A second report of the same attempt goes into a second round:
+   * whether it may end the attempt depends on the result of the first.
    */
   readonly endRounds: readonly (readonly number[])[]
   readonly cancels: readonly CancelCommand[]
-  /** Somebody may wait at a gate because of this batch, whatever the rows say. */
+  /** The batch itself contains gated runs, whatever the stored rows say. */
   readonly hasGated: boolean
 }
 
@@ -25,7 +25,7 @@ export function planTick({ submits, ends, cancels }: TickBatch): TickPlan {
   const firsts = uniqueBy(submits, ({ id }) => id)
   return {
     submits: firsts.toSorted((a, b) => a.id - b.id),
-    // In the order they came: the first of two runs with one key is the one that gets it.
+    // In the order of arrival: the first of two runs with one key gets it.
     keyed: firsts.filter(isKeyed),
     followers: firsts.filter(startsAfter),
     endRounds: roundsOf(ends),
@@ -44,7 +44,7 @@ export function nameOfCancel({ runId, projectId }: CancelCommand): string {
 
 function roundsOf(ends: readonly EndCommand[]): number[][] {
   const rounds: number[][] = []
-  // Most batches end each run once: then there is nothing to tell apart.
+  // Most batches end each run once: then one round is enough.
   if (new Set(ends.map(({ runId }) => runId)).size === ends.length) rounds.push([...ends.keys()])
   else rounds.push(...roundsByAttempt(ends))
   return rounds

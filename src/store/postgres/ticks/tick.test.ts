@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { endOf, only, runIds } from '../../contract/fixture.ts'
-import { put, told } from '../../contract/webhook-fixture.ts'
-import { onFreshStores, type World } from '../../contract/world.ts'
+import { endCommandFor, only, runIds } from '../../contract/fixture.ts'
+import { putTestWebhook, queuedEvents } from '../../contract/webhook-fixture.ts'
+import { onFreshStores, type StoreWorld } from '../../contract/world.ts'
 import type { Store, TickBatch } from '../../port.ts'
-import { connectAdmin, openIn, untilWaiting } from '../postgres.fixture.ts'
+import { connectAdmin, openIn, untilLockWait } from '../postgres.fixture.ts'
 import { openPostgresStore } from '../store.ts'
 
 let where = { url: '', schema: '' }
 const inWorld = onFreshStores(openIn({ place: (place) => (where = place) }))
 
-/** Another node on the same data, which knows nothing yet. */
-async function besides(world: World, body: (other: Store) => Promise<void>): Promise<void> {
+/** Another node on the same data, without cached knowledge. */
+async function besides(world: StoreWorld, body: (other: Store) => Promise<void>): Promise<void> {
   const other = await openPostgresStore({ ...where, now: world.clock.now })
   try {
     await body(other)
@@ -21,7 +21,7 @@ async function besides(world: World, body: (other: Store) => Promise<void>): Pro
 }
 
 test(
-  'a node that never saw a gate stops to let the next run pass when it ends one that holds it',
+  'a node that never used a gate still admits the next run when it ends one that holds the gate',
   inWorld(async (world) => {
     const gates = [await world.gate('door', 1)]
     const [first, second] = world.newRuns(2, { gates })
@@ -32,7 +32,7 @@ test(
       const result = await other.tick({
         node: world.node,
         submits: [plain],
-        ends: [endOf(lease)],
+        ends: [endCommandFor(lease)],
         cancels: [],
         claims: [world.demand(5)],
       })
@@ -66,7 +66,7 @@ test(
     const lease = only(await world.claim(1))
     const result = await world.tick({
       submits: [fresh!, known!],
-      ends: [endOf(lease)],
+      ends: [endCommandFor(lease)],
       claims: [world.demand(2)],
     })
     assert.deepEqual(result.submits, [{ kind: 'inserted' }, { kind: 'exists' }])
@@ -93,7 +93,7 @@ test(
 )
 
 test(
-  'two nodes that use one key at once make one run, and both name it',
+  'two nodes that submit one key at once create one run, and both return it',
   inWorld(async (world) => {
     await besides(world, async (other) => {
       for (let round = 0; round < 10; round += 1) {
@@ -113,7 +113,7 @@ test(
 )
 
 test(
-  'a refused key leaves no row of its own behind',
+  'a refused key leaves no row behind',
   inWorld(async (world) => {
     const until = world.clock.now() + 1_000
     await world.submit(world.newRun({ dedupeKey: 'held' }))
@@ -130,9 +130,9 @@ test(
   }),
 )
 
-const WITHOUT_ENTRANCE: readonly [
+const WITHOUT_ADMISSION: readonly [
   what: string,
-  more: (world: World) => Promise<Partial<TickBatch>>,
+  more: (world: StoreWorld) => Promise<Partial<TickBatch>>,
 ][] = [
   ['a key', async (world) => ({ submits: [world.newRun({ dedupeKey: 'once' })] })],
   [
@@ -145,27 +145,27 @@ const WITHOUT_ENTRANCE: readonly [
   ],
 ]
 
-for (const [what, more] of WITHOUT_ENTRANCE) {
+for (const [what, more] of WITHOUT_ADMISSION) {
   test(
-    `a tick with ${what} that waits for a gate keeps nobody from telling webhooks`,
+    `a tick with ${what} that waits for a gate does not block webhook events of other ticks`,
     inWorld(async (world) => {
-      await put(world)
+      await putTestWebhook(world)
       const lease = await world.start({ gates: [await world.gate('door', 1)] })
-      const beside = await more(world)
-      const [holder, teller] = [await connectAdmin(where.url), await connectAdmin(where.url)]
+      const others = await more(world)
+      const [holder, observer] = [await connectAdmin(where.url), await connectAdmin(where.url)]
       try {
         await holder.query('BEGIN')
         await holder.query(`SELECT FROM ${where.schema}.gate FOR UPDATE`)
-        const ends = [endOf(lease, { to: 'failed', cause: 'exit' })]
-        const ticking = world.tick({ ...beside, ends })
-        await untilWaiting(teller, 1, 'the tick to wait for the gate')
-        await teller.query(`SELECT FROM ${where.schema}.outbox_wish FOR UPDATE NOWAIT`)
+        const ends = [endCommandFor(lease, { to: 'failed', cause: 'exit' })]
+        const ticking = world.tick({ ...others, ends })
+        await untilLockWait(observer, 1, 'the tick to wait for the gate')
+        await observer.query(`SELECT FROM ${where.schema}.outbox_wish FOR UPDATE NOWAIT`)
         await holder.query('COMMIT')
         assert.deepEqual((await ticking).ends, ['ended'])
-        assert.deepEqual(await told(world), [[lease.runId, 'run.failed']])
+        assert.deepEqual(await queuedEvents(world), [[lease.runId, 'run.failed']])
       } finally {
         await holder.end()
-        await teller.end()
+        await observer.end()
       }
     }),
   )

@@ -11,27 +11,27 @@ import { startsAfter } from '../../plain-runs.ts'
 import type { Connection } from '../connection/connection.ts'
 import { findEnded } from './end.ts'
 import { readMinters, verdictOnKnown } from './submit.ts'
-import type { Done } from './tick.ts'
+import type { TickOutcome } from './tick.ts'
 import { nameOfAttempt, nameOfCancel, type TickPlan } from './tick-plan.ts'
 import { transact } from '../connection/transaction.ts'
 
 type Verdicts = Pick<TickResult, 'submits' | 'ends' | 'cancels'>
 
 /**
- * Says what became of each item, in the order they came. What a statement did not find is looked up
- * after the commit: the rows that answer are facts that never change, and most ticks ask for none.
+ * The verdict on each item, in the order they came. Items that a statement did not find are looked
+ * up after the commit: the rows that answer never change, and most ticks need none.
  */
-export async function judge(
+export async function toVerdicts(
   connection: Connection,
   batch: TickBatch,
   plan: TickPlan,
-  done: Done,
+  done: TickOutcome,
 ): Promise<Verdicts> {
   try {
     return {
-      submits: await judgeSubmits(connection, batch, done),
-      ends: await judgeEnds(connection, batch, plan, done),
-      cancels: judgeCancels(batch, done),
+      submits: await submitVerdicts(connection, batch, done),
+      ends: await endVerdicts(connection, batch, plan, done),
+      cancels: cancelVerdicts(batch, done),
     }
   } catch (error) {
     // The tick is committed; only its answer is lost, as if the connection had broken at COMMIT.
@@ -39,10 +39,10 @@ export async function judge(
   }
 }
 
-async function judgeSubmits(
+async function submitVerdicts(
   connection: Connection,
   { submits, node }: TickBatch,
-  { submission, refused, entrance }: Done,
+  { submission, refused, admission }: TickOutcome,
 ): Promise<SubmitVerdict[]> {
   const inserted = submission?.inserted ?? null
   const isInserted = (id: number) => !refused.has(id) && (inserted === null || inserted.has(id))
@@ -52,9 +52,9 @@ async function judgeSubmits(
       ? new Map<number, number>()
       : await transact(
           connection,
-          (work) =>
+          (tx) =>
             readMinters(
-              work,
+              tx,
               known.map(({ id }) => id),
             ),
           'reading',
@@ -64,7 +64,7 @@ async function judgeSubmits(
   const isNotHeld = (run: NewRun) => {
     const { id, gates, dueAt } = run
     if (startsAfter(run)) return false
-    return gates.length === 0 || entrance.passes.has(id) || (dueAt !== null && dueAt > now)
+    return gates.length === 0 || admission.passes.has(id) || (dueAt !== null && dueAt > now)
   }
   return submits.map((run) => {
     const { id } = run
@@ -78,19 +78,19 @@ async function judgeSubmits(
   })
 }
 
-async function judgeEnds(
+async function endVerdicts(
   connection: Connection,
   { ends }: TickBatch,
   plan: TickPlan,
-  { endings }: Done,
+  { endedAttempts }: TickOutcome,
 ): Promise<EndVerdict[]> {
-  if (endings.every(({ ended }) => ended === null) && endings.length < 2) {
+  if (endedAttempts.every(({ ended }) => ended === null) && endedAttempts.length < 2) {
     return ends.map(() => 'ended')
   }
   const verdicts: (EndVerdict | undefined)[] = ends.map(() => undefined)
   const endedAt = new Map<string, number>()
   for (const [nth, round] of plan.endRounds.entries()) {
-    const found = endings[nth]!.ended
+    const found = endedAttempts[nth]!.ended
     for (const [position, index] of round.entries()) {
       if (found !== null && !found.has(position + 1)) continue
       verdicts[index] = 'ended'
@@ -99,15 +99,15 @@ async function judgeEnds(
   }
   const open = ends.filter((_, index) => verdicts[index] === undefined)
   if (open.length === 0) return verdicts as EndVerdict[]
-  const endedWith = await transact(connection, (work) => findEnded(work, open), 'reading')
+  const endedWith = await transact(connection, (tx) => findEnded(tx, open), 'reading')
   return ends.map((end, index) => {
-    // What this very tick ended was not ended yet when an earlier report of it was turned down.
+    // An end made by this very tick did not exist yet when an earlier report of it was turned down.
     const isEarlier = index < (endedAt.get(nameOfAttempt(end)) ?? 0)
     return verdicts[index] ?? (!isEarlier && endedWith(end) === end.cause ? 'replayed' : 'stale')
   })
 }
 
-function judgeCancels(batch: TickBatch, { cancels }: Done): CancelVerdict[] {
+function cancelVerdicts(batch: TickBatch, { cancels }: TickOutcome): CancelVerdict[] {
   const seen = new Set<string>()
   return batch.cancels.map((command) => {
     const verdict = cancels!.verdicts.get(nameOfCancel(command))!

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import { CLOCK } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
-type Input<Verb extends keyof TokenStore> = Parameters<TokenStore[Verb]>[0]
+type Input<Name extends keyof TokenStore> = Parameters<TokenStore[Name]>[0]
 
 const ADD_TOKEN = {
   name: 'add-token',
@@ -19,8 +19,15 @@ const REVOKE = {
   text: `
   WITH ${CLOCK}
   UPDATE token SET revoked_at = now FROM clock
-   WHERE id = $2::int AND revoked_at IS NULL AND ($3::int IS NULL OR project_id = $3::int)
+   WHERE id = $2::int AND (revoked_at IS NULL OR revoked_at = expires_at) AND ($3::int IS NULL OR project_id = $3::int)
   RETURNING id`,
+}
+const EXPIRE_TOKENS = {
+  name: 'expire-tokens',
+  text: `
+  WITH ${CLOCK}
+  UPDATE token SET revoked_at = expires_at FROM clock
+   WHERE revoked_at IS NULL AND expires_at <= now`,
 }
 const TOUCH = {
   name: 'touch-tokens',
@@ -41,21 +48,25 @@ const TOKENS_OF = {
 
 export async function createToken(db: Database, input: Input<'createToken'>): Promise<number> {
   const { projectId, name, role, hash, ending, createdBy, expiresAt, audit } = input
-  return transact(db.duty, async (work) => {
+  return transact(db.duty, async (tx) => {
     const values = [db.now(), projectId, name, role, hash, ending, createdBy, expiresAt]
-    const [row] = await work.query<{ id: number }>(ADD_TOKEN, values)
-    await addAudit(work, db.now(), audit)
+    const [row] = await tx.query<{ id: number }>(ADD_TOKEN, values)
+    await addAudit(tx, db.now(), audit)
     return row!.id
   })
+}
+
+export async function expireTokens(db: Database): Promise<void> {
+  await transact(db.duty, (tx) => tx.query(EXPIRE_TOKENS, [db.now()]), 'single')
 }
 
 export async function revokeToken(
   db: Database,
   { id, projectId, audit }: Input<'revokeToken'>,
 ): Promise<boolean> {
-  return transact(db.duty, async (work) => {
-    if ((await work.query(REVOKE, [db.now(), id, projectId])).length === 0) return false
-    await addAudit(work, db.now(), audit)
+  return transact(db.duty, async (tx) => {
+    if ((await tx.query(REVOKE, [db.now(), id, projectId])).length === 0) return false
+    await addAudit(tx, db.now(), audit)
     return true
   })
 }
@@ -63,7 +74,7 @@ export async function revokeToken(
 export async function touchTokens(db: Database, uses: Input<'touchTokens'>): Promise<void> {
   if (uses.length === 0) return
   const values = [ints(uses.map(({ id }) => id)), bigints(uses.map(({ at }) => at))]
-  await transact(db.duty, (work) => work.query(TOUCH, values), 'single')
+  await transact(db.duty, (tx) => tx.query(TOUCH, values), 'single')
 }
 
 export async function findToken(db: Database, hash: string): Promise<TokenRecord | null> {

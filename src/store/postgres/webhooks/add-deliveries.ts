@@ -1,10 +1,10 @@
 import type { NewDelivery } from '../../port.ts'
 import { bigints, ints, texts } from '../connection/binary-arrays.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 
 /**
- * A test goes to a webhook that is disabled too: people try before they switch it on. The webhooks
- * are locked against being disabled or deleted before this is committed.
+ * A test delivery also goes to a disabled webhook: users try it before they enable it. The webhooks
+ * are locked against being disabled or deleted until this commits.
  */
 const ADD_DELIVERIES = {
   name: 'add-deliveries',
@@ -22,13 +22,13 @@ const ADD_DELIVERIES = {
   RETURNING id`,
 }
 
-/** Says for how many of them there is somebody to deliver to. */
+/** Returns how many of the deliveries have a webhook. */
 export async function addDeliveries(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   deliveries: readonly NewDelivery[],
 ): Promise<number> {
-  const rows = await work.query(ADD_DELIVERIES, [
+  const rows = await tx.query(ADD_DELIVERIES, [
     now,
     bigints(deliveries.map(({ id }) => id)),
     ints(deliveries.map(({ webhookId }) => webhookId)),

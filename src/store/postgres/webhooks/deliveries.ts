@@ -3,18 +3,18 @@ import type { ClaimedDelivery, DeliveryRecord, DeliveryStore } from '../../port.
 import { addDeliveries } from './add-deliveries.ts'
 import { addAudit } from '../audit/audit.ts'
 import { ints } from '../connection/binary-arrays.ts'
-import type { Database } from '../database/database.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { type Database, pickLists } from '../database/database.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
-import { disableWebhook, inWish } from './webhooks.ts'
+import { disableWebhook, inSubscription } from './webhooks.ts'
 
-type Input<Verb extends keyof DeliveryStore> = Parameters<DeliveryStore[Verb]>[0]
+type Input<Name extends keyof DeliveryStore> = Parameters<DeliveryStore[Name]>[0]
 
 /**
- * Endpoints there may be many of, but each is one look at the index: it is a range of pairs, so that no
- * other index offers the order. In order of the table, the first few endpoints would take every place
- * that they free themselves. Only what is taken is locked, and looked at again: somebody may have been
- * quicker, and what is under way or final is not due.
+ * There may be many endpoints, but each costs one index lookup: a range of pairs, so that no other
+ * index offers the order. In table order, the first endpoints would take every slot that they free
+ * themselves. Only claimed rows are locked, and checked again: another node may have claimed one
+ * first, and rows under way or final are not due.
  */
 export const CLAIM_DELIVERIES = {
   name: 'claim-deliveries',
@@ -50,7 +50,7 @@ export const CLAIM_DELIVERIES = {
     FROM claimed JOIN webhook ON webhook.id = webhook_id CROSS JOIN clock
    ORDER BY claimed.id`,
 }
-/** The webhook before the delivery, like everybody who changes both. */
+/** Locks the webhook before the delivery, like every transaction that changes both. */
 const LOCK_WEBHOOK = {
   name: 'lock-webhook',
   text: `SELECT failing_since AS "failingSince" FROM webhook WHERE id = $1::int FOR UPDATE`,
@@ -64,14 +64,14 @@ const SETTLE = {
     FROM clock WHERE id = $2::bigint AND state = 0 AND claim = $3::bigint
   RETURNING id`,
 }
-const NOTE_FAILING = {
-  name: 'note-failing-webhook',
+const RECORD_FAILING = {
+  name: 'record-failing-webhook',
   text: `
   WITH ${CLOCK}
   UPDATE webhook SET failing_since = CASE WHEN $3::boolean THEN now END
     FROM clock WHERE id = $2::int`,
 }
-const AGAIN = {
+const REDELIVER = {
   name: 'redeliver',
   text: `
   WITH ${CLOCK}
@@ -101,7 +101,7 @@ const FIND_DELIVERY = {
 }
 
 export async function addDelivery(db: Database, input: Input<'addDelivery'>): Promise<boolean> {
-  const count = await transact(db.duty, (work) => addDeliveries(work, db.now(), [input]), 'single')
+  const count = await transact(db.duty, (tx) => addDeliveries(tx, db.now(), [input]), 'single')
   return count === 1
 }
 
@@ -119,7 +119,7 @@ export async function claimDeliveries(
   const values = [db.now(), claim, leaseMs, limit, webhooks, counts, perWebhook]
   const rows = await transact(
     db.duty,
-    (work) => work.query<ClaimedRow>(CLAIM_DELIVERIES, values),
+    (tx) => tx.query<ClaimedRow>(CLAIM_DELIVERIES, values),
     'single',
   )
   return rows.map(({ sealed, previous, ...row }) => ({
@@ -133,29 +133,29 @@ export async function settleDelivery(
   input: Input<'settleDelivery'>,
 ): Promise<boolean> {
   const { webhookId, disable } = input
-  if (!disable) return transact(db.duty, (work) => settle(work, db.now(), input))
-  return transact(db.duty, (work) =>
-    inWish(work, webhookId, async () => {
-      if (!(await settle(work, db.now(), input))) return false
-      await disableWebhook(work, db.now(), webhookId, disable.reason)
-      await addAudit(work, db.now(), disable.audit)
+  if (!disable) return transact(db.duty, (tx) => settle(tx, db.now(), input))
+  return transact(db.duty, (tx) =>
+    inSubscription(tx, webhookId, async () => {
+      if (!(await settle(tx, db.now(), input))) return false
+      await disableWebhook(tx, db.now(), webhookId, disable.reason)
+      await addAudit(tx, db.now(), disable.audit)
       return true
     }),
   )
 }
 
 async function settle(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   { id, webhookId, claim, waitMs, state, status, error, tookMs }: Input<'settleDelivery'>,
 ): Promise<boolean> {
-  const [webhook] = await work.query<{ failingSince: number | null }>(LOCK_WEBHOOK, [webhookId])
+  const [webhook] = await tx.query<{ failingSince: number | null }>(LOCK_WEBHOOK, [webhookId])
   const values = [now, id, claim, DELIVERY_CODE[state], waitMs, status, error, tookMs]
-  if (!webhook || (await work.query(SETTLE, values)).length === 0) return false
-  const saysNothing = error === null && state !== 'delivered'
+  if (!webhook || (await tx.query(SETTLE, values)).length === 0) return false
+  const isAborted = error === null && state !== 'delivered'
   const isFailing = state !== 'delivered'
-  if (!saysNothing && isFailing !== (webhook.failingSince !== null)) {
-    await work.query(NOTE_FAILING, [now, webhookId, isFailing])
+  if (!isAborted && isFailing !== (webhook.failingSince !== null)) {
+    await tx.query(RECORD_FAILING, [now, webhookId, isFailing])
   }
   return true
 }
@@ -164,9 +164,9 @@ export async function redeliver(
   db: Database,
   { id, webhookId, audit }: Input<'redeliver'>,
 ): Promise<boolean> {
-  return transact(db.duty, async (work) => {
-    if ((await work.query(AGAIN, [db.now(), id, webhookId])).length === 0) return false
-    await addAudit(work, db.now(), audit)
+  return transact(db.duty, async (tx) => {
+    if ((await tx.query(REDELIVER, [db.now(), id, webhookId])).length === 0) return false
+    await addAudit(tx, db.now(), audit)
     return true
   })
 }
@@ -175,7 +175,7 @@ export async function pruneDeliveries(
   db: Database,
   { before, limit }: Input<'pruneDeliveries'>,
 ): Promise<{ more: boolean }> {
-  const rows = await transact(db.duty, (work) => work.query(OLD, [before, limit]), 'single')
+  const rows = await transact(db.duty, (tx) => tx.query(OLD, [before, limit]), 'single')
   return { more: rows.length === limit }
 }
 
@@ -185,7 +185,7 @@ export async function listDeliveries(
   db: Database,
   { webhookId, before, limit }: Input<'listDeliveries'>,
 ): Promise<DeliveryRecord[]> {
-  const rows = await read<RecordRow>(db.reading, DELIVERIES_OF, [webhookId, before, limit])
+  const rows = await read<RecordRow>(pickLists(db), DELIVERIES_OF, [webhookId, before, limit])
   return rows.map(toRecord)
 }
 

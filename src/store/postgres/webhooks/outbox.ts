@@ -1,18 +1,18 @@
 import { STATE_CODE } from '../../../core/run/run-state.ts'
-import { BIT_OF_END, EVENT_BIT } from '../../../core/webhook/webhook.ts'
+import { RUN_END_EVENT_BIT, EVENT_BIT } from '../../../core/webhook/webhook.ts'
 import type { ExpandedEvent, OutboxEvent, OutboxStore } from '../../port.ts'
 import { addDeliveries } from './add-deliveries.ts'
 import { bigints } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
-import { CLOCK, reportedElsewhere, type Work } from '../connection/statement.ts'
+import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
 const { failed, succeeded, cancelled } = STATE_CODE
 const RECOVERED = EVENT_BIT['run.recovered']
 
 /**
- * Those of the given runs that ended in this very transaction: an end that was reported twice is
- * there already, and was noted then.
+ * The runs among these that ended in this transaction: the end of a repeated report exists already,
+ * and was recorded then.
  */
 const ended = (ids: string) => `
   SELECT item.run_id, e.project_id, e.state FROM unnest(${ids}::bigint[]) AS item (run_id)
@@ -21,13 +21,13 @@ const ended = (ids: string) => `
       WHERE run_end.run_id = item.run_id AND run_end.xmin = pg_current_xact_id()::xid LIMIT 1) e`
 
 /**
- * Whoever may change what a job is known for takes turns with others of its project, and what is the
- * last end of a job is the order of these turns. A statement of its own, because only the next one
- * sees what those before us did. Successes where nothing fails do not wait for anybody: one that is
- * written at the same time as a failure counts as the earlier.
+ * Transactions that may change whether a job is failing are serialized per project, and their order
+ * decides which end is the last. This is a separate statement, because only the next one sees the
+ * changes of earlier transactions. Successes where nothing fails do not wait: one that is written
+ * concurrently with a failure counts as the earlier.
  */
-export const TAKE_TURNS = {
-  name: 'outbox-turn',
+export const SERIALIZE_ENDS = {
+  name: 'serialize-ends',
   text: `
   WITH ended AS MATERIALIZED (${ended('$1')}),
   touched AS (
@@ -40,37 +40,37 @@ export const TAKE_TURNS = {
 }
 
 /**
- * Successes where nobody asks for them and nothing fails are left out before their job is looked up.
- * A job is fine again for whoever deletes its row: of two successes at once, only one does. Events
- * come after that, so that their order is the order of what they tell.
+ * Successes without a subscription and without a failing job are left out before their job is
+ * looked up. The transaction that deletes the failing_job row reports the recovery: of two
+ * concurrent successes, only one does. Events are inserted after that, so that their order matches.
  */
-export const NOTE_ENDS = {
-  name: 'note-ends',
+export const RECORD_OUTBOX_EVENTS = {
+  name: 'record-outbox-events',
   text: `
   WITH ${CLOCK},
   ended AS MATERIALIZED (${ended('$2')}),
-  wished AS MATERIALIZED (
-    SELECT ended.*, wish.events AS wished, wish.events & ${RECOVERED} <> 0 AS counted,
+  subscribed AS MATERIALIZED (
+    SELECT ended.*, wish.events AS subscribed, wish.events & ${RECOVERED} <> 0 AS counted,
            bool_or(state = ${failed}) OVER (PARTITION BY project_id) AS fails
       FROM ended CROSS JOIN LATERAL (
         SELECT events FROM outbox_wish w WHERE w.project_id = ended.project_id LIMIT 1) wish),
-  told AS MATERIALIZED (
-    SELECT wished.*, spec.job_id FROM wished
-     CROSS JOIN LATERAL (SELECT job_id FROM run WHERE run.id = wished.run_id LIMIT 1) spec
-     WHERE fails OR state <> ${succeeded} OR wished & ${BIT_OF_END.succeeded} <> 0
-        OR EXISTS (SELECT FROM failing_job f WHERE f.project_id = wished.project_id)),
+  reported AS MATERIALIZED (
+    SELECT subscribed.*, spec.job_id FROM subscribed
+     CROSS JOIN LATERAL (SELECT job_id FROM run WHERE run.id = subscribed.run_id LIMIT 1) spec
+     WHERE fails OR state <> ${succeeded} OR subscribed & ${RUN_END_EVENT_BIT.succeeded} <> 0
+        OR EXISTS (SELECT FROM failing_job f WHERE f.project_id = subscribed.project_id)),
   now_fine AS (
     DELETE FROM failing_job
-     WHERE job_id = ANY (ARRAY(SELECT job_id FROM told WHERE counted AND state = ${succeeded}))
+     WHERE job_id = ANY (ARRAY(SELECT job_id FROM reported WHERE counted AND state = ${succeeded}))
     RETURNING job_id, since),
   judged AS MATERIALIZED (
-    SELECT told.*,
+    SELECT reported.*,
            counted AND state = ${succeeded}
              AND coalesce(lag(state) OVER earlier = ${failed}, now_fine.since IS NOT NULL)
              AS recovered,
            CASE WHEN bool_or(state = ${succeeded}) OVER (earlier ROWS BETWEEN UNBOUNDED PRECEDING
                        AND 1 PRECEDING) THEN NULL ELSE now_fine.since END AS since
-      FROM told LEFT JOIN now_fine USING (job_id)
+      FROM reported LEFT JOIN now_fine USING (job_id)
      WHERE state IN (${failed}, ${succeeded})
     WINDOW earlier AS (PARTITION BY job_id ORDER BY run_id)),
   latest AS (
@@ -83,34 +83,34 @@ export const NOTE_ENDS = {
         ON CONFLICT (job_id) DO NOTHING
     RETURNING 1),
   events AS (
-    SELECT told.run_id, told.project_id, told.job_id, told.wished,
-           CASE told.state WHEN ${failed} THEN ${BIT_OF_END.failed}
-                           WHEN ${succeeded} THEN ${BIT_OF_END.succeeded}
-                           WHEN ${cancelled} THEN ${BIT_OF_END.cancelled} ELSE 0 END
+    SELECT reported.run_id, reported.project_id, reported.job_id, reported.subscribed,
+           CASE reported.state WHEN ${failed} THEN ${RUN_END_EVENT_BIT.failed}
+                           WHEN ${succeeded} THEN ${RUN_END_EVENT_BIT.succeeded}
+                           WHEN ${cancelled} THEN ${RUN_END_EVENT_BIT.cancelled} ELSE 0 END
              | CASE WHEN recovered THEN ${RECOVERED} ELSE 0 END AS events,
            CASE WHEN recovered THEN coalesce(since, now) END AS failing_since
-      FROM told LEFT JOIN judged USING (run_id) CROSS JOIN clock),
+      FROM reported LEFT JOIN judged USING (run_id) CROSS JOIN clock),
   to_outbox AS (
     INSERT INTO outbox (run_id, project_id, job_id, events, failing_since, at)
     SELECT run_id, events.project_id, events.job_id, events, failing_since, now
       FROM events CROSS JOIN clock
-     WHERE events & wished <> 0 AND (SELECT count(*) FROM now_failing) >= 0
+     WHERE events & subscribed <> 0 AND (SELECT count(*) FROM now_failing) >= 0
      ORDER BY run_id)
-  SELECT EXISTS (SELECT FROM outbox_wish) AS wished`,
+  SELECT EXISTS (SELECT FROM outbox_wish) AS subscribed`,
 }
 
 /**
- * Writes down which of these runs somebody wants to be told of, after whatever ended them in the same
- * transaction. Says whether any webhook asks for anything at all.
+ * Records outbox events for these runs. Call it after the statements that end them, in the same
+ * transaction. Returns whether any webhook subscribes to anything.
  */
-export function noteEnds(
-  work: Work,
+export function recordOutboxEvents(
+  tx: Queryable,
   now: number | null,
   runIds: readonly number[],
 ): Promise<boolean> {
-  void reportedElsewhere(work.query(TAKE_TURNS, [bigints(runIds)]))
-  const answer = work.query<{ wished: boolean }>(NOTE_ENDS, [now, bigints(runIds)])
-  return reportedElsewhere(answer.then(([row]) => row!.wished))
+  void reportedElsewhere(tx.query(SERIALIZE_ENDS, [bigints(runIds)]))
+  const answer = tx.query<{ subscribed: boolean }>(RECORD_OUTBOX_EVENTS, [now, bigints(runIds)])
+  return reportedElsewhere(answer.then(([row]) => row!.subscribed))
 }
 
 const EVENTS = {
@@ -131,8 +131,10 @@ const TAKE_EVENTS = {
   text: `DELETE FROM outbox WHERE id = ANY ($1::bigint[]) RETURNING id`,
 }
 
-export async function webhookWork(db: Database): ReturnType<OutboxStore['webhookWork']> {
-  const [row] = await read<Awaited<ReturnType<OutboxStore['webhookWork']>>>(db.duty, WORK)
+export async function pendingWebhookWork(
+  db: Database,
+): ReturnType<OutboxStore['pendingWebhookWork']> {
+  const [row] = await read<Awaited<ReturnType<OutboxStore['pendingWebhookWork']>>>(db.duty, WORK)
   return row!
 }
 
@@ -144,11 +146,11 @@ export async function outboxEvents(
 }
 
 export async function expandOutbox(db: Database, events: readonly ExpandedEvent[]): Promise<void> {
-  await transact(db.duty, async (work) => {
+  await transact(db.duty, async (tx) => {
     const ids = bigints(events.map(({ id }) => id))
-    const rows = await work.query<{ id: number }>(TAKE_EVENTS, [ids])
+    const rows = await tx.query<{ id: number }>(TAKE_EVENTS, [ids])
     const taken = new Set(rows.map(({ id }) => id))
     const deliveries = events.filter(({ id }) => taken.has(id)).flatMap((event) => event.deliveries)
-    if (deliveries.length > 0) await addDeliveries(work, db.now(), deliveries)
+    if (deliveries.length > 0) await addDeliveries(tx, db.now(), deliveries)
   })
 }

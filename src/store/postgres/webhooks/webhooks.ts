@@ -1,12 +1,12 @@
 import { EVENT_BIT } from '../../../core/webhook/webhook.ts'
-import type { WebhookFate, WebhookRecord, WebhookStore } from '../../port.ts'
+import type { PutWebhookResult, WebhookRecord, WebhookStore } from '../../port.ts'
 import { addAudit } from '../audit/audit.ts'
 import { ints } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
-type Input<Verb extends keyof WebhookStore> = Parameters<WebhookStore[Verb]>[0]
+type Input<Name extends keyof WebhookStore> = Parameters<WebhookStore[Name]>[0]
 
 const COLUMNS = `
   id, project_id AS "projectId", name, url, events, jobs, enabled,
@@ -28,11 +28,11 @@ const ENABLED_OF = {
    ORDER BY project_id, name COLLATE "C"`,
 }
 /**
- * The project's wish is everybody's lock: two who change webhooks of a project take turns, and with
- * the ticks that end its runs. It is there before anyone looks at what webhooks there are.
+ * The project's subscription row serves as a lock: changes of webhooks of a project are serialized,
+ * also with the ticks that end its runs. The row exists before the webhooks are read.
  */
-const LOCK_WISH = {
-  name: 'lock-outbox-wish',
+const LOCK_SUBSCRIPTION = {
+  name: 'lock-subscription',
   text: `
   INSERT INTO outbox_wish AS wish (project_id, events) VALUES ($1::int, 0)
       ON CONFLICT (project_id) DO UPDATE SET events = wish.events`,
@@ -71,10 +71,10 @@ const ROTATE = {
 const DELETE_WEBHOOK = {
   name: 'delete-webhook',
   text: `
-  WITH gone AS (
+  WITH deleted AS (
     DELETE FROM webhook WHERE project_id = $1::int AND name = $2 RETURNING id),
-  deliveries AS (DELETE FROM delivery WHERE webhook_id = ANY (ARRAY(SELECT id FROM gone)))
-  SELECT id FROM gone`,
+  deliveries AS (DELETE FROM delivery WHERE webhook_id = ANY (ARRAY(SELECT id FROM deleted)))
+  SELECT id FROM deleted`,
 }
 const END_PENDING = {
   name: 'end-pending-deliveries',
@@ -93,20 +93,20 @@ const PROJECT_OF = {
   name: 'project-of-webhook',
   text: `SELECT project_id AS "projectId" FROM webhook WHERE id = $1::int`,
 }
-/** Whoever asks for recoveries again starts from nothing: nobody counted meanwhile. */
-const RENEW_WISH = {
-  name: 'renew-outbox-wish',
+/** A new subscription to recoveries starts empty: failures in between were not counted. */
+const RENEW_SUBSCRIPTION = {
+  name: 'renew-subscription',
   text: `
-  WITH wished AS MATERIALIZED (
+  WITH subscribed AS MATERIALIZED (
     SELECT coalesce(bit_or(events), 0)::smallint AS events
       FROM webhook WHERE project_id = $1::int AND enabled),
   forgotten AS (
-    DELETE FROM failing_job USING wished
-     WHERE project_id = $1::int AND wished.events & ${EVENT_BIT['run.recovered']} = 0),
+    DELETE FROM failing_job USING subscribed
+     WHERE project_id = $1::int AND subscribed.events & ${EVENT_BIT['run.recovered']} = 0),
   dropped AS (
-    DELETE FROM outbox_wish USING wished WHERE project_id = $1::int AND wished.events = 0)
-  UPDATE outbox_wish SET events = wished.events FROM wished
-   WHERE project_id = $1::int AND wished.events <> 0`,
+    DELETE FROM outbox_wish USING subscribed WHERE project_id = $1::int AND subscribed.events = 0)
+  UPDATE outbox_wish SET events = subscribed.events FROM subscribed
+   WHERE project_id = $1::int AND subscribed.events <> 0`,
 }
 
 type Row = Omit<WebhookRecord, 'secret' | 'previous'> & {
@@ -121,35 +121,39 @@ interface Found {
   readonly id: number | null
 }
 
-export async function putWebhook(db: Database, input: Input<'putWebhook'>): Promise<WebhookFate> {
-  const { projectId, name, url, events, jobs, enabled, secret, once, most, audit } = input
-  const put = async (work: Work): Promise<WebhookFate> => {
-    const [found] = await work.query<Found>(COUNT_AND_FIND, [projectId, name])
+export async function putWebhook(
+  db: Database,
+  input: Input<'putWebhook'>,
+): Promise<PutWebhookResult> {
+  const { projectId, name, url, events, jobs, enabled, secret, onlyIfNew, maxWebhooks, audit } =
+    input
+  const put = async (tx: Queryable): Promise<PutWebhookResult> => {
+    const [found] = await tx.query<Found>(COUNT_AND_FIND, [projectId, name])
     const { count, id } = found!
-    if (id !== null && once) return 'exists'
-    if (id === null && count >= most) return 'full'
+    if (id !== null && onlyIfNew) return 'exists'
+    if (id === null && count >= maxWebhooks) return 'full'
     const now = db.now()
     const said = [url, events, jobs, enabled]
     if (id === null) {
       const { sealed, ending } = secret
       const values = [now, projectId, name, ...said, sealed, ending, audit.actor]
-      await work.query(ADD_WEBHOOK, values)
-    } else await work.query(CHANGE_WEBHOOK, [now, id, ...said])
-    if (id !== null && !enabled) await work.query(END_PENDING, [id])
-    await addAudit(work, now, audit)
+      await tx.query(ADD_WEBHOOK, values)
+    } else await tx.query(CHANGE_WEBHOOK, [now, id, ...said])
+    if (id !== null && !enabled) await tx.query(END_PENDING, [id])
+    await addAudit(tx, now, audit)
     return id === null ? 'created' : 'changed'
   }
-  return transact(db.duty, (work) => changing(work, projectId, () => put(work)))
+  return transact(db.duty, (tx) => changing(tx, projectId, () => put(tx)))
 }
 
 export async function rotateWebhook(
   db: Database,
   { projectId, name, secret, keepMs, audit }: Input<'rotateWebhook'>,
 ): Promise<boolean> {
-  return transact(db.duty, async (work) => {
+  return transact(db.duty, async (tx) => {
     const values = [db.now(), projectId, name, keepMs, secret.sealed, secret.ending]
-    if ((await work.query(ROTATE, values)).length === 0) return false
-    await addAudit(work, db.now(), audit)
+    if ((await tx.query(ROTATE, values)).length === 0) return false
+    await addAudit(tx, db.now(), audit)
     return true
   })
 }
@@ -158,41 +162,41 @@ export async function deleteWebhook(
   db: Database,
   { projectId, name, audit }: Input<'deleteWebhook'>,
 ): Promise<boolean> {
-  return transact(db.duty, (work) =>
-    changing(work, projectId, async () => {
-      if ((await work.query(DELETE_WEBHOOK, [projectId, name])).length === 0) return false
-      await addAudit(work, db.now(), audit)
+  return transact(db.duty, (tx) =>
+    changing(tx, projectId, async () => {
+      if ((await tx.query(DELETE_WEBHOOK, [projectId, name])).length === 0) return false
+      await addAudit(tx, db.now(), audit)
       return true
     }),
   )
 }
 
-/** Inside the transaction of whoever found a reason, and inside its project's wish. */
+/** Runs inside the caller's transaction, under the lock of the project's subscription row. */
 export async function disableWebhook(
-  work: Work,
+  tx: Queryable,
   now: number | null,
   webhookId: number,
   reason: string,
 ): Promise<void> {
-  await work.query(DISABLE, [now, webhookId, reason])
-  await work.query(END_PENDING, [webhookId])
+  await tx.query(DISABLE, [now, webhookId, reason])
+  await tx.query(END_PENDING, [webhookId])
 }
 
-/** As `changing`, for the project of a webhook. */
-export async function inWish(
-  work: Work,
+/** Like `changing`, for the project of a webhook. */
+export async function inSubscription(
+  tx: Queryable,
   webhookId: number,
   body: () => Promise<boolean>,
 ): Promise<boolean> {
-  const [webhook] = await work.query<{ projectId: number }>(PROJECT_OF, [webhookId])
-  return webhook ? changing(work, webhook.projectId, body) : false
+  const [webhook] = await tx.query<{ projectId: number }>(PROJECT_OF, [webhookId])
+  return webhook ? changing(tx, webhook.projectId, body) : false
 }
 
-/** Changes webhooks of a project while nobody else does, and renews what they ask for together. */
-async function changing<T>(work: Work, projectId: number, body: () => Promise<T>): Promise<T> {
-  await work.query(LOCK_WISH, [projectId])
+/** Changes webhooks of a project under its lock, and then updates the union of their events. */
+async function changing<T>(tx: Queryable, projectId: number, body: () => Promise<T>): Promise<T> {
+  await tx.query(LOCK_SUBSCRIPTION, [projectId])
   const result = await body()
-  await work.query(RENEW_WISH, [projectId])
+  await tx.query(RENEW_SUBSCRIPTION, [projectId])
   return result
 }
 

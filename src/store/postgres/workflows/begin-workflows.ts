@@ -1,16 +1,16 @@
-import type { FlowRecord, FlowStore } from '../../port.ts'
+import type { WorkflowRecord, WorkflowStore } from '../../port.ts'
 import { bigints, ints } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
-import { FIND_FLOWS } from './workflow-queries.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { FIND_WORKFLOWS } from './workflow-queries.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { transact } from '../connection/transaction.ts'
 
-/** By then whoever began a flow has gone on with it, or is gone. */
-const FIRST_LOOK_MS = 1_000
+/** By then the node that began the workflow has advanced it, or is dead. */
+const FIRST_CHECK_MS = 1_000
 
-/** Lanes in the order given; rows another node is taking are stepped over. */
+/** Lanes in the order given; rows that another node is taking are skipped. */
 export const PICK_READY = {
-  name: 'pick-ready-flows',
+  name: 'pick-ready-workflows',
   text: `
   SELECT front.run_id AS "runId", spec.job_id AS "jobId", repeated.wave
     FROM unnest($1::int[]) WITH ORDINALITY AS lane (id, nth)
@@ -24,7 +24,7 @@ export const PICK_READY = {
        LIMIT 1) repeated ON true
    ORDER BY nth, rank, pos LIMIT $2::int`,
 }
-/** In ascending order of jobs, so that two who begin flows never wait for each other. */
+/** In ascending order of jobs, so that two nodes that begin workflows never wait for each other. */
 export const COUNT_WAVES = {
   name: 'count-waves',
   text: `
@@ -33,53 +33,53 @@ export const COUNT_WAVES = {
       ON CONFLICT (job_id) DO UPDATE SET last = w.last + excluded.last
   RETURNING job_id AS "jobId", last`,
 }
-export const BEGIN_FLOWS = {
-  name: 'begin-flows',
+export const BEGIN_WORKFLOWS = {
+  name: 'begin-workflows',
   text: `
   WITH ${CLOCK},
-  gone AS (
+  deleted AS (
     DELETE FROM ready WHERE run_id = ANY ($3::bigint[]) RETURNING run_id, attempt, lost)
   INSERT INTO flow (run_id, project_id, job_id, wave, revision, node, attempt, lost, began_at,
                     look_at)
-  SELECT gone.run_id, spec.project_id, spec.job_id, item.wave, 0, $2::int, attempt, lost, now,
-         now + ${FIRST_LOOK_MS}
-    FROM gone JOIN unnest($3::bigint[], $4::int[]) AS item (run_id, wave) USING (run_id)
+  SELECT deleted.run_id, spec.project_id, spec.job_id, item.wave, 0, $2::int, attempt, lost, now,
+         now + ${FIRST_CHECK_MS}
+    FROM deleted JOIN unnest($3::bigint[], $4::int[]) AS item (run_id, wave) USING (run_id)
    CROSS JOIN clock
    CROSS JOIN LATERAL (
-     SELECT project_id, job_id FROM run WHERE run.id = gone.run_id LIMIT 1) spec`,
+     SELECT project_id, job_id FROM run WHERE run.id = deleted.run_id LIMIT 1) spec`,
 }
 
 interface Picked {
   readonly runId: number
   readonly jobId: number
-  /** Of the run it repeats. */
+  /** Wave of the run it retries. */
   readonly wave: number | null
 }
 
-export async function beginFlows(
+export async function beginWorkflows(
   db: Database,
-  { node, lanes, limit }: Parameters<FlowStore['beginFlows']>[0],
-): Promise<FlowRecord[]> {
-  return transact(db.duty, async (work) => {
-    const picked = await work.query<Picked>(PICK_READY, [ints(lanes), limit])
+  { node, lanes, limit }: Parameters<WorkflowStore['beginWorkflows']>[0],
+): Promise<WorkflowRecord[]> {
+  return transact(db.duty, async (tx) => {
+    const picked = await tx.query<Picked>(PICK_READY, [ints(lanes), limit])
     if (picked.length === 0) return []
-    const waves = await number(work, picked)
+    const waves = await assignWaves(tx, picked)
     const ids = bigints(picked.map(({ runId }) => runId))
-    await work.query(BEGIN_FLOWS, [db.now(), node, ids, ints(waves)])
-    const flows = await work.query<FlowRecord>(FIND_FLOWS, [ids])
-    const byRun = new Map(flows.map((flow) => [flow.runId, flow]))
+    await tx.query(BEGIN_WORKFLOWS, [db.now(), node, ids, ints(waves)])
+    const workflows = await tx.query<WorkflowRecord>(FIND_WORKFLOWS, [ids])
+    const byRun = new Map(workflows.map((workflow) => [workflow.runId, workflow]))
     return picked.map(({ runId }) => byRun.get(runId)!)
   })
 }
 
-/** The waves of these runs, in their order. */
-async function number(work: Work, picked: readonly Picked[]): Promise<number[]> {
+/** The waves of these runs, in the order of the runs. */
+async function assignWaves(tx: Queryable, picked: readonly Picked[]): Promise<number[]> {
   const fresh = picked.filter(({ wave }) => wave === null)
   const byJob = Map.groupBy(fresh, ({ jobId }) => jobId)
   const rows =
     fresh.length === 0
       ? []
-      : await work.query<{ jobId: number; last: number }>(COUNT_WAVES, [
+      : await tx.query<{ jobId: number; last: number }>(COUNT_WAVES, [
           ints([...byJob.keys()]),
           ints([...byJob.values()].map((runs) => runs.length)),
         ])

@@ -1,18 +1,18 @@
 import { STEP_CODE } from '../../../core/run/step-state.ts'
-import { type FlowMove, type StepMark, StoreError } from '../../port.ts'
+import { type WorkflowTransition, type StepMark, StoreError } from '../../port.ts'
 import { bigints, ints, smallints, texts } from '../connection/binary-arrays.ts'
-import { CLOCK, type Work } from '../connection/statement.ts'
+import { CLOCK, type Queryable } from '../connection/statement.ts'
 
-export const HEAR_STEPS = {
-  name: 'hear-steps',
+export const PROCESS_STEPS = {
+  name: 'process-steps',
   text: `
-  WITH heard AS (
+  WITH processed AS (
     DELETE FROM told
      WHERE (flow_id, step, item) IN (
        SELECT * FROM unnest($1::bigint[], $2::int[], $3::int[]))
     RETURNING flow_id, step, item, state, at)
-  UPDATE step SET state = heard.state, finished_at = heard.at FROM heard
-   WHERE step.flow_id = heard.flow_id AND step.step = heard.step AND step.item = heard.item`,
+  UPDATE step SET state = processed.state, finished_at = processed.at FROM processed
+   WHERE step.flow_id = processed.flow_id AND step.step = processed.step AND step.item = processed.item`,
 }
 export const MARK_STEPS = {
   name: 'mark-steps',
@@ -33,7 +33,7 @@ export const MARK_STEPS = {
    WHERE s.run_id IS NULL OR s.state <> ${STEP_CODE.running}
   RETURNING flow_id`,
 }
-/** A step that is there already has been started: then nothing of the batch happens. */
+/** An existing step was started already: then the whole batch is refused. */
 export const START_STEPS = {
   name: 'start-steps',
   text: `
@@ -48,33 +48,33 @@ export const START_STEPS = {
   SELECT flow_id, step, item, ${STEP_CODE.running}, run_id, now FROM item CROSS JOIN clock`,
 }
 
-/** Writes down what moves say about steps of flows that are locked. */
+/** Writes the step changes of transitions, whose workflows are locked. */
 export async function writeSteps(
-  work: Work,
+  tx: Queryable,
   now: number | null,
-  moves: readonly FlowMove[],
+  transitions: readonly WorkflowTransition[],
 ): Promise<void> {
-  const heard = allOf(moves, ({ heard: keys }) => keys)
-  const marks = lastOfEach(allOf(moves, (move) => move.marks))
-  const starts = allOf(moves, (move) => move.starts)
+  const processed = allOf(transitions, ({ processed: keys }) => keys)
+  const marks = lastOfEach(allOf(transitions, (transition) => transition.marks))
+  const starts = allOf(transitions, (transition) => transition.starts)
   const writing: Promise<unknown>[] = []
-  if (heard.length > 0) writing.push(work.query(HEAR_STEPS, keysOf(heard)))
+  if (processed.length > 0) writing.push(tx.query(PROCESS_STEPS, keysOf(processed)))
   if (marks.length > 0) {
-    writing.push(markSteps(work, now, marks))
+    writing.push(markSteps(tx, now, marks))
   }
   if (starts.length > 0) {
     const runs = bigints(starts.map(({ run }) => run.id))
-    writing.push(work.query(START_STEPS, [now, ...keysOf(starts), runs]))
+    writing.push(tx.query(START_STEPS, [now, ...keysOf(starts), runs]))
   }
   await Promise.all(writing)
 }
 
 async function markSteps(
-  work: Work,
+  tx: Queryable,
   now: number | null,
-  marks: readonly InFlow<StepMark>[],
+  marks: readonly InWorkflow<StepMark>[],
 ): Promise<void> {
-  const written = await work.query(MARK_STEPS, [
+  const written = await tx.query(MARK_STEPS, [
     now,
     ...keysOf(marks),
     smallints(marks.map(({ state }) => STEP_CODE[state])),
@@ -85,27 +85,30 @@ async function markSteps(
     texts(marks.map(({ message }) => message)),
     texts(marks.map(({ detail }) => detail)),
   ])
-  if (written.length < marks.length) throw new StoreError('refused', 'a step is under way')
+  if (written.length < marks.length)
+    throw new StoreError('refused', 'the run of a step is under way')
 }
 
-/** One statement cannot do the same thing to a row twice: of what is said of a step the last counts. */
-function lastOfEach(marks: readonly InFlow<StepMark>[]): InFlow<StepMark>[] {
-  const byKey = new Map(marks.map((one) => [`${one.flowId} ${one.step} ${one.item}`, one]))
+/** One statement cannot update a row twice: of several marks of a step the last counts. */
+function lastOfEach(marks: readonly InWorkflow<StepMark>[]): InWorkflow<StepMark>[] {
+  const byKey = new Map(marks.map((one) => [`${one.workflowId} ${one.step} ${one.item}`, one]))
   return [...byKey.values()]
 }
 
-type InFlow<T> = T & { readonly flowId: number }
+type InWorkflow<T> = T & { readonly workflowId: number }
 
 function allOf<T extends object>(
-  moves: readonly FlowMove[],
-  read: (move: FlowMove) => readonly T[],
-): InFlow<T>[] {
-  return moves.flatMap((move) => read(move).map((one) => ({ ...one, flowId: move.runId })))
+  transitions: readonly WorkflowTransition[],
+  read: (transition: WorkflowTransition) => readonly T[],
+): InWorkflow<T>[] {
+  return transitions.flatMap((transition) =>
+    read(transition).map((one) => ({ ...one, workflowId: transition.runId })),
+  )
 }
 
-function keysOf(list: readonly InFlow<{ step: number; item: number }>[]): unknown[] {
+function keysOf(list: readonly InWorkflow<{ step: number; item: number }>[]): unknown[] {
   return [
-    bigints(list.map(({ flowId }) => flowId)),
+    bigints(list.map(({ workflowId }) => workflowId)),
     ints(list.map(({ step }) => step)),
     ints(list.map(({ item }) => item)),
   ]

@@ -1,21 +1,15 @@
 import { STEP_CODE, stepStateOf } from '../../../core/run/step-state.ts'
 import { type FinalState, stateOfCode } from '../../../core/run/run-state.ts'
-import type { FlowRecord, FlowStore, RunResult, StepCount, StepRecord } from '../../port.ts'
+import type { WorkflowRecord, WorkflowStore, RunResult, StepCount, StepRecord } from '../../port.ts'
 import { bigints, ints } from '../connection/binary-arrays.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, pickLists } from '../database/database.ts'
 import { read } from '../connection/transaction.ts'
 
-/**
- * For a flow that is looked up by its id. The sum keeps such a look-up from the index of all that are
- * live, which costs the same as finding one to a planner that remembers it empty.
- */
-export const IS_LIVE = `flow.ended_at + 0 IS NULL`
-
-export const FIND_FLOWS = {
-  name: 'find-flows',
+export const FIND_WORKFLOWS = {
+  name: 'find-workflows',
   text: `
   SELECT f.run_id AS "runId", f.revision, f.project_id AS "projectId", f.job_id AS "jobId",
-         r.version, f.wave, f.node, f.began_at AS "beganAt", f.look_at AS "lookAt", f.cancelling,
+         r.version, f.wave, f.node, f.began_at AS "beganAt", f.look_at AS "checkAt", f.cancelling,
          f.ended_at AS "endedAt", r.rank, r.timeout_ms AS "timeoutMs", r.retry_of AS "retryOf",
          r.created_by AS "createdBy", r.policy, r.work, r.tags, r.input
     FROM unnest($1::bigint[]) AS item (run_id)
@@ -23,23 +17,23 @@ export const FIND_FLOWS = {
    CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = item.run_id LIMIT 1) r`,
 }
 /**
- * What is told of a step `s` of the flow `$1`, found by its whole key: a join would be planned for the few
- * rows there were once, and compare each step with all news.
+ * The unprocessed end of a step `s` of the workflow `$1`, found by its whole key: a join would be
+ * planned for the few rows there once were, and compare each step with all ends.
  */
-const NEWS_OF = `
+const UNPROCESSED_END_OF = `
     LEFT JOIN LATERAL (
       SELECT * FROM told
        WHERE told.flow_id = $1::bigint AND told.step = s.step AND told.item = s.item LIMIT 1) t
       ON true`
-/** Steps of the flow `$1` that stand in `from`, with the news about them. */
+/** Steps of the workflow `$1` from `from`, with their unprocessed ends. */
 const stepsIn = (from: string, where = ''): string => `
   SELECT s.step, s.item, coalesce(t.state, s.state) AS state, s.run_id AS "runId", s.reason,
-         s.message, s.count, s.due_at AS "dueAt", s.detail, t.flow_id IS NOT NULL AS "isNews",
+         s.message, s.count, s.due_at AS "dueAt", s.detail, t.flow_id IS NOT NULL AS "isUnprocessed",
          s.started_at AS "startedAt", coalesce(t.at, s.finished_at) AS "finishedAt"
-    FROM (${from}) s ${NEWS_OF}
+    FROM (${from}) s ${UNPROCESSED_END_OF}
    ${where} ORDER BY s.step, s.item`
 export const STEPS_BEHIND = {
-  name: 'flow-steps',
+  name: 'workflow-steps',
   text: stepsIn(`
       SELECT * FROM step WHERE flow_id = $1::bigint AND (step, item) > ($2::int, $3::int)
        ORDER BY step, item LIMIT $4::int`),
@@ -58,7 +52,10 @@ export const STEPS_FROM = {
       SELECT * FROM step WHERE flow_id = $1::bigint AND step >= $2::int AND item = -1
        ORDER BY step LIMIT $3::int`),
 }
-/** News may have changed the state of any, so that all are asked until there are enough. */
+/**
+ * An unprocessed end may have changed the state of any step, so all are examined until there are
+ * enough.
+ */
 export const STEPS_IN_STATE = {
   name: 'steps-in-state',
   text: `${stepsIn(
@@ -78,20 +75,20 @@ export const COUNT_ITEMS = {
   name: 'count-items',
   text: `
   SELECT s.step, coalesce(t.state, s.state) AS state, count(*)::int AS count
-    FROM step s ${NEWS_OF}
+    FROM step s ${UNPROCESSED_END_OF}
    WHERE s.flow_id = $1::bigint AND s.step = ANY ($2::int[]) AND s.item >= 0 GROUP BY 1, 2`,
 }
 export const COUNT_STEPS = {
   name: 'count-steps',
   text: `
   SELECT coalesce(t.state, s.state) AS state, count(*)::int AS count
-    FROM step s ${NEWS_OF}
+    FROM step s ${UNPROCESSED_END_OF}
    WHERE s.flow_id = $1::bigint AND s.item = -1 GROUP BY 1`,
 }
 const STEPS_OF_RUNS = {
   name: 'steps-of-runs',
   text: `
-  SELECT flow_id AS "flowId", step, item, run_id AS "runId" FROM step
+  SELECT flow_id AS "workflowId", step, item, run_id AS "runId" FROM step
    WHERE run_id = ANY ($1::bigint[])`,
 }
 export const RESULTS_OF = {
@@ -102,80 +99,80 @@ export const RESULTS_OF = {
      SELECT run_id, state, result FROM run_end WHERE run_end.run_id = item.run_id LIMIT 1) e`,
 }
 
-/** Below every step. */
+/** Sorts before every step. */
 const START = { step: -1, item: -1 }
 
-type Input<Verb extends keyof FlowStore> = Parameters<FlowStore[Verb]>[0]
-type Coded<Row> = Omit<Row, 'state'> & { readonly state: number }
+type Input<Name extends keyof WorkflowStore> = Parameters<WorkflowStore[Name]>[0]
+type WithStateCode<Row> = Omit<Row, 'state'> & { readonly state: number }
 
-export async function findFlows(
+export async function findWorkflows(
   db: Database,
-  { runIds }: Input<'findFlows'>,
-): Promise<FlowRecord[]> {
-  return read<FlowRecord>(db.duty, FIND_FLOWS, [bigints(runIds)])
+  { runIds }: Input<'findWorkflows'>,
+): Promise<WorkflowRecord[]> {
+  return read<WorkflowRecord>(db.duty, FIND_WORKFLOWS, [bigints(runIds)])
 }
 
-export async function flowSteps(
+export async function workflowSteps(
   db: Database,
-  { flowId, after, limit }: Input<'flowSteps'>,
+  { workflowId, after, limit }: Input<'workflowSteps'>,
 ): Promise<StepRecord[]> {
   const { step, item } = after ?? START
-  return toSteps(await read(db.duty, STEPS_BEHIND, [flowId, step, item, limit]))
+  return toSteps(await read(db.duty, STEPS_BEHIND, [workflowId, step, item, limit]))
 }
 
 export async function countSteps(
   db: Database,
-  { flowId }: Input<'countSteps'>,
+  { workflowId }: Input<'countSteps'>,
 ): Promise<StepCount[]> {
-  const rows = await read<Coded<StepCount>>(db.reading, COUNT_STEPS, [flowId])
+  const rows = await read<WithStateCode<StepCount>>(pickLists(db), COUNT_STEPS, [workflowId])
   return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
 }
 
 export async function stepsAt(
   db: Database,
-  { flowId, steps }: Input<'stepsAt'>,
+  { workflowId, steps }: Input<'stepsAt'>,
 ): Promise<StepRecord[]> {
-  return toSteps(await read(db.reading, STEPS_AT, [flowId, ints(steps)]))
+  return toSteps(await read(db.reading, STEPS_AT, [workflowId, ints(steps)]))
 }
 
 export async function stepsFrom(
   db: Database,
-  { flowId, from, state, limit }: Input<'stepsFrom'>,
+  { workflowId, from, state, limit }: Input<'stepsFrom'>,
 ): Promise<StepRecord[]> {
-  const page = [flowId, from, limit]
+  const page = [workflowId, from, limit]
   return toSteps(
     state === null
-      ? await read(db.reading, STEPS_FROM, page)
-      : await read(db.reading, STEPS_IN_STATE, [...page, STEP_CODE[state]]),
+      ? await read(pickLists(db), STEPS_FROM, page)
+      : await read(pickLists(db), STEPS_IN_STATE, [...page, STEP_CODE[state]]),
   )
 }
 
 export async function countItems(
   db: Database,
-  { flowId, steps }: Input<'countItems'>,
-): ReturnType<FlowStore['countItems']> {
-  const rows = await read<Coded<StepCount> & { step: number }>(db.reading, COUNT_ITEMS, [
-    ...[flowId, ints(steps)],
+  { workflowId, steps }: Input<'countItems'>,
+): ReturnType<WorkflowStore['countItems']> {
+  const rows = await read<WithStateCode<StepCount> & { step: number }>(pickLists(db), COUNT_ITEMS, [
+    ...[workflowId, ints(steps)],
   ])
   return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
 }
 
 export async function failedItems(
   db: Database,
-  { flowId, steps, each }: Input<'failedItems'>,
+  { workflowId, steps, each }: Input<'failedItems'>,
 ): Promise<StepRecord[]> {
-  const values = [flowId, ints(steps), each, STEP_CODE.failed]
-  return toSteps(await read(db.reading, FAILED_ITEMS, values))
+  const values = [workflowId, ints(steps), each, STEP_CODE.failed]
+  return toSteps(await read(pickLists(db), FAILED_ITEMS, values))
 }
 
-function toSteps(rows: readonly Coded<StepRecord>[]): StepRecord[] {
+function toSteps(rows: readonly WithStateCode<StepRecord>[]): StepRecord[] {
   return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
 }
 
 export async function stepsOfRuns(
   db: Database,
   { runIds }: Input<'stepsOfRuns'>,
-): ReturnType<FlowStore['stepsOfRuns']> {
+): ReturnType<WorkflowStore['stepsOfRuns']> {
   return read(db.reading, STEPS_OF_RUNS, [bigints(runIds)])
 }
 
@@ -183,6 +180,6 @@ export async function resultsOf(
   db: Database,
   { runIds }: Input<'resultsOf'>,
 ): Promise<RunResult[]> {
-  const rows = await read<Coded<RunResult>>(db.duty, RESULTS_OF, [bigints(runIds)])
+  const rows = await read<WithStateCode<RunResult>>(db.duty, RESULTS_OF, [bigints(runIds)])
   return rows.map((row) => ({ ...row, state: stateOfCode(row.state) as FinalState }))
 }

@@ -1,29 +1,29 @@
 import { STATE_CODE } from '../../../core/run/run-state.ts'
-import { inOrder } from '../../signals.ts'
+import { sortSignals } from '../../signals.ts'
 import type {
-  FlowAdvance,
-  FlowBatch,
-  FlowEnd,
-  FlowMove,
-  FlowPlace,
-  FlowStore,
+  AdvanceResult,
+  WorkflowBatch,
+  WorkflowOutcome,
+  WorkflowTransition,
+  WorkflowRevision,
+  WorkflowStore,
   NewRun,
 } from '../../port.ts'
 import { addAudit } from '../audit/audit.ts'
 import { bigints, smallints, texts } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
-import { admitLines, isLater, openEntrance } from '../gates/admission.ts'
-import { IS_LIVE } from './workflow-queries.ts'
-import { NOTHING_TOLD, tell } from '../signals/emit-signals.ts'
-import { noteEnds } from '../webhooks/outbox.ts'
-import { CLOCK, reportedElsewhere, type Work } from '../connection/statement.ts'
+import { admitWaiting, isLater, decideAdmission } from '../gates/admission.ts'
+import { IS_LIVE } from '../runs/live-workflow.ts'
+import { NO_SIGNALS, emitSignals } from '../signals/emit-signals.ts'
+import { recordOutboxEvents } from '../webhooks/outbox.ts'
+import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 import { writeSteps } from './steps.ts'
 import { insertRuns } from '../ticks/submit.ts'
 import { read, transact } from '../connection/transaction.ts'
 
-/** In ascending order, so that two who move the same flows never wait for each other. */
-export const LOCK_FLOWS = {
-  name: 'lock-flows',
+/** In ascending order, so that two transactions on the same workflows never wait for each other. */
+export const LOCK_WORKFLOWS = {
+  name: 'lock-workflows',
   text: `
   SELECT held.run_id AS "runId", held.revision FROM unnest($1::bigint[]) AS item (run_id)
    CROSS JOIN LATERAL (
@@ -31,8 +31,8 @@ export const LOCK_FLOWS = {
       WHERE flow.run_id = item.run_id AND ${IS_LIVE}
         FOR UPDATE) held`,
 }
-export const MOVE_FLOWS = {
-  name: 'move-flows',
+export const ADVANCE_WORKFLOWS = {
+  name: 'advance-workflows',
   text: `
   WITH ${CLOCK}
   UPDATE flow SET revision = revision + 1, node = $2::int, look_at = item.look_at,
@@ -42,21 +42,21 @@ export const MOVE_FLOWS = {
    WHERE flow.run_id = item.run_id
   RETURNING now`,
 }
-export const END_FLOWS = {
-  name: 'end-flows',
+export const END_WORKFLOWS = {
+  name: 'end-workflows',
   text: `
   WITH ${CLOCK},
   item AS MATERIALIZED (
     SELECT * FROM unnest($2::bigint[], $3::smallint[], $4::text[], $5::text[], $6::text[])
       AS t (run_id, state, cause, message, result)),
-  -- Nobody goes on with a flow that is over, and what ended last need not be heard.
-  unheard AS (
+  -- No transition follows the end of a workflow, so its unprocessed steps need no more processing.
+  unprocessed AS (
     DELETE FROM told WHERE flow_id = ANY ($2::bigint[])
     RETURNING flow_id, step, item, state, at),
-  heard AS (
-    UPDATE step SET state = unheard.state, finished_at = unheard.at FROM unheard
-     WHERE step.flow_id = unheard.flow_id AND step.step = unheard.step
-       AND step.item = unheard.item),
+  processed AS (
+    UPDATE step SET state = unprocessed.state, finished_at = unprocessed.at FROM unprocessed
+     WHERE step.flow_id = unprocessed.flow_id AND step.step = unprocessed.step
+       AND step.item = unprocessed.item),
   freed_key AS (DELETE FROM dedupe WHERE run_id = ANY ($2::bigint[])),
   to_end AS (
     INSERT INTO run_end (run_id, project_id, state, cause, attempt, lost, message, result,
@@ -68,9 +68,9 @@ export const END_FLOWS = {
   SELECT unnest(spec.gates) AS gate FROM item
    CROSS JOIN LATERAL (SELECT gates FROM run WHERE run.id = item.run_id LIMIT 1) spec`,
 }
-/** Runs may outlive a flow that was given up. What they tell it is counted only once it is known to live. */
-const RESTLESS = {
-  name: 'restless-flows',
+/** Runs may outlive a workflow that was given up; their ends count only if the workflow is live. */
+const DIRTY_WORKFLOWS = {
+  name: 'dirty-workflows',
   text: `
   WITH ${CLOCK}
   SELECT * FROM (
@@ -87,78 +87,81 @@ const RESTLESS = {
 }
 const READ_CLOCK = { name: 'read-clock', text: `WITH ${CLOCK} SELECT now FROM clock` }
 
-export async function restlessFlows(
+export async function dirtyWorkflows(
   db: Database,
-  { limit, olderThanMs }: Parameters<FlowStore['restlessFlows']>[0],
-): Promise<FlowPlace[]> {
-  return read<FlowPlace>(db.duty, RESTLESS, [db.now(), limit, olderThanMs])
+  { limit, olderThanMs }: Parameters<WorkflowStore['dirtyWorkflows']>[0],
+): Promise<WorkflowRevision[]> {
+  return read<WorkflowRevision>(db.duty, DIRTY_WORKFLOWS, [db.now(), limit, olderThanMs])
 }
 
-export async function advanceFlows(db: Database, { node, moves }: FlowBatch): Promise<FlowAdvance> {
-  await db.weeks.ensure(moves.flatMap(({ starts }) => starts.map(({ run }) => run.id)))
-  return transact(db.duty, async (work) => {
-    const ids = [...new Set(moves.map(({ runId }) => runId))].toSorted((a, b) => a - b)
-    const rows = await work.query<FlowPlace>(LOCK_FLOWS, [bigints(ids)])
-    const places = new Map(rows.map(({ runId, revision }) => [runId, revision]))
-    // One statement cannot do the same thing to a row twice: of two moves of a flow the first counts.
-    const isMade = moves.map(
-      ({ runId, revision }) => places.get(runId) === revision && places.delete(runId),
+export async function advanceWorkflows(
+  db: Database,
+  { node, transitions }: WorkflowBatch,
+): Promise<AdvanceResult> {
+  await db.weeks.ensure(transitions.flatMap(({ starts }) => starts.map(({ run }) => run.id)))
+  return transact(db.duty, async (tx) => {
+    const ids = [...new Set(transitions.map(({ runId }) => runId))].toSorted((a, b) => a - b)
+    const rows = await tx.query<WorkflowRevision>(LOCK_WORKFLOWS, [bigints(ids)])
+    const revisions = new Map(rows.map(({ runId, revision }) => [runId, revision]))
+    // One statement cannot update a row twice: of two transitions of a workflow the first counts.
+    const isMade = transitions.map(
+      ({ runId, revision }) => revisions.get(runId) === revision && revisions.delete(runId),
     )
-    const advanced = moves.filter((_, index) => isMade[index])
+    const advanced = transitions.filter((_, index) => isMade[index])
     const verdicts = isMade.map((made) => (made ? ('advanced' as const) : ('behind' as const)))
-    return { verdicts, ...(await make(work, db.now(), node, advanced)) }
+    return { verdicts, ...(await make(tx, db.now(), node, advanced)) }
   })
 }
 
-/** Gates come after flows and before what a webhook is told, as in a tick. */
+/** Gates come after workflows and before webhook events, as in a tick. */
 async function make(
-  work: Work,
+  tx: Queryable,
   testNow: number | null,
   node: number,
-  moves: readonly FlowMove[],
-): Promise<Omit<FlowAdvance, 'verdicts'>> {
-  if (moves.length === 0) {
-    const [row] = await work.query<{ now: number }>(READ_CLOCK, [testNow])
-    return { now: row!.now, started: [], lanes: [], nextDueAt: null, news: [] }
+  transitions: readonly WorkflowTransition[],
+): Promise<Omit<AdvanceResult, 'verdicts'>> {
+  if (transitions.length === 0) {
+    const [row] = await tx.query<{ now: number }>(READ_CLOCK, [testNow])
+    return { now: row!.now, started: [], lanes: [], nextDueAt: null, signals: [] }
   }
-  const moving = reportedElsewhere(moveOn(work, testNow, node, moves))
-  const writing = reportedElsewhere(writeSteps(work, testNow, moves))
-  for (const { audit } of moves) if (audit) await addAudit(work, testNow, audit)
-  const ended = moves.flatMap(({ runId, end }) => (end ? [{ runId, end }] : []))
-  const freed = ended.length > 0 ? await endFlows(work, testNow, ended) : []
-  const runs = moves
+  const moving = reportedElsewhere(advance(tx, testNow, node, transitions))
+  const writing = reportedElsewhere(writeSteps(tx, testNow, transitions))
+  for (const { audit } of transitions) if (audit) await addAudit(tx, testNow, audit)
+  const ended = transitions.flatMap(({ runId, end }) => (end ? [{ runId, end }] : []))
+  const freed = ended.length > 0 ? await endWorkflows(tx, testNow, ended) : []
+  const runs = transitions
     .flatMap(({ starts }) => starts.map(({ run }) => run))
     .toSorted((a, b) => a.id - b.id)
-  const { started, lanes, nextDueAt } = await startRuns(work, testNow, node, runs, freed)
+  const { started, lanes, nextDueAt } = await startRuns(tx, testNow, node, runs, freed)
   const endedIds = ended.map(({ runId }) => runId)
-  if (ended.length > 0) await noteEnds(work, testNow, endedIds)
-  const told = ended.length > 0 ? await tell(work, testNow, endedIds) : NOTHING_TOLD
+  if (ended.length > 0) await recordOutboxEvents(tx, testNow, endedIds)
+  const emitted = ended.length > 0 ? await emitSignals(tx, testNow, endedIds) : NO_SIGNALS
   await writing
-  return { now: await moving, started, lanes, nextDueAt, news: inOrder(told.news) }
+  return { now: await moving, started, lanes, nextDueAt, signals: sortSignals(emitted.signals) }
 }
 
-async function moveOn(
-  work: Work,
+async function advance(
+  tx: Queryable,
   now: number | null,
   node: number,
-  moves: readonly FlowMove[],
+  transitions: readonly WorkflowTransition[],
 ): Promise<number> {
-  const [row] = await work.query<{ now: number }>(MOVE_FLOWS, [
+  const [row] = await tx.query<{ now: number }>(ADVANCE_WORKFLOWS, [
     now,
     node,
-    bigints(moves.map(({ runId }) => runId)),
-    bigints(moves.map(({ lookAt, end }) => (end ? null : lookAt))),
-    moves.map(({ end }) => end !== null),
+    bigints(transitions.map(({ runId }) => runId)),
+    bigints(transitions.map(({ checkAt, end }) => (end ? null : checkAt))),
+    transitions.map(({ end }) => end !== null),
   ])
   return row!.now
 }
 
-async function endFlows(
-  work: Work,
+async function endWorkflows(
+  tx: Queryable,
   now: number | null,
-  ended: readonly { readonly runId: number; readonly end: FlowEnd }[],
+  ended: readonly { readonly runId: number; readonly end: WorkflowOutcome }[],
 ): Promise<number[]> {
-  const rows = await work.query<{ gate: number }>(END_FLOWS, [
+  const rows = await tx.query<{ gate: number }>(END_WORKFLOWS, [
     now,
     bigints(ended.map(({ runId }) => runId)),
     smallints(ended.map(({ end }) => STATE_CODE[end.state])),
@@ -169,27 +172,30 @@ async function endFlows(
   return rows.map(({ gate }) => gate)
 }
 
-/** Writes runs where they will be: with whom they were promised to, in their lanes, before their gates. */
+/**
+ * Inserts runs in their final state: leased to a reserved session, in their lanes, or blocked at
+ * their gates.
+ */
 export async function startRuns(
-  work: Work,
+  tx: Queryable,
   testNow: number | null,
   node: number,
   runs: readonly NewRun[],
   freed: readonly number[],
-): Promise<Pick<FlowAdvance, 'started' | 'lanes' | 'nextDueAt'>> {
-  const entrance = await openEntrance(work, testNow, runs, freed)
+): Promise<Pick<AdvanceResult, 'started' | 'lanes' | 'nextDueAt'>> {
+  const admission = await decideAdmission(tx, testNow, runs, freed)
   const submission =
     runs.length > 0
-      ? await insertRuns(work, testNow, node, runs, { hopeful: true, entrance })
+      ? await insertRuns(tx, testNow, node, runs, { assumeNew: true, admission })
       : null
-  const admitted = await admitLines(work, entrance)
+  const admitted = await admitWaiting(tx, admission)
   const now = submission?.now ?? null
   const passing = runs
     .filter((run) => !isLater(run, now))
-    .filter(({ id, gates }) => gates.length === 0 || entrance.passes.has(id))
-  const ready = passing.filter(({ handOff }) => !handOff).map(({ laneId }) => laneId)
+    .filter(({ id, gates }) => gates.length === 0 || admission.passes.has(id))
+  const ready = passing.filter(({ reservation }) => !reservation).map(({ laneId }) => laneId)
   return {
-    started: passing.filter(({ handOff }) => handOff).map(({ id }) => id),
+    started: passing.filter(({ reservation }) => reservation).map(({ id }) => id),
     lanes: [...new Set([...ready, ...admitted])].toSorted((a, b) => a - b),
     nextDueAt: submission?.nextDueAt ?? null,
   }

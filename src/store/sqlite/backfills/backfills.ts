@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { BACKFILL_STATES, backfillStateOf } from '../../../core/schedule/backfill/backfill.ts'
 import {
   type BackfilledTime,
-  type BackfillMove,
+  type BackfillTransition,
   type BackfillRecord,
   type BackfillStore,
   type NewRun,
@@ -18,8 +18,8 @@ import { ascending, startTick } from '../tick-state/tick-state.ts'
 import type { Sync } from '../operations/operations.ts'
 
 const COLUMNS = `
-  id, project_id AS projectId, schedule_id AS scheduleId, version, state, spec, place,
-  look_at AS lookAt, open_runs AS openRuns, made, passed, error, created_at AS createdAt,
+  id, project_id AS projectId, schedule_id AS scheduleId, version, state, spec, place AS processedUntil,
+  look_at AS checkAt, open_runs AS openRuns, made, passed, error, created_at AS createdAt,
   created_by AS createdBy, finished_at AS finishedAt`
 export const FIND_BACKFILL = `SELECT ${COLUMNS} FROM backfill WHERE id = ? AND project_id = ?`
 export const BACKFILLS_OF = `
@@ -42,8 +42,8 @@ const ADD_BACKFILL = `
   VALUES (:id, :projectId, :scheduleId, 1, 0, :now, 0, 0, :now, :actor, :spec)`
 const ADD_TIME = `
   INSERT INTO backfill_time (schedule_id, nominal_at, run_id, backfill_id) VALUES (?, ?, ?, ?)`
-export const MOVE_BACKFILL = `
-  UPDATE backfill SET version = version + 1, state = :state, place = :place, look_at = :lookAt,
+export const ADVANCE_BACKFILL = `
+  UPDATE backfill SET version = version + 1, state = :state, place = :processedUntil, look_at = :checkAt,
          open_runs = :openRuns, made = made + :made, passed = passed + :passed, error = :error,
          finished_at = :finishedAt
    WHERE id = :id AND version = :version AND state = 0
@@ -56,7 +56,7 @@ type Row = Omit<BackfillRecord, 'state' | 'openRuns'> & {
   readonly state: number
   readonly openRuns: string | null
 }
-type Input<Verb extends keyof BackfillStore> = Parameters<BackfillStore[Verb]>[0]
+type Input<Name extends keyof BackfillStore> = Parameters<BackfillStore[Name]>[0]
 type Queries = Pick<
   BackfillStore,
   'findBackfill' | 'listBackfills' | 'openBackfills' | 'backfilledTimes' | 'backfilledBy'
@@ -64,7 +64,7 @@ type Queries = Pick<
 
 export interface BackfillChanges {
   addBackfill(input: Input<'addBackfill'>, now: number): void
-  moveBackfill(move: BackfillMove, now: number): { lanes: number[] } | null
+  advanceBackfill(move: BackfillTransition, now: number): { lanes: number[] } | null
   cancelBackfill(input: Input<'cancelBackfill'>, now: number): boolean
 }
 
@@ -75,7 +75,7 @@ export function prepareBackfills(
   const { gates } = parts
   const add = db.prepare<[object]>(ADD_BACKFILL)
   const addTime = db.prepare(ADD_TIME)
-  const moveOn = db.prepare<[object], number>(MOVE_BACKFILL).pluck()
+  const advanceSchedules = db.prepare<[object], number>(ADVANCE_BACKFILL).pluck()
   const cancel = db.prepare<[object]>(CANCEL_BACKFILL)
   const submits = prepareSubmits(db, parts)
 
@@ -84,7 +84,8 @@ export function prepareBackfills(
     for (const [index, { kind }] of submits(runs, tick, false).entries()) {
       const { id, laneId } = runs[index] as NewRun
       if (kind === 'inserted') tick.refilled.add(laneId)
-      else if (kind !== 'gated') throw new StoreError('refused', `run ${id} is there: ${kind}`)
+      else if (kind !== 'gated')
+        throw new StoreError('refused', `run ${id} already exists: ${kind}`)
     }
     gates.admitTouched(tick)
     return ascending(tick.refilled)
@@ -95,9 +96,14 @@ export function prepareBackfills(
       add.run({ id, projectId, scheduleId, spec, now, actor: entry.actor })
       audit(entry, now)
     },
-    moveBackfill({ node, runs, openRuns, state, ...move }, now) {
-      const scheduleId = moveOn.get({
-        ...{ id: move.id, version: move.version, place: move.place, lookAt: move.lookAt },
+    advanceBackfill({ node, runs, openRuns, state, ...move }, now) {
+      const scheduleId = advanceSchedules.get({
+        ...{
+          id: move.id,
+          version: move.version,
+          processedUntil: move.processedUntil,
+          checkAt: move.checkAt,
+        },
         ...{ passed: move.passed, error: move.error, made: runs.length },
         state: BACKFILL_STATES.indexOf(state),
         openRuns: openRuns.length > 0 ? JSON.stringify(openRuns) : null,

@@ -6,14 +6,17 @@ const PUT_BLOB = `
   INSERT INTO blob (key, written_at, bytes) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET written_at = excluded.written_at, bytes = excluded.bytes`
 const DELETE_BLOB = `DELETE FROM blob WHERE key = ?`
-/** A part of nothing is NULL to SQLite. */
+/** SQLite returns NULL for a part of an empty blob. */
 export const GET_BLOB = `SELECT coalesce(substr(bytes, :from + 1, :length), x'') FROM blob WHERE key = :key`
-/** Digits and small letters only, so everything with the prefix is below the prefix and a tilde. */
+/**
+ * Keys contain only digits and small letters, so every key with the prefix sorts below the prefix
+ * plus a tilde.
+ */
 export const LIST_BLOBS = `
   SELECT key, written_at AS writtenAt FROM blob
    WHERE key > max(:prefix, :after) AND key < :prefix || '~' ORDER BY key LIMIT :limit`
 
-type Input<Verb extends keyof BlobRows> = Parameters<BlobRows[Verb]>[0]
+type Input<Name extends keyof BlobRows> = Parameters<BlobRows[Name]>[0]
 
 export function prepareBlobs(db: Database) {
   const put = db.prepare(PUT_BLOB)

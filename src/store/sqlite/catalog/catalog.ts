@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { PunctualError } from '../../../core/errors.ts'
 import { type Lane, laneKey, type LaneSpec } from '../../../core/queue/lane.ts'
 import { LIMITS } from '../../../core/limits.ts'
-import type { CatalogStore } from '../../port.ts'
+import type { CatalogStore, RunQueries } from '../../port.ts'
 import type { Sync } from '../operations/operations.ts'
 
 export const FIND_PROJECT = `SELECT id FROM project WHERE name = ?`
@@ -18,6 +18,11 @@ const ADD_LANE = `
   INSERT INTO lane (key, project, queue, labels, executor, weight) VALUES (?, ?, ?, ?, ?, ?)`
 export const LANES_AFTER = `
   SELECT id, project, queue, labels, executor, weight FROM lane WHERE id > ? ORDER BY id`
+
+export const FIND_JOBS = `
+  SELECT id FROM job WHERE project_id = ? AND name IN (SELECT value FROM json_each(?))`
+const JOB_NAME = `SELECT name FROM job WHERE id = ?`
+const PROJECT_NAME = `SELECT name FROM project WHERE id = ?`
 
 type LaneRow = Omit<Lane, 'labels'> & { readonly labels: string }
 export type Catalog = Sync<Omit<CatalogStore, 'jobNames' | 'projectNames'>>
@@ -80,6 +85,33 @@ function prepareInternLanes(db: Database): Catalog['internLanes'] {
       return find.get(key) ?? addLane(key, spec, counts)
     })
   }
+}
+
+type CatalogQueries = Sync<
+  Pick<CatalogStore, 'jobNames' | 'projectNames'> & Pick<RunQueries, 'findJobs'>
+>
+
+export function prepareCatalogQueries(db: Database): CatalogQueries {
+  const findJobs = db.prepare<[number, string], number>(FIND_JOBS).pluck()
+  const jobName = db.prepare<[number], string>(JOB_NAME).pluck()
+  const projectName = db.prepare<[number], string>(PROJECT_NAME).pluck()
+  return {
+    findJobs: ({ projectId, names }) => findJobs.all(projectId, JSON.stringify(names)),
+    jobNames: (ids) => namesOf(ids, (id) => jobName.get(id)),
+    projectNames: (ids) => namesOf(ids, (id) => projectName.get(id)),
+  }
+}
+
+function namesOf(
+  ids: readonly number[],
+  nameOf: (id: number) => string | undefined,
+): Map<number, string> {
+  const names = new Map<number, string>()
+  for (const id of ids) {
+    const name = nameOf(id)
+    if (name !== undefined) names.set(id, name)
+  }
+  return names
 }
 
 function newId({ lastInsertRowid }: { lastInsertRowid: number | bigint }): number {

@@ -6,14 +6,17 @@ import type { Database, Statement } from 'better-sqlite3'
  */
 const SIZES = [64, 8, 1] as const
 
-/** A statement met a row that was not as expected, so the whole tick is done again one by one. */
-export class NotInBulk extends Error {}
+/** A statement met an unexpected row, so the whole tick is repeated row by row. */
+export class BulkMismatch extends Error {}
 
-/** Runs one statement over many rows. `values` is row after row; says nothing, or throws `NotInBulk`. */
+/**
+ * Runs one statement over many rows. `values` is the concatenation of the rows. Throws
+ * `BulkMismatch` if a row does not change exactly one row.
+ */
 export type Bulk = (shared: readonly unknown[], values: readonly unknown[]) => void
 
 /**
- * `sqlFor` is given the rows as a `VALUES` list of `width` columns; each row must change one row.
+ * `sqlFor` receives the rows as a `VALUES` list of `width` columns; each row must change one row.
  */
 export function prepareBulk(db: Database, width: number, sqlFor: (rows: string) => string): Bulk {
   const statements = SIZES.map((size) => db.prepare<unknown[]>(sqlFor(valuesList(size, width))))
@@ -25,7 +28,7 @@ export function prepareBulk(db: Database, width: number, sqlFor: (rows: string) 
       const statement = statements[index] as Statement<unknown[]>
       for (; at + size * width <= values.length; at += size * width) {
         const { changes } = statement.run([...shared, ...values.slice(at, at + size * width)])
-        if (changes !== size) throw new NotInBulk(`${changes} of ${size} rows`)
+        if (changes !== size) throw new BulkMismatch(`${changes} of ${size} rows`)
       }
     }
   }

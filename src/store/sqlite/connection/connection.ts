@@ -13,11 +13,11 @@ export function openWriter(path: string, durability: 'full' | 'normal'): Databas
   requireVersion(sqliteVersion(db))
   if (path !== IN_MEMORY) requireWal(db)
   db.pragma(`synchronous = ${durability}`)
-  // The writer checkpoints by itself, between ticks: see checkpoint.ts.
+  // The writer runs checkpoints itself, between ticks: see checkpoint.ts.
   db.pragma('wal_autocheckpoint = 0')
   db.pragma('foreign_keys = OFF')
   db.pragma('temp_store = MEMORY')
-  // An upper bound: pages are only taken as they are read.
+  // An upper bound: memory is only used as pages are read.
   db.pragma(`cache_size = -${WRITER_CACHE_KIB}`)
   return db
 }

@@ -21,14 +21,14 @@ const OUTCOMES: [code: string, outcome: StoreError['outcome'], fatal: boolean][]
   ['SQLITE_CORRUPT', 'unavailable', true],
 ]
 for (const [code, outcome, fatal] of OUTCOMES) {
-  test(`${code} is ${outcome}${fatal ? ' for good' : ''}`, () => {
+  test(`${code} is ${outcome}${fatal ? ' and fatal' : ''}`, () => {
     const error = translate(new Database.SqliteError('it broke', code), 'work')
     assert.ok(error instanceof StoreError)
     assert.deepEqual([error.outcome, isFatal(error)], [outcome, fatal])
   })
 }
 
-test('a commit that meets a failing disk may be found after a restart: nobody knows', () => {
+test('a commit on a failing disk may be found after a restart: its outcome is unknown', () => {
   const error = translate(new Database.SqliteError('it broke', 'SQLITE_IOERR_FSYNC'), 'commit')
   assert.ok(error instanceof FatalStoreError)
   assert.equal(error.outcome, 'unknown')
@@ -36,20 +36,20 @@ test('a commit that meets a failing disk may be found after a restart: nobody kn
 
 const CROSSING: Error[] = [
   new StoreError('refused', 'a poison item'),
-  new StoreError('unknown', 'nobody knows'),
-  new FatalStoreError('unavailable', 'the disk is gone'),
+  new StoreError('unknown', 'the outcome is unknown'),
+  new FatalStoreError('unavailable', 'the disk failed'),
   new PunctualError('too_many_lanes', 'no more'),
   new PunctualError('invalid_field', 'out of range', { field: 'runs.3' }),
 ]
 for (const error of CROSSING) {
-  test(`${error.name} "${error.message}" crosses from the thread as it is`, () => {
+  test(`${error.name} "${error.message}" crosses from the thread unchanged`, () => {
     const crossed = fromWire(structuredClone(toWire(error)))
     assert.deepEqual(crossed, error)
     assert.equal(crossed.constructor, error.constructor)
   })
 }
 
-test('what a failed transaction did is undone, and the next one works', () => {
+test('a failed transaction is undone, and the next one works', () => {
   const db = new Database(':memory:')
   db.exec('CREATE TABLE t (a INTEGER NOT NULL) STRICT')
   const { write } = createTransactions(db, assert.fail)
@@ -62,7 +62,7 @@ test('what a failed transaction did is undone, and the next one works', () => {
   assert.deepEqual(db.prepare('SELECT a FROM t').pluck().all(), [2])
 })
 
-test('a full disk is a passing trouble', () => {
+test('a full disk is a temporary condition', () => {
   const db = new Database(':memory:')
   db.exec('CREATE TABLE t (a TEXT) STRICT')
   const { write } = createTransactions(db, assert.fail)

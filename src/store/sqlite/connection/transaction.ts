@@ -1,25 +1,30 @@
 import type { Database } from 'better-sqlite3'
 import { StoreError } from '../../port.ts'
-import { NotInBulk } from './bulk.ts'
+import { BulkMismatch } from './bulk.ts'
 import { FatalStoreError, isFatal, type Stage, translate } from './store-errors.ts'
+import { describePlace } from './file-system.ts'
 
 export interface Transactions {
-  /** Runs `work` in BEGIN IMMEDIATE … COMMIT: all of it happened durably, or none of it. */
+  /** Runs `work` in BEGIN IMMEDIATE … COMMIT: all of it becomes durable, or none of it. */
   write<T>(work: () => T): T
-  /** As `write`; if `inBulk` turns out not to go, none of it happened, and `oneByOne` runs instead. */
+  /**
+   * Like `write`; on a `BulkMismatch` the transaction is rolled back, and `oneByOne` runs instead.
+   */
   writeInBulk<T>(inBulk: () => T, oneByOne: () => T): T
-  /** Runs `work` as it is; it only reads. */
+  /** Runs `work` without a transaction; it only reads. */
   read<T>(work: () => T): T
   readonly failed: boolean
 }
 
 /**
- * The one way to the database. A disk that failed once is never asked again: the kernel marks
- * unwritten pages clean after a failed fsync, so a second one would report a success that is none.
+ * The only access to the database. A disk that failed once is never used again: the kernel marks
+ * unwritten pages clean after a failed fsync, so a second one would report a false success.
  */
 export function createTransactions(
   db: Database,
   onFatal: (error: FatalStoreError) => void,
+  /** Throws if the commit is not safe after all; called before any commit is answered. */
+  confirm: () => void = () => {},
 ): Transactions {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -30,6 +35,7 @@ export function createTransactions(
     if (fatal) {
       throw new FatalStoreError('unavailable', `the store stopped: ${fatal.message}`, {
         cause: fatal,
+        trouble: fatal.trouble,
       })
     }
     if (!db.open) throw new StoreError('unavailable', 'the store is closed')
@@ -39,7 +45,7 @@ export function createTransactions(
         stage = reached
       })
     } catch (error) {
-      const failure = translate(error, stage)
+      const failure = translate(error, stage, () => describePlace(db.name))
       if (isFatal(failure)) {
         fatal = failure
         onFatal(failure)
@@ -54,6 +60,7 @@ export function createTransactions(
       const result = work()
       reach('commit')
       commit.run()
+      confirm()
       return result
     })
 
@@ -63,7 +70,7 @@ export function createTransactions(
       try {
         return write(inBulk)
       } catch (error) {
-        if (error instanceof NotInBulk) return write(oneByOne)
+        if (error instanceof BulkMismatch) return write(oneByOne)
         throw error
       }
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { OpenStore } from '../../contract/index.ts'
 import { openSqliteStore, type SqliteOptions } from '../store.ts'
 
-/** A directory of its own for one test, gone when the test is over. */
+/** A directory for one test, deleted at its end. */
 export function temporaryDirectory(context: { after(cleanUp: () => void): void }): string {
   const directory = mkdtempSync(join(tmpdir(), 'punctual-sqlite-'))
   context.after(() => rmSync(directory, { recursive: true }))
@@ -14,7 +14,7 @@ export function temporaryDirectory(context: { after(cleanUp: () => void): void }
 export function fileStore({ inThread }: { inThread: boolean }): OpenStore {
   return async ({ now }) => {
     const directory = mkdtempSync(join(tmpdir(), 'punctual-sqlite-'))
-    // What a power cut leaves is not tested here, and several hundred stores need not wait for it.
+    // These tests do not cover power loss, and several hundred stores need not wait for fsync.
     const options: SqliteOptions = {
       path: join(directory, 'punctual.db'),
       now,

@@ -1,6 +1,6 @@
 import type { NewRun } from '../../port.ts'
 
-/** A run that asks for nothing special, of the first project, job and lane. */
+/** A run without options, of the first project, job and lane. */
 export function newRun(id: number, overrides: Partial<NewRun> = {}): NewRun {
   return {
     id,
@@ -20,7 +20,7 @@ export function newRun(id: number, overrides: Partial<NewRun> = {}): NewRun {
     dedupeKey: null,
     idempotency: null,
     retryOf: null,
-    handOff: null,
+    reservation: null,
     ...overrides,
   }
 }

@@ -50,7 +50,7 @@ interface Parts {
 
 type Changes = Pick<JobStore, 'putJob' | 'deleteJob' | 'pauseJob'>
 type WithNow<Port> = {
-  readonly [Verb in keyof Port]: Port[Verb] extends (input: infer Input) => Promise<infer Result>
+  readonly [Name in keyof Port]: Port[Name] extends (input: infer Input) => Promise<infer Result>
     ? (input: Input, now: number) => Result
     : never
 }
@@ -76,7 +76,7 @@ export function prepareDefinitions(
       const isSame = known !== undefined && version > 0 && known.definition === definition
       const [id = 0] = known ? [known.id] : catalog.internJobs([{ projectId, name }])
       const following = followers.among({ projectId, id, name }, input.follows ?? [])
-      // Nothing is written before everything was found to be in order.
+      // Checks everything before the first write.
       const refusal = isSame ? null : following.refuse()
       if (refusal) return refusal
       if (schedules && !ofJob.revise({ projectId, jobId: id }, schedules, now)) {
@@ -116,7 +116,7 @@ export function prepareDefinitions(
   }
 }
 
-export type RecordRow = Omit<JobRecord, 'paused'> & {
+export type JobRow = Omit<JobRecord, 'paused'> & {
   readonly pausedAt: number | null
   readonly pausedReason: string | null
 }
@@ -127,24 +127,24 @@ type Queries = Pick<
 >
 
 export function prepareDefinitionQueries(db: Database): Sync<Queries> {
-  const find = db.prepare<[number, string], RecordRow>(FIND_DEFINITION)
-  const after = db.prepare<[number, string, number], RecordRow>(DEFINITIONS_AFTER)
+  const find = db.prepare<[number, string], JobRow>(FIND_DEFINITION)
+  const after = db.prepare<[number, string, number], JobRow>(DEFINITIONS_AFTER)
   const below = db.prepare<[number, number, number], JobVersion>(VERSIONS_BELOW)
   const definitionOf = db.prepare<[number, number], string>(DEFINITION_OF).pluck()
 
   return {
     findDefinition({ projectId, name }) {
       const row = find.get(projectId, name)
-      return row ? toRecord(row) : null
+      return row ? toJobRecord(row) : null
     },
     listDefinitions: ({ projectId, after: name, limit }) =>
-      after.all(projectId, name, limit).map(toRecord),
+      after.all(projectId, name, limit).map(toJobRecord),
     jobVersions: ({ jobId, before, limit }) => below.all(jobId, before, limit),
     definitionsOf: (keys) =>
       keys.map(({ jobId, version }) => definitionOf.get(jobId, version) ?? null),
   }
 }
 
-export function toRecord<Row extends RecordRow>({ pausedAt, pausedReason, ...row }: Row) {
+export function toJobRecord<Row extends JobRow>({ pausedAt, pausedReason, ...row }: Row) {
   return { ...row, paused: pausedAt === null ? null : { at: pausedAt, reason: pausedReason } }
 }

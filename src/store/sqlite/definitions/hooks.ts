@@ -4,12 +4,12 @@ import type { Sync } from '../operations/operations.ts'
 
 export const DROP_HOOKS = `DELETE FROM hook WHERE job_id = ?`
 const ADD_HOOK = `INSERT OR IGNORE INTO hook (project_id, name, job_id) VALUES (?, ?, ?)`
-/** What a job that is deleted would be run by is not worth deleting: nobody looks at it. */
+/** Hooks of a deleted job are not removed: only jobs with a definition are listed. */
 export const JOBS_OF_HOOK = `
   SELECT job.name, job.paused_at IS NOT NULL AS isPaused FROM hook JOIN job ON job.id = hook.job_id
    WHERE hook.project_id = ? AND hook.name = ? AND job.version > 0 ORDER BY hook.job_id`
 
-/** The hooks that a job names, instead of those it named before. */
+/** Replaces the hooks of a job. */
 export type SetHooks = (job: {
   readonly projectId: number
   readonly jobId: number

@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import type { JobStore, NumberedJob } from '../../port.ts'
-import { type RecordRow, selectJob, toRecord } from './definitions.ts'
+import { type JobRow, selectJob, toJobRecord } from './definitions.ts'
 import type { Sync } from '../operations/operations.ts'
 
-/** For those who know jobs by number: with its project, and since when there is such a job. */
+/** For callers that know jobs by number: with the project, and the time of the first definition. */
 const NUMBERED = selectJob(`, job.project_id AS projectId,
          (SELECT first.created_at FROM job_version first
            WHERE first.job_id = job.id ORDER BY first.version LIMIT 1) AS since`)
@@ -15,7 +15,7 @@ export const OWNED_BELOW = `${NUMBERED}
      AND (:projectId IS NULL OR job.project_id = :projectId)
    ORDER BY job.id DESC LIMIT :limit`
 
-type NumberedRow = RecordRow & Pick<NumberedJob, 'projectId' | 'since'>
+type NumberedRow = JobRow & Pick<NumberedJob, 'projectId' | 'since'>
 type Queries = Pick<JobStore, 'findNumberedJob' | 'listNumberedJobs' | 'listOwnedJobs'>
 
 export function prepareNumberedJobs(db: Database): Sync<Queries> {
@@ -26,10 +26,10 @@ export function prepareNumberedJobs(db: Database): Sync<Queries> {
   return {
     findNumberedJob({ id }) {
       const row = find.get(id)
-      return row ? toRecord(row) : null
+      return row ? toJobRecord(row) : null
     },
     listNumberedJobs: ({ projectId, before, limit }) =>
-      below.all(projectId, before, limit).map(toRecord),
-    listOwnedJobs: (input) => owned.all(input).map(toRecord),
+      below.all(projectId, before, limit).map(toJobRecord),
+    listOwnedJobs: (input) => owned.all(input).map(toJobRecord),
   }
 }

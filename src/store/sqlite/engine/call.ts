@@ -1,16 +1,18 @@
-import type { Engine } from './prepare-operations.ts'
-import type { VerbName, Verbs } from '../operations/operations.ts'
+import type { SqliteEngine } from './engine.ts'
+import type { OperationName, Operations } from '../operations/operations.ts'
 
-/** One way to ask for a verb, whichever thread answers it. */
-export type Call = <Verb extends VerbName>(
-  verb: Verb,
-  ...args: Parameters<Verbs[Verb]>
-) => Promise<ReturnType<Verbs[Verb]>>
+/** Calls a store operation, whichever thread runs it. */
+export type OperationCall = <Name extends OperationName>(
+  operation: Name,
+  ...args: Parameters<Operations[Name]>
+) => Promise<ReturnType<Operations[Name]>>
 
-export function callInline(engine: Engine): Call {
-  return async (verb, ...args) => {
+export function callInline(engine: SqliteEngine): OperationCall {
+  return async (operation, ...args) => {
     const answer = (
-      engine.verbs[verb] as (...given: typeof args) => ReturnType<Verbs[typeof verb]>
+      engine.operations[operation] as (
+        ...given: typeof args
+      ) => ReturnType<Operations[typeof operation]>
     )(...args)
     engine.settle()
     return answer

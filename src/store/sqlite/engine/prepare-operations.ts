@@ -1,138 +1,136 @@
 import type { Database } from 'better-sqlite3'
-import { leftMs } from '../../fire-ahead.ts'
-import { prepareGates } from '../gates/admit.ts'
+import { CLOCK_TOLERANCE_MS } from '../../../core/trusted-clock.ts'
+import { remainingMs, outdatedResult } from '../../fire-ahead.ts'
+import { type Gates, prepareGates } from '../gates/admit.ts'
 import { prepareAppendLog } from '../logs/logs.ts'
-import { prepareAudit } from '../audit/audit.ts'
+import { type Audit, prepareAudit } from '../audit/audit.ts'
 import { prepareBackfills } from '../backfills/backfills.ts'
 import { prepareBlobs } from '../blobs/blobs.ts'
 import { prepareCatalog } from '../catalog/catalog.ts'
 import { prepareDefinitions } from '../definitions/definitions.ts'
 import { prepareFire } from '../schedules/fire.ts'
-import { prepareFlows } from '../workflows/workflows.ts'
+import { prepareWorkflows } from '../workflows/workflows.ts'
 import { prepareSettleFollowUps } from '../followers/settle-follow-ups.ts'
 import { prepareFollowers } from '../followers/followers.ts'
 import { preparePruneOccurrences } from '../maintenance/prune-occurrences.ts'
-import { prepareSchedules } from '../schedules/schedules.ts'
+import { prepareSchedules, type ScheduleChanges } from '../schedules/schedules.ts'
 import { preparePutQueue } from '../queues/queues.ts'
 import { prepareSecrets } from '../secrets/secrets.ts'
 import { prepareTokens } from '../tokens/tokens.ts'
 import { prepareDeliveries } from '../webhooks/deliveries.ts'
 import { prepareExpandOutbox } from '../webhooks/outbox.ts'
 import { prepareWebhooks } from '../webhooks/webhooks.ts'
-import { type Checkpoints, createCheckpoints } from '../files/checkpoint.ts'
-import { IN_MEMORY } from '../connection/connection.ts'
-import { prepareEndings } from '../ticks/end.ts'
-import type { FatalStoreError } from '../connection/store-errors.ts'
-import { prepareKeys } from '../ticks/submit-keys.ts'
+import { type Checkpoints } from '../files/checkpoint.ts'
+import { prepareAttemptEnds } from '../ticks/end.ts'
+import { type Keys, prepareKeys } from '../ticks/submit-keys.ts'
 import { prepareSettleExpectations } from '../expectations/expectations.ts'
 import { prepareLeases } from '../leases/leases.ts'
-import { prepareNeeds } from '../ticks/needs.ts'
+import { type Needs, prepareNeeds } from '../ticks/needs.ts'
 import { prepareNodes } from '../nodes/nodes.ts'
-import { openDatabase, type OpenOptions } from '../files/open-database.ts'
 import { preparePromote } from '../sweeps/promote.ts'
 import { preparePrune } from '../maintenance/prune.ts'
 import { guarded, prepareQueries } from './queries.ts'
 import { prepareRecheck } from '../sweeps/recheck.ts'
+import { prepareRewind } from '../schedules/rewind.ts'
 import { prepareSessions } from '../sessions/sessions.ts'
-import { systemNow } from '../connection/system-clock.ts'
 import type { Holding } from '../tick-state/tick-state.ts'
 import { prepareTick } from '../ticks/tick.ts'
-import { createTransactions, type Transactions } from '../connection/transaction.ts'
-import { prepareMaintain } from '../maintenance/maintain.ts'
-import type { Verbs } from '../operations/operations.ts'
+import { type Transactions } from '../connection/transaction.ts'
+import { prepareMaintenance } from '../maintenance/maintain.ts'
+import type { CommandName, Operations } from '../operations/operations.ts'
+import type {
+  BackfillStore,
+  BlobRows,
+  CatalogStore,
+  DeliveryStore,
+  ExpectationStore,
+  FollowStore,
+  JobStore,
+  LogStore,
+  MaintenanceStore,
+  NodeStore,
+  OutboxStore,
+  QueueStore,
+  ScheduleStore,
+  SecretStore,
+  SweepStore,
+  TickStore,
+  TokenStore,
+  WebhookStore,
+  WorkflowStore,
+} from '../../port.ts'
 
-export interface EngineOptions extends OpenOptions {
-  /** Wall time, for rows and timers. */
-  readonly now?: () => number
-  /** The disk failed; nothing is answered any more and the process should go. Called once. */
-  readonly onFatal?: (error: FatalStoreError) => void
-}
+const PROBE = `
+  INSERT INTO meta (key, value) VALUES ('probe', ?)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value`
 
-/** The store itself, answering at once in the thread it is called in. */
-export interface Engine {
-  readonly verbs: Verbs
-  /** `SQLite 3.53.4` */
-  readonly version: string
-  /** The connection under it, for the simulator and for tests that look or plant by hand. */
-  readonly raw: Database
-  /** The disk failed: see `onFatal`. */
-  readonly failed: boolean
-  /** What can wait until an answer is out. Never throws. */
-  settle(): void
-  close(): void
-}
-
-export function openEngine(options: EngineOptions): Engine {
-  const { path, exclusive = true, now = systemNow, onFatal = () => {} } = options
-  const { db, version, close } = openDatabase({ ...options, exclusive })
-  const transactions = createTransactions(db, onFatal)
-  const checkpoints = path === IN_MEMORY ? undefined : createCheckpoints(db)
-  let closed = false
-  return {
-    verbs: prepareVerbs(db, { transactions, checkpoints, exclusive, now }),
-    version: `SQLite ${version}`,
-    raw: db,
-    get failed() {
-      return transactions.failed
-    },
-    settle() {
-      if (checkpoints && !transactions.failed) quietly(transactions, () => checkpoints.whenDue())
-    },
-    close() {
-      if (closed) return
-      closed = true
-      // Closing would checkpoint, and that is one more fsync: leave a failed disk to the next start.
-      if (!transactions.failed) close()
-    },
-  }
-}
-
-interface Parts {
+export interface EngineParts {
   readonly transactions: Transactions
   readonly checkpoints: Checkpoints | undefined
   readonly exclusive: boolean
+  /** The time statements act by, and the time of the wall clock. */
   readonly now: () => number
+  readonly wall: () => number
 }
 
-function prepareVerbs(db: Database, parts: Parts): Verbs {
-  const { transactions, checkpoints, exclusive, now } = parts
-  const { read, write, writeInBulk } = transactions
-  const gates = prepareGates(db)
+/** What the operations of several subsystems need. */
+interface Shared extends EngineParts, Pick<Transactions, 'read' | 'write' | 'writeInBulk'> {
+  readonly db: Database
+  readonly gates: Gates
+  readonly keys: Keys
+  readonly needs: Needs
+  readonly holding: Holding
+  readonly audit: Audit
+  readonly schedules: ScheduleChanges
+  /** The clock has jumped, whether the node has noticed or not. */
+  isOff(): boolean
+}
+
+/** The operations of a port that use the writing connection. */
+type CommandsOf<Port> = Pick<Operations, Extract<keyof Port, CommandName>>
+
+/** Prepares the statements of every operation on the writing connection. */
+export function prepareOperations(db: Database, parts: EngineParts): Operations {
+  const { now, wall } = parts
+  const { read, write, writeInBulk } = parts.transactions
   const keys = prepareKeys(db)
-  const needs = prepareNeeds(db, keys)
-  const endings = prepareEndings(db, gates, keys)
-  const holding: Holding = new Map()
+  const audit = prepareAudit(db)
+  const shared: Shared = {
+    ...parts,
+    db,
+    read,
+    write,
+    writeInBulk,
+    gates: prepareGates(db),
+    keys,
+    needs: prepareNeeds(db, keys),
+    holding: new Map(),
+    audit,
+    schedules: prepareSchedules(db, audit),
+    isOff: () => Math.abs(wall() - now()) > CLOCK_TOLERANCE_MS,
+  }
+  return {
+    ...runCommands(shared),
+    ...nodeCommands(shared),
+    ...jobCommands(shared),
+    ...accessCommands(shared),
+    ...scheduleCommands(shared),
+    ...workflowCommands(shared),
+    ...webhookCommands(shared),
+    ...maintenanceCommands(shared),
+    ...guarded(prepareQueries(db), read),
+  }
+}
+
+/** The life of runs, and their logs. */
+function runCommands(shared: Shared): CommandsOf<TickStore & SweepStore & LogStore> {
+  const { db, gates, keys, needs, holding, read, write, writeInBulk, now, isOff } = shared
+  const endings = prepareAttemptEnds(db, gates, keys)
   const tick = prepareTick(db, { gates, keys, needs, endings, holding })
   const promote = preparePromote(db, gates)
   const recheck = prepareRecheck(db, { gates, needs })
   const leases = prepareLeases(db, endings)
-  const nodes = prepareNodes(db, exclusive)
-  const sessions = prepareSessions(db)
-  const catalog = prepareCatalog(db)
-  const queries = guarded(prepareQueries(db), read)
-  const audit = prepareAudit(db)
-  const schedules = prepareSchedules(db, audit)
-  const followers = prepareFollowers(db, catalog)
-  const definitions = prepareDefinitions(db, { catalog, audit, schedules, followers })
-  const fire = prepareFire(db, { gates, keys, needs, holding })
-  const backfills = prepareBackfills(db, { gates, keys, needs, audit })
-  const settleExpectations = prepareSettleExpectations(db)
-  const flows = prepareFlows(db, { gates, keys, needs, audit })
-  const settleFollowUps = prepareSettleFollowUps(db, { gates, keys, needs })
-  const pruneOccurrences = preparePruneOccurrences(db)
-  const putQueue = preparePutQueue(db, audit)
-  const tokens = prepareTokens(db, audit)
-  const webhooks = prepareWebhooks(db, audit)
-  const deliveries = prepareDeliveries(db, { audit, webhooks })
-  const expandOutbox = prepareExpandOutbox(db)
-  const secrets = prepareSecrets(db, audit)
   const appendLog = prepareAppendLog(db)
-  const blobs = prepareBlobs(db)
-  const prune = preparePrune(db)
-  const maintain = prepareMaintain(db)
-  const ping = db.prepare('SELECT 1 FROM meta LIMIT 1')
-  const totalChanges = db.prepare<[], number>('SELECT total_changes()').pluck()
-  let changesAtLastMaintain = -1
 
   return {
     tick: (batch) =>
@@ -140,23 +138,51 @@ function prepareVerbs(db: Database, parts: Parts): Verbs {
         () => tick(batch, now(), true),
         () => tick(batch, now(), false),
       ),
-    promote: (input) => write(() => promote(input, now())),
+    promote(input) {
+      if (isOff() && !input.isClockOff) return { promoted: 0, lanes: [], nextDueAt: null }
+      return write(() => promote(input, now()))
+    },
     recheck: (input) => write(() => recheck(input, now())),
     orphans: (input) => read(() => leases.orphans(input, now())),
     ownLeases: (input) => read(() => leases.ownLeases(input)),
     cancelMarks: (input) => read(() => leases.cancelMarks(input)),
     findAttempts: (pairs) => read(() => leases.findAttempts(pairs)),
+    appendLog: (chunks) => write(() => appendLog(chunks)),
+  }
+}
 
-    join: (input) => write(() => nodes.join(input, now())),
-    beat: (input) => write(() => nodes.beat(input, now())),
+/** Nodes, the sessions of workers, and their clocks. */
+function nodeCommands(shared: Shared): CommandsOf<NodeStore> {
+  const { db, read, write, now, wall, exclusive } = shared
+  const nodes = prepareNodes(db, exclusive)
+  const sessions = prepareSessions(db)
+
+  return {
+    join: (input) => write(() => nodes.join(input, now(), wall())),
+    heartbeat: (input) => write(() => nodes.heartbeat(input, now(), wall())),
     leave: (input) => write(() => nodes.leave(input, now())),
-    buryDead: () => write(() => nodes.buryDead(now())),
+    declareDeadNodes: () => write(() => nodes.declareDeadNodes(now())),
+    openSession: (input) => write(() => sessions.openSession(input, now())),
+    changeSlot: (input) => write(() => nodes.changeSlot(input, now())),
+    clockFacts: () => read(() => nodes.clockFacts(wall())),
+    recordClock: (input) => write(() => nodes.recordClock(input)),
     adopt: (input) => write(() => sessions.adopt(input, now())),
     forgetSession: (input) => write(() => sessions.forgetSession(input)),
-    loseSession: (input) => write(() => sessions.loseSession(input)),
+    markSessionLost: (input) => write(() => sessions.markSessionLost(input)),
     quarantineSession: (input) => write(() => sessions.quarantineSession(input)),
-    touchSessions: (sightings) => write(() => sessions.touchSessions(sightings)),
+    touchSessions: (lastSeen) => write(() => sessions.touchSessions(lastSeen)),
+  }
+}
 
+/** Jobs, the names that rows refer to, and queues. */
+function jobCommands(shared: Shared): CommandsOf<CatalogStore & JobStore & QueueStore> {
+  const { db, read, write, now, audit, schedules } = shared
+  const catalog = prepareCatalog(db)
+  const followers = prepareFollowers(db, catalog)
+  const definitions = prepareDefinitions(db, { catalog, audit, schedules, followers })
+  const putQueue = preparePutQueue(db, audit)
+
+  return {
     findProject: (name) => read(() => catalog.findProject(name)),
     findJob: (input) => read(() => catalog.findJob(input)),
     internProjects: (names) => write(() => catalog.internProjects(names)),
@@ -164,18 +190,94 @@ function prepareVerbs(db: Database, parts: Parts): Verbs {
     internLanes: (specs) => write(() => catalog.internLanes(specs)),
     internGates: (wanted) => write(() => catalog.internGates(wanted)),
     lanesAfter: (after) => read(() => catalog.lanesAfter(after)),
-
-    appendLog: (chunks) => write(() => appendLog(chunks)),
     putJob: (input) => write(() => definitions.putJob(input, now())),
     deleteJob: (input) => write(() => definitions.deleteJob(input, now())),
     pauseJob: (input) => write(() => definitions.pauseJob(input, now())),
     putQueue: (input) => write(() => putQueue(input, now())),
+  }
+}
+
+/** Tokens and secrets. */
+function accessCommands(shared: Shared): CommandsOf<TokenStore & SecretStore> {
+  const { db, write, now, audit } = shared
+  const tokens = prepareTokens(db, audit)
+  const secrets = prepareSecrets(db, audit)
+
+  return {
     createToken: (input) => write(() => tokens.createToken(input, now())),
+    expireTokens: () => write(() => tokens.expireTokens(now())),
     revokeToken: (input) => write(() => tokens.revokeToken(input, now())),
     touchTokens: (uses) => write(() => tokens.touchTokens(uses)),
-    putBlob: (input) => write(() => blobs.putBlob(input, now())),
-    deleteBlobs: (keys) => write(() => blobs.deleteBlobs(keys)),
-    listBlobs: (input) => read(() => blobs.listBlobs(input, now())),
+    putSecret: (input) => write(() => secrets.putSecret(input, now())),
+    removeSecret: (input) => write(() => secrets.removeSecret(input, now())),
+    resealSecrets: (input) => write(() => secrets.resealSecrets(input, now())),
+    forgetUnusedKeys: (input) => write(() => secrets.forgetUnusedKeys(input)),
+    announceKeys: (input) => write(() => secrets.announceKeys(input)),
+  }
+}
+
+/** Schedules, backfills and expectations. */
+function scheduleCommands(
+  shared: Shared,
+): CommandsOf<ScheduleStore & BackfillStore & ExpectationStore> {
+  const { db, gates, keys, needs, holding, audit, schedules } = shared
+  const { read, write, writeInBulk, now, wall, isOff } = shared
+  const rewinding = prepareRewind(db)
+  const fire = prepareFire(db, { gates, keys, needs, holding })
+  const backfills = prepareBackfills(db, { gates, keys, needs, audit })
+  const settleExpectations = prepareSettleExpectations(db)
+  const pruneOccurrences = preparePruneOccurrences(db)
+
+  return {
+    putSchedule: (input) => write(() => schedules.putSchedule(input, now())),
+    pauseSchedule: (input) => write(() => schedules.pauseSchedule(input, now())),
+    resumeSchedule: (input) => write(() => schedules.resumeSchedule(input, now())),
+    skipNext: (input) => write(() => schedules.skipNext(input, now())),
+    deleteSchedule: (input) => write(() => schedules.deleteSchedule(input, now())),
+    failSchedule: (input) => write(() => schedules.failSchedule(input)),
+    schedulesAhead: (input) => read(() => rewinding.schedulesAhead(input, now())),
+    rewindSchedules: (commands, at) => write(() => rewinding.rewindSchedules(commands, at)),
+    rewindTimers: () => write(() => rewinding.rewindTimers(now())),
+    fire(batch) {
+      const clock = batch.isClockOff ? now : wall
+      if (isOff() && !batch.isClockOff) return outdatedResult(batch, clock())
+      const fired = writeInBulk(
+        () => fire(batch, clock(), true),
+        () => fire(batch, clock(), false),
+      )
+      // The remaining time is read after the commit: a node that counts from there is never early.
+      return { ...fired, aheadMs: remainingMs(fired, clock()) }
+    },
+    pruneOccurrences: (input) => write(() => pruneOccurrences(input)),
+    settleExpectations: (seen) => write(() => settleExpectations(seen, now())),
+    addBackfill: (input) => write(() => backfills.addBackfill(input, now())),
+    advanceBackfill: (move) => write(() => backfills.advanceBackfill(move, now())),
+    cancelBackfill: (input) => write(() => backfills.cancelBackfill(input, now())),
+  }
+}
+
+/** Workflows and jobs that follow others. */
+function workflowCommands(shared: Shared): CommandsOf<WorkflowStore & FollowStore> {
+  const { db, gates, keys, needs, audit, read, write, now } = shared
+  const workflows = prepareWorkflows(db, { gates, keys, needs, audit })
+  const settleFollowUps = prepareSettleFollowUps(db, { gates, keys, needs })
+
+  return {
+    beginWorkflows: (input) => write(() => workflows.beginWorkflows(input, now())),
+    advanceWorkflows: (batch) => write(() => workflows.advanceWorkflows(batch, now())),
+    dirtyWorkflows: (input) => read(() => workflows.dirtyWorkflows(input, now())),
+    settleFollowUps: (input) => write(() => settleFollowUps(input, now())),
+  }
+}
+
+/** Webhooks, their outbox and deliveries. */
+function webhookCommands(shared: Shared): CommandsOf<WebhookStore & OutboxStore & DeliveryStore> {
+  const { db, write, now, audit } = shared
+  const webhooks = prepareWebhooks(db, audit)
+  const deliveries = prepareDeliveries(db, { audit, webhooks })
+  const expandOutbox = prepareExpandOutbox(db)
+
+  return {
     putWebhook: (input) => write(() => webhooks.putWebhook(input, now())),
     rotateWebhook: (input) => write(() => webhooks.rotateWebhook(input, now())),
     deleteWebhook: (input) => write(() => webhooks.deleteWebhook(input, now())),
@@ -185,43 +287,32 @@ function prepareVerbs(db: Database, parts: Parts): Verbs {
     settleDelivery: (input) => write(() => deliveries.settleDelivery(input, now())),
     redeliver: (input) => write(() => deliveries.redeliver(input, now())),
     pruneDeliveries: (input) => write(() => deliveries.pruneDeliveries(input)),
-    putSecret: (input) => write(() => secrets.putSecret(input, now())),
-    removeSecret: (input) => write(() => secrets.removeSecret(input, now())),
-    resealSecrets: (input) => write(() => secrets.resealSecrets(input, now())),
-    forgetUnusedKeys: (input) => write(() => secrets.forgetUnusedKeys(input)),
-    announceKeys: (input) => write(() => secrets.announceKeys(input)),
-    putSchedule: (input) => write(() => schedules.putSchedule(input, now())),
-    pauseSchedule: (input) => write(() => schedules.pauseSchedule(input, now())),
-    resumeSchedule: (input) => write(() => schedules.resumeSchedule(input, now())),
-    skipNext: (input) => write(() => schedules.skipNext(input, now())),
-    deleteSchedule: (input) => write(() => schedules.deleteSchedule(input, now())),
-    failSchedule: (input) => write(() => schedules.failSchedule(input)),
-    fire(batch) {
-      const fired = writeInBulk(
-        () => fire(batch, now(), true),
-        () => fire(batch, now(), false),
-      )
-      // How long it is still to go is asked when it is durable: whoever counts from there is never early.
-      return { ...fired, aheadMs: leftMs(fired, now()) }
-    },
-    settleExpectations: (seen) => write(() => settleExpectations(seen, now())),
-    pruneOccurrences: (input) => write(() => pruneOccurrences(input)),
-    addBackfill: (input) => write(() => backfills.addBackfill(input, now())),
-    moveBackfill: (move) => write(() => backfills.moveBackfill(move, now())),
-    cancelBackfill: (input) => write(() => backfills.cancelBackfill(input, now())),
-    beginFlows: (input) => write(() => flows.beginFlows(input, now())),
-    advanceFlows: (batch) => write(() => flows.advanceFlows(batch, now())),
-    settleFollowUps: (input) => write(() => settleFollowUps(input, now())),
-    restlessFlows: (input) => read(() => flows.restlessFlows(input, now())),
-    ...queries,
+  }
+}
 
+/** Health, pruning, and blobs. */
+function maintenanceCommands(shared: Shared): CommandsOf<BlobRows & MaintenanceStore> {
+  const { db, transactions, checkpoints, read, write, now } = shared
+  const blobs = prepareBlobs(db)
+  const prune = preparePrune(db)
+  const maintain = prepareMaintenance(db)
+  const ping = db.prepare('SELECT 1 FROM meta LIMIT 1')
+  const probe = db.prepare(PROBE)
+  const totalChanges = db.prepare<[], number>('SELECT total_changes()').pluck()
+  let changesAtLastMaintain = -1
+
+  return {
+    putBlob: (input) => write(() => blobs.putBlob(input, now())),
+    deleteBlobs: (keys) => write(() => blobs.deleteBlobs(keys)),
+    listBlobs: (input) => read(() => blobs.listBlobs(input, now())),
     ping: () => read(() => void ping.get()),
+    probe: () => write(() => void probe.run(now())),
     prune: (input) => write(() => prune(input)),
-    maintain() {
-      if (write(() => maintain(now()))) return true
+    maintain({ mayDelete }) {
+      if (write(() => maintain(now(), mayDelete))) return true
       const changes = totalChanges.get() ?? 0
       if (changes === changesAtLastMaintain) {
-        quietly(transactions, () => checkpoints?.whenIdle())
+        ignoringErrors(transactions, () => checkpoints?.whenIdle())
         db.pragma('shrink_memory')
       }
       changesAtLastMaintain = changes
@@ -230,11 +321,13 @@ function prepareVerbs(db: Database, parts: Parts): Verbs {
   }
 }
 
-/** A checkpoint that fails for lack of room is tried again; a disk that fails is reported by itself. */
-function quietly({ read }: Transactions, work: () => void): void {
+/**
+ * A checkpoint that fails for lack of space is tried again; a failing disk is reported elsewhere.
+ */
+export function ignoringErrors({ read }: Transactions, work: () => void): void {
   try {
     read(work)
   } catch {
-    // Nothing was asked for, so there is nobody to tell.
+    // No caller waits for this, so there is no one to report the error to.
   }
 }

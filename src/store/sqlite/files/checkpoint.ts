@@ -2,13 +2,15 @@ import type { Database } from 'better-sqlite3'
 
 /** 32 MB of WAL at 4 KB a page. */
 const DUE_FRAMES = 8_192
-/** A reader can hold a checkpoint back; then the next try waits for this much more. */
+/** A reader can hold a checkpoint back; then the next attempt waits for this much more log. */
 const RETRY_FRAMES = 4_096
 
 export interface Checkpoints {
-  /** Moves the WAL into the database when it has grown enough. Call after the answer is out. */
+  /**
+   * Copies the WAL into the database when it has grown enough. Call it after the answer was sent.
+   */
   whenDue(): void
-  /** Also gives the WAL's space back, which stalls the disk: only for quiet moments. */
+  /** Also truncates the WAL file, which stalls the disk: only for idle moments. */
   whenIdle(): void
 }
 
@@ -22,13 +24,27 @@ export function createCheckpoints(db: Database): Checkpoints {
   const look = db.prepare<[], WalState>('PRAGMA wal_checkpoint(NOOP)')
   const passive = db.prepare<[], WalState>('PRAGMA wal_checkpoint(PASSIVE)')
   const truncate = db.prepare<[], WalState>('PRAGMA wal_checkpoint(TRUNCATE)')
+  const patience = db.prepare<[], number>('PRAGMA busy_timeout').pluck()
   let dueAtFrames = DUE_FRAMES
+
+  /** Never waits for a reader: a backup reads for minutes, and ticks would wait with the writer. */
+  const tryTruncate = () => {
+    const { busy, log, checkpointed } = frames(passive.get())
+    if (busy !== 0 || log !== checkpointed) return
+    const previousMs = patience.get() ?? 0
+    db.pragma('busy_timeout = 0')
+    try {
+      truncate.get()
+    } finally {
+      db.pragma(`busy_timeout = ${previousMs}`)
+    }
+  }
 
   return {
     whenDue() {
       const { log } = frames(look.get())
       if (log < dueAtFrames) {
-        // The WAL began anew, so the last checkpoint was complete.
+        // The WAL restarted, so the last checkpoint was complete.
         if (log < DUE_FRAMES) dueAtFrames = DUE_FRAMES
         return
       }
@@ -36,7 +52,7 @@ export function createCheckpoints(db: Database): Checkpoints {
       dueAtFrames = log + RETRY_FRAMES
     },
     whenIdle() {
-      if (frames(look.get()).log > 0) truncate.get()
+      if (frames(look.get()).log > 0) tryTruncate()
       dueAtFrames = DUE_FRAMES
     },
   }

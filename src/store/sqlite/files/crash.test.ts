@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { PunctualError } from '../../../core/errors.ts'
-import { EMPTY_BATCH, endOf } from '../../contract/fixture.ts'
+import { EMPTY_BATCH, endCommandFor } from '../../contract/fixture.ts'
 import type { Lease, Store } from '../../port.ts'
 import { temporaryDirectory } from '../contract/open-file.ts'
 import { openSqliteStore } from '../store.ts'
@@ -48,7 +48,7 @@ async function allOrphans(store: Store): Promise<Lease[]> {
   }
 }
 
-test('a second process is refused while the first one lives, and welcome once it is killed', async (context) => {
+test('a second process is refused while the first one lives, and admitted once the first is killed', async (context) => {
   const path = join(temporaryDirectory(context), 'punctual.db')
   const { child } = await startWriter(path, 1)
   for (const inThread of [false, true]) {
@@ -87,6 +87,6 @@ test('after kill -9 every acknowledged run is there, held for its worker, then a
 })
 
 async function endAll(store: Store, node: number, leases: readonly Lease[]): Promise<void> {
-  const ends = leases.map((lease) => endOf(lease, { to: 'failed', cause: 'lost' }))
+  const ends = leases.map((lease) => endCommandFor(lease, { to: 'failed', cause: 'lost' }))
   await store.tick({ ...EMPTY_BATCH, node, ends })
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import {
   closeSync,
+  copyFileSync,
   mkdirSync,
   openSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -99,9 +101,9 @@ test('a closed store is marked so, an open one is not', (context) => {
 
 test('after an unclean exit damage is found, and the store is not opened', (context) => {
   const path = damagedFile(join(temporaryDirectory(context), 'punctual.db'), { leftOpen: true })
-  assert.throws(() => openDatabase({ path }), refusedWith('store_unavailable', /damaged/))
-  // It says so as often as it is asked, and keeps no lock.
-  assert.throws(() => openDatabase({ path }), refusedWith('store_unavailable', /damaged/))
+  assert.throws(() => openDatabase({ path }), refusedWith('store_damaged', /damaged/))
+  // Every attempt reports it again, and keeps no lock.
+  assert.throws(() => openDatabase({ path }), refusedWith('store_damaged', /damaged/))
 })
 
 test('a sound file opens after an unclean exit', (context) => {
@@ -111,16 +113,43 @@ test('a sound file opens after an unclean exit', (context) => {
   const db = new Database(path)
   db.exec(`UPDATE meta SET value = 1 WHERE key = 'open'`)
   db.close()
+  writeFileSync(`${path}-wal`, '')
   openDatabase({ path }).close()
 })
 
-test('a file that is no database is refused', (context) => {
-  const path = join(temporaryDirectory(context), 'punctual.db')
-  writeFileSync(path, 'Dear diary, '.repeat(1_000))
-  assert.throws(() => openDatabase({ path }), refusedWith('store_unavailable', /not a database/))
+test('after an unclean exit a missing write-ahead log is detected, whatever it contained', (context) => {
+  const directory = temporaryDirectory(context)
+  const path = join(directory, 'punctual.db')
+  const { db, close } = openDatabase({ path })
+  // As `kill -9` would leave it: copied while open.
+  copyFileSync(path, join(directory, 'copy.db'))
+  copyFileSync(`${path}-wal`, join(directory, 'copy.db-wal'))
+  db.exec(`INSERT INTO project (name) VALUES ('p')`)
+  close()
+  const copy = join(directory, 'copy.db')
+  rmSync(`${copy}-wal`)
+  const isRefused = (error: unknown) =>
+    refusedWith('store_damaged', /copy\.db-wal is missing/)(error) &&
+    (error as PunctualError).hint.includes('touch ')
+  assert.throws(() => openDatabase({ path: copy }), isRefused)
+  // Opening it created no empty log that would pass for the missing one.
+  assert.throws(() => openDatabase({ path: copy }), isRefused)
+  writeFileSync(`${copy}-wal`, '')
+  openDatabase({ path: copy }).close()
 })
 
-test('a missing directory and a directory in the place of the file are refused', (context) => {
+test('damage is also found at the start after a clean exit, unless the file is large', (context) => {
+  const path = damagedFile(join(temporaryDirectory(context), 'punctual.db'), { leftOpen: false })
+  assert.throws(() => openDatabase({ path }), refusedWith('store_damaged', /damaged/))
+})
+
+test('a file that is not a database is refused', (context) => {
+  const path = join(temporaryDirectory(context), 'punctual.db')
+  writeFileSync(path, 'Dear diary, '.repeat(1_000))
+  assert.throws(() => openDatabase({ path }), refusedWith('store_damaged', /not a database/))
+})
+
+test('a missing directory, and a directory in place of the file, are refused', (context) => {
   const directory = temporaryDirectory(context)
   assert.throws(
     () => openDatabase({ path: join(directory, 'none', 'punctual.db') }),
@@ -144,6 +173,7 @@ function damagedFile(path: string, flag: { leftOpen: boolean }): string {
   const raw = new Database(path)
   raw.prepare(`UPDATE meta SET value = ? WHERE key = 'open'`).run(flag.leftOpen ? 1 : 0)
   raw.close()
+  if (flag.leftOpen) writeFileSync(`${path}-wal`, '')
   const pages = statSync(path).size / PAGE
   const file = openSync(path, 'r+')
   writeSync(file, Buffer.alloc(PAGE, 0xa5), 0, PAGE, Math.floor(pages / 2) * PAGE)

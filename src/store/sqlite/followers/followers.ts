@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { LIMITS } from '../../../core/limits.ts'
-import { findFollowCircle, type FollowEdge } from '../../../core/workflow/trigger-cycle.ts'
-import type { FollowRefusal, FollowWish } from '../../port.ts'
+import { findTriggerCycle, type TriggerEdge } from '../../../core/workflow/trigger-cycle.ts'
+import type { FollowRefusal, FollowRule } from '../../port.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 
 export const DROP_FOLLOWED = `DELETE FROM follower WHERE job_id = ?`
@@ -9,7 +9,7 @@ export const ADD_FOLLOWER = `
   INSERT INTO follower (source_id, job_id, cause_id, wants) VALUES (?, ?, ?, ?)`
 export const COUNT_FOLLOWERS = `
   SELECT count(*) FROM follower WHERE source_id = ? AND job_id <> ?`
-/** Everything that leads to a job, whatever it goes through; who was seen is not asked again. */
+/** All jobs that lead to a job, directly or through others; each is visited once. */
 export const LEADING_TO = `
   WITH RECURSIVE way (cause_id, job_id) AS (
     SELECT cause_id, job_id FROM follower WHERE job_id = ?
@@ -19,10 +19,10 @@ export const LEADING_TO = `
          (SELECT name FROM job WHERE id = job_id) AS job
     FROM way`
 
-/** Who follows whom, as the definitions in force say it. */
+/** Follow rules of the definitions in force. */
 export interface Followers {
-  /** A job among those it is to follow. */
-  among(job: FollowingJob, follows: readonly FollowWish[]): Following
+  /** A follow rule with job ids. */
+  among(job: FollowingJob, follows: readonly FollowRule[]): Following
   drop(jobId: number): void
 }
 
@@ -33,9 +33,9 @@ interface FollowingJob {
 }
 
 interface Following {
-  /** What keeps it from following these; null if nothing does. */
+  /** Why the job cannot follow these; null if it can. */
   refuse(): FollowRefusal | null
-  /** From now on it follows these and no others. */
+  /** Replaces the follow rules of the job. */
   set(): void
 }
 
@@ -46,7 +46,7 @@ export function prepareFollowers(
   const drop = db.prepare<[number]>(DROP_FOLLOWED)
   const add = db.prepare(ADD_FOLLOWER)
   const count = db.prepare<[number, number], number>(COUNT_FOLLOWERS).pluck()
-  const leadingTo = db.prepare<[number], FollowEdge>(LEADING_TO)
+  const leadingTo = db.prepare<[number], TriggerEdge>(LEADING_TO)
 
   return {
     among({ projectId, id, name }, follows) {
@@ -57,14 +57,14 @@ export function prepareFollowers(
       })
       return {
         refuse() {
-          const crowded = numbered.find(
+          const overfull = numbered.find(
             ({ sourceId }) => (count.get(sourceId, id) ?? 0) >= LIMITS.followers,
           )
-          if (crowded) return { kind: 'crowded', source: crowded.source }
+          if (overfull) return { kind: 'too_many', source: overfull.source }
           const edges = numbered.flatMap(({ causeId }) => leadingTo.all(causeId))
           const causes = follows.map(({ cause }) => cause)
-          const path = findFollowCircle(name, causes, edges)
-          return path ? { kind: 'circle', path } : null
+          const path = findTriggerCycle(name, causes, edges)
+          return path ? { kind: 'cycle', path } : null
         },
         set() {
           drop.run(id)

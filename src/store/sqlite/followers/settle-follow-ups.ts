@@ -4,12 +4,11 @@ import {
   type FollowUpsSettled,
   type NewRun,
   type SettledFollowUp,
-  StoreError,
 } from '../../port.ts'
 import type { Gates } from '../gates/admit.ts'
 import type { Keys } from '../ticks/submit-keys.ts'
 import type { Needs } from '../ticks/needs.ts'
-import { byRankAndId, prepareSubmits } from '../ticks/submit.ts'
+import { byRankAndId, insertMinted, prepareSubmits } from '../ticks/submit.ts'
 import { ascending, startTick } from '../tick-state/tick-state.ts'
 
 export const SETTLE_FOLLOW_UP = `
@@ -25,7 +24,7 @@ export function prepareSettleFollowUps(
   const settle = db.prepare<[object]>(SETTLE_FOLLOW_UP)
   const submits = prepareSubmits(db, parts)
 
-  /** The run it becomes, unless somebody else was quicker. */
+  /** The run it becomes, unless another node settled it first. */
   const settleOne = ({ sourceRunId, jobId, outcome }: SettledFollowUp, now: number): NewRun[] => {
     const run = 'run' in outcome ? outcome.run : null
     const reason = 'reason' in outcome ? outcome.reason : null
@@ -36,14 +35,7 @@ export function prepareSettleFollowUps(
   return ({ node, settled }, now) => {
     const tick = startTick(now, node)
     const runs = settled.flatMap((one) => settleOne(one, now)).sort(byRankAndId)
-    const verdicts = submits(runs, tick, true)
-    const started: number[] = []
-    for (const [index, { id, laneId, handOff }] of runs.entries()) {
-      const kind = verdicts[index]?.kind
-      if (kind === 'inserted' && handOff) started.push(id)
-      else if (kind === 'inserted') tick.refilled.add(laneId)
-      else if (kind !== 'gated') throw new StoreError('refused', `run ${id} is there: ${kind}`)
-    }
+    const started = insertMinted(runs, tick, submits)
     parts.gates.admitTouched(tick)
     const made = ascending(runs.map(({ id }) => id))
     return { now, made, started, lanes: ascending(tick.refilled) }

@@ -1,23 +1,28 @@
 import type { Database } from 'better-sqlite3'
-import { admit, type GateRoom } from '../../../core/queue/gate.ts'
+import { admit, type GateCapacity } from '../../../core/queue/gate.ts'
 import { prepareBulk } from '../connection/bulk.ts'
-import { ascending, parseGates, type TickState } from '../tick-state/tick-state.ts'
+import { ascending, parseGateIds, type TickState } from '../tick-state/tick-state.ts'
 
-/** How long a blocked run trusts the fast path before a sweep looks at it. */
+/** How long a blocked run relies on the fast path before a sweep rechecks it. */
 export const FIRST_RECHECK_MS = 30_000
-/** Candidates beyond a gate's room: some of those in front may be held up by another gate. */
+/**
+ * Extra candidates beyond a gate's free slots: some at the front may be blocked by another gate.
+ */
 const SPARE = 50
-const MOST_AT_A_GATE = 500
-/** Looks at the front of the lines in one transaction; what is left over is found by the recheck. */
+const MAX_PER_GATE = 500
+/** Rounds over the fronts of the queues in one transaction; the recheck finds what is left over. */
 const ROUNDS = 20
 
 export const WAITING_AT = `
   SELECT id AS runId, lane_id AS laneId, rank, pos, gate_id AS gate, gates FROM run
    WHERE status = 3 AND gate_id = ? ORDER BY rank, pos LIMIT ?`
-/** Asked for nearly every run that passes a gate: a look at the index alone costs a tenth of the one above. */
-export const HAS_LINE = `SELECT 1 FROM run WHERE status = 3 AND gate_id = ? LIMIT 1`
-export const ROOM = `SELECT id, capacity, held AS holders FROM gate WHERE id = ?`
-export const CHANGE_HELD = `UPDATE gate SET held = held + ? WHERE id = ?`
+/**
+ * Runs for nearly every run that passes a gate: reading the index alone costs a tenth of the query
+ * above.
+ */
+export const HAS_WAITING = `SELECT 1 FROM run WHERE status = 3 AND gate_id = ? LIMIT 1`
+export const READ_GATE = `SELECT id, capacity, held AS holders FROM gate WHERE id = ?`
+export const CHANGE_HOLDERS = `UPDATE gate SET held = held + ? WHERE id = ?`
 export const makeReady = (rows: string) => `
   UPDATE run SET status = 0, gate_id = NULL, recheck_at = NULL WHERE id IN (${rows}) AND status = 3`
 export const WAIT_AT = `UPDATE run SET gate_id = ? WHERE id = ? AND status = 3`
@@ -34,39 +39,43 @@ interface Waiter {
 type GatesOf = ReadonlyMap<number, readonly number[]>
 
 /**
- * A run holds its gates while it is ready or running, and at no other time. So whoever moves a run in
- * or out of these states says so here, in the same transaction, and the count of a gate is the
- * count of such runs.
+ * A run holds its gates while it is ready or running, and at no other time. Code that moves a run
+ * into or out of these states calls this in the same transaction, so that a gate's count of holders
+ * equals the number of such runs.
  */
 export interface Gates {
   /**
-   * Lets runs that wait at a touched gate pass, in the order of their lines, while there is room; and
-   * writes down how many hold each gate now. The last that a transaction does with gates.
+   * Admits runs that wait at a touched gate, in queue order, while slots are free, and writes the
+   * new holder counts. Must be the last gate operation of a transaction.
    */
   admitTouched(tick: TickState): void
-  /** Whether a new run passes all its gates: there is room, and nobody waits. If so, it has its places. */
+  /**
+   * Whether a new run passes all its gates: each has a free slot and nothing waits. If so, the run
+   * has taken the slots.
+   */
   enter(gates: readonly number[], tick: TickState): boolean
-  /** It did not come after all. */
-  turnBack(gates: readonly number[], tick: TickState): void
-  /** A run leaves its gates; others may pass now. */
-  letGo(gates: readonly number[], tick: TickState): void
+  /** Returns the slots of a run that was not inserted after all. */
+  undoEnter(gates: readonly number[], tick: TickState): void
+  /** A run leaves its gates; other runs may pass now. */
+  release(gates: readonly number[], tick: TickState): void
 }
 
 export function prepareGates(db: Database): Gates {
   const waitingAt = db.prepare<[number, number], Waiter>(WAITING_AT)
-  const isWaitedAt = db.prepare<[number]>(HAS_LINE)
-  const room = db.prepare<[number], GateRoom>(ROOM)
-  const changeHeld = db.prepare(CHANGE_HELD)
+  const isWaitedAt = db.prepare<[number]>(HAS_WAITING)
+  const room = db.prepare<[number], GateCapacity>(READ_GATE)
+  const changeHolders = db.prepare(CHANGE_HOLDERS)
   const bulkReady = prepareBulk(db, 1, makeReady)
   const waitAt = db.prepare(WAIT_AT)
 
-  const roomAt = (gate: number, { rooms }: TickState) => rooms.of(gate, (id) => room.get(id))
-  const hasRoom = (gate: number, tick: TickState) => freeIn(roomAt(gate, tick)) > 0
-  const hasLine = (gate: number) => isWaitedAt.get(gate) !== undefined
+  const occupancyOf = (gate: number, { occupancy }: TickState) =>
+    occupancy.of(gate, (id) => room.get(id))
+  const hasCapacity = (gate: number, tick: TickState) => freeIn(occupancyOf(gate, tick)) > 0
+  const hasWaiting = (gate: number) => isWaitedAt.get(gate) !== undefined
 
   const pass = (runs: readonly Waiter[], gatesOf: GatesOf, tick: TickState) => {
     for (const { runId, laneId } of runs) {
-      for (const gate of gatesOf.get(runId) ?? []) tick.rooms.took(gate)
+      for (const gate of gatesOf.get(runId) ?? []) tick.occupancy.took(gate)
       tick.refilled.add(laneId)
     }
     bulkReady(
@@ -76,12 +85,12 @@ export function prepareGates(db: Database): Gates {
   }
 
   const decide = (waiters: readonly Waiter[], tick: TickState) => {
-    const gatesOf = new Map(waiters.map(({ runId, gates }) => [runId, parseGates(gates)]))
+    const gatesOf = new Map(waiters.map(({ runId, gates }) => [runId, parseGateIds(gates)]))
     const byId = new Map(waiters.map((waiter) => [waiter.runId, waiter]))
     const candidates = Array.from(gatesOf, ([runId, gates]) => ({ runId, gates }))
     const needed = new Set(candidates.flatMap(({ gates }) => gates))
-    const rooms = Array.from(needed, (gate) => roomAt(gate, tick))
-    const { admitted, waiting } = admit(candidates, rooms)
+    const occupancy = Array.from(needed, (gate) => occupancyOf(gate, tick))
+    const { admitted, waiting } = admit(candidates, occupancy)
     const passing = admitted.map((runId) => byId.get(runId) as Waiter)
     pass(passing, gatesOf, tick)
     for (const { runId, gate } of waiting) {
@@ -89,54 +98,60 @@ export function prepareGates(db: Database): Gates {
     }
   }
 
-  /** One look at the front of each line. Returns the gates whose front may have left room behind. */
-  const lookOnce = (open: readonly number[], tick: TickState): number[] => {
-    const goesOn: number[] = []
+  /**
+   * Checks the front of each queue once. Returns the gates that may have free slots beyond that
+   * front.
+   */
+  const admitFront = (open: readonly number[], tick: TickState): number[] => {
+    const unfinished: number[] = []
     const waiters: Waiter[] = []
     for (const gate of open) {
-      const limit = Math.min(freeIn(roomAt(gate, tick)) + SPARE, MOST_AT_A_GATE)
+      const limit = Math.min(freeIn(occupancyOf(gate, tick)) + SPARE, MAX_PER_GATE)
       const front = waitingAt.all(gate, limit)
       waiters.push(...front)
-      if (front.length === limit) goesOn.push(gate)
+      if (front.length === limit) unfinished.push(gate)
     }
-    decide(waiters.sort(inLineOrder), tick)
-    return goesOn
+    decide(waiters.sort(byQueueOrder), tick)
+    return unfinished
   }
 
   return {
     admitTouched(tick) {
-      // At most gates nobody waits.
-      let open = ascending(tick.touched).filter(hasLine)
+      // Most gates have nothing waiting.
+      let open = ascending(tick.touched).filter(hasWaiting)
       for (let round = 0; round < ROUNDS; round += 1) {
-        open = open.filter((gate) => hasRoom(gate, tick))
+        open = open.filter((gate) => hasCapacity(gate, tick))
         if (open.length === 0) break
-        open = lookOnce(open, tick)
+        open = admitFront(open, tick)
       }
-      for (const [gate, by] of tick.rooms.takeChanges()) changeHeld.run(by, gate)
+      for (const [gate, by] of tick.occupancy.takeChanges()) changeHolders.run(by, gate)
     },
     enter(gates, tick) {
-      const { rooms } = tick
+      const { occupancy } = tick
       if (gates.length === 0) return false
-      if (!gates.every((gate) => !rooms.hasLine(gate, hasLine) && hasRoom(gate, tick))) return false
-      for (const gate of gates) rooms.took(gate)
+      if (
+        !gates.every((gate) => !occupancy.hasWaiting(gate, hasWaiting) && hasCapacity(gate, tick))
+      )
+        return false
+      for (const gate of gates) occupancy.took(gate)
       return true
     },
-    turnBack(gates, { rooms }) {
-      for (const gate of gates) rooms.left(gate)
+    undoEnter(gates, { occupancy }) {
+      for (const gate of gates) occupancy.left(gate)
     },
-    letGo(gates, { touched, rooms }) {
+    release(gates, { touched, occupancy }) {
       for (const gate of gates) {
         touched.add(gate)
-        rooms.left(gate)
+        occupancy.left(gate)
       }
     },
   }
 }
 
-function freeIn({ capacity, holders }: GateRoom): number {
+function freeIn({ capacity, holders }: GateCapacity): number {
   return capacity - holders
 }
 
-function inLineOrder(a: Waiter, b: Waiter): number {
+function byQueueOrder(a: Waiter, b: Waiter): number {
   return a.rank - b.rank || a.pos - b.pos || a.runId - b.runId
 }

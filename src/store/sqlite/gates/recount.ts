@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 
-/** More that are ready would hold up others; once they are fewer, there is another time. */
-const MOST = 2_000
+/** Counting more ready runs would delay other work; a later sweep counts once there are fewer. */
+const MAX_READY = 2_000
 
 export const READY_UP_TO = `SELECT count(*) FROM (SELECT 1 FROM run WHERE status = 0 LIMIT ?)`
 export const HOLDERS = `
@@ -13,12 +13,12 @@ export const HOLDERS = `
 export const COUNTED = `SELECT held FROM gate WHERE id = ?`
 export const CORRECT = `UPDATE gate SET held = ? WHERE id = ?`
 
-/** Counts the runs that hold these gates, and says at which another number was written. */
+/** Counts the runs that hold these gates, and returns the gates whose stored count was wrong. */
 export type Recount = (gates: ReadonlySet<number>) => number[]
 
 /**
- * The count of a gate moves with the runs it counts, so this finds nothing. If it ever did, somebody
- * would wait for a place that nobody has, for good.
+ * A gate's count changes together with the runs it counts, so this finds nothing. If it ever did,
+ * runs would wait for a slot that no run holds, for ever.
  */
 export function prepareRecount(db: Database): Recount {
   const readyUpTo = db.prepare<[number], number>(READY_UP_TO).pluck()
@@ -27,7 +27,7 @@ export function prepareRecount(db: Database): Recount {
   const correct = db.prepare(CORRECT)
 
   return (gates) => {
-    if (gates.size === 0 || (readyUpTo.get(MOST) ?? 0) === MOST) return []
+    if (gates.size === 0 || (readyUpTo.get(MAX_READY) ?? 0) === MAX_READY) return []
     const held = new Map(holders.all().map((row) => [row.gate, row.held]))
     const wrong = [...gates].filter((gate) => counted.get(gate) !== (held.get(gate) ?? 0))
     for (const gate of wrong) correct.run(held.get(gate) ?? 0, gate)

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { Lease, SweepStore } from '../../port.ts'
-import type { Endings } from '../ticks/end.ts'
+import type { AttemptEnds } from '../ticks/end.ts'
 import { LEASE_COLUMNS, type LeaseRow, toLease } from './lease-row.ts'
 import type { Sync } from '../operations/operations.ts'
 
@@ -12,7 +12,7 @@ export const MARKED = `
   SELECT id FROM run WHERE status = 1 AND cancelling = 1 AND node = ? ORDER BY id`
 export const FIND_LEASE = `
   SELECT ${LEASE_COLUMNS} FROM run WHERE id = ? AND status = 1 AND fence = ?`
-/** Alive, or dead with its grace still running: its leases are not orphans yet. */
+/** Alive, or dead and within its grace period: its leases are not orphans yet. */
 export const KEEPS_LEASES = `
   SELECT 1 FROM node WHERE incarnation = ? AND (alive = 1 OR reap_at > ?)`
 
@@ -20,7 +20,7 @@ type LeaseQueries = Sync<Pick<SweepStore, 'ownLeases' | 'cancelMarks' | 'findAtt
   orphans(input: { after: number; limit: number }, now: number): Lease[]
 }
 
-/** Steps from owner to owner, not from lease to lease: a busy node is passed in one seek. */
+/** Seeks from owner to owner, not from lease to lease: a busy node costs one seek. */
 export function prepareOwners(db: Database): () => Generator<number> {
   const nextOwner = db.prepare<[number], number>(NEXT_OWNER).pluck()
   return function* owners() {
@@ -30,7 +30,7 @@ export function prepareOwners(db: Database): () => Generator<number> {
   }
 }
 
-export function prepareLeases(db: Database, endings: Endings): LeaseQueries {
+export function prepareLeases(db: Database, endings: AttemptEnds): LeaseQueries {
   const ownedBy = db.prepare<[number, number, number], LeaseRow>(OWNED_BY)
   const marked = db.prepare<[number], number>(MARKED).pluck()
   const find = db.prepare<[number, number], LeaseRow>(FIND_LEASE)

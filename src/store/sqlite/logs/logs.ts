@@ -12,7 +12,7 @@ export const LOG_END = `
 export const ADD_CHUNK = `
   INSERT INTO log_chunk (run_id, fence, chunk, first_line, lines, entries, trigrams, packed)
   VALUES (?, ?, ?, ?, ?, '', ?, ?)`
-/** What was stored before chunks were packed is still the text it was. */
+/** Chunks from before chunks were packed are still plain text. */
 export const CHUNKS_FROM = `
   SELECT chunk, first_line AS firstLine, lines, coalesce(packed, CAST(entries AS BLOB)) AS packed
     FROM log_chunk
@@ -21,8 +21,8 @@ const STARTS_EARLY = `
   (SELECT first_line <= :line FROM log_chunk
     WHERE run_id = :runId AND fence = :fence AND chunk = (low + high + 1) / 2)`
 /**
- * Lines only grow with chunks, and chunks are numbered without gaps: the last one that starts early
- * enough is found by halving, however many there are.
+ * Line numbers only grow with chunks, and chunks are numbered without gaps: a binary search finds
+ * the last chunk that starts early enough.
  */
 export const FIND_LINE = `
   WITH RECURSIVE half (low, high) AS (
@@ -60,7 +60,7 @@ export function prepareAppendLog(db: Database): AppendLog {
 }
 
 export function prepareLogQueries(db: Database): Sync<Omit<LogStore, 'appendLog'>> {
-  // SQLite cannot look at a single bit.
+  // SQLite cannot read a single bit of a blob.
   db.function('has_bits', { deterministic: true, directOnly: true }, hasBits)
   const chunksFrom = db.prepare<[object], StoredChunk>(CHUNKS_FROM)
   const end = db.prepare<[number, number], LogEnd>(LOG_END)
@@ -75,7 +75,7 @@ export function prepareLogQueries(db: Database): Sync<Omit<LogStore, 'appendLog'
   }
 }
 
-/** `wanted` are numbers of bits, two bytes each. */
+/** `wanted` are bit numbers, two bytes each. */
 function hasBits(filter: unknown, wanted: unknown): 0 | 1 {
   const bytes = filter as Buffer
   const bits = wanted as Buffer

@@ -5,7 +5,8 @@ import { test, type TestContext } from 'node:test'
 import type { NewRun } from '../../port.ts'
 import { temporaryDirectory } from '../contract/open-file.ts'
 import { newRun } from '../contract/rows.ts'
-import { type Engine, openEngine } from '../engine/prepare-operations.ts'
+import { type SqliteEngine, openEngine } from '../engine/engine.ts'
+import { BINDING } from '../../contract/session-binding.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -22,20 +23,20 @@ function createWorld(path = ':memory:') {
   }
 }
 
-function submit({ verbs }: Engine, ...submits: NewRun[]): void {
-  verbs.tick({ node: 1, submits, ends: [], cancels: [], claims: [] })
+function submit({ operations }: SqliteEngine, ...submits: NewRun[]): void {
+  operations.tick({ node: 1, submits, ends: [], cancels: [], claims: [] })
 }
 
-function cancel({ verbs }: Engine, ...runs: number[]): void {
+function cancel({ operations }: SqliteEngine, ...runs: number[]): void {
   const cancels = runs.map((runId) => ({ runId, projectId: 1 }))
-  verbs.tick({ node: 1, submits: [], ends: [], cancels, claims: [] })
+  operations.tick({ node: 1, submits: [], ends: [], cancels, claims: [] })
 }
 
-function count({ raw }: Engine, table: string): unknown {
+function count({ raw }: SqliteEngine, table: string): unknown {
   return raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get()
 }
 
-test('one call to prune looks at a bounded number of rows, and a pass reaches past those that stay', () => {
+test('one call to prune examines a bounded number of rows, and a pass gets past rows that stay', () => {
   const { engine, now, advance } = createWorld()
   const ids = Array.from({ length: 300 }, (_, i) => i + 1)
   submit(engine, ...ids.map((id) => newRun(id)))
@@ -43,27 +44,31 @@ test('one call to prune looks at a bounded number of rows, and a pass reaches pa
   advance(DAY_MS)
   const ended = now()
   let calls = 0
-  while (engine.verbs.prune({ endedBefore: ended, limit: 10 }).more) calls += 1
+  while (engine.operations.prune({ endedBefore: ended, limit: 10 }).more) calls += 1
   assert.ok(calls >= 10, `${calls} calls`)
   assert.equal(count(engine, 'run'), 200)
-  // Those that stayed are met again by the next pass, once they have ended.
+  // Rows that stayed are met again by the next pass, once they have ended.
   cancel(engine, ...ids.slice(0, 200))
   advance(DAY_MS)
-  while (engine.verbs.prune({ endedBefore: now(), limit: 50 }).more);
+  while (engine.operations.prune({ endedBefore: now(), limit: 50 }).more);
   assert.equal(count(engine, 'run'), 0)
 })
 
-test('a pass ends where everything is younger than what may be deleted', () => {
+test('a pass ends where all runs are younger than the limit', () => {
   const { engine, now, advance } = createWorld()
   submit(engine, newRun(1))
   cancel(engine, 1)
   advance(DAY_MS)
   submit(engine, ...Array.from({ length: 500 }, (_, i) => newRun(i + 2)))
-  assert.deepEqual(engine.verbs.prune({ endedBefore: now() - HOUR_MS, limit: 10 }), { more: true })
-  assert.deepEqual(engine.verbs.prune({ endedBefore: now() - HOUR_MS, limit: 10 }), { more: false })
+  assert.deepEqual(engine.operations.prune({ endedBefore: now() - HOUR_MS, limit: 10 }), {
+    more: true,
+  })
+  assert.deepEqual(engine.operations.prune({ endedBefore: now() - HOUR_MS, limit: 10 }), {
+    more: false,
+  })
 })
 
-test('expired idempotency keys go bite by bite, dedupe keys of live runs stay', () => {
+test('expired idempotency keys are deleted in batches, dedupe keys of live runs stay', () => {
   const { engine, now, advance } = createWorld()
   const until = now() + DAY_MS
   const keyed = Array.from({ length: 4_500 }, (_, i) =>
@@ -72,34 +77,49 @@ test('expired idempotency keys go bite by bite, dedupe keys of live runs stay', 
   submit(engine, ...keyed, newRun(5_000, { dedupeKey: 'live' }))
   advance(DAY_MS)
   assert.deepEqual(
-    [engine.verbs.maintain(), engine.verbs.maintain(), engine.verbs.maintain()],
+    [
+      engine.operations.maintain({ mayDelete: true }),
+      engine.operations.maintain({ mayDelete: true }),
+      engine.operations.maintain({ mayDelete: true }),
+    ],
     [true, true, false],
   )
   assert.equal(count(engine, 'dedupe'), 1)
 })
 
-test('rows of dead nodes go, but the slot never forgets its id mark', () => {
+test('rows of dead nodes are deleted, but the slot keeps its id mark', () => {
   const { engine, advance } = createWorld()
-  const join = () => engine.verbs.join({ name: 'n', ttlMs: 1_000, graceMs: 0 })
+  const join = () => engine.operations.join({ name: 'n', ttlMs: 1_000, graceMs: 0 })
   for (let i = 1; i <= 5; i += 1) {
     const node = join()?.node as number
-    engine.verbs.leave({ node, idMark: 1_000 * i })
+    engine.operations.leave({ node, idMark: 1_000 * i })
   }
   advance(DAY_MS)
-  engine.verbs.maintain()
+  engine.operations.maintain({ mayDelete: true })
   assert.equal(count(engine, 'node'), 1)
   assert.deepEqual([join()?.idFloor, join()?.slot], [5_000, 1])
 })
 
-test('sessions nobody came back to are forgotten, those with leases are not', () => {
+test('lost sessions of a live node are deleted, those with leases are not', () => {
   const { engine, advance } = createWorld()
-  const adopt = (session: number) =>
-    engine.verbs.adopt({ node: 1, session, registration: 1, name: 'w', held: [] })
-  adopt(1)
-  adopt(2)
-  submit(engine, newRun(1, { handOff: { session: 2, fence: 1_048_577 } }))
+  const node = engine.operations.join({ name: 'n', ttlMs: 9e9, graceMs: 1 })?.node as number
+  const sessions = [1, 2, 3]
+  for (const session of sessions) engine.operations.openSession({ ...BINDING, node, session })
+  submit(engine, newRun(1, { reservation: { session: 2, fence: 1_048_577 } }))
+  for (const session of [1, 2]) engine.operations.markSessionLost({ session, registration: 1 })
   advance(8 * DAY_MS)
-  engine.verbs.maintain()
+  engine.operations.maintain({ mayDelete: true })
+  assert.deepEqual(engine.raw.prepare('SELECT id FROM session').pluck().all(), [2, 3])
+})
+
+test('abandoned sessions are deleted, those with leases are not', () => {
+  const { engine, advance } = createWorld()
+  const open = (session: number) => engine.operations.openSession({ ...BINDING, node: 1, session })
+  open(1)
+  open(2)
+  submit(engine, newRun(1, { reservation: { session: 2, fence: 1_048_577 } }))
+  advance(8 * DAY_MS)
+  engine.operations.maintain({ mayDelete: true })
   assert.deepEqual(engine.raw.prepare('SELECT id FROM session').pluck().all(), [2])
 })
 
@@ -107,7 +127,7 @@ function walBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
-function fill(engine: Engine, firstId: number, megabytes: number): void {
+function fill(engine: SqliteEngine, firstId: number, megabytes: number): void {
   const input = JSON.stringify('x'.repeat(60_000))
   for (let i = 0; i < megabytes * 16; i += 1) {
     submit(engine, newRun(firstId + i, { input }))
@@ -122,18 +142,18 @@ function openFile(context: TestContext) {
   return { path, ...world }
 }
 
-test('the log is folded into the database as it grows, and its space given back when idle', (context) => {
+test('the log is checkpointed as it grows, and truncated when idle', (context) => {
   const { path, engine } = openFile(context)
   fill(engine, 1, 100)
   assert.ok(walBytes(path) < 40e6, `the log has ${walBytes(path)} bytes`)
-  engine.verbs.maintain()
+  engine.operations.maintain({ mayDelete: true })
   assert.ok(walBytes(path) > 0, 'a busy store is left alone')
-  engine.verbs.maintain()
+  engine.operations.maintain({ mayDelete: true })
   assert.equal(walBytes(path), 0)
-  assert.equal(engine.verbs.liveCounts().ready, 1_600)
+  assert.equal(engine.operations.liveCounts().ready, 1_600)
 })
 
-test('a reader that stays holds the log open; once it is gone the log is folded in again', (context) => {
+test('a long reader keeps the log from being reset; after it the log is checkpointed again', (context) => {
   const { path, engine } = openFile(context)
   submit(engine, newRun(1_000_000))
   const reader = openEngine({ path, exclusive: false })

@@ -17,13 +17,17 @@ export const OLD_BACKFILLS = `
   SELECT id FROM backfill WHERE finished_at IS NOT NULL AND finished_at < ?
    ORDER BY finished_at LIMIT ?`
 export const DELETE_BACKFILL = `DELETE FROM backfill WHERE id = ?`
-export const OLD_LAPSES = `
+export const OLD_VIOLATIONS = `
   SELECT run_id AS runId, kind FROM lapse WHERE run_id < ? ORDER BY run_id LIMIT ?`
-export const DELETE_LAPSE = `DELETE FROM lapse WHERE run_id = ? AND kind = ?`
+export const DELETE_VIOLATION = `DELETE FROM lapse WHERE run_id = ? AND kind = ?`
 export const OLD_FOLLOW_UPS = `
   SELECT source_run_id AS runId, job_id AS jobId FROM follow_up
    WHERE settled_at IS NOT NULL AND settled_at < ? ORDER BY settled_at LIMIT ?`
 export const DELETE_FOLLOW_UP = `DELETE FROM follow_up WHERE source_run_id = ? AND job_id = ?`
+export const DELETE_VOID = `
+  DELETE FROM void_occurrence WHERE (schedule_id, nominal_at, id) IN (
+    SELECT schedule_id, nominal_at, id FROM void_occurrence
+     WHERE voided_at < ? ORDER BY voided_at LIMIT ?)`
 export const DELETE_SCHEDULE = `DELETE FROM schedule WHERE id = ?`
 
 interface Backfilled {
@@ -45,12 +49,16 @@ export function preparePruneOccurrences(db: Database): PruneOccurrences {
   const deleteTime = db.prepare(DELETE_BACKFILLED)
   const oldBackfills = db.prepare<[number, number], number>(OLD_BACKFILLS).pluck()
   const deleteBackfill = db.prepare(DELETE_BACKFILL)
-  const oldLapses = db.prepare<[number, number], { runId: number; kind: number }>(OLD_LAPSES)
-  const deleteLapse = db.prepare(DELETE_LAPSE)
+  const oldViolations = db.prepare<[number, number], { runId: number; kind: number }>(
+    OLD_VIOLATIONS,
+  )
+  const deleteViolation = db.prepare(DELETE_VIOLATION)
   const oldFollowUps = db.prepare<[number, number], { runId: number; jobId: number }>(
     OLD_FOLLOW_UPS,
   )
   const deleteFollowUp = db.prepare(DELETE_FOLLOW_UP)
+
+  const deleteVoid = db.prepare<[number, number]>(DELETE_VOID)
 
   return ({ before, limit }) => {
     const rows = old.all(before, limit)
@@ -62,11 +70,12 @@ export function preparePruneOccurrences(db: Database): PruneOccurrences {
       deleteTime.run(scheduleId, nominalAt, runId)
     const backfills = oldBackfills.all(msOfId(before), limit)
     for (const id of backfills) deleteBackfill.run(id)
-    const lapses = oldLapses.all(before, limit)
-    for (const { runId, kind } of lapses) deleteLapse.run(runId, kind)
+    const violations = oldViolations.all(before, limit)
+    for (const { runId, kind } of violations) deleteViolation.run(runId, kind)
     const followUps = oldFollowUps.all(msOfId(before), limit)
     for (const { runId, jobId } of followUps) deleteFollowUp.run(runId, jobId)
-    const bites = [rows, schedules, times, backfills, lapses, followUps]
-    return { more: bites.some((bite) => bite.length === limit) }
+    const voided = deleteVoid.run(msOfId(before), limit).changes
+    const batches = [rows, schedules, times, backfills, violations, followUps]
+    return { more: voided === limit || batches.some((batch) => batch.length === limit) }
   }
 }

@@ -1,10 +1,10 @@
 import type { Migration } from './migrate.ts'
 
 /**
- * One `run` row carries a run's whole life: with a single writer and no dead rows, moving between
- * tables would only cost. What must be found fast is a partial index over the few rows in that
- * state; statements name the state as a literal, or the planner cannot choose the index.
- * An index ends in the rowid, which is the id, so none of them spells it out.
+ * One `run` row holds a run's whole life: with a single writer and no dead rows, moving rows
+ * between tables would only cost. Queries use partial indexes over the few rows in a state;
+ * statements name the state as a literal, or the planner cannot choose the index. An index ends in
+ * the rowid, which is the id, so none of them lists it.
  */
 export const firstSchema: Migration = {
   version: 1,
@@ -50,7 +50,7 @@ export const firstSchema: Migration = {
        PRIMARY KEY (gate_id, run_id)
      ) STRICT, WITHOUT ROWID`,
 
-    // The long texts come last, so that reading a number never walks past them.
+    // Long texts come last, so that reading a number does not have to skip them.
     `CREATE TABLE run (
        id INTEGER PRIMARY KEY,
        status INTEGER NOT NULL,
@@ -87,7 +87,7 @@ export const firstSchema: Migration = {
        result TEXT
      ) STRICT`,
     `CREATE INDEX run_ready ON run (lane_id, rank, pos) WHERE status = 0`,
-    // None by session: it is looked for only when a worker registers, among the few that run.
+    // No index by session: only a worker that registers needs it, among the few running runs.
     `CREATE INDEX run_lease ON run (node) WHERE status = 1`,
     `CREATE INDEX run_lease_cancelling ON run (node) WHERE status = 1 AND cancelling = 1`,
     `CREATE INDEX run_timer ON run (timer_at) WHERE status = 2`,
@@ -111,7 +111,8 @@ export const firstSchema: Migration = {
        PRIMARY KEY (run_id, fence)
      ) STRICT, WITHOUT ROWID`,
 
-    // kind 0: a dedupe key, held while its run lives. kind 1: an idempotency key, held until a time.
+    // kind 0: a dedupe key, held while its run lives. kind 1: an idempotency key, held until
+    // `until`.
     `CREATE TABLE dedupe (
        id INTEGER PRIMARY KEY,
        project_id INTEGER NOT NULL,
@@ -124,7 +125,7 @@ export const firstSchema: Migration = {
      ) STRICT`,
     `CREATE INDEX dedupe_until ON dedupe (until) WHERE until IS NOT NULL`,
 
-    // AUTOINCREMENT: an incarnation is never given twice, even after its row is gone.
+    // AUTOINCREMENT: an incarnation is never reused, even after its row was deleted.
     `CREATE TABLE node (
        incarnation INTEGER PRIMARY KEY AUTOINCREMENT,
        slot INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 import type { Migration } from './migrate.ts'
 
-/** Runs that start processes, what became of them, and definitions that runs follow. */
+/** Runs that start processes, the facts about those processes, and job definitions. */
 export const processes: Migration = {
   version: 2,
   statements: [
@@ -10,7 +10,7 @@ export const processes: Migration = {
     `ALTER TABLE run ADD COLUMN process TEXT`,
     `ALTER TABLE attempt ADD COLUMN process TEXT`,
 
-    // A row id of its own: rows this long would fill the pages of an index.
+    // With a row id: rows this long would fill the pages of an index.
     `CREATE TABLE log_chunk (
        id INTEGER PRIMARY KEY,
        run_id INTEGER NOT NULL,

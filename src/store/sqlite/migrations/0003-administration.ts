@@ -1,6 +1,6 @@
 import type { Migration } from './migrate.ts'
 
-/** What people define, allow and do: definitions, queues, tokens, and the record of all of it. */
+/** Configuration by users: definitions, queues, tokens, and the audit log. */
 export const administration: Migration = {
   version: 3,
   statements: [
@@ -9,7 +9,7 @@ export const administration: Migration = {
     `ALTER TABLE job ADD COLUMN paused_at INTEGER`,
     `ALTER TABLE job ADD COLUMN paused_reason TEXT`,
     `CREATE INDEX job_defined ON job (project_id, name) WHERE version > 0`,
-    // Deleting a definition keeps its versions, and a new one counts on from them.
+    // Deleting a definition keeps its versions, and a new definition continues their numbers.
     `CREATE TABLE job_version (
        job_id INTEGER NOT NULL,
        version INTEGER NOT NULL,
@@ -55,7 +55,7 @@ export const administration: Migration = {
      ) STRICT`,
     `CREATE INDEX audit_by_project ON audit (project_id)`,
 
-    // JSON of what the worker offers, for people who look for one.
+    // JSON of what the worker offers, for display and search.
     `ALTER TABLE session ADD COLUMN offer TEXT`,
   ],
 }

@@ -1,10 +1,10 @@
 import type { Migration } from './migrate.ts'
 
-/** Blobs as rows, and the name by which blobs kept elsewhere are known to be this database's. */
+/** Blobs as rows, and the name that identifies this database's blobs in other storage. */
 export const blobs: Migration = {
   version: 5,
   statements: [
-    // Bytes come last: what lies behind a large value is found only by walking through it.
+    // Bytes come last: reading a column behind a large value has to skip the value.
     `CREATE TABLE blob (
        key TEXT PRIMARY KEY,
        written_at INTEGER NOT NULL,

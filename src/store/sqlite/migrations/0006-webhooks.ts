@@ -1,10 +1,10 @@
 import type { Migration } from './migrate.ts'
 
-/** Who is to be told of what, what is still to be told, and what became of it. */
+/** Webhooks, their outbox of events, and their deliveries. */
 export const webhooks: Migration = {
   version: 6,
   statements: [
-    // AUTOINCREMENT: what is left of a deleted webhook never belongs to a later one.
+    // AUTOINCREMENT: leftovers of a deleted webhook never belong to a later one.
     `CREATE TABLE webhook (
        id INTEGER PRIMARY KEY AUTOINCREMENT,
        project_id INTEGER NOT NULL,
@@ -25,12 +25,13 @@ export const webhooks: Migration = {
        UNIQUE (project_id, name)
      ) STRICT`,
 
-    // What the enabled webhooks of a project ask for together. Few rows, and every tick looks here.
+    // The union of events that the enabled webhooks of a project subscribe to. Few rows; every tick
+    // reads it.
     `CREATE TABLE outbox_wish (
        project_id INTEGER PRIMARY KEY,
        events INTEGER NOT NULL
      ) STRICT`,
-    // Jobs whose last run failed, of projects that ask for recoveries.
+    // Jobs whose last run failed, of projects that subscribe to recoveries.
     `CREATE TABLE failing_job (
        job_id INTEGER PRIMARY KEY,
        project_id INTEGER NOT NULL,

@@ -1,8 +1,8 @@
 import type { Migration } from './migrate.ts'
 
 /**
- * Chunks are kept packed, with a filter for searches before them: what stands first in a row is read
- * without the rest of it. What is there already stays as it is.
+ * Chunks are stored packed, after a search filter: the first columns of a row can be read without
+ * the rest. Existing chunks stay as they are.
  */
 export const packedLogs: Migration = {
   version: 7,

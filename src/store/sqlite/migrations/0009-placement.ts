@@ -9,7 +9,7 @@ export const placement: Migration = {
     `ALTER TABLE queue ADD COLUMN rate_burst INTEGER`,
     `ALTER TABLE queue ADD COLUMN rate_level INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE queue ADD COLUMN rate_at INTEGER NOT NULL DEFAULT 0`,
-    // Why a worker takes nothing, if it says so itself.
+    // Why a worker takes no work, as reported by itself.
     `ALTER TABLE session ADD COLUMN quarantined TEXT`,
   ],
 }

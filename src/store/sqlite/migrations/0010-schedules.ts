@@ -1,10 +1,10 @@
 import type { Migration } from './migrate.ts'
 
-/** Jobs that run by themselves, and what became of every time they were to. */
+/** Schedules, and the outcome of each of their times. */
 export const schedules: Migration = {
   version: 10,
   statements: [
-    // What grows long comes last, so that reading a number never walks past it.
+    // Long texts come last, so that reading a number does not have to skip them.
     `CREATE TABLE schedule (
        id INTEGER PRIMARY KEY,
        project_id INTEGER NOT NULL,
@@ -29,14 +29,15 @@ export const schedules: Migration = {
        error TEXT,
        spec TEXT NOT NULL
      ) STRICT`,
-    // Paused, exhausted and deleted ones are not in here: nobody walks past them.
+    // Paused, exhausted and deleted schedules are not in this index, so no scan has to skip them.
     `CREATE INDEX schedule_look ON schedule (look_at) WHERE look_at IS NOT NULL`,
     `CREATE UNIQUE INDEX schedule_name ON schedule (job_id, name) WHERE deleted_at IS NULL`,
     `CREATE INDEX schedule_by_project ON schedule (project_id) WHERE deleted_at IS NULL`,
     `CREATE INDEX schedule_by_job ON schedule (job_id) WHERE deleted_at IS NULL`,
     `CREATE INDEX schedule_deleted ON schedule (deleted_at) WHERE deleted_at IS NOT NULL`,
 
-    // The key keeps a time from being written down twice. The id is that of the run, or of the moment.
+    // The key prevents recording a time twice. The id is that of the run, or of the moment of
+    // writing.
     `CREATE TABLE occurrence (
        schedule_id INTEGER NOT NULL,
        nominal_at INTEGER NOT NULL,

@@ -1,9 +1,9 @@
 import type { Migration } from './migrate.ts'
 
 const timeOf = (ms: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${ms} / 1000.0, 'unixepoch')`
-const told = (field: string) => `json_extract(v.definition, '$.${field}')`
+const fieldOf = (field: string) => `json_extract(v.definition, '$.${field}')`
 
-/** A chunk that is packed cannot be read by a database; what is short, and most is, is plain JSON. */
+/** SQL cannot read a packed chunk; short chunks, which most are, are plain JSON. */
 const ENTRIES = `
   CASE WHEN substr(coalesce(c.packed, CAST(c.entries AS BLOB)), 1, 1) = X'5B'
        THEN CAST(coalesce(c.packed, c.entries) AS TEXT)
@@ -21,26 +21,27 @@ const LOGS = `
       ORDER BY chunk, place))`
 
 /**
- * What there is in three tables, for whoever asks with nothing but SQL. Older programs read this file
- * too, and one view they cannot parse would close all of it to them: hence no newer words than needed.
+ * Views over the stored data for readers that use only SQL. Older programs read this file too, and
+ * one view they cannot parse would make the whole database unreadable to them: so the views avoid
+ * newer SQL features.
  */
 export const plainViews: Migration = {
   version: 11,
   statements: [
     `CREATE INDEX job_by_number ON job (project_id) WHERE version > 0`,
-    // Whom its definition names, so that their jobs are found without looking into all of them.
+    // The owner named in the definition, to find jobs by owner without parsing every definition.
     `ALTER TABLE job ADD COLUMN owner TEXT`,
     `UPDATE job SET owner = (SELECT json_extract(v.definition, '$.owner') FROM job_version v
                               WHERE v.job_id = job.id AND v.version = job.version)`,
     `CREATE INDEX job_by_owner ON job (owner) WHERE version > 0 AND owner IS NOT NULL`,
 
-    // Since when it is there was known; when it was last heard of was not.
+    // The session row knew when it registered, but not when it was last heard from.
     `ALTER TABLE session ADD COLUMN heard_at INTEGER`,
     `CREATE INDEX session_by_name ON session (name)`,
 
     `CREATE VIEW jobs AS
-     SELECT job.id, coalesce(${told('title')}, job.name) AS name,
-            coalesce(${told('run')}, ${told('script')}, ${told('http.url')}, ${told('container.image')},
+     SELECT job.id, coalesce(${fieldOf('title')}, job.name) AS name,
+            coalesce(${fieldOf('run')}, ${fieldOf('script')}, ${fieldOf('http.url')}, ${fieldOf('container.image')},
               (SELECT group_concat(value, ' ') FROM json_each(v.definition, '$.argv'))) AS command,
             (SELECT group_concat(coalesce(json_extract(spec, '$.rule.cron'),
                       json_extract(spec, '$.rule.every'), json_extract(spec, '$.rule.at')), '; ')

@@ -1,10 +1,10 @@
 import type { Migration } from './migrate.ts'
 
-/** Runs that consist of other runs, and runs that start after others. */
-export const flows: Migration = {
+/** Workflows, and runs that start after other runs. */
+export const workflows: Migration = {
   version: 14,
   statements: [
-    // Kept when its run has ended, which its run goes by: a flow is running without a lease.
+    // Kept after its run has ended. A workflow's run is running without a lease.
     `CREATE TABLE flow (
        run_id INTEGER PRIMARY KEY,
        job_id INTEGER NOT NULL,
@@ -22,7 +22,8 @@ export const flows: Migration = {
        last INTEGER NOT NULL
      ) STRICT`,
 
-    // Only what was reached. `told_at`: its run ended then, and no move has heard it yet.
+    // Only steps that were reached. `told_at`: its run ended then, and no transition has processed
+    // that yet.
     `CREATE TABLE step (
        flow_id INTEGER NOT NULL,
        step INTEGER NOT NULL,
@@ -42,7 +43,7 @@ export const flows: Migration = {
     `CREATE INDEX step_by_run ON step (run_id) WHERE run_id IS NOT NULL`,
     `CREATE INDEX step_told ON step (told_at) WHERE told_at IS NOT NULL`,
 
-    // While its run waits.
+    // Exists while the run waits.
     `CREATE TABLE need (
        run_id INTEGER NOT NULL,
        needed_id INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 import type { Migration } from './migrate.ts'
 
-/** How many runs hold a gate is a number in its row, and no longer rows to be counted. */
+/** The number of runs that hold a gate is a number in its row, so that rows need not be counted. */
 export const countedGates: Migration = {
   version: 15,
   statements: [

@@ -1,11 +1,11 @@
 import type { Migration } from './migrate.ts'
 
-/** Jobs that run after others, and what is to run because something ended. */
+/** Follow rules between jobs, and the follow-ups of ended runs. */
 export const followers: Migration = {
   version: 17,
   statements: [
-    // As the definitions in force say it. `cause_id`: the job whose runs bring it about, which is
-    // another than the one that is followed if that is a step.
+    // Follow rules of the definitions in force. `cause_id`: the job whose runs trigger the
+    // follow-up; it differs from the source if the source is a step of a workflow.
     `CREATE TABLE follower (
        source_id INTEGER NOT NULL,
        job_id INTEGER NOT NULL,

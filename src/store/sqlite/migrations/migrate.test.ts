@@ -4,11 +4,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import Database from 'better-sqlite3'
 import { PunctualError } from '../../../core/errors.ts'
+import { assertShipped } from '../../contract/migrations.ts'
+import { migrationDigestOf } from '../../migration-digests.ts'
 import { temporaryDirectory } from '../contract/open-file.ts'
 import { hooks } from './0016-hooks.ts'
+import { SHIPPED } from './digests.fixture.ts'
 import { migrate, type Migration, MIGRATIONS, schemaVersion } from './migrate.ts'
 
-/** A second migration, so that dying between two is tested before there are two. */
+/** A second migration, to test a crash between two migrations. */
 const NEXT: Migration = {
   version: MIGRATIONS.length + 1,
   statements: [
@@ -36,12 +39,54 @@ test('versions are 1, 2, 3 … without a gap', () => {
   )
 })
 
-test('a process that dies before any statement leaves a database that opens again', (context) => {
+test('no migration has changed since it was shipped', () => {
+  assertShipped(
+    MIGRATIONS.map(({ version, statements }) => ({
+      version,
+      digest: migrationDigestOf(statements),
+    })),
+    SHIPPED,
+  )
+})
+
+test('a database records which migrations were applied', () => {
+  const db = new Database(':memory:')
+  migrate(db)
+  const rows = db.prepare(`SELECT version, digest FROM migration ORDER BY version`).raw().all()
+  assert.deepEqual(
+    rows,
+    Object.entries(SHIPPED).map(([version, digest]) => [Number(version), digest]),
+  )
+})
+
+test('a database with another form of a migration is refused and left unchanged', () => {
+  const db = new Database(':memory:')
+  const edited = {
+    ...NEXT,
+    statements: [...NEXT.statements, `CREATE INDEX by_name ON flower (name)`],
+  }
+  migrate(db, { migrations: TWO })
+  const before = dump(db)
+  assert.throws(
+    () =>
+      migrate(db, {
+        migrations: [...MIGRATIONS, edited, { version: NEXT.version + 1, statements: [] }],
+      }),
+    (error) =>
+      error instanceof PunctualError &&
+      error.code === 'migration_changed' &&
+      error.message.includes(`migration ${String(NEXT.version).padStart(4, '0')} of the database`),
+  )
+  assert.deepEqual(dump(db), before)
+  assert.equal(schemaVersion(db), NEXT.version)
+})
+
+test('a process killed before any statement leaves a database that opens again', (context) => {
   const images = imagesOfDeaths(join(temporaryDirectory(context), 'punctual.db'))
   const whole = migrated(TWO)
-  // One more than its statements: the version is a statement too.
+  // Three more than its statements: the table of digests, the version and the digest.
   const versions = TWO.flatMap(({ version, statements }) =>
-    new Array<number>(statements.length + 1).fill(version - 1),
+    new Array<number>(statements.length + 3).fill(version - 1),
   )
   assert.equal(images.length, versions.length)
   for (const [died, image] of images.entries()) {
@@ -54,7 +99,7 @@ test('a process that dies before any statement leaves a database that opens agai
   }
 })
 
-test('what definitions in force say of hooks is known when hooks have their table', () => {
+test('hooks of definitions in force are indexed when the hook table is created', () => {
   const db = new Database(':memory:')
   migrate(db, { migrations: MIGRATIONS.filter(({ version }) => version < hooks.version) })
   db.exec(`INSERT INTO project (id, name) VALUES (1, 'default');
@@ -78,7 +123,7 @@ test('migrating again changes nothing', () => {
   assert.equal(db.prepare('SELECT total_changes()').pluck().get(), before)
 })
 
-test('a database of a newer version is refused and left alone', () => {
+test('a database of a newer version is refused and left unchanged', () => {
   const db = new Database(':memory:')
   migrate(db, { migrations: TWO })
   assert.throws(

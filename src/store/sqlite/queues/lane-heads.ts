@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { LaneHead, SweepStore } from '../../port.ts'
 import type { Sync } from '../operations/operations.ts'
 
-/** From lane to lane, stepping over the rest of each: the cost is that of the lanes, not of the runs. */
+/** Seeks from lane to lane: the cost depends on the number of lanes, not of runs. */
 export const NEXT_HEAD = `
   SELECT lane_id AS laneId, rank, pos FROM run WHERE status = 0 AND lane_id > ?
    ORDER BY lane_id, rank, pos LIMIT 1`
@@ -13,10 +13,10 @@ export function prepareLaneHeads(db: Database): Sync<Pick<SweepStore, 'laneHeads
   const next = db.prepare<[number], Omit<LaneHead, 'depth'>>(NEXT_HEAD)
   const depth = db.prepare<[number, number], number>(DEPTH).pluck()
 
-  return ({ most }) => {
+  return ({ maxCount }) => {
     const heads: LaneHead[] = []
     for (let head = next.get(0); head; head = next.get(head.laneId)) {
-      heads.push({ ...head, depth: depth.get(head.laneId, most) ?? 1 })
+      heads.push({ ...head, depth: depth.get(head.laneId, maxCount) ?? 1 })
     }
     return heads
   }

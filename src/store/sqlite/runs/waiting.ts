@@ -9,14 +9,17 @@ export const WAITING = `
 export const AHEAD = `
   SELECT count(*) FROM (
     SELECT 1 FROM run WHERE status = 0 AND lane_id = ? AND (rank, pos) < (?, ?) LIMIT ?)`
-/** Runs looked at to name some that hold a gate: nobody waits long for an answer to `why`. */
-const LOOKED_AT = 10_000
+/** Rows examined to list some holders of a gate: this bounds the time of an answer to `why`. */
+const MAX_EXAMINED = 10_000
 
 export const GATE = `
   SELECT name, capacity, held AS holders FROM gate WHERE id = ?`
-/** Those under way, which are the ones to wait for; then those that passed and have no worker yet. */
+/**
+ * Running runs first, which are the ones to wait for; then those that passed and have no worker
+ * yet.
+ */
 const heldBy = (those: string) => `
-  SELECT id FROM (SELECT id, gates FROM run WHERE ${those} LIMIT ${LOOKED_AT})
+  SELECT id FROM (SELECT id, gates FROM run WHERE ${those} LIMIT ${MAX_EXAMINED})
    WHERE EXISTS (SELECT 1 FROM json_each(gates) WHERE value = ?) ORDER BY id LIMIT 3`
 export const HELD_BY_RUNNING = heldBy('status = 1 AND gates IS NOT NULL')
 export const HELD_BY_READY = heldBy('status = 0 AND gates IS NOT NULL')
@@ -47,7 +50,7 @@ export function prepareWaitQueries(db: Database): Sync<WaitQueries> {
   const openNeeds = db.prepare<[number], number>(OPEN_NEEDS).pluck()
 
   return {
-    waitOf({ runId, most }) {
+    waitOf({ runId, maxCount }) {
       const run = find.get(runId)
       if (!run) return null
       const { status, laneId, rank, pos, timerAt, gateId } = run
@@ -56,7 +59,7 @@ export function prepareWaitQueries(db: Database): Sync<WaitQueries> {
         status === STATE_CODE.blocked && gateId !== null ? gate.get(gateId) : undefined
       return {
         timerAt: status === STATE_CODE.scheduled ? timerAt : null,
-        ahead: isReady ? (ahead.get(laneId, rank, pos, most) ?? 0) : null,
+        ahead: isReady ? (ahead.get(laneId, rank, pos, maxCount) ?? 0) : null,
         gate: waitsAt ? { ...waitsAt, heldBy: heldByOf(gateId as number) } : null,
         after: status === STATE_CODE.blocked ? openNeeds.all(runId) : [],
       }

@@ -7,7 +7,7 @@ import type { Sync } from '../operations/operations.ts'
 
 export const DUE_SCHEDULES = `
   SELECT ${SCHEDULE_COLUMNS} FROM schedule
-   WHERE look_at IS NOT NULL AND look_at <= :until AND (look_at, id) > (:lookAt, :id)
+   WHERE look_at IS NOT NULL AND look_at <= :until AND (look_at, id) > (:checkAt, :id)
    ORDER BY look_at, id LIMIT :limit`
 export const SCHEDULE_BY_ID = `
   SELECT ${SCHEDULE_COLUMNS} FROM schedule WHERE id = ? AND deleted_at IS NULL`
@@ -34,8 +34,9 @@ export const OCCURRENCES = `
             ORDER BY nominal_at DESC LIMIT 1), :from)
      AND until_at >= :from
    ORDER BY nominal_at LIMIT :limit`
-/** Outcomes up to this one have a run, and its id. */
+/** Outcomes up to this code have a run, and its id. */
 export const OF_RUN = `SELECT ${COLUMNS} FROM occurrence WHERE id = ? AND outcome <= 2`
+export const VOID_OF_RUN = `SELECT ${COLUMNS} FROM void_occurrence WHERE id = ? AND outcome <= 2`
 export const FOLLOWING = `
   SELECT s.id FROM occurrence o JOIN schedule s ON s.id = o.schedule_id
    WHERE o.id = ? AND o.outcome <= 2 AND s.next_nominal_at IS NULL AND s.look_at IS NOT NULL`
@@ -45,7 +46,7 @@ export const UNUSUAL = `
      AND (id, schedule_id, nominal_at) < (:id, :scheduleId, :nominalAt)
    ORDER BY id DESC, schedule_id DESC, nominal_at DESC LIMIT :limit`
 
-/** Walks back over few records, whatever became of those times. */
+/** Walks back over few records, whatever the outcome of those times. */
 export const PAST_DURATIONS = `
   SELECT r.finished_at - r.started_at
     FROM (SELECT id, outcome FROM occurrence
@@ -81,12 +82,13 @@ export function prepareScheduleQueries(db: Database): Sync<Queries> {
   const occurrences = db.prepare<[object], Row>(OCCURRENCES)
   const following = db.prepare<[number], number>(FOLLOWING).pluck()
   const ofRun = db.prepare<[number], Row>(OF_RUN)
+  const voidOfRun = db.prepare<[number], Row>(VOID_OF_RUN)
   const durations = db.prepare<[object], number>(PAST_DURATIONS).pluck()
   const unusual = db.prepare<[object], Row>(UNUSUAL)
 
   return {
     dueSchedules({ after, until, limit }) {
-      const place = after ?? { lookAt: -LAST, id: -LAST }
+      const place = after ?? { checkAt: -LAST, id: -LAST }
       return due.all({ ...place, until, limit }).map(toSchedule)
     },
     findSchedules: (ids) =>
@@ -107,7 +109,9 @@ export function prepareScheduleQueries(db: Database): Sync<Queries> {
     occurrences: (range) => occurrences.all({ ...range }).map(toOccurrence),
     occurrenceOf({ runId }) {
       const row = ofRun.get(runId)
-      return row ? toOccurrence(row) : null
+      if (row) return toOccurrence(row)
+      const voided = voidOfRun.get(runId)
+      return voided ? { ...toOccurrence(voided), reason: 'clock_set_back' } : null
     },
     pastDurations: ({ scheduleIds, each }) =>
       scheduleIds.flatMap((scheduleId) =>

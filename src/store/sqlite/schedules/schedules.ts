@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
-import type { ScheduleFate, SchedulePut, ScheduleRevision, ScheduleStore } from '../../port.ts'
-import { isAhead, stillHolds } from '../../schedule-revision.ts'
-import { overtaken } from '../../settle-schedule.ts'
+import type { PutScheduleResult, SchedulePut, ScheduleRevision, ScheduleStore } from '../../port.ts'
+import { isAfterLastFired, isRevisionCurrent } from '../../schedule-revision.ts'
+import { occurrenceBeforeChange } from '../../settle-schedule.ts'
 import { prepareAddOccurrence } from './add-occurrences.ts'
 import type { Audit } from '../audit/audit.ts'
 import { pausedBy } from './schedule-row.ts'
@@ -20,12 +20,12 @@ export const JOB_PAUSE = `SELECT paused_at FROM job WHERE id = ?`
 const CREATE = `
   INSERT INTO schedule (id, project_id, job_id, name, version, next_nominal_at, look_at, paused_at,
                         paused_by_job, created_at, created_by, updated_at, updated_by, spec)
-  VALUES (:id, :projectId, :jobId, :name, 1, :next, :lookAt, :pausedAt, :byJob, :now, :actor, :now,
+  VALUES (:id, :projectId, :jobId, :name, 1, :next, :checkAt, :pausedAt, :byJob, :now, :actor, :now,
           :actor, :spec)`
-/** A pause outlasts a change; while it does, nobody looks. */
+/** A pause outlasts a change; while paused, the schedule is not checked. */
 export const CHANGE = `
   UPDATE schedule SET version = version + 1, spec = :spec, next_nominal_at = :next,
-         look_at = CASE WHEN paused_at IS NULL THEN :lookAt ELSE look_at END,
+         look_at = CASE WHEN paused_at IS NULL THEN :checkAt ELSE look_at END,
          last_nominal_at = ifnull(:last, last_nominal_at), skip_nominal_at = NULL, error = NULL,
          updated_at = :now, updated_by = :actor
    WHERE id = :id`
@@ -63,7 +63,7 @@ interface Row {
   readonly resumedAt: number | null
 }
 
-type Input<Verb extends keyof ScheduleStore> = Parameters<ScheduleStore[Verb]>[0]
+type Input<Name extends keyof ScheduleStore> = Parameters<ScheduleStore[Name]>[0]
 
 interface Job {
   readonly projectId: number
@@ -71,7 +71,7 @@ interface Job {
 }
 
 export interface ScheduleChanges {
-  putSchedule(input: Input<'putSchedule'>, now: number): ScheduleFate
+  putSchedule(input: Input<'putSchedule'>, now: number): PutScheduleResult
   pauseSchedule(input: Input<'pauseSchedule'>, now: number): boolean
   resumeSchedule(
     input: Input<'resumeSchedule'>,
@@ -83,29 +83,22 @@ export interface ScheduleChanges {
     now: number,
   ): Awaited<ReturnType<ScheduleStore['deleteSchedule']>>
   failSchedule(input: Input<'failSchedule'>): boolean
-  /** What happens to a job happens to its schedules, in the same transaction. */
+  /** A change of a job applies to its schedules in the same transaction. */
   readonly ofJob: {
     pause(jobId: number, actor: number | null, now: number): void
     resume(jobId: number, actor: number | null, now: number): void
     delete(jobId: number, actor: number | null, now: number): void
-    /** False: it no longer holds, and nothing has changed. */
+    /** False: the revision no longer holds, and nothing has changed. */
     revise(job: Job, revision: ScheduleRevision, now: number): boolean
   }
 }
 
-export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
-  const findNamed = db.prepare<[number, string], Row>(FIND_NAMED)
-  const findOwned = db.prepare<[number, number], Row>(FIND_OWNED)
-  const ofJob = db.prepare<[number], Row>(OF_JOB)
-  const count = db.prepare<[number, number], number>(COUNT_SCHEDULES).pluck()
+/** The writes to one schedule, which its own commands and those of its job share. */
+function prepareWrites(db: Database, audit: Audit) {
   const jobPause = db.prepare<[number], number | null>(JOB_PAUSE).pluck()
   const create = db.prepare<[object]>(CREATE)
   const change = db.prepare<[object]>(CHANGE)
-  const pause = db.prepare<[object]>(PAUSE)
-  const resume = db.prepare<[object]>(RESUME)
-  const skip = db.prepare<[object]>(SKIP_NEXT)
   const remove = db.prepare<[object]>(DELETE)
-  const fail = db.prepare(FAIL)
   const addOccurrence = prepareAddOccurrence(db)
 
   const overtake = (
@@ -115,7 +108,7 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
     next: number | null = null,
   ) => {
     const due = { nextNominalAt: row.nextNominalAt, pausedBy: pausedBy(row) }
-    const record = overtaken(due, now, reason, next)
+    const record = occurrenceBeforeChange(due, now, reason, next)
     if (record) addOccurrence(row, record, now)
     return record?.untilAt ?? null
   }
@@ -125,7 +118,7 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
     const isHeld = (jobPause.get(jobId) ?? null) !== null
     create.run({
       ...{ id, projectId, jobId, name, spec, next: next.nominalAt, now, actor: entry.actor },
-      ...{ lookAt: isHeld ? null : next.lookAt, pausedAt: isHeld ? now : null },
+      ...{ checkAt: isHeld ? null : next.checkAt, pausedAt: isHeld ? now : null },
       byJob: Number(isHeld),
     })
     audit(entry, now)
@@ -134,7 +127,7 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
   const changeOne = (row: Row, put: Omit<SchedulePut, 'id' | 'name'>, now: number) => {
     const { spec, next, audit: entry } = put
     const last = overtake(row, now, 'edited', next.nominalAt)
-    const said = { id: row.id, spec, next: next.nominalAt, lookAt: next.lookAt }
+    const said = { id: row.id, spec, next: next.nominalAt, checkAt: next.checkAt }
     change.run({ ...said, last, now, actor: entry.actor })
     audit(entry, now)
   }
@@ -145,20 +138,41 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
   }
 
   return {
-    putSchedule(wish, now) {
-      const { id, jobId, name, spec, next, expect, most } = wish
+    jobPause,
+    createOne,
+    changeOne,
+    removeOne,
+    pause: db.prepare<[object]>(PAUSE),
+    resume: db.prepare<[object]>(RESUME),
+  }
+}
+
+type Writes = ReturnType<typeof prepareWrites>
+
+export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
+  const writes = prepareWrites(db, audit)
+  const { jobPause, createOne, changeOne, removeOne, pause, resume } = writes
+  const findNamed = db.prepare<[number, string], Row>(FIND_NAMED)
+  const findOwned = db.prepare<[number, number], Row>(FIND_OWNED)
+  const count = db.prepare<[number, number], number>(COUNT_SCHEDULES).pluck()
+  const skip = db.prepare<[object]>(SKIP_NEXT)
+  const fail = db.prepare(FAIL)
+
+  return {
+    putSchedule(input, now) {
+      const { id, jobId, name, spec, next, expect, maxSchedules } = input
       const known = findNamed.get(jobId, name)
       const version = known?.version ?? 0
       if (expect !== null && expect !== version) return { kind: 'conflict', version }
       if (known?.spec === spec) return { kind: 'same', id: known.id, version }
       if (known) {
         const lastNominalAt = known.lastNominalAt ?? Number.NEGATIVE_INFINITY
-        if (!isAhead(next, lastNominalAt)) return { kind: 'overtaken', lastNominalAt }
-        changeOne(known, wish, now)
+        if (!isAfterLastFired(next, lastNominalAt)) return { kind: 'overtaken', lastNominalAt }
+        changeOne(known, input, now)
         return { kind: 'changed', id: known.id, version: version + 1 }
       }
-      if ((count.get(jobId, most) ?? 0) >= most) return { kind: 'full' }
-      createOne(wish, wish, now)
+      if ((count.get(jobId, maxSchedules) ?? 0) >= maxSchedules) return { kind: 'full' }
+      createOne(input, input, now)
       return { kind: 'created', id, version: 1 }
     },
 
@@ -200,39 +214,48 @@ export function prepareSchedules(db: Database, audit: Audit): ScheduleChanges {
       return 'deleted'
     },
 
-    failSchedule: ({ id, version, error, lookAt }) =>
-      fail.run(error, lookAt, id, version).changes > 0,
+    failSchedule: ({ id, version, error, checkAt }) =>
+      fail.run(error, checkAt, id, version).changes > 0,
 
-    ofJob: {
-      pause(jobId, actor, now) {
-        for (const row of ofJob.all(jobId)) {
-          const isPaused = pausedBy(row) !== null
-          if (!isPaused) pause.run({ id: row.id, until: null, reason: null, byJob: 1, now, actor })
-        }
-      },
-      resume(jobId, actor, now) {
-        for (const row of ofJob.all(jobId)) {
-          if (pausedBy(row) === 'job') resume.run({ id: row.id, now, actor })
-        }
-      },
-      delete(jobId, actor, now) {
-        for (const row of ofJob.all(jobId)) removeOne(row, actor, now)
-      },
-      revise(job, revision, now) {
-        const rows = ofJob.all(job.jobId)
-        if (!stillHolds(revision, rows)) return false
-        const byId = new Map(rows.map((row) => [row.id, row]))
-        for (const { id, audit: entry } of revision.removes) {
-          removeOne(byId.get(id) as Row, entry.actor, now)
-          audit(entry, now)
-        }
-        for (const put of revision.puts) {
-          const row = byId.get(put.id)
-          if (row) changeOne(row, put, now)
-          else createOne(job, put, now)
-        }
-        return true
-      },
+    ofJob: prepareSchedulesOfJob(db, audit, writes),
+  }
+}
+
+function prepareSchedulesOfJob(
+  db: Database,
+  audit: Audit,
+  { createOne, changeOne, removeOne, pause, resume }: Writes,
+): ScheduleChanges['ofJob'] {
+  const ofJob = db.prepare<[number], Row>(OF_JOB)
+  return {
+    pause(jobId, actor, now) {
+      for (const row of ofJob.all(jobId)) {
+        const isPaused = pausedBy(row) !== null
+        if (!isPaused) pause.run({ id: row.id, until: null, reason: null, byJob: 1, now, actor })
+      }
+    },
+    resume(jobId, actor, now) {
+      for (const row of ofJob.all(jobId)) {
+        if (pausedBy(row) === 'job') resume.run({ id: row.id, now, actor })
+      }
+    },
+    delete(jobId, actor, now) {
+      for (const row of ofJob.all(jobId)) removeOne(row, actor, now)
+    },
+    revise(job, revision, now) {
+      const rows = ofJob.all(job.jobId)
+      if (!isRevisionCurrent(revision, rows)) return false
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      for (const { id, audit: entry } of revision.removes) {
+        removeOne(byId.get(id) as Row, entry.actor, now)
+        audit(entry, now)
+      }
+      for (const put of revision.puts) {
+        const row = byId.get(put.id)
+        if (row) changeOne(row, put, now)
+        else createOne(job, put, now)
+      }
+      return true
     },
   }
 }

@@ -3,7 +3,7 @@ import type { SealedSecret, SecretKeyRecord, SecretRecord, SecretStore } from '.
 import type { Audit } from '../audit/audit.ts'
 import type { Sync } from '../operations/operations.ts'
 
-const REMEMBER_KEY = `INSERT INTO secret_key (id, "check") VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
+const STORE_KEY = `INSERT INTO secret_key (id, "check") VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
 const RECORD = `
   project_id AS projectId, name, version, key_id AS keyId, updated_at AS updatedAt,
   updated_by AS updatedBy`
@@ -30,7 +30,7 @@ export const FIND_SECRET = `${SEALED} WHERE project_id = ? AND name = ?`
 export const WITHOUT_KEY = `${SEALED}
    WHERE (project_id, name) > (:projectId, :name) AND key_id <> :keyId
    ORDER BY project_id, name LIMIT :limit`
-/** Few keys, and a walk along the index of each. */
+/** There are few keys; each costs a walk along its index. */
 const KEYS = `
   SELECT id, "check", (SELECT count(*) FROM secret WHERE key_id = secret_key.id) AS secrets
     FROM secret_key ORDER BY id`
@@ -41,7 +41,7 @@ type Changes = Pick<
   SecretStore,
   'putSecret' | 'removeSecret' | 'resealSecrets' | 'forgetUnusedKeys' | 'announceKeys'
 >
-type Input<Verb extends keyof Changes> = Parameters<Changes[Verb]>[0]
+type Input<Name extends keyof Changes> = Parameters<Changes[Name]>[0]
 
 export interface SecretChanges extends Sync<Pick<Changes, 'forgetUnusedKeys' | 'announceKeys'>> {
   putSecret(input: Input<'putSecret'>, now: number): SecretRecord
@@ -50,7 +50,7 @@ export interface SecretChanges extends Sync<Pick<Changes, 'forgetUnusedKeys' | '
 }
 
 export function prepareSecrets(db: Database, audit: Audit): SecretChanges {
-  const rememberKey = db.prepare(REMEMBER_KEY)
+  const storeKey = db.prepare(STORE_KEY)
   const put = db.prepare<[object], SecretRecord>(PUT)
   const remove = db.prepare(REMOVE)
   const reseal = db.prepare(RESEAL)
@@ -59,7 +59,7 @@ export function prepareSecrets(db: Database, audit: Audit): SecretChanges {
 
   return {
     putSecret({ projectId, name, sealed, key, audit: entry }, now) {
-      rememberKey.run(key.id, key.check)
+      storeKey.run(key.id, key.check)
       const row = { projectId, name, keyId: key.id, sealed, now, actor: entry.actor }
       const record = put.get(row) as SecretRecord
       audit(entry, now)
@@ -71,7 +71,7 @@ export function prepareSecrets(db: Database, audit: Audit): SecretChanges {
       return true
     },
     resealSecrets({ key, secrets, audit: entry }, now) {
-      rememberKey.run(key.id, key.check)
+      storeKey.run(key.id, key.check)
       let changed = 0
       for (const { projectId, name, sealed, resealed } of secrets) {
         changed += reseal.run({ projectId, name, sealed, resealed, keyId: key.id }).changes
@@ -100,7 +100,7 @@ export function prepareSecretQueries(db: Database): Sync<Omit<SecretStore, keyof
   }
 }
 
-/** Ids hold no spaces, so one is never found inside another. */
+/** Ids contain no spaces, so one is never found inside another. */
 function spaced(keyId: string): string {
   return ` ${keyId} `
 }

@@ -1,22 +1,35 @@
 import type { Database } from 'better-sqlite3'
-import type { Lease, NodeStore, RecalledSession, SessionRecord } from '../../port.ts'
+import type { Adoption, NodeStore, StoredSession, SessionRecord } from '../../port.ts'
 import { prepareOwners } from '../leases/leases.ts'
 import { LEASE_COLUMNS, type LeaseRow, toLease } from '../leases/lease-row.ts'
 
+const BINDING = 'node = :node, registration = :registration, name = :name, offer = :offer'
+/**
+ * Sessions registered before sessions had owners: claimed by the project, only if they serve no
+ * other.
+ */
+const OWNED_BY_PROJECT = `
+  secret IS NULL AND (:isEverywhere OR
+    (json_array_length(offer, '$.projects') = 1 AND json_extract(offer, '$.projects[0]') = project))`
+const IS_OWN = `project = :project AND CASE
+    WHEN owner IS NULL THEN ${OWNED_BY_PROJECT}
+    WHEN secret IS NULL THEN owner = :owner
+    ELSE secret = :secret AND identity = :identity END`
+export const OPEN_SESSION = `
+  INSERT INTO session (id, node, registration, name, project, offer, seen_at, owner, identity, secret)
+    VALUES (:session, :node, :registration, :name, :project, :offer, :now, :owner, :identity, :secret)
+    ON CONFLICT (id) DO NOTHING`
 export const BIND_SESSION = `
-  INSERT INTO session (id, node, registration, name, project, offer, seen_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE
-    SET node = excluded.node, registration = excluded.registration, name = excluded.name,
-        project = excluded.project, offer = excluded.offer, seen_at = excluded.seen_at,
-        quarantined = NULL
-    WHERE excluded.registration > session.registration
-      AND coalesce(session.project = excluded.project, 1)`
+  UPDATE session
+     SET ${BINDING}, seen_at = :now, owner = :owner, identity = :identity, quarantined = NULL
+   WHERE id = :session AND registration < :registration AND ${IS_OWN}
+  RETURNING secret`
+export const OWN_SESSION = `SELECT 1 FROM session WHERE id = :session AND ${IS_OWN}`
 export const MOVE_LEASE = `
   UPDATE run SET node = ? WHERE id = ? AND status = 1 AND session = ? AND fence = ?`
 export const HELD_BY_SESSION = `
   SELECT ${LEASE_COLUMNS} FROM run WHERE status = 1 AND node = ? AND session = ? ORDER BY id`
-export const RECALL_SESSION = `SELECT registration, project FROM session WHERE id = ?`
+export const LOAD_SESSION = `SELECT registration, project FROM session WHERE id = ?`
 export const FENCES_OF_SESSION = `
   SELECT id AS runId, fence, started_at AS startedAt
     FROM run WHERE status = 1 AND node = ? AND session = ? ORDER BY id`
@@ -34,7 +47,7 @@ export const LIST_SESSIONS = `
 
 const COUNT_NODES = `SELECT count(*) FROM node WHERE alive = 1`
 
-export const LOSE_SESSION = `UPDATE session SET offer = NULL WHERE id = ? AND registration = ?`
+export const MARK_SESSION_LOST = `UPDATE session SET offer = NULL WHERE id = ? AND registration = ?`
 
 export const QUARANTINE_SESSION = `
   UPDATE session SET quarantined = ? WHERE id = ? AND registration = ?`
@@ -42,33 +55,36 @@ export const QUARANTINE_SESSION = `
 export const TOUCH_SESSION = `
   UPDATE session SET heard_at = max(coalesce(heard_at, 0), :at) WHERE id = :session`
 
-type Adoption = Parameters<NodeStore['adopt']>[0]
+type Input<Name extends keyof NodeStore> = Parameters<NodeStore[Name]>[0]
 
 export interface Sessions {
-  adopt(
-    input: Adoption,
-    now: number,
-  ): { adopted: readonly Lease[]; unlisted: readonly Lease[] } | null
+  openSession(input: Input<'openSession'>, now: number): boolean
+  adopt(input: Input<'adopt'>, now: number): Adoption | 'unknown' | 'superseded'
   forgetSession(input: { session: number; registration: number }): void
-  loseSession(input: { session: number; registration: number }): void
+  markSessionLost(input: { session: number; registration: number }): void
   quarantineSession(input: { session: number; registration: number; reason: string | null }): void
-  touchSessions(sightings: readonly { session: number; at: number }[]): void
+  touchSessions(lastSeen: readonly { session: number; at: number }[]): void
 }
 
 export function prepareSessions(db: Database): Sessions {
-  const bind = db.prepare(BIND_SESSION)
+  const open = db.prepare(OPEN_SESSION)
+  const bind = db.prepare<[object], { secret: string | null }>(BIND_SESSION)
+  const isOwn = db.prepare<[object]>(OWN_SESSION)
   const moveLease = db.prepare(MOVE_LEASE)
   const heldBySession = db.prepare<[number, number], LeaseRow>(HELD_BY_SESSION)
   const owners = prepareOwners(db)
   const forget = db.prepare(FORGET_SESSION)
-  const lose = db.prepare(LOSE_SESSION)
+  const lose = db.prepare(MARK_SESSION_LOST)
   const quarantine = db.prepare(QUARANTINE_SESSION)
   const touch = db.prepare(TOUCH_SESSION)
 
   return {
-    adopt({ node, session, registration, name, project = null, offer = null, held }, now) {
-      const bound = bind.run(session, node, registration, name, project, offer, now)
-      if (bound.changes === 0) return null
+    openSession: (binding, now) => open.run({ ...binding, now }).changes === 1,
+    adopt({ held, isEverywhere, ...binding }, now) {
+      const { node, session } = binding
+      const values = { ...binding, isEverywhere: Number(isEverywhere), now }
+      const bound = bind.get(values)
+      if (!bound) return isOwn.get(values) ? 'superseded' : 'unknown'
       const moved = new Set<number>()
       for (const { runId, fence } of held) {
         if (moveLease.run(node, runId, session, fence).changes === 1) moved.add(runId)
@@ -79,19 +95,20 @@ export function prepareSessions(db: Database): Sessions {
       return {
         adopted: leases.filter(({ runId }) => moved.has(runId)),
         unlisted: leases.filter(({ runId }) => !moved.has(runId)),
+        secret: bound.secret,
       }
     },
     forgetSession({ session, registration }) {
       forget.run(session, registration)
     },
-    loseSession({ session, registration }) {
+    markSessionLost({ session, registration }) {
       lose.run(session, registration)
     },
     quarantineSession({ session, registration, reason }) {
       quarantine.run(reason, session, registration)
     },
-    touchSessions(sightings) {
-      for (const sighting of sightings) touch.run(sighting)
+    touchSessions(lastSeen) {
+      for (const sighting of lastSeen) touch.run(sighting)
     },
   }
 }
@@ -99,11 +116,11 @@ export function prepareSessions(db: Database): Sessions {
 export function prepareSessionQueries(db: Database) {
   const list = db.prepare<[], SessionRecord>(LIST_SESSIONS)
   const nodes = db.prepare<[], number>(COUNT_NODES).pluck()
-  const recall = db.prepare<[number], Omit<RecalledSession, 'held'>>(RECALL_SESSION)
-  const fences = db.prepare<[number, number], RecalledSession['held'][number]>(FENCES_OF_SESSION)
+  const recall = db.prepare<[number], Omit<StoredSession, 'held'>>(LOAD_SESSION)
+  const fences = db.prepare<[number, number], StoredSession['held'][number]>(FENCES_OF_SESSION)
   const owners = prepareOwners(db)
   return {
-    recallSession({ session }: { session: number }): RecalledSession | null {
+    loadSession({ session }: { session: number }): StoredSession | null {
       const known = recall.get(session)
       if (!known) return null
       return { ...known, held: [...owners()].flatMap((owner) => fences.all(owner, session)) }

@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import { inOrder } from '../../signals.ts'
-import type { Recheck as Rechecked, SweepStore } from '../../port.ts'
+import { sortSignals } from '../../signals.ts'
+import type { RecheckResult as Rechecked, SweepStore } from '../../port.ts'
 import type { Gates } from '../gates/admit.ts'
 import type { Needs } from '../ticks/needs.ts'
-import { prepareTell } from '../signals/emit-signals.ts'
-import { prepareNoteEnds } from '../webhooks/outbox.ts'
+import { prepareEmitSignals } from '../signals/emit-signals.ts'
+import { prepareRecordOutboxEvents } from '../webhooks/outbox.ts'
 import { prepareRecount } from '../gates/recount.ts'
-import { ascending, parseGates, startTick } from '../tick-state/tick-state.ts'
+import { ascending, parseGateIds, startTick } from '../tick-state/tick-state.ts'
 
 export const PAST_RECHECK = `
   SELECT id, gates, gate_id AS gate FROM run
@@ -28,8 +28,8 @@ export function prepareRecheck(
 ): Recheck {
   const pastRecheck = db.prepare<[number, number], Row>(PAST_RECHECK)
   const postpone = db.prepare(POSTPONE)
-  const noteEnds = prepareNoteEnds(db)
-  const tell = prepareTell(db)
+  const recordOutboxEvents = prepareRecordOutboxEvents(db)
+  const emitSignals = prepareEmitSignals(db)
   const recount = prepareRecount(db)
 
   return ({ limit, recheckMs, gates: changed = [], runs = [] }, now) => {
@@ -40,14 +40,14 @@ export function prepareRecheck(
     const longHeld = new Set<number>()
     for (const row of rows) {
       if (row.gate === null) waiting.add(row.id)
-      else for (const gate of parseGates(row.gates)) longHeld.add(gate)
+      else for (const gate of parseGateIds(row.gates)) longHeld.add(gate)
     }
     const miscounted = recount(longHeld)
     for (const gate of longHeld) tick.touched.add(gate)
     const skipped = ascending(waiting).filter((runId) => needs.settle(runId, tick))
     if (skipped.length > 0) {
-      noteEnds(() => skipped, now)
-      tell(() => skipped, tick)
+      recordOutboxEvents(() => skipped, now)
+      emitSignals(() => skipped, tick)
     }
     gates.admitTouched(tick)
     for (const row of rows) postpone.run(now + recheckMs, row.id)
@@ -55,7 +55,7 @@ export function prepareRecheck(
       lanes: ascending(tick.refilled),
       more: limit > 0 && rows.length === limit,
       nextDueAt: tick.nextDueAt,
-      news: inOrder(tick.news),
+      signals: sortSignals(tick.signals),
       miscounted,
     }
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { WANTED } from '../../../core/run/needs.ts'
+import { WANTED_OUTCOMES } from '../../../core/run/needs.ts'
 import { CAUSES } from '../../../core/run/run-state.ts'
 import type { EndCommand, Lease, NewRun, TickBatch, TickResult } from '../../port.ts'
 import { packBatch, packResult, unpackBatch, unpackResult } from './thread-pack.ts'
@@ -19,9 +19,9 @@ const plain: fc.Arbitrary<NewRun> = fc.record({
   idempotency: fc.option(fc.record({ key: fc.string(), digest: fc.string(), until: count }), {
     nil: null,
   }),
-  handOff: fc.option(fc.record({ session: count, fence: count }), { nil: null }),
+  reservation: fc.option(fc.record({ session: count, fence: count }), { nil: null }),
 })
-const needs = fc.array(fc.record({ runId: count, wants: fc.constantFrom(...WANTED) }))
+const needs = fc.array(fc.record({ runId: count, wants: fc.constantFrom(...WANTED_OUTCOMES) }))
 const submit: fc.Arbitrary<NewRun> = fc
   .tuple(plain, fc.option(needs))
   .map(([run, after]) => (after ? { ...run, after } : run))
@@ -41,7 +41,7 @@ const lease: fc.Arbitrary<Lease> = fc.record({
   ...{ dueAt: maybe, timeoutMs: maybe, version: maybe, policy: text, input: text, work: text },
 })
 
-/** Everything that crosses to the thread is cloned on the way. */
+/** Messages to the thread are cloned on the way. */
 const cross = <T>(value: T): T => structuredClone(value)
 
 test('a batch arrives at the thread as it was sent', () => {
@@ -56,7 +56,7 @@ test('a batch arrives at the thread as it was sent', () => {
   )
 })
 
-test('a result comes back as it was given, ordinary or not', () => {
+test('a result comes back unchanged, plain or not', () => {
   const results = fc.record({
     submits: fc.array(fc.constantFrom({ kind: 'inserted' as const }, { kind: 'exists' as const })),
     ends: fc.array(fc.constantFrom('ended' as const, 'stale' as const, 'replayed' as const)),
@@ -70,7 +70,7 @@ test('a result comes back as it was given, ordinary or not', () => {
         limited: [{ laneId: 3, until: 9 }],
         refilled: [4],
         nextDueAt: null,
-        news: [{ kind: 'need' as const, runId: 5 }],
+        signals: [{ kind: 'need' as const, runId: 5 }],
       }
       const result: TickResult = { ...given, ...rest }
       assert.deepEqual(cross(unpackResult(cross(packResult(result)))), cross(result))

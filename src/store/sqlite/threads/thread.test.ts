@@ -21,7 +21,7 @@ async function openThread(context: TestContext, onFatal: (error: Error) => void 
   return thread
 }
 
-test('answers come back in the order of the questions, with the time they were asked at', async (context) => {
+test('answers come in the order of the requests, with the time of each request', async (context) => {
   const thread = await openThread(context)
   const asked = Array.from({ length: 50 }, (_, i) =>
     thread.call('tick', { ...EMPTY, submits: [newRun(i + 1)] }),
@@ -32,7 +32,7 @@ test('answers come back in the order of the questions, with the time they were a
   }
 })
 
-test('a poison item is refused by its outcome, and the thread lives on', async (context) => {
+test('a poison item is refused, and the thread stays alive', async (context) => {
   const thread = await openThread(context)
   const poison = newRun(2, { rank: 0.5 })
   await assert.rejects(
@@ -43,7 +43,7 @@ test('a poison item is refused by its outcome, and the thread lives on', async (
   assert.deepEqual(submits, [{ kind: 'inserted' }])
 })
 
-test('an error of ours keeps its code', async (context) => {
+test('a PunctualError keeps its code', async (context) => {
   const thread = await openThread(context)
   const specs = Array.from({ length: LIMITS.lanesPerProject + 1 }, (_, weight) => ({
     project: 'p',
@@ -58,17 +58,17 @@ test('an error of ours keeps its code', async (context) => {
   )
 })
 
-test('what cannot cross to the thread is a rejection, not a hang', async (context) => {
+test('a value that cannot be cloned is a rejection, not a hang', async (context) => {
   const thread = await openThread(context)
   const strange = newRun(1, { input: (() => 1) as unknown as string })
   await assert.rejects(thread.call('tick', { ...EMPTY, submits: [strange] }), /could not be cloned/)
 })
 
-test('when the thread dies, what it was doing is unknown and the rest unavailable', async (context) => {
+test('when the thread dies, its current request is unknown and the others are unavailable', async (context) => {
   const reported: Error[] = []
   const thread = await openThread(context, (error) => reported.push(error))
   const underWay = thread.call('tick', { ...EMPTY, submits: [RUN] })
-  // No such verb: it throws where nothing catches, as a bug in the thread would.
+  // No such operation: it throws an uncaught error, as a bug in the thread would.
   thread.worker.postMessage(null)
   await assert.rejects(
     Promise.all([underWay, thread.call('ping'), thread.call('ping')]),
@@ -94,7 +94,7 @@ test('a closed store is unavailable, and closing it twice is fine', async (conte
   }
 })
 
-test('what a thread has committed is read outside it at once', async (context) => {
+test('commits of the thread are visible outside it at once', async (context) => {
   const path = join(temporaryDirectory(context), 'punctual.db')
   const store = await openSqliteStore({ path, durability: 'normal' })
   for (let id = 1; id <= 100; id += 1) {

@@ -1,16 +1,17 @@
 import { Worker } from 'node:worker_threads'
 import { StoreError, type TickBatch } from '../../port.ts'
-import type { Call } from '../engine/call.ts'
+import type { OperationCall } from '../engine/call.ts'
 import { FatalStoreError, fromWire } from '../connection/store-errors.ts'
 import type { OpenOptions } from '../files/open-database.ts'
 import { packBatch, type PackedResult, unpackResult } from './thread-pack.ts'
-import type { Message, Request } from './thread-protocol.ts'
+import type { ThreadMessage, ThreadRequest } from './thread-protocol.ts'
 
 export interface DatabaseThread {
   readonly version: string
-  readonly call: Call
+  readonly call: OperationCall
   readonly failed: boolean
   readonly worker: Worker
+  expectClock(expected: () => number): void
   close(): Promise<void>
 }
 
@@ -29,21 +30,27 @@ export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<D
   const worker = new Worker(entry(), { workerData: options, execArgv: [] })
   const waiting = new Map<number, Waiting>()
   let lastId = 0
-  let gone: Error | undefined
+  let failure: Error | undefined
   let failed = false
+  let expected: (() => number) | undefined
 
-  const request = (verb: Request['verb'], args: readonly unknown[]): Promise<unknown> => {
-    if (gone) return Promise.reject(gone)
+  const request = (
+    operation: ThreadRequest['operation'],
+    args: readonly unknown[],
+  ): Promise<unknown> => {
+    if (failure) return Promise.reject(failure)
     lastId += 1
     const id = lastId
     const now = hooks.now?.()
+    const expectedNow = expected?.()
     return new Promise((resolve, reject) => {
       worker.postMessage({
         id,
-        verb,
+        operation,
         args,
         ...(now === undefined ? {} : { now }),
-      } satisfies Request)
+        ...(expectedNow === undefined ? {} : { expected: expectedNow }),
+      } satisfies ThreadRequest)
       waiting.set(id, { resolve, reject })
     })
   }
@@ -54,11 +61,11 @@ export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<D
     return found
   }
 
-  /** What was under way may be in the file or not: nobody is left to ask. */
+  /** A request under way may be committed or not: the thread can no longer say. */
   const fail = (why: string) => {
-    if (gone) return
-    const fatal = new FatalStoreError('unavailable', `the database thread is gone: ${why}`)
-    gone = fatal
+    if (failure) return
+    const fatal = new FatalStoreError('unavailable', `the database thread exited: ${why}`)
+    failure = fatal
     failed = true
     for (const { reject } of waiting.values()) reject(new StoreError('unknown', fatal.message))
     waiting.clear()
@@ -66,16 +73,23 @@ export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<D
   }
 
   const close = async () => {
-    if (gone) return
+    if (failure) return
     if (failed) {
-      // Ending the thread would close the file, and so sync it once more: the process takes it along.
+      // Terminating the thread would close the file, and so sync it once more: the exiting process
+      // ends the thread.
       worker.unref()
       return
     }
     const exited = new Promise((resolve) => worker.once('exit', resolve))
     const closing = request('close', [])
-    gone = new StoreError('unavailable', 'the store is closed')
-    await closing
+    failure = new StoreError('unavailable', 'the store is closed')
+    try {
+      await closing
+    } catch (error) {
+      // The files are no longer ours: the thread keeps them open until the process exits.
+      worker.unref()
+      throw error
+    }
     await exited
   }
 
@@ -83,28 +97,31 @@ export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<D
     worker.on('error', (error) => fail(String(error)))
     worker.on('exit', (code) => {
       fail(`exit ${code}`)
-      reject(gone ?? new StoreError('unavailable', 'the database thread ended'))
+      reject(failure ?? new StoreError('unavailable', 'the database thread exited'))
     })
-    worker.on('message', (message: Message) => {
+    worker.on('message', (message: ThreadMessage) => {
       switch (message.kind) {
         case 'open':
           resolve({
             version: message.version,
-            call: (async (verb, ...args) => {
-              if (verb !== 'tick') return request(verb, args)
-              const packed = await request(verb, [packBatch(args[0] as TickBatch)])
+            call: (async (operation, ...args) => {
+              if (operation !== 'tick') return request(operation, args)
+              const packed = await request(operation, [packBatch(args[0] as TickBatch)])
               return unpackResult(packed as PackedResult)
-            }) as Call,
+            }) as OperationCall,
             get failed() {
               return failed
             },
             worker,
+            expectClock(given) {
+              expected = given
+            },
             close,
           })
           break
         case 'not-open':
-          gone = fromWire(message.failure)
-          reject(gone)
+          failure = fromWire(message.failure)
+          reject(failure)
           break
         case 'done':
           settle(message.id)?.resolve(message.value)
@@ -121,7 +138,7 @@ export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<D
   })
 }
 
-/** Beside this file, under the same extension: `.ts` as written, `.js` as built. */
+/** Next to this file, with the same extension: `.ts` in the source tree, `.js` when built. */
 function entry(): URL {
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
   return new URL(`./thread-main${extension}`, import.meta.url)

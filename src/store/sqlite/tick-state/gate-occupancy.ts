@@ -1,50 +1,50 @@
-import type { GateRoom } from '../../../core/queue/gate.ts'
+import type { GateCapacity } from '../../../core/queue/gate.ts'
 
 /**
- * What one transaction knows of gates: their rooms as they were when first asked for, what it has
- * changed about them since, and who has a line before it. The changes are written when it is done:
- * one row a gate, however many runs came and went.
+ * What one transaction knows about gates: their occupancy when first read, the changes it has made
+ * since, and whether runs wait at them. The changes are written at its end: one row per gate,
+ * however many runs entered and left.
  */
-export interface Rooms {
-  /** `read` is asked only for a gate nobody looked at before. */
-  of(gate: number, read: (gate: number) => GateRoom | undefined): GateRoom
-  hasLine(gate: number, look: (gate: number) => boolean): boolean
+export interface GateOccupancy {
+  /** `read` is called only for a gate that was not read before. */
+  of(gate: number, read: (gate: number) => GateCapacity | undefined): GateCapacity
+  hasWaiting(gate: number, look: (gate: number) => boolean): boolean
   took(gate: number): void
   left(gate: number, runs?: number): void
-  /** How many more hold each gate than before; forgotten by asking. */
+  /** The change of each gate's holder count; resets the changes. */
   takeChanges(): [gate: number, by: number][]
 }
 
-interface Known extends GateRoom {
+interface KnownGate extends GateCapacity {
   holders: number
 }
 
-export function createRooms(): Rooms {
-  const rooms = new Map<number, Known>()
+export function createGateOccupancy(): GateOccupancy {
+  const occupancy = new Map<number, KnownGate>()
   const lines = new Map<number, boolean>()
   const changes = new Map<number, number>()
   const change = (gate: number, by: number) => {
     changes.set(gate, (changes.get(gate) ?? 0) + by)
-    const room = rooms.get(gate)
+    const room = occupancy.get(gate)
     if (room) room.holders += by
   }
   return {
     of(gate, read) {
-      let room = rooms.get(gate)
+      let room = occupancy.get(gate)
       if (!room) {
         room = { ...(read(gate) ?? { id: gate, capacity: 0, holders: 0 }) }
         room.holders += changes.get(gate) ?? 0
-        rooms.set(gate, room)
+        occupancy.set(gate, room)
       }
       return room
     },
-    hasLine(gate, look) {
-      let hasLine = lines.get(gate)
-      if (hasLine === undefined) {
-        hasLine = look(gate)
-        lines.set(gate, hasLine)
+    hasWaiting(gate, look) {
+      let hasWaiting = lines.get(gate)
+      if (hasWaiting === undefined) {
+        hasWaiting = look(gate)
+        lines.set(gate, hasWaiting)
       }
-      return hasLine
+      return hasWaiting
     },
     took: (gate) => change(gate, 1),
     left: (gate, runs = 1) => change(gate, -runs),

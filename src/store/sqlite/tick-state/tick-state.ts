@@ -1,31 +1,34 @@
-import type { News } from '../../port.ts'
-import { createRooms, type Rooms } from './gate-occupancy.ts'
+import type { Signal } from '../../port.ts'
+import { createGateOccupancy, type GateOccupancy } from './gate-occupancy.ts'
 
-/** The gates a run under way holds; null if it holds a key, alone or besides. */
+/** The gates of a running run; null if the run has a dedupe key, with or without gates. */
 export type Holding = Map<number, readonly number[] | null>
 
-/** What the steps of one transaction tell each other. */
+/** State shared by the steps of one transaction. */
 export interface TickState {
   readonly now: number
   /** The node incarnation that owns new leases. */
   readonly node: number
-  /** Gates at which somebody left or arrived: admission is due there. */
+  /** Gates that a run left or arrived at: admission is due there. */
   readonly touched: Set<number>
-  /** Lanes that received ready rows by another way than a fresh submission. */
+  /** Lanes that received ready rows other than by fresh submission. */
   readonly refilled: Set<number>
-  /** What is known of the gates by this transaction. */
-  readonly rooms: Rooms
+  /** What this transaction knows about the gates. */
+  readonly occupancy: GateOccupancy
   /**
-   * Runs under way that are known to hold gates or a dedupe key: their end has more to do. Kept over
-   * ticks; a new process begins without, and a bulk that meets such a run says so.
+   * Running runs that are known to hold gates or a dedupe key: their end has more to do. Kept
+   * across ticks; a new process starts without it, and a bulk statement that meets such a run fails
+   * with a mismatch.
    */
   readonly holding: Holding
-  /** Whether items that ask for nothing special may be done many at a time. */
+  /** Whether plain items may be written many at a time. */
   readonly inBulk: boolean
-  /** Runs that are refused, by the run they were to start after that nobody knows. */
+  /**
+   * Runs that are refused, each with the run that it should start after and that does not exist.
+   */
   readonly unknown: Map<number, number>
-  /** What others have to be told of. */
-  readonly news: News[]
+  /** Signals to report once this is durable. */
+  readonly signals: Signal[]
   /** The earliest timer written so far. */
   nextDueAt: number | null
 }
@@ -40,16 +43,16 @@ export function startTick(
     node,
     holding,
     inBulk,
-    rooms: createRooms(),
+    occupancy: createGateOccupancy(),
     touched: new Set(),
     refilled: new Set(),
     unknown: new Map(),
-    news: [],
+    signals: [],
     nextDueAt: null,
   }
 }
 
-export function noteTimer(tick: TickState, dueAt: number): void {
+export function trackNextDue(tick: TickState, dueAt: number): void {
   if (tick.nextDueAt === null || dueAt < tick.nextDueAt) tick.nextDueAt = dueAt
 }
 
@@ -57,7 +60,7 @@ export function ascending(numbers: Iterable<number>): number[] {
   return [...numbers].sort((a, b) => a - b)
 }
 
-/** A run's gates as its row holds them: JSON text, or null for the many that have none. */
-export function parseGates(stored: string | null): readonly number[] {
+/** The gates stored in a run row: JSON text, or null for the many runs without gates. */
+export function parseGateIds(stored: string | null): readonly number[] {
   return stored === null ? [] : (JSON.parse(stored) as number[])
 }

@@ -5,16 +5,16 @@ import type { Gates } from '../gates/admit.ts'
 import { prepareAudit } from '../audit/audit.ts'
 import type { Keys } from './submit-keys.ts'
 import type { Needs } from './needs.ts'
-import { parseGates, type TickState } from '../tick-state/tick-state.ts'
+import { parseGateIds, type TickState } from '../tick-state/tick-state.ts'
 
 export const FIND_TO_CANCEL = `
   SELECT status, node, cancelling, gates, dedupe_key AS dedupeKey
     FROM run WHERE id = ? AND project_id = ?`
-export const MARK = `UPDATE run SET cancelling = 1 WHERE id = ? AND status = 1`
-/** Whatever somebody is about to do with it was decided without knowing this. */
-export const STIR_FLOW = `
+export const MARK_CANCELLING = `UPDATE run SET cancelling = 1 WHERE id = ? AND status = 1`
+/** The new revision makes every transition that was decided without the cancel `behind`. */
+export const MARK_WORKFLOW_DIRTY = `
   UPDATE flow SET revision = revision + 1, look_at = ? WHERE run_id = ? AND ended_at IS NULL`
-export const NODE_OF_FLOW = `SELECT node FROM flow WHERE run_id = ?`
+export const NODE_OF_WORKFLOW = `SELECT node FROM flow WHERE run_id = ?`
 export const CANCEL_WAITING = `
   UPDATE run SET status = 6, cause = 'cancelled', finished_at = ?,
          timer_at = NULL, gate_id = NULL, recheck_at = NULL
@@ -22,7 +22,7 @@ export const CANCEL_WAITING = `
 
 interface Found {
   readonly status: number
-  /** Null for a flow. */
+  /** Null for a workflow. */
   readonly node: number | null
   readonly cancelling: number
   readonly gates: string | null
@@ -37,17 +37,17 @@ export function prepareCancel(
 ): Cancel {
   const audit = prepareAudit(db)
   const find = db.prepare<[number, number], Found>(FIND_TO_CANCEL)
-  const mark = db.prepare(MARK)
-  const stirFlow = db.prepare(STIR_FLOW)
-  const nodeOfFlow = db.prepare<[number], number>(NODE_OF_FLOW).pluck()
+  const mark = db.prepare(MARK_CANCELLING)
+  const markWorkflowDirty = db.prepare(MARK_WORKFLOW_DIRTY)
+  const nodeOfWorkflow = db.prepare<[number], number>(NODE_OF_WORKFLOW).pluck()
   const cancelWaiting = db.prepare(CANCEL_WAITING)
 
-  const markFlow = (flowId: number, run: Found, tick: TickState): CancelVerdict => {
+  const markWorkflow = (workflowId: number, run: Found, tick: TickState): CancelVerdict => {
     if (run.cancelling === 0) {
-      stirFlow.run(tick.now, flowId)
-      tick.news.push({ kind: 'cancel', flowId })
+      markWorkflowDirty.run(tick.now, workflowId)
+      tick.signals.push({ kind: 'cancel', workflowId })
     }
-    return { kind: 'marked', node: nodeOfFlow.get(flowId) as number }
+    return { kind: 'marked', node: nodeOfWorkflow.get(workflowId) as number }
   }
 
   return ({ runId, projectId, audit: entry }, tick) => {
@@ -58,12 +58,12 @@ export function prepareCancel(
     if (entry) audit(entry, tick.now)
     if (state === 'running') {
       mark.run(runId)
-      if (run.node === null) return markFlow(runId, run, tick)
+      if (run.node === null) return markWorkflow(runId, run, tick)
       return { kind: 'marked', node: run.node }
     }
     cancelWaiting.run(tick.now, runId)
     if (state === 'blocked') needs.forget(runId)
-    if (state === 'ready') gates.letGo(parseGates(run.gates), tick)
+    if (state === 'ready') gates.release(parseGateIds(run.gates), tick)
     if (run.dedupeKey !== null) keys.release(projectId, run.dedupeKey, runId)
     return { kind: 'cancelled' }
   }

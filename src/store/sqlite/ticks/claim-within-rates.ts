@@ -1,5 +1,11 @@
 import type { Database } from 'better-sqlite3'
-import { type Bucket, filled, nextStartAt, type Rate, roomIn } from '../../../core/queue/rate.ts'
+import {
+  type Bucket,
+  fillBucket,
+  nextStartAt,
+  type Rate,
+  availableStarts,
+} from '../../../core/queue/rate.ts'
 import type { ClaimDemand, Lease, LimitedLane, RateKey } from '../../port.ts'
 import type { Claim } from './claim.ts'
 import type { TickState } from '../tick-state/tick-state.ts'
@@ -13,7 +19,7 @@ export const FILL = `
 
 type BucketRow = Rate & Bucket
 
-/** Claims of one tick, each within the rate of its queue as it is in this transaction. */
+/** The claims of one tick, each within the rate of its queue as of this transaction. */
 export type ClaimAll = (
   demands: readonly ClaimDemand[],
   tick: TickState,
@@ -33,10 +39,11 @@ export function prepareClaims(db: Database, claim: Claim): ClaimAll {
     const { laneId, sessions } = demand
     const bucket = find.get(projectId, queue)
     if (!bucket) return claimed(demand)
-    const room = roomIn(bucket, bucket, now)
+    const room = availableStarts(bucket, bucket, now)
     const leases = room > 0 ? claimed({ ...demand, sessions: sessions.slice(0, room) }) : []
-    const after = filled(bucket, bucket, now, leases.length)
-    // A clock that was set back is noted, or the wait would begin anew until it is past the last start.
+    const after = fillBucket(bucket, bucket, now, leases.length)
+    // Records a clock that was set back, or the wait would restart until the clock is past the last
+    // start.
     const isChanged = leases.length > 0 || after.at < bucket.at
     if (isChanged) fill.run(after.level, after.at, projectId, queue)
     if (leases.length === room && room < sessions.length) {

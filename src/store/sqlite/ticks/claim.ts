@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { fenceOf } from '../../../core/run/fence.ts'
 import type { ClaimDemand, Lease } from '../../port.ts'
 import { prepareBulk } from '../connection/bulk.ts'
-import { parseGates, type TickState } from '../tick-state/tick-state.ts'
+import { parseGateIds, type TickState } from '../tick-state/tick-state.ts'
 
 const COLUMNS = `
   id AS runId, project_id AS projectId, job_id AS jobId, rank, pos, attempt, lost,
@@ -19,16 +19,16 @@ export const lease = (rows: string) => `
          claim_no = column2, fence = column3, session = column4 FROM (${rows})
    WHERE id = column1 AND status = 0`
 
-type Unclaimed = 'fence' | 'node' | 'session' | 'laneId' | 'cancelling' | 'startedAt'
-interface ReadyRow extends Omit<Lease, Unclaimed> {
+type ClaimFields = 'fence' | 'node' | 'session' | 'laneId' | 'cancelling' | 'startedAt'
+interface ReadyRow extends Omit<Lease, ClaimFields> {
   readonly claimNo: number
   readonly gates: string | null
   readonly keyed: number
-  /** The session that failed or lost the attempt before. */
+  /** The session that failed or lost the previous attempt. */
   readonly avoid: number | null
 }
 
-/** `isAlone`: no two demands of the tick are on one lane. */
+/** `isAlone`: no two demands of the tick are for one lane. */
 export type Claim = (demand: ClaimDemand, tick: TickState, isAlone: boolean) => Lease[]
 
 export function prepareClaim(db: Database): Claim {
@@ -46,13 +46,14 @@ export function prepareClaim(db: Database): Claim {
     const taken: number[] = []
     const leases = rows.map((row) => {
       const claimNo = row.claimNo + 1
-      // Who failed before sits at the other end of the demand, where another session is, if any is.
+      // Prefer a different session than the one the previous attempt failed on: take one from the
+      // other end.
       const shies = isAlone && row.avoid !== null && row.avoid !== last
       const seat = shies ? back-- : front++
       const session = sessions[seat] as number
       const fence = fenceOf(claimNo, salts[seat] as number)
       if (row.keyed === 1) holding.set(row.runId, null)
-      else if (row.gates !== null) holding.set(row.runId, parseGates(row.gates))
+      else if (row.gates !== null) holding.set(row.runId, parseGateIds(row.gates))
       taken.push(row.runId, claimNo, fence, session)
       return {
         runId: row.runId,

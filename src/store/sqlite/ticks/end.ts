@@ -6,12 +6,15 @@ import type { EndCommand, EndVerdict } from '../../port.ts'
 import type { Gates } from '../gates/admit.ts'
 import { prepareBulk } from '../connection/bulk.ts'
 import type { Keys } from './submit-keys.ts'
-import { noteTimer, parseGates, type TickState } from '../tick-state/tick-state.ts'
+import { trackNextDue, parseGateIds, type TickState } from '../tick-state/tick-state.ts'
 
 export const FIND_UNDER_WAY = `
   SELECT project_id AS projectId, lane_id AS laneId, node, attempt, cancelling,
          started_at AS startedAt, due_at AS dueAt, gates, dedupe_key AS dedupeKey
     FROM run WHERE id = ? AND status = 1 AND fence = ?`
+/** The worker whose session has the lease. The end of an attempt whose worker is gone is reported without a name. */
+export const FIND_HOLDER = `
+  SELECT name FROM session WHERE id = (SELECT session FROM run WHERE run.id = ?)`
 export const FINISH = `
   UPDATE run SET status = ?, finished_at = ?, cause = ?, worker = ?, message = ?, result = ?,
          process = ?
@@ -20,18 +23,18 @@ const succeedWhere = (condition: string) => (rows: string) =>
   `
   UPDATE run SET status = 4, finished_at = ?, worker = column3, result = column4 FROM (${rows})
    WHERE id = column1 AND status = 1 AND fence = column2 AND ${condition} AND dedupe_key IS NULL`
-/** The common end: a success of a run that holds nothing others wait for. */
+/** The common case: success of a run without gates and keys. */
 export const succeed = succeedWhere('gates IS NULL')
 export const succeedHolding = succeedWhere('gates IS NOT NULL')
 export const RECORD_ATTEMPT = `
   INSERT INTO attempt (run_id, fence, attempt, cause, message, worker, process, started_at, finished_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-/** The session stays: the next attempt would rather meet another. */
-export const TO_TIMER = `
+/** The row keeps its session: the next attempt prefers another one. */
+export const RETRY_TO_TIMER = `
   UPDATE run SET status = 2, timer_at = ?, attempt = attempt + 1, lost = ?,
          fence = NULL, node = NULL, started_at = NULL
    WHERE id = ?`
-export const TO_READY = `
+export const RETRY_TO_READY = `
   UPDATE run SET status = 0, pos = ?, attempt = attempt + 1, lost = ?,
          fence = NULL, node = NULL, started_at = NULL
    WHERE id = ?`
@@ -39,12 +42,12 @@ export const BACK_TO_READY = `
   UPDATE run SET status = 0, pos = id,
          fence = NULL, node = NULL, session = NULL, started_at = NULL
    WHERE id = ?`
-/** It was leased before its time and not started: it waits for it like any other. */
+/** The run was leased ahead of time and not started: it waits for its time like any other. */
 export const BACK_TO_TIMER = `
   UPDATE run SET status = 2, timer_at = ?,
          fence = NULL, node = NULL, session = NULL, started_at = NULL
    WHERE id = ?`
-/** Finished with this very fence, or an earlier attempt that ended with it. */
+/** The run ended with this very fence, or an earlier attempt of it did. */
 export const ENDED_BEFORE = `
   SELECT cause FROM run WHERE id = ? AND fence = ? AND status >= 4
    UNION ALL SELECT cause FROM attempt WHERE run_id = ? AND fence = ? LIMIT 1`
@@ -61,44 +64,49 @@ interface UnderWay {
   readonly dedupeKey: string | null
 }
 
-export interface Endings {
+export interface AttemptEnds {
   end(commands: readonly EndCommand[], tick: TickState): EndVerdict[]
   /** The cause with which this fence ended an attempt; undefined if it did not. */
   endedWith(runId: number, fence: number): Cause | null | undefined
 }
 
-export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings {
+export function prepareAttemptEnds(db: Database, gates: Gates, keys: Keys): AttemptEnds {
   const find = db.prepare<[number, number], UnderWay>(FIND_UNDER_WAY)
+  const findHolder = db.prepare<[number], string>(FIND_HOLDER).pluck()
   const finish = db.prepare(FINISH)
   const bulkSucceed = prepareBulk(db, 4, succeed)
   const bulkSucceedHolding = prepareBulk(db, 4, succeedHolding)
   const recordAttempt = db.prepare(RECORD_ATTEMPT)
-  const toTimer = db.prepare(TO_TIMER)
-  const toReady = db.prepare(TO_READY)
+  const toTimer = db.prepare(RETRY_TO_TIMER)
+  const toReady = db.prepare(RETRY_TO_READY)
   const backToReady = db.prepare(BACK_TO_READY)
   const backToTimer = db.prepare(BACK_TO_TIMER)
   const endedBefore = db
     .prepare<[number, number, number, number], Cause | null>(ENDED_BEFORE)
     .pluck()
 
+  const holderOf = (runId: number) => findHolder.get(runId) ?? null
+
   const close = (run: UnderWay, to: FinalState, command: EndCommand, tick: TickState) => {
-    const { runId, cause, worker, message, result, process } = command
+    const { runId, cause, message, result, process } = command
+    const worker = command.worker ?? holderOf(runId)
     finish.run(STATE_CODE[to], tick.now, cause, worker, message, result, process, runId)
-    if (run.gates !== null) gates.letGo(parseGates(run.gates), tick)
+    if (run.gates !== null) gates.release(parseGateIds(run.gates), tick)
     if (run.dedupeKey !== null) keys.release(run.projectId, run.dedupeKey, runId)
   }
 
   const retry = (run: UnderWay, command: EndCommand, tick: TickState) => {
-    const { runId, fence, cause, worker, message, process, delayMs, lost } = command
+    const { runId, fence, cause, message, process, delayMs, lost } = command
     const { attempt, startedAt } = run
+    const worker = command.worker ?? holderOf(runId)
     recordAttempt.run(
       ...[runId, fence, attempt, cause, message, worker, process, startedAt, tick.now],
     )
     if (delayMs > 0) {
       const timerAt = tick.now + delayMs
       toTimer.run(timerAt, lost, runId)
-      noteTimer(tick, timerAt)
-      gates.letGo(parseGates(run.gates), tick)
+      trackNextDue(tick, timerAt)
+      gates.release(parseGateIds(run.gates), tick)
       return
     }
     toReady.run(command.pos, lost, runId)
@@ -109,8 +117,8 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
     const timerAt = waitsUntil(run, tick.now)
     if (timerAt !== null) {
       backToTimer.run(timerAt, runId)
-      noteTimer(tick, timerAt)
-      gates.letGo(parseGates(run.gates), tick)
+      trackNextDue(tick, timerAt)
+      gates.release(parseGateIds(run.gates), tick)
       return
     }
     backToReady.run(runId)
@@ -125,7 +133,7 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
     if (!run) return endedWith(runId, fence) === command.cause ? 'replayed' : 'stale'
     if (owner !== null && run.node !== owner) return 'stale'
     tick.holding.delete(runId)
-    // A mark may have come from another node a moment ago; only success is too late to stop.
+    // Another node may have marked the lease a moment ago; only a success is too late to cancel.
     const to = run.cancelling === 1 && command.to !== 'succeeded' ? 'cancelled' : command.to
     if (to === 'retry') retry(run, command, tick)
     else if (to === 'given_back') giveBack(run, runId, tick)
@@ -146,10 +154,11 @@ export function prepareEndings(db: Database, gates: Gates, keys: Keys): Endings 
         else if (held === undefined) successes.push(runId, fence, worker, result)
         else {
           holders.push(runId, fence, worker, result)
-          gates.letGo(held, tick)
+          gates.release(held, tick)
         }
       }
-      // First, although they may have come later: ends of one attempt in one tick have no order.
+      // Bulk first, although these may have come later: ends of one attempt in one tick have no
+      // order.
       bulkSucceed([tick.now], successes)
       bulkSucceedHolding([tick.now], holders)
       for (let at = 0; at < holders.length; at += 4) tick.holding.delete(holders[at] as number)

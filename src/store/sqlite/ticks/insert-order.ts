@@ -1,25 +1,26 @@
 import { startsAfter } from '../../plain-runs.ts'
 import type { NewRun, TickBatch } from '../../port.ts'
 
-/** The new runs of a tick by their places in its batch, in the order in which they come in. */
-export interface Arrivals {
-  /** Those that have nothing to do with gates: before anybody ends. */
+/** The new runs of a tick by their index in its batch, in the order of insertion. */
+export interface InsertOrder {
+  /** Runs without gates: inserted before any attempt ends. */
   readonly first: readonly number[]
-  /** Those that may pass their gates at once, in the order of the line. */
+  /** Runs that may pass their gates at once, in queue order. */
   readonly entering: readonly number[]
-  /** Those whose time may not have come, and those that wait for other runs. */
+  /** Runs that may not be due yet, and runs that wait for other runs. */
   readonly last: readonly number[]
 }
 
 /**
- * Runs at gates come in when those who leave are gone, and so find the room they need. Null where all
- * come first and wait at their gates until everything else is done: most ticks have no such runs, and
- * with cancels, keys or repeats it is not known who will be there. Both stores decide it alike.
+ * Gated runs are inserted after the ends of the tick, so that they find the slots that became free.
+ * Null if all runs are inserted first and wait at their gates until the rest is done: most ticks
+ * have no gated runs, and with cancels, keys or repeats it is not known in advance which runs are
+ * inserted. Both stores decide this alike.
  */
-export function arrange(
+export function orderInserts(
   { submits, cancels }: TickBatch,
   isRepeated: (runs: readonly NewRun[]) => boolean,
-): Arrivals | null {
+): InsertOrder | null {
   if (!submits.some(isGated) || cancels.length > 0 || submits.some(isKeyed)) return null
   if (isRepeated(submits)) return null
   const places = [...submits.keys()]

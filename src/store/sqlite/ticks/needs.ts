@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import { judgeNeeds, type Need, type NeedState } from '../../../core/run/needs.ts'
+import { evaluateNeeds, type Need, type NeedState } from '../../../core/run/needs.ts'
 import { isFinal, stateOfCode } from '../../../core/run/run-state.ts'
 import type { NewRun } from '../../port.ts'
 import { FIRST_RECHECK_MS } from '../gates/admit.ts'
 import type { Keys } from './submit-keys.ts'
-import { noteTimer, parseGates, type TickState } from '../tick-state/tick-state.ts'
+import { trackNextDue, parseGateIds, type TickState } from '../tick-state/tick-state.ts'
 
-/** How soon it is seen to that a run whose needs ended meanwhile was not forgotten. */
+/** How soon a run is rechecked whose needs may have ended while it was submitted. */
 export const NEEDS_RECHECK_MS = 1_000
 
 export const IS_KNOWN = `SELECT 1 FROM run WHERE id = ? AND project_id = ?`
@@ -19,8 +19,8 @@ export const STATUS_OF = `SELECT status FROM run WHERE id = ?`
 export const FIND_WAITING = `
   SELECT project_id AS projectId, lane_id AS laneId, due_at AS dueAt, gates, dedupe_key AS dedupeKey
     FROM run WHERE id = ? AND status = 3 AND gate_id IS NULL`
-export const TO_READY = `UPDATE run SET status = 0, recheck_at = NULL WHERE id = ?`
-export const TO_TIMER = `UPDATE run SET status = 2, timer_at = ?, recheck_at = NULL WHERE id = ?`
+export const RELEASE_TO_READY = `UPDATE run SET status = 0, recheck_at = NULL WHERE id = ?`
+export const RELEASE_TO_TIMER = `UPDATE run SET status = 2, timer_at = ?, recheck_at = NULL WHERE id = ?`
 export const TO_GATE = `UPDATE run SET gate_id = ?, recheck_at = ? WHERE id = ?`
 export const SKIP = `
   UPDATE run SET status = 7, finished_at = ?, message = ?, recheck_at = NULL WHERE id = ?`
@@ -33,14 +33,14 @@ interface Waiting {
   readonly dedupeKey: string | null
 }
 
-/** Runs that start after others. */
+/** Runs that start after other runs. */
 export interface Needs {
-  /** A run it is to start after that its project does not have. */
+  /** A run it is to start after that does not exist in its project. */
   findUnknown(run: NewRun): number | undefined
   take(run: NewRun, tick: TickState): void
-  /** Lets a run go on, or skips it, if its needs say so; true if that ended it. */
+  /** Releases or skips a run if its needs have ended; true if that ended the run. */
   settle(runId: number, tick: TickState): boolean
-  /** It does not wait any more. */
+  /** Deletes the needs of a run that no longer waits. */
   forget(runId: number): void
 }
 
@@ -51,8 +51,8 @@ export function prepareNeeds(db: Database, keys: Keys): Needs {
   const forget = db.prepare(FORGET_NEEDS)
   const statusOf = db.prepare<[number], number>(STATUS_OF).pluck()
   const find = db.prepare<[number], Waiting>(FIND_WAITING)
-  const toReady = db.prepare(TO_READY)
-  const toTimer = db.prepare(TO_TIMER)
+  const toReady = db.prepare(RELEASE_TO_READY)
+  const toTimer = db.prepare(RELEASE_TO_TIMER)
   const toGate = db.prepare(TO_GATE)
   const skip = db.prepare(SKIP)
 
@@ -64,10 +64,10 @@ export function prepareNeeds(db: Database, keys: Keys): Needs {
   }
 
   const release = (runId: number, { laneId, dueAt, gates }: Waiting, tick: TickState) => {
-    const [gate] = parseGates(gates)
+    const [gate] = parseGateIds(gates)
     if (dueAt !== null && dueAt > tick.now) {
       toTimer.run(dueAt, runId)
-      noteTimer(tick, dueAt)
+      trackNextDue(tick, dueAt)
     } else if (gate === undefined) {
       toReady.run(runId)
       tick.refilled.add(laneId)
@@ -80,14 +80,14 @@ export function prepareNeeds(db: Database, keys: Keys): Needs {
   return {
     findUnknown: ({ after = [], projectId }) =>
       after.find(({ runId }) => isKnown.get(runId, projectId) === undefined)?.runId,
-    take({ id, after = [] }, { news }) {
+    take({ id, after = [] }, { signals }) {
       for (const { runId, wants } of after) add.run(id, runId, wants)
-      news.push({ kind: 'need', runId: id })
+      signals.push({ kind: 'need', runId: id })
     },
     settle(runId, tick) {
       const run = find.get(runId)
       if (!run) return false
-      const verdict = judgeNeeds(needsOf.all(runId), stateOf)
+      const verdict = evaluateNeeds(needsOf.all(runId), stateOf)
       if (verdict.kind === 'waits') return false
       forget.run(runId)
       if (verdict.kind === 'released') release(runId, run, tick)

@@ -1,7 +1,7 @@
 import type { NewRun } from '../../port.ts'
 
-/** Runs that differ in nothing but id, lane, input and gates; rows by where they go. */
-export interface Kind {
+/** Runs that differ only in id, lane, input and gates; their rows by target state. */
+export interface RunGroup {
   readonly model: NewRun
   readonly ready: unknown[]
   readonly leased: unknown[]
@@ -10,22 +10,22 @@ export interface Kind {
   readonly blocked: unknown[]
 }
 
-function newKind(model: NewRun): Kind {
+function newGroup(model: NewRun): RunGroup {
   const rows = { ready: [], leased: [], readyHolding: [], leasedHolding: [], blocked: [] }
   return { model, ...rows }
 }
 
-export function createKinds() {
-  const kinds = new Map<string, Kind>()
-  let last: Kind | undefined
-  const find = (run: NewRun): Kind => {
+export function createRunGroups() {
+  const kinds = new Map<string, RunGroup>()
+  let last: RunGroup | undefined
+  const find = (run: NewRun): RunGroup => {
     const key = sharedBy(run).join()
-    const kind = kinds.get(key) ?? newKind(run)
+    const kind = kinds.get(key) ?? newGroup(run)
     kinds.set(key, kind)
     return kind
   }
   return {
-    of(run: NewRun): Kind {
+    of(run: NewRun): RunGroup {
       if (!last || !isAlike(last.model, run)) last = find(run)
       return last
     },
@@ -33,7 +33,7 @@ export function createKinds() {
   }
 }
 
-/** What runs of one kind have in common, in the order of `SHARED`. */
+/** The values that runs of one group share, in the order of `SHARED`. */
 export function sharedBy(run: NewRun): unknown[] {
   const { projectId, jobId, rank, dueAt, timeoutMs, policy, version, createdBy } = run
   return [projectId, jobId, rank, dueAt, timeoutMs, policy, version, createdBy]

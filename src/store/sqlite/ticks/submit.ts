@@ -1,13 +1,14 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { STATE_CODE } from '../../../core/run/run-state.ts'
 import { isPlainAtGates, startsAfter } from '../../plain-runs.ts'
-import type { NewRun, SubmitVerdict } from '../../port.ts'
+import { type NewRun, StoreError, type SubmitVerdict } from '../../port.ts'
 import { FIRST_RECHECK_MS, type Gates } from '../gates/admit.ts'
 import { prepareBulk } from '../connection/bulk.ts'
 import type { Keys } from './submit-keys.ts'
 import { NEEDS_RECHECK_MS, type Needs } from './needs.ts'
-import { createKinds, type Kind, sharedBy } from './run-groups.ts'
-import { noteTimer, type TickState } from '../tick-state/tick-state.ts'
+import { prepareRunTags } from '../runs/run-tags.ts'
+import { createRunGroups, type RunGroup, sharedBy } from './run-groups.ts'
+import { trackNextDue, type TickState } from '../tick-state/tick-state.ts'
 
 export const INSERT_RUN = `
   INSERT INTO run (id, status, project_id, job_id, lane_id, rank, pos, minted_by, created_at,
@@ -17,7 +18,7 @@ export const INSERT_RUN = `
   ON CONFLICT (id) DO NOTHING`
 
 /**
- * Most runs ask for nothing special, and come many to a job. What those of one job share (all but
+ * Most runs have no options, and many come from one job. What the runs of one job share (all but
  * their lanes, of which a job may have many) is bound once per statement: binding a value costs as
  * much as writing it, even a null. Schedules that fire together share their time as well.
  */
@@ -32,7 +33,7 @@ export const insertLeased = (rows: string) => `
   SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
-/** The same for runs that hold gates: the last column says which. */
+/** The same for runs that hold gates, given in the last column. */
 export const insertReadyHolding = (rows: string) => `
   INSERT INTO run (status, ${SHARED}, id, pos, lane_id, input, gates)
   SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4
@@ -45,7 +46,7 @@ export const insertLeasedHolding = (rows: string) => `
          column1, column1, column2, column3, column4, column5, column6
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
-/** And for runs that have to wait: the last column is the gate they stand at. */
+/** The same for blocked runs: the last column is the gate they wait at. */
 export const insertBlocked = (rows: string) => `
   INSERT INTO run (status, ${SHARED}, recheck_at, id, pos, lane_id, input, gates, gate_id)
   SELECT 3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
@@ -58,8 +59,8 @@ const INSERTED: SubmitVerdict = { kind: 'inserted' }
 const GATED: SubmitVerdict = { kind: 'gated' }
 
 /**
- * With `mayEnter`, runs that find room and no line at their gates pass at once, in the order given:
- * that of the line, so that nobody is overtaken.
+ * With `mayEnter`, runs pass at once if their gates have free slots and nothing waits there. The
+ * runs must be in queue order, so that none is overtaken.
  */
 export type Submits = (
   runs: readonly NewRun[],
@@ -73,6 +74,7 @@ export function prepareSubmits(
 ): Submits {
   const insert = db.prepare<unknown[]>(INSERT_RUN)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
+  const runTags = prepareRunTags(db)
   const bulkReady = prepareBulk(db, 3, insertReady)
   const bulkLeased = prepareBulk(db, 5, insertLeased)
   const bulkReadyHolding = prepareBulk(db, 4, insertReadyHolding)
@@ -86,29 +88,30 @@ export function prepareSubmits(
     if (run.idempotency !== null || run.dedupeKey !== null) {
       // A repeat of this very run meets its own keys: that is not a duplicate.
       if (mintedBy.get(run.id) === tick.node) return { kind: 'exists' }
-      const earlier = keys.find(run, tick.now)
+      const earlier = keys.find(run)
       if (earlier) return earlier
     }
     const enters = mayEnter && !isFollower && !isLater(run, tick) && gates.enter(run.gates, tick)
     if (!insertAny(insert, run, tick, enters)) {
-      if (enters) gates.turnBack(run.gates, tick)
+      if (enters) gates.undoEnter(run.gates, tick)
       return { kind: mintedBy.get(run.id) === tick.node ? 'exists' : 'collision' }
     }
     keys.take(run)
+    if (run.tags !== null) runTags.add(run)
     if (isFollower) {
       needs.take(run, tick)
       return GATED
     }
-    if (run.handOff && run.dedupeKey !== null) tick.holding.set(run.id, null)
-    else if (run.handOff && enters) tick.holding.set(run.id, run.gates)
+    if (run.reservation && run.dedupeKey !== null) tick.holding.set(run.id, null)
+    else if (run.reservation && enters) tick.holding.set(run.id, run.gates)
     return enters || run.gates.length === 0 || isLater(run, tick) ? INSERTED : GATED
   }
 
-  const sort = (run: NewRun, kind: Kind, tick: TickState, mayEnter: boolean): SubmitVerdict => {
-    const { id, laneId, input, handOff } = run
+  const sort = (run: NewRun, kind: RunGroup, tick: TickState, mayEnter: boolean): SubmitVerdict => {
+    const { id, laneId, input, reservation } = run
     const [first] = run.gates
     if (first === undefined) {
-      if (handOff) kind.leased.push(id, laneId, input, handOff.fence, handOff.session)
+      if (reservation) kind.leased.push(id, laneId, input, reservation.fence, reservation.session)
       else kind.ready.push(id, laneId, input)
       return INSERTED
     }
@@ -118,15 +121,15 @@ export function prepareSubmits(
       tick.touched.add(first)
       return GATED
     }
-    if (handOff) {
-      kind.leasedHolding.push(id, laneId, input, handOff.fence, handOff.session, stored)
+    if (reservation) {
+      kind.leasedHolding.push(id, laneId, input, reservation.fence, reservation.session, stored)
       tick.holding.set(id, run.gates)
     } else kind.readyHolding.push(id, laneId, input, stored)
     return INSERTED
   }
 
   const submitInBulk = (runs: readonly NewRun[], tick: TickState, mayEnter: boolean) => {
-    const kinds = createKinds()
+    const kinds = createRunGroups()
     const verdicts = runs.map((run) =>
       isPlainAtGates(run, tick.now)
         ? sort(run, kinds.of(run), tick, mayEnter)
@@ -150,12 +153,28 @@ export function prepareSubmits(
       : runs.map((run) => submit(run, tick, mayEnter))
 }
 
-/** Who is in front passes gates first. */
+/**
+ * Inserts runs that nothing but this transaction can have inserted. Returns those that were directly
+ * assigned to a session.
+ */
+export function insertMinted(runs: readonly NewRun[], tick: TickState, submits: Submits): number[] {
+  const verdicts = submits(runs, tick, true)
+  const started: number[] = []
+  for (const [index, { id, laneId, reservation }] of runs.entries()) {
+    const kind = verdicts[index]?.kind
+    if (kind === 'inserted' && reservation) started.push(id)
+    else if (kind === 'inserted') tick.refilled.add(laneId)
+    else if (kind !== 'gated') throw new StoreError('refused', `run ${id} already exists: ${kind}`)
+  }
+  return started
+}
+
+/** Runs at the front of the queue pass gates first. */
 export function byRankAndId(a: NewRun, b: NewRun): number {
   return a.rank - b.rank || a.id - b.id
 }
 
-/** As JSON; most have one, and that is quicker written by hand. */
+/** As JSON; most runs have one gate, which is faster to write by hand. */
 function storedGates(gates: readonly number[]): string {
   return gates.length === 1 ? `[${gates[0]}]` : JSON.stringify(gates)
 }
@@ -175,11 +194,11 @@ function insertAny(
   const timerAt = !isFollower && run.dueAt !== null && run.dueAt > now ? run.dueAt : null
   const gate = !isFollower && timerAt === null && !enters ? (run.gates[0] ?? null) : null
   const isBlocked = isFollower || gate !== null
-  const handOff = timerAt === null && !isBlocked ? run.handOff : null
+  const reservation = timerAt === null && !isBlocked ? run.reservation : null
   const recheckMs = isFollower ? NEEDS_RECHECK_MS : FIRST_RECHECK_MS
   const { changes } = insert.run(
     run.id,
-    statusOf(timerAt, isBlocked, handOff),
+    statusOf(timerAt, isBlocked, reservation),
     run.projectId,
     run.jobId,
     run.laneId,
@@ -187,15 +206,15 @@ function insertAny(
     run.id,
     tick.node,
     now,
-    handOff ? 1 : 0,
-    handOff ? handOff.fence : null,
-    handOff ? tick.node : null,
-    handOff ? handOff.session : null,
+    reservation ? 1 : 0,
+    reservation ? reservation.fence : null,
+    reservation ? tick.node : null,
+    reservation ? reservation.session : null,
     run.dueAt,
     timerAt,
     gate,
     isBlocked ? now + recheckMs : null,
-    handOff ? now : null,
+    reservation ? now : null,
     run.timeoutMs,
     run.retryOf,
     run.version,
@@ -208,13 +227,17 @@ function insertAny(
     run.input,
   )
   if (changes === 0) return false
-  if (timerAt !== null) noteTimer(tick, timerAt)
+  if (timerAt !== null) trackNextDue(tick, timerAt)
   if (gate !== null) tick.touched.add(gate)
   return true
 }
 
-function statusOf(timerAt: number | null, isBlocked: boolean, handOff: NewRun['handOff']): number {
+function statusOf(
+  timerAt: number | null,
+  isBlocked: boolean,
+  reservation: NewRun['reservation'],
+): number {
   if (timerAt !== null) return STATE_CODE.scheduled
   if (isBlocked) return STATE_CODE.blocked
-  return handOff ? STATE_CODE.running : STATE_CODE.ready
+  return reservation ? STATE_CODE.running : STATE_CODE.ready
 }

@@ -7,43 +7,43 @@ import type {
   TickBatch,
   TickResult,
 } from '../../port.ts'
-import { inOrder } from '../../signals.ts'
+import { sortSignals } from '../../signals.ts'
 import { startsAfter } from '../../plain-runs.ts'
 import type { Gates } from '../gates/admit.ts'
-import { arrange } from './insert-order.ts'
+import { orderInserts } from './insert-order.ts'
 import { prepareCancel } from './cancel.ts'
 import { prepareClaim } from './claim.ts'
 import { prepareClaims } from './claim-within-rates.ts'
-import { prepareNoteEnds } from '../webhooks/outbox.ts'
-import type { Endings } from './end.ts'
+import { prepareRecordOutboxEvents } from '../webhooks/outbox.ts'
+import type { AttemptEnds } from './end.ts'
 import type { Keys } from './submit-keys.ts'
 import type { Needs } from './needs.ts'
-import { prepareTell } from '../signals/emit-signals.ts'
+import { prepareEmitSignals } from '../signals/emit-signals.ts'
 import { MINTED_BY, prepareSubmits } from './submit.ts'
 import { ascending, type Holding, startTick } from '../tick-state/tick-state.ts'
 
 export function prepareTick(
   db: Database,
-  parts: { gates: Gates; keys: Keys; needs: Needs; endings: Endings; holding: Holding },
+  parts: { gates: Gates; keys: Keys; needs: Needs; endings: AttemptEnds; holding: Holding },
 ): (batch: TickBatch, now: number, inBulk: boolean) => TickResult {
   const { gates, needs, endings, holding } = parts
   const submits = prepareSubmits(db, parts)
   const cancel = prepareCancel(db, parts)
   const claimAll = prepareClaims(db, prepareClaim(db))
-  const noteEnds = prepareNoteEnds(db)
-  const tell = prepareTell(db)
+  const recordOutboxEvents = prepareRecordOutboxEvents(db)
+  const emitSignals = prepareEmitSignals(db)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
 
   return (batch, now, inBulk) => {
     const tick = startTick(now, batch.node, { holding, inBulk })
-    // In bulk, one that is there already is noticed when it is written.
+    // In bulk, an existing run is noticed when it is written.
     const isRepeated = (runs: readonly NewRun[]) =>
       !inBulk && runs.some(({ id }) => mintedBy.get(id) !== undefined)
     for (const run of batch.submits.filter(startsAfter)) {
       const unknown = mintedBy.get(run.id) === undefined ? needs.findUnknown(run) : undefined
       if (unknown !== undefined) tick.unknown.set(run.id, unknown)
     }
-    const arrivals = arrange(batch, isRepeated)
+    const insertOrder = orderInserts(batch, isRepeated)
     const submitted = new Array<SubmitVerdict>(batch.submits.length)
     const submitAt = (places: readonly number[], mayEnter: boolean) => {
       const runs = places.map((place) => batch.submits[place] as NewRun)
@@ -52,28 +52,28 @@ export function prepareTick(
         submitted[place] = verdicts[index] as SubmitVerdict
       }
     }
-    submitAt(arrivals ? arrivals.first : [...batch.submits.keys()], false)
+    submitAt(insertOrder ? insertOrder.first : [...batch.submits.keys()], false)
     const ends = endings.end(batch.ends, tick)
-    if (arrivals) {
-      submitAt(arrivals.entering, true)
-      submitAt(arrivals.last, false)
+    if (insertOrder) {
+      submitAt(insertOrder.entering, true)
+      submitAt(insertOrder.last, false)
     }
     const cancels = batch.cancels.map((command) => cancel(command, tick))
     if (ends.length + cancels.length > 0) {
       const changed = () => changedIn(batch, ends, cancels)
-      noteEnds(changed, now)
-      tell(changed, tick)
+      recordOutboxEvents(changed, now)
+      emitSignals(changed, tick)
     }
     gates.admitTouched(tick)
     const { claims, limited } = claimAll(batch.claims, tick)
     const { nextDueAt } = tick
     const refilled = ascending(tick.refilled)
-    const news = inOrder(tick.news)
-    return { now, submits: submitted, ends, cancels, claims, limited, refilled, nextDueAt, news }
+    const signals = sortSignals(tick.signals)
+    return { now, submits: submitted, ends, cancels, claims, limited, refilled, nextDueAt, signals }
   }
 }
 
-/** Runs that this tick may have ended; which of them it did, their rows say. */
+/** Runs that this tick may have ended; their rows say which it did. */
 function changedIn(
   { ends, cancels }: TickBatch,
   ended: readonly EndVerdict[],

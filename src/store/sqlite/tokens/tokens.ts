@@ -8,7 +8,9 @@ const ADD_TOKEN = `
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 const REVOKE = `
   UPDATE token SET revoked_at = :now
-   WHERE id = :id AND revoked_at IS NULL AND (:projectId IS NULL OR project_id = :projectId)`
+   WHERE id = :id AND (revoked_at IS NULL OR revoked_at = expires_at) AND (:projectId IS NULL OR project_id = :projectId)`
+export const EXPIRE_TOKENS = `
+  UPDATE token SET revoked_at = expires_at WHERE revoked_at IS NULL AND expires_at <= ?`
 const TOUCH = `
   UPDATE token SET last_used_at = :at WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :at)`
 const RECORD = `
@@ -19,10 +21,11 @@ export const FIND_TOKEN = `${RECORD} WHERE hash = ?`
 const TOKENS_OF = `${RECORD}
    WHERE :projectId IS NULL OR project_id = :projectId ORDER BY id DESC`
 
-type Changes = Pick<TokenStore, 'createToken' | 'revokeToken' | 'touchTokens'>
+type Changes = Pick<TokenStore, 'createToken' | 'expireTokens' | 'revokeToken' | 'touchTokens'>
 
 export interface TokenChanges {
   createToken(input: Parameters<Changes['createToken']>[0], now: number): number
+  expireTokens(now: number): void
   revokeToken(input: Parameters<Changes['revokeToken']>[0], now: number): boolean
   touchTokens(uses: Parameters<Changes['touchTokens']>[0]): void
 }
@@ -30,6 +33,7 @@ export interface TokenChanges {
 export function prepareTokens(db: Database, audit: Audit): TokenChanges {
   const add = db.prepare(ADD_TOKEN)
   const revoke = db.prepare(REVOKE)
+  const expire = db.prepare(EXPIRE_TOKENS)
   const touch = db.prepare(TOUCH)
   return {
     createToken(input, now) {
@@ -40,6 +44,7 @@ export function prepareTokens(db: Database, audit: Audit): TokenChanges {
       audit(input.audit, now)
       return Number(lastInsertRowid)
     },
+    expireTokens: (now) => void expire.run(now),
     revokeToken({ id, projectId, audit: entry }, now) {
       if (revoke.run({ id, projectId, now }).changes === 0) return false
       audit(entry, now)

@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3'
 import type { NewDelivery } from '../../port.ts'
 
-/** A test goes to a webhook that is disabled too: people try before they switch it on. */
+/** A test delivery also goes to a disabled webhook: users try it before they enable it. */
 export const ADD_DELIVERY = `
   INSERT INTO delivery (id, webhook_id, run_id, event, body, state, attempts, since, created_at,
                         next_at)
   SELECT :id, :webhookId, :runId, :event, :body, 0, 0, :now, :now, :now
     FROM webhook WHERE id = :webhookId AND (enabled = 1 OR :runId IS NULL)`
 
-/** False if there is nobody to deliver to. */
+/** False if there is no such webhook. */
 export type AddDelivery = (delivery: NewDelivery, now: number) => boolean
 
 export function prepareAddDelivery(db: Database): AddDelivery {

@@ -6,11 +6,11 @@ import type { Audit } from '../audit/audit.ts'
 import type { Sync } from '../operations/operations.ts'
 import type { WebhookChanges } from './webhooks.ts'
 
-/** Endpoints there may be many of, but each is one look at the index. */
+/** There may be many endpoints, but each costs one index lookup. */
 const ENDPOINTS = `
   SELECT id, project_id AS projectId, name, url, sealed, previous_sealed AS previousSealed,
          previous_until AS previousUntil FROM webhook`
-export const DUE = `
+export const DUE_DELIVERIES = `
   SELECT id, next_at AS nextAt FROM delivery
    WHERE webhook_id = ? AND state = 0 AND next_at <= ? ORDER BY next_at LIMIT ?`
 export const CLAIM = `
@@ -25,11 +25,11 @@ export const SETTLE = `
   UPDATE delivery SET state = :state, next_at = :nextAt, claim = NULL, last_status = :status,
          last_error = :error, took_ms = :tookMs
    WHERE id = :id`
-export const NOTE_SUCCESS = `
+export const RECORD_SUCCESS = `
   UPDATE webhook SET failing_since = NULL WHERE id = ? AND failing_since IS NOT NULL`
-export const NOTE_FAILURE = `
+export const RECORD_FAILURE = `
   UPDATE webhook SET failing_since = :now WHERE id = :id AND failing_since IS NULL`
-export const AGAIN = `
+export const REDELIVER = `
   UPDATE delivery SET state = 0, attempts = 0, since = :now, next_at = :now, claim = NULL,
          last_at = NULL, last_status = NULL, last_error = NULL, took_ms = NULL
    WHERE id = :id AND webhook_id = :webhookId`
@@ -55,7 +55,7 @@ interface Endpoint {
 }
 type TakenRow = NewDelivery & { readonly attempts: number; readonly since: number }
 type RecordRow = Omit<DeliveryRecord, 'state'> & { readonly state: number }
-type Input<Verb extends keyof DeliveryStore> = Parameters<DeliveryStore[Verb]>[0]
+type Input<Name extends keyof DeliveryStore> = Parameters<DeliveryStore[Name]>[0]
 
 export interface DeliveryChanges {
   addDelivery(input: Input<'addDelivery'>, now: number): boolean
@@ -70,13 +70,13 @@ export function prepareDeliveries(
   { audit, webhooks }: { audit: Audit; webhooks: Pick<WebhookChanges, 'disable'> },
 ): DeliveryChanges {
   const endpoints = db.prepare<[], Endpoint>(ENDPOINTS)
-  const due = db.prepare<[number, number, number], { id: number; nextAt: number }>(DUE)
+  const due = db.prepare<[number, number, number], { id: number; nextAt: number }>(DUE_DELIVERIES)
   const take = db.prepare<[object], TakenRow>(CLAIM)
   const claimed = db.prepare<[number, number], { id: number; projectId: number }>(CLAIMED)
   const settle = db.prepare(SETTLE)
-  const noteSuccess = db.prepare(NOTE_SUCCESS)
-  const noteFailure = db.prepare(NOTE_FAILURE)
-  const again = db.prepare(AGAIN)
+  const recordSuccess = db.prepare(RECORD_SUCCESS)
+  const recordFailure = db.prepare(RECORD_FAILURE)
+  const again = db.prepare(REDELIVER)
   const old = db.prepare(OLD)
 
   return {
@@ -91,7 +91,7 @@ export function prepareDeliveries(
         const rows = due.all(endpoint.id, now, room)
         return rows.map((row, nth) => ({ ...row, endpoint, turn: underWay + nth }))
       })
-      // In order of the table, the first few would take every place that they free themselves.
+      // In table order, the first endpoints would take every slot that they free themselves.
       fronts.sort((one, other) => one.turn - other.turn || one.nextAt - other.nextAt)
       return fronts.slice(0, limit).map(({ id, endpoint }) => {
         const row = take.get({ id, claim, until: now + leaseMs, now }) as TakenRow
@@ -104,8 +104,8 @@ export function prepareDeliveries(
       if (!webhook) return false
       const nextAt = waitMs === null ? null : now + waitMs
       settle.run({ id, state: DELIVERY_CODE[state], nextAt, status, error, tookMs })
-      if (state === 'delivered') noteSuccess.run(webhook.id)
-      else if (error !== null) noteFailure.run({ id: webhook.id, now })
+      if (state === 'delivered') recordSuccess.run(webhook.id)
+      else if (error !== null) recordFailure.run({ id: webhook.id, now })
       if (disable) {
         webhooks.disable(webhook, disable.reason, now)
         audit(disable.audit, now)

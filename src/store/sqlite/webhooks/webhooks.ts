@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { EVENT_BIT } from '../../../core/webhook/webhook.ts'
-import type { WebhookFate, WebhookRecord, WebhookStore } from '../../port.ts'
+import type { PutWebhookResult, WebhookRecord, WebhookStore } from '../../port.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { Sync } from '../operations/operations.ts'
 
@@ -33,13 +33,13 @@ export const END_PENDING = `
 export const DISABLE = `
   UPDATE webhook SET enabled = 0, disabled_reason = :reason, updated_at = :now WHERE id = :id`
 
-/** The events that the enabled webhooks of a project ask for, each a row of its own. */
+/** The events that the enabled webhooks of a project subscribe to, one row each. */
 const EVENTS_OF = `SELECT events FROM webhook WHERE project_id = ? AND enabled = 1`
-const SET_WISH = `
+const SET_SUBSCRIPTION = `
   INSERT INTO outbox_wish (project_id, events) VALUES (?, ?)
     ON CONFLICT (project_id) DO UPDATE SET events = excluded.events`
-export const DROP_WISH = `DELETE FROM outbox_wish WHERE project_id = ?`
-/** Whoever asks for recoveries again starts from nothing: nobody counted meanwhile. */
+export const DROP_SUBSCRIPTION = `DELETE FROM outbox_wish WHERE project_id = ?`
+/** A new subscription to recoveries starts empty: failures in between were not counted. */
 export const FORGET_FAILING = `DELETE FROM failing_job WHERE project_id = ?`
 
 type Row = Omit<WebhookRecord, 'enabled' | 'secret' | 'previous'> & {
@@ -49,13 +49,13 @@ type Row = Omit<WebhookRecord, 'enabled' | 'secret' | 'previous'> & {
   readonly previousSealed: string | null
   readonly previousUntil: number | null
 }
-type Input<Verb extends keyof WebhookStore> = Parameters<WebhookStore[Verb]>[0]
+type Input<Name extends keyof WebhookStore> = Parameters<WebhookStore[Name]>[0]
 
 export interface WebhookChanges {
-  putWebhook(input: Input<'putWebhook'>, now: number): WebhookFate
+  putWebhook(input: Input<'putWebhook'>, now: number): PutWebhookResult
   rotateWebhook(input: Input<'rotateWebhook'>, now: number): boolean
   deleteWebhook(input: Input<'deleteWebhook'>, now: number): boolean
-  /** Inside the transaction of whoever found a reason. */
+  /** Runs inside the caller's transaction. */
   disable(webhook: { id: number; projectId: number }, reason: string, now: number): void
 }
 
@@ -70,23 +70,23 @@ export function prepareWebhooks(db: Database, audit: Audit): WebhookChanges {
   const endPending = db.prepare(END_PENDING)
   const switchOff = db.prepare(DISABLE)
   const eventsOf = db.prepare<[number], number>(EVENTS_OF).pluck()
-  const setWish = db.prepare(SET_WISH)
-  const dropWish = db.prepare(DROP_WISH)
+  const setSubscription = db.prepare(SET_SUBSCRIPTION)
+  const dropSubscription = db.prepare(DROP_SUBSCRIPTION)
   const forgetFailing = db.prepare(FORGET_FAILING)
 
-  const renewWish = (projectId: number) => {
-    const wished = eventsOf.all(projectId).reduce((all, events) => all | events, 0)
-    if (wished === 0) dropWish.run(projectId)
-    else setWish.run(projectId, wished)
-    if ((wished & EVENT_BIT['run.recovered']) === 0) forgetFailing.run(projectId)
+  const renewSubscription = (projectId: number) => {
+    const subscribed = eventsOf.all(projectId).reduce((all, events) => all | events, 0)
+    if (subscribed === 0) dropSubscription.run(projectId)
+    else setSubscription.run(projectId, subscribed)
+    if ((subscribed & EVENT_BIT['run.recovered']) === 0) forgetFailing.run(projectId)
   }
 
   return {
     putWebhook(input, now) {
-      const { projectId, name, url, events, jobs, secret, once, most } = input
+      const { projectId, name, url, events, jobs, secret, onlyIfNew, maxWebhooks } = input
       const known = find.get({ projectId, name })
-      if (known && once) return 'exists'
-      if (!known && (count.get(projectId) ?? 0) >= most) return 'full'
+      if (known && onlyIfNew) return 'exists'
+      if (!known && (count.get(projectId) ?? 0) >= maxWebhooks) return 'full'
       const enabled = input.enabled ? 1 : 0
       const said = { url, events, jobs, enabled, now }
       if (known) change.run({ ...said, id: known.id })
@@ -96,7 +96,7 @@ export function prepareWebhooks(db: Database, audit: Audit): WebhookChanges {
         add.run({ ...said, projectId, name, sealed, ending, actor })
       }
       if (known && !input.enabled) endPending.run(known.id)
-      renewWish(projectId)
+      renewSubscription(projectId)
       audit(input.audit, now)
       return known ? 'changed' : 'created'
     },
@@ -115,7 +115,7 @@ export function prepareWebhooks(db: Database, audit: Audit): WebhookChanges {
       if (!known) return false
       remove.run(known.id)
       removeDeliveries.run(known.id)
-      renewWish(projectId)
+      renewSubscription(projectId)
       audit(entry, now)
       return true
     },
@@ -123,7 +123,7 @@ export function prepareWebhooks(db: Database, audit: Audit): WebhookChanges {
     disable({ id, projectId }, reason, now) {
       switchOff.run({ id, reason, now })
       endPending.run(id)
-      renewWish(projectId)
+      renewSubscription(projectId)
     },
   }
 }
@@ -142,7 +142,7 @@ export function prepareWebhookQueries(
   }
 }
 
-/** Those that are enabled. */
+/** Enabled webhooks only. */
 export function prepareWebhooksOf(
   db: Database,
 ): (projectIds: readonly number[]) => WebhookRecord[] {

@@ -1,18 +1,18 @@
 import type { Database } from 'better-sqlite3'
 import { STEP_CODE, stepStateOf } from '../../../core/run/step-state.ts'
 import { type FinalState, stateOfCode } from '../../../core/run/run-state.ts'
-import type { FlowRecord, FlowStore, RunResult, StepRecord } from '../../port.ts'
+import type { WorkflowRecord, WorkflowStore, RunResult, StepRecord } from '../../port.ts'
 import type { Sync } from '../operations/operations.ts'
 
-export const FIND_FLOW = `
+export const FIND_WORKFLOW = `
   SELECT run_id AS runId, revision, project_id AS projectId, flow.job_id AS jobId, version, wave,
-         flow.node, began_at AS beganAt, look_at AS lookAt, cancelling, ended_at AS endedAt, rank,
+         flow.node, began_at AS beganAt, look_at AS checkAt, cancelling, ended_at AS endedAt, rank,
          timeout_ms AS timeoutMs, retry_of AS retryOf, created_by AS createdBy, policy, work, tags,
          input
     FROM flow JOIN run ON run.id = flow.run_id WHERE run_id = ?`
 const STEP = `
   SELECT step, item, state, run_id AS runId, reason, message, count, due_at AS dueAt, detail,
-         told_at IS NOT NULL AS isNews, started_at AS startedAt, finished_at AS finishedAt
+         told_at IS NOT NULL AS isUnprocessed, started_at AS startedAt, finished_at AS finishedAt
     FROM step`
 export const STEPS_BEHIND = `${STEP}
    WHERE flow_id = ? AND (step, item) > (?, ?) ORDER BY step, item LIMIT ?`
@@ -29,24 +29,27 @@ export const COUNT_ITEMS = `
 export const COUNT_STEPS = `
   SELECT state, COUNT(*) AS count FROM step WHERE flow_id = ? AND item = -1 GROUP BY state`
 export const STEPS_OF_RUN = `
-  SELECT flow_id AS flowId, step, item, run_id AS runId FROM step WHERE run_id = ?`
+  SELECT flow_id AS workflowId, step, item, run_id AS runId FROM step WHERE run_id = ?`
 export const RESULT_OF = `SELECT id AS runId, status, result FROM run WHERE id = ? AND status >= 4`
 
-/** Below every step. */
+/** Sorts before every step. */
 const START = { step: -1, item: -1 }
 
 type Queries = Pick<
-  FlowStore,
-  | ('findFlows' | 'flowSteps' | 'countSteps' | 'stepsAt' | 'stepsFrom' | 'countItems')
+  WorkflowStore,
+  | ('findWorkflows' | 'workflowSteps' | 'countSteps' | 'stepsAt' | 'stepsFrom' | 'countItems')
   | ('failedItems' | 'stepsOfRuns' | 'resultsOf')
 >
-type StepRow = Omit<StepRecord, 'state' | 'isNews'> & { state: number; isNews: number }
+type StepRow = Omit<StepRecord, 'state' | 'isUnprocessed'> & {
+  state: number
+  isUnprocessed: number
+}
 type CountRow = { state: number; count: number }
 type ResultRow = Omit<RunResult, 'state'> & { status: number }
-export type FlowRow = Omit<FlowRecord, 'cancelling'> & { cancelling: number }
+export type WorkflowRow = Omit<WorkflowRecord, 'cancelling'> & { cancelling: number }
 
-export function prepareFlowQueries(db: Database): Sync<Queries> {
-  const find = db.prepare<[number], FlowRow>(FIND_FLOW)
+export function prepareWorkflowQueries(db: Database): Sync<Queries> {
+  const find = db.prepare<[number], WorkflowRow>(FIND_WORKFLOW)
   const behind = db.prepare<[number, number, number, number], StepRow>(STEPS_BEHIND)
   const at = db.prepare<[number, number], StepRow>(STEP_AT)
   const from = db.prepare<[number, number, number], StepRow>(STEPS_FROM)
@@ -57,38 +60,39 @@ export function prepareFlowQueries(db: Database): Sync<Queries> {
   const ofRun = db.prepare<[number], ReturnType<Sync<Queries>['stepsOfRuns']>[number]>(STEPS_OF_RUN)
   const resultOf = db.prepare<[number], ResultRow>(RESULT_OF)
   return {
-    findFlows: ({ runIds }) => runIds.flatMap((runId) => find.all(runId)).map(toFlow),
-    flowSteps: ({ flowId, after, limit }) => {
+    findWorkflows: ({ runIds }) => runIds.flatMap((runId) => find.all(runId)).map(toWorkflow),
+    workflowSteps: ({ workflowId, after, limit }) => {
       const { step, item } = after ?? START
-      return behind.all(flowId, step, item, limit).map(toStep)
+      return behind.all(workflowId, step, item, limit).map(toStep)
     },
-    countSteps: ({ flowId }) =>
-      count.all(flowId).map((row) => ({ ...row, state: stepStateOf(row.state) })),
-    stepsAt: ({ flowId, steps }) => steps.flatMap((step) => at.all(flowId, step)).map(toStep),
-    stepsFrom: ({ flowId, from: first, state, limit }) => {
+    countSteps: ({ workflowId }) =>
+      count.all(workflowId).map((row) => ({ ...row, state: stepStateOf(row.state) })),
+    stepsAt: ({ workflowId, steps }) =>
+      steps.flatMap((step) => at.all(workflowId, step)).map(toStep),
+    stepsFrom: ({ workflowId, from: first, state, limit }) => {
       const rows =
         state === null
-          ? from.all(flowId, first, limit)
-          : inState.all(flowId, first, STEP_CODE[state], limit)
+          ? from.all(workflowId, first, limit)
+          : inState.all(workflowId, first, STEP_CODE[state], limit)
       return rows.map(toStep)
     },
-    countItems: ({ flowId, steps }) =>
+    countItems: ({ workflowId, steps }) =>
       steps
-        .flatMap((step) => countItems.all(flowId, step))
+        .flatMap((step) => countItems.all(workflowId, step))
         .map((row) => ({ ...row, state: stepStateOf(row.state) })),
-    failedItems: ({ flowId, steps, each }) =>
-      steps.flatMap((step) => items.all(flowId, step, STEP_CODE.failed, each)).map(toStep),
+    failedItems: ({ workflowId, steps, each }) =>
+      steps.flatMap((step) => items.all(workflowId, step, STEP_CODE.failed, each)).map(toStep),
     stepsOfRuns: ({ runIds }) => runIds.flatMap((runId) => ofRun.all(runId)),
     resultsOf: ({ runIds }) => runIds.flatMap((runId) => resultOf.all(runId)).map(toResult),
   }
 }
 
-export function toFlow(row: FlowRow): FlowRecord {
+export function toWorkflow(row: WorkflowRow): WorkflowRecord {
   return { ...row, cancelling: row.cancelling === 1 }
 }
 
 function toStep(row: StepRow): StepRecord {
-  return { ...row, state: stepStateOf(row.state), isNews: row.isNews === 1 }
+  return { ...row, state: stepStateOf(row.state), isUnprocessed: row.isUnprocessed === 1 }
 }
 
 function toResult({ status, ...row }: ResultRow): RunResult {

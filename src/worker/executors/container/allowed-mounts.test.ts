@@ -25,7 +25,7 @@ const granted: [why: string, source: string, readonly: boolean, real: string][] 
   ['what leads to that, to read', 'data/link', true, 'logs'],
 ]
 for (const [why, source, readonly, real] of granted) {
-  test(`${why} may be mounted, by its real name`, () => {
+  test(`${why} may be mounted, by its real path`, () => {
     assert.deepEqual(ask(source, readonly), [{ source: join(dir, real), target: '/t', readonly }])
   })
 }
@@ -46,12 +46,12 @@ for (const [why, source, readonly, says] of refused) {
   })
 }
 
-test('where everything is allowed, there is nothing to be led to', () => {
+test('where everything is allowed, links cannot lead outside', () => {
   const mount = { source: join(dir, 'data/inner'), target: '/t' }
   assert.deepEqual(allowMounts([mount], [parseAllowedMount('/')]), [mount])
 })
 
-test('an operator names absolute paths', () => {
+test('an operator must give absolute paths', () => {
   assert.deepEqual(parseAllowedMount('/'), { path: '/', isReadonly: false })
   assert.deepEqual(parseAllowedMount('/a:rw'), { path: '/a', isReadonly: false })
   for (const text of ['', 'data', './a', '/a:/b', '/a:rx', ':ro']) {

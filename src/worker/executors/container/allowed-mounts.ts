@@ -3,7 +3,7 @@ import { PunctualError } from '../../../core/errors.ts'
 import type { Mount } from '../../../core/work/container-work.ts'
 import { isBelow } from './is-below.ts'
 
-/** A directory of this machine that containers may see, and perhaps write to. */
+/** A directory of this machine that containers may read, and write to unless it is read-only. */
 export interface AllowedMount {
   readonly path: string
   readonly isReadonly: boolean
@@ -19,7 +19,7 @@ export function parseAllowedMount(text: string): AllowedMount {
   return { path, isReadonly: mode === ':ro' }
 }
 
-/** The mounts as they really are, links resolved; or a sentence that says which is not allowed. */
+/** The mounts with all links resolved, or a message that names the mount which is not allowed. */
 export function allowMounts(
   mounts: readonly Mount[],
   allowed: readonly AllowedMount[],
@@ -50,12 +50,12 @@ export function allowMounts(
 }
 
 /**
- * A directory above it that containers may write to. The engine goes the way once more, later than
- * we did: whoever may write there could put a link to anything in its place meanwhile.
+ * A parent directory that containers may write to. The engine resolves the path again later: a
+ * container that can write there could replace a component with a link to anything in the meantime.
  */
 function openAbove(source: string, allowed: readonly AllowedMount[]): string | undefined {
   const open = allowed.flatMap(({ path, isReadonly }) => (isReadonly ? [] : (realPath(path) ?? [])))
-  // Where all of the machine may be written to, a link leads nowhere else.
+  // Where the whole machine is writable, a link reaches nothing new.
   if (open.includes('/')) return undefined
   return open.find((root) => source !== root && isBelow(source, root))
 }

@@ -1,4 +1,4 @@
-import { chmod, rm, writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import type { ContainerWork, Mount } from '../../../core/work/container-work.ts'
 import { applyBounds, type LimitBounds } from '../../../core/work/limit-bounds.ts'
 import type { Assignment } from '../../../core/wire/protocol.ts'
@@ -8,13 +8,17 @@ import type { StopCause } from '../../attempts/handler.ts'
 import type { Launcher, StartedChild, StartInput } from '../../launcher/launcher.ts'
 import { killMarked } from '../../launcher/process-tree.ts'
 import { messageOf, type Settled } from '../../attempts/outcome.ts'
-import type { AttemptFiles, FileRoom } from '../process/attempt-files.ts'
+import type { AttemptFiles, AttemptFileStore } from '../process/attempt-files.ts'
 import { environmentOf } from '../process/command.ts'
 import type { AttemptHooks } from '../../attempts/running-attempt.ts'
-import { type Ending, PrintingAttempt, type PrintingDeps } from '../../attempts/printing-attempt.ts'
+import {
+  type AttemptResult,
+  PrintingAttempt,
+  type PrintingDeps,
+} from '../../attempts/printing-attempt.ts'
 import { type AllowedMount, allowMounts } from './allowed-mounts.ts'
 import { ask, type Engine, lastLine } from './engine.ts'
-import { endHalfMade } from './partial-containers.ts'
+import { killPartialContainers } from './partial-containers.ts'
 import type { Janitor } from './janitor.ts'
 import { wasKilledForMemory } from './kernel-log.ts'
 import { OWNER_LABEL } from './owner.ts'
@@ -25,19 +29,19 @@ export interface ContainerDeps extends PrintingDeps {
   readonly allowMounts: readonly AllowedMount[]
   readonly args: readonly string[]
   readonly bounds: LimitBounds
-  readonly room: FileRoom
+  readonly fileStore: AttemptFileStore
   readonly owner: string
   readonly janitor: Janitor
   launcher(): Promise<Launcher>
-  /** Ends it, if it still runs; false if that failed. */
+  /** Removes the container, running or not. Resolves to false if that failed. */
   remove(name: string): Promise<boolean>
 }
 
 const DEFAULT_GRACE_MS = 10_000
-/** Of what the engine says, so much of the end is kept to explain why nothing started. */
-const WORDS_LENGTH = 2_000
+/** How much of the end of the engine's error output is kept to explain why nothing started. */
+const ERROR_TEXT_LENGTH = 2_000
 
-/** A container at work: the engine's own command, and behind it what that command started. */
+/** A running container: the engine's command, and the container behind it. */
 export class ContainerAttempt extends PrintingAttempt {
   readonly #work: ContainerWork
   readonly #deps: ContainerDeps
@@ -46,7 +50,7 @@ export class ContainerAttempt extends PrintingAttempt {
   readonly #remarks: readonly string[]
   #child: StartedChild | undefined
   readonly #interrupted = Promise.withResolvers<undefined>()
-  #words = ''
+  #errorText = ''
 
   constructor(
     assignment: Assignment,
@@ -55,7 +59,7 @@ export class ContainerAttempt extends PrintingAttempt {
     deps: ContainerDeps,
   ) {
     const { limits, remarks } = applyBounds(work.limits, deps.bounds)
-    super(assignment, hooks, { ...deps, outputLimitBytes: limits.output_bytes, listens: true })
+    super(assignment, hooks, { ...deps, outputLimitBytes: limits.output_bytes, readsMarkers: true })
     this.#work = work
     this.#deps = deps
     this.#name = `punctual-${assignment.run}-${assignment.fence}`
@@ -63,20 +67,17 @@ export class ContainerAttempt extends PrintingAttempt {
     this.#remarks = remarks
   }
 
-  protected async work(): Promise<Ending> {
+  protected async work(): Promise<AttemptResult> {
     for (const remark of this.#remarks) this.remark(remark)
-    const { room } = this.#deps
+    const { fileStore } = this.#deps
     let files: AttemptFiles | undefined
     try {
-      files = room.open(this.assignment, undefined)
+      files = fileStore.open(this.assignment, undefined)
       return await this.#perform(files)
     } catch (error) {
       return { settled: { kind: 'unstartable', message: messageOf(error) } }
     } finally {
-      if (files) {
-        await rm(files.script, { force: true }).catch(() => {})
-        await room.clear(this.assignment, files).catch(() => {})
-      }
+      if (files) await fileStore.clear(this.assignment, files).catch(() => {})
     }
   }
 
@@ -91,7 +92,7 @@ export class ContainerAttempt extends PrintingAttempt {
     else this.#child?.pause()
   }
 
-  async #perform(files: AttemptFiles): Promise<Ending> {
+  async #perform(files: AttemptFiles): Promise<AttemptResult> {
     const order = await this.#prepare(files)
     if ('refused' in order) return { settled: { kind: 'unstartable', message: order.refused } }
     const { janitor, remove } = this.#deps
@@ -106,43 +107,44 @@ export class ContainerAttempt extends PrintingAttempt {
     } finally {
       const isRemoved = await remove(this.#name)
       if (end === 'lost' || (end && 'code' in end && end.code === null)) {
-        endHalfMade(new Set([this.#name]))
+        killPartialContainers(new Set([this.#name]))
       }
       if (isRemoved) janitor.release(this.#name)
     }
   }
 
   async #prepare(files: AttemptFiles): Promise<StartInput | { readonly refused: string }> {
-    const { engine, room, owner, args: extra } = this.#deps
+    const { engine, fileStore, owner, args: extra } = this.#deps
     const mounts = allowMounts(this.#work.mounts ?? [], this.#deps.allowMounts)
     if ('refused' in mounts) return mounts
-    const inside = { ...INSIDE, script: '', tmp: undefined }
+    const inside = { ...INSIDE, script: '', envFile: '', tmp: undefined }
     const env = environmentOf(this.assignment, { base: {}, files: inside, user: undefined })
-    await room.prepare(this.assignment, files)
-    // Whoever it is inside must be able to read and write them; outside, their directory is closed.
+    await fileStore.prepare(this.assignment, files)
+    // Any user inside the container must be able to read and write these files. On the host, their
+    // directory is closed to others.
     await writeFile(files.output, '')
     await chmod(files.output, 0o666)
-    const given = this.#given(files)
-    for (const { source } of given) await chmod(source, 0o644)
-    await writeFile(files.script, envFileOf(env), { mode: 0o600 })
+    const given = this.#inputMounts(files)
+    if (this.assignment.input !== null) await chmod(files.input, 0o644)
     const args = runArguments(this.#work, {
       name: this.#name,
       labels: { [OWNER_LABEL]: owner, 'punctual.run': this.assignment.run },
       limits: this.#limits,
       mounts: [...mounts, { source: files.output, target: INSIDE.output }, ...given],
-      ...{ env, envFile: files.script, extra },
+      ...{ env, envFile: files.envFile, extra },
     })
-    const handedOn = Object.fromEntries(inherited(env).map((name) => [name, env[name] ?? '']))
+    const passedEnv = Object.fromEntries(inherited(env).map((name) => [name, env[name] ?? '']))
     return {
       file: engine.command,
       args: [...engine.args, ...args],
-      env: { ...engine.env, ...handedOn },
+      env: { ...engine.env, ...passedEnv },
       ...{ cwd: '/', stdin: this.#work.stdin, umask: undefined },
+      secretFiles: fileStore.secretFiles(this.assignment, { mode: 0o644, envFile: envFileOf(env) }),
     }
   }
 
-  /** What it may read: its input, and secrets that are wanted as files. */
-  #given({ input, secrets }: AttemptFiles): Mount[] {
+  /** The files the container may read: its input, and secrets requested as files. */
+  #inputMounts({ input, secrets }: AttemptFiles): Mount[] {
     const asFiles = (this.assignment.secrets ?? []).filter(({ as }) => as === 'file')
     return [
       ...(this.assignment.input === null ? [] : [{ source: input, target: INSIDE.input }]),
@@ -154,7 +156,8 @@ export class ContainerAttempt extends PrintingAttempt {
     return new Promise((resolve) => {
       this.#child = launcher.start(order, {
         onOutput: ({ stream, bytes }) => {
-          if (stream === 2) this.#words = (this.#words + bytes.toString()).slice(-WORDS_LENGTH)
+          if (stream === 2)
+            this.#errorText = (this.#errorText + bytes.toString()).slice(-ERROR_TEXT_LENGTH)
           this.print(stream, bytes)
         },
         onUnstartable: (message) => resolve({ message }),
@@ -166,7 +169,7 @@ export class ContainerAttempt extends PrintingAttempt {
     })
   }
 
-  async #conclude(end: Ended, files: AttemptFiles): Promise<Ending> {
+  async #conclude(end: Ended, files: AttemptFiles): Promise<AttemptResult> {
     if (end === 'lost') {
       killMarked(this.assignment)
       return { settled: { kind: 'unstarted' }, isLost: true }
@@ -178,26 +181,28 @@ export class ContainerAttempt extends PrintingAttempt {
       containment: 'container',
     }
     if (code === 0) return { ...(await this.#succeed(files)), process }
-    // An engine that was killed, or stopped with what it ran, has nothing to explain.
-    const isOwnEnd = code !== null && !this.stopped
-    const settled = (isOwnEnd && (await this.#explain())) || settledOf(code, signal)
+    // An engine that was killed or stopped explains nothing.
+    const endedByItself = code !== null && !this.stopped
+    const settled = (endedByItself && (await this.#explain())) || settledOf(code, signal)
     return settled.kind === 'unstartable' ? { settled } : { settled, process }
   }
 
-  async #succeed(files: AttemptFiles): Promise<Ending> {
-    const { text, problem } = await this.#deps.room.readResult(files, this.masker)
+  async #succeed(files: AttemptFiles): Promise<AttemptResult> {
+    const { text, problem } = await this.#deps.fileStore.readResult(files, this.masker)
     if (problem !== undefined) return { settled: { kind: 'broken', message: problem } }
     return { settled: { kind: 'exited', code: 0 }, result: text }
   }
 
-  /** What the engine knows beyond a code: that nothing ever started, or that memory ran out. */
+  /**
+   * Asks the engine for what the exit code does not say: nothing was started, or memory ran out.
+   */
   async #explain(): Promise<Settled | undefined> {
     const format = '{{.Id}} {{.State.OOMKilled}} {{.State.StartedAt}}'
     const words = ['inspect', '--type', 'container', '--format', format, this.#name]
     const { ok, out } = await ask(this.#deps.engine, words)
-    const [id = '', oom, startedAt = NEVER] = out.trim().split(' ')
-    if (!ok || startedAt.startsWith(NEVER)) {
-      return { kind: 'unstartable', message: unstarted(this.#work, lastLine(this.#words)) }
+    const [id = '', oom, startedAt = YEAR_OF_NEVER_STARTED] = out.trim().split(' ')
+    if (!ok || startedAt.startsWith(YEAR_OF_NEVER_STARTED)) {
+      return { kind: 'unstartable', message: unstarted(this.#work, lastLine(this.#errorText)) }
     }
     const { memory_bytes: most } = this.#limits
     if (oom !== 'true' && (most === undefined || !wasKilledForMemory(id))) return undefined
@@ -215,15 +220,16 @@ type Ended =
   | { readonly message: string }
   | 'lost'
 
-/** The year in which containers began that never did. */
-const NEVER = '0001'
+/** The start year that engines report for containers that never started. */
+const YEAR_OF_NEVER_STARTED = '0001'
 
 const NO_IMAGE =
   /image not known|no such image|manifest unknown|not found in|pull|initializing source/i
 
-function unstarted({ image }: ContainerWork, said: string): string {
-  if (NO_IMAGE.test(said)) return `the image ${image} is not here and cannot be fetched: ${said}`
-  return `the container could not be started: ${said || 'its engine did not say why'}`
+function unstarted({ image }: ContainerWork, engineError: string): string {
+  if (NO_IMAGE.test(engineError))
+    return `the image ${image} is not here and cannot be fetched: ${engineError}`
+  return `the container could not be started: ${engineError || 'the engine gave no reason'}`
 }
 
 function settledOf(code: number | null, signal: string | null): Settled {

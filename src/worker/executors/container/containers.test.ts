@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { settle } from '../../../../test/support/virtual-clock.ts'
+import { flushTasks } from '../../../../test/support/virtual-clock.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { ContainerWork } from '../../../core/work/container-work.ts'
-import { createFakeScheduler, UNHURRIED } from '../../testing/fake-scheduler.ts'
-import { openPerformer } from '../../testing/performing-worker.ts'
+import { createFakeScheduler, LONG_LEASE } from '../../testing/fake-scheduler.ts'
+import { openRealTimeWorker } from '../../testing/performing-worker.ts'
 import { systemClock } from '../../clock/system-clock.ts'
 import { createWorker } from '../../worker.ts'
 import { createEngine } from './engine.ts'
@@ -33,7 +33,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** From here on, programs in Node cannot be started; until the answer is called. */
+/** Makes programs in Node impossible to start until the returned function is called. */
 function breakNode(t: TestContext): () => void {
   const path = process.execPath
   const mend = () => void (process.execPath = path)
@@ -42,9 +42,9 @@ function breakNode(t: TestContext): () => void {
   return mend
 }
 
-test('a launcher that could not be started is not missing for good', { skip }, async (t) => {
+test('a launcher that could not be started is tried again', { skip }, async (t) => {
   const { engine } = scripted(t)
-  const { perform, worker, scheduler } = await openPerformer(t, {
+  const { perform, worker, scheduler } = await openRealTimeWorker(t, {
     ...{ processes: {}, containers: { engine } },
   })
   const mend = breakNode(t)
@@ -57,7 +57,7 @@ test('a launcher that could not be started is not missing for good', { skip }, a
 
 test('a worker without the launcher of its containers says goodbye', { skip }, async (t) => {
   const { engine } = scripted(t)
-  const { perform, worker, scheduler } = await openPerformer(t, {
+  const { perform, worker, scheduler } = await openRealTimeWorker(t, {
     ...{ processes: {}, containers: { engine } },
   })
   breakNode(t)
@@ -66,30 +66,34 @@ test('a worker without the launcher of its containers says goodbye', { skip }, a
   assert.equal(scheduler.messages('leave').length, 1)
 })
 
-test('what can be offered only while the worker registers is offered', { skip }, async (t) => {
-  const { dir, engine } = scripted(t, '[ -e $here/back ] || exit 1; echo $$ > $here/asked')
-  const client = createFakeScheduler(systemClock, UNHURRIED)
-  const { register } = client
-  client.register = async (hello) => {
-    const welcome = await register(hello)
-    // The answer is on its way until the engine is back and has been asked again.
-    writeFileSync(join(dir, 'back'), '')
-    const pid = await waitFor(() => Number(readFileSync(join(dir, 'asked'), 'utf8')), {
-      what: 'the engine to be asked',
+test(
+  'executors that become available while the worker registers are offered',
+  { skip },
+  async (t) => {
+    const { dir, engine } = scripted(t, '[ -e $here/back ] || exit 1; echo $$ > $here/asked')
+    const client = createFakeScheduler(systemClock, LONG_LEASE)
+    const { register } = client
+    client.register = async (hello, secret) => {
+      const welcome = await register(hello, secret)
+      // The answer stays in flight until the engine is back and was asked again.
+      writeFileSync(join(dir, 'back'), '')
+      const pid = await waitFor(() => Number(readFileSync(join(dir, 'asked'), 'utf8')), {
+        what: 'the engine to be asked',
+      })
+      await waitFor(() => !isThere(pid), { what: 'its answer' })
+      await flushTasks()
+      return welcome
+    }
+    const worker = createWorker({ client, name: 'w', processes: {}, containers: { engine } })
+    t.after(() => worker.drain(0))
+    await worker.start()
+    const again = await waitFor(() => client.messages('register')[1], {
+      ...{ what: 'the offer of containers', deadlineMs: 10_000 },
     })
-    await waitFor(() => !isThere(pid), { what: 'its answer' })
-    await settle()
-    return welcome
-  }
-  const worker = createWorker({ client, name: 'w', processes: {}, containers: { engine } })
-  t.after(() => worker.drain(0))
-  await worker.start()
-  const again = await waitFor(() => client.messages('register')[1], {
-    ...{ what: 'the offer of containers', deadlineMs: 10_000 },
-  })
-  assert.ok(!client.messages('register')[0]?.executors.includes('container'))
-  assert.deepEqual([again.session, again.registration], ['ses_1', 2])
-  assert.ok(again.executors.includes('container'))
-  await waitFor(() => client.messages('exchange').length > 0, { what: 'work to be asked for' })
-  assert.equal(client.messages('register').length, 2)
-})
+    assert.ok(!client.messages('register')[0]?.executors.includes('container'))
+    assert.deepEqual([again.session, again.registration], ['ses_1', 2])
+    assert.ok(again.executors.includes('container'))
+    await waitFor(() => client.messages('exchange').length > 0, { what: 'work to be asked for' })
+    assert.equal(client.messages('register').length, 2)
+  },
+)

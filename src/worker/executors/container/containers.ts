@@ -2,9 +2,9 @@ import type { Clock } from '../../../core/clock.ts'
 import type { ContainerWork } from '../../../core/work/container-work.ts'
 import type { LimitBounds } from '../../../core/work/limit-bounds.ts'
 import type { Assignment } from '../../../core/wire/protocol.ts'
-import { createFileRoom } from '../process/attempt-files.ts'
+import { createAttemptFileStore } from '../process/attempt-files.ts'
 import { type LauncherPool, openLaunchers } from '../process/launcher-pool.ts'
-import type { AttemptHooks, UnderWay } from '../../attempts/running-attempt.ts'
+import type { AttemptHooks, RunningAttempt } from '../../attempts/running-attempt.ts'
 import type { PrintingDeps } from '../../attempts/printing-attempt.ts'
 import type { AllowedMount } from './allowed-mounts.ts'
 import { ContainerAttempt } from './container-attempt.ts'
@@ -16,25 +16,27 @@ import { openSweep, type Sweep } from './sweep.ts'
 
 export interface ContainerOptions {
   readonly engine: Engine
-  /** What of this machine containers may see; nothing if absent. */
+  /** Host directories that containers may mount; none if absent. */
   readonly allowMounts?: readonly AllowedMount[] | undefined
-  /** Added to every `run` of the engine. */
+  /** Arguments added to every `run` of the engine. */
   readonly args?: readonly string[] | undefined
-  /** Limits of containers that name none, and the most they may name. */
+  /** Default and maximum limits of containers. */
   readonly limits?: LimitBounds | undefined
 }
 
 /** Everything a worker needs to run containers. */
 export interface Containers {
-  begin(assignment: Assignment, work: ContainerWork, hooks: AttemptHooks): UnderWay
-  /** Until it is done, they are not offered. */
-  readonly sweep: Pick<Sweep, 'isDone' | 'over'>
-  /** Ends what is still there; resolves when it is gone. */
+  begin(assignment: Assignment, work: ContainerWork, hooks: AttemptHooks): RunningAttempt
+  /** Containers are not offered until the sweep is done. */
+  readonly sweep: Pick<Sweep, 'isDone' | 'finished'>
+  /** Removes the remaining containers and resolves when they are gone. */
   close(): Promise<void>
 }
 
-/** What a goodbye may take when the engine does not let go; the janitor goes on without us. */
-const GOODBYE_MS = 10_000
+/**
+ * How long a shutdown waits for an engine that does not answer; the janitor continues afterwards.
+ */
+const CLOSE_MS = 10_000
 
 export async function openContainers(
   options: ContainerOptions,
@@ -43,15 +45,15 @@ export async function openContainers(
     readonly lifeline: number
     readonly clock: Clock
     onError(error: unknown): void
-    /** They can be offered now. */
+    /** Containers can be offered now. */
     onLate(): void
-    /** One that could not be removed at the end of its attempt is gone now. */
+    /** A container that could not be removed at the end of its attempt is gone now. */
     onRemoved(name: string): void
   },
 ): Promise<Containers> {
   const { engine, allowMounts = [], args = [], limits = {} } = options
   const { clock, lifeline, onError } = deps
-  const room = createFileRoom({ clock, onError })
+  const fileStore = createAttemptFileStore({ clock, onError })
   const sweep = await openSweep(engine, deps)
   const janitor = createJanitor(engine, lifeline, { clock, onError })
   const removals = createRemovals(engine, {
@@ -63,12 +65,12 @@ export async function openContainers(
   })
   let launchers: Promise<LauncherPool> | undefined
 
-  /** The plain launcher: the engine's command is no place to be contained, it must see the machine. */
+  /** The launcher without containment: the engine's command must see the whole machine. */
   const launcher = async () => {
     launchers ??= openLaunchers(1, lifeline, {
       ...{ kind: 'node', containment: 'group', clock, onError },
     }).catch((error: unknown) => {
-      // What this one lacked, the next may find.
+      // The next try may find what was missing this time.
       launchers = undefined
       throw error
     })
@@ -82,7 +84,7 @@ export async function openContainers(
       allowMounts,
       args,
       bounds: limits,
-      room,
+      fileStore,
       launcher,
       janitor,
       remove: removals.remove,
@@ -94,14 +96,15 @@ export async function openContainers(
     sweep,
     async close() {
       await sweep.close()
-      // One that could not be started has nothing to close, and whoever asked for it knows.
+      // A launcher that could not be started has nothing to close, and its attempt has reported the
+      // error.
       await (await launchers?.catch(() => undefined))?.close()
       await removals.close()
-      const parted = new AbortController()
-      const goodbye = janitor.close().finally(() => parted.abort())
-      await Promise.race([goodbye, clock.sleep(GOODBYE_MS, parted.signal)])
-      janitor.part()
-      await room.close()
+      const detached = new AbortController()
+      const closing = janitor.close().finally(() => detached.abort())
+      await Promise.race([closing, clock.sleep(CLOSE_MS, detached.signal)])
+      janitor.detach()
+      await fileStore.close()
     },
   }
 }

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { isAboutEngine } from '../../../core/work/variable.ts'
-import { letThrough } from '../process/command.ts'
+import { isEngineVariable } from '../../../core/work/variable.ts'
+import { passedVariables } from '../process/command.ts'
 
-/** The program that runs containers here: podman, docker, or something that behaves like them. */
+/** The program that runs containers: podman, docker, or a compatible one. */
 export interface Engine {
   readonly command: string
-  /** Stand before every command of its own. */
+  /** Arguments before every command. */
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
 }
@@ -13,22 +13,22 @@ export interface Engine {
 export interface EngineAnswer {
   readonly ok: boolean
   readonly out: string
-  /** What it complained about, in one line. */
+  /** The engine's error message, in one line. */
   readonly complaint: string
 }
 
 export const ENGINES = ['podman', 'docker'] as const
 
-/** A command that takes longer hangs: what it asks is answered in milliseconds, or not at all. */
+/** A command that takes longer hangs: these queries are answered in milliseconds or not at all. */
 export const ANSWER_MS = 30_000
 
-/** With the settings that its operator gave this worker, and nothing of any job. */
+/** Runs with the settings that the operator gave this worker, and with nothing from a job. */
 export function createEngine(command: string, args: readonly string[] = []): Engine {
-  const own = Object.keys(process.env).filter(isAboutEngine)
-  return { command, args, env: letThrough(process.env, own) }
+  const own = Object.keys(process.env).filter(isEngineVariable)
+  return { command, args, env: passedVariables(process.env, own) }
 }
 
-/** Never rejects: what cannot be started has nothing good to say either. */
+/** Never rejects: an engine that cannot be started is reported as a failed answer. */
 export function ask(
   { command, args, env }: Engine,
   words: readonly string[],
@@ -49,19 +49,20 @@ export function ask(
   })
 }
 
-/** Ends containers, whatever they are doing, and leaves nothing of them. */
+/** The arguments that kill and remove containers in any state. */
 export function removalOf({ command }: Engine, names: readonly string[]): string[] {
-  // Docker never waits; podman would be polite first, and complain of what is gone already.
+  // Docker never waits. Podman would wait for a graceful stop, and would complain of missing
+  // containers.
   const now = command.includes('docker') ? [] : ['--time', '0', '--ignore']
   return ['rm', '--force', '--volumes', ...now, ...names]
 }
 
-/** Older dockers complain of what is gone already. */
+/** Older versions of docker report an error for a container that is already gone. */
 export function isRemoved(ok: boolean, complaint: string): boolean {
   return ok || /no such container/i.test(complaint)
 }
 
-/** What an engine says last is what went wrong. */
+/** The last line of the engine's error output states the error. */
 export function lastLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())
   const last = lines.findLast((line) => line !== '' && !line.startsWith('See ')) ?? ''

@@ -5,8 +5,8 @@ const LEFTOVERS = ['ps', '--all', '--quiet', '--no-trunc', '--filter', `label=${
 const NAME_AND_OWNER = `{{.Name}} {{index .Config.Labels "${OWNER_LABEL}"}}`
 
 /**
- * The first engine that works here, or why the one that was asked for does not. To ask it for what
- * dead workers have left shows both whether it works and what there is to remove.
+ * The first engine that works here, or the reason why the requested one does not. Listing the
+ * containers of dead workers shows both whether the engine works and what there is to remove.
  */
 export async function findEngine(
   wanted: string | undefined,
@@ -23,8 +23,8 @@ export async function findEngine(
 }
 
 /**
- * Removes containers whose worker was killed together with everybody who could have removed them.
- * Says what kept it from doing so.
+ * Removes containers whose worker was killed together with its janitor. Returns the error that
+ * prevented it, if any.
  */
 export async function removeLeftovers(
   engine: Engine,
@@ -45,6 +45,7 @@ export async function removeLeftovers(
   })
   const removal = dead.length === 0 ? undefined : await ask(engine, removalOf(engine, dead), signal)
   if (removal && !removal.ok) return removal.complaint
-  // One that went meanwhile is complained of; the next look does not find it.
+  // The engine complains of containers that disappeared meanwhile; the next listing does not
+  // contain them.
   return ok ? undefined : complaint
 }

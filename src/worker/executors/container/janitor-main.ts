@@ -5,18 +5,18 @@ import { watchLifeline } from '../../launcher/lifeline.ts'
 import { backOffMs } from '../../requests/back-off.ts'
 import { systemClock, systemRandom } from '../../clock/system-clock.ts'
 import { ANSWER_MS, type Engine, isRemoved, removalOf } from './engine.ts'
-import { endHalfMade } from './partial-containers.ts'
+import { killPartialContainers } from './partial-containers.ts'
 
 /**
- * The janitor: a small process that outlives a worker by just long enough to remove its containers.
- * They are nobody's children: the engine has taken them away from whoever started them, so to kill
- * the worker, or the engine's own command, does not end them.
+ * The janitor: a small process that outlives its worker just long enough to remove the worker's
+ * containers. The engine detaches containers from the process that started them, so they survive
+ * when the worker or the engine's command is killed.
  */
 const engine = JSON.parse(process.argv[2] ?? '') as Engine
 const names = new Set<string>()
-/** How long it goes on without a worker. */
+/** How long the janitor continues without its worker. */
 const GIVE_UP_MS = 600_000
-let goneMono: number | undefined
+let workerEndedMono: number | undefined
 let failures = 0
 let isWaiting = false
 const isLifelineHeld = watchLifeline(DESCRIPTORS.lifeline, removeAll)
@@ -30,29 +30,30 @@ lines.on('line', (line) => {
   else names.add(name)
   if (!isLifelineHeld()) removeAll()
 })
-// The worker is gone, so nobody is left who could want anything.
+// The pipe closes when the worker is gone: remove everything.
 lines.on('close', () => {
-  goneMono = systemClock.mono()
+  workerEndedMono = systemClock.mono()
   removeAll()
 })
 process.stdout.write('ready\n')
 
-/** An engine that fails, or is away, is asked again until they are gone. */
+/** Retries until the containers are gone, because an engine may fail or be away. */
 function removeAll(): void {
   if (removeNamed()) {
     failures = 0
-    if (goneMono !== undefined) process.exit(0)
+    if (workerEndedMono !== undefined) process.exit(0)
     return
   }
-  // What the next worker on the machine finds is its to remove.
-  if (goneMono !== undefined && systemClock.mono() - goneMono > GIVE_UP_MS) process.exit(1)
+  // The next worker on this machine removes the rest.
+  if (workerEndedMono !== undefined && systemClock.mono() - workerEndedMono > GIVE_UP_MS)
+    process.exit(1)
   if (isWaiting) return
   failures += 1
   isWaiting = true
   void systemClock.sleep(backOffMs(failures, systemRandom)).then(() => {
     isWaiting = false
-    // A worker that is back removes its own, and has new ones by now.
-    if (goneMono !== undefined || !isLifelineHeld()) removeAll()
+    // A worker that has come back removes its own containers, and has started new ones by now.
+    if (workerEndedMono !== undefined || !isLifelineHeld()) removeAll()
   })
 }
 
@@ -67,8 +68,9 @@ function removeNamed(): boolean {
       ...{ timeout: ANSWER_MS, killSignal: 'SIGKILL' },
     },
   )
-  endHalfMade(names)
-  // Where the engine itself is gone there is nobody to ask; the next worker that finds one removes them.
+  killPartialContainers(names)
+  // Without an engine there is nothing to ask; the next worker that finds one removes the
+  // containers.
   if (error && 'code' in error && error.code === 'ENOENT') return true
   const complaints = (stderr ?? '').split('\n').filter((line) => line !== '')
   const isOnlyLate = complaints.length > 0 && complaints.every((line) => isRemoved(false, line))

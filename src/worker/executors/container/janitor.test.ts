@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { takeDescriptors } from '../../../../test/support/exhaust-descriptors.ts'
-import { without } from '../../../../test/support/skip-without.ts'
+import { exhaustDescriptors } from '../../../../test/support/exhaust-descriptors.ts'
+import { skipWithout } from '../../../../test/support/skip-without.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { openLifelineFile } from '../../launcher/lifeline.ts'
 import { systemClock } from '../../clock/system-clock.ts'
@@ -14,7 +14,7 @@ import { createJanitor } from './janitor.ts'
 
 const skip = process.platform === 'win32' && 'needs a shell'
 
-/** A janitor whose engine writes down what it is asked. */
+/** A janitor whose engine records the commands it receives. */
 function open(t: TestContext) {
   const dir = mkdtempSync(join(tmpdir(), 'punctual-janitor-'))
   const command = join(dir, 'podman')
@@ -44,7 +44,7 @@ function open(t: TestContext) {
 }
 
 test(
-  'a janitor that is killed has a successor who knows what is under way',
+  'a killed janitor is replaced by one that knows the running containers',
   { skip },
   async (t) => {
     const { janitor, errors, pids, kill, asked } = open(t)
@@ -59,29 +59,33 @@ test(
   },
 )
 
-test('a successor that cannot be started is tried for until there is one', { skip }, async (t) => {
-  const { janitor, errors, pids, kill } = open(t)
-  await janitor.watch('one')
-  const path = process.execPath
-  t.after(() => void (process.execPath = path))
-  process.execPath = '/no/such/node'
-  await kill()
-  await waitFor(() => errors.length > 1, { what: 'tries in vain', deadlineMs: 10_000 })
-  await assert.rejects(janitor.watch('two'), /could not be started/)
-  janitor.release('two')
-  process.execPath = path
-  await waitFor(() => pids().length === 1, { what: 'its successor', deadlineMs: 10_000 })
-})
+test(
+  'a replacement janitor that cannot be started is retried until one starts',
+  { skip },
+  async (t) => {
+    const { janitor, errors, pids, kill } = open(t)
+    await janitor.watch('one')
+    const path = process.execPath
+    t.after(() => void (process.execPath = path))
+    process.execPath = '/no/such/node'
+    await kill()
+    await waitFor(() => errors.length > 1, { what: 'tries in vain', deadlineMs: 10_000 })
+    await assert.rejects(janitor.watch('two'), /could not be started/)
+    janitor.release('two')
+    process.execPath = path
+    await waitFor(() => pids().length === 1, { what: 'its successor', deadlineMs: 10_000 })
+  },
+)
 
 test(
-  'a janitor that no descriptor is left for costs who asked, and is there for the next',
-  { skip: without('prlimit', 'util-linux') },
+  'a janitor that fails for lack of descriptors fails one attempt, and starts for the next',
+  { skip: skipWithout('prlimit', 'util-linux') },
   async (t) => {
     const { janitor } = open(t)
-    const giveBack = takeDescriptors(t)
+    const giveBack = exhaustDescriptors(t)
     const watched = janitor.watch('a')
     janitor.release('a')
-    janitor.part()
+    janitor.detach()
     await assert.rejects(watched, /could not be started/)
     giveBack()
     await janitor.watch('b')

@@ -7,28 +7,31 @@ import { backOffMs } from '../../requests/back-off.ts'
 import { systemRandom } from '../../clock/system-clock.ts'
 import type { Engine } from './engine.ts'
 
-/** Started as source in development and compiled in the package: next to this file either way. */
+/** Source in development, compiled in the package: next to this file in both cases. */
 const MAIN = fileURLToPath(new URL(`./janitor-main${import.meta.url.slice(-3)}`, import.meta.url))
 
-/** Whoever removes containers when this worker no longer can. */
+/** Removes containers when this worker no longer can. */
 export interface Janitor {
-  /** Once it resolves, a container of this name does not survive us. */
+  /** Once it resolves, the container of this name does not outlive this worker. */
   watch(name: string): Promise<void>
-  /** It is gone. */
+  /** The container is gone. */
   release(name: string): void
-  /** Lets it go; what it still watches is removed. Resolves when it is, or when it gave up. */
+  /**
+   * Ends the janitor, which removes what it still watches. Resolves when it has, or when it gave
+   * up.
+   */
   close(): Promise<void>
-  /** Waits no more: it goes on by itself. */
-  part(): void
+  /** Stops waiting for the janitor; it continues by itself. */
+  detach(): void
 }
 
 interface JanitorProcess {
-  tell(line: string): void
+  send(line: string): void
   end(): Promise<void>
   part(): void
 }
 
-/** Its process is started when there is something to watch, and again should it die. */
+/** The process is started when there is something to watch, and started again if it dies. */
 export function createJanitor(
   engine: Engine,
   lifeline: number,
@@ -38,26 +41,29 @@ export function createJanitor(
   const closed = new AbortController()
   let current: Promise<JanitorProcess> | undefined
   let isReplacing = false
-  /** Of all its life: one that dies as soon as it is ready must not be started without pause, either. */
+  /**
+   * Counts all deaths: a janitor that dies as soon as it is ready must not be restarted without
+   * pause either.
+   */
   let deaths = 0
 
   const start = async () => {
     const started = await startProcess(engine, lifeline, () => void replace())
-    for (const name of names) started.tell(`+${name}`)
+    for (const name of names) started.send(`+${name}`)
     return started
   }
   const open = () => {
     if (current) return current
     const opening = start()
     current = opening
-    // One that could not even be spawned has no end that would be noticed.
+    // A process that could not be spawned emits no end.
     opening.catch(() => {
       if (current === opening) current = undefined
     })
     return opening
   }
 
-  /** What is under way must not wait for the next container to be watched again. */
+  /** Restarts at once: running containers must not wait for the next one to be watched. */
   const replace = async () => {
     current = undefined
     if (isReplacing) return
@@ -74,10 +80,10 @@ export function createJanitor(
     async watch(name) {
       names.add(name)
       try {
-        // One that is being started may have been told of the others already.
-        ;(await open()).tell(`+${name}`)
+        // A janitor that is being started may have received the other names already.
+        ;(await open()).send(`+${name}`)
       } catch (error) {
-        // Then there will be no container of this name.
+        // Then no container of this name will be started.
         names.delete(name)
         throw error
       }
@@ -85,7 +91,7 @@ export function createJanitor(
     release(name) {
       names.delete(name)
       void current?.then(
-        ({ tell }) => tell(`-${name}`),
+        ({ send }) => send(`-${name}`),
         () => {},
       )
     },
@@ -93,7 +99,7 @@ export function createJanitor(
       closed.abort()
       await (await current?.catch(() => undefined))?.end()
     },
-    part() {
+    detach() {
       void current?.then(
         ({ part }) => part(),
         () => {},
@@ -110,30 +116,30 @@ async function startProcess(
   const child = spawn(process.execPath, ['--max-semi-space-size=1', MAIN, JSON.stringify(engine)], {
     stdio: ['pipe', 'pipe', 'inherit', lifeline],
     env: { PATH: process.env['PATH'] ?? '' },
-    // Apart from the worker's group: a signal to that group is for the worker alone.
+    // A process group of its own: a signal to the worker's group is for the worker alone.
     detached: true,
   })
-  const gone = new Promise<void>((resolve) => {
+  const exited = new Promise<void>((resolve) => {
     child.once('close', () => resolve())
     child.once('error', () => resolve())
   })
-  void gone.then(onGone)
-  // Without a descriptor left there are no pipes; that it could not be started is told a moment later.
+  void exited.then(onGone)
+  // Without a free descriptor there are no pipes; the spawn error is emitted a moment later.
   const [input, output] = (child.stdio ?? []) as unknown as [Writable?, Readable?]
   input?.on('error', () => {})
-  const isReady = output ? once(output, 'data').then(() => true) : gone
-  if (!(await Promise.race([isReady, gone])) || !input) {
+  const isReady = output ? once(output, 'data').then(() => true) : exited
+  if (!(await Promise.race([isReady, exited])) || !input) {
     throw new Error('the process that removes containers could not be started')
   }
-  // It must not keep a worker alive that has nothing else to do.
+  // The janitor must not keep an otherwise idle worker alive.
   child.unref()
   return {
-    tell: (line) => void input.write(`${line}\n`),
+    send: (line) => void input.write(`${line}\n`),
     async end() {
-      // Whoever waits for its end must be there when it comes.
+      // A caller that waits for its end keeps the process alive until then.
       child.ref()
       input.end()
-      await gone
+      await exited
     },
     part: () => child.unref(),
   }

@@ -4,8 +4,8 @@ const RECORD_BYTES = 8192
 const MOST_RECORDS = 100_000
 
 /**
- * Whether the kernel says it killed something in this container for its memory. Engines overlook that
- * on machines with older control groups. Without the right to read the log, the answer is no.
+ * Whether the kernel log says that a process of this container was killed for its memory. Engines
+ * miss that on machines with cgroups v1. Without permission to read the log, the answer is no.
  */
 export function wasKilledForMemory(container: string): boolean {
   let log: number | undefined
@@ -26,7 +26,7 @@ function isInLog(log: number, container: string): boolean {
       const text = record.toString('latin1', 0, readSync(log, record))
       if (text.includes('oom-kill:') && text.includes(container)) return true
     } catch (error) {
-      // EPIPE: what we were about to read was overwritten; the next one is there.
+      // EPIPE: the record was overwritten before it could be read; the next one is available.
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') return false
     }
   }

@@ -42,7 +42,7 @@ const movable: [why: string, names: string[], says: RegExp][] = [
   ['anything, where everything is written', ['/', 'logs:ro'], /through \/,/],
 ]
 for (const [why, names, says] of movable) {
-  test(`${why}: a container could lead it elsewhere, so it is not allowed`, () => {
+  test(`${why}: a container could redirect the path, so it is not allowed`, () => {
     assert.throws(() => refuse(...names), { code: 'config_invalid', message: says })
   })
 }
@@ -59,10 +59,10 @@ const steady: [why: string, names: string[]][] = [
   ['a link that leads nowhere', ['loop', 'data']],
 ]
 for (const [why, names] of steady) {
-  test(`${why} is where it was said to be, and stays there`, () => refuse(...names))
+  test(`${why} cannot be redirected and is allowed`, () => refuse(...names))
 }
 
-test('what has become a link already is recognised at the next start', () => {
+test('a path that has already become a link is refused at the next start', () => {
   renameSync(join(dir, 'data/x'), join(dir, 'data/y'))
   link('/', 'data/x')
   assert.throws(() => refuse('data', 'data/x:ro'), { message: /\/data\/x:ro through .*\/data,/ })

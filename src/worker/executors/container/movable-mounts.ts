@@ -4,15 +4,20 @@ import { PunctualError } from '../../../core/errors.ts'
 import type { AllowedMount } from './allowed-mounts.ts'
 import { isBelow } from './is-below.ts'
 
-/** A way with more links than this leads nowhere: the kernel gives up here, too. */
+/** A path with more links than this is an error: the kernel has the same limit. */
 const MOST_LINKS = 40
 
 /**
- * Refuses what containers could lead elsewhere. Who may write to `/data` can exchange `/data/x` for a
- * link to `/`; were `/data/x` allowed as well, everything would be from then on.
+ * Refuses paths that containers could redirect. A container that may write to `/data` can replace
+ * `/data/x` with a link to `/`; if `/data/x` were allowed as well, everything would be from then
+ * on.
  */
 export function refuseMovable(allowed: readonly AllowedMount[]): void {
-  const ways = allowed.map((mount) => ({ ...mount, name: nameOf(mount), ...wayTo(mount.path) }))
+  const ways = allowed.map((mount) => ({
+    ...mount,
+    name: nameOf(mount),
+    ...resolveThrough(mount.path),
+  }))
   const open = ways.filter(({ isReadonly }) => !isReadonly)
   for (const { name, through, end, isReadonly } of ways) {
     const above = open.find((root) => through.some((directory) => isBelow(directory, root.end)))
@@ -28,8 +33,14 @@ export function refuseMovable(allowed: readonly AllowedMount[]): void {
   }
 }
 
-/** Where a path ends, links resolved, and every directory in which one of its names is looked up. */
-function wayTo(path: string): { readonly through: readonly string[]; readonly end: string } {
+/**
+ * The end of a path, with links resolved, and every directory in which one of its names is looked
+ * up.
+ */
+function resolveThrough(path: string): {
+  readonly through: readonly string[]
+  readonly end: string
+} {
   const through: string[] = []
   let here = '/'
   let names = namesOf(resolve(path))
@@ -50,7 +61,10 @@ function wayTo(path: string): { readonly through: readonly string[]; readonly en
   return { through, end: here }
 }
 
-/** What is not there is no link; whoever makes it one later may write to the directory it is in. */
+/**
+ * A missing path is not a link; a process that creates one later can already write to its
+ * directory.
+ */
 function targetOf(path: string): string | undefined {
   try {
     return readlinkSync(path)

@@ -1,19 +1,22 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** The label that says which worker process a container belongs to. */
+/** The label that names the worker process a container belongs to. */
 export const OWNER_LABEL = 'punctual.worker'
 
-/** This process: in which world of process numbers, which number, and since when. */
+/** This process as `<pid namespace>:<pid>:<start time>`. */
 export function ownOwner(): string {
   return `${worldOf()}-${process.pid}-${startOf('self') ?? 0}`
 }
 
-/** Whether the process it names is surely gone. One in another world cannot be asked. */
+/**
+ * Whether the named process has certainly ended. A process in another PID namespace cannot be
+ * checked.
+ */
 export function isGone(owner: string): boolean {
   const [world, pid, since] = owner.split('-')
   if (world !== worldOf() || !/^\d+$/.test(pid ?? '')) return false
   const start = startOf(pid as string)
-  // Where there is no /proc, a number that is in use may be anybody's: better to leave it.
+  // Without /proc, a used process number may belong to any process: keep the container.
   return process.platform === 'linux' ? String(start ?? '') !== since : !isAlive(Number(pid))
 }
 
@@ -25,7 +28,7 @@ function worldOf(): string {
   }
 }
 
-/** When a process began, in ticks since the machine did. */
+/** When a process started, in ticks after the machine's boot. */
 function startOf(pid: string): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')

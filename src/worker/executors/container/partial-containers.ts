@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { kill } from '../../launcher/process-tree.ts'
 
 /**
- * Ends what is left of containers whose engine was killed while it made them. Podman does not know
- * them yet, so it cannot remove them; but its monitor runs, named after the container, and below it a
- * first process that waits to be told to begin.
+ * Kills containers whose engine was killed while it created them. Podman does not know them yet and
+ * cannot remove them, but its monitor process runs, named after the container, with a first process
+ * below it that waits for the order to start.
  */
-export function endHalfMade(names: ReadonlySet<string>): void {
+export function killPartialContainers(names: ReadonlySet<string>): void {
   if (process.platform !== 'linux') return
   for (const pid of readdirSync('/proc')) {
     if (!/^\d+$/.test(pid) || !isMonitorOf(pid, names)) continue
@@ -26,7 +26,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'latin1')
   } catch {
-    // Gone meanwhile.
+    // The process ended meanwhile.
     return ''
   }
 }

@@ -3,11 +3,14 @@ import { backOffMs } from '../../requests/back-off.ts'
 import { systemRandom } from '../../clock/system-clock.ts'
 import { ask, type Engine, isRemoved, removalOf } from './engine.ts'
 
-/** Containers on their way out. */
+/** The removal of containers. */
 export interface Removals {
-  /** False if it was tried in vain; then that goes on until `onLate`. */
+  /**
+   * Resolves to false if the first tries failed; retries then continue in the background until
+   * `onLate`.
+   */
   remove(name: string): Promise<boolean>
-  /** Gives up; what is still there is somebody else's to remove. */
+  /** Gives up; the janitor or the next worker removes the rest. */
   close(): Promise<void>
 }
 
@@ -18,7 +21,7 @@ export function createRemovals(
   deps: {
     readonly clock: Clock
     onError(error: unknown): void
-    /** Gone after all. */
+    /** A late retry has removed the container. */
     onLate(name: string): void
   },
 ): Removals {
@@ -30,7 +33,7 @@ export function createRemovals(
     const { ok, complaint } = await ask(engine, removalOf(engine, [name]))
     return isRemoved(ok, complaint) ? undefined : complaint
   }
-  const goOn = async (name: string) => {
+  const retryUntilRemoved = async (name: string) => {
     for (let failures = 1; !closed.signal.aborted; failures += 1) {
       await clock.sleep(backOffMs(failures, systemRandom), closed.signal)
       if (closed.signal.aborted || (await remove(name)) !== undefined) continue
@@ -44,10 +47,10 @@ export function createRemovals(
         const complaint = await remove(name)
         if (complaint === undefined) return true
         if (tries < AT_ONCE) continue
-        const told = `the container ${name} could not be removed and may still run`
-        onError(new Error(`${told}; it is tried until it is gone: ${complaint}`))
-        const going = goOn(name).finally(() => late.delete(going))
-        late.add(going)
+        const reported = `the container ${name} could not be removed and may still run`
+        onError(new Error(`${reported}; the removal is retried until it succeeds: ${complaint}`))
+        const retries = retryUntilRemoved(name).finally(() => late.delete(retries))
+        late.add(retries)
         return false
       }
     },

@@ -12,7 +12,7 @@ const argumentsOf = (work: Partial<ContainerWork>, more: Partial<RunPlan> = {}) 
 
 const ALWAYS = 'run --name punctual-run_a-1 --pull missing --security-opt no-new-privileges'
 
-test('an image alone', () => {
+test('an image without options', () => {
   assert.equal(argumentsOf({}), `${ALWAYS} --label a=b --env-file /f img`)
 })
 
@@ -52,7 +52,7 @@ for (const [why, work, more, part] of parts) {
   })
 }
 
-test('of variables only names are seen, and the engine heeds none of them', () => {
+test('variables appear by name only, and none affects the engine', () => {
   const env = { KEY: 'v1', PATH: 'v2', DOCKER_HOST: 'v3', CONTAINERS_CONF: 'v4', no_proxy: 'v5' }
   const words = argumentsOf({}, { env })
   assert.ok(words.includes('--env KEY --env-file'))
@@ -61,6 +61,6 @@ test('of variables only names are seen, and the engine heeds none of them', () =
   assert.equal(envFileOf(env), 'PATH=v2\nDOCKER_HOST=v3\nCONTAINERS_CONF=v4\nno_proxy=v5\n')
 })
 
-test('a variable that is a line of a file is one line', () => {
+test('a variable in an environment file is one line', () => {
   assert.throws(() => envFileOf({ PATH: 'a\nLD_PRELOAD=b' }), /PATH has a line break/)
 })

@@ -1,12 +1,12 @@
 import type { ContainerWork, Mount } from '../../../core/work/container-work.ts'
-import { isAboutEngine } from '../../../core/work/variable.ts'
+import { isEngineVariable } from '../../../core/work/variable.ts'
 import type { WorkLimits } from '../../../core/work/work-limits.ts'
 
 /** Where a container finds the files of its attempt. */
 export const INSIDE = {
   input: '/punctual/input',
   output: '/punctual/output',
-  /** How the paths of secrets begin; their names follow. */
+  /** The common prefix of the paths of secrets; their names follow. */
   secrets: '/punctual/secret.',
 } as const
 
@@ -14,15 +14,18 @@ export interface RunPlan {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly limits: WorkLimits
-  /** Paths as they really are on this machine. */
+  /** Paths on the host with links resolved. */
   readonly mounts: readonly Mount[]
   readonly env: Readonly<Record<string, string>>
   readonly envFile: string
-  /** What the operator adds. */
+  /** Arguments added by the operator. */
   readonly extra: readonly string[]
 }
 
-/** The words after `podman` or `docker`. No shell sees them, and no value of a variable is among them. */
+/**
+ * The arguments after `podman` or `docker`. No shell interprets them, and they contain no value of
+ * a variable.
+ */
 export function runArguments(work: ContainerWork, plan: RunPlan): string[] {
   const { image, command = [], entrypoint: [program, ...rest] = [], pull = 'missing' } = work
   const { workdir, user, network, stdin } = work
@@ -39,7 +42,8 @@ export function runArguments(work: ContainerWork, plan: RunPlan): string[] {
     ...inherited(plan.env).flatMap((name) => ['--env', name]),
     ...['--env-file', plan.envFile],
     ...plan.extra,
-    // Engines take one word for a program; its arguments are the first of the command's.
+    // The engine takes one word as entry point; the rest of the command becomes the first
+    // arguments.
     ...(program === undefined ? [] : ['--entrypoint', program]),
     image,
     ...rest,
@@ -47,15 +51,18 @@ export function runArguments(work: ContainerWork, plan: RunPlan): string[] {
   ]
 }
 
-/** Variables the engine hands on from its own environment: it does not heed them itself. */
+/**
+ * Variables that the engine passes from its own environment, because it does not interpret them
+ * itself.
+ */
 export function inherited(env: Readonly<Record<string, string>>): string[] {
-  return Object.keys(env).filter((name) => !isAboutEngine(name))
+  return Object.keys(env).filter((name) => !isEngineVariable(name))
 }
 
-/** The others, as lines of a file. */
+/** The other variables, as lines of a file. */
 export function envFileOf(env: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(env).filter(([name]) => isAboutEngine(name))
-  // What a job says was checked when it was submitted; what a secret says, nobody knew then.
+  const lines = Object.entries(env).filter(([name]) => isEngineVariable(name))
+  // Values from a job were checked at submission; values of secrets were not known then.
   const broken = lines.find(([, value]) => /[\n\r]/.test(value))?.[0]
   if (broken !== undefined) throw new Error(`${broken} has a line break: give it as a file`)
   return lines.map(([name, value]) => `${name}=${value}\n`).join('')
@@ -63,7 +70,7 @@ export function envFileOf(env: Readonly<Record<string, string>>): string {
 
 function limitArguments({ memory_bytes, cpu, pids, files, tmp_bytes }: WorkLimits): string[] {
   return [
-    // The same for both: what may be swapped out counts too.
+    // Both flags get the same value, so that swap counts too.
     ...(memory_bytes === undefined
       ? []
       : ['--memory', `${memory_bytes}b`, '--memory-swap', `${memory_bytes}b`]),

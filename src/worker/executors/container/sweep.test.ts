@@ -10,7 +10,7 @@ import { openSweep } from './sweep.ts'
 
 const skip = process.platform === 'win32' && 'needs a shell'
 
-/** A program in place of an engine, which may do as it likes. */
+/** A script in place of an engine. */
 function open(t: TestContext, script: string) {
   const dir = mkdtempSync(join(tmpdir(), 'punctual-sweep-'))
   t.after(() => rmSync(dir, { recursive: true }))
@@ -27,7 +27,7 @@ function open(t: TestContext, script: string) {
   return { dir, clock, errors, late: () => late, opening }
 }
 
-test('an engine that hangs does not keep a worker from starting', { skip }, async (t) => {
+test('an engine that hangs does not prevent a worker from starting', { skip }, async (t) => {
   const { clock, errors, opening } = open(t, 'exec sleep 1000')
   let isOpen = false
   void opening.then(() => (isOpen = true))
@@ -41,7 +41,7 @@ test('an engine that hangs does not keep a worker from starting', { skip }, asyn
   assert.equal(errors.length, 1)
 })
 
-test('what the engine could not remove is tried again until it is gone', { skip }, async (t) => {
+test('removal is retried until the engine succeeds', { skip }, async (t) => {
   const here = '"$(dirname "$0")"'
   const { dir, clock, errors, late, opening } = open(t, `[ -e ${here}/back ] || exit 1`)
   const sweep = await opening
@@ -49,7 +49,7 @@ test('what the engine could not remove is tried again until it is gone', { skip 
   writeFileSync(join(dir, 'back'), '')
   await waitFor(() => clock.sleeping() > 0, { what: 'the pause' })
   await clock.advance(3_000)
-  await sweep.over
+  await sweep.finished
   assert.deepEqual([sweep.isDone(), late(), errors.length, clock.sleeping()], [true, 1, 1, 0])
   await sweep.close()
 })

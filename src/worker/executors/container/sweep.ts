@@ -4,25 +4,28 @@ import { systemRandom } from '../../clock/system-clock.ts'
 import type { Engine } from './engine.ts'
 import { removeLeftovers } from './find-engine.ts'
 
-/** The end of what dead workers left here. */
+/** The removal of containers that dead workers left on this machine. */
 export interface Sweep {
-  /** Whether nothing is left: what is given out may be what still runs. */
+  /** Whether nothing is left. Until then, an assigned run may be one that still runs here. */
   isDone(): boolean
-  /** Resolves then, or when it is closed. */
-  readonly over: Promise<void>
+  /** Resolves when the sweep is done or closed. */
+  readonly finished: Promise<void>
   close(): Promise<void>
 }
 
-/** An engine that takes longer is not waited for: other work needs none. */
+/** A worker does not wait longer for the engine: other work needs no containers. */
 const PATIENCE_MS = 10_000
 
-/** Resolves when it is done, or when the engine has failed or kept us waiting; then it goes on by itself. */
+/**
+ * Resolves when the sweep is done, has failed or takes too long; it then continues in the
+ * background.
+ */
 export async function openSweep(
   engine: Engine,
   deps: {
     readonly clock: Clock
     onError(error: unknown): void
-    /** It is done after all, later than others could wait. */
+    /** The sweep is done, later than its callers could wait. */
     onLate(): void
   },
 ): Promise<Sweep> {
@@ -52,7 +55,7 @@ export async function openSweep(
     if (isLate) deps.onLate()
   }
 
-  const over = sweep()
+  const finished = sweep()
   const slow = new AbortController()
   void clock.sleep(PATIENCE_MS, slow.signal).then(() => {
     if (!slow.signal.aborted) postpone(`${engine.command} does not answer`)
@@ -61,10 +64,10 @@ export async function openSweep(
   slow.abort()
   return {
     isDone: () => isDone,
-    over,
+    finished,
     async close() {
       closed.abort()
-      await over
+      await finished
     },
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Assignment, Done } from '../../../core/wire/protocol.ts'
-import { createVirtualClock, settle } from '../../../../test/support/virtual-clock.ts'
-import { Attempt } from './handler-attempt.ts'
+import type { Assignment, FinishedAttempt } from '../../../core/wire/protocol.ts'
+import { createVirtualClock, flushTasks } from '../../../../test/support/virtual-clock.ts'
+import { HandlerAttempt } from './handler-attempt.ts'
 import type { Handler, HandlerContext } from '../../attempts/handler.ts'
 
 const assignment: Assignment = {
@@ -21,9 +21,9 @@ const assignment: Assignment = {
 
 function start(handler: Handler, extra: Partial<Assignment> = {}) {
   const clock = createVirtualClock()
-  const ends: (Done | undefined)[] = []
+  const ends: (FinishedAttempt | undefined)[] = []
   const counts = { returns: 0, ignored: 0 }
-  const attempt = new Attempt({ ...assignment, ...extra }, handler, {
+  const attempt = new HandlerAttempt({ ...assignment, ...extra }, handler, {
     clock,
     onLost() {},
     onEnd: (_attempt, done) => ends.push(done),
@@ -34,16 +34,16 @@ function start(handler: Handler, extra: Partial<Assignment> = {}) {
   return { clock, ends, counts, attempt }
 }
 
-/** A handler that the test ends, whatever its signal says. */
+/** A handler that runs until the test ends it and ignores its signal. */
 function stubborn() {
   const { promise, resolve } = Promise.withResolvers<unknown>()
   return { handler: () => promise, finish: resolve }
 }
 
-test('a handler learns what it needs to know', async () => {
+test('the context gives a handler its run, job, attempt and secrets', async () => {
   let seen: { input: unknown; context: HandlerContext } | undefined
   const { ends } = start((input, context) => void (seen = { input, context }))
-  await settle()
+  await flushTasks()
   const { runId, attempt, fence, job, project, dueAt, idempotencyKey, signal } =
     seen?.context ?? ({} as HandlerContext)
   assert.deepEqual(seen?.input, [1])
@@ -59,7 +59,7 @@ test('a handler that throws before its first await fails like any other', async 
   const { ends, counts } = start(() => {
     throw new Error('boom')
   })
-  await settle()
+  await flushTasks()
   assert.equal(ends[0]?.message, 'boom')
   assert.deepEqual(counts, { returns: 1, ignored: 0 })
 })
@@ -70,15 +70,15 @@ test('a handler that returns a value has ended when it returns', () => {
   assert.deepEqual(counts, { returns: 1, ignored: 0 })
 })
 
-test('whatever can be waited for is waited for', async () => {
+test('any thenable that a handler returns is awaited', async () => {
   // oxlint-disable-next-line unicorn/no-thenable -- what is tested
   const thenable = { then: (done: (value: string) => void) => done('late') }
   const { ends } = start(() => thenable)
-  await settle()
+  await flushTasks()
   assert.equal(ends[0]?.result, '"late"')
 })
 
-test('a value that cannot even be looked at fails the attempt, not the worker', async () => {
+test('a returned value whose properties throw fails the attempt, not the worker', async () => {
   // oxlint-disable-next-line unicorn/no-thenable -- what is tested
   const trap = Object.defineProperty({}, 'then', {
     get() {
@@ -86,20 +86,20 @@ test('a value that cannot even be looked at fails the attempt, not the worker', 
     },
   })
   const { ends, counts } = start(() => trap)
-  await settle()
+  await flushTasks()
   assert.equal(ends[0]?.message, 'do not look')
   assert.deepEqual(counts, { returns: 1, ignored: 0 })
 })
 
-test('input that is not JSON never reaches the handler', async () => {
+test('a handler is not called with input that is not JSON', async () => {
   let isCalled = false
   const { ends } = start(() => (isCalled = true), { input: '{' })
-  await settle()
+  await flushTasks()
   assert.equal(isCalled, false)
   assert.equal(ends[0]?.cause, 'start_error')
 })
 
-test('a handler that heeds its signal times out in time', async () => {
+test('a handler that obeys its signal is reported as timed out', async () => {
   const { clock, ends, counts } = start(
     (_input, { signal }) =>
       new Promise((_, reject) => {
@@ -115,50 +115,50 @@ test('a handler that heeds its signal times out in time', async () => {
   assert.deepEqual(counts, { returns: 1, ignored: 0 })
 })
 
-test('one that takes its time is waited for, within the grace', async () => {
+test('a handler that stops late, but within the grace, is waited for', async () => {
   const { handler, finish } = stubborn()
   const { clock, ends, counts } = start(handler, { timeoutMs: 5_000 })
   await clock.advance(14_000)
   assert.equal(ends.length, 0)
   finish('late')
-  await settle()
+  await flushTasks()
   assert.equal(ends[0]?.cause, 'timeout')
   assert.deepEqual(counts, { returns: 1, ignored: 0 })
 })
 
-test('one that ignores its signal is reported after the grace, once', async () => {
+test('a handler that ignores its signal is reported once, after the grace', async () => {
   const { handler, finish } = stubborn()
   const { clock, ends, counts } = start(handler, { timeoutMs: 5_000 })
   await clock.advance(15_000)
   assert.match(ends[0]?.message ?? '', /ignored its signal/)
   assert.deepEqual(counts, { returns: 0, ignored: 1 })
   finish('much too late')
-  await settle()
+  await flushTasks()
   assert.equal(ends.length, 1)
   assert.deepEqual(counts, { returns: 1, ignored: 1 })
 })
 
 test('a run that ends in time leaves no timer behind', async () => {
   const { clock, ends } = start(() => 1, { timeoutMs: 3_600_000 })
-  await settle()
+  await flushTasks()
   assert.equal(ends.length, 1)
   assert.equal(clock.sleeping(), 0)
 })
 
-test('the first reason to stop is the one that counts', async () => {
+test('the first stop cause wins', async () => {
   const { handler, finish } = stubborn()
   const { clock, ends, attempt } = start(handler, { timeoutMs: 5_000 })
   attempt.stop('cancelled')
   await clock.advance(6_000)
   attempt.stop('draining')
   finish('in the end')
-  await settle()
+  await flushTasks()
   assert.equal(ends[0]?.outcome, 'succeeded')
 })
 
-test('stopping what has already returned does nothing', async () => {
+test('stopping an attempt that has already returned does nothing', async () => {
   const { clock, ends, attempt, counts } = start(() => 1)
-  await settle()
+  await flushTasks()
   attempt.stop('cancelled')
   await clock.advance(60_000)
   assert.equal(ends.length, 1)

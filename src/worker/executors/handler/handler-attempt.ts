@@ -7,16 +7,17 @@ import {
 } from '../../attempts/handler.ts'
 import { maskerOf } from '../../output/masking/masker.ts'
 import { messageOf, outcomeOf, type Settled } from '../../attempts/outcome.ts'
-import type { AttemptHooks, UnderWay } from '../../attempts/running-attempt.ts'
+import type { AttemptHooks, RunningAttempt } from '../../attempts/running-attempt.ts'
 
-/** How long a handler that was told to stop may take before it counts as ignoring its signal. */
+/** How long a handler may take to stop before it counts as ignoring its signal. */
 export const SETTLE_GRACE_MS = 10_000
 
 /**
- * One handler at work. A class, and also the handler's context: tens of thousands of these are made
- * in a second, and closures and controllers that most never use would cost more than the work itself.
+ * One running handler, which is also the handler's context. A class, because the worker creates
+ * tens of thousands of these per second: closures and abort controllers that most attempts never
+ * use would cost more than the work.
  */
-export class Attempt implements HandlerContext, UnderWay {
+export class HandlerAttempt implements HandlerContext, RunningAttempt {
   readonly assignment: Assignment
   readonly #handler: Handler | undefined
   readonly #hooks: AttemptHooks
@@ -67,7 +68,10 @@ export class Attempt implements HandlerContext, UnderWay {
     return this.#control.signal
   }
 
-  /** Starts the handler. One that returns a value, not a promise, has ended when this returns. */
+  /**
+   * Starts the handler. A handler that returns a value instead of a promise has ended when this
+   * returns.
+   */
   start(): void {
     const { timeoutMs } = this.assignment
     if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
@@ -76,7 +80,7 @@ export class Attempt implements HandlerContext, UnderWay {
     else this.#finish(called)
   }
 
-  /** Aborts the handler's signal. The first cause stands. */
+  /** Aborts the handler's signal. The first cause wins. */
   stop(why: StopCause): void {
     if (this.#stopped !== undefined || this.#hasReturned) return
     this.#stopped = why
@@ -96,7 +100,7 @@ export class Attempt implements HandlerContext, UnderWay {
 
   #finish(settled: Settled): void {
     this.#hasReturned = true
-    this.#returned?.abort('over')
+    this.#returned?.abort('finished')
     this.#end(settled)
     this.#hooks.onReturn(this)
   }

@@ -6,11 +6,11 @@ import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { HttpWork } from '../../../core/work/http-work.ts'
 import { parseAllowList } from '../../../outbound/allow-list.ts'
 import { openSink } from '../../../outbound/sink.fixture.ts'
-import { openPerformer } from '../../testing/performing-worker.ts'
+import { openRealTimeWorker } from '../../testing/performing-worker.ts'
 
 async function open(t: TestContext, answer?: RequestListener) {
   const sink = await openSink(t, answer)
-  const performer = await openPerformer(t, { http: { allow: parseAllowList([sink.allow]) } })
+  const performer = await openRealTimeWorker(t, { http: { allow: parseAllowList([sink.allow]) } })
   const ask = (more: Partial<HttpWork> = {}): HttpWork => ({
     executor: 'http',
     method: 'GET',
@@ -20,7 +20,7 @@ async function open(t: TestContext, answer?: RequestListener) {
   return { ...performer, sink, ask }
 }
 
-test('a request succeeds by its status, and says who asks', async (t) => {
+test('a request succeeds by its status and names its sender', async (t) => {
   const { perform, textOf, sink, ask } = await open(t, (_request, response) => {
     response.writeHead(201, { 'content-type': 'text/plain' }).end('made\n')
   })
@@ -41,7 +41,7 @@ test('a request succeeds by its status, and says who asks', async (t) => {
   assert.match(String(headers['traceparent']), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
 })
 
-test('what it sends is its body, or else its input', async (t) => {
+test("the request sends its body, or otherwise the run's input", async (t) => {
   const bodies: string[] = []
   const { perform, sink, ask } = await open(t, (request, response) => {
     void readText(request).then((body) => {
@@ -57,7 +57,7 @@ test('what it sends is its body, or else its input', async (t) => {
   assert.equal(sink.requests[1]?.headers['content-type'], 'application/json')
 })
 
-test('an answer in JSON is the result, if it can be one', async (t) => {
+test('a JSON answer within the limits becomes the result', async (t) => {
   const json = { 'content-type': 'application/problem+json; charset=utf-8' }
   const { perform, textOf, ask } = await open(t, ({ url }, response) => {
     const body = { '/good': '{"n":1}', '/bad': '{', '/long': `"${'x'.repeat(2_000)}"` }[url ?? '']
@@ -68,7 +68,7 @@ test('an answer in JSON is the result, if it can be one', async (t) => {
   assert.equal((await perform('run_a', at('/good'))).result, '{"n":1}')
   for (const [run, path, why] of [
     ['run_b', '/bad', /is not JSON/],
-    ['run_c', '/long', /longer than what is read/],
+    ['run_c', '/long', /it is too long/],
   ] as const) {
     const done = await perform(run, at(path))
     assert.deepEqual([done.outcome, done.result], ['succeeded', undefined])
@@ -86,7 +86,7 @@ const STATUSES: [status: number, expect: string | undefined, verdict: string][] 
   [404, undefined, 'failed for good'],
   [400, undefined, 'failed for good'],
 ]
-test('a status that is not expected is an error; one that blames the request is final', async (t) => {
+test('an unexpected status is an error; one that blames the request is final', async (t) => {
   const { perform, ask } = await open(t, ({ url }, response) => {
     response.writeHead(Number(url?.slice(1))).end('no')
   })
@@ -101,7 +101,7 @@ test('a status that is not expected is an error; one that blames the request is 
   }
 })
 
-test('what must not be called is not, and not tried again', async (t) => {
+test('a forbidden address is not called, and the run is not retried', async (t) => {
   const { perform, sink, ask } = await open(t)
   for (const url of ['http://169.254.169.254/', `http://127.0.0.2:${sink.port}/`]) {
     const done = await perform(`run_${url}`, ask({ url }))
@@ -111,14 +111,14 @@ test('what must not be called is not, and not tried again', async (t) => {
   assert.equal(sink.connections(), 0)
 })
 
-test('who does not answer may be asked again', async (t) => {
+test('a server that does not answer is retried', async (t) => {
   const { perform, ask } = await open(t, (request) => request.socket.destroy())
   const done = await perform('run_a', ask())
   assert.deepEqual([done.cause, done.retriable], ['error', undefined])
   assert.match(done.message ?? '', /does not answer/)
 })
 
-test('a secret stands where its name does, and nowhere else', async (t) => {
+test('secrets are inserted only where their names stand', async (t) => {
   const { perform, textOf, sink, ask } = await open(t, (request, response) => {
     const json = { 'content-type': 'application/json' }
     response.writeHead(200, json).end(JSON.stringify({ you: request.headers.authorization }))
@@ -136,7 +136,7 @@ test('a secret stands where its name does, and nowhere else', async (t) => {
   assert.equal(sink.requests.length, 1)
 })
 
-test('a run that is cancelled, or out of time, lets go of its request', async (t) => {
+test('a run that is cancelled or times out aborts its request', async (t) => {
   let left = 0
   const { scheduler, perform, ended, sink, ask } = await open(t, (_request, response) => {
     response.write('begin')
@@ -151,7 +151,7 @@ test('a run that is cancelled, or out of time, lets go of its request', async (t
   await waitFor(() => left === 2, { what: 'the connections to close' })
 })
 
-test('a long answer is cut, and what is no text is not printed', async (t) => {
+test('a long answer is cut, and binary content is not printed', async (t) => {
   const { perform, textOf, ask } = await open(t, ({ url }, response) => {
     const type = url === '/image' ? 'image/png' : 'text/plain'
     response.writeHead(200, { 'content-type': type }).end('x'.repeat(5_000))
@@ -163,8 +163,8 @@ test('a long answer is cut, and what is no text is not printed', async (t) => {
   assert.equal(textOf('run_b'), '')
 })
 
-test('a worker offers what it is told to, and says so when it is given something else', async (t) => {
-  const { scheduler, perform } = await openPerformer(t, {
+test('a worker offers the configured executors and fails assignments for others', async (t) => {
+  const { scheduler, perform } = await openRealTimeWorker(t, {
     ...{ http: {}, handlers: { greet: () => 'hi' }, executors: ['http'] },
   })
   const [hello] = scheduler.messages('register')

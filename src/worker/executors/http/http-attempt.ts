@@ -12,16 +12,20 @@ import { maskedResult } from '../../output/masking/masked-result.ts'
 import { messageOf, type Settled } from '../../attempts/outcome.ts'
 import { traceparent } from '../process/command.ts'
 import type { AttemptHooks } from '../../attempts/running-attempt.ts'
-import { type Ending, PrintingAttempt, type PrintingDeps } from '../../attempts/printing-attempt.ts'
+import {
+  type AttemptResult,
+  PrintingAttempt,
+  type PrintingDeps,
+} from '../../attempts/printing-attempt.ts'
 
 export interface HttpDeps extends PrintingDeps {
   readonly outbound: Outbound
 }
 
-/** Of statuses that blame the request, those that may change without the request changing. */
+/** Client errors that may pass without a change of the request. */
 const PASSING = new Set([408, 425, 429])
 
-/** A request at work. */
+/** A running HTTP request. */
 export class HttpAttempt extends PrintingAttempt {
   readonly #work: HttpWork
   readonly #outbound: Outbound
@@ -33,10 +37,10 @@ export class HttpAttempt extends PrintingAttempt {
     this.#outbound = deps.outbound
   }
 
-  protected async work(): Promise<Ending> {
+  protected async work(): Promise<AttemptResult> {
     const { url, method, max_response_bytes: maxResponseBytes, redirects } = this.#work
     const { origin, pathname } = new URL(url)
-    // Without the query, which is where keys are often put.
+    // Without the query, which often contains keys.
     this.remark(`${method} ${origin}${pathname}`)
     try {
       const answer = await this.#outbound.send({
@@ -46,7 +50,7 @@ export class HttpAttempt extends PrintingAttempt {
         maxResponseBytes,
         maxRedirects: redirects,
         signal: this.#stop.signal,
-        // A run that says how long it may take is held to that, and to nothing else.
+        // A run with a timeout is bound by that timeout alone.
         timeoutMs: this.assignment.timeoutMs === null ? undefined : Infinity,
       })
       return this.#read(answer)
@@ -59,10 +63,10 @@ export class HttpAttempt extends PrintingAttempt {
     this.#stop.abort()
   }
 
-  /** An answer is read up to its limit and then let go; there is nothing to hold up. */
+  /** Answers are read up to a limit and then dropped, so there is nothing to throttle. */
   protected throttle(): void {}
 
-  #read(answer: OutboundAnswer): Ending {
+  #read(answer: OutboundAnswer): AttemptResult {
     const { status, headers, body, truncated } = answer
     const type = textOf(headers['content-type'])
     const size = `${truncated ? 'more than ' : ''}${formatSize(body.length)}`
@@ -76,9 +80,7 @@ export class HttpAttempt extends PrintingAttempt {
   #resultOf({ body, truncated }: OutboundAnswer, type: string): string | undefined {
     if (!isJson(type) || body.length === 0) return undefined
     const text = body.toString('utf8')
-    const { problem } = truncated
-      ? { problem: 'is longer than what is read of it' }
-      : maskedResult(text, this.masker)
+    const { problem } = truncated ? { problem: 'is too long' } : maskedResult(text, this.masker)
     if (problem === undefined) return text
     this.remark(`the answer cannot be the result: it ${problem}`)
     return undefined
@@ -106,7 +108,9 @@ function requestOf(assignment: Assignment, work: HttpWork) {
   }
 }
 
-/** `${NAME}` stands for a secret that the run was given; anything else stands for itself. */
+/**
+ * Replaces `${NAME}` by the secret of that name that the run was given; other text stays as it is.
+ */
 function filler({ secrets = [] }: Assignment): (text: string) => string {
   const values = new Map(secrets.map(({ name, value }) => [name, value]))
   return (text) => text.replace(/\$\{(\w+)\}/g, (same, name: string) => values.get(name) ?? same)
@@ -138,7 +142,7 @@ function isJson(type: string): boolean {
   return /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)
 }
 
-/** What a person could read in a log. Without a word about it, one looks. */
+/** Whether a person could read it in a log. Without a content type, the content decides. */
 function isReadable(type: string): boolean {
   return type === '' || /^text\/|\b(?:json|xml|javascript|x-www-form-urlencoded|yaml)\b/i.test(type)
 }

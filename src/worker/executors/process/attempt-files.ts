@@ -7,57 +7,82 @@ import type { Assignment } from '../../../core/wire/protocol.ts'
 import type { GivenSecret } from '../../../core/work/secret.ts'
 import { maskedResult } from '../../output/masking/masked-result.ts'
 import type { Masker } from '../../output/masking/masker.ts'
-import type { User } from '../../launcher/messages.ts'
+import type { SecretFiles, User } from '../../launcher/messages.ts'
 import { createDirectoryPool, type DirectoryPool } from './directory-pool.ts'
 import { removeTree } from './remove-tree.ts'
-import { makeRoom } from './worker-directory.ts'
+import { makeWorkerDirectory } from './worker-directory.ts'
+import { findSecretDirectory } from './secret-directory.ts'
 
-/** Files that belong to one attempt; they need not exist. */
+/** Paths of the files of one attempt; the files need not exist. */
 export interface AttemptFiles {
   readonly input: string
   readonly output: string
   readonly script: string
-  /** How the paths of secrets begin that are wanted as files; their names follow. */
+  /** The common prefix of the paths of secret files; the names of the secrets follow. */
   readonly secrets: string
-  /** Its temporary directory, unless it brings one. */
+  /** For variables that may hold secrets, where they cannot be passed as variables. */
+  readonly envFile: string
+  /** Its temporary directory, unless the job sets one. */
   readonly tmp: string | undefined
-  /** Whose they are, if not the worker's; and where, because nobody else may make files there. */
+  /** The owner of the files, if not the worker's user. */
   readonly owner?: User | undefined
   readonly own?: string | undefined
 }
 
 /** A directory for the files of this worker's attempts. */
-export interface FileRoom {
-  /** Names the files of an attempt, and makes its directories. Throws if there is no room. */
+export interface AttemptFileStore {
+  /** Chooses the paths of an attempt and creates its directories. Throws if there is no space. */
   open(assignment: Assignment, owner: User | undefined): AttemptFiles
-  /** Writes what the process will want to read. Most want nothing, and cost nothing. */
+  /**
+   * Writes the files that the process reads. Returns undefined if there are none, which is common.
+   */
   prepare(assignment: Assignment, files: AttemptFiles): Promise<void> | undefined
-  /** What the process left as its result: text, nothing, or a sentence that says what is wrong. */
+  /**
+   * The secret files that the launcher writes and deletes. `envFile` is the content of that file,
+   * if wanted.
+   */
+  secretFiles(
+    assignment: Assignment,
+    options?: { readonly mode?: number; readonly envFile?: string },
+  ): SecretFiles | undefined
+  /**
+   * The result that the process left: text, nothing, or a message that says what is wrong with it.
+   */
   readResult(files: AttemptFiles, masker: Masker): Promise<{ text?: string; problem?: string }>
   clear(assignment: Assignment, files: AttemptFiles): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Most processes leave nothing, and to find that out must cost nothing: a look of a few microseconds,
- * where asking another thread to look and waking up for its answer took a hundred.
+ * Most processes leave no result, so the check must be cheap: a synchronous stat takes a few
+ * microseconds, where the asynchronous one takes about a hundred.
  */
-const IF_THERE = { throwIfNoEntry: false } as const
+const NO_THROW = { throwIfNoEntry: false } as const
 
-/** The file that was looked at, even if it has been exchanged for a link or a pipe since. */
-const ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+/** Opens the file that was checked, even if it was replaced by a link or a pipe since. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-export function createFileRoom(options: {
+export function createAttemptFileStore(options: {
   readonly clock: Pick<Clock, 'mono'>
+  /** Processes of other users read their secret files; if absent, only this user does. */
+  readonly isForOthers?: boolean
   onError(error: unknown): void
-}): FileRoom {
-  const directory = makeRoom()
-  let passage: string | undefined
-  // Other users must pass through to what is theirs, and not by what is ours.
-  const openPassage = () => {
-    const path = makeRoom()
+}): AttemptFileStore {
+  const directory = makeWorkerDirectory()
+  let traversable: string | undefined
+  // Other users must be able to traverse to their own files, but not through the worker's.
+  const openForTraversal = () => {
+    const path = makeWorkerDirectory()
     chmodSync(path, 0o711)
     return path
+  }
+  let secrets: string | undefined
+  /** Only for files written by launchers: no other user can create files in it. */
+  const secretDirectory = () => {
+    if (secrets !== undefined) return secrets
+    secrets = makeWorkerDirectory(findSecretDirectory().path)
+    if (options.isForOthers) chmodSync(secrets, 0o711)
+    return secrets
   }
   const pools = new Map<string, DirectoryPool>()
   const removals = new Set<Promise<void>>()
@@ -70,7 +95,7 @@ export function createFileRoom(options: {
     const name = owner ? `${kind}-${owner.uid}-${owner.gid}` : kind
     const known = pools.get(name)
     if (known) return known
-    const root = owner ? (passage ??= openPassage()) : directory
+    const root = owner ? (traversable ??= openForTraversal()) : directory
     const fresh = createDirectoryPool(root, name, { ...options, owner, remove })
     pools.set(name, fresh)
     return fresh
@@ -84,18 +109,29 @@ export function createFileRoom(options: {
         input: `${name}.input`,
         output: `${name}.output`,
         script: `${name}.script`,
-        secrets: `${name}.secret.`,
+        secrets: join(secretDirectory(), `${secretName(run, fence)}.secret.`),
+        envFile: join(secretDirectory(), `${secretName(run, fence)}.env`),
         tmp: work?.env?.['TMPDIR'] === undefined ? pool('tmp', owner).take() : undefined,
         owner,
         own,
       }
     },
 
-    prepare({ input, work, secrets }, { owner, ...files }) {
+    secretFiles({ run, fence, secrets }, { mode = 0o600, envFile } = {}) {
+      const name = secretName(run, fence)
+      const files = asFiles(secrets).map((secret) => {
+        return { name: `${name}.secret.${secret.name}`, mode, content: secret.value }
+      })
+      if (envFile !== undefined) files.push({ name: `${name}.env`, mode: 0o600, content: envFile })
+      return files.length === 0 ? undefined : { directory: secretDirectory(), files }
+    },
+
+    prepare({ input, work }, { owner, ...files }) {
       const write = async (path: string, text: string, mode: number) => {
         const file = await open(path, 'wx', mode)
         try {
-          // By the file and not by its name, which in a directory of theirs could mean another soon.
+          // Via the open file: in a directory of another user, the name could mean a different file
+          // soon.
           if (owner) await file.chown(owner.uid, owner.gid)
           await file.writeFile(text)
         } finally {
@@ -105,22 +141,19 @@ export function createFileRoom(options: {
       const writes: Promise<void>[] = []
       if (input !== null) writes.push(write(files.input, input, 0o600))
       if (work?.executor === 'script') writes.push(write(files.script, work.script, 0o700))
-      for (const { name, value } of asFiles(secrets)) {
-        writes.push(write(files.secrets + name, value, 0o600))
-      }
       return writes.length === 0 ? undefined : Promise.all(writes).then(() => {})
     },
 
     async readResult({ output, owner }, masker) {
-      const found = lstatSync(output, IF_THERE)
+      const found = lstatSync(output, NO_THROW)
       if (!found) return {}
-      // Opening a pipe would wait for its other end, and soon nobody here could open anything. A link
-      // may lead to what the process itself must not read.
+      // Opening a pipe would block a thread until its other end opens. A link may lead to a file
+      // that the process itself must not read.
       if (!found.isFile()) return { problem: 'the result is not a file' }
-      const file = await open(output, ITSELF)
+      const file = await open(output, OPEN_FLAGS)
       try {
         const { size, uid } = await file.stat()
-        // A second name for somebody else's file, which we may read and the process may not.
+        // A hard link to another user's file, which the worker may read and the process may not.
         if (owner && uid !== owner.uid) return { problem: 'the result is not a file of its own' }
         if (size > LIMITS.resultBytes) {
           const most = LIMITS.resultBytes
@@ -133,23 +166,30 @@ export function createFileRoom(options: {
       }
     },
 
-    async clear({ input, work, secrets }, { owner, own, ...files }) {
+    async clear({ input, work, secrets: given }, { owner, own, ...files }) {
+      // The launcher has deleted them, unless it was killed.
+      for (const { name } of asFiles(given)) await rm(files.secrets + name, { force: true })
+      if (work?.executor === 'container') await rm(files.envFile, { force: true })
       if (files.tmp !== undefined) pool('tmp', owner).giveBack(files.tmp)
       if (own !== undefined) return pool('own', owner).giveBack(own)
-      const names = lstatSync(files.output, IF_THERE) ? [files.output] : []
+      const names = lstatSync(files.output, NO_THROW) ? [files.output] : []
       if (input !== null) names.push(files.input)
       if (work?.executor === 'script') names.push(files.script)
-      for (const { name } of asFiles(secrets)) names.push(files.secrets + name)
       await Promise.all(names.map((name) => rm(name, { force: true })))
     },
 
     async close() {
       await Promise.all(removals)
-      for (const path of [directory, ...(passage === undefined ? [] : [passage])]) {
-        await removeTree(path).catch(options.onError)
+      for (const path of [directory, traversable, secrets]) {
+        if (path !== undefined) await removeTree(path).catch(options.onError)
       }
     },
   }
+}
+
+/** The launcher writes to this name in a directory that contains only secrets. */
+function secretName(run: string, fence: number): string {
+  return `${run}.${fence}`
 }
 
 function asFiles(secrets: readonly GivenSecret[] = []): readonly GivenSecret[] {

@@ -6,17 +6,17 @@ import { ATTEMPT_VARIABLE, FENCE_VARIABLE, RUN_VARIABLE } from '../../launcher/p
 import type { AttemptFiles } from './attempt-files.ts'
 import type { LocalUser } from './local-users.ts'
 
-/** What of the worker's own environment a process may see. The rest may hold secrets. */
-const LET_THROUGH = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/
+/** The worker's own variables that a process may see. The others may hold secrets. */
+const PASSED_NAMES = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/
 
-/** The part of an environment that every process gets; `more` names what else may be seen. */
-export function letThrough(
+/** The part of an environment that every process gets; `more` names additional variables. */
+export function passedVariables(
   environment: Readonly<Record<string, string | undefined>>,
   more: readonly string[] = [],
 ): Record<string, string> {
   const seen: Record<string, string> = {}
   for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && (LET_THROUGH.test(name) || more.includes(name))) seen[name] = value
+    if (value !== undefined && (PASSED_NAMES.test(name) || more.includes(name))) seen[name] = value
   }
   return seen
 }
@@ -57,7 +57,10 @@ export function environmentOf(
   }
 }
 
-/** One trace for a run, one span for an attempt, without anybody having to remember them. */
+/**
+ * A trace id derived from the run and a span id derived from the attempt, so that nothing has to be
+ * stored.
+ */
 export function traceparent(run: string, fence: number): string {
   return `00-${hash('sha256', run).slice(0, 32)}-${hash('sha256', `${run}/${fence}`).slice(0, 16)}-01`
 }

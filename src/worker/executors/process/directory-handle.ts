@@ -2,17 +2,19 @@ import { type Dir, constants } from 'node:fs'
 import { chmod, type FileHandle, open, opendir } from 'node:fs/promises'
 
 /**
- * A directory that was opened, and not a path to one. What lies in it is reached through the handle,
- * so nobody who exchanges a directory for a link can lead us out of it.
+ * An open directory instead of a path. Its entries are reached through the handle, so replacing a
+ * parent directory with a link cannot redirect the access.
  */
 export interface DirectoryHandle {
-  /** The path of something in it, for one call. Names are bytes: not all of them are text. */
+  /**
+   * The path of an entry, for one call. Names are bytes, because not all of them are valid text.
+   */
   at(name: Buffer): Buffer
   entries(): Promise<Dir>
 }
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
-/** Linux: a handle on something that need not be readable. */
+/** Linux: a handle on a directory that need not be readable. */
 const O_PATH = 0o10000000
 const hasHandles = process.platform === 'linux'
 
@@ -26,7 +28,7 @@ export async function withDirectory<T>(
   try {
     return await use({
       at: (name) => Buffer.concat([under, name]),
-      // Text in Node's types; with this encoding names are bytes.
+      // Node's types say text; with this encoding the names are bytes.
       entries: () => opendir(base, { encoding: 'buffer' as BufferEncoding, bufferSize: 256 }),
     })
   } finally {
@@ -34,9 +36,9 @@ export async function withDirectory<T>(
   }
 }
 
-/** Gives a directory back to its owner, whatever its mode forbids. */
+/** Restores the owner's access to a directory, whatever its mode is. */
 export async function unlockDirectory(path: Buffer): Promise<void> {
-  // Modes mean nothing to the administrator.
+  // Root ignores modes.
   if (process.getuid?.() === 0) return
   if (!hasHandles) return chmod(path, 0o700)
   const handle = await open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW)
@@ -47,7 +49,7 @@ export async function unlockDirectory(path: Buffer): Promise<void> {
   }
 }
 
-/** Elsewhere than on Linux there is no way to say it, and the path must do. */
+/** Only Linux has paths for open directories; elsewhere the plain path is used. */
 function pathOf(handle: FileHandle, path: Buffer): Buffer {
   return hasHandles ? Buffer.from(`/proc/self/fd/${handle.fd}`) : path
 }

@@ -18,14 +18,14 @@ function open(t: TestContext) {
   return { pool, removed, wait: (ms: number) => void (mono += ms) }
 }
 
-test('nobody shares one, and nobody else can look into it', (t) => {
+test('directories are not shared, and other users cannot read them', (t) => {
   const { pool } = open(t)
   const [a, b] = [pool.take(), pool.take()]
   assert.notEqual(a, b)
   assert.equal(lstatSync(a).mode & 0o777, 0o700)
 })
 
-test('one that was left untouched serves another, however often', (t) => {
+test('an untouched directory is reused any number of times', (t) => {
   const { pool, removed, wait } = open(t)
   const first = pool.take()
   for (let use = 0; use < 3; use += 1) {
@@ -45,13 +45,13 @@ for (const [what, touch] of [
   ['is open to others', (path: string) => chmodSync(path, 0o755)],
   ['is gone', (path: string) => rmSync(path, { recursive: true })],
 ] as const) {
-  test(`one that ${what} serves nobody again`, async (t) => {
+  test(`a directory that ${what} is not reused`, async (t) => {
     const { pool, removed, wait } = open(t)
     const path = pool.take()
     pool.giveBack(path)
     wait(1_000)
     assert.equal(pool.take(), path)
-    // The kernel's clock moves in ticks; a change is one only after the next.
+    // The kernel's clock for files advances in ticks; a change is visible only after the next one.
     const before = lstatSync(path, { bigint: true }).ctimeNs
     for (let tries = 0; tries < 1e6 && changedAt(path) === before; tries += 1) touch(path)
     pool.giveBack(path)
@@ -64,7 +64,7 @@ function changedAt(path: string): bigint | undefined {
   return lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ctimeNs
 }
 
-test('of one that is too new for its time to say anything, the content is looked at', (t) => {
+test('for a directory too new for its change time, the content is checked', (t) => {
   const { pool, removed } = open(t)
   const path = pool.take()
   writeFileSync(join(path, 'f'), '')

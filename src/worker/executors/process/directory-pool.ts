@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { Clock } from '../../../core/clock.ts'
 
 /**
- * Directories for attempts, each for one at a time and closed to everybody else. Most attempts leave
- * theirs untouched, and the kernel says so: it then serves another. To make and remove one takes a
- * quarter of what it takes to start a process.
+ * Directories for attempts, each used by one at a time and closed to other users. Most attempts
+ * leave theirs untouched, which its change time shows, and it is reused: creating and removing one
+ * takes a quarter of the time of starting a process.
  */
 export interface DirectoryPool {
   take(): string
@@ -18,14 +18,14 @@ interface Owner {
 }
 
 interface Made {
-  /** By the kernel's clock, which no process can turn back. */
+  /** By the kernel's clock, which no process can set back. */
   readonly changedAt: bigint | undefined
   readonly mono: number
-  /** Made long enough before it was taken that any change would show. */
+  /** Created long enough before it was taken that any later change shows in its change time. */
   isOld: boolean
 }
 
-/** A change so soon after the last one may leave the same time behind. */
+/** A change this soon after the previous one may leave the same change time. */
 const TICK_MS = 100
 const MOST_SPARE = 256
 

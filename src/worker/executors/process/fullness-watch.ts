@@ -1,16 +1,19 @@
 import type { Clock } from '../../../core/clock.ts'
 import { measureTree } from './measure-tree.ts'
 
-/** Looks now and then how full the temporary directories are that have a limit. */
+/** Periodically measures the temporary directories that have a limit. */
 export interface FullnessWatch {
-  /** Tells once if it holds more than it may. Returns what ends the watch. */
+  /**
+   * Calls `onOver` once when the directory exceeds its limit. Returns a function that ends the
+   * watch.
+   */
   add(path: string, mostBytes: number, onOver: (bytes: number) => void): () => void
   close(): void
 }
 
 const PAUSE_MS = 1_000
-/** A look may take a while; the pause after it takes so many times as long. */
-const REST = 10
+/** The pause after a measurement is this many times as long as the measurement. */
+const PAUSE_FACTOR = 10
 
 export function createFullnessWatch(clock: Pick<Clock, 'sleep' | 'mono'>): FullnessWatch {
   const watched = new Set<{ path: string; mostBytes: number; onOver(bytes: number): void }>()
@@ -20,13 +23,13 @@ export function createFullnessWatch(clock: Pick<Clock, 'sleep' | 'mono'>): Fulln
   const look = async () => {
     while (watched.size > 0 && !closed.signal.aborted) {
       const startedMono = clock.mono()
-      // One after the other: nobody's files should keep everybody's threads busy.
+      // One after the other, so that one attempt's files do not occupy all threads.
       for (const one of [...watched]) {
         const bytes = await measureTree(one.path, one.mostBytes)
         if (bytes > one.mostBytes && watched.delete(one)) one.onOver(bytes)
       }
       const tookMs = clock.mono() - startedMono
-      await clock.sleep(Math.max(PAUSE_MS, REST * tookMs), closed.signal)
+      await clock.sleep(Math.max(PAUSE_MS, PAUSE_FACTOR * tookMs), closed.signal)
     }
     isLooking = false
   }

@@ -6,20 +6,27 @@ import type { LocalUser } from './local-users.ts'
 import { unenforceable, whyNot } from './terms.ts'
 
 /** What a worker's operator allows, and what its machine can do. */
-export interface Host {
+export interface ExecutionHost {
   readonly bounds: LimitBounds
   readonly users: ReadonlyMap<string, LocalUser>
-  /** Whom processes run as that name nobody; the worker's own user if absent. */
-  readonly usualUser: string | undefined
+  /** The user for processes that request none; the worker's own user if absent. */
+  readonly defaultUser: string | undefined
   readonly abilities: Abilities
-  /** The worker's own user, where users have numbers. */
+  /** Where secret files are kept: see `Execution`. */
+  readonly secretFiles: 'private' | 'memory' | 'disk'
+  /** The worker's own user id, on platforms that have user ids. */
   readonly uid: number | undefined
-  /** Its operator has said that commands may run as root. */
-  readonly isRootMeant: boolean
+  /** The operator has confirmed that commands may run as root. */
+  readonly isRootAllowed: boolean
 }
 
-/** A worker that cannot keep to what its operator says does not start. */
-export function refuseHost({ bounds, users, abilities, uid }: Host): PunctualError | undefined {
+/** A worker that cannot enforce its operator's settings does not start. */
+export function checkHost({
+  bounds,
+  users,
+  abilities,
+  uid,
+}: ExecutionHost): PunctualError | undefined {
   const limit = unenforceable(applyBounds(undefined, bounds).limits, abilities)
   if (limit !== undefined) {
     const message = `the limit of ${limit} cannot be kept here: ${whyNot(abilities)}`
@@ -31,12 +38,12 @@ export function refuseHost({ bounds, users, abilities, uid }: Host): PunctualErr
   return new PunctualError('config_invalid', message, { field: 'allow-user' })
 }
 
-/** Its own limits hold everywhere; those of the launcher where the launcher says so. */
+/** Limits that the worker enforces itself on every machine; the others depend on the launcher. */
 const OWN_LIMITS = ['output', 'tmp'] as const
 const WHY_LENGTH = 500
 
-export function introduce(
-  { abilities, uid, usualUser, isRootMeant }: Host,
+export function advertise(
+  { abilities, uid, defaultUser, isRootAllowed, secretFiles }: ExecutionHost,
   users: readonly string[],
 ) {
   const { kind, containment, limits, why } = abilities
@@ -44,7 +51,8 @@ export function introduce(
     launcher: kind,
     containment,
     limits: [...limits, ...OWN_LIMITS],
-    ...(uid === 0 && usualUser === undefined && !isRootMeant && { root: true }),
+    secret_files: secretFiles,
+    ...(uid === 0 && defaultUser === undefined && !isRootAllowed && { root: true }),
     ...(why === '' ? {} : { why: why.slice(0, WHY_LENGTH) }),
   }
   return { users: [...new Set(users)], execution }

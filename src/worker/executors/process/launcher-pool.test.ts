@@ -3,15 +3,16 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { takeDescriptors } from '../../../../test/support/exhaust-descriptors.ts'
-import { without } from '../../../../test/support/skip-without.ts'
+import { exhaustDescriptors } from '../../../../test/support/exhaust-descriptors.ts'
+import { skipWithout } from '../../../../test/support/skip-without.ts'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
-import type { Assignment, Done } from '../../../core/wire/protocol.ts'
+import type { Assignment, FinishedAttempt } from '../../../core/wire/protocol.ts'
 import type { LauncherOptions } from '../../launcher/launcher.ts'
 import { openLifelineFile } from '../../launcher/lifeline.ts'
 import { nativeLauncher } from '../../launcher/native-binary.ts'
-import { createFileRoom } from './attempt-files.ts'
+import { startedTicks } from '../../launcher/process-tree.ts'
+import { createAttemptFileStore } from './attempt-files.ts'
 import { createFullnessWatch } from './fullness-watch.ts'
 import { openLaunchers } from './launcher-pool.ts'
 import { ProcessAttempt } from './process-attempt.ts'
@@ -20,7 +21,7 @@ const found = await nativeLauncher()
 const skip = 'why' in found && found.why
 const path = 'path' in found ? found.path : ''
 
-/** A worker's launchers on a machine where from some moment on none can be started. */
+/** A worker's launchers on a machine where, from some moment on, no launcher can be started. */
 async function openPool(
   t: TestContext,
   options: LauncherOptions = { kind: 'native', containment: 'group' },
@@ -62,29 +63,30 @@ const assignment: Assignment = {
   ...{ timeoutMs: null, task: null, input: null, work: { executor: 'shell', run: 'echo hi' } },
 }
 
-/** An attempt of theirs, and how it ended. */
+/** Starts an attempt on the pool and records how it ended. */
 function attempt(t: TestContext, { pool, clock }: Awaited<ReturnType<typeof openPool>>) {
-  const ends: (Done | undefined)[] = []
-  const room = createFileRoom({ clock, onError: assert.ifError })
-  t.after(() => room.close())
+  const ends: (FinishedAttempt | undefined)[] = []
+  const fileStore = createAttemptFileStore({ clock, onError: assert.ifError })
+  t.after(() => fileStore.close())
   const seen = { returns: 0 }
   const hooks = {
     clock,
-    onEnd: (_: unknown, done: Done | undefined) => ends.push(done),
+    onEnd: (_: unknown, done: FinishedAttempt | undefined) => ends.push(done),
     onReturn: () => void (seen.returns += 1),
     onIgnored() {},
     onLost() {},
   }
   const { abilities } = pool
   const one = new ProcessAttempt(assignment, { executor: 'shell', run: 'echo hi' }, hooks, {
-    ...{ room, environment: {}, directory: '/', fullness: createFullnessWatch(clock) },
+    ...{ fileStore, environment: {}, directory: '/', fullness: createFullnessWatch(clock) },
     host: {
       bounds: {},
       users: new Map(),
-      usualUser: undefined,
+      defaultUser: undefined,
       abilities,
       uid: 0,
-      isRootMeant: true,
+      isRootAllowed: true,
+      secretFiles: 'private',
     },
     launcher: pool.pick,
     onOutput() {},
@@ -94,7 +96,7 @@ function attempt(t: TestContext, { pool, clock }: Awaited<ReturnType<typeof open
   return { one, ends, seen }
 }
 
-/** Lets time pass if there is none yet. */
+/** Advances the clock until the pool has a launcher. */
 async function hasLauncher({ pool, clock }: Awaited<ReturnType<typeof openPool>>) {
   const picked = pool.pick()
   if (!(picked instanceof Promise)) return true
@@ -103,22 +105,26 @@ async function hasLauncher({ pool, clock }: Awaited<ReturnType<typeof openPool>>
   return false
 }
 
-test('whoever waits for a launcher gets one as soon as there is one', { skip }, async (t) => {
-  const { pool, clock, mend, breakAll } = await openPool(t)
-  await breakAll()
-  const picked = Promise.resolve(pool.pick())
-  mend()
-  await clock.advance(200)
-  assert.ok((await picked).pid > 0)
-})
+test(
+  'an attempt that waits for a launcher gets one as soon as one is ready',
+  { skip },
+  async (t) => {
+    const { pool, clock, mend, breakAll } = await openPool(t)
+    await breakAll()
+    const picked = Promise.resolve(pool.pick())
+    mend()
+    await clock.advance(200)
+    assert.ok((await picked).pid > 0)
+  },
+)
 
 test(
-  'a successor is no less than the first, whose abilities were promised',
+  'a replacement launcher has at least the abilities of the first, which were advertised',
   { skip },
   async (t) => {
     const opened = await openPool(t, { kind: 'auto', containment: 'auto' })
     const { abilities } = opened.pool
-    // From here on, the best that works is less: first another launcher, then another level.
+    // From here on, only weaker launchers work: first the one in Node, then another level.
     await opened.breakAll()
     assert.ok(opened.pool.pick() instanceof Promise)
     opened.write(`[ "$1" = auto ] && set -- group "$2"; exec ${path} "$@"`)
@@ -132,12 +138,12 @@ test(
 )
 
 test(
-  'a launcher that no descriptor is left for is tried again',
-  { skip: skip || without('prlimit', 'util-linux') },
+  'a launcher that fails for lack of descriptors is started again',
+  { skip: skip || skipWithout('prlimit', 'util-linux') },
   async (t) => {
     const opened = await openPool(t)
     const { pid } = await opened.pool.pick()
-    const giveBack = takeDescriptors(t)
+    const giveBack = exhaustDescriptors(t)
     process.kill(pid, 'SIGKILL')
     await waitFor(() => opened.errors.length > 0, { what: 'its successor to fail' })
     giveBack()
@@ -146,23 +152,27 @@ test(
   },
 )
 
-test('an attempt that no launcher can be had for could not be started', { skip }, async (t) => {
-  const opened = await openPool(t)
-  await opened.breakAll()
-  const { ends, seen } = attempt(t, opened)
-  await opened.clock.advance(9_000)
-  assert.equal(ends.length, 0)
-  await opened.clock.advance(1_000)
-  assert.deepEqual([ends[0]?.outcome, ends[0]?.cause], ['failed', 'start_error'])
-  assert.match(ends[0]?.message ?? '', /^there is no launcher to start it: a launcher ended/)
-  assert.equal(seen.returns, 1)
-  // Later ones are served again.
-  opened.mend()
-  await waitFor(() => hasLauncher(opened), { what: 'a launcher' })
-  const later = attempt(t, opened)
-  await waitFor(() => later.ends[0], { what: 'a later one to end' })
-  assert.equal(later.ends[0]?.outcome, 'succeeded')
-})
+test(
+  'an attempt for which no launcher can be started is reported as unstartable',
+  { skip },
+  async (t) => {
+    const opened = await openPool(t)
+    await opened.breakAll()
+    const { ends, seen } = attempt(t, opened)
+    await opened.clock.advance(9_000)
+    assert.equal(ends.length, 0)
+    await opened.clock.advance(1_000)
+    assert.deepEqual([ends[0]?.outcome, ends[0]?.cause], ['failed', 'start_error'])
+    assert.match(ends[0]?.message ?? '', /^there is no launcher to start it: a launcher ended/)
+    assert.equal(seen.returns, 1)
+    // Later attempts are started again.
+    opened.mend()
+    await waitFor(() => hasLauncher(opened), { what: 'a launcher' })
+    const later = attempt(t, opened)
+    await waitFor(() => later.ends[0], { what: 'a later one to end' })
+    assert.equal(later.ends[0]?.outcome, 'succeeded')
+  },
+)
 
 for (const [why, outcome] of [
   ['cancelled', 'cancelled'],
@@ -179,3 +189,20 @@ for (const [why, outcome] of [
     assert.equal(ends.length, 1)
   })
 }
+
+test('a launcher that `onLauncher` refuses is closed', { skip }, async (t) => {
+  const lifeline = openLifelineFile()
+  t.after(lifeline.close)
+  const pids: number[] = []
+  const opening = openLaunchers(1, lifeline.fd, {
+    ...{ kind: 'native', containment: 'group', clock: createVirtualClock() },
+    onError: assert.ifError,
+    onLauncher({ pid }) {
+      pids.push(pid)
+      throw new Error('it cannot be recorded')
+    },
+  })
+  await assert.rejects(opening, /cannot be recorded/)
+  assert.equal(pids.length, 1)
+  await waitFor(() => pids.every((pid) => startedTicks(pid) === undefined), { what: 'its end' })
+})

@@ -1,27 +1,37 @@
 import type { Clock } from '../../../core/clock.ts'
+import { doublingDelayMs } from '../../../core/doubling-delay.ts'
 import { type Launcher, type LauncherOptions, startLauncher } from '../../launcher/launcher.ts'
 import type { Abilities } from '../../launcher/messages.ts'
 import { messageOf } from '../../attempts/outcome.ts'
 
-/** A worker's launchers. One that dies is replaced; whoever needs one meanwhile waits. */
+/** A worker's launchers. One that dies is replaced; attempts wait meanwhile. */
 export interface LauncherPool {
-  /** What all of them can do. */
+  /** What every launcher of the pool can do. */
   readonly abilities: Abilities
-  /** The least busy one; a promise only when there is none at the moment, and not for long. */
+  /** The launcher with the fewest processes; a promise only while there is none. */
   pick(): Launcher | Promise<Launcher>
-  /** Resolves when they are gone, and everything they had started. */
+  /** Resolves when all launchers and their processes are gone. */
   close(): Promise<void>
 }
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** Who waits longer for a launcher could as well be started elsewhere. */
+/** An attempt that waits longer for a launcher should start elsewhere. */
 const PATIENCE_MS = 10_000
 
 export async function openLaunchers(
   count: number,
   lifeline: number,
-  { clock, onError, ...options }: LauncherOptions & { clock: Clock; onError(error: unknown): void },
+  {
+    clock,
+    onError,
+    onLauncher,
+    ...options
+  }: LauncherOptions & {
+    clock: Clock
+    onError(error: unknown): void
+    onLauncher?: ((launcher: Pick<Launcher, 'pid' | 'abilities'>) => void) | undefined
+  },
 ): Promise<LauncherPool> {
   const alive = new Set<Launcher>()
   const waiting = new Set<PromiseWithResolvers<Launcher>>()
@@ -30,48 +40,50 @@ export async function openLaunchers(
 
   const add = (launcher: Launcher) => {
     if (isClosed) return launcher.close()
+    try {
+      onLauncher?.(launcher)
+    } catch (error) {
+      launcher.close()
+      throw error
+    }
     alive.add(launcher)
-    void launcher.gone.then(() => replace(launcher))
+    void launcher.ended.then(() => replace(launcher))
     for (const { resolve } of waiting) resolve(launcher)
   }
 
-  const replace = async (gone: Launcher) => {
-    alive.delete(gone)
-    for (
-      let pauseMs = FIRST_PAUSE_MS;
-      !isClosed;
-      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
-    ) {
+  const replace = async (ended: Launcher) => {
+    alive.delete(ended)
+    for (let failures = 1; !isClosed; failures += 1) {
       try {
-        return add(await startLauncher(lifeline, alike))
+        return add(await startLauncher(lifeline, sameOptions))
       } catch (error) {
         problem = messageOf(error)
         onError(error)
-        await clock.sleep(pauseMs)
+        await clock.sleep(doublingDelayMs(FIRST_PAUSE_MS, failures, LONGEST_PAUSE_MS))
       }
     }
   }
 
   const wait = async (): Promise<Launcher> => {
     const one = Promise.withResolvers<Launcher>()
-    const over = new AbortController()
+    const answered = new AbortController()
     waiting.add(one)
-    void clock.sleep(PATIENCE_MS, over.signal).then(() => {
+    void clock.sleep(PATIENCE_MS, answered.signal).then(() => {
       one.reject(new Error(`there is no launcher to start it: ${problem}`))
     })
     try {
       return await one.promise
     } finally {
       waiting.delete(one)
-      over.abort('over')
+      answered.abort('answered')
     }
   }
 
   const first = await startLauncher(lifeline, options)
   const { kind, containment } = first.abilities
-  // The worker tells others what its launchers can do: none may be less than the first.
-  const alike = { ...options, kind, containment }
-  const others = Array.from({ length: count - 1 }, () => startLauncher(lifeline, alike))
+  // The worker advertises the abilities of its launchers: none may be weaker than the first.
+  const sameOptions = { ...options, kind, containment }
+  const others = Array.from({ length: count - 1 }, () => startLauncher(lifeline, sameOptions))
   for (const launcher of [first, ...(await Promise.all(others))]) add(launcher)
 
   return {
@@ -86,9 +98,9 @@ export async function openLaunchers(
     async close() {
       isClosed = true
       for (const { reject } of waiting) reject(new Error('the worker is shutting down'))
-      const last = [...alive]
-      for (const launcher of last) launcher.close()
-      await Promise.all(last.map(({ gone }) => gone))
+      const remaining = [...alive]
+      for (const launcher of remaining) launcher.close()
+      await Promise.all(remaining.map(({ ended }) => ended))
     },
   }
 }

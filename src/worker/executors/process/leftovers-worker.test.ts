@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { waitFor } from '../../../../test/support/wait-for.ts'
-import { findOf, startedTicks } from '../../launcher/process-tree.ts'
+import { findAttemptProcesses, startedTicks } from '../../launcher/process-tree.ts'
 import { useOwnTmpdir } from '../../testing/own-tmpdir.ts'
 import { openProcessWorker, sh } from '../../testing/process-worker.ts'
 
 const skip = process.platform !== 'linux' && 'processes are found in /proc'
 const at = (path: string) => new URL(path, import.meta.url).href
 
-/** A worker as far as its launcher is concerned, with something under way. */
+/** A worker process reduced to its launcher, with a running process. */
 const EARLIER = `
   import { openLifelineFile } from '${at('../../launcher/lifeline.ts')}'
   import { startLauncher } from '${at('../../launcher/launcher.ts')}'
@@ -23,7 +23,7 @@ const EARLIER = `
   process.stdin.resume()`
 
 test(
-  'what outlived a worker and its launchers is ended before the next one registers',
+  'processes that outlived a worker and its launchers are killed before the next worker registers',
   { skip },
   async (t) => {
     useOwnTmpdir(t)
@@ -33,20 +33,20 @@ test(
     })
     t.after(() => {
       worker.kill('SIGKILL')
-      for (const pid of findOf(mark)) process.kill(pid, 'SIGKILL')
+      for (const pid of findAttemptProcesses(mark)) process.kill(pid, 'SIGKILL')
     })
     const [said] = (await once(worker.stdout, 'data')) as [Buffer]
-    await waitFor(() => findOf(mark).length >= 3, { what: 'all of it to run' })
-    // The launcher first: it would end everything if it saw its worker go.
+    await waitFor(() => findAttemptProcesses(mark).length >= 3, { what: 'all of it to run' })
+    // Kill the launcher first: it would kill everything if it noticed the end of its worker.
     const launcher = Number(said.toString())
     process.kill(launcher, 'SIGKILL')
     worker.kill('SIGKILL')
     await once(worker, 'close')
     await waitFor(() => startedTicks(launcher) === undefined, { what: 'the launcher to be dead' })
-    assert.ok(findOf(mark).length >= 2)
+    assert.ok(findAttemptProcesses(mark).length >= 2)
 
     const { scheduler, perform } = await openProcessWorker(t)
-    assert.deepEqual(findOf(mark), [])
+    assert.deepEqual(findAttemptProcesses(mark), [])
     assert.equal(scheduler.messages('register').length, 1)
     assert.equal((await perform('run_a', sh('true'))).outcome, 'succeeded')
   },

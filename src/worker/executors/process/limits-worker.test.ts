@@ -2,35 +2,35 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Abilities, Limit } from '../../launcher/messages.ts'
 import { probeLauncher } from '../../launcher/probe.ts'
-import { findOf } from '../../launcher/process-tree.ts'
+import { findAttemptProcesses } from '../../launcher/process-tree.ts'
 import { openProcessWorker, sh } from '../../testing/process-worker.ts'
 
 const abilities = await probeLauncher()
 const MIB = 1024 ** 2
-/** Like no other's: what carries them is looked for on the whole machine. */
+/** Unique run ids: processes with these marks are searched on the whole machine. */
 const RUN = { a: `run_${process.pid}_a`, b: `run_${process.pid}_b`, c: `run_${process.pid}_c` }
 
-/** What cannot be had here is not tried, and the reason is in the report. */
+/** Skips what this machine cannot enforce, with the reason in the report. */
 function needs(limit: Limit, { limits, why }: Pick<Abilities, 'limits' | 'why'> = abilities) {
   return { skip: !limits.includes(limit) && `no limit of ${limit} here: ${why}` }
 }
 
-/** Somebody else on the same worker, who must not notice. */
+/** Another attempt on the same worker, which must not be affected. */
 const NEIGHBOUR = sh('for i in 1 2 3; do sleep 0.2; seq 1 2000 | tail -n 1; done')
 
-test('how surely it was held is recorded with the end', async (t) => {
+test('the level of containment is recorded with the end', async (t) => {
   const { perform } = await openProcessWorker(t)
   assert.equal((await perform(RUN.a, sh('true'))).process?.containment, abilities.containment)
 })
 
-/** However processes are held, limits hold. */
+/** Limits hold at every level of containment. */
 for (const containment of ['pidns', 'cgroup', 'group'] as const) {
   const able = await probeLauncher({ containment }).catch((error: Error) => {
     return { limits: [], why: error.message }
   })
 
   test(
-    `${containment}: who needs more memory is killed whole`,
+    `${containment}: an attempt that needs more memory is killed as a whole`,
     needs('memory', able),
     async (t) => {
       const { perform, textOf } = await openProcessWorker(t, { containment })
@@ -43,10 +43,10 @@ for (const containment of ['pidns', 'cgroup', 'group'] as const) {
       const why = 'killed because it needed more memory than its limit of 32 MiB'
       assert.deepEqual([hogged.outcome, hogged.cause, hogged.message], ['failed', 'oom', why])
       assert.equal(hogged.process?.containment, containment)
-      // On v1 one of them is killed first, and the others may have a last word before they are.
+      // On v1 one process is killed first, and the others may print before they are killed.
       assert.match(textOf(RUN.a), /^up\n/)
       assert.equal(textOf(RUN.a, 0), `punctual: ${why}\n`)
-      assert.deepEqual(findOf({ run: RUN.a, fence: String(hogged.fence) }), [])
+      assert.deepEqual(findAttemptProcesses({ run: RUN.a, fence: String(hogged.fence) }), [])
       assert.equal(neighbour.outcome, 'succeeded')
       const fits = sh('head -c 1000000 /dev/zero | tail | wc -c', { limits })
       assert.equal((await perform(RUN.c, fits)).outcome, 'succeeded')
@@ -54,25 +54,21 @@ for (const containment of ['pidns', 'cgroup', 'group'] as const) {
     },
   )
 
-  test(
-    `${containment}: a bomb of processes goes off inside its limit`,
-    needs('pids', able),
-    async (t) => {
-      const { perform, textOf } = await openProcessWorker(t, { containment })
-      const bomb = sh('b() { b | b & }; b; sleep 1000', { limits: { pids: 30 }, kill_grace_ms: 0 })
-      const [bombed, neighbour] = await Promise.all([
-        perform(RUN.a, bomb, { timeoutMs: 2_000 }),
-        perform(RUN.b, NEIGHBOUR),
-      ])
-      assert.equal(bombed.outcome, 'failed')
-      assert.match(textOf(RUN.a, 0), /refused another process or thread .*: its limit is 30/)
-      assert.deepEqual(findOf({ run: RUN.a, fence: String(bombed.fence) }), [])
-      assert.equal(neighbour.outcome, 'succeeded')
-    },
-  )
+  test(`${containment}: a fork bomb stays within its limit`, needs('pids', able), async (t) => {
+    const { perform, textOf } = await openProcessWorker(t, { containment })
+    const bomb = sh('b() { b | b & }; b; sleep 1000', { limits: { pids: 30 }, kill_grace_ms: 0 })
+    const [bombed, neighbour] = await Promise.all([
+      perform(RUN.a, bomb, { timeoutMs: 2_000 }),
+      perform(RUN.b, NEIGHBOUR),
+    ])
+    assert.equal(bombed.outcome, 'failed')
+    assert.match(textOf(RUN.a, 0), /refused another process or thread .*: its limit is 30/)
+    assert.deepEqual(findAttemptProcesses({ run: RUN.a, fence: String(bombed.fence) }), [])
+    assert.equal(neighbour.outcome, 'succeeded')
+  })
 }
 
-test('64 that never rest get the share of the one they are', needs('cpu'), async (t) => {
+test('64 busy processes share the limit of one attempt', needs('cpu'), async (t) => {
   const { perform, textOf } = await openProcessWorker(t)
   const spin = 'i=0; while [ $i -lt 64 ]; do (while :; do :; done) & i=$((i+1)); done; wait'
   const [spun, neighbour] = await Promise.all([
@@ -80,9 +76,9 @@ test('64 that never rest get the share of the one they are', needs('cpu'), async
     perform(RUN.b, NEIGHBOUR),
   ])
   assert.deepEqual([spun.cause, neighbour.outcome], ['timeout', 'succeeded'])
-  assert.deepEqual(findOf({ run: RUN.a, fence: String(spun.fence) }), [])
+  assert.deepEqual(findAttemptProcesses({ run: RUN.a, fence: String(spun.fence) }), [])
 
-  // Its own time on a core, beside the time that passed: a busy machine only makes it less.
+  // Compares CPU time with elapsed time: a busy machine only makes the ratio smaller.
   const count =
     'while read -r now _ < /proc/uptime; do now=${now%.*}; : ${end:=$((now + 4))};' +
     ' [ "$now" -ge "$end" ] && break; done; cut -d" " -f14,15 /proc/$$/stat'
@@ -91,7 +87,7 @@ test('64 that never rest get the share of the one they are', needs('cpu'), async
   assert.ok(user + system > 0 && user + system < 200, `${user} + ${system} ticks in four seconds`)
 })
 
-test('files beyond the limit are not opened', needs('files'), async (t) => {
+test('files beyond the limit cannot be opened', needs('files'), async (t) => {
   const { perform, textOf } = await openProcessWorker(t)
   const open =
     'ulimit -n; ulimit -Hn; for n in 3 4 5 6 7 8 9; do eval "exec $n</dev/null"; done; exec cat /dev/null'
@@ -99,19 +95,19 @@ test('files beyond the limit are not opened', needs('files'), async (t) => {
   assert.match(textOf(RUN.a), /^16\n16\n/)
 })
 
-test('a limit that cannot be kept is not promised', async (t) => {
+test('a limit that cannot be enforced is refused', async (t) => {
   const { perform } = await openProcessWorker(t, { launcher: 'node' })
   const done = await perform(RUN.a, sh('true', { limits: { memory_bytes: 64 * MIB } }))
   assert.deepEqual([done.outcome, done.cause], ['failed', 'start_error'])
   assert.match(done.message ?? '', /cannot hold a command to a limit of memory of 64 MiB: \S+/)
 })
 
-test('the limits of a worker are for all that name none', needs('memory'), async (t) => {
-  const limits = { memory: { usual: 24 * MIB, most: 48 * MIB } }
+test("the worker's limits apply to commands that set none", needs('memory'), async (t) => {
+  const limits = { memory: { default: 24 * MIB, max: 48 * MIB } }
   const { perform, textOf } = await openProcessWorker(t, { limits })
   const hog = 'head -c 300000000 /dev/zero | tail'
   assert.match((await perform(RUN.a, sh(hog))).message ?? '', /limit of 24 MiB/)
   const more = await perform(RUN.b, sh(hog, { limits: { memory_bytes: 512 * MIB } }))
   assert.match(more.message ?? '', /limit of 48 MiB/)
-  assert.match(textOf(RUN.b, 0), /limits\.memory is 48 MiB, the most this worker gives/)
+  assert.match(textOf(RUN.b, 0), /limits\.memory is 48 MiB, the maximum of this worker/)
 })

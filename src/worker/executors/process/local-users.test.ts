@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import { test } from 'node:test'
 import { findUsers } from './local-users.ts'
 
-test('a user of this machine is found with its numbers, its groups and a home that exists', async () => {
+test('a user of this machine is found with its ids, its groups and an existing home', async () => {
   const { username, uid, gid } = userInfo()
   const users = await findUsers([username, username])
   assert.equal(users.size, 1)
@@ -14,7 +14,7 @@ test('a user of this machine is found with its numbers, its groups and a home th
 })
 
 for (const name of ['no-such-user-here', '0', '-u', 'root; id', '', 'a'.repeat(33), 'root\n']) {
-  test(`${JSON.stringify(name)} is nobody`, async () => {
+  test(`${JSON.stringify(name)} is not a user`, async () => {
     await assert.rejects(findUsers([name]), { code: 'config_invalid' })
   })
 }

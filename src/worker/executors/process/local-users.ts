@@ -8,7 +8,7 @@ import type { User } from '../../launcher/messages.ts'
 /** A user of this machine that processes may run as. */
 export interface LocalUser extends User {
   readonly name: string
-  /** A directory that exists: its own if it has one. */
+  /** An existing directory: the user's own if it exists. */
   readonly home: string
   readonly shell: string
 }
@@ -17,8 +17,8 @@ const run = promisify(execFile)
 const ANSWER_MS = 10_000
 
 /**
- * Looked up once, when the worker starts: what the machine's directory of users says later, or says
- * to somebody who has got at it, changes nothing until the next start.
+ * Looked up once when the worker starts: later changes to the user database take effect at the next
+ * start, so an attacker who can edit it gains nothing now.
  */
 export async function findUsers(names: readonly string[]): Promise<Map<string, LocalUser>> {
   const users = new Map<string, LocalUser>()
@@ -28,7 +28,7 @@ export async function findUsers(names: readonly string[]): Promise<Map<string, L
 
 async function findUser(name: string): Promise<LocalUser> {
   if (!USER_NAME.test(name)) throw unknown(name)
-  // Asked of the system and not read from /etc/passwd: users may come from a directory service.
+  // Asks the system instead of reading /etc/passwd: users may come from a directory service.
   const [uid, gid, groups, entry] = await Promise.all([
     ask('id', '-u', name),
     ask('id', '-g', name),
@@ -43,7 +43,7 @@ async function findUser(name: string): Promise<LocalUser> {
     gid: Number(gid),
     groups: groups.split(' ').filter(isNumber).map(Number),
     home: isDirectory(home) ? home : '/',
-    // One that lets nobody log in is no shell to start anything with.
+    // A shell that refuses logins cannot run commands.
     shell: /\/(?:nologin|false)$/.test(shell) || shell === '' ? '/bin/sh' : shell,
   }
 }

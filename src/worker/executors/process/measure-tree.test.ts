@@ -14,7 +14,7 @@ function open(t: TestContext): string {
   return root
 }
 
-test('everything below counts, also an empty file', async (t) => {
+test('everything in the directory counts, including an empty file', async (t) => {
   const root = open(t)
   assert.equal(await measureTree(root, MUCH), 0)
   writeFileSync(join(root, 'empty'), '')
@@ -25,7 +25,7 @@ test('everything below counts, also an empty file', async (t) => {
   assert.ok(bytes >= MIB && bytes < 2 * MIB, String(bytes))
 })
 
-test('what a link leads to does not count, and what is not there is nothing', async (t) => {
+test('targets of links do not count, and a missing directory has size 0', async (t) => {
   const root = open(t)
   symlinkSync('/usr', join(root, 'usr'))
   assert.ok((await measureTree(root, MUCH)) < 64 * 1024)
@@ -33,14 +33,14 @@ test('what a link leads to does not count, and what is not there is nothing', as
   assert.equal(await measureTree(join(root, 'usr'), MUCH), 0)
 })
 
-test('it looks no further than it has to', async (t) => {
+test('it stops as soon as the limit is exceeded', async (t) => {
   const root = open(t)
   for (let file = 0; file < 200; file += 1) writeFileSync(join(root, `f${file}`), 'x')
   const bytes = await measureTree(root, 10_000)
   assert.ok(bytes > 10_000 && bytes < 200 * 512, String(bytes))
 })
 
-test('who nests deeper than anybody needs has something to hide', async (t) => {
+test('a directory that is nested too deeply counts as too large', async (t) => {
   const root = open(t)
   mkdirSync(join(root, 'd/'.repeat(200)), { recursive: true })
   assert.equal(await measureTree(root, MUCH), MUCH + 1)

@@ -1,23 +1,23 @@
 import { lstat } from 'node:fs/promises'
 import { type DirectoryHandle, withDirectory } from './directory-handle.ts'
 
-/** A file system remembers something even for an empty file. */
+/** A file system stores metadata even for an empty file. */
 const LEAST_BYTES = 512
 const BLOCK_BYTES = 512
-/** Each level needs a file open while those below are looked at. */
-const MOST_DEPTH = 128
+/** Each level keeps a directory open while those below are measured. */
+const MAX_DEPTH = 128
 
 /**
- * What lies in a directory takes on its disk, in bytes. Stops as soon as it is more than `most`: so
- * it never looks at more than that can hold. What cannot be looked into counts for itself.
+ * The disk space of a directory's contents, in bytes. Stops as soon as it exceeds `most`, which
+ * bounds the work. An unreadable directory counts only itself.
  */
 export async function measureTree(path: string, most: number): Promise<number> {
   return measure(Buffer.from(path), most, 0)
 }
 
 async function measure(path: Buffer, most: number, depth: number): Promise<number> {
-  // Nobody needs so many levels, except to hide something.
-  if (depth > MOST_DEPTH) return most + 1
+  // No job needs so many levels, except to hide data.
+  if (depth > MAX_DEPTH) return most + 1
   return withDirectory(path, (directory) => measureIn(directory, most, depth)).catch(() => 0)
 }
 

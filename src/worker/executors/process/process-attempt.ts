@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../core/limits.ts'
 import type { ProcessEnd } from '../../../core/run/output.ts'
-import type { Assignment, Done } from '../../../core/wire/protocol.ts'
+import type { Assignment, FinishedAttempt } from '../../../core/wire/protocol.ts'
 import type { ProcessWork } from '../../../core/work/work.ts'
 import type { WorkLimits } from '../../../core/work/work-limits.ts'
 import type { StopCause } from '../../attempts/handler.ts'
@@ -9,55 +9,55 @@ import { killMarked } from '../../launcher/process-tree.ts'
 import { type MaskedStream, type Masker, maskerOf } from '../../output/masking/masker.ts'
 import { messageOf, outcomeOf, type Settled } from '../../attempts/outcome.ts'
 import { STOP_REMARKS } from '../../attempts/stop-remarks.ts'
-import { type AttemptHooks, outranks, type UnderWay } from '../../attempts/running-attempt.ts'
-import type { AttemptFiles, FileRoom } from './attempt-files.ts'
+import { type AttemptHooks, outranks, type RunningAttempt } from '../../attempts/running-attempt.ts'
+import type { AttemptFiles, AttemptFileStore } from './attempt-files.ts'
 import { commandOf, environmentOf } from './command.ts'
 import type { FullnessWatch } from './fullness-watch.ts'
-import { remarksOn, settledOf, tooFull } from './process-outcome.ts'
+import { endRemarks, settledOf, tmpLimitMessage } from './process-outcome.ts'
 import { Output } from '../../output/output.ts'
-import type { Host } from './host.ts'
-import { Said } from '../../output/attempt-markers.ts'
+import type { Echo } from '../../output/output-buffer.ts'
+import type { ExecutionHost } from './host.ts'
+import { AttemptMarkers } from '../../output/attempt-markers.ts'
 import { type Terms, termsOf } from './terms.ts'
 
 const DEFAULT_GRACE_MS = 10_000
 
 export interface ProcessDeps {
-  readonly room: FileRoom
+  readonly fileStore: AttemptFileStore
   readonly environment: Readonly<Record<string, string>>
   readonly directory: string
-  readonly host: Host
+  readonly host: ExecutionHost
   readonly fullness: FullnessWatch
   launcher(): Launcher | Promise<Launcher>
-  /** It has output to send from here on, or sent some. */
+  /** The attempt has output to send. */
   onOutput(attempt: ProcessAttempt): void
-  /** It has nothing to send any more. */
+  /** The attempt has no more output to send. */
   onSilent(attempt: ProcessAttempt): void
-  /** For people who watch the worker. */
-  echo?: ((assignment: Assignment, stream: 1 | 2, bytes: Buffer) => void) | undefined
+  readonly echo?: Echo | undefined
 }
 
-/** A process at work, and what it prints. */
-export class ProcessAttempt implements UnderWay {
+/** A running process and its output. */
+export class ProcessAttempt implements RunningAttempt {
   readonly assignment: Assignment
   readonly output: Output
-  readonly said = new Said()
+  readonly markers = new AttemptMarkers()
   readonly #work: ProcessWork
   readonly #hooks: AttemptHooks
   readonly #deps: ProcessDeps
   readonly #terms: Terms | { readonly refused: string }
   readonly #masker: Masker
-  /** Before anything else sees what it prints. */
+  /** Masks the output before any other code sees it. */
   readonly #masked: Record<1 | 2, MaskedStream>
   #files: AttemptFiles | undefined
-  readonly #over = new AbortController()
+  readonly #ended = new AbortController()
   #child: StartedChild | undefined
   #isWaiting = false
   #startedMono = 0
   #stopped: StopCause | undefined
   #settled: Settled | undefined
-  #overran: Settled | undefined
+  #limitExceeded: Settled | undefined
   #processEnd: ProcessEnd = {}
-  #isOver = false
+  #hasEnded = false
 
   constructor(assignment: Assignment, work: ProcessWork, hooks: AttemptHooks, deps: ProcessDeps) {
     this.assignment = assignment
@@ -69,10 +69,10 @@ export class ProcessAttempt implements UnderWay {
     this.#masked = { 1: this.#masker.stream(), 2: this.#masker.stream() }
     this.output = new Output({
       limitBytes: outputLimitOf(this.#terms),
-      onChange: () => this.#changed(),
+      onChange: () => this.#reportWhenSent(),
       onRoom: (hasRoom) => this.#throttle(hasRoom),
       onMark: (mark) => {
-        if (this.said.hear(mark, this.elapsedMs()) && !this.#settled) deps.onOutput(this)
+        if (this.markers.record(mark, this.elapsedMs()) && !this.#settled) deps.onOutput(this)
       },
     })
   }
@@ -84,17 +84,17 @@ export class ProcessAttempt implements UnderWay {
     if ('refused' in terms) return this.#settle({ kind: 'unstartable', message: terms.refused })
     for (const remark of terms.remarks) this.#remark(remark)
     try {
-      const { room } = this.#deps
-      const files = room.open(this.assignment, terms.switchTo)
+      const { fileStore } = this.#deps
+      const files = fileStore.open(this.assignment, terms.switchTo)
       this.#files = files
-      const prepared = room.prepare(this.assignment, files)
+      const prepared = fileStore.prepare(this.assignment, files)
       if (!prepared) return this.#launch(terms, files)
       void prepared.then(
         () => this.#launch(terms, files),
-        (error: unknown) => this.#unwritable(error),
+        (error: unknown) => this.#failFiles(error),
       )
     } catch (error) {
-      this.#unwritable(error)
+      this.#failFiles(error)
     }
   }
 
@@ -107,7 +107,7 @@ export class ProcessAttempt implements UnderWay {
     if (this.#isWaiting) this.#settle({ kind: 'unstarted' })
   }
 
-  /** The server says the attempt is not ours any more. */
+  /** The server says that the attempt no longer belongs to this worker. */
   forget(): void {
     this.stop('lease_lost')
     if (this.#settled) this.#finish(undefined)
@@ -117,7 +117,10 @@ export class ProcessAttempt implements UnderWay {
     return this.#hooks.clock.mono() - this.#startedMono
   }
 
-  /** Its end comes after its last words: whoever is lost is read to it, though nobody takes them. */
+  /**
+   * The end of a process is reported after its output, so the output of a lost attempt is read and
+   * dropped.
+   */
   #throttle(hasRoom: boolean): void {
     if (hasRoom || this.#stopped === 'lease_lost') this.#child?.resume()
     else this.#child?.pause()
@@ -137,15 +140,15 @@ export class ProcessAttempt implements UnderWay {
     if (!(launcher instanceof Promise)) return this.#launchBy(launcher, terms, files)
     this.#isWaiting = true
     void launcher.then(
-      (one) => this.#served(() => this.#launchBy(one, terms, files)),
+      (one) => this.#afterWait(() => this.#launchBy(one, terms, files)),
       (error: unknown) => {
-        this.#served(() => this.#settle({ kind: 'unstartable', message: messageOf(error) }))
+        this.#afterWait(() => this.#settle({ kind: 'unstartable', message: messageOf(error) }))
       },
     )
   }
 
-  /** Whoever was stopped while it waited needs nothing any more. */
-  #served(goOn: () => void): void {
+  /** Does nothing if the attempt was stopped while it waited. */
+  #afterWait(goOn: () => void): void {
     this.#isWaiting = false
     if (!this.#settled) goOn()
   }
@@ -168,6 +171,7 @@ export class ProcessAttempt implements UnderWay {
         limits: terms.launcherLimits,
         timeoutMs: timeoutMs ?? undefined,
         graceMs: this.#graceMs(),
+        secretFiles: this.#deps.fileStore.secretFiles(this.assignment),
       },
       this.#events(terms.limits),
     )
@@ -177,12 +181,12 @@ export class ProcessAttempt implements UnderWay {
 
   #watchFullness(tmp: string, most: number): void {
     const leave = this.#deps.fullness.add(tmp, most, (bytes) => {
-      const message = tooFull(bytes, most)
+      const message = tmpLimitMessage(bytes, most)
       this.#remark(message)
-      this.#overran = { kind: 'overran', cause: 'error', message }
+      this.#limitExceeded = { kind: 'overran', cause: 'error', message }
       this.#child?.stop(0)
     })
-    this.#over.signal.addEventListener('abort', leave)
+    this.#ended.signal.addEventListener('abort', leave)
   }
 
   #events(limits: WorkLimits): ChildEvents {
@@ -190,29 +194,31 @@ export class ProcessAttempt implements UnderWay {
       onOutput: ({ stream, ms, bytes }) => this.#show(stream, ms, this.#masked[stream].push(bytes)),
       onUnstartable: (message) => this.#settle({ kind: 'unstartable', message }),
       onEnd: (code, signal, details) => {
-        if (details.lapsed) return this.#lose()
+        if (details.leaseExpired) return this.#endAsLost()
         if (details.timedOut) this.stop('timeout')
-        for (const remark of remarksOn(details, limits)) this.#remark(remark)
+        for (const remark of endRemarks(details, limits)) this.#remark(remark)
         this.#processEnd = {
           ...(code === null ? { signal: signal ?? '?' } : { exit_code: code }),
           containment: details.containment,
         }
-        this.#settle((code !== 0 && this.#overran) || settledOf(code, signal, details, limits))
+        this.#settle(
+          (code !== 0 && this.#limitExceeded) || settledOf(code, signal, details, limits),
+        )
       },
       onAbandoned: () => {
         killMarked(this.assignment)
-        this.#lose()
+        this.#endAsLost()
       },
     }
   }
 
-  /** It had begun, and how it would have ended cannot be known. */
-  #lose(): void {
+  /** The process had started, and its outcome cannot be known. */
+  #endAsLost(): void {
     this.#settled = { kind: 'unstarted' }
     this.#finish(undefined, true)
   }
 
-  #unwritable(error: unknown): void {
+  #failFiles(error: unknown): void {
     this.#settle({ kind: 'unstartable', message: `its files: ${messageOf(error)}` })
   }
 
@@ -224,24 +230,24 @@ export class ProcessAttempt implements UnderWay {
 
   #settle(settled: Settled): void {
     this.#settled = settled
-    this.#over.abort('over')
+    this.#ended.abort('finished')
     for (const stream of [1, 2] as const) {
       this.#show(stream, this.elapsedMs(), this.#masked[stream].end())
     }
     this.output.end(this.elapsedMs())
     if (this.#stopped === 'lease_lost') this.#finish(undefined)
-    else this.#changed()
+    else this.#reportWhenSent()
   }
 
-  /** Once everything but the last of its output is with the server, there is something to report. */
-  #changed(): void {
-    if (this.#isOver) return
+  /** Reports the end once all output but the last chunk is stored. */
+  #reportWhenSent(): void {
+    if (this.#hasEnded) return
     const summary = this.#settled && this.output.summary()
     if (!this.#settled || !summary) return this.#deps.onOutput(this)
-    this.#isOver = true
+    this.#hasEnded = true
     void this.#report(this.#settled, {
       ...this.#processEnd,
-      ...(this.said.progress && { progress: this.said.progress }),
+      ...(this.markers.progress && { progress: this.markers.progress }),
       ...(summary.chunks > 0 || summary.bytes > 0 ? { output: summary } : {}),
     })
   }
@@ -250,39 +256,41 @@ export class ProcessAttempt implements UnderWay {
     const isSuccess = settled.kind === 'exited' && settled.code === 0
     const files = isSuccess ? this.#files : undefined
     const masker = this.#masker
-    const result = files ? await this.#deps.room.readResult(files, masker).catch(unreadable) : {}
+    const result = files
+      ? await this.#deps.fileStore.readResult(files, masker).catch(unreadable)
+      : {}
     const known: Settled =
       isSuccess && result.problem !== undefined
         ? { kind: 'broken', message: result.problem }
         : settled
-    const words = { masker, said: this.said.error }
+    const words = { masker, reportedError: this.markers.error }
     const done = outcomeOf(this.assignment, this.#stopped, known, words)
     this.#end(done && { ...done, ...(result.text ? { result: result.text } : {}), process })
   }
 
-  #finish(done: Done | undefined, isLost = false): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#over.abort('over')
+  #finish(done: FinishedAttempt | undefined, isLost = false): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#ended.abort('finished')
     if (isLost && this.#stopped !== 'lease_lost') this.#hooks.onLost(this)
     this.#end(done)
   }
 
-  #end(done: Done | undefined): void {
+  #end(done: FinishedAttempt | undefined): void {
     this.#deps.onSilent(this)
-    if (this.#files) void this.#deps.room.clear(this.assignment, this.#files).catch(() => {})
+    if (this.#files) void this.#deps.fileStore.clear(this.assignment, this.#files).catch(() => {})
     this.#hooks.onEnd(this, done)
     this.#hooks.onReturn(this)
   }
 
   async #watchTimeout(timeoutMs: number): Promise<void> {
-    await this.#hooks.clock.sleep(timeoutMs, this.#over.signal)
+    await this.#hooks.clock.sleep(timeoutMs, this.#ended.signal)
     this.stop('timeout')
   }
 }
 
 function outputLimitOf(terms: Terms | { readonly refused: string }): number {
-  return ('limits' in terms && terms.limits.output_bytes) || LIMITS.leastOutputBytes
+  return ('limits' in terms && terms.limits.output_bytes) || LIMITS.minOutputBytes
 }
 
 function unreadable(error: unknown): { text?: string; problem?: string } {

@@ -4,8 +4,9 @@ import type { EndDetails } from '../../launcher/messages.ts'
 import type { Settled } from '../../attempts/outcome.ts'
 
 /**
- * What the end of a process means. Whoever was short of memory has failed, also if it ends well after
- * a part of it was killed: whether the rest is killed in time is nothing an outcome may depend on.
+ * Maps the end of a process to an outcome. A process that ran out of memory has failed, even if it
+ * exits with 0 after a part of it was killed: the outcome must not depend on whether the rest is
+ * killed in time.
  */
 export function settledOf(
   code: number | null,
@@ -17,8 +18,8 @@ export function settledOf(
   return code === null ? { kind: 'signalled', signal: signal ?? '?' } : { kind: 'exited', code }
 }
 
-/** What the log should say beside what the process said itself. */
-export function remarksOn(details: EndDetails, limits: WorkLimits): string[] {
+/** Log lines about the end of a process, in addition to its own output. */
+export function endRemarks(details: EndDetails, limits: WorkLimits): string[] {
   const { oom, pidsRefused = 0 } = details
   const times = pidsRefused === 1 ? 'once' : `${pidsRefused} times`
   return [
@@ -34,10 +35,10 @@ function tooMuchMemory({ memory_bytes: most }: WorkLimits): string {
   return `killed because it needed more memory than its limit of ${formatSize(most)}`
 }
 
-/** A temporary directory that holds more than it may. */
-export function tooFull(bytes: number, most: number): string {
+/** The message for a temporary directory that exceeds its limit. */
+export function tmpLimitMessage(bytes: number, most: number): string {
   const [held, limit] = [formatSize(bytes), formatSize(most)]
-  // Just above it, both round to the same words.
+  // Slightly above the limit, both sizes round to the same text.
   const how = held === limit ? `more than ${held}` : `${held} or more`
   return `killed because its temporary directory held ${how}; its limit is ${limit}`
 }

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { bytesOf } from '../../../core/run/output.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
-import { findMarked, findOf, parentOf } from '../../launcher/process-tree.ts'
+import { findMarked, findAttemptProcesses, parentOf } from '../../launcher/process-tree.ts'
 import { openProcessWorker, sh } from '../../testing/process-worker.ts'
 
-test('a command succeeds or fails by its exit code, and what it prints travels with its end', async (t) => {
+test('a command succeeds or fails by its exit code, and its output travels with its end', async (t) => {
   const { perform, textOf } = await openProcessWorker(t)
   const good = await perform('run_a', sh('echo hi; echo oh >&2'))
   assert.equal(good.outcome, 'succeeded')
@@ -21,7 +21,7 @@ test('a command succeeds or fails by its exit code, and what it prints travels w
   assert.deepEqual([killed.cause, killed.process?.signal], ['signal', 'SIGSEGV'])
 })
 
-test('programs, scripts and other shells', async (t) => {
+test('programs, scripts and other shells run', async (t) => {
   const { perform, textOf } = await openProcessWorker(t)
   await perform('run_a', { executor: 'argv', argv: ['printf', '%s|', '$HOME', 'a b', ''] })
   assert.equal(textOf('run_a'), '$HOME|a b||')
@@ -43,7 +43,7 @@ test('programs, scripts and other shells', async (t) => {
   )
 })
 
-test('a process is told about its run, reads its input and leaves a result', async (t) => {
+test('a process gets its run as variables, reads its input and leaves a result', async (t) => {
   process.env['SECRET_OF_THE_WORKER'] = 'x'
   t.after(() => delete process.env['SECRET_OF_THE_WORKER'])
   const { perform, textOf } = await openProcessWorker(t)
@@ -67,7 +67,7 @@ test('a process is told about its run, reads its input and leaves a result', asy
   await waitFor(() => !existsSync(seen.get('PUNCTUAL_INPUT') ?? ''), { what: 'its files to go' })
 })
 
-test('a result that is not JSON, too long, a link, or a pipe nobody writes to, is not a result', async (t) => {
+test('a result that is not JSON, too long, a link, or a pipe without a writer is rejected', async (t) => {
   const { perform } = await openProcessWorker(t)
   const odd = await perform('run_a', sh('echo "not json" > "$PUNCTUAL_OUTPUT"'))
   assert.deepEqual([odd.outcome, odd.cause, odd.retriable], ['failed', 'error', false])
@@ -80,7 +80,7 @@ test('a result that is not JSON, too long, a link, or a pipe nobody writes to, i
   assert.match(link.message ?? '', /not a file/)
 })
 
-test('long output is sent while it comes, byte for byte', async (t) => {
+test('long output is sent while the process runs, byte for byte', async (t) => {
   const { perform, scheduler, textOf } = await openProcessWorker(t)
   const done = await perform('run_a', sh('seq 1 200000; printf "\\377\\0end"'))
   const expected = Buffer.concat([
@@ -94,7 +94,7 @@ test('long output is sent while it comes, byte for byte', async (t) => {
   assert.equal(done.process?.output?.chunks, scheduler.chunksOf('run_a').length + last)
 })
 
-test('what is printed can be watched before the end, also a line without an end', async (t) => {
+test('output can be read before the end, including an unfinished line', async (t) => {
   const { scheduler, perform } = await openProcessWorker(t)
   const ended = perform('run_a', sh('printf "50%%"; read x < /dev/null; sleep 1000'))
   await waitFor(() => scheduler.chunksOf('run_a').flat()[0]?.[2] === '50%', { what: 'the words' })
@@ -102,21 +102,21 @@ test('what is printed can be watched before the end, also a line without an end'
   assert.equal((await ended).outcome, 'cancelled')
 })
 
-test('lost messages lose no output', async (t) => {
+test('lost messages do not lose output', async (t) => {
   const { scheduler, perform, textOf } = await openProcessWorker(t)
   scheduler.fail('log', 'lose answer', 'lose request', 'store_unavailable', 'lose answer')
   await perform('run_a', sh('seq 1 50000'))
   assert.equal(textOf('run_a').split('\n').length, 50_001)
 })
 
-test('a timeout ends the tree, politely first, and says so in the log', async (t) => {
+test('a timeout ends the tree, gracefully first, and is logged', async (t) => {
   const { perform, textOf } = await openProcessWorker(t)
   const stubborn = "trap 'echo heard' TERM; sleep 1000 & echo up; while :; do wait; done"
   const done = await perform('run_a', sh(stubborn, { kill_grace_ms: 100 }), { timeoutMs: 300 })
   assert.deepEqual([done.outcome, done.cause], ['failed', 'timeout'])
   assert.equal(textOf('run_a'), 'up\nheard\n')
   assert.match(textOf('run_a', 0), /ran out of time/)
-  assert.deepEqual(findOf({ run: 'run_a', fence: String(done.fence) }), [])
+  assert.deepEqual(findAttemptProcesses({ run: 'run_a', fence: String(done.fence) }), [])
 })
 
 test('a cancel that comes too late changes nothing', async (t) => {
@@ -129,7 +129,7 @@ test('a cancel that comes too late changes nothing', async (t) => {
   assert.equal((await ended).outcome, 'succeeded')
 })
 
-test('what is lost is killed and not reported', async (t) => {
+test('a lost attempt is killed and not reported', async (t) => {
   const { scheduler } = await openProcessWorker(t)
   scheduler.submit('run_a', { work: sh('sleep 1000') })
   const held = await waitFor(
@@ -137,13 +137,13 @@ test('what is lost is killed and not reported', async (t) => {
     { what: 'it to be held' },
   )
   const mark = { run: held.run, fence: String(held.fence) }
-  await waitFor(() => findOf(mark).length > 0, { what: 'it to run' })
+  await waitFor(() => findAttemptProcesses(mark).length > 0, { what: 'it to run' })
   scheduler.lose('run_a')
-  await waitFor(() => findOf(mark).length === 0, { what: 'it to be killed' })
+  await waitFor(() => findAttemptProcesses(mark).length === 0, { what: 'it to be killed' })
   assert.equal(scheduler.ended.has('run_a'), false)
 })
 
-test('what is lost has no grace left, though it was being stopped for another reason', async (t) => {
+test('a lost attempt is killed at once, even during the grace of another stop', async (t) => {
   const { scheduler } = await openProcessWorker(t)
   const deaf = "trap 'echo heard' TERM; sleep 1000 & echo up; while :; do wait; done"
   const work = sh(deaf, { kill_grace_ms: 600_000 })
@@ -159,14 +159,14 @@ test('what is lost has no grace left, though it was being stopped for another re
     { what: 'it to be held' },
   )
   const mark = { run: held.run, fence: String(held.fence) }
-  assert.notEqual(findOf(mark).length, 0)
+  assert.notEqual(findAttemptProcesses(mark).length, 0)
   scheduler.lose('run_a')
-  await waitFor(() => findOf(mark).length === 0, { what: 'it to be killed' })
+  await waitFor(() => findAttemptProcesses(mark).length === 0, { what: 'it to be killed' })
   assert.equal(scheduler.ended.has('run_a'), false)
 })
 
 for (const launcher of ['auto', 'node'] as const) {
-  test(`what is lost while nobody takes its output leaves its slot, launcher ${launcher}`, async (t) => {
+  test(`a lost attempt whose output is not read frees its slot, launcher ${launcher}`, async (t) => {
     let printed = 0
     const { scheduler, worker } = await openProcessWorker(
       t,
@@ -181,17 +181,17 @@ for (const launcher of ['auto', 'node'] as const) {
   })
 }
 
-test('a draining worker gives back what it stops, and lets nothing live on', async (t) => {
+test('a draining worker gives back what it stops, and leaves no process', async (t) => {
   const { scheduler, worker } = await openProcessWorker(t)
   scheduler.submit('run_a', { work: sh('sleep 1000') })
   await waitFor(() => worker.stats().running === 1, { what: 'it to run' })
   await worker.drain(0)
   const [done] = scheduler.ended.get('run_a') ?? []
   assert.equal(done?.outcome, 'given_back')
-  assert.deepEqual(findOf({ run: 'run_a', fence: String(done?.fence) }), [])
+  assert.deepEqual(findAttemptProcesses({ run: 'run_a', fence: String(done?.fence) }), [])
 })
 
-test('a worker whose lease runs out kills what it has and confesses', async (t) => {
+test('a worker whose lease expires kills its attempts and reports them as abandoned', async (t) => {
   const { scheduler } = await openProcessWorker(t, {}, { leaseTtlMs: 2_000, heartbeatMs: 200 })
   scheduler.submit('run_a', { work: sh('setsid sleep 1000 & sleep 1000') })
   const held = await waitFor(
@@ -200,21 +200,24 @@ test('a worker whose lease runs out kills what it has and confesses', async (t) 
   )
   scheduler.isCutOff = true
   const mark = { run: held.run, fence: String(held.fence) }
-  await waitFor(() => findOf(mark).length === 0, { what: 'it to be killed' })
+  await waitFor(() => findAttemptProcesses(mark).length === 0, { what: 'it to be killed' })
   scheduler.isCutOff = false
   await waitFor(() => scheduler.messages('register').at(-1)?.forsaken.length === 1, {
     what: 'the confession',
   })
 })
 
-/** The child of ours whose child it is: others on this machine may run the same test. */
+/**
+ * The child of this process that is the parent of the run's process: other tests on this machine
+ * may run the same.
+ */
 function launcherOf(run: string): number | undefined {
   return findMarked((mark) => mark.run === run)
     .map((pid) => parentOf(pid) ?? 0)
     .find((parent) => parentOf(parent) === process.pid)
 }
 
-test('a launcher that is killed costs its attempts, not the worker', async (t) => {
+test('a killed launcher costs its attempts, not the worker', async (t) => {
   const { scheduler, perform } = await openProcessWorker(t)
   await perform('run_a', sh('true'))
   scheduler.submit('run_b', { work: sh('echo up; setsid sleep 1000 & sleep 1000') })
@@ -223,15 +226,15 @@ test('a launcher that is killed costs its attempts, not the worker', async (t) =
   const fence = scheduler.messages('heartbeat').at(-1)?.held[0]?.fence
   process.kill(guardian, 'SIGKILL')
   await waitFor(() => scheduler.messages('register').at(-1)?.forsaken[0]?.run === 'run_b', {
-    what: 'the loss to be told',
+    what: 'the loss to be reported',
   })
-  assert.deepEqual(findOf({ run: 'run_b', fence: String(fence) }), [])
+  assert.deepEqual(findAttemptProcesses({ run: 'run_b', fence: String(fence) }), [])
   await perform('run_c', sh('true'))
 })
 
-test('a flood is held up at its source and cut in the middle', async (t) => {
+test('a flood of output is throttled at its source and cut in the middle', async (t) => {
   const { perform, textOf } = await openProcessWorker(t, {
-    limits: { output: { usual: 200_000, most: 200_000 } },
+    limits: { output: { default: 200_000, max: 200_000 } },
   })
   const done = await perform(
     'run_a',

@@ -4,66 +4,73 @@ import type { LimitBound, LimitBounds } from '../../../core/work/limit-bounds.ts
 import { LIMITS } from '../../../core/limits.ts'
 import type { Assignment } from '../../../core/wire/protocol.ts'
 import type { ProcessWork } from '../../../core/work/work.ts'
-import type { AttemptHooks, UnderWay } from '../../attempts/running-attempt.ts'
-import type { LauncherOptions } from '../../launcher/launcher.ts'
+import type { AttemptHooks, RunningAttempt } from '../../attempts/running-attempt.ts'
+import type { Launcher, LauncherOptions } from '../../launcher/launcher.ts'
 import { killLeftovers } from '../../launcher/leftovers.ts'
 import { openLifelineFile } from '../../launcher/lifeline.ts'
 import { machineMonoNs } from '../../clock/system-clock.ts'
-import { createFileRoom } from './attempt-files.ts'
+import { createAttemptFileStore } from './attempt-files.ts'
 import { createFullnessWatch } from './fullness-watch.ts'
-import { type Host, introduce, refuseHost } from './host.ts'
+import { type ExecutionHost, advertise, checkHost } from './host.ts'
 import { findUsers } from './local-users.ts'
-import { removeDeadRooms } from './worker-directory.ts'
-import { letThrough } from './command.ts'
+import { removeDeadWorkerDirectories } from './worker-directory.ts'
+import { passedVariables } from './command.ts'
+import { secretFilesKind } from './secret-directory.ts'
 import { openLaunchers } from './launcher-pool.ts'
 import { ProcessAttempt, type ProcessDeps } from './process-attempt.ts'
-import { createShelf, type Shelf } from '../../output/output-buffer.ts'
+import { createOutputBuffer, type Echo, type OutputBuffer } from '../../output/output-buffer.ts'
 
-/** What is needed to begin, and who is told how it went. */
+/** What is needed to open the processes, and the callbacks for problems. */
 export interface Opening {
   readonly clock: Clock
   onError(error: unknown): void
-  /** So many processes of a worker that was killed were still there, and are gone now. */
+  /** This many processes of killed workers still ran, and were killed. */
   onLeftovers(count: number): void
 }
 
 export interface ProcessOptions {
-  /** Processes that start the processes. */
+  /** The number of launchers, which start the processes. */
   readonly launchers?: number | undefined
-  /** Where processes start that do not say where. */
+  /** The working directory of commands that set none. */
   readonly directory?: string | undefined
-  /** Names of variables of this worker's own environment that its processes may see. */
+  /** Names of this worker's own variables that its processes may see. */
   readonly passEnv?: readonly string[] | undefined
-  /** Limits of commands that name none, and the most they may name. */
+  /** Default and maximum limits of commands. */
   readonly limits?: LimitBounds | undefined
-  /** Users of this machine that commands may ask to run as. */
+  /** Users of this machine that commands may request. */
   readonly allowUsers?: readonly string[] | undefined
-  /** Whom commands run as that do not ask; the worker's own user if absent. */
+  /** The user for commands that request none; the worker's own user if absent. */
   readonly runAs?: string | undefined
-  /** Commands may run as root: whoever watches is not warned of it. */
+  /** Confirms that commands may run as root, which suppresses the warning. */
   readonly allowRoot?: boolean | undefined
-  /** Which launcher starts them, and how surely it must hold them; the best there is if absent. */
+  /** The launcher to use and the required containment; default: the strongest available. */
   readonly launcher?: LauncherOptions['kind']
   readonly containment?: LauncherOptions['containment']
-  /** For people who watch the worker. */
-  readonly echo?: ProcessDeps['echo']
+  /** The directory in which launchers hold their locks; no locks if absent. */
+  readonly locks?: LauncherOptions['locks']
+  /**
+   * Called with each launcher before it starts a process. If this throws, the launcher is not used.
+   */
+  readonly onLauncher?: ((launcher: Pick<Launcher, 'pid' | 'abilities'>) => void) | undefined
+  /** Copies the output to the worker's terminal. */
+  readonly echo?: Echo | undefined
 }
 
 /** Everything a worker needs to run processes. */
 export interface Processes {
-  /** What the worker says of them when it registers. */
-  readonly introduction: { readonly users: readonly string[]; readonly execution: Execution }
-  readonly shelf: Shelf
-  begin(assignment: Assignment, work: ProcessWork, hooks: AttemptHooks): UnderWay
-  /** Everything it started may live this much longer. */
+  /** What the worker advertises about its processes when it registers. */
+  readonly advertised: { readonly users: readonly string[]; readonly execution: Execution }
+  readonly outputBuffer: OutputBuffer
+  begin(assignment: Assignment, work: ProcessWork, hooks: AttemptHooks): RunningAttempt
+  /** Extends the time that started processes may live. */
   renew(leftMs: number): void
-  /** For a thread that renews it by itself. */
+  /** The lifeline file, for the heartbeat thread to renew. */
   readonly lifeline: number
-  /** Ends what is still there; resolves when it is gone. */
+  /** Kills what still runs; resolves when it is gone. */
   close(): Promise<void>
 }
 
-const OUTPUT: LimitBound = { usual: 64 * 1024 ** 2, most: LIMITS.mostOutputBytes }
+const OUTPUT: LimitBound = { default: 64 * 1024 ** 2, max: LIMITS.maxOutputBytes }
 const MS = 1_000_000
 
 export async function openProcesses(
@@ -72,50 +79,53 @@ export async function openProcesses(
 ): Promise<Processes> {
   const allowed = options.allowUsers ?? []
   const users = await findUsers(options.runAs ? [...allowed, options.runAs] : allowed)
-  // Before anything is taken: what is given out may be what still runs here.
+  // Before work is accepted: an assigned run may be one that still runs here.
   const leftovers = killLeftovers()
   if (leftovers > 0) onLeftovers(leftovers)
-  void removeDeadRooms(onError).catch(onError)
-  const shelf = createShelf()
+  void removeDeadWorkerDirectories(onError).catch(onError)
+  const outputBuffer = createOutputBuffer()
   const lifeline = openLifelineFile()
   const launchers = await openLaunchers(options.launchers ?? 1, lifeline.fd, {
     kind: options.launcher,
     containment: options.containment,
+    locks: options.locks,
+    onLauncher: options.onLauncher,
     clock,
     onError,
   })
-  const host: Host = {
+  const host: ExecutionHost = {
     bounds: { output: OUTPUT, ...options.limits },
     users,
-    usualUser: options.runAs,
+    defaultUser: options.runAs,
     abilities: launchers.abilities,
+    secretFiles: secretFilesKind(launchers.abilities.hidesFiles),
     uid: process.getuid?.(),
-    isRootMeant: options.allowRoot ?? false,
+    isRootAllowed: options.allowRoot ?? false,
   }
-  const problem = refuseHost(host)
+  const problem = checkHost(host)
   if (problem) {
     await launchers.close()
     lifeline.close()
     throw problem
   }
-  const room = createFileRoom({ clock, onError })
+  const fileStore = createAttemptFileStore({ clock, onError, isForOthers: true })
   const fullness = createFullnessWatch(clock)
 
   const deps: ProcessDeps = {
-    room,
-    environment: letThrough(process.env, options.passEnv),
+    fileStore,
+    environment: passedVariables(process.env, options.passEnv),
     directory: options.directory ?? process.cwd(),
     host,
     fullness,
     launcher: launchers.pick,
-    onOutput: shelf.add,
-    onSilent: shelf.remove,
+    onOutput: outputBuffer.add,
+    onSilent: outputBuffer.remove,
     echo: options.echo,
   }
 
   return {
-    introduction: introduce(host, allowed),
-    shelf,
+    advertised: advertise(host, allowed),
+    outputBuffer,
     lifeline: lifeline.fd,
     begin: (assignment, work, hooks) => new ProcessAttempt(assignment, work, hooks, deps),
     renew(leftMs) {
@@ -125,7 +135,7 @@ export async function openProcesses(
       fullness.close()
       await launchers.close()
       lifeline.close()
-      await room.close()
+      await fileStore.close()
     },
   }
 }

@@ -1,15 +1,15 @@
 import { rename, rmdir, unlink } from 'node:fs/promises'
 import { type DirectoryHandle, unlockDirectory, withDirectory } from './directory-handle.ts'
 
-/** Bounds what somebody costs us who fills a directory while it is emptied. */
+/** Limits the work if a process keeps filling the directory while it is emptied. */
 const ROUNDS = 100_000
 
 /**
- * Removes a directory and everything in it: also what forbids it by its mode, what lies deeper than
- * any path could say, and what has no text for a name. Never what a link in it leads to.
+ * Removes a directory and everything in it, including entries with restrictive modes, paths deeper
+ * than the path limit, and names that are not text. Never follows links.
  */
 export async function removeTree(path: string): Promise<void> {
-  // Often there is nothing in it, or nothing at all.
+  // Often the directory is empty or missing.
   if (await isRemoved(path)) return
   await unlockDirectory(Buffer.from(path))
   await withDirectory(Buffer.from(path), async (root) => {
@@ -20,8 +20,8 @@ export async function removeTree(path: string): Promise<void> {
 }
 
 /**
- * One round through a directory, which says whether there may be more. Directories within directories
- * are moved up to the root and emptied there: so no depth needs more than two of them open.
+ * One pass through a directory; returns whether there may be more. Directories within directories
+ * are moved up to the root and emptied there, so no depth needs more than two open at once.
  */
 function createEmptier(root: DirectoryHandle): () => Promise<boolean> {
   let moved = 0
@@ -34,37 +34,37 @@ function createEmptier(root: DirectoryHandle): () => Promise<boolean> {
       moved += 1
       return rename(path, root.at(Buffer.from(`.${process.pid}.${moved}`)))
     }
-    const { gone, problem } = await withDirectory(path, (inner) => each(inner, remove))
-    // Whoever was met on the way out is met again in the next round.
+    const { removed, problem } = await withDirectory(path, (inner) => each(inner, remove))
+    // An entry that could not be moved is visited again in the next pass.
     await rmdir(path).catch((error: Error) => {
-      if (gone === 0) throw problem ?? error
+      if (removed === 0) throw problem ?? error
     })
   }
 
   return async () => {
-    const { seen, gone, problem } = await each(root, remove)
-    if (gone === 0 && problem !== undefined) throw problem
+    const { seen, removed, problem } = await each(root, remove)
+    if (removed === 0 && problem !== undefined) throw problem
     return seen > 0
   }
 }
 
 type Remove = (from: DirectoryHandle, name: Buffer, isDirectory: boolean) => Promise<void>
 
-/** Goes on behind what cannot be removed: the rest should be gone all the same. */
+/** Continues after entries that cannot be removed, to remove the rest. */
 async function each(directory: DirectoryHandle, remove: Remove) {
   let seen = 0
-  let gone = 0
+  let removed = 0
   let problem: Error | undefined
   for await (const entry of await directory.entries()) {
     seen += 1
     try {
       await remove(directory, entry.name as unknown as Buffer, entry.isDirectory())
-      gone += 1
+      removed += 1
     } catch (error) {
       problem = error as Error
     }
   }
-  return { seen, gone, problem }
+  return { seen, removed, problem }
 }
 
 async function isRemoved(path: string): Promise<boolean> {
@@ -76,7 +76,7 @@ async function isRemoved(path: string): Promise<boolean> {
   }
 }
 
-/** False if it is a directory: not every file system says so in its list. */
+/** False if the entry is a directory: not every file system reports the type. */
 async function isUnlinked(path: Buffer): Promise<boolean> {
   try {
     await unlink(path)

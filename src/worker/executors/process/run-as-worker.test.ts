@@ -6,22 +6,22 @@ import { type TestContext, test } from 'node:test'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { probeLauncher } from '../../launcher/probe.ts'
 import type { Assignment } from '../../../core/wire/protocol.ts'
-import { BLIND } from '../../output/masking/masker.ts'
+import { NO_MASKING } from '../../output/masking/masker.ts'
 import { systemClock } from '../../clock/system-clock.ts'
 import { openProcessWorker, sh } from '../../testing/process-worker.ts'
-import { createFileRoom } from './attempt-files.ts'
+import { createAttemptFileStore } from './attempt-files.ts'
 
-/** Two users that every Linux has, and that own nothing. */
+/** Two users that exist on every Linux and own nothing. */
 const [USER, OTHER] = ['nobody', 'daemon'] as const
 const abilities = await probeLauncher()
-const skip = !abilities.canSwitchUser && `nobody else can be become here: ${abilities.why}`
+const skip = !abilities.canSwitchUser && `the worker cannot switch users here: ${abilities.why}`
 
 function setSecret(t: TestContext, name: string): void {
   process.env[name] = 'a-secret-of-the-worker'
   t.after(() => delete process.env[name])
 }
 
-test('a command that asks for a user is this user, in every way', { skip }, async (t) => {
+test('a command that requests a user runs with all ids of that user', { skip }, async (t) => {
   const { perform, textOf } = await openProcessWorker(t, { allowUsers: [USER, OTHER] })
   const look =
     'id -un; id -Gn; echo "$USER $LOGNAME $HOME $SHELL"; pwd; stat -c "%U %a" "$TMPDIR" "$PUNCTUAL_INPUT";' +
@@ -51,7 +51,7 @@ function roomsOf(pid: number): string[] {
     .map((name) => join(tmpdir(), name))
 }
 
-test('it reaches nothing of the worker, and nothing of other attempts', { skip }, async (t) => {
+test('the command cannot access files of the worker or of other attempts', { skip }, async (t) => {
   setSecret(t, 'PUNCTUAL_TOKEN')
   const { perform, textOf, scheduler } = await openProcessWorker(t, { allowUsers: [USER, OTHER] })
   const wait =
@@ -84,14 +84,14 @@ test('it reaches nothing of the worker, and nothing of other attempts', { skip }
   for (const leak of ['secret', 'alive', 'own-1-', 'PUNCTUAL_TOKEN']) {
     assert.ok(!said.includes(leak), `${leak} in:\n${said}`)
   }
-  // The three streams.
+  // The three standard streams.
   assert.match(said, /\n0\n1\n2\n$/)
   assert.equal(statSync(room).mode & 0o777, 0o711)
   scheduler.cancel('run_v')
   assert.equal((await victim).outcome, 'cancelled')
 })
 
-test('nothing of the environment of a worker is for its processes, as whomever they run', async (t) => {
+test("the worker's own environment is hidden from its processes, whatever their user", async (t) => {
   for (const name of [
     'PUNCTUAL_TOKEN',
     'PUNCTUAL_STORE',
@@ -103,36 +103,36 @@ test('nothing of the environment of a worker is for its processes, as whomever t
   const { perform, textOf } = await openProcessWorker(t)
   await perform('run_a', sh('env; echo --; ls /proc/$$/fd; true'))
   assert.ok(!textOf('run_a').includes('a-secret'), textOf('run_a'))
-  // Without the native launcher, what a worker inherited itself is inherited on.
+  // Without the native launcher, descriptors that the worker inherited are passed on.
   const files = abilities.kind === 'native' ? /--\n0\n1\n2\n$/ : /--\n0\n1\n2\n(?:\d{2,}\n)*$/
   assert.match(textOf('run_a'), files)
 })
 
-test('a result that is another name for a file of somebody else is none', { skip }, async (t) => {
-  const room = createFileRoom({ clock: systemClock, onError() {} })
+test("a result that is a hard link to another user's file is rejected", { skip }, async (t) => {
+  const room = createAttemptFileStore({ clock: systemClock, onError() {} })
   t.after(() => room.close())
   const owner = { uid: 65_534, gid: 65_534, groups: [] }
   const files = room.open({ run: 'run_a', fence: 1, work: null } as Assignment, owner)
   writeFileSync(files.output, '"a secret"')
-  assert.match((await room.readResult(files, BLIND)).problem ?? '', /not a file of its own/)
+  assert.match((await room.readResult(files, NO_MASKING)).problem ?? '', /not a file of its own/)
   chownSync(files.output, owner.uid, owner.gid)
-  assert.equal((await room.readResult(files, BLIND)).text, '"a secret"')
+  assert.equal((await room.readResult(files, NO_MASKING)).text, '"a secret"')
 })
 
-test('whom a worker does not allow, it does not become', async (t) => {
+test('a command with a user that is not allowed is refused', async (t) => {
   const { perform } = await openProcessWorker(t)
   const done = await perform('run_a', sh('id', { run_as: 'root' }))
   assert.deepEqual([done.outcome, done.cause], ['failed', 'start_error'])
   assert.match(done.message ?? '', /does not allow root: start it with --allow-user root/)
 })
 
-test('commands that do not ask run as the user the operator chose', { skip }, async (t) => {
+test('commands without a user run as the user the operator chose', { skip }, async (t) => {
   const { perform, textOf } = await openProcessWorker(t, { runAs: USER })
   await perform('run_a', sh('id -un; mktemp >/dev/null && echo can'))
   assert.equal(textOf('run_a'), `${USER}\ncan\n`)
 })
 
-test('a worker that cannot become whom it should does not start', async (t) => {
+test('a worker that cannot switch to its configured user does not start', async (t) => {
   await assert.rejects(openProcessWorker(t, { launcher: 'node', allowUsers: [USER] }), {
     code: 'config_invalid',
     message: /nothing can be run as nobody here: .*native launcher/,

@@ -6,12 +6,12 @@ import { waitFor } from '../../../../test/support/wait-for.ts'
 import { useOwnTmpdir } from '../../testing/own-tmpdir.ts'
 import { openProcessWorker, sh } from '../../testing/process-worker.ts'
 
-/** The directories of workers in there; launchers have another. */
+/** The directories of workers in there; launchers use others. */
 function roomsIn(directory: string): string[] {
   return readdirSync(directory).filter((name) => name.startsWith('punctual-worker-'))
 }
 
-test('an attempt has a temporary directory of its own, closed to others and gone afterwards', async (t) => {
+test('an attempt has a private temporary directory, which is removed afterwards', async (t) => {
   const directory = useOwnTmpdir(t)
   const { perform, textOf, worker, errors } = await openProcessWorker(t)
   const look = 'stat -c "%a %u" "$TMPDIR"; ls -A "$TMPDIR"; echo "$TMPDIR"; f=$(mktemp); echo "$f"'
@@ -30,7 +30,7 @@ test('an attempt has a temporary directory of its own, closed to others and gone
   assert.deepEqual(errors, [])
 })
 
-test('a command may bring another, and then gets none', async (t) => {
+test('a command that sets TMPDIR gets no directory', async (t) => {
   const directory = useOwnTmpdir(t)
   const { perform, textOf } = await openProcessWorker(t)
   await perform('run_a', sh('echo "$TMPDIR"', { env: { TMPDIR: '/elsewhere' } }))
@@ -39,7 +39,7 @@ test('a command may bring another, and then gets none', async (t) => {
   assert.deepEqual(readdirSync(join(directory, room)), [])
 })
 
-test('one that grows beyond its limit ends the attempt, and no other', async (t) => {
+test('a temporary directory that exceeds its limit ends its attempt, and no other', async (t) => {
   const { perform, textOf } = await openProcessWorker(t)
   const fill =
     'head -c 3000000 /dev/zero > "$TMPDIR/big"; trap "" TERM; sleep 1000 & wait; sleep 1000'
@@ -56,21 +56,21 @@ test('one that grows beyond its limit ends the attempt, and no other', async (t)
   assert.equal(fine.outcome, 'succeeded')
 })
 
-test('a worker has a usual limit for those that name none, and a highest for those that do', async (t) => {
-  const tmp = { usual: 64 * 1024, most: 2 ** 20 }
+test('a worker has a default limit for temporary files, and a maximum', async (t) => {
+  const tmp = { default: 64 * 1024, max: 2 ** 20 }
   const { perform, textOf } = await openProcessWorker(t, { limits: { tmp } })
   const fill = 'head -c 500000 /dev/zero > "$TMPDIR/big"; exec sleep 1000'
-  const usual = await perform('run_a', sh(fill))
-  assert.match(usual.message ?? '', /its limit is 64 KiB/, JSON.stringify(usual))
+  const done = await perform('run_a', sh(fill))
+  assert.match(done.message ?? '', /its limit is 64 KiB/, JSON.stringify(done))
   const most = await perform('run_b', sh('true', { limits: { tmp_bytes: 2 ** 30 } }))
   assert.equal(most.outcome, 'succeeded')
   assert.match(
     textOf('run_b', 0),
-    /limits\.tmp is 1 MiB, the most this worker gives, and not 1 GiB/,
+    /limits\.tmp is 1 MiB, the maximum of this worker, instead of 1 GiB/,
   )
 })
 
-test('a worker that starts removes what a killed one has left, and nothing of those that live', async (t) => {
+test('a starting worker removes directories of killed workers, and none of running ones', async (t) => {
   const directory = useOwnTmpdir(t)
   const first = await openProcessWorker(t)
   const [living = ''] = roomsIn(directory)

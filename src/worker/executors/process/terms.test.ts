@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Work } from '../../../core/work/work.ts'
 import type { Abilities } from '../../launcher/messages.ts'
-import { type Host, introduce, refuseHost } from './host.ts'
+import { type ExecutionHost, advertise, checkHost } from './host.ts'
 import type { LocalUser } from './local-users.ts'
 import { termsOf } from './terms.ts'
 
@@ -14,20 +14,23 @@ const ABLE: Abilities = {
   containment: 'pidns',
   limits: ['memory', 'cpu', 'pids', 'files'],
   canSwitchUser: true,
+  holdsLock: false,
+  hidesFiles: false,
   why: '',
 }
 const UNABLE: Abilities = { ...ABLE, limits: ['files'], canSwitchUser: false, why: 'be root' }
-const HOST: Host = {
-  bounds: { output: { usual: 1_000, most: 5_000 } },
+const HOST: ExecutionHost = {
+  bounds: { output: { default: 1_000, max: 5_000 } },
   users: new Map([user('deploy', 1_000), user('me', 0)].map((one) => [one.name, one])),
-  usualUser: undefined,
+  defaultUser: undefined,
   abilities: ABLE,
+  secretFiles: 'private',
   uid: 0,
-  isRootMeant: false,
+  isRootAllowed: false,
 }
 const work = (more: Partial<Work>): Work => ({ executor: 'shell', run: 'x', ...more }) as Work
 
-test('a command that asks for nothing gets what is usual, and runs as the worker', () => {
+test('a command without limits gets the defaults, and runs as the worker', () => {
   assert.deepEqual(termsOf(work({}), HOST), {
     user: undefined,
     switchTo: undefined,
@@ -37,18 +40,18 @@ test('a command that asks for nothing gets what is usual, and runs as the worker
   })
 })
 
-test('a user that is allowed is switched to, the worker itself is not', () => {
+test("the launcher switches to an allowed user, but not to the worker's own", () => {
   const other = termsOf(work({ run_as: 'deploy' }), HOST)
   assert.ok('user' in other)
   assert.deepEqual(other.switchTo, { uid: 1_000, gid: 1_000, groups: [1_000, 44] })
   const self = termsOf(work({ run_as: 'me' }), { ...HOST, abilities: UNABLE })
   assert.ok('user' in self)
   assert.deepEqual([self.user?.name, self.switchTo], ['me', undefined])
-  const usual = termsOf(work({}), { ...HOST, usualUser: 'deploy' })
-  assert.equal('user' in usual && usual.user?.name, 'deploy')
+  const withDefault = termsOf(work({}), { ...HOST, defaultUser: 'deploy' })
+  assert.equal('user' in withDefault && withDefault.user?.name, 'deploy')
 })
 
-test('the launcher is told what it has to enforce, and nothing else', () => {
+test('the launcher gets only what it has to enforce', () => {
   const limits = { memory_bytes: 2 ** 20, cpu: 0.5, tmp_bytes: 4_096 }
   const terms = termsOf(work({ limits }), HOST)
   assert.ok('limits' in terms)
@@ -64,41 +67,42 @@ const REFUSED: readonly [why: string, asked: Partial<Work>, sentence: RegExp][] 
   ['processes', { limits: { files: 99, pids: 7 } }, /limit of pids of 7: be root/],
 ]
 for (const [why, asked, sentence] of REFUSED) {
-  test(`a worker that cannot hold a command to it says so: ${why}`, () => {
+  test(`a worker that cannot enforce a command's terms refuses it: ${why}`, () => {
     const terms = termsOf(work(asked), { ...HOST, abilities: UNABLE })
     assert.ok('refused' in terms)
     assert.match(terms.refused, sentence)
   })
 }
 
-test('a worker that cannot keep what its operator says does not start', () => {
-  assert.equal(refuseHost(HOST), undefined)
-  const bounds = { pids: { usual: 5, most: 5 } }
-  assert.match(refuseHost({ ...HOST, abilities: UNABLE, bounds })?.message ?? '', /pids.*be root/)
-  assert.match(refuseHost({ ...HOST, abilities: UNABLE })?.message ?? '', /as deploy here: be root/)
-  assert.equal(refuseHost({ ...HOST, abilities: UNABLE, users: new Map() }), undefined)
+test("a worker that cannot enforce its operator's settings does not start", () => {
+  assert.equal(checkHost(HOST), undefined)
+  const bounds = { pids: { default: 5, max: 5 } }
+  assert.match(checkHost({ ...HOST, abilities: UNABLE, bounds })?.message ?? '', /pids.*be root/)
+  assert.match(checkHost({ ...HOST, abilities: UNABLE })?.message ?? '', /as deploy here: be root/)
+  assert.equal(checkHost({ ...HOST, abilities: UNABLE, users: new Map() }), undefined)
 })
 
-test('it introduces itself with what it can do', () => {
-  assert.deepEqual(introduce({ ...HOST, abilities: UNABLE }, ['deploy', 'deploy']), {
+test('a worker advertises what it can do', () => {
+  assert.deepEqual(advertise({ ...HOST, abilities: UNABLE }, ['deploy', 'deploy']), {
     users: ['deploy'],
     execution: {
       launcher: 'native',
       containment: 'pidns',
       limits: ['files', 'output', 'tmp'],
+      secret_files: 'private',
       root: true,
       why: 'be root',
     },
   })
 })
 
-const notAsRoot: [why: string, host: Partial<Host>][] = [
-  ['who is somebody else', { uid: 1_000 }],
-  ['who has them run as somebody', { usualUser: 'deploy' }],
-  ['whose operator means it', { isRootMeant: true }],
+const notAsRoot: [why: string, host: Partial<ExecutionHost>][] = [
+  ['a worker that is another user', { uid: 1_000 }],
+  ['a worker whose commands run as another user', { defaultUser: 'deploy' }],
+  ['a worker whose operator allows root', { isRootAllowed: true }],
 ]
 for (const [why, host] of notAsRoot) {
-  test(`${why} does not say that commands run as root`, () => {
-    assert.equal(introduce({ ...HOST, ...host }, []).execution.root, undefined)
+  test(`${why} does not report that commands run as root`, () => {
+    assert.equal(advertise({ ...HOST, ...host }, []).execution.root, undefined)
   })
 }

@@ -7,24 +7,24 @@ import {
   type WorkLimits,
 } from '../../../core/work/work-limits.ts'
 import type { Abilities, Limits, User } from '../../launcher/messages.ts'
-import type { Host } from './host.ts'
+import type { ExecutionHost } from './host.ts'
 import type { LocalUser } from './local-users.ts'
 
-/** On which terms a command is run. */
+/** The user and the limits a command runs with. */
 export interface Terms {
   readonly user: LocalUser | undefined
-  /** For the launcher: only if it is somebody other than the worker. */
+  /** For the launcher: only if it is not the worker's own user. */
   readonly switchTo: User | undefined
   readonly limits: WorkLimits
-  /** The part of them that the launcher holds the command to. */
+  /** The limits that the launcher enforces. */
   readonly launcherLimits: Limits | undefined
-  /** For the log of the attempt. */
+  /** Lines for the log of the attempt. */
   readonly remarks: readonly string[]
 }
 
-/** Either the terms, or a sentence that says what this worker cannot do and what would help. */
-export function termsOf(work: Work, host: Host): Terms | { readonly refused: string } {
-  const name = work.run_as ?? host.usualUser
+/** Either the terms, or a message that says what this worker cannot do and what would help. */
+export function termsOf(work: Work, host: ExecutionHost): Terms | { readonly refused: string } {
+  const name = work.run_as ?? host.defaultUser
   const user = name === undefined ? undefined : host.users.get(name)
   if (name !== undefined && !user) {
     return { refused: `this worker does not allow ${name}: start it with --allow-user ${name}` }
@@ -34,23 +34,23 @@ export function termsOf(work: Work, host: Host): Terms | { readonly refused: str
     return { refused: `this worker cannot run anything as ${name}: ${whyNot(host.abilities)}` }
   }
   const { limits, remarks } = applyBounds(work.limits, host.bounds)
-  const beyond = unenforceable(limits, host.abilities)
-  if (beyond !== undefined) {
-    const asked = `${beyond} of ${showLimit(beyond, limitOf(limits, beyond) as number)}`
+  const unsupported = unenforceable(limits, host.abilities)
+  if (unsupported !== undefined) {
+    const asked = `${unsupported} of ${showLimit(unsupported, limitOf(limits, unsupported) as number)}`
     const why = whyNot(host.abilities)
     return { refused: `this worker cannot hold a command to a limit of ${asked}: ${why}` }
   }
   return { user, switchTo, limits, launcherLimits: launcherLimitsOf(limits), remarks }
 }
 
-/** The first limit that could only be promised, not kept. */
+/** The first limit that this worker cannot enforce. */
 export function unenforceable(limits: WorkLimits, abilities: Abilities): LimitName | undefined {
   return LAUNCHER_LIMITS.find(
     (name) => limitOf(limits, name) !== undefined && !abilities.limits.includes(name),
   )
 }
 
-/** The others are kept by the worker itself. */
+/** The worker itself enforces the others. */
 export const LAUNCHER_LIMITS = ['memory', 'cpu', 'pids', 'files'] as const
 
 function launcherLimitsOf({ memory_bytes, cpu, pids, files }: WorkLimits): Limits | undefined {

@@ -2,30 +2,52 @@ import { lstatSync, mkdtempSync, readdirSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from './remove-tree.ts'
+import { SECRET_DIRECTORIES } from './secret-directory.ts'
 
-/** `punctual-worker-<world>-<pid>-<chance>`: who made it can be asked whether they still live. */
+/** `punctual-worker-<pid namespace>-<pid>-<random>`: shows whether its creator still runs. */
 const NAME = /^punctual-worker-(\d+)-(\d+)-[A-Za-z0-9]{6}$/
 
-/** A new directory that only this user can look into. */
-export function makeRoom(): string {
-  return mkdtempSync(join(tmpdir(), `punctual-worker-${worldOf()}-${process.pid}-`))
+/** A new directory that only this user can read. */
+export function makeWorkerDirectory(place = tmpdir()): string {
+  return mkdtempSync(join(place, `punctual-worker-${worldOf()}-${process.pid}-`))
 }
 
-/** Removes what workers of this user have left that were killed before they could. */
-export async function removeDeadRooms(onError: (error: unknown) => void): Promise<void> {
+/** Removes the directories of this user's workers that were killed before they could. */
+export async function removeDeadWorkerDirectories(
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const places = new Set([tmpdir(), ...SECRET_DIRECTORIES])
+  for (const place of places) if (place) await removeDeadWorkerDirectoriesIn(place, onError)
+}
+
+async function removeDeadWorkerDirectoriesIn(
+  place: string,
+  onError: (error: unknown) => void,
+): Promise<void> {
   const world = worldOf()
-  for (const name of readdirSync(tmpdir())) {
+  for (const name of namesIn(place)) {
     const [, itsWorld, pid] = NAME.exec(name) ?? []
-    // Whoever lives in another world of process numbers cannot be asked.
+    // A process in another PID namespace cannot be checked.
     if (itsWorld !== world || isAlive(Number(pid))) continue
-    const path = join(tmpdir(), name)
+    const path = join(place, name)
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (!found?.isDirectory() || found.uid !== process.getuid?.()) continue
     await removeTree(path).catch(onError)
   }
 }
 
-/** Containers may share a directory for temporary files, and then the same number is two processes. */
+/** Not every machine has all of these directories. */
+function namesIn(place: string): string[] {
+  try {
+    return readdirSync(place)
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Containers may share a directory for temporary files; then the same number means two processes.
+ */
 function worldOf(): string {
   try {
     return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'

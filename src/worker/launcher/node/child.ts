@@ -10,28 +10,31 @@ import {
   RUN_VARIABLE,
   type Tree,
 } from '../process-tree.ts'
+import { writeSecretFiles } from './secret-files.ts'
 
-/** How long output may stay open after the process and its group are gone: somebody broke away. */
+/**
+ * How long output may stay open after the process and its group are gone: a descendant broke away.
+ */
 const OUTPUT_GRACE_MS = 500
 
-/** Timers that are longer go off at once. */
+/** Node fires longer timers at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** A machine does not use up its process numbers in less. */
+/** A machine does not reuse process numbers within this time. */
 const YOUNG_MS = 2_000
 
-/** What of its end is the launcher's doing. */
-export type EndCause = Pick<EndDetails, 'timedOut' | 'lapsed'>
+/** The part of its end that the launcher caused. */
+export type EndCause = Pick<EndDetails, 'timedOut' | 'leaseExpired'>
 
 export interface ChildHooks {
   onOutput(stream: 1 | 2, bytes: Buffer): void
   onUnstartable(message: string): void
   onEnd(code: number | null, signal: string | null, why: EndCause): void
-  /** Ends what is left of a tree. */
+  /** Kills what is left of a tree. */
   sweep(tree: Tree, done: () => void): void
 }
 
-/** One process and all that descends from it. */
+/** One process and all its descendants. */
 export class Child {
   readonly #hooks: ChildHooks
   readonly #mark: Mark
@@ -40,15 +43,23 @@ export class Child {
   #killAtMono = Infinity
   #killer: NodeJS.Timeout | undefined
   #timer: NodeJS.Timeout | undefined
-  #isOver = false
+  #hasEnded = false
   #isWanted = true
   #hasRoom = true
   #wasStopped = false
   #cause: EndCause = {}
+  /** Secret files must not outlive the process, even if its worker has died. */
+  deleteFiles: () => void = () => {}
 
   constructor(order: StartOrder, hooks: ChildHooks) {
     this.#hooks = hooks
     this.#mark = { run: order.env[RUN_VARIABLE] ?? '', fence: order.env[FENCE_VARIABLE] ?? '' }
+    try {
+      this.deleteFiles = writeSecretFiles(order.secretFiles)
+    } catch (error) {
+      this.#failStart((error as Error).message)
+      return
+    }
     try {
       this.#process = start(order)
     } catch (error) {
@@ -59,10 +70,12 @@ export class Child {
     if (order.timeoutMs !== undefined) this.#limitTime(order.timeoutMs, order.graceMs ?? 0)
   }
 
-  /** Asks it to end, and makes it after the grace. A later call can only shorten the grace. */
+  /**
+   * Asks the process to end, and kills it after the grace. A later call can only shorten the grace.
+   */
   stop(graceMs: number): void {
     const pid = this.#process?.pid
-    if (pid === undefined || this.#isOver) return
+    if (pid === undefined || this.#hasEnded) return
     if (graceMs <= 0) return this.kill()
     if (!this.#wasStopped) kill(-pid, 'SIGTERM')
     this.#wasStopped = true
@@ -77,49 +90,51 @@ export class Child {
     const stepMs = Math.min(leftMs, LONGEST_TIMER_MS)
     this.#timer = setTimeout(() => {
       if (leftMs > stepMs) return this.#limitTime(leftMs - stepMs, graceMs)
-      // Whoever was stopped for another reason has not run out of time.
+      // A process that was stopped for another reason has not timed out.
       if (!this.#wasStopped) this.#cause = { timedOut: true }
       this.stop(graceMs)
     }, stepMs)
   }
 
-  /** The whole tree, now. */
+  /** Kills the whole tree at once. */
   kill(): void {
     this.#wasStopped = true
     if (this.tree) killTrees([this.tree])
   }
 
-  /** Better not started than started where nobody could end it after us: kills it, and says why. */
-  disown(why: string): void {
+  /**
+   * Kills a process whose start could not be recorded: a later worker could not find and end it.
+   */
+  killUnrecorded(why: string): void {
     this.kill()
-    this.#refuse(why)
+    this.#failStart(why)
   }
 
-  /** Says that it is killed because its lease has run out; returns what is to be killed. */
-  lapse(): Tree[] {
-    if (!this.#isOver) this.#cause = { lapsed: true }
+  /** Marks it as killed by an expired lease, and returns the tree to kill. */
+  expire(): Tree[] {
+    if (!this.#hasEnded) this.#cause = { leaseExpired: true }
     return this.tree ? [this.tree] : []
   }
 
-  /** All that descends from it, if it ever started. */
+  /** The process and its descendants, if it was started. */
   get tree(): (Tree & { readonly leader: number }) | undefined {
     const leader = this.#process?.pid
     return leader === undefined ? undefined : { leader, mark: this.#mark }
   }
 
-  /** Whether the worker wants to read what this one prints. */
+  /** Pauses or resumes its output at the worker's request. */
   read(isWanted: boolean): void {
     this.#isWanted = isWanted
-    this.#flow()
+    this.#updateReading()
   }
 
-  /** Whether there is room for what anybody prints. */
-  letPrint(hasRoom: boolean): void {
+  /** Pauses or resumes its output while the pipe to the worker is full. */
+  setOutputRoom(hasRoom: boolean): void {
     this.#hasRoom = hasRoom
-    this.#flow()
+    this.#updateReading()
   }
 
-  #flow(): void {
+  #updateReading(): void {
     for (const stream of [this.#process?.stdout, this.#process?.stderr]) {
       if (this.#isWanted && this.#hasRoom) stream?.resume()
       else stream?.pause()
@@ -128,11 +143,11 @@ export class Child {
 
   #watch(child: ChildProcess, order: StartOrder): void {
     const show = (stream: 1 | 2) => (bytes: Buffer) => {
-      if (!this.#isOver) this.#hooks.onOutput(stream, bytes)
+      if (!this.#hasEnded) this.#hooks.onOutput(stream, bytes)
     }
     child.stdout?.on('data', show(1))
     child.stderr?.on('data', show(2))
-    // A process need not read what it is given.
+    // A process need not read its input.
     child.stdin?.on('error', () => {})
     child.stdin?.end(order.stdin)
     child.on('error', (error) => this.#fail(error, order))
@@ -145,15 +160,16 @@ export class Child {
     const leader = child.pid as number
     kill(-leader)
     const end = () => {
-      if (this.#isOver || --open > 0) return
-      this.#isOver = true
+      if (this.#hasEnded || --open > 0) return
+      this.#hasEnded = true
+      this.deleteFiles()
       clearTimeout(late)
       this.#hooks.onEnd(code, signal, this.#cause)
     }
     const late = setTimeout(() => {
       for (const stream of [child.stdout, child.stderr]) giveUp(stream)
     }, OUTPUT_GRACE_MS)
-    // Nothing it started may outlive it, and everything it printed comes before its end.
+    // Nothing it started may outlive it, and all its output comes before its end.
     let open = 2
     child.once('close', end)
     const isYoung = performance.now() - this.#startedMono < YOUNG_MS
@@ -161,25 +177,26 @@ export class Child {
   }
 
   #fail(error: unknown, order: StartOrder): void {
-    this.#refuse(whyNot(error as NodeJS.ErrnoException, order))
+    this.#failStart(whyNot(error as NodeJS.ErrnoException, order))
   }
 
-  #refuse(why: string): void {
-    if (this.#isOver) return
-    this.#isOver = true
+  #failStart(why: string): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.deleteFiles()
     this.#hooks.onUnstartable(why)
   }
 }
 
 function start({ file, args, env, cwd, stdin, umask }: StartOrder): ChildProcess {
-  // A child takes over what its parent has; starting one is a single step, so nobody sees the change.
+  // A child inherits the umask. Spawning is synchronous, so no other code sees the change.
   const before = umask === undefined ? undefined : process.umask(umask)
   try {
     return spawn(file, args, {
       env: { ...env },
       ...(cwd === undefined ? {} : { cwd }),
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      // A session and a group of its own: signals reach all of it, and nobody else.
+      // A session and a group of its own: signals reach all of it, and nothing else.
       detached: true,
     })
   } finally {
@@ -191,7 +208,7 @@ function giveUp(stream: Readable | null): void {
   stream?.destroy()
 }
 
-/** The system says ENOENT for a missing program and for a missing directory alike. */
+/** The system reports ENOENT for a missing program and for a missing directory alike. */
 function whyNot(error: NodeJS.ErrnoException, { file, cwd }: StartOrder): string {
   if (cwd !== undefined && !isDirectory(cwd)) return `the directory ${cwd} does not exist`
   switch (error.code) {

@@ -11,44 +11,47 @@ import {
   type Abilities,
   DESCRIPTORS,
   type Limits,
-  type Order,
-  type Report,
+  type LauncherOrder,
+  type LauncherReport,
   type StartOrder,
 } from '../messages.ts'
 
-/** Node can ask the kernel for none of its help. */
+/** Node has no access to the kernel's features for containment. */
 const ABILITIES: Abilities = {
   kind: 'node',
   containment: 'group',
   limits: [],
   canSwitchUser: false,
-  why: 'the native launcher is not used, and only it can do more',
+  holdsLock: false,
+  hidesFiles: false,
+  why: 'the native launcher is not used, and only it supports more',
 }
 
 /**
- * A launcher: a small process that starts the processes of a worker and answers for them. Small,
- * because starting a process costs more the more memory its parent has; and apart, because it must
- * outlive a worker that is killed or frozen by just long enough to end what that worker started.
+ * A launcher: a small process that starts the processes of a worker and is responsible for them.
+ * Small, because starting a process costs more the more memory its parent has; separate, because it
+ * must outlive a killed or frozen worker just long enough to end that worker's processes.
  */
 const children = new Map<number, Child>()
 const sweep = createSweeper()
 const notes = keepNotes(process.argv[2] ?? '')
 const isLifelineHeld = watchLifeline(DESCRIPTORS.lifeline, endEverything)
-// Not standard output, whose writes may block: a worker that does not read must not stop us.
+// Not standard output, whose writes may block: a worker that does not read must not stop the
+// launcher.
 const reports = new Socket({ fd: DESCRIPTORS.reports })
 
 const readOrders = createFrameReader((kind, content) => obey(readOrder(kind, content)))
 new Socket({ fd: DESCRIPTORS.orders }).on('data', readOrders).on('end', leave).on('error', leave)
 reports.on('error', leave)
 reports.on('drain', () => {
-  for (const child of children.values()) child.letPrint(true)
+  for (const child of children.values()) child.setOutputRoom(true)
 })
-// Signals to a terminal's group are for the worker to interpret, which then tells us.
+// The worker handles signals to the terminal's group, and sends orders to the launcher.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 report({ report: 'ready', abilities: ABILITIES })
 
-function obey(order: Order): void {
+function obey(order: LauncherOrder): void {
   if (order.order === 'start') return start(order)
   const child = children.get(order.child)
   if (order.order === 'stop') child?.stop(order.graceMs)
@@ -58,57 +61,62 @@ function obey(order: Order): void {
 function start(order: StartOrder): void {
   const { child } = order
   if (!isLifelineHeld()) {
-    report({ report: 'unstartable', child, message: 'the lease had run out' })
+    report({ report: 'unstartable', child, message: 'the lease has expired' })
     return
   }
-  const beyond = whatIsBeyondUs(order)
-  if (beyond) return report({ report: 'unstartable', child, message: beyond })
+  const unsupported = unsupportedIn(order)
+  if (unsupported) return report({ report: 'unstartable', child, message: unsupported })
   const startedMono = performance.now()
-  let forget = () => {}
-  const over = (message: Report) => {
-    forget()
+  let removeChild = () => {}
+  const finish = (message: LauncherReport) => {
+    removeChild()
     children.delete(child)
     report(message)
   }
-  const one = new Child(order, {
+  const started = new Child(order, {
     sweep,
     onOutput(stream, bytes) {
       const ms = performance.now() - startedMono
       const frame = reportFrame({ report: 'output', child, stream, ms, bytes })
-      if (!reports.write(frame)) holdEverybody()
+      if (!reports.write(frame)) pauseAllOutput()
     },
-    onUnstartable: (message) => over({ report: 'unstartable', child, message }),
+    onUnstartable: (message) => finish({ report: 'unstartable', child, message }),
     onEnd: (code, signal, cause) => {
       const details = { containment: ABILITIES.containment, ...cause }
-      over({ report: 'ended', child, code, signal, details })
+      finish({ report: 'ended', child, code, signal, details })
     },
   })
-  children.set(child, one)
-  if (!one.tree) return
+  children.set(child, started)
+  if (!started.tree) return
   try {
-    forget = notes.add(one.tree.leader, one.tree.mark)
+    removeChild = notes.add(started.tree.leader, started.tree.mark)
   } catch (error) {
-    one.disown(`its start cannot be noted: ${(error as Error).message}`)
+    started.killUnrecorded(`its start cannot be recorded: ${(error as Error).message}`)
   }
 }
 
-/** Better not started than started without the bounds that somebody counts on. */
-function whatIsBeyondUs({ user, limits }: StartOrder): string | undefined {
-  const wish = user ? 'another user' : hasAny(limits) ? 'limits' : undefined
-  return wish && `${wish} can only be had with the native launcher, which this worker does not use`
+/** Refuses an order whose user or limits it cannot provide. */
+function unsupportedIn({ user, limits }: StartOrder): string | undefined {
+  const feature = user ? 'another user' : hasAny(limits) ? 'limits' : undefined
+  return (
+    feature && `${feature} can only be had with the native launcher, which this worker does not use`
+  )
 }
 
 function hasAny(limits: Limits = {}): boolean {
   return Object.values(limits).some((limit) => limit !== undefined)
 }
 
-/** Until the worker has taken what there is: what processes print waits with them, not with us. */
-function holdEverybody(): void {
-  for (const child of children.values()) child.letPrint(false)
+/**
+ * Stops reading all output until the worker has read the pending reports, so that processes block
+ * instead of filling the launcher's memory.
+ */
+function pauseAllOutput(): void {
+  for (const child of children.values()) child.setOutputRoom(false)
 }
 
-/** What is to be said in one turn travels together: every write by itself is a worker to wake up. */
-function report(message: Report): void {
+/** Reports of one turn are written together: every write wakes up the worker. */
+function report(message: LauncherReport): void {
   if (reports.writableCorked === 0) {
     reports.cork()
     setImmediate(() => reports.uncork())
@@ -117,12 +125,13 @@ function report(message: Report): void {
 }
 
 function endEverything(): void {
-  killTrees([...children.values()].flatMap((child) => child.lapse()))
+  killTrees([...children.values()].flatMap((child) => child.expire()))
 }
 
-/** The worker is gone, so nobody is left who could want anything. */
+/** The worker is gone: kill everything and exit. */
 function leave(): void {
   endEverything()
+  for (const child of children.values()) child.deleteFiles()
   notes.close()
   process.exit(0)
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { nameOf, NOTE, ownIdentity } from '../notes.ts'
 import { type Mark, startedTicks } from '../process-tree.ts'
 
-/** Notes what a launcher has under way. */
+/** Records the running processes of a launcher. */
 export interface NoteKeeper {
-  /** Returns what strikes it out again. Throws if there is no room for it. */
+  /** Returns a function that erases the record. Throws if there is no space for it. */
   add(leader: number, mark: Mark): () => void
   close(): void
 }
@@ -17,7 +17,7 @@ export function keepNotes(directory: string): NoteKeeper {
   const path = join(directory, nameOf(ownIdentity()))
   const fd = openSync(path, 'w', 0o600)
   const free: number[] = []
-  let places = 0
+  let slots = 0
 
   const write = (place: number, line: string) => {
     const text = `${line.padEnd(NOTE.size - 1)}\n`
@@ -25,24 +25,24 @@ export function keepNotes(directory: string): NoteKeeper {
     const written = writeSync(fd, text, NOTE.head + place * NOTE.size, 'latin1')
     if (written < text.length) throw new Error('no space left for all of it')
   }
-  const strikeOut = (place: number) => {
+  const erase = (place: number) => {
     free.push(place)
     try {
       write(place, '')
     } catch {
-      // It names a process that is dead, by the instant of its start: nobody else is taken for it.
+      // The record names a dead process by its start time, so no other process is mistaken for it.
     }
   }
   return {
     add(leader, { run, fence }) {
-      const place = free.pop() ?? places++
+      const place = free.pop() ?? slots++
       try {
         write(place, `${leader} ${startedTicks(leader) ?? 0} ${run || '-'} ${fence || '-'}`)
       } catch (error) {
-        strikeOut(place)
+        erase(place)
         throw error
       }
-      return () => strikeOut(place)
+      return () => erase(place)
     },
     close() {
       closeSync(fd)

@@ -1,8 +1,8 @@
 import { killTrees, type Tree } from '../process-tree.ts'
 
 /**
- * Ends what a process has left behind. To find it means to look at every process of the machine, so
- * whatever ended within one turn is looked for together: the more there is to do, the less each costs.
+ * Kills what a process has left behind. Finding it means reading every process of the machine, so
+ * all processes that ended within one turn share one pass.
  */
 export function createSweeper(): (tree: Tree, done: () => void) => void {
   let waiting: { tree: Tree; done: () => void }[] = []

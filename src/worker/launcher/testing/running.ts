@@ -3,12 +3,12 @@ import { openLifelineFile } from '../lifeline.ts'
 import { type Launcher, type LauncherOptions, type StartInput, startLauncher } from '../launcher.ts'
 import type { EndDetails } from '../messages.ts'
 import { probeLauncher } from '../probe.ts'
-import { findOf } from '../process-tree.ts'
+import { findAttemptProcesses } from '../process-tree.ts'
 
-export const FAR = 3_600_000_000_000n
+export const FAR_FUTURE = 3_600_000_000_000n
 let fences = 0
 
-/** For `skip`: why there is no such launcher here, if there is none. */
+/** For `skip`: why this machine has no such launcher, or false. */
 export async function missing(options: LauncherOptions): Promise<string | false> {
   return probeLauncher(options).then(
     () => false,
@@ -17,7 +17,7 @@ export async function missing(options: LauncherOptions): Promise<string | false>
 }
 
 export async function open(t: TestContext, options: LauncherOptions): Promise<Launcher> {
-  return (await openFor(t, FAR, options)).launcher
+  return (await openFor(t, FAR_FUTURE, options)).launcher
 }
 
 export async function openFor(t: TestContext, ns: bigint, options: LauncherOptions) {
@@ -25,14 +25,14 @@ export async function openFor(t: TestContext, ns: bigint, options: LauncherOptio
   const launcher = await startLauncher(lifeline.fd, options)
   t.after(async () => {
     launcher.close()
-    await launcher.gone
+    await launcher.ended
     lifeline.close()
   })
   lifeline.renew(process.hrtime.bigint() + ns)
   return { launcher, lifeline }
 }
 
-/** A command in a tree of its own, and what became of it. */
+/** Runs a command in a tree of its own and collects its output and end. */
 export function run(launcher: Launcher, command: string, extra: Partial<StartInput> = {}) {
   fences += 1
   const mark = { run: `run_${process.pid}`, fence: String(fences) }
@@ -52,7 +52,8 @@ export function run(launcher: Launcher, command: string, extra: Partial<StartInp
     seen.end = how
     ended.resolve(how)
   }
-  const given = { file: '/bin/sh', args: ['-c', command], env, cwd: undefined }
+  // Not the checkout: it may lie below a directory that other users may not enter, such as /root.
+  const given = { file: '/bin/sh', args: ['-c', command], env, cwd: '/' }
   const child = launcher.start(
     { ...given, stdin: undefined, umask: undefined, ...extra },
     {
@@ -68,5 +69,5 @@ export function run(launcher: Launcher, command: string, extra: Partial<StartInp
       onAbandoned: () => end('abandoned'),
     },
   )
-  return { child, seen, mark, ended: ended.promise, left: () => findOf(mark) }
+  return { child, seen, mark, ended: ended.promise, left: () => findAttemptProcesses(mark) }
 }

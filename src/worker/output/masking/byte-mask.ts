@@ -1,57 +1,60 @@
 import type { Patterns } from './patterns.ts'
 
-/** Stands where a secret stood. No longer than the shortest secret, so no limit is exceeded by it. */
+/**
+ * Replaces a secret. No longer than the shortest secret, so masked text never exceeds a length
+ * limit.
+ */
 export const MARK = '***'
 const MARK_BYTES = Buffer.from(MARK)
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Takes secrets out of a stream of bytes, wherever the stream is cut. It holds back no more than the
- * bytes at its end that could be the beginning of a secret. Secrets that overlap or touch become one
- * mark: all of their bytes are covered.
+ * Masks secrets in a stream of bytes, however the stream is split. Holds back only the bytes at its
+ * end that could be the beginning of a secret. Secrets that overlap or touch become one mark that
+ * covers all of their bytes.
  */
 export class ByteMask {
   readonly #patterns: Patterns
   #held: Buffer = NOTHING
-  /** Bytes at the start of what is held that are covered already; -1 if none of it touches a mark. */
+  /** Number of held bytes at the start that are already covered; -1 if no mark touches them. */
   #covered = -1
-  /** Whether anything was taken out. */
+  /** Whether a secret was masked. */
   hasMasked = false
 
   constructor(patterns: Patterns) {
     this.#patterns = patterns
   }
 
-  /** What may be passed on now. */
+  /** Returns what may be passed on now. */
   push(bytes: Buffer): Buffer {
     const data = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes])
-    const end = this.#firstHope(data, () => true)
+    const end = this.#firstPartial(data, () => true)
     const shown = this.#mask(data, end, end)
-    // A copy: what is held must not keep all of what was read alive.
+    // A copy: the held bytes must not keep the whole input buffer alive.
     this.#held = end === data.length ? NOTHING : Buffer.from(data.subarray(end))
     return shown
   }
 
-  /** The rest. A secret that was cut off is covered too, if half of it is there. */
+  /** Returns the rest. A truncated secret is masked too, if at least half of it is there. */
   end(): Buffer {
     const data = this.#held
     this.#held = NOTHING
-    const isTelling = (here: number, whole: number) => here > MARK.length && here * 2 >= whole
-    return this.#mask(data, data.length, this.#firstHope(data, isTelling))
+    const isRevealing = (here: number, whole: number) => here > MARK.length && here * 2 >= whole
+    return this.#mask(data, data.length, this.#firstPartial(data, isRevealing))
   }
 
-  /** Where a secret may have begun that has not ended. */
-  #firstHope(data: Buffer, counts: (here: number, whole: number) => boolean): number {
+  /** The position where a secret may have begun that has not ended. */
+  #firstPartial(data: Buffer, counts: (here: number, whole: number) => boolean): number {
     const from = Math.max(0, data.length - this.#patterns.longest + 1)
     for (let at = from; at < data.length; at += 1) {
-      const whole = this.#patterns.hopeAt(data, at)
+      const whole = this.#patterns.partialAt(data, at)
       if (whole > 0 && counts(data.length - at, whole)) return at
     }
     return data.length
   }
 
-  /** Passes on what comes before `end`; from `cutOff` on, all of it is covered. */
-  #mask(data: Buffer, end: number, cutOff: number): Buffer {
+  /** Passes on what comes before `end`; everything from `coverFrom` on is masked. */
+  #mask(data: Buffer, end: number, coverFrom: number): Buffer {
     const { beginnings } = this.#patterns
     const shown: Buffer[] = []
     let covered = this.#covered
@@ -71,7 +74,7 @@ export class ByteMask {
       const length = this.#patterns.lengthAt(data, at)
       if (length > 0) cover(at, at + length)
     }
-    if (cutOff < end) cover(cutOff, end)
+    if (coverFrom < end) cover(coverFrom, end)
 
     this.#covered = covered >= end ? covered - end : -1
     if (shown.length === 0) return data.subarray(Math.min(Math.max(covered, 0), end), end)

@@ -1,16 +1,16 @@
 /**
- * The shapes in which a secret commonly turns up in what a program prints. Anything else a program
- * does to it (compressing, encrypting, spelling backwards) goes by unseen; docs/reference/secrets.md
+ * The encodings in which a secret commonly appears in the output of a program. Other
+ * transformations (compression, encryption, reversal) are not recognised; docs/reference/secrets.md
  * says so.
  */
 
-/** Shorter pieces would be found everywhere, and hiding them would tell more than it hides. */
+/** Shorter pieces would match everywhere, and masking them would reveal more than it hides. */
 const SHORTEST_LINE = 4
 const LAST_LINE_END = /[\r\n]+$/
-/** Where `base64` and `openssl base64` begin a new line. */
+/** The line widths of `base64` and `openssl base64`. */
 const LINE_WIDTHS = [76, 64]
 
-/** Each as bytes, one character per byte, and none twice. */
+/** The distinct forms as bytes, one character per byte. */
 export function formsOf(value: string): Set<string> {
   const forms = new Set<string>()
   for (const piece of piecesOf(value.toWellFormed())) {
@@ -22,7 +22,7 @@ export function formsOf(value: string): Set<string> {
   return forms
 }
 
-/** The value, the value as a shell would hand it on, and each of its lines. */
+/** The value, the value as a shell would pass it on, and each of its lines. */
 function piecesOf(value: string): Set<string> {
   const pieces = new Set([value, value.replace(LAST_LINE_END, '')])
   const lines = value.split(/\r\n|\r|\n/)
@@ -38,7 +38,7 @@ function textForms(piece: string): string[] {
   const form = new URLSearchParams([['', piece]]).toString().slice(1)
   const urls = [component, strict, strict.replaceAll('%2F', '/'), form]
   return [
-    // The end of its last line is no secret, and a log without it is hard to read.
+    // The newline at the end of its last line is not secret, and a log without it is hard to read.
     piece.replace(LAST_LINE_END, ''),
     json,
     json.replaceAll('/', String.raw`\/`),
@@ -57,8 +57,8 @@ function escaped(unit: string): string {
 }
 
 /**
- * Base64 has three shapes of the same bytes, depending on what stands before them. Of each, the
- * characters that only these bytes decide; at the very end also the last one, and its padding.
+ * The same bytes have three base64 encodings, depending on what precedes them. Of each, only the
+ * characters that depend on these bytes alone; at the very end also the last one, and its padding.
  */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {
@@ -67,7 +67,7 @@ function base64Forms(bytes: Buffer): string[] {
     const inner = whole.slice(first, Math.floor(((before + bytes.length) * 8) / 6))
     const shapes = [inner, whole.slice(first).replace(/=+$/, ''), whole.slice(first)]
     const rows = LINE_WIDTHS.flatMap((width) => shapes.map((shape) => wrapped(shape, width)))
-    // Where lines end is known only if the secret comes first.
+    // The positions of line breaks are known only if the secret comes first.
     return (before === 0 ? [...shapes, ...rows] : shapes).flatMap((shape) => [
       shape,
       shape.replaceAll('+', '-').replaceAll('/', '_'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSeededRandom } from '../../../store/contract/fixture.ts'
-import { spellings } from '../../../../test/support/encoded-forms.ts'
+import { encodedForms } from '../../../../test/support/encoded-forms.ts'
 import { type Masker, maskerOf } from './masker.ts'
 
 const PASSWORD = 'p@ss/w+rd é"1\\2~ x'
@@ -11,7 +11,7 @@ function masker(...values: string[]): Masker {
   return maskerOf({ secrets: values.map((value, i) => ({ name: `S${i}`, as: 'env', value })) })
 }
 
-/** What comes out of a stream that was cut in these places. */
+/** Masks a stream that is split at these positions. */
 function through(mask: Masker, bytes: Buffer, cuts: readonly number[]): string {
   const stream = mask.stream()
   const edges = [0, ...cuts, bytes.length]
@@ -23,12 +23,12 @@ function everyByte(bytes: Buffer): number[] {
   return Array.from({ length: bytes.length - 1 }, (_, index) => index + 1)
 }
 
-test('a secret is masked in every listed form, wherever the stream is cut', () => {
+test('a secret is masked in every listed form, however the stream is split', () => {
   for (const value of [PASSWORD, KEY, 'hunter22', 'abcd']) {
     const mask = masker(value)
-    for (const [how, text] of spellings(value)) {
+    for (const [how, text] of encodedForms(value)) {
       const bytes = Buffer.from(`before <${text}> after\n`)
-      // The end of the last line of a secret is shown.
+      // The newline at the end of a secret is not masked.
       const end = how === 'raw' && value.endsWith('\n') ? '\n' : ''
       const expected = `before <***${end}> after\n`
       for (const cut of everyByte(bytes)) {
@@ -40,7 +40,7 @@ test('a secret is masked in every listed form, wherever the stream is cut', () =
   }
 })
 
-test('base64 of a text around the secret shows nothing of it, wherever it stands in there', () => {
+test('base64 of a text that contains the secret reveals nothing of it, at any position', () => {
   for (const value of [PASSWORD, KEY, 'hunter22']) {
     const mask = masker(value)
     for (const before of ['', 'u', 'us', 'use', 'user:']) {
@@ -51,7 +51,7 @@ test('base64 of a text around the secret shows nothing of it, wherever it stands
           const [first = '', rest, more] = through(mask, bytes, cuts).trim().split('***')
           assert.equal(more, undefined)
           assert.ok(text.startsWith(first) && text.endsWith(rest as string))
-          // One character at each end may belong to both, to what is around it and to the secret.
+          // One character at each end may encode bits of both the secret and its surroundings.
           assert.ok(first.length <= Math.ceil((before.length * 8) / 6), `${before} in ${text}`)
           const left = (rest as string).replaceAll('=', '')
           assert.ok(left.length <= 1 + Math.ceil((after.length * 8) / 6), text)
@@ -61,7 +61,7 @@ test('base64 of a text around the secret shows nothing of it, wherever it stands
   }
 })
 
-test('base64 in lines, as the command writes it, is masked as a whole', () => {
+test('base64 in lines, as the command prints it, is masked as a whole', () => {
   const lines = (width: number) =>
     Buffer.from(KEY)
       .toString('base64')
@@ -69,14 +69,14 @@ test('base64 in lines, as the command writes it, is masked as a whole', () => {
   for (const width of [76, 64]) assert.match(masker(KEY).text(lines(width)), /^\*{3}=*\n?$/)
 })
 
-test('each line of a secret is one, unless it is too short to be', () => {
+test('each line of a secret is masked, unless it is too short', () => {
   const mask = masker('user: bob\r\n  password: hunter22\nx=1\n')
   assert.equal(mask.text('password: hunter22'), '***')
   assert.equal(mask.text('[user: bob] [x=1]'), '[***] [x=1]')
   assert.equal(mask.text(Buffer.from('user: bob').toString('hex')), '***')
 })
 
-test('of secrets that overlap, touch or contain each other nothing is left', () => {
+test('secrets that overlap, touch or contain each other are masked completely', () => {
   const table: [why: string, secrets: string[], text: string, expected: string][] = [
     ['one is the beginning of another', ['abcd', 'abcdefgh'], 'abcdefgh abcd!', '*** ***!'],
     ['the longer one does not come', ['abcd', 'abcdefgh'], 'abcdefg.', '***efg.'],
@@ -96,11 +96,11 @@ test('of secrets that overlap, touch or contain each other nothing is left', () 
   }
 })
 
-test('in any order of secrets, noise and cuts, what is not a secret comes out as it went in', () => {
+test('for any order of secrets, noise and splits, text that is not secret stays unchanged', () => {
   for (let seed = 1; seed <= 300; seed += 1) {
     const random = createSeededRandom(seed)
     const below = (count: number) => Math.floor(random() * count)
-    // Few letters, so that beginnings of secrets are everywhere.
+    // An alphabet of two letters, so that beginnings of secrets are everywhere.
     const word = (length: number) => Array.from({ length }, () => 'ab'[below(2)]).join('')
     const secrets = Array.from({ length: 1 + below(3) }, () => `${word(3 + below(5))}X`)
     const noise = Array.from({ length: 1 + below(6) }, () => word(below(12)))
@@ -112,7 +112,7 @@ test('in any order of secrets, noise and cuts, what is not a secret comes out as
   }
 })
 
-/** The slow and obvious way. */
+/** The slow and obvious implementation. */
 function coverAll(text: string, secrets: readonly string[]): string {
   const covered = Array.from(text, () => false)
   for (const secret of secrets) {
@@ -125,14 +125,14 @@ function coverAll(text: string, secrets: readonly string[]): string {
   ).join('')
 }
 
-test('only what may be the beginning of a secret is held back', () => {
+test('only a possible beginning of a secret is held back', () => {
   const stream = masker('hunter22').stream()
   assert.equal(stream.push(Buffer.from('user hun')).toString(), 'user ')
   assert.equal(stream.push(Buffer.from('gry\n')).toString(), 'hungry\n')
   assert.equal(stream.push(Buffer.from('password: ')).toString(), 'password: ')
 })
 
-test('of a long secret little is held back, and a part of it is masked too', () => {
+test('little of a long secret is held back, and a part of it is masked too', () => {
   const value = Array.from({ length: 5_000 }, (_, index) => index.toString(36)).join(':')
   const stream = masker(value).stream()
   const shown = stream.push(Buffer.from(value.slice(0, 10_000))).toString()
@@ -140,12 +140,12 @@ test('of a long secret little is held back, and a part of it is masked too', () 
   assert.equal(stream.end().toString().replaceAll('***', '').length < 64, true)
 })
 
-test('a secret that was cut off in the middle is masked, its first letters are not', () => {
+test('a secret truncated in the middle is masked; its first letters are not', () => {
   assert.equal(through(masker('hunter22'), Buffer.from('it is hunt'), []), 'it is ***')
   assert.equal(through(masker('hunter22'), Buffer.from('it is hun'), []), 'it is hun')
 })
 
-test('a result stays JSON, and hides what only its reader would have seen', () => {
+test('a masked result stays JSON, and escaped secrets in it are masked', () => {
   const mask = masker('hunter22', '123456')
   const table: [given: string, expected: string][] = [
     ['{"a": "hunter22"}', '{"a": "***"}'],
@@ -157,7 +157,7 @@ test('a result stays JSON, and hides what only its reader would have seen', () =
   for (const [given, expected] of table) assert.equal(mask.result(given), expected)
 })
 
-test('a result that is too long once it is written again is a mark', () => {
+test('a result that becomes too long when it is serialised again is replaced by a mark', () => {
   const mask = masker('hunter22')
   const numbers = (count: number) => Array.from({ length: count }, () => '1e20').join()
   const result = (count: number) => `{"a":"\\u0068unter22","b":[${numbers(count)}]}`
@@ -165,14 +165,14 @@ test('a result that is too long once it is written again is a mark', () => {
   assert.match(mask.result(result(1_000)), /^\{"a":"\*\*\*","b":\[100000000000000000000,/)
 })
 
-test('without secrets everything passes, and is not even copied', () => {
+test('without secrets the bytes pass through without a copy', () => {
   const mask = maskerOf({})
   const bytes = Buffer.from('hunter22')
   assert.equal(mask.stream().push(bytes), bytes)
   assert.equal(mask.text('hunter22'), 'hunter22')
 })
 
-test('JSON in a text of a result is read, too', () => {
+test('JSON inside a string of the result is masked, too', () => {
   const value = 'a "b"\\c-é'
   const masker = maskerOf({ secrets: [{ name: 'A', value }] as never })
   const inner = JSON.stringify({ password: value })

@@ -4,20 +4,21 @@ import { ByteMask, MARK } from './byte-mask.ts'
 import { type Patterns, patternsOf } from './patterns.ts'
 
 /**
- * Keeps the secrets of one attempt out of everything that leaves its worker. It comes first, before
- * anything is put into lines, cut, shortened or shown: whoever adds a way out passes it through here.
+ * Removes the secrets of one attempt from everything that leaves its worker. It runs before the
+ * output is split into lines, cut, shortened or shown: every new output path must pass through
+ * here.
  */
 export interface Masker {
-  /** A stream of bytes; each stream needs its own. */
+  /** Masks one stream of bytes; each stream needs its own. */
   stream(): MaskedStream
   text(text: string): string
-  /** The text of a result, which stays JSON. */
+  /** Masks the text of a result, which stays JSON. */
   result(json: string): string
 }
 
 export interface MaskedStream {
   push(bytes: Buffer): Buffer
-  /** What was held back, because it could have been the beginning of a secret. */
+  /** Returns the held bytes, which could have been the beginning of a secret. */
   end(): Buffer
 }
 
@@ -26,11 +27,15 @@ const NOTHING = Buffer.alloc(0)
 const passing: MaskedStream = { push: (bytes) => bytes, end: () => NOTHING }
 
 /** For attempts without secrets, which are most: it costs nothing. */
-export const BLIND: Masker = { stream: () => passing, text: (text) => text, result: (json) => json }
+export const NO_MASKING: Masker = {
+  stream: () => passing,
+  text: (text) => text,
+  result: (json) => json,
+}
 
 export function maskerOf({ secrets }: { readonly secrets?: readonly GivenSecret[] }): Masker {
-  if (secrets === undefined || secrets.length === 0) return BLIND
-  const patterns = recall(secrets.map(({ value }) => value))
+  if (secrets === undefined || secrets.length === 0) return NO_MASKING
+  const patterns = cachedPatterns(secrets.map(({ value }) => value))
   const text = (given: string) => maskText(given, patterns)
   return {
     stream: () => new ByteMask(patterns),
@@ -39,17 +44,20 @@ export function maskerOf({ secrets }: { readonly secrets?: readonly GivenSecret[
   }
 }
 
-/** Attempts of one job ask for the same secrets again and again; arranging them takes milliseconds. */
-const REMEMBERED = 16
-const memory = new Map<string, Patterns>()
+/**
+ * Attempts of one job request the same secrets again and again; preparing the patterns takes
+ * milliseconds.
+ */
+const CACHED_PATTERNS = 16
+const patternCache = new Map<string, Patterns>()
 
-function recall(values: readonly string[]): Patterns {
+function cachedPatterns(values: readonly string[]): Patterns {
   const key = JSON.stringify(values)
-  const known = memory.get(key)
+  const known = patternCache.get(key)
   if (known) return known
   const patterns = patternsOf(values)
-  if (memory.size >= REMEMBERED) memory.clear()
-  memory.set(key, patterns)
+  if (patternCache.size >= CACHED_PATTERNS) patternCache.clear()
+  patternCache.set(key, patterns)
   return patterns
 }
 
@@ -60,21 +68,24 @@ function maskText(text: string, patterns: Patterns): string {
 }
 
 /**
- * As it is written, as whoever reads and writes it again would write it, because JSON has many spellings
- * for one text, and as the texts in it are read: they may be JSON again. A mark that leaves no JSON
- * makes a text of it.
+ * Masks the text as written, as re-serialised (JSON has many spellings for one text), and the
+ * strings in it, which may contain JSON again. If masking breaks the JSON, the result becomes a
+ * string.
  */
 function maskResult(json: string, mask: (text: string) => string): string {
   const masked = asJson(mask(json))
-  const plain = JSON.stringify(JSON.parse(masked))
+  const inPlace = JSON.stringify(JSON.parse(masked))
   const inner = JSON.stringify(
     JSON.parse(masked, (_key, value: unknown) => maskInside(value, mask)),
   )
   const again = mask(inner)
-  return again === plain ? masked : asJson(again)
+  return again === inPlace ? masked : asJson(again)
 }
 
-/** Only what JSON writes in another way than it is can have been overlooked so far. */
+/**
+ * Characters that JSON escapes: only strings with these can contain a secret that was missed so
+ * far.
+ */
 const WRITTEN_OTHERWISE = /[\\\n\r]/
 
 function maskInside(value: unknown, mask: (text: string) => string): unknown {
@@ -85,7 +96,7 @@ function maskInside(value: unknown, mask: (text: string) => string): unknown {
   return Object.fromEntries(entries.map(([key, one]) => [mask(key), one]))
 }
 
-/** Written again, JSON may be longer than it was: `1e20` has 21 digits then. */
+/** JSON that is serialised again may be longer than before: `1e20` becomes 21 digits. */
 function asJson(masked: string): string {
   const json = isJson(masked) ? masked : JSON.stringify(masked)
   return Buffer.byteLength(json) > LIMITS.resultBytes ? JSON.stringify(MARK) : json

@@ -1,20 +1,22 @@
 import { formsOf } from './forms.ts'
 
-/** A form is looked for in pieces of at most this many bytes, so that little has to be held back. */
+/** Forms are searched in pieces of at most this many bytes, so that little has to be held back. */
 const LONGEST = 128
-/** Every pattern has at least this many bytes: they are what it is looked up by. */
+/** The minimal length of a pattern: the lookup key is made of these bytes. */
 const KEY_BYTES = 4
 
-/** What to look for, arranged so that bytes that begin nothing are passed over quickly. */
+/** The patterns to search, indexed so that bytes that begin none are skipped quickly. */
 export interface Patterns {
-  /** Of the longest pattern. */
+  /** Length of the longest pattern. */
   readonly longest: number
   /** 1 at `first << 8 | second` where those two bytes begin a pattern. */
   readonly beginnings: Uint8Array
-  /** How many bytes the longest pattern has that stands at this place; 0 if none does. */
+  /** Length of the longest pattern at this position; 0 if there is none. */
   lengthAt(data: Buffer, at: number): number
-  /** The shortest pattern that would begin at this place if more came; 0 if none would. */
-  hopeAt(data: Buffer, at: number): number
+  /**
+   * Length of the shortest pattern that could begin here if more bytes came; 0 if there is none.
+   */
+  partialAt(data: Buffer, at: number): number
 }
 
 export function patternsOf(values: readonly string[]): Patterns {
@@ -34,9 +36,9 @@ export function patternsOf(values: readonly string[]): Patterns {
     triples.add(key >>> 8)
     longest = Math.max(longest, pattern.length)
   }
-  const pieces = new Set(values.flatMap((value) => [...formsOf(value)]).flatMap(cut))
+  const pieces = new Set(values.flatMap((value) => [...formsOf(value)]).flatMap(splitForm))
   for (const piece of pieces) add(Buffer.from(piece, 'latin1'))
-  for (const alike of byKey.values()) alike.sort((a, b) => b.length - a.length)
+  for (const candidates of byKey.values()) candidates.sort((a, b) => b.length - a.length)
 
   return {
     longest,
@@ -44,19 +46,19 @@ export function patternsOf(values: readonly string[]): Patterns {
 
     lengthAt(data, at) {
       if (data.length - at < KEY_BYTES) return 0
-      const alike = byKey.get(data.readUInt32BE(at))
-      const found = alike?.find((pattern) => stands(pattern, data, at, pattern.length))
+      const candidates = byKey.get(data.readUInt32BE(at))
+      const found = candidates?.find((pattern) => matchesAt(pattern, data, at, pattern.length))
       return found?.length ?? 0
     },
 
-    hopeAt(data, at) {
+    partialAt(data, at) {
       const left = data.length - at
       if (left >= KEY_BYTES) {
-        const alike = byKey.get(data.readUInt32BE(at))
-        const hope = alike?.findLast(
-          (pattern) => pattern.length > left && stands(pattern, data, at, left),
+        const candidates = byKey.get(data.readUInt32BE(at))
+        const partial = candidates?.findLast(
+          (pattern) => pattern.length > left && matchesAt(pattern, data, at, left),
         )
-        return hope?.length ?? 0
+        return partial?.length ?? 0
       }
       if (left === 3) return triples.has(data.readUIntBE(at, 3)) ? KEY_BYTES : 0
       if (left === 2) return beginnings[data.readUInt16BE(at)] ? KEY_BYTES : 0
@@ -65,13 +67,16 @@ export function patternsOf(values: readonly string[]): Patterns {
   }
 }
 
-function stands(pattern: Buffer, data: Buffer, at: number, length: number): boolean {
+function matchesAt(pattern: Buffer, data: Buffer, at: number, length: number): boolean {
   if (data.length - at < length) return false
   return pattern.compare(data, at, at + length, 0, length) === 0
 }
 
-/** Pieces of nearly the same length. Whoever prints all of it prints all of them, side by side. */
-function cut(form: string): string[] {
+/**
+ * Splits a form into pieces of nearly the same length. Output that contains the form contains all
+ * pieces in sequence.
+ */
+function splitForm(form: string): string[] {
   const count = Math.ceil(form.length / LONGEST)
   const edge = (index: number) => Math.floor((index * form.length) / count)
   return Array.from({ length: count }, (_, index) => form.slice(edge(index), edge(index + 1)))

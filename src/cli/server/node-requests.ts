@@ -1,0 +1,93 @@
+import type { WireProblem } from '../../core/wire/runs.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure, failureOf } from '../errors/failure.ts'
+import { isNotSent, unreachable } from '../errors/unreachable.ts'
+import type { ServerAddress } from './server-address.ts'
+
+/** HTTP requests to one of the nodes of a server. */
+export interface NodeRequests {
+  /** The node in use. */
+  readonly url: string
+  /** Resolves with any answer; tries the next node while nothing listens at the previous one. */
+  reach(path: string, init: RequestInit): Promise<Response>
+  /** Resolves with a successful answer; throws the failure that the server reports. */
+  send(method: string, path: string, options: NodeRequestOptions): Promise<Response>
+}
+
+export interface NodeRequestOptions extends RequestInit {
+  /** The request changes nothing, even if its method is not GET. */
+  readonly isRead?: boolean
+}
+
+interface NodeRequestsOptions {
+  readonly project?: string | undefined
+  /** Called when the server has answered a request that changes something. */
+  onChange?(url: string, isDone: boolean): void
+}
+
+export function createNodeRequests(
+  { urls, token }: ServerAddress,
+  options: NodeRequestsOptions,
+): NodeRequests {
+  let current = 0
+  const common = {
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(options.project === undefined ? {} : { 'punctual-project': options.project }),
+  }
+
+  const urlNow = () => urls[current] as string
+
+  const reach = async (path: string, init: RequestInit): Promise<Response> => {
+    for (let tries = 1; ; tries += 1) {
+      const url = urlNow()
+      try {
+        return await fetch(url + path, init)
+      } catch (error) {
+        init.signal?.throwIfAborted()
+        if (tries === urls.length || !isNotSent(error)) throw unreachable(url, error)
+        current = (current + 1) % urls.length
+      }
+    }
+  }
+
+  return {
+    get url() {
+      return urlNow()
+    },
+    reach,
+    async send(method, path, { isRead = method === 'GET', ...init }) {
+      const answer = await reach(path, { ...init, method, headers: { ...common, ...init.headers } })
+      if (!isRead) options.onChange?.(urlNow(), answer.ok)
+      if (answer.ok) return answer
+      const problem = readAnswer<WireProblem>(await answer.text(), urlNow())
+      // Other programs send errors too, such as a proxy whose backend is away.
+      if (typeof problem?.detail !== 'string') throw notPunctual(urlNow())
+      const { code } = problem
+      const detail = code === 'unauthorized' ? refusedToken(urlNow(), token) : problem.detail
+      throw failureOf({ ...problem, detail })
+    },
+  }
+}
+
+/** Parses an answer; `undefined` if it is empty. */
+export function readAnswer<T>(text: string, url: string): T | undefined {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text) as T
+  } catch (error) {
+    throw notPunctual(url, error)
+  }
+}
+
+function refusedToken(url: string, token: string | undefined): string {
+  if (token === undefined) return `${url} wants a token, and none was given or found here`
+  return `${url} does not accept this token: it is revoked, has expired or is of another server`
+}
+
+function notPunctual(url: string, cause?: unknown): Failure {
+  return new Failure(`what answers at ${url} is not a Punctual server`, {
+    exitCode: EXIT.unreachable,
+    hint: 'Check the address given with --server or PUNCTUAL_SERVER.',
+    cause,
+  })
+}

@@ -1,0 +1,98 @@
+import type { Lease } from '../../store/port.ts'
+import { createAssignmentSubsystem } from '../dispatch/assignment-subsystem.ts'
+import type { AssignDirectly } from '../dispatch/direct-assignment.ts'
+import type { LaneIndex } from '../dispatch/lane-index.ts'
+import { createTicker, type Ticker } from '../dispatch/ticker.ts'
+import { createLaneRefresh } from '../maintenance/refresh-lanes.ts'
+import { refreshQueues } from '../maintenance/refresh-queues.ts'
+import type { LoopStep } from '../loops/run-loop.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { createAttemptEnder, type AttemptEnder } from '../runs/attempt-ender.ts'
+import { createUndeliveredGrants, type UndeliveredGrants } from '../runs/undelivered-grants.ts'
+import type { SessionIndex } from '../sessions/session-index.ts'
+import type { StoreAccess } from './assemble-store-access.ts'
+import type { NodeOptions } from './node-options.ts'
+import type { NodeSignals } from './node-signals.ts'
+
+/** Brings runs to workers: the tick, and assignment of runs that other transactions write. */
+export interface Dispatch {
+  readonly laneIndex: LaneIndex
+  readonly ticker: Ticker
+  readonly attempts: AttemptEnder
+  readonly undelivered: UndeliveredGrants
+  readonly assignDirectly: AssignDirectly
+  /** The node stops: returns assignments whose time has not come. */
+  giveBackScheduled(): Promise<void>
+  /** Returns leases uncounted. Resolves when that is durable. */
+  returnLeases(leases: readonly Lease[]): Promise<void>
+  /** Looks up which lanes have work. */
+  refreshLanes(): Promise<void>
+  /** Applies queue settings made on any node. */
+  readonly refreshQueues: LoopStep
+}
+
+export function assembleDispatch(
+  { clock, random, config }: NodeOptions,
+  {
+    access,
+    sessionIndex,
+    laneIndex,
+    metrics,
+    signals,
+  }: {
+    readonly access: StoreAccess
+    readonly sessionIndex: SessionIndex
+    readonly laneIndex: LaneIndex
+    readonly metrics: Metrics
+    readonly signals: NodeSignals
+  },
+): Dispatch {
+  const { store, membership, queueSettings, node, onError } = access
+  const ticker = createTicker({
+    store,
+    clock,
+    random,
+    sessionIndex,
+    laneIndex,
+    maxPending: config.maxPending,
+    patienceMs: config.storeTimeoutMs,
+    node,
+    mayGrant: membership.mayPromise,
+    mintId: membership.mintId,
+    giveBack: signals.leaseUndeliverable,
+    onTimer: signals.timerWritten,
+    onLimited: signals.queueLimited,
+    onUnsure: signals.lanesUnsure,
+    onUnknown: signals.commitUnknown,
+    onError,
+    onEnd: signals.attemptEnded,
+    onGrant: metrics.onGrant,
+    onTick: (batch, result, tookMs) => signals.tickCommitted(batch, result, tookMs, clock.mono()),
+  })
+  const attempts = createAttemptEnder({ ticker, mintId: membership.mintId, onError })
+  const returnLeases = (leases: readonly Lease[]) =>
+    attempts.end(leases, { kind: 'given_back' }, null)
+  const { assignDirectly, giveBackScheduled } = createAssignmentSubsystem({
+    sessionIndex,
+    laneIndex,
+    clock,
+    random,
+    node,
+    mayGrant: membership.mayPromise,
+    giveBack: returnLeases,
+    onGrant: metrics.onGrant,
+    onUnknown: (runs) => signals.commitUnknown({ submits: runs, claims: [] }),
+    onError,
+  })
+  return {
+    laneIndex,
+    ticker,
+    attempts,
+    undelivered: createUndeliveredGrants(),
+    assignDirectly,
+    giveBackScheduled,
+    returnLeases,
+    refreshLanes: createLaneRefresh({ store, laneIndex }),
+    refreshQueues: refreshQueues({ queueSettings, laneIndex, kick: ticker.kick }),
+  }
+}
