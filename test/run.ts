@@ -36,9 +36,14 @@ process.chdir(root)
 process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1
 
 async function main(filters: string[]): Promise<boolean> {
-  const files = selectFiles(filters)
-  if (files.length === 0) {
-    console.error(`no test file matches ${filters.join(' ') || PATTERNS.join(' ')}`)
+  const all = globSync(PATTERNS, { cwd: root, exclude: EXCLUDED }).toSorted()
+  const unmatched = filters.filter((filter) => !all.some((file) => file.includes(filter)))
+  const files = all.filter(
+    (file) => filters.length === 0 || filters.some((filter) => file.includes(filter)),
+  )
+  // A list that names a renamed file must not succeed with what is left of it.
+  if (unmatched.length > 0 || files.length === 0) {
+    console.error(`no test file matches ${unmatched.join(' ') || PATTERNS.join(' ')}`)
     console.log('0 passed, 0 failed')
     return false
   }
@@ -62,12 +67,6 @@ async function main(filters: string[]): Promise<boolean> {
     await postgres?.stop('immediate')
     rmSync(notes, { recursive: true, force: true })
   }
-}
-
-function selectFiles(filters: string[]): string[] {
-  return globSync(PATTERNS, { cwd: root, exclude: EXCLUDED })
-    .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
-    .toSorted()
 }
 
 async function runAll(files: string[]): Promise<FileResult[]> {

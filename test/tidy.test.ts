@@ -9,6 +9,7 @@ import { namesExportedTwice } from './tidy/exported-names.ts'
 import { folderCycles } from './tidy/folder-cycles.ts'
 import { wrongEntries } from './tidy/glossary.ts'
 import * as rules from './tidy/house-rules.ts'
+import { missingPaths, unmatchedTestParts } from './tidy/mentioned-paths.ts'
 import { importsOf, readSources } from './tidy/source-tree.ts'
 
 /** Where real time and real randomness enter the program. */
@@ -55,7 +56,7 @@ test('file names describe their content', () => {
   assertNone(files.map(({ path }) => rules.nameViolation(path)))
 })
 
-test('folders do not import each other in a circle', () => {
+test('folders do not import each other in a cycle', () => {
   assertNone(folderCycles(files))
 })
 
@@ -63,13 +64,25 @@ test('an exported name has one meaning', () => {
   assertNone(namesExportedTwice(files, SAME_MEANING))
 })
 
+const pages = globSync('{*.md,docs/**/*.md,bench/*.md}', { cwd: root }).map((path) => ({
+  path,
+  text: readFileSync(join(root, path), 'utf8'),
+}))
+
 test('links in the documentation lead somewhere', () => {
-  const pages = globSync('{*.md,docs/**/*.md,bench/*.md}', { cwd: root }).map((path) => ({
-    path,
-    text: readFileSync(join(root, path), 'utf8'),
-  }))
   assert.ok(pages.length > 50)
   assertNone(brokenLinks(pages, (path) => existsSync(join(root, path))))
+})
+
+test('paths named in the documentation exist', () => {
+  const today = pages.filter(({ path }) => path !== 'CHANGELOG.md')
+  assertNone(missingPaths(today, (pattern) => globSync(pattern, { cwd: root }).length > 0))
+})
+
+test('acceptance checks name tests that exist', () => {
+  const tests = files.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'))
+  const checks = files.filter(({ path }) => path.startsWith('test/accept/'))
+  assertNone(unmatchedTestParts(checks, tests))
 })
 
 test('the types and files of the glossary exist', () => {

@@ -12,7 +12,11 @@ export const checks: Check[] = [
     id: 'E1',
     title: 'at every level of containment, killed and frozen workers leave no process',
     async run(report) {
-      const parts = ['test/chaos/worker-deaths', 'src/worker/launcher', 'src/worker/processes']
+      const parts = [
+        'test/chaos/worker-deaths',
+        'src/worker/launcher',
+        'src/worker/executors/process',
+      ]
       requireAll(await passTests(ROOT, parts, report), /needs the native launcher/)
       await withoutViolations(ROOT, ['worker-kills', 'worker-freezes'], report)
     },
@@ -57,7 +61,7 @@ export const checks: Check[] = [
     id: 'E6',
     title: 'queues in order, limits that do not leak, fair shares, and why a run waits',
     async run(report) {
-      const parts = ['test/integration/', 'src/server/tick/', 'test/sim/', 'gates']
+      const parts = ['test/integration/', 'src/server/dispatch/', 'test/sim/', 'gates']
       requireAll(await passTests(ROOT, parts, report), /flock/)
       await withoutViolations(ROOT, ['gates', 'fair-share'], report)
     },

@@ -4,15 +4,16 @@ import type { Check } from './check.ts'
 import { runChecks } from './run-checks.ts'
 
 const OWN_FILES = [
-  ...['check.ts', 'commands.ts', 'findings.ts', 'measuring.ts'],
-  ...[
-    'run.ts',
-    'run-checks.ts',
-    'year-ahead.ts',
-    'large-workflows.ts',
-    'security-*.ts',
-    '*.test.ts',
-  ],
+  'check.ts',
+  'commands.ts',
+  'findings.ts',
+  'measuring.ts',
+  'run.ts',
+  'run-checks.ts',
+  'year-ahead.ts',
+  'large-workflows.ts',
+  'security-*.ts',
+  '*.test.ts',
 ]
 
 /** Earlier names of checks, which still work. */

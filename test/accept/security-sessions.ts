@@ -12,7 +12,7 @@ export const sessionChecks: Check[] = [
     id: 'S1',
     title: 'no token gets at sessions of others: the attack, the matrix, and 500 seeds of a thief',
     async run(report) {
-      const parts = ['session-theft', 'session-matrix', 'session-owners', 'compat/plain-workers']
+      const parts = ['session-attack', 'session-matrix', 'session-owners', 'compat/compat-workers']
       await passTests(ROOT, parts, report)
       const printed = await npm(ROOT, ['run', 'sim', '--', '--world', 'hostile'])
       const [last = ''] = /^.* violations$/m.exec(printed) ?? []

@@ -11,9 +11,10 @@ const ROOT = join(import.meta.dirname, '../..')
 export const checks: Check[] = [
   {
     id: 'W1',
-    title: 'the examples are validated, applied and run; 10,000 flows go as an evaluator says',
+    title:
+      'the examples are validated, applied and run; 10,000 workflows end as a simple evaluator says',
     async run(report) {
-      const parts = ['test/job-files/examples', 'test/cli/job-files', 'test/flows/engine']
+      const parts = ['test/job-files/examples', 'test/cli/job-files', 'test/workflows/engine']
       await passTests(ROOT, parts, report)
     },
   },
@@ -25,7 +26,7 @@ export const checks: Check[] = [
       const parts = [
         'test/sim/workflows/',
         'test/chaos/workflows/',
-        'test/flows/',
+        'test/workflows/',
         'test/api/after',
       ]
       await passTests(ROOT, parts, report)
@@ -37,9 +38,9 @@ export const checks: Check[] = [
   },
   {
     id: 'W3',
-    title: 'circles, strange names, 100,000 steps, a million edges, expressions that mean harm',
+    title: 'cycles, strange names, 100,000 steps, a million edges, expressions that mean harm',
     async run(report) {
-      const parts = ['test/flows/hostile', 'src/core/workflow/', 'src/core/expression/']
+      const parts = ['test/workflows/hostile', 'src/core/workflow/', 'src/core/expression/']
       const more = ['test/expressions/', 'test/api/workflow', 'test/api/large-workflows']
       await passTests(ROOT, [...parts, ...more], report)
       await runLargeWorkflows(report)
@@ -54,7 +55,7 @@ export const checks: Check[] = [
     id: 'W5',
     title: 'of 1,000 processes with 7 failures 7 run again, by what they wrote themselves',
     async run(report) {
-      await passTests(ROOT, ['test/flows/failed-again', 'test/flows/steering'], report)
+      await passTests(ROOT, ['test/workflows/retry-failed', 'test/workflows/step-control'], report)
     },
   },
   {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { importsOf, isTestCode, type SourceFile } from './source-tree.ts'
 
-/** Groups of folders below `src` that import each other in a circle, with an import for each step. */
+/** Groups of folders below `src` that import each other in a cycle, with an import for each step. */
 export function folderCycles(files: readonly SourceFile[]): string[] {
   const graph = importGraph(files)
   const inCycle = new Set<string>()

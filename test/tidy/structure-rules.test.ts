@@ -4,6 +4,7 @@ import { brokenLinks } from './doc-links.ts'
 import { namesExportedTwice } from './exported-names.ts'
 import { folderCycles } from './folder-cycles.ts'
 import { wrongEntries } from './glossary.ts'
+import { missingPaths, unmatchedTestParts } from './mentioned-paths.ts'
 
 const file = (path: string, ...imports: string[]) => ({
   path,
@@ -50,7 +51,28 @@ test('entries of the glossary with a type or a file that does not exist are refu
   assert.deepEqual(wrongEntries(row('`Run`', '`src/run.ts`') + row('', ''), files), [])
   assert.match(
     wrongEntries(row('`Runs`', '`src/run.ts`'), files).join(),
-    /names Runs, which is not/,
+    /names Runs, which is not exported/,
   )
+  const mentioned = [{ path: 'src/run.ts', text: '// about a Run\ntype Run = string' }]
+  assert.match(wrongEntries(row('`Run`', '`src/run.ts`'), mentioned).join(), /is not exported/)
+  assert.match(wrongEntries('| **run** | One execution |\n', files).join(), /1 rows are not/)
   assert.match(wrongEntries(row('`Run`', '`src/x.ts`'), files).join(), /src\/x\.ts, which does not/)
+})
+
+test('paths in pages that do not exist are refused', () => {
+  const page = (text: string) => ({ path: 'docs/a.md', text })
+  const exists = (pattern: string) => ['src/a.ts', 'src/store/*/x.ts', 'src/core'].includes(pattern)
+  const fine = '`src/a.ts` `src/core/` `src/store/*/x.ts` `other/b.ts`\n\n```\n`src/no.ts`\n```\n'
+  assert.deepEqual(missingPaths([page(fine)], exists), [])
+  const refusals = ['docs/a.md names src/b.ts, which does not exist']
+  assert.deepEqual(missingPaths([page('see `src/b.ts`')], exists), refusals)
+})
+
+test('acceptance checks that name tests which are not there are refused', () => {
+  const check = (text: string) => [{ path: 'test/accept/a.ts', text }]
+  const tests = ['test/api/jobs.test.ts', 'src/core/run/retry.test.ts']
+  const fine = "passTests(['test/api/', 'core/run/', 'test/api/jobs'])"
+  assert.deepEqual(unmatchedTestParts(check(fine), tests), [])
+  const refusals = ['test/accept/a.ts names the tests test/ap/, and there are none']
+  assert.deepEqual(unmatchedTestParts(check("passTests(['test/ap/'])"), tests), refusals)
 })
