@@ -36,7 +36,7 @@ test('a command is scheduled repeatedly as a job with its own name', async (t) =
   const made = await run('every', '15 minutes', '--', '/opt/bin/nightly etl.sh', '--full')
   assert.match(
     made.out,
-    new RegExp(String.raw`^nightly-etl\.sh/1  every 15 minutes, Europe/Athens
+    new RegExp(String.raw`^nightly-etl\.sh/every-1  every 15 minutes, Europe/Athens
   next  ${TIME} \(in \d+m?.*\)
 $`),
   )

@@ -78,14 +78,31 @@ suite('what has the same name does not replace the other without a word', () => 
     assert.equal(first.code, 0, first.err)
     const again = await run('every', '15 minutes', '-o', 'json', '--', './backup.sh', 'now')
     assert.equal(again.code, 0, again.err)
-    assert.equal((JSON.parse(again.out) as WireSchedule).name, '1')
+    assert.equal((JSON.parse(again.out) as WireSchedule).name, 'every-1')
     assert.equal((await run('every', '2 hours', '--', './backup.sh', 'now')).code, 0)
     assert.deepEqual(
       (await schedulesOf('backup.sh')).map(([name]) => name),
-      ['1', 'every-1'],
+      ['every-1', 'every-2'],
     )
     const other = await run('every', '15 minutes', '--', './backup.sh', 'later')
     assert.deepEqual([other.code, /--job/.test(other.err)], [9, true])
+    // A file for this job that is applied later does not replace what `every` made.
+    write('backup.sh', 'argv: [./backup.sh]\nschedule: { every: 1h, zone: UTC }\n')
+    const applied = await run('apply', 'backup.sh.job.yaml')
+    assert.equal(applied.code, 0, applied.err)
+    assert.deepEqual(
+      (await schedulesOf('backup.sh')).map(([name, , declared]) => [name, declared]),
+      [
+        ['every-1', false],
+        ['every-2', false],
+        ['1', true],
+      ],
+    )
+  })
+
+  test('a refused rule leaves no job behind', async () => {
+    assert.equal((await run('every', 'now and then', '--', './never.sh')).code, 2)
+    assert.equal((await api.call('GET', '/v1/jobs/never.sh')).status, 404)
   })
 
   test('every names the rule it replaces, and whether a definition declared it', async () => {

@@ -80,6 +80,16 @@ test("every command reads times by one grammar, in the user's time zone", async 
     assert.equal(code, 2, argv.join(' '))
     assert.match(err, /"soon" is not a time\n {2}help: {2}Write 2027-01-31T09:00, /, argv.join(' '))
   }
+  for (const argv of [
+    ['run', 'etl', '--at', '5m ago'],
+    ['exec', '--at', 'yesterday', '--', 'true'],
+    ['at', 'yesterday', 'etl'],
+    ['token', 'create', 't3', '--expires', 'yesterday'],
+  ]) {
+    const { code, err } = await run(...argv)
+    assert.equal(code, argv[0] === 'exec' ? 125 : 2, argv.join(' '))
+    assert.match(err, / is in the past\n {2}help: {2}Choose a future time\./, argv.join(' '))
+  }
 })
 
 test('examples on the times page are accepted, and its refused examples are refused', () => {

@@ -1,4 +1,6 @@
 import type { Direction } from '../../core/schedule/index.ts'
+import { EXIT } from '../errors/exit-codes.ts'
+import { Failure } from '../errors/failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 interface Reader extends Pick<Terminal, 'now' | 'zone'> {
@@ -18,6 +20,16 @@ export async function readTimeFlag(text: string, reader: Reader, flag: string): 
 /** The same as text for a request. */
 export async function readWhenText(text: string, reader: Reader, flag: string): Promise<string> {
   return new Date(await readTimeFlag(text, reader, flag)).toISOString()
+}
+
+/** For times at which something is to happen: a past one is a mistake, not a wish for now. */
+export async function readFutureText(text: string, reader: Reader, flag: string): Promise<string> {
+  const at = await readTimeFlag(text, reader, flag)
+  if (at > reader.now()) return new Date(at).toISOString()
+  throw new Failure(`${flag === 'when' ? '' : `${flag}: `}${text} is in the past`, {
+    exitCode: EXIT.usage,
+    hint: 'Choose a future time.',
+  })
 }
 
 /** For flags that name a past time, where `24h` means a day ago. */

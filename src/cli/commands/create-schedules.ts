@@ -12,7 +12,7 @@ import { quoteWords } from '../args/quote-words.ts'
 import { printOne } from '../terminal/output.ts'
 import { readJson } from '../args/read-json.ts'
 import { readPair } from '../args/read-pairs.ts'
-import { readTimeFlag, readWhenText } from '../args/read-when.ts'
+import { readFutureText, readWhenText } from '../args/read-when.ts'
 import { ruleOf } from '../args/rule-text.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import { distance, instantIn } from '../render/show-time.ts'
@@ -105,9 +105,7 @@ function atCommand(program: Command, cli: Cli): void {
         const calls = cli.calls(command)
         const zone = options.zone ?? terminal.zone
         const now = terminal.now()
-        const at = await readTimeFlag(when, { now: terminal.now, zone }, 'when')
-        if (at <= now) throw pastTime(when)
-        const run_at = new Date(at).toISOString()
+        const run_at = await readFutureText(when, { now: terminal.now, zone }, 'when')
         const id = await submitRun(calls, {
           ...parseRunTarget(first, rest, cli.hasDashes, { before: ['at', when] }),
           ...(cli.hasDashes ? whereOf(calls, cli, options) : {}),
@@ -175,7 +173,10 @@ function freeName(schedules: readonly WireSchedule[]): string {
   return `every-${number}`
 }
 
-/** Creates a job for a command, named after its program unless a name is given. */
+/**
+ * Creates a job for a command, named after its program unless a name is given. The definition of the job does not
+ * declare the schedule, so that a job file applied later leaves it alone.
+ */
 async function forCommand(
   calls: ServerCalls,
   cli: Cli,
@@ -185,12 +186,12 @@ async function forCommand(
 ): Promise<WireSchedule> {
   const job = options.job ?? nameFor(argv[0] ?? '')
   const command = { argv, ...whereOf(calls, cli, options) }
-  const body = { ...command, schedule: definition }
   const headers = { 'if-none-match': '*' }
+  // A rule that is refused must not leave a job without a schedule behind.
+  await calls.call('POST', '/v1/schedules/preview', definition, { isRead: true })
   try {
-    const made = await calls.call<WireJob>('PUT', jobPath(job), body, { headers })
+    const made = await calls.call<WireJob>('PUT', jobPath(job), command, { headers })
     printJobWarnings(cli.terminal, made)
-    return made.schedules?.[0] as WireSchedule
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'job_exists') throw error
     if (await isJobOf(calls, job, command)) return forJob(calls, cli, job, definition)
@@ -201,6 +202,7 @@ async function forCommand(
       problem: error.problem,
     })
   }
+  return calls.call('PUT', schedulePath({ job, name: freeName([]) }), definition)
 }
 
 /** Whether a job runs exactly this command; then repeating `every` changes its schedules. */
@@ -257,11 +259,4 @@ function describe(schedule: WireSchedule, terminal: Terminal): string {
       : `${instantIn(next, definition.zone ?? 'UTC', now)} (${distance(next, now)})`
   const lines = [...hangingIndent(terminal, '', `${job}/${name}  ${words}`), `  next  ${when}`]
   return `${lines.join('\n')}\n`
-}
-
-function pastTime(when: string): Failure {
-  return new Failure(`${when} is in the past`, {
-    exitCode: EXIT.usage,
-    hint: 'Choose a future time.',
-  })
 }

@@ -10,7 +10,7 @@ import { inputForCommand } from '../args/forward-input.ts'
 import { inputOfJob, splitFlags } from '../args/job-input.ts'
 import { readAfter } from '../args/read-after.ts'
 import { readPair } from '../args/read-pairs.ts'
-import { readWhenText } from '../args/read-when.ts'
+import { readFutureText } from '../args/read-when.ts'
 import { repeated } from '../args/repeated.ts'
 import { submitRun } from '../requests/submit-run.ts'
 import { runSchedule } from '../requests/run-schedule.ts'
@@ -193,7 +193,7 @@ async function submissionOf(options: RunOptions, terminal: Terminal): Promise<ob
   return {
     ...(queue === undefined ? {} : { queue }),
     ...(priority === undefined ? {} : { priority: Number(priority) }),
-    ...(at === undefined ? {} : { run_at: await readWhenText(at, terminal, '--at') }),
+    ...(at === undefined ? {} : { run_at: await readFutureText(at, terminal, '--at') }),
     ...(key === undefined ? {} : { idempotency_key: key }),
     ...(tag === undefined ? {} : { tags: tag }),
     ...(label === undefined ? {} : { runs_on: { labels: label } }),

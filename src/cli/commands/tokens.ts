@@ -6,7 +6,7 @@ import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 import { printList, printOne, type Show } from '../terminal/output.ts'
 import { readJson } from '../args/read-json.ts'
-import { readWhenText } from '../args/read-when.ts'
+import { readFutureText } from '../args/read-when.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import { harmless, type Terminal } from '../terminal/terminal.ts'
 
@@ -29,7 +29,7 @@ export function tokenCommands(program: Command, cli: Cli): void {
         ...(everywhere && { everywhere }),
         ...(expires === undefined
           ? {}
-          : { expires_at: await readWhenText(expires, terminal, '--expires') }),
+          : { expires_at: await readFutureText(expires, terminal, '--expires') }),
       }
       const made = await cli.calls(command).call<WireNewToken>('POST', '/v1/tokens', body)
       printOne(terminal, cli.format(command), made, {

@@ -206,6 +206,20 @@ test('a description that can be read describes the same rule', () => {
   assert.ok(readable > RUNS / 10, `${readable} of ${RUNS} could be read`)
 })
 
+test('a description with years can be read wherever the one without years can', () => {
+  fc.assert(
+    fc.property(cron, years, ruleContext, instant, (text, year, rest, after) => {
+      const rule = readRule({ cron: `${text} ${year}`, ...rest })
+      const bare = readRule({ cron: text, ...rest })
+      if (!rule.ok || !bare.ok || !readRule({ every: bare.rule.describe(), ...rest }).ok) return
+      const again = readRule({ every: rule.rule.describe(), ...rest })
+      assert.ok(again.ok, rule.rule.describe())
+      assert.deepEqual(fires(again.rule, after), fires(rule.rule, after), rule.rule.describe())
+    }),
+    { numRuns: RUNS },
+  )
+})
+
 test('any text is accepted or rejected with an error', () => {
   const pieces = fc.array(
     fc.constantFrom(

@@ -41,6 +41,23 @@ const READ: readonly [words: string, said: string, cron?: string][] = [
   ['weekly on monday at 09:00', 'Mondays at 09:00', '0 9 * * 1'],
   ['monthly', 'the 1st of the month at 00:00', '@monthly'],
   ['yearly', 'the 1st of January at 00:00', '@yearly'],
+  ['yearly in 2027', 'the 1st of January at 00:00 in 2027', '0 0 1 1 * 2027'],
+  [
+    'weekdays at 09:05 in 2027, 2029',
+    'weekdays at 09:05 in 2027 and 2029',
+    '5 9 * * 1-5 2027,2029',
+  ],
+  ['5 minutes in 2026 to 2030', 'every 5 minutes in 2026 to 2030', '*/5 * * * * 2026-2030'],
+  [
+    'every day in march at 09:00 in 2026 and 2028 to 2030 and 2040',
+    'every day in March at 09:00 in 2026, 2028 to 2030 and 2040',
+    '0 9 * 3 * 2026,2028-2030,2040',
+  ],
+  [
+    'at noon in 2026, 2028, 2030, 2032, 2034, 2036, 2038 and 2040',
+    'every day at 12:00 in 2026, 2028, 2030, 2032, 2034, 2036, 2038 and 2040',
+    '0 12 * * * 2026-2040/2',
+  ],
   [
     'every quarter at 06:00',
     'the 1st of January, April, July and October at 06:00',
@@ -169,6 +186,9 @@ const REFUSED: readonly [words: string, message: RegExp, hint?: RegExp][] = [
   ['december to january at 09:00', /not understood/],
   ['every day in december to january at 09:00', /run backwards/],
   ['every day in smarch at 09:00', /"smarch"/, /march/],
+  ['weekdays at 09:00 in 2030 to 2027', /years run backwards/],
+  ['weekdays at 09:00 in 1900', /not a year from 1970 to 2099/],
+  ['the 29th of february at 09:00 in 2027', /no February of 2027 has a day 29/],
   ['0 9 * * *', /written as cron/, /`cron`/],
   ['@daily', /written as cron/],
   ['90', /not a duration/],

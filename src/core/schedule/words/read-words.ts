@@ -8,6 +8,7 @@ import {
   MONTH_DAY_UNIT,
   SECOND_UNIT,
   WEEKDAY_UNIT,
+  YEAR_UNIT,
 } from '../cron/cron-units.ts'
 import { RuleError } from '../rule/rule-error.ts'
 import { MAX_LISTED_TIMES } from './describe-times.ts'
@@ -21,14 +22,15 @@ const UNIT_MS = { second: 1_000, minute: 60_000, hour: 3_600_000 } as const
 /** Reads phrases such as `weekdays at 09:05` and `every 15 minutes between 08:00 and 18:00`. */
 export function readWords(text: string): ParsedWords {
   const sentence = readSentence(text)
-  const { rhythm, dates, weekdays, months } = sentence
+  const { rhythm, dates, weekdays, months, years } = sentence
   const days = {
     monthDay: readField(dates.join() || '*', MONTH_DAY_UNIT, ''),
     month: readField(months.join() || '*', MONTH_UNIT, ''),
     weekday: readField(weekdays.join() || '*', WEEKDAY_UNIT, ''),
+    ...(years.length > 0 && { year: readField(years.join(), YEAR_UNIT, '') }),
   }
   refuseImpossibleDays(days, 'every')
-  const hasDays = dates.length + weekdays.length + months.length > 0
+  const hasDays = dates.length + weekdays.length + months.length + years.length > 0
   if (rhythm && !sentence.window && !isOnClocks(rhythm)) {
     const { count, unit } = rhythm
     if (!hasDays) return { intervalMs: count * UNIT_MS[unit] }

@@ -3,6 +3,7 @@ import { excerptOf, RuleError } from '../rule/rule-error.ts'
 import { readDayPhrase, type DayItems } from './day-phrase.ts'
 import { readMonths } from './month-phrase.ts'
 import { WordReader } from './word-reader.ts'
+import { isYear, readYears } from './year-phrase.ts'
 
 /** The parts of a parsed sentence, in the order of the text. */
 export interface Sentence extends DayItems {
@@ -13,6 +14,8 @@ export interface Sentence extends DayItems {
   times: number[]
   /** Minutes of the hours of a rhythm. */
   minutes: number[]
+  /** Empty for all years. */
+  years: number[]
   /** Whether a day without a time begins at midnight: `daily`, `every month`. */
   meansMidnight: boolean
 }
@@ -46,14 +49,18 @@ export function readSentence(text: string): Sentence {
     dates: [],
     weekdays: [],
     months: [],
+    years: [],
     meansMidnight: false,
   }
   let period: Partial<Sentence> | undefined
   while (words.peek() !== undefined) {
     if (words.accept('at')) readAt(words, sentence)
     else if (words.accept('between', 'from')) sentence.window = readWindow(words)
-    else if (words.accept('in')) sentence.months.push(...readMonths(words))
-    else if (words.accept('every') || isCount(words)) period = readEvery(words, sentence) ?? period
+    else if (words.accept('in')) {
+      if (isYear(words.peek())) sentence.years.push(...readYears(words))
+      else sentence.months.push(...readMonths(words))
+    } else if (words.accept('every') || isCount(words))
+      period = readEvery(words, sentence) ?? period
     else if (Object.hasOwn(ADVERBS, words.peek()!)) {
       period = readUnit(ADVERBS[words.take()!]!, 1, sentence)
     } else if (readDayPhrase(words, sentence)) continue
