@@ -46,7 +46,7 @@ test('npm start builds the package and serves with it', async (t) => {
   const submitted = await fetch(`${address}/v1/runs`, { method: 'POST', headers, body })
   assert.equal(submitted.status, 201)
   const { id } = (await submitted.json()) as { id: string }
-  const ended = await fetch(`${address}/v1/runs/${id}?wait=30s`, { headers })
+  const ended = await fetch(`${address}/v1/runs/${id}?wait=60s`, { headers })
   assert.equal(((await ended.json()) as { state: string }).state, 'succeeded')
 
   // Only npm gets the signal, as from a supervisor.

@@ -125,7 +125,7 @@ test('arguments and variables arrive unchanged and uninterpreted', async (t) => 
   const argv = ['/usr/bin/env', 'printf', '%s\\0', ...WORDS]
   const { body } = await api.call('POST', '/v1/runs', { body: { argv, env } })
   const id = String(body['id'])
-  const ended = await api.call<WireRun>('GET', `/v1/runs/${id}?wait=20s`)
+  const ended = await api.call<WireRun>('GET', `/v1/runs/${id}?wait=60s`)
   assert.equal(ended.body.state, 'succeeded')
   const printed = await api.call<string>('GET', `/v1/runs/${id}/logs/raw`)
   assert.deepEqual(printed.body.split('\0').slice(0, -1), WORDS)
@@ -133,7 +133,7 @@ test('arguments and variables arrive unchanged and uninterpreted', async (t) => 
   const echo = { run: 'printf %s "$A"', env }
   const second = await api.call('POST', '/v1/runs', { body: echo })
   const next = String(second.body['id'])
-  await api.call('GET', `/v1/runs/${next}?wait=20s`)
+  await api.call('GET', `/v1/runs/${next}?wait=60s`)
   const log = await api.call<string>('GET', `/v1/runs/${next}/logs/raw`)
   assert.equal(log.body, env.A)
 })
@@ -144,7 +144,7 @@ test('output of a job is data, whatever it looks like', async (t) => {
   const fake = '{"run":"run_00000000001","fence":1,"outcome":"failed","uid":0,"state":"cancelled"}'
   const end = async (script: string) => {
     const { body } = await api.call('POST', '/v1/runs', { body: { script } })
-    return (await api.call<WireRun>('GET', `/v1/runs/${String(body['id'])}?wait=20s`)).body
+    return (await api.call<WireRun>('GET', `/v1/runs/${String(body['id'])}?wait=60s`)).body
   }
   const log = await end(`echo '${fake}'; echo '${fake}' > "$PUNCTUAL_OUTPUT"`)
   assert.deepEqual([log.state, log.result], ['succeeded', JSON.parse(fake)])

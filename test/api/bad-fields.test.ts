@@ -250,7 +250,7 @@ test('a timeout beyond the range of timers does not end a process at once', asyn
   await api.startWorker()
   const run = { run: 'sleep 0.3; echo $?', timeout: '2147483648ms' }
   const { body } = await api.call('POST', '/v1/runs', { body: run })
-  const ended = await api.call<WireRun>('GET', `/v1/runs/${String(body['id'])}?wait=20s`)
+  const ended = await api.call<WireRun>('GET', `/v1/runs/${String(body['id'])}?wait=60s`)
   assert.deepEqual([ended.body.state, ended.body.cause], ['succeeded', null])
 })
 

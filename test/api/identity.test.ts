@@ -116,7 +116,7 @@ test('a queue sets timeouts for runs that ask for none or for too much', async (
   for (const more of [{}, { timeout: '1h' }]) {
     const body = { run: 'sleep 1000', kill_grace: '10ms', ...more }
     const { body: made } = await api.call<{ id: string }>('POST', '/v1/runs', { body })
-    const run = await api.call('GET', `/v1/runs/${made.id}?wait=20s`)
+    const run = await api.call('GET', `/v1/runs/${made.id}?wait=60s`)
     assert.equal(run.body['cause'], 'timeout')
   }
 })

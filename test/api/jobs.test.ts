@@ -88,7 +88,7 @@ test('a run uses the version that was current when it was submitted', async (t) 
   await api.startWorker()
   await call('PATCH', '/v1/queues/default', { body: { paused: false } })
   const end = async (id: string) => {
-    const run = await call<WireRun>('GET', `/v1/runs/${id}?wait=20s`)
+    const run = await call<WireRun>('GET', `/v1/runs/${id}?wait=60s`)
     const log = await call<string>('GET', `/v1/runs/${id}/logs/raw`)
     return { run: run.body, log: log.body }
   }

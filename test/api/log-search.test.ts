@@ -5,7 +5,7 @@ import { type OpenApi, openApi } from './open-api.ts'
 
 async function printed(api: OpenApi, run: string): Promise<string> {
   const { body } = await api.call<{ id: string }>('POST', '/v1/runs', { body: { run } })
-  await api.call('GET', `/v1/runs/${body.id}?wait=20s`)
+  await api.call('GET', `/v1/runs/${body.id}?wait=60s`)
   return body.id
 }
 

@@ -26,7 +26,7 @@ test('a log is read line by line, from any line, and from its end', async (t) =>
   const api = await openApi(t)
   await api.startWorker()
   const id = await submit(api, 'seq 1 30000; echo oh >&2')
-  await api.call('GET', `/v1/runs/${id}?wait=20s`)
+  await api.call('GET', `/v1/runs/${id}?wait=60s`)
   const read = async (query: string) =>
     (await api.call<WireLog>('GET', `/v1/runs/${id}/logs${query}`)).body
   const first = await read('?limit=3')
@@ -58,7 +58,7 @@ test('a line beyond the limit is shown up to the limit, and the next line is fou
   await api.startWorker()
   const x = `head -c 3000000 /dev/zero | tr '\\0' x`
   const id = await submit(api, `echo first; ${x}; echo; echo between; ${x}; sleep 0.3; printf end`)
-  await api.call('GET', `/v1/runs/${id}?wait=20s`)
+  await api.call('GET', `/v1/runs/${id}?wait=60s`)
   const read = async (query: string) =>
     (await api.call<WireLog>('GET', `/v1/runs/${id}/logs${query}`)).body
   const shown = ({ lines }: WireLog) =>
@@ -85,7 +85,7 @@ test('a line that arrived in pieces is one line, and markers have their own fiel
     api,
     'printf a; sleep 0.5; printf b; sleep 0.5; echo c; echo ::group::x; echo ::endgroup::',
   )
-  await api.call('GET', `/v1/runs/${id}?wait=20s`)
+  await api.call('GET', `/v1/runs/${id}?wait=60s`)
   for (const query of ['', '?tail=3', '?from_line=0&limit=3']) {
     const { lines } = (await api.call<WireLog>('GET', `/v1/runs/${id}/logs${query}`)).body
     assert.deepEqual(
@@ -130,7 +130,7 @@ test('each attempt has a log of its own', async (t) => {
   const id = await submit(api, 'echo attempt $PUNCTUAL_ATTEMPT; [ $PUNCTUAL_ATTEMPT = 2 ]', {
     retry: { max: 1, delay: '1ms' },
   })
-  const run = await api.call('GET', `/v1/runs/${id}?wait=20s`)
+  const run = await api.call('GET', `/v1/runs/${id}?wait=60s`)
   assert.equal(run.body['state'], 'succeeded')
   const raw = async (query = '') =>
     (await api.call<string>('GET', `/v1/runs/${id}/logs/raw${query}`)).body
@@ -166,6 +166,6 @@ test('a run says why it waits, and what would help', async (t) => {
   assert.match(await why(paused), /queue default is paused/)
   await api.call('PATCH', '/v1/queues/default', { body: { paused: false } })
   assert.match(await why(lonely), /gpu=a100/)
-  await api.call('GET', `/v1/runs/${paused}?wait=20s`)
+  await api.call('GET', `/v1/runs/${paused}?wait=60s`)
   assert.match(await why(paused), /It failed: exited with code 3/)
 })

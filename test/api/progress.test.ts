@@ -32,7 +32,7 @@ test('a run shows its progress while it runs, and keeps the last value', async (
   })
   assert.deepEqual(JSON.parse(data), { id, progress })
   await api.call('POST', `/v1/runs/${id}/cancel`)
-  const ended = await runOf(api, id, '?wait=20s')
+  const ended = await runOf(api, id, '?wait=60s')
   assert.equal(ended.state, 'cancelled')
   assert.deepEqual([ended.progress?.fraction, ended.progress?.message], [0.25, 'one of four'])
 })
@@ -41,11 +41,11 @@ test('the first error marker of a process is the failure message, if it failed',
   const api = await openApi(t)
   await api.startWorker()
   const script = 'echo ::error::no such table; echo ::error::and more >&2'
-  const failed = await runOf(api, await submit(api, `${script}; exit 3`), '?wait=20s')
+  const failed = await runOf(api, await submit(api, `${script}; exit 3`), '?wait=60s')
   assert.equal(failed.message, 'exited with code 3: no such table')
-  const fine = await runOf(api, await submit(api, `${script}; exit 0`), '?wait=20s')
+  const fine = await runOf(api, await submit(api, `${script}; exit 0`), '?wait=60s')
   assert.deepEqual([fine.state, fine.message], ['succeeded', null])
-  const killed = await runOf(api, await submit(api, `${script}; kill -9 $$`), '?wait=20s')
+  const killed = await runOf(api, await submit(api, `${script}; kill -9 $$`), '?wait=60s')
   assert.match(killed.message ?? '', /SIGKILL: no such table$/)
 })
 

@@ -310,6 +310,6 @@ test('a revoked token gets no answer to a waiting request, and loses its session
   const run = await api.call<{ id: string }>('POST', '/v1/runs', { body: { run: 'true' } })
   assert.equal((await waiting).body['code'], 'unauthorized')
   await api.startWorker()
-  const ended = await api.call('GET', `/v1/runs/${run.body.id}?wait=20s`)
+  const ended = await api.call('GET', `/v1/runs/${run.body.id}?wait=60s`)
   assert.deepEqual([ended.body['state'], ended.body['attempt']], ['succeeded', 1])
 })

@@ -16,7 +16,7 @@ async function open(t: TestContext, store?: string) {
 }
 
 async function ended({ call }: OpenApi, id: string): Promise<string> {
-  return (await call<WireRun>('GET', `/v1/runs/${id}?wait=30s`)).body.state
+  return (await call<WireRun>('GET', `/v1/runs/${id}?wait=60s`)).body.state
 }
 
 test('a run of an unknown job is refused if the caller asks for that, with the closest name', async (t) => {

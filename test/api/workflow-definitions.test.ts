@@ -69,7 +69,7 @@ async function resultOf({ call }: OpenApi, input?: unknown) {
   if (made.status >= 400) return made.body as Record<string, unknown>
   const { body } = await call<WireRun & { result: unknown }>(
     'GET',
-    `/v1/runs/${made.body.id}?wait=20s`,
+    `/v1/runs/${made.body.id}?wait=60s`,
   )
   return body.result
 }

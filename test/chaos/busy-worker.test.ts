@@ -5,13 +5,20 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from '../../src/client/index.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
+import { slowdownFactor } from '../support/slowdown-factor.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { chaosProcess } from './processes.ts'
 import { launch } from './managed-process.ts'
 import { SHORT_TIMES } from './short-times.ts'
 
 /** Long enough for a heartbeat to arrive on a machine that is busy with other tests. */
-const TIMES = { ...SHORT_TIMES, leaseTtlMs: 6_000, nodeTtlMs: 12_000, steadyMs: 12_000 }
+const LEASE_MS = 6_000 * Math.min(slowdownFactor(), 4)
+const TIMES = {
+  ...SHORT_TIMES,
+  leaseTtlMs: LEASE_MS,
+  nodeTtlMs: 2 * LEASE_MS,
+  steadyMs: 2 * LEASE_MS,
+}
 const TOKEN = `punctual_root_${'x'.repeat(40)}`
 
 test('a handler that blocks its thread for two leases keeps them, and ends its first attempt', async (t) => {

@@ -6,12 +6,19 @@ import { test } from 'node:test'
 import { connect } from '../../src/client/index.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { seedSqlite } from '../accept/lists/seed.ts'
+import { slowdownFactor } from '../support/slowdown-factor.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { chaosProcess } from './processes.ts'
 import { launch } from './managed-process.ts'
 import { SHORT_TIMES } from './short-times.ts'
 
-const TIMES = { ...SHORT_TIMES, leaseTtlMs: 4_000, nodeTtlMs: 8_000, steadyMs: 8_000 }
+const LEASE_MS = 4_000 * slowdownFactor()
+const TIMES = {
+  ...SHORT_TIMES,
+  leaseTtlMs: LEASE_MS,
+  nodeTtlMs: 2 * LEASE_MS,
+  steadyMs: 2 * LEASE_MS,
+}
 const TOKEN = `punctual_root_${'x'.repeat(40)}`
 const READERS = 100
 const HISTORY = 30_000

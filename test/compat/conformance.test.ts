@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test'
 import type { WireCompatJob, WireCompatJobDetail } from '../../src/server/compat/wire.ts'
 import { openHome, type PunctualHome } from '../support/punctual-home.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { slowdownFactor } from '../support/slowdown-factor.ts'
 
 /** The promises of the two older designs, tested by independent scripts. */
 const MVP_WORKER = join(import.meta.dirname, 'mvp-worker.sh')
@@ -30,7 +31,7 @@ async function conforms(script: string, env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /** A server without workers that soon declares silent compat workers dead. */
-const WITHOUT_WORKERS = ['--slots', '0', '--plain-ttl', '6s']
+const WITHOUT_WORKERS = ['--slots', '0', '--plain-ttl', `${Math.ceil(6 * slowdownFactor())}s`]
 
 function tokenOf({ dataDir }: PunctualHome): string {
   return readFileSync(join(dataDir, 'admin-token'), 'utf8').trim()

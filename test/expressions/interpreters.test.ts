@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Names } from '../../src/core/expression/check.ts'
 import { readShellText } from '../../src/core/expression/shell-text.ts'
+import { slowdownFactor } from '../support/slowdown-factor.ts'
 
 const names: Names = {
   input: null,
@@ -35,7 +36,11 @@ function isCarriedOut(text: string, ...values: readonly string[]): boolean {
   assert.ok(read.variables.length <= 3)
   const cwd = mkdtempSync(join(folder, 'x-'))
   const env = { PATH: process.env['PATH'], SHELL: BASH }
-  spawnSync(BASH, ['-c', EACH, 'each', read.text, ...values], { cwd, env, timeout: 60_000 })
+  spawnSync(BASH, ['-c', EACH, 'each', read.text, ...values], {
+    cwd,
+    env,
+    timeout: 60_000 * slowdownFactor(),
+  })
   return readdirSync(cwd).includes('hit')
 }
 

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Names } from '../../src/core/expression/check.ts'
 import { readShellText } from '../../src/core/expression/shell-text.ts'
+import { slowdownFactor } from '../support/slowdown-factor.ts'
 
 const names: Names = {
   input: null,
@@ -103,7 +104,10 @@ test('nothing in a value is ever executed, in any surrounding text', () => {
       }
       const env = Object.fromEntries(text.variables.map(([name], nth) => [name, evil[nth % 4]]))
       // Half of these are invalid shell text; what matters is that no value became a command.
-      const { stderr } = spawnSync('/bin/sh', ['-c', text.text], { env, timeout: 60_000 })
+      const { stderr } = spawnSync('/bin/sh', ['-c', text.text], {
+        env,
+        timeout: 60_000 * slowdownFactor(),
+      })
       assert.doesNotMatch(stderr.toString(), /^HACKED$/m, text.text)
     }),
     { numRuns: 150 },

@@ -39,7 +39,7 @@ async function submit({ call }: Environment, body: object): Promise<string> {
 
 async function ended({ call }: Environment, id: string): Promise<WireRun> {
   for (;;) {
-    const { body, status } = await call<WireRun>('GET', `/v1/runs/${id}?wait=20s`)
+    const { body, status } = await call<WireRun>('GET', `/v1/runs/${id}?wait=60s`)
     assert.equal(status, 200, JSON.stringify(body))
     if (body.finished_at !== null) return body
   }
@@ -161,7 +161,7 @@ for (const [what, damage, says] of [
     await environment.startWorker()
     const fine = await submit(environment, { run: 'true', input: 'small' })
     assert.equal((await ended(environment, fine)).state, 'succeeded')
-    await environment.call('GET', `/v1/runs/${id}?wait=20s`)
+    await environment.call('GET', `/v1/runs/${id}?wait=60s`)
     const { body } = await environment.call<WireRunPage>('GET', '/v1/runs?q=state:failed')
     const [failed] = body.data
     assert.equal(failed?.id, id)

@@ -37,7 +37,7 @@ async function submit({ call }: OpenApi, body: object): Promise<string> {
 async function end({ call }: OpenApi, id: string): Promise<WireRun> {
   return waitFor(
     async () => {
-      const { body } = await call<WireRun>('GET', `/v1/runs/${id}?wait=20s`)
+      const { body } = await call<WireRun>('GET', `/v1/runs/${id}?wait=60s`)
       return body.finished_at === null ? undefined : body
     },
     { what: `${id} to end`, deadlineMs: 60_000 },

@@ -87,7 +87,7 @@ async function ended(api: OpenApi, id: string): Promise<void> {
   for (;;) {
     const { body } = await api.call<{ finished_at: string | null }>(
       'GET',
-      `/v1/runs/${id}?wait=20s`,
+      `/v1/runs/${id}?wait=60s`,
     )
     if (body.finished_at !== null) return
   }

@@ -31,7 +31,7 @@ function startLoad({ call }: OpenApi) {
       const body = { job: 'check', input: { index }, secrets: [nameOf(index)] }
       const answer = await call<{ id: string }>('POST', '/v1/runs', { body })
       assert.equal(answer.status, 201)
-      const path = `/v1/runs/${answer.body.id}?wait=20s`
+      const path = `/v1/runs/${answer.body.id}?wait=60s`
       const run = await call<{ state: string; message: string }>('GET', path)
       assert.equal(run.body.state, 'succeeded', JSON.stringify(run.body))
       count += 1

@@ -72,7 +72,7 @@ export async function attackSessions(target: SessionTarget, gate: string): Promi
       const under = await asRoot(['GET', `/v1/runs/${run}`])
       assert.deepEqual([under['state'], under['attempt'], under['lost']], ['running', 1, 0])
       writeFileSync(gate, '')
-      const over = await asRoot(['GET', `/v1/runs/${run}?wait=20s`])
+      const over = await asRoot(['GET', `/v1/runs/${run}?wait=60s`])
       assert.deepEqual([over['state'], over['attempt'], over['lost']], ['succeeded', 1, 0])
     },
   }

@@ -50,7 +50,7 @@ testRefusals('unknown_field', [
   ['a deletion with wishes', remove('/v1/jobs/a', '{"force":true}'), 'force'],
   ['a revocation with wishes', remove('/v1/tokens/tok_1', '{"force":true}'), 'force'],
   ['a limit where nothing is limited', getRequest('/v1/workers?limit=5'), 'limit'],
-  ['a wait on a submission', postRequest('/v1/runs?wait=20s', '{"job":"a"}'), 'wait'],
+  ['a wait on a submission', postRequest('/v1/runs?wait=60s', '{"job":"a"}'), 'wait'],
   ['a parameter of a cancel', postRequest(`/v1/runs/${RUN}/cancel?force`, '{}'), 'force'],
 ])
 
