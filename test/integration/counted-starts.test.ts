@@ -112,3 +112,35 @@ test('a worker keeps the attempts it brings along while its new node declares th
   await first.clock.advance(10)
   assert.deepEqual((await worker.heartbeat(0, [run])).lost, [])
 })
+
+test('an attempt that was lost is counted in the metrics, however the server noticed', async (t) => {
+  const lostAfter = async (lose: (world: InMemoryScheduler) => Promise<unknown>) => {
+    const world = await startInMemory()
+    const count = async () => {
+      const { text: page } = await world.node.metrics.page()
+      return Number(/^punctual_leases_lost_total (\d+)$/m.exec(page)?.[1])
+    }
+    assert.equal(await count(), 0)
+    await lose(world)
+    await world.clock.advance(10)
+    assert.deepEqual(countOf(world), LOST_ONCE)
+    return count()
+  }
+
+  await t.test('its worker fell silent', async () => {
+    const silence = DEFAULT_CONFIG.leaseTtlMs + DEFAULT_CONFIG.reapMarginMs + 2_000
+    const lost = await lostAfter(async (world) => {
+      await atWork(world)
+      await world.clock.advance(silence)
+    })
+    assert.equal(lost, 1)
+  })
+
+  await t.test('its worker registered again without it', async () => {
+    const lost = await lostAfter(async (world) => {
+      const { run, back } = await atWork(world)
+      await registerManualWorker(world.node.clientFor('default'), { ...back, forsaken: [run] })
+    })
+    assert.equal(lost, 1)
+  })
+})

@@ -45,7 +45,8 @@ export function applyResult(work: TickWork, result: TickResult, context: ApplyCo
   applySubmits(work, result, context, touched)
   for (let index = 0; index < work.ends.length; index += 1) {
     const entry = work.ends[index] as EndEntry
-    const lease = dropEnded(entry.item, context.sessionIndex)
+    // The reaper removes silent sessions, with their leases, before it ends these.
+    const lease = dropEnded(entry.item, context.sessionIndex) ?? entry.group.leases?.[entry.index]
     const verdict = result.ends[index] ?? 'stale'
     if (lease && verdict === 'ended') context.onEnd(lease, entry.item, result.now)
     answerEntry(entry, verdict)

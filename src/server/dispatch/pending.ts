@@ -4,6 +4,7 @@ import type {
   CancelVerdict,
   EndCommand,
   EndVerdict,
+  Lease,
   NewRun,
 } from '../../store/port.ts'
 
@@ -33,6 +34,8 @@ export type CancelEntry = PendingEntry<CancelCommand, CancelVerdict | PunctualEr
 export interface AnswerGroup<Answer> {
   readonly answers: Answer[]
   left: number
+  /** Of ended attempts: their leases, which the session index may no longer have. By index. */
+  readonly leases: readonly Lease[] | undefined
   readonly resolve: (answers: Answer[]) => void
 }
 
@@ -48,7 +51,7 @@ export interface Inbox<Item, Answer> {
   readonly size: number
   add(
     items: readonly Item[],
-    terms: { deadlineMono: number; incarnation: number },
+    terms: { deadlineMono: number; incarnation: number; leases?: readonly Lease[] | undefined },
   ): Promise<Answer[]>
   take(limit: number): PendingEntry<Item, Answer>[]
   /** Puts entries back to the front, in order, after a tick that did not happen. */
@@ -69,6 +72,7 @@ export function createInbox<Item, Answer>(): Inbox<Item, Answer> {
         const group: AnswerGroup<Answer> = {
           answers: new Array(items.length),
           left: items.length,
+          leases: terms.leases,
           resolve,
         }
         const { deadlineMono, incarnation } = terms

@@ -57,8 +57,15 @@ export interface TickerOptions {
  */
 export interface Ticker {
   submit(runs: readonly NewRun[]): Promise<(Submitted | PunctualError)[]>
-  /** `forever`: no client repeats this command, so it waits out any outage. */
-  end(commands: readonly EndCommand[], forever?: boolean): Promise<(EndVerdict | PunctualError)[]>
+  /**
+   * `forever`: no client repeats these commands, so they wait out any outage. `leases`: what the commands end, where
+   * the session index may not have it any more.
+   */
+  end(
+    commands: readonly EndCommand[],
+    forever?: boolean,
+    leases?: readonly Lease[],
+  ): Promise<(EndVerdict | PunctualError)[]>
   cancel(command: CancelCommand): Promise<CancelVerdict | PunctualError>
   /** Something changed that a tick could use: free slots, or a lane that may have work. */
   kick(): void
@@ -198,9 +205,10 @@ function createTickCommands(
 ): Pick<Ticker, 'submit' | 'end' | 'cancel'> {
   const { recovery, kick } = parts
   const { submits, ends, cancels } = parts.inboxes
-  const terms = (forever = false) => ({
+  const terms = (forever = false, leases?: readonly Lease[]) => ({
     deadlineMono: forever ? Number.POSITIVE_INFINITY : clock.mono() + patienceMs,
     incarnation: node(),
+    leases,
   })
 
   return {
@@ -215,10 +223,10 @@ function createTickCommands(
       return answers
     },
 
-    end(commands, forever = false) {
+    end(commands, forever = false, leases) {
       const { problem } = recovery
       if (problem && !forever) return Promise.resolve(commands.map(() => problem))
-      const answers = ends.add(commands, terms(forever))
+      const answers = ends.add(commands, terms(forever, leases))
       kick()
       return answers
     },

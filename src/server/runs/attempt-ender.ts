@@ -44,7 +44,7 @@ export function createAttemptEnder(deps: {
     const details = { message, ...(owner === null ? {} : { owner }) }
     const commands = leases.map((lease) => endCommand(lease, report, details, mintId))
     for (const { runId, fence } of commands) ending.set(runId, fence)
-    await ticker.end(commands, true)
+    await ticker.end(commands, true, leases)
     for (const { runId, fence } of commands) {
       if (ending.get(runId) === fence) ending.delete(runId)
     }
