@@ -12,7 +12,9 @@ const LONG_MS = 60_000
 function setUp({ isRootStored }: { isRootStored: boolean }) {
   let mono = 0
   const state: { row: Partial<TokenRecord> | null; isAway: boolean } = { row: null, isAway: false }
+  const dead: [tokenId: number, isOfInstallation: boolean][] = []
   const authenticator = createAuthenticator({
+    onDead: (...token) => void dead.push(token),
     store: {
       async findToken(hash) {
         if (state.isAway) throw new Error('the store is away')
@@ -29,7 +31,9 @@ function setUp({ isRootStored }: { isRootStored: boolean }) {
     mayExpire: () => true,
   })
   return {
-    ...{ authenticator, state },
+    authenticator,
+    state,
+    dead,
     identify: async () => authenticator.identify(TOKEN),
     later: () => (mono += LONG_MS),
   }
@@ -47,6 +51,19 @@ test('a stored admin token is the same caller on every node, and its use is note
   assert.equal(await identify(), ROOT)
   assert.equal(await identify(), ROOT)
   assert.deepEqual(authenticator.takeUses(), [{ id: 3, at: 7 }])
+})
+
+test('a revoked token is reported, and whether it was that of the installation', async () => {
+  const { state, identify, later, dead } = setUp({ isRootStored: true })
+  state.row = { id: 3, name: 'admin-token of a:/data', role: 'admin', revokedAt: 1 }
+  assert.equal(await identify(), null)
+  state.row = { id: 4, name: 'ci', role: 'admin', projectId: 1, revokedAt: 1 }
+  later()
+  assert.equal(await identify(), null)
+  assert.deepEqual(dead, [
+    [3, true],
+    [4, false],
+  ])
 })
 
 test('without the store, a stored admin token keeps its last known state', async () => {

@@ -40,7 +40,7 @@ export function createAuthenticator(options: {
   /** The store has it too, and every node on the store accepts it until it is revoked there. */
   readonly isRootStored?: boolean | undefined
   /** A revoked or expired token was used. */
-  onDead?(tokenId: number): void
+  onDead?(tokenId: number, isOfInstallation: boolean): void
 }): Authenticator {
   const { store, clock, storeNow } = options
   const rootHash = options.rootToken === undefined ? null : tokenDigestOf(options.rootToken)
@@ -61,7 +61,7 @@ export function createAuthenticator(options: {
     const record = await store.findToken(hash)
     if (!record) return remember(hash, null)
     if (!isValid(record, storeNow())) {
-      options.onDead?.(record.id)
+      options.onDead?.(record.id, isOfInstallation(record))
       if (record.revokedAt === null && options.mayExpire()) await store.expireTokens()
       return remember(hash, null)
     }

@@ -2,6 +2,8 @@
 export interface RateLimit {
   /** Returns the seconds to wait, or 0 to continue. */
   take(key: string | number, nowMono: number): number
+  /** Gives back what the last `take` of this caller took. */
+  refund(key: string | number): void
 }
 
 interface Bucket {
@@ -34,6 +36,10 @@ export function createRateLimit(perSecond: number, burst: number): RateLimit {
       if (bucket.left < 1) return Math.ceil((1 - bucket.left) / perSecond)
       bucket.left -= 1
       return 0
+    },
+    refund(key) {
+      const bucket = buckets.get(key)
+      if (bucket) bucket.left = Math.min(burst, bucket.left + 1)
     },
   }
 }

@@ -183,8 +183,8 @@ export function createNodeSignals() {
     },
 
     /** A token was revoked or has expired. */
-    tokenEnded(tokenId: number): void {
-      listeners.registry.endToken(tokenId)
+    tokenEnded(tokenId: number, isOfInstallation = false): void {
+      listeners.registry.endToken(tokenId, isOfInstallation)
     },
   }
 }

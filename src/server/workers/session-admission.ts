@@ -107,7 +107,10 @@ export function createSessionAdmission(deps: SessionAdmissionDeps): AdmitSession
       if (given.isNew) limit.countNew(principal.id)
       // A node without workers does not read lanes; its first worker must not get outdated hints.
       if (sessionIndex.sessions.size === 0) await deps.refreshLanes()
-      const adoption = await writeSession(hello, origin, wanted, given, deps)
+      const write = () => writeSession(hello, origin, wanted, given, deps)
+      const adoption = given.isNew
+        ? await write()
+        : await limit.takingOver(principal.id, write, (written) => typeof written === 'string')
       if (adoption === false) return 'taken'
       if (adoption === 'unknown') throw unknownSession()
       if (adoption === 'superseded') throw supersededSession()

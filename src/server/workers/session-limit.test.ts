@@ -42,6 +42,31 @@ test('one token opens new sessions at a bounded rate, and others are not delayed
   for (let opened = 0; opened < 200; opened += 1) limit.countNew('a')
 })
 
+test('one token tries to take over sessions of others at a bounded rate', async () => {
+  const limit = createSessionLimit({
+    sessionIndex: { weightOf: () => 0 },
+    clock: { mono: () => 0 },
+    maxPerToken: 1,
+    ttlMs: 10_000,
+  })
+  let written = 0
+  const takeOver = (owner: string, result: 'unknown' | 'own') =>
+    limit.takingOver(
+      owner,
+      async () => {
+        written += 1
+        return result
+      },
+      (one) => one === 'unknown',
+    )
+  for (let nth = 0; nth < 5_000; nth += 1) await takeOver('worker', 'own')
+  for (let nth = 0; nth < 2_000; nth += 1) await takeOver('thief', 'unknown')
+  written = 0
+  await assert.rejects(takeOver('thief', 'unknown'), { code: 'rate_limited', status: 429 })
+  assert.equal(written, 0)
+  assert.equal(await takeOver('worker', 'own'), 'own')
+})
+
 test('a large offer counts as several sessions', () => {
   assert.deepEqual(
     [0, 16_384, 16_385, 1_000_000].map((length) => weightOfOffer('x'.repeat(length))),

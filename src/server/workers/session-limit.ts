@@ -6,6 +6,9 @@ import type { SessionIndex } from '../sessions/session-index.ts'
 /** New sessions per owner: rate per second, and burst. */
 const OPENED_PER_SECOND = 200
 const OPENED_AT_ONCE = 20_000
+/** Registrations of sessions that cannot be taken over, per owner: each one is a write for nothing. */
+const REFUSED_PER_SECOND = 200
+const REFUSED_AT_ONCE = 2_000
 /** An offer larger than this counts as several sessions, to bound the memory of one owner. */
 const OFFER_BYTES = 16_384
 
@@ -18,6 +21,15 @@ export interface SessionLimit {
   within<T>(owner: string, weight: number, open: () => Promise<T>): Promise<T>
   /** Throws `rate_limited` if the owner opens new sessions too fast. */
   countNew(owner: string): void
+  /**
+   * Runs an attempt to take a session over. Throws `rate_limited` without running it if too many of the owner's
+   * recent attempts were refused.
+   */
+  takingOver<T>(
+    owner: string,
+    takeOver: () => Promise<T>,
+    isRefused: (result: T) => boolean,
+  ): Promise<T>
 }
 
 export function createSessionLimit(deps: {
@@ -30,6 +42,7 @@ export function createSessionLimit(deps: {
   const { sessionIndex, clock, maxPerToken } = deps
   const opening = new Map<string, number>()
   const rate = createRateLimit(OPENED_PER_SECOND, OPENED_AT_ONCE)
+  const refusals = createRateLimit(REFUSED_PER_SECOND, REFUSED_AT_ONCE)
 
   const reserve = (owner: string, weight: number) => {
     const sum = (opening.get(owner) ?? 0) + weight
@@ -59,6 +72,17 @@ export function createSessionLimit(deps: {
       throw new PunctualError('rate_limited', 'this token opens too many worker sessions', {
         retryAfterS,
       })
+    },
+
+    async takingOver(owner, takeOver, isRefused) {
+      const retryAfterS = refusals.take(owner, clock.mono())
+      if (retryAfterS > 0) {
+        const message = 'this token registers too many worker sessions that are not its own'
+        throw new PunctualError('rate_limited', message, { retryAfterS })
+      }
+      const result = await takeOver()
+      if (!isRefused(result)) refusals.refund(owner)
+      return result
     },
   }
 }

@@ -10,7 +10,7 @@ import {
   type Welcome,
 } from '../../core/wire/protocol.ts'
 import type { NodeStore, SessionOwner } from '../../store/port.ts'
-import { mayServe, type Principal } from '../identity/principal.ts'
+import { INTERNAL, mayServe, type Principal } from '../identity/principal.ts'
 import {
   type AdmittedSession,
   createSessionAdmission,
@@ -46,9 +46,10 @@ export interface SessionRegistry {
   heartbeat(session: Session, message: Heartbeat): HeartbeatAnswer
   leave(session: Session): Promise<void>
   /**
-   * The token is revoked or has expired: its sessions get no more leases and lose those they hold.
+   * The token is revoked or has expired: its sessions get no more leases and lose those they hold. Tokens of the
+   * installation share one owner: a worker whose token is still valid registers again.
    */
-  endToken(tokenId: number): void
+  endToken(tokenId: number, isOfInstallation: boolean): void
 }
 
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
@@ -110,9 +111,11 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       await options.store.forgetSession({ session: id, registration })
     },
 
-    endToken(tokenId) {
+    endToken(tokenId, isOfInstallation) {
+      const ended = isOfInstallation ? null : tokenId
       for (const session of sessionIndex.sessions.values()) {
-        if (session.owner.tokenId !== tokenId || session.isEnded) continue
+        if (session.owner.tokenId !== ended || session.owner.id === INTERNAL.id) continue
+        if (session.isEnded) continue
         sessionIndex.end(session)
         // A grant that no answer carried was not started. The other leases end when they expire:
         // until then their worker may still run them.
