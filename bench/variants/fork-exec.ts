@@ -16,7 +16,7 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/punctual-bench', 
 /** Measures the ceiling of this machine: a loop in C that forks, execs and waits. */
 measureAndExit(async () => {
   const { concurrency, warmUpSeconds, seconds } = readVariantSettings() as ForkExecSettings
-  const program = await compiled(SOURCE, { cache: CACHE, flags: ['-O2', '-static'] })
+  const program = await compiled([SOURCE], { cache: CACHE, flags: ['-O2', '-static'] })
   const args = [concurrency, warmUpSeconds, seconds].map(String)
   const { stdout } = await promisify(execFile)(program, args)
   const [ended = NaN, took = NaN] = stdout.trim().split(' ').map(Number)

@@ -160,7 +160,7 @@ describe(
     }
 
     test('gives its launchers enough time to finish after they are continued', () => {
-      const source = readFileSync(new URL('../../native/launcher.c', import.meta.url), 'utf8')
+      const source = readFileSync(new URL('../../native/launcher.h', import.meta.url), 'utf8')
       const sweepMs = Number(/#define SWEEP_LIMIT \((\d+) \* MS\)/.exec(source)?.[1])
       assert.ok(WAITS.sweepMs >= sweepMs + 1_000)
     })

@@ -1,14 +1,11 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { compiled, FLAGS } from './native-build.ts'
+import { compiledLauncher, FLAGS, hasLauncherSources } from './native-build.ts'
 
-const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-
-/** Part of the package. */
-const PREBUILT = at(`../../native/launcher-${process.platform}-${process.arch}`)
-/** Exists only in a checkout, where it is compiled when first needed. */
-const SOURCE = at('../../../native/launcher.c')
-const CACHE = at('../../../node_modules/.cache/punctual')
+/** Part of the package. A checkout compiles the launcher when it is first needed. */
+const PREBUILT = fileURLToPath(
+  new URL(`../../native/launcher-${process.platform}-${process.arch}`, import.meta.url),
+)
 
 export type Native = { readonly path: string } | { readonly why: string }
 
@@ -23,11 +20,11 @@ export function nativeLauncher(): Promise<Native> {
 async function find(): Promise<Native> {
   if (existsSync(PREBUILT)) return { path: PREBUILT }
   if (process.platform !== 'linux') return { why: 'the native launcher needs Linux' }
-  if (!existsSync(SOURCE)) {
+  if (!hasLauncherSources()) {
     return { why: `this package has no native launcher for ${process.platform}-${process.arch}` }
   }
   try {
-    return { path: await compiled(SOURCE, { cache: CACHE, flags: FLAGS.portable }) }
+    return { path: await compiledLauncher(FLAGS.portable) }
   } catch (error) {
     const reason =
       (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no C compiler' : error

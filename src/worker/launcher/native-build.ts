@@ -1,10 +1,17 @@
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-const STRICT = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror']
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+/** All C files and headers of the native launcher. Exists only in a checkout. */
+const SOURCES = at('../../../native')
+const CACHE = at('../../../node_modules/.cache/punctual')
+
+const STRICT = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Wmissing-prototypes', '-Werror']
 
 export const FLAGS = {
   /** Needs no library of the machine it runs on. */
@@ -13,27 +20,38 @@ export const FLAGS = {
   sanitized: [...STRICT, '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'],
 } as const
 
+export const hasLauncherSources = () => existsSync(SOURCES)
+
+/** The path of the native launcher, compiled with these flags. */
+export function compiledLauncher(flags: readonly string[]): Promise<string> {
+  const names = readdirSync(SOURCES).filter((name) => /\.[ch]$/.test(name))
+  const sources = names.toSorted().map((name) => join(SOURCES, name))
+  return compiled(sources, { cache: CACHE, flags })
+}
+
 /**
  * Compiles to a temporary file and renames it, so that concurrent readers never see half a program.
  */
-export async function compile(source: string, path: string, flags: readonly string[]) {
+async function compile(sources: readonly string[], path: string, flags: readonly string[]) {
   mkdirSync(dirname(path), { recursive: true })
   const draft = `${path}.${process.pid}.${crypto.randomUUID()}`
   try {
-    await promisify(execFile)('cc', [...flags, '-o', draft, source])
+    const files = sources.filter((source) => source.endsWith('.c'))
+    await promisify(execFile)('cc', [...flags, '-o', draft, ...files])
     renameSync(draft, path)
   } finally {
     rmSync(draft, { force: true })
   }
 }
 
-/** Compiles once per version of the source, and returns the path of the program. */
+/** Compiles once per version of the sources, C files and headers, and returns the path of the program. */
 export async function compiled(
-  source: string,
+  sources: readonly string[],
   { cache, flags }: { cache: string; flags: readonly string[] },
 ): Promise<string> {
-  const key = hash('sha256', JSON.stringify([flags, readFileSync(source, 'utf8')])).slice(0, 16)
+  const texts = sources.map((source) => [basename(source), readFileSync(source, 'utf8')])
+  const key = hash('sha256', JSON.stringify([flags, texts])).slice(0, 16)
   const path = join(cache, `launcher-${process.platform}-${process.arch}-${key}`)
-  if (!existsSync(path)) await compile(source, path, flags)
+  if (!existsSync(path)) await compile(sources, path, flags)
   return path
 }

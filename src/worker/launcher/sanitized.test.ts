@@ -6,23 +6,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { after, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { skipWithout } from '../../../test/support/skip-without.ts'
 import { launcherContract } from './contract.ts'
 import { createFrameReader } from './frames.ts'
 import { openLifelineFile } from './lifeline.ts'
 import type { LauncherOrder, LauncherReport } from './messages.ts'
-import { compiled, FLAGS } from './native-build.ts'
+import { compiledLauncher, FLAGS } from './native-build.ts'
 import { orderFrame } from './order-frames.ts'
 import { readReport } from './report-frames.ts'
 
-/** The native launcher, compiled to abort on any invalid memory access. */
-const SOURCE = fileURLToPath(new URL('../../../native/launcher.c', import.meta.url))
-const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/punctual', import.meta.url))
-
 const skip = skipWithout('cc', 'gcc')
-const native = skip ? '' : await compiled(SOURCE, { cache: CACHE, flags: FLAGS.sanitized })
+/** The native launcher, compiled to abort on any invalid memory access. */
+const native = skip ? '' : await compiledLauncher(FLAGS.sanitized)
 
 if (!skip) {
   for (const containment of ['pidns', 'cgroup', 'group'] as const) {
