@@ -14,13 +14,12 @@
 
 static bool exists_at(int dir, const char *path) { return faccessat(dir, path, F_OK, 0) == 0; }
 
-/* Finds where a hierarchy is mounted, and the launcher's own directory in it. */
-bool find_hierarchy(enum hierarchy h, char mount_point[PATH_MAX], char own[PATH_MAX]) {
-  static char mounts[256 * 1024], cgroup_lines[16 * 1024];
-  read_text(AT_FDCWD, "/proc/self/mountinfo", mounts, sizeof mounts);
-  read_text(AT_FDCWD, "/proc/self/cgroup", cgroup_lines, sizeof cgroup_lines);
-  char root[PATH_MAX] = "", options[1024], kind[32], own_path[PATH_MAX] = "", *rest;
+/* Finds where a hierarchy is mounted, and which part of it (`root`) the mount shows. */
+static bool find_mount(enum hierarchy h, char root[PATH_MAX], char mount_point[PATH_MAX]) {
+  static char mounts[256 * 1024];
+  char options[1024], kind[32], *rest;
   bool is_found = false;
+  read_text(AT_FDCWD, "/proc/self/mountinfo", mounts, sizeof mounts);
   for (char *line = strtok_r(mounts, "\n", &rest); line && !is_found; line = strtok_r(NULL, "\n", &rest)) {
     const char *tail = strstr(line, " - ");
     if (!tail || sscanf(line, "%*d %*d %*s %4095s %4095s", root, mount_point) != 2) continue;
@@ -30,7 +29,15 @@ bool find_hierarchy(enum hierarchy h, char mount_point[PATH_MAX], char own[PATH_
     snprintf(word, sizeof word, ",%s,", V1_CONTROLLERS[h]);
     is_found = h == UNIFIED ? !strcmp(kind, "cgroup2") : !strcmp(kind, "cgroup") && strstr(options, word);
   }
-  if (!is_found) return false;
+  return is_found;
+}
+
+/* The launcher's own path in a hierarchy; empty if it has none. */
+static void find_own_path(enum hierarchy h, char own_path[PATH_MAX]) {
+  static char cgroup_lines[16 * 1024];
+  char *rest;
+  own_path[0] = 0;
+  read_text(AT_FDCWD, "/proc/self/cgroup", cgroup_lines, sizeof cgroup_lines);
   for (char *line = strtok_r(cgroup_lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
     char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
     if (!path) continue;
@@ -38,16 +45,23 @@ bool find_hierarchy(enum hierarchy h, char mount_point[PATH_MAX], char own[PATH_
     bool is_ours = h == UNIFIED && names[1] == 0;
     char *next;
     for (char *name = strtok_r(names + 1, ",", &next); name && h != UNIFIED; name = strtok_r(NULL, ",", &next)) is_ours |= !strcmp(name, V1_CONTROLLERS[h]);
-    if (is_ours) snprintf(own_path, sizeof own_path, "%s", path);
+    if (is_ours) snprintf(own_path, PATH_MAX, "%s", path);
   }
-  /* A container may see only its own part of the hierarchy, under the path names of the whole. */
+}
+
+/* Finds where a hierarchy is mounted, and the launcher's own directory in it. */
+bool find_hierarchy(enum hierarchy h, char mount_point[PATH_MAX], char own[PATH_MAX]) {
+  char root[PATH_MAX] = "", own_path[PATH_MAX];
+  if (!find_mount(h, root, mount_point)) return false;
+  find_own_path(h, own_path);
+  /* In a container, the mount may show only a part of the hierarchy, while /proc/self/cgroup has the path from its top. */
   size_t length = strlen(root);
   const char *below = length > 1 && !strncmp(own_path, root, length) ? own_path + length : own_path;
   snprintf(own, PATH_MAX, "%.2000s%.2000s", mount_point, strcmp(below, "/") ? below : "");
   return true;
 }
 
-/* Creates the launcher's directory in another; false with errno. */
+/* Creates the launcher's directory in `parent`; false with errno. */
 static bool create_base(enum hierarchy h, const char *parent) {
   snprintf(cgroups.path[h], PATH_MAX, "%.3900s/punctual.%.96s", parent, launcher.identity);
   if (mkdir(cgroups.path[h], 0755) < 0 && errno != EEXIST) return false;
@@ -69,8 +83,8 @@ static void set_up_v1(enum hierarchy h, unsigned limit, const char *file) {
   launcher.limits |= limit;
 }
 
-/* Whether cgroups can be created and killed there, and which limits they support. */
-static bool is_usable(int base) {
+/* Creates a cgroup for a trial. Returns whether cgroups can be killed or limited there, and adds the limits. */
+static bool probe_base(int base) {
   if (mkdirat(base, "probe", 0755) < 0 && errno != EEXIST) return false;
   int dir = openat(base, "probe", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   int status = 1;
@@ -116,7 +130,7 @@ static void set_up_unified(void) {
       write_text(AT_FDCWD, path, controllers[c]);
       write_text(cgroups.base[UNIFIED], "cgroup.subtree_control", controllers[c]);
     }
-    if (is_usable(cgroups.base[UNIFIED]) && (v1 || is_last || (launcher.limits & all) == all)) return;
+    if (probe_base(cgroups.base[UNIFIED]) && (v1 || is_last || (launcher.limits & all) == all)) return;
     launcher.limits = before;
     cgroups.has_kill = false;
     remove_base(UNIFIED);

@@ -28,7 +28,7 @@ void check_deadlines(void) {
       a->deadline = NEVER;
       /* An attempt that was stopped for another reason has not timed out. */
       a->has_timed_out = !a->was_stopped;
-      stop(a, a->grace_ms);
+      stop_attempt(a, a->grace_ms);
     }
     if (instant >= a->kill_at) kill_attempt(a);
     if (instant >= a->output_until && a->is_swept) {
@@ -46,7 +46,7 @@ void check_deadlines(void) {
       if (!a->has_exited && !a->has_lease_expired) a->has_lease_expired = true, kill_attempt(a);
 }
 
-int until_next_ms(void) {
+int ms_until_next_deadline(void) {
   int64_t next = NEVER;
   for (struct attempt *a = launcher.attempts; a; a = a->next) {
     const int64_t instants[] = {a->deadline, a->kill_at, a->is_swept ? a->output_until : NEVER, a->sweep_until, a->sweep_again,

@@ -1,4 +1,4 @@
-/* Starting the process of an attempt: the part of the child, from the clone to the exec. */
+/* Starting the process of an attempt, in the child: from the clone to the exec. */
 #include "launcher.h"
 
 #include <errno.h>
@@ -22,9 +22,9 @@ static void fail_child(struct failure *failure, enum stage stage) {
 }
 
 /*
- * The kernel does this only for a launcher that is root. A launcher with capabilities from a service manager would pass
- * them on to the user it switches to. The bounding set stays: NO_NEW_PRIVS prevents gaining it, and programs with file
- * capabilities could not even be executed without it.
+ * The kernel drops them only if the launcher is root. A launcher with capabilities from a service manager would pass
+ * them on to the user it switches to. The bounding set stays: NO_NEW_PRIVS prevents a process from gaining it, and without
+ * it, programs with file capabilities could not be executed.
  */
 static bool drop_capabilities(void) {
   struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -49,20 +49,20 @@ static void become_user(const struct order *order, struct failure *failure) {
   for (int i = 0; i < 3; i++)
     if (uid[i] != order->uid || gid[i] != order->gid) fail_child(failure, STAGE_USER);
   if (getgroups(0, NULL) != (int)order->group_count) fail_child(failure, STAGE_USER);
-  /* Root without capabilities would not be root. */
+  /* An attempt that runs as root keeps the capabilities of root. */
   if (order->uid != 0 && !drop_capabilities()) fail_child(failure, STAGE_USER);
 }
 
 static void enter_cgroup(const struct attempt *attempt, bool is_cloned_into, struct failure *failure) {
   if (!attempt->cgroup) return;
   for (int h = 0; h < HIERARCHIES; h++) {
-    if (!(attempt->cgroup->where & (1u << h)) || (h == UNIFIED && is_cloned_into)) continue;
-    if (!write_text(cgroups.base[h], path_in(attempt->cgroup, "cgroup.procs"), "0")) fail_child(failure, STAGE_CGROUP);
+    if (!(attempt->cgroup->hierarchies & (1u << h)) || (h == UNIFIED && is_cloned_into)) continue;
+    if (!write_text(cgroups.base[h], cgroup_path(attempt->cgroup, "cgroup.procs"), "0")) fail_child(failure, STAGE_CGROUP);
   }
 }
 
 /* Runs in the child. Every step is checked; a failure is written to `failure`. */
-_Noreturn void exec_program(const struct order *order, const struct attempt *attempt, const int ends[3], bool is_cloned_into) {
+_Noreturn void exec_program(const struct order *order, const struct attempt *attempt, const int child_ends[3], bool is_cloned_into) {
   struct failure *failure = &launcher.failures[attempt->slot];
   struct rlimit none = {0, 0};
   sigset_t all_clear;
@@ -73,8 +73,8 @@ _Noreturn void exec_program(const struct order *order, const struct attempt *att
   if (attempt->namespace && setns(attempt->namespace->mountns, CLONE_NEWNS) < 0) fail_child(failure, STAGE_NAMESPACE);
   if (order->file_count > 0 && !write_files(order, attempt)) fail_child(failure, STAGE_SECRET_FILES);
   for (int i = 0; i < 3; i++)
-    if (dup2(ends[i], i) < 0) fail_child(failure, STAGE_OTHER);
-  /* Closed by the exec, so that an earlier failure can still be written. */
+    if (dup2(child_ends[i], i) < 0) fail_child(failure, STAGE_OTHER);
+  /* The exec closes them, so an earlier failure can still be written. */
   syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
   setrlimit(RLIMIT_CORE, &none);
   if (order->files > 0) {
@@ -83,7 +83,7 @@ _Noreturn void exec_program(const struct order *order, const struct attempt *att
   }
   if (order->umask >= 0) umask((mode_t)order->umask);
   if (order->has_user) become_user(order, failure);
-  /* For levels without an init that dies with the launcher. Set after the change of user, which clears it. */
+  /* For levels without an init that dies with the launcher. A change of user clears it, so it is set afterwards. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!attempt->namespace && getppid() != launcher.pid) _exit(127);
   /* A process that moved to another mount namespace starts at its root. */
@@ -95,39 +95,39 @@ _Noreturn void exec_program(const struct order *order, const struct attempt *att
   _exit(127);
 }
 
-void explain(const struct failure *failure, const char *file, const char *cwd, char *text, size_t room) {
+void explain_failure(const struct failure *failure, const char *file, const char *cwd, char *text, size_t capacity) {
   const char *reason = strerror(failure->error);
   switch ((enum stage)failure->stage) {
   case STAGE_CWD:
-    if (failure->error == EACCES) snprintf(text, room, "the directory %s may not be entered", cwd);
-    else snprintf(text, room, "the directory %s does not exist", cwd);
+    if (failure->error == EACCES) snprintf(text, capacity, "the directory %s may not be entered", cwd);
+    else snprintf(text, capacity, "the directory %s does not exist", cwd);
     return;
   case STAGE_USER:
-    snprintf(text, room, "it cannot run as that user on this machine: %s", reason);
+    snprintf(text, capacity, "it cannot run as that user on this machine: %s", reason);
     return;
   case STAGE_CGROUP:
-    snprintf(text, room, "its cgroup cannot be entered: %s", reason);
+    snprintf(text, capacity, "its cgroup cannot be entered: %s", reason);
     return;
   case STAGE_NOTES:
-    snprintf(text, room, "its start cannot be recorded: %s", reason);
+    snprintf(text, capacity, "its start cannot be recorded: %s", reason);
     return;
   case STAGE_FILES:
-    snprintf(text, room, "its limit for open files cannot be set: %s", reason);
+    snprintf(text, capacity, "its limit for open files cannot be set: %s", reason);
     return;
   case STAGE_SECRET_FILES:
-    snprintf(text, room, "its secret files cannot be written: %s", reason);
+    snprintf(text, capacity, "its secret files cannot be written: %s", reason);
     return;
   case STAGE_EXEC:
     switch (failure->error) {
     case ENOENT:
-    case ENOTDIR: snprintf(text, room, "the program %s was not found", file); return;
-    case EACCES: snprintf(text, room, "the program %s may not be executed", file); return;
-    case ENOEXEC: snprintf(text, room, "the program %s is in a format this machine cannot execute", file); return;
-    case E2BIG: snprintf(text, room, "the arguments and the environment are too long for this machine"); return;
+    case ENOTDIR: snprintf(text, capacity, "the program %s was not found", file); return;
+    case EACCES: snprintf(text, capacity, "the program %s may not be executed", file); return;
+    case ENOEXEC: snprintf(text, capacity, "the program %s is in a format this machine cannot execute", file); return;
+    case E2BIG: snprintf(text, capacity, "the arguments and the environment are too long for this machine"); return;
     default: break;
     }
     break;
   default: break;
   }
-  snprintf(text, room, "%s could not be started: %s", file, reason);
+  snprintf(text, capacity, "%s could not be started: %s", file, reason);
 }

@@ -47,7 +47,7 @@ enum { EXIT_USAGE = 64, EXIT_GARBAGE = 65, EXIT_REFUSED = 69, EXIT_OS = 71 };
 /* Above HIGH pending bytes, no output is read any more; below LOW, reading resumes. */
 #define REPORTS_HIGH (512u * 1024)
 #define REPORTS_LOW (64u * 1024)
-/* How long output may stay open after all known processes are gone: a descendant broke away. */
+/* How long output may stay open after all processes that were found are gone: a descendant that broke away has it. */
 #define OUTPUT_GRACE (500 * MS)
 /* Processes that cannot be killed within this time are stuck in the kernel; stop waiting for them. */
 #define SWEEP_LIMIT (5000 * MS)
@@ -85,7 +85,7 @@ struct namespace {
 /* The cgroup of an attempt: a directory in each hierarchy of the mask. */
 struct cgroup {
   struct cgroup *next;
-  unsigned where;
+  unsigned hierarchies;
   int dir;
   bool was_killed;
   struct source events;
@@ -98,8 +98,8 @@ struct attempt {
   unsigned slot;
   pid_t pid;
   int status;
-  bool has_exited, was_stopped, is_paused, has_timed_out, has_lease_expired, is_oom, has_asked, is_swept, has_ended;
-  unsigned long refused;
+  bool has_exited, was_stopped, is_paused, has_timed_out, has_lease_expired, is_oom, has_sent_sweep, is_swept, has_ended;
+  unsigned long refused_forks;
   int64_t started, deadline, kill_at, output_until, sweep_until, sweep_again;
   uint64_t started_ticks;
   double grace_ms;
@@ -152,7 +152,7 @@ enum hierarchy { UNIFIED, V1_MEMORY, V1_PIDS, V1_CPU, HIERARCHIES };
 
 struct pids {
   pid_t *list;
-  size_t count, room;
+  size_t count, capacity;
 };
 
 struct proc_stat {
@@ -168,7 +168,8 @@ extern struct launcher {
   enum level level;
   unsigned limits;
   bool can_switch_user, can_hide_files, is_in_user_namespace;
-  char why[1024];
+  char reasons[1024];
+  /* Descriptors. `children` is /proc/thread-self/children. */
   int epoll, null, own_pidns, children;
   pid_t pid;
   struct source orders, reports, signals, mounts;
@@ -203,10 +204,10 @@ int64_t now(void);
 uint64_t boot_ticks(void);
 void *allocate(size_t size);
 void close_fd(int *fd);
-int64_t later(int64_t from, double ms);
+int64_t add_ms(int64_t from, double ms);
 bool write_text(int dir, const char *path, const char *text);
-ssize_t read_text(int dir, const char *path, char *text, size_t room);
-unsigned long number_after(const char *text, const char *word);
+ssize_t read_text(int dir, const char *path, char *text, size_t capacity);
+unsigned long number_after(const char *text, const char *key);
 void add_reason(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void watch(struct source *source, uint32_t events);
 void unwatch(struct source *source);
@@ -214,9 +215,9 @@ void close_source(struct source *source);
 
 /* reports.c: frames to the worker */
 size_t pending_bytes(void);
-unsigned char *reserve(size_t size);
-void commit_reserved(size_t size);
-void put(const void *bytes, size_t size);
+unsigned char *reserve_bytes(size_t size);
+void commit_bytes(size_t size);
+void put_bytes(const void *bytes, size_t size);
 void put_u8(uint8_t value);
 void put_u32(uint32_t value);
 void put_head(size_t size, uint8_t kind);
@@ -231,18 +232,18 @@ void read_orders(void);
 
 /* spawn.c: starting a process, in the launcher */
 pid_t clone_process(uint64_t flags, int cgroup_fd);
-void start(const struct order *order);
+void start_attempt(const struct order *order);
 
 /* exec.c: starting a process, in the child */
-_Noreturn void exec_program(const struct order *order, const struct attempt *attempt, const int ends[3], bool is_cloned_into);
-void explain(const struct failure *failure, const char *file, const char *cwd, char *text, size_t room);
+_Noreturn void exec_program(const struct order *order, const struct attempt *attempt, const int child_ends[3], bool is_cloned_into);
+void explain_failure(const struct failure *failure, const char *file, const char *cwd, char *text, size_t capacity);
 
 /* secret-files.c: files of an attempt */
 bool is_coverable(const char *directory);
 bool write_files(const struct order *order, const struct attempt *attempt);
 void delete_files(struct attempt *attempt);
-void remember_files(struct attempt *attempt, const struct order *order);
-bool can_cover(void);
+void record_files(struct attempt *attempt, const struct order *order);
+bool can_cover_secrets_mount(void);
 
 /* pipes.c: output and input of an attempt */
 void update_reading(struct attempt *attempt);
@@ -254,21 +255,21 @@ void read_output(struct attempt *attempt, struct source *source);
 void remove_attempt(struct attempt *attempt);
 void free_ended(void);
 void kill_attempt(struct attempt *attempt);
-void stop(struct attempt *attempt, double grace_ms);
+void stop_attempt(struct attempt *attempt, double grace_ms);
 void report_if_ended(struct attempt *attempt);
 void finish_sweep(struct attempt *attempt);
 void sweep(struct attempt *attempt);
 void abandon_sweep(struct attempt *attempt);
-struct attempt *attempt_of(pid_t pid);
+struct attempt *attempt_with_pid(pid_t pid);
 void reap(void);
 void reap_namespaces(void);
 
 /* proc.c: /proc, level `group` */
 bool read_stat(pid_t pid, struct proc_stat *info);
-void add_numbers(struct pids *pids, int fd);
+void add_pids_in_file(struct pids *pids, int fd);
 void add_own_children(struct pids *pids);
-void add_tree(struct pids *pids, pid_t root);
-bool kill_found(struct attempt *attempt);
+void add_process_tree(struct pids *pids, pid_t root);
+bool kill_descendants(struct attempt *attempt);
 
 /* pidns.c: level `pidns` */
 void enter_pidns(const struct namespace *namespace);
@@ -277,7 +278,7 @@ struct namespace *create_namespace(void);
 struct namespace *acquire_namespace(void);
 void kill_namespace(struct namespace *namespace);
 void release_namespace(struct namespace *namespace);
-void command_init(struct namespace *namespace, char word);
+void command_init(struct namespace *namespace, char message);
 void expire_namespaces(void);
 void read_init(struct namespace *namespace);
 
@@ -285,19 +286,19 @@ void read_init(struct namespace *namespace);
 extern const char *const V1_CONTROLLERS[HIERARCHIES];
 unsigned hierarchies_for(unsigned limits);
 enum hierarchy killable_hierarchy(void);
-const char *path_in(const struct cgroup *cgroup, const char *file);
+const char *cgroup_path(const struct cgroup *cgroup, const char *file);
 bool limit_memory(const struct cgroup *cgroup, double bytes);
 bool limit_pids(const struct cgroup *cgroup, unsigned pids);
 bool limit_cpu(const struct cgroup *cgroup, double cores);
 void remove_cgroup(struct cgroup *cgroup);
-void remove_leftovers(void);
-struct cgroup *create_cgroup(unsigned where, bool is_for_limits);
+void remove_leftover_cgroups(void);
+struct cgroup *create_cgroup(unsigned hierarchies, bool is_for_limits);
 void release_cgroup(struct cgroup *cgroup, bool was_for_limits);
 bool is_cgroup_empty(const struct cgroup *cgroup);
 void kill_cgroup(struct cgroup *cgroup);
 void watch_memory(struct attempt *attempt);
 bool was_out_of_memory(const struct attempt *attempt);
-unsigned long pids_refused(const struct attempt *attempt);
+unsigned long count_refused_forks(const struct attempt *attempt);
 
 /* cgroup-setup.c: the hierarchies of the machine */
 bool find_hierarchy(enum hierarchy h, char mount_point[PATH_MAX], char own[PATH_MAX]);
@@ -323,7 +324,7 @@ void finish_lock(bool was_refused, bool is_any_left);
 /* deadlines.c: lifeline and deadlines */
 bool is_lifeline_held(void);
 void check_deadlines(void);
-int until_next_ms(void);
+int ms_until_next_deadline(void);
 
 /* shutdown.c: exit of the launcher */
-_Noreturn void leave(int code);
+_Noreturn void shut_down(int code);

@@ -19,8 +19,8 @@ static bool has_capability(int capability) {
   return data[capability / 32].effective & (1u << (capability % 32));
 }
 
-/* In a chroot, a mount namespace would lead back to the real root. */
-static bool keeps_root(const struct namespace *namespace) {
+/* False in a chroot: a process that enters a mount namespace starts at the real root. */
+static bool has_same_root(const struct namespace *namespace) {
   struct stat here, there;
   int status = 1;
   if (stat("/", &here) < 0) return false;
@@ -61,7 +61,7 @@ static bool can_create_namespaces(bool may_use_user_namespace) {
     add_reason("PID namespaces with their own /proc are not available: %s", strerror(errno));
     return false;
   }
-  if (keeps_root(namespace)) return true;
+  if (has_same_root(namespace)) return true;
   add_reason("PID namespaces with their own /proc are not available in a chroot");
   kill_namespace(namespace);
   return false;
@@ -74,7 +74,7 @@ bool set_up_level(const char *wanted) {
   set_up_cgroups();
   launcher.level = LEVEL_PIDNS;
   if ((is_any || !strcmp(wanted, "pidns")) && can_create_namespaces(!is_any)) {
-    launcher.can_hide_files = can_cover();
+    launcher.can_hide_files = can_cover_secrets_mount();
     return true;
   }
   launcher.level = LEVEL_CGROUP;

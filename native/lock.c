@@ -35,7 +35,7 @@ void take_lock(const char *directory) {
   if (lock.fd < 0 || flock(lock.fd, LOCK_EX | LOCK_NB) < 0 || !write_lock(LOCK_RUNNING, 0)) drop_lock(strerror(errno));
 }
 
-/* Returns once each lock is free or its file is missing. The caller reads in the file what that proves. */
+/* Returns once each lock is free or its file is missing. The caller reads the file to learn whether all has ended. */
 int await_locks(int count, char **paths) {
   for (int i = 0; i < count; i++) {
     int fd = open(paths[i], O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -49,9 +49,8 @@ int await_locks(int count, char **paths) {
 }
 
 /*
- * At level `cgroup`, the lock file names the cgroup of all attempts, and a later process must find it gone. It must
- * look in the same hierarchy: without that mount, or with another one there, the path is missing even if processes
- * live.
+ * At level `cgroup`, the lock file names the cgroup of all attempts, and a later process checks that it is gone. The
+ * file also names the mount: without it, or with another one there, the path is missing even if processes live.
  */
 void record_cgroup_in_lock(void) {
   char mount_point[PATH_MAX], own[PATH_MAX], text[2 * PATH_MAX + 128];

@@ -1,4 +1,4 @@
-/* Start and main loop. */
+/* The start of the launcher, and its main loop. */
 #include "launcher.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static void dispatch(struct source *source, uint32_t events) {
   switch (source->kind) {
   case FROM_ORDERS: return read_orders();
   case FROM_REPORTS:
-    if (events & (EPOLLHUP | EPOLLERR)) leave(0);
+    if (events & (EPOLLHUP | EPOLLERR)) shut_down(0);
     return send_reports();
   case FROM_SIGNALS:
     while (read(launcher.signals.fd, signals, sizeof signals) > 0) {}
@@ -48,7 +48,7 @@ static void dispatch(struct source *source, uint32_t events) {
 static void run_loop(void) {
   struct epoll_event events[64];
   for (;;) {
-    int count = epoll_wait(launcher.epoll, events, 64, until_next_ms());
+    int count = epoll_wait(launcher.epoll, events, 64, ms_until_next_deadline());
     for (int i = 0; i < count; i++) dispatch(events[i].data.ptr, events[i].events);
     check_deadlines();
     reap_namespaces();
@@ -62,11 +62,11 @@ static void prepare_signals(void) {
   for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
   sigemptyset(&handled);
   /*
-   * The worker handles signals to the terminal's group. They are blocked instead of ignored: children would inherit
-   * ignored signals.
+   * The worker handles the signals that a terminal sends to its process group. The launcher blocks them and does not
+   * ignore them, because children inherit ignored signals.
    */
-  const int held[] = {SIGCHLD, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTOU, SIGTTIN};
-  for (size_t i = 0; i < sizeof held / sizeof *held; i++) sigaddset(&handled, held[i]);
+  const int blocked[] = {SIGCHLD, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTOU, SIGTTIN};
+  for (size_t i = 0; i < sizeof blocked / sizeof *blocked; i++) sigaddset(&handled, blocked[i]);
   sigprocmask(SIG_SETMASK, &handled, NULL);
   sigemptyset(&handled);
   sigaddset(&handled, SIGCHLD);
@@ -81,6 +81,17 @@ static void prepare_identity(void) {
   read_text(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, 9);
   if (stat("/proc/self/ns/pid", &pidns) < 0 || !read_stat(launcher.pid, &self)) fail(EXIT_OS, "no /proc");
   snprintf(launcher.identity, sizeof launcher.identity, "%.8s.%lu.%d.%llu", boot, (unsigned long)pidns.st_ino, launcher.pid, (unsigned long long)self.started);
+}
+
+static void prepare_state(void) {
+  launcher.null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  launcher.children = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+  launcher.epoll = epoll_create1(EPOLL_CLOEXEC);
+  launcher.failures = mmap(NULL, MAX_ATTEMPTS * sizeof *launcher.failures, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (launcher.null < 0 || launcher.epoll < 0 || launcher.signals.fd < 0 || launcher.failures == MAP_FAILED) fail(EXIT_OS, strerror(errno));
+  while (launcher.free_count < MAX_ATTEMPTS) launcher.free_slots[launcher.free_count] = MAX_ATTEMPTS - 1 - launcher.free_count, launcher.free_count++;
+  launcher.orders = (struct source){.kind = FROM_ORDERS, .fd = ORDERS};
+  launcher.reports = (struct source){.kind = FROM_REPORTS, .fd = REPORTS};
 }
 
 int main(int count, char **arguments) {
@@ -98,24 +109,15 @@ int main(int count, char **arguments) {
   prepare_signals();
   prepare_identity();
   if (!getcwd(launcher.cwd, sizeof launcher.cwd)) strcpy(launcher.cwd, "/");
-
-  launcher.null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  launcher.children = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-  launcher.epoll = epoll_create1(EPOLL_CLOEXEC);
-  launcher.failures = mmap(NULL, MAX_ATTEMPTS * sizeof *launcher.failures, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (launcher.null < 0 || launcher.epoll < 0 || launcher.signals.fd < 0 || launcher.failures == MAP_FAILED) fail(EXIT_OS, strerror(errno));
-  while (launcher.free_count < MAX_ATTEMPTS) launcher.free_slots[launcher.free_count] = MAX_ATTEMPTS - 1 - launcher.free_count, launcher.free_count++;
-
-  launcher.orders = (struct source){.kind = FROM_ORDERS, .fd = ORDERS};
-  launcher.reports = (struct source){.kind = FROM_REPORTS, .fd = REPORTS};
+  prepare_state();
   watch(&launcher.signals, EPOLLIN);
   open_notes(arguments[2]);
   take_lock(count == 4 ? arguments[3] : "");
   if (!set_up_level(arguments[1])) {
-    put_head(text_size(launcher.why), REPORT_REFUSED);
-    put_text(launcher.why);
+    put_head(text_size(launcher.reasons), REPORT_REFUSED);
+    put_text(launcher.reasons);
     send_reports();
-    leave(EXIT_REFUSED);
+    shut_down(EXIT_REFUSED);
   }
   record_cgroup_in_lock();
   if (launcher.level == LEVEL_PIDNS) {

@@ -32,14 +32,14 @@ void record_cgroups(void) {
   if (notes.fd >= 0 && size < sizeof head && pwrite(notes.fd, head, size, 0) < 0) add_reason("notes cannot be written");
 }
 
-/* The notes of a launcher that has ended everything. */
+/* Called when nothing is left that the next worker would have to kill. */
 void remove_notes(void) {
   if (notes.fd >= 0) unlink(notes.path);
 }
 
 static off_t record_offset(const struct attempt *attempt) { return NOTE_HEAD + (off_t)attempt->slot * NOTE_SIZE; }
 
-/* Written by the child itself, so that nothing starts without a record; false with errno. */
+/* The child writes the record itself, so that no program runs without one; false with errno. */
 bool record_self(const struct attempt *attempt) {
   if (notes.fd < 0 || launcher.level == LEVEL_PIDNS) return true;
   char line[NOTE_SIZE + 1];

@@ -62,7 +62,7 @@ static char *parse_text(struct cursor *cursor, struct order *order) {
   return text;
 }
 
-/* A list of texts after `reserved` free entries, with a NULL at the end. */
+/* A list of texts that starts with `reserved` empty entries and ends with a NULL. */
 static char **parse_texts(struct cursor *cursor, struct order *order, uint32_t *count, size_t reserved) {
   *count = parse_u32(cursor);
   /* Each text takes at least five bytes, so the size of the order limits the allocation. */
@@ -96,12 +96,12 @@ static void parse_files(struct cursor *cursor, struct order *order) {
     file->mode = parse_u32(cursor);
     file->size = parse_u32(cursor);
     file->content = parse_bytes(cursor, file->size);
-    /* Only within that directory, because the launcher deletes these files afterwards. */
+    /* A name must not lead out of the directory, because the launcher deletes these files afterwards. */
     if (file->mode > 0777 || !file->name[0] || file->name[0] == '.' || strchr(file->name, '/')) cursor->is_bad = true;
   }
 }
 
-static struct attempt *attempt_numbered(uint32_t number) {
+static struct attempt *attempt_with_number(uint32_t number) {
   for (struct attempt *a = launcher.attempts; a; a = a->next)
     if (a->number == number) return a;
   return NULL;
@@ -126,9 +126,9 @@ static void handle_start(struct cursor *cursor) {
   order.variables = parse_texts(cursor, &order, &order.variable_count, 0);
   order.arguments[0] = order.file;
   parse_files(cursor, &order);
-  if (cursor->is_bad || cursor->at != cursor->end || order.umask < -1 || order.umask > 0777 || attempt_numbered(order.number))
+  if (cursor->is_bad || cursor->at != cursor->end || order.umask < -1 || order.umask > 0777 || attempt_with_number(order.number))
     fail(EXIT_GARBAGE, "an invalid order");
-  start(&order);
+  start_attempt(&order);
   free(order.groups);
   free(order.arguments);
   free(order.variables);
@@ -137,34 +137,34 @@ static void handle_start(struct cursor *cursor) {
 static void handle_order(uint8_t kind, char *content, size_t size) {
   struct cursor cursor = {.at = content, .end = content + size};
   if (kind == ORDER_START) return handle_start(&cursor);
-  struct attempt *attempt = attempt_numbered(parse_u32(&cursor));
+  struct attempt *attempt = attempt_with_number(parse_u32(&cursor));
   double grace_ms = kind == ORDER_STOP ? parse_double(&cursor) : 0;
   if (cursor.is_bad || cursor.at != cursor.end || kind < ORDER_START || kind > ORDER_RESUME)
     fail(EXIT_GARBAGE, "an invalid order");
   /* The attempt may have ended while the order was in flight. */
   if (!attempt) return;
-  if (kind == ORDER_STOP) return stop(attempt, grace_ms);
+  if (kind == ORDER_STOP) return stop_attempt(attempt, grace_ms);
   attempt->is_paused = kind == ORDER_PAUSE;
   update_reading(attempt);
 }
 
 void read_orders(void) {
   static char *bytes;
-  static size_t from, to, room;
-  if (room - to < READ_SIZE) {
+  static size_t from, to, capacity;
+  if (capacity - to < READ_SIZE) {
     if (from > 0) memmove(bytes, bytes + from, to - from);
     to -= from;
     from = 0;
-    if (room - to < READ_SIZE) {
-      room = to + 2 * READ_SIZE;
-      bytes = realloc(bytes, room);
+    if (capacity - to < READ_SIZE) {
+      capacity = to + 2 * READ_SIZE;
+      bytes = realloc(bytes, capacity);
       if (!bytes) fail(EXIT_OS, "no memory");
     }
   }
-  ssize_t size = read(ORDERS, bytes + to, room - to);
+  ssize_t size = read(ORDERS, bytes + to, capacity - to);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   /* The worker is gone: kill everything and exit. */
-  if (size <= 0) leave(0);
+  if (size <= 0) shut_down(0);
   to += (size_t)size;
   while (to - from >= FRAME_HEAD) {
     uint32_t length;
@@ -175,10 +175,10 @@ void read_orders(void) {
     handle_order((uint8_t)bytes[from - length - 1], bytes + from - length, length);
   }
   if (from == to) from = to = 0;
-  /* One large order must not occupy its memory for ever. */
-  if (to == 0 && room > 16 * READ_SIZE) {
+  /* Memory for one large order is not kept. */
+  if (to == 0 && capacity > 16 * READ_SIZE) {
     free(bytes);
     bytes = NULL;
-    room = 0;
+    capacity = 0;
   }
 }

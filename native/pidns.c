@@ -19,34 +19,34 @@
 
 static _Noreturn void run_init(int channel) {
   struct pollfd mounts = {.events = POLLPRI};
-  char word;
+  char message;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, "punctual-init");
   signal(SIGCHLD, SIG_IGN);
   dup2(channel, 0);
   if (lock.fd >= 0) dup2(lock.fd, 3);
   syscall(SYS_close_range, lock.fd >= 0 ? 4u : 3u, ~0u, 0u);
-  /* Jobs see and change the mounts of the machine as usual; only /proc belongs to the namespace. */
+  /* Jobs see and change the mounts of the machine; only /proc is private to the namespace. */
   if (mount(NULL, "/proc", NULL, MS_PRIVATE | MS_REC, NULL) < 0 ||
       mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
     int error = errno;
     if (write(0, &error, sizeof error) < 0) _exit(1);
     _exit(0);
   }
-  /* Once the launcher has opened the namespaces, no other process may inspect the init, not even jobs of its user. */
-  if (read(0, &word, 1) != 1) _exit(1);
+  /* The launcher has opened the namespaces; from here on no process may inspect the init, not even a job of the same user. */
+  if (read(0, &message, 1) != 1) _exit(1);
   prctl(PR_SET_DUMPABLE, 0);
   mounts.fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-  word = INIT_READY;
+  message = INIT_READY;
   /* The write fails if the launcher died before PR_SET_PDEATHSIG was set. */
-  if (write(0, &word, 1) != 1) _exit(1);
-  while (read(0, &word, 1) == 1) {
+  if (write(0, &message, 1) != 1) _exit(1);
+  while (read(0, &message, 1) == 1) {
     kill(-1, SIGKILL);
-    if (word != INIT_SWEEP) continue;
+    if (message != INIT_SWEEP) continue;
     /* The kernel reaps ignored children; wait only until there are none. */
     while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR) {}
-    word = poll(&mounts, 1, 0) > 0 ? INIT_MOUNTS_CHANGED : INIT_EMPTY;
-    if (write(0, &word, 1) != 1) break;
+    message = poll(&mounts, 1, 0) > 0 ? INIT_MOUNTS_CHANGED : INIT_EMPTY;
+    if (write(0, &message, 1) != 1) break;
   }
   _exit(0);
 }
@@ -56,7 +56,7 @@ void enter_pidns(const struct namespace *namespace) {
   if (setns(namespace ? namespace->pidns : launcher.own_pidns, CLONE_NEWPID) == 0) launcher.current_namespace = namespace;
 }
 
-static int open_namespace(pid_t pid, const char *kind) {
+static int open_namespace_file(pid_t pid, const char *kind) {
   char path[48];
   snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, kind);
   return open(path, O_RDONLY | O_CLOEXEC);
@@ -89,10 +89,10 @@ struct namespace *create_namespace(void) {
   }
   struct namespace *namespace = allocate(sizeof *namespace);
   *namespace = (struct namespace){.next = launcher.namespaces, .init = pid, .channel = {.kind = FROM_INIT, .fd = pair[0], .owner = namespace},
-                        .pidns = open_namespace(pid, "pid"), .mountns = open_namespace(pid, "mnt")};
+                        .pidns = open_namespace_file(pid, "pid"), .mountns = open_namespace_file(pid, "mnt")};
   launcher.namespaces = namespace;
-  struct timeval patience = {.tv_sec = 5};
-  setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  struct timeval timeout = {.tv_sec = 5};
+  setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   error = 0;
   ssize_t size = write(pair[0], &(char){INIT_GO}, 1) == 1 ? recv(pair[0], &error, sizeof error, 0) : -1;
   if (size == 1 && namespace->pidns >= 0 && namespace->mountns >= 0) {
@@ -122,15 +122,15 @@ void kill_namespace(struct namespace *namespace) {
 void release_namespace(struct namespace *namespace) {
   namespace->attempt = NULL;
   unsigned idle = 0;
-  for (struct namespace *c = launcher.namespaces; c; c = c->next) idle += !c->attempt && !c->is_stale;
+  for (struct namespace *n = launcher.namespaces; n; n = n->next) idle += !n->attempt && !n->is_stale;
   if (namespace->is_stale || idle > MAX_IDLE) kill_namespace(namespace);
 }
 
-void command_init(struct namespace *namespace, char word) {
-  if (write(namespace->channel.fd, &word, 1) != 1) kill_namespace(namespace);
+void command_init(struct namespace *namespace, char message) {
+  if (write(namespace->channel.fd, &message, 1) != 1) kill_namespace(namespace);
 }
 
-/* Jobs must see mounts that were made after their namespace. */
+/* A namespace does not show mounts that were made after it, so the next attempts get new ones. */
 void expire_namespaces(void) {
   for (struct namespace *namespace = launcher.namespaces; namespace; namespace = namespace->next) {
     namespace->is_stale = true;
@@ -139,13 +139,13 @@ void expire_namespaces(void) {
 }
 
 void read_init(struct namespace *namespace) {
-  char word = 0;
+  char message = 0;
   struct attempt *attempt = namespace->attempt;
-  if (recv(namespace->channel.fd, &word, 1, MSG_DONTWAIT) != 1) {
+  if (recv(namespace->channel.fd, &message, 1, MSG_DONTWAIT) != 1) {
     /* The channel is closed, so the init is dead or dying. */
-    if (errno != EAGAIN || word == 0) unwatch(&namespace->channel), kill_namespace(namespace);
+    if (errno != EAGAIN || message == 0) unwatch(&namespace->channel), kill_namespace(namespace);
     return;
   }
-  if (word == INIT_MOUNTS_CHANGED) namespace->is_stale = true;
-  if (attempt && attempt->has_asked && !attempt->is_swept) finish_sweep(attempt);
+  if (message == INIT_MOUNTS_CHANGED) namespace->is_stale = true;
+  if (attempt && attempt->has_sent_sweep && !attempt->is_swept) finish_sweep(attempt);
 }

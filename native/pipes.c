@@ -30,7 +30,7 @@ void write_input(struct attempt *attempt) {
       if (!attempt->in.is_watched) watch(&attempt->in, EPOLLOUT);
       return;
     }
-    /* A process need not read its input. */
+    /* A process may close its input unread. */
     if (sent < 0) break;
     attempt->input_sent += (size_t)sent;
   }
@@ -41,7 +41,7 @@ void write_input(struct attempt *attempt) {
 
 void read_output(struct attempt *attempt, struct source *source) {
   const size_t head = FRAME_HEAD + 13;
-  unsigned char *frame = reserve(head + READ_SIZE);
+  unsigned char *frame = reserve_bytes(head + READ_SIZE);
   ssize_t size = read(source->fd, frame + head, READ_SIZE);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (size <= 0) {
@@ -52,8 +52,8 @@ void read_output(struct attempt *attempt, struct source *source) {
   put_head(13 + (size_t)size, REPORT_OUTPUT);
   put_u32(attempt->number);
   put_u8(source->kind == FROM_CHILD_OUT ? 1 : 2);
-  put(&ms, sizeof ms);
-  commit_reserved((size_t)size);
+  put_bytes(&ms, sizeof ms);
+  commit_bytes((size_t)size);
   if (pending_bytes() <= REPORTS_HIGH) return;
   send_reports();
   if (pending_bytes() > REPORTS_HIGH) pause_all_output(true);

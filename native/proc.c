@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 static void add_pid(struct pids *pids, pid_t pid) {
-  if (pids->count == pids->room) {
-    pids->room = pids->room ? 2 * pids->room : 64;
-    pids->list = realloc(pids->list, pids->room * sizeof *pids->list);
+  if (pids->count == pids->capacity) {
+    pids->capacity = pids->capacity ? 2 * pids->capacity : 64;
+    pids->list = realloc(pids->list, pids->capacity * sizeof *pids->list);
     if (!pids->list) _exit(EXIT_OS);
   }
   pids->list[pids->count++] = pid;
@@ -32,7 +32,7 @@ bool read_stat(pid_t pid, struct proc_stat *info) {
   return found == 5;
 }
 
-void add_numbers(struct pids *pids, int fd) {
+void add_pids_in_file(struct pids *pids, int fd) {
   char text[4096];
   pid_t number = 0;
   ssize_t size;
@@ -47,8 +47,8 @@ void add_numbers(struct pids *pids, int fd) {
   if (number > 0) add_pid(pids, number);
 }
 
-/* Without lists of children in the kernel, every process is asked for its parent. */
-static void add_children_slowly(struct pids *pids, pid_t parent) {
+/* For kernels without /proc/PID/task/TID/children: reads the parent of every process. */
+static void add_children_by_parent(struct pids *pids, pid_t parent) {
   DIR *directory = opendir("/proc");
   if (!directory) return;
   for (struct dirent *entry; (entry = readdir(directory));) {
@@ -62,7 +62,7 @@ static void add_children_slowly(struct pids *pids, pid_t parent) {
 static void add_children(struct pids *pids, pid_t parent) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/task", parent);
-  if (launcher.children < 0) return add_children_slowly(pids, parent);
+  if (launcher.children < 0) return add_children_by_parent(pids, parent);
   DIR *directory = opendir(path);
   if (!directory) return;
   for (struct dirent *entry; (entry = readdir(directory));) {
@@ -70,19 +70,19 @@ static void add_children(struct pids *pids, pid_t parent) {
     snprintf(name, sizeof name, "%d/children", atoi(entry->d_name));
     int fd = openat(dirfd(directory), name, O_RDONLY | O_CLOEXEC);
     if (fd < 0) continue;
-    add_numbers(pids, fd);
+    add_pids_in_file(pids, fd);
     close(fd);
   }
   closedir(directory);
 }
 
 void add_own_children(struct pids *pids) {
-  if (launcher.children < 0) add_children_slowly(pids, launcher.pid);
-  else add_numbers(pids, launcher.children);
+  if (launcher.children < 0) add_children_by_parent(pids, launcher.pid);
+  else add_pids_in_file(pids, launcher.children);
 }
 
-/* Whether both variables are in its environment, which descendants inherit. */
-static bool has_mark(pid_t pid, const struct attempt *attempt) {
+/* Whether the run and the fence of the attempt are in its environment, which descendants inherit. */
+static bool has_attempt_environment(pid_t pid, const struct attempt *attempt) {
   if (!attempt->run || !attempt->fence) return false;
   char path[32];
   snprintf(path, sizeof path, "/proc/%d/environ", pid);
@@ -101,44 +101,44 @@ static bool has_mark(pid_t pid, const struct attempt *attempt) {
   return has_run && has_fence;
 }
 
-static bool is_known(pid_t pid) {
+static bool is_attempt_or_init(pid_t pid) {
   for (struct attempt *a = launcher.attempts; a; a = a->next)
     if (a->pid == pid && !a->has_exited) return true;
-  for (struct namespace *c = launcher.namespaces; c; c = c->next)
-    if (c->init == pid) return true;
+  for (struct namespace *n = launcher.namespaces; n; n = n->next)
+    if (n->init == pid) return true;
   return false;
 }
 
 /* Whether an orphan that became a child of the launcher was started by this attempt. */
-static bool belongs_to(pid_t pid, const struct proc_stat *info, const struct attempt *attempt) {
-  if (info->session == attempt->pid || info->group == attempt->pid || has_mark(pid, attempt)) return true;
-  /* An orphan that dropped everything belongs to another attempt unless it is older than all others. */
+static bool was_started_by(pid_t pid, const struct proc_stat *info, const struct attempt *attempt) {
+  if (info->session == attempt->pid || info->group == attempt->pid || has_attempt_environment(pid, attempt)) return true;
+  /* An orphan without its session, group and environment belongs to this attempt only if it is older than all others. */
   for (struct attempt *a = launcher.attempts; a; a = a->next) {
     if (a == attempt || a->has_exited) continue;
-    if (info->session == a->pid || info->group == a->pid || info->started >= a->started_ticks || has_mark(pid, a)) return false;
+    if (info->session == a->pid || info->group == a->pid || info->started >= a->started_ticks || has_attempt_environment(pid, a)) return false;
   }
   return true;
 }
 
 /* Adds a process and all its descendants. */
-void add_tree(struct pids *pids, pid_t root) {
+void add_process_tree(struct pids *pids, pid_t root) {
   size_t at = pids->count;
   add_pid(pids, root);
   for (; at < pids->count; at++) add_children(pids, pids->list[at]);
 }
 
 /* Kills all processes of an attempt that can be found; returns whether there were any. */
-bool kill_found(struct attempt *attempt) {
+bool kill_descendants(struct attempt *attempt) {
   struct pids orphans = {0}, found = {0};
   if (!attempt->has_exited) {
-    add_tree(&found, attempt->pid);
+    add_process_tree(&found, attempt->pid);
     kill(-attempt->pid, SIGKILL);
   }
   add_own_children(&orphans);
   for (size_t i = 0; i < orphans.count; i++) {
     struct proc_stat info;
     pid_t pid = orphans.list[i];
-    if (!is_known(pid) && read_stat(pid, &info) && info.state != 'Z' && belongs_to(pid, &info, attempt)) add_tree(&found, pid);
+    if (!is_attempt_or_init(pid) && read_stat(pid, &info) && info.state != 'Z' && was_started_by(pid, &info, attempt)) add_process_tree(&found, pid);
   }
   /* Stop all of them first: a stopped process cannot fork while the others are killed. */
   for (size_t i = 0; i < found.count; i++) kill(found.list[i], SIGSTOP);

@@ -18,7 +18,7 @@ void remove_attempt(struct attempt *attempt) {
   struct attempt **at = &launcher.attempts;
   while (*at && *at != attempt) at = &(*at)->next;
   if (*at) *at = attempt->next;
-  /* Pending events of this turn may still point to it. */
+  /* Pending events of this epoll_wait() may still point to it; free_ended() frees it afterwards. */
   attempt->has_ended = true;
   attempt->next = launcher.ended;
   launcher.ended = attempt;
@@ -40,22 +40,22 @@ void free_ended(void) {
 void kill_attempt(struct attempt *attempt) {
   attempt->was_stopped = true;
   attempt->kill_at = NEVER;
-  if (attempt->limits & LIMIT_PIDS) attempt->refused = pids_refused(attempt);
+  if (attempt->limits & LIMIT_PIDS) attempt->refused_forks = count_refused_forks(attempt);
   if (attempt->namespace) command_init(attempt->namespace, INIT_KILL);
   else if (launcher.level == LEVEL_CGROUP) kill_cgroup(attempt->cgroup);
-  else kill_found(attempt);
-  /* In case everything else failed: the process is still a child of the launcher. */
+  else kill_descendants(attempt);
+  /* Whatever failed above, the process is still a child of the launcher. */
   if (!attempt->has_exited) kill(attempt->pid, SIGKILL);
 }
 
 /* A later call can only shorten the grace. */
-void stop(struct attempt *attempt, double grace_ms) {
+void stop_attempt(struct attempt *attempt, double grace_ms) {
   if (attempt->has_exited) return;
   if (!(grace_ms > 0)) return kill_attempt(attempt);
   /* Before setsid() the attempt is a single process. */
   if (!attempt->was_stopped && kill(-attempt->pid, SIGTERM) < 0) kill(attempt->pid, SIGTERM);
   attempt->was_stopped = true;
-  int64_t kill_at = later(now(), grace_ms);
+  int64_t kill_at = add_ms(now(), grace_ms);
   if (kill_at < attempt->kill_at) attempt->kill_at = kill_at;
 }
 
@@ -65,12 +65,12 @@ void report_if_ended(struct attempt *attempt) {
   const struct failure *failure = &launcher.failures[attempt->slot];
   if (failure->stage != STAGE_NONE) {
     char text[PATH_MAX + 256];
-    explain(failure, attempt->file, attempt->cwd, text, sizeof text);
+    explain_failure(failure, attempt->file, attempt->cwd, text, sizeof text);
     report_unstartable(attempt->number, text);
     return remove_attempt(attempt);
   }
   bool is_signal = WIFSIGNALED(attempt->status);
-  if (attempt->limits & LIMIT_PIDS && attempt->refused == 0) attempt->refused = pids_refused(attempt);
+  if (attempt->limits & LIMIT_PIDS && attempt->refused_forks == 0) attempt->refused_forks = count_refused_forks(attempt);
   if (was_out_of_memory(attempt)) attempt->is_oom = true;
   put_head(18, REPORT_ENDED);
   put_u32(attempt->number);
@@ -78,7 +78,7 @@ void report_if_ended(struct attempt *attempt) {
   put_u32(is_signal ? (uint32_t)WTERMSIG(attempt->status) : 0);
   put_u8((uint8_t)launcher.level);
   put_u8((attempt->is_oom ? ENDED_OOM : 0) | (attempt->has_timed_out ? ENDED_TIMED_OUT : 0) | (attempt->has_lease_expired ? ENDED_LEASE_EXPIRED : 0));
-  put_u32((uint32_t)attempt->refused);
+  put_u32((uint32_t)attempt->refused_forks);
   remove_attempt(attempt);
 }
 
@@ -94,21 +94,21 @@ void sweep(struct attempt *attempt) {
   if (attempt->is_swept) return;
   bool is_empty = true;
   if (attempt->namespace) {
-    if (!attempt->has_asked && !attempt->namespace->is_dead) command_init(attempt->namespace, INIT_SWEEP);
-    attempt->has_asked = true;
+    if (!attempt->has_sent_sweep && !attempt->namespace->is_dead) command_init(attempt->namespace, INIT_SWEEP);
+    attempt->has_sent_sweep = true;
     is_empty = attempt->namespace->is_dead;
   } else if (launcher.level == LEVEL_CGROUP) {
     is_empty = is_cgroup_empty(attempt->cgroup);
     if (!is_empty) kill_cgroup(attempt->cgroup);
     if (!is_empty && cgroups.has_kill) watch(&attempt->cgroup->events, EPOLLPRI);
   } else {
-    is_empty = !kill_found(attempt);
+    is_empty = !kill_descendants(attempt);
   }
   if (is_empty) return finish_sweep(attempt);
   if (!attempt->namespace) attempt->sweep_again = now() + SWEEP_AGAIN;
 }
 
-/* A process that cannot be killed is stuck in the kernel and will die before it runs again. */
+/* A process that does not die of SIGKILL is stuck in the kernel and dies before it runs again. */
 void abandon_sweep(struct attempt *attempt) {
   if (attempt->namespace) kill_namespace(attempt->namespace);
   finish_sweep(attempt);
@@ -123,7 +123,7 @@ static void handle_exit(struct attempt *attempt, int status) {
   sweep(attempt);
 }
 
-struct attempt *attempt_of(pid_t pid) {
+struct attempt *attempt_with_pid(pid_t pid) {
   for (struct attempt *a = launcher.attempts; a; a = a->next)
     if (a->pid == pid && !a->has_exited) return a;
   return NULL;
@@ -132,8 +132,8 @@ struct attempt *attempt_of(pid_t pid) {
 void reap(void) {
   siginfo_t info = {.si_pid = 0};
   while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && info.si_pid > 0) {
-    struct attempt *attempt = attempt_of(info.si_pid);
-    /* Until it is reaped, its process number cannot be reused. */
+    struct attempt *attempt = attempt_with_pid(info.si_pid);
+    /* Before the wait: until then the kernel does not reuse its process number. */
     if (attempt && launcher.level == LEVEL_GROUP) kill(-info.si_pid, SIGKILL);
     int status;
     if (waitpid(info.si_pid, &status, __WALL) != info.si_pid) break;

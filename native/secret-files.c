@@ -25,7 +25,7 @@ bool is_coverable(const char *directory) {
 /* Covers a directory with a tmpfs that only this mount namespace sees, and that disappears with it. */
 static bool cover_with_tmpfs(const char *directory) {
   const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-  /* Otherwise the mount would propagate to the machine. */
+  /* Without this, the mount would propagate to the machine. */
   if (mount(NULL, SECRETS_MOUNT, NULL, MS_PRIVATE, NULL) < 0) return false;
   return mount("punctual-secrets", directory, "tmpfs", flags, "mode=0711,size=8m,nr_inodes=256,noswap") == 0 ||
          mount("punctual-secrets", directory, "tmpfs", flags, "mode=0711,size=8m,nr_inodes=256") == 0;
@@ -53,7 +53,7 @@ bool write_files(const struct order *order, const struct attempt *attempt) {
   return true;
 }
 
-/* Files in a private tmpfs need no deletion: they disappear with the namespace. */
+/* For files outside of a private tmpfs; the others disappear with the namespace. */
 void delete_files(struct attempt *attempt) {
   for (uint32_t i = 0; i < attempt->file_count; i++) {
     if (attempt->files[i]) unlink(attempt->files[i]);
@@ -64,7 +64,7 @@ void delete_files(struct attempt *attempt) {
   attempt->file_count = 0;
 }
 
-void remember_files(struct attempt *attempt, const struct order *order) {
+void record_files(struct attempt *attempt, const struct order *order) {
   if (order->file_count == 0) return;
   attempt->files = allocate(order->file_count * sizeof *attempt->files);
   attempt->file_count = order->file_count;
@@ -73,7 +73,7 @@ void remember_files(struct attempt *attempt, const struct order *order) {
 }
 
 /* Whether the mount for secrets is a separate file system that can be covered without an effect on the machine. */
-bool can_cover(void) {
+bool can_cover_secrets_mount(void) {
   struct stat mount_stat, above;
   int status = 1;
   if (stat(SECRETS_MOUNT, &mount_stat) < 0 || stat(SECRETS_MOUNT "/..", &above) < 0 || mount_stat.st_dev == above.st_dev) return false;

@@ -1,4 +1,4 @@
-/* Starting the process of an attempt: the part of the launcher. The part of the child is in exec.c. */
+/* Starting the process of an attempt, in the launcher. exec.c is the part of the child. */
 #include "launcher.h"
 
 #include <errno.h>
@@ -19,12 +19,12 @@ pid_t clone_process(uint64_t flags, int cgroup_fd) {
     arguments.cgroup = (uint64_t)cgroup_fd;
   }
   long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
-  /* Some sandboxes know only the older call and report the newer one as missing. */
+  /* Some sandboxes refuse clone3 as if the kernel did not have it. */
   if (pid < 0 && errno == ENOSYS && cgroup_fd < 0) pid = syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
   return (pid_t)pid;
 }
 
-static char *variable(const struct order *order, const char *name) {
+static char *copy_variable(const struct order *order, const char *name) {
   size_t length = strlen(name);
   for (uint32_t i = 0; i < order->variable_count; i++)
     if (!strncmp(order->variables[i], name, length)) return strdup(order->variables[i]);
@@ -41,7 +41,7 @@ static const char *check_order(const struct order *order, unsigned wanted) {
   if (order->has_user && !launcher.can_switch_user) return "this worker may not run processes as another user";
   for (int i = 0; i < 4; i++)
     if (wanted & ~launcher.limits & (1u << i)) {
-      snprintf(text, sizeof text, "a limit of %s cannot be enforced here: %s", names[i], launcher.why);
+      snprintf(text, sizeof text, "a limit of %s cannot be enforced here: %s", names[i], launcher.reasons);
       return text;
     }
   return NULL;
@@ -50,17 +50,17 @@ static const char *check_order(const struct order *order, unsigned wanted) {
 /* Creates the namespace and the cgroup that the level and the limits require; returns a message on failure. */
 static const char *place(struct attempt *attempt, const struct order *order) {
   static char text[256];
-  unsigned limits = attempt->limits & ~LIMIT_FILES, where = hierarchies_for(limits);
-  if (launcher.level == LEVEL_CGROUP) where |= 1u << killable_hierarchy();
+  unsigned limits = attempt->limits & ~LIMIT_FILES, hierarchies = hierarchies_for(limits);
+  if (launcher.level == LEVEL_CGROUP) hierarchies |= 1u << killable_hierarchy();
   if (launcher.level == LEVEL_PIDNS) {
     attempt->namespace = acquire_namespace();
     if (!attempt->namespace) goto failed;
     attempt->namespace->attempt = attempt;
-    /* Mounts made in the namespace for this attempt are not for the next. */
+    /* The next attempt must not see the mount of secret files that is made for this one. */
     if (order->file_count > 0 && is_coverable(order->files_directory)) attempt->namespace->is_stale = true;
   }
-  if (where == 0) return NULL;
-  attempt->cgroup = create_cgroup(where, limits != 0);
+  if (hierarchies == 0) return NULL;
+  attempt->cgroup = create_cgroup(hierarchies, limits != 0);
   if (!attempt->cgroup) goto failed;
   attempt->cgroup->events.owner = attempt;
   if (limits & LIMIT_MEMORY && !limit_memory(attempt->cgroup, order->memory)) goto failed;
@@ -77,14 +77,14 @@ failed:
  * In a user namespace, the launcher could enter a PID namespace but not return. So an intermediate process enters it
  * and clones a child whose parent is the launcher.
  */
-static pid_t spawn_through(const struct order *order, struct attempt *attempt, const int ends[3], int cgroup_fd) {
+static pid_t spawn_through(const struct order *order, struct attempt *attempt, const int child_ends[3], int cgroup_fd) {
   struct failure *failure = &launcher.failures[attempt->slot];
   int status;
   pid_t intermediate = clone_process(0, -1);
   if (intermediate == 0) {
     if (setns(attempt->namespace->pidns, CLONE_NEWPID) < 0) _exit(1);
     pid_t pid = clone_process(CLONE_PARENT, cgroup_fd);
-    if (pid == 0) exec_program(order, attempt, ends, cgroup_fd >= 0);
+    if (pid == 0) exec_program(order, attempt, child_ends, cgroup_fd >= 0);
     failure->pid = pid;
     _exit(0);
   }
@@ -93,64 +93,70 @@ static pid_t spawn_through(const struct order *order, struct attempt *attempt, c
 }
 
 /* Clones into the cgroup where the kernel supports that; otherwise the child enters it before exec. */
-static pid_t spawn(const struct order *order, struct attempt *attempt, const int ends[3]) {
+static pid_t spawn(const struct order *order, struct attempt *attempt, const int child_ends[3]) {
   bool is_cloned_into = attempt->cgroup && attempt->cgroup->dir >= 0 && cgroups.can_clone_into;
   int cgroup_fd = is_cloned_into ? attempt->cgroup->dir : -1;
   attempt->started = now();
   attempt->started_ticks = boot_ticks();
-  if (attempt->namespace && launcher.is_in_user_namespace) return spawn_through(order, attempt, ends, cgroup_fd);
+  if (attempt->namespace && launcher.is_in_user_namespace) return spawn_through(order, attempt, child_ends, cgroup_fd);
   enter_pidns(attempt->namespace);
   if (launcher.current_namespace != attempt->namespace) return -1;
   pid_t pid = clone_process(0, cgroup_fd);
-  if (pid == 0) exec_program(order, attempt, ends, is_cloned_into);
+  if (pid == 0) exec_program(order, attempt, child_ends, is_cloned_into);
   return pid;
 }
 
-void start(const struct order *order) {
+/* Adds an attempt for an order that is not refused. */
+static struct attempt *create_attempt(const struct order *order, unsigned limits) {
+  struct attempt *attempt = allocate(sizeof *attempt);
+  *attempt = (struct attempt){.next = launcher.attempts, .number = order->number, .slot = launcher.free_slots[--launcher.free_count], .limits = limits,
+                              .deadline = NEVER, .kill_at = NEVER, .output_until = NEVER, .sweep_until = NEVER, .sweep_again = NEVER,
+                              .grace_ms = order->grace_ms, .oom = {.fd = -1}, .in = {.kind = FROM_CHILD_IN, .fd = -1, .owner = attempt},
+                              .out = {{.kind = FROM_CHILD_OUT, .fd = -1, .owner = attempt}, {.kind = FROM_CHILD_ERR, .fd = -1, .owner = attempt}},
+                              .run = copy_variable(order, "PUNCTUAL_RUN_ID="), .fence = copy_variable(order, "PUNCTUAL_FENCE="),
+                              .file = strdup(order->file), .cwd = strdup(order->cwd[0] ? order->cwd : launcher.cwd)};
+  launcher.attempts = attempt;
+  launcher.failures[attempt->slot] = (struct failure){0, 0, 0};
+  record_files(attempt, order);
+  return attempt;
+}
+
+/* Opens a pipe for the output, the errors and, if there is one, the input; returns a message on failure. */
+static const char *open_pipes(struct attempt *attempt, bool has_input, int child_ends[3]) {
+  int *const launcher_ends[3] = {&attempt->in.fd, &attempt->out[0].fd, &attempt->out[1].fd};
+  for (int i = has_input ? 0 : 1; i < 3; i++) {
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) < 0) return "this machine has no room for another process";
+    *launcher_ends[i] = pair[i == 0];
+    child_ends[i] = pair[i != 0];
+    fcntl(*launcher_ends[i], F_SETFL, O_NONBLOCK);
+  }
+  return NULL;
+}
+
+void start_attempt(const struct order *order) {
   unsigned wanted = (order->memory > 0 ? LIMIT_MEMORY : 0u) | (order->cpu > 0 ? LIMIT_CPU : 0u) |
                     (order->pids > 0 ? LIMIT_PIDS : 0u) | (order->files > 0 ? LIMIT_FILES : 0u);
   const char *refusal = check_order(order, wanted);
   if (refusal) return report_unstartable(order->number, refusal);
 
-  struct attempt *attempt = allocate(sizeof *attempt);
-  *attempt = (struct attempt){.next = launcher.attempts, .number = order->number, .slot = launcher.free_slots[--launcher.free_count], .limits = wanted,
-                              .deadline = NEVER, .kill_at = NEVER, .output_until = NEVER, .sweep_until = NEVER, .sweep_again = NEVER,
-                              .grace_ms = order->grace_ms, .oom = {.fd = -1}, .in = {.kind = FROM_CHILD_IN, .fd = -1, .owner = attempt},
-                              .out = {{.kind = FROM_CHILD_OUT, .fd = -1, .owner = attempt}, {.kind = FROM_CHILD_ERR, .fd = -1, .owner = attempt}},
-                              .run = variable(order, "PUNCTUAL_RUN_ID="), .fence = variable(order, "PUNCTUAL_FENCE="),
-                              .file = strdup(order->file), .cwd = strdup(order->cwd[0] ? order->cwd : launcher.cwd)};
-  launcher.attempts = attempt;
-  launcher.failures[attempt->slot] = (struct failure){0, 0, 0};
-
-  remember_files(attempt, order);
-  int ours[3] = {-1, -1, -1}, ends[3] = {launcher.null, -1, -1};
+  struct attempt *attempt = create_attempt(order, wanted);
+  int child_ends[3] = {launcher.null, -1, -1};
   refusal = place(attempt, order);
-  for (int i = order->has_input ? 0 : 1; i < 3 && !refusal; i++) {
-    int pair[2];
-    if (pipe2(pair, O_CLOEXEC) < 0) {
-      refusal = "this machine has no room for another process";
-      break;
-    }
-    ours[i] = pair[i == 0];
-    ends[i] = pair[i != 0];
-    fcntl(ours[i], F_SETFL, O_NONBLOCK);
-  }
-  attempt->in.fd = ours[0];
-  attempt->out[0].fd = ours[1];
-  attempt->out[1].fd = ours[2];
-  if (!refusal) attempt->pid = spawn(order, attempt, ends);
+  if (!refusal) refusal = open_pipes(attempt, order->has_input, child_ends);
+  if (!refusal) attempt->pid = spawn(order, attempt, child_ends);
   if (!refusal && attempt->pid < 0) {
     refusal = "this machine has no room for another process";
     if (attempt->namespace) kill_namespace(attempt->namespace);
   }
   /* Without a pipe for its input, the child uses the shared /dev/null. */
   for (int i = 0; i < 3; i++)
-    if (ends[i] != launcher.null) close_fd(&ends[i]);
+    if (child_ends[i] != launcher.null) close_fd(&child_ends[i]);
   if (refusal) {
     report_unstartable(order->number, refusal);
     return remove_attempt(attempt);
   }
-  if (order->timeout_ms >= 0) attempt->deadline = later(attempt->started, order->timeout_ms);
+  if (order->timeout_ms >= 0) attempt->deadline = add_ms(attempt->started, order->timeout_ms);
   update_reading(attempt);
   if (order->has_input) {
     attempt->input_size = order->input_size;

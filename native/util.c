@@ -1,4 +1,4 @@
-/* Utilities: time, memory, small files, and the sources of the epoll. */
+/* Utilities: time, memory, small files, and the sources of events. */
 #include "launcher.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 _Noreturn void fail(int code, const char *what) {
   dprintf(2, "punctual launcher: %s\n", what);
-  leave(code);
+  shut_down(code);
 }
 
 int64_t now(void) {
@@ -22,7 +22,7 @@ int64_t now(void) {
   return (int64_t)t.tv_sec * 1000 * MS + t.tv_nsec;
 }
 
-/* The current time in the unit that the kernel uses for start times of processes. */
+/* The current time in the unit of start times in /proc/PID/stat. */
 uint64_t boot_ticks(void) {
   struct timespec t;
   clock_gettime(CLOCK_BOOTTIME, &t);
@@ -40,7 +40,7 @@ void close_fd(int *fd) {
   *fd = -1;
 }
 
-int64_t later(int64_t from, double ms) {
+int64_t add_ms(int64_t from, double ms) {
   /* More than a few centuries count as never; the sum would overflow. */
   return ms < 9e12 ? from + (int64_t)(ms * 1e6) : NEVER;
 }
@@ -56,31 +56,31 @@ bool write_text(int dir, const char *path, const char *text) {
 }
 
 /* Reads the beginning of a file as text. */
-ssize_t read_text(int dir, const char *path, char *text, size_t room) {
+ssize_t read_text(int dir, const char *path, char *text, size_t capacity) {
   int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
   text[0] = 0;
   if (fd < 0) return -1;
   ssize_t got, size = 0;
-  while ((size_t)size < room - 1 && (got = read(fd, text + size, room - 1 - (size_t)size)) > 0) size += got;
+  while ((size_t)size < capacity - 1 && (got = read(fd, text + size, capacity - 1 - (size_t)size)) > 0) size += got;
   text[size] = 0;
   close(fd);
   return size;
 }
 
-/* The number after a word at the beginning of a line; 0 if there is none. */
-unsigned long number_after(const char *text, const char *word) {
-  size_t length = strlen(word);
+/* The value of a key in a flat keyed file such as memory.events; 0 if the key is missing. */
+unsigned long number_after(const char *text, const char *key) {
+  size_t length = strlen(key);
   for (const char *line = text; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL)
-    if (!strncmp(line, word, length) && line[length] == ' ') return strtoul(line + length, NULL, 10);
+    if (!strncmp(line, key, length) && line[length] == ' ') return strtoul(line + length, NULL, 10);
   return 0;
 }
 
 void add_reason(const char *format, ...) {
-  size_t length = strlen(launcher.why);
+  size_t length = strlen(launcher.reasons);
   va_list values;
   va_start(values, format);
-  if (length > 0) length += (size_t)snprintf(launcher.why + length, sizeof launcher.why - length, "; ");
-  if (length < sizeof launcher.why) vsnprintf(launcher.why + length, sizeof launcher.why - length, format, values);
+  if (length > 0) length += (size_t)snprintf(launcher.reasons + length, sizeof launcher.reasons - length, "; ");
+  if (length < sizeof launcher.reasons) vsnprintf(launcher.reasons + length, sizeof launcher.reasons - length, format, values);
   va_end(values);
 }
 

@@ -2,14 +2,14 @@
 // `--optional`, a machine that cannot build it gets a message and continues: there is a launcher in Node.
 import { copyFileSync, mkdirSync, renameSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { compiledLauncher, FLAGS } from '../src/worker/launcher/native-build.ts'
+import { compileLauncher, FLAGS } from '../src/worker/launcher/native-build.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const target = resolve(root, `dist/native/launcher-${process.platform}-${process.arch}`)
 
 try {
   if (process.platform !== 'linux') throw new Error('the native launcher needs Linux')
-  const built = await compiledLauncher(FLAGS.portable)
+  const built = await compileLauncher(FLAGS.portable)
   mkdirSync(dirname(target), { recursive: true })
   copyFileSync(built, `${target}.new`)
   renameSync(`${target}.new`, target)

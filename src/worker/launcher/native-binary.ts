@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { compiledLauncher, FLAGS, hasLauncherSources } from './native-build.ts'
+import { compileLauncher, FLAGS, hasLauncherSources } from './native-build.ts'
 
 /** Part of the package. A checkout compiles the launcher when it is first needed. */
 const PREBUILT = fileURLToPath(
@@ -24,7 +24,7 @@ async function find(): Promise<Native> {
     return { why: `this package has no native launcher for ${process.platform}-${process.arch}` }
   }
   try {
-    return { path: await compiledLauncher(FLAGS.portable) }
+    return { path: await compileLauncher(FLAGS.portable) }
   } catch (error) {
     const reason =
       (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no C compiler' : error

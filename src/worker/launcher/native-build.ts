@@ -23,16 +23,16 @@ export const FLAGS = {
 export const hasLauncherSources = () => existsSync(SOURCES)
 
 /** The path of the native launcher, compiled with these flags. */
-export function compiledLauncher(flags: readonly string[]): Promise<string> {
+export function compileLauncher(flags: readonly string[]): Promise<string> {
   const names = readdirSync(SOURCES).filter((name) => /\.[ch]$/.test(name))
   const sources = names.toSorted().map((name) => join(SOURCES, name))
-  return compiled(sources, { cache: CACHE, flags })
+  return compileCached(sources, { cache: CACHE, flags })
 }
 
 /**
  * Compiles to a temporary file and renames it, so that concurrent readers never see half a program.
  */
-async function compile(sources: readonly string[], path: string, flags: readonly string[]) {
+async function runCompiler(sources: readonly string[], path: string, flags: readonly string[]) {
   mkdirSync(dirname(path), { recursive: true })
   const draft = `${path}.${process.pid}.${crypto.randomUUID()}`
   try {
@@ -45,13 +45,13 @@ async function compile(sources: readonly string[], path: string, flags: readonly
 }
 
 /** Compiles once per version of the sources, C files and headers, and returns the path of the program. */
-export async function compiled(
+export async function compileCached(
   sources: readonly string[],
   { cache, flags }: { cache: string; flags: readonly string[] },
 ): Promise<string> {
   const texts = sources.map((source) => [basename(source), readFileSync(source, 'utf8')])
   const key = hash('sha256', JSON.stringify([flags, texts])).slice(0, 16)
   const path = join(cache, `launcher-${process.platform}-${process.arch}-${key}`)
-  if (!existsSync(path)) await compile(sources, path, flags)
+  if (!existsSync(path)) await runCompiler(sources, path, flags)
   return path
 }

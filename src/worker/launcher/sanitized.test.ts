@@ -12,13 +12,13 @@ import { launcherContract } from './contract.ts'
 import { createFrameReader } from './frames.ts'
 import { openLifelineFile } from './lifeline.ts'
 import type { LauncherOrder, LauncherReport } from './messages.ts'
-import { compiledLauncher, FLAGS } from './native-build.ts'
+import { compileLauncher, FLAGS } from './native-build.ts'
 import { orderFrame } from './order-frames.ts'
 import { readReport } from './report-frames.ts'
 
 const skip = skipWithout('cc', 'gcc')
 /** The native launcher, compiled to abort on any invalid memory access. */
-const native = skip ? '' : await compiledLauncher(FLAGS.sanitized)
+const native = skip ? '' : await compileLauncher(FLAGS.sanitized)
 
 if (!skip) {
   for (const containment of ['pidns', 'cgroup', 'group'] as const) {
