@@ -30,7 +30,12 @@ const ORDINARY = [
   ...['q=state:failed&limit=10', 'q=job:seeded&limit=10', 'q=since:24h&limit=10'],
   MANY_JOBS,
 ]
-const QUERIES = [...MIXED, ...ORDINARY.flatMap((one) => [one, NEVER, NEVER])]
+const LISTS = [...MIXED, ...ORDINARY.flatMap((one) => [one, NEVER, NEVER])].map(
+  (query) => `/v1/runs?${query}`,
+)
+/** Lines of the log that readers page through while others list runs. */
+const LOG_LINES = 1_000_000
+const PRINT = `seq -f 'line %.0f of a long log' ${LOG_LINES}`
 
 /** Effects that many readers must not have, on a history of a million runs. */
 export const listChecks: Check[] = [
@@ -102,6 +107,7 @@ async function playScenario(
     for (const honoursRetryAfter of [true, false]) {
       problems.push(...(await measureWithReaders(given, honoursRetryAfter, report)))
     }
+    problems.push(...(await measureWithLogReaders(given, await printLog(call), report)))
     const scanMs = await walk(url, given.viewer, 'q=worker:nobody&limit=10')
     report.figure('walk without an index, to its end', `${Math.round(scanMs)} ms`)
     if (scanMs > 60_000) problems.push('the walk without an index took too long')
@@ -114,6 +120,9 @@ async function playScenario(
     report.figure('attempts lost', lostNow)
     if (lostNow > 0) problems.push(`${lostNow} attempts lost`)
     await stopWork()
+    const repeated = await countRepeated(call)
+    report.figure('runs of `long` with a second attempt', repeated)
+    if (repeated > 0) problems.push(`${repeated} runs had a second attempt`)
   }
   assert.deepEqual(problems, [])
 }
@@ -125,7 +134,52 @@ async function measureWithReaders(
   report: CheckReport,
 ): Promise<string[]> {
   const how = honoursRetryAfter ? 'readers that honour Retry-After' : 'readers that ignore it'
-  const job = { urls, token: viewer, queries: QUERIES, count: READERS, honoursRetryAfter }
+  const job = { urls, token: viewer, paths: LISTS, count: READERS, honoursRetryAfter }
+  const rounds = await playRounds(job, root, () => walk(urls[0] ?? '', viewer, NEVER))
+  const { violations, fullPages, refusedShare, walkedMs } = findViolations(how, rounds, report)
+  report.figure(`${how}: full pages/s`, fullPages.toFixed(1))
+  report.figure(`${how}: the never-matching filter, to its end`, `${walkedMs} ms at most`)
+  return [
+    ...violations,
+    ...(walkedMs > 60_000 ? [`${how}: the walk took ${walkedMs} ms`] : []),
+    ...(fullPages < 20 ? [`${how}: ${fullPages} full pages/s`] : []),
+    ...(refusedShare > 0.5 ? [`${how}: ${Math.round(100 * refusedShare)} % refused`] : []),
+  ]
+}
+
+/** Pages of a long log cost more than lists: workers and submissions must not notice them either. */
+async function measureWithLogReaders(
+  { urls, root, viewer }: Given,
+  run: string,
+  report: CheckReport,
+): Promise<string[]> {
+  const log = `/v1/runs/${run}/logs`
+  const paths = [
+    `${log}?limit=10000`,
+    `${log}?limit=10000&from_line=500000`,
+    `${log}?tail=10000`,
+    `${log}/raw`,
+  ]
+  const job = { urls, token: viewer, paths, count: READERS, honoursRetryAfter: true }
+  const rounds = await playRounds(job, root, async () => 0)
+  return findViolations('readers of a long log', rounds, report).violations
+}
+
+async function printLog(call: Call): Promise<string> {
+  const { id } = await call<{ id: string }>('POST', '/v1/runs', { run: PRINT })
+  await waitFor(
+    async () => (await call<{ state: string }>('GET', `/v1/runs/${id}`)).state === 'succeeded',
+    { what: 'the long log', deadlineMs: 120_000 },
+  )
+  return id
+}
+
+async function playRounds(
+  job: ReaderJob,
+  root: string,
+  walkToEnd: () => Promise<number>,
+): Promise<Round[]> {
+  const { urls } = job
   const rounds: Round[] = []
   for (let nth = 0; nth < ROUNDS; nth += 1) {
     const alone = await submitFor(urls, root, SECONDS)
@@ -133,11 +187,11 @@ async function measureWithReaders(
     const readers = startChild<ReaderJob, ReaderTally>(READERS_FILE, job)
     await systemClock.sleep(2_000)
     const beside = await submitFor(urls, root, SECONDS)
-    const walkedMs = await walk(urls[0] ?? '', viewer, NEVER)
+    const walkedMs = await walkToEnd()
     const readMs = performance.now() - startedMs
     rounds.push({ alone, beside, walkedMs, readMs, tally: await readers.stop() })
   }
-  return findViolations(how, rounds, report)
+  return rounds
 }
 
 interface Timing {
@@ -155,7 +209,7 @@ interface Round {
 }
 
 /** Reports the measurements; returns violations of the limits. */
-function findViolations(how: string, rounds: readonly Round[], report: CheckReport): string[] {
+function findViolations(how: string, rounds: readonly Round[], report: CheckReport) {
   const sum = (value: (tally: ReaderTally) => number) =>
     rounds.reduce((total, { tally }) => total + value(tally), 0)
   const most = (value: (round: Round) => number) => Math.round(Math.max(...rounds.map(value)))
@@ -176,18 +230,14 @@ function findViolations(how: string, rounds: readonly Round[], report: CheckRepo
   const each = ratios.map((ratio) => ratio.toFixed(1)).join(' ')
   show('ratio of submit p99', `${median(ratios).toFixed(2)} (${each})`)
   show('pages/s', (sum((tally) => tally.pages) / readS).toFixed(0))
-  show('full pages/s', fullPages.toFixed(1))
   show('refused', `${(100 * refusedShare).toFixed(1)} %`)
   show('not answered', unanswered)
   show('slowest answer', `${most(({ tally }) => tally.slowestMs)} ms`)
-  show('the never-matching filter, to its end', `${walkedMs} ms at most`)
-  return [
+  const violations = [
     ...(unanswered > 0 ? [`${how}: ${unanswered} not answered`] : []),
-    ...(walkedMs > 60_000 ? [`${how}: the walk took ${walkedMs} ms`] : []),
     ...(median(ratios) > 3 ? [`${how}: submit p99 is ${median(ratios)} times that alone`] : []),
-    ...(fullPages < 20 ? [`${how}: ${fullPages} full pages/s`] : []),
-    ...(refusedShare > 0.5 ? [`${how}: ${refused} refused`] : []),
   ]
+  return { violations, fullPages, refusedShare, walkedMs }
 }
 
 function median(values: readonly number[]): number {
@@ -278,6 +328,18 @@ async function tokenOf(call: Call, role: string): Promise<string> {
 async function countOf(call: Call, q: string): Promise<number> {
   const query = new URLSearchParams({ q, limit: '20' }).toString()
   return (await call<{ data: unknown[] }>('GET', `/v1/runs?${query}`)).data.length
+}
+
+/** Runs that were started more than once: nobody ended their workers, so none should be. */
+async function countRepeated(call: Call): Promise<number> {
+  let repeated = 0
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: { data: { attempt: number; lost: number }[]; next_cursor: string | null } =
+      await call('GET', `/v1/runs?q=job:long&limit=500${cursor && `&cursor=${cursor}`}`)
+    repeated += page.data.filter(({ attempt, lost }) => attempt > 1 || lost > 0).length
+    cursor = page.next_cursor
+  }
+  return repeated
 }
 
 async function metric(urls: readonly string[], token: string, name: string): Promise<number> {

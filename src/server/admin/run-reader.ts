@@ -75,7 +75,7 @@ export function createRunReader(deps: {
   readonly formerSessions: Pick<FormerSessions, 'awaitedFor'>
 }): RunReader {
   const { store, catalog, watch } = deps
-  const reader = createLogReader(store)
+  const reader = createLogReader(store, deps.clock)
   const search = createLogSearch({ store, reader, clock: deps.clock })
   const live = createLiveLogs({
     ...{ watch, reader, store },

@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/clock.ts'
 import type { SchedulerClient } from '../../core/wire/protocol.ts'
 import { formatTime } from '../../core/wire/runs.ts'
 import type { Store } from '../../store/port.ts'
@@ -36,6 +37,7 @@ export interface CompatApi extends CompatReports {
 }
 
 export function createCompatApi(deps: {
+  readonly clock: Clock
   readonly store: Store
   readonly catalog: CatalogCache
   readonly definitions: Definitions
@@ -56,7 +58,7 @@ export function createCompatApi(deps: {
   const jobUuids = createJobUuids(deps.installation)
   const runUuids = createRunUuids(deps.installation)
   const sessions = createCompatSessions(deps)
-  const reader = createLogReader(store)
+  const reader = createLogReader(store, deps.clock)
 
   return {
     jobs: createCompatJobs({ ...deps, jobs: admin.jobs }),

@@ -31,7 +31,9 @@ const NEWEST = Number.MAX_SAFE_INTEGER
 /** Maximum output of the last run; the log itself has no such limit. */
 const LOG_BYTES = 1024 * 1024
 /** Runs read at once in the search for the last one that has begun. */
-const PAGE = 20
+const PAGE = 100
+/** How many of these: a job may have a million runs that wait. */
+const MAX_PAGES = 20
 const SCHEDULES = 100
 
 export function createCompatViews(deps: {
@@ -51,21 +53,25 @@ export function createCompatViews(deps: {
     store.listSchedules({ projectId, jobId: id, after: 0, limit: SCHEDULES })
 
   const lastBegun = async (job: NumberedJob): Promise<RunRecord | undefined> => {
-    for (let before = NEWEST; ;) {
+    let before = NEWEST
+    for (let page = 0; page < MAX_PAGES; page += 1) {
       const runs = await runsOf(job, PAGE, before)
       const begun = runs.find(hasBegun)
       if (begun || runs.length < PAGE) return begun
       before = (runs.at(-1) as RunRecord).id
     }
+    return undefined
   }
 
   /** The worker of a run is known only while the run is running. */
-  const workerOf = async ({ id, state, fence, worker }: RunRecord): Promise<string | null> => {
+  const workerOf = async (
+    { id, state, fence, worker }: RunRecord,
+    sessions: () => ReturnType<Store['listSessions']> = store.listSessions,
+  ): Promise<string | null> => {
     if (state !== 'running' || fence === null) return worker
     const [attempt] = await store.findAttempts([{ runId: id, fence }])
     if (attempt?.kind !== 'lease') return worker
-    const sessions = await store.listSessions()
-    return sessions.find((session) => session.id === attempt.lease.session)?.name ?? worker
+    return (await sessions()).find(({ id: one }) => one === attempt.lease.session)?.name ?? worker
   }
 
   const statusOf = async (
@@ -101,15 +107,28 @@ export function createCompatViews(deps: {
     }
   }
 
-  const submittedRun = async (run: RunRecord, bytes: number): Promise<WireSubmittedRun> => ({
+  const submittedRun = async (
+    run: RunRecord,
+    bytes: number,
+    sessions: () => ReturnType<Store['listSessions']>,
+  ): Promise<WireSubmittedRun> => ({
     run_id: runUuids.of(run.id),
     status: submittedRunStatus(run),
     triggered_at: formatTime(run.dueAt ?? run.createdAt, 'triggered_at'),
     completed_at: timeOf(run.finishedAt),
     output: await readOutput(run, bytes, { reader, store }),
-    worker_id: await workerOf(run),
+    worker_id: await workerOf(run, sessions),
     error_message: errorOf(run),
   })
+
+  /** One after the other: each may read output. */
+  const submittedRuns = async (runs: readonly RunRecord[], bytes: number) => {
+    const shown: WireSubmittedRun[] = []
+    let listed: ReturnType<Store['listSessions']> | undefined
+    const sessions = () => (listed ??= store.listSessions())
+    for (const run of runs) shown.push(await submittedRun(run, bytes, sessions))
+    return shown
+  }
 
   return {
     job: async (job) => compatJob(job, (await runsOf(job, 1))[0]),
@@ -147,7 +166,7 @@ export function createCompatViews(deps: {
         max_retries: definition.retry?.max ?? 0,
         status: await statusOf(job, runs[0], schedules),
         created_at: formatTime(job.since, 'created_at'),
-        runs: await Promise.all(runs.map((run) => submittedRun(run, most.bytes))),
+        runs: await submittedRuns(runs, most.bytes),
       }
     },
   }

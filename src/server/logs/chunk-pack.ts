@@ -1,4 +1,4 @@
-import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib'
+import { constants, zstdCompress, zstdDecompress, zstdDecompressSync } from 'node:zlib'
 import { promisify } from 'node:util'
 import { bytesOf, type OutputEntry, type Stream, textOf } from '../../core/run/output.ts'
 
@@ -20,6 +20,7 @@ const LENGTH_BYTES = 4
 const PER_ENTRY = 3
 
 const compress = promisify(zstdCompress)
+const decompress = promisify(zstdDecompress)
 
 /** An unpacked chunk. */
 export interface Unpacked {
@@ -40,7 +41,16 @@ export async function packChunk(
 
 export function unpackChunk(packed: Buffer): Unpacked {
   if (packed[0] === BRACKET) return ofEntries(JSON.parse(packed.toString()) as OutputEntry[])
-  const bytes = zstdDecompressSync(packed, { maxOutputLength: MOST_BYTES })
+  return readLayOut(zstdDecompressSync(packed, { maxOutputLength: MOST_BYTES }))
+}
+
+/** The same, with the decompression outside of the calling thread. */
+export async function unpackInBackground(packed: Buffer): Promise<Unpacked> {
+  if (packed[0] === BRACKET) return unpackChunk(packed)
+  return readLayOut(await decompress(packed, { maxOutputLength: MOST_BYTES }))
+}
+
+function readLayOut(bytes: Buffer): Unpacked {
   const end = LENGTH_BYTES + bytes.readUInt32LE(0)
   const head = JSON.parse(bytes.toString('latin1', LENGTH_BYTES, end)) as number[]
   return { head, body: bytes.subarray(end) }

@@ -30,7 +30,7 @@ function setUp() {
   }
   const live = createLiveLogs({
     watch,
-    reader: createLogReader(store as never),
+    reader: createLogReader(store as never, createVirtualClock(0)),
     store,
     async findRun(runId) {
       reads.runs += 1

@@ -4,7 +4,8 @@ import type { OutputEntry, ProcessEnd } from '../../core/run/output.ts'
 import { isFinal } from '../../core/run/run-state.ts'
 import type { WireLog, WireLogLine } from '../../core/wire/views.ts'
 import type { LogStore, RunQueries, RunRecord } from '../../store/port.ts'
-import { entriesOf, ofEntries, printedBytes, unpackChunk } from './chunk-pack.ts'
+import type { Clock } from '../../core/clock.ts'
+import { entriesOf, ofEntries, printedBytes, unpackInBackground } from './chunk-pack.ts'
 import {
   countLines,
   MAX_LINE_LENGTH,
@@ -14,6 +15,7 @@ import {
   piecesOf,
 } from './log-lines.ts'
 import { createConcurrencyLimit } from '../loops/concurrency-limit.ts'
+import { createLoopBudget } from '../loops/loop-budget.ts'
 
 /**
  * Maximum number of chunks read at once: first one, which is usually enough, then up to some two
@@ -58,7 +60,11 @@ interface Piece {
   readonly entries: readonly OutputEntry[]
 }
 
-export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>): LogReader {
+export function createLogReader(
+  store: LogStore & Pick<RunQueries, 'attemptsOf'>,
+  clock: Pick<Clock, 'mono' | 'sleep'>,
+): LogReader {
+  const budget = createLoopBudget(clock)
   const takeTurn = createConcurrencyLimit(STREAMS_AT_ONCE)
 
   /**
@@ -78,7 +84,8 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
       chunk += rows.length
       let later: number | undefined
       for (const { chunk: number, firstLine, packed } of rows) {
-        yield { firstLine, entries: entriesOf(unpackChunk(packed)) }
+        const unpacked = await unpackInBackground(packed)
+        yield { firstLine, entries: await budget.run(() => entriesOf(unpacked)) }
         later = await skipTo()
         if (later !== undefined && later > number) break
       }
@@ -142,15 +149,14 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
       }
       const start = await chunkOf(attempt, from)
       for await (const { firstLine, entries } of pieces(attempt, start, skipTo)) {
-        for (const piece of piecesOf(entries, firstLine)) {
-          if (piece.line < from) continue
-          if (!page.add(piece)) {
-            return show({ ...attempt, end: undefined }, page.shown(startedAt), piece.line)
-          }
+        const beyond = await budget.run(() => fill(page, { firstLine, entries }, from))
+        if (beyond !== undefined) {
+          const isOpen = { ...attempt, end: undefined }
+          return budget.run(() => show(isOpen, page.shown(startedAt), beyond))
         }
         next = Math.max(next, firstLine + countLines(entries))
       }
-      return show(attempt, page.shown(startedAt), next)
+      return budget.run(() => show(attempt, page.shown(startedAt), next))
     },
 
     async tail(attempt, count) {
@@ -168,13 +174,15 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
         const [row] = await store.logChunks({ runId, fence, from: chunk, limit: 1 })
         if (!row) break
         from = row.firstLine
-        parts.push([...piecesOf(entriesOf(unpackChunk(row.packed)), row.firstLine)])
+        const unpacked = await unpackInBackground(row.packed)
+        const { firstLine } = row
+        parts.push(await budget.run(() => [...piecesOf(entriesOf(unpacked), firstLine)]))
       }
       const found = parts.toReversed().flat()
       const first = firstOfLast(found, count)
       const page = new LinePage(count)
       for (const piece of found) if (piece.line >= first && !page.add(piece)) break
-      return show(attempt, page.shown(attempt.startedAt), next)
+      return budget.run(() => show(attempt, page.shown(attempt.startedAt), next))
     },
 
     async chunk(attempt, number) {
@@ -182,7 +190,7 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
       const last = end?.output?.last
       if (last && number === (end.output?.chunks ?? 0) - 1) return last
       const [row] = await takeTurn(() => store.logChunks({ runId, fence, from: number, limit: 1 }))
-      return row?.chunk === number ? entriesOf(unpackChunk(row.packed)) : null
+      return row?.chunk === number ? entriesOf(await unpackInBackground(row.packed)) : null
     },
 
     async *raw(attempt) {
@@ -190,12 +198,20 @@ export function createLogReader(store: LogStore & Pick<RunQueries, 'attemptsOf'>
       for (let from = 0; ; from += 1) {
         const [row] = await takeTurn(() => store.logChunks({ runId, fence, from, limit: 1 }))
         if (!row) break
-        yield printedBytes(unpackChunk(row.packed))
+        yield printedBytes(await unpackInBackground(row.packed))
       }
       const last = attempt.end?.output?.last
       if (last) yield printedBytes(ofEntries(last))
     },
   }
+}
+
+/** Adds the lines of a piece from a number on. Returns the number of the first line that does not fit. */
+function fill(page: LinePage, { entries, firstLine }: Piece, from: number): number | undefined {
+  for (const piece of piecesOf(entries, firstLine)) {
+    if (piece.line >= from && !page.add(piece)) return piece.line
+  }
+  return undefined
 }
 
 /** The number of the first of the last lines; fewer lines if they are long. */

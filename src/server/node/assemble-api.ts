@@ -16,6 +16,7 @@ import type { Workflows } from './assemble-workflows.ts'
 import { type ClientParts, createLocalClient } from './local-client.ts'
 import type { NodeOptions, SchedulerNode } from './node-options.ts'
 import type { NodeSignals } from './node-signals.ts'
+import { payloadsForUsers } from '../payloads/payloads.ts'
 
 /** What the HTTP routes of this node call. */
 export interface NodeApi {
@@ -50,6 +51,7 @@ export function assembleApi(options: NodeOptions, parts: ApiParts): NodeApi {
     workingFor: (origin) => createWorking(origin, client),
     admin,
     compat: createCompatApi({
+      clock: options.clock,
       store: access.store,
       catalog: access.catalog,
       definitions: access.definitions,
@@ -85,7 +87,7 @@ function clientParts(
     storeNow,
     hasFutureIds,
     draft: runs.draft,
-    payloads: runs.payloads,
+    payloads: payloadsForUsers(runs.payloads),
     progress: runs.progress,
     creators: runs.creators,
     registry: workers.registry,

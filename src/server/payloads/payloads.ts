@@ -2,7 +2,14 @@ import { type Blobs, BlobError } from '../../blobs/port.ts'
 import { type Clock, type Random, randomInt } from '../../core/clock.ts'
 import { publicId } from '../../core/ids.ts'
 import { blobProblem } from './blob-problem.ts'
-import { blobLabelOf, type PayloadKind, readReference, writeReference } from './reference.ts'
+import { createConcurrencyLimit } from '../loops/concurrency-limit.ts'
+import {
+  blobLabelOf,
+  mayBeReference,
+  type PayloadKind,
+  readReference,
+  writeReference,
+} from './reference.ts'
 
 /** Stores inputs and results that are too large for a row as blobs. */
 export interface Payloads {
@@ -78,6 +85,21 @@ export function createPayloads(options: PayloadOptions): Payloads {
       } catch (error) {
         throw error instanceof BlobError ? blobProblem(error, what) : error
       }
+    },
+  }
+}
+
+/** Blobs that are read at once for users. */
+const READS_FOR_USERS = 2
+
+/** The same payloads for users, whose reads of blobs never queue up before those of workers. */
+export function payloadsForUsers(payloads: Payloads): Payloads {
+  const takeTurn = createConcurrencyLimit(READS_FOR_USERS)
+  return {
+    ...payloads,
+    async read(runId, kind, text) {
+      if (!mayBeReference(text)) return text
+      return takeTurn(() => payloads.read(runId, kind, text))
     },
   }
 }

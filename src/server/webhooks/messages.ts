@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/clock.ts'
 import { publicId } from '../../core/ids.ts'
 import { describeExpectationViolation } from '../../core/expectation/violation.ts'
 import {
@@ -36,6 +37,7 @@ export interface Messages {
 }
 
 export function createMessages(deps: {
+  readonly clock: Clock
   readonly store: LogStore & Pick<RunQueries, 'attemptsOf'> & Pick<ExpectationStore, 'violationsOf'>
   readonly catalog: CatalogCache
   readonly creators: RunCreators
@@ -44,7 +46,7 @@ export function createMessages(deps: {
   onError(error: unknown): void
 }): Messages {
   const { catalog, creators, ownUrl } = deps
-  const logs = createLogReader(deps.store)
+  const logs = createLogReader(deps.store, deps.clock)
 
   return {
     async ofEnd(event, record, as) {

@@ -47,7 +47,7 @@ export function startWebhookDelivery(
 ): WebhookDelivery {
   const { store, clock, catalog, creators, mintId, storeNow, onError } = deps
   const ownUrl = options?.ownUrl ?? (() => undefined)
-  const messages = createMessages({ store, catalog, creators, ownUrl, onError })
+  const messages = createMessages({ store, catalog, creators, clock, ownUrl, onError })
   if (!options) return { messages, wake() {}, async stop() {} }
 
   const { outbound } = options

@@ -1,10 +1,10 @@
-// Runs in its own process: readers that list runs in a loop until they are stopped.
+// Runs in its own process: readers that ask for pages in a loop until they are stopped.
 import { systemClock } from '../../../src/worker/clock/system-clock.ts'
 
 export interface ReaderJob {
   readonly urls: readonly string[]
   readonly token: string
-  readonly queries: readonly string[]
+  readonly paths: readonly string[]
   readonly count: number
   readonly honoursRetryAfter: boolean
 }
@@ -23,16 +23,16 @@ export interface ReaderTally {
 async function read(job: ReaderJob, nth: number, tally: ReaderTally, isOver: () => boolean) {
   const headers = { authorization: `Bearer ${job.token}` }
   const url = job.urls[nth % job.urls.length] as string
-  const query = job.queries[nth % job.queries.length] as string
+  const path = job.paths[nth % job.paths.length] as string
   while (!isOver()) {
     const startedMs = performance.now()
     try {
-      const answer = await fetch(`${url}/v1/runs?${query}`, { headers })
+      const answer = await fetch(`${url}${path}`, { headers })
       const text = await answer.text()
       tally.slowestMs = Math.max(tally.slowestMs, performance.now() - startedMs)
       if (answer.status === 200) {
         tally.pages += 1
-        if ((JSON.parse(text) as { data: unknown[] }).data.length === 10) tally.fullPages += 1
+        if (path.startsWith('/v1/runs?') && isFull(text)) tally.fullPages += 1
       } else if (answer.status === 429) tally.refused += 1
       else if (answer.status === 503) tally.overloaded += 1
       else tally.other += 1
@@ -42,6 +42,10 @@ async function read(job: ReaderJob, nth: number, tally: ReaderTally, isOver: () 
       tally.unanswered += 1
     }
   }
+}
+
+function isFull(text: string): boolean {
+  return (JSON.parse(text) as { data: unknown[] }).data.length === 10
 }
 
 process.on('message', (job: ReaderJob) => {

@@ -79,6 +79,7 @@ export function compatJobRoutes(api: Api, { compat }: Pick<ApiOptions, 'compat'>
     method: 'GET',
     url: '/jobs/:id',
     config: {
+      list: true,
       permission: 'read',
       reference: {
         answers: { 200: 'PlainJobDetail' },

@@ -60,6 +60,7 @@ export function compatSubmitRoutes(
     method: 'GET',
     url: '/job',
     config: {
+      list: true,
       permission: 'read',
       reference: {
         answers: { 200: 'UserJob' },

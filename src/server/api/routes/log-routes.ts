@@ -47,17 +47,17 @@ const MOST = 2 ** 31 - 1
 /** Lines of one attempt: sixteen gigabytes may consist of newlines. */
 const MAX_LINES = 2 ** 40
 
-export function logRoutes(
-  api: Api,
-  { admin, clientFor, clock }: Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>,
-): void {
-  const { runs } = admin
+type LogRouteOptions = Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>
+
+export function logRoutes(api: Api, options: LogRouteOptions): void {
+  const { runs } = options.admin
   const params = IdPathSchema
 
   api.route({
     method: 'GET',
     url: '/v1/runs/:id/logs',
     config: {
+      list: true,
       permission: 'read',
       reference: { answers: { 200: 'Log' }, problems: ['run_not_found', 'log_not_found'] },
     },
@@ -102,6 +102,7 @@ export function logRoutes(
     method: 'GET',
     url: '/v1/runs/:id/logs/raw',
     config: {
+      list: true,
       permission: 'read',
       reference: { answers: { 200: 'text/plain' }, problems: ['run_not_found', 'log_not_found'] },
     },
@@ -117,6 +118,13 @@ export function logRoutes(
         .send(Readable.from(bytes))
     },
   })
+
+  followRoute(api, options)
+}
+
+function followRoute(api: Api, { admin, clientFor, clock }: LogRouteOptions): void {
+  const { runs } = admin
+  const params = IdPathSchema
 
   api.route({
     method: 'GET',

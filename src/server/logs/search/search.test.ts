@@ -43,7 +43,7 @@ function setUp(given: readonly (readonly OutputEntry[])[], onRead = () => {}) {
     sleep: (_ms: number, signal?: AbortSignal) =>
       new Promise<void>((done) => signal?.addEventListener('abort', () => done())),
   } as unknown as Clock
-  const reader = createLogReader(store as never)
+  const reader = createLogReader(store as never, clock)
   const logs = createLogSearch({ store: store as never, reader, clock })
   const attempt: LoggedAttempt = { runId: 1, attempt: 1, fence: 7, startedAt: 0, end: null }
   const page = (from: number, { signal = NEVER, limit = 10, ...state }: PageOptions = {}) =>

@@ -9,7 +9,7 @@ export interface Database {
   readonly hot: readonly Connection[]
   /** Sweeps, nodes and names: short statements that must never wait behind a long read. */
   readonly duty: Connection
-  /** List queries. A page may take long, so nothing else uses these connections. */
+  /** List queries, and reads of output. A page may take long, so nothing that workers wait for uses these connections. */
   readonly lists: readonly Connection[]
   /** Reads for display, and maintenance. */
   readonly reading: Connection

@@ -117,7 +117,7 @@ export async function logChunks(
   db: Database,
   { runId, fence, from, limit }: Input<'logChunks'>,
 ): Promise<StoredChunk[]> {
-  return read<StoredChunk>(db.reading, CHUNKS_FROM, [runId, fence, from, limit])
+  return read<StoredChunk>(pickLists(db), CHUNKS_FROM, [runId, fence, from, limit])
 }
 
 export async function logEnd(
@@ -132,7 +132,7 @@ export async function findLine(
   db: Database,
   { runId, fence, line }: Input<'findLine'>,
 ): Promise<number | null> {
-  const [row] = await read<{ chunk: number }>(db.reading, FIND_LINE, [runId, fence, line])
+  const [row] = await read<{ chunk: number }>(pickLists(db), FIND_LINE, [runId, fence, line])
   return row?.chunk ?? null
 }
 
