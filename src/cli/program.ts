@@ -21,6 +21,7 @@ import { runControlCommands } from './commands/run-control.ts'
 import { schedulesCommands } from './commands/schedules.ts'
 import { workflowCommands } from './commands/workflows.ts'
 import { webhookCommands } from './commands/webhooks.ts'
+import { whyCommand } from './commands/why.ts'
 import { addExamples } from './examples.ts'
 import { EXIT } from './errors/exit-codes.ts'
 import { FORMATS, printOne } from './terminal/output.ts'
@@ -68,7 +69,9 @@ export async function runProgram(
     return cli.exitCode
   } catch (error) {
     const code = reportError(error, terminal, {
-      ...{ command, flags, given },
+      command,
+      flags,
+      given,
       isForPrograms: wantsJson(argv),
     })
     // The exit codes of `exec` are its child's: an own failure must not look like one of those.
@@ -145,12 +148,13 @@ export function createProgram(cli: Cli, options: ProgramOptions): Command {
   program.commandsGroup('Define:')
   jobFileCommands(program, cli)
   jobCommands(program, cli)
-  program.commandsGroup('Look:')
+  program.commandsGroup('Inspect:')
   runsCommands(program, cli)
+  whyCommand(program, cli)
   schedulesCommands(program, cli)
   historyCommands(program, cli)
   forecastCommands(program, cli)
-  program.commandsGroup('Steer:')
+  program.commandsGroup('Control:')
   runControlCommands(program, cli)
   workflowCommands(program, cli)
   pauseCommands(program, cli)

@@ -289,7 +289,7 @@ function banner(facts: {
     : 'none here; start one with `punctual worker`'
   return `Punctual ${version} is ready in ${formatDuration(facts.tookMs)}.
   address  ${url}
-  look     ${url}/ui
+  browser  ${url}/ui
   data     ${resolve(settings.dataDir)}  (${scheduler.storeVersion})
   workers  ${work}
 ${admin}

@@ -75,7 +75,7 @@ test('limits and the user of a command are shown, and why no worker runs it', as
   assert.match(why.out.replaceAll(/\s+/g, ' '), /for a worker that allows the user deploy\./)
   assert.match(why.out, /fix: {2}punctual worker --server http:\S+ --allow-user deploy/)
   await run('run', '--wait', '--', 'true')
-  assert.match((await run('show', '@last')).out, /\n {2}held by +(?:pidns|cgroup|group)\n/)
+  assert.match((await run('show', '@last')).out, /\n {2}contained by +(?:pidns|cgroup|group)\n/)
 })
 
 test('the output of a run is searched, for text or an expression', async (t) => {

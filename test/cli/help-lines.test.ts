@@ -40,7 +40,7 @@ test('with no token, a wrong one or a weak one, the help names flags of this pro
   answer = [401, 'unauthorized']
   const none = await punctual('runs')
   assert.equal(none.code, 7)
-  assert.match(none.err, /^✖ http:\S+ wants a token, and none was given or found here\n/)
+  assert.match(none.err, /^✖ http:\S+ requires a token, and none was given or found here\n/)
   assert.match(none.err, / {2}help: {2}Give a token with --token or PUNCTUAL_TOKEN, .*context add/)
   const wrong = await punctual('runs', '--token', 'x')
   assert.match(wrong.err, /^✖ http:\S+ does not accept this token: it is revoked,/)
@@ -62,7 +62,7 @@ test('doctor suggests no token while the database is down, and one when the toke
   assert.doesNotMatch(down.out, /token|Bearer/)
   ready = 200
   answer = [401, 'unauthorized']
-  assert.match((await punctual('doctor')).out, /wants a token.*\n {2}help: {2}Give a token with/)
+  assert.match((await punctual('doctor')).out, /requires a token.*\n {2}help: {2}Give a token with/)
 })
 
 const systemErrors: [why: string, error: () => unknown, message: RegExp][] = [

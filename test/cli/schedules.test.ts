@@ -181,11 +181,11 @@ test('upcoming times are shown for all jobs, for one, and for a rule that is not
   const notes = lines.slice(2).join(' ').replaceAll(/\s+/g, ' ')
   assert.match(
     notes,
-    /clocks: on \S+ clocks go from 03:00 to 04:00: what is between fires once, at 04:00\./,
+    /clocks: on \S+ clocks go from 03:00 to 04:00: skipped times fire once, at 04:00\./,
   )
   assert.match(
     notes,
-    /clocks: on \S+ clocks go from 04:00 to 03:00: what comes twice fires once, the first/,
+    /clocks: on \S+ clocks go from 04:00 to 03:00: repeated times fire once, the first/,
   )
 })
 
@@ -221,10 +221,10 @@ test('a schedule is paused, skipped once, and says why it does not fire', async 
   assert.ok(skipping)
 })
 
-test('history shows every time, and away those that did not simply fire', async (t) => {
+test('history shows every time, and away those that did not start on time', async (t) => {
   const { api, run, json } = await open(t)
   await api.startWorker()
-  assert.match((await run('away')).out, /^All that was to fire since .* did, in time\.\n$/)
+  assert.match((await run('away')).out, /^All scheduled times since .* started on time\.\n$/)
   const body = {
     run: 'true',
     schedule: { every: '1s', overlap: 'allow', expect: { duration: '1h' } },
@@ -252,7 +252,7 @@ test('history shows every time, and away those that did not simply fire', async 
   assert.match(table, /✔ fired +- +\S+ +run_\w{11} +✔ succeeded\n/)
   assert.match(table, /◷ planned +- +- +- +-\n$/)
   const away = await run('away')
-  assert.match(away.out, /^Since .*: 0 missed, 0 made up for, 1 skipped, 0 merged, \d+ late\.\n/)
+  assert.match(away.out, /^Since .*: 0 missed, 0 caught up, 1 skipped, 0 merged, \d+ late\.\n/)
   assert.match(away.out, /\ntick\/1 +0 +0 +1 +0 +\d+ +requested by a user/)
 })
 

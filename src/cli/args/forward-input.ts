@@ -5,7 +5,7 @@ import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
-/** After this time without the end of input, the user is told what the command waits for. */
+/** After this time without the end of input, a notice says what the command waits for. */
 const PATIENCE_MS = 2_000
 
 /**

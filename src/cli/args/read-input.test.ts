@@ -43,7 +43,10 @@ describe('invalid inputs', () => {
 
 test('an input is JSON or single fields, and the last value wins', () => {
   assert.deepEqual(readInput(['{"a":1,"date":2}', 'date=3', 'b=[1]', 'c=x y'], DECLARED), {
-    ...{ a: 1, date: '3', b: [1], c: 'x y' },
+    a: 1,
+    date: '3',
+    b: [1],
+    c: 'x y',
   })
   assert.deepEqual(readInput(['[1]'], {}), [1])
   assert.throws(() => readInput(['{a'], {}), { message: 'the input is not JSON' })

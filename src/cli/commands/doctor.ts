@@ -95,7 +95,7 @@ async function examine(calls: ServerCalls, now: number): Promise<Finding[]> {
   return [...findings, token.finding, ...storage, ...(await examineWork(calls))]
 }
 
-const NOT_READY = 'Look at the log of the server, and whether its database runs and has room.'
+const NOT_READY = 'Look at the log of the server, and whether its database runs and has free space.'
 
 /** Schedules on hold are a problem; a waiting deletion is only worth knowing. */
 function describeClock({ held, reason }: { held: boolean; reason: string }): Finding {
@@ -119,7 +119,7 @@ async function examineStorage(calls: ServerCalls): Promise<Finding[]> {
       what: writable
         ? `large inputs and results are kept ${where}`
         : `large inputs and results cannot be kept ${where}: ${reason}`,
-      advice: `Make room and make it writable: ${place}`,
+      advice: `Free some space and make it writable: ${place}`,
     },
   ]
 }
@@ -133,7 +133,7 @@ function examineStore({
   reason,
   free_bytes: free,
 }: WireStorage['store']): Finding {
-  const room = free === null ? '' : `, with ${formatSize(free)} free`
+  const freeText = free === null ? '' : `, with ${formatSize(free)} free`
   if (!writable) {
     const advice = `See what is wrong there, and docs/how-to/back-up.md: ${place}`
     return { isGood: false, what: `the database cannot be written: ${reason}`, advice }
@@ -141,8 +141,8 @@ function examineStore({
   const isLow = free !== null && free < LITTLE_BYTES
   return {
     isGood: true,
-    what: `the database is in ${place}${room}`,
-    ...(isLow && { isWarning: true, advice: 'Make room: a full disk stops the server.' }),
+    what: `the database is in ${place}${freeText}`,
+    ...(isLow && { isWarning: true, advice: 'Free some space: a full disk stops the server.' }),
   }
 }
 

@@ -66,7 +66,7 @@ export function historyCommands(program: Command, cli: Cli): void {
 
   program
     .command('away')
-    .description('summarize times that did not fire normally while you were away')
+    .description('summarize scheduled times that did not start on time')
     .option(
       '--since <time>',
       `since when: 24h for a day ago, 'yesterday 00:00', or another time`,
@@ -100,19 +100,21 @@ const FEW = 3
 
 function describeAway({ since, schedules, complete }: WireAway, terminal: Terminal): string {
   const from = instantIn(since, terminal.zone, terminal.now())
-  if (schedules.length === 0) return `All that was to fire since ${from} did, in time.\n`
+  if (schedules.length === 0) return `All scheduled times since ${from} started on time.\n`
   const sum = (field: 'missed' | 'made_up' | 'merged' | 'skipped' | 'late') =>
     schedules.reduce((total, one) => total + one[field], 0)
   const verdict =
-    `Since ${from}: ${sum('missed')} missed, ${sum('made_up')} made up for, ` +
+    `Since ${from}: ${sum('missed')} missed, ${sum('made_up')} caught up, ` +
     `${sum('skipped')} skipped, ${sum('merged')} merged, ${sum('late')} late.`
-  const rest = complete ? [] : ['There was more than this; it is about the latest part.']
+  const rest = complete
+    ? []
+    : ['There were more times than one summary covers: these are the latest.']
   const heading = hangingIndent(terminal, '', verdict)
   return [...heading, table(AWAY, schedules, terminal.columns), ...rest, ''].join('\n')
 }
 
-const count = (field: 'missed' | 'made_up' | 'skipped' | 'merged' | 'late') => ({
-  title: field.toUpperCase().replace('_', ' '),
+const count = (title: string, field: 'missed' | 'made_up' | 'skipped' | 'merged' | 'late') => ({
+  title,
   show: (one: WireAwaySchedule) => String(one[field]),
 })
 
@@ -122,7 +124,11 @@ const AWAY = [
     show: ({ job, name, id }: WireAwaySchedule) => (job === null ? id : `${job}/${name}`),
     shrinks: true,
   },
-  ...(['missed', 'made_up', 'skipped', 'merged', 'late'] as const).map(count),
+  count('MISSED', 'missed'),
+  count('CAUGHT UP', 'made_up'),
+  count('SKIPPED', 'skipped'),
+  count('MERGED', 'merged'),
+  count('LATE', 'late'),
   {
     title: 'WHY',
     show: ({ reasons }: WireAwaySchedule) =>

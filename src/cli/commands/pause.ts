@@ -45,9 +45,9 @@ export function pauseCommands(program: Command, cli: Cli): void {
       const calls = cli.calls(command_)
       const until = await untilOf(options, cli)
       const what = await setPaused(calls, job, { ...options, until: until?.time }, paused)
-      const rests = until ? `is paused until ${until.humanText}` : 'is paused'
-      const said = `${what} ${paused ? rests : 'is resumed'}`
-      const humanText = () => `${hangingIndent(terminal, '', said).join('\n')}\n`
+      const pausedText = until ? `is paused until ${until.humanText}` : 'is paused'
+      const sentence = `${what} ${paused ? pausedText : 'is resumed'}`
+      const humanText = () => `${hangingIndent(terminal, '', sentence).join('\n')}\n`
       const name = job ?? options.queue ?? 'all'
       printOne(terminal, cli.format(command_), { name, paused }, { name, humanText })
     })
@@ -82,15 +82,15 @@ async function pauseJob(
   text: string,
   { reason, until }: PauseOptions,
 ): Promise<string> {
-  const said = reason === undefined ? {} : { reason }
+  const body = reason === undefined ? {} : { reason }
   const { job, schedule } = readTarget(text)
   if (schedule === undefined && until === undefined) {
-    await calls.call('POST', `${jobPath(job)}/pause`, said)
+    await calls.call('POST', `${jobPath(job)}/pause`, body)
     return `the job ${job}`
   }
-  const body = { ...said, ...(until === undefined ? {} : { until }) }
+  const scheduleBody = until === undefined ? body : { ...body, until }
   const schedules = await resolveSchedules(calls, text)
-  for (const one of schedules) await calls.call('POST', `${schedulePath(one)}/pause`, body)
+  for (const one of schedules) await calls.call('POST', `${schedulePath(one)}/pause`, scheduleBody)
   return named(schedules.map(({ name }) => `${job}/${name}`))
 }
 
@@ -99,13 +99,13 @@ async function resumeJob(calls: ServerCalls, text: string): Promise<string> {
   const { job, schedule } = readTarget(text)
   if (schedule === undefined) {
     const shown = await calls.call<WireJob>('GET', jobPath(job))
-    const resting = (shown.schedules ?? []).filter(({ paused }) => paused && !paused.by_job)
-    if (shown.paused || resting.length === 0) {
+    const pausedSchedules = (shown.schedules ?? []).filter(({ paused }) => paused && !paused.by_job)
+    if (shown.paused || pausedSchedules.length === 0) {
       await calls.call('POST', `${jobPath(job)}/resume`)
       return `the job ${job}`
     }
-    for (const one of resting) await calls.call('POST', `${schedulePath(one)}/resume`)
-    return named(resting.map(({ name }) => `${job}/${name}`))
+    for (const one of pausedSchedules) await calls.call('POST', `${schedulePath(one)}/resume`)
+    return named(pausedSchedules.map(({ name }) => `${job}/${name}`))
   }
   await calls.call('POST', `${schedulePath({ job, name: schedule })}/resume`)
   return `the schedule ${text}`

@@ -83,7 +83,7 @@ function execCommand(program: Command, cli: Cli): void {
       ...(await inputOfJob(calls, undefined, { texts: options.input ?? [], flags: [] })),
     })
     const code = childCode(await watchRun(id, { calls, terminal }))
-    if (code === undefined) throw neverWas(await calls.call<WireRun>('GET', `/v1/runs/${id}`))
+    if (code === undefined) throw notStarted(await calls.call<WireRun>('GET', `/v1/runs/${id}`))
     cli.exitWith(code)
   })
 }
@@ -164,7 +164,7 @@ function waitCommand(program: Command, cli: Cli): void {
 }
 
 const FLAGS_OF_JOBS = `
-What a job declares as its input can be said as flags after its name:
+What a job declares as its input can be given as flags after its name:
   punctual run etl --date 2026-01-31 --full`
 
 function shared(command: Command): Command {
@@ -232,7 +232,7 @@ function childCode({ state, exit_code, signal }: RunEnd): number | undefined {
   return state === 'succeeded' ? EXIT.ok : undefined
 }
 
-function neverWas({ id, state, message }: WireRun): Failure {
+function notStarted({ id, state, message }: WireRun): Failure {
   const suffix = message === null ? '' : `: ${harmless(message)}`
   const ended = state === 'failed' ? 'has failed' : `was ${state}`
   return new Failure(`${id} ${ended}${suffix}`, {

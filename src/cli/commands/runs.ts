@@ -1,15 +1,13 @@
 import type { Command } from 'commander'
 import { formatDuration } from '../../core/text/duration.ts'
 import { formatSize } from '../../core/text/size.ts'
-import type { WireScheduleWhy } from '../../core/schedule/definition/schedule-views.ts'
-import type { WireAttempt, WirePage, WireWhy } from '../../core/wire/views.ts'
+import type { WireAttempt, WirePage } from '../../core/wire/views.ts'
 import type { WireJob } from '../../core/job/job-views.ts'
 import type { WireRun } from '../../core/wire/runs.ts'
 import { hangingIndent } from '../terminal/hanging-indent.ts'
 import type { Cli } from './cli.ts'
 import { describeJob } from '../render/describe-job.ts'
 import { latestRuns, fetchJob } from '../find/find-job.ts'
-import { resolveSchedule, schedulePath } from '../find/find-schedule.ts'
 import { resolveRun, isRunId } from '../find/find-run.ts'
 import { printList, printOne, type Show } from '../terminal/output.ts'
 import type { Column } from '../terminal/table.ts'
@@ -24,10 +22,10 @@ interface RunsOptions {
   readonly steps?: boolean
 }
 
-/** Commands `ls`, `ps`, `runs`, `show` and `why`: jobs, runs and their states. */
+/** Commands `ls`, `ps`, `runs` and `show`: jobs, runs and their states. */
 export function runsCommands(program: Command, cli: Cli): void {
   listCommands(program, cli)
-  showAndWhyCommands(program, cli)
+  showCommand(program, cli)
 }
 
 function listCommands(program: Command, cli: Cli): void {
@@ -62,7 +60,7 @@ function listCommands(program: Command, cli: Cli): void {
     })
 }
 
-function showAndWhyCommands(program: Command, cli: Cli): void {
+function showCommand(program: Command, cli: Cli): void {
   const { terminal } = cli
 
   program
@@ -81,29 +79,6 @@ function showAndWhyCommands(program: Command, cli: Cli): void {
         humanText: () => describeRun(terminal, run, data),
       })
     })
-
-  program
-    .command('why')
-    .description(
-      'explain why a run is in its state, or why a schedule does not fire, and what would change that',
-    )
-    .argument(
-      '<run>',
-      'a job, for its last run; an id, the end of one, @last, @last-failed, <job>@last; or JOB/SCHEDULE',
-    )
-    .action(async (text: string, _options: object, command: Command) => {
-      const calls = cli.calls(command)
-      if (text.includes('/')) return whySchedule(cli, command, text)
-      const id = await resolveRun(calls, text, { orJob: true })
-      const why = await calls.call<WireWhy>('GET', `/v1/runs/${id}/why`)
-      printOne(terminal, cli.format(command), why, {
-        name: id,
-        humanText: () => {
-          const fixes = why.fixes.map((fix) => fix.replace('--server URL', `--server ${calls.url}`))
-          return describeWhy(terminal, { ...why, fixes }, showState(terminal, why.state))
-        },
-      })
-    })
 }
 
 async function showJob(cli: Cli, command: Command, job: WireJob): Promise<void> {
@@ -112,14 +87,6 @@ async function showJob(cli: Cli, command: Command, job: WireJob): Promise<void> 
   const runs = format === 'table' ? await latestRuns(cli.calls(command), job.name) : []
   const humanText = () => describeJob(terminal, job, runs)
   printOne(terminal, format, job, { name: job.name, humanText })
-}
-
-async function whySchedule(cli: Cli, command: Command, text: string): Promise<void> {
-  const calls = cli.calls(command)
-  const path = schedulePath(await resolveSchedule(calls, text))
-  const why = await calls.call<WireScheduleWhy>('GET', `${path}/why`)
-  const humanText = () => describeWhy(cli.terminal, why, why.state)
-  printOne(cli.terminal, cli.format(command), why, { name: text, humanText })
 }
 
 /** Whether the filter names a step or a property of steps. */
@@ -224,7 +191,7 @@ function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAt
     ['worker', run.worker],
     ['exit code', run.process?.exit_code?.toString() ?? null],
     ['signal', run.process?.signal ?? null],
-    ['held by', run.process?.containment ?? null],
+    ['contained by', run.process?.containment ?? null],
     ['message', run.message],
     ['input', describePayload(run.input, run.input_bytes)],
     ['result', describePayload(run.result, run.result_bytes)],
@@ -238,7 +205,7 @@ function describeRun(terminal: Terminal, run: WireRun, attempts: readonly WireAt
     ['runs after', run.trigger ? describeTrigger(run.trigger) : null],
   ]
   const lines = facts.flatMap(([name, value]) =>
-    value === null ? [] : hangingIndent(terminal, `  ${name.padEnd(10)} `, value),
+    value === null ? [] : hangingIndent(terminal, `  ${name.padEnd(12)} `, value),
   )
   const tries =
     attempts.length < 2
@@ -260,20 +227,6 @@ function describeAttempt(terminal: Terminal, one: WireAttempt): string[] {
     `    ${attempt}  `,
     `${how}${where}${message === null ? '' : `: ${message}`}`,
   )
-}
-
-function describeWhy(
-  terminal: Terminal,
-  why: Pick<WireWhy, 'sentence' | 'details' | 'fixes'>,
-  state: string,
-): string {
-  const lines = [
-    ...hangingIndent(terminal, `${state}  `, why.sentence),
-    ...why.details.flatMap((detail) => hangingIndent(terminal, '  ', detail)),
-    // Not wrapped, so that they can be copied.
-    ...why.fixes.map((fix) => `  fix:  ${harmless(fix)}`),
-  ]
-  return `${lines.join('\n')}\n`
 }
 
 function took({ started_at, finished_at }: WireRun, terminal: Terminal): string {

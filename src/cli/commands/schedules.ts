@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { WireStep } from '../../core/workflow/step-views.ts'
 import { LIMITS, NAME } from '../../core/limits.ts'
 import type {
   WireNext,
@@ -10,13 +9,12 @@ import type {
 import type { WireJob } from '../../core/job/job-views.ts'
 import { hangingIndent } from '../terminal/hanging-indent.ts'
 import type { Cli } from './cli.ts'
+import { skipRunStep, type SkipOptions } from './workflows.ts'
 import { everyPage } from '../find/every-page.ts'
-import { resolveRun } from '../find/find-run.ts'
 import { resolveSchedule, readTarget, schedulePath } from '../find/find-schedule.ts'
 import { jobPath } from '../find/find-job.ts'
 import { printList, printOne, type Show } from '../terminal/output.ts'
 import { readCount } from '../args/read-count.ts'
-import { stepPath } from '../find/find-step.ts'
 import { ruleOf } from '../args/rule-text.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import { clockTime, distance, instantIn } from '../render/show-time.ts'
@@ -78,7 +76,7 @@ export function schedulesCommands(program: Command, cli: Cli): void {
     .action(
       async (text: string, step: string | undefined, options: SkipOptions, command: Command) => {
         const calls = cli.calls(command)
-        if (step !== undefined) return skipStep(cli, command, [text, step], options)
+        if (step !== undefined) return skipRunStep(cli, command, [text, step], options)
         const found = await resolveSchedule(calls, text)
         const schedule = await calls.call<WireSchedule>('POST', `${schedulePath(found)}/skip`)
         const name = `${schedule.job}/${schedule.name}`
@@ -86,25 +84,6 @@ export function schedulesCommands(program: Command, cli: Cli): void {
         printOne(terminal, cli.format(command), schedule, { name, humanText })
       },
     )
-}
-
-interface SkipOptions {
-  readonly item?: string
-}
-
-async function skipStep(
-  cli: Cli,
-  command: Command,
-  [text, step]: readonly [run: string, step: string],
-  { item }: SkipOptions,
-): Promise<void> {
-  const calls = cli.calls(command)
-  const id = await resolveRun(calls, text)
-  const body = item === undefined ? {} : { item: readCount(item, '--item', 0) }
-  const skipped = await calls.call<WireStep>('POST', `${stepPath(id, step)}/skip`, body)
-  const what = item === undefined ? step : `item ${item} of ${step}`
-  const humanText = () => `${what} of ${id} is skipped\n`
-  printOne(cli.terminal, cli.format(command), skipped, { name: step, humanText })
 }
 
 const NOT_ALL = 'There are too many schedules to look through at once; others may fire earlier.\n'

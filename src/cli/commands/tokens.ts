@@ -25,7 +25,8 @@ export function tokenCommands(program: Command, cli: Cli): void {
     .action(async (name: string, options: CreateOptions, command: Command) => {
       const { role, expires, everywhere } = options
       const body = {
-        ...{ name, role },
+        name,
+        role,
         ...(everywhere && { everywhere }),
         ...(expires === undefined
           ? {}

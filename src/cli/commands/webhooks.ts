@@ -52,7 +52,8 @@ function addCommand(webhook: Command, cli: Cli): void {
     .action(async (name: string, url: string, options: AddOptions, command: Command) => {
       const { event = ['run.failed', 'run.recovered'], job, disabled, replace } = options
       const body = {
-        ...{ url, events: event },
+        url,
+        events: event,
         ...(job && { jobs: job }),
         ...(disabled && { enabled: false }),
       }

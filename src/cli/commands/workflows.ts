@@ -8,6 +8,7 @@ import { itemValues } from '../find/item-values.ts'
 import { jobPath } from '../find/find-job.ts'
 import { findWaiting, stepPath } from '../find/find-step.ts'
 import { printList, printOne, type Show } from '../terminal/output.ts'
+import { readCount } from '../args/read-count.ts'
 import { readInput } from '../args/read-input.ts'
 import { repeated } from '../args/repeated.ts'
 import {
@@ -138,6 +139,27 @@ function decisionCommands(program: Command, cli: Cli): void {
   )
 }
 
+/** Options of `skip` that concern a step. */
+export interface SkipOptions {
+  readonly item?: string
+}
+
+/** Command `skip` for a step of a run. For a schedule, see `schedules.ts`. */
+export async function skipRunStep(
+  cli: Cli,
+  command: Command,
+  [text, step]: readonly [run: string, step: string],
+  { item }: SkipOptions,
+): Promise<void> {
+  const calls = cli.calls(command)
+  const id = await resolveRun(calls, text)
+  const body = item === undefined ? {} : { item: readCount(item, '--item', 0) }
+  const skipped = await calls.call<WireStep>('POST', `${stepPath(id, step)}/skip`, body)
+  const what = item === undefined ? step : `item ${item} of ${step}`
+  const humanText = () => `${what} of ${id} is skipped\n`
+  printOne(cli.terminal, cli.format(command), skipped, { name: step, humanText })
+}
+
 /** Warns that the list is incomplete. */
 function reportTruncated(terminal: Terminal, route: string): void {
   const count = MOST_STEPS.toLocaleString('en')
@@ -174,8 +196,11 @@ function itemsOf(
     columns: [
       { title: 'ITEM', show: ({ item }) => String(item) },
       {
-        ...{ title: 'VALUE', show: ({ item }) => values.get(item) ?? '', hideIfEmpty: true },
-        ...{ shrinks: true, minWidth: 16 },
+        title: 'VALUE',
+        show: ({ item }) => values.get(item) ?? '',
+        hideIfEmpty: true,
+        shrinks: true,
+        minWidth: 16,
       },
       { title: 'STATE', show: ({ state }) => showStepState(terminal, state) },
       { title: 'TOOK', show: (item) => tookOf(item, terminal) },

@@ -12,7 +12,7 @@ interface ErrorText {
 export interface CalledCommand {
   readonly command: string
   readonly flags: readonly string[]
-  /** Those of them that were given. */
+  /** The flags that the user gave, as long names without dashes. */
   readonly given: readonly string[]
 }
 
@@ -35,7 +35,7 @@ export function toCliTerms(
 
 function withFlag({ message, field }: ErrorText, called: CalledCommand): string {
   if (field === undefined || field === '') return message
-  // A rule that is part of a schedule names its field twice.
+  // A rule of a schedule names its field twice.
   const once = message.startsWith(`${field}: ${field} `) ? message.slice(field.length + 2) : message
   const rest = once.slice(field.length)
   if (!once.startsWith(field) || !/^[ :]/.test(rest)) return once
@@ -58,7 +58,7 @@ const FIXED: Readonly<Record<string, readonly [flag: string, otherwise: string]>
   input: ['', 'the input'],
 }
 
-/** Flags that say the same as another one, which has the name of the field. */
+/** The second name of a flag, by the name of the flag that is called like the field. */
 const ALIASES: Readonly<Record<string, string>> = { until: 'to' }
 
 function nameOf(field: string, { flags, given }: CalledCommand): string {
@@ -92,12 +92,13 @@ const HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
   webhook_exists: 'Choose another name, or delete that one first: punctual webhook rm NAME',
   invalid_schedule: "See what a rule does before it is used: punctual next 'weekdays at 09:05'",
   idempotency_mismatch: 'This --key was used for something else; choose a new one.',
-  rate_limited: 'Wait a little, then go on more slowly.',
+  rate_limited: 'Wait a little, then send requests more slowly.',
   overloaded: 'The server has more pending work than it accepts; try again in a little while.',
 }
 
 /**
- * A hint for this particular error is kept; a general hint for the error code speaks of requests.
+ * Keeps a hint that belongs to this error. Replaces the general hint of an error code, which is written
+ * for users of the API.
  */
 function hintOf(
   { code, hint, field = '' }: ErrorText,

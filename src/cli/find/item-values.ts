@@ -49,7 +49,10 @@ function partsOf({ input, work }: WireRun): ReadonlyMap<string, string> {
   return parts
 }
 
-/** For a single item, any part could be its value: show its input rather than the command. */
+/**
+ * The names of the parts whose value is not equal for all items. A single item has nothing to compare
+ * with: the result then names its input and its variables, or its first part if it has neither.
+ */
 function differingNames(all: readonly ReadonlyMap<string, string>[]): ReadonlySet<string> {
   const names = new Set(all.flatMap((parts) => [...parts.keys()]))
   if (all.length < 2) {

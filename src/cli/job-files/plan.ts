@@ -28,7 +28,7 @@ export interface PlannedJob {
   readonly moves: readonly FireTimeChange[]
   /** Schedules of the job that no file declares: `apply` does not change them. */
   readonly left: readonly UndeclaredSchedule[]
-  /** Those of them that a schedule of the file would replace: `apply` is refused. */
+  /** Undeclared schedules that a schedule of the file would replace: `apply` is refused. */
   readonly conflicts: readonly UndeclaredSchedule[]
 }
 
@@ -103,13 +103,13 @@ const NOTHING = {
 
 async function planJob(
   calls: ServerCalls,
-  { name, definition: said }: JobOfFile,
+  { name, definition: declared }: JobOfFile,
   source: string | undefined,
 ): Promise<PlannedJob> {
   const there = await findJob(calls, name)
   // A single file does not determine which folder owns the job.
   const owner = source ?? there?.definition.source
-  const definition = owner === undefined ? said : { ...said, source: owner }
+  const definition = owner === undefined ? declared : { ...declared, source: owner }
   const base = { ...NOTHING, name, definition }
   if (!there) return { ...base, change: 'create', version: null }
   const { version } = there
@@ -119,7 +119,12 @@ async function planJob(
   }
   const { moves, conflicts } = await compareSchedules(calls, there, definition)
   return {
-    ...{ ...base, change: 'change', version, left, moves, conflicts },
+    ...base,
+    change: 'change',
+    version,
+    left,
+    moves,
+    conflicts,
     changes: changesBetween(there.definition, definition),
     keeping: await keepingOf(calls, name),
   }

@@ -78,7 +78,9 @@ export function jobsOrFailure(terminal: Terminal, read: FilesRead): readonly Job
   printProblems(terminal, read)
   const hint = 'Nothing was changed. Correct the files and try again.'
   throw new Failure('some files have errors', {
-    ...{ exitCode: EXIT.usage, code: 'invalid_file', hint },
+    exitCode: EXIT.usage,
+    code: 'invalid_file',
+    hint,
   })
 }
 

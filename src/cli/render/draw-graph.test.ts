@@ -9,8 +9,13 @@ function steps(...lines: string[]): WirePlannedStep[] {
     const [name = '', needs = ''] = line.split(': ')
     const needed = needs === '' ? [] : needs.split(' ')
     return {
-      ...{ name, kind: 'work', needs: needed, needs_count: needed.length },
-      ...{ when: 'all-succeeded', finally: false, each: false },
+      name,
+      kind: 'work',
+      needs: needed,
+      needs_count: needed.length,
+      when: 'all-succeeded',
+      finally: false,
+      each: false,
     }
   })
 }

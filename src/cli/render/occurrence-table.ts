@@ -10,8 +10,15 @@ export interface OccurrenceRow extends WireOccurrence {
 }
 
 const GLYPHS: Readonly<Record<WireOccurrence['outcome'], string>> = {
-  ...{ fired: '✔', delayed: '✔', blocked: '◷', due: '◷', planned: '◷', backfilled: '✔' },
-  ...{ skipped: '⤼', merged: '⤼', missed: '◌' },
+  fired: '✔',
+  delayed: '✔',
+  blocked: '◷',
+  due: '◷',
+  planned: '◷',
+  backfilled: '✔',
+  skipped: '⤼',
+  merged: '⤼',
+  missed: '◌',
 }
 
 /** A table of occurrences; the schedule is shown only if there are several. */
@@ -68,8 +75,8 @@ function outcomeOf({ outcome, count }: WireOccurrence, terminal: Terminal): stri
 
 /** Why a time did not become a run in the ordinary way. */
 export const REASONS: Readonly<Record<NonNullable<WireOccurrence['reason']>, string>> = {
-  late: 'no node was quick enough',
-  made_up: 'made up for',
+  late: 'started late: no node fired it in time',
+  made_up: 'caught up',
   overlap: 'another run had not ended',
   asked: 'requested by a user',
   paused: 'paused',
@@ -92,7 +99,7 @@ function backfilledBy({ count, backfills }: WireOccurrence) {
 function whyOf(one: WireOccurrence): string {
   const { reason, detail, slow, overdue, lapses, backfills, outcome } = one
   const kinds = new Set(lapses.map(({ kind }) => kind))
-  const remarks = [
+  const notes = [
     ...(reason === null ? [] : [REASONS[reason]]),
     ...(detail === null ? [] : [detail]),
     ...(kinds.has('late') ? ['started late'] : []),
@@ -101,5 +108,5 @@ function whyOf(one: WireOccurrence): string {
     ...(kinds.has('empty') ? ['no output'] : []),
     ...(backfills.length > 0 && outcome !== 'backfilled' ? ['backfilled since'] : []),
   ]
-  return remarks.join('; ') || '-'
+  return notes.join('; ') || '-'
 }

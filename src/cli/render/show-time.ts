@@ -21,9 +21,15 @@ export function clockTime(local: string, now: number): string {
 
 export function instantIn(time: string, zone: string, now: number): string {
   const format = new Intl.DateTimeFormat('en-GB', {
-    ...{ timeZone: zone, timeZoneName: 'longOffset', hourCycle: 'h23' },
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
-    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    timeZone: zone,
+    timeZoneName: 'longOffset',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
   })
   const parts = format.formatToParts(Date.parse(time)).map(({ type, value }) => [type, value])
   const {

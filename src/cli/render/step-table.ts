@@ -6,7 +6,7 @@ import type { Column } from '../terminal/table.ts'
 import { harmless, paint, showState, type Terminal } from '../terminal/terminal.ts'
 
 /** Unusual properties of a step, shown after its name. */
-function annotationsOf({ kind, when, each, finally: isFinally, also }: Remarkable): string {
+function annotationsOf({ kind, when, each, finally: isFinally, also }: AnnotatedStep): string {
   const defaultCondition = isFinally ? 'always' : 'all-succeeded'
   const annotations = [
     ...(kind === 'approval' ? ['asks'] : []),
@@ -17,7 +17,7 @@ function annotationsOf({ kind, when, each, finally: isFinally, also }: Remarkabl
   return annotations.length === 0 ? '' : ` (${annotations.join('; ')})`
 }
 
-type Remarkable = Pick<WireStep, 'kind' | 'when' | 'each' | 'finally'> & {
+type AnnotatedStep = Pick<WireStep, 'kind' | 'when' | 'each' | 'finally'> & {
   readonly also: readonly string[]
 }
 
@@ -54,7 +54,10 @@ export function stepColumns(
     },
     { title: 'RUN', show: ({ step }) => runOf(step), dropOrder: 1 },
     {
-      ...{ title: 'WHY', show: ({ step }) => harmless(whyOf(step)), shrinks: true, minWidth: 20 },
+      title: 'WHY',
+      show: ({ step }) => harmless(whyOf(step)),
+      shrinks: true,
+      minWidth: 20,
       hideIfEmpty: true,
     },
   ]

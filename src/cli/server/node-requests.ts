@@ -80,12 +80,12 @@ export function readAnswer<T>(text: string, url: string): T | undefined {
 }
 
 function refusedToken(url: string, token: string | undefined): string {
-  if (token === undefined) return `${url} wants a token, and none was given or found here`
+  if (token === undefined) return `${url} requires a token, and none was given or found here`
   return `${url} does not accept this token: it is revoked, has expired or is of another server`
 }
 
 function notPunctual(url: string, cause?: unknown): Failure {
-  return new Failure(`what answers at ${url} is not a Punctual server`, {
+  return new Failure(`the server at ${url} is not Punctual`, {
     exitCode: EXIT.unreachable,
     hint: 'Check the address given with --server or PUNCTUAL_SERVER.',
     cause,

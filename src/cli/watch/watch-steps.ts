@@ -13,8 +13,13 @@ import { withWatchControls } from './watch-controls.ts'
 const PERIOD_MS = 500
 const ROUNDS_TO_WHY = 4
 const SHOWN_BY_STEPS: ReadonlySet<WhyCode> = new Set([
-  ...(['running', 'stopping', 'approval'] as const),
-  ...(['succeeded', 'failed', 'cancelled', 'skipped'] as const),
+  'running',
+  'stopping',
+  'approval',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'skipped',
 ])
 /** A view with more lines than the terminal could not be redrawn. */
 const MOST_LINES = 18
@@ -37,18 +42,18 @@ export function watchSteps(
       line.end()
       const isPicture = hasLiveLine(terminal)
       const show = isPicture ? createStepView(terminal) : createChangeReporter(terminal, report)
-      let heldUp: WireWhy | null = null
+      let blocker: WireWhy | null = null
       for (let round = 0; ; round += 1) {
         // The server holds the answer, so that the end is noticed at once.
         const path = `/v1/runs/${id}?wait=${round === 0 ? 0 : PERIOD_MS}ms`
         const run = await calls.call<WireRun>('GET', path, undefined, { signal })
         const { finished_at } = run
         const steps = await readSteps(id, calls, signal)
-        if (finished_at !== null) heldUp = null
-        else if (round % ROUNDS_TO_WHY === 0) heldUp = await findBlocker(id, calls, signal)
+        if (finished_at !== null) blocker = null
+        else if (round % ROUNDS_TO_WHY === 0) blocker = await findBlocker(id, calls, signal)
         await quiet()
         if (signal.aborted) return
-        show(steps, heldUp)
+        show(steps, blocker)
         if (finished_at !== null) return
         await report.remind(run)
       }
@@ -56,7 +61,7 @@ export function watchSteps(
   )
 }
 
-/** Null while a step is active, or shows itself what it waits for. */
+/** Why the workflow waits; null while a step is active, or the list of steps already shows the reason. */
 async function findBlocker(
   id: string,
   calls: ServerCalls,
@@ -76,38 +81,38 @@ async function readSteps(
   return (await calls.call<WirePage<WireStep>>('GET', path, undefined, { signal })).data
 }
 
-type Show = (steps: readonly WireStep[], heldUp: WireWhy | null) => void
+type Show = (steps: readonly WireStep[], blocker: WireWhy | null) => void
 
 /** Prints one line per changed step. */
 function createChangeReporter(terminal: Terminal, report: WaitReport): Show {
   const known = new Map<string, string>()
-  let heldUpBy: WhyCode | undefined
+  let reportedCode: WhyCode | undefined
   const write = (text: string) => {
     terminal.err(`${text}\n`)
     report.noteOutput()
   }
-  return (steps, heldUp) => {
+  return (steps, blocker) => {
     for (const step of steps) {
       const { name, state } = step
-      const standing = `${state} ${triesOf(step)}`
-      if (state === 'untouched' || known.get(name) === standing) continue
-      known.set(name, standing)
+      const summary = `${state} ${triesOf(step)}`
+      if (state === 'untouched' || known.get(name) === summary) continue
+      known.set(name, summary)
       write(lineOf(step, terminal))
     }
-    if (heldUp && heldUp.code !== heldUpBy) write(harmless(heldUp.sentence))
-    heldUpBy = heldUp?.code
+    if (blocker && blocker.code !== reportedCode) write(harmless(blocker.sentence))
+    reportedCode = blocker?.code
   }
 }
 
 /** Redraws all steps in place. */
 function createStepView(terminal: Terminal): Show {
   let height = 0
-  return (steps, heldUp) => {
+  return (steps, blocker) => {
     const width = Math.min(terminal.columns, DEFAULT_WIDTH) - INTERRUPT_COLUMNS
     const lines = choose(steps).map((step) => cut(lineOf(step, terminal), width))
     const left = steps.length - lines.length
     if (left > 0) lines.push(cut(`  … and ${left} more: punctual steps`, width))
-    if (heldUp) lines.push(...hangingIndent(terminal, '', harmless(heldUp.sentence)))
+    if (blocker) lines.push(...hangingIndent(terminal, '', harmless(blocker.sentence)))
     const back = height === 0 ? '' : `\r\u001B[${height}A\u001B[J`
     terminal.err(`${back}${lines.join('\n')}\n`)
     height = lines.length
@@ -117,9 +122,9 @@ function createStepView(terminal: Terminal): Show {
 /** All steps if they fit; otherwise running and failed ones first. */
 function choose(steps: readonly WireStep[]): readonly WireStep[] {
   if (steps.length <= MOST_LINES) return steps
-  const isCalm = ({ state }: WireStep) => state === 'untouched' || state === 'succeeded'
-  const lively = steps.filter((step) => !isCalm(step))
-  return [...lively, ...steps.filter(isCalm)].slice(0, MOST_LINES)
+  const isQuiet = ({ state }: WireStep) => state === 'untouched' || state === 'succeeded'
+  const prominent = steps.filter((step) => !isQuiet(step))
+  return [...prominent, ...steps.filter(isQuiet)].slice(0, MOST_LINES)
 }
 
 function lineOf(step: WireStep, terminal: Terminal): string {

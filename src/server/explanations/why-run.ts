@@ -181,7 +181,7 @@ function whyScheduled({ id, attempt }: RunRecord, timerAt: number, now: number):
 }
 
 const OCCURRENCE_TEXTS: Readonly<Partial<Record<OccurrenceReason, string>>> = {
-  made_up: ', made up for after it was missed',
+  made_up: ', caught up after it was missed',
   clock_set_back:
     ', by a clock that was ahead and has been set back: that time is void and fires again',
 }

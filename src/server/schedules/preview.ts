@@ -80,15 +80,15 @@ function effectOf(
   const day = localTime(at, zone).slice(0, 10)
   const jump = `on ${day} clocks go from ${clock(before)} to ${clock(after)}`
   if (gap?.firesAt === null) {
-    return { effect: 'left_out', sentence: `${jump}: what is between is left out.` }
+    return { effect: 'left_out', sentence: `${jump}: skipped times are left out.` }
   }
   if (gap) {
-    return { effect: 'moved', sentence: `${jump}: what is between fires once, at ${clock(after)}.` }
+    return { effect: 'moved', sentence: `${jump}: skipped times fire once, at ${clock(after)}.` }
   }
   if (!repeat) return { effect: 'none', sentence: `${jump}: it fires as always.` }
   if (dst?.repeat === 'both') {
-    return { effect: 'twice', sentence: `${jump}: what comes twice fires twice.` }
+    return { effect: 'twice', sentence: `${jump}: repeated times fire twice.` }
   }
   const which = dst?.repeat === 'last' ? 'second' : 'first'
-  return { effect: 'once', sentence: `${jump}: what comes twice fires once, the ${which} time.` }
+  return { effect: 'once', sentence: `${jump}: repeated times fire once, the ${which} time.` }
 }

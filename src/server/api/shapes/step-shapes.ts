@@ -50,7 +50,7 @@ const planned: Readonly<Record<keyof WirePlannedStep, Shape>> = {
 
 const state = enumShape(
   SHOWN_STEP_STATES,
-  '`untouched`: the workflow has not reached it. `running`: it has a run, in any unfinished state. ' +
+  '`untouched`: it has not begun yet. `running`: it has a run, in any unfinished state. ' +
     '`waiting`: for an approval. The other states are ends.',
 )
 
