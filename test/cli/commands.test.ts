@@ -233,7 +233,10 @@ test('the doctor reports what works and what does not', async (t) => {
   await api.startWorker()
   const well = await run('doctor')
   const said = well.out.replaceAll(/\s+/g, ' ')
-  assert.match(said, /✔ w1 holds processes .* launcher\); limits: .*tmp; users: the worker's own/)
+  assert.match(
+    said,
+    /✔ w1 contains processes .* launcher\); limits: .*tmp; users: the worker's own/,
+  )
   assert.deepEqual([well.code, well.out.includes('✖')], [0, false], well.out)
   assert.equal((await run('--server', 'http://127.0.0.1:1', 'doctor')).code, 1)
   assert.match(

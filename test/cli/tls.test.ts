@@ -70,7 +70,7 @@ test('TLS to a server without it: not reached, and the error says what to do', a
   assert.equal(code, 8)
   assert.match(
     err,
-    /not in a TLS this program speaks\n  help:  If it serves without TLS, use --server/,
+    /not with a TLS version that this program supports\n  help:  If it serves without TLS, use --server/,
   )
 })
 

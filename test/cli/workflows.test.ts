@@ -152,7 +152,7 @@ test('the steps of a run are drawn as a graph with states, times and reasons', a
   assert.match(lines[0] ?? '', /^STEP +STATE +TOOK +WHEN +RUN +WHY$/)
   assert.match(out, /^extract +✔ succeeded +\S+ +━+ +run_\w+$/m)
   assert.match(out, /^├─ load \(each\) +✖ failed .* 2 items +1 of 2 items failed\.$/m)
-  assert.match(out, /^└─ sign_off \(asks\) +⤼ skipped/m)
+  assert.match(out, /^└─ sign_off \(approval\) +⤼ skipped/m)
   assert.match(
     out,
     /^ {3}└─ report \(also after load\) +⤼ skipped .*All steps it needs must succeed, and load/m,

@@ -43,7 +43,7 @@ function listAndUseCommands(context: Command, cli: Cli): void {
     .action((name: string | undefined, { none }: { none?: true }, command: Command) => {
       const { contexts } = readContexts(env)
       if ((name === undefined) === (none === undefined)) {
-        throw usage('name a context, or say --none', 'punctual context ls shows them.')
+        throw usage('name a context, or pass --none', 'punctual context ls shows them.')
       }
       if (name !== undefined) contextOf({ contexts }, name)
       writeContexts(env, { current: name, contexts })

@@ -84,11 +84,11 @@ async function examine(calls: ServerCalls, now: number): Promise<Finding[]> {
     {
       isGood: skewMs <= MOST_SKEW_MS,
       what: `its clock is ${(skewMs / 1_000).toFixed(0)} s from ours`,
-      advice: 'Nothing depends on it, but times will look odd.',
+      advice: 'Runs are not affected, but durations and ages in tables are wrong.',
     },
     ...(clock === null ? [] : [describeClock(clock)]),
   ]
-  const token = await attempt(() => calls.call('GET', '/v1/runs?limit=1'), 'the token opens it')
+  const token = await attempt(() => calls.call('GET', '/v1/runs?limit=1'), 'it accepts the token')
   // While the database is away, tokens cannot be checked.
   if (!token.value) return isReady || token.isRefused ? [...findings, token.finding] : findings
   const storage = await examineStorage(calls)
@@ -173,7 +173,7 @@ async function examineWork(calls: ServerCalls): Promise<Finding[]> {
   ]
 }
 
-const NO_ROOT = 'Start it as another user, use --run-as USER, or say --allow-root.'
+const NO_ROOT = 'Start it as another user, use --run-as USER, or pass --allow-root.'
 
 function describeWorkers(workers: readonly WireWorker[]): string {
   if (workers.length === 0) return 'no worker is connected'

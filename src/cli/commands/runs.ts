@@ -116,7 +116,7 @@ async function listRuns(
   printList(cli.terminal, cli.format(command), data, runsOf(cli.terminal, filter))
 }
 
-/** The server does not know the user's time zone for `since:yesterday`. */
+/** Adds the user's time zone to a filter such as `since:yesterday`: the server reads it as UTC. */
 async function zonedFilter(filter: string, { zone }: Terminal): Promise<string> {
   if (!/\b(?:since|until):/.test(filter)) return filter
   const { nameZone } = await import('../../core/run/run-filter.ts')

@@ -86,7 +86,7 @@ export function schedulesCommands(program: Command, cli: Cli): void {
     )
 }
 
-const NOT_ALL = 'There are too many schedules to look through at once; others may fire earlier.\n'
+const NOT_ALL = 'There are too many schedules for one answer; others may fire earlier.\n'
 
 interface NextOptions {
   readonly count: string

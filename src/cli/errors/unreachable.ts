@@ -25,7 +25,7 @@ function explain(url: string, code: string): { what: string; hint: string } {
   }
   if (isHttps && /^(?:ERR_SSL|EPROTO)/.test(code)) {
     return {
-      what: `${url} answers, but not in a TLS this program speaks`,
+      what: `${url} answers, but not with a TLS version that this program supports`,
       hint: `If it serves without TLS, use --server ${url.replace('https:', 'http:')}`,
     }
   }

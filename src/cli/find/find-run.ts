@@ -45,7 +45,7 @@ export function isRunId(text: string): boolean {
   return FULL.test(text)
 }
 
-/** The run that this user submitted last; if the server does not know it, the newest run. */
+/** The run that this user submitted last; if the server has no such run, the newest run. */
 async function ownLast(calls: ServerCalls): Promise<string> {
   const id = calls.lastRun.recall()
   if (id === undefined) return requireLatest(calls, undefined, false)

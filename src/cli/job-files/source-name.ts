@@ -10,7 +10,7 @@ export interface Source {
 }
 
 /**
- * Names a folder of jobs, so that the server knows which jobs belong to it: a readable name plus a
+ * Names a folder of jobs, so that the server can select the jobs that belong to it: a readable name plus a
  * digest, because other folders may be called `jobs`, too. The digest is that of the repository's
  * origin, which is the same in every checkout, or else of the folder's path. Undefined for anything
  * but a single folder.

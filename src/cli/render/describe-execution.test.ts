@@ -13,7 +13,7 @@ function lineFor(kind: string | undefined): string {
 test('doctor prints where secret files are and what deletes them', () => {
   const deleted = 'the launcher deletes them, or the next worker if both were killed'
   for (const [kind, says] of [
-    ['private', 'in memory that only their attempt sees and that goes with it'],
+    ['private', 'in memory that only their attempt can read and that is freed when it ends'],
     ['memory', `in memory; ${deleted}`],
     ['disk', `on a disk; ${deleted}`],
   ] as const) {

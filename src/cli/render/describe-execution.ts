@@ -1,14 +1,14 @@
 import { PROCESS_EXECUTORS } from '../../core/work/work.ts'
 import type { WireWorker } from '../../core/wire/views.ts'
 
-const HOLDS: Readonly<Record<string, string>> = {
-  pidns: 'in a PID namespace of their own, which nothing leaves',
-  cgroup: 'in a control group of their own, which nothing leaves',
-  group: 'as process groups; processes that break away are searched for',
+const CONTAINMENT_TEXTS: Readonly<Record<string, string>> = {
+  pidns: 'in PID namespaces, which processes cannot leave',
+  cgroup: 'in control groups, which processes cannot leave',
+  group: 'in process groups; processes that leave their group are searched for',
 }
 
-const SECRETS: Readonly<Record<string, string>> = {
-  private: 'in memory that only their attempt sees and that goes with it',
+const SECRET_FILE_TEXTS: Readonly<Record<string, string>> = {
+  private: 'in memory that only their attempt can read and that is freed when it ends',
   memory: 'in memory; the launcher deletes them, or the next worker if both were killed',
   disk: 'on a disk; the launcher deletes them, or the next worker if both were killed',
 }
@@ -34,23 +34,27 @@ export function describeRoot(workers: readonly WireWorker[]): string | undefined
   const [first] = names
   const who =
     names.length === 1 ? `${first} runs` : `${names.length} workers, such as ${first}, run`
-  return `${who} commands as root that name no user`
+  return `${who} commands as root unless they name a user`
 }
 
 function whose(names: readonly string[]): string {
   const [first] = names
-  return names.length === 1 ? `${first} holds` : `${names.length} workers, such as ${first}, hold`
+  return names.length === 1
+    ? `${first} contains`
+    : `${names.length} workers, such as ${first}, contain`
 }
 
 function wordsFor({ execution, users }: WireWorker): string | undefined {
   if (!execution) return undefined
   const { launcher, containment, limits, secret_files: secrets = '', why } = execution
   const parts = [
-    `processes ${HOLDS[containment] ?? `by ${containment}`} (${launcher} launcher)`,
+    `processes ${CONTAINMENT_TEXTS[containment] ?? `by ${containment}`} (${launcher} launcher)`,
     `limits: ${limits.join(', ') || 'none'}`,
     `users: ${users.join(', ') || "the worker's own"}`,
-    ...(SECRETS[secrets] === undefined ? [] : [`files of secrets: ${SECRETS[secrets]}`]),
-    ...(why === undefined ? [] : [`not better because ${why}`]),
+    ...(SECRET_FILE_TEXTS[secrets] === undefined
+      ? []
+      : [`files of secrets: ${SECRET_FILE_TEXTS[secrets]}`]),
+    ...(why === undefined ? [] : [`nothing stronger is available because ${why}`]),
   ]
   return parts.join('; ')
 }

@@ -32,11 +32,11 @@ export function drawForecast(terminal: Terminal, seen: WireForecast): string {
     ...(seen.more > 0 ? [`and ${counted(seen.more)} more; see them with -n`] : []),
     ...section(
       'Together at the same second',
-      seen.collisions.flatMap((one) => meeting(terminal, one)),
+      seen.collisions.flatMap((one) => describeCollision(terminal, one)),
     ),
     ...section(
       'Clocks change',
-      seen.clock_changes.flatMap((one) => night(terminal, one)),
+      seen.clock_changes.flatMap((one) => describeClockChange(terminal, one)),
     ),
     '',
   ].join('\n')
@@ -51,7 +51,7 @@ function headline(terminal: Terminal, seen: WireForecast): string[] {
     fullest && fullest.busy > 0
       ? [`  fullest hour ${hour(fullest.at)}: ${runs(fullest.fires)}, ${slots(fullest.busy)} busy`]
       : []
-  const part = seen.complete ? [] : ['  There are more schedules than one forecast takes in.']
+  const part = seen.complete ? [] : ['  There are more schedules than one forecast can hold.']
   const title = `${runs(seen.fires)} of ${counted(count)} schedule${count === 1 ? '' : 's'} in ${span}`
   return [paint(terminal, 'bold', title), ...busy, ...part]
 }
@@ -104,24 +104,27 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', title, ...lines]
 }
 
-function meeting(terminal: Terminal, { at, times, schedules, names }: WireCollision): string[] {
+function describeCollision(
+  terminal: Terminal,
+  { at, times, schedules, names }: WireCollision,
+): string[] {
   const rest = schedules - Math.min(NAMED, names.length)
   const who = [...names.slice(0, NAMED), ...(rest > 0 ? [`${counted(rest)} more`] : [])].join(', ')
   const often = times === 1 ? 'once' : `${counted(times)} times`
   return hangingIndent(terminal, `  ${counted(schedules)}  `, `${time(at)}, ${often}: ${who}`)
 }
 
-function night(terminal: Terminal, one: WireClockNight): string[] {
+function describeClockChange(terminal: Terminal, one: WireClockNight): string[] {
   const effects = [
     [one.moved, 'fire after the change'],
     [one.left_out, 'are left out'],
     [one.once, 'fire once instead of twice'],
     [one.twice, 'fire twice'],
   ] as const
-  const noticed = effects.flatMap(([count, what]) =>
+  const effectTexts = effects.flatMap(([count, what]) =>
     count > 0 ? [`${counted(count)} ${what}`] : [],
   )
-  const what = noticed.length > 0 ? noticed.join(', ') : 'no schedule is affected'
+  const what = effectTexts.length > 0 ? effectTexts.join(', ') : 'no schedule is affected'
   const jump = `${one.from_offset} to ${one.to_offset}`
   return hangingIndent(terminal, `  ${day(one.at)}  `, `${one.zone}, ${jump}: ${what}`)
 }

@@ -102,7 +102,7 @@ function whyOf(one: WireOccurrence): string {
   const notes = [
     ...(reason === null ? [] : [REASONS[reason]]),
     ...(detail === null ? [] : [detail]),
-    ...(kinds.has('late') ? ['started late'] : []),
+    ...(kinds.has('late') && reason !== 'late' ? ['started late'] : []),
     ...(slow || kinds.has('slow') ? ['slow'] : []),
     ...(overdue || kinds.has('unfinished') ? ['overdue'] : []),
     ...(kinds.has('empty') ? ['no output'] : []),

@@ -9,7 +9,7 @@ import { harmless, paint, showState, type Terminal } from '../terminal/terminal.
 function annotationsOf({ kind, when, each, finally: isFinally, also }: AnnotatedStep): string {
   const defaultCondition = isFinally ? 'always' : 'all-succeeded'
   const annotations = [
-    ...(kind === 'approval' ? ['asks'] : []),
+    ...(kind === 'approval' ? ['approval'] : []),
     ...(each ? ['each'] : []),
     ...(when === defaultCondition ? [] : [when]),
     ...(also.length === 0 ? [] : [`also after ${also.join(', ')}`]),

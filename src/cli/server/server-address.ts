@@ -152,7 +152,7 @@ function isSameServer(a: string, b: string): boolean {
   return URL.canParse(a) && URL.canParse(b) && new URL(a).host === new URL(b).host
 }
 
-/** Whether the server is on this machine: then its workers know the directories of this machine. */
+/** Whether the server is on this machine: then its workers can use the directories of this machine. */
 export function isHere(url: string): boolean {
   return /^(?:127\.|localhost$|\[::1\]$)/.test(new URL(url).hostname)
 }

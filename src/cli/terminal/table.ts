@@ -66,14 +66,14 @@ function minWidthOf<Row>({ shrinks: gives = false, minWidth: least = LEAST }: Co
 }
 
 /** Cuts the widest columns first, down to their minimum; if that is not enough, further. */
-function shrink<Row>(columns: readonly Filled<Row>[], room: number): number[] {
+function shrink<Row>(columns: readonly Filled<Row>[], available: number): number[] {
   const widths = columns.map(({ wanted }) => wanted)
   const floors = [
     columns.map(({ column }) => minWidthOf(column)),
     columns.map(({ column }) => (column.shrinks ? LEAST : Infinity)),
   ]
   for (const floor of floors) {
-    for (let excess = sum(widths) - room; excess > 0; excess -= 1) {
+    for (let excess = sum(widths) - available; excess > 0; excess -= 1) {
       const giving = widths.map((width, index) => (width > (floor[index] as number) ? width : 0))
       const widest = Math.max(...giving)
       if (widest === 0) break
