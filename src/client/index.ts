@@ -29,7 +29,7 @@ export type {
   WireStepItem,
   WireStepRun,
   WireStepStatistics,
-} from '../core/workflow/step-views.ts'
+} from '../core/workflow/views/step-views.ts'
 export type {
   ShownStepState,
   StepCounts,

@@ -1,4 +1,4 @@
-import type { WireJobStep, WireStep, WireStepItem } from '../core/workflow/step-views.ts'
+import type { WireJobStep, WireStep, WireStepItem } from '../core/workflow/views/step-views.ts'
 import type { ShownStepState } from '../core/wire/workflow-view.ts'
 import type { WirePage, WireWhy } from '../core/wire/views.ts'
 import { type JsonCall, jsonCalls, search } from './json-calls.ts'

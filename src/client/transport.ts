@@ -1,4 +1,4 @@
-import { doublingDelayMs } from '../core/doubling-delay.ts'
+import { exponentialBackoffMs } from '../core/exponential-backoff.ts'
 import { Agent, type Dispatcher } from 'undici'
 import type { Clock, Random } from '../core/clock.ts'
 import { CallError, errorOfAnswer, errorOfConnection } from './call-error.ts'
@@ -161,6 +161,6 @@ function shouldRetry(
 
 /** At least what the server requested, with jitter so that clients do not return together. */
 function pauseMs(error: CallError, round: number, random: Random): number {
-  const backOff = doublingDelayMs(FIRST_PAUSE_MS, Math.floor(round))
+  const backOff = exponentialBackoffMs(FIRST_PAUSE_MS, Math.floor(round))
   return Math.max(error.retryAfterMs, backOff) * (1 + random() / 2)
 }

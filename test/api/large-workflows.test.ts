@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WireStep } from '../../src/core/workflow/step-views.ts'
+import type { WireStep } from '../../src/core/workflow/views/step-views.ts'
 import type { WirePage, WireWhy } from '../../src/core/wire/views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'
 import { waitFor } from '../support/wait-for.ts'

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { WireJobStep, WireStep, WireStepItem } from '../../src/core/workflow/step-views.ts'
+import type {
+  WireJobStep,
+  WireStep,
+  WireStepItem,
+} from '../../src/core/workflow/views/step-views.ts'
 import type { SubmitAnswer } from '../../src/core/wire/protocol.ts'
 import type { WireAudit, WirePage } from '../../src/core/wire/views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'

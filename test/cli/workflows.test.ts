@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { runProgram } from '../../src/cli/program.ts'
-import type { WireStep } from '../../src/core/workflow/step-views.ts'
+import type { WireStep } from '../../src/core/workflow/views/step-views.ts'
 import type { SubmitAnswer } from '../../src/core/wire/protocol.ts'
 import type { WireWhy } from '../../src/core/wire/views.ts'
 import type { WireRun } from '../../src/core/wire/runs.ts'

@@ -5,7 +5,7 @@ import { PunctualError } from '../../src/core/errors.ts'
 import { compilingGraph } from '../../src/core/workflow/graph.ts'
 import { runWithoutPauses } from '../../src/core/pausing.ts'
 import type { StepInput } from '../../src/core/workflow/definition.ts'
-import { readWorkflow } from '../../src/core/workflow/read-workflow.ts'
+import { readWorkflow } from '../../src/core/workflow/reading/read-workflow.ts'
 
 const MANY = 100_000
 type Steps = readonly StepInput[] | Readonly<Record<string, StepInput>>

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
-import type { Decision } from '../../src/core/workflow/decision.ts'
-import { isSettled, type StepFact, WHOLE_STEP } from '../../src/core/workflow/step-facts.ts'
+import type { Decision } from '../../src/core/workflow/progress/decision.ts'
+import {
+  isSettled,
+  type StepFact,
+  WHOLE_STEP,
+} from '../../src/core/workflow/progress/step-facts.ts'
 import { compileGraph } from '../../src/core/workflow/graph.ts'
-import { createWorkflowProgress, type WorkflowProgress } from '../../src/core/workflow/progress.ts'
+import {
+  createWorkflowProgress,
+  type WorkflowProgress,
+} from '../../src/core/workflow/progress/progress.ts'
 import type { FinalState } from '../../src/core/run/run-state.ts'
 import { createSeeded, type Seeded } from '../sim/seeded.ts'
 import { type KnownState, nextActions } from './naive-evaluator.ts'

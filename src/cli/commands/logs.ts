@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { WireStep } from '../../core/workflow/step-views.ts'
+import type { WireStep } from '../../core/workflow/views/step-views.ts'
 import type { WireAttempt, WireLogHit } from '../../core/wire/views.ts'
 import type { WireRun } from '../../core/wire/runs.ts'
 import type { Cli } from './cli.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { formatDuration } from '../../core/text/duration.ts'
-import type { WireJobStep, WireStep, WireStepItem } from '../../core/workflow/step-views.ts'
+import type { WireJobStep, WireStep, WireStepItem } from '../../core/workflow/views/step-views.ts'
 import type { Cli } from './cli.ts'
 import { everyPage } from '../find/every-page.ts'
 import { resolveRun } from '../find/find-run.ts'

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { formatKey, newKey, parseKeys } from '../../core/secret-key.ts'
+import { formatKey, newKey, parseKeys } from '../../core/secrets/key-file.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure } from '../errors/failure.ts'
 

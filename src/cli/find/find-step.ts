@@ -1,4 +1,4 @@
-import type { WireStep } from '../../core/workflow/step-views.ts'
+import type { WireStep } from '../../core/workflow/views/step-views.ts'
 import type { WireRun } from '../../core/wire/runs.ts'
 import { everyPage } from './every-page.ts'
 import { EXIT } from '../errors/exit-codes.ts'

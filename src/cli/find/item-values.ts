@@ -1,4 +1,4 @@
-import type { WireStepItem } from '../../core/workflow/step-views.ts'
+import type { WireStepItem } from '../../core/workflow/views/step-views.ts'
 import type { WireRun } from '../../core/wire/runs.ts'
 import type { ServerCalls } from '../server/server-calls.ts'
 import { harmless } from '../terminal/terminal.ts'

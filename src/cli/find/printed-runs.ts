@@ -1,4 +1,4 @@
-import type { WireStep, WireStepItem } from '../../core/workflow/step-views.ts'
+import type { WireStep, WireStepItem } from '../../core/workflow/views/step-views.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { WireRun } from '../../core/wire/runs.ts'
 import { everyPage } from './every-page.ts'

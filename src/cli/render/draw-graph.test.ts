@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { WirePlannedStep } from '../../core/workflow/step-views.ts'
+import type { WirePlannedStep } from '../../core/workflow/views/step-views.ts'
 import { drawGraph } from './draw-graph.ts'
 
 /** `c: a b` is a step that needs two others. */

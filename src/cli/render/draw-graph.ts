@@ -1,4 +1,4 @@
-import type { WirePlannedStep } from '../../core/workflow/step-views.ts'
+import type { WirePlannedStep } from '../../core/workflow/views/step-views.ts'
 
 /** One line of the drawing: the branches to the left, the step, and its other needs. */
 export interface GraphLine<Step> {

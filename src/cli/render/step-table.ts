@@ -1,5 +1,5 @@
 import { formatDuration } from '../../core/text/duration.ts'
-import type { WireJobStep, WireStep } from '../../core/workflow/step-views.ts'
+import type { WireJobStep, WireStep } from '../../core/workflow/views/step-views.ts'
 import type { ShownStepState } from '../../core/wire/workflow-view.ts'
 import { drawGraph } from './draw-graph.ts'
 import type { Column } from '../terminal/table.ts'

@@ -1,4 +1,4 @@
-import type { WireStep, WireStepItem } from '../../core/workflow/step-views.ts'
+import type { WireStep, WireStepItem } from '../../core/workflow/views/step-views.ts'
 import type { CancelAnswer } from '../../core/wire/protocol.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { isFinal } from '../../core/run/run-state.ts'

@@ -1,4 +1,4 @@
-import type { WireStep } from '../../core/workflow/step-views.ts'
+import type { WireStep } from '../../core/workflow/views/step-views.ts'
 import type { WhyCode, WirePage, WireWhy } from '../../core/wire/views.ts'
 import type { WireRun } from '../../core/wire/runs.ts'
 import { hangingIndent } from '../terminal/hanging-indent.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../limits.ts'
-import { readWorkflow } from '../workflow/read-workflow.ts'
+import { readWorkflow } from '../workflow/reading/read-workflow.ts'
 import type { Names } from './check.ts'
 import { readTemplate } from './read-template.ts'
 import { readShellText } from './shell-text.ts'

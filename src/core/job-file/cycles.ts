@@ -1,8 +1,8 @@
 import type { JobDefinition } from '../job/job-definition.ts'
 import { describeCycle } from '../workflow/step-cycle.ts'
-import { findTriggerCycle, type TriggerEdge } from '../workflow/trigger-cycle.ts'
+import { findTriggerCycle, type TriggerEdge } from '../workflow/triggers/trigger-cycle.ts'
 import { findJobCycle, SELF_NESTING_HINT, jobsRunBy } from '../job/job-cycle.ts'
-import { sourceJobOf, TRIGGER_CYCLE_HINT } from '../workflow/triggers.ts'
+import { sourceJobOf, TRIGGER_CYCLE_HINT } from '../workflow/triggers/triggers.ts'
 import type { FileProblem } from './read-job-file.ts'
 import { readYaml } from './yaml-source.ts'
 

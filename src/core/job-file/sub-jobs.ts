@@ -1,7 +1,7 @@
 import type { JobDefinition } from '../job/job-definition.ts'
 import { nearestName } from '../text/nearest.ts'
 import type { StepInput } from '../workflow/definition.ts'
-import { refuseValue } from '../workflow/parameter-value.ts'
+import { refuseValue } from '../workflow/parameters/parameter-value.ts'
 import type { FileProblem } from './read-job-file.ts'
 import { readYaml } from './yaml-source.ts'
 

@@ -1,7 +1,7 @@
 import type { JobDefinition } from './job-definition.ts'
 import { describeCycle } from '../workflow/step-cycle.ts'
 import type { StepInput } from '../workflow/definition.ts'
-import { findTriggerCycle } from '../workflow/trigger-cycle.ts'
+import { findTriggerCycle } from '../workflow/triggers/trigger-cycle.ts'
 
 /** A step that runs another job, and its field. */
 export interface SubJobReference {

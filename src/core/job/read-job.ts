@@ -8,13 +8,17 @@ import { WORKFLOW_EXECUTOR } from '../work/workflow-work.ts'
 import type { JobDefinition } from './job-definition.ts'
 import type { Submission } from '../wire/protocol.ts'
 import { readSubmission, type WireSubmission } from '../wire/runs.ts'
-import { acceptInput } from '../workflow/accept-input.ts'
-import { gatesOf, readGates } from '../workflow/gates.ts'
-import { FACTS_BEFORE_CREATION, kindsOf, readParameters } from '../workflow/parameters.ts'
+import { acceptInput } from '../workflow/parameters/accept-input.ts'
+import { gatesOf, readGates } from '../workflow/reading/gates.ts'
+import {
+  FACTS_BEFORE_CREATION,
+  kindsOf,
+  readParameters,
+} from '../workflow/parameters/parameters.ts'
 import { throwFirst } from '../workflow/problems.ts'
-import { resolveWork } from '../workflow/resolve-work.ts'
-import { type TriggerSource, readTriggers } from '../workflow/triggers.ts'
-import { readWorkTemplate } from '../workflow/work-template.ts'
+import { resolveWork } from '../workflow/work/resolve-work.ts'
+import { type TriggerSource, readTriggers } from '../workflow/triggers/triggers.ts'
+import { readWorkTemplate } from '../workflow/work/work-template.ts'
 import type { Gate, WorkTemplate } from '../workflow/workflow.ts'
 
 /** A parsed definition, for the runs of its job. */

@@ -1,4 +1,4 @@
-import { doublingDelayMs } from '../doubling-delay.ts'
+import { exponentialBackoffMs } from '../exponential-backoff.ts'
 import type { Cause } from './run-state.ts'
 
 export const BACKOFFS = ['fixed', 'linear', 'exponential'] as const
@@ -58,7 +58,7 @@ function growth(policy: RetryPolicy, retry: number): number {
     case 'linear':
       return Math.min(policy.delayMs * retry, policy.maxDelayMs)
     case 'exponential':
-      return doublingDelayMs(policy.delayMs, retry, policy.maxDelayMs)
+      return exponentialBackoffMs(policy.delayMs, retry, policy.maxDelayMs)
   }
 }
 

@@ -1,5 +1,5 @@
 import { DEFAULT_RETRY, type RetryPolicy } from './retry.ts'
-import type { SecretUse } from '../work/secret.ts'
+import type { SecretUse } from '../secrets/secret.ts'
 
 /** The rules for a run, fixed when it is submitted. */
 export interface RunPolicy {

@@ -2,7 +2,7 @@ import { DAY_SECONDS, firstDayOf, monthOf, weekdayOf } from './calendar/dates.ts
 import { readTime } from './calendar/times-of-day.ts'
 import { readInstant } from './instant.ts'
 import { RuleError } from './rule/rule-error.ts'
-import type { LocalClock } from './when-clocks.ts'
+import type { LocalClock } from './local-clock.ts'
 import { LENGTH_WORDS } from './when-duration.ts'
 import { monthNamed, weekdayNamed, MONTHS, WEEKDAYS } from './calendar/calendar-names.ts'
 

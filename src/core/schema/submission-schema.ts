@@ -4,7 +4,7 @@ import { LIMITS, NAME } from '../limits.ts'
 import { WANTED_OUTCOMES } from '../run/needs.ts'
 import { UNKNOWN_JOB } from '../wire/protocol.ts'
 import { BACKOFFS, RETRIABLE_CAUSES } from '../run/retry.ts'
-import { SECRET_FORMS, type SecretInput } from '../work/secret.ts'
+import { SECRET_FORMS, type SecretInput } from '../secrets/secret.ts'
 import {
   duration,
   fields,

@@ -7,7 +7,7 @@ import type { OutputEntry, ProcessEnd } from '../run/output.ts'
 import type { PolicyInput } from '../run/run-policy.ts'
 import type { RetryOptions } from '../run/retry-options.ts'
 import type { Cause, FinalState, RunState } from '../run/run-state.ts'
-import type { GivenSecret, SecretUse } from '../work/secret.ts'
+import type { GivenSecret, SecretUse } from '../secrets/secret.ts'
 import type { SubmitOutcome } from './submit-outcome.ts'
 import type { Work } from '../work/work.ts'
 

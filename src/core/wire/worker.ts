@@ -1,5 +1,5 @@
 import type { Assignment, Exchange, ExchangeAnswer, Welcome } from './protocol.ts'
-import type { GivenSecret } from '../work/secret.ts'
+import type { GivenSecret } from '../secrets/secret.ts'
 import type { Work } from '../work/work.ts'
 
 /** Messages between workers and nodes, as JSON. */

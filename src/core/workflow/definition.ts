@@ -1,5 +1,5 @@
 import type { WantedOutcome } from '../run/needs.ts'
-import type { SecretInput } from '../work/secret.ts'
+import type { SecretInput } from '../secrets/secret.ts'
 import type { WireRetry } from '../wire/retry.ts'
 import type { WorkInput } from '../work/work.ts'
 import type { Submission } from '../wire/protocol.ts'

@@ -8,7 +8,7 @@ import {
   sourceJobOf,
   type TriggerSource,
   TRIGGER_CYCLE_HINT,
-} from '../../core/workflow/triggers.ts'
+} from '../../core/workflow/triggers/triggers.ts'
 import type { FollowRefusal, FollowStore, FollowUpRecord, JobRecord } from '../../store/port.ts'
 import type { CatalogCache } from '../catalog/catalog-cache.ts'
 

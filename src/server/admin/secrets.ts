@@ -1,5 +1,5 @@
 import { PunctualError } from '../../core/errors.ts'
-import { requireSecretName, requireSecretValue } from '../../core/work/secret.ts'
+import { requireSecretName, requireSecretValue } from '../../core/secrets/secret.ts'
 import { VARIABLE_NAME } from '../../core/work/variable.ts'
 import type { WirePage, WireRotation, WireSecret, WireSecretKeys } from '../../core/wire/views.ts'
 import { formatTime } from '../../core/wire/runs.ts'

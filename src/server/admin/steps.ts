@@ -1,5 +1,5 @@
 import { parsePublicId } from '../../core/ids.ts'
-import type { WireJobStep, WireStep } from '../../core/workflow/step-views.ts'
+import type { WireJobStep, WireStep } from '../../core/workflow/views/step-views.ts'
 import type { WirePage } from '../../core/wire/views.ts'
 import { type ApprovalAnswer, decideApproval, skipStep } from '../workflows/decide-step.ts'
 import type { WorkflowEngine } from '../workflows/workflow-engine.ts'

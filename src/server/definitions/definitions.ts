@@ -1,6 +1,6 @@
 import { defaultsOf, type JobDefinition } from '../../core/job/job-definition.ts'
 import { type RunPreparation, readJob } from '../../core/job/read-job.ts'
-import type { TriggerSource } from '../../core/workflow/triggers.ts'
+import type { TriggerSource } from '../../core/workflow/triggers/triggers.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Expectations, readExpectations } from '../../core/expectation/expectations.ts'
 import type { Submission } from '../../core/wire/protocol.ts'

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../core/text/duration.ts'
 import type { StepIdentity, StepCounts } from '../../core/wire/workflow-view.ts'
 import { publicId } from '../../core/ids.ts'
-import { jobGateKey } from '../../core/workflow/gates.ts'
+import { jobGateKey } from '../../core/workflow/reading/gates.ts'
 import type { GateRecord, RunRecord } from '../../store/port.ts'
 import type { Reason } from './why-run.ts'
 import type { WorkflowStatus } from '../workflows/views/workflow-reader.ts'

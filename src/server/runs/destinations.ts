@@ -2,7 +2,7 @@ import { handlerExecutor } from '../../core/worker/handler-names.ts'
 import { placementTexts } from '../../core/worker/labels.ts'
 import type { LaneSpec } from '../../core/queue/lane.ts'
 import type { Submission } from '../../core/wire/protocol.ts'
-import { SECRETS_FEATURE } from '../../core/work/secret.ts'
+import { SECRETS_FEATURE } from '../../core/secrets/secret.ts'
 import type { CatalogCache } from '../catalog/catalog-cache.ts'
 
 /** Where runs of one kind go: lane, job and gates. */

@@ -1,4 +1,4 @@
-import { sendInHalves } from '../../core/send-in-halves.ts'
+import { sendInHalves } from '../loops/send-in-halves.ts'
 import { canFireEarly } from '../../core/schedule/firing/early-firing.ts'
 import type { OccurrenceOutcome } from '../../core/schedule/firing/occurrence.ts'
 import {

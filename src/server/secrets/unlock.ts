@@ -1,5 +1,5 @@
 import { decodePolicy } from '../../core/run/run-policy.ts'
-import type { GivenSecret } from '../../core/work/secret.ts'
+import type { GivenSecret } from '../../core/secrets/secret.ts'
 import type { HeldLease } from '../sessions/session.ts'
 import type { Revealed, Vault } from './vault.ts'
 

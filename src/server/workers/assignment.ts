@@ -1,7 +1,7 @@
 import { publicId } from '../../core/ids.ts'
 import type { LaneSpec } from '../../core/queue/lane.ts'
 import type { Assignment } from '../../core/wire/protocol.ts'
-import type { GivenSecret } from '../../core/work/secret.ts'
+import type { GivenSecret } from '../../core/secrets/secret.ts'
 import type { Work } from '../../core/work/work.ts'
 import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import type { HeldLease } from '../sessions/session.ts'

@@ -9,7 +9,7 @@ import type {
 import type { AttemptReport } from '../../core/run/end-attempt.ts'
 import { requirePublicId } from '../../core/ids.ts'
 import type { Cause } from '../../core/run/run-state.ts'
-import type { GivenSecret } from '../../core/work/secret.ts'
+import type { GivenSecret } from '../../core/secrets/secret.ts'
 import type { EndCommand, EndVerdict, FoundAttempt, Lease, SweepStore } from '../../store/port.ts'
 import { endCommand } from '../runs/end-command.ts'
 import type { KeptPayload, Payloads } from '../payloads/payloads.ts'

@@ -6,7 +6,7 @@ import {
   expressionsOf,
   expressionsOfWork,
   readingWorkflow,
-} from '../../core/workflow/read-workflow.ts'
+} from '../../core/workflow/reading/read-workflow.ts'
 import type { Pausing } from '../../core/pausing.ts'
 import type { Step, Workflow } from '../../core/workflow/workflow.ts'
 import type { JobStore } from '../../store/port.ts'

@@ -1,7 +1,7 @@
 import { isLasting, PunctualError } from '../../core/errors.ts'
 import { fill } from '../../core/expression/fill-template.ts'
 import { expressionsIn } from '../../core/expression/references.ts'
-import type { Decision } from '../../core/workflow/decision.ts'
+import type { Decision } from '../../core/workflow/progress/decision.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { WorkflowOutcome, WorkflowStore } from '../../store/port.ts'
 import type { Payloads } from '../payloads/payloads.ts'

@@ -1,5 +1,5 @@
-import { planRetry, type RetryScope } from '../../core/workflow/plan-retry.ts'
-import { type StepReason, WHOLE_STEP } from '../../core/workflow/step-facts.ts'
+import { planRetry, type RetryScope } from '../../core/workflow/progress/plan-retry.ts'
+import { type StepReason, WHOLE_STEP } from '../../core/workflow/progress/step-facts.ts'
 import type { NamedRetryScope } from '../../core/work/workflow-work.ts'
 import type {
   WorkflowRecord,

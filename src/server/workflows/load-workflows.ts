@@ -1,6 +1,6 @@
 import { isLasting } from '../../core/errors.ts'
 import type { Json } from '../../core/expression/expression.ts'
-import { createWorkflowProgress } from '../../core/workflow/progress.ts'
+import { createWorkflowProgress } from '../../core/workflow/progress/progress.ts'
 import type { FinalState } from '../../core/run/run-state.ts'
 import { localTime } from '../../core/schedule/local-time.ts'
 import type { WorkflowRecord, WorkflowStore, RunQueries, StepRecord } from '../../store/port.ts'

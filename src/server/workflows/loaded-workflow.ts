@@ -4,9 +4,9 @@ import {
   type StepFact,
   type StepReason,
   WHOLE_STEP,
-} from '../../core/workflow/step-facts.ts'
-import type { WorkflowStopReason } from '../../core/workflow/decision.ts'
-import type { WorkflowProgress } from '../../core/workflow/progress.ts'
+} from '../../core/workflow/progress/step-facts.ts'
+import type { WorkflowStopReason } from '../../core/workflow/progress/decision.ts'
+import type { WorkflowProgress } from '../../core/workflow/progress/progress.ts'
 import type { StepState } from '../../core/run/step-state.ts'
 import type { FinalState } from '../../core/run/run-state.ts'
 import type { WorkflowRecord, StepKey, StepMark } from '../../store/port.ts'

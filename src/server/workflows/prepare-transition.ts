@@ -1,5 +1,5 @@
-import type { Decision } from '../../core/workflow/decision.ts'
-import { WHOLE_STEP } from '../../core/workflow/step-facts.ts'
+import type { Decision } from '../../core/workflow/progress/decision.ts'
+import { WHOLE_STEP } from '../../core/workflow/progress/step-facts.ts'
 import { PunctualError } from '../../core/errors.ts'
 import type {
   AuditEntry,

@@ -1,6 +1,6 @@
 import { isLasting, PunctualError } from '../../core/errors.ts'
 import type { Json } from '../../core/expression/expression.ts'
-import { WHOLE_STEP } from '../../core/workflow/step-facts.ts'
+import { WHOLE_STEP } from '../../core/workflow/progress/step-facts.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { WorkflowStore, RunResult } from '../../store/port.ts'
 import type { Payloads } from '../payloads/payloads.ts'

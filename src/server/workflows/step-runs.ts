@@ -1,4 +1,4 @@
-import { WHOLE_STEP } from '../../core/workflow/step-facts.ts'
+import { WHOLE_STEP } from '../../core/workflow/progress/step-facts.ts'
 import { STEP_CODE, type StepState, stepStateOf } from '../../core/run/step-state.ts'
 import type { StepKey } from '../../store/port.ts'
 

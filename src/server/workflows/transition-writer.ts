@@ -1,4 +1,4 @@
-import { sendInHalves } from '../../core/send-in-halves.ts'
+import { sendInHalves } from '../loops/send-in-halves.ts'
 import {
   type AdvanceResult,
   StoreError,

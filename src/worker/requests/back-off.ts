@@ -1,5 +1,5 @@
 import type { Random } from '../../core/clock.ts'
-import { doublingDelayMs } from '../../core/doubling-delay.ts'
+import { exponentialBackoffMs } from '../../core/exponential-backoff.ts'
 
 const FIRST_MS = 100
 const LONGEST_MS = 3_000
@@ -9,5 +9,5 @@ const LONGEST_MS = 3_000
  * half.
  */
 export function backOffMs(failures: number, random: Random): number {
-  return doublingDelayMs(FIRST_MS, failures, LONGEST_MS) * (0.5 + random() / 2)
+  return exponentialBackoffMs(FIRST_MS, failures, LONGEST_MS) * (0.5 + random() / 2)
 }

@@ -1,4 +1,4 @@
-import type { StepFact } from '../../../src/core/workflow/step-facts.ts'
+import type { StepFact } from '../../../src/core/workflow/progress/step-facts.ts'
 import {
   isStartAllowed,
   placeOf,

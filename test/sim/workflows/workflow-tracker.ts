@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { StepFact } from '../../../src/core/workflow/step-facts.ts'
+import type { StepFact } from '../../../src/core/workflow/progress/step-facts.ts'
 import type { NamedRetryScope } from '../../../src/core/work/workflow-work.ts'
 import type { DrawnWorkflow } from './draw-workflow.ts'
 

@@ -19,7 +19,7 @@ import {
   type WireWhy,
   WHY_CODES,
 } from '../../../core/wire/views.ts'
-import { SECRET_FORMS, type SecretUse } from '../../../core/work/secret.ts'
+import { SECRET_FORMS, type SecretUse } from '../../../core/secrets/secret.ts'
 import type { WireOutcome, WireProgress, WireRun } from '../../../core/wire/runs.ts'
 import type { ArgvWork, ScriptWork, ShellWork } from '../../../core/work/work.ts'
 import type { WorkLimits } from '../../../core/work/work-limits.ts'

@@ -1,4 +1,4 @@
-import { STEP_REASONS } from '../../../core/workflow/step-facts.ts'
+import { STEP_REASONS } from '../../../core/workflow/progress/step-facts.ts'
 import {
   SHOWN_STEP_KINDS,
   type WireApproval,
@@ -9,7 +9,7 @@ import {
   type WireStepItem,
   type WireStepRun,
   type WireStepStatistics,
-} from '../../../core/workflow/step-views.ts'
+} from '../../../core/workflow/views/step-views.ts'
 import {
   type StepIdentity,
   type WorkflowView,

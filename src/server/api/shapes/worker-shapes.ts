@@ -1,5 +1,5 @@
 import type { HeartbeatAnswer, LogAnswer } from '../../../core/wire/protocol.ts'
-import { type GivenSecret, SECRET_FORMS } from '../../../core/work/secret.ts'
+import { type GivenSecret, SECRET_FORMS } from '../../../core/secrets/secret.ts'
 import type { WireAssignment, WireExchangeAnswer, WireWelcome } from '../../../core/wire/worker.ts'
 import {
   booleanShape,

@@ -6,7 +6,7 @@ import { afterFactsIn } from '../../../core/expression/references.ts'
 import { publicId } from '../../../core/ids.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import { localTime } from '../../../core/schedule/local-time.ts'
-import { type TriggerSource, triggeredInput } from '../../../core/workflow/triggers.ts'
+import { type TriggerSource, triggeredInput } from '../../../core/workflow/triggers/triggers.ts'
 import {
   type FollowUp,
   type JobRecord,

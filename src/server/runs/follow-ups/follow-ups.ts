@@ -1,4 +1,4 @@
-import { sendInHalves } from '../../../core/send-in-halves.ts'
+import { sendInHalves } from '../../loops/send-in-halves.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { PunctualError } from '../../../core/errors.ts'
 import { LIMITS } from '../../../core/limits.ts'

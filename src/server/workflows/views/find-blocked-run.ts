@@ -1,4 +1,4 @@
-import { WHOLE_STEP } from '../../../core/workflow/step-facts.ts'
+import { WHOLE_STEP } from '../../../core/workflow/progress/step-facts.ts'
 import { isFinal } from '../../../core/run/run-state.ts'
 import type { RunRecord, Store } from '../../../store/port.ts'
 

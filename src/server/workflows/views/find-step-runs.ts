@@ -1,5 +1,5 @@
 import { publicId } from '../../../core/ids.ts'
-import type { WireStepRun } from '../../../core/workflow/step-views.ts'
+import type { WireStepRun } from '../../../core/workflow/views/step-views.ts'
 import type { WorkflowStore, RunQueries, RunRecord } from '../../../store/port.ts'
 
 /** The runs of some steps of a workflow. */

@@ -1,6 +1,6 @@
 import { PunctualError } from '../../../core/errors.ts'
-import { statisticsOf } from '../../../core/workflow/statistics.ts'
-import type { WireJobStep } from '../../../core/workflow/step-views.ts'
+import { statisticsOf } from '../../../core/workflow/views/statistics.ts'
+import type { WireJobStep } from '../../../core/workflow/views/step-views.ts'
 import type { WirePage } from '../../../core/wire/views.ts'
 import type { Step } from '../../../core/workflow/workflow.ts'
 import type { JobStore, RunQueries } from '../../../store/port.ts'

@@ -1,4 +1,4 @@
-import { MAX_SHOWN_NEEDS, type WirePlannedStep } from '../../../core/workflow/step-views.ts'
+import { MAX_SHOWN_NEEDS, type WirePlannedStep } from '../../../core/workflow/views/step-views.ts'
 import type { Step } from '../../../core/workflow/workflow.ts'
 import type { CompiledWorkflow } from '../compiled-workflow-cache.ts'
 

@@ -1,7 +1,7 @@
-import { criticalPath } from '../../../core/workflow/critical-path.ts'
-import type { StepReason } from '../../../core/workflow/step-facts.ts'
+import { criticalPath } from '../../../core/workflow/views/critical-path.ts'
+import type { StepReason } from '../../../core/workflow/progress/step-facts.ts'
 import type { Graph } from '../../../core/workflow/graph.ts'
-import { itemCounts, type ItemCounts } from '../../../core/workflow/fan-out.ts'
+import { itemCounts, type ItemCounts } from '../../../core/workflow/progress/fan-out.ts'
 import type { WorkflowStore, StepRecord } from '../../../store/port.ts'
 
 /** A workflow up to this size is read completely; of a larger one only the requested steps. */

@@ -1,4 +1,4 @@
-import type { WireStep } from '../../../core/workflow/step-views.ts'
+import type { WireStep } from '../../../core/workflow/views/step-views.ts'
 import { readReference } from '../../payloads/reference.ts'
 import { readResult } from '../../runs/run-view.ts'
 import type { StepRunViews } from './find-step-runs.ts'

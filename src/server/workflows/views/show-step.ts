@@ -1,14 +1,18 @@
-import { isSettled } from '../../../core/workflow/step-facts.ts'
-import type { WireApproval, WireStep, WireStepItem } from '../../../core/workflow/step-views.ts'
+import { isSettled } from '../../../core/workflow/progress/step-facts.ts'
+import type {
+  WireApproval,
+  WireStep,
+  WireStepItem,
+} from '../../../core/workflow/views/step-views.ts'
 import type { StepCounts } from '../../../core/wire/workflow-view.ts'
 import {
   type NamedStepState,
   describeStepState,
   type NamedSkipExplanation,
   type StepSituation,
-} from '../../../core/workflow/describe-step.ts'
-import type { ItemCounts } from '../../../core/workflow/fan-out.ts'
-import { explainSkip } from '../../../core/workflow/explain-skip.ts'
+} from '../../../core/workflow/views/describe-step.ts'
+import type { ItemCounts } from '../../../core/workflow/progress/fan-out.ts'
+import { explainSkip } from '../../../core/workflow/views/explain-skip.ts'
 import { formatTime } from '../../../core/wire/runs.ts'
 import type { Approval, Step } from '../../../core/workflow/workflow.ts'
 import type { CompiledWorkflow } from '../compiled-workflow-cache.ts'

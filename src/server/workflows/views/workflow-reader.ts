@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/clock.ts'
 import { PunctualError } from '../../../core/errors.ts'
-import { WHOLE_STEP } from '../../../core/workflow/step-facts.ts'
-import { type WireStep, type WireStepItem } from '../../../core/workflow/step-views.ts'
+import { WHOLE_STEP } from '../../../core/workflow/progress/step-facts.ts'
+import { type WireStep, type WireStepItem } from '../../../core/workflow/views/step-views.ts'
 import {
   type StepIdentity,
   type WorkflowView,
@@ -9,7 +9,7 @@ import {
   type StepCounts,
 } from '../../../core/wire/workflow-view.ts'
 import type { StepState } from '../../../core/run/step-state.ts'
-import type { StepSituation } from '../../../core/workflow/describe-step.ts'
+import type { StepSituation } from '../../../core/workflow/views/describe-step.ts'
 import { WORKFLOW_EXECUTOR } from '../../../core/work/workflow-work.ts'
 import { publicId } from '../../../core/ids.ts'
 import { isFinal } from '../../../core/run/run-state.ts'

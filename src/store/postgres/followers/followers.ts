@@ -1,6 +1,9 @@
 import { LIMITS } from '../../../core/limits.ts'
 import type { WantedOutcome } from '../../../core/run/needs.ts'
-import { findTriggerCycle, type TriggerEdge } from '../../../core/workflow/trigger-cycle.ts'
+import {
+  findTriggerCycle,
+  type TriggerEdge,
+} from '../../../core/workflow/triggers/trigger-cycle.ts'
 import type { FollowRefusal, FollowRule } from '../../port.ts'
 import { ints, texts } from '../connection/binary-arrays.ts'
 import { internJobs } from '../catalog/catalog.ts'

@@ -1,6 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import { LIMITS } from '../../../core/limits.ts'
-import { findTriggerCycle, type TriggerEdge } from '../../../core/workflow/trigger-cycle.ts'
+import {
+  findTriggerCycle,
+  type TriggerEdge,
+} from '../../../core/workflow/triggers/trigger-cycle.ts'
 import type { FollowRefusal, FollowRule } from '../../port.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Assignment } from '../../../core/wire/protocol.ts'
-import { variableOf } from '../../../core/work/secret.ts'
+import { variableOf } from '../../../core/secrets/secret.ts'
 import { DEFAULT_SHELL, type ProcessWork } from '../../../core/work/work.ts'
 import { ATTEMPT_VARIABLE, FENCE_VARIABLE, RUN_VARIABLE } from '../../launcher/process-tree.ts'
 import type { AttemptFiles } from './attempt-files.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/clock.ts'
-import { doublingDelayMs } from '../../../core/doubling-delay.ts'
+import { exponentialBackoffMs } from '../../../core/exponential-backoff.ts'
 import { type Launcher, type LauncherOptions, startLauncher } from '../../launcher/launcher.ts'
 import type { Abilities } from '../../launcher/messages.ts'
 import { messageOf } from '../../attempts/outcome.ts'
@@ -59,7 +59,7 @@ export async function openLaunchers(
       } catch (error) {
         problem = messageOf(error)
         onError(error)
-        await clock.sleep(doublingDelayMs(FIRST_PAUSE_MS, failures, LONGEST_PAUSE_MS))
+        await clock.sleep(exponentialBackoffMs(FIRST_PAUSE_MS, failures, LONGEST_PAUSE_MS))
       }
     }
   }

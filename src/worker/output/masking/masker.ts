@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../core/limits.ts'
-import type { GivenSecret } from '../../../core/work/secret.ts'
+import type { GivenSecret } from '../../../core/secrets/secret.ts'
 import { ByteMask, MARK } from './byte-mask.ts'
 import { type Patterns, patternsOf } from './patterns.ts'
 
