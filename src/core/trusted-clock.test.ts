@@ -42,7 +42,9 @@ function open(facts: Partial<ClockFacts> = {}, skewMs = 0) {
     }
   }
   return {
-    ...{ at, events, pass },
+    at,
+    events,
+    pass,
     clock: () => clock as TrustedClock,
     /** The difference between trusted time and the initial wall clock. */
     offMs: () => (clock as TrustedClock).offset - START,

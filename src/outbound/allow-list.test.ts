@@ -52,9 +52,26 @@ test('only an entry with a port opens a dangerous port', () => {
 })
 
 const wrong = [
-  ...['', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/9', '10.0.0/8', '127.1', '0x7f.1', '2130706433'],
-  ...['127.0.0.1:0', '127.0.0.1:65536', '127.0.0.1:http', '[::1', '::1%lo', '[::1]:', 'a b', '*'],
-  ...['http://a.example', 'a.example/8', '*.example', 'user@a.example'],
+  '',
+  '10.0.0.0/33',
+  '10.0.0.0/',
+  '10.0.0.0/8/9',
+  '10.0.0/8',
+  '127.1',
+  '0x7f.1',
+  '2130706433',
+  '127.0.0.1:0',
+  '127.0.0.1:65536',
+  '127.0.0.1:http',
+  '[::1',
+  '::1%lo',
+  '[::1]:',
+  'a b',
+  '*',
+  'http://a.example',
+  'a.example/8',
+  '*.example',
+  'user@a.example',
 ]
 for (const entry of wrong) {
   test(`"${entry}" is not a valid entry`, () => {

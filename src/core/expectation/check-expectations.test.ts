@@ -4,14 +4,21 @@ import { firstCheckAt, checkExpectations, type ObservedRun } from './check-expec
 import type { ExpectationTerms } from './terms.ts'
 
 const WAITING: ObservedRun = {
-  ...{ firstStartedAt: null, startedAt: null, finishedAt: null, isEmpty: false },
+  firstStartedAt: null,
+  startedAt: null,
+  finishedAt: null,
+  isEmpty: false,
 }
 const started = (at: number): ObservedRun => ({ ...WAITING, firstStartedAt: at, startedAt: at })
 const ended = (startedAt: number, finishedAt: number, isEmpty = false): ObservedRun => ({
-  ...{ ...started(startedAt), finishedAt, isEmpty },
+  ...started(startedAt),
+  finishedAt,
+  isEmpty,
 })
 const again = (firstStartedAt: number, startedAt: number | null): ObservedRun => ({
-  ...{ ...WAITING, firstStartedAt, startedAt },
+  ...WAITING,
+  firstStartedAt,
+  startedAt,
 })
 const START: ExpectationTerms = { startBy: 10_000 }
 const END: ExpectationTerms = { endBy: 60_000 }

@@ -70,7 +70,10 @@ export function withExpectationsOf(job: Expectations, own: Expectations): Expect
   const { deadlineMs, deadlineClock } = saysDeadline ? own : job
   const { expectMs, expectTimes } = saysDuration ? own : job
   return {
-    ...{ deadlineMs, deadlineClock, expectMs, expectTimes },
+    deadlineMs,
+    deadlineClock,
+    expectMs,
+    expectTimes,
     expectStartMs: own.expectStartMs ?? job.expectStartMs,
     expectOutput: own.expectOutput ?? job.expectOutput,
   }

@@ -46,7 +46,9 @@ test('a run is expected to end by its nominal time and to start by its fire time
     '',
   )
   assert.deepEqual(expectationTermsOf(expectations, TIME), {
-    ...{ startBy: 31_200, endBy: 1_801_000, output: true },
+    startBy: 31_200,
+    endBy: 1_801_000,
+    output: true,
     usually: { scheduleId: 7, times: 2 },
   })
   assert.deepEqual(expectationTermsOf({ deadlineClock: '00:30' }, TIME), { endBy: 1_800_000 })
@@ -97,9 +99,11 @@ test('each expectation of a schedule replaces that of its job', () => {
   const job = readExpectations({ deadline: '05:30', expect: { duration: '2x', start: '1m' } }, '')
   const own = readExpectations({ deadline: '1h', expect: { output: true } }, '')
   assert.deepEqual(writeExpectations(withExpectationsOf(job, own)), {
-    ...{ deadline: '1h', expect: { start: '1m', duration: '2x', output: true } },
+    deadline: '1h',
+    expect: { start: '1m', duration: '2x', output: true },
   })
   assert.deepEqual(writeExpectations(withExpectationsOf(own, job)), {
-    ...{ deadline: '05:30', expect: { start: '1m', duration: '2x', output: true } },
+    deadline: '05:30',
+    expect: { start: '1m', duration: '2x', output: true },
   })
 })

@@ -8,7 +8,10 @@ import { readShellText } from './shell-text.ts'
 import { OpenWord } from './shell-words.ts'
 
 const NAMES: Names = {
-  ...{ input: null, facts: [], hasItem: false, maySecrets: false },
+  input: null,
+  facts: [],
+  hasItem: false,
+  maySecrets: false,
   refuseStep: () => undefined,
 }
 

@@ -2,13 +2,16 @@ import { createShellCommand, type ShellCommand, type ShellReading } from './shel
 import type { Frame, HereDocument, ShellPlace } from './shell-frames.ts'
 import { CLOSED } from './shell-frames.ts'
 import type { EndedCommand } from './shell-hazards.ts'
-import {
-  EMPTY_GROUP,
-  HERE_DOCUMENT_START,
-  NAMES_COMMAND,
-  SHELL_PARAMETER,
-  SHELL_VARIABLE,
-} from './shell-tokens.ts'
+
+/** The start of a here-document, with its delimiter. */
+const HERE_DOCUMENT_START =
+  /<<(-?)[ \t]*(?:'([^'\n]*)'|"([^"\n]*)"|\\?([A-Za-z0-9_.-]+))(?=[\s;&|<>()]|$)/y
+/** A parameter expansion with an operator after which a value may follow: a text or a pattern. */
+const SHELL_PARAMETER = /\$\{(?:[A-Za-z_]\w*|\d+|[@*?$!-])(?::?[-=+?]|##?|%%?|\/|\^\^?|,,?)/y
+const SHELL_VARIABLE = /\$(?:[A-Za-z_]\w*|[0-9@*#?!-])/y
+const EMPTY_GROUP = /\([ \t]*\)/y
+
+const NAMES_COMMAND = 'is in the place of a command name, so the value would decide what is run'
 
 /** Tracks the quoting state of POSIX shell text, as far as it decides what a variable would mean at a position. */
 export interface ShellQuotes {

@@ -49,7 +49,10 @@ export function createShellWarnings(text: string, field: string) {
     const [word = ''] = /^[^\s;|&()<>]+/.exec(text.slice(place)) ?? []
     const name = word === '' ? 'it' : `\`${shortened(word)}\``
     return {
-      ...{ code: 'value_may_run', field, at: place, length: Math.max(1, word.length) },
+      code: 'value_may_run',
+      field,
+      at: place,
+      length: Math.max(1, word.length),
       message: `${field}: ${name} ${why}; a value that gets there is executed`,
       hint: AS_DATA,
     }

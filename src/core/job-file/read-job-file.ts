@@ -36,7 +36,9 @@ export function readJobFile(path: string, text: string, zone: string): ReadJobFi
   const problems = [
     ...(NAME.test(name) ? [] : [invalidName(name)]),
     ...source.problems.map(({ message, hint, place }) => ({
-      ...{ ...place, code: 'invalid_yaml', message },
+      ...place,
+      code: 'invalid_yaml',
+      message,
       ...(hint === undefined ? {} : { hint }),
     })),
   ]
@@ -86,7 +88,9 @@ function checkDefinition(source: YamlSource, name: string, zone: string) {
     return origin ? origin[1] : field
   }
   const found: FileProblem[] = problems.map(({ field, message }) => ({
-    ...{ ...source.placeOf(field), code: 'invalid_field', message },
+    ...source.placeOf(field),
+    code: 'invalid_field',
+    message,
   }))
   const onProblem: OnProblem = ({ code, message, hint, field = '', isGeneral, stretch }) => {
     const place = stretch

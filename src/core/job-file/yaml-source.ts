@@ -45,8 +45,13 @@ const TRAPS = new Set(['__proto__', 'constructor', 'prototype'])
 export function readYaml(text: string): YamlSource {
   const lines = new LineCounter()
   const document = parseDocument(text, {
-    ...{ version: '1.2', schema: 'core', uniqueKeys: false, stringKeys: true, merge: false },
-    ...{ prettyErrors: false, lineCounter: lines },
+    version: '1.2',
+    schema: 'core',
+    uniqueKeys: false,
+    stringKeys: true,
+    merge: false,
+    prettyErrors: false,
+    lineCounter: lines,
   })
   const place = (range: readonly number[] | null | undefined): Place => {
     const [from = 0, to = from + 1] = range ?? []

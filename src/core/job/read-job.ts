@@ -139,19 +139,18 @@ function templateOf(
 
 /** Fields that do not belong to one run: descriptions, schedules and settings of all runs together. */
 const NON_RUN_FIELDS = [
-  ...[
-    'title',
-    'description',
-    'owner',
-    'source',
-    'schedule',
-    'deadline',
-    'expect',
-    'triggers',
-    'input',
-    'output',
-  ],
-  ...['steps', 'concurrency'],
+  'title',
+  'description',
+  'owner',
+  'source',
+  'schedule',
+  'deadline',
+  'expect',
+  'triggers',
+  'input',
+  'output',
+  'steps',
+  'concurrency',
 ]
 
 function plainPart(definition: JobDefinition, template: WorkTemplate | null): WireSubmission {

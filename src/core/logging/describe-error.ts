@@ -13,8 +13,13 @@ const MAX_FRAMES = 12
 const MAX_CAUSES = 4
 /** Expected errors, for which a stack adds nothing. */
 const FORESEEN = new Set([
-  ...['PunctualError', 'StoreError', 'BlobError', 'OutboundError'],
-  ...['Failure', 'SqliteError', 'QueryFailed'],
+  'PunctualError',
+  'StoreError',
+  'BlobError',
+  'OutboundError',
+  'Failure',
+  'SqliteError',
+  'QueryFailed',
 ])
 
 export function describeError(error: unknown): DescribedError {

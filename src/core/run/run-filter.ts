@@ -42,7 +42,15 @@ const STATE_WORDS: Readonly<Record<string, readonly RunState[]>> = {
   ended: ['succeeded', 'failed', 'cancelled', 'skipped'],
 }
 const KEYS = [
-  ...['state', 'job', 'queue', 'worker', 'cause', 'steps', 'since', 'until', 'tag.<name>'],
+  'state',
+  'job',
+  'queue',
+  'worker',
+  'cause',
+  'steps',
+  'since',
+  'until',
+  'tag.<name>',
 ] as const
 const LONGEST = 2_000
 const WORD = /(?:[^\s"]|"[^"]*")+/g

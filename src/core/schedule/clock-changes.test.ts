@@ -17,7 +17,9 @@ function story(source: RuleSource): string[] {
 }
 
 const berlin = (cron: string, dst: RuleSource['dst'] = {}): RuleSource => ({
-  ...{ cron, zone: 'Europe/Berlin', dst },
+  cron,
+  zone: 'Europe/Berlin',
+  dst,
 })
 const table: [why: string, source: RuleSource, story: string[]][] = [
   ['a place without changes', { cron: '30 2 * * *', zone: 'Asia/Tokyo' }, []],

@@ -127,6 +127,7 @@ export const WHEN_WORDS: readonly string[] = [
   ...Object.keys(RELATIVE),
   ...WEEKDAYS.map((name) => name.toLowerCase()),
   ...MONTHS.map((name) => name.toLowerCase()),
-  ...['noon', 'midnight'],
+  'noon',
+  'midnight',
   ...LENGTH_WORDS.filter((word) => word.length > 3),
 ]

@@ -143,7 +143,9 @@ const REFUSED: readonly [text: string, message: RegExp, hint?: RegExp][] = [
 for (const [text, message, hint = /tomorrow 09:00/] of REFUSED) {
   test(`rejects "${text.slice(0, 40)}"`, () => {
     assert.throws(() => readWhen(text, BERLIN, '--until'), {
-      ...{ code: 'invalid_schedule', field: '--until', hint },
+      code: 'invalid_schedule',
+      field: '--until',
+      hint,
       message: new RegExp(`^--until: .*${message.source}`),
     })
   })
@@ -161,8 +163,29 @@ test("knows without parsing whether a text depends on the reader's zone", () => 
 
 test('any text is a time or is rejected, quickly and with a short message', () => {
   const words = fc.constantFrom(
-    ...['in', 'ago', 'at', 'on', 'next', 'last', 'tomorrow', 'friday', 'nov', '18', '2026'],
-    ...['09:00', '5pm', 'noon', '2h', 'a', 'week', 'and', 'utc', 'Z', '+02:00', '2026-11-18', ','],
+    'in',
+    'ago',
+    'at',
+    'on',
+    'next',
+    'last',
+    'tomorrow',
+    'friday',
+    'nov',
+    '18',
+    '2026',
+    '09:00',
+    '5pm',
+    'noon',
+    '2h',
+    'a',
+    'week',
+    'and',
+    'utc',
+    'Z',
+    '+02:00',
+    '2026-11-18',
+    ',',
   )
   const text = fc.oneof(
     fc.string(),

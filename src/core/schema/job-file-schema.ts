@@ -82,7 +82,8 @@ export const JobFileSchema = fields({
     either('a list of steps, or an object of steps by name', [
       Type.Unsafe({ type: 'array', items: FileStepSchema, description: 'a list of steps' }),
       Type.Unsafe({
-        ...{ type: 'object', additionalProperties: FileStepSchema },
+        type: 'object',
+        additionalProperties: FileStepSchema,
         description: 'an object of steps by name',
       }),
     ]),

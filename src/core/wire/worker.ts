@@ -17,16 +17,26 @@ export interface WireWelcome {
 export function writeWelcome(welcome: Welcome): WireWelcome {
   const { session, protocol, secret, worker, leaseTtlMs, heartbeatMs, lost } = welcome
   return {
-    ...{ session, protocol, ...(secret === undefined ? {} : { session_secret: secret }), worker },
-    ...{ lease_ttl_ms: leaseTtlMs, heartbeat_ms: heartbeatMs, lost },
+    session,
+    protocol,
+    ...(secret === undefined ? {} : { session_secret: secret }),
+    worker,
+    lease_ttl_ms: leaseTtlMs,
+    heartbeat_ms: heartbeatMs,
+    lost,
   }
 }
 
 export function readWelcome(wire: WireWelcome): Welcome {
   const { session, protocol, session_secret: secret, worker, lost } = wire
   return {
-    ...{ session, protocol, secret, worker, lost },
-    ...{ leaseTtlMs: wire.lease_ttl_ms, heartbeatMs: wire.heartbeat_ms },
+    session,
+    protocol,
+    secret,
+    worker,
+    lost,
+    leaseTtlMs: wire.lease_ttl_ms,
+    heartbeatMs: wire.heartbeat_ms,
   }
 }
 

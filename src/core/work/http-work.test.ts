@@ -12,7 +12,9 @@ const readable: [why: string, input: HttpInput, work: Omit<HttpWork, 'executor'>
     'a value is posted as JSON, and says so',
     { url, json: { a: [1] } },
     {
-      ...{ url, method: 'POST', body: '{"a":[1]}' },
+      url,
+      method: 'POST',
+      body: '{"a":[1]}',
       headers: { 'Content-Type': 'application/json' },
     },
   ],
@@ -25,8 +27,12 @@ const readable: [why: string, input: HttpInput, work: Omit<HttpWork, 'executor'>
     'everything else',
     { url, headers: { 'X-A': 'b' }, expect: '200-299,304', max_response: '1KiB', redirects: 0 },
     {
-      ...{ url, method: 'GET', headers: { 'X-A': 'b' }, expect: '200-299,304' },
-      ...{ max_response_bytes: 1024, redirects: 0 },
+      url,
+      method: 'GET',
+      headers: { 'X-A': 'b' },
+      expect: '200-299,304',
+      max_response_bytes: 1024,
+      redirects: 0,
     },
   ],
 ]

@@ -17,8 +17,10 @@ for (const [text, labels] of READ) {
 for (const text of ['', '=a100', 'gpu=', 'gpu a100', 'gpu=a=b', ' gpu', 'é', 'x'.repeat(200)]) {
   test(`rejects --label "${text.slice(0, 20)}"`, () => {
     assert.throws(() => readLabel(text), {
-      ...{ code: 'invalid_field', field: '--label' },
-      ...{ message: /is not a label/, hint: /name=value/ },
+      code: 'invalid_field',
+      field: '--label',
+      message: /is not a label/,
+      hint: /name=value/,
     })
   })
 }

@@ -1,3 +1,4 @@
+import type { TimesWithoutRun } from '../../core/schedule/firing/firing-plan.ts'
 import type { OccurrenceOutcome, OccurrenceReason } from '../../core/schedule/firing/occurrence.ts'
 import type { Overlap } from '../../core/schedule/firing/overlap.ts'
 import type { AuditEntry } from './audit.ts'
@@ -275,15 +276,7 @@ export type SettledTime =
       /** What is expected of the run, if it is created. */
       readonly expected?: Expectation | undefined
     }
-  | {
-      readonly kind: 'none'
-      readonly nominalAt: number
-      readonly untilAt: number
-      readonly count: number | null
-      readonly outcome: 'skipped' | 'missed'
-      readonly reason: OccurrenceReason
-      readonly detail?: string | undefined
-    }
+  | (TimesWithoutRun & { readonly detail?: string | undefined })
 
 export interface FireResult {
   /** The time the batch acted by: the store's clock, or `aheadTo`. */

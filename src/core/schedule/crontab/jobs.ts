@@ -46,7 +46,9 @@ function definitionOf(entry: CrontabEntry, options: ImportOptions): JobDefinitio
     ...(stdin === null ? {} : { stdin }),
     ...(user === null || !options.keepsUsers ? {} : { run_as: user }),
     schedule: {
-      ...{ name: 'crontab', cron, zone },
+      name: 'crontab',
+      cron,
+      zone,
       ...(minutes === null ? {} : { jitter: `${minutes}m` }),
       ...(options.overlap === undefined ? {} : { overlap: options.overlap }),
     },

@@ -97,7 +97,10 @@ PATH=/opt/bin
   assert.deepEqual([first?.settings.env, first?.zone], [{}, 'Europe/Athens'])
   assert.deepEqual(second?.settings, {
     env: { PATH: '/usr/bin:/bin', NAME: 'two words ', HOME: '/srv/app' },
-    ...{ shell: '/bin/bash', home: '/srv/app', zone: null, randomDelay: null },
+    shell: '/bin/bash',
+    home: '/srv/app',
+    zone: null,
+    randomDelay: null,
   })
   assert.deepEqual(
     [third?.zone, third?.settings.env['PATH'], third?.settings.env['LOGNAME']],
@@ -164,13 +167,21 @@ LANG=C
   const options = { source: '/etc/crontab', prefix: 'old-', keepsUsers: true, overlap: 'allow' }
   const [letter, second] = importedJobsOf(entries, options)
   assert.deepEqual(letter, {
-    ...{ line: 6, name: 'old-mail' },
+    line: 6,
+    name: 'old-mail',
     definition: {
-      ...{ run: 'mail -s hi', stdin: 'Dear Bob\n', shell: '/bin/bash', cwd: '/srv', run_as: 'bob' },
-      ...{ env: { HOME: '/srv', LANG: 'C' } },
+      run: 'mail -s hi',
+      stdin: 'Dear Bob\n',
+      shell: '/bin/bash',
+      cwd: '/srv',
+      run_as: 'bob',
+      env: { HOME: '/srv', LANG: 'C' },
       description: 'Sends the letter.\nFrom line 6 of /etc/crontab.',
       schedule: {
-        ...{ name: 'crontab', cron: '0 9 * * 1', zone: 'Europe/Athens', jitter: '5m' },
+        name: 'crontab',
+        cron: '0 9 * * 1',
+        zone: 'Europe/Athens',
+        jitter: '5m',
         overlap: 'allow',
       },
     },

@@ -9,7 +9,11 @@ export interface CrontabSettings {
 }
 
 export const NO_CRONTAB_SETTINGS: CrontabSettings = {
-  ...{ env: {}, shell: null, home: null, zone: null, randomDelay: null },
+  env: {},
+  shell: null,
+  home: null,
+  zone: null,
+  randomDelay: null,
 }
 
 export interface CrontabSetting {
@@ -20,8 +24,13 @@ export interface CrontabSetting {
 const SETTING = /^([A-Za-z_][A-Za-z0-9_]*|"[^"]*"|'[^']*')\s*=\s*(.*)$/
 /** Settings that only cron uses, or that jobs must not set. */
 const IGNORED_SETTINGS = new Set([
-  ...['MAILTO', 'MAILFROM', 'CONTENT_TYPE', 'CONTENT_TRANSFER_ENCODING'],
-  ...['LOGNAME', 'USER', 'START_HOURS_RANGE'],
+  'MAILTO',
+  'MAILFROM',
+  'CONTENT_TYPE',
+  'CONTENT_TRANSFER_ENCODING',
+  'LOGNAME',
+  'USER',
+  'START_HOURS_RANGE',
 ])
 
 /**

@@ -17,9 +17,13 @@ const definitions: ScheduleDefinition[] = [
   { at: '2027-01-01T09:00', zone: 'America/New_York', missed: { policy: 'latest', max_age: '3d' } },
   { every: 'weekdays at 09:05', missed: 'all', jitter: '90s', priority: -3, input: null },
   {
-    ...{ cron: 'H H * * *', overlap: 'queue(7)', deadline: '90m', expect: { duration: '1h' } },
-    ...{ missed: { policy: 'all', max_age: '1w', max_count: 5, every: '30s' } },
-    ...{ start: '2026-01-01T00:00:00Z', end: '2028-01-01T00:00:00+02:00' },
+    cron: 'H H * * *',
+    overlap: 'queue(7)',
+    deadline: '90m',
+    expect: { duration: '1h' },
+    missed: { policy: 'all', max_age: '1w', max_count: 5, every: '30s' },
+    start: '2026-01-01T00:00:00Z',
+    end: '2028-01-01T00:00:00+02:00',
   },
 ]
 

@@ -88,7 +88,9 @@ function ruleOf(definition: ScheduleDefinition, zone: string, seed: string): Rul
   const given = Object.entries(stated).filter(([, value]) => value !== undefined)
   return {
     ...Object.fromEntries(given),
-    ...{ zone: definition.zone ?? zone, dst: { gap, repeat }, seed },
+    zone: definition.zone ?? zone,
+    dst: { gap, repeat },
+    seed,
   }
 }
 
@@ -131,7 +133,8 @@ function writeMissed({ kind, maxAgeMs, maxCount, everyMs }: MissedPolicy) {
   const age = { policy: kind, max_age: writeInterval(maxAgeMs) }
   if (kind === 'latest') return maxAgeMs === DEFAULT_MISSED.maxAgeMs ? kind : age
   return {
-    ...{ ...age, max_count: maxCount },
+    ...age,
+    max_count: maxCount,
     ...(everyMs === 0 ? {} : { every: writeInterval(everyMs) }),
   }
 }

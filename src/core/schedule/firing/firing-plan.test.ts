@@ -35,8 +35,13 @@ const missed = (given: Partial<MissedPolicy>): MissedPolicy => ({ ...DEFAULT_MIS
 
 function plan(given: Partial<PlanInput>): FiringPlan {
   return planTimes({
-    ...{ times: every(HOUR), nominalAt: 10 * HOUR, now: 10 * HOUR, missed: DEFAULT_MISSED },
-    ...{ skipNominalAt: null, pause: null, maxRuns: 100 },
+    times: every(HOUR),
+    nominalAt: 10 * HOUR,
+    now: 10 * HOUR,
+    missed: DEFAULT_MISSED,
+    skipNominalAt: null,
+    pause: null,
+    maxRuns: 100,
     ...given,
   })
 }
@@ -134,7 +139,8 @@ const TABLE: [why: string, given: Partial<PlanInput>, expected: string][] = [
   [
     'it ended during a pause',
     {
-      ...{ times: every(HOUR, { endAt: 10 * HOUR }), now: 12 * HOUR },
+      times: every(HOUR, { endAt: 10 * HOUR }),
+      now: 12 * HOUR,
       pause: { untilAt: 12 * HOUR, reason: 'job_paused' },
     },
     '10x1 skipped job_paused, end',

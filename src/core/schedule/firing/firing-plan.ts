@@ -34,15 +34,17 @@ export interface PlanInput {
 /** The decision about one or more due times. */
 export type PlannedTime =
   | { readonly kind: 'run'; readonly nominalAt: number; readonly late: OccurrenceReason | null }
-  /** No run for any of the times in [nominalAt, untilAt]; `count` is null if there are too many to count. */
-  | {
-      readonly kind: 'none'
-      readonly nominalAt: number
-      readonly untilAt: number
-      readonly count: number | null
-      readonly outcome: 'skipped' | 'missed'
-      readonly reason: OccurrenceReason
-    }
+  | TimesWithoutRun
+
+/** No run for any of the times in [nominalAt, untilAt]; `count` is null if there are too many to count. */
+export interface TimesWithoutRun {
+  readonly kind: 'none'
+  readonly nominalAt: number
+  readonly untilAt: number
+  readonly count: number | null
+  readonly outcome: 'skipped' | 'missed'
+  readonly reason: OccurrenceReason
+}
 
 export interface FiringPlan {
   /** In ascending order and without gaps: every time from the first up to the next. */

@@ -32,8 +32,15 @@ export function encodeSpec<Source>(stated: SpecInput<Source>): string {
     rule,
     overlap: overlap ?? DEFAULT_OVERLAP,
     missed: { ...DEFAULT_MISSED, ...missed },
-    ...{ input, priority, deadlineMs, expectMs, declared },
-    ...{ deadlineClock, expectTimes, expectStartMs, expectOutput },
+    input,
+    priority,
+    deadlineMs,
+    expectMs,
+    declared,
+    deadlineClock,
+    expectTimes,
+    expectStartMs,
+    expectOutput,
   }
   return JSON.stringify(spec)
 }

@@ -20,7 +20,10 @@ const forecastSchedule = (
   rule: RuleSource,
   more: Partial<ForecastSchedule> = {},
 ): ForecastSchedule => ({
-  ...{ rule, from: MONDAY, durationMs: null, ...more },
+  rule,
+  from: MONDAY,
+  durationMs: null,
+  ...more,
 })
 const busyOf = ({ hours }: Forecast, count: number) => [...hours.busy.slice(0, count)]
 
@@ -172,16 +175,13 @@ test('lists nights with clock changes and the affected schedules', () => {
 
 test('agrees with a walk along each schedule', () => {
   const rules = fc.constantFrom<RuleSource>(
-    ...[{ cron: '*/7 * * * *' }, { cron: '0 9 * * 1-5', zone: 'America/New_York' }],
-    ...[
-      { cron: '15,30 0 */3 * * *' },
-      { every: '40m' },
-      { every: '25s', start: '2026-03-07T01:00:07Z' },
-    ],
-    ...[
-      { cron: '30 1,2 * * *', zone: 'America/New_York' },
-      { cron: '0 2 * * *', zone: 'Europe/London' },
-    ],
+    { cron: '*/7 * * * *' },
+    { cron: '0 9 * * 1-5', zone: 'America/New_York' },
+    { cron: '15,30 0 */3 * * *' },
+    { every: '40m' },
+    { every: '25s', start: '2026-03-07T01:00:07Z' },
+    { cron: '30 1,2 * * *', zone: 'America/New_York' },
+    { cron: '0 2 * * *', zone: 'Europe/London' },
   )
   const start = fc.integer({ min: Date.UTC(2026, 2, 6), max: Date.UTC(2026, 2, 9) })
   fc.assert(

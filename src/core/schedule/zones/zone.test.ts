@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readRule, zoneNames } from '../index.ts'
 import { zoneNamed } from './zone-names.ts'
-import { offsetReader } from './zone-offset.ts'
+import { offsetReader } from './zone.ts'
 
 const at = (text: string) => Date.parse(text) / 1_000
 

@@ -1,5 +1,4 @@
 import { DAY_SECONDS, isLeapYear, startOfYear, weekdayOf, yearOf } from '../calendar/dates.ts'
-import { offsetReader } from './zone-offset.ts'
 
 /**
  * A period with a constant offset. If it ends at a clock change, `after` is the next offset; if it ends only because
@@ -127,4 +126,17 @@ function areAlike(a: number, b: number): boolean {
 
 function shifted(stretches: readonly OffsetPeriod[], by: number): readonly OffsetPeriod[] {
   return stretches.map((stretch) => ({ ...stretch, from: stretch.from + by, to: stretch.to + by }))
+}
+
+const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/
+
+/** The offset from UTC in seconds, from the runtime's zone data. Throws a `RangeError` for an unknown zone. */
+export function offsetReader(zone: string): (second: number) => number {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
+  return (second) => {
+    const [, sign, hours, minutes, seconds] = OFFSET.exec(format.format(second * 1_000)) ?? []
+    if (sign === undefined) return 0
+    const size = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds ?? 0)
+    return sign === '-' ? -size : size
+  }
 }

@@ -176,7 +176,11 @@ test('of 1,000 items with 7 failures, exactly 7 run again, with the steps that d
   const graph = compileGraph(steps)
   const bad = new Set([0, 13, 14, 500, 501, 998, 999])
   const fact = (step: number, item: number, more: Partial<StepFact> = {}): StepFact => ({
-    ...{ step, item, state: 'succeeded', reason: null, count: null },
+    step,
+    item,
+    state: 'succeeded',
+    reason: null,
+    count: null,
     ...more,
   })
   const facts = [

@@ -94,7 +94,11 @@ function readWork(input: StepInput, kind: StepKind, at: string, context: StepCon
   }
   const ownVariables = input.env ? new Set(Object.keys(input.env)) : NO_VARIABLES
   const work = readWorkTemplate(inherit(input, kind), {
-    ...{ at, names, jobNames, ownVariables, onWarning },
+    at,
+    names,
+    jobNames,
+    ownVariables,
+    onWarning,
   })
   if (input.job !== undefined) return { kind: 'job', job: input.job, work }
   return { kind: 'submit', work: input.each === undefined ? work : withItem(work, at) }

@@ -62,7 +62,11 @@ export function* readingWorkflow(
   /** The name of the current step: all steps share one set of names. */
   let currentStep = ''
   const stepNames: Names = {
-    ...{ input, facts: RUN_FACTS, maySecrets: false, hasItem: false, onExpression },
+    input,
+    facts: RUN_FACTS,
+    maySecrets: false,
+    hasItem: false,
+    onExpression,
     refuseStep: (name) => refuseStep(name, currentStep, named.indexOf),
   }
   const itemNames: Names = { ...stepNames, hasItem: true }

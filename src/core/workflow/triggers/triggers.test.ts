@@ -64,7 +64,8 @@ test('checks an input against the parameters of the job, as far as it is known',
   const take = (input?: unknown) =>
     readTriggers([{ after: 'ingest', input }], { job: 'report', parameters })
   for (const good of [
-    ...['${{ after.output }}', { day: '2026-01-31' }],
+    '${{ after.output }}',
+    { day: '2026-01-31' },
     { day: '${{ after.input.day }}', size: '${{ after.output[0] }}', count: 3 },
   ]) {
     assert.equal(take(good).length, 1)

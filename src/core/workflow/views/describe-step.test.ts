@@ -3,12 +3,25 @@ import { describe, test } from 'node:test'
 import { describeStepState, type StepSituation } from './describe-step.ts'
 
 const PLAIN: StepSituation = {
-  ...{ state: 'untouched', reason: null, message: null },
-  ...{ workflow: 'begun', waitsFor: [], mayWaitForMore: false, because: null, by: [], items: null },
+  state: 'untouched',
+  reason: null,
+  message: null,
+  workflow: 'begun',
+  waitsFor: [],
+  mayWaitForMore: false,
+  because: null,
+  by: [],
+  items: null,
 }
 const COUNTS = {
-  ...{ total: 10, untouched: 4, running: 1, waiting: 0 },
-  ...{ succeeded: 3, failed: 2, cancelled: 0, skipped: 0 },
+  total: 10,
+  untouched: 4,
+  running: 1,
+  waiting: 0,
+  succeeded: 3,
+  failed: 2,
+  cancelled: 0,
+  skipped: 0,
 }
 const load = { name: 'load', state: 'failed' } as const
 const tidy = { name: 'tidy', state: 'skipped' } as const
@@ -49,21 +62,24 @@ describe('describeStepState', () => {
     ],
     [
       {
-        ...{ state: 'skipped', reason: 'needs' },
+        state: 'skipped',
+        reason: 'needs',
         because: { when: 'all-succeeded', needs: [load], origins: [load] },
       },
       'All steps it needs must succeed, and load failed.',
     ],
     [
       {
-        ...{ state: 'skipped', reason: 'needs' },
+        state: 'skipped',
+        reason: 'needs',
         because: { when: 'all-succeeded', needs: [tidy], origins: [load] },
       },
       'All steps it needs must succeed, and tidy was skipped, because load failed.',
     ],
     [
       {
-        ...{ state: 'skipped', reason: 'needs' },
+        state: 'skipped',
+        reason: 'needs',
         because: { when: 'any-succeeded', needs: [], origins: [] },
       },
       'At least one step it needs must succeed, and it needs no steps.',

@@ -48,7 +48,8 @@ function decisiveNeeds(
     if (!fact || !isSettled(fact.state)) return false
     const outcome = stepOutcomeOf(fact.state, fact.reason)
     const alone = {
-      ...{ total: 1, pending: 0 },
+      total: 1,
+      pending: 0,
       ok: outcome === 'ok' ? 1 : 0,
       failed: outcome === 'failed' ? 1 : 0,
     }

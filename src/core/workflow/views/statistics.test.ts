@@ -3,14 +3,20 @@ import { test } from 'node:test'
 import { type EndedRun, statisticsOf } from './statistics.ts'
 
 const took = (ms: number, state: EndedRun['state'] = 'succeeded'): EndedRun => ({
-  ...{ state, startedAt: 1_000, finishedAt: 1_000 + ms },
+  state,
+  startedAt: 1_000,
+  finishedAt: 1_000 + ms,
 })
 
 test('counts ended runs, and takes times from those that succeeded', () => {
   const live: EndedRun = { state: 'running', startedAt: 1_000, finishedAt: null }
   const runs = [took(30), live, took(10), took(9_999, 'failed'), took(20)]
   assert.deepEqual(statisticsOf(runs), {
-    ...{ runs: 4, succeeded: 3, failed: 1, p50_ms: 20, p95_ms: 30 },
+    runs: 4,
+    succeeded: 3,
+    failed: 1,
+    p50_ms: 20,
+    p95_ms: 30,
   })
 })
 

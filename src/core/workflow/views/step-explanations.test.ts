@@ -67,7 +67,12 @@ test('items without a count have not been reached', () => {
     { state: 'running', count: 1 },
   ] as const
   assert.deepEqual(itemCounts(5, counted), {
-    ...{ running: 1, waiting: 0, succeeded: 1, failed: 1, cancelled: 0, skipped: 0 },
+    running: 1,
+    waiting: 0,
+    succeeded: 1,
+    failed: 1,
+    cancelled: 0,
+    skipped: 0,
     untouched: 2,
   })
 })

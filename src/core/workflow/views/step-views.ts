@@ -58,26 +58,8 @@ export interface WireApproval {
   readonly input: Readonly<Record<string, Omit<ParameterInput, 'default'>>>
 }
 
-/** One item of a fan-out. */
-export interface WireStepItem {
-  readonly item: number
-  readonly state: ShownStepState
-  readonly reason: StepReason | null
-  readonly sentence: string | null
-  readonly run: WireStepRun | null
-  readonly reused: boolean
-  readonly started_at: string | null
-  readonly finished_at: string | null
-}
-
-/** Summary of the items of a fan-out: the number in each state, and the first that failed. */
-export interface WireItems {
-  readonly counts: StepCounts
-  readonly failed: readonly WireStepItem[]
-}
-
-/** One step of one run. */
-export interface WireStep extends WirePlannedStep {
+/** What a step and one item of a fan-out have in common. */
+interface WireStepProgress {
   readonly state: ShownStepState
   /** Why it was skipped, or failed without a run. */
   readonly reason: StepReason | null
@@ -88,6 +70,21 @@ export interface WireStep extends WirePlannedStep {
   readonly reused: boolean
   readonly started_at: string | null
   readonly finished_at: string | null
+}
+
+/** One item of a fan-out. */
+export interface WireStepItem extends WireStepProgress {
+  readonly item: number
+}
+
+/** Summary of the items of a fan-out: the number in each state, and the first that failed. */
+export interface WireItems {
+  readonly counts: StepCounts
+  readonly failed: readonly WireStepItem[]
+}
+
+/** One step of one run. */
+export interface WireStep extends WirePlannedStep, WireStepProgress {
   /** Whether it is on the critical path; null if the workflow has too many steps to compute it. */
   readonly critical: boolean | null
   readonly items: WireItems | null

@@ -119,7 +119,9 @@ test("the job's settings are defaults for every step", () => {
   }
   const { work, queue, secrets, retry } = resolve({ run: 'x', env: { A: '2' } }, job)
   assert.deepEqual(work, {
-    ...{ executor: 'shell', run: 'x', cwd: '/srv' },
+    executor: 'shell',
+    run: 'x',
+    cwd: '/srv',
     env: { A: '2', DAY: '2026-03-01' },
   })
   assert.deepEqual([queue, secrets?.length, retry?.max], ['etl', 1, 2])
@@ -147,7 +149,9 @@ test('recognises a shell in a container', () => {
     container: { image, entrypoint, command: ['load ${{ input.evil }}'] },
   })
   assert.deepEqual(work, {
-    ...{ executor: 'container', image: 'acme/load:2026-03-01', entrypoint },
+    executor: 'container',
+    image: 'acme/load:2026-03-01',
+    entrypoint,
     command: ['load "${PUNCTUAL_EXPR_1}"'],
     env: { PUNCTUAL_EXPR_1: '$(reboot) "\' ${TOKEN}' },
   })
@@ -177,19 +181,26 @@ test('recognises a shell among arguments: no value is inserted into its text', (
   assert.deepEqual(
     resolve({ container: { image: 'a', command: ['sh', '-c', `load ${X}`] } }).work,
     {
-      ...{ executor: 'container', image: 'a', command: ['sh', '-c', text], env },
+      executor: 'container',
+      image: 'a',
+      command: ['sh', '-c', text],
+      env,
     },
   )
   assert.deepEqual(
     resolve({ container: { image: 'a', entrypoint: ['tini', '--'], command: ['sh', '-c', X2] } })
       .work,
     {
-      ...{ executor: 'container', image: 'a', entrypoint: ['tini', '--'] },
-      ...{ command: ['sh', '-c', text], env },
+      executor: 'container',
+      image: 'a',
+      entrypoint: ['tini', '--'],
+      command: ['sh', '-c', text],
+      env,
     },
   )
   assert.deepEqual(argv(['sh', '-c', 'load "$1"', '_', X]), {
-    ...{ executor: 'argv', argv: ['sh', '-c', 'load "$1"', '_', env.PUNCTUAL_EXPR_1] },
+    executor: 'argv',
+    argv: ['sh', '-c', 'load "$1"', '_', env.PUNCTUAL_EXPR_1],
   })
 })
 
@@ -216,12 +227,10 @@ test('treats arguments of a script as arguments, whatever they look like', () =>
     container: { image: 'a', entrypoint: ['bash', 'run.sh'], command: ['-c', X] },
   })
   assert.deepEqual(work, {
-    ...{
-      executor: 'container',
-      image: 'a',
-      entrypoint: ['bash', 'run.sh'],
-      command: ['-c', value],
-    },
+    executor: 'container',
+    image: 'a',
+    entrypoint: ['bash', 'run.sh'],
+    command: ['-c', value],
   })
 })
 

@@ -61,18 +61,20 @@ export function readWorkTemplate(step: StepInput, context: TemplateContext): Wor
 }
 
 const PLAIN = [
-  ...[
-    'task',
-    'shell',
-    'interpreter',
-    'umask',
-    'kill_grace',
-    'limits',
-    'run_as',
-    'retry',
-    'timeout',
-  ],
-  ...['queue', 'priority', 'runs_on', 'weight', 'on_lost'],
+  'task',
+  'shell',
+  'interpreter',
+  'umask',
+  'kill_grace',
+  'limits',
+  'run_as',
+  'retry',
+  'timeout',
+  'queue',
+  'priority',
+  'runs_on',
+  'weight',
+  'on_lost',
 ] as (keyof StepInput & keyof WireSubmission)[]
 
 function plainFields(step: StepInput, at: string): WireSubmission {
