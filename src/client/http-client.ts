@@ -18,10 +18,18 @@ import { type TransportCall, SESSION_SECRET, type Transport } from './transport.
 const HEARTBEAT_TIMEOUT_MS = 5_000
 const ANSWER_TIMEOUT_MS = 15_000
 
-/** The scheduler protocol over HTTP: each method is one route, converted by `core/wire.ts`. */
+type Post = (path: string, message: object, more?: Partial<TransportCall>) => Promise<unknown>
+
+/** The calls about runs, and those of a worker. */
+type RunCalls = Pick<
+  SchedulerClient,
+  'submit' | 'submitEach' | 'getRun' | 'listRuns' | 'cancel' | 'retry'
+>
+type WorkerCalls = Omit<SchedulerClient, keyof RunCalls>
+
+/** The scheduler protocol over HTTP: each method is one route, converted by `core/wire`. */
 export function createHttpClient(transport: Transport): SchedulerClient {
-  const get = (path: string) => transport.call({ method: 'GET', path, mayRepeat: true })
-  const post = (path: string, message: object, more: Partial<TransportCall> = {}) =>
+  const post: Post = (path, message, more) =>
     transport.call({
       method: 'POST',
       path,
@@ -29,7 +37,11 @@ export function createHttpClient(transport: Transport): SchedulerClient {
       mayRepeat: false,
       ...more,
     })
+  return { ...createRunCalls(transport, post), ...createWorkerCalls(transport, post) }
+}
 
+function createRunCalls(transport: Transport, post: Post): RunCalls {
+  const get = (path: string) => transport.call({ method: 'GET', path, mayRepeat: true })
   const queueOf = (mayRepeat: boolean) =>
     createSubmitQueue(async (body) => {
       const call: TransportCall = { method: 'POST', path: '/v1/runs:batch', body, mayRepeat }
@@ -38,10 +50,12 @@ export function createHttpClient(transport: Transport): SchedulerClient {
   // Separate queues, because after a lost answer only runs with a key may be sent again.
   const keyed = queueOf(true)
   const unkeyed = queueOf(false)
+  const submitEach: RunCalls['submitEach'] = (submissions) =>
+    (submissions.every(hasKey) ? keyed : unkeyed).submit(submissions)
 
-  const client: SchedulerClient = {
-    submit: async (submissions) => throwFirstError(await client.submitEach(submissions)),
-    submitEach: (submissions) => (submissions.every(hasKey) ? keyed : unkeyed).submit(submissions),
+  return {
+    submit: async (submissions) => throwFirstError(await submitEach(submissions)),
+    submitEach,
 
     getRun: async (id) => wire.readRun((await get(runPath(id))) as wire.WireRun),
 
@@ -61,7 +75,11 @@ export function createHttpClient(transport: Transport): SchedulerClient {
         idempotencyKey,
         mayRepeat: idempotencyKey !== undefined,
       })) as SubmitAnswer,
+  }
+}
 
+function createWorkerCalls({ requestParts }: Transport, post: Post): WorkerCalls {
+  return {
     async register(hello, sessionSecret) {
       const answer = await post('/v1/workers', hello, { sessionSecret })
       return workerWire.readWelcome(answer as workerWire.WireWelcome)
@@ -88,7 +106,7 @@ export function createHttpClient(transport: Transport): SchedulerClient {
         timeoutMs: HEARTBEAT_TIMEOUT_MS,
       })) as Awaited<ReturnType<SchedulerClient['heartbeat']>>,
 
-    ...(transport.requestParts && { heartbeatPost: describeHeartbeat(transport.requestParts) }),
+    ...(requestParts && { heartbeatPost: describeHeartbeat(requestParts) }),
 
     log: async (session, message) =>
       (await post(`${sessionPath(session)}/logs`, message, {
@@ -102,7 +120,6 @@ export function createHttpClient(transport: Transport): SchedulerClient {
       await post(`${sessionPath(session)}/leave`, { registration }, { sessionSecret })
     },
   }
-  return client
 }
 
 function describeHeartbeat({ urlsOf, headers }: NonNullable<Transport['requestParts']>) {

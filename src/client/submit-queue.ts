@@ -18,40 +18,70 @@ const IN_FLIGHT = 4
 
 export type SendBatch = (body: string) => Promise<SubmitOutcome[]>
 
+export interface SubmitQueue {
+  submit(submissions: readonly Submission[]): Promise<SubmitOutcome[]>
+}
+
 /**
  * Batches calls without a delay: the first call is sent at once, and calls made during a request
  * share the next one.
  */
-export function createSubmitQueue(send: SendBatch) {
-  let waiting: PendingCall[] = []
-  let runs = 0
-  let inFlight = 0
-  let isScheduled = false
+export function createSubmitQueue(send: SendBatch): SubmitQueue {
+  return new BatchingQueue(send)
+}
 
-  const wake = () => {
-    if (isScheduled) return
-    isScheduled = true
-    queueMicrotask(() => {
-      isScheduled = false
-      flush()
+class BatchingQueue implements SubmitQueue {
+  readonly #send: SendBatch
+  #waiting: PendingCall[] = []
+  /** Number of runs in the waiting calls. */
+  #runs = 0
+  #inFlight = 0
+  #isScheduled = false
+
+  constructor(send: SendBatch) {
+    this.#send = send
+  }
+
+  async submit(submissions: readonly Submission[]): Promise<SubmitOutcome[]> {
+    if (submissions.length === 0) return []
+    const texts = submissions.map(encode)
+    const length = texts.reduce((sum, text) => sum + text.length, 0)
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ runs: texts, length, resolve, reject })
+      this.#runs += texts.length
+      this.#scheduleFlush()
     })
   }
 
-  const flush = () => {
-    while (waiting.length > 0 && (inFlight === 0 || (runs >= BATCH_RUNS && inFlight < IN_FLIGHT))) {
-      inFlight += 1
-      void deliver(take()).finally(() => {
-        inFlight -= 1
-        flush()
+  #scheduleFlush(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    queueMicrotask(() => {
+      this.#isScheduled = false
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    while (this.#waiting.length > 0 && this.#maySend()) {
+      this.#inFlight += 1
+      void this.#deliver(this.#takeBatch()).finally(() => {
+        this.#inFlight -= 1
+        this.#flush()
       })
     }
   }
 
-  const take = (): PendingCall[] => {
+  /** A second request is sent at the same time only if it is full. */
+  #maySend(): boolean {
+    return this.#inFlight === 0 || (this.#runs >= BATCH_RUNS && this.#inFlight < IN_FLIGHT)
+  }
+
+  #takeBatch(): PendingCall[] {
     let count = 0
     let batchRuns = 0
     let length = 0
-    for (const call of waiting) {
+    for (const call of this.#waiting) {
       const isFull =
         batchRuns + call.runs.length > BATCH_RUNS || length + call.length > BATCH_LENGTH
       if (isFull && count > 0) break
@@ -59,49 +89,37 @@ export function createSubmitQueue(send: SendBatch) {
       batchRuns += call.runs.length
       length += call.length
     }
-    const batch = waiting.slice(0, count)
-    waiting = waiting.slice(count)
-    runs -= batchRuns
+    const batch = this.#waiting.slice(0, count)
+    this.#waiting = this.#waiting.slice(count)
+    this.#runs -= batchRuns
     return batch
   }
 
   /** Settles every call in the batch; never rejects. */
-  const deliver = async (calls: readonly PendingCall[]): Promise<void> => {
+  async #deliver(calls: readonly PendingCall[]): Promise<void> {
     try {
-      const answers = await send(`{"runs":[${calls.map((call) => call.runs.join(',')).join(',')}]}`)
+      const body = `{"runs":[${calls.map((call) => call.runs.join(',')).join(',')}]}`
+      const answers = await this.#send(body)
       let from = 0
       for (const call of calls) {
         call.resolve(answers.slice(from, from + call.runs.length))
         from += call.runs.length
       }
     } catch (error) {
-      await afterFailure(calls, error)
+      await this.#settleFailed(calls, error)
     }
   }
 
   /** Unrelated calls share a batch: an error in one must not fail the others. */
-  const afterFailure = async (calls: readonly PendingCall[], error: unknown): Promise<void> => {
+  async #settleFailed(calls: readonly PendingCall[], error: unknown): Promise<void> {
     const owner = ownerOfError(calls, error)
     if (owner) {
       owner.call.reject(owner.error)
       const others = calls.filter((call) => call !== owner.call)
-      if (others.length > 0) await deliver(others)
+      if (others.length > 0) await this.#deliver(others)
     } else {
       for (const call of calls) call.reject(error)
     }
-  }
-
-  return {
-    async submit(submissions: readonly Submission[]): Promise<SubmitOutcome[]> {
-      if (submissions.length === 0) return []
-      const texts = submissions.map(encode)
-      const length = texts.reduce((sum, text) => sum + text.length, 0)
-      return new Promise((resolve, reject) => {
-        waiting.push({ runs: texts, length, resolve, reject })
-        runs += texts.length
-        wake()
-      })
-    },
   }
 }
 

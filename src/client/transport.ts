@@ -58,21 +58,57 @@ export function createTransport(options: TransportOptions): Transport {
   }))
   const headersWithBody = { ...headers, 'content-type': 'application/json' }
   const dispatcher = options.dispatcher ?? new Agent({ connections: CONNECTIONS })
+  const sendOnce = createSender(dispatcher, headers, headersWithBody)
+  let current = 0
+
+  return {
+    requestParts: options.dispatcher
+      ? undefined
+      : {
+          urlsOf: (path) => servers.map(({ origin, base }) => origin + base + path),
+          headers: headersWithBody,
+        },
+    async call(call) {
+      let mayHaveActed = false
+      for (let tries = 1; ; tries += 1) {
+        const asked = current
+        try {
+          return await sendOnce(servers[asked] as Server, call)
+        } catch (error) {
+          if (!(error instanceof CallError)) throw error
+          // Several calls fail together when a server goes away; only the first of them moves to
+          // the next.
+          if (isAboutServer(error) && current === asked) current = (asked + 1) % servers.length
+          mayHaveActed ||= error.outcome === 'unknown'
+          if (!shouldRetry(error, call, tries, servers.length)) {
+            // The last try did nothing, but an earlier one may have acted.
+            throw mayHaveActed && error.status === 503 ? error.asUnknown() : error
+          }
+          if (current !== asked && tries % servers.length !== 0) continue
+          await clock.sleep(pauseMs(error, tries / servers.length, random), call.signal)
+        }
+      }
+    },
+    async close() {
+      // A dispatcher from the caller may be used elsewhere.
+      if (!options.dispatcher) await dispatcher.close()
+    },
+  }
+}
+
+/** Returns a function that sends one call to one server, and throws a `CallError` if it fails. */
+function createSender(
+  dispatcher: Dispatcher,
+  headers: TransportOptions['headers'],
+  headersWithBody: TransportOptions['headers'],
+): (server: Server, call: TransportCall) => Promise<unknown> {
   const headersOf = ({ body, idempotencyKey, sessionSecret }: TransportCall) => {
     const common = body === undefined ? headers : headersWithBody
     if (sessionSecret !== undefined) return { ...common, [SESSION_SECRET]: sessionSecret }
     return idempotencyKey === undefined ? common : { ...common, 'idempotency-key': idempotencyKey }
   }
-  let current = 0
 
-  const once = async (server: Server, call: TransportCall): Promise<unknown> => {
-    const { status, text, retryAfter } = await send(server, call)
-    const value = text === '' ? undefined : parseJson(text)
-    if (status < 300 && value !== NOT_JSON) return value
-    throw errorOfAnswer(status, value, retryAfter)
-  }
-
-  const send = async ({ origin, base }: Server, call: TransportCall) => {
+  const request = async ({ origin, base }: Server, call: TransportCall) => {
     const { method, path, body = null, signal, timeoutMs = TIMEOUT_MS } = call
     try {
       const answer = await dispatcher.request({
@@ -98,38 +134,11 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  return {
-    requestParts: options.dispatcher
-      ? undefined
-      : {
-          urlsOf: (path) => servers.map(({ origin, base }) => origin + base + path),
-          headers: headersWithBody,
-        },
-    async call(call) {
-      let mayHaveActed = false
-      for (let tries = 1; ; tries += 1) {
-        const asked = current
-        try {
-          return await once(servers[asked] as Server, call)
-        } catch (error) {
-          if (!(error instanceof CallError)) throw error
-          // Several calls fail together when a server goes away; only the first of them moves to
-          // the next.
-          if (isAboutServer(error) && current === asked) current = (asked + 1) % servers.length
-          mayHaveActed ||= error.outcome === 'unknown'
-          if (!shouldRetry(error, call, tries, servers.length)) {
-            // The last try did nothing, but an earlier one may have acted.
-            throw mayHaveActed && error.status === 503 ? error.asUnknown() : error
-          }
-          if (current !== asked && tries % servers.length !== 0) continue
-          await clock.sleep(pauseMs(error, tries / servers.length, random), call.signal)
-        }
-      }
-    },
-    async close() {
-      // A dispatcher from the caller may be used elsewhere.
-      if (!options.dispatcher) await dispatcher.close()
-    },
+  return async (server, call) => {
+    const { status, text, retryAfter } = await request(server, call)
+    const value = text === '' ? undefined : parseJson(text)
+    if (status < 300 && value !== NOT_JSON) return value
+    throw errorOfAnswer(status, value, retryAfter)
   }
 }
 
