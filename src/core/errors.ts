@@ -25,8 +25,8 @@ export const ERRORS = {
   job_not_found: [404, 'Check the name; `GET /v1/jobs` lists the jobs that are defined.'],
   backfill_not_found: [404, 'List them with `GET /v1/backfills`; old ones are deleted.'],
   schedule_not_found: [404, 'Check the names of the job and of its schedule.'],
-  step_not_found: [404, 'Check the name against the steps of the version the run has.'],
-  hook_not_found: [404, 'Name the hook among the `triggers` of a job: `webhook: NAME`.'],
+  step_not_found: [404, "Check the name against the steps of the run's job version."],
+  hook_not_found: [404, 'Add a trigger `webhook: NAME` to a job.'],
   worker_not_found: [404, 'Register it first: `POST /workers/register`.'],
   token_not_found: [404, 'Check the id; `GET /v1/tokens` lists the tokens there are.'],
   secret_not_found: [404, 'Check the name; `GET /v1/secrets` lists the secrets of the project.'],
@@ -38,7 +38,7 @@ export const ERRORS = {
   ],
   method_not_allowed: [405, 'Check the method against the API reference.'],
   request_timeout: [408, 'Send the whole request within 30 s, or split it.'],
-  run_is_final: [409, 'A finished run never changes; retry it to get a new run.'],
+  run_is_final: [409, 'Retry the run to get a new one; a finished run cannot be changed.'],
   run_not_final: [409, 'Only a finished run can be retried; cancel it first, or wait.'],
   step_not_waiting: [
     409,
@@ -48,7 +48,7 @@ export const ERRORS = {
   session_superseded: [409, 'A newer registration of this session exists; this one must stop.'],
   exchange_out_of_order: [409, 'Number exchanges 1, 2, 3 … and repeat one until it is answered.'],
   job_is_live: [409, 'Cancel its runs first, or wait for them.'],
-  job_exists: [409, 'Omit `If-Match: "0"` to replace it.'],
+  job_exists: [409, 'To replace the job, send the request again without `If-Match: "0"`.'],
   schedule_exists: [
     409,
     'Give the schedule of the definition another `name`, or delete the existing one first.',
@@ -68,7 +68,10 @@ export const ERRORS = {
   ],
   invalid_workflow: [422, 'Change the named step; `punctual validate` checks files locally.'],
   invalid_trigger: [422, 'Change the named trigger; `punctual validate` checks files locally.'],
-  invalid_expression: [422, 'The page on job files lists the names and functions.'],
+  invalid_expression: [
+    422,
+    'Use names and functions from the page on job files, such as `${{ input.day }}`.',
+  ],
   unknown_field: [422, 'Remove the field or correct its name.'],
   missing_field: [422, 'Add the named field.'],
   idempotency_mismatch: [422, 'This Idempotency-Key was used with another body; choose a new key.'],
@@ -125,7 +128,7 @@ export class PunctualError extends Error {
   readonly field: string | undefined
 
   /** The wrong part of the text in that field; only job files show it. */
-  readonly stretch: TextRange | undefined
+  readonly range: TextRange | undefined
 
   /** Seconds after which to try again, if the error is temporary. */
   readonly retryAfterS: number | undefined
@@ -140,14 +143,14 @@ export class PunctualError extends Error {
       field?: string
       hint?: string
       retryAfterS?: number
-      stretch?: TextRange
+      range?: TextRange
     },
   ) {
     super(message, options)
     this.name = 'PunctualError'
     this.code = code
     this.field = options?.field
-    this.stretch = options?.stretch
+    this.range = options?.range
     this.retryAfterS = options?.retryAfterS
     this.#hint = options?.hint
   }

@@ -30,7 +30,7 @@ export function parseAllowList(entries: readonly string[], field = 'allow-addres
   const parsed = entries.map((entry) => parseEntry(entry, field))
   const covers = ({ range, name, port }: Entry, to: Destination) =>
     (port === undefined || port === to.port) &&
-    (range ? isWithin(to.address, range) : name === plainName(to.hostname))
+    (range ? isWithin(to.address, range) : name === normalizedName(to.hostname))
   return {
     permits: (to) => parsed.some((entry) => covers(entry, to)),
     permitsPort: (to) => parsed.some((entry) => entry.port !== undefined && covers(entry, to)),
@@ -69,10 +69,10 @@ function rangeOf(text: string): Pick<Entry, 'range'> | undefined {
 /** A name that a URL parser would read as an address is a mistake, possibly a malicious one. */
 function nameOf(text: string): Pick<Entry, 'name'> | undefined {
   if (!/^[\p{L}\p{N}._-]+$/u.test(text) || !URL.canParse(`http://${text}/`)) return undefined
-  const name = plainName(new URL(`http://${text}/`).hostname)
+  const name = normalizedName(new URL(`http://${text}/`).hostname)
   return parseIp(name) ? undefined : { name }
 }
 
-function plainName(hostname: string): string {
+function normalizedName(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '')
 }

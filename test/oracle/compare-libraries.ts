@@ -6,7 +6,7 @@ import { readOptions } from '../support/read-options.ts'
 import { caseOf, changesIn, type OracleCase } from './cases.ts'
 import { oracleFires } from './compare.ts'
 import { MALFORMED_EXPRESSIONS } from './malformed-expressions.ts'
-import { readPlainCron } from './plain-cron.ts'
+import { readSimpleCron } from './simple-cron.ts'
 import { firesOf, loadCronLibraries, punctual, type CronLibrary } from './cron-libraries.ts'
 import type { Clocks } from './tzif.ts'
 import type { Policy } from './walk.ts'
@@ -106,7 +106,7 @@ function kindOf({ cron, zone, from, to }: OracleCase): Kind {
   if (change === undefined) return 'no change of clocks near'
   const jump = clocks.offsetAt(change) - clocks.offsetAt(change - 1)
   if (Math.abs(jump) < HOUR) return 'jump of less than an hour'
-  const isElapsed = readPlainCron(cron).starHours
+  const isElapsed = readSimpleCron(cron).starHours
   if (jump > 0) return isElapsed ? 'gap, elapsed time' : 'gap, hours are named'
   return isElapsed ? 'repeated hour, elapsed time' : 'repeated hour, hours are named'
 }

@@ -1,6 +1,6 @@
 import { readRule } from '../../src/core/schedule/index.ts'
 import { caseOf, changesIn, type OracleCase } from './cases.ts'
-import { readPlainCron } from './plain-cron.ts'
+import { readSimpleCron } from './simple-cron.ts'
 import type { Clocks } from './tzif.ts'
 import { walk } from './walk.ts'
 import type { SystemZones } from './zone-files.ts'
@@ -50,13 +50,13 @@ export function compareCases(
 const DAYS_OF_400_YEARS = 146_097
 
 function isWithoutDays({ cron }: OracleCase): boolean {
-  const { dayMatches } = readPlainCron(cron)
+  const { dayMatches } = readSimpleCron(cron)
   for (let day = 0; day < DAYS_OF_400_YEARS; day++) if (dayMatches(day)) return false
   return true
 }
 
 export function oracleFires({ cron, dst, from, to }: OracleCase, clocks: Clocks): number[] {
-  return walk(readPlainCron(cron), clocks, dst, from, to)
+  return walk(readSimpleCron(cron), clocks, dst, from, to)
 }
 
 /** Undefined if the product refuses the rule. */

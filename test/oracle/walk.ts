@@ -1,4 +1,4 @@
-import type { PlainCron } from './plain-cron.ts'
+import type { SimpleCron } from './simple-cron.ts'
 import type { Clocks } from './tzif.ts'
 
 export interface Policy {
@@ -14,7 +14,7 @@ const FAR = 26 * 3_600
  * another instant, and the local times skipped by a change.
  */
 export function walk(
-  cron: PlainCron,
+  cron: SimpleCron,
   clocks: Clocks,
   policy: Policy,
   from: number,
@@ -70,6 +70,6 @@ export function walk(
  * Whether the rule means local times rather than elapsed time: the hours decide, and below an hour the minutes
  * too.
  */
-function meansClocks({ starHours, starMinutes }: PlainCron, jump: number): boolean {
+function meansClocks({ starHours, starMinutes }: SimpleCron, jump: number): boolean {
   return !starHours || (jump < 3_600 && !starMinutes)
 }

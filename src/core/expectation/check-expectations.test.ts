@@ -112,7 +112,7 @@ test('the first check is at the earliest possible violation', () => {
     [LONG, 21_500],
     [OUTPUT, 31_000],
     [{ ...END, ...LONG, ...OUTPUT }, 21_500],
-    [{ usually: { scheduleId: 1, times: 2 }, ...END }, 1_000],
+    [{ typicalMultiple: { scheduleId: 1, times: 2 }, ...END }, 1_000],
   ]
   for (const [terms, at] of firsts) assert.equal(firstCheckAt(terms, 1_000), at)
 })

@@ -44,7 +44,7 @@ export function checkExpectations(
     endBy: terms.endBy === undefined ? null : checkEnd(terms.endBy, run, now),
     longestMs: terms.longestMs === undefined ? null : checkDuration(terms.longestMs, run, now),
     output: terms.output === undefined ? null : checkOutput(run, now),
-  } satisfies Record<Exclude<keyof ExpectationTerms, 'usually'>, CheckResult>
+  } satisfies Record<Exclude<keyof ExpectationTerms, 'typicalMultiple'>, CheckResult>
   const all: readonly [string, CheckResult][] = Object.entries(verdicts)
   const open = all.flatMap(([term, verdict]) =>
     verdict && 'checkAt' in verdict ? [{ term, checkAt: verdict.checkAt }] : [],
@@ -63,12 +63,12 @@ export function checkExpectations(
 
 /** The time of the first check for a run that is being created. */
 export function firstCheckAt(terms: ExpectationTerms, nominalAt: number): number {
-  const { startBy, endBy, longestMs, usually, output } = terms
+  const { startBy, endBy, longestMs, typicalMultiple, output } = terms
   const checkTimes = [
     ...(startBy === undefined ? [] : [startBy + RECORDING_DELAY_MS]),
     ...(endBy === undefined ? [] : [endBy + RECORDING_DELAY_MS]),
     ...(longestMs === undefined ? [] : [nominalAt + longestMs + RECORDING_DELAY_MS]),
-    ...(usually === undefined ? [] : [nominalAt]),
+    ...(typicalMultiple === undefined ? [] : [nominalAt]),
     ...(output === undefined ? [] : [nominalAt + END_RECHECK_MS]),
   ]
   return Math.min(...checkTimes)

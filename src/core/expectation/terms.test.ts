@@ -7,7 +7,7 @@ import {
   withExpectationsOf,
   writeExpectations,
 } from './expectations.ts'
-import { nextOnClock, expectationTermsOf } from './terms.ts'
+import { decodeTerms, encodeTerms, nextOnClock, expectationTermsOf } from './terms.ts'
 
 const clocks: [why: string, clock: string, zone: string, after: string, at: string][] = [
   ['later that day', '05:30', 'UTC', '2026-03-04T02:00:00Z', '2026-03-04T05:30:00Z'],
@@ -49,7 +49,7 @@ test('a run is expected to end by its nominal time and to start by its fire time
     startBy: 31_200,
     endBy: 1_801_000,
     output: true,
-    usually: { scheduleId: 7, times: 2 },
+    typicalMultiple: { scheduleId: 7, times: 2 },
   })
   assert.deepEqual(expectationTermsOf({ deadlineClock: '00:30' }, TIME), { endBy: 1_800_000 })
   assert.equal(expectationTermsOf({}, TIME), null)
@@ -106,4 +106,16 @@ test('each expectation of a schedule replaces that of its job', () => {
     deadline: '05:30',
     expect: { start: '1m', duration: '2x', output: true },
   })
+})
+
+test('terms are stored with the names of their first version', () => {
+  const terms = { endBy: 9, typicalMultiple: { scheduleId: 7, times: 2 }, output: true } as const
+  const stored = encodeTerms(terms)
+  assert.deepEqual(JSON.parse(stored), {
+    endBy: 9,
+    usually: { scheduleId: 7, times: 2 },
+    output: true,
+  })
+  assert.deepEqual(decodeTerms(stored), terms)
+  assert.deepEqual(decodeTerms(encodeTerms({ endBy: 9 })), { endBy: 9 })
 })

@@ -1,13 +1,13 @@
 import { readRule } from '../schedule/index.ts'
 import type { Expectations } from './expectations.ts'
 
-/** The remaining expectations about one run. The store keeps them as text and does not interpret them. */
+/** The remaining expectations about one run. The store keeps them as text (`encodeTerms`) and does not interpret it. */
 export interface ExpectationTerms {
   readonly startBy?: number | undefined
   readonly endBy?: number | undefined
   readonly longestMs?: number | undefined
   /** The maximum duration as a multiple of the typical duration of the schedule's runs, which is not known yet. */
-  readonly usually?: { readonly scheduleId: number; readonly times: number } | undefined
+  readonly typicalMultiple?: { readonly scheduleId: number; readonly times: number } | undefined
   readonly output?: true | undefined
 }
 
@@ -32,10 +32,22 @@ export function expectationTermsOf(
     ...(expectStartMs === undefined ? {} : { startBy: fireAt + expectStartMs }),
     ...(endBy === null ? {} : { endBy }),
     ...(expectMs === undefined ? {} : { longestMs: expectMs }),
-    ...(expectTimes === undefined ? {} : { usually: { scheduleId, times: expectTimes } }),
+    ...(expectTimes === undefined ? {} : { typicalMultiple: { scheduleId, times: expectTimes } }),
     ...(expectOutput ? { output: true } : {}),
   }
   return Object.keys(terms).length === 0 ? null : terms
+}
+
+/** The stored text. In it, `typicalMultiple` has its first name, `usually`: stored terms must stay readable. */
+export function encodeTerms({ typicalMultiple, ...terms }: ExpectationTerms): string {
+  return JSON.stringify({ ...terms, usually: typicalMultiple })
+}
+
+export function decodeTerms(stored: string): ExpectationTerms {
+  const { usually, ...terms } = JSON.parse(stored) as ExpectationTerms & {
+    readonly usually?: ExpectationTerms['typicalMultiple']
+  }
+  return usually === undefined ? terms : { ...terms, typicalMultiple: usually }
 }
 
 /** The time by which the run should have ended; null without a deadline. */

@@ -13,18 +13,18 @@ for (const [why, durations, expected] of table) {
   test(why, () => assert.equal(typicalDurationMs(durations), expected))
 }
 
-const usually = { scheduleId: 7, times: 2 }
+const typicalMultiple = { scheduleId: 7, times: 2 }
 const FIVE = [60_000, 60_000, 60_000, 60_000, 60_000]
 
 test('the maximum duration is a multiple of the typical one, and absent without a typical one', () => {
-  assert.deepEqual(withTypicalDuration({ usually, endBy: 9 }, FIVE), {
+  assert.deepEqual(withTypicalDuration({ typicalMultiple, endBy: 9 }, FIVE), {
     endBy: 9,
     longestMs: 120_000,
   })
-  assert.deepEqual(withTypicalDuration({ usually, endBy: 9 }, FIVE.slice(1)), { endBy: 9 })
+  assert.deepEqual(withTypicalDuration({ typicalMultiple, endBy: 9 }, FIVE.slice(1)), { endBy: 9 })
   assert.deepEqual(withTypicalDuration({ endBy: 9 }, FIVE), { endBy: 9 })
 })
 
 test('a maximum duration is at least a second', () => {
-  assert.deepEqual(withTypicalDuration({ usually }, [3, 3, 3, 3, 3]), { longestMs: 1_000 })
+  assert.deepEqual(withTypicalDuration({ typicalMultiple }, [3, 3, 3, 3, 3]), { longestMs: 1_000 })
 })

@@ -18,10 +18,13 @@ export function typicalDurationMs(durations: readonly number[]): number | null {
 
 /** Replaces the relative maximum duration with an absolute one, or drops it if no typical duration is known. */
 export function withTypicalDuration(
-  { usually, ...terms }: ExpectationTerms,
+  { typicalMultiple, ...terms }: ExpectationTerms,
   durations: readonly number[],
 ): ExpectationTerms {
-  const typicalMs = usually === undefined ? null : typicalDurationMs(durations)
-  if (usually === undefined || typicalMs === null) return terms
-  return { ...terms, longestMs: Math.max(MIN_TYPICAL_MS, Math.round(typicalMs * usually.times)) }
+  const typicalMs = typicalMultiple === undefined ? null : typicalDurationMs(durations)
+  if (typicalMultiple === undefined || typicalMs === null) return terms
+  return {
+    ...terms,
+    longestMs: Math.max(MIN_TYPICAL_MS, Math.round(typicalMs * typicalMultiple.times)),
+  }
 }

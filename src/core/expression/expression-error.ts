@@ -5,23 +5,23 @@ export function expressionError(
   field: string,
   message: string,
   hint?: string,
-  stretch?: TextRange,
+  range?: TextRange,
 ): PunctualError {
   const sentence = `${field}: ${message}`
   return new PunctualError('invalid_expression', sentence, {
     field,
     ...(hint && { hint }),
-    ...(stretch && { stretch }),
+    ...(range && { range }),
   })
 }
 
 /** The same error with the position of the expression in its text. */
-export function withTextRange(error: unknown, stretch: TextRange): unknown {
-  if (!(error instanceof PunctualError) || error.stretch !== undefined) return error
+export function withTextRange(error: unknown, range: TextRange): unknown {
+  if (!(error instanceof PunctualError) || error.range !== undefined) return error
   const { code, message, field, hint, isGeneral } = error
   return new PunctualError(code, message, {
     cause: error.cause,
-    stretch,
+    range,
     ...(field !== undefined && { field }),
     ...(isGeneral ? {} : { hint }),
   })

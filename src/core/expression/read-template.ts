@@ -13,33 +13,33 @@ export function hasExpression(text: string): boolean {
   return text.includes(OPEN)
 }
 
-/** Splits a text into its plain parts and expressions, in order. */
+/** Splits a text into its literal parts and expressions, in order. */
 export function readText(text: string, names: Names, field: string): (string | Expression)[] {
   if (text.length > LIMITS.expressionLength && hasExpression(text)) {
     const message = `a text with expressions has at most ${LIMITS.expressionLength} characters`
     throw expressionError(field, message)
   }
   const parts: (string | Expression)[] = []
-  let plain = ''
+  let literal = ''
   let at = 0
   for (;;) {
     const open = text.indexOf(OPEN, at)
     if (open < 0) break
     if (text[open - 1] === '$' && open > at) {
-      plain += text.slice(at, open - 1) + OPEN
+      literal += text.slice(at, open - 1) + OPEN
       at = open + OPEN.length
       continue
     }
-    plain += text.slice(at, open)
-    if (plain !== '') parts.push(plain)
-    plain = ''
+    literal += text.slice(at, open)
+    if (literal !== '') parts.push(literal)
+    literal = ''
     names.onExpression?.(field)
     const expression = readOne(text, open, names, field)
     parts.push(expression)
     at = open + expression.text.length
   }
-  plain += text.slice(at)
-  if (plain !== '') parts.push(plain)
+  literal += text.slice(at)
+  if (literal !== '') parts.push(literal)
   return parts
 }
 
@@ -83,17 +83,19 @@ export function readExpression(
 
 /** Reads JSON with expressions in its texts. Its depth was limited when it was parsed, so recursion is safe. */
 export function readTemplate(value: unknown, names: Names, field: string): Template {
-  const room = createRoom(field)
-  return readParts(value, names, [field], room) ?? { kind: 'constant', value: value as Json }
+  const takeFromBudget = createValueBudget(field)
+  return (
+    readParts(value, names, [field], takeFromBudget) ?? { kind: 'constant', value: value as Json }
+  )
 }
 
 /**
  * Counts the values of a template and throws when there are too many: a template is built in one go and would block
  * the event loop.
  */
-type Room = (values: number) => void
+type ValueBudget = (values: number) => void
 
-function createRoom(field: string): Room {
+function createValueBudget(field: string): ValueBudget {
   let left = LIMITS.templateValues
   return (values) => {
     left -= values
@@ -112,7 +114,7 @@ function readParts(
   value: unknown,
   names: Names,
   path: (string | number)[],
-  room: Room,
+  takeFromBudget: ValueBudget,
 ): Template | undefined {
   if (typeof value === 'string') {
     return hasExpression(value) ? textTemplate(value, names, path.join('.')) : undefined
@@ -121,22 +123,28 @@ function readParts(
   const read = (item: unknown, key: string | number) => {
     if (typeof item !== 'string' && typeof item !== 'object') return undefined
     path.push(key)
-    const part = readParts(item, names, path, room)
+    const part = readParts(item, names, path, takeFromBudget)
     path.pop()
     return part
   }
-  return Array.isArray(value) ? listTemplate(value, read, room) : objectTemplate(value, read, room)
+  return Array.isArray(value)
+    ? listTemplate(value, read, takeFromBudget)
+    : objectTemplate(value, read, takeFromBudget)
 }
 
 type Read = (item: unknown, key: string | number) => Template | undefined
 
-function listTemplate(list: readonly unknown[], read: Read, room: Room): Template | undefined {
+function listTemplate(
+  list: readonly unknown[],
+  read: Read,
+  takeFromBudget: ValueBudget,
+): Template | undefined {
   let items: Template[] | undefined
   for (let index = 0; index < list.length; index += 1) {
     const part = read(list[index], index)
     // Everything before this item is constant.
     if (part && !items) {
-      room(list.length)
+      takeFromBudget(list.length)
       items = list.slice(0, index).map(asConstant)
     }
     items?.push(part ?? asConstant(list[index]))
@@ -144,7 +152,11 @@ function listTemplate(list: readonly unknown[], read: Read, room: Room): Templat
   return items && { kind: 'list', items }
 }
 
-function objectTemplate(object: object, read: Read, room: Room): Template | undefined {
+function objectTemplate(
+  object: object,
+  read: Read,
+  takeFromBudget: ValueBudget,
+): Template | undefined {
   const parts = new Map<string, Template>()
   for (const [key, item] of Object.entries(object)) {
     const part = read(item, key)
@@ -152,7 +164,7 @@ function objectTemplate(object: object, read: Read, room: Room): Template | unde
   }
   if (parts.size === 0) return undefined
   const all = Object.entries(object)
-  room(all.length)
+  takeFromBudget(all.length)
   const entries = all.map(([key, item]) => [key, parts.get(key) ?? asConstant(item)] as const)
   return { kind: 'object', entries }
 }

@@ -349,10 +349,10 @@ class QuoteTracker implements ShellQuotes {
     HERE_DOCUMENT_START.lastIndex = at
     const here = HERE_DOCUMENT_START.exec(text)
     if (!here) return this.#stopTracking(at)
-    const [whole, dash, single, double, plain = ''] = here
+    const [whole, dash, single, double, unquoted = ''] = here
     const quoted = single ?? double
     const isRaw = quoted !== undefined || whole.includes('\\')
-    this.#announced.push({ word: quoted ?? plain, isRaw, isTabbed: dash === '-' })
+    this.#announced.push({ word: quoted ?? unquoted, isRaw, isTabbed: dash === '-' })
     this.#command().endWord()
     this.#command().document(isRaw)
     this.#isAtWord = at + whole.length === text.length

@@ -40,14 +40,14 @@ export function readShellText(
     if (why !== undefined && last) {
       const hint = why.includes('name of a command') ? NAMED : IN_ENV
       const more = why.includes('calculate') ? `${hint} ${CHECKED}` : hint
-      const stretch = { at: lastAt, length: last.text.length }
-      throw expressionError(last.field, `${shortened(last.text)} ${why}`, more, stretch)
+      const range = { at: lastAt, length: last.text.length }
+      throw expressionError(last.field, `${shortened(last.text)} ${why}`, more, range)
     }
   }
   for (const part of readText(text, names, field)) {
     if (typeof part === 'string') {
       written += part
-      warnings.plain(part)
+      warnings.literal(part)
       quotes.read(part)
       refuse(quotes.lateRisk)
       continue
@@ -72,7 +72,7 @@ export function readShellText(
 export function warningsIn(text: string, field: string, shell = DEFAULT_SHELL): ValueWarning[] {
   const warnings = createShellWarnings(text, field)
   const quotes = createShellQuotes(shell, warnings.onCommand)
-  warnings.plain(text)
+  warnings.literal(text)
   quotes.read(text)
   quotes.end()
   return warnings.all(quotes.untrackedFrom)

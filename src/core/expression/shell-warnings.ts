@@ -28,21 +28,21 @@ const OPEN = '${{'
 
 /** Collects the warnings about the commands of one text, with their positions in the field. */
 export function createShellWarnings(text: string, field: string) {
-  /** For each stretch of plain text, in order: its start in the text as read, and in the field. */
-  const stretches: { readonly from: number; readonly at: number }[] = []
+  /** For each segment of literal text, in order: its start in the text as read, and in the field. */
+  const segments: { readonly from: number; readonly at: number }[] = []
   const found: { readonly at: number; readonly why: string }[] = []
   let read = 0
   let at = 0
 
   const placeOf = (position: number): number => {
     let low = 0
-    for (let high = stretches.length; high - low > 1;) {
+    for (let high = segments.length; high - low > 1;) {
       const middle = (low + high) >> 1
-      if (stretches[middle]!.from <= position) low = middle
+      if (segments[middle]!.from <= position) low = middle
       else high = middle
     }
-    const stretch = stretches[low]
-    return stretch && stretch.from <= position ? stretch.at + position - stretch.from : 0
+    const segment = segments[low]
+    return segment && segment.from <= position ? segment.at + position - segment.from : 0
   }
 
   const warn = (place: number, why: string): ValueWarning => {
@@ -63,10 +63,10 @@ export function createShellWarnings(text: string, field: string) {
       const why = hazardOf(command)
       if (why !== undefined) found.push({ at: position, why })
     },
-    plain(part: string): void {
-      // `$${{` in the field has one character that is not part of the text; a new stretch begins after it.
+    literal(part: string): void {
+      // `$${{` in the field has one character that is not part of the text; a new segment begins after it.
       for (let from = 0; ;) {
-        stretches.push({ from: read + from, at: at + from })
+        segments.push({ from: read + from, at: at + from })
         const open = part.indexOf(OPEN, from)
         if (open < 0) break
         from = open + OPEN.length

@@ -92,9 +92,9 @@ function checkDefinition(source: YamlSource, name: string, zone: string) {
     code: 'invalid_field',
     message,
   }))
-  const onProblem: OnProblem = ({ code, message, hint, field = '', isGeneral, stretch }) => {
-    const place = stretch
-      ? source.placeIn(inFile(field), stretch.at, stretch.length)
+  const onProblem: OnProblem = ({ code, message, hint, field = '', isGeneral, range }) => {
+    const place = range
+      ? source.placeIn(inFile(field), range.at, range.length)
       : source.placeOf(inFile(field))
     const fullMessage = inFile(field) === field ? message : message.replace(field, inFile(field))
     found.push({ ...place, code, message: fullMessage, hint: isGeneral ? undefined : hint })

@@ -44,7 +44,7 @@ export interface RunPreparation {
  */
 export function readJob(definition: JobDefinition, job: string, onWarning?: OnWarning): ReadJob {
   const { input, concurrency, steps, triggers = [] } = definition
-  if (steps !== undefined) refuseWorkBesideSteps(definition)
+  if (steps !== undefined) refuseWorkWithSteps(definition)
   else if (definition.output !== undefined) throw ownOutput()
   const parameters = readParameters(input, 'input', throwFirst)
   const follows = readTriggers(triggers, { job, parameters })
@@ -59,7 +59,7 @@ export function readJob(definition: JobDefinition, job: string, onWarning?: OnWa
   const template = steps === undefined ? templateOf(definition, names, onWarning) : null
   const { queue, priority, timeout, tags } = definition
   const wire =
-    steps === undefined ? plainPart(definition, template) : { queue, priority, timeout, tags }
+    steps === undefined ? runPart(definition, template) : { queue, priority, timeout, tags }
   const read = readSubmission({ ...wire, concurrency: constantGates(gates), job })
   const defaults: Submission =
     steps === undefined ? read : { ...read, work: { executor: WORKFLOW_EXECUTOR } }
@@ -88,7 +88,7 @@ export function readJob(definition: JobDefinition, job: string, onWarning?: OnWa
 }
 
 /** Rejects fields of a job that belong to its steps. */
-function refuseWorkBesideSteps(definition: JobDefinition): void {
+function refuseWorkWithSteps(definition: JobDefinition): void {
   const unused = [
     'run',
     'argv',
@@ -153,7 +153,7 @@ const NON_RUN_FIELDS = [
   'concurrency',
 ]
 
-function plainPart(definition: JobDefinition, template: WorkTemplate | null): WireSubmission {
+function runPart(definition: JobDefinition, template: WorkTemplate | null): WireSubmission {
   const fields = Object.entries(definition).filter(([name]) => !NON_RUN_FIELDS.includes(name))
   return { ...Object.fromEntries(fields), ...template?.sample }
 }

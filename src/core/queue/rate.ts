@@ -3,7 +3,7 @@ import { PunctualError } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 
 /**
- * At most `limit` starts in every `perMs`, with bursts of up to `burst`: a leaky bucket with room for `burst` starts.
+ * At most `limit` starts in every `perMs`, with bursts of up to `burst`: a leaky bucket that holds `burst` starts.
  */
 export interface Rate {
   readonly limit: number

@@ -24,13 +24,13 @@ const SHOWN = 60
 export function clockChanges(source: RuleSource, from: number, until: number): ClockChange[] {
   const zone = zoneNamed(source.zone ?? 'UTC')
   const changes: ClockChange[] = []
-  let stretch = zone.stretchAt(Math.floor(from / 1_000))
-  while (stretch.to * 1_000 < until) {
-    const next = zone.stretchAt(stretch.to)
-    if (next.offset !== stretch.offset) {
-      changes.push(changeAt(source, stretch.to * 1_000, stretch.offset, next.offset))
+  let period = zone.periodAt(Math.floor(from / 1_000))
+  while (period.to * 1_000 < until) {
+    const next = zone.periodAt(period.to)
+    if (next.offset !== period.offset) {
+      changes.push(changeAt(source, period.to * 1_000, period.offset, next.offset))
     }
-    stretch = next
+    period = next
   }
   return changes
 }

@@ -16,19 +16,20 @@ export interface LocalClock {
 
 const POLICY = { gap: 'run-after', repeat: 'first' } as const
 
-export function clocksOf(zoneName: string): LocalClock {
+/** The clock of a zone, with the default policy for clock changes. */
+export function clockOfZone(zoneName: string): LocalClock {
   const zone = zoneNamed(zoneName)
   return {
     dayAt(instant) {
       const second = Math.floor(instant / 1_000)
-      return Math.floor((second + zone.stretchAt(second).offset) / DAY_SECONDS)
+      return Math.floor((second + zone.periodAt(second).offset) / DAY_SECONDS)
     },
     resolve: (localSecond) => resolveLocal(localSecond, { zone, policy: POLICY }),
   }
 }
 
 /** The clock for `z` or `+02:00`. */
-export function clocksAt(offset: string): LocalClock {
+export function clockAtOffset(offset: string): LocalClock {
   const [, sign, hours = 0, minutes = 0] = /^([+-])(\d\d):(\d\d)$/.exec(offset) ?? []
   if (Number(hours) > 23 || Number(minutes) > 59) {
     throw new RuleError('when', `no zone has the offset ${offset}`)

@@ -2,7 +2,7 @@ import { zoneNamed } from './zones/zone-names.ts'
 
 /** The local time of a zone at an instant, with its offset: `2026-03-29T03:00:00+03:00`. */
 export function localTime(ms: number, zone: string): string {
-  const offset = zoneNamed(zone).stretchAt(Math.floor(ms / 1_000)).offset
+  const offset = zoneNamed(zone).periodAt(Math.floor(ms / 1_000)).offset
   const local = new Date(ms + offset * 1_000).toISOString().replace(/(?:\.000)?Z$/, '')
   return local + showOffset(offset)
 }

@@ -44,7 +44,7 @@ export function resolveLocal(
   let found: number | undefined
   let at = localSecond - DAY_SECONDS
   while (at <= localSecond + DAY_SECONDS) {
-    const { from, to, before, offset } = zone.stretchAt(at)
+    const { from, to, before, offset } = zone.periodAt(at)
     const second = localSecond - offset
     if (localSecond >= from + before && localSecond < from + offset) {
       if (policy.gap === 'skip') {

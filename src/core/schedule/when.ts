@@ -2,7 +2,7 @@ import { PunctualError } from '../errors.ts'
 import { FIRST_INSTANT, LAST_INSTANT } from './calendar/dates.ts'
 import { readInstant } from './instant.ts'
 import { nearestWord, excerptOf, RuleError } from './rule/rule-error.ts'
-import { clocksAt, type LocalClock, clocksOf } from './local-clock.ts'
+import { clockAtOffset, type LocalClock, clockOfZone } from './local-clock.ts'
 import { type Direction, readDayAndTime, WHEN_WORDS } from './when-day.ts'
 import { readLength } from './when-duration.ts'
 import { isZoneName } from './zones/zone-names.ts'
@@ -59,7 +59,7 @@ function readTimeText(text: string, here: WhenContext): number {
       'Leave one of them out.',
     )
   }
-  const clocks = offset === undefined ? clocksOf(zone ?? here.zone) : clocksAt(offset)
+  const clocks = offset === undefined ? clockOfZone(zone ?? here.zone) : clockAtOffset(offset)
   if (DATE_AND_CLOCK.test(phrase)) return readDateAndClock(phrase, clocks)
   const found = readDayAndTime(phrase.replace(OFFSET, '').trimEnd(), { clocks, now, direction })
   if (found === undefined) throw notUnderstood(rest)

@@ -109,7 +109,7 @@ export const JOB_FIELD_DOCS: FieldDocs = {
     'for a workflow is one at a time; `none` allows any number.',
   ...EXECUTION_FIELD_DOCS,
   steps:
-    'A workflow. A list runs top to bottom; an object is a graph, connected by `needs`. Fields beside it ' +
+    'A workflow. A list runs top to bottom; an object is a graph, connected by `needs`. Fields next to it ' +
     '(`env`, `queue`, `retry` …) are defaults for all steps.',
   output:
     'The output of a successful workflow: a value with expressions about its steps; `null` by default.',

@@ -82,7 +82,7 @@ function withDocs(schema: object, docs: FieldDocs): Schema {
   const fields = Object.entries(properties).map(([name, property]) => {
     return [name, describe(name, property as Schema, docs[name])]
   })
-  return { ...(plain(rest) as Schema), properties: Object.fromEntries(fields) as Schema }
+  return { ...(withReferences(rest) as Schema), properties: Object.fromEntries(fields) as Schema }
 }
 
 function describe(name: string, property: Schema, doc: string | undefined): Schema {
@@ -91,7 +91,7 @@ function describe(name: string, property: Schema, doc: string | undefined): Sche
     rule === '' || rule === 'an object' ? '' : `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`
   const of = property === (FileRetrySchema as unknown as Schema) ? RETRY_FIELD_DOCS : {}
   return {
-    ...(named(property) ?? (plain(property, of) as Schema)),
+    ...(named(property) ?? (withReferences(property, of) as Schema)),
     description: [doc ?? `Sends the request with ${name.toUpperCase()}.`, must]
       .filter(Boolean)
       .join(' '),
@@ -106,16 +106,16 @@ function named(schema: unknown): Schema | undefined {
 }
 
 /** Replaces named schemas with references, and removes internal properties. */
-function plain(value: unknown, docs: FieldDocs = {}): unknown {
+function withReferences(value: unknown, docs: FieldDocs = {}): unknown {
   const reference = named(value)
   if (reference) return reference
-  if (Array.isArray(value)) return value.map((item) => plain(item, docs))
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, docs))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([key]) => !key.startsWith('~'))
   return Object.fromEntries(
     entries.map(([key, inner]) => [
       key,
-      key === 'properties' ? inside(inner as Schema, docs) : plain(inner, docs),
+      key === 'properties' ? inside(inner as Schema, docs) : withReferences(inner, docs),
     ]),
   )
 }

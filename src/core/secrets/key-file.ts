@@ -10,10 +10,7 @@ const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
 /** Random bytes are nearly all different; a typed password is not. */
 const MIN_DISTINCT = 16
 
-/**
- * The keys of a file, or what is wrong with it, to follow its path in a message. The text never
- * contains a part of a key.
- */
+/** Returns the keys, or an error text to append to the file's path. The text never contains a part of a key. */
 export function parseKeys(text: string): KeyLine[] | string {
   const keys: KeyLine[] = []
   for (const [index, line] of text.split('\n').entries()) {

@@ -58,12 +58,12 @@ const GIVEN: readonly [why: string, asked: WorkLimits | undefined, got: WorkLimi
   ]
 for (const [why, asked, got, cut] of GIVEN) {
   test(why, () => {
-    const { limits, remarks } = applyBounds(asked, BOUNDS)
+    const { limits, messages } = applyBounds(asked, BOUNDS)
     assert.deepEqual(limits, got)
-    assert.match(remarks.join('\n'), cut)
+    assert.match(messages.join('\n'), cut)
   })
 }
 
 test('without bounds, only requested limits apply', () => {
-  assert.deepEqual(applyBounds(undefined, {}), { limits: {}, remarks: [] })
+  assert.deepEqual(applyBounds(undefined, {}), { limits: {}, messages: [] })
 })

@@ -31,9 +31,9 @@ export function readBound(name: LimitName, text: string, field: string): LimitBo
 export function applyBounds(
   asked: WorkLimits | undefined,
   bounds: LimitBounds,
-): { limits: WorkLimits; remarks: string[] } {
+): { limits: WorkLimits; messages: string[] } {
   const numbers: Partial<Record<LimitName, number | undefined>> = {}
-  const remarks: string[] = []
+  const messages: string[] = []
   for (const name of LIMIT_NAMES) {
     const requested = limitOf(asked, name)
     const bound = bounds[name]
@@ -41,7 +41,7 @@ export function applyBounds(
       requested === undefined ? bound?.default : Math.min(requested, bound?.max ?? requested)
     if (requested === undefined || requested === numbers[name]) continue
     const [given, wanted] = [showLimit(name, numbers[name] as number), showLimit(name, requested)]
-    remarks.push(`limits.${name} is ${given}, the maximum of this worker, instead of ${wanted}`)
+    messages.push(`limits.${name} is ${given}, the maximum of this worker, instead of ${wanted}`)
   }
-  return { limits: limitsFrom(numbers), remarks }
+  return { limits: limitsFrom(numbers), messages }
 }

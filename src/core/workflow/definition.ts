@@ -6,7 +6,7 @@ import type { Submission } from '../wire/protocol.ts'
 
 /**
  * A workflow as users write it, inside the definition of its job. A list of steps runs top to bottom; a map is a
- * graph connected by `needs`. Fields beside `steps` (`env`, `queue`, `retry` …) are defaults for all steps, except
+ * graph connected by `needs`. Fields next to `steps` (`env`, `queue`, `retry` …) are defaults for all steps, except
  * `timeout` and `concurrency`, which apply to the workflow itself.
  */
 export interface WorkflowInput {

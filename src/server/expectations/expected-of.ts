@@ -1,6 +1,6 @@
 import { type Expectations, withExpectationsOf } from '../../core/expectation/expectations.ts'
 import { firstCheckAt } from '../../core/expectation/check-expectations.ts'
-import { expectationTermsOf } from '../../core/expectation/terms.ts'
+import { encodeTerms, expectationTermsOf } from '../../core/expectation/terms.ts'
 import type { FireTimes } from '../../core/schedule/firing/firing-plan.ts'
 import type { ScheduleSpec } from '../../core/schedule/firing/schedule-spec.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
@@ -23,7 +23,5 @@ export function expectedOf(
   const fireAt = nominalAt + times.jitterOf(nominalAt)
   const time = { scheduleId, nominalAt, fireAt, zone: spec.rule.zone ?? 'UTC' }
   const terms = expectationTermsOf(withExpectationsOf(job, spec), time)
-  return terms
-    ? { checkAt: firstCheckAt(terms, nominalAt), terms: JSON.stringify(terms) }
-    : undefined
+  return terms ? { checkAt: firstCheckAt(terms, nominalAt), terms: encodeTerms(terms) } : undefined
 }

@@ -1,6 +1,6 @@
 import type { ExpectationViolation } from '../../core/expectation/violation.ts'
 import { checkExpectations, type ObservedRun } from '../../core/expectation/check-expectations.ts'
-import type { ExpectationTerms } from '../../core/expectation/terms.ts'
+import { decodeTerms, encodeTerms, type ExpectationTerms } from '../../core/expectation/terms.ts'
 import { SAMPLED_TIMES, withTypicalDuration } from '../../core/expectation/typical-duration.ts'
 import type { ProcessEnd } from '../../core/run/output.ts'
 import type { ExpectationRecord, RunRecord, CheckedExpectation, Store } from '../../store/port.ts'
@@ -46,9 +46,9 @@ export function createViolationDetector(deps: ViolationDetectorDeps): ViolationD
   const check = async (record: ExpectationRecord, run: RunRecord | undefined, now: number) => {
     const { runId, version } = record
     if (!run) return { runId, version, violations: [], remaining: null }
-    const terms = await settled(JSON.parse(record.terms) as ExpectationTerms, store)
+    const terms = await settled(decodeTerms(record.terms), store)
     const { violations, left } = checkExpectations(terms, await factsOf(run, terms, store), now)
-    const next = left && { checkAt: left.checkAt, terms: JSON.stringify(left.terms) }
+    const next = left && { checkAt: left.checkAt, terms: encodeTerms(left.terms) }
     return { runId, version, violations, remaining: next } satisfies CheckedExpectation
   }
 
@@ -94,8 +94,8 @@ async function settled(
   terms: ExpectationTerms,
   store: Pick<Store, 'pastDurations'>,
 ): Promise<ExpectationTerms> {
-  if (!terms.usually) return terms
-  const { scheduleId } = terms.usually
+  if (!terms.typicalMultiple) return terms
+  const { scheduleId } = terms.typicalMultiple
   const past = await store.pastDurations({ scheduleIds: [scheduleId], each: SAMPLED_TIMES })
   const durations = past.map(({ ms }) => ms)
   return withTypicalDuration(terms, durations)

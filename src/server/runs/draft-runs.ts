@@ -255,7 +255,7 @@ async function gatesOf(
   return gates
 }
 
-/** Digest that tells a repeated submission from a different one with the same key. */
+/** Digest that distinguishes a repeated submission from a different one with the same key. */
 function digestOf(
   { idempotencyKey: _, unknownJob: _checked, ...rest }: Submission,
   inputText?: string,

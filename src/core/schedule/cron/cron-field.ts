@@ -27,7 +27,7 @@ function writeField(items: readonly CronItem[], keepsStars: boolean, unit: CronU
   const steps = keepsStars ? distinctSteps(items) : []
   if (steps.includes(1)) return '*'
   const starred = new Set(steps.flatMap((step) => stepped(unit.first, unit.last, step)))
-  const plain = items.flatMap((item) =>
+  const listed = items.flatMap((item) =>
     item.kind === 'values' || (item.kind === 'star' && !keepsStars) ? item.values : [],
   )
   const texts = items.flatMap((item) => {
@@ -36,7 +36,7 @@ function writeField(items: readonly CronItem[], keepsStars: boolean, unit: CronU
   })
   return [
     ...steps.map((step) => `*/${step}`),
-    ...writeValues(sorted(plain).filter((value) => !starred.has(value))),
+    ...writeValues(sorted(listed).filter((value) => !starred.has(value))),
     ...new Set(texts.toSorted()),
   ].join(',')
 }

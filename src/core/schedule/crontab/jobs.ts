@@ -1,6 +1,7 @@
 import { LIMITS } from '../../limits.ts'
 import type { JobDefinition } from '../../job/job-definition.ts'
 import type { CrontabEntry } from './entry.ts'
+import { isRandomDelay } from './settings.ts'
 
 /** A crontab line converted to a job with a schedule. */
 export interface ImportedJob {
@@ -36,7 +37,7 @@ function definitionOf(entry: CrontabEntry, options: ImportOptions): JobDefinitio
   const { run, stdin, user, comment, line, cron, zone, settings } = entry
   const { env, shell, home, randomDelay } = settings
   const from = `From line ${line} of ${options.source}.`
-  const minutes = /^[1-9]\d{0,3}$/.test(randomDelay ?? '') ? randomDelay : null
+  const minutes = randomDelay !== null && isRandomDelay(randomDelay) ? randomDelay : null
   return {
     run,
     description: comment === null ? from : `${comment}\n${from}`,
@@ -85,8 +86,8 @@ function nameOf(command: string): string {
       .replaceAll(/["'`]/g, '')
       .split('/')
       .findLast((part) => part !== '') ?? ''
-  const plain = last.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
-  return plain.slice(0, LIMITS.nameLength / 2) || 'job'
+  const name = last.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
+  return name.slice(0, LIMITS.nameLength / 2) || 'job'
 }
 
 /** False for options and for their values, such as the 10 of `nice -n 10` or the 30s of `timeout 30s`. */

@@ -1,5 +1,11 @@
 import { readEntry, type CrontabEntry } from './entry.ts'
-import { applySetting, NO_CRONTAB_SETTINGS, readSetting, type CrontabSettings } from './settings.ts'
+import {
+  applySetting,
+  type CrontabSettings,
+  isRandomDelay,
+  NO_CRONTAB_SETTINGS,
+  readSetting,
+} from './settings.ts'
 
 /** The result of reading one line of a crontab. Lines are counted from 1; empty lines and comments have no result. */
 export type CrontabLine =
@@ -74,7 +80,9 @@ function noteOf(name: string, value: string): string {
     case 'CRON_TZ':
       return 'the clocks the lines below go by'
     case 'RANDOM_DELAY':
-      return 'the lines below fire up to so many minutes later'
+      return isRandomDelay(value)
+        ? `the lines below fire up to ${value} minutes later`
+        : 'it is not a number of minutes, so nothing is delayed'
     case 'LOGNAME':
     case 'USER':
       return 'cron does not let this be set, and neither is it here'

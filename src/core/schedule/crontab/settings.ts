@@ -62,6 +62,11 @@ export function applySetting(
   }
 }
 
+/** Whether cron reads the value of `RANDOM_DELAY` as a number of minutes above zero. */
+export function isRandomDelay(value: string): boolean {
+  return /^[1-9]\d{0,3}$/.test(value)
+}
+
 function unquoted(text: string): string {
   const [, , inner] = /^(["'])(.*)\1$/.exec(text) ?? []
   return inner ?? text

@@ -23,7 +23,7 @@ export type SpecInput<Source> = Omit<ScheduleSpec<Source>, 'overlap' | 'missed'>
 
 /**
  * Writes every field, including defaults: a later version of the program must not change the meaning of a stored
- * schedule. The order of fields is fixed, because the text tells whether a schedule changed.
+ * schedule. The order of fields is fixed, because texts are compared to detect a changed schedule.
  */
 export function encodeSpec<Source>(stated: SpecInput<Source>): string {
   const { rule, overlap, missed, input, priority, deadlineMs, expectMs, declared } = stated

@@ -29,8 +29,8 @@ const SETS = 10_000
 
 /**
  * Finds schedules that fire together. For each minute it keeps the number of firing schedules and a hash of their
- * set, so memory depends on the number of minutes only. For the largest sets, the rules themselves tell which
- * schedules fire in the same second.
+ * set, so memory depends on the number of minutes only. For the largest sets, the rules are evaluated to find
+ * the schedules that fire in the same second.
  */
 export function createCollisions(from: number, until: number): CollisionSearch {
   const firstMinute = Math.floor(from / MINUTE_MS)

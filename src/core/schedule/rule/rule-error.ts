@@ -22,8 +22,8 @@ export class RuleError extends Error {
 
 /** A user's text, shortened for a message and without control characters. */
 export function excerptOf(text: string): string {
-  const plain = text.slice(0, 40).replaceAll(/[^\x20-\x7e]/gu, codePointName)
-  return `"${plain}${text.length > 40 ? '…' : ''}"`
+  const ascii = text.slice(0, 40).replaceAll(/[^\x20-\x7e]/gu, codePointName)
+  return `"${ascii}${text.length > 40 ? '…' : ''}"`
 }
 
 /** The code point of a character that should not be printed: `U+0663`. */

@@ -103,7 +103,7 @@ function readBack(words: WordReader): string {
   words.accept('the')
   if (!isBefore || !words.accept('last')) throw words.notUnderstood()
   words.accept('day')
-  if (count > 30) throw new RuleError('every', `no month has ${count} days before its last`)
+  if (count > 30) throw new RuleError('every', `no month has ${count} days before its last day`)
   return count === 0 ? 'L' : `L-${count}`
 }
 

@@ -12,9 +12,9 @@ export function describeDays({ monthDay, month, weekday }: DayFields): string {
   const isAnyDate = monthDay.values.length === 31
   const isAnyWeekday = weekday.values.length === 7
   const months = month.values.length === EVERY_MONTH ? '' : monthNames(month.values)
-  // With plain weekdays in the phrase, the months are added at the end.
-  const hasPlainWeekdays = !isAnyWeekday && weekday.values.length > 0
-  const within = hasPlainWeekdays ? '' : months
+  // If the phrase ends with names of weekdays, the months are added at the end.
+  const hasNamedWeekdays = !isAnyWeekday && weekday.values.length > 0
+  const within = hasNamedWeekdays ? '' : months
   const days = [
     ...(isAnyDate ? [] : [monthDays(monthDay, within)]),
     ...(isAnyWeekday ? [] : [weekdays(weekday, within)]),

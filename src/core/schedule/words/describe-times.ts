@@ -8,9 +8,9 @@ export interface TimesPhrase {
   readonly comesFirst: boolean
 }
 
-/** Maximum number of times that are listed one by one, and minimum number that are described as a rhythm. */
+/** Maximum number of times that are listed one by one, and minimum number that are described as an interval. */
 export const MAX_LISTED_TIMES = 24
-const MIN_RHYTHM_TIMES = 4
+const MIN_INTERVAL_TIMES = 4
 /** A rule with more times than this is described field by field. */
 const MAX_EXPANDED = 1_440
 
@@ -18,7 +18,7 @@ export function describeTimes(times: TimeFields | TimeList): TimesPhrase {
   if (times.kind === 'list') return describeList(times.seconds) ?? everyOf(times.seconds)
   const { second, minute, hour } = times
   const seconds = second?.values ?? [0]
-  if (hour.isWild) return { text: rhythm(times), comesFirst: true }
+  if (hour.isWild) return { text: describeInterval(times), comesFirst: true }
   const list = expanded(hour.values, minute.values, seconds)
   return (list && describeList(list)) ?? { text: byFields(second, minute, hour), comesFirst: true }
 }
@@ -27,7 +27,7 @@ function describeList(seconds: readonly number[]): TimesPhrase | undefined {
   const [first = 0, following = 0] = seconds
   const step = following - first
   const isEven = seconds.every((second, index) => second === first + index * step)
-  if (seconds.length >= MIN_RHYTHM_TIMES && isEven && step % 60 === 0) {
+  if (seconds.length >= MIN_INTERVAL_TIMES && isEven && step % 60 === 0) {
     const window = `between ${writeTime(first)} and ${writeTime(seconds.at(-1)!)}`
     return { text: `every ${minutes(step / 60)} ${window}`, comesFirst: true }
   }
@@ -47,7 +47,7 @@ function counted(count: number, unit: string): string {
 }
 
 /** Describes rules that follow elapsed time. */
-function rhythm({ second, minute, hour }: TimeFields): string {
+function describeInterval({ second, minute, hour }: TimeFields): string {
   const seconds = second?.values ?? [0]
   const isOnTheMinute = seconds.length === 1 && seconds[0] === 0
   const hours = evenStep(hour, 24)

@@ -22,7 +22,7 @@ const UNIT_MS = { second: 1_000, minute: 60_000, hour: 3_600_000 } as const
 /** Reads phrases such as `weekdays at 09:05` and `every 15 minutes between 08:00 and 18:00`. */
 export function readWords(text: string): ParsedWords {
   const sentence = readSentence(text)
-  const { rhythm, dates, weekdays, months, years } = sentence
+  const { interval, dates, weekdays, months, years } = sentence
   const days = {
     monthDay: readField(dates.join() || '*', MONTH_DAY_UNIT, ''),
     month: readField(months.join() || '*', MONTH_UNIT, ''),
@@ -31,8 +31,8 @@ export function readWords(text: string): ParsedWords {
   }
   refuseImpossibleDays(days, 'every')
   const hasDays = dates.length + weekdays.length + months.length + years.length > 0
-  if (rhythm && !sentence.window && !isOnClocks(rhythm)) {
-    const { count, unit } = rhythm
+  if (interval && !sentence.window && !isOnClocks(interval)) {
+    const { count, unit } = interval
     if (!hasDays) return { intervalMs: count * UNIT_MS[unit] }
     const whole = unit === 'hour' ? 24 : 60
     const message = `${count} ${unit}s do not divide ${whole}, so the times would drift from day to day`
@@ -45,22 +45,22 @@ export function readWords(text: string): ParsedWords {
   return { days, times: timesInSentence(sentence, text) }
 }
 
-type Rhythm = NonNullable<Sentence['rhythm']>
+type Interval = NonNullable<Sentence['interval']>
 
-/** Whether the rhythm divides an hour or a day evenly, and can thus be read off a clock. */
-function isOnClocks({ count, unit }: Rhythm): boolean {
+/** Whether the interval divides an hour or a day evenly, and can thus be read off a clock. */
+function isOnClocks({ count, unit }: Interval): boolean {
   const whole = unit === 'hour' ? 24 : 60
   return count < whole && whole % count === 0
 }
 
 function timesInSentence(sentence: Sentence, text: string): CalendarRule['times'] {
-  const { rhythm, window, times, minutes } = sentence
-  if (rhythm && times.length > 0) {
-    throw new RuleError('every', 'it has both a rhythm and times', 'Make it two rules.')
+  const { interval, window, times, minutes } = sentence
+  if (interval && times.length > 0) {
+    throw new RuleError('every', 'it has both an interval and times of day', 'Make it two rules.')
   }
-  if (rhythm && window) return { kind: 'list', seconds: windowed(rhythm, window) }
+  if (interval && window) return { kind: 'list', seconds: windowed(interval, window) }
   if (window) throw new RuleError('every', 'it has a window but not how often')
-  if (rhythm) return rhythmic(rhythm, minutes)
+  if (interval) return intervalTimes(interval, minutes)
   if (minutes.length > 0) throw new RuleError('every', 'it names minutes but not hours')
   if (times.length > MAX_LISTED_TIMES) {
     throw new RuleError(
@@ -77,7 +77,10 @@ function timesInSentence(sentence: Sentence, text: string): CalendarRule['times'
   )
 }
 
-function rhythmic({ count, unit }: Rhythm, minutes: readonly number[]): CalendarRule['times'] {
+function intervalTimes(
+  { count, unit }: Interval,
+  minutes: readonly number[],
+): CalendarRule['times'] {
   const step = count === 1 ? '*' : `*/${count}`
   if (minutes.length > 0 && unit !== 'hour') {
     throw new RuleError('every', 'only hours have minutes', 'Write every 2 hours at minute 5.')
@@ -94,8 +97,8 @@ function rhythmic({ count, unit }: Rhythm, minutes: readonly number[]): Calendar
   }
 }
 
-/** The times from the beginning of the window, including its end if the rhythm meets it. */
-function windowed({ count, unit }: Rhythm, [from, to]: readonly [number, number]): number[] {
+/** The times from the beginning of the window, including its end if the interval meets it. */
+function windowed({ count, unit }: Interval, [from, to]: readonly [number, number]): number[] {
   if (unit === 'second') {
     throw new RuleError('every', 'a window is for minutes and hours', 'Write it as cron.')
   }

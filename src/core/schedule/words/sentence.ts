@@ -7,12 +7,12 @@ import { isYear, readYears } from './year-phrase.ts'
 
 /** The parts of a parsed sentence, in the order of the text. */
 export interface Sentence extends DayItems {
-  rhythm: { count: number; unit: 'second' | 'minute' | 'hour' } | undefined
-  /** Start and end of the window of the rhythm, as seconds of the day. */
+  interval: { count: number; unit: 'second' | 'minute' | 'hour' } | undefined
+  /** Start and end of the window of the interval, as seconds of the day. */
   window: readonly [from: number, to: number] | undefined
   /** Seconds of the day. */
   times: number[]
-  /** Minutes of the hours of a rhythm. */
+  /** Minutes of the hours of an interval. */
   minutes: number[]
   /** Empty for all years. */
   years: number[]
@@ -42,7 +42,7 @@ const ADVERBS: Readonly<Record<string, string>> = {
 export function readSentence(text: string): Sentence {
   const words = new WordReader(text)
   const sentence: Sentence = {
-    rhythm: undefined,
+    interval: undefined,
     window: undefined,
     times: [],
     minutes: [],
@@ -93,8 +93,9 @@ function readEvery(words: WordReader, sentence: Sentence): Partial<Sentence> | u
     return readUnit(unit, count, sentence)
   }
   const unit = words.peek()
-  // `every second tuesday` is not a rhythm of seconds.
-  const isOrdinal = unit === 'second' && words.peek(1) !== undefined && !isRhythmEnd(words.peek(1)!)
+  // `every second tuesday` is not an interval of seconds.
+  const isOrdinal =
+    unit === 'second' && words.peek(1) !== undefined && !isIntervalEnd(words.peek(1)!)
   if (unit === undefined) throw words.notUnderstood()
   if (isOrdinal || !isUnit(unit)) return undefined
   words.take()
@@ -110,7 +111,7 @@ function isCount(words: WordReader): boolean {
   return NUMBER.test(words.peek()!) && isClockUnit(words.peek(1)?.replace(/s$/, ''))
 }
 
-function isRhythmEnd(word: string): boolean {
+function isIntervalEnd(word: string): boolean {
   return ['on', 'in', 'between', 'from', 'at'].includes(word)
 }
 
@@ -121,8 +122,9 @@ function isClockUnit(unit: string | undefined): unit is 'second' | 'minute' | 'h
 function readUnit(unit: string, count: number, sentence: Sentence): Partial<Sentence> | undefined {
   if (isClockUnit(unit)) {
     if (count === 0) throw new RuleError('every', `every 0 ${unit}s is not possible`)
-    if (sentence.rhythm) throw new RuleError('every', 'it has two rhythms', 'Make it two rules.')
-    sentence.rhythm = { count, unit }
+    if (sentence.interval)
+      throw new RuleError('every', 'it has two intervals', 'Make it two rules.')
+    sentence.interval = { count, unit }
     return undefined
   }
   if (unit !== undefined && Object.hasOwn(PERIODS, unit)) {

@@ -2,7 +2,7 @@ import { countMatches, minutesOfDay } from '../calendar/count-matches.ts'
 import type { SearchBudget } from '../calendar/next-match.ts'
 import type { CalendarPlan } from '../calendar/plan.ts'
 import { countAt, type MinuteCounts } from '../rule/minute-counts.ts'
-import { firstCounted, isAfterGap, lastCounted } from './next-fire.ts'
+import { firstCounted, isAfterGap, lastCounted } from './dst-policy.ts'
 import { type DstPolicy } from '../rule/rule.ts'
 import type { Zone } from './zone.ts'
 
@@ -26,15 +26,15 @@ export function countOnCalendar(
   const end = Math.ceil(until / 1_000)
   let at = Math.ceil(from / 1_000)
   while (at < end) {
-    const stretch = zone.stretchAt(at)
-    const { offset, to } = stretch
+    const period = zone.periodAt(at)
+    const { offset, to } = period
     const budget: SearchBudget = { steps: STEPS }
-    if (isAfterGap(plan, policy, stretch, at, budget)) {
+    if (isAfterGap(plan, policy, period, at, budget)) {
       countAt(counts, at * 1_000)
       at += 1
     }
-    const first = Math.max(at + offset, firstCounted(plan, policy, stretch))
-    const last = Math.min(Math.min(to, end) + offset, lastCounted(plan, policy, stretch))
+    const first = Math.max(at + offset, firstCounted(plan, policy, period))
+    const last = Math.min(Math.min(to, end) + offset, lastCounted(plan, policy, period))
     // Offsets have been whole minutes since 1972.
     const shift = firstMinute + offset / 60
     countMatches(plan, ofDay, first, last, { fires, shift })

@@ -14,7 +14,7 @@ test('every zone has the offsets of the runtime, from 1970 to 9999', () => {
     for (const year of years) {
       for (let month = 0; month < 12; month++) {
         const second = Date.UTC(year, month, 1 + ((year * 7 + month * 5) % 28), month) / 1_000
-        const { from, to, offset } = zone.stretchAt(second)
+        const { from, to, offset } = zone.periodAt(second)
         assert.ok(from <= second && second < to, `${name} at ${second}`)
         assert.equal(
           offset,
@@ -40,13 +40,13 @@ const CHANGES: readonly [why: string, zone: string, at: string, from: number, to
 ]
 for (const [why, name, change, from, to] of CHANGES) {
   test(`${name} changes its clocks: ${why}`, () => {
-    const stretch = zoneNamed(name).stretchAt(at(change))
+    const period = zoneNamed(name).periodAt(at(change))
     assert.deepEqual(
-      { from: stretch.from, before: stretch.before / 3_600, offset: stretch.offset / 3_600 },
+      { from: period.from, before: period.before / 3_600, offset: period.offset / 3_600 },
       { from: at(change), before: from, offset: to },
     )
-    const earlier = zoneNamed(name).stretchAt(at(change) - 1)
-    assert.deepEqual([earlier.to, earlier.after], [stretch.from, stretch.offset])
+    const earlier = zoneNamed(name).periodAt(at(change) - 1)
+    assert.deepEqual([earlier.to, earlier.after], [period.from, period.offset])
   })
 }
 

@@ -14,7 +14,7 @@ export interface OffsetPeriod {
 }
 
 export interface Zone {
-  stretchAt(second: number): OffsetPeriod
+  periodAt(second: number): OffsetPeriod
 }
 
 /** No zone has changed twice within this time since 1970, so probing at this distance finds every change. */
@@ -31,7 +31,7 @@ const FIRST_REGULAR_YEAR = 2101
 const LAST_REGULAR_YEAR = 2128
 
 const ALWAYS: OffsetPeriod = { from: -Infinity, to: Infinity, before: 0, offset: 0, after: 0 }
-export const UTC: Zone = { stretchAt: () => ALWAYS }
+export const UTC: Zone = { periodAt: () => ALWAYS }
 
 /** The zone data of the runtime, computed per year on demand. */
 export function createZone(name: string): Zone {
@@ -40,25 +40,22 @@ export function createZone(name: string): Zone {
   // The last used period: most queries are about the present.
   let recent: OffsetPeriod = { from: 0, to: 0, before: 0, offset: 0, after: 0 }
 
-  function stretchesOf(year: number): readonly OffsetPeriod[] {
+  function periodsOf(year: number): readonly OffsetPeriod[] {
     const known = years.get(year)
     if (known) return known
-    const stretches =
+    const periods =
       year > LAST_REGULAR_YEAR
-        ? shifted(
-            stretchesOf(similarYear(year)),
-            startOfYear(year) - startOfYear(similarYear(year)),
-          )
+        ? shifted(periodsOf(similarYear(year)), startOfYear(year) - startOfYear(similarYear(year)))
         : surveyYear(offsetAt, year)
-    years.set(year, stretches)
-    return stretches
+    years.set(year, periods)
+    return periods
   }
 
   return {
-    stretchAt(second) {
+    periodAt(second) {
       if (second >= recent.from && second < recent.to) return recent
-      const stretches = stretchesOf(yearOf(second))
-      recent = stretches.find(({ to }) => second < to)!
+      const periods = periodsOf(yearOf(second))
+      recent = periods.find(({ to }) => second < to)!
       return recent
     },
   }
@@ -68,19 +65,19 @@ function surveyYear(offsetAt: (second: number) => number, year: number): readonl
   const start = startOfYear(year)
   const end = startOfYear(year + 1)
   const changes = findChanges(offsetAt, start - KNOWN_BEYOND, end + KNOWN_BEYOND)
-  const stretches: OffsetPeriod[] = []
+  const periods: OffsetPeriod[] = []
   let from = start - USED_BEYOND
   let before = offsetAt(start - KNOWN_BEYOND)
   let offset = before
   for (const at of changes) {
     const after = offsetAt(at)
-    stretches.push({ from, to: at, before, offset, after })
+    periods.push({ from, to: at, before, offset, after })
     from = at
     before = offset
     offset = after
   }
-  stretches.push({ from, to: end + USED_BEYOND, before, offset, after: offset })
-  return stretches
+  periods.push({ from, to: end + USED_BEYOND, before, offset, after: offset })
+  return periods
 }
 
 function findChanges(offsetAt: (second: number) => number, from: number, to: number): number[] {
@@ -124,8 +121,8 @@ function areAlike(a: number, b: number): boolean {
   return isLeapYear(a) === isLeapYear(b) && firstWeekday(a) === firstWeekday(b)
 }
 
-function shifted(stretches: readonly OffsetPeriod[], by: number): readonly OffsetPeriod[] {
-  return stretches.map((stretch) => ({ ...stretch, from: stretch.from + by, to: stretch.to + by }))
+function shifted(periods: readonly OffsetPeriod[], by: number): readonly OffsetPeriod[] {
+  return periods.map((period) => ({ ...period, from: period.from + by, to: period.to + by }))
 }
 
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/

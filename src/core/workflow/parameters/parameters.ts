@@ -47,7 +47,7 @@ function readParameter(name: string, input: ParameterInput, field: string): Para
   if (format !== undefined && type !== 'string') {
     throw wrong(`${field}.format`, `belongs to the type string, not ${type}`)
   }
-  const plain = {
+  const declared = {
     name,
     type,
     ...(format === undefined ? {} : { format }),
@@ -55,21 +55,25 @@ function readParameter(name: string, input: ParameterInput, field: string): Para
     ...(description === undefined ? {} : { description }),
   }
   for (const [nth, value] of (among ?? []).entries()) {
-    const why = refuseValue({ ...plain, enum: undefined }, value)
+    const why = refuseValue({ ...declared, enum: undefined }, value)
     if (why) throw wrong(`${field}.enum.${nth}`, why)
   }
-  return { ...plain, default: readDefault(plain, input, field), isRequired: isRequired(input) }
+  return {
+    ...declared,
+    default: readDefault(declared, input, field),
+    isRequired: isRequired(input),
+  }
 }
 
 function readDefault(
-  plain: Omit<ParameterInput, 'default'>,
+  declared: Omit<ParameterInput, 'default'>,
   { default: value }: ParameterInput,
   field: string,
 ): Parameter['default'] {
   if (value === undefined) return null
   const template = readTemplate(value, RUN_FACTS_ONLY, `${field}.default`)
   if (template.kind !== 'constant') return template
-  const why = refuseValue(plain, template.value)
+  const why = refuseValue(declared, template.value)
   if (why) throw wrong(`${field}.default`, why)
   return template
 }

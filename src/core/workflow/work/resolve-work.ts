@@ -70,7 +70,7 @@ type Check = (value: Json, template: Template) => void
 
 /**
  * A worker replaces `${NAME}` with a secret. No value of an expression may create such a placeholder, alone or with
- * the text around it: its number must stay as written.
+ * the text around it: the value must contain as many of them as the definition.
  */
 function createSecretCheck({ secrets = [] }: WireSubmission): Check {
   const marks = secrets.map((secret) => `\${${typeof secret === 'string' ? secret : secret.name}}`)

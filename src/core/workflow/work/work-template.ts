@@ -44,7 +44,7 @@ export function readWorkTemplate(step: StepInput, context: TemplateContext): Wor
   const variables: Variables = []
   const secrets: SecretInput[] = step.secrets ? [...step.secrets] : []
   const sample: WireSubmission = {
-    ...plainFields(step, at),
+    ...constantFields(step, at),
     ...commandOf(step, context, placeholders, variables),
     ...containerOf(step, context, placeholders, variables),
     ...(step.env && { env: environmentOf(step.env, context, placeholders, secrets) }),
@@ -60,7 +60,7 @@ export function readWorkTemplate(step: StepInput, context: TemplateContext): Wor
   return { at, sample, placeholders: placeholders.found, variables }
 }
 
-const PLAIN = [
+const CONSTANT_FIELDS = [
   'task',
   'shell',
   'interpreter',
@@ -77,15 +77,15 @@ const PLAIN = [
   'on_lost',
 ] as (keyof StepInput & keyof WireSubmission)[]
 
-function plainFields(step: StepInput, at: string): WireSubmission {
-  const plain: Record<string, unknown> = {}
-  for (const name of PLAIN) {
+function constantFields(step: StepInput, at: string): WireSubmission {
+  const fields: Record<string, unknown> = {}
+  for (const name of CONSTANT_FIELDS) {
     const value = step[name]
     if (value === undefined) continue
     refuseExpressions(value, `${at}${name}`)
-    plain[name] = value
+    fields[name] = value
   }
-  return plain
+  return fields
 }
 
 function commandOf(

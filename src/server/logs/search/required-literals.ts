@@ -6,7 +6,7 @@ const CLASS = /^\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]/
 const NOT_ANALYSED = /\||\(\?|\\[0-7]|\\[a-zA-Z0-9]*[QExpPC]/
 
 /**
- * Text that every match of a regular expression contains, as far as it is easy to tell. Too few
+ * Text that every match of a regular expression contains, as far as it is easy to find. Too few
  * literals make a search slower; a wrong one would lose hits, so anything complex ends a literal.
  */
 export function requiredLiterals(pattern: string): string[] {

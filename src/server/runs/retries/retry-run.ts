@@ -93,7 +93,7 @@ function notAWorkflow(): PunctualError {
   return new PunctualError('invalid_field', message, { field: 'only' })
 }
 
-/** Digest that tells a repeated request from a different one with the same key. */
+/** Digest that distinguishes a repeated request from a different one with the same key. */
 export async function digestOfRetry(
   id: string,
   how: RetryOptions,

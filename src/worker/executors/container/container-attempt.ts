@@ -47,7 +47,7 @@ export class ContainerAttempt extends PrintingAttempt {
   readonly #deps: ContainerDeps
   readonly #name: string
   readonly #limits: WorkLimits
-  readonly #remarks: readonly string[]
+  readonly #messages: readonly string[]
   #child: StartedChild | undefined
   readonly #interrupted = Promise.withResolvers<undefined>()
   #errorText = ''
@@ -58,17 +58,17 @@ export class ContainerAttempt extends PrintingAttempt {
     hooks: AttemptHooks,
     deps: ContainerDeps,
   ) {
-    const { limits, remarks } = applyBounds(work.limits, deps.bounds)
+    const { limits, messages } = applyBounds(work.limits, deps.bounds)
     super(assignment, hooks, { ...deps, outputLimitBytes: limits.output_bytes, readsMarkers: true })
     this.#work = work
     this.#deps = deps
     this.#name = `punctual-${assignment.run}-${assignment.fence}`
     this.#limits = limits
-    this.#remarks = remarks
+    this.#messages = messages
   }
 
   protected async work(): Promise<AttemptResult> {
-    for (const remark of this.#remarks) this.remark(remark)
+    for (const message of this.#messages) this.remark(message)
     const { fileStore } = this.#deps
     let files: AttemptFiles | undefined
     try {

@@ -16,7 +16,7 @@ export async function measureTree(path: string, most: number): Promise<number> {
 }
 
 async function measure(path: Buffer, most: number, depth: number): Promise<number> {
-  // No job needs so many levels, except to hide data.
+  // No job needs more levels, except to hide data.
   if (depth > MAX_DEPTH) return most + 1
   return withDirectory(path, (directory) => measureIn(directory, most, depth)).catch(() => 0)
 }

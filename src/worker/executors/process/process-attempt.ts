@@ -82,7 +82,7 @@ export class ProcessAttempt implements RunningAttempt {
     if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
     const terms = this.#terms
     if ('refused' in terms) return this.#settle({ kind: 'unstartable', message: terms.refused })
-    for (const remark of terms.remarks) this.#remark(remark)
+    for (const message of terms.messages) this.#remark(message)
     try {
       const { fileStore } = this.#deps
       const files = fileStore.open(this.assignment, terms.switchTo)

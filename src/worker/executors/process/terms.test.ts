@@ -36,7 +36,7 @@ test('a command without limits gets the defaults, and runs as the worker', () =>
     switchTo: undefined,
     limits: { output_bytes: 1_000 },
     launcherLimits: undefined,
-    remarks: [],
+    messages: [],
   })
 })
 

@@ -19,7 +19,7 @@ export interface Terms {
   /** The limits that the launcher enforces. */
   readonly launcherLimits: Limits | undefined
   /** Lines for the log of the attempt. */
-  readonly remarks: readonly string[]
+  readonly messages: readonly string[]
 }
 
 /** Either the terms, or a message that says what this worker cannot do and what would help. */
@@ -33,14 +33,14 @@ export function termsOf(work: Work, host: ExecutionHost): Terms | { readonly ref
   if (switchTo && !host.abilities.canSwitchUser) {
     return { refused: `this worker cannot run anything as ${name}: ${whyNot(host.abilities)}` }
   }
-  const { limits, remarks } = applyBounds(work.limits, host.bounds)
+  const { limits, messages } = applyBounds(work.limits, host.bounds)
   const unsupported = unenforceable(limits, host.abilities)
   if (unsupported !== undefined) {
     const asked = `${unsupported} of ${showLimit(unsupported, limitOf(limits, unsupported) as number)}`
     const why = whyNot(host.abilities)
     return { refused: `this worker cannot hold a command to a limit of ${asked}: ${why}` }
   }
-  return { user, switchTo, limits, launcherLimits: launcherLimitsOf(limits), remarks }
+  return { user, switchTo, limits, launcherLimits: launcherLimitsOf(limits), messages }
 }
 
 /** The first limit that this worker cannot enforce. */

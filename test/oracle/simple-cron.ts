@@ -3,7 +3,7 @@
  * with the product, so both agree only if both are right. It reads only what the cases use and validates
  * nothing.
  */
-export interface PlainCron {
+export interface SimpleCron {
   readonly hasSeconds: boolean
   /** Whether the hours and minutes consist only of stars, with or without a step. */
   readonly starHours: boolean
@@ -18,7 +18,7 @@ const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ')
 const WEEKDAYS = 'SUN MON TUE WED THU FRI SAT'.split(' ')
 const ONLY_STARS = /^\*(\/\d+)?(,\*(\/\d+)?)*$/
 
-export function readPlainCron(text: string): PlainCron {
+export function readSimpleCron(text: string): SimpleCron {
   const fields = text.toUpperCase().split(' ')
   const [second, minute, hour, date, month, weekday] = (
     fields.length === 6 ? fields : ['0', ...fields]
