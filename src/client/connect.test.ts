@@ -5,7 +5,7 @@ import { PunctualError } from '../core/errors.ts'
 import type { SchedulerClient, Submission } from '../core/wire/protocol.ts'
 import {
   createFakeSchedulerClient,
-  createTestApi,
+  createProjectRecordingApi,
   exampleRun,
   RUN,
   SESSION,
@@ -17,16 +17,7 @@ import { CallError, connect } from './index.ts'
 async function open(t: TestContext, overrides: Partial<SchedulerClient> = {}) {
   const scheduler = createFakeSchedulerClient(overrides)
   const projects: string[] = []
-  const api = createTestApi(scheduler, {
-    clientFor(project) {
-      projects.push(project)
-      return scheduler
-    },
-    workingFor({ project }) {
-      projects.push(project)
-      return scheduler
-    },
-  })
+  const api = createProjectRecordingApi(scheduler, projects)
   await api.listen({ port: 0, host: '127.0.0.1' })
   const url = `http://127.0.0.1:${(api.server.address() as AddressInfo).port}`
   const client = connect({ url, token: TEST_TOKEN, project: 'billing' })

@@ -67,7 +67,7 @@ export type RunTransitionEvent =
   | { type: 'cancelled' }
   | { type: 'skipped' }
 
-/** The effect of an attempt's end on its run, decided by `endAttempt` in ending.ts. */
+/** The effect of an attempt's end on its run, decided by `endAttempt`. */
 export type AttemptEnd =
   | { to: 'succeeded' }
   | { to: 'failed'; cause: Cause }

@@ -8,6 +8,7 @@ import type { SchedulerClient } from '../../core/wire/protocol.ts'
 import { StoreError } from '../../store/port.ts'
 import {
   createFakeSchedulerClient,
+  createProjectRecordingApi,
   createTestApi,
   RUN,
   SESSION,
@@ -16,16 +17,7 @@ import {
 
 const scheduler = createFakeSchedulerClient()
 const projects: string[] = []
-const api = createTestApi(scheduler, {
-  clientFor(project) {
-    projects.push(project)
-    return scheduler
-  },
-  workingFor({ project }) {
-    projects.push(project)
-    return scheduler
-  },
-})
+const api = createProjectRecordingApi(scheduler, projects)
 after(() => api.close())
 
 const authorization = `Bearer ${TEST_TOKEN}`

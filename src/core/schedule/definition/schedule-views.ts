@@ -47,8 +47,15 @@ export interface WireSchedule {
  * later.
  */
 export const SHOWN_OUTCOMES = [
-  ...(['fired', 'delayed', 'blocked', 'skipped', 'merged', 'missed'] as const),
-  ...(['due', 'planned', 'backfilled'] as const),
+  'fired',
+  'delayed',
+  'blocked',
+  'skipped',
+  'merged',
+  'missed',
+  'due',
+  'planned',
+  'backfilled',
 ] as const satisfies readonly (OccurrenceOutcome | 'due' | 'planned' | 'backfilled')[]
 
 /** One time of a schedule, or a range of times with the same outcome. */
@@ -164,8 +171,16 @@ export interface WireAway {
 
 /** Machine-readable reasons for the state of a schedule. Codes are only ever added. */
 export const SCHEDULE_WHY_CODES = [
-  ...(['fires', 'skips_next', 'follows_run', 'due', 'paused', 'job_paused', 'ended'] as const),
-  ...(['rule_unreadable', 'out_of_touch', 'clock_held'] as const),
+  'fires',
+  'skips_next',
+  'follows_run',
+  'due',
+  'paused',
+  'job_paused',
+  'ended',
+  'rule_unreadable',
+  'out_of_touch',
+  'clock_held',
 ] as const
 
 export interface WireScheduleWhy {

@@ -57,7 +57,8 @@ describe('fires', () => {
     [
       'after finish, runs of an hour',
       forecastSchedule({ every: '1h after finish' }, { durationMs: HOUR }),
-      ...([1, 12] as const),
+      1,
+      12,
     ],
     [
       'one after the other, runs of no time',
@@ -72,7 +73,8 @@ describe('fires', () => {
         { cron: '0 * * * *', zone: 'Europe/Athens' },
         { from: Date.UTC(2027, 2, 27, 22) },
       ),
-      ...([1, 24] as const),
+      1,
+      24,
     ],
   ]
   for (const [why, given, days, fires] of TABLE) {

@@ -119,6 +119,20 @@ export function createTestApi(
   })
 }
 
+/** A test API that adds the project of each request to `projects`. */
+export function createProjectRecordingApi(scheduler: SchedulerClient, projects: string[]): Api {
+  return createTestApi(scheduler, {
+    clientFor(project) {
+      projects.push(project)
+      return scheduler
+    },
+    workingFor({ project }) {
+      projects.push(project)
+      return scheduler
+    },
+  })
+}
+
 const exampleAssignment = {
   run: RUN,
   fence: 7,
