@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import type { Names } from '../../src/core/expression/check.ts'
-import { readShellText } from '../../src/core/expression/shell-text.ts'
-import { slowdownFactor } from '../support/slowdown-factor.ts'
+import { readShellText } from '../../src/core/expression/shell/shell-text.ts'
 
 const names: Names = {
   input: null,

@@ -3,8 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Names } from '../../src/core/expression/check.ts'
-import { readShellText } from '../../src/core/expression/shell-text.ts'
-import { slowdownFactor } from '../support/slowdown-factor.ts'
+import { readShellText } from '../../src/core/expression/shell/shell-text.ts'
 
 const names: Names = {
   input: null,

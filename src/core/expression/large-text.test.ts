@@ -4,8 +4,8 @@ import { LIMITS } from '../limits.ts'
 import { readWorkflow } from '../workflow/reading/read-workflow.ts'
 import type { Names } from './check.ts'
 import { readTemplate } from './read-template.ts'
-import { readShellText } from './shell-text.ts'
-import { OpenWord } from './shell-words.ts'
+import { readShellText } from './shell/shell-text.ts'
+import { OpenWord } from './shell/shell-words.ts'
 
 const NAMES: Names = {
   input: null,

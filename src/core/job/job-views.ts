@@ -1,4 +1,4 @@
-import type { ValueWarning } from '../expression/shell-warnings.ts'
+import type { ValueWarning } from '../expression/shell/shell-warnings.ts'
 import type { FinalState } from '../run/run-state.ts'
 import type { WireSchedule } from '../schedule/definition/schedule-views.ts'
 import type { JobDefinition } from './job-definition.ts'

@@ -1,7 +1,7 @@
 import type { Names } from '../../expression/check.ts'
 import type { Expression, Template } from '../../expression/expression.ts'
 import { expressionError } from '../../expression/expression-error.ts'
-import type { OnWarning } from '../../expression/shell-warnings.ts'
+import type { OnWarning } from '../../expression/shell/shell-warnings.ts'
 import { describeKinds } from '../../expression/value-kinds.ts'
 import { readExpression, readTemplate } from '../../expression/read-template.ts'
 import { parseDuration } from '../../text/duration.ts'

@@ -1,8 +1,8 @@
 import type { Names } from '../../expression/check.ts'
 import type { Expression } from '../../expression/expression.ts'
 import { hasExpression } from '../../expression/read-template.ts'
-import { hazardOf, programAt } from '../../expression/shell-hazards.ts'
-import { isShell } from '../../expression/shell-names.ts'
+import { hazardOf, programAt } from '../../expression/shell/shell-hazards.ts'
+import { isShell } from '../../expression/shell/shell-names.ts'
 import {
   readShellText,
   refuseAsProgram,
@@ -11,8 +11,8 @@ import {
   refuseInVariable,
   refuseWithoutVariables,
   warningsIn,
-} from '../../expression/shell-text.ts'
-import { fieldWarning, type OnWarning } from '../../expression/shell-warnings.ts'
+} from '../../expression/shell/shell-text.ts'
+import { fieldWarning, type OnWarning } from '../../expression/shell/shell-warnings.ts'
 import { LIMITS } from '../../limits.ts'
 import type { HttpInput } from '../../work/http-work.ts'
 import type { SecretInput } from '../../secrets/secret.ts'

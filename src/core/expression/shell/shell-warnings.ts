@@ -1,6 +1,6 @@
 import type { EndedCommand } from './shell-hazards.ts'
 import { hazardOf } from './shell-hazards.ts'
-import { shortened } from './expression-error.ts'
+import { shortened } from '../expression-error.ts'
 
 /** A place where a program of the step may execute the value of an expression. */
 export interface ValueWarning {

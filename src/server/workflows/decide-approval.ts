@@ -19,8 +19,8 @@ export interface ApprovalAnswer {
 }
 
 /**
- * `name` is the name of the caller's token; null for the token of the installation, which may
- * always answer.
+ * Approves a step, or refuses to. `name` is the name of the caller's token; null for the token of
+ * the installation, which may always answer.
  */
 export function decideApproval(
   stepName: string,
@@ -29,7 +29,7 @@ export function decideApproval(
 ): StepRequest {
   const message = givenMessage === undefined ? undefined : storable(givenMessage)
   return (loaded) => {
-    const { step, does } = find(loaded, stepName)
+    const { step, does } = findStep(loaded, stepName)
     if (does.kind !== 'approve' || !loaded.approvals.has(step)) {
       throw notWaiting(stepName, 'does not wait to be approved')
     }
@@ -58,32 +58,16 @@ export function decideApproval(
   }
 }
 
-/**
- * Skips only a step that has not begun: a run can be cancelled, and a failed step can be skipped in
- * a retry.
- */
-export function skipStep(stepName: string, item: number | undefined, by: RequestedBy): StepRequest {
-  return (loaded) => {
-    const { step } = find(loaded, stepName)
-    const place = item ?? WHOLE_STEP
-    if (!loaded.progress.isSkippable(step, place)) {
-      throw notWaiting(stepName, 'has begun, or is over: it can no longer be skipped')
-    }
-    const { runId, projectId } = loaded.record
-    const detail = { step: stepName, ...(item === undefined ? {} : { item }) }
-    return {
-      mark: { ...EMPTY_MARK, step, item: place, state: 'skipped', reason: 'operator' },
-      audit: auditEntryFor(by, projectId, 'step.skip', publicId('run', runId), detail),
-    }
-  }
-}
-
-function find({ compiled }: LoadedWorkflow, name: string): Step & { readonly step: number } {
+/** Finds the step that a request names; throws if the workflow has none of that name. */
+export function findStep(
+  { compiled }: LoadedWorkflow,
+  name: string,
+): Step & { readonly step: number } {
   const step = compiled.indexOf.get(name)
   if (step === undefined) throw new PunctualError('step_not_found', `there is no step ${name}`)
   return { ...(compiled.workflow.steps[step] as Step), step }
 }
 
-function notWaiting(name: string, what: string): PunctualError {
+export function notWaiting(name: string, what: string): PunctualError {
   return new PunctualError('step_not_waiting', `${name} ${what}`)
 }
