@@ -32,7 +32,7 @@ for (const [why, entry, destination] of permitted) {
 }
 
 const kept: Row[] = [
-  ['an address beside the range', '10.0.0.0/9', to('10.128.0.0', 80)],
+  ['an address outside the range', '10.0.0.0/9', to('10.128.0.0', 80)],
   ['another address', '127.0.0.1', to('127.0.0.2', 80)],
   ['another port', '127.0.0.1:8080', to('127.0.0.1', 8081)],
   ['IPv6 because of IPv4', '0.0.0.0/0', to('::1', 80)],

@@ -5,7 +5,7 @@ import { readRule, type RuleSource } from './index.ts'
 
 const page = readFileSync(new URL('../../../docs/reference/schedules.md', import.meta.url), 'utf8')
 
-test('each phrase in the reference means the cron expression beside it', () => {
+test('each phrase in the reference means the cron expression next to it', () => {
   const rows = page
     .slice(page.indexOf('## every'), page.indexOf('## at'))
     .split('\n')

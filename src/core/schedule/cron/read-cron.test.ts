@@ -15,7 +15,7 @@ const WRITTEN: readonly [why: string, cron: string, text: string][] = [
   ['a week of nothing but Sunday', '0 0 * * 7-7', '0 0 * * 0'],
   ['a week from Sunday to Sunday', '0 0 * * 7-0', '0 0 * * 0'],
   ['Sunday as 7, with a step', '0 0 * * 7/1', '0 0 * * 0'],
-  ['Sunday as 7 with a step, beside a day of the month', '0 0 1 * 7/1', '0 0 1 * 0'],
+  ['Sunday as 7 with a step, and a day of the month', '0 0 1 * 7/1', '0 0 1 * 0'],
   ['Sunday as 7 with a step, in a list', '0 3 * * 1,7/1', '0 3 * * 0,1'],
   ['a week that ends on 7, with a step', '0 0 * * 1-7/2', '0 0 * * 0,1,3,5'],
   ['leading zeros', '05 09 01 02 *', '5 9 1 2 *'],
