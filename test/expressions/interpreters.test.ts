@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Names } from '../../src/core/expression/check.ts'
 import { readShellText } from '../../src/core/expression/shell/shell-text.ts'
+import { slowdownFactor } from '../support/slowdown-factor.ts'
 
 const names: Names = {
   input: null,

@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import type { Names } from '../../src/core/expression/check.ts'
 import { readShellText } from '../../src/core/expression/shell/shell-text.ts'
+import { slowdownFactor } from '../support/slowdown-factor.ts'
 
 const names: Names = {
   input: null,
