@@ -6,7 +6,7 @@ import { run } from 'node:test'
 import Database from 'better-sqlite3'
 import type { PostgresFlavour } from './support/postgres-binaries.ts'
 import { startPostgres, type PostgresServer } from './support/postgres-server.ts'
-import { slowdownFactor } from './support/slowdown-factor.ts'
+import { scaledMs } from './support/slowdown-factor.ts'
 import { createSemaphore } from './support/semaphore.ts'
 import { addEvent, newResult, type FileResult, type TestEvent } from './support/test-events.ts'
 import { closingReport, fileLine, isSuccess } from './support/test-report.ts'
@@ -106,7 +106,7 @@ async function runFile(file: string): Promise<FileResult> {
   const startedAt = performance.now()
   const signal = AbortSignal.any([
     interrupted.signal,
-    AbortSignal.timeout(FILE_TIMEOUT_MS * slowdownFactor()),
+    AbortSignal.timeout(scaledMs(FILE_TIMEOUT_MS)),
   ])
   const events: AsyncIterable<TestEvent> = run({ files: [join(root, file)], signal })
   for await (const event of events) addEvent(result, event)

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from '../../src/client/index.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
-import { slowdownFactor } from '../support/slowdown-factor.ts'
+import { scaledMs } from '../support/slowdown-factor.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { chaosProcess } from './processes.ts'
 import { launch } from './managed-process.ts'
 import { SHORT_TIMES } from './short-times.ts'
 
 /** Long enough for a heartbeat to arrive on a machine that is busy with other tests. */
-const LEASE_MS = 6_000 * Math.min(slowdownFactor(), 4)
+const LEASE_MS = scaledMs(6_000, 4)
 const TIMES = {
   ...SHORT_TIMES,
   leaseTtlMs: LEASE_MS,

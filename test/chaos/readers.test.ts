@@ -6,13 +6,13 @@ import { test } from 'node:test'
 import { connect } from '../../src/client/index.ts'
 import { openScheduler } from '../../src/main/scheduler.ts'
 import { seedSqlite } from '../accept/lists/seed.ts'
-import { slowdownFactor } from '../support/slowdown-factor.ts'
+import { scaledMs } from '../support/slowdown-factor.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { chaosProcess } from './processes.ts'
 import { launch } from './managed-process.ts'
 import { SHORT_TIMES } from './short-times.ts'
 
-const LEASE_MS = 4_000 * slowdownFactor()
+const LEASE_MS = scaledMs(4_000)
 const TIMES = {
   ...SHORT_TIMES,
   leaseTtlMs: LEASE_MS,

@@ -18,7 +18,7 @@ import {
 } from '../api/session-callers.ts'
 import { postgresUrl } from '../support/servers.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { slowdownFactor } from '../support/slowdown-factor.ts'
+import { scaledMs } from '../support/slowdown-factor.ts'
 
 /** Requests of a worker that has only curl. */
 function asCompatCaller(api: Pick<OpenApi, 'call'>) {
@@ -50,7 +50,7 @@ async function open(t: TestContext, options: Parameters<typeof openApi>[1] = {})
   return { api, ...asCompatCaller(api) }
 }
 
-const SHORT = { legacyTtlMs: 4_000 * slowdownFactor(), reapMarginMs: 100, leaseTtlMs: 1_000 }
+const SHORT = { legacyTtlMs: scaledMs(4_000), reapMarginMs: 100, leaseTtlMs: 1_000 }
 
 test('a worker registers, takes a job, reports progress and ends it', async (t) => {
   const { register, beat, next, report, submit, show } = await open(t)

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Names } from '../../src/core/expression/check.ts'
 import { readShellText } from '../../src/core/expression/shell/shell-text.ts'
-import { slowdownFactor } from '../support/slowdown-factor.ts'
+import { scaledMs } from '../support/slowdown-factor.ts'
 
 const names: Names = {
   input: null,
@@ -39,7 +39,7 @@ function isCarriedOut(text: string, ...values: readonly string[]): boolean {
   spawnSync(BASH, ['-c', EACH, 'each', read.text, ...values], {
     cwd,
     env,
-    timeout: 60_000 * slowdownFactor(),
+    timeout: scaledMs(60_000),
   })
   return readdirSync(cwd).includes('hit')
 }

@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import type { Names } from '../../src/core/expression/check.ts'
 import { readShellText } from '../../src/core/expression/shell/shell-text.ts'
-import { slowdownFactor } from '../support/slowdown-factor.ts'
+import { scaledMs } from '../support/slowdown-factor.ts'
 
 const names: Names = {
   input: null,
@@ -64,7 +64,7 @@ function carriedOut(text: string, values: readonly string[]): string | undefined
     assert.ok(read.variables.length <= 4)
     const cwd = mkdtempSync(join(folder, 'x-'))
     const words = ['-c', EACH, 'each', shell, read.text, ...values]
-    spawnSync('/bin/sh', words, { env: {}, cwd, timeout: 60_000 * slowdownFactor(), input: '' })
+    spawnSync('/bin/sh', words, { env: {}, cwd, timeout: scaledMs(60_000), input: '' })
     const found = readdirSync(cwd).includes('hit')
     rmSync(cwd, { recursive: true })
     if (found) return `${shell}: ${read.text}`

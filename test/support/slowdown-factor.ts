@@ -12,3 +12,8 @@ export function slowdownFactor(
 ): number {
   return Math.min(Math.max(load / cores, 1), MAX_FACTOR)
 }
+
+/** A deadline of an idle machine as whole milliseconds for this one, as timers and processes require them. */
+export function scaledMs(ms: number, mostFactor = MAX_FACTOR): number {
+  return Math.ceil(ms * Math.min(slowdownFactor(), mostFactor))
+}

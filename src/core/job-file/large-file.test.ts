@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { slowdownFactor } from '../../../test/support/slowdown-factor.ts'
+import { scaledMs } from '../../../test/support/slowdown-factor.ts'
 import { readJobFile } from './read-job-file.ts'
 import { readYaml } from './yaml-source.ts'
 
 /** Quadratic work would take minutes for this size and exceed the deadline. */
 const MANY = 50_000
-const DEADLINE = { timeout: 60_000 * slowdownFactor() }
+const DEADLINE = { timeout: scaledMs(60_000) }
 
 const read = (text: string) => readJobFile('large.job.yaml', text, 'UTC')
 const lines = (line: (nth: number) => string) =>

@@ -1,10 +1,10 @@
 import { Pool as Connections } from 'undici'
-import { slowdownFactor } from '../../support/slowdown-factor.ts'
+import { scaledMs } from '../../support/slowdown-factor.ts'
 import type { FuzzAnswer } from './answer-checker.ts'
 import type { FuzzRequest } from './requests.ts'
 
 /** A missing answer is a finding; a slow answer on a busy machine is not. */
-const LONGEST_MS = Math.ceil(60_000 * slowdownFactor())
+const LONGEST_MS = scaledMs(60_000)
 
 export interface Sender {
   /** Rejects if no answer comes in time, or if the connection breaks. */
